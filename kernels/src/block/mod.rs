@@ -1,0 +1,5 @@
+//! What the threads of one block do together.
+
+mod reduce;
+
+pub use reduce::reduce;

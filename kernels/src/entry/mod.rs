@@ -1,0 +1,7 @@
+//! gridsync's kernels: entry points that do little but call the library.
+//!
+//! On the host each is a type that implements `cuda_std::launch::Kernel`.
+
+pub mod barrier;
+pub mod reduce;
+pub mod xpx;

@@ -1,0 +1,105 @@
+//! Reductions: one kernel per operation and element type.
+
+use crate::grid;
+use crate::op::{And, Count, Max, Min, Or, Product, Sum, Xor};
+use cuda_std::prelude::*;
+use cuda_std::{bf16, f16};
+
+/// The operations that have a reduction kernel, and which kernel that is. On the host only.
+#[cfg(not(target_arch = "nvptx64"))]
+pub trait Reducible: crate::op::Operation {
+    /// The kernel: `(input, partials, ticket, result)` as in [`grid::reduce`].
+    type Kernel: cuda_std::launch::Kernel<
+            Args = (
+                Global<Self::Element>,
+                Global<Self::Accumulator>,
+                Global<u32>,
+                Global<Self::Accumulator>,
+            ),
+        >;
+}
+
+macro_rules! kernels {
+    ($($name:ident: $op:ty, $element:ty => $accumulator:ty;)*) => {$(
+        #[doc = concat!("Reduces by [`", stringify!($op), "`]: see [`grid::reduce`].")]
+        ///
+        /// # Safety
+        ///
+        /// The views are as [`grid::reduce`] wants them, and no other launch uses `ticket` or
+        /// `partials` until this one has ended.
+        #[kernel]
+        pub unsafe fn $name(
+            input: Global<$element>,
+            partials: Global<$accumulator>,
+            ticket: Global<u32>,
+            result: Global<$accumulator>,
+        ) {
+            grid::reduce::<$op>(input, partials, ticket, result);
+        }
+
+        #[cfg(not(target_arch = "nvptx64"))]
+        impl Reducible for $op {
+            type Kernel = $name;
+        }
+    )*};
+}
+kernels! {
+    reduce_sum_f32: Sum<f32>, f32 => f32;
+    reduce_sum_f32_in_f64: Sum<f32, f64>, f32 => f64;
+    reduce_sum_f64: Sum<f64>, f64 => f64;
+    reduce_sum_i32_in_i64: Sum<i32, i64>, i32 => i64;
+    reduce_sum_u32_in_u64: Sum<u32, u64>, u32 => u64;
+    reduce_sum_i64: Sum<i64>, i64 => i64;
+    reduce_sum_u64: Sum<u64>, u64 => u64;
+    reduce_sum_f16_in_f32: Sum<f16, f32>, f16 => f32;
+    reduce_sum_f16_in_f64: Sum<f16, f64>, f16 => f64;
+    reduce_sum_bf16_in_f32: Sum<bf16, f32>, bf16 => f32;
+    reduce_sum_bf16_in_f64: Sum<bf16, f64>, bf16 => f64;
+    reduce_prod_f32: Product<f32>, f32 => f32;
+    reduce_prod_f32_in_f64: Product<f32, f64>, f32 => f64;
+    reduce_prod_f64: Product<f64>, f64 => f64;
+    reduce_prod_i32_in_i64: Product<i32, i64>, i32 => i64;
+    reduce_prod_u32_in_u64: Product<u32, u64>, u32 => u64;
+    reduce_prod_i64: Product<i64>, i64 => i64;
+    reduce_prod_u64: Product<u64>, u64 => u64;
+    reduce_prod_f16_in_f32: Product<f16, f32>, f16 => f32;
+    reduce_prod_f16_in_f64: Product<f16, f64>, f16 => f64;
+    reduce_prod_bf16_in_f32: Product<bf16, f32>, bf16 => f32;
+    reduce_prod_bf16_in_f64: Product<bf16, f64>, bf16 => f64;
+    reduce_min_f32: Min<f32>, f32 => f32;
+    reduce_min_f64: Min<f64>, f64 => f64;
+    reduce_min_i32: Min<i32>, i32 => i32;
+    reduce_min_u32: Min<u32>, u32 => u32;
+    reduce_min_i64: Min<i64>, i64 => i64;
+    reduce_min_u64: Min<u64>, u64 => u64;
+    reduce_min_f16_in_f32: Min<f16, f32>, f16 => f32;
+    reduce_min_bf16_in_f32: Min<bf16, f32>, bf16 => f32;
+    reduce_max_f32: Max<f32>, f32 => f32;
+    reduce_max_f64: Max<f64>, f64 => f64;
+    reduce_max_i32: Max<i32>, i32 => i32;
+    reduce_max_u32: Max<u32>, u32 => u32;
+    reduce_max_i64: Max<i64>, i64 => i64;
+    reduce_max_u64: Max<u64>, u64 => u64;
+    reduce_max_f16_in_f32: Max<f16, f32>, f16 => f32;
+    reduce_max_bf16_in_f32: Max<bf16, f32>, bf16 => f32;
+    reduce_xor_i32: Xor<i32>, i32 => i32;
+    reduce_xor_u32: Xor<u32>, u32 => u32;
+    reduce_xor_i64: Xor<i64>, i64 => i64;
+    reduce_xor_u64: Xor<u64>, u64 => u64;
+    reduce_and_i32: And<i32>, i32 => i32;
+    reduce_and_u32: And<u32>, u32 => u32;
+    reduce_and_i64: And<i64>, i64 => i64;
+    reduce_and_u64: And<u64>, u64 => u64;
+    reduce_or_i32: Or<i32>, i32 => i32;
+    reduce_or_u32: Or<u32>, u32 => u32;
+    reduce_or_i64: Or<i64>, i64 => i64;
+    reduce_or_u64: Or<u64>, u64 => u64;
+    reduce_count_f32: Count<f32>, f32 => u64;
+    reduce_count_f64: Count<f64>, f64 => u64;
+    reduce_count_i32: Count<i32>, i32 => u64;
+    reduce_count_u32: Count<u32>, u32 => u64;
+    reduce_count_i64: Count<i64>, i64 => u64;
+    reduce_count_u64: Count<u64>, u64 => u64;
+    reduce_count_f16: Count<f16>, f16 => u64;
+    reduce_count_bf16: Count<bf16>, bf16 => u64;
+}

@@ -1,0 +1,101 @@
+//! X→P→X, the seed's experiment (rows R1, R2), in its three forms.
+//!
+//! Stage (i): every P[j] becomes the mean of all X. Stage (ii): every X[j] becomes the mean of all
+//! P. Stage (ii) needs what *all* threads of the grid did in stage (i). Without a barrier it may
+//! read a P that is not there yet, and does so in whole warps; with a barrier of the block only, in
+//! whole blocks; with a barrier of the grid never.
+//!
+//! `stagger_ns` delays block b by b × `stagger_ns`, and warp w of a block by as much again for each
+//! warp, before stage (i). At 0 the hardware's own timing decides whether the fault shows.
+
+use crate::grid::barrier::{Barrier, PhaseBarrier};
+use cuda_std::prelude::*;
+use cuda_std::time::nanosleep;
+use cuda_std::warp::warp_index;
+
+/// X→P→X without any barrier: wrong, in whole warps.
+///
+/// # Safety
+///
+/// `x` and `p` have the same length, at least 1. The kernel races, on purpose: that reads a stale
+/// number, and nothing worse.
+#[kernel]
+pub unsafe fn xpx_no_barrier(x: Global<f32>, p: Global<f32>, stagger_ns: u32) {
+    delay(stagger_ns);
+    each_mean(x, p);
+    each_mean(p, x);
+}
+
+/// X→P→X with a barrier of the block between the stages: wrong, in whole blocks.
+///
+/// # Safety
+///
+/// As for [`xpx_no_barrier`].
+#[kernel]
+pub unsafe fn xpx_block_barrier(x: Global<f32>, p: Global<f32>, stagger_ns: u32) {
+    delay(stagger_ns);
+    each_mean(x, p);
+    thread::sync_threads();
+    each_mean(p, x);
+}
+
+/// X→P→X, `rounds` times, with a barrier of the grid between all stages: right.
+///
+/// # Safety
+///
+/// As for [`xpx_no_barrier`]; `barrier` is one word for a
+/// [`PhaseBarrier`](crate::grid::barrier::PhaseBarrier), and all blocks are co-resident.
+#[kernel(cooperative)]
+pub unsafe fn xpx_grid_barrier(
+    x: Global<f32>,
+    p: Global<f32>,
+    stagger_ns: u32,
+    barrier: Global<u32>,
+    rounds: u32,
+) {
+    let mut barrier = PhaseBarrier::attach(barrier);
+    delay(stagger_ns);
+    for round in 0..rounds {
+        if round > 0 {
+            barrier.sync();
+        }
+        each_mean(x, p);
+        barrier.sync();
+        each_mean(p, x);
+    }
+}
+
+/// Sets every element of `to` to the mean of all of `from`, the elements shared out over the grid.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+fn each_mean(from: Global<f32>, to: Global<f32>) {
+    let mut j = thread::index();
+    while j < to.len() {
+        to.write(j, mean(from));
+        j += thread::thread_count();
+    }
+}
+
+/// The mean of all elements, added up in order.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+fn mean(from: Global<f32>) -> f32 {
+    let mut sum = f32::default();
+    for i in 0..from.len() {
+        sum += from.read(i);
+    }
+    sum / from.len() as f32
+}
+
+/// Delays this thread's warp by its share of the stagger.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+fn delay(stagger_ns: u32) {
+    if stagger_ns > 0 {
+        let steps = thread::block_index() as u32 + warp_index();
+        nanosleep(stagger_ns.saturating_mul(steps).min(MAX_SLEEP_NS));
+    }
+}
+
+/// The longest sleep that PTX promises (PTX ISA, "nanosleep").
+const MAX_SLEEP_NS: u32 = 1_000_000;

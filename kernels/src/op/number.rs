@@ -1,0 +1,178 @@
+//! The arithmetic that the operations need.
+
+use cuda_std::convert::{bf16_to_f32, f16_to_f32};
+use cuda_std::memory::Scalar;
+use cuda_std::{bf16, f16};
+
+/// A number to accumulate in.
+pub trait Number: Scalar + PartialEq {
+    /// The identity of [`add`](Self::add). For floating point −0, since −0 + −0 = −0 but
+    /// +0 + −0 = +0.
+    const ZERO: Self;
+    /// The identity of [`mul`](Self::mul).
+    const ONE: Self;
+    /// The identity of [`max`](Self::max).
+    const LEAST: Self;
+    /// The identity of [`min`](Self::min).
+    const GREATEST: Self;
+
+    /// The sum. Integers wrap around.
+    fn add(self, other: Self) -> Self;
+    /// The product. Integers wrap around.
+    fn mul(self, other: Self) -> Self;
+    /// The lesser: one NaN makes it NaN, and −0 is less than +0 (IEEE 754-2019 `minimum`). Every
+    /// NaN result has the same bits.
+    fn min(self, other: Self) -> Self;
+    /// The greater: one NaN makes it NaN, and −0 is less than +0 (IEEE 754-2019 `maximum`). Every
+    /// NaN result has the same bits.
+    fn max(self, other: Self) -> Self;
+}
+
+macro_rules! integers {
+    ($($ty:ty),*) => {$(
+        impl Number for $ty {
+            const ZERO: Self = 0;
+            const ONE: Self = 1;
+            const LEAST: Self = <$ty>::MIN;
+            const GREATEST: Self = <$ty>::MAX;
+
+            #[inline(always)]
+            fn add(self, other: Self) -> Self {
+                self.wrapping_add(other)
+            }
+
+            #[inline(always)]
+            fn mul(self, other: Self) -> Self {
+                self.wrapping_mul(other)
+            }
+
+            #[inline(always)]
+            fn min(self, other: Self) -> Self {
+                Ord::min(self, other)
+            }
+
+            #[inline(always)]
+            fn max(self, other: Self) -> Self {
+                Ord::max(self, other)
+            }
+        }
+    )*};
+}
+integers!(i32, u32, i64, u64);
+
+macro_rules! floats {
+    ($($ty:ty),*) => {$(
+        impl Number for $ty {
+            const ZERO: Self = -0.0;
+            const ONE: Self = 1.0;
+            const LEAST: Self = <$ty>::NEG_INFINITY;
+            const GREATEST: Self = <$ty>::INFINITY;
+
+            #[inline(always)]
+            fn add(self, other: Self) -> Self {
+                self + other
+            }
+
+            #[inline(always)]
+            fn mul(self, other: Self) -> Self {
+                self * other
+            }
+
+            #[inline(always)]
+            fn min(self, other: Self) -> Self {
+                if self.is_nan() || other.is_nan() {
+                    <$ty>::NAN
+                } else if self < other || (self == other && self.is_sign_negative()) {
+                    self
+                } else {
+                    other
+                }
+            }
+
+            #[inline(always)]
+            fn max(self, other: Self) -> Self {
+                if self.is_nan() || other.is_nan() {
+                    <$ty>::NAN
+                } else if self > other || (self == other && other.is_sign_negative()) {
+                    self
+                } else {
+                    other
+                }
+            }
+        }
+    )*};
+}
+floats!(f32, f64);
+
+/// An element that can be accumulated in `A` without loss.
+pub trait Widen<A>: Scalar {
+    /// The same number in `A`.
+    fn widen(self) -> A;
+}
+
+macro_rules! widen {
+    ($($from:ty => $to:ty: $convert:expr;)*) => {$(
+        impl Widen<$to> for $from {
+            #[inline(always)]
+            fn widen(self) -> $to {
+                let convert: fn($from) -> $to = $convert;
+                convert(self)
+            }
+        }
+    )*};
+}
+widen! {
+    i32 => i32: |x| x;
+    u32 => u32: |x| x;
+    i64 => i64: |x| x;
+    u64 => u64: |x| x;
+    f32 => f32: |x| x;
+    f64 => f64: |x| x;
+    i32 => i64: i64::from;
+    u32 => u64: u64::from;
+    f32 => f64: f64::from;
+    f16 => f32: f16_to_f32;
+    f16 => f64: |x| f64::from(f16_to_f32(x));
+    bf16 => f32: bf16_to_f32;
+    bf16 => f64: |x| f64::from(bf16_to_f32(x));
+}
+
+/// A word of bits.
+pub trait Bits: Scalar {
+    /// All bits 0: the identity of [`xor`](Self::xor) and [`or`](Self::or).
+    const NONE: Self;
+    /// All bits 1: the identity of [`and`](Self::and).
+    const ALL: Self;
+
+    /// Bitwise exclusive or.
+    fn xor(self, other: Self) -> Self;
+    /// Bitwise and.
+    fn and(self, other: Self) -> Self;
+    /// Bitwise or.
+    fn or(self, other: Self) -> Self;
+}
+
+macro_rules! bits {
+    ($($ty:ty),*) => {$(
+        impl Bits for $ty {
+            const NONE: Self = 0;
+            const ALL: Self = !0;
+
+            #[inline(always)]
+            fn xor(self, other: Self) -> Self {
+                self ^ other
+            }
+
+            #[inline(always)]
+            fn and(self, other: Self) -> Self {
+                self & other
+            }
+
+            #[inline(always)]
+            fn or(self, other: Self) -> Self {
+                self | other
+            }
+        }
+    )*};
+}
+bits!(i32, u32, i64, u64);

@@ -1,0 +1,106 @@
+//! gridsync's own operations.
+
+use super::{Bits, Number, Operation, Widen};
+use core::marker::PhantomData;
+use cuda_std::memory::Scalar;
+
+macro_rules! widening {
+    ($($(#[$doc:meta])* $name:ident: $identity:ident $combine:ident;)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug)]
+        pub struct $name<T, A = T>(PhantomData<fn(T) -> A>);
+
+        impl<T: Widen<A>, A: Number> Operation for $name<T, A> {
+            type Element = T;
+            type Accumulator = A;
+            const COMMUTATIVE: bool = true;
+
+            #[inline(always)]
+            fn identity() -> A {
+                A::$identity
+            }
+
+            #[inline(always)]
+            fn lift(element: T) -> A {
+                element.widen()
+            }
+
+            #[inline(always)]
+            fn combine(a: A, b: A) -> A {
+                a.$combine(b)
+            }
+        }
+    )*};
+}
+widening! {
+    /// The sum of elements of `T`, accumulated in `A`.
+    Sum: ZERO add;
+    /// The product of elements of `T`, accumulated in `A`.
+    Product: ONE mul;
+    /// The least element of `T`, as `A`: NaN if there is one, and −0 < +0.
+    Min: GREATEST min;
+    /// The greatest element of `T`, as `A`: NaN if there is one, and −0 < +0.
+    Max: LEAST max;
+}
+
+macro_rules! bitwise {
+    ($($(#[$doc:meta])* $name:ident: $identity:ident $combine:ident;)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug)]
+        pub struct $name<T>(PhantomData<fn(T)>);
+
+        impl<T: Bits> Operation for $name<T> {
+            type Element = T;
+            type Accumulator = T;
+            const COMMUTATIVE: bool = true;
+
+            #[inline(always)]
+            fn identity() -> T {
+                T::$identity
+            }
+
+            #[inline(always)]
+            fn lift(element: T) -> T {
+                element
+            }
+
+            #[inline(always)]
+            fn combine(a: T, b: T) -> T {
+                a.$combine(b)
+            }
+        }
+    )*};
+}
+bitwise! {
+    /// Exclusive or of all elements.
+    Xor: NONE xor;
+    /// And of all elements.
+    And: ALL and;
+    /// Or of all elements.
+    Or: NONE or;
+}
+
+/// How many elements differ from zero: NaN does, −0 does not.
+#[derive(Clone, Copy, Debug)]
+pub struct Count<T>(PhantomData<fn(T)>);
+
+impl<T: Scalar + PartialEq> Operation for Count<T> {
+    type Element = T;
+    type Accumulator = u64;
+    const COMMUTATIVE: bool = true;
+
+    #[inline(always)]
+    fn identity() -> u64 {
+        0
+    }
+
+    #[inline(always)]
+    fn lift(element: T) -> u64 {
+        u64::from(element != T::default())
+    }
+
+    #[inline(always)]
+    fn combine(a: u64, b: u64) -> u64 {
+        a + b
+    }
+}

@@ -1,0 +1,5 @@
+//! What the 32 lanes of a warp do together.
+
+mod reduce;
+
+pub use reduce::reduce;

@@ -1,0 +1,111 @@
+//! Loads and stores, checked.
+
+use super::{order_of, scope_of, space_of};
+use crate::memory::{CacheHint, Ordering, Scalar, Scope, Space};
+use core::mem::{MaybeUninit, zeroed};
+use simt::{Access, Order};
+
+/// The pointer behind an address: in the emulator an address is one.
+fn pointer<V, S: Space>(at: S::Address) -> *mut V {
+    core::ptr::with_exposed_provenance_mut(S::to_bits(at) as usize)
+}
+
+/// Loads a `V` of plain numbers. A thread that is being unwound after a fault gets zero.
+#[track_caller]
+unsafe fn checked_load<V: Copy, S: Space>(at: S::Address, access: Access) -> V {
+    let pointer = pointer::<V, S>(at);
+    if simt::access(pointer.cast(), size_of::<V>(), access) {
+        // SAFETY: the emulator found these bytes live, aligned and written.
+        unsafe { pointer.read() }
+    } else {
+        // SAFETY: `V` is made of plain numbers: zero is one.
+        unsafe { zeroed() }
+    }
+}
+
+/// Stores a `V` of plain numbers.
+#[track_caller]
+unsafe fn checked_store<V: Copy, S: Space>(at: S::Address, value: V, access: Access) {
+    let pointer = pointer::<MaybeUninit<V>, S>(at);
+    if simt::access(pointer.cast(), size_of::<V>(), access) {
+        // SAFETY: the emulator found these bytes live and aligned.
+        unsafe { pointer.write(MaybeUninit::new(value)) }
+    }
+}
+
+fn weak_read<S: Space>() -> Access {
+    Access::read(space_of::<S>())
+}
+
+fn weak_write<S: Space>() -> Access {
+    Access::write(space_of::<S>())
+}
+
+#[track_caller]
+pub(crate) unsafe fn read<T: Scalar, S: Space>(at: S::Address) -> T {
+    // SAFETY: a `Scalar` is a plain number.
+    unsafe { checked_load::<T, S>(at, weak_read::<S>()) }
+}
+
+#[track_caller]
+pub(crate) unsafe fn write<T: Scalar, S: Space>(at: S::Address, value: T) {
+    // SAFETY: a `Scalar` is a plain number.
+    unsafe { checked_store::<T, S>(at, value, weak_write::<S>()) }
+}
+
+// PTX ISA, "volatile": the same as `relaxed` with system scope.
+#[track_caller]
+pub(crate) unsafe fn read_volatile<T: Scalar, S: Space>(at: S::Address) -> T {
+    let access = weak_read::<S>().ordered(Order::Volatile, simt::Scope::System);
+    // SAFETY: a `Scalar` is a plain number.
+    unsafe { checked_load::<T, S>(at, access) }
+}
+
+#[track_caller]
+pub(crate) unsafe fn write_volatile<T: Scalar, S: Space>(at: S::Address, value: T) {
+    let access = weak_write::<S>().ordered(Order::Volatile, simt::Scope::System);
+    // SAFETY: a `Scalar` is a plain number.
+    unsafe { checked_store::<T, S>(at, value, access) }
+}
+
+#[track_caller]
+pub(crate) unsafe fn load<T: Scalar, S: Space>(at: S::Address, order: Ordering, scope: Scope) -> T {
+    if matches!(order, Ordering::Release | Ordering::AcqRel) {
+        simt::trap("a load cannot have release ordering: use Relaxed, Acquire or SeqCst");
+    }
+    let access = weak_read::<S>().ordered(order_of(order), scope_of(scope));
+    // SAFETY: a `Scalar` is a plain number.
+    unsafe { checked_load::<T, S>(at, access) }
+}
+
+#[track_caller]
+pub(crate) unsafe fn store<T: Scalar, S: Space>(
+    at: S::Address,
+    value: T,
+    order: Ordering,
+    scope: Scope,
+) {
+    if matches!(order, Ordering::Acquire | Ordering::AcqRel) {
+        simt::trap("a store cannot have acquire ordering: use Relaxed, Release or SeqCst");
+    }
+    let access = weak_write::<S>().ordered(order_of(order), scope_of(scope));
+    // SAFETY: a `Scalar` is a plain number.
+    unsafe { checked_store::<T, S>(at, value, access) }
+}
+
+/// Sixteen bytes as one access: aligned like one on the device, which Rust's arrays are not.
+#[derive(Clone, Copy)]
+#[repr(C, align(16))]
+struct Aligned16<P>(P);
+
+#[track_caller]
+pub(crate) unsafe fn read_16<P: Copy, S: Space>(at: S::Address, _hint: CacheHint) -> P {
+    // SAFETY: a pack is 16 bytes of plain numbers.
+    unsafe { checked_load::<Aligned16<P>, S>(at, weak_read::<S>()).0 }
+}
+
+#[track_caller]
+pub(crate) unsafe fn write_16<P: Copy, S: Space>(at: S::Address, pack: P, _hint: CacheHint) {
+    // SAFETY: a pack is 16 bytes of plain numbers.
+    unsafe { checked_store::<Aligned16<P>, S>(at, Aligned16(pack), weak_write::<S>()) }
+}

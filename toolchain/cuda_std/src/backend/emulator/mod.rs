@@ -1,0 +1,39 @@
+//! Operations in the emulator, `simt`: each is a scheduling point and is checked there.
+
+pub(crate) mod access;
+pub(crate) mod fence;
+pub(crate) mod rmw;
+pub(crate) mod shared;
+pub(crate) mod thread;
+pub(crate) mod time;
+pub(crate) mod warp;
+
+use crate::memory::{Ordering, Scope, Space, SpaceKind};
+
+/// The emulator's word for a scope.
+fn scope_of(scope: Scope) -> simt::Scope {
+    match scope {
+        Scope::Block => simt::Scope::Block,
+        Scope::Device => simt::Scope::Device,
+        Scope::System => simt::Scope::System,
+    }
+}
+
+/// The emulator's word for an ordering.
+fn order_of(order: Ordering) -> simt::Order {
+    match order {
+        Ordering::Relaxed => simt::Order::Relaxed,
+        Ordering::Acquire => simt::Order::Acquire,
+        Ordering::Release => simt::Order::Release,
+        Ordering::AcqRel => simt::Order::AcqRel,
+        _ => simt::Order::SeqCst,
+    }
+}
+
+/// The emulator's word for a state space.
+fn space_of<S: Space>() -> simt::Space {
+    match S::KIND {
+        SpaceKind::Global => simt::Space::Global,
+        SpaceKind::Shared => simt::Space::Shared,
+    }
+}

@@ -1,0 +1,268 @@
+//! Loads and stores (PTX ISA, "ld", "st").
+
+use super::fence::fence;
+use crate::memory::{CacheHint, Ordering, Scalar, Scope, Space, SpaceKind};
+use core::arch::asm;
+use core::mem::transmute_copy;
+
+/// Loads a `$T` by `$instruction`, whose width follows the size of `$T`.
+macro_rules! ld {
+    ($T:ty, $class:ident $address:expr, $instruction:literal $(, $option:ident)*) => {{
+        let address = $address;
+        match size_of::<$T>() {
+            2 => {
+                let bits: u16;
+                asm!(concat!($instruction, ".b16 {}, [{}];"), out(reg16) bits, in($class) address,
+                     options(nostack, preserves_flags $(, $option)*));
+                transmute_copy::<u16, $T>(&bits)
+            }
+            4 => {
+                let bits: u32;
+                asm!(concat!($instruction, ".b32 {}, [{}];"), out(reg32) bits, in($class) address,
+                     options(nostack, preserves_flags $(, $option)*));
+                transmute_copy::<u32, $T>(&bits)
+            }
+            _ => {
+                let bits: u64;
+                asm!(concat!($instruction, ".b64 {}, [{}];"), out(reg64) bits, in($class) address,
+                     options(nostack, preserves_flags $(, $option)*));
+                transmute_copy::<u64, $T>(&bits)
+            }
+        }
+    }};
+}
+
+/// Stores a `$T` by `$instruction`, whose width follows the size of `$T`.
+macro_rules! st {
+    ($T:ty, $class:ident $address:expr, $value:expr, $instruction:literal) => {{
+        let (address, value) = ($address, $value);
+        match size_of::<$T>() {
+            2 => {
+                let bits: u16 = transmute_copy::<$T, u16>(&value);
+                asm!(concat!($instruction, ".b16 [{}], {};"), in($class) address, in(reg16) bits,
+                     options(nostack, preserves_flags));
+            }
+            4 => {
+                let bits: u32 = transmute_copy::<$T, u32>(&value);
+                asm!(concat!($instruction, ".b32 [{}], {};"), in($class) address, in(reg32) bits,
+                     options(nostack, preserves_flags));
+            }
+            _ => {
+                let bits: u64 = transmute_copy::<$T, u64>(&value);
+                asm!(concat!($instruction, ".b64 [{}], {};"), in($class) address, in(reg64) bits,
+                     options(nostack, preserves_flags));
+            }
+        }
+    }};
+}
+
+/// Loads by the instruction of the space: `$global` or `$shared`.
+macro_rules! load_from {
+    ($T:ty, $S:ty, $address:expr, $global:literal, $shared:literal $(, $option:ident)*) => {
+        match <$S>::KIND {
+            SpaceKind::Global => ld!($T, reg64 <$S>::to_bits($address), $global $(, $option)*),
+            SpaceKind::Shared => ld!($T, reg32 <$S>::to_bits($address) as u32, $shared $(, $option)*),
+        }
+    };
+}
+
+/// Stores by the instruction of the space: `$global` or `$shared`.
+macro_rules! store_to {
+    ($T:ty, $S:ty, $address:expr, $value:expr, $global:literal, $shared:literal) => {
+        match <$S>::KIND {
+            SpaceKind::Global => st!($T, reg64 <$S>::to_bits($address), $value, $global),
+            SpaceKind::Shared => st!($T, reg32 <$S>::to_bits($address) as u32, $value, $shared),
+        }
+    };
+}
+
+// In each of these functions the caller's contract is that of `View`: the address is aligned, lies
+// in live memory of the space, and conflicting accesses are ordered.
+
+// `pure, readonly`: a plain load may be reused and moved between stores, as the language allows.
+#[inline(always)]
+pub(crate) unsafe fn read<T: Scalar, S: Space>(at: S::Address) -> T {
+    // SAFETY: the contract of `View`.
+    unsafe { load_from!(T, S, at, "ld.global", "ld.shared", pure, readonly) }
+}
+
+#[inline(always)]
+pub(crate) unsafe fn write<T: Scalar, S: Space>(at: S::Address, value: T) {
+    // SAFETY: the contract of `View`.
+    unsafe { store_to!(T, S, at, value, "st.global", "st.shared") }
+}
+
+#[inline(always)]
+pub(crate) unsafe fn read_volatile<T: Scalar, S: Space>(at: S::Address) -> T {
+    // SAFETY: the contract of `View`.
+    unsafe { load_from!(T, S, at, "ld.volatile.global", "ld.volatile.shared") }
+}
+
+#[inline(always)]
+pub(crate) unsafe fn write_volatile<T: Scalar, S: Space>(at: S::Address, value: T) {
+    // SAFETY: the contract of `View`.
+    unsafe { store_to!(T, S, at, value, "st.volatile.global", "st.volatile.shared") }
+}
+
+#[inline(always)]
+pub(crate) unsafe fn load<T: Scalar, S: Space>(at: S::Address, order: Ordering, scope: Scope) -> T {
+    if order == Ordering::SeqCst {
+        fence(Ordering::SeqCst, scope);
+    }
+    // SAFETY: the contract of `View`.
+    unsafe {
+        match (order == Ordering::Relaxed, scope) {
+            (true, Scope::Block) => {
+                load_from!(T, S, at, "ld.relaxed.cta.global", "ld.relaxed.cta.shared")
+            }
+            (true, Scope::Device) => {
+                load_from!(T, S, at, "ld.relaxed.gpu.global", "ld.relaxed.cta.shared")
+            }
+            (true, Scope::System) => {
+                load_from!(T, S, at, "ld.relaxed.sys.global", "ld.relaxed.cta.shared")
+            }
+            (false, Scope::Block) => {
+                load_from!(T, S, at, "ld.acquire.cta.global", "ld.acquire.cta.shared")
+            }
+            (false, Scope::Device) => {
+                load_from!(T, S, at, "ld.acquire.gpu.global", "ld.acquire.cta.shared")
+            }
+            (false, Scope::System) => {
+                load_from!(T, S, at, "ld.acquire.sys.global", "ld.acquire.cta.shared")
+            }
+        }
+    }
+}
+
+#[inline(always)]
+pub(crate) unsafe fn store<T: Scalar, S: Space>(
+    at: S::Address,
+    value: T,
+    order: Ordering,
+    scope: Scope,
+) {
+    if order == Ordering::SeqCst {
+        fence(Ordering::SeqCst, scope);
+    }
+    // SAFETY: the contract of `View`.
+    unsafe {
+        match (order == Ordering::Release, scope) {
+            (false, Scope::Block) => {
+                store_to!(
+                    T,
+                    S,
+                    at,
+                    value,
+                    "st.relaxed.cta.global",
+                    "st.relaxed.cta.shared"
+                )
+            }
+            (false, Scope::Device) => {
+                store_to!(
+                    T,
+                    S,
+                    at,
+                    value,
+                    "st.relaxed.gpu.global",
+                    "st.relaxed.cta.shared"
+                )
+            }
+            (false, Scope::System) => {
+                store_to!(
+                    T,
+                    S,
+                    at,
+                    value,
+                    "st.relaxed.sys.global",
+                    "st.relaxed.cta.shared"
+                )
+            }
+            (true, Scope::Block) => {
+                store_to!(
+                    T,
+                    S,
+                    at,
+                    value,
+                    "st.release.cta.global",
+                    "st.release.cta.shared"
+                )
+            }
+            (true, Scope::Device) => {
+                store_to!(
+                    T,
+                    S,
+                    at,
+                    value,
+                    "st.release.gpu.global",
+                    "st.release.cta.shared"
+                )
+            }
+            (true, Scope::System) => {
+                store_to!(
+                    T,
+                    S,
+                    at,
+                    value,
+                    "st.release.sys.global",
+                    "st.release.cta.shared"
+                )
+            }
+        }
+    }
+}
+
+macro_rules! ld_16 {
+    ($class:ident $address:expr, $instruction:literal $(, $option:ident)*) => {{
+        let (a, b, c, d): (u32, u32, u32, u32);
+        asm!(concat!($instruction, ".v4.b32 {{{}, {}, {}, {}}}, [{}];"),
+             out(reg32) a, out(reg32) b, out(reg32) c, out(reg32) d, in($class) $address,
+             options(nostack, preserves_flags $(, $option)*));
+        [a, b, c, d]
+    }};
+}
+
+macro_rules! st_16 {
+    ($class:ident $address:expr, $words:expr, $instruction:literal) => {{
+        let [a, b, c, d]: [u32; 4] = $words;
+        asm!(concat!($instruction, ".v4.b32 [{}], {{{}, {}, {}, {}}};"),
+             in($class) $address, in(reg32) a, in(reg32) b, in(reg32) c, in(reg32) d,
+             options(nostack, preserves_flags));
+    }};
+}
+
+#[inline(always)]
+pub(crate) unsafe fn read_16<P: Copy, S: Space>(at: S::Address, hint: CacheHint) -> P {
+    let bits = S::to_bits(at);
+    // SAFETY: the contract of `View`; `P` is 16 bytes of plain numbers.
+    unsafe {
+        let words = match (S::KIND, hint) {
+            (SpaceKind::Shared, _) => ld_16!(reg32 bits as u32, "ld.shared", pure, readonly),
+            (_, CacheHint::Default) => ld_16!(reg64 bits, "ld.global", pure, readonly),
+            (_, CacheHint::L2Only) => ld_16!(reg64 bits, "ld.global.cg", pure, readonly),
+            (_, CacheHint::Streaming) => {
+                ld_16!(reg64 bits, "ld.global.L1::no_allocate", pure, readonly)
+            }
+            (_, CacheHint::ReadOnly) => {
+                ld_16!(reg64 bits, "ld.global.nc.L1::no_allocate", pure, readonly)
+            }
+        };
+        transmute_copy(&words)
+    }
+}
+
+#[inline(always)]
+pub(crate) unsafe fn write_16<P: Copy, S: Space>(at: S::Address, pack: P, hint: CacheHint) {
+    let bits = S::to_bits(at);
+    // SAFETY: the contract of `View`; `P` is 16 bytes of plain numbers.
+    unsafe {
+        let words: [u32; 4] = transmute_copy(&pack);
+        match (S::KIND, hint) {
+            (SpaceKind::Shared, _) => st_16!(reg32 bits as u32, words, "st.shared"),
+            (_, CacheHint::Default) => st_16!(reg64 bits, words, "st.global"),
+            (_, CacheHint::L2Only) => st_16!(reg64 bits, words, "st.global.cg"),
+            (_, CacheHint::Streaming | CacheHint::ReadOnly) => {
+                st_16!(reg64 bits, words, "st.global.L1::no_allocate")
+            }
+        }
+    }
+}

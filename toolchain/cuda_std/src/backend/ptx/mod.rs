@@ -1,0 +1,14 @@
+//! Operations as PTX.
+//!
+//! Whatever threads do together (barriers, shuffles, votes) goes through LLVM's intrinsics, because
+//! those are marked convergent and `asm!` is not: the compiler would be free to duplicate or move
+//! the instruction into a branch. Memory instructions are `asm!`: they are not convergent, and the
+//! intrinsics lack most orderings and scopes.
+
+pub(crate) mod access;
+pub(crate) mod fence;
+pub(crate) mod rmw;
+pub(crate) mod shared;
+pub(crate) mod thread;
+pub(crate) mod time;
+pub(crate) mod warp;

@@ -1,0 +1,90 @@
+//! What a launch needs to know of a kernel: its name, its argument types, its body.
+//!
+//! `#[kernel]` implements [`Kernel`] on the host; both ways of running a grid, the CUDA driver and
+//! the emulator, take their arguments from here.
+
+use crate::memory::{Global, Scalar};
+use core::ffi::c_void;
+
+/// A value that can be passed to a kernel.
+///
+/// # Safety
+///
+/// The type has the same size, alignment and meaning on the host and on the device, and any of its
+/// values may be copied from one to the other byte by byte.
+pub unsafe trait KernelArg: Copy + 'static {}
+
+macro_rules! plain_args {
+    ($($ty:ty),*) => {$(
+        // SAFETY: a number of fixed width; host and device are both little-endian and LP64.
+        unsafe impl KernelArg for $ty {}
+    )*};
+}
+plain_args!(u8, u16, u32, u64, i8, i16, i32, i64, f32, f64, usize, isize);
+
+// SAFETY: `repr(C)` of a 64-bit address and a 64-bit length on both sides.
+unsafe impl<T: Scalar> KernelArg for Global<T> {}
+
+/// The arguments of one kernel, as a tuple.
+pub trait KernelArgs: Copy + 'static {
+    /// How many arguments there are.
+    const COUNT: usize;
+
+    /// Calls `f` with the addresses of the arguments, in order: the form that the CUDA driver
+    /// wants (`kernelParams` of `cuLaunchKernel`).
+    fn with_pointers<R>(&self, f: impl FnOnce(&[*const c_void]) -> R) -> R;
+
+    /// Reads the arguments back from their addresses.
+    ///
+    /// # Safety
+    ///
+    /// `pointers` has [`COUNT`](Self::COUNT) elements, as [`with_pointers`](Self::with_pointers)
+    /// of the same type gave them, and what they point to is still alive.
+    unsafe fn from_pointers(pointers: &[*const c_void]) -> Self;
+}
+
+macro_rules! tuple_args {
+    ($count:literal: $($name:ident $index:tt),*) => {
+        impl<$($name: KernelArg),*> KernelArgs for ($($name,)*) {
+            const COUNT: usize = $count;
+
+            fn with_pointers<R>(&self, f: impl FnOnce(&[*const c_void]) -> R) -> R {
+                f(&[$((&raw const self.$index).cast()),*])
+            }
+
+            #[allow(unused_variables, unused_unsafe, clippy::unused_unit)]
+            unsafe fn from_pointers(pointers: &[*const c_void]) -> Self {
+                // SAFETY: the caller gives the addresses of live values of exactly these types.
+                unsafe { ($(pointers[$index].cast::<$name>().read(),)*) }
+            }
+        }
+    };
+}
+tuple_args!(0:);
+tuple_args!(1: A 0);
+tuple_args!(2: A 0, B 1);
+tuple_args!(3: A 0, B 1, C 2);
+tuple_args!(4: A 0, B 1, C 2, D 3);
+tuple_args!(5: A 0, B 1, C 2, D 3, E 4);
+tuple_args!(6: A 0, B 1, C 2, D 3, E 4, F 5);
+tuple_args!(7: A 0, B 1, C 2, D 3, E 4, F 5, G 6);
+tuple_args!(8: A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7);
+
+/// A kernel as the host sees it. Implemented by `#[kernel]`, on the host only.
+pub trait Kernel: 'static {
+    /// The name of the entry point in the PTX.
+    const NAME: &'static str;
+    /// Whether the kernel holds a barrier over the whole grid, so that all blocks must be
+    /// co-resident.
+    const COOPERATIVE: bool;
+    /// The argument tuple.
+    type Args: KernelArgs;
+
+    /// Runs the body as one thread of an emulated grid.
+    ///
+    /// # Safety
+    ///
+    /// Called from within an emulated thread, with arguments for which the kernel's own contract
+    /// holds.
+    unsafe fn run(args: Self::Args);
+}

@@ -1,0 +1,61 @@
+//! The device standard library of gridsync.
+//!
+//! Kernels are written against this crate alone. Compiled for nvptx64 each function is the PTX
+//! instruction it documents; compiled for the host it is an operation of the emulator, `simt`, so
+//! that the same source runs on a GPU and, checked, on a CPU.
+//!
+//! Names and shape follow Rust-CUDA's `cuda_std`; what differs, and why, is told in
+//! ARCHITECTURE.md.
+//!
+//! * [`thread`]: where a thread stands, the block barrier, fences;
+//! * [`warp`]: shuffles, votes, matches and reductions of the 32 lanes of a warp;
+//! * [`memory`]: views of global and shared memory, atomics with scope and ordering;
+//! * [`spin`]: waiting for another thread;
+//! * [`time`]: clocks and sleep;
+//! * [`launch`]: what the host needs to know of a kernel.
+
+#![cfg_attr(target_arch = "nvptx64", no_std)]
+#![cfg_attr(
+    target_arch = "nvptx64",
+    feature(asm_experimental_arch, link_llvm_intrinsics, stdarch_nvptx),
+    allow(internal_features)
+)]
+
+mod backend;
+pub mod convert;
+mod dim;
+pub mod launch;
+pub mod memory;
+pub mod spin;
+pub mod thread;
+pub mod time;
+pub mod warp;
+
+#[cfg(not(target_arch = "nvptx64"))]
+#[doc(hidden)]
+pub use backend::shared::emulated_shared;
+pub use cuda_std_macros::kernel;
+pub use dim::Dim3;
+pub use half::{bf16, f16};
+
+/// What most kernels need.
+pub mod prelude {
+    pub use crate::memory::{CacheHint, Global, Ordering, Scalar, Scope, Shared};
+    pub use crate::{kernel, shared_array, spin, thread, warp};
+}
+
+/// Ends the whole grid with an error: PTX `trap`. The launch fails, and on CUDA the context with
+/// it. In the emulator the launch ends in a fault that carries `message`.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+pub fn trap(message: &str) -> ! {
+    backend::thread::trap(message)
+}
+
+/// A panic in a kernel ends the grid: there is no unwinding on the device, and formatting the
+/// message would cost every kernel registers and stack.
+#[cfg(target_arch = "nvptx64")]
+#[panic_handler]
+fn panic(_info: &core::panic::PanicInfo<'_>) -> ! {
+    trap("panic")
+}

@@ -1,0 +1,126 @@
+//! Atomic read-modify-write operations on views (PTX ISA, `atom` and `red`).
+//!
+//! The orderings are what the PTX says, not what rustc makes of `core::sync::atomic` on nvptx64:
+//! there, up to LLVM 22, the ordering of a read-modify-write operation is dropped, and the scope is
+//! always the system. `SeqCst` puts a `fence.sc` of the same scope before an `acq_rel` operation.
+
+use super::{Ordering, Scalar, Scope, Space, View};
+use crate::backend::rmw;
+
+/// A number that can be added, exchanged and compared-and-swapped atomically: u32, i32, u64, i64,
+/// f32 and f64. Each backend implements it; kernels use the methods of [`View`].
+#[doc(hidden)]
+#[allow(missing_docs, clippy::missing_safety_doc)]
+pub trait Atomic: Scalar {
+    unsafe fn add<S: Space>(at: S::Address, value: Self, order: Ordering, scope: Scope) -> Self;
+    unsafe fn exchange<S: Space>(
+        at: S::Address,
+        value: Self,
+        order: Ordering,
+        scope: Scope,
+    ) -> Self;
+    unsafe fn compare_exchange<S: Space>(
+        at: S::Address,
+        current: Self,
+        new: Self,
+        order: Ordering,
+        scope: Scope,
+    ) -> Self;
+    unsafe fn reduce_add<S: Space>(at: S::Address, value: Self, order: Ordering, scope: Scope);
+}
+
+/// An integer with all atomic operations: u32, i32, u64 and i64.
+#[doc(hidden)]
+#[allow(missing_docs, clippy::missing_safety_doc)]
+pub trait AtomicInt: Atomic {
+    unsafe fn sub<S: Space>(at: S::Address, value: Self, order: Ordering, scope: Scope) -> Self;
+    unsafe fn min<S: Space>(at: S::Address, value: Self, order: Ordering, scope: Scope) -> Self;
+    unsafe fn max<S: Space>(at: S::Address, value: Self, order: Ordering, scope: Scope) -> Self;
+    unsafe fn and<S: Space>(at: S::Address, value: Self, order: Ordering, scope: Scope) -> Self;
+    unsafe fn or<S: Space>(at: S::Address, value: Self, order: Ordering, scope: Scope) -> Self;
+    unsafe fn xor<S: Space>(at: S::Address, value: Self, order: Ordering, scope: Scope) -> Self;
+}
+
+macro_rules! operations {
+    ($($(#[$doc:meta])* $name:ident => $call:ident;)*) => {$(
+        $(#[$doc])*
+        ///
+        /// Returns what element `i` held before.
+        #[inline(always)]
+        #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+        pub fn $name(self, i: usize, value: T, order: Ordering, scope: Scope) -> T {
+            // SAFETY: the contract of the view.
+            unsafe { T::$call::<S>(self.at(i), value, order, scope) }
+        }
+    )*};
+}
+
+impl<T: Atomic, S: Space> View<T, S> {
+    operations! {
+        /// Adds `value` to element `i`: `atom.add`. Integers wrap around.
+        fetch_add => add;
+        /// Sets element `i` to `value`: `atom.exch`.
+        exchange => exchange;
+    }
+
+    /// Sets element `i` to `new` if it holds `current`: `atom.cas`. Bits are compared, so for
+    /// floating point −0 and +0 differ and a NaN equals itself.
+    ///
+    /// Returns what element `i` held before: the swap was made if that has the bits of `current`.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    pub fn compare_exchange(
+        self,
+        i: usize,
+        current: T,
+        new: T,
+        order: Ordering,
+        scope: Scope,
+    ) -> T {
+        // SAFETY: the contract of the view.
+        unsafe { T::compare_exchange::<S>(self.at(i), current, new, order, scope) }
+    }
+
+    /// Adds `value` to element `i` and asks for no result: `red.add`, which the thread does not
+    /// wait for. `order` is `Relaxed` or `Release`: without a result there is nothing to acquire.
+    ///
+    /// # Panics
+    ///
+    /// In the emulator, for another `order`.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    pub fn add(self, i: usize, value: T, order: Ordering, scope: Scope) {
+        // SAFETY: the contract of the view.
+        unsafe { T::reduce_add::<S>(self.at(i), value, order, scope) }
+    }
+}
+
+impl<T: AtomicInt, S: Space> View<T, S> {
+    operations! {
+        /// Subtracts `value` from element `i`: `atom.add` of the negated value. Wraps around.
+        fetch_sub => sub;
+        /// Sets element `i` to the smaller of itself and `value`: `atom.min`.
+        fetch_min => min;
+        /// Sets element `i` to the larger of itself and `value`: `atom.max`.
+        fetch_max => max;
+        /// Bitwise and: `atom.and`.
+        fetch_and => and;
+        /// Bitwise or: `atom.or`.
+        fetch_or => or;
+        /// Bitwise exclusive or: `atom.xor`.
+        fetch_xor => xor;
+    }
+}
+
+impl<S: Space> View<u32, S> {
+    /// Adds one to element `i`, or sets it to 0 if it holds `limit` or more: `atom.inc`
+    /// (CUDA's `atomicInc`, seed row R4).
+    ///
+    /// Returns what element `i` held before.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    pub fn fetch_inc(self, i: usize, limit: u32, order: Ordering, scope: Scope) -> u32 {
+        // SAFETY: the contract of the view.
+        unsafe { rmw::inc::<S>(self.at(i), limit, order, scope) }
+    }
+}

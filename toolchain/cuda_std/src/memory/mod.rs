@@ -1,0 +1,52 @@
+//! Memory as kernels see it: views of global and shared memory.
+//!
+//! Kernels touch memory through [`Global`] and [`Shared`] only. On the device a view is an address
+//! and a length, and each access is one instruction. In the emulator the same access is checked:
+//! it must lie inside one allocation, be aligned, and read only what was written before. Nothing
+//! may go round the views, or the emulator would not see it.
+
+mod atomic;
+mod scalar;
+mod shared;
+mod space;
+mod view;
+
+pub use atomic::{Atomic, AtomicInt};
+pub use core::sync::atomic::Ordering;
+pub use scalar::{Pack, Scalar};
+pub use shared::{dynamic_shared, static_shared};
+pub use space::{GlobalSpace, SharedSpace, Space, SpaceKind};
+pub use view::View;
+
+/// A view of device memory: the whole grid sees it.
+pub type Global<T> = View<T, GlobalSpace>;
+
+/// A view of a block's shared memory: only the threads of that block see it.
+pub type Shared<T> = View<T, SharedSpace>;
+
+/// How far an ordering or a fence reaches (PTX ISA, "Scope").
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Scope {
+    /// The threads of the block (`.cta`).
+    Block,
+    /// The threads of the device (`.gpu`).
+    Device,
+    /// All devices and the host (`.sys`).
+    System,
+}
+
+/// What a load or store tells the caches (PTX ISA, "Cache Operators" and "Cache Eviction
+/// Priority Hints"). A hint about speed: none of them changes the result of a program without
+/// data races, save [`ReadOnly`](CacheHint::ReadOnly) as said there.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CacheHint {
+    /// Cached at all levels.
+    Default,
+    /// Cached in the L2 only (`.cg`).
+    L2Only,
+    /// Will be used once: does not displace other lines of the L1 (`L1::no_allocate`).
+    Streaming,
+    /// As `Streaming`, through the non-coherent path (`.nc`): nobody may write this memory for as
+    /// long as the kernel runs. Stores with this hint behave as `Streaming`.
+    ReadOnly,
+}

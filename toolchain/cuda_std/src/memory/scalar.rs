@@ -1,0 +1,100 @@
+//! The values that memory holds, singly and in packs of 16 bytes.
+
+use half::{bf16, f16};
+
+/// A value of 2, 4 or 8 bytes that one instruction loads or stores.
+///
+/// # Safety
+///
+/// `size_of::<Self>()` is 2, 4 or 8 and equals the alignment, every bit pattern is a value, there
+/// is no padding, and `Pack<A>` is `[A; 16 / size_of::<Self>()]`.
+pub unsafe trait Scalar: Copy + Default + Send + Sync + 'static {
+    /// As many `A` as values of this type fill 16 bytes, the widest access of a thread:
+    /// `Pack<Self>` is what one such access moves.
+    type Pack<A: Copy>: Pack<A>;
+    /// The number of values in a pack.
+    const PACK: usize = 16 / size_of::<Self>();
+
+    /// Applies `f` to each value of a pack.
+    fn map_pack<A: Copy>(pack: Self::Pack<Self>, f: impl Fn(Self) -> A) -> Self::Pack<A>;
+}
+
+/// A short array whose length the element type sets. Its operations are written out, element by
+/// element, so that on the device it lives in registers: an array that is indexed by a variable
+/// would live in local memory.
+pub trait Pack<A: Copy>: Copy {
+    /// Every element is `value`.
+    fn splat(value: A) -> Self;
+
+    /// Combines two packs element by element.
+    fn zip(self, other: Self, f: impl Fn(A, A) -> A) -> Self;
+
+    /// Combines all elements as a balanced tree: the first half with the second, element by
+    /// element, until one is left.
+    fn fold(self, f: impl Fn(A, A) -> A) -> A;
+}
+
+macro_rules! packs {
+    ($($len:literal: $($i:literal)*, $($low:literal $high:literal)*;)*) => {$(
+        impl<A: Copy> Pack<A> for [A; $len] {
+            #[inline(always)]
+            fn splat(value: A) -> Self {
+                [value; $len]
+            }
+
+            #[inline(always)]
+            fn zip(self, other: Self, f: impl Fn(A, A) -> A) -> Self {
+                [$(f(self[$i], other[$i])),*]
+            }
+
+            #[inline(always)]
+            fn fold(self, f: impl Fn(A, A) -> A) -> A {
+                [$(f(self[$low], self[$high])),*].fold(f)
+            }
+        }
+    )*};
+}
+packs! {
+    2: 0 1, 0 1;
+    4: 0 1 2 3, 0 2 1 3;
+    8: 0 1 2 3 4 5 6 7, 0 4 1 5 2 6 3 7;
+}
+
+impl<A: Copy> Pack<A> for [A; 1] {
+    #[inline(always)]
+    fn splat(value: A) -> Self {
+        [value]
+    }
+
+    #[inline(always)]
+    fn zip(self, other: Self, f: impl Fn(A, A) -> A) -> Self {
+        [f(self[0], other[0])]
+    }
+
+    #[inline(always)]
+    fn fold(self, _: impl Fn(A, A) -> A) -> A {
+        self[0]
+    }
+}
+
+macro_rules! scalars {
+    ($($len:literal: $($ty:ident)*, $i:tt;)*) => {$(scalars!(@ $len $i $($ty)*);)*};
+    (@ $len:literal [$($i:literal)*] $first:ident $($rest:ident)*) => {
+        // SAFETY: a number of 16 / $len bytes, aligned to its size; any bits are a value.
+        unsafe impl Scalar for $first {
+            type Pack<A: Copy> = [A; $len];
+
+            #[inline(always)]
+            fn map_pack<A: Copy>(pack: [Self; $len], f: impl Fn(Self) -> A) -> [A; $len] {
+                [$(f(pack[$i])),*]
+            }
+        }
+        scalars!(@ $len [$($i)*] $($rest)*);
+    };
+    (@ $len:literal [$($i:literal)*]) => {};
+}
+scalars! {
+    8: u16 i16 f16 bf16, [0 1 2 3 4 5 6 7];
+    4: u32 i32 f32, [0 1 2 3];
+    2: u64 i64 f64, [0 1];
+}

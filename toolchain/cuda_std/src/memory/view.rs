@@ -1,0 +1,207 @@
+//! A view: the address and the length of an array in one state space.
+
+use super::{CacheHint, GlobalSpace, Ordering, Scalar, Scope, Space};
+use crate::backend::access;
+use core::fmt;
+use core::marker::PhantomData;
+
+/// An array of `T` in state space `S`, as all threads that share it see it.
+///
+/// A view is `Copy`: every thread has one, and nothing is borrowed. Indices count elements.
+/// Making a view is `unsafe`, and that `unsafe` answers for every access made through it: each
+/// index lies below [`len`](Self::len), and accesses of different threads to one element, of which
+/// at least one writes, are ordered by synchronisation or are atomic. On the device none of this
+/// is checked; the emulator checks it.
+#[repr(C)]
+pub struct View<T, S: Space> {
+    base: S::Address,
+    len: usize,
+    element: PhantomData<*mut T>,
+}
+
+impl<T, S: Space> Clone for View<T, S> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T, S: Space> Copy for View<T, S> {}
+
+impl<T, S: Space> fmt::Debug for View<T, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}[{}] at {:?}", S::KIND, self.len, self.base)
+    }
+}
+
+impl<T: Scalar> View<T, GlobalSpace> {
+    /// A view of `len` elements of device memory from the device address `address` on.
+    ///
+    /// # Safety
+    ///
+    /// The memory is live for as long as the view is used, `address` is a multiple of
+    /// `size_of::<T>()`, and the accesses made through the view keep the contract of [`View`].
+    #[inline(always)]
+    pub unsafe fn from_address(address: u64, len: usize) -> Self {
+        #[cfg(target_arch = "nvptx64")]
+        let base = address;
+        #[cfg(not(target_arch = "nvptx64"))]
+        let base = core::ptr::with_exposed_provenance_mut(address as usize);
+        Self {
+            base,
+            len,
+            element: PhantomData,
+        }
+    }
+
+    /// The device address of the first element.
+    #[inline(always)]
+    pub fn address(self) -> u64 {
+        GlobalSpace::to_bits(self.base)
+    }
+}
+
+impl<T: Scalar, S: Space> View<T, S> {
+    /// A view of `len` elements from `base` on.
+    ///
+    /// # Safety
+    ///
+    /// As for [`from_address`](View::from_address).
+    #[inline(always)]
+    pub(crate) unsafe fn from_base(base: S::Address, len: usize) -> Self {
+        Self {
+            base,
+            len,
+            element: PhantomData,
+        }
+    }
+
+    /// The number of elements.
+    #[inline(always)]
+    pub fn len(self) -> usize {
+        self.len
+    }
+
+    /// Whether there are no elements.
+    #[inline(always)]
+    pub fn is_empty(self) -> bool {
+        self.len == 0
+    }
+
+    /// The part from element `start` on, `len` elements long. The part must lie within the view.
+    #[inline(always)]
+    pub fn part(self, start: usize, len: usize) -> Self {
+        Self {
+            base: self.at(start),
+            len,
+            element: PhantomData,
+        }
+    }
+
+    /// The same bytes as elements of another type; a rest too short for one element is left out.
+    /// The first byte must be aligned for `U`.
+    #[inline(always)]
+    pub fn cast<U: Scalar>(self) -> View<U, S> {
+        let len = self.len * size_of::<T>() / size_of::<U>();
+        View {
+            base: self.base,
+            len,
+            element: PhantomData,
+        }
+    }
+
+    /// How many elements lie before the first one whose address is a multiple of 16 bytes, at most
+    /// [`len`](Self::len).
+    #[inline(always)]
+    pub fn unaligned_head(self) -> usize {
+        let past = S::to_bits(self.base) as usize % 16;
+        (((16 - past) % 16) / size_of::<T>()).min(self.len)
+    }
+
+    #[inline(always)]
+    pub(super) fn at(self, i: usize) -> S::Address {
+        S::offset(self.base, i * size_of::<T>())
+    }
+
+    /// Element `i`, by a plain (weak) load: `ld`.
+    ///
+    /// The compiler may reuse an earlier value or move the load. To wait for another thread, use
+    /// [`read_volatile`](Self::read_volatile) or [`load`](Self::load) (seed row R5).
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    pub fn read(self, i: usize) -> T {
+        // SAFETY: the contract of the view.
+        unsafe { access::read::<T, S>(self.at(i)) }
+    }
+
+    /// Sets element `i` by a plain (weak) store: `st`.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    pub fn write(self, i: usize, value: T) {
+        // SAFETY: the contract of the view.
+        unsafe { access::write::<T, S>(self.at(i), value) }
+    }
+
+    /// Element `i`, loaded anew each time and from where other threads' stores arrive:
+    /// `ld.volatile`. Orders nothing else: see [`load`](Self::load).
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    pub fn read_volatile(self, i: usize) -> T {
+        // SAFETY: the contract of the view.
+        unsafe { access::read_volatile::<T, S>(self.at(i)) }
+    }
+
+    /// Sets element `i`, each time it is called: `st.volatile`. Orders nothing else.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    pub fn write_volatile(self, i: usize, value: T) {
+        // SAFETY: the contract of the view.
+        unsafe { access::write_volatile::<T, S>(self.at(i), value) }
+    }
+
+    /// Element `i`, loaded with `order` as seen in `scope`: `ld.relaxed` or `ld.acquire`.
+    ///
+    /// `SeqCst` puts a `fence.sc` before an acquire load (PTX atomics ABI). In shared memory the
+    /// scope is the block.
+    ///
+    /// # Panics
+    ///
+    /// In the emulator, for `Release` and `AcqRel`, which a load cannot have.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    pub fn load(self, i: usize, order: Ordering, scope: Scope) -> T {
+        // SAFETY: the contract of the view.
+        unsafe { access::load::<T, S>(self.at(i), order, scope) }
+    }
+
+    /// Sets element `i` with `order` as seen in `scope`: `st.relaxed` or `st.release`.
+    ///
+    /// `SeqCst` puts a `fence.sc` before a relaxed store (PTX atomics ABI).
+    ///
+    /// # Panics
+    ///
+    /// In the emulator, for `Acquire` and `AcqRel`, which a store cannot have.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    pub fn store(self, i: usize, value: T, order: Ordering, scope: Scope) {
+        // SAFETY: the contract of the view.
+        unsafe { access::store::<T, S>(self.at(i), value, order, scope) }
+    }
+
+    /// The 16 bytes from element `i` on, in one access: `ld.v4.b32`. Element `i` must be aligned to
+    /// 16 bytes (see [`unaligned_head`](Self::unaligned_head)).
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    pub fn read_pack(self, i: usize, hint: CacheHint) -> T::Pack<T> {
+        // SAFETY: the contract of the view; a pack is 16 bytes of plain numbers.
+        unsafe { access::read_16::<T::Pack<T>, S>(self.at(i), hint) }
+    }
+
+    /// Sets the 16 bytes from element `i` on, in one access: `st.v4.b32`. Element `i` must be
+    /// aligned to 16 bytes.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    pub fn write_pack(self, i: usize, pack: T::Pack<T>, hint: CacheHint) {
+        // SAFETY: the contract of the view; a pack is 16 bytes of plain numbers.
+        unsafe { access::write_16::<T::Pack<T>, S>(self.at(i), pack, hint) }
+    }
+}

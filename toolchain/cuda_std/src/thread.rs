@@ -1,0 +1,157 @@
+//! Where a thread stands in its grid, the barrier of its block, and fences.
+//!
+//! | function | called by | what it orders |
+//! |---|---|---|
+//! | `*_idx`, `*_dim`, `index`, … | anyone | nothing |
+//! | [`sync_threads`] and its votes | every thread of the block | all memory accesses, within the block |
+//! | [`block_fence`], [`device_fence`], [`system_fence`], [`fence`] | anyone | the caller's accesses, as far as the scope reaches |
+
+use crate::backend;
+use crate::dim::Dim3;
+use crate::memory::{Ordering, Scope};
+
+macro_rules! positions {
+    ($($what:literal $name:ident $x:ident $y:ident $z:ident;)*) => {$(
+        positions!(@ $what, "", Dim3, $name, backend::thread::$name());
+        positions!(@ $what, ", along x", u32, $x, backend::thread::$name().x);
+        positions!(@ $what, ", along y", u32, $y, backend::thread::$name().y);
+        positions!(@ $what, ", along z", u32, $z, backend::thread::$name().z);
+    )*};
+    (@ $what:literal, $along:literal, $ty:ty, $name:ident, $value:expr) => {
+        #[doc = concat!($what, $along, ".")]
+        #[inline(always)]
+        #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+        pub fn $name() -> $ty {
+            $value
+        }
+    };
+}
+positions! {
+    "The position of the thread in its block" thread_idx thread_idx_x thread_idx_y thread_idx_z;
+    "The position of the block in the grid" block_idx block_idx_x block_idx_y block_idx_z;
+    "The shape of a block, in threads" block_dim block_dim_x block_dim_y block_dim_z;
+    "The shape of the grid, in blocks" grid_dim grid_dim_x grid_dim_y grid_dim_z;
+}
+
+/// The linear number of the thread in its block, x fastest (seed row R12).
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+pub fn index_in_block() -> u32 {
+    block_dim().linear(thread_idx()) as u32
+}
+
+/// The linear number of the block in the grid, x fastest.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+pub fn block_index() -> usize {
+    grid_dim().linear(block_idx()) as usize
+}
+
+/// The linear number of the thread in the grid: blocks in linear order, and in each the threads in
+/// linear order.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+pub fn index() -> usize {
+    block_index() * threads_per_block() as usize + index_in_block() as usize
+}
+
+/// The number of threads in a block.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+pub fn threads_per_block() -> u32 {
+    block_dim().volume() as u32
+}
+
+/// The number of blocks in the grid.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+pub fn block_count() -> usize {
+    grid_dim().volume() as usize
+}
+
+/// The number of threads in the grid.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+pub fn thread_count() -> usize {
+    block_count() * threads_per_block() as usize
+}
+
+/// Whether this is the first thread of its block.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+pub fn is_first_in_block() -> bool {
+    index_in_block() == 0
+}
+
+/// Whether this is the first thread of the grid.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+pub fn first() -> bool {
+    index() == 0
+}
+
+/// The barrier of the block: waits for all its threads, and makes what each did before in memory
+/// visible to all of them: `bar.sync 0` (`__syncthreads`).
+///
+/// Every thread of the block must call it, the same number of times: in a branch that some threads
+/// do not take it hangs on the device, and is reported by the emulator.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+pub fn sync_threads() {
+    backend::thread::barrier();
+}
+
+/// [`sync_threads`], and tells every thread for how many `predicate` held: `bar.red.popc`.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+pub fn sync_threads_count(predicate: bool) -> u32 {
+    backend::thread::barrier_count(predicate)
+}
+
+/// [`sync_threads`], and tells every thread whether `predicate` held for all: `bar.red.and`.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+pub fn sync_threads_and(predicate: bool) -> bool {
+    backend::thread::barrier_and(predicate)
+}
+
+/// [`sync_threads`], and tells every thread whether `predicate` held for any: `bar.red.or`.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+pub fn sync_threads_or(predicate: bool) -> bool {
+    backend::thread::barrier_or(predicate)
+}
+
+/// Orders the caller's memory accesses before it against those after it, for the threads in
+/// `scope`: `fence.acq_rel`, or `fence.sc` for `SeqCst`. `Relaxed` orders nothing and costs
+/// nothing.
+///
+/// A fence makes nobody wait. Together with a barrier of the block before it, it also releases
+/// what the other threads of the block wrote (cumulativity, PTX ISA, "Memory Consistency Model").
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+pub fn fence(order: Ordering, scope: Scope) {
+    backend::fence::fence(order, scope);
+}
+
+/// `fence.sc.cta`: CUDA's `__threadfence_block`.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+pub fn block_fence() {
+    fence(Ordering::SeqCst, Scope::Block);
+}
+
+/// `fence.sc.gpu`: CUDA's `__threadfence`. Where acquire and release suffice, [`fence`] with
+/// `AcqRel` is cheaper.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+pub fn device_fence() {
+    fence(Ordering::SeqCst, Scope::Device);
+}
+
+/// `fence.sc.sys`: CUDA's `__threadfence_system`.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+pub fn system_fence() {
+    fence(Ordering::SeqCst, Scope::System);
+}

@@ -1,0 +1,204 @@
+//! The 32 lanes of a warp.
+//!
+//! Each of these functions takes first the mask of the lanes that take part, as in CUDA. Every lane
+//! named in the mask must call the same function with the same mask, and the caller must be named:
+//! all of them wait for each other (since Volta lanes are not in step by themselves). None of them
+//! but [`sync_warp`] orders memory. Where a block does not fill its last warp, lanes beyond its end
+//! take no part, and reading from one is undefined.
+
+use crate::backend::warp as backend;
+use crate::memory::Scalar;
+use core::mem::transmute_copy;
+
+/// The number of lanes of a warp.
+pub const WARP_SIZE: u32 = 32;
+
+/// The mask of all lanes.
+pub const FULL_MASK: u32 = u32::MAX;
+
+/// The lane of the thread in its warp, 0 to 31: `%laneid`.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+pub fn lane_id() -> u32 {
+    backend::lane_id()
+}
+
+/// The number of the warp in its block: the linear thread number over 32 (seed row R12).
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+pub fn warp_index() -> u32 {
+    crate::thread::index_in_block() / WARP_SIZE
+}
+
+/// The lanes that happen to execute this together: `activemask`. A snapshot, and no way to find out
+/// which lanes will take part in what comes next.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+pub fn activemask() -> u32 {
+    backend::active_mask()
+}
+
+/// Waits for the lanes of `mask`, and makes what each did before in memory visible to all of them:
+/// `bar.warp.sync` (`__syncwarp`).
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+pub fn sync_warp(mask: u32) {
+    backend::sync(mask);
+}
+
+/// The value moved as one or two 32-bit words, by `shuffle`.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+fn by_words<T: Scalar>(value: T, shuffle: impl Fn(u32) -> u32) -> T {
+    // SAFETY: a `Scalar` is a plain number of 2, 4 or 8 bytes: the arms move as many.
+    unsafe {
+        match size_of::<T>() {
+            2 => {
+                let bits: u16 = transmute_copy(&value);
+                transmute_copy(&(shuffle(bits.into()) as u16))
+            }
+            4 => transmute_copy(&shuffle(transmute_copy(&value))),
+            _ => {
+                let bits: u64 = transmute_copy(&value);
+                let (low, high) = (shuffle(bits as u32), shuffle((bits >> 32) as u32));
+                transmute_copy(&(u64::from(high) << 32 | u64::from(low)))
+            }
+        }
+    }
+}
+
+/// The control word of `shfl.sync` for segments of `width` lanes (a power of two up to 32).
+#[inline(always)]
+const fn control(width: u32, clamp: u32) -> u32 {
+    (WARP_SIZE - width) << 8 | clamp
+}
+
+/// The value of the lane `delta` below, within segments of `width` lanes: `shfl.sync.up`.
+///
+/// Returns the value, and whether it came from another lane of the segment: else it is the
+/// caller's own.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+pub fn warp_shuffle_up<T: Scalar>(mask: u32, value: T, delta: u32, width: u32) -> (T, bool) {
+    let moved = by_words(value, |word| {
+        backend::shuffle_up(mask, word, delta, control(width, 0))
+    });
+    (moved, lane_id() % width >= delta)
+}
+
+/// The value of the lane `delta` above, within segments of `width` lanes: `shfl.sync.down`.
+///
+/// Returns the value, and whether it came from another lane of the segment: else it is the
+/// caller's own.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+pub fn warp_shuffle_down<T: Scalar>(mask: u32, value: T, delta: u32, width: u32) -> (T, bool) {
+    let moved = by_words(value, |word| {
+        backend::shuffle_down(mask, word, delta, control(width, 31))
+    });
+    (moved, lane_id() % width + delta < width)
+}
+
+/// The value of the lane whose number differs by the bits of `lanes`: `shfl.sync.bfly`. `lanes` is
+/// below `width`.
+///
+/// Returns the value, and whether that lane lies in the segment.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+pub fn warp_shuffle_xor<T: Scalar>(mask: u32, value: T, lanes: u32, width: u32) -> (T, bool) {
+    let moved = by_words(value, |word| {
+        backend::shuffle_xor(mask, word, lanes, control(width, 31))
+    });
+    (moved, lanes < width)
+}
+
+/// The value of lane `lane` of the segment, modulo `width`: `shfl.sync.idx`.
+///
+/// Returns the value, and whether `lane` is below `width`.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+pub fn warp_shuffle_idx<T: Scalar>(mask: u32, value: T, lane: u32, width: u32) -> (T, bool) {
+    let moved = by_words(value, |word| {
+        backend::shuffle_idx(mask, word, lane, control(width, 31))
+    });
+    (moved, lane < width)
+}
+
+/// Whether `predicate` holds for all lanes of `mask`: `vote.sync.all`.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+pub fn warp_vote_all(mask: u32, predicate: bool) -> bool {
+    backend::vote_all(mask, predicate)
+}
+
+/// Whether `predicate` holds for any lane of `mask`: `vote.sync.any`.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+pub fn warp_vote_any(mask: u32, predicate: bool) -> bool {
+    backend::vote_any(mask, predicate)
+}
+
+/// The lanes of `mask` for which `predicate` holds, as a mask: `vote.sync.ballot`.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+pub fn warp_vote_ballot(mask: u32, predicate: bool) -> u32 {
+    backend::ballot(mask, predicate)
+}
+
+/// The lanes of `mask` that bring the same bits as the caller: `match.any.sync`.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+pub fn warp_match_any<T: Scalar>(mask: u32, value: T) -> u32 {
+    // SAFETY: a `Scalar` is a plain number of 2, 4 or 8 bytes: the arms read as many.
+    unsafe {
+        match size_of::<T>() {
+            2 => backend::match_any_32(mask, transmute_copy::<T, u16>(&value).into()),
+            4 => backend::match_any_32(mask, transmute_copy(&value)),
+            _ => backend::match_any_64(mask, transmute_copy(&value)),
+        }
+    }
+}
+
+/// Whether all lanes of `mask` bring the same bits: then `mask`, else 0. One `match.any.sync` and
+/// a comparison, which is what `match.all.sync` computes.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+pub fn warp_match_all<T: Scalar>(mask: u32, value: T) -> u32 {
+    if warp_match_any(mask, value) == mask {
+        mask
+    } else {
+        0
+    }
+}
+
+macro_rules! reductions {
+    ($($(#[$doc:meta])* $name:ident: $backend:ident $ty:ty;)*) => {$(
+        $(#[$doc])*
+        ///
+        /// Every lane of `mask` holds the result. Before sm_80 it is made of shuffles, one per lane
+        /// of the mask.
+        #[inline(always)]
+        #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+        pub fn $name(mask: u32, value: $ty) -> $ty {
+            backend::redux::$backend(mask, value)
+        }
+    )*};
+}
+reductions! {
+    /// The sum over the lanes of `mask`, wrapping around: `redux.sync.add`.
+    warp_redux_add: add u32;
+    /// The least value: `redux.sync.min.u32`.
+    warp_redux_min_u32: umin u32;
+    /// The greatest value: `redux.sync.max.u32`.
+    warp_redux_max_u32: umax u32;
+    /// The least value: `redux.sync.min.s32`.
+    warp_redux_min_i32: min i32;
+    /// The greatest value: `redux.sync.max.s32`.
+    warp_redux_max_i32: max i32;
+    /// Bitwise and: `redux.sync.and.b32`.
+    warp_redux_and: and u32;
+    /// Bitwise or: `redux.sync.or.b32`.
+    warp_redux_or: or u32;
+    /// Bitwise exclusive or: `redux.sync.xor.b32`.
+    warp_redux_xor: xor u32;
+}

@@ -1,0 +1,40 @@
+//! The `#[kernel]` attribute of gridsync's `cuda_std`.
+
+mod kernel;
+
+use proc_macro::TokenStream;
+
+/// Makes a function a kernel: the entry point of a grid.
+///
+/// The function must be an `unsafe fn` without generics and without a result; its parameters must
+/// be `cuda_std::launch::KernelArg`s (numbers and memory views).
+///
+/// * **On the device** (nvptx64) it becomes an exported `extern "ptx-kernel"` function of the same
+///   name.
+/// * **On the host** it becomes a *type* of the same name that implements
+///   `cuda_std::launch::Kernel`: its name, its argument tuple and its body. A launch takes that
+///   type, so that a launch with the wrong arguments does not compile, and the emulator runs the
+///   very same body.
+///
+/// Options, separated by commas:
+///
+/// * `cooperative`: the kernel holds a barrier over the whole grid, so all its blocks must be
+///   co-resident. A launch that cannot promise this is refused.
+///
+/// # Example
+///
+/// ```ignore
+/// #[kernel]
+/// pub unsafe fn fill(out: Global<f32>, value: f32) {
+///     let i = thread::index();
+///     if i < out.len() {
+///         out.write(i, value);
+///     }
+/// }
+/// ```
+#[proc_macro_attribute]
+pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
+    kernel::expand(options.into(), item.into())
+        .unwrap_or_else(syn::Error::into_compile_error)
+        .into()
+}
