@@ -1,0 +1,242 @@
+//! The table of symbols: one line makes the definition, the declaration and the slot.
+
+use crate::result::CUresult;
+use crate::{
+    trampoline::trampoline,
+    types::{
+        CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, CUfunction, CUfunction_attribute,
+        CUgraph, CUgraphExec, CUjit_option, CUjit_option_value, CUjitInputType, CUlaunchConfig,
+        CUlinkState, CUmodule, CUstream, CUstreamCaptureMode,
+    },
+};
+use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+
+/// Defines every symbol as a trampoline.
+///
+/// `typed` ones are public with their signature. `untyped` ones are defined for cust alone,
+/// which declares them itself; a trampoline is the same whatever the arguments.
+macro_rules! driver {
+    (
+        typed { $($(#[$doc:meta])* fn $name:ident($($argument:ident: $type:ty),* $(,)?);)* }
+        untyped { $($untyped:ident)* }
+    ) => {
+        /// The index of each symbol in [`NAMES`] and in the slots.
+        enum Symbol { $($name,)* $($untyped,)* }
+
+        /// Every symbol's name, as the driver library exports it.
+        pub(crate) const NAMES: &[&CStr] = &[
+            $(name(concat!(stringify!($name), "\0")),)*
+            $(name(concat!(stringify!($untyped), "\0")),)*
+        ];
+
+        $(
+            $(#[$doc])*
+            ///
+            /// # Safety
+            /// What the driver API documents for this function: pointers are valid for what it
+            /// reads and writes, handles are live, and sizes and types match.
+            #[unsafe(no_mangle)]
+            #[unsafe(naked)]
+            pub unsafe extern "C" fn $name($($argument: $type),*) -> CUresult {
+                trampoline!(Symbol::$name as usize)
+            }
+        )*
+        $(
+            #[unsafe(no_mangle)]
+            #[unsafe(naked)]
+            extern "C" fn $untyped() -> CUresult {
+                trampoline!(Symbol::$untyped as usize)
+            }
+        )*
+    };
+}
+
+const fn name(with_nul: &'static str) -> &'static CStr {
+    match CStr::from_bytes_with_nul(with_nul.as_bytes()) {
+        Ok(name) => name,
+        Err(_) => panic!("a symbol's name has one NUL, at its end"),
+    }
+}
+
+driver! {
+    typed {
+        /// Initialises the driver; everything else but `cuDriverGetVersion` needs it first.
+        fn cuInit(flags: c_uint);
+        /// The newest CUDA version that the driver supports, 1000·major + 10·minor.
+        fn cuDriverGetVersion(version: *mut c_int);
+
+        /// How many devices there are.
+        fn cuDeviceGetCount(count: *mut c_int);
+        /// The handle of a device by its ordinal.
+        fn cuDeviceGet(device: *mut CUdevice, ordinal: c_int);
+        /// The name of a device, NUL-terminated in `len` bytes.
+        fn cuDeviceGetName(name: *mut c_char, len: c_int, device: CUdevice);
+        /// Bytes of memory on a device.
+        fn cuDeviceTotalMem_v2(bytes: *mut usize, device: CUdevice);
+        /// One attribute of a device; `CUDA_ERROR_INVALID_VALUE` if the driver does not know it.
+        fn cuDeviceGetAttribute(value: *mut c_int, attribute: CUdevice_attribute, device: CUdevice);
+        /// Retains a device's primary context.
+        fn cuDevicePrimaryCtxRetain(context: *mut CUcontext, device: CUdevice);
+        /// Gives back one retain of a device's primary context.
+        fn cuDevicePrimaryCtxRelease_v2(device: CUdevice);
+        /// Makes a context current on the calling thread; null makes none current.
+        fn cuCtxSetCurrent(context: CUcontext);
+
+        /// Allocates device memory, aligned to 256 bytes or more.
+        fn cuMemAlloc_v2(address: *mut CUdeviceptr, bytes: usize);
+        /// Frees device memory, after the work that may use it.
+        fn cuMemFree_v2(address: CUdeviceptr);
+        /// Bytes free and in all on the current device.
+        fn cuMemGetInfo_v2(free: *mut usize, total: *mut usize);
+        /// Copies to the device in stream order.
+        fn cuMemcpyHtoDAsync_v2(to: CUdeviceptr, from: *const c_void, bytes: usize, stream: CUstream);
+        /// Copies to the host in stream order.
+        fn cuMemcpyDtoHAsync_v2(to: *mut c_void, from: CUdeviceptr, bytes: usize, stream: CUstream);
+        /// Copies within the device in stream order.
+        fn cuMemcpyDtoDAsync_v2(to: CUdeviceptr, from: CUdeviceptr, bytes: usize, stream: CUstream);
+        /// Fills bytes in stream order.
+        fn cuMemsetD8Async(at: CUdeviceptr, value: u8, bytes: usize, stream: CUstream);
+
+        /// Waits for everything in a stream; returns the error of what failed in it.
+        fn cuStreamSynchronize(stream: CUstream);
+        /// Records what is put into the stream from here on instead of running it.
+        fn cuStreamBeginCapture_v2(stream: CUstream, mode: CUstreamCaptureMode);
+        /// Ends a capture and returns its graph.
+        fn cuStreamEndCapture(stream: CUstream, graph: *mut CUgraph);
+        /// Makes a graph executable (CUDA 11.4); `flags` is 0 for none.
+        fn cuGraphInstantiateWithFlags(exec: *mut CUgraphExec, graph: CUgraph, flags: u64);
+        /// Puts an executable graph on the device ahead of its first launch.
+        fn cuGraphUpload(exec: CUgraphExec, stream: CUstream);
+        /// Launches an executable graph into a stream.
+        fn cuGraphLaunch(exec: CUgraphExec, stream: CUstream);
+        /// Destroys an executable graph.
+        fn cuGraphExecDestroy(exec: CUgraphExec);
+        /// Destroys a graph.
+        fn cuGraphDestroy(graph: CUgraph);
+
+        /// Loads a cubin, or compiles and loads NUL-terminated PTX, with `count` options.
+        fn cuModuleLoadDataEx(
+            module: *mut CUmodule,
+            image: *const c_void,
+            count: c_uint,
+            options: *mut CUjit_option,
+            values: *mut CUjit_option_value,
+        );
+        /// Unloads a module.
+        fn cuModuleUnload(module: CUmodule);
+        /// Finds a kernel by name.
+        fn cuModuleGetFunction(function: *mut CUfunction, module: CUmodule, name: *const c_char);
+        /// Finds a global variable by name, and its size in bytes.
+        fn cuModuleGetGlobal_v2(
+            address: *mut CUdeviceptr,
+            bytes: *mut usize,
+            module: CUmodule,
+            name: *const c_char,
+        );
+        /// Begins a link, with `count` options that must outlive it.
+        fn cuLinkCreate_v2(
+            count: c_uint,
+            options: *mut CUjit_option,
+            values: *mut CUjit_option_value,
+            state: *mut CUlinkState,
+        );
+        /// Adds code from memory to a link.
+        fn cuLinkAddData_v2(
+            state: CUlinkState,
+            kind: CUjitInputType,
+            data: *mut c_void,
+            bytes: usize,
+            name: *const c_char,
+            count: c_uint,
+            options: *mut CUjit_option,
+            values: *mut CUjit_option_value,
+        );
+        /// Adds code from a file to a link.
+        fn cuLinkAddFile_v2(
+            state: CUlinkState,
+            kind: CUjitInputType,
+            path: *const c_char,
+            count: c_uint,
+            options: *mut CUjit_option,
+            values: *mut CUjit_option_value,
+        );
+        /// Links; the cubin belongs to the link and dies with it.
+        fn cuLinkComplete(state: CUlinkState, cubin: *mut *mut c_void, bytes: *mut usize);
+        /// Ends a link.
+        fn cuLinkDestroy(state: CUlinkState);
+
+        /// One attribute of a function.
+        fn cuFuncGetAttribute(value: *mut c_int, attribute: CUfunction_attribute, function: CUfunction);
+        /// Sets one attribute of a function.
+        fn cuFuncSetAttribute(function: CUfunction, attribute: CUfunction_attribute, value: c_int);
+        /// Blocks of a function that fit on one SM at once.
+        fn cuOccupancyMaxActiveBlocksPerMultiprocessor(
+            blocks: *mut c_int,
+            function: CUfunction,
+            block_threads: c_int,
+            dynamic_shared: usize,
+        );
+        /// Clusters of a launch that fit on the device at once (CUDA 11.8).
+        fn cuOccupancyMaxActiveClusters(
+            clusters: *mut c_int,
+            function: CUfunction,
+            config: *const CUlaunchConfig,
+        );
+        /// Launches a kernel; `arguments` points to one pointer for each parameter.
+        fn cuLaunchKernel(
+            function: CUfunction,
+            grid_x: c_uint,
+            grid_y: c_uint,
+            grid_z: c_uint,
+            block_x: c_uint,
+            block_y: c_uint,
+            block_z: c_uint,
+            shared_bytes: c_uint,
+            stream: CUstream,
+            arguments: *mut *mut c_void,
+            extra: *mut *mut c_void,
+        );
+        /// Launches a kernel with all of its blocks resident, or fails with 720.
+        fn cuLaunchCooperativeKernel(
+            function: CUfunction,
+            grid_x: c_uint,
+            grid_y: c_uint,
+            grid_z: c_uint,
+            block_x: c_uint,
+            block_y: c_uint,
+            block_z: c_uint,
+            shared_bytes: c_uint,
+            stream: CUstream,
+            arguments: *mut *mut c_void,
+        );
+        /// Launches a kernel with attributes (CUDA 11.8): clusters, cooperation.
+        fn cuLaunchKernelEx(
+            config: *const CUlaunchConfig,
+            function: CUfunction,
+            arguments: *mut *mut c_void,
+            extra: *mut *mut c_void,
+        );
+    }
+    // What else cust 0.3.2 names in its sources.
+    untyped {
+        cuArray3DCreate_v2 cuArray3DGetDescriptor_v2 cuArrayDestroy cuCtxCreate_v2
+        cuCtxDestroy_v2 cuCtxGetApiVersion cuCtxGetCacheConfig cuCtxGetCurrent cuCtxGetDevice
+        cuCtxGetFlags cuCtxGetLimit cuCtxGetSharedMemConfig cuCtxGetStreamPriorityRange
+        cuCtxPopCurrent_v2 cuCtxPushCurrent_v2 cuCtxSetCacheConfig cuCtxSetLimit
+        cuCtxSetSharedMemConfig cuCtxSynchronize cuDestroyExternalMemory
+        cuDevicePrimaryCtxReset_v2 cuDevicePrimaryCtxSetFlags_v2 cuEventCreate
+        cuEventDestroy_v2 cuEventElapsedTime cuEventQuery cuEventRecord cuEventSynchronize
+        cuExternalMemoryGetMappedBuffer cuFuncSetCacheConfig cuFuncSetSharedMemConfig
+        cuGetErrorString cuGraphAddKernelNode cuGraphCreate cuGraphDebugDotPrint
+        cuGraphGetEdges cuGraphGetNodes cuGraphKernelNodeGetParams cuGraphNodeGetType
+        cuImportExternalMemory cuLaunchHostFunc cuMemAdvise cuMemAllocAsync cuMemAllocHost_v2
+        cuMemAllocManaged cuMemFreeAsync cuMemFreeHost cuMemPrefetchAsync cuMemcpy2D_v2
+        cuMemcpyAtoH_v2 cuMemcpyDtoD_v2 cuMemcpyDtoH_v2 cuMemcpyHtoA_v2 cuMemcpyHtoD_v2
+        cuMemsetD16Async cuMemsetD16_v2 cuMemsetD32Async cuMemsetD32_v2 cuMemsetD8_v2
+        cuModuleLoad cuModuleLoadData cuOccupancyAvailableDynamicSMemPerBlock
+        cuOccupancyMaxPotentialBlockSize cuStreamCreateWithPriority cuStreamDestroy_v2
+        cuStreamGetFlags cuStreamGetPriority cuStreamWaitEvent cuSurfObjectCreate
+        cuSurfObjectDestroy cuSurfObjectGetResourceDesc cuTexObjectCreate cuTexObjectDestroy
+        cuTexObjectGetResourceDesc cuTexObjectGetResourceViewDesc
+    }
+}

@@ -1,0 +1,33 @@
+//! The CUDA driver, resolved symbol by symbol when first called.
+//!
+//! A program that links `libcuda.so` neither builds nor starts on a machine without an NVIDIA
+//! driver. This crate defines every `cu…` symbol that [cust](https://docs.rs/cust/0.3.2) and
+//! gridsync call, each as a jump through a table. The first call of a symbol opens
+//! `libcuda.so.1`, looks the symbol up and puts its address in the table; later calls cost that
+//! jump. Without a driver every call returns [`CUDA_ERROR_STUB_LIBRARY`] (34); a symbol that
+//! the driver is too old to have returns [`CUDA_ERROR_NOT_FOUND`] (500). So the same binary
+//! builds and starts everywhere, and says what is missing.
+//!
+//! `stub/lib64/libcuda.so` is an empty linker script: cust's build script asks for `-lcuda`, and
+//! `.cargo/config.toml` points it there through `CUDA_LIBRARY_PATH`.
+//!
+//! Names, types and numbers are those of the CUDA driver API
+//! (<https://docs.nvidia.com/cuda/cuda-driver-api/>), with the versioned names that the library
+//! exports (`cuMemAlloc_v2`). Only what cust 0.3.2 lacks, or reports without its number, has a
+//! typed declaration here.
+#![allow(
+    non_camel_case_types,
+    non_snake_case,
+    reason = "the CUDA driver API's own names"
+)]
+
+mod driver;
+mod loader;
+mod result;
+mod trampoline;
+mod types;
+
+pub use driver::*;
+pub use loader::{LIBRARY_VARIABLE, Unavailable, available, provides};
+pub use result::*;
+pub use types::*;

@@ -1,0 +1,43 @@
+//! Without a driver library every symbol still answers, with the number of a stub library.
+
+use libcuda::{CUDA_ERROR_STUB_LIBRARY, LIBRARY_VARIABLE};
+use std::{env, ptr, sync::Once};
+
+/// Points the loader at a file that does not exist, also on machines that have a driver.
+fn without_a_driver() {
+    static ONCE: Once = Once::new();
+    // SAFETY: runs once, before any test of this process calls the loader, which alone reads it.
+    ONCE.call_once(|| unsafe { env::set_var(LIBRARY_VARIABLE, "/nowhere/libcuda.so.1") });
+}
+
+#[test]
+fn every_call_returns_stub_library_the_first_time_and_later() {
+    without_a_driver();
+    for _ in 0..3 {
+        // SAFETY: no driver is reached; the arguments are valid all the same.
+        unsafe {
+            assert_eq!(libcuda::cuInit(0), CUDA_ERROR_STUB_LIBRARY);
+            let mut version = 7;
+            assert_eq!(
+                libcuda::cuDriverGetVersion(&raw mut version),
+                CUDA_ERROR_STUB_LIBRARY
+            );
+            assert_eq!(version, 7, "a stub writes nothing");
+            assert_eq!(
+                libcuda::cuGraphLaunch(ptr::null_mut(), ptr::null_mut()),
+                CUDA_ERROR_STUB_LIBRARY
+            );
+        }
+    }
+}
+
+#[test]
+fn the_reason_names_the_file_and_the_remedy() {
+    without_a_driver();
+    let reason = libcuda::available().expect_err("there is no such file");
+    assert_eq!(reason.tried.len(), 1, "a named library stands alone");
+    let said = reason.to_string();
+    assert!(said.contains("/nowhere/libcuda.so.1"), "{said}");
+    assert!(said.contains(LIBRARY_VARIABLE), "{said}");
+    assert!(!libcuda::provides(c"cuInit"));
+}
