@@ -1,0 +1,119 @@
+//! What a memory access is, in the words of the PTX memory model.
+
+use core::fmt;
+
+/// Load, store, or read-modify-write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum AccessKind {
+    /// `ld`: needs bytes that were written.
+    Read,
+    /// `st`: makes bytes written.
+    Write,
+    /// `atom`, `red`: both.
+    Atomic,
+}
+
+/// Memory order (PTX ISA, "Memory Consistency Model": `.weak` … `.acq_rel`, `fence.sc`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Order {
+    /// `.weak`: an ordinary access.
+    Weak,
+    /// `.volatile`: relaxed at system scope, never merged or removed.
+    Volatile,
+    /// `.relaxed`.
+    Relaxed,
+    /// `.acquire`.
+    Acquire,
+    /// `.release`.
+    Release,
+    /// `.acq_rel`.
+    AcqRel,
+    /// `fence.sc`.
+    SeqCst,
+}
+
+/// Which threads an order reaches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Scope {
+    /// `.cta`.
+    Block,
+    /// `.cluster`.
+    Cluster,
+    /// `.gpu`.
+    Device,
+    /// `.sys`.
+    System,
+}
+
+/// State space that the instruction names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Space {
+    /// `.global`: must lie in the launch's [`Memory`](crate::Memory).
+    Global,
+    /// `.shared`: must lie in the block's own shared memory.
+    Shared,
+    /// No space named: either.
+    Generic,
+}
+
+/// One access as the instruction states it.
+///
+/// The emulator's memory is sequentially consistent, so order and scope change nothing yet; views
+/// state them all the same, because they are what a race is judged by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Access {
+    /// Load, store, or read-modify-write.
+    pub kind: AccessKind,
+    /// Its memory order.
+    pub order: Order,
+    /// The scope of that order; of no meaning for [`Order::Weak`].
+    pub scope: Scope,
+    /// The state space it names.
+    pub space: Space,
+}
+
+impl Access {
+    /// A weak load.
+    pub const fn read(space: Space) -> Self {
+        Self::weak(AccessKind::Read, space)
+    }
+
+    /// A weak store.
+    pub const fn write(space: Space) -> Self {
+        Self::weak(AccessKind::Write, space)
+    }
+
+    /// A read-modify-write.
+    pub const fn atomic(space: Space, order: Order, scope: Scope) -> Self {
+        Self::weak(AccessKind::Atomic, space).ordered(order, scope)
+    }
+
+    /// The same access with an order and the scope it reaches.
+    #[must_use]
+    pub const fn ordered(self, order: Order, scope: Scope) -> Self {
+        Self {
+            order,
+            scope,
+            ..self
+        }
+    }
+
+    const fn weak(kind: AccessKind, space: Space) -> Self {
+        Self {
+            kind,
+            order: Order::Weak,
+            scope: Scope::Block,
+            space,
+        }
+    }
+}
+
+impl fmt::Display for Access {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.kind {
+            AccessKind::Read => "load",
+            AccessKind::Write => "store",
+            AccessKind::Atomic => "atomic",
+        })
+    }
+}

@@ -1,0 +1,351 @@
+//! One resident block: its threads, its barrier, and a step of one of its warps.
+
+use core::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use crate::dim::{Dim3, Place, Position, WARP_LANES};
+use crate::fault::{Arrival, Fault, Missing, Site};
+use crate::fiber::{Call, Fiber, Reply, Request, Stop, Turn};
+use crate::here::{Here, World};
+use crate::quiet::Quiet;
+use crate::shared::SharedMemory;
+use crate::stack::Pool;
+use crate::thread::BarrierVotes;
+use crate::warp::{CallError, Lane, Wait, Warp, lanes};
+
+/// What a step needs of the launch, and what it counts.
+pub(crate) struct Machine<'a> {
+    pub(crate) world: &'a World<'a>,
+    pub(crate) quiet: Quiet,
+    pub(crate) switches: u64,
+    pub(crate) barriers: u64,
+    pub(crate) collectives: u64,
+    /// A stack overflowed: no fiber may run any more, not even to unwind.
+    pub(crate) damaged: bool,
+    pub(crate) pool: Pool,
+}
+
+/// What a step of a warp did.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Step {
+    /// A lane spun: others should have their turn.
+    pub(crate) spun: bool,
+    /// The block barrier opened: other warps can run.
+    pub(crate) released: bool,
+}
+
+/// A block whose threads have started.
+pub(crate) struct Block<'a> {
+    pub(crate) index: Dim3,
+    pub(crate) threads: Vec<Lane<'a>>,
+    pub(crate) warps: Vec<Warp>,
+    kernel: Arc<str>,
+    extents: Dim3,
+    /// Threads at the block barrier, and those of them with a true predicate.
+    arrived: usize,
+    votes: u32,
+    exited: usize,
+}
+
+impl<'a> Block<'a> {
+    /// Makes the block's threads, none of which runs yet. The fault is that of stacks.
+    pub(crate) fn start(
+        index: Dim3,
+        dynamic_shared: usize,
+        entry: Place,
+        body: &'a dyn Fn(),
+        machine: &mut Machine<'a>,
+    ) -> Result<Self, Fault> {
+        let world = machine.world;
+        let count = world.block.count() as usize;
+        let shared = Rc::new(RefCell::new(SharedMemory::new(dynamic_shared)));
+        let mut threads = Vec::with_capacity(count);
+        for number in 0..count as u64 {
+            let stack = machine.pool.take().map_err(|error| Fault::StackMapping {
+                kernel: Arc::clone(&world.kernel),
+                bytes: machine.pool.chunk_bytes(),
+                errno: error.raw_os_error().unwrap_or_default(),
+            })?;
+            let position = Position {
+                thread_idx: world.block.index_of(number),
+                block_idx: index,
+                block_dim: world.block,
+                grid_dim: world.grid,
+            };
+            let here = Here::new(world, Rc::clone(&shared), position, stack.floor(), entry);
+            // SAFETY: the scheduler drops its blocks, hence this fiber, before the machine with
+            // the pool; world and body outlive the scheduler by their lifetime.
+            let fiber = unsafe { Fiber::new(stack, here, body) };
+            threads.push(Lane {
+                fiber: Some(fiber),
+                reply: Reply::Go,
+                wait: Wait::Nothing,
+                place: entry,
+                spun_at: entry,
+                seen: 0,
+            });
+        }
+        let warps = (0..count)
+            .step_by(WARP_LANES as usize)
+            .map(|first| Warp::new(first, (count - first).min(WARP_LANES as usize) as u32))
+            .collect();
+        Ok(Self {
+            index,
+            threads,
+            warps,
+            kernel: Arc::clone(&world.kernel),
+            extents: world.block,
+            arrived: 0,
+            votes: 0,
+            exited: 0,
+        })
+    }
+
+    /// Ends all threads where they stand, without running their destructors.
+    pub(crate) fn abandon(&mut self) {
+        self.threads
+            .iter_mut()
+            .filter_map(|thread| thread.fiber.as_mut())
+            .for_each(Fiber::abandon);
+    }
+
+    /// The first thread that could go on.
+    pub(crate) fn runnable_site(&self) -> Option<Site> {
+        let number = self
+            .threads
+            .iter()
+            .position(|thread| matches!(thread.wait, Wait::Nothing))?;
+        Some(self.site(number))
+    }
+
+    pub(crate) fn is_done(&self) -> bool {
+        self.exited == self.threads.len()
+    }
+
+    /// Runs every runnable lane of a warp, in lane order, to its next scheduling point.
+    pub(crate) fn step(&mut self, warp: usize, machine: &mut Machine<'a>) -> Result<Step, Fault> {
+        let mut step = Step::default();
+        let first = self.warps[warp].first;
+        for lane in lanes(self.warps[warp].ready) {
+            let number = first + lane as usize;
+            let thread = &mut self.threads[number];
+            let fiber = thread
+                .fiber
+                .as_mut()
+                .expect("a ready thread should not have exited");
+            machine.switches += 1;
+            let turn = fiber.resume(core::mem::replace(&mut thread.reply, Reply::Go));
+            if let Turn::Stopped(stop) = &turn {
+                thread.place = stop.place;
+            }
+            // The canary is a page of its own: looking at each access would cost more than the
+            // access. It stays dirty until the next synchronisation.
+            let overflowed = match &turn {
+                Turn::Stopped(Stop {
+                    request: Request::Step,
+                    ..
+                }) => false,
+                Turn::Stopped(Stop {
+                    request: Request::Overflow,
+                    ..
+                }) => true,
+                _ => fiber.overflowed(),
+            };
+            if overflowed {
+                machine.damaged = true;
+                let (site, bytes) = (self.site(number), machine.pool.stack_bytes());
+                return Err(Fault::StackOverflow { site, bytes });
+            }
+            match turn {
+                Turn::Exited(ended) => {
+                    if let Some(fiber) = thread.fiber.take() {
+                        machine.pool.put(fiber.into_stack());
+                    }
+                    ended?;
+                    self.exit(warp, lane, machine)?;
+                }
+                Turn::Stopped(stop) => match stop.request {
+                    Request::Step | Request::Overflow => {}
+                    Request::Spin => {
+                        step.spun = true;
+                        thread.spun_at = stop.place;
+                        machine.quiet.spun(&mut thread.seen);
+                    }
+                    Request::ActiveMask => self.warps[warp].asking |= 1 << lane,
+                    Request::Collective(call) => self.call(warp, lane, call, machine)?,
+                    Request::Barrier(vote) => {
+                        step.released |= self.arrive(warp, lane, vote, machine)?;
+                    }
+                },
+            }
+        }
+        let count = self.warps[warp].lanes.count_ones() as usize;
+        self.warps[warp].answer_active_masks(&mut self.threads[first..first + count]);
+        Ok(step)
+    }
+
+    /// A thread comes to the block barrier. Returns whether the barrier opens.
+    fn arrive(
+        &mut self,
+        warp: usize,
+        lane: u32,
+        vote: bool,
+        machine: &mut Machine<'a>,
+    ) -> Result<bool, Fault> {
+        let number = self.warps[warp].first + lane as usize;
+        if self.exited > 0 {
+            let gone = self.position_of(|wait| matches!(wait, Wait::Exited));
+            let missing = Missing {
+                thread: self.thread_idx(gone),
+                stuck: None,
+            };
+            return Err(self.skipped(number, missing));
+        }
+        let thread = &mut self.threads[number];
+        thread.wait = Wait::Barrier;
+        machine.quiet.blocked(&mut thread.seen);
+        self.warps[warp].ready &= !(1 << lane);
+        self.arrived += 1;
+        self.votes += u32::from(vote);
+        if self.arrived < self.threads.len() {
+            return Ok(false);
+        }
+        let count = core::mem::take(&mut self.votes);
+        let all = count as usize == core::mem::take(&mut self.arrived);
+        let votes = BarrierVotes {
+            count,
+            all,
+            any: count > 0,
+        };
+        for thread in &mut self.threads {
+            thread.wait = Wait::Nothing;
+            thread.reply = Reply::Votes(votes);
+            machine.quiet.released(&mut thread.seen);
+        }
+        for warp in &mut self.warps {
+            warp.ready = warp.lanes;
+        }
+        machine.barriers += 1;
+        Ok(true)
+    }
+
+    /// A thread comes to a warp collective.
+    fn call(
+        &mut self,
+        warp: usize,
+        lane: u32,
+        call: Call,
+        machine: &mut Machine<'a>,
+    ) -> Result<(), Fault> {
+        let warp = &mut self.warps[warp];
+        let first = warp.first;
+        let number = first + lane as usize;
+        let threads = &mut self.threads[first..first + warp.lanes.count_ones() as usize];
+        let released = warp.call(lane, call, threads).map_err(|error| {
+            let Call { kind, mask, .. } = call;
+            match error {
+                CallError::NotInMask => Fault::NotInMask {
+                    site: self.site(number),
+                    kind,
+                    lane,
+                    mask,
+                },
+                CallError::Exited(lane) => Fault::LaneExited {
+                    site: self.site(number),
+                    kind,
+                    lane,
+                    mask,
+                },
+                CallError::Mismatch(other) => {
+                    let other = first + other as usize;
+                    let theirs = match self.threads[other].wait {
+                        Wait::Collective(theirs) => theirs,
+                        _ => call,
+                    };
+                    Fault::WarpMismatch {
+                        arrivals: Box::new([
+                            Arrival {
+                                site: self.site(number),
+                                kind,
+                                mask,
+                            },
+                            Arrival {
+                                site: self.site(other),
+                                kind: theirs.kind,
+                                mask: theirs.mask,
+                            },
+                        ]),
+                    }
+                }
+            }
+        })?;
+        machine.quiet.blocked(&mut self.threads[number].seen);
+        for lane in lanes(released) {
+            machine
+                .quiet
+                .released(&mut self.threads[first + lane as usize].seen);
+        }
+        machine.collectives += u64::from(released != 0);
+        Ok(())
+    }
+
+    /// A thread has ended.
+    fn exit(&mut self, warp: usize, lane: u32, machine: &mut Machine<'a>) -> Result<(), Fault> {
+        let first = self.warps[warp].first;
+        let number = first + lane as usize;
+        self.threads[number].wait = Wait::Exited;
+        machine.quiet.exited(&mut self.threads[number].seen);
+        self.exited += 1;
+        if self.arrived > 0 {
+            let waiting = self.position_of(|wait| matches!(wait, Wait::Barrier));
+            let missing = Missing {
+                thread: self.thread_idx(number),
+                stuck: None,
+            };
+            return Err(self.skipped(waiting, missing));
+        }
+        let count = self.warps[warp].lanes.count_ones() as usize;
+        let warp = &mut self.warps[warp];
+        match warp.exit(lane, &self.threads[first..first + count]) {
+            None => Ok(()),
+            Some((waiting, Call { kind, mask, .. })) => {
+                let site = self.site(first + waiting as usize);
+                Err(Fault::LaneExited {
+                    site,
+                    kind,
+                    lane,
+                    mask,
+                })
+            }
+        }
+    }
+
+    /// The fault of a barrier at which `waiting` stands and to which `missing` will not come.
+    pub(crate) fn skipped(&self, waiting: usize, missing: Missing) -> Fault {
+        Fault::BarrierSkipped {
+            site: self.site(waiting),
+            missing: Box::new(missing),
+        }
+    }
+
+    /// A thread, and the scheduling point it stands at.
+    pub(crate) fn site(&self, number: usize) -> Site {
+        Site {
+            kernel: Arc::clone(&self.kernel),
+            block: self.index,
+            thread: self.thread_idx(number),
+            place: self.threads[number].place,
+        }
+    }
+
+    pub(crate) fn thread_idx(&self, number: usize) -> Dim3 {
+        self.extents.index_of(number as u64)
+    }
+
+    /// The first thread in this state, which is known to exist.
+    fn position_of(&self, state: impl Fn(&Wait) -> bool) -> usize {
+        let found = self.threads.iter().position(|thread| state(&thread.wait));
+        found.expect("counted threads should be found in their state")
+    }
+}

@@ -1,0 +1,85 @@
+//! Telling who waits for whom, once nothing can change.
+
+use std::sync::Arc;
+
+use crate::block::Block;
+use crate::dim::Place;
+use crate::fault::{Deadlock, Fault, Missing, Waiting, WaitingFor};
+use crate::here::World;
+use crate::warp::{Lane, Wait};
+
+/// Blocks, and places in each, that a report names: more would hide the pattern.
+const REPORTED: usize = 4;
+
+/// The fault of a launch whose live blocks are all stuck.
+pub(crate) fn explain<'a, 'b: 'a>(
+    blocks: impl Iterator<Item = &'a Block<'b>> + Clone,
+    never_started: u64,
+    world: &World<'_>,
+) -> Fault {
+    let skipped = blocks.clone().find_map(skipped_barrier);
+    skipped.unwrap_or_else(|| {
+        Fault::Deadlock(Box::new(Deadlock {
+            kernel: Arc::clone(&world.kernel),
+            waiting: blocks.clone().take(REPORTED).flat_map(waiting).collect(),
+            live_blocks: blocks.count() as u64,
+            never_started,
+            grid_blocks: world.grid.count(),
+        }))
+    })
+}
+
+/// What a live thread waits for, and where.
+fn stuck(thread: &Lane<'_>) -> Option<(WaitingFor, Place)> {
+    match thread.wait {
+        Wait::Exited => None,
+        Wait::Nothing => Some((WaitingFor::Change, thread.spun_at)),
+        Wait::Barrier => Some((WaitingFor::BlockBarrier, thread.place)),
+        Wait::Collective(call) => Some((WaitingFor::WarpCollective(call.kind), thread.place)),
+    }
+}
+
+/// A block in which some threads stand at the barrier and all others at warp collectives: nobody
+/// outside can help them, so the barrier itself is at fault.
+fn skipped_barrier(block: &Block<'_>) -> Option<Fault> {
+    let spins = |thread: &Lane<'_>| matches!(thread.wait, Wait::Nothing);
+    if block.threads.iter().any(spins) {
+        return None;
+    }
+    let find = |wanted: fn(&Wait) -> bool| block.threads.iter().position(|t| wanted(&t.wait));
+    let at_barrier = find(|wait| matches!(wait, Wait::Barrier))?;
+    let elsewhere = find(|wait| matches!(wait, Wait::Collective(_)))?;
+    let stuck = stuck(&block.threads[elsewhere]);
+    Some(block.skipped(
+        at_barrier,
+        Missing {
+            thread: block.thread_idx(elsewhere),
+            stuck,
+        },
+    ))
+}
+
+/// The block's stuck threads, grouped by what they wait for and where.
+fn waiting(block: &Block<'_>) -> Vec<Waiting> {
+    let mut groups: Vec<Waiting> = Vec::new();
+    for (number, thread) in block.threads.iter().enumerate() {
+        let Some((what, place)) = stuck(thread) else {
+            continue;
+        };
+        let same = groups
+            .iter_mut()
+            .find(|group| group.what == what && group.place == place);
+        match same {
+            Some(group) => group.threads += 1,
+            None => groups.push(Waiting {
+                block: block.index,
+                thread: block.thread_idx(number),
+                threads: 1,
+                what,
+                place,
+            }),
+        }
+    }
+    groups.truncate(REPORTED);
+    groups
+}

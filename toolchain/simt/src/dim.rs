@@ -1,0 +1,136 @@
+//! Where a thread stands: in its block, in the grid, in the source.
+
+use core::fmt;
+
+/// Lanes of a warp on every CUDA device so far (PTX ISA, special register `WARP_SZ`).
+pub const WARP_LANES: u32 = 32;
+
+/// A place in the source, as `#[track_caller]` gives it.
+pub type Place = &'static core::panic::Location<'static>;
+
+/// Extents of a block or grid, or an index into one; `x` varies fastest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Dim3 {
+    /// Fastest dimension.
+    pub x: u32,
+    /// Middle dimension.
+    pub y: u32,
+    /// Slowest dimension.
+    pub z: u32,
+}
+
+impl Dim3 {
+    /// Three extents or indices.
+    pub const fn new(x: u32, y: u32, z: u32) -> Self {
+        Self { x, y, z }
+    }
+
+    /// Elements in a box of these extents, or `None` beyond 2^64.
+    pub(crate) fn checked_count(self) -> Option<u64> {
+        (u64::from(self.x) * u64::from(self.y)).checked_mul(u64::from(self.z))
+    }
+
+    /// Elements in a box of these extents. CUDA's limits on grids and blocks keep it below 2^63.
+    pub const fn count(self) -> u64 {
+        self.x as u64 * self.y as u64 * self.z as u64
+    }
+
+    /// The index that lies `linear` elements into a box of these extents.
+    pub(crate) fn index_of(self, linear: u64) -> Self {
+        let (x, y) = (u64::from(self.x), u64::from(self.y));
+        // Each remainder is below a u32 extent; so is the last quotient for a linear index inside.
+        Self::new(
+            (linear % x) as u32,
+            (linear / x % y) as u32,
+            (linear / (x * y)) as u32,
+        )
+    }
+
+    /// Inverse of [`Dim3::index_of`]: how far `index` lies into a box of these extents.
+    fn linear(self, index: Self) -> u64 {
+        u64::from(index.x)
+            + u64::from(self.x) * (u64::from(index.y) + u64::from(self.y) * u64::from(index.z))
+    }
+}
+
+impl fmt::Display for Dim3 {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "({}, {}, {})", self.x, self.y, self.z)
+    }
+}
+
+impl From<u32> for Dim3 {
+    fn from(x: u32) -> Self {
+        Self::new(x, 1, 1)
+    }
+}
+
+impl From<(u32, u32)> for Dim3 {
+    fn from((x, y): (u32, u32)) -> Self {
+        Self::new(x, y, 1)
+    }
+}
+
+impl From<(u32, u32, u32)> for Dim3 {
+    fn from((x, y, z): (u32, u32, u32)) -> Self {
+        Self::new(x, y, z)
+    }
+}
+
+impl From<[u32; 3]> for Dim3 {
+    fn from([x, y, z]: [u32; 3]) -> Self {
+        Self::new(x, y, z)
+    }
+}
+
+/// The special registers `%tid`, `%ctaid`, `%ntid`, `%nctaid` of one thread (PTX ISA, "Special
+/// Registers").
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Position {
+    /// `%tid`: the thread in its block.
+    pub thread_idx: Dim3,
+    /// `%ctaid`: the block in the grid.
+    pub block_idx: Dim3,
+    /// `%ntid`: extents of the block.
+    pub block_dim: Dim3,
+    /// `%nctaid`: extents of the grid.
+    pub grid_dim: Dim3,
+}
+
+impl Position {
+    /// Number of the thread in its block, `x` fastest: the order in which warps are cut.
+    pub fn linear_thread(&self) -> u32 {
+        // A launch admits at most 1024 threads a block.
+        self.block_dim.linear(self.thread_idx) as u32
+    }
+
+    /// Number of the block in the grid, `x` fastest.
+    pub fn linear_block(&self) -> u64 {
+        self.grid_dim.linear(self.block_idx)
+    }
+
+    /// `%laneid`: the thread in its warp.
+    pub fn lane(&self) -> u32 {
+        self.linear_thread() % WARP_LANES
+    }
+
+    /// The warp in its block.
+    pub fn warp(&self) -> u32 {
+        self.linear_thread() / WARP_LANES
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn x_varies_fastest_and_indices_return() {
+        let extents = Dim3::new(5, 3, 2);
+        assert_eq!(extents.index_of(0), Dim3::new(0, 0, 0));
+        assert_eq!(extents.index_of(7), Dim3::new(2, 1, 0));
+        for linear in 0..extents.count() {
+            assert_eq!(extents.linear(extents.index_of(linear)), linear);
+        }
+    }
+}

@@ -1,0 +1,442 @@
+//! What can go wrong in a launch, each with the place, the numbers and the way out.
+
+use core::fmt;
+use std::sync::Arc;
+
+use crate::access::Access;
+use crate::dim::{Dim3, Place};
+use crate::memory::Label;
+
+/// A thread of a launch and a place in the kernel's source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Site {
+    /// The kernel, as the launch named it.
+    pub kernel: Arc<str>,
+    /// The block in the grid.
+    pub block: Dim3,
+    /// The thread in its block.
+    pub thread: Dim3,
+    /// The in-thread call that the thread stands at, or stood at last.
+    pub place: Place,
+}
+
+impl fmt::Display for Site {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            kernel,
+            block,
+            thread,
+            place,
+        } = self;
+        write!(
+            f,
+            "kernel {kernel}, block {block}, thread {thread}, at {place}"
+        )
+    }
+}
+
+/// What an address is, told by the allocation it lies in or just beyond.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Target {
+    /// The address itself; it differs between runs, so messages prefer the allocation.
+    pub address: u64,
+    /// The nearest allocation at or below it with the offset into it, where one is near.
+    pub region: Option<(Label, u64)>,
+    /// Size of that allocation in bytes.
+    pub size: u64,
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.region {
+            Some((label, offset)) => {
+                write!(f, "offset {offset} of {label} ({} bytes)", self.size)
+            }
+            None => write!(f, "{:#x}, near no live allocation", self.address),
+        }
+    }
+}
+
+/// One lane's call of a warp collective.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Arrival {
+    /// The lane and the call.
+    pub site: Site,
+    /// The collective it called.
+    pub kind: &'static str,
+    /// The lanes it named.
+    pub mask: u32,
+}
+
+impl fmt::Display for Arrival {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} with mask {:#010x} ({})",
+            self.kind, self.mask, self.site
+        )
+    }
+}
+
+/// A thread that did not come to a barrier.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Missing {
+    /// The thread in its block.
+    pub thread: Dim3,
+    /// Where it waits instead; `None`: it has exited.
+    pub stuck: Option<(WaitingFor, Place)>,
+}
+
+impl fmt::Display for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.stuck {
+            None => write!(f, "thread {} has exited", self.thread),
+            Some((what, place)) => {
+                write!(
+                    f,
+                    "thread {} waits for ever at {what}, at {place}",
+                    self.thread
+                )
+            }
+        }
+    }
+}
+
+/// What a stuck thread waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WaitingFor {
+    /// The barrier of its block.
+    BlockBarrier,
+    /// The warp collective of this kind.
+    WarpCollective(&'static str),
+    /// A change of memory: it spins.
+    Change,
+}
+
+impl fmt::Display for WaitingFor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::BlockBarrier => f.write_str("the block barrier"),
+            Self::WarpCollective(kind) => write!(f, "warp collective {kind}"),
+            Self::Change => f.write_str("a spin loop"),
+        }
+    }
+}
+
+/// Threads of one block that are stuck at one place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    /// The block in the grid.
+    pub block: Dim3,
+    /// The first of the threads.
+    pub thread: Dim3,
+    /// How many threads of the block are stuck there.
+    pub threads: u32,
+    /// What they wait for.
+    pub what: WaitingFor,
+    /// Where.
+    pub place: Place,
+}
+
+impl fmt::Display for Waiting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            block,
+            thread,
+            threads,
+            what,
+            place,
+        } = self;
+        write!(
+            f,
+            "block {block}: {threads} thread(s) from {thread} at {what}, at {place}"
+        )
+    }
+}
+
+/// Who waits for whom when nothing can change any more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Deadlock {
+    /// The kernel, as the launch named it.
+    pub kernel: Arc<str>,
+    /// The places of the first few blocks.
+    pub waiting: Vec<Waiting>,
+    /// Blocks that have started and not exited.
+    pub live_blocks: u64,
+    /// Blocks that never started, because the live ones fill the device.
+    pub never_started: u64,
+    /// Blocks of the grid.
+    pub grid_blocks: u64,
+}
+
+impl fmt::Display for Deadlock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            kernel,
+            live_blocks,
+            never_started,
+            grid_blocks,
+            ..
+        } = self;
+        write!(
+            f,
+            "deadlock: kernel {kernel}: every live thread waits and memory no longer changes"
+        )?;
+        for waiting in &self.waiting {
+            write!(f, "; {waiting}")?;
+        }
+        if *never_started > 0 {
+            write!(
+                f,
+                "; {never_started} of {grid_blocks} blocks never started, because only \
+                 {live_blocks} are resident at once: launch at most {live_blocks} blocks, or make \
+                 all {grid_blocks} co-resident"
+            )?;
+        }
+        Ok(())
+    }
+}
+
+/// Why a launch did not finish. The message names kernel, block, thread and place.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Fault {
+    /// An access that no single live allocation of its space holds.
+    #[error("out of bounds: {bytes}-byte {access} at {target} ({site})")]
+    OutOfBounds {
+        /// Who and where.
+        site: Site,
+        /// What it did.
+        access: Access,
+        /// Its width.
+        bytes: usize,
+        /// Where it went.
+        target: Target,
+    },
+    /// An address that is no multiple of the access width.
+    #[error(
+        "misaligned: {bytes}-byte {access} at {target}: the address must be a multiple of the width ({site})"
+    )]
+    Misaligned {
+        /// Who and where.
+        site: Site,
+        /// What it did.
+        access: Access,
+        /// Its width.
+        bytes: usize,
+        /// Where it went.
+        target: Target,
+    },
+    /// A read of bytes that nobody wrote.
+    #[error("uninitialised: {bytes}-byte {access} at {target} reads bytes never written ({site})")]
+    Uninitialised {
+        /// Who and where.
+        site: Site,
+        /// What it did.
+        access: Access,
+        /// Its width.
+        bytes: usize,
+        /// Where it went.
+        target: Target,
+    },
+    /// Static and dynamic shared memory together exceed the launch's limit.
+    #[error(
+        "shared memory: {name} brings the block to {requested} bytes, the limit is {limit}: raise shared_limit or use less ({site})"
+    )]
+    SharedLimit {
+        /// Who and where.
+        site: Site,
+        /// The static variable that went over.
+        name: &'static str,
+        /// Bytes of the block with it.
+        requested: usize,
+        /// The launch's limit.
+        limit: usize,
+    },
+    /// One static shared variable asked for with two sizes or alignments.
+    #[error(
+        "shared memory: {name} has {first} bytes, asked for as {now} bytes: give each variable its own name ({site})"
+    )]
+    SharedConflict {
+        /// Who and where.
+        site: Site,
+        /// The variable.
+        name: &'static str,
+        /// Its size in bytes as first asked for.
+        first: usize,
+        /// The size or, at the same size, an alignment it cannot meet.
+        now: usize,
+    },
+    /// A warp collective called by a lane that its mask does not name (undefined on hardware).
+    #[error("{kind}: lane {lane} is not in its own mask {mask:#010x} ({site})")]
+    NotInMask {
+        /// Who and where.
+        site: Site,
+        /// The collective.
+        kind: &'static str,
+        /// The caller's lane.
+        lane: u32,
+        /// The mask it gave.
+        mask: u32,
+    },
+    /// A warp collective that names a lane which has exited.
+    #[error("{kind}: mask {mask:#010x} names lane {lane}, which has exited ({site})")]
+    LaneExited {
+        /// A lane that waits.
+        site: Site,
+        /// The collective.
+        kind: &'static str,
+        /// The lane that is gone.
+        lane: u32,
+        /// The mask that names it.
+        mask: u32,
+    },
+    /// Lanes that wait for each other at different collectives.
+    #[error("warp mismatch: {} meets {}: lanes that name each other must call the same collective with the same mask", .arrivals[0], .arrivals[1])]
+    WarpMismatch {
+        /// The later and the earlier arrival.
+        arrivals: Box<[Arrival; 2]>,
+    },
+    /// A block barrier that a thread of the block can never reach.
+    #[error(
+        "barrier skipped: waits at the block barrier, but {missing} ({site}): every thread of a block must reach the same barriers"
+    )]
+    BarrierSkipped {
+        /// A thread that waits.
+        site: Site,
+        /// A thread that will not come.
+        missing: Box<Missing>,
+    },
+    /// Every live thread waits, and nothing changes.
+    #[error("{0}")]
+    Deadlock(Box<Deadlock>),
+    /// More steps than the launch allows.
+    #[error("step limit: kernel {kernel} still runs after {limit} steps, {}: a loop that does not end, or raise step_limit", .site.as_ref().map_or("nothing started".to_owned(), ToString::to_string))]
+    StepLimit {
+        /// The kernel.
+        kernel: Arc<str>,
+        /// The limit.
+        limit: u64,
+        /// A thread that could go on, if any has started.
+        site: Option<Site>,
+    },
+    /// A frame beyond the emulated thread's stack.
+    #[error(
+        "stack overflow: the thread needs more than {bytes} bytes of stack: raise stack_bytes ({site})"
+    )]
+    StackOverflow {
+        /// Who and where last.
+        site: Site,
+        /// Stack of each thread.
+        bytes: usize,
+    },
+    /// The kernel called [`trap`](crate::trap).
+    #[error("trap: {message} ({site})")]
+    Trap {
+        /// Who and where.
+        site: Site,
+        /// What it said.
+        message: String,
+    },
+    /// A Rust panic in kernel code.
+    #[error("panic at {at}: {message} (last in-thread call: {site})")]
+    Panicked {
+        /// Who, and the last in-thread call before it.
+        site: Site,
+        /// The panic's message.
+        message: String,
+        /// The panic's own place, `file:line:column`.
+        at: String,
+    },
+    /// A grid or block without threads.
+    #[error(
+        "kernel {kernel}: grid {grid} of blocks {block} has no threads or more than 2^63: every extent must be at least 1"
+    )]
+    EmptyLaunch {
+        /// The kernel.
+        kernel: Arc<str>,
+        /// Extents of the grid.
+        grid: Dim3,
+        /// Extents of the block.
+        block: Dim3,
+    },
+    /// A block beyond the hardware's limit.
+    #[error("kernel {kernel}: blocks of {threads} threads, the limit is {limit}")]
+    BlockTooLarge {
+        /// The kernel.
+        kernel: Arc<str>,
+        /// Threads asked for.
+        threads: u64,
+        /// The most there can be.
+        limit: u64,
+    },
+    /// Dynamic shared memory beyond the limit, before any thread runs.
+    #[error("kernel {kernel}: {requested} bytes of dynamic shared memory, the limit is {limit}")]
+    DynamicSharedLimit {
+        /// The kernel.
+        kernel: Arc<str>,
+        /// Bytes asked for.
+        requested: usize,
+        /// The launch's limit.
+        limit: usize,
+    },
+    /// A cooperative launch whose blocks cannot all be resident
+    /// (`CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE`).
+    #[error(
+        "kernel {kernel}: a cooperative grid of {blocks} blocks, but only {resident} can be resident: launch at most {resident}"
+    )]
+    CooperativeTooLarge {
+        /// The kernel.
+        kernel: Arc<str>,
+        /// Blocks asked for.
+        blocks: u64,
+        /// Blocks that can be resident.
+        resident: u32,
+    },
+    /// A launch from inside a kernel.
+    #[error("kernel {kernel}: launched from inside an emulated thread, which is not supported")]
+    Nested {
+        /// The inner kernel.
+        kernel: Arc<str>,
+    },
+    /// The operating system gave no memory for stacks.
+    #[error(
+        "kernel {kernel}: no memory for stacks ({bytes} bytes more, errno {errno}): lower stack_bytes or max_resident_blocks"
+    )]
+    StackMapping {
+        /// The kernel.
+        kernel: Arc<str>,
+        /// Bytes of the mapping that failed.
+        bytes: usize,
+        /// What the system said.
+        errno: i32,
+    },
+}
+
+impl Fault {
+    /// The thread and place to blame, where a fault has one.
+    pub fn site(&self) -> Option<&Site> {
+        match self {
+            Self::OutOfBounds { site, .. }
+            | Self::Misaligned { site, .. }
+            | Self::Uninitialised { site, .. }
+            | Self::SharedLimit { site, .. }
+            | Self::SharedConflict { site, .. }
+            | Self::NotInMask { site, .. }
+            | Self::LaneExited { site, .. }
+            | Self::BarrierSkipped { site, .. }
+            | Self::StackOverflow { site, .. }
+            | Self::Trap { site, .. }
+            | Self::Panicked { site, .. } => Some(site),
+            Self::StepLimit { site, .. } => site.as_ref(),
+            Self::WarpMismatch { arrivals } => Some(&arrivals[0].site),
+            Self::Deadlock(_)
+            | Self::EmptyLaunch { .. }
+            | Self::BlockTooLarge { .. }
+            | Self::DynamicSharedLimit { .. }
+            | Self::CooperativeTooLarge { .. }
+            | Self::Nested { .. }
+            | Self::StackMapping { .. } => None,
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! One emulated thread as a coroutine: it runs to its next scheduling point, says what it wants
+//! there, and goes on when the scheduler replies.
+
+use core::ptr::NonNull;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
+
+use corosensei::{Coroutine, CoroutineResult};
+
+use crate::dim::Place;
+use crate::fault::Fault;
+use crate::here::{Here, enter};
+use crate::panics;
+use crate::stack::{Canary, Slot};
+use crate::thread::{BarrierVotes, WarpValues};
+
+/// What a thread wants at a scheduling point.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Request {
+    /// To go on at the warp's next step.
+    Step,
+    /// To go on, but others first: it waits for memory to change.
+    Spin,
+    /// The block barrier, with a predicate.
+    Barrier(bool),
+    /// A warp collective.
+    Collective(Call),
+    /// To know which lanes stand at the same place.
+    ActiveMask,
+    /// To be abandoned: its frames are below the floor of its stack.
+    Overflow,
+}
+
+/// A lane's call of a warp collective.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Call {
+    pub(crate) kind: &'static str,
+    pub(crate) mask: u32,
+    pub(crate) value: u128,
+}
+
+/// A request and the call that makes it.
+#[derive(Debug)]
+pub(crate) struct Stop {
+    pub(crate) request: Request,
+    pub(crate) place: Place,
+}
+
+/// What the scheduler answers.
+#[derive(Clone, Debug)]
+pub(crate) enum Reply {
+    Go,
+    Votes(BarrierVotes),
+    Values(Rc<WarpValues>),
+    Mask(u32),
+}
+
+/// How a turn of a fiber ended.
+pub(crate) enum Turn {
+    Stopped(Stop),
+    Exited(Result<(), Fault>),
+}
+
+type Routine = Coroutine<Reply, Stop, Result<(), Fault>, Slot>;
+
+/// An emulated thread that has not exited.
+pub(crate) struct Fiber<'a> {
+    /// Gone only after [`Fiber::into_stack`].
+    routine: Option<Routine>,
+    here: Rc<Here<'a>>,
+    /// The stack's canary, readable while the routine owns the stack.
+    canary: Canary,
+}
+
+impl<'a> Fiber<'a> {
+    /// A thread that will run `body`.
+    ///
+    /// # Safety
+    /// The pool that `stack` comes from, and all that `body` and `here` borrow, must outlive the
+    /// fiber, and the fiber must be dropped, not forgotten.
+    pub(crate) unsafe fn new(stack: Slot, here: Here<'a>, body: &'a dyn Fn()) -> Self {
+        let here = Rc::new(here);
+        let inside = Rc::clone(&here);
+        let canary = stack.canary();
+        let root = move |yielder: &corosensei::Yielder<Reply, Stop>, _: Reply| {
+            inside.yielder.set(Some(NonNull::from(yielder)));
+            let ended = catch_unwind(AssertUnwindSafe(body));
+            inside.settle();
+            ended.or_else(|payload| match (payload.downcast(), panics::take()) {
+                (Ok(fault), _) => Err(*fault),
+                (Err(_), Some(panics::Note { message, at })) => {
+                    let site = inside.site(inside.place.get());
+                    Err(Fault::Panicked { site, message, at })
+                }
+                // The unwinding of a dropped fiber, which nobody waits for.
+                (Err(_), None) => Ok(()),
+            })
+        };
+        // SAFETY: the caller keeps what the closure borrows until the fiber is dropped, which
+        // drives the routine to its end.
+        let routine = unsafe { Routine::with_stack_unchecked(stack, root) };
+        Self {
+            routine: Some(routine),
+            here,
+            canary,
+        }
+    }
+
+    /// Runs to the next scheduling point.
+    pub(crate) fn resume(&mut self, reply: Reply) -> Turn {
+        let routine = self
+            .routine
+            .as_mut()
+            .expect("an exited fiber should not be resumed");
+        let _running = enter(&self.here);
+        match routine.resume(reply) {
+            CoroutineResult::Yield(stop) => Turn::Stopped(stop),
+            CoroutineResult::Return(ended) => Turn::Exited(ended),
+        }
+    }
+
+    /// Whether a frame of this thread went over its stack.
+    pub(crate) fn overflowed(&self) -> bool {
+        self.canary.overflowed()
+    }
+
+    /// The stack of a thread that has exited.
+    pub(crate) fn into_stack(mut self) -> Slot {
+        self.routine.take().expect("taken only here").into_stack()
+    }
+
+    /// Ends the thread where it stands, without running its destructors: for stacks that may be
+    /// damaged, or too full to unwind on.
+    pub(crate) fn abandon(&mut self) {
+        if let Some(routine) = &mut self.routine {
+            // SAFETY: nothing outside the stack refers into it, once the fiber never runs again:
+            // `here.yielder` is read by the fiber alone. What its frames own is leaked.
+            unsafe { routine.force_reset() };
+        }
+    }
+}
+
+impl Drop for Fiber<'_> {
+    fn drop(&mut self) {
+        // Dropping a suspended routine unwinds it: its destructors may make in-thread calls.
+        if let Some(routine) = self.routine.take() {
+            let _running = enter(&self.here);
+            drop(routine);
+        }
+    }
+}

@@ -1,0 +1,360 @@
+//! What an in-thread call finds: the launch, the block, and the thread that makes the call.
+
+use core::cell::{Cell, RefCell};
+use core::ptr::NonNull;
+use std::panic::resume_unwind;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::thread::panicking;
+
+use corosensei::Yielder;
+
+use crate::access::{Access, AccessKind, Space};
+use crate::dim::{Dim3, Place, Position};
+use crate::fault::{Fault, Site};
+use crate::fiber::{Reply, Request, Stop};
+use crate::memory::{Memory, Region};
+use crate::shared::{SharedError, SharedMemory};
+
+/// Counts of one launch.
+#[derive(Debug, Default)]
+pub(crate) struct Counters {
+    pub(crate) accesses: Cell<u64>,
+    pub(crate) fences: Cell<u64>,
+    pub(crate) spins: Cell<u64>,
+}
+
+/// Adds one to a counter.
+pub(crate) fn bump(counter: &Cell<u64>) {
+    counter.set(counter.get() + 1);
+}
+
+/// What all threads of a launch share.
+#[derive(Debug)]
+pub(crate) struct World<'a> {
+    pub(crate) kernel: Arc<str>,
+    pub(crate) memory: &'a Memory,
+    pub(crate) grid: Dim3,
+    pub(crate) block: Dim3,
+    pub(crate) shared_limit: usize,
+    pub(crate) step_limit: u64,
+    /// Whether every access is a scheduling point.
+    pub(crate) lockstep: bool,
+    pub(crate) counters: Counters,
+    /// Cycles of this launch.
+    pub(crate) clock: Cell<u64>,
+    /// Accesses that changed a byte.
+    pub(crate) changes: Cell<u64>,
+}
+
+/// Bytes about to be written, as they were: what tells a change from a rewrite of the same value.
+#[derive(Clone, Copy, Debug)]
+struct Watch {
+    at: *const u8,
+    bytes: usize,
+    old: u128,
+}
+
+/// Why an access is refused.
+enum Flaw {
+    OutOfBounds,
+    Misaligned,
+    Uninitialised,
+}
+
+/// One emulated thread.
+pub(crate) struct Here<'a> {
+    pub(crate) world: &'a World<'a>,
+    pub(crate) shared: Rc<RefCell<SharedMemory>>,
+    pub(crate) position: Position,
+    /// Lowest stack address that the thread may use.
+    pub(crate) floor: usize,
+    /// The fiber's way back to the scheduler, once it has started.
+    pub(crate) yielder: Cell<Option<NonNull<Yielder<Reply, Stop>>>>,
+    /// The in-thread call made last.
+    pub(crate) place: Cell<Place>,
+    watch: Cell<Option<Watch>>,
+}
+
+thread_local! {
+    /// The emulated thread that runs on this OS thread now.
+    static CURRENT: Cell<Option<NonNull<Here<'static>>>> = const { Cell::new(None) };
+}
+
+/// Whether an emulated thread runs on this OS thread now.
+pub(crate) fn active() -> bool {
+    CURRENT.get().is_some()
+}
+
+/// Makes `here` the running thread until the guard goes.
+pub(crate) fn enter<'h>(here: &'h Here<'_>) -> Entered<'h> {
+    CURRENT.set(Some(NonNull::from(here).cast()));
+    Entered(core::marker::PhantomData)
+}
+
+/// See [`enter`].
+pub(crate) struct Entered<'h>(core::marker::PhantomData<&'h ()>);
+
+impl Drop for Entered<'_> {
+    fn drop(&mut self) {
+        CURRENT.set(None);
+    }
+}
+
+/// Gives the running thread to `body`; `name` is the in-thread function, for the message.
+///
+/// # Panics
+/// Outside a launch.
+#[track_caller]
+pub(crate) fn with<R>(name: &str, body: impl FnOnce(&Here<'_>) -> R) -> R {
+    let Some(current) = CURRENT.get() else {
+        panic!(
+            "simt::{name} called outside an emulated thread: call it in a kernel run by simt::launch"
+        );
+    };
+    // SAFETY: `enter` set the pointer from a reference that its guard's lifetime keeps, and only
+    // the fiber of that thread runs while it is set. `body` cannot keep the reference: its
+    // lifetime is the call's.
+    body(unsafe { current.as_ref() })
+}
+
+impl<'a> Here<'a> {
+    pub(crate) fn new(
+        world: &'a World<'a>,
+        shared: Rc<RefCell<SharedMemory>>,
+        position: Position,
+        floor: usize,
+        place: Place,
+    ) -> Self {
+        Self {
+            world,
+            shared,
+            position,
+            floor,
+            yielder: Cell::new(None),
+            place: Cell::new(place),
+            watch: Cell::new(None),
+        }
+    }
+
+    /// Hands over to the scheduler with a request and returns its reply; `None` at once when the
+    /// thread is being unwound, since its destructors must not be scheduled any more.
+    pub(crate) fn stop(&self, request: Request, place: Place) -> Option<Reply> {
+        if panicking() {
+            return None;
+        }
+        self.arrive(place);
+        let yielder = self
+            .yielder
+            .get()
+            .expect("a running fiber should have its yielder");
+        // SAFETY: the yielder lies in the root frame of the fiber that runs now.
+        Some(unsafe { yielder.as_ref() }.suspend(Stop { request, place }))
+    }
+
+    /// What every in-thread call does first.
+    fn arrive(&self, place: Place) {
+        self.place.set(place);
+        self.settle();
+        let marker = 0u8;
+        if (&raw const marker).addr() < self.floor {
+            // Too little stack may be left to unwind on.
+            self.suspend(Request::Overflow, place);
+            unreachable!("a thread that overflowed its stack is abandoned");
+        }
+    }
+
+    fn suspend(&self, request: Request, place: Place) -> Reply {
+        let yielder = self
+            .yielder
+            .get()
+            .expect("a running fiber should have its yielder");
+        // SAFETY: the yielder lies in the root frame of the fiber that runs now.
+        unsafe { yielder.as_ref() }.suspend(Stop { request, place })
+    }
+
+    /// A scheduling point, then the checks: see [`crate::access`].
+    pub(crate) fn access(
+        &self,
+        address: usize,
+        bytes: usize,
+        access: Access,
+        place: Place,
+    ) -> bool {
+        if panicking() {
+            return self.verify(address, bytes, access).is_ok();
+        }
+        let accesses = &self.world.counters.accesses;
+        bump(accesses);
+        if self.world.lockstep {
+            self.stop(Request::Step, place);
+        } else {
+            self.arrive(place);
+            let limit = self.world.step_limit;
+            if accesses.get() >= limit {
+                let kernel = Arc::clone(&self.world.kernel);
+                self.fail(Fault::StepLimit {
+                    kernel,
+                    limit,
+                    site: Some(self.site(place)),
+                });
+            }
+        }
+        match self.verify(address, bytes, access) {
+            Ok(()) => true,
+            Err(flaw) => self.refuse(flaw, address, bytes, access, place),
+        }
+    }
+
+    fn verify(&self, address: usize, bytes: usize, access: Access) -> Result<(), Flaw> {
+        let global = self.world.memory.arena();
+        let shared;
+        let found = match access.space {
+            Space::Global => global.find(address, bytes),
+            Space::Shared => {
+                shared = self.shared.borrow();
+                shared.arena().find(address, bytes)
+            }
+            Space::Generic => {
+                shared = self.shared.borrow();
+                global
+                    .find(address, bytes)
+                    .or_else(|| shared.arena().find(address, bytes))
+            }
+        };
+        let (region, offset) = found.ok_or(Flaw::OutOfBounds)?;
+        // The largest power of two in the width: a 12-byte access is three words, aligned as one.
+        let width = bytes & bytes.wrapping_neg();
+        if address & width.saturating_sub(1) != 0 {
+            return Err(Flaw::Misaligned);
+        }
+        if access.kind != AccessKind::Write && region.first_unwritten(offset, bytes).is_some() {
+            return Err(Flaw::Uninitialised);
+        }
+        if access.kind != AccessKind::Read {
+            region.mark(offset, bytes);
+            self.watch(region, offset, bytes);
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn refuse(&self, flaw: Flaw, address: usize, bytes: usize, access: Access, place: Place) -> ! {
+        let site = self.site(place);
+        let in_shared = self.shared.borrow().arena().describe(address);
+        let in_global = || self.world.memory.target(address);
+        let target = match access.space {
+            Space::Global => in_global(),
+            Space::Shared | Space::Generic => in_shared.unwrap_or_else(in_global),
+        };
+        self.fail(match flaw {
+            Flaw::OutOfBounds => Fault::OutOfBounds {
+                site,
+                access,
+                bytes,
+                target,
+            },
+            Flaw::Misaligned => Fault::Misaligned {
+                site,
+                access,
+                bytes,
+                target,
+            },
+            Flaw::Uninitialised => Fault::Uninitialised {
+                site,
+                access,
+                bytes,
+                target,
+            },
+        })
+    }
+
+    /// Remembers bytes that the caller is about to write.
+    fn watch(&self, region: &Region, offset: usize, bytes: usize) {
+        self.settle();
+        if bytes > size_of::<u128>() {
+            bump(&self.world.changes);
+            return;
+        }
+        let at = region.at(offset).cast_const();
+        // SAFETY: the caller found the bytes in this live region; no other fiber runs now.
+        let old = unsafe { load(at, bytes) };
+        self.watch.set(Some(Watch { at, bytes, old }));
+    }
+
+    /// Notes whether the last write of this thread changed anything.
+    pub(crate) fn settle(&self) {
+        if let Some(Watch { at, bytes, old }) = self.watch.take() {
+            // SAFETY: regions of a launch live at least as long as its threads: global ones are
+            // borrowed by the world, shared ones are kept by `self.shared`.
+            if unsafe { load(at, bytes) } != old {
+                bump(&self.world.changes);
+            }
+        }
+    }
+
+    /// The static shared variable `name`.
+    pub(crate) fn variable(
+        &self,
+        name: &'static str,
+        bytes: usize,
+        align: usize,
+        place: Place,
+    ) -> *mut u8 {
+        let limit = self.world.shared_limit;
+        // The borrow ends before a fault unwinds through destructors that may borrow again.
+        let found = self.shared.borrow_mut().variable(name, bytes, align, limit);
+        found.unwrap_or_else(|error| {
+            let site = self.site(place);
+            self.fail(match error {
+                SharedError::Limit { requested } => Fault::SharedLimit {
+                    site,
+                    name,
+                    requested,
+                    limit,
+                },
+                SharedError::Conflict { first } => Fault::SharedConflict {
+                    site,
+                    name,
+                    first,
+                    now: bytes,
+                },
+            })
+        })
+    }
+
+    /// Unwinds the thread with a fault; the panic hook does not run.
+    pub(crate) fn fail(&self, fault: Fault) -> ! {
+        resume_unwind(Box::new(fault))
+    }
+
+    pub(crate) fn site(&self, place: Place) -> Site {
+        Site {
+            kernel: Arc::clone(&self.world.kernel),
+            block: self.position.block_idx,
+            thread: self.position.thread_idx,
+            place,
+        }
+    }
+}
+
+/// The bytes as a number, for comparison; at most 16 of them.
+///
+/// # Safety
+/// `bytes` bytes from `at` are readable, and `bytes <= 16`.
+unsafe fn load(at: *const u8, bytes: usize) -> u128 {
+    // SAFETY: each width that is read is `bytes`, readable by the contract; no alignment is
+    // assumed. The destination has 16 bytes.
+    unsafe {
+        match bytes {
+            4 => at.cast::<u32>().read_unaligned().into(),
+            8 => at.cast::<u64>().read_unaligned().into(),
+            16 => at.cast::<u128>().read_unaligned(),
+            _ => {
+                let mut number = 0;
+                at.copy_to_nonoverlapping((&raw mut number).cast(), bytes);
+                number
+            }
+        }
+    }
+}

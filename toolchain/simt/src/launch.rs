@@ -1,0 +1,179 @@
+//! What a launch takes and gives.
+
+use core::cell::Cell;
+use core::panic::Location;
+use std::sync::Arc;
+
+use crate::dim::Dim3;
+use crate::fault::Fault;
+use crate::here::{Counters, World, active};
+use crate::memory::Memory;
+use crate::panics;
+use crate::schedule::{Policy, Schedule};
+use crate::scheduler;
+
+/// Most threads of a block (CUDA C++ Programming Guide, "Compute Capabilities").
+const MAX_BLOCK_THREADS: u64 = 1024;
+
+/// A launch: geometry, resources, schedule, and how long to wait for a change.
+#[derive(Clone, Copy, Debug)]
+pub struct LaunchConfig<'a> {
+    /// The kernel's name, for messages.
+    pub kernel: &'a str,
+    /// Blocks.
+    pub grid: Dim3,
+    /// Threads of each block, at most 1024.
+    pub block: Dim3,
+    /// Dynamic shared memory of each block, in bytes.
+    pub dynamic_shared: usize,
+    /// Static and dynamic shared memory that a block may have together, in bytes. Default: 48 KiB,
+    /// what every CUDA device gives without an opt-in.
+    pub shared_limit: usize,
+    /// Refuse the launch unless all blocks can be resident at once, as
+    /// `cuLaunchCooperativeKernel` does.
+    pub cooperative: bool,
+    /// Blocks resident at once; a further one starts when one of them has exited. `None`: all;
+    /// 0 counts as 1.
+    pub max_resident_blocks: Option<u32>,
+    /// Who runs when.
+    pub schedule: Schedule,
+    /// Stack of each thread in bytes, of which 24 KiB are kept to find an overflow and to
+    /// unwind. Default: 64 KiB; at least 32 KiB are given.
+    pub stack_bytes: usize,
+    /// Rounds of pure spinning without a change of memory after which the launch is deadlocked.
+    /// Default: 64. With fewer than about 40 the clock's leaps may not reach a timeout of the
+    /// kernel's own.
+    pub patience: u32,
+    /// Warp steps after which the launch is given up; under [`Policy::Coarse`] accesses count too.
+    /// Default: 2^34, some half hour.
+    pub step_limit: u64,
+}
+
+impl<'a> LaunchConfig<'a> {
+    /// A launch with the defaults: no dynamic shared memory, all blocks resident, round robin.
+    pub fn new(kernel: &'a str, grid: impl Into<Dim3>, block: impl Into<Dim3>) -> Self {
+        Self {
+            kernel,
+            grid: grid.into(),
+            block: block.into(),
+            dynamic_shared: 0,
+            shared_limit: 48 << 10,
+            cooperative: false,
+            max_resident_blocks: None,
+            schedule: Schedule::default(),
+            stack_bytes: 64 << 10,
+            patience: 64,
+            step_limit: 1 << 34,
+        }
+    }
+
+    fn check(&self) -> Result<(), Fault> {
+        let Self {
+            grid,
+            block,
+            shared_limit: limit,
+            ..
+        } = *self;
+        let kernel = || Arc::from(self.kernel);
+        let (Some(blocks), Some(threads)) = (grid.checked_count(), block.checked_count()) else {
+            return Err(Fault::EmptyLaunch {
+                kernel: kernel(),
+                grid,
+                block,
+            });
+        };
+        if blocks
+            .checked_mul(threads)
+            .is_none_or(|all| all == 0 || all >> 63 != 0)
+        {
+            return Err(Fault::EmptyLaunch {
+                kernel: kernel(),
+                grid,
+                block,
+            });
+        }
+        if threads > MAX_BLOCK_THREADS {
+            return Err(Fault::BlockTooLarge {
+                kernel: kernel(),
+                threads,
+                limit: MAX_BLOCK_THREADS,
+            });
+        }
+        if self.dynamic_shared > limit {
+            let requested = self.dynamic_shared;
+            return Err(Fault::DynamicSharedLimit {
+                kernel: kernel(),
+                requested,
+                limit,
+            });
+        }
+        match self.max_resident_blocks {
+            Some(resident) if self.cooperative && blocks > resident.into() => {
+                Err(Fault::CooperativeTooLarge {
+                    kernel: kernel(),
+                    blocks,
+                    resident,
+                })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What a finished launch did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// Blocks run.
+    pub blocks: u64,
+    /// Threads run.
+    pub threads: u64,
+    /// Warp steps.
+    pub steps: u64,
+    /// Turns of single threads.
+    pub switches: u64,
+    /// Checked accesses.
+    pub accesses: u64,
+    /// Fences.
+    pub fences: u64,
+    /// Block barriers, each counted once for its block.
+    pub barriers: u64,
+    /// Warp collectives, each counted once for its lanes.
+    pub collectives: u64,
+    /// Turns of spin loops, by thread.
+    pub spins: u64,
+}
+
+/// Runs `body` once for each thread of the grid, on this OS thread, and returns when all have
+/// ended.
+///
+/// # Errors
+/// The first [`Fault`]. All threads are then unwound, so that their destructors have run (except
+/// after [`Fault::StackOverflow`], which may leak what the threads owned); memory keeps what was
+/// written up to there, and the next launch works.
+#[track_caller]
+pub fn launch(
+    memory: &mut Memory,
+    config: &LaunchConfig<'_>,
+    body: &dyn Fn(),
+) -> Result<Stats, Fault> {
+    if active() {
+        return Err(Fault::Nested {
+            kernel: Arc::from(config.kernel),
+        });
+    }
+    config.check()?;
+    panics::install();
+    let world = World {
+        kernel: Arc::from(config.kernel),
+        memory,
+        grid: config.grid,
+        block: config.block,
+        shared_limit: config.shared_limit,
+        step_limit: config.step_limit,
+        lockstep: config.schedule.policy != Policy::Coarse,
+        counters: Counters::default(),
+        clock: Cell::new(0),
+        changes: Cell::new(0),
+    };
+    scheduler::run(&world, config, Location::caller(), body)
+}

@@ -1,0 +1,61 @@
+//! A CPU emulator of a CUDA grid: fibers, blocks, warps, barriers, checked memory.
+//!
+//! A kernel is an ordinary Rust closure. [`launch`] runs it once per thread of the grid, every
+//! thread as a fiber on one OS thread, under a [`Schedule`] drawn from a seed: the same seed gives
+//! the same run. What a GPU would answer with a hang, garbage or a sticky error comes back as a
+//! [`Fault`] that names kernel, block, thread and source line.
+//!
+//! Two sides use it. Kernel code calls the in-thread functions ([`position`], [`access`],
+//! [`block_barrier`], [`warp_exchange`], …), which know the emulated thread that calls them; the
+//! host owns a [`Memory`] and calls [`launch`]. `README.md` beside this crate states the model:
+//! what it shows, and what it cannot.
+//!
+//! ```
+//! use simt::{Access, LaunchConfig, Memory, Space, launch};
+//!
+//! let mut memory = Memory::new(1 << 20);
+//! let out = memory.alloc(256, 4).expect("256 bytes fit");
+//! let config = LaunchConfig::new("iota", 1, 64);
+//! launch(&mut memory, &config, &|| {
+//!     let i = simt::position().linear_thread();
+//!     let at = core::ptr::with_exposed_provenance_mut::<u32>(out as usize + 4 * i as usize);
+//!     if simt::access(at.cast(), 4, Access::write(Space::Global)) {
+//!         // SAFETY: `access` said that these four bytes are live, aligned and ours to write.
+//!         unsafe { at.write(i) };
+//!     }
+//! })
+//! .expect("no fault");
+//! let mut last = [0; 4];
+//! memory.read(out + 252, &mut last).expect("every word was written");
+//! assert_eq!(u32::from_le_bytes(last), 63);
+//! ```
+
+mod access;
+mod block;
+mod deadlock;
+mod dim;
+mod fault;
+mod fiber;
+mod here;
+mod launch;
+mod memory;
+mod panics;
+mod quiet;
+mod ready;
+mod schedule;
+mod scheduler;
+mod shared;
+mod stack;
+mod thread;
+mod warp;
+
+pub use access::{Access, AccessKind, Order, Scope, Space};
+pub use dim::{Dim3, Place, Position, WARP_LANES};
+pub use fault::{Arrival, Deadlock, Fault, Missing, Site, Target, Waiting, WaitingFor};
+pub use launch::{LaunchConfig, Stats, launch};
+pub use memory::{Label, Memory, MemoryError};
+pub use schedule::{Policy, Schedule};
+pub use thread::{
+    BarrierVotes, WarpValues, access, active_mask, block_barrier, clock, dynamic_shared, fence,
+    global_timer, in_kernel, nanosleep, position, spin, static_shared, trap, warp_exchange,
+};

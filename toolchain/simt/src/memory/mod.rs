@@ -1,0 +1,203 @@
+//! Device memory: allocations at host addresses, every byte known as written or not.
+
+mod arena;
+mod region;
+
+pub(crate) use arena::Arena;
+pub use region::Label;
+pub(crate) use region::{DEVICE_ALIGN, Region};
+
+use crate::fault::Target;
+
+/// Why the host could not allocate, copy or free.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MemoryError {
+    /// The allocation exceeds what is left.
+    #[error(
+        "out of device memory: {requested} bytes requested, {available} available: free an allocation or raise the capacity"
+    )]
+    OutOfMemory {
+        /// Bytes asked for.
+        requested: usize,
+        /// Bytes left of the capacity.
+        available: usize,
+    },
+    /// An alignment that is no power of two.
+    #[error("alignment {align} is not a power of two")]
+    BadAlignment {
+        /// What was asked for.
+        align: usize,
+    },
+    /// A copy that no single live allocation holds.
+    #[error("out of bounds: a copy of {bytes} bytes at {target}")]
+    OutOfBounds {
+        /// Length of the copy.
+        bytes: usize,
+        /// Where it starts.
+        target: Target,
+    },
+    /// A free of an address that no live allocation starts at.
+    #[error("not an allocation: {address:#x} was never allocated or is already freed")]
+    NotAnAllocation {
+        /// What was to be freed.
+        address: u64,
+    },
+    /// A copy to the host of bytes that nobody wrote.
+    #[error("uninitialised: a copy of {bytes} bytes reads {target}, which was never written")]
+    Uninitialised {
+        /// Length of the copy.
+        bytes: usize,
+        /// The first byte never written.
+        target: Target,
+    },
+}
+
+/// The global memory of one emulated device.
+///
+/// An address is the host address of the storage, so that kernel views are plain pointers
+/// (`core::ptr::with_exposed_provenance_mut(address as usize)`); only [`launch`](crate::launch)
+/// gives the right to use them, through [`access`](crate::access). Storage is committed by the
+/// host when it is first touched.
+#[derive(Debug)]
+pub struct Memory {
+    arena: Arena,
+    capacity: usize,
+    used: usize,
+    allocations: u32,
+}
+
+impl Memory {
+    /// Memory of `capacity` bytes, all free.
+    pub fn new(capacity: usize) -> Self {
+        Self {
+            arena: Arena::default(),
+            capacity,
+            used: 0,
+            allocations: 0,
+        }
+    }
+
+    /// Bytes that can be allocated in all.
+    pub fn capacity(&self) -> usize {
+        self.capacity
+    }
+
+    /// Bytes allocated now.
+    pub fn used(&self) -> usize {
+        self.used
+    }
+
+    /// Allocates `bytes`, none of them written yet, at a multiple of `align` and of 256.
+    ///
+    /// # Errors
+    /// [`MemoryError::OutOfMemory`] beyond the capacity (or the host's), and
+    /// [`MemoryError::BadAlignment`].
+    pub fn alloc(&mut self, bytes: usize, align: usize) -> Result<u64, MemoryError> {
+        if !align.is_power_of_two() {
+            return Err(MemoryError::BadAlignment { align });
+        }
+        let available = self.capacity - self.used;
+        let refused = MemoryError::OutOfMemory {
+            requested: bytes,
+            available,
+        };
+        if bytes > available {
+            return Err(refused);
+        }
+        let label = Label::Allocation(self.allocations);
+        let region = Region::new(bytes, align.max(DEVICE_ALIGN), label).ok_or(refused)?;
+        let address = region.address() as u64;
+        self.arena.insert(region);
+        self.used += bytes;
+        self.allocations += 1;
+        Ok(address)
+    }
+
+    /// Frees the allocation that starts at `address`.
+    ///
+    /// # Errors
+    /// [`MemoryError::NotAnAllocation`].
+    pub fn free(&mut self, address: u64) -> Result<(), MemoryError> {
+        let region = self.arena.remove(address as usize);
+        let region = region.ok_or(MemoryError::NotAnAllocation { address })?;
+        self.used -= region.size();
+        Ok(())
+    }
+
+    /// Copies from the host; the bytes count as written.
+    ///
+    /// # Errors
+    /// [`MemoryError::OutOfBounds`].
+    pub fn write(&mut self, address: u64, bytes: &[u8]) -> Result<(), MemoryError> {
+        let (region, offset) = self.locate(address, bytes.len())?;
+        region.mark(offset, bytes.len());
+        // SAFETY: `locate` found the whole range in one region; the source is the caller's slice,
+        // which cannot overlap storage that no reference ever points into.
+        unsafe {
+            region
+                .at(offset)
+                .copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
+        }
+        Ok(())
+    }
+
+    /// Sets `bytes` bytes to zero; they count as written.
+    ///
+    /// # Errors
+    /// [`MemoryError::OutOfBounds`].
+    pub fn zero(&mut self, address: u64, bytes: usize) -> Result<(), MemoryError> {
+        let (region, offset) = self.locate(address, bytes)?;
+        region.mark(offset, bytes);
+        // SAFETY: `locate` found the whole range in one region.
+        unsafe { region.at(offset).write_bytes(0, bytes) };
+        Ok(())
+    }
+
+    /// Copies to the host.
+    ///
+    /// # Errors
+    /// [`MemoryError::OutOfBounds`], and [`MemoryError::Uninitialised`] when a byte was never
+    /// written; `bytes` is then unchanged.
+    pub fn read(&self, address: u64, bytes: &mut [u8]) -> Result<(), MemoryError> {
+        let (region, offset) = self.locate(address, bytes.len())?;
+        if let Some(unwritten) = region.first_unwritten(offset, bytes.len()) {
+            let target = self.target(region.address() + unwritten);
+            return Err(MemoryError::Uninitialised {
+                bytes: bytes.len(),
+                target,
+            });
+        }
+        // SAFETY: `locate` found the whole range in one region; the destination is the caller's
+        // slice, which cannot overlap storage that no reference ever points into.
+        unsafe {
+            region
+                .at(offset)
+                .copy_to_nonoverlapping(bytes.as_mut_ptr(), bytes.len());
+        }
+        Ok(())
+    }
+
+    pub(crate) fn arena(&self) -> &Arena {
+        &self.arena
+    }
+
+    /// Describes an address for a message.
+    pub(crate) fn target(&self, address: usize) -> Target {
+        let unknown = Target {
+            address: address as u64,
+            region: None,
+            size: 0,
+        };
+        self.arena.describe(address).unwrap_or(unknown)
+    }
+
+    fn locate(&self, address: u64, bytes: usize) -> Result<(&Region, usize), MemoryError> {
+        let address = address as usize;
+        let found = self.arena.find(address, bytes);
+        found.ok_or_else(|| MemoryError::OutOfBounds {
+            bytes,
+            target: self.target(address),
+        })
+    }
+}

@@ -1,0 +1,205 @@
+//! Stacks for tens of thousands of fibers, carved from few mappings.
+//!
+//! A mapping of its own for each stack would meet `vm.max_map_count` (65 530) at 33 000 threads.
+//! Each stack is laid out, from its low end: a guard page where the kernel can place one inside a
+//! mapping (Linux 6.13, `MADV_GUARD_INSTALL`), [`SLACK`] bytes, then what the thread may use. The
+//! lowest words of that part are the canary: they stay zero, because a canary of zero costs no
+//! committed page. A dirty canary, or a stack pointer below it, is an overflow; the slack is what
+//! lets it be reported before it reaches a neighbour.
+
+use core::ptr::NonNull;
+use std::io;
+
+use corosensei::stack::{Stack, StackPointer};
+
+const PAGE: usize = 4096;
+/// Room below the canary: for a panic and its unwinding from the deepest frame that is allowed
+/// (some 6 KiB, more where the dynamic linker saves wide vector registers), and for a frame that
+/// goes too far without reaching the neighbour.
+const SLACK: usize = 4 * PAGE;
+/// Least stack that leaves a kernel two pages of its own below its colour.
+pub(crate) const MIN_STACK: usize = PAGE + SLACK + 3 * PAGE;
+/// Words of the canary: one cache line.
+const CANARY: usize = 8;
+/// Distance by which the tops of neighbouring stacks differ within a page. Tops at one offset would
+/// all compete for the same few cache sets: 7 lines, a typical frame, spread them over all 64.
+const COLOUR: usize = 7 * 64;
+/// Bytes mapped at once: enough that 135 000 stacks take some hundred mappings.
+const CHUNK: usize = 64 << 20;
+/// `MADV_GUARD_INSTALL` of Linux 6.13, which older C libraries do not name.
+const MADV_GUARD_INSTALL: i32 = 102;
+
+/// One stack of the pool; plain addresses, valid while the pool lives.
+#[derive(Debug)]
+pub(crate) struct Slot {
+    low: NonNull<u8>,
+    /// From `low` to where the first frame starts.
+    bytes: usize,
+}
+
+impl Slot {
+    /// The lowest address that the thread may use.
+    pub(crate) fn floor(&self) -> usize {
+        self.low.addr().get() + PAGE + SLACK
+    }
+
+    /// The canary, to be looked at while a fiber owns the stack.
+    pub(crate) fn canary(&self) -> Canary {
+        // SAFETY: inside the stack, by `MIN_STACK`.
+        Canary(unsafe { self.low.add(PAGE + SLACK) }.cast())
+    }
+}
+
+/// The lowest words that a thread may use.
+#[derive(Debug)]
+pub(crate) struct Canary(NonNull<[u64; CANARY]>);
+
+impl Canary {
+    /// Whether a frame reached below the floor at any time.
+    pub(crate) fn overflowed(&self) -> bool {
+        // SAFETY: above the guard page, in a mapping that the pool keeps longer than any fiber;
+        // only an overflowing frame writes it, and the thread does not run now.
+        unsafe { self.0.read_volatile() != [0; CANARY] }
+    }
+}
+
+// SAFETY: `base` and `limit` bound memory of at least MIN_STACK bytes that belongs to this slot
+// alone, and are multiples of 64, hence aligned for calls. The trait wants a guard page below. Where the
+// system places guards inside a mapping there is one. Where it does not, an overflow of more than
+// SLACK bytes can write to the neighbour's stack; the scheduler then finds the canary dirty, and
+// abandons every fiber of the launch without running any of them again.
+unsafe impl Stack for Slot {
+    fn base(&self) -> StackPointer {
+        self.low
+            .addr()
+            .checked_add(self.bytes)
+            .expect("a mapping ends below the top of memory")
+    }
+
+    fn limit(&self) -> StackPointer {
+        self.low.addr()
+    }
+}
+
+/// The stacks of one launch.
+#[derive(Debug)]
+pub(crate) struct Pool {
+    stack_bytes: usize,
+    chunks: Vec<NonNull<u8>>,
+    chunk_bytes: usize,
+    /// Stacks of exited threads, the warmest last.
+    free: Vec<Slot>,
+    /// Stacks of the last chunk not yet handed out.
+    fresh: usize,
+}
+
+impl Pool {
+    /// Stacks of `stack_bytes`, rounded up to pages and to [`MIN_STACK`]; at most `most` of them
+    /// are ever in use at once.
+    pub(crate) fn new(stack_bytes: usize, most: u64) -> Self {
+        let stack_bytes = stack_bytes.max(MIN_STACK).next_multiple_of(PAGE);
+        let stacks = usize::try_from(most)
+            .unwrap_or(usize::MAX)
+            .clamp(1, (CHUNK / stack_bytes).max(1));
+        Self {
+            stack_bytes,
+            chunks: Vec::new(),
+            chunk_bytes: stacks * stack_bytes,
+            free: Vec::new(),
+            fresh: 0,
+        }
+    }
+
+    pub(crate) fn stack_bytes(&self) -> usize {
+        self.stack_bytes
+    }
+
+    pub(crate) fn chunk_bytes(&self) -> usize {
+        self.chunk_bytes
+    }
+
+    pub(crate) fn take(&mut self) -> io::Result<Slot> {
+        if let Some(slot) = self.free.pop() {
+            return Ok(slot);
+        }
+        if self.fresh == 0 {
+            self.chunks.push(map(self.chunk_bytes)?);
+            self.fresh = self.chunk_bytes / self.stack_bytes;
+        }
+        self.fresh -= 1;
+        let chunk = self.chunks[self.chunks.len() - 1];
+        // SAFETY: `fresh` counts the whole stacks that fit a chunk, so the slot lies inside it.
+        let low = unsafe { chunk.add(self.fresh * self.stack_bytes) };
+        // SAFETY: the page belongs to a stack that nobody uses yet. A kernel that knows no guard
+        // regions refuses with EINVAL and leaves the page as it is: see the impl of Stack.
+        unsafe { libc::madvise(low.as_ptr().cast(), PAGE, MADV_GUARD_INSTALL) };
+        let bytes = self.stack_bytes - self.fresh * COLOUR % PAGE;
+        Ok(Slot { low, bytes })
+    }
+
+    /// Takes back the stack of an exited thread. Its canary must be clean.
+    pub(crate) fn put(&mut self, slot: Slot) {
+        self.free.push(slot);
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        for chunk in &self.chunks {
+            // SAFETY: mapped with this length by `map`; the scheduler drops its fibers first.
+            unsafe { libc::munmap(chunk.as_ptr().cast(), self.chunk_bytes) };
+        }
+    }
+}
+
+/// Maps zeroed memory that is committed page by page as it is touched.
+fn map(bytes: usize) -> io::Result<NonNull<u8>> {
+    let protection = libc::PROT_READ | libc::PROT_WRITE;
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+    // SAFETY: an anonymous mapping at an address of the system's choice touches nothing else.
+    let start = unsafe { libc::mmap(core::ptr::null_mut(), bytes, protection, flags, -1, 0) };
+    if start == libc::MAP_FAILED {
+        return Err(io::Error::last_os_error());
+    }
+    // Huge pages would commit 2 MiB where a fiber touches 4 KiB.
+    // SAFETY: the range was mapped just now; the advice is only about its page size.
+    unsafe { libc::madvise(start, bytes, libc::MADV_NOHUGEPAGE) };
+    Ok(NonNull::new(start.cast()).expect("mmap without MAP_FIXED never maps address 0"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stacks_do_not_overlap_and_are_used_again() {
+        let mut pool = Pool::new(1, 3000);
+        assert_eq!(pool.stack_bytes(), MIN_STACK);
+        let slots: Vec<Slot> = (0..4000)
+            .map(|_| pool.take().expect("32 KiB map"))
+            .collect();
+        let chunks = (4000 * MIN_STACK).div_ceil(CHUNK);
+        let mut lows: Vec<usize> = slots.iter().map(|slot| slot.limit().get()).collect();
+        lows.sort_unstable();
+        assert!(lows.windows(2).all(|pair| pair[1] - pair[0] >= MIN_STACK));
+        assert_eq!(pool.chunks.len(), chunks);
+        let warm = slots[7].limit();
+        slots.into_iter().for_each(|slot| {
+            if slot.limit() == warm {
+                pool.put(slot);
+            }
+        });
+        assert_eq!(pool.take().expect("a free one is there").limit(), warm);
+        assert_eq!(pool.chunks.len(), chunks);
+    }
+
+    #[test]
+    fn a_write_on_the_canary_is_an_overflow() {
+        let mut pool = Pool::new(0, 1);
+        let slot = pool.take().expect("32 KiB map");
+        assert!(!slot.canary().overflowed());
+        // SAFETY: eleven bytes above the floor lie inside the slot's own mapping.
+        unsafe { slot.low.as_ptr().with_addr(slot.floor() + 11).write(1) };
+        assert!(slot.canary().overflowed());
+    }
+}

@@ -1,0 +1,261 @@
+//! The in-thread functions: what kernel code asks of the emulator.
+//!
+//! All of them take their caller's place (`#[track_caller]`), which is what a fault names; a
+//! library between the kernel and these functions should be `#[track_caller]` too. All but
+//! [`in_kernel`] panic when called outside an emulated thread. A thread that is being unwound
+//! after a fault may still call them from destructors: they then return at once.
+
+use core::panic::Location;
+
+use crate::access::{Access, Order, Scope};
+use crate::dim::{Position, WARP_LANES};
+use crate::fault::Fault;
+use crate::fiber::{Call, Reply, Request};
+use crate::here::{active, bump, with};
+
+/// What a block barrier tells each thread (`barrier.cta.red.popc`, `.and`, `.or`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BarrierVotes {
+    /// Threads that gave a predicate other than 0.
+    pub count: u32,
+    /// Whether all threads did.
+    pub all: bool,
+    /// Whether any thread did.
+    pub any: bool,
+}
+
+/// What the lanes of a warp gave each other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WarpValues {
+    /// The lanes that took part: those named that exist.
+    pub mask: u32,
+    /// The value of each lane that took part; 0 for the others.
+    pub values: [u128; WARP_LANES as usize],
+}
+
+/// Whether the caller runs in an emulated thread. The one function here that may be called
+/// anywhere.
+pub fn in_kernel() -> bool {
+    active()
+}
+
+/// The thread's indices and the launch's extents. No scheduling point.
+///
+/// # Panics
+/// Outside an emulated thread.
+#[track_caller]
+pub fn position() -> Position {
+    with("position", |here| here.position)
+}
+
+/// Announces one access of `bytes` bytes, 1 to 16 and naturally aligned, at `address`.
+///
+/// A scheduling point, then the checks: the bytes lie in one live allocation of the space that
+/// `access` names, the address is aligned, and a read finds only bytes that were written. A bad
+/// access does not return: the thread unwinds and the launch returns the fault.
+///
+/// Returns `true` when the caller shall perform the access on the pointer, at once: no other
+/// emulated thread runs before its next in-thread call, so that it is atomic. Returns `false` only
+/// when the thread is being unwound and the access would be bad: touch nothing.
+///
+/// # Panics
+/// Outside an emulated thread.
+#[must_use]
+#[track_caller]
+pub fn access(address: *const u8, bytes: usize, access: Access) -> bool {
+    let place = Location::caller();
+    with("access", |here| {
+        here.access(address.addr(), bytes, access, place)
+    })
+}
+
+/// A fence (`fence.acq_rel`, `fence.sc`, `membar`). A scheduling point; the emulator's memory is
+/// sequentially consistent already.
+///
+/// # Panics
+/// Outside an emulated thread.
+#[track_caller]
+pub fn fence(_scope: Scope, _order: Order) {
+    let place = Location::caller();
+    with("fence", |here| {
+        bump(&here.world.counters.fences);
+        here.stop(Request::Step, place);
+    });
+}
+
+/// The barrier of the block (`bar.sync 0`, `bar.red 0`): waits for every thread of the block and
+/// counts those with `pred` other than 0.
+///
+/// Stricter than hardware, to find errors: a thread of the block that has exited, or can never
+/// come, is [`Fault::BarrierSkipped`]. Threads may come from different places of the source.
+///
+/// # Panics
+/// Outside an emulated thread.
+#[track_caller]
+pub fn block_barrier(pred: u32) -> BarrierVotes {
+    let place = Location::caller();
+    with("block_barrier", |here| {
+        match here.stop(Request::Barrier(pred != 0), place) {
+            Some(Reply::Votes(votes)) => votes,
+            None => BarrierVotes::default(),
+            Some(other) => unreachable!("a barrier is answered with votes, not {other:?}"),
+        }
+    })
+}
+
+/// The one primitive under shuffles, votes, matches and warp barriers (`shfl.sync`, `vote.sync`,
+/// `bar.warp.sync`, …): waits until every lane that `mask` names has called with the same `kind`
+/// and `mask`, then gives each the values of all.
+///
+/// Lanes beyond the end of the block, in a partial last warp, may be named and are left out.
+/// Faults: [`Fault::NotInMask`], [`Fault::LaneExited`], [`Fault::WarpMismatch`].
+///
+/// # Panics
+/// Outside an emulated thread.
+#[track_caller]
+pub fn warp_exchange(mask: u32, kind: &'static str, value: u128) -> WarpValues {
+    let place = Location::caller();
+    with("warp_exchange", |here| {
+        let lane = here.position.lane();
+        let request = Request::Collective(Call { kind, mask, value });
+        match here.stop(request, place) {
+            Some(Reply::Values(values)) => WarpValues::clone(&values),
+            None => WarpValues::alone(lane, value),
+            Some(other) => unreachable!("a collective is answered with values, not {other:?}"),
+        }
+    })
+}
+
+impl WarpValues {
+    /// No lane took part.
+    pub(crate) fn none() -> Self {
+        Self {
+            mask: 0,
+            values: [0; WARP_LANES as usize],
+        }
+    }
+
+    fn alone(lane: u32, value: u128) -> Self {
+        let mut alone = Self::none();
+        alone.add(lane, value);
+        alone
+    }
+
+    pub(crate) fn add(&mut self, lane: u32, value: u128) {
+        self.mask |= 1 << lane;
+        self.values[lane as usize] = value;
+    }
+}
+
+/// The lanes of the warp that stand at this same call when the warp's step ends (`activemask`):
+/// convergence as lockstep gives it, which is a hint on hardware and here.
+///
+/// # Panics
+/// Outside an emulated thread.
+#[track_caller]
+pub fn active_mask() -> u32 {
+    let place = Location::caller();
+    with("active_mask", |here| {
+        match here.stop(Request::ActiveMask, place) {
+            Some(Reply::Mask(mask)) => mask,
+            None => 1 << here.position.lane(),
+            Some(other) => unreachable!("active_mask is answered with a mask, not {other:?}"),
+        }
+    })
+}
+
+/// The block's static shared variable `name`: `bytes` bytes at a multiple of `align`, not written
+/// when the block starts. The same name is the same storage. No scheduling point.
+///
+/// Faults: [`Fault::SharedLimit`], [`Fault::SharedConflict`].
+///
+/// # Panics
+/// Outside an emulated thread, and when `align` is no power of two.
+#[track_caller]
+pub fn static_shared(name: &'static str, bytes: usize, align: usize) -> *mut u8 {
+    assert!(
+        align.is_power_of_two(),
+        "alignment {align} of {name} is not a power of two"
+    );
+    let place = Location::caller();
+    with("static_shared", |here| {
+        here.variable(name, bytes, align, place)
+    })
+}
+
+/// The block's dynamic shared memory and its bytes, as the launch gave them; 128-byte aligned. With
+/// 0 bytes the pointer dangles. No scheduling point.
+///
+/// # Panics
+/// Outside an emulated thread.
+#[track_caller]
+pub fn dynamic_shared() -> (*mut u8, usize) {
+    with("dynamic_shared", |here| here.shared.borrow().dynamic())
+}
+
+/// One turn of a loop that waits for another thread's write: hands over to the other warps.
+///
+/// When every live thread of the launch only spins or waits, and memory no longer changes, the
+/// launch ends with [`Fault::Deadlock`].
+///
+/// # Panics
+/// Outside an emulated thread.
+#[track_caller]
+pub fn spin() {
+    let place = Location::caller();
+    with("spin", |here| {
+        bump(&here.world.counters.spins);
+        here.stop(Request::Spin, place);
+    });
+}
+
+/// `nanosleep.u32`: hands over like [`spin`]. PTX lets it last from 0 to twice `ns`; here it lasts
+/// one step.
+///
+/// # Panics
+/// Outside an emulated thread.
+#[track_caller]
+pub fn nanosleep(_ns: u32) {
+    let place = Location::caller();
+    with("nanosleep", |here| {
+        here.stop(Request::Spin, place);
+    });
+}
+
+/// `%clock64`: one cycle for each warp step of the launch and for each call of this function. It
+/// leaps, further each time, when everything only spins, so that a timeout comes to its end.
+///
+/// # Panics
+/// Outside an emulated thread.
+#[track_caller]
+pub fn clock() -> u64 {
+    with("clock", |here| {
+        bump(&here.world.clock);
+        here.world.clock.get()
+    })
+}
+
+/// `%globaltimer`, in nanoseconds: [`clock`] at 1 GHz.
+///
+/// # Panics
+/// Outside an emulated thread.
+#[track_caller]
+pub fn global_timer() -> u64 {
+    clock()
+}
+
+/// `trap`: ends the launch with [`Fault::Trap`].
+///
+/// # Panics
+/// Outside an emulated thread. In a destructor that runs during unwinding it ends the process, as
+/// any panic there does.
+#[track_caller]
+pub fn trap(message: &str) -> ! {
+    let place = Location::caller();
+    with("trap", |here| {
+        here.fail(Fault::Trap {
+            site: here.site(place),
+            message: message.to_owned(),
+        })
+    })
+}

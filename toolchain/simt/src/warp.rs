@@ -1,0 +1,161 @@
+//! One warp: which of its lanes can run, which wait for each other.
+
+use std::rc::Rc;
+
+use crate::dim::{Place, WARP_LANES};
+use crate::fiber::{Call, Fiber, Reply};
+use crate::thread::WarpValues;
+
+/// What a live lane does between its turns.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Wait {
+    /// It can run.
+    Nothing,
+    /// It stands at the block barrier.
+    Barrier,
+    /// It stands at a warp collective.
+    Collective(Call),
+    /// It has ended.
+    Exited,
+}
+
+/// One thread as the scheduler sees it.
+pub(crate) struct Lane<'a> {
+    /// Gone when the thread has exited.
+    pub(crate) fiber: Option<Fiber<'a>>,
+    /// What the next turn is told.
+    pub(crate) reply: Reply,
+    pub(crate) wait: Wait,
+    /// The scheduling point it stands at.
+    pub(crate) place: Place,
+    /// Where it spun last.
+    pub(crate) spun_at: Place,
+    /// See [`crate::quiet::Quiet::spun`].
+    pub(crate) seen: u64,
+}
+
+/// The lanes of a warp, as bit masks.
+#[derive(Debug)]
+pub(crate) struct Warp {
+    /// Number in its block of the first lane's thread.
+    pub(crate) first: usize,
+    /// Lanes that exist.
+    pub(crate) lanes: u32,
+    /// Lanes that can run.
+    pub(crate) ready: u32,
+    /// Lanes that have exited.
+    pub(crate) exited: u32,
+    /// Lanes at a warp collective.
+    pub(crate) pending: u32,
+    /// Lanes that asked for the active mask in this step.
+    pub(crate) asking: u32,
+}
+
+/// Why a collective cannot be.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum CallError {
+    NotInMask,
+    /// This lane is named and has exited.
+    Exited(u32),
+    /// This lane waits, named and naming, at another collective.
+    Mismatch(u32),
+}
+
+/// Lanes of a mask, lowest first.
+pub(crate) fn lanes(mut mask: u32) -> impl Iterator<Item = u32> {
+    core::iter::from_fn(move || {
+        let lane = mask.trailing_zeros();
+        mask &= mask.wrapping_sub(1);
+        (lane < WARP_LANES).then_some(lane)
+    })
+}
+
+impl Warp {
+    /// The warp of `count` threads, 1 to 32, from number `first` on.
+    pub(crate) fn new(first: usize, count: u32) -> Self {
+        let lanes = u32::MAX >> (WARP_LANES - count);
+        Self {
+            first,
+            lanes,
+            ready: lanes,
+            exited: 0,
+            pending: 0,
+            asking: 0,
+        }
+    }
+
+    /// `lane` arrives at a collective. `threads` are the warp's lanes. Returns the lanes that can
+    /// now go on, with their replies set, or 0.
+    pub(crate) fn call(
+        &mut self,
+        lane: u32,
+        call: Call,
+        threads: &mut [Lane<'_>],
+    ) -> Result<u32, CallError> {
+        let named = call.mask & self.lanes;
+        if named >> lane & 1 == 0 {
+            return Err(CallError::NotInMask);
+        }
+        if named & self.exited != 0 {
+            return Err(CallError::Exited((named & self.exited).trailing_zeros()));
+        }
+        let mut agreed = 1u32 << lane;
+        for other in lanes(named & self.pending) {
+            let Wait::Collective(theirs) = threads[other as usize].wait else {
+                continue;
+            };
+            if theirs.mask == call.mask && theirs.kind == call.kind {
+                agreed |= 1 << other;
+            } else if theirs.mask >> lane & 1 == 1 {
+                // Each waits for the other to come elsewhere: neither ever will.
+                return Err(CallError::Mismatch(other));
+            }
+        }
+        threads[lane as usize].wait = Wait::Collective(call);
+        self.pending |= 1 << lane;
+        self.ready &= !(1 << lane);
+        if agreed != named {
+            return Ok(0);
+        }
+        let mut values = WarpValues::none();
+        for lane in lanes(named) {
+            if let Wait::Collective(call) = threads[lane as usize].wait {
+                values.add(lane, call.value);
+            }
+        }
+        let values = Rc::new(values);
+        for lane in lanes(named) {
+            let thread = &mut threads[lane as usize];
+            thread.wait = Wait::Nothing;
+            thread.reply = Reply::Values(Rc::clone(&values));
+        }
+        self.pending &= !named;
+        self.ready |= named;
+        Ok(named)
+    }
+
+    /// `lane` ends. Returns a lane that waits for it at a collective, if one does.
+    pub(crate) fn exit(&mut self, lane: u32, threads: &[Lane<'_>]) -> Option<(u32, Call)> {
+        self.exited |= 1 << lane;
+        self.ready &= !(1 << lane);
+        lanes(self.pending).find_map(|other| match threads[other as usize].wait {
+            Wait::Collective(call) if call.mask >> lane & 1 == 1 => Some((other, call)),
+            _ => None,
+        })
+    }
+
+    /// Ends a step: lanes that asked for the active mask learn who asked at the same place.
+    pub(crate) fn answer_active_masks(&mut self, threads: &mut [Lane<'_>]) {
+        let mut rest = core::mem::take(&mut self.asking);
+        while rest != 0 {
+            let place = threads[rest.trailing_zeros() as usize].place;
+            let together = lanes(rest)
+                .filter(|&lane| threads[lane as usize].place == place)
+                .fold(0, |mask, lane| mask | 1 << lane);
+            for lane in lanes(together) {
+                threads[lane as usize].reply = Reply::Mask(together);
+            }
+            rest &= !together;
+        }
+    }
+}

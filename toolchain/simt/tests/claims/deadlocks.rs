@@ -1,0 +1,218 @@
+//! Launches that could never end.
+
+use simt::{Dim3, Fault, LaunchConfig, Memory, Policy, WaitingFor, launch};
+
+use crate::support::{Words, config, schedules};
+
+#[test]
+fn a_flag_that_nobody_sets_is_a_deadlock() {
+    let mut memory = Memory::new(1 << 20);
+    let flag = Words::zeros(&mut memory, 1);
+    for schedule in schedules() {
+        let config = LaunchConfig {
+            schedule,
+            ..config(3, 40, Policy::RoundRobin)
+        };
+        let line = line!() + 3;
+        let fault = launch(&mut memory, &config, &|| {
+            if simt::position().linear_thread() == 0 {
+                flag.wait_for(0, 1);
+            }
+            simt::block_barrier(0);
+        })
+        .expect_err("the flag stays 0");
+        let Fault::Deadlock(deadlock) = &fault else {
+            panic!("{fault}")
+        };
+        assert_eq!((deadlock.live_blocks, deadlock.never_started), (3, 0));
+        assert_eq!(deadlock.waiting.len(), 6);
+        let [spinner, rest] = &deadlock.waiting[..2] else {
+            unreachable!()
+        };
+        assert_eq!((spinner.what, spinner.threads), (WaitingFor::Change, 1));
+        assert_eq!(
+            (spinner.block, spinner.thread),
+            (Dim3::new(0, 0, 0), Dim3::new(0, 0, 0))
+        );
+        assert_eq!(spinner.place.line(), line);
+        assert_eq!((rest.what, rest.threads), (WaitingFor::BlockBarrier, 39));
+        assert_eq!(rest.place.line(), line + 2);
+        assert!(
+            fault
+                .to_string()
+                .contains("39 thread(s) from (1, 0, 0) at the block barrier"),
+            "{fault}"
+        );
+    }
+}
+
+#[test]
+fn a_lock_that_is_never_freed_is_a_deadlock_though_it_is_written_each_turn() {
+    let mut memory = Memory::new(1 << 20);
+    let lock = Words::zeros(&mut memory, 1);
+    let fault = launch(&mut memory, &config(2, 1, Policy::RoundRobin), &|| {
+        while lock.add(0, 0) == 0 {
+            simt::spin();
+        }
+    })
+    .expect_err("an atomic that changes nothing is no progress");
+    assert!(matches!(fault, Fault::Deadlock(_)), "{fault}");
+}
+
+#[test]
+fn blocks_that_wait_for_blocks_never_started_are_counted() {
+    let mut memory = Memory::new(1 << 20);
+    for schedule in schedules() {
+        let arrived = Words::zeros(&mut memory, 1);
+        let config = LaunchConfig {
+            schedule,
+            max_resident_blocks: Some(5),
+            ..config(8, 32, Policy::RoundRobin)
+        };
+        let fault = launch(&mut memory, &config, &|| {
+            if simt::position().linear_thread() == 0 {
+                arrived.add(0, 1);
+                arrived.wait_for(0, 8);
+            }
+            simt::block_barrier(0);
+        })
+        .expect_err("three blocks cannot start");
+        let Fault::Deadlock(deadlock) = &fault else {
+            panic!("{fault}")
+        };
+        assert_eq!(
+            (
+                deadlock.live_blocks,
+                deadlock.never_started,
+                deadlock.grid_blocks
+            ),
+            (5, 3, 8)
+        );
+        assert!(
+            fault.to_string().contains("launch at most 5 blocks"),
+            "{fault}"
+        );
+        assert_eq!(arrived.host(&memory, 1), [5]);
+    }
+}
+
+#[test]
+fn blocks_beyond_the_resident_ones_start_when_others_exit() {
+    for schedule in schedules() {
+        let mut memory = Memory::new(1 << 20);
+        let words = Words::zeros(&mut memory, 100);
+        let config = LaunchConfig {
+            schedule,
+            max_resident_blocks: Some(3),
+            ..config(100, 40, Policy::RoundRobin)
+        };
+        let stats = launch(&mut memory, &config, &|| {
+            words.add(simt::position().block_idx.x as usize, 1);
+            simt::block_barrier(0);
+        })
+        .expect("blocks do not wait for each other");
+        assert_eq!(stats.blocks, 100);
+        assert_eq!(words.host(&memory, 100), [40; 100]);
+    }
+}
+
+#[test]
+fn a_chain_of_blocks_in_order_runs_with_one_resident_block() {
+    let mut memory = Memory::new(1 << 20);
+    let turn = Words::zeros(&mut memory, 1);
+    let config = LaunchConfig {
+        max_resident_blocks: Some(1),
+        ..config(50, 1, Policy::RoundRobin)
+    };
+    launch(&mut memory, &config, &|| {
+        let block = simt::position().block_idx.x;
+        turn.wait_for(0, block);
+        turn.add(0, 1);
+    })
+    .expect("each block waits only for earlier ones");
+}
+
+#[test]
+fn a_timeout_ends_a_spin_that_would_not() {
+    let mut memory = Memory::new(1 << 20);
+    let flag = Words::zeros(&mut memory, 2);
+    for schedule in schedules() {
+        let config = LaunchConfig {
+            schedule,
+            ..config(4, 33, Policy::RoundRobin)
+        };
+        launch(&mut memory, &config, &|| {
+            let start = simt::clock();
+            while flag.get(0) == 0 && simt::clock() - start < 10_000_000_000 {
+                simt::spin();
+            }
+            flag.add(1, 1);
+        })
+        .expect("ten emulated seconds pass");
+    }
+    assert_eq!(flag.host(&memory, 2)[1], 4 * 33 * schedules().len() as u32);
+}
+
+#[test]
+fn a_change_of_memory_starts_the_wait_over() {
+    for schedule in schedules() {
+        let mut memory = Memory::new(1 << 20);
+        let turn = Words::zeros(&mut memory, 1);
+        let config = LaunchConfig {
+            schedule,
+            patience: 3,
+            ..config(3, 1, Policy::RoundRobin)
+        };
+        launch(&mut memory, &config, &|| {
+            for round in 0..300 {
+                turn.wait_for(0, 3 * round + simt::position().block_idx.x);
+                simt::spin();
+                turn.add(0, 1);
+            }
+        })
+        .expect("in every round some block writes");
+        assert_eq!(turn.host(&memory, 1), [900]);
+    }
+}
+
+#[test]
+fn a_long_computation_is_no_deadlock() {
+    let mut memory = Memory::new(1 << 20);
+    let words = Words::zeros(&mut memory, 2);
+    for schedule in schedules() {
+        let done = Words::zeros(&mut memory, 1);
+        let config = LaunchConfig {
+            schedule,
+            patience: 2,
+            ..config(2, 1, Policy::RoundRobin)
+        };
+        launch(&mut memory, &config, &|| {
+            if simt::position().block_idx.x == 0 {
+                let sum: u32 = (0..5000).map(|_| words.get(0)).sum();
+                done.set(0, 1 + sum);
+            } else {
+                done.wait_for(0, 1);
+            }
+        })
+        .expect("block 0 reads for long, but does not spin");
+    }
+}
+
+#[test]
+fn a_loop_without_spin_meets_the_step_limit() {
+    let mut memory = Memory::new(1 << 20);
+    let flag = Words::zeros(&mut memory, 1);
+    for policy in [Policy::RunAhead, Policy::Coarse, Policy::RoundRobin] {
+        let config = LaunchConfig {
+            step_limit: 10_000,
+            ..config(1, 2, policy)
+        };
+        let fault = launch(&mut memory, &config, &|| while flag.get(0) == 0 {})
+            .expect_err("the loop does not end");
+        assert!(
+            matches!(fault, Fault::StepLimit { limit: 10_000, .. }),
+            "{fault}"
+        );
+        assert!(fault.site().is_some());
+    }
+}

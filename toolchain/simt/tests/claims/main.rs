@@ -1,0 +1,14 @@
+//! What the emulator claims, by topic. Every test launches small kernels and checks what comes
+//! back, down to block, thread and line.
+
+mod barriers;
+mod deadlocks;
+mod geometry;
+mod grid_barrier;
+mod memory;
+mod recovery;
+mod schedules;
+mod shared;
+mod stacks;
+mod support;
+mod warps;

@@ -1,0 +1,101 @@
+//! Stacks: thousands at once, used again, never overrun in silence.
+
+use std::hint::black_box;
+
+use simt::{Fault, LaunchConfig, Memory, Policy, launch};
+
+use crate::support::{Words, assert_site, config};
+
+#[test]
+fn one_hundred_and_thirty_five_thousand_threads_are_alive_at_once() {
+    let mut memory = Memory::new(1 << 20);
+    let arrived = Words::zeros(&mut memory, 1);
+    let stats = launch(&mut memory, &config(528, 256, Policy::Coarse), &|| {
+        arrived.add(0, 1);
+        simt::block_barrier(0);
+        if simt::position().linear_thread() == 0 {
+            arrived.wait_for(0, 528 * 256);
+        }
+    })
+    .expect("all threads fit");
+    assert_eq!(stats.threads, 528 * 256);
+}
+
+/// Mappings of this process.
+fn mappings() -> usize {
+    let maps = std::fs::read_to_string("/proc/self/maps").expect("Linux lists mappings");
+    maps.lines().count()
+}
+
+#[test]
+fn a_thousand_launches_leave_no_stack_behind() {
+    let mut memory = Memory::new(1 << 20);
+    let words = Words::zeros(&mut memory, 1);
+    let before = mappings();
+    for round in 0..1000 {
+        // Stacks so large that a thousand left-over pools would show as mappings.
+        let config = LaunchConfig {
+            stack_bytes: 1 << 20,
+            ..config(2, 33, Policy::Coarse)
+        };
+        let ended = launch(&mut memory, &config, &|| {
+            words.add(0, 1);
+            simt::block_barrier(0);
+            assert!(round % 2 == 0 || simt::position().linear_thread() != 20);
+        });
+        assert_eq!(ended.is_err(), round % 2 == 1);
+    }
+    let after = mappings();
+    assert!(
+        after < before + 100,
+        "{before} mappings before, {after} after"
+    );
+}
+
+/// `depth` frames of a KiB or more, with an in-thread call in each.
+fn dive(depth: usize) {
+    let frame = black_box([1u8; 1024]);
+    simt::fence(simt::Scope::Device, simt::Order::SeqCst);
+    if depth > 0 {
+        dive(depth - 1);
+    }
+    black_box(frame);
+}
+
+#[test]
+fn a_deep_call_meets_the_stack_limit_and_a_larger_stack_cures_it() {
+    let mut memory = Memory::new(1 << 20);
+    let line = line!() - 10;
+    let fault = launch(&mut memory, &config(1, 8, Policy::RoundRobin), &|| dive(60))
+        .expect_err("60 frames of 1 KiB and more do not fit");
+    assert!(
+        matches!(fault, Fault::StackOverflow { bytes: 65_536, .. }),
+        "{fault}"
+    );
+    assert_site(&fault, 0, 0, file!(), line);
+    let larger = LaunchConfig {
+        stack_bytes: 1 << 20,
+        ..config(1, 8, Policy::RoundRobin)
+    };
+    launch(&mut memory, &larger, &|| dive(60)).expect("1 MiB is enough");
+}
+
+#[test]
+fn an_overflow_between_calls_is_found_by_the_canary() {
+    let mut memory = Memory::new(1 << 20);
+    let fault = launch(&mut memory, &config(1, 8, Policy::RoundRobin), &|| {
+        simt::spin();
+        fill();
+    })
+    .expect_err("the frames reach the canary");
+    assert!(matches!(fault, Fault::StackOverflow { .. }), "{fault}");
+    launch(&mut memory, &config(1, 8, Policy::RoundRobin), &simt::spin).expect("all is well again");
+}
+
+/// Writes one frame of 50 KiB, which is more than the 40 to 44 that a stack of 64 leaves to the thread,
+/// and less than the slack below can hold.
+#[inline(never)]
+fn fill() {
+    let mut frame = [1u8; 50 << 10];
+    black_box(&mut frame);
+}

@@ -1,0 +1,154 @@
+//! A view of words for kernels under test, and the check of a fault's site.
+
+use simt::{Access, Dim3, Fault, LaunchConfig, Memory, Order, Policy, Schedule, Scope, Space};
+
+/// Words of device or shared memory, each access checked.
+#[derive(Clone, Copy)]
+pub(crate) struct Words {
+    start: usize,
+    space: Space,
+}
+
+impl Words {
+    /// Fresh device memory of `count` zeros.
+    pub(crate) fn zeros(memory: &mut Memory, count: usize) -> Self {
+        let words = Self::unwritten(memory, count);
+        memory
+            .zero(words.start as u64, 4 * count)
+            .expect("allocated just now");
+        words
+    }
+
+    /// Fresh device memory of `count` words never written.
+    pub(crate) fn unwritten(memory: &mut Memory, count: usize) -> Self {
+        let start = memory.alloc(4 * count, 4).expect("tests fit in memory") as usize;
+        Self {
+            start,
+            space: Space::Global,
+        }
+    }
+
+    /// The shared words at a pointer that the emulator gave.
+    pub(crate) fn shared(start: *mut u8) -> Self {
+        Self {
+            start: start.expose_provenance(),
+            space: Space::Shared,
+        }
+    }
+
+    pub(crate) fn address(self) -> u64 {
+        self.start as u64
+    }
+
+    /// All words, read from the host.
+    pub(crate) fn host(self, memory: &Memory, count: usize) -> Vec<u32> {
+        let mut bytes = vec![0; 4 * count];
+        memory
+            .read(self.address(), &mut bytes)
+            .expect("all words written");
+        bytes
+            .chunks_exact(4)
+            .map(|word| u32::from_le_bytes(word.try_into().expect("four bytes")))
+            .collect()
+    }
+
+    fn at(self, index: usize) -> *mut u32 {
+        core::ptr::with_exposed_provenance_mut(self.start.wrapping_add(4 * index))
+    }
+
+    #[track_caller]
+    pub(crate) fn get(self, index: usize) -> u32 {
+        let at = self.at(index);
+        if !simt::access(at.cast(), 4, Access::read(self.space)) {
+            return 0;
+        }
+        // SAFETY: checked just now, and no other emulated thread has run since.
+        unsafe { at.read() }
+    }
+
+    #[track_caller]
+    pub(crate) fn set(self, index: usize, value: u32) {
+        let at = self.at(index);
+        if simt::access(at.cast(), 4, Access::write(self.space)) {
+            // SAFETY: checked just now, and no other emulated thread has run since.
+            unsafe { at.write(value) };
+        }
+    }
+
+    /// Adds atomically and returns the old value.
+    #[track_caller]
+    pub(crate) fn add(self, index: usize, value: u32) -> u32 {
+        let at = self.at(index);
+        let access = Access::atomic(self.space, Order::AcqRel, Scope::Device);
+        if !simt::access(at.cast(), 4, access) {
+            return 0;
+        }
+        // SAFETY: checked just now, and no other emulated thread has run since.
+        unsafe {
+            let old = at.read();
+            at.write(old.wrapping_add(value));
+            old
+        }
+    }
+
+    /// Spins until the word is at least `value`.
+    #[track_caller]
+    pub(crate) fn wait_for(self, index: usize, value: u32) {
+        while self.get(index) < value {
+            simt::spin();
+        }
+    }
+}
+
+/// Every policy, with a few seeds of the random ones.
+pub(crate) fn schedules() -> Vec<Schedule> {
+    let fixed = [
+        Policy::RoundRobin,
+        Policy::RunAhead,
+        Policy::Reverse,
+        Policy::Coarse,
+    ];
+    let mut all: Vec<Schedule> = fixed.into_iter().map(Schedule::new).collect();
+    all.extend([1, 2, 3].map(|seed| Schedule {
+        seed,
+        policy: Policy::Random { quantum: 5 },
+    }));
+    all
+}
+
+/// A launch of kernel "test" under a policy.
+pub(crate) fn config(
+    grid: impl Into<Dim3>,
+    block: impl Into<Dim3>,
+    policy: Policy,
+) -> LaunchConfig<'static> {
+    LaunchConfig {
+        schedule: Schedule::new(policy),
+        ..LaunchConfig::new("test", grid, block)
+    }
+}
+
+/// Linear number of the calling thread in the grid.
+pub(crate) fn global_thread() -> usize {
+    let at = simt::position();
+    (at.linear_block() * at.block_dim.count()) as usize + at.linear_thread() as usize
+}
+
+/// Checks that a fault blames this thread at this line of this file, in its message too.
+#[track_caller]
+pub(crate) fn assert_site(fault: &Fault, block: u32, thread: u32, file: &str, line: u32) {
+    let site = fault
+        .site()
+        .unwrap_or_else(|| panic!("{fault} names no site"));
+    assert_eq!(&*site.kernel, "test");
+    assert_eq!(site.block, Dim3::new(block, 0, 0), "{fault}");
+    assert_eq!(site.thread, Dim3::new(thread, 0, 0), "{fault}");
+    assert_eq!(
+        (site.place.file(), site.place.line()),
+        (file, line),
+        "{fault}"
+    );
+    let said =
+        format!("kernel test, block ({block}, 0, 0), thread ({thread}, 0, 0), at {file}:{line}");
+    assert!(fault.to_string().contains(&said), "{fault}");
+}
