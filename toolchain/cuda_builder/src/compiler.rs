@@ -1,0 +1,219 @@
+//! Finding a rustc that can compile `core` for the GPU.
+
+use std::env;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use crate::BuildError;
+
+/// A cargo and a rustc of the same toolchain, together with the sources of its `core`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Compiler {
+    /// The cargo to run.
+    pub cargo: PathBuf,
+    /// The rustc that it is told to use.
+    pub rustc: PathBuf,
+}
+
+impl Compiler {
+    /// The first of [`Compiler::candidates`].
+    ///
+    /// # Errors
+    /// [`BuildError::NoCompiler`] when there is none; its message says what to install.
+    pub fn find() -> Result<Self, BuildError> {
+        Self::candidates()
+            .into_iter()
+            .next()
+            .ok_or_else(|| BuildError::NoCompiler {
+                looked_at: sysroots()
+                    .iter()
+                    .map(|root| root.display().to_string())
+                    .collect::<Vec<_>>()
+                    .join(", "),
+            })
+    }
+
+    /// Every kernel compiler on this machine, the preferred one first.
+    ///
+    /// 1. What `GRIDSYNC_KERNEL_CARGO` and `GRIDSYNC_KERNEL_RUSTC` name (either one alone is enough), unchecked.
+    /// 2. The active toolchain, if it has the component `rust-src`.
+    /// 3. The distribution's in `/usr`, if its sources are installed.
+    pub fn candidates() -> Vec<Self> {
+        let cargo = env::var_os("GRIDSYNC_KERNEL_CARGO");
+        let rustc = env::var_os("GRIDSYNC_KERNEL_RUSTC");
+        let named = (cargo.is_some() || rustc.is_some()).then(|| Self {
+            cargo: cargo.map_or("cargo".into(), PathBuf::from),
+            rustc: rustc.map_or("rustc".into(), PathBuf::from),
+        });
+        let mut found: Vec<Self> = named.into_iter().collect();
+        for root in sysroots() {
+            if root.join("lib/rustlib/src/rust/library/core").is_dir() {
+                let compiler = Self::in_sysroot(&root);
+                if !found.contains(&compiler) {
+                    found.push(compiler);
+                }
+            }
+        }
+        found
+    }
+
+    /// The version in one line, from `rustc -vV`: release, commit, LLVM.
+    ///
+    /// # Errors
+    /// When rustc does not start or fails.
+    pub fn version(&self) -> Result<String, BuildError> {
+        let text = stdout(Command::new(&self.rustc).arg("-vV"))?;
+        let first = text.lines().next().unwrap_or_default();
+        let llvm = text
+            .lines()
+            .find(|line| line.starts_with("LLVM version"))
+            .unwrap_or_default();
+        Ok(format!("{first}, {}", llvm.replace(':', "")))
+    }
+
+    /// Where this toolchain lies.
+    pub(crate) fn sysroot(&self) -> Result<PathBuf, BuildError> {
+        sysroot_of(&self.rustc)
+    }
+
+    /// `cargo`, cleared of everything that a surrounding cargo, rustup or shell says about how to build.
+    ///
+    /// Under `cargo run` or in a build script the environment names another toolchain, other flags and another
+    /// target folder; each of them would change the PTX or make cargo use the wrong rustc.
+    pub(crate) fn command(&self) -> Command {
+        let mut command = Command::new(&self.cargo);
+        for (name, _) in env::vars_os() {
+            if steers_the_build(&name) {
+                command.env_remove(name);
+            }
+        }
+        command.env("RUSTC", &self.rustc);
+        // Stable and distribution compilers refuse -Z without it. It reaches the kernel build only.
+        command.env("RUSTC_BOOTSTRAP", "1");
+        command
+    }
+
+    fn in_sysroot(root: &Path) -> Self {
+        let own_cargo = root.join("bin/cargo");
+        Self {
+            cargo: if own_cargo.is_file() {
+                own_cargo
+            } else {
+                "cargo".into()
+            },
+            rustc: root.join("bin/rustc"),
+        }
+    }
+}
+
+/// Runs a command to its end; a command that fails is an error that quotes it.
+pub(crate) fn run(command: &mut Command) -> Result<Output, BuildError> {
+    let done = command.output();
+    let program = PathBuf::from(command.get_program());
+    match done {
+        Err(source) => Err(BuildError::Start { program, source }),
+        Ok(done) if !done.status.success() => Err(BuildError::Failed {
+            program,
+            status: done.status,
+            stderr: String::from_utf8_lossy(&done.stderr).into_owned(),
+        }),
+        Ok(done) => Ok(done),
+    }
+}
+
+/// What a command printed on its standard output.
+pub(crate) fn stdout(command: &mut Command) -> Result<String, BuildError> {
+    Ok(String::from_utf8_lossy(&run(command)?.stdout).into_owned())
+}
+
+/// The toolchain folders worth a look: the active one, then the distribution's.
+fn sysroots() -> Vec<PathBuf> {
+    let active = env::var_os("RUSTC").map_or("rustc".into(), PathBuf::from);
+    let mut roots: Vec<PathBuf> = sysroot_of(&active).into_iter().collect();
+    let distribution = PathBuf::from("/usr");
+    if distribution.join("bin/rustc").is_file() && !roots.contains(&distribution) {
+        roots.push(distribution);
+    }
+    roots
+}
+
+fn sysroot_of(rustc: &Path) -> Result<PathBuf, BuildError> {
+    let text = stdout(Command::new(rustc).args(["--print", "sysroot"]))?;
+    Ok(PathBuf::from(text.trim()))
+}
+
+fn steers_the_build(name: &OsString) -> bool {
+    // Where crates come from and what the terminal shows stays the user's business.
+    const KEPT: [&str; 6] = [
+        "CARGO_HOME",
+        "CARGO_HTTP_",
+        "CARGO_NET_",
+        "CARGO_REGISTR",
+        "CARGO_SOURCE_",
+        "CARGO_TERM_",
+    ];
+    let name = name.to_string_lossy();
+    let steers = ["CARGO", "RUSTC", "RUSTDOC", "RUSTFLAGS", "RUSTUP_TOOLCHAIN"]
+        .iter()
+        .any(|prefix| name.starts_with(prefix));
+    steers && !KEPT.iter().any(|prefix| name.starts_with(prefix))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_surrounding_cargo_sets_is_cleared() {
+        for name in [
+            "CARGO",
+            "CARGO_BUILD_TARGET",
+            "CARGO_ENCODED_RUSTFLAGS",
+            "CARGO_MAKEFLAGS",
+            "CARGO_PROFILE_RELEASE_LTO",
+            "CARGO_TARGET_DIR",
+            "RUSTC",
+            "RUSTC_WRAPPER",
+            "RUSTFLAGS",
+            "RUSTUP_TOOLCHAIN",
+        ] {
+            assert!(steers_the_build(&name.into()), "{name}");
+        }
+    }
+
+    #[test]
+    fn where_crates_come_from_is_kept() {
+        for name in [
+            "CARGO_HOME",
+            "CARGO_NET_OFFLINE",
+            "CARGO_REGISTRIES_MINE_INDEX",
+            "HTTPS_PROXY",
+            "PATH",
+            "RUSTUP_HOME",
+        ] {
+            assert!(!steers_the_build(&name.into()), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_program_that_fails_is_quoted() {
+        let error = run(Command::new("sh").args(["-c", "echo no luck >&2; exit 3"])).unwrap_err();
+        let text = error.to_string();
+        assert!(text.contains("no luck") && text.contains('3'), "{text}");
+    }
+
+    #[test]
+    fn no_compiler_says_what_to_install() {
+        let error = BuildError::NoCompiler {
+            looked_at: "/opt/rust".into(),
+        };
+        let text = error.to_string();
+        assert!(text.contains("rustup component add rust-src"), "{text}");
+        assert!(
+            text.contains("apt-get install rustc-web cargo-web rust-web-src"),
+            "{text}"
+        );
+        assert!(text.contains("/opt/rust"), "{text}");
+    }
+}

@@ -1,0 +1,266 @@
+//! `audit`: what the PTX holds and what it costs on each GPU, without a GPU.
+//!
+//! The PTX alone says which functions nobody defines and how often each kernel waits for its block. The second
+//! matters because a compiler that duplicates a barrier behind a branch gives a kernel that hangs or, worse, does
+//! not. Registers, stack and spills are known to NVIDIA's assembler only.
+
+mod expected;
+mod ptx;
+mod ptxas;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use comfy_table::presets::NOTHING;
+use comfy_table::{CellAlignment, Table};
+
+use crate::audit::expected::Expected;
+use crate::audit::ptx::Module;
+use crate::audit::ptxas::{Report, Usage};
+use crate::outcome::Outcome;
+use crate::workspace::{ptx_files, root};
+
+#[derive(clap::Args, Default)]
+pub(crate) struct Args {
+    /// Write the barrier counts of the present PTX to kernels/audit.toml
+    #[arg(long)]
+    bless: bool,
+}
+
+/// The GPUs to assemble for: one of each generation since Turing.
+const GPUS: [u32; 6] = [75, 80, 86, 90, 100, 120];
+
+/// What the driver itself provides to device code (PTX ISA, "System calls" in the CUDA ABI).
+const SYSTEM_CALLS: [&str; 4] = ["vprintf", "malloc", "free", "__assertfail"];
+
+pub(crate) fn run(args: &Args) -> Result<Outcome> {
+    let mut modules = BTreeMap::new();
+    for path in ptx_files()? {
+        let text = fs::read_to_string(&path)?;
+        let name = path
+            .file_stem()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        let module = Module::parse(&text).with_context(|| path.display().to_string())?;
+        modules.insert(name, (path, module));
+    }
+
+    let table = root().join("kernels/audit.toml");
+    if args.bless {
+        let counts = modules
+            .iter()
+            .map(|(name, (_, module))| (name.as_str(), module));
+        fs::write(&table, Expected::of(counts).to_string())?;
+    }
+    let expected = Expected::read(&table)?;
+
+    let mut findings = Vec::new();
+    let mut jobs = Vec::new();
+    for (name, (path, module)) in &modules {
+        findings.extend(look_at_ptx(name, module, &expected));
+        let gpus = GPUS.into_iter().filter(|gpu| *gpu >= module.target);
+        jobs.extend(gpus.map(|gpu| (name.as_str(), path.as_path(), gpu)));
+    }
+    let assembler = ptxas::find();
+    let reports = match &assembler {
+        Some(ptxas) => assemble(ptxas, &jobs)?,
+        None => Vec::new(),
+    };
+    let mut left_out = Vec::new();
+    for (name, (_, module)) in &modules {
+        let mut usages = BTreeMap::new();
+        for (job, report) in jobs.iter().zip(&reports).filter(|(job, _)| job.0 == name) {
+            match report {
+                Report::Assembled(usage) => {
+                    findings.extend(look_at_usage(name, job.2, module, usage));
+                    usages.insert(job.2, usage);
+                }
+                Report::Refused(why) => findings.push(format!("{name}, sm_{}: {why}", job.2)),
+                Report::UnknownGpu => left_out.push(format!("sm_{}", job.2)),
+            }
+        }
+        println!("{name} (sm_{})\n{}\n", module.target, show(module, &usages));
+    }
+
+    if !findings.is_empty() {
+        bail!(
+            "{} findings in the PTX:\n  {}",
+            findings.len(),
+            findings.join("\n  ")
+        );
+    }
+    Ok(match assembler {
+        None => Outcome::Skipped(ptxas::HOW_TO_GET.into()),
+        Some(ptxas) if !left_out.is_empty() => {
+            let version = format!("{} is too old for", ptxas.display());
+            Outcome::Skipped(format!("{version} {}", left_out.join(", ")))
+        }
+        Some(_) => Outcome::Passed,
+    })
+}
+
+fn assemble(ptxas: &Path, jobs: &[(&str, &Path, u32)]) -> Result<Vec<Report>> {
+    let jobs: Vec<(&Path, u32)> = jobs.iter().map(|&(_, path, gpu)| (path, gpu)).collect();
+    ptxas::run_all(ptxas, &jobs)
+}
+
+/// What can be said without an assembler.
+fn look_at_ptx(name: &str, module: &Module, expected: &Expected) -> Vec<String> {
+    let undefined = module
+        .externs
+        .iter()
+        .filter(|function| !SYSTEM_CALLS.contains(&function.as_str()));
+    let mut findings: Vec<String> = undefined
+        .map(|function| format!("{name}: function {function} is called and defined nowhere"))
+        .collect();
+    for function in &module.functions_with_barriers {
+        findings.push(format!(
+            "{name}: a block barrier stands in {function}, which is not a kernel: inline it, so that it is counted where it runs"
+        ));
+    }
+    findings.extend(expected.differences(name, module));
+    findings
+}
+
+/// What the assembler reports and should not.
+fn look_at_usage(
+    name: &str,
+    gpu: u32,
+    module: &Module,
+    usage: &BTreeMap<String, Usage>,
+) -> Vec<String> {
+    let mut findings = Vec::new();
+    for kernel in module
+        .kernels
+        .keys()
+        .filter(|kernel| !usage.contains_key(*kernel))
+    {
+        findings.push(format!(
+            "{name}, sm_{gpu}: ptxas reports nothing on {kernel}"
+        ));
+    }
+    for (function, usage) in usage {
+        if usage.spills > 0 {
+            findings.push(format!(
+                "{name}, sm_{gpu}, {function}: {} bytes of registers spilled",
+                usage.spills
+            ));
+        }
+        if usage.stack > 0 {
+            findings.push(format!(
+                "{name}, sm_{gpu}, {function}: {} bytes of stack, which is local memory",
+                usage.stack
+            ));
+        }
+    }
+    findings
+}
+
+/// A row for each kernel: registers on each GPU, and the worst of the rest over all of them.
+fn show(module: &Module, usages: &BTreeMap<u32, &BTreeMap<String, Usage>>) -> Table {
+    let mut table = Table::new();
+    table.load_style(NOTHING);
+    let mut head = vec!["kernel".to_owned(), "bar.sync".into()];
+    head.extend(usages.keys().map(|gpu| format!("regs sm_{gpu}")));
+    if !usages.is_empty() {
+        head.extend(["barriers", "shared", "stack", "spills"].map(str::to_owned));
+    }
+    let columns = head.len();
+    table.set_header(head);
+    for (kernel, barriers) in &module.kernels {
+        let mut row = vec![kernel.clone(), barriers.to_string()];
+        let found: Vec<Option<&Usage>> = usages.values().map(|usage| usage.get(kernel)).collect();
+        row.extend(
+            found
+                .iter()
+                .map(|usage| usage.map_or("?".into(), |usage| usage.registers.to_string())),
+        );
+        if !usages.is_empty() {
+            let worst = |of: fn(&Usage) -> u32| found.iter().flatten().map(|usage| of(usage)).max();
+            let worst = [
+                worst(|usage| usage.barriers),
+                worst(|usage| usage.shared),
+                worst(|usage| usage.stack),
+                worst(|usage| usage.spills),
+            ];
+            row.extend(worst.map(|number| number.map_or("?".into(), |number| number.to_string())));
+        }
+        table.add_row(row);
+    }
+    for column in table.column_iter_mut().take(columns).skip(1) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PTX: &str = "\
+.target sm_90
+.extern .func (.param .b32 r) vprintf
+.extern .func cudaNobodyHasThis
+.func helper()
+{
+	bar.sync 0;
+}
+.visible .entry wait(
+)
+{
+	bar.sync 0;
+	ret;
+}
+";
+
+    fn usage(stack: u32, spills: u32) -> BTreeMap<String, Usage> {
+        let usage = Usage {
+            stack,
+            spills,
+            ..Usage::default()
+        };
+        BTreeMap::from([("wait".to_owned(), usage)])
+    }
+
+    #[test]
+    fn each_thing_wrong_in_the_ptx_is_found_by_name() {
+        let module = Module::parse(PTX).unwrap();
+        let expected = Expected::of([("m", &module)].into_iter());
+        let findings = look_at_ptx("m", &module, &expected);
+        assert_eq!(findings.len(), 2, "{findings:?}");
+        assert!(
+            findings[0].contains("cudaNobodyHasThis") && findings[1].contains("helper"),
+            "{findings:?}"
+        );
+    }
+
+    #[test]
+    fn spills_stack_and_silence_are_found() {
+        let module = Module::parse(PTX).unwrap();
+        let look =
+            |usage: &BTreeMap<String, Usage>| look_at_usage("m", 90, &module, usage).join("\n");
+        assert_eq!(look(&usage(0, 0)), "");
+        assert!(look(&usage(16, 0)).contains("16 bytes of stack"));
+        assert!(look(&usage(0, 8)).contains("8 bytes of registers spilled"));
+        assert!(look(&BTreeMap::new()).contains("nothing on wait"));
+    }
+
+    #[test]
+    fn the_table_has_a_row_for_each_kernel_and_a_column_for_each_gpu() {
+        let module = Module::parse(PTX).unwrap();
+        let usage = usage(0, 0);
+        let text = show(&module, &BTreeMap::from([(90, &usage), (120, &usage)])).to_string();
+        assert!(
+            text.contains("regs sm_90") && text.contains("regs sm_120") && text.contains("wait"),
+            "{text}"
+        );
+        assert!(
+            !show(&module, &BTreeMap::new())
+                .to_string()
+                .contains("spills")
+        );
+    }
+}

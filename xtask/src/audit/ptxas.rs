@@ -1,0 +1,232 @@
+//! NVIDIA's assembler: finding it, running it, reading its report.
+
+use std::collections::BTreeMap;
+use std::env;
+use std::fs;
+use std::num::NonZero;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use anyhow::{Context, Result};
+
+use crate::workspace::root;
+
+/// Shown when there is no ptxas.
+pub(super) const HOW_TO_GET: &str = "no ptxas, so registers, stack and spills were not looked at. Get one: \
+    `python3 -m venv target/cuda-tools && target/cuda-tools/bin/pip install --no-deps nvidia-cuda-nvcc`, \
+    or set PTXAS to the program or GRIDSYNC_CUDA_TOOLS to such a venv";
+
+/// What ptxas says of one function.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Usage {
+    /// Registers a thread.
+    pub(super) registers: u32,
+    /// Named barriers of the block that are in use, of 16.
+    pub(super) barriers: u32,
+    /// Bytes of static shared memory a block.
+    pub(super) shared: u32,
+    /// Bytes of stack frame a thread: local memory.
+    pub(super) stack: u32,
+    /// Bytes of registers spilled, stores and loads together.
+    pub(super) spills: u32,
+}
+
+/// How one run of ptxas ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Report {
+    /// It assembled; each function with its usage.
+    Assembled(BTreeMap<String, Usage>),
+    /// It found the PTX wrong.
+    Refused(String),
+    /// It is older than the GPU.
+    UnknownGpu,
+}
+
+/// The first ptxas of: `PTXAS`, the venv or toolkit in `GRIDSYNC_CUDA_TOOLS`, `target/cuda-tools`, `PATH`,
+/// `CUDA_HOME`, `CUDA_PATH`.
+pub(super) fn find() -> Option<PathBuf> {
+    let variable = |name| env::var_os(name).map(PathBuf::from);
+    let mut candidates: Vec<PathBuf> = variable("PTXAS").into_iter().collect();
+    let tools = variable("GRIDSYNC_CUDA_TOOLS");
+    for dir in tools.into_iter().chain([root().join("target/cuda-tools")]) {
+        candidates.extend(in_tools(&dir));
+    }
+    let path = env::var_os("PATH").unwrap_or_default();
+    candidates.extend(env::split_paths(&path).map(|dir| dir.join("ptxas")));
+    let homes = ["CUDA_HOME", "CUDA_PATH"].into_iter().filter_map(variable);
+    candidates.extend(homes.map(|home| home.join("bin/ptxas")));
+    candidates.into_iter().find(|candidate| candidate.is_file())
+}
+
+/// The places in a toolkit or in a Python venv, where wheels put it below `nvidia/<version>/bin`.
+fn in_tools(dir: &Path) -> Vec<PathBuf> {
+    let below = |dirs: Vec<PathBuf>| -> Vec<PathBuf> {
+        let entries = dirs.iter().flat_map(fs::read_dir).flatten().flatten();
+        entries.map(|entry| entry.path()).collect()
+    };
+    let pythons = below(vec![dir.join("lib")]);
+    let wheels = pythons
+        .iter()
+        .map(|python| python.join("site-packages/nvidia"))
+        .collect();
+    let mut places = vec![dir.join("ptxas"), dir.join("bin/ptxas")];
+    places.extend(below(wheels).iter().map(|wheel| wheel.join("bin/ptxas")));
+    places
+}
+
+/// Assembles every (PTX, GPU) pair, as many at a time as there are cores; the reports in the order of the jobs.
+pub(super) fn run_all(ptxas: &Path, jobs: &[(&Path, u32)]) -> Result<Vec<Report>> {
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut done = Vec::new();
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some(&(ptx, gpu)) = jobs.get(index) else {
+                return done;
+            };
+            done.push((index, run(ptxas, ptx, gpu)));
+        }
+    };
+    let cores = thread::available_parallelism().map_or(1, NonZero::get);
+    let mut done: Vec<(usize, Result<Report>)> = thread::scope(|scope| {
+        let workers: Vec<_> = (0..cores).map(|_| scope.spawn(work)).collect();
+        let finished = workers
+            .into_iter()
+            .map(|worker| worker.join().expect("a worker should not panic"));
+        finished.flatten().collect()
+    });
+    done.sort_by_key(|(index, _)| *index);
+    done.into_iter().map(|(_, report)| report).collect()
+}
+
+fn run(ptxas: &Path, ptx: &Path, gpu: u32) -> Result<Report> {
+    let output = Command::new(ptxas)
+        .args(["-v", &format!("-arch=sm_{gpu}"), "-o", "/dev/null"])
+        .arg(ptx)
+        .output()
+        .with_context(|| format!("cannot run {}", ptxas.display()))?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    Ok(if output.status.success() {
+        Report::Assembled(parse(&said))
+    } else if said.contains("is not defined for option 'gpu-name'") {
+        Report::UnknownGpu
+    } else {
+        // One mistake in a macro is a thousand lines of errors.
+        let (lines, more) = (said.lines().take(3), said.lines().count().saturating_sub(3));
+        let first = lines.collect::<Vec<_>>().join("\n    ");
+        Report::Refused(if more == 0 {
+            first
+        } else {
+            format!("{first}\n    and {more} more lines")
+        })
+    })
+}
+
+/// Reads `ptxas -v`.
+///
+/// `Function properties for NAME` is followed by the stack and spills of that function, which may not be a kernel.
+/// `Used …` closes the kernel that `Compiling entry function 'NAME'` opened.
+fn parse(said: &str) -> BTreeMap<String, Usage> {
+    let mut usages: BTreeMap<String, Usage> = BTreeMap::new();
+    let (mut kernel, mut function) = (String::new(), String::new());
+    for line in said.lines() {
+        let text = line
+            .strip_prefix("ptxas info")
+            .map_or(line, |rest| rest.trim_start_matches([' ', ':']));
+        if let Some(rest) = text.strip_prefix("Compiling entry function '") {
+            kernel = rest.split('\'').next().unwrap_or_default().to_owned();
+        } else if let Some(name) = text.strip_prefix("Function properties for ") {
+            name.trim().clone_into(&mut function);
+        } else if text.contains("bytes stack frame") {
+            let usage = usages.entry(function.clone()).or_default();
+            usage.stack = number_before(text, "bytes stack frame");
+            usage.spills = number_before(text, "bytes spill stores")
+                + number_before(text, "bytes spill loads");
+        } else if text.starts_with("Used ") {
+            let usage = usages.entry(kernel.clone()).or_default();
+            usage.registers = number_before(text, "registers");
+            usage.barriers = number_before(text, "barriers");
+            usage.shared = number_before(text, "bytes smem");
+        }
+    }
+    usages
+}
+
+/// The number in `… 128 bytes smem …`; 0 when the words do not occur.
+fn number_before(text: &str, words: &str) -> u32 {
+    let parts = text
+        .split(',')
+        .find_map(|part| part.trim().strip_suffix(words));
+    let last = parts.and_then(|part| part.split_whitespace().last());
+    last.and_then(|number| number.parse().ok()).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SAID: &str = "\
+ptxas info    : 19 bytes gmem
+ptxas info    : Compiling entry function 'reduce' for 'sm_90'
+ptxas info    : Function properties for reduce
+    64 bytes stack frame, 8 bytes spill stores, 12 bytes spill loads
+ptxas info    : Used 38 registers, used 1 barriers, 64 bytes cumulative stack size, 128 bytes smem, 360 bytes cmem[0]
+ptxas info    : Compile time = 2.445 ms
+ptxas info    : Function properties for helper
+    16 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+ptxas info    : Compiling entry function 'empty' for 'sm_90'
+ptxas info    : Function properties for empty
+    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+ptxas info    : Used 4 registers, used 0 barriers
+";
+
+    #[test]
+    fn every_number_goes_to_its_own_function() {
+        let usages = parse(SAID);
+        assert_eq!(usages.len(), 3);
+        let reduce = Usage {
+            registers: 38,
+            barriers: 1,
+            shared: 128,
+            stack: 64,
+            spills: 20,
+        };
+        assert_eq!(usages["reduce"], reduce);
+        assert_eq!(usages["helper"].stack, 16);
+        assert_eq!(usages["empty"].registers, 4);
+        assert_eq!(usages["empty"].stack, 0);
+    }
+
+    #[test]
+    fn ptxas_is_found_where_a_wheel_puts_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let bin = dir
+            .path()
+            .join("lib/python3.11/site-packages/nvidia/cu13/bin");
+        fs::create_dir_all(&bin).unwrap();
+        fs::write(bin.join("ptxas"), "").unwrap();
+        assert!(in_tools(dir.path()).contains(&bin.join("ptxas")));
+    }
+
+    #[test]
+    fn reports_come_in_the_order_of_the_jobs() {
+        let echo = tempfile::tempdir().unwrap();
+        let script = echo.path().join("ptxas");
+        // Says back what it was asked for, the first job last.
+        let text = "#!/bin/sh\n[ $2 = -arch=sm_1 ] && sleep 0.2\necho \"$2\" >&2\nexit 1\n";
+        fs::write(&script, text).unwrap();
+        let mode = Command::new("chmod")
+            .arg("+x")
+            .arg(&script)
+            .status()
+            .unwrap();
+        assert!(mode.success());
+        let jobs: Vec<(&Path, u32)> = (1..6).map(|gpu| (Path::new("x"), gpu)).collect();
+        let expected: Vec<Report> = (1..6)
+            .map(|gpu| Report::Refused(format!("-arch=sm_{gpu}")))
+            .collect();
+        assert_eq!(run_all(&script, &jobs).unwrap(), expected);
+    }
+}

@@ -1,0 +1,231 @@
+//! `bundle`: a folder that runs on a GPU machine with no Rust.
+//!
+//! The release program, the test executables, the PTX, the CUDA C++ peers and the data of the tests, laid out as in
+//! the workspace. `run-tests.sh` runs each test executable as cargo would: in the folder of its package and with
+//! `CARGO_MANIFEST_DIR`. The tests of the toolchain that makes kernels stay here: they are about the build.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+
+use crate::outcome::Outcome;
+use crate::workspace::{cargo, ptx_files, root, walk};
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// The folder to write; what is in it goes
+    #[arg(long, default_value = "dist/bundle")]
+    out: PathBuf,
+}
+
+/// One executable that cargo built.
+#[derive(Debug, PartialEq, Eq)]
+struct Executable {
+    path: PathBuf,
+    /// `package.kind.target`, unique in the workspace.
+    name: String,
+    /// The folder of its package.
+    package: PathBuf,
+    is_test: bool,
+}
+
+pub(crate) fn run(args: &Args) -> Result<Outcome> {
+    let out = root().join(&args.out);
+    if out.exists() {
+        // A mistyped path must not cost anybody a folder.
+        let empty = fs::read_dir(&out)?.next().is_none();
+        ensure!(
+            empty || out.join("run-tests.sh").is_file(),
+            "{} exists and is no bundle: not replaced",
+            out.display()
+        );
+        fs::remove_dir_all(&out)?;
+    }
+    fs::create_dir_all(out.join("test-executables"))?;
+
+    let program = build(&["build", "--package=gridsync", "--bin=gridsync"])?;
+    let program = program
+        .iter()
+        .find(|built| !built.is_test)
+        .context("cargo built no program")?;
+    install(&program.path, &out.join("gridsync"))?;
+
+    let not_here = ["--exclude=xtask", "--exclude=gridsync-cuda-builder"];
+    let tests = build(&[&["test", "--workspace", "--no-run"], &not_here[..]].concat())?;
+    let mut list = String::new();
+    for test in tests.iter().filter(|built| built.is_test) {
+        install(&test.path, &out.join("test-executables").join(&test.name))?;
+        let package = test.package.strip_prefix(root()).unwrap_or(&test.package);
+        fs::create_dir_all(out.join(package))?;
+        list += &format!("{} {}\n", test.name, package.display());
+    }
+    fs::write(out.join("test-executables/list"), list)?;
+
+    for path in ptx_files()?.into_iter().chain(data()?) {
+        let to = out.join(path.strip_prefix(root())?);
+        fs::create_dir_all(to.parent().unwrap_or(&out))?;
+        fs::copy(&path, &to).with_context(|| path.display().to_string())?;
+    }
+    let script = out.join("run-tests.sh");
+    fs::write(&script, include_str!("bundle/run-tests.sh"))?;
+    executable(&script)?;
+
+    let files = walk(&out, &|_| true)?;
+    let bytes: u64 = files
+        .iter()
+        .map(|file| fs::metadata(file).map_or(0, |data| data.len()))
+        .sum();
+    println!(
+        "{}: {} files, {:.1} MiB",
+        out.display(),
+        files.len(),
+        bytes as f64 / f64::from(1 << 20)
+    );
+    Ok(Outcome::Passed)
+}
+
+/// Runs cargo for the release profile and returns the executables it says it built.
+fn build(args: &[&str]) -> Result<Vec<Executable>> {
+    let output = cargo()
+        .args(args)
+        .args(["--release", "--message-format=json-render-diagnostics"])
+        .stderr(Stdio::inherit())
+        .output()
+        .context("cannot run cargo")?;
+    ensure!(output.status.success(), "`cargo {}` failed", args.join(" "));
+    Ok(executables(&String::from_utf8_lossy(&output.stdout)))
+}
+
+/// Reads cargo's messages (The Cargo Book, "External tools", "Artifact messages").
+fn executables(messages: &str) -> Vec<Executable> {
+    let read = |line: &str| {
+        let message: Value = serde_json::from_str(line).ok()?;
+        let package = Path::new(message["manifest_path"].as_str()?).parent()?;
+        let target = &message["target"];
+        let kind = target["kind"][0].as_str()?;
+        if kind == "proc-macro" {
+            // Its tests are linked to libraries of the compiler.
+            return None;
+        }
+        Some(Executable {
+            path: message["executable"].as_str()?.into(),
+            name: format!(
+                "{}.{}.{}",
+                package.file_name()?.to_string_lossy(),
+                kind,
+                target["name"].as_str()?
+            ),
+            package: package.to_owned(),
+            is_test: message["profile"]["test"].as_bool()?,
+        })
+    };
+    messages.lines().filter_map(read).collect()
+}
+
+/// What the tests and the benchmarks read: files that are not Rust below any `tests`, and the sources of the peers.
+fn data() -> Result<Vec<PathBuf>> {
+    let peers = root().join("bench/peers");
+    walk(&root(), &|path| {
+        let relative = path.strip_prefix(root()).unwrap_or(path);
+        let rust = path.extension().is_some_and(|extension| extension == "rs")
+            || path.ends_with("Cargo.toml");
+        path.starts_with(&peers) || (!rust && relative.iter().any(|part| part == "tests"))
+    })
+}
+
+/// Copies an executable and takes its symbols off, where there is a `strip`.
+fn install(from: &Path, to: &Path) -> Result<()> {
+    fs::copy(from, to).with_context(|| from.display().to_string())?;
+    let stripped = Command::new("strip").arg(to).stderr(Stdio::null()).status();
+    if !stripped.is_ok_and(|status| status.success()) {
+        println!("note: no `strip`; {} keeps its symbols", to.display());
+    }
+    Ok(())
+}
+
+fn executable(script: &Path) -> Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    fs::set_permissions(script, fs::Permissions::from_mode(0o755))?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_executables_that_run_without_a_compiler_are_taken() {
+        let messages = r#"{"reason":"compiler-artifact","manifest_path":"/w/host/Cargo.toml","target":{"kind":["lib"],"name":"gridsync"},"profile":{"test":false},"executable":null}
+{"reason":"compiler-artifact","manifest_path":"/w/host/Cargo.toml","target":{"kind":["lib"],"name":"gridsync"},"profile":{"test":true},"executable":"/w/target/release/deps/gridsync-1"}
+{"reason":"compiler-artifact","manifest_path":"/w/host/Cargo.toml","target":{"kind":["bin"],"name":"gridsync"},"profile":{"test":false},"executable":"/w/target/release/gridsync"}
+{"reason":"compiler-artifact","manifest_path":"/w/macros/Cargo.toml","target":{"kind":["proc-macro"],"name":"macros"},"profile":{"test":true},"executable":"/w/target/release/deps/macros-1"}
+not json
+{"reason":"build-finished","success":true}"#;
+        let found = executables(messages);
+        let names: Vec<_> = found
+            .iter()
+            .map(|built| (built.name.as_str(), built.is_test))
+            .collect();
+        assert_eq!(
+            names,
+            [("host.lib.gridsync", true), ("host.bin.gridsync", false)]
+        );
+        assert_eq!(found[0].package, Path::new("/w/host"));
+    }
+
+    /// A bundle with two test executables, one of which fails, hangs or dies as `second` says.
+    fn run_script(second: &str, args: &[&str]) -> (String, bool) {
+        let dir = tempfile::tempdir().unwrap();
+        let tests = dir.path().join("test-executables");
+        fs::create_dir_all(&tests).unwrap();
+        fs::create_dir_all(dir.path().join("host")).unwrap();
+        let first = "echo \"in $(basename \"$PWD\") with $*\"\necho 'SKIPPED: no GPU'\necho 'test result: ok. 3 passed; 0 failed; 0 ignored'";
+        for (name, body) in [("first", first), ("second", second)] {
+            fs::write(tests.join(name), format!("#!/bin/sh\n{body}\n")).unwrap();
+            executable(&tests.join(name)).unwrap();
+        }
+        fs::write(tests.join("list"), "first host\nsecond host\n").unwrap();
+        let script = dir.path().join("run-tests.sh");
+        fs::write(&script, include_str!("bundle/run-tests.sh")).unwrap();
+        let output = Command::new("bash")
+            .arg(&script)
+            .args(args)
+            .env("GRIDSYNC_TEST_TIMEOUT", "1")
+            .output()
+            .unwrap();
+        let mut text = String::from_utf8(output.stdout).unwrap();
+        text += &fs::read_to_string(dir.path().join("logs/first.log")).unwrap();
+        (text, output.status.success())
+    }
+
+    #[test]
+    fn the_script_runs_in_the_package_passes_filters_and_adds_up() {
+        let (text, success) = run_script(
+            "echo 'test result: ok. 2 passed; 0 failed'",
+            &["scan", "reduce"],
+        );
+        assert!(success, "{text}");
+        assert!(text.contains("5 passed, 0 failed"), "{text}");
+        assert!(text.contains("1 said SKIPPED"), "{text}");
+        assert!(
+            text.contains("in host with") && text.contains("scan reduce"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn the_script_fails_when_a_test_fails_dies_or_hangs() {
+        for second in [
+            "echo 'test result: FAILED. 0 passed; 1 failed'; exit 101",
+            "exit 139",
+            "sleep 30",
+        ] {
+            let (text, success) = run_script(second, &[]);
+            assert!(!success, "{second}: {text}");
+            assert!(text.contains("3 passed, 1 failed"), "{second}: {text}");
+        }
+    }
+}

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# Runs the test executables of this folder. Arguments are test-name filters, as for `cargo test --`.
+# GRIDSYNC_TEST_TIMEOUT: seconds for one executable, 600 unless told. What each one printed is in logs/.
+set -u
+cd "$(dirname "$0")" || exit 1
+export GRIDSYNC_BUNDLE="$PWD" GRIDSYNC_ROOT="$PWD" CARGO_BIN_EXE_gridsync="$PWD/gridsync"
+mkdir -p logs
+passed=0 failed=0 unseen=0
+
+# The sum of the numbers before a word in the closing lines of one log.
+count() { grep -h '^test result:' "$2" | grep -oE "[0-9]+ $1" | awk '{ sum += $1 } END { print sum + 0 }'; }
+
+while read -r name package; do
+  log="$GRIDSYNC_BUNDLE/logs/$name.log"
+  (cd "$package" && CARGO_MANIFEST_DIR="$PWD" exec timeout -k 10 "${GRIDSYNC_TEST_TIMEOUT:-600}" \
+    "$GRIDSYNC_BUNDLE/test-executables/$name" --show-output "$@") >"$log" 2>&1 </dev/null
+  status=$?
+  good=$(count passed "$log") bad=$(count failed "$log") skipped=$(grep -c 'SKIPPED' "$log")
+  verdict=ok
+  if [ "$status" -ne 0 ]; then
+    # One that died or ran out of time had no chance to count its failure.
+    [ "$bad" -gt 0 ] || bad=1
+    verdict="FAILED (status $status)"
+    [ "$status" -eq 124 ] || [ "$status" -eq 137 ] && verdict="FAILED (out of time)"
+    tail -n 40 "$log"
+  fi
+  echo "$name: $good passed, $bad failed, $skipped skipped: $verdict"
+  passed=$((passed + good)) failed=$((failed + bad)) unseen=$((unseen + skipped))
+done <test-executables/list
+
+# The test harness counts a test that could not look at anything as passed; it is not.
+[ "$unseen" -eq 0 ] || echo "$unseen said SKIPPED: grep SKIPPED logs/*"
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,54 @@
+//! Developer tasks of gridsync: `cargo xtask build-kernels`, `audit`, `validate`, `bundle`.
+
+mod audit;
+mod bundle;
+mod kernels;
+mod outcome;
+mod sizes;
+mod validate;
+mod workspace;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::outcome::Outcome;
+
+#[derive(Parser)]
+#[command(name = "cargo xtask", about = "Developer tasks of gridsync")]
+struct Cli {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Compile kernels/ to host/ptx, one file a target
+    BuildKernels(kernels::Args),
+    /// Look into the committed PTX: registers, stack, spills, barriers, unresolved functions
+    Audit(audit::Args),
+    /// Everything that must hold before a change goes in; the same as CI
+    Validate(validate::Args),
+    /// A folder with program, tests and PTX, for a GPU machine that has no Rust
+    Bundle(bundle::Args),
+}
+
+fn main() -> ExitCode {
+    let done = match Cli::parse().task {
+        Task::BuildKernels(args) => kernels::run(&args),
+        Task::Audit(args) => audit::run(&args),
+        Task::Validate(args) => validate::run(&args),
+        Task::Bundle(args) => bundle::run(&args),
+    };
+    match done {
+        Ok(Outcome::Passed) => ExitCode::SUCCESS,
+        Ok(Outcome::Skipped(why)) => {
+            eprintln!("SKIPPED: {why}");
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! `validate`: everything that must hold before a change goes in, in one command and one table.
+
+use std::fmt;
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, bail};
+use clap::ValueEnum;
+use comfy_table::Table;
+use comfy_table::presets::NOTHING;
+
+use crate::outcome::Outcome;
+use crate::workspace::{cargo, run as run_command};
+use crate::{audit, kernels, sizes};
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Leave the tests out, when they ran already
+    #[arg(long)]
+    no_test: bool,
+
+    /// These steps alone
+    #[arg(long, value_delimiter = ',', value_name = "STEP")]
+    only: Vec<Step>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Step {
+    /// The code is formatted
+    Fmt,
+    /// Clippy has nothing to say
+    Clippy,
+    /// The documentation builds without a warning
+    Doc,
+    /// The tests of the workspace pass
+    Test,
+    /// The committed PTX is what its sources give
+    Kernels,
+    /// The PTX holds what it should and nothing else
+    Audit,
+    /// No Rust file is too long
+    Sizes,
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let value = self.to_possible_value();
+        f.write_str(value.as_ref().map_or("", |value| value.get_name()))
+    }
+}
+
+impl Step {
+    fn run(self) -> Result<Outcome> {
+        let mut command = cargo();
+        match self {
+            Self::Kernels => return kernels::run(&kernels::Args::check()),
+            Self::Audit => return audit::run(&audit::Args::default()),
+            Self::Sizes => return sizes::run(),
+            Self::Fmt => command.args(["fmt", "--all", "--check"]),
+            Self::Clippy => {
+                command.args(["clippy", "--workspace", "--all-targets", "--", "-Dwarnings"])
+            }
+            Self::Doc => command
+                .args(["doc", "--workspace", "--no-deps"])
+                .env("RUSTDOCFLAGS", "-Dwarnings"),
+            Self::Test => command.args(["test", "--workspace"]),
+        };
+        run_command(&mut command)?;
+        Ok(Outcome::Passed)
+    }
+}
+
+pub(crate) fn run(args: &Args) -> Result<Outcome> {
+    let wanted = |step: &Step| match step {
+        Step::Test if args.no_test => false,
+        step => args.only.is_empty() || args.only.contains(step),
+    };
+    let mut rows = Vec::new();
+    for &step in Step::value_variants().iter().filter(|step| wanted(step)) {
+        println!("==> {step}");
+        let start = Instant::now();
+        let end = step.run();
+        if let Err(error) = &end {
+            eprintln!("error: {error:#}");
+        }
+        rows.push((step, start.elapsed(), end));
+    }
+    println!("\n{}", table(&rows));
+    let failed: Vec<String> = rows
+        .iter()
+        .filter(|(_, _, end)| end.is_err())
+        .map(|(step, _, _)| step.to_string())
+        .collect();
+    if !failed.is_empty() {
+        bail!(
+            "{} of {} steps failed: {}",
+            failed.len(),
+            rows.len(),
+            failed.join(", ")
+        );
+    }
+    Ok(Outcome::Passed)
+}
+
+fn table(rows: &[(Step, Duration, Result<Outcome>)]) -> Table {
+    let mut table = Table::new();
+    table.load_style(NOTHING);
+    for (step, time, end) in rows {
+        let (word, why) = match end {
+            Ok(Outcome::Passed) => ("PASSED", String::new()),
+            Ok(Outcome::Skipped(why)) => ("SKIPPED", why.clone()),
+            Err(error) => (
+                "FAILED",
+                error.to_string().lines().next().unwrap_or_default().into(),
+            ),
+        };
+        table.add_row([
+            &step.to_string(),
+            &format!("{:.1} s", time.as_secs_f64()),
+            word,
+            &why,
+        ]);
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_not_looked_at_is_not_shown_as_passed() {
+        let rows = [
+            (Step::Fmt, Duration::from_millis(1200), Ok(Outcome::Passed)),
+            (
+                Step::Audit,
+                Duration::ZERO,
+                Ok(Outcome::Skipped("no ptxas".into())),
+            ),
+            (
+                Step::Doc,
+                Duration::ZERO,
+                Err(anyhow::anyhow!("`cargo doc` failed")),
+            ),
+        ];
+        let text = table(&rows).to_string();
+        let line = |n: usize| {
+            text.lines()
+                .nth(n)
+                .unwrap()
+                .split_whitespace()
+                .collect::<Vec<_>>()
+                .join(" ")
+        };
+        assert_eq!(line(0), "fmt 1.2 s PASSED");
+        assert_eq!(line(1), "audit 0.0 s SKIPPED no ptxas");
+        assert_eq!(line(2), "doc 0.0 s FAILED `cargo doc` failed");
+    }
+}

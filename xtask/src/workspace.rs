@@ -1,0 +1,81 @@
+//! Where things are, and running cargo on them.
+
+use std::env;
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+
+/// The root of the workspace.
+///
+/// Cargo says at run time where this package lies; that is right even for an executable built in another checkout.
+pub(crate) fn root() -> PathBuf {
+    let package =
+        env::var_os("CARGO_MANIFEST_DIR").map_or(env!("CARGO_MANIFEST_DIR").into(), PathBuf::from);
+    package.parent().map_or(package.clone(), Path::to_owned)
+}
+
+/// The folder of the committed PTX.
+pub(crate) fn ptx_dir() -> PathBuf {
+    root().join("host/ptx")
+}
+
+/// The PTX files, by name.
+pub(crate) fn ptx_files() -> Result<Vec<PathBuf>> {
+    let files = walk(&ptx_dir(), &|path| {
+        path.extension() == Some(OsStr::new("ptx"))
+    })?;
+    ensure!(
+        !files.is_empty(),
+        "no PTX in {}; run `cargo xtask build-kernels`",
+        ptx_dir().display()
+    );
+    Ok(files)
+}
+
+/// The cargo that runs this task, in the root of the workspace.
+pub(crate) fn cargo() -> Command {
+    let mut cargo = Command::new(env::var_os("CARGO").unwrap_or("cargo".into()));
+    cargo.current_dir(root());
+    cargo
+}
+
+/// Runs a command that prints for itself; an error if it fails.
+pub(crate) fn run(command: &mut Command) -> Result<()> {
+    let program = Path::new(command.get_program())
+        .file_name()
+        .unwrap_or_default();
+    let mut line = program.to_string_lossy().into_owned();
+    for arg in command.get_args() {
+        line = format!("{line} {}", arg.to_string_lossy());
+    }
+    let status = command
+        .status()
+        .with_context(|| format!("cannot run `{line}`"))?;
+    ensure!(status.success(), "`{line}` failed ({status})");
+    Ok(())
+}
+
+/// The files below `dir` that `wanted` accepts, sorted; build folders and hidden ones are left out.
+pub(crate) fn walk(dir: &Path, wanted: &dyn Fn(&Path) -> bool) -> Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(dir).with_context(|| dir.display().to_string())? {
+        let path = entry?.path();
+        let name = path
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        if path.is_dir() {
+            if !name.starts_with('.') && name != "target" && name != "dist" {
+                found.extend(walk(&path, wanted)?);
+            }
+        } else if wanted(&path) {
+            found.push(path);
+        }
+    }
+    found.sort();
+    Ok(found)
+}
