@@ -26,17 +26,19 @@ pub fn until(mut condition: impl FnMut() -> bool) {
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn until_timeout(nanoseconds: u64, mut condition: impl FnMut() -> bool) -> bool {
-    let mut start = None;
+    let (mut start, mut turns) = (None, 0u32);
     loop {
-        for _ in 0..64 {
-            if condition() {
-                return true;
-            }
-            backend::thread::spin();
+        if condition() {
+            return true;
         }
-        let now = time::global_timer();
-        if now.wrapping_sub(*start.get_or_insert(now)) >= nanoseconds {
-            return false;
+        backend::thread::spin();
+        // One loop with a counter: an inner loop of 64 turns would be unrolled, 64 times the look.
+        turns = turns.wrapping_add(1);
+        if turns.is_multiple_of(64) {
+            let now = time::global_timer();
+            if now.wrapping_sub(*start.get_or_insert(now)) >= nanoseconds {
+                return false;
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Where a thread stands (PTX ISA, "Special Registers"), and the barrier of its block.
 
 use crate::dim::Dim3;
-use core::arch::{asm, nvptx};
+use core::arch::nvptx;
 
 macro_rules! special_registers {
     ($($name:ident: $x:ident $y:ident $z:ident;)*) => {$(
@@ -57,10 +57,7 @@ pub(crate) fn barrier_or(predicate: bool) -> bool {
 #[inline(always)]
 pub(crate) fn trap(_message: &str) -> ! {
     // SAFETY: ends the grid with an error.
-    unsafe {
-        asm!("trap;", options(nostack, preserves_flags));
-        nvptx::trap()
-    }
+    unsafe { nvptx::trap() }
 }
 
 /// On the device a spinning thread just goes on: hardware schedules the others.

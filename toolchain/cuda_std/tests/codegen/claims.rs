@@ -1,0 +1,158 @@
+//! The claims, and whether the probes keep them.
+
+mod atomic;
+
+use crate::probes::{self, Probes};
+use crate::ptx::{bodies, effects, parameters};
+use std::collections::BTreeMap;
+
+/// The claims as text: a kernel's name at the left edge, optionally with the one architecture that
+/// the claim is for, and below it its effects as [`effects`] gives them; `#` begins a comment.
+const THREAD: &str = include_str!("claims/thread.txt");
+const WARP: &str = include_str!("claims/warp.txt");
+const ACCESS: &str = include_str!("claims/access.txt");
+const ATOMIC: &str = include_str!("claims/atomic.txt");
+const SHARED: &str = include_str!("claims/shared.txt");
+const FLOW: &str = include_str!("claims/flow.txt");
+
+/// What each kernel must do.
+type Claims = BTreeMap<String, Vec<String>>;
+
+/// Reads the claims of `text` that hold for `arch`.
+fn read(text: &str, arch: &str) -> Claims {
+    let mut claims = Claims::new();
+    let mut kernel = None;
+    for line in text.lines().filter(|line| !line.starts_with('#') && !line.is_empty()) {
+        if let Some(effect) = line.strip_prefix("    ") {
+            if let Some(kernel) = &kernel {
+                let claim: &mut Vec<String> = claims.entry(String::clone(kernel)).or_default();
+                claim.push(effect.to_owned());
+            }
+        } else {
+            let (name, only) = line.split_once(' ').unwrap_or((line, arch));
+            kernel = (only == arch).then(|| name.to_owned());
+            if let Some(kernel) = &kernel {
+                let before = claims.insert(kernel.clone(), Vec::new());
+                assert_eq!(before, None, "{kernel} has two claims for {arch}");
+            }
+        }
+    }
+    claims
+}
+
+/// Compares what the probes do with `claims`, and shows every kernel that does something else.
+fn check(probes: &Probes, claims: &Claims) {
+    assert!(!claims.is_empty(), "no claims were read");
+    let bodies = bodies(&probes.ptx);
+    let mut broken = String::new();
+    for (kernel, claimed) in claims {
+        let Some(body) = bodies.get(kernel.as_str()) else {
+            broken += &format!("\n{kernel}: no such probe\n");
+            continue;
+        };
+        let found = effects(kernel, body);
+        if found != *claimed {
+            broken += &format!(
+                "\n{kernel}\n  claimed:\n    {}\n  found:\n    {}\n",
+                claimed.join("\n    "),
+                found.join("\n    ")
+            );
+        }
+    }
+    assert!(broken.is_empty(), "on sm_{}:\n{broken}", probes.arch);
+}
+
+fn check_text(text: &str) {
+    for probes in probes::all() {
+        check(probes, &read(text, &format!("sm_{}", probes.arch)));
+    }
+}
+
+#[test]
+fn positions_barriers_fences_and_clocks_are_the_instructions_they_name() {
+    check_text(THREAD);
+}
+
+#[test]
+fn lanes_exchange_by_one_instruction_a_word_with_the_mask_they_were_given() {
+    check_text(WARP);
+}
+
+#[test]
+fn loads_and_stores_name_their_space_width_ordering_and_scope() {
+    check_text(ACCESS);
+}
+
+#[test]
+fn shared_arrays_are_reached_by_shared_addresses() {
+    check_text(SHARED);
+}
+
+#[test]
+fn barriers_stay_single_and_spins_keep_their_load() {
+    check_text(FLOW);
+}
+
+#[test]
+fn read_modify_write_keeps_its_ordering_scope_and_type() {
+    check_text(ATOMIC);
+    for probes in probes::all() {
+        check(probes, &atomic::of_each_type());
+        check(probes, &atomic::of_each_order_and_scope());
+    }
+}
+
+#[test]
+fn every_probe_has_exactly_one_claim() {
+    for probes in probes::all() {
+        let arch = format!("sm_{}", probes.arch);
+        let texts = [THREAD, WARP, ACCESS, ATOMIC, SHARED, FLOW].map(|text| read(text, &arch));
+        let made = [atomic::of_each_type(), atomic::of_each_order_and_scope()];
+        let mut claimed: Vec<String> = texts.into_iter().chain(made).flat_map(Claims::into_keys).collect();
+        claimed.sort();
+        let mut built = probes.built.kernels.clone();
+        built.sort();
+        assert_eq!(claimed, built, "on {arch}");
+    }
+}
+
+#[test]
+fn kernel_parameters_are_passed_by_value_and_the_entry_is_visible() {
+    for Probes { built, ptx, .. } in probes::all() {
+        assert!(built.kernels.iter().any(|name| name == "shuffle_up_u64"));
+        let view = ".align 8 .b8[16]";
+        assert_eq!(parameters(ptx, "shuffle_up_u64"), [view, ".u32", ".u64", ".u32"]);
+        assert_eq!(parameters(ptx, "shuffle_down_f16"), [view, ".u32", ".u16", ".u32"]);
+        assert_eq!(parameters(ptx, "sync_threads"), [""; 0]);
+        assert!(ptx.contains(".visible .entry sync_threads()"));
+    }
+}
+
+#[test]
+fn shared_memory_is_declared_once_with_its_size_and_alignment() {
+    for Probes { ptx, .. } in probes::all() {
+        for declaration in [
+            ".shared .align 16 .b8 shared_tens[40];",
+            ".shared .align 16 .b8 shared_longs[512];",
+            ".extern .shared .align 16 .b8 gridsync_dynamic_shared[];",
+        ] {
+            let found = ptx.lines().filter(|line| *line == declaration).count();
+            assert_eq!(found, 1, "{declaration}");
+        }
+    }
+}
+
+#[test]
+fn the_compiler_has_nothing_to_warn_of() {
+    for Probes { built, .. } in probes::all() {
+        assert_eq!(built.warnings, [""; 0]);
+    }
+}
+#[test]
+fn zz_dump() {
+    for p in probes::all() {
+        let mut out = String::new();
+        for (k, b) in bodies(&p.ptx) { out += &format!("{k}\n"); for e in effects(k, &b) { out += &format!("    {e}\n"); } }
+        std::fs::write(format!("/tmp/target-codegen/dump_{}", p.arch), out).unwrap();
+    }
+}

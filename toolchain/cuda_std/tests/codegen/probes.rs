@@ -1,0 +1,43 @@
+//! The probes as PTX, built once for each architecture.
+
+use crate::skipped;
+use cuda_builder::{Arch, Built, Compiler, CudaBuilder};
+use std::path::Path;
+use std::sync::OnceLock;
+
+/// What is committed of gridsync's own kernels: everything since Turing, and what Hopper adds.
+pub(crate) const ARCHS: [Arch; 2] = [Arch::Compute75, Arch::Compute90];
+
+/// The probes for one architecture.
+pub(crate) struct Probes {
+    pub(crate) arch: Arch,
+    pub(crate) built: Built,
+    pub(crate) ptx: String,
+}
+
+/// The probes for each of [`ARCHS`], or none, said aloud, without a kernel compiler.
+///
+/// # Panics
+/// When the probes do not compile.
+pub(crate) fn all() -> &'static [Probes] {
+    static ALL: OnceLock<Vec<Probes>> = OnceLock::new();
+    ALL.get_or_init(|| match Compiler::find() {
+        Ok(compiler) => ARCHS.map(|arch| build(arch, &compiler)).into(),
+        Err(why) => {
+            skipped(&why.to_string());
+            Vec::new()
+        }
+    })
+}
+
+fn build(arch: Arch, compiler: &Compiler) -> Probes {
+    let built = CudaBuilder::new(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/probes"))
+        .arch(arch)
+        .compiler(compiler.clone())
+        .target_dir(Path::new(env!("CARGO_TARGET_TMPDIR")).join("probes"))
+        .build_args(&["--locked"])
+        .build()
+        .unwrap_or_else(|error| panic!("the probes should compile for sm_{arch}: {error}"));
+    let ptx = std::fs::read_to_string(&built.ptx).expect("the PTX was written just now");
+    Probes { arch, built, ptx }
+}

@@ -1,0 +1,212 @@
+//! Reading PTX down to what a claim speaks of.
+//!
+//! [`effects`] leaves of a kernel the instructions that touch memory, other threads or time, in
+//! order, each with operands that do not depend on how registers were numbered:
+//!
+//! * `$2` is the kernel's third parameter, `$0+8` what lies 8 bytes into its first;
+//! * a constant, a special register or a symbol stands for the register that holds it, and
+//!   `base+4` for a register that is the sum of these;
+//! * any other register is its class alone: `%r`, `%rd`, `%p`.
+//!
+//! `loop: ` precedes what lies between the target of a backward branch and that branch.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ops::RangeInclusive;
+
+/// Opcodes that only compute or branch. Whatever is not listed counts as an effect, so that an
+/// instruction nobody thought of fails a claim instead of slipping through.
+const PURE: [&str; 19] = [
+    "add", "and", "bra", "cvt", "mad", "max", "min", "mov", "mul", "not", "or", "popc", "ret",
+    "selp", "setp", "shl", "shr", "sub", "xor",
+];
+
+/// What is a claim of its own all the same: reads of clocks, which give another value each time, of
+/// the size of dynamic shared memory, and conversions of f16.
+const NOT_PURE: [&str; 4] = ["%clock64", "%globaltimer", "%dynamic_smem_size", ".f16"];
+
+/// Each kernel with the statements and labels of its body.
+pub(crate) fn bodies(ptx: &str) -> BTreeMap<&str, Vec<&str>> {
+    let entries = ptx.split(".visible .entry ").skip(1).map(|entry| {
+        let name = entry.split('(').next().unwrap_or_default();
+        let body = entry.split_once("\n{\n").map_or("", |(_, rest)| rest);
+        let body = body.split("\n}").next().unwrap_or_default();
+        let statements = body.lines().flat_map(|line| line.split_inclusive(';'));
+        let kept = statements
+            .map(str::trim)
+            .filter(|text| !text.is_empty() && !text.starts_with('.'));
+        (name, kept.collect())
+    });
+    entries.collect()
+}
+
+/// The parameters that the kernel `name` declares, without their names: `.u32`, `.align 8 .b8[16]`.
+pub(crate) fn parameters(ptx: &str, name: &str) -> Vec<String> {
+    let header = ptx
+        .split_once(&format!(".visible .entry {name}("))
+        .and_then(|(_, rest)| rest.split_once(')'))
+        .map_or("", |(header, _)| header);
+    let lines = header.lines().map(|line| line.trim().trim_end_matches(','));
+    lines
+        .filter_map(|line| line.strip_prefix(".param "))
+        .enumerate()
+        .map(|(i, text)| text.replace(&format!(" {name}_param_{i}"), ""))
+        .collect()
+}
+
+/// The effects of the kernel `name`, whose body this is: see the module.
+pub(crate) fn effects(name: &str, body: &[&str]) -> Vec<String> {
+    let values = values(name, body);
+    let loops = loops(body);
+    let numbered = body.iter().enumerate();
+    numbered
+        .filter(|(_, statement)| is_effect(statement))
+        .map(|(at, statement)| {
+            let turns = loops.iter().any(|turns| turns.contains(&at));
+            let statement = statement.replace('\t', "");
+            let settled = map_registers(&statement, |register| {
+                let class = register.trim_end_matches(|c: char| c.is_ascii_digit());
+                values.get(register).cloned().unwrap_or(class.to_owned())
+            });
+            format!("{}{settled}", if turns { "loop: " } else { "" })
+        })
+        .collect()
+}
+
+fn opcode(statement: &str) -> &str {
+    let unguarded = match statement.strip_prefix('@') {
+        Some(rest) => rest.split_once(char::is_whitespace).map_or("", |(_, rest)| rest.trim()),
+        None => statement,
+    };
+    unguarded.split([' ', '\t', ';']).next().unwrap_or_default()
+}
+
+fn is_effect(statement: &str) -> bool {
+    let opcode = opcode(statement);
+    let pure = PURE.contains(&opcode.split('.').next().unwrap_or_default())
+        && !NOT_PURE.iter().any(|mark| statement.contains(mark));
+    !statement.ends_with(':') && !opcode.starts_with("ld.param") && !pure
+}
+
+/// The registers with one definition, that being a parameter, a constant, a symbol, or the sum of
+/// such and a constant.
+fn values(name: &str, body: &[&str]) -> HashMap<String, String> {
+    let mut definitions: HashMap<&str, Vec<&str>> = HashMap::new();
+    for statement in body {
+        let operands = statement.trim_end_matches(';').split_once(char::is_whitespace);
+        let defines = !matches!(opcode(statement), "nanosleep.u32" | "bar.warp.sync");
+        if let Some((_, operands)) = operands.filter(|_| defines) {
+            let target = operands.trim().split([',', ' ']).next().unwrap_or_default();
+            definitions.entry(target).or_default().push(statement);
+        }
+    }
+    let mut values = HashMap::new();
+    for statement in body {
+        let Some((_, operands)) = statement.trim_end_matches(';').split_once(char::is_whitespace)
+        else {
+            continue;
+        };
+        let operands: Vec<_> = operands.split(',').map(str::trim).collect();
+        let known = |operand: &str| match values.get(operand) {
+            Some(value) => Some(String::clone(value)),
+            None => (!is_register(operand)).then(|| operand.to_owned()),
+        };
+        let value = match (opcode(statement), operands.as_slice()) {
+            (load, [_, from]) if load.starts_with("ld.param") => Some(
+                from.trim_matches(['[', ']'])
+                    .replace(&format!("{name}_param_"), "$"),
+            ),
+            (opcode, [_, from]) if opcode.starts_with("mov.") && !from.starts_with('{') => {
+                known(from).filter(|_| !is_effect(statement))
+            }
+            ("add.s64" | "add.s32", [_, base, offset]) => known(base)
+                .zip(known(offset))
+                .map(|(base, offset)| format!("{base}+{offset}")),
+            _ => None,
+        };
+        if let Some(value) = value
+            && definitions[operands[0]].len() == 1
+        {
+            values.insert(operands[0].to_owned(), value);
+        }
+    }
+    values
+}
+
+/// The numbered registers are those that LLVM gave out; `%tid.x` and `%clock64` are special.
+fn is_register(operand: &str) -> bool {
+    let class = operand.trim_end_matches(|c: char| c.is_ascii_digit());
+    class.len() < operand.len() && ["%p", "%rs", "%r", "%rd"].contains(&class)
+}
+
+/// The statement with each register replaced.
+fn map_registers(statement: &str, f: impl Fn(&str) -> String) -> String {
+    let mut mapped = String::new();
+    let mut rest = statement;
+    while let Some(start) = rest.find('%') {
+        mapped.push_str(&rest[..start]);
+        rest = &rest[start..];
+        let end = 1 + rest[1..]
+            .find(|c: char| !c.is_ascii_alphanumeric())
+            .unwrap_or(rest.len() - 1);
+        let (register, after) = rest.split_at(end);
+        if is_register(register) {
+            mapped.push_str(&f(register));
+        } else {
+            mapped.push_str(register);
+        }
+        rest = after;
+    }
+    mapped + rest
+}
+
+/// The loops of a body: from the label that a later branch goes back to, to the last such branch.
+fn loops(body: &[&str]) -> Vec<RangeInclusive<usize>> {
+    let labels: HashMap<&str, usize> = body
+        .iter()
+        .enumerate()
+        .filter_map(|(at, line)| Some((line.strip_suffix(':')?, at)))
+        .collect();
+    let branches = body.iter().enumerate().filter_map(|(at, line)| {
+        let (_, label) = line.trim_end_matches(';').rsplit_once(char::is_whitespace)?;
+        Some(*labels.get(label)?..=at)
+    });
+    branches.filter(|turns| !turns.is_empty()).collect()
+}
+
+#[test]
+fn registers_give_way_to_what_they_hold() {
+    let ptx = "\
+.visible .entry k(
+	.param .align 8 .b8 k_param_0[16],
+	.param .u32 k_param_1
+)
+{
+	.reg .b32 	%r<6>;
+
+	ld.param.b64 	%rd1, [k_param_0];
+	ld.param.b32 	%r1, [k_param_1];
+$L__BB0_1:
+	mov.u64 %rd3, %clock64;
+	bar.warp.sync 	%r1;
+	add.s64 	%rd2, %rd1, 4;
+	mov.b32 	%r2, 7;
+	atom.add.u32 %r3, [%rd2], %r2;
+	@%p1 bra 	$L__BB0_1;
+	mov.u32 	%r4, %tid.x;
+	st.v2 [%rd1], {%r4, %r3};
+	trap; exit;
+}
+";
+    assert_eq!(parameters(ptx, "k"), [".align 8 .b8[16]", ".u32"]);
+    assert_eq!(
+        effects("k", &bodies(ptx)["k"]),
+        [
+            "loop: mov.u64 %rd, %clock64;",
+            "loop: bar.warp.sync $1;",
+            "loop: atom.add.u32 %r, [$0+4], 7;",
+            "st.v2 [$0], {%tid.x, %r};",
+            "trap;",
+            "exit;"
+        ]
+    );
+}
