@@ -1,0 +1,92 @@
+//! Where data comes from and goes to: a path, or `-` for the standard streams.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::path::PathBuf;
+
+/// Where to read from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Input {
+    /// Standard input, written `-`.
+    Stdin,
+    /// A file, FIFO or device.
+    Path(PathBuf),
+}
+
+impl Input {
+    /// `-` is standard input, everything else a path (a file of that name is `./-`).
+    pub fn parse(argument: impl Into<OsString>) -> Self {
+        let argument = argument.into();
+        if argument == "-" {
+            Self::Stdin
+        } else {
+            Self::Path(argument.into())
+        }
+    }
+}
+
+/// For argument parsers; as [`Input::parse`].
+impl From<OsString> for Input {
+    fn from(argument: OsString) -> Self {
+        Self::parse(argument)
+    }
+}
+
+impl fmt::Display for Input {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Stdin => f.write_str("standard input"),
+            Self::Path(path) => path.display().fmt(f),
+        }
+    }
+}
+
+/// Where to write to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Output {
+    /// Standard output, written `-`.
+    Stdout,
+    /// A file, FIFO or device.
+    Path(PathBuf),
+}
+
+impl Output {
+    /// `-` is standard output, everything else a path (a file of that name is `./-`).
+    pub fn parse(argument: impl Into<OsString>) -> Self {
+        let argument = argument.into();
+        if argument == "-" {
+            Self::Stdout
+        } else {
+            Self::Path(argument.into())
+        }
+    }
+}
+
+/// For argument parsers; as [`Output::parse`].
+impl From<OsString> for Output {
+    fn from(argument: OsString) -> Self {
+        Self::parse(argument)
+    }
+}
+
+impl fmt::Display for Output {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Stdout => f.write_str("standard output"),
+            Self::Path(path) => path.display().fmt(f),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_lone_dash_is_a_standard_stream() {
+        assert_eq!(Input::parse("-"), Input::Stdin);
+        assert_eq!(Output::parse("-"), Output::Stdout);
+        assert_eq!(Input::parse("./-"), Input::Path("./-".into()));
+        assert_eq!(Output::parse("--"), Output::Path("--".into()));
+    }
+}

@@ -1,0 +1,195 @@
+//! Claims about reading that need a stream instead of a file, or bytes that no program writes.
+
+use proptest::prelude::*;
+
+use super::read::Source;
+use super::{Array, DataError, Dtype, Input, npy};
+
+/// Reads bytes as they would come through a pipe.
+fn piped(bytes: &[u8], dtype: Option<Dtype>) -> Result<Array, DataError> {
+    Source::new(&Input::Stdin, bytes, None).read(dtype)
+}
+
+/// A `.npy` file of zeroed elements.
+fn zeros(dtype: Dtype, shape: &[u64]) -> Vec<u8> {
+    let mut file = npy::header_bytes(dtype.npy_descr().expect("a type that npy names"), shape);
+    let data_len = dtype.size() * shape.iter().product::<u64>() as usize;
+    file.resize(file.len() + data_len, 0);
+    file
+}
+
+/// A version 1.0 header of this text, and no data.
+fn header(text: &str) -> Vec<u8> {
+    let mut file = npy::MAGIC.to_vec();
+    file.extend([1, 0]);
+    file.extend((text.len() as u16).to_le_bytes());
+    file.extend(text.as_bytes());
+    file
+}
+
+fn message(result: Result<Array, DataError>) -> String {
+    let message = result.expect_err("the input is bad").to_string();
+    assert!(!message.contains('\n'), "{message}");
+    message
+}
+
+#[test]
+fn a_pipe_is_recognised_by_its_first_bytes() {
+    let array = piped(&zeros(Dtype::U64, &[2, 3]), None).unwrap();
+    assert_eq!((array.dtype(), array.shape()), (Dtype::U64, &[2, 3][..]));
+
+    let array = piped(&[1, 0, 2, 0, 3, 0, 4, 0], Some(Dtype::U32)).unwrap();
+    assert_eq!(array.as_slice::<u32>().unwrap(), [0x0002_0001, 0x0004_0003]);
+}
+
+#[test]
+fn an_empty_pipe_is_no_elements_of_the_type_asked() {
+    let array = piped(&[], Some(Dtype::F64)).unwrap();
+    assert_eq!((array.len(), array.shape()), (0, &[0][..]));
+    assert!(matches!(
+        piped(&[], None),
+        Err(DataError::NeedsDtype { .. })
+    ));
+}
+
+#[test]
+fn a_pipe_that_does_not_end_after_its_data_is_not_read_to_its_end() {
+    use std::io::Read;
+    let file = zeros(Dtype::F32, &[4]);
+    let endless = file.chain(std::io::repeat(1));
+    let result = Source::new(&Input::Stdin, endless, None).read(None);
+    assert_eq!(
+        message(result),
+        "standard input: expected 16 bytes of data, found at least 17; save one array per file, nothing after it"
+    );
+}
+
+#[test]
+fn npy_cut_anywhere_is_an_error() {
+    for shape in [&[3_u64, 2][..], &[7]] {
+        let whole = zeros(Dtype::F32, shape);
+        assert!(piped(&whole, None).is_ok());
+        for len in 0..whole.len() {
+            let error = piped(&whole[..len], None).expect_err("it is cut short");
+            let cut = matches!(
+                error,
+                DataError::NeedsDtype { .. }
+                    | DataError::Truncated { .. }
+                    | DataError::Npy {
+                        problem: npy::NpyError::Truncated { .. },
+                        ..
+                    }
+            );
+            assert!(cut, "{len} bytes: {error}");
+        }
+    }
+}
+
+#[test]
+fn a_size_that_cannot_be_is_an_error_and_not_an_abort() {
+    let claims = |shape: &str| {
+        message(piped(
+            &header(&format!(
+                "{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}}}"
+            )),
+            None,
+        ))
+    };
+    assert!(claims("(2305843009213693952,)").contains("more than 2^64 - 1 bytes"));
+    assert!(claims("(4294967296, 4294967296)").contains("[4294967296, 4294967296]"));
+    assert!(claims("(18446744073709551616,)").contains("18446744073709551616"));
+    assert!(
+        claims("(2305843009213693951,)").contains("18446744073709551608 bytes of data do not fit")
+    );
+}
+
+#[test]
+fn a_header_longer_than_any_array_needs_is_refused_unread() {
+    let mut file = npy::MAGIC.to_vec();
+    file.extend([2, 0]);
+    file.extend(u32::MAX.to_le_bytes());
+    assert!(message(piped(&file, None)).contains("claims 4294967295 bytes, more than the 1048576"));
+}
+
+#[test]
+fn an_unknown_version_is_named() {
+    for version in [[0, 0], [1, 1], [4, 0], [255, 255]] {
+        let mut file = zeros(Dtype::F32, &[1]);
+        file[6..8].copy_from_slice(&version);
+        let named = format!("version {}.{} is unknown", version[0], version[1]);
+        assert!(message(piped(&file, None)).contains(&named));
+    }
+}
+
+#[test]
+fn a_failing_reader_is_reported_with_its_cause() {
+    struct Broken;
+    impl std::io::Read for Broken {
+        fn read(&mut self, _: &mut [u8]) -> std::io::Result<usize> {
+            Err(std::io::Error::other("the disk is on fire"))
+        }
+    }
+    use std::io::Read;
+    for good in [0, 4, 7, 30, 130] {
+        let file = zeros(Dtype::F32, &[4]);
+        let reader = file[..good].chain(Broken);
+        let result = Source::new(&Input::Stdin, reader, None).read(Some(Dtype::F32));
+        assert!(
+            message(result).contains("the disk is on fire"),
+            "after {good} bytes"
+        );
+    }
+}
+
+#[test]
+fn a_header_of_more_than_64_kib_takes_version_2() {
+    let shape = vec![1_u64; 30_000];
+    let file = zeros(Dtype::I32, &shape);
+    assert_eq!(file[6..8], [2, 0]);
+    assert_eq!(piped(&file, None).unwrap().shape(), shape);
+}
+
+#[test]
+fn data_starts_at_a_multiple_of_64_whatever_the_shape() {
+    for rank in 0..200 {
+        let header = npy::header_bytes("<f4", &vec![12_345_u64; rank]);
+        assert_eq!(header.len() % 64, 0, "rank {rank}");
+        assert_eq!(header.last(), Some(&b'\n'));
+    }
+}
+
+proptest! {
+    #[test]
+    fn random_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+        let _ = piped(&bytes, Some(Dtype::F16));
+        let mut file = npy::MAGIC.to_vec();
+        file.extend(&bytes);
+        let _ = piped(&file, None);
+    }
+
+    #[test]
+    fn random_header_text_never_panics(text in r#"[\[\](){}'",:\\ 0-9LTFadeflnorstue<>|\n]{0,120}"#) {
+        let _ = piped(&header(&text), None);
+        let _ = piped(&header(&format!("{{'descr': {text}")), None);
+        let _ = piped(&header(&format!("{{'shape': ({text}")), None);
+    }
+
+    #[test]
+    fn one_wrong_byte_in_a_header_never_panics(at in 0_usize..128, byte: u8) {
+        let mut file = zeros(Dtype::F32, &[3, 4]);
+        file[at] = byte;
+        let _ = piped(&file, None);
+    }
+
+    #[test]
+    fn every_header_written_is_read_back(
+        dtype in prop::sample::select(vec![Dtype::F16, Dtype::F32, Dtype::F64, Dtype::I32, Dtype::U32, Dtype::I64, Dtype::U64]),
+        shape in prop::collection::vec(0_u64..6, 0..5),
+    ) {
+        let array = piped(&zeros(dtype, &shape), None).unwrap();
+        prop_assert_eq!(array.dtype(), dtype);
+        prop_assert_eq!(array.shape(), &shape[..]);
+        prop_assert_eq!(array.len() as u64, shape.iter().product::<u64>());
+        prop_assert_eq!(array.bytes().as_ptr().align_offset(16), 0);
+    }
+}
