@@ -1,0 +1,229 @@
+//! `gridsync demo`: X→P→X without a barrier, with a barrier of the block, with one of the grid.
+
+use super::exit::{Usage, Wrong};
+use super::{Global, output};
+use gridsync::device::{Device, Emulator, EmulatorConfig};
+use gridsync::lab::xpx::{self, Form, Outcome, Setup};
+use gridsync::launch::{Blocks, cooperative};
+use gridsync::report::table;
+use gridsync_kernels::entry::xpx::xpx_grid_barrier;
+use serde_json::json;
+use simt::{Policy, Schedule};
+
+#[derive(clap::Args)]
+pub(crate) struct Demo {
+    /// Elements of X and of P.
+    #[arg(short = 'n', long, default_value_t = 128)]
+    elements: usize,
+    /// Blocks of the grid.
+    #[arg(long, default_value_t = 2)]
+    blocks: u32,
+    /// Threads of a block.
+    #[arg(long, default_value_t = 64)]
+    threads: u32,
+    /// Runs of each form [default: 1000 on a GPU, 20 on the emulator].
+    #[arg(long)]
+    runs: Option<usize>,
+}
+
+/// How the timing of a form was brought about.
+struct Timing {
+    /// Nanoseconds by which each warp starts after the one before it.
+    stagger_ns: u32,
+    /// On the emulator: the schedule of all runs, or none for one drawn from each run's number.
+    schedule: Option<Schedule>,
+    /// What was done, if anything was.
+    said: Option<&'static str>,
+}
+
+impl Demo {
+    pub(crate) fn run(self, global: &Global) -> anyhow::Result<()> {
+        let setup = self.setup()?;
+        let device = global.device.device()?;
+        let emulated = is_emulated(&device);
+        // Before anything runs: the one form that could hang is refused here.
+        cooperative::<xpx_grid_barrier>(&device, Blocks::Exactly(setup.blocks), setup.threads, 0)?;
+        let runs = self.runs.unwrap_or(if emulated { 20 } else { 1000 });
+
+        let mut shown = Vec::new();
+        for form in Form::ALL {
+            let natural = Timing {
+                stagger_ns: 0,
+                schedule: None,
+                said: None,
+            };
+            let mut outcome = experiment(&device, form, &setup, runs, &natural)?;
+            let mut timing = natural;
+            // A grid of one warp, or one block, has no one to race with.
+            if outcome.wrong.is_empty() && form.can_fail(&setup) {
+                timing = provoke(emulated);
+                outcome = experiment(&device, form, &setup, runs, &timing)?;
+            }
+            shown.push((outcome, timing));
+        }
+
+        let name = device.properties().name.clone();
+        output::result(
+            global,
+            || text(&name, &setup, &shown),
+            || json(&name, &setup, &shown),
+        )?;
+        let failed = shown
+            .iter()
+            .find(|(outcome, _)| outcome.form == Form::GridBarrier && !outcome.wrong.is_empty());
+        match failed {
+            None => Ok(()),
+            Some((outcome, _)) => Err(Wrong(format!(
+                "the grid barrier failed in {} of {} runs",
+                outcome.wrong.len(),
+                outcome.runs
+            ))
+            .into()),
+        }
+    }
+
+    fn setup(&self) -> anyhow::Result<Setup> {
+        if self.elements == 0 {
+            return Err(Usage("X and P have no elements: use -n 1 or more".into()).into());
+        }
+        if self.runs == Some(0) {
+            return Err(Usage("0 runs show nothing: use --runs 1 or more".into()).into());
+        }
+        Ok(Setup {
+            elements: self.elements,
+            blocks: self.blocks,
+            threads: self.threads,
+        })
+    }
+}
+
+fn is_emulated(device: &Device) -> bool {
+    device.properties().compute == 0
+}
+
+/// A timing that shows the fault where the natural one hides it.
+fn provoke(emulated: bool) -> Timing {
+    if emulated {
+        Timing {
+            stagger_ns: 0,
+            schedule: Some(Schedule::new(Policy::RunAhead)),
+            said: Some("each warp runs ahead as far as it can before the next starts"),
+        }
+    } else {
+        Timing {
+            stagger_ns: 2000,
+            schedule: None,
+            said: Some("each warp starts 2 µs after the one before it"),
+        }
+    }
+}
+
+/// Runs one form many times.
+fn experiment(
+    device: &Device,
+    form: Form,
+    setup: &Setup,
+    runs: usize,
+    timing: &Timing,
+) -> anyhow::Result<Outcome> {
+    let mut wrong = Vec::new();
+    for run in 0..runs {
+        let scheduled = is_emulated(device).then(|| {
+            let schedule = timing
+                .schedule
+                .unwrap_or_else(|| Schedule::from_seed(run as u64));
+            Device::new(Emulator::new(EmulatorConfig {
+                schedule,
+                ..EmulatorConfig::default()
+            }))
+        });
+        let device = scheduled.as_ref().unwrap_or(device);
+        wrong.extend(xpx::run(device, form, setup, timing.stagger_ns)?.map(|w| (run, w)));
+    }
+    Ok(Outcome { form, runs, wrong })
+}
+
+fn text(device: &str, setup: &Setup, shown: &[(Outcome, Timing)]) -> String {
+    let mut table = table();
+    table.set_header([
+        "",
+        "wrong runs",
+        "wrong elements",
+        "in whole warps",
+        "in whole blocks",
+        "for instance",
+    ]);
+    for (outcome, timing) in shown {
+        let mark = if timing.said.is_some() { " *" } else { "" };
+        let example = outcome.wrong.first().map_or(String::new(), |(run, wrong)| {
+            format!("run {run}: X[{}..{}]", wrong.first.start, wrong.first.end)
+        });
+        let of_warps = ratio(outcome, |w| w.whole_warps, |w| w.broken_warps);
+        let of_blocks = ratio(outcome, |w| w.whole_blocks, |w| w.broken_blocks);
+        table.add_row([
+            format!("{}{mark}", outcome.form.name()),
+            format!("{} of {}", outcome.wrong.len(), outcome.runs),
+            outcome.total(|w| w.elements).to_string(),
+            of_warps,
+            of_blocks,
+            example,
+        ]);
+    }
+    let mut text = format!(
+        "X→P→X on {device}: {} elements, {} blocks of {} threads\n\
+         Stage (i) sets each P[j] to the mean of all X, stage (ii) each X[j] to the mean of all P.\n\n\
+         {table}\n\n",
+        setup.elements, setup.blocks, setup.threads
+    );
+    if let Some(said) = shown.iter().find_map(|(_, timing)| timing.said) {
+        text += &format!(
+            "* No fault showed by itself, so a schedule that shows it was chosen: {said}.\n"
+        );
+    }
+    let right = shown
+        .iter()
+        .all(|(o, _)| o.form != Form::GridBarrier || o.wrong.is_empty());
+    text += if right {
+        "A thread that reads P too early sees what its whole warp sees; behind a block barrier, what its\n\
+         whole block sees. Behind a grid barrier every run equals the CPU reference, to the bit.\n"
+    } else {
+        "The grid barrier let a thread through too early: that is a fault of gridsync.\n"
+    };
+    text
+}
+
+/// `whole of touched`: how many of the groups with a wrong element are wrong as a whole.
+fn ratio(
+    outcome: &Outcome,
+    whole: impl Fn(&xpx::Wrong) -> usize,
+    broken: impl Fn(&xpx::Wrong) -> usize,
+) -> String {
+    let whole = outcome.total(whole);
+    match whole + outcome.total(broken) {
+        0 => String::new(),
+        touched => format!("{whole} of {touched}"),
+    }
+}
+
+fn json(device: &str, setup: &Setup, shown: &[(Outcome, Timing)]) -> serde_json::Value {
+    let forms = shown.iter().map(|(outcome, timing)| {
+        json!({
+            "form": outcome.form.name(),
+            "runs": outcome.runs,
+            "wrong_runs": outcome.wrong.len(),
+            "wrong_elements": outcome.total(|w| w.elements),
+            "whole_warps": outcome.total(|w| w.whole_warps),
+            "broken_warps": outcome.total(|w| w.broken_warps),
+            "whole_blocks": outcome.total(|w| w.whole_blocks),
+            "broken_blocks": outcome.total(|w| w.broken_blocks),
+            "schedule": timing.said,
+        })
+    });
+    json!({
+        "device": device,
+        "elements": setup.elements,
+        "blocks": setup.blocks,
+        "threads": setup.threads,
+        "forms": forms.collect::<Vec<_>>(),
+    })
+}

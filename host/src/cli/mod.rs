@@ -1,0 +1,82 @@
+//! The command line: one file a subcommand.
+
+mod choice;
+mod demo;
+mod devices;
+mod exit;
+mod output;
+mod reduce;
+mod verify;
+
+use choice::DeviceChoice;
+use clap::{Args, Parser, Subcommand};
+use std::process::ExitCode;
+
+/// Grid-wide synchronisation, reductions and scans for NVIDIA GPUs, with every kernel in Rust.
+///
+/// The same kernels run on a GPU, or in an emulator on the CPU that checks every access; beside them
+/// a CPU reference says what is right.
+#[derive(Parser)]
+#[command(version, max_term_width = 100, after_help = EXAMPLES)]
+struct Cli {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  gridsync demo                               what a missing grid barrier does, and that it helps
+  gridsync devices                            which devices there are, and their limits
+  gridsync reduce data.npy --op sum --check   a sum, held against the CPU reference
+  gridsync reduce - --dtype f32 --op max      raw little-endian numbers from standard input
+  gridsync verify --device emulator           every kernel on the emulator, against the reference
+
+Exit codes: 0 right; 1 a check failed or a result is wrong; 2 bad usage or bad input;
+3 device, driver or build failure.";
+
+/// Flags that every subcommand takes.
+#[derive(Args)]
+struct Global {
+    /// Where to run: `auto`, `cuda`, `cuda:N`, `emulator` or `cpu`. `auto` takes the GPU if there
+    /// is one, else the CPU where the primitive has a CPU form, else the emulator.
+    #[arg(long, global = true, default_value = "auto", value_name = "DEVICE")]
+    device: DeviceChoice,
+    /// Print one JSON value on standard output; all else goes to standard error.
+    #[arg(long, global = true)]
+    json: bool,
+    /// Print results only.
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    quiet: bool,
+    /// Say more about what is done.
+    #[arg(short, long, global = true)]
+    verbose: bool,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Show what happens without a barrier of the whole grid, and that the barrier helps.
+    Demo(demo::Demo),
+    /// List the devices and their limits.
+    Devices(devices::Devices),
+    /// Reduce an array to one value.
+    Reduce(reduce::Reduce),
+    /// Prove the kernels right: run each on many inputs, against the reference.
+    Verify(verify::Verify),
+}
+
+/// Runs the program.
+pub(crate) fn main() -> ExitCode {
+    let Cli { global, command } = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return exit::usage(&error),
+    };
+    let done = match command {
+        Command::Demo(demo) => demo.run(&global),
+        Command::Devices(devices) => devices.run(&global),
+        Command::Reduce(reduce) => reduce.run(&global),
+        Command::Verify(verify) => verify.run(&global),
+    };
+    exit::code(done)
+}

@@ -1,0 +1,212 @@
+//! What a device can do, whatever it is made of.
+
+use super::{DeviceError, Geometry};
+use std::ffi::c_void;
+
+/// A machine that runs grids: allocates, copies, launches, times.
+///
+/// Work is ordered: each `Backend` has one stream, and what is put into it runs in the order it was
+/// put. Calls may come from any thread; threads that share a backend share its stream.
+pub trait Backend: Send + Sync {
+    /// What the device is and how much it has.
+    fn properties(&self) -> &Properties;
+
+    /// Allocates `bytes` of device memory, more than none, at an address that is a multiple of 256.
+    ///
+    /// # Errors
+    /// [`DeviceError::OutOfMemory`] with the bytes asked for and free.
+    fn alloc(&self, bytes: usize) -> Result<u64, DeviceError>;
+
+    /// Frees an allocation, after the work in the stream that may still use it.
+    ///
+    /// A failure has no one to tell it to and is dropped: it means that the device is lost, which
+    /// the next call that can say so does.
+    ///
+    /// # Safety
+    /// `address` came from [`alloc`](Self::alloc) of this backend and has not been freed; nothing
+    /// launched later uses it.
+    unsafe fn free(&self, address: u64);
+
+    /// Copies `from` to the device, after the work in the stream; done on return.
+    ///
+    /// # Errors
+    /// Those of the copy, and those of earlier work in the stream that failed.
+    ///
+    /// # Safety
+    /// `to .. to + from.len()` lies in a live allocation of this backend.
+    unsafe fn upload(&self, to: u64, from: &[u8]) -> Result<(), DeviceError>;
+
+    /// Copies from the device into `to`, after the work in the stream; done on return.
+    ///
+    /// # Errors
+    /// Those of the copy, and those of earlier work in the stream that failed.
+    ///
+    /// # Safety
+    /// `from .. from + to.len()` lies in a live allocation of this backend.
+    unsafe fn download(&self, from: u64, to: &mut [u8]) -> Result<(), DeviceError>;
+
+    /// Puts into the stream the filling of `bytes` bytes with zero.
+    ///
+    /// # Errors
+    /// Those of putting it there; later ones come from [`synchronize`](Self::synchronize).
+    ///
+    /// # Safety
+    /// `at .. at + bytes` lies in a live allocation of this backend, and stays so until it has run.
+    unsafe fn zero(&self, at: u64, bytes: usize) -> Result<(), DeviceError>;
+
+    /// Puts a launch into the stream. `args` has the address of each argument, in order; the
+    /// values are copied before this returns.
+    ///
+    /// # Errors
+    /// [`DeviceError::GridTooLarge`] if a cooperative launch does not fit,
+    /// [`DeviceError::SharedTooLarge`] if a block's shared memory does not, otherwise those of the
+    /// launch; what goes wrong while it runs comes from [`synchronize`](Self::synchronize).
+    ///
+    /// # Safety
+    /// `args` are the arguments that the kernel declares, in number, type and order; the memory
+    /// that they name stays allocated until the kernel has run; the kernel's own contract holds.
+    unsafe fn launch(
+        &self,
+        kernel: &KernelInfo,
+        geometry: &Geometry,
+        args: &[*const c_void],
+    ) -> Result<(), DeviceError>;
+
+    /// What the kernel needs of the device.
+    ///
+    /// # Errors
+    /// [`DeviceError::UnknownKernel`], and those of loading the kernels.
+    fn attributes(&self, kernel: &KernelInfo) -> Result<KernelAttributes, DeviceError>;
+
+    /// Blocks of the kernel that fit on one SM at once; 0 if not even one does.
+    ///
+    /// # Errors
+    /// As for [`attributes`](Self::attributes), and [`DeviceError::SharedTooLarge`].
+    fn occupancy(
+        &self,
+        kernel: &KernelInfo,
+        block_threads: u32,
+        dynamic_shared: u32,
+    ) -> Result<u32, DeviceError>;
+
+    /// Clusters of this launch that fit on the device at once. Without clusters each block counts
+    /// as one.
+    ///
+    /// # Errors
+    /// As for [`occupancy`](Self::occupancy).
+    fn active_clusters(
+        &self,
+        kernel: &KernelInfo,
+        geometry: &Geometry,
+    ) -> Result<u32, DeviceError> {
+        let threads = u32::try_from(geometry.block.volume()).unwrap_or(u32::MAX);
+        let blocks = self.occupancy(kernel, threads, geometry.dynamic_shared)?
+            * self.properties().multiprocessors;
+        Ok(blocks / geometry.cluster.unwrap_or(1).max(1))
+    }
+
+    /// Waits for everything in the stream.
+    ///
+    /// # Errors
+    /// What went wrong in it. [`DeviceError::Lost`] if it took the context with it.
+    fn synchronize(&self) -> Result<(), DeviceError>;
+
+    /// Puts `work` into the stream between two events, waits, and returns the microseconds of
+    /// device time between them, with a resolution of about half a microsecond.
+    ///
+    /// What other threads put into the stream meanwhile counts too.
+    ///
+    /// # Errors
+    /// Those of `work`, and those of the stream.
+    fn time(&self, work: &mut dyn FnMut() -> Result<(), DeviceError>) -> Result<f64, DeviceError>;
+}
+
+/// A kernel as a backend sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct KernelInfo {
+    /// The name of its entry point.
+    pub name: &'static str,
+    /// Whether it holds a barrier over the whole grid, and so must have all blocks resident.
+    pub cooperative: bool,
+    /// Its body on the host, as one thread of a grid; only an emulator calls it.
+    pub run: unsafe fn(&[*const c_void]),
+}
+
+/// What one kernel needs of the device, as compiled for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KernelAttributes {
+    /// 32-bit registers of a thread.
+    pub registers: u32,
+    /// Bytes of static shared memory of a block.
+    pub static_shared: u32,
+    /// Bytes of local memory of a thread: stack and spilled registers.
+    pub local: u32,
+    /// Threads that a block of this kernel may have.
+    pub max_threads: u32,
+}
+
+/// What a device is and how much it has.
+///
+/// A number that the device does not tell is 0.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Properties {
+    /// Its name, as the vendor gives it.
+    pub name: String,
+    /// Compute capability, 10·major + minor.
+    pub compute: u32,
+    /// CUDA version of the driver, 1000·major + 10·minor.
+    pub driver_version: u32,
+    /// PCI address, `domain:bus:device.0`.
+    pub pci: String,
+    /// Streaming multiprocessors.
+    pub multiprocessors: u32,
+    /// Highest SM clock, kHz.
+    pub clock_khz: u32,
+    /// Highest memory clock, kHz.
+    pub memory_clock_khz: u32,
+    /// Width of the memory bus, bits.
+    pub memory_bus_bits: u32,
+    /// Bytes of device memory.
+    pub memory_bytes: u64,
+    /// Whether that memory has ECC on.
+    pub ecc: bool,
+    /// Bytes of L2 cache.
+    pub l2_bytes: u32,
+    /// Lanes of a warp.
+    pub warp_size: u32,
+    /// Blocks of a grid in x, at most.
+    pub max_grid_x: u32,
+    /// Threads of a block, at most.
+    pub max_threads_per_block: u32,
+    /// Threads resident on an SM, at most.
+    pub max_threads_per_multiprocessor: u32,
+    /// Blocks resident on an SM, at most.
+    pub max_blocks_per_multiprocessor: u32,
+    /// 32-bit registers of a block, at most.
+    pub registers_per_block: u32,
+    /// 32-bit registers of an SM.
+    pub registers_per_multiprocessor: u32,
+    /// Bytes of shared memory of a block that did not opt in to more.
+    pub shared_per_block: u32,
+    /// Bytes of shared memory of a block that did.
+    pub shared_per_block_optin: u32,
+    /// Bytes of shared memory of an SM.
+    pub shared_per_multiprocessor: u32,
+    /// Bytes of shared memory that the driver keeps of each block.
+    pub shared_reserved_per_block: u32,
+    /// Whether cooperative launches work.
+    pub cooperative: bool,
+    /// Whether cluster launches work.
+    pub cluster: bool,
+}
+
+impl Properties {
+    /// Memory bandwidth by clock and bus width, GB/s (10⁹ bytes), two transfers a clock; none if
+    /// the device does not tell them.
+    #[must_use]
+    pub fn peak_gb_per_s(&self) -> Option<f64> {
+        let bytes_per_clock = 2.0 * f64::from(self.memory_bus_bits) / 8.0;
+        let peak = f64::from(self.memory_clock_khz) * 1e3 * bytes_per_clock / 1e9;
+        (peak > 0.0).then_some(peak)
+    }
+}

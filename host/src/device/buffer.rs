@@ -1,0 +1,135 @@
+//! Device memory with a type, an owner and a length.
+
+use super::{Device, DeviceError};
+use bytemuck::Pod;
+use std::{fmt, marker::PhantomData};
+
+/// `len` elements of `T` on a device, freed when dropped.
+///
+/// An empty buffer is allowed: it has no memory, and its address is 0.
+pub struct Buffer<T> {
+    device: Device,
+    address: u64,
+    len: usize,
+    element: PhantomData<T>,
+}
+
+impl<T: Pod> Buffer<T> {
+    /// A buffer whose contents are whatever the memory held.
+    pub(super) fn alloc(device: &Device, len: usize) -> Result<Self, DeviceError> {
+        // A length that overflows asks for more than any device has, which the backend says.
+        let bytes = len.saturating_mul(size_of::<T>());
+        let address = match bytes {
+            0 => 0,
+            bytes => device.backend().alloc(bytes)?,
+        };
+        Ok(Self {
+            device: device.clone(),
+            address,
+            len,
+            element: PhantomData,
+        })
+    }
+
+    /// Where it starts on the device; a multiple of 256.
+    #[must_use]
+    pub fn address(&self) -> u64 {
+        self.address
+    }
+
+    /// How many elements it has.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether it has none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Its size in bytes.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.len * size_of::<T>()
+    }
+
+    /// The device it is on.
+    #[must_use]
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// Copies it to the host, after the work in the stream.
+    ///
+    /// # Errors
+    /// Those of the copy, and those of earlier work that failed.
+    pub fn download(&self) -> Result<Vec<T>, DeviceError> {
+        let mut host = vec![T::zeroed(); self.len];
+        if self.bytes() > 0 {
+            let bytes = bytemuck::cast_slice_mut(&mut host);
+            // SAFETY: the allocation is this buffer's, live, and exactly this long.
+            unsafe { self.device.backend().download(self.address, bytes)? };
+        }
+        Ok(host)
+    }
+
+    /// Copies `host` over it, after the work in the stream; done on return.
+    ///
+    /// # Errors
+    /// [`DeviceError::LengthMismatch`] if the lengths differ, and as for
+    /// [`download`](Self::download).
+    pub fn copy_from(&mut self, host: &[T]) -> Result<(), DeviceError> {
+        if host.len() != self.len {
+            return Err(DeviceError::LengthMismatch {
+                buffer: self.len,
+                given: host.len(),
+            });
+        }
+        if self.bytes() > 0 {
+            // SAFETY: the allocation is this buffer's, live, and exactly this long.
+            unsafe {
+                self.device
+                    .backend()
+                    .upload(self.address, bytemuck::cast_slice(host))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts the filling of all its bytes with zero into the stream.
+    ///
+    /// # Errors
+    /// Those of putting it there.
+    pub fn zero(&mut self) -> Result<(), DeviceError> {
+        if self.bytes() > 0 {
+            // SAFETY: the allocation is this buffer's and exactly this long; it is freed in stream
+            // order, so it outlives the filling.
+            unsafe { self.device.backend().zero(self.address, self.bytes())? };
+        }
+        Ok(())
+    }
+}
+
+impl<T> Drop for Buffer<T> {
+    fn drop(&mut self) {
+        if self.address != 0 {
+            // SAFETY: the address came from this backend's `alloc`, is freed only here, and the
+            // kernels that were given it borrowed this buffer.
+            unsafe { self.device.backend().free(self.address) };
+        }
+    }
+}
+
+impl<T> fmt::Debug for Buffer<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "Buffer({} × {} at {:#x})",
+            self.len,
+            std::any::type_name::<T>(),
+            self.address
+        )
+    }
+}

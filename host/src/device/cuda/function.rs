@@ -1,0 +1,131 @@
+//! One kernel as the driver compiled it.
+
+use crate::device::{DeviceError, KernelAttributes, Properties};
+use libcuda::{
+    CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+    CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED,
+    CU_FUNC_ATTRIBUTE_NUM_REGS, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, CUfunction,
+    CUfunction_attribute,
+};
+use std::sync::Mutex;
+
+/// Blocks of a cluster that every device with clusters allows (CUDA programming guide, thread
+/// block clusters); more need the function to opt in.
+const PORTABLE_CLUSTER: u32 = 8;
+
+/// A kernel's handle, its needs, and what it has been allowed so far.
+pub(super) struct Function {
+    name: &'static str,
+    pub(super) handle: CUfunction,
+    pub(super) attributes: KernelAttributes,
+    allowed: Mutex<Allowed>,
+}
+
+/// The settings of a function, which only ever grow.
+struct Allowed {
+    dynamic_shared: u32,
+    cluster: u32,
+}
+
+// SAFETY: the driver API may be called from any thread on which the context is current; the handle
+// lives as long as its module, and `Cuda` keeps both.
+unsafe impl Send for Function {}
+// SAFETY: as above; what changes is behind a mutex.
+unsafe impl Sync for Function {}
+
+impl Function {
+    /// Reads the attributes of a function of a loaded module; the context is current.
+    pub(super) fn new(name: &'static str, handle: CUfunction) -> Result<Self, DeviceError> {
+        let get = |attribute: CUfunction_attribute| {
+            let mut value = 0;
+            // SAFETY: the handle is of a loaded module, and `value` is there to be written.
+            let result = unsafe { libcuda::cuFuncGetAttribute(&raw mut value, attribute, handle) };
+            DeviceError::check(result, || format!("reading the attributes of `{name}`"))?;
+            Ok::<u32, DeviceError>(u32::try_from(value).unwrap_or(0))
+        };
+        Ok(Self {
+            name,
+            handle,
+            attributes: KernelAttributes {
+                registers: get(CU_FUNC_ATTRIBUTE_NUM_REGS)?,
+                static_shared: get(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?,
+                local: get(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)?,
+                max_threads: get(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?,
+            },
+            allowed: Mutex::new(Allowed {
+                dynamic_shared: get(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)?,
+                cluster: PORTABLE_CLUSTER,
+            }),
+        })
+    }
+
+    /// Opts in to `bytes` of dynamic shared memory if that is more than the function may have.
+    pub(super) fn allow_shared(
+        &self,
+        bytes: u32,
+        properties: &Properties,
+    ) -> Result<(), DeviceError> {
+        let limit = properties
+            .shared_per_block_optin
+            .max(properties.shared_per_block);
+        if u64::from(bytes) + u64::from(self.attributes.static_shared) > u64::from(limit) {
+            return Err(DeviceError::SharedTooLarge {
+                kernel: self.name,
+                static_shared: self.attributes.static_shared,
+                dynamic_shared: bytes,
+                limit,
+            });
+        }
+        let mut allowed = super::lock(&self.allowed);
+        if bytes > allowed.dynamic_shared {
+            self.set(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes)?;
+            allowed.dynamic_shared = bytes;
+        }
+        Ok(())
+    }
+
+    /// Opts in to clusters of `blocks` if they are larger than every device has.
+    pub(super) fn allow_cluster(&self, blocks: u32) -> Result<(), DeviceError> {
+        let mut allowed = super::lock(&self.allowed);
+        if blocks > allowed.cluster {
+            self.set(CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1)?;
+            allowed.cluster = u32::MAX;
+        }
+        Ok(())
+    }
+
+    /// Blocks that fit on one SM at once.
+    pub(super) fn blocks_per_multiprocessor(
+        &self,
+        block_threads: u32,
+        dynamic_shared: u32,
+    ) -> Result<u32, DeviceError> {
+        let mut blocks = 0;
+        // SAFETY: the handle is of a loaded module, and `blocks` is there to be written.
+        let result = unsafe {
+            libcuda::cuOccupancyMaxActiveBlocksPerMultiprocessor(
+                &raw mut blocks,
+                self.handle,
+                i32::try_from(block_threads).unwrap_or(i32::MAX),
+                dynamic_shared as usize,
+            )
+        };
+        DeviceError::check(result, || {
+            format!(
+                "asking how many blocks of {block_threads} threads and {dynamic_shared} B of \
+                 dynamic shared memory of `{}` fit on an SM",
+                self.name
+            )
+        })?;
+        Ok(u32::try_from(blocks).unwrap_or(0))
+    }
+
+    fn set(&self, attribute: CUfunction_attribute, value: u32) -> Result<(), DeviceError> {
+        let value = i32::try_from(value).unwrap_or(i32::MAX);
+        // SAFETY: the handle is of a loaded module; the driver checks attribute and value.
+        let result = unsafe { libcuda::cuFuncSetAttribute(self.handle, attribute, value) };
+        DeviceError::check(result, || {
+            format!("setting {attribute:?} of `{}` to {value}", self.name)
+        })
+    }
+}

@@ -1,0 +1,290 @@
+//! An NVIDIA GPU through the CUDA driver.
+//!
+//! [cust](https://docs.rs/cust/0.3.2) holds the primary context, the stream and the events;
+//! `libcuda` reaches what cust does not have: JIT logs, function attributes, cooperative and
+//! cluster launches, and result numbers newer than 2021.
+
+mod function;
+mod image;
+mod launch;
+mod probe;
+mod query;
+
+pub use image::PtxImage;
+pub use probe::{DeviceSummary, NoCuda, OLDEST_DRIVER, probe};
+
+use super::{Backend, DeviceError, Geometry, KernelAttributes, KernelInfo, Properties};
+use cust::{
+    context::{Context, CurrentContext},
+    error::CudaError,
+    event::{Event, EventFlags},
+    stream::{Stream, StreamFlags},
+};
+use function::Function;
+use image::Module;
+use libcuda::{CUDA_ERROR_OUT_OF_MEMORY, CUresult, CUstream};
+use std::{
+    ffi::c_void,
+    fmt,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+/// One CUDA device: its primary context, one stream, and the kernels.
+///
+/// The stream is an ordinary (blocking) one: cust does not make others. That only matters to a
+/// process that also uses CUDA's default stream. Kernels are compiled at the first launch or
+/// query. Every call makes the context current on the thread that calls.
+pub struct Cuda {
+    properties: Properties,
+    image: PtxImage,
+    module: Mutex<Option<Module>>,
+    /// What was launched last, to name it when the stream reports an error.
+    last: Mutex<Option<(&'static str, Geometry)>>,
+    // Fields drop in order: the context goes after what lives in it.
+    stream: Stream,
+    context: Context,
+}
+
+impl Cuda {
+    /// Opens device `ordinal` with the image for the highest compute capability that it has.
+    ///
+    /// # Errors
+    /// [`DeviceError::NoCuda`] with the reason, [`DeviceError::NoSuchDevice`],
+    /// [`DeviceError::NoImage`], or what the driver says when it makes the context.
+    pub fn new(ordinal: u32, images: &[PtxImage]) -> Result<Self, DeviceError> {
+        let count = probe::count()?;
+        if ordinal >= count {
+            return Err(DeviceError::NoSuchDevice { ordinal, count });
+        }
+        let during = || format!("opening CUDA device {ordinal}");
+        let device =
+            cust::device::Device::get_device(ordinal).map_err(|error| from_cust(error, during))?;
+        let properties = query::properties(device)?;
+        let image = PtxImage::choose(images, properties.compute)?;
+        query::retainable(device.as_raw(), during)?;
+        let context = Context::new(device).map_err(|error| from_cust(error, during))?;
+        let stream =
+            Stream::new(StreamFlags::DEFAULT, None).map_err(|error| from_cust(error, during))?;
+        Ok(Self {
+            properties,
+            image,
+            module: Mutex::new(None),
+            last: Mutex::new(None),
+            stream,
+            context,
+        })
+    }
+
+    /// Makes the context current on this thread.
+    fn enter(&self) -> Result<(), DeviceError> {
+        CurrentContext::set_current(&self.context)
+            .map_err(|error| from_cust(error, || "making the CUDA context current".into()))
+    }
+
+    /// The kernel's function, compiled and found at its first use.
+    fn function(&self, name: &'static str) -> Result<Arc<Function>, DeviceError> {
+        let mut module = lock(&self.module);
+        match &mut *module {
+            Some(module) => module.function(name),
+            None => module.insert(Module::load(self.image)?).function(name),
+        }
+    }
+
+    /// The stream as the driver knows it.
+    fn raw_stream(&self) -> CUstream {
+        self.stream.as_inner().cast()
+    }
+
+    /// What the stream was busy with, for a message.
+    fn after_last(&self, doing: &str) -> String {
+        match *lock(&self.last) {
+            Some((kernel, geometry)) => {
+                format!("{doing} after `{kernel}` with {geometry} and the work before it")
+            }
+            None => doing.into(),
+        }
+    }
+
+    /// Waits for the stream; `doing` says for what.
+    fn wait(&self, doing: &str) -> Result<(), DeviceError> {
+        // SAFETY: the stream is this backend's own and lives as long as it.
+        let result = unsafe { libcuda::cuStreamSynchronize(self.raw_stream()) };
+        DeviceError::check(result, || self.after_last(doing))
+    }
+
+    /// Bytes free and in all on the device; zeros if even that fails.
+    fn memory(&self) -> (usize, usize) {
+        let (mut free, mut total) = (0, 0);
+        // SAFETY: both are there to be written; the context is current, as `alloc` made it.
+        let result = unsafe { libcuda::cuMemGetInfo_v2(&raw mut free, &raw mut total) };
+        result.ok().map_or((0, 0), |()| (free, total))
+    }
+}
+
+impl Backend for Cuda {
+    fn properties(&self) -> &Properties {
+        &self.properties
+    }
+
+    fn alloc(&self, bytes: usize) -> Result<u64, DeviceError> {
+        self.enter()?;
+        let mut address = 0;
+        // SAFETY: `address` is there to be written, and the context is current.
+        let result = unsafe { libcuda::cuMemAlloc_v2(&raw mut address, bytes) };
+        if result == CUDA_ERROR_OUT_OF_MEMORY {
+            let (free, total) = self.memory();
+            return Err(DeviceError::OutOfMemory {
+                requested: bytes,
+                free,
+                total,
+            });
+        }
+        DeviceError::check(result, || {
+            self.after_last(&format!("allocating {bytes} bytes"))
+        })?;
+        Ok(address)
+    }
+
+    unsafe fn free(&self, address: u64) {
+        if self.enter().is_ok() {
+            // SAFETY: the caller gives an address from `alloc` that is freed only now; cuMemFree
+            // itself waits for work that may use it. Its failure is that of an earlier call.
+            let _lost = unsafe { libcuda::cuMemFree_v2(address) };
+        }
+    }
+
+    unsafe fn upload(&self, to: u64, from: &[u8]) -> Result<(), DeviceError> {
+        if from.is_empty() {
+            return Ok(());
+        }
+        self.enter()?;
+        // SAFETY: the caller vouches for the device range; `from` outlives the copy because the
+        // stream is waited for before this returns.
+        let result = unsafe {
+            libcuda::cuMemcpyHtoDAsync_v2(to, from.as_ptr().cast(), from.len(), self.raw_stream())
+        };
+        let doing = || format!("copying {} bytes to the device", from.len());
+        DeviceError::check(result, || self.after_last(&doing()))?;
+        self.wait(&doing())
+    }
+
+    unsafe fn download(&self, from: u64, to: &mut [u8]) -> Result<(), DeviceError> {
+        if to.is_empty() {
+            return Ok(());
+        }
+        self.enter()?;
+        // SAFETY: the caller vouches for the device range; `to` is borrowed until the stream has
+        // been waited for.
+        let result = unsafe {
+            libcuda::cuMemcpyDtoHAsync_v2(to.as_mut_ptr().cast(), from, to.len(), self.raw_stream())
+        };
+        let doing = || format!("copying {} bytes from the device", to.len());
+        DeviceError::check(result, || self.after_last(&doing()))?;
+        self.wait(&doing())
+    }
+
+    unsafe fn zero(&self, at: u64, bytes: usize) -> Result<(), DeviceError> {
+        if bytes == 0 {
+            return Ok(());
+        }
+        self.enter()?;
+        // SAFETY: the caller vouches for the device range until the filling has run.
+        let result = unsafe { libcuda::cuMemsetD8Async(at, 0, bytes, self.raw_stream()) };
+        DeviceError::check(result, || {
+            self.after_last(&format!("filling {bytes} bytes with zero"))
+        })
+    }
+
+    unsafe fn launch(
+        &self,
+        kernel: &KernelInfo,
+        geometry: &Geometry,
+        args: &[*const c_void],
+    ) -> Result<(), DeviceError> {
+        // SAFETY: the caller's promise is the one that `launch_kernel` asks for.
+        unsafe { self.launch_kernel(kernel, geometry, args) }
+    }
+
+    fn attributes(&self, kernel: &KernelInfo) -> Result<KernelAttributes, DeviceError> {
+        self.enter()?;
+        Ok(self.function(kernel.name)?.attributes)
+    }
+
+    fn occupancy(
+        &self,
+        kernel: &KernelInfo,
+        block_threads: u32,
+        dynamic_shared: u32,
+    ) -> Result<u32, DeviceError> {
+        self.enter()?;
+        let function = self.function(kernel.name)?;
+        function.allow_shared(dynamic_shared, &self.properties)?;
+        function.blocks_per_multiprocessor(block_threads, dynamic_shared)
+    }
+
+    fn active_clusters(
+        &self,
+        kernel: &KernelInfo,
+        geometry: &Geometry,
+    ) -> Result<u32, DeviceError> {
+        self.resident_clusters(kernel, geometry)
+    }
+
+    fn synchronize(&self) -> Result<(), DeviceError> {
+        self.enter()?;
+        self.wait("waiting for the stream")?;
+        *lock(&self.last) = None;
+        Ok(())
+    }
+
+    fn time(&self, work: &mut dyn FnMut() -> Result<(), DeviceError>) -> Result<f64, DeviceError> {
+        self.enter()?;
+        let timing = |error| from_cust(error, || self.after_last("timing work"));
+        let start = Event::new(EventFlags::DEFAULT).map_err(timing)?;
+        let stop = Event::new(EventFlags::DEFAULT).map_err(timing)?;
+        start.record(&self.stream).map_err(timing)?;
+        work()?;
+        // `work` may have made another device's context current.
+        self.enter()?;
+        stop.record(&self.stream).map_err(timing)?;
+        self.wait("waiting for timed work")?;
+        let milliseconds = stop.elapsed_time_f32(&start).map_err(timing)?;
+        Ok(f64::from(milliseconds) * 1e3)
+    }
+}
+
+impl Drop for Cuda {
+    fn drop(&mut self) {
+        // What the fields own can only be given back with the context current and idle. After a
+        // fault neither works, and the driver takes everything back when the process ends.
+        if self.enter().is_ok() {
+            // SAFETY: the stream is still there: fields drop after this.
+            let _lost = unsafe { libcuda::cuStreamSynchronize(self.raw_stream()) };
+        }
+    }
+}
+
+impl fmt::Debug for Cuda {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "Cuda({}, compute_{})",
+            self.properties.name, self.image.compute
+        )
+    }
+}
+
+/// cust's error as ours. cust keeps the driver's number for what it knows and 999 for the rest;
+/// its own `Display` asks the driver for text and panics when there is none, so it is not used.
+fn from_cust(error: CudaError, during: impl FnOnce() -> String) -> DeviceError {
+    let result = CUresult(error as u32);
+    match DeviceError::check(result, during) {
+        Err(error) => error,
+        Ok(()) => unreachable!("cust has no error that means success"),
+    }
+}
+
+/// Locks, also after another thread panicked: what these mutexes guard is whole at every step.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,86 @@
+//! Whether there is CUDA here, and which devices.
+
+use super::query;
+use crate::device::DeviceError;
+use libcuda::{CUDA_ERROR_NO_DEVICE, CUresult, Unavailable};
+
+/// The oldest CUDA version of a driver that is talked to, 1000·major + 10·minor: 11.4, that of the
+/// declarations in cust 0.3.2.
+pub const OLDEST_DRIVER: u32 = 11_040;
+
+/// Why no CUDA device can be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoCuda {
+    /// No driver is installed.
+    #[error(transparent)]
+    NoLibrary(#[from] Unavailable),
+    /// A driver, but no device.
+    #[error(
+        "the CUDA driver sees no device: there is no NVIDIA GPU here, or CUDA_VISIBLE_DEVICES hides it"
+    )]
+    NoDevice,
+    /// A driver from before what this program needs.
+    #[error("the driver is of CUDA {}.{}; this takes {}.{} or newer: update the NVIDIA driver", .found / 1000, .found % 1000 / 10, OLDEST_DRIVER / 1000, OLDEST_DRIVER % 1000 / 10)]
+    DriverTooOld {
+        /// CUDA version of the driver found, 1000·major + 10·minor.
+        found: u32,
+    },
+    /// The driver does not start.
+    #[error("the CUDA driver does not start: {result}, {}; nvidia-smi may say more", .result.meaning().unwrap_or("an error it has no name for").trim_end_matches('.'))]
+    Broken {
+        /// What it answered.
+        result: CUresult,
+    },
+}
+
+/// One device, without opening it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeviceSummary {
+    /// What [`Cuda::new`](super::Cuda::new) calls it.
+    pub ordinal: u32,
+    /// What it is and how much it has.
+    pub properties: crate::device::Properties,
+}
+
+/// Every CUDA device here, at least one; opens none of them.
+///
+/// # Errors
+/// [`DeviceError::NoCuda`] with the reason if there is none; otherwise what the driver says when
+/// asked about one.
+pub fn probe() -> Result<Vec<DeviceSummary>, DeviceError> {
+    (0..count()?)
+        .map(|ordinal| {
+            let device = cust::device::Device::get_device(ordinal).map_err(|error| {
+                super::from_cust(error, || format!("asking about CUDA device {ordinal}"))
+            })?;
+            Ok(DeviceSummary {
+                ordinal,
+                properties: query::properties(device)?,
+            })
+        })
+        .collect()
+}
+
+/// Starts the driver, if it has not been, and counts its devices: one or more.
+pub(super) fn count() -> Result<u32, DeviceError> {
+    libcuda::available().map_err(NoCuda::from)?;
+    let started = |result: CUresult| {
+        result.ok().map_err(|result| match result {
+            CUDA_ERROR_NO_DEVICE => NoCuda::NoDevice,
+            result => NoCuda::Broken { result },
+        })
+    };
+    let found = query::driver_version()?;
+    if found < OLDEST_DRIVER {
+        return Err(NoCuda::DriverTooOld { found }.into());
+    }
+    // SAFETY: 0 is the one value that flags may have; starting twice is allowed.
+    started(unsafe { libcuda::cuInit(0) })?;
+    let mut count = 0;
+    // SAFETY: `count` is there to be written.
+    started(unsafe { libcuda::cuDeviceGetCount(&raw mut count) })?;
+    match u32::try_from(count) {
+        Ok(0) | Err(_) => Err(NoCuda::NoDevice.into()),
+        Ok(count) => Ok(count),
+    }
+}

@@ -1,0 +1,208 @@
+//! What can go wrong between the host and a device.
+
+use super::{Geometry, cuda::NoCuda};
+use libcuda::CUresult;
+
+/// Why a device did not do what it was asked.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DeviceError {
+    /// There is no CUDA to speak of.
+    #[error(transparent)]
+    NoCuda(#[from] NoCuda),
+
+    /// There are CUDA devices, but not this one.
+    #[error(
+        "there is no CUDA device {ordinal}: the driver sees {count}, counted from 0 (CUDA_VISIBLE_DEVICES may hide some)"
+    )]
+    NoSuchDevice {
+        /// The ordinal asked for.
+        ordinal: u32,
+        /// How many there are.
+        count: u32,
+    },
+
+    /// No kernel image is for this device.
+    #[error(
+        "no kernel image runs on compute capability {compute}: the images are for {offered:?} and newer; build one for compute_{compute} (cargo xtask build-kernels)"
+    )]
+    NoImage {
+        /// The device's compute capability, 10·major + minor.
+        compute: u32,
+        /// What the images are compiled for.
+        offered: Vec<u32>,
+    },
+
+    /// The driver did not accept the PTX.
+    #[error("the driver rejected the compute_{image} kernels: {result}, {}\n{log}", meaning(.result))]
+    Jit {
+        /// What the rejected image was compiled for.
+        image: u32,
+        /// The driver's answer.
+        result: CUresult,
+        /// What the JIT compiler wrote, errors first.
+        log: String,
+    },
+
+    /// The kernel is not in the image.
+    #[error(
+        "there is no kernel `{name}` in the compute_{image} kernels; they may be older than this program (cargo xtask build-kernels)"
+    )]
+    UnknownKernel {
+        /// The name asked for.
+        name: &'static str,
+        /// What the image was compiled for.
+        image: u32,
+    },
+
+    /// The memory asked for is not there.
+    #[error(
+        "out of device memory: {requested} bytes requested, {free} of {total} are free; use a smaller input or free buffers first"
+    )]
+    OutOfMemory {
+        /// Bytes asked for.
+        requested: usize,
+        /// Bytes free on the device when it failed.
+        free: usize,
+        /// Bytes of the device in all.
+        total: usize,
+    },
+
+    /// A copy between a buffer and a slice of different lengths.
+    #[error(
+        "a slice of {given} elements does not fill a buffer of {buffer}: the lengths must be the same"
+    )]
+    LengthMismatch {
+        /// Elements of the buffer.
+        buffer: usize,
+        /// Elements of the slice.
+        given: usize,
+    },
+
+    /// A block asks for more shared memory than the device gives one.
+    #[error(
+        "`{kernel}` needs {static_shared} B of static and {dynamic_shared} B of dynamic shared memory a block; the device has {limit} B: use smaller blocks or tiles"
+    )]
+    SharedTooLarge {
+        /// The kernel.
+        kernel: &'static str,
+        /// Its static shared memory, bytes.
+        static_shared: u32,
+        /// The dynamic shared memory asked for, bytes.
+        dynamic_shared: u32,
+        /// What a block may have, bytes.
+        limit: u32,
+    },
+
+    /// The blocks of a cooperative launch cannot all be resident.
+    #[error(
+        "`{kernel}` needs all its blocks resident at once, and {geometry} are too many: {device} holds {resident} such blocks ({multiprocessors} multiprocessors); launch at most {resident} blocks, or smaller ones"
+    )]
+    GridTooLarge {
+        /// The kernel.
+        kernel: &'static str,
+        /// The launch.
+        geometry: Geometry,
+        /// Blocks of this size that the device can hold.
+        resident: u64,
+        /// The device's name.
+        device: String,
+        /// Its streaming multiprocessors.
+        multiprocessors: u32,
+    },
+
+    /// A block of no threads, or of more than the kernel can have.
+    #[error(
+        "`{kernel}` cannot run in blocks of {threads} threads: a block of it has 1 to {limit} here"
+    )]
+    BadBlock {
+        /// The kernel.
+        kernel: &'static str,
+        /// Threads asked for.
+        threads: u32,
+        /// The most it can have.
+        limit: u32,
+    },
+
+    /// A grid of no blocks.
+    #[error("`{kernel}` was to be launched with 0 blocks: launch at least 1")]
+    EmptyGrid {
+        /// The kernel.
+        kernel: &'static str,
+    },
+
+    /// The device, or its driver, cannot do this at all.
+    #[error("{device} cannot do {what}: {needs}")]
+    Unsupported {
+        /// What was asked.
+        what: &'static str,
+        /// The device's name.
+        device: String,
+        /// What it would take.
+        needs: &'static str,
+    },
+
+    /// The driver refused a launch.
+    #[error("launching `{kernel}` with {geometry}: {result}, {}", meaning(.result))]
+    Launch {
+        /// The kernel.
+        kernel: &'static str,
+        /// The launch.
+        geometry: Geometry,
+        /// The driver's answer.
+        result: CUresult,
+    },
+
+    /// A kernel faulted, and took the context with it.
+    #[error("{during}: {result}, {}. The CUDA context is lost: every later call on this device fails. Start the program again; compute-sanitizer or the emulator shows where the fault is", meaning(.result))]
+    Lost {
+        /// What was being done when it came to light; the fault may be of earlier work.
+        during: String,
+        /// The driver's answer.
+        result: CUresult,
+    },
+
+    /// The emulator stopped a grid.
+    #[error("the emulator stopped the grid: {0}")]
+    Fault(Box<simt::Fault>),
+
+    /// The emulator refused a copy between host and device.
+    #[error("emulated device memory: {0}")]
+    EmulatedMemory(Box<simt::MemoryError>),
+
+    /// Any other answer of the driver.
+    #[error("{during}: {result}, {}", meaning(.result))]
+    Driver {
+        /// What was being done.
+        during: String,
+        /// The driver's answer.
+        result: CUresult,
+    },
+}
+
+/// What the driver API says of a result, as the tail of a message.
+fn meaning(result: &CUresult) -> &'static str {
+    result
+        .meaning()
+        .map_or("which this program does not know", |meaning| {
+            meaning.trim_end_matches('.')
+        })
+}
+
+impl DeviceError {
+    /// `Ok` for success; otherwise [`Lost`](Self::Lost) or [`Driver`](Self::Driver), with what was
+    /// being done.
+    pub(super) fn check(
+        result: CUresult,
+        during: impl FnOnce() -> String,
+    ) -> Result<(), DeviceError> {
+        result.ok().map_err(|result| {
+            let during = during();
+            if result.is_sticky() {
+                Self::Lost { during, result }
+            } else {
+                Self::Driver { during, result }
+            }
+        })
+    }
+}

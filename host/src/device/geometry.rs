@@ -1,0 +1,72 @@
+//! The shape of a launch.
+
+pub use cuda_std::Dim3;
+use std::fmt;
+
+/// How many blocks of how many threads, with how much shared memory, resident how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Geometry {
+    /// Blocks of the grid.
+    pub grid: Dim3,
+    /// Threads of a block.
+    pub block: Dim3,
+    /// Bytes of dynamic shared memory of a block.
+    pub dynamic_shared: u32,
+    /// Whether all blocks must be resident at once. A kernel that is itself cooperative is
+    /// launched so in any case.
+    pub cooperative: bool,
+    /// Consecutive blocks in x that form a cluster, if any do.
+    pub cluster: Option<u32>,
+}
+
+impl Geometry {
+    /// `grid` blocks of `block` threads, with nothing else asked for.
+    #[must_use]
+    pub fn new(grid: impl Into<Dim3>, block: impl Into<Dim3>) -> Self {
+        Self {
+            grid: grid.into(),
+            block: block.into(),
+            dynamic_shared: 0,
+            cooperative: false,
+            cluster: None,
+        }
+    }
+
+    /// The same with `bytes` of dynamic shared memory a block.
+    #[must_use]
+    pub const fn with_dynamic_shared(mut self, bytes: u32) -> Self {
+        self.dynamic_shared = bytes;
+        self
+    }
+
+    /// The same with all blocks resident at once.
+    #[must_use]
+    pub const fn cooperative(mut self) -> Self {
+        self.cooperative = true;
+        self
+    }
+
+    /// The same in clusters of `blocks`.
+    #[must_use]
+    pub const fn clusters_of(mut self, blocks: u32) -> Self {
+        self.cluster = Some(blocks);
+        self
+    }
+}
+
+impl fmt::Display for Geometry {
+    /// `132 blocks of 256 threads, 4096 B of dynamic shared memory, cooperative, clusters of 4`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} blocks of {} threads", self.grid, self.block)?;
+        if self.dynamic_shared > 0 {
+            write!(f, ", {} B of dynamic shared memory", self.dynamic_shared)?;
+        }
+        if self.cooperative {
+            write!(f, ", cooperative")?;
+        }
+        match self.cluster {
+            Some(blocks) => write!(f, ", clusters of {blocks}"),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Devices: memory, launches and time, on a GPU or on what stands in for one.
+//!
+//! [`Device`] is the handle that everything above holds. It is cheap to clone and can be shared
+//! between threads; behind it is a [`Backend`], of which [`cuda::Cuda`] is the one that drives an
+//! NVIDIA GPU and [`Emulator`] the one that runs the same kernels on the CPU.
+
+mod backend;
+mod buffer;
+pub mod cuda;
+mod emulator;
+mod error;
+mod geometry;
+mod images;
+mod typed;
+
+pub use backend::{Backend, KernelAttributes, KernelInfo, Properties};
+pub use buffer::Buffer;
+pub use emulator::{Emulator, EmulatorConfig};
+pub use error::DeviceError;
+pub use geometry::{Dim3, Geometry};
+pub use images::KERNELS;
+
+use bytemuck::Pod;
+use std::{fmt, sync::Arc};
+
+/// A handle to a device.
+#[derive(Clone)]
+pub struct Device(Arc<dyn Backend>);
+
+impl Device {
+    /// The handle to `backend`.
+    pub fn new(backend: impl Backend + 'static) -> Self {
+        Self(Arc::new(backend))
+    }
+
+    /// CUDA device `ordinal`, with the newest of `images` that it can run.
+    ///
+    /// # Errors
+    /// As for [`cuda::Cuda::new`].
+    pub fn cuda(ordinal: u32, images: &[cuda::PtxImage]) -> Result<Self, DeviceError> {
+        cuda::Cuda::new(ordinal, images).map(Self::new)
+    }
+
+    /// What is behind the handle.
+    #[must_use]
+    pub fn backend(&self) -> &dyn Backend {
+        &*self.0
+    }
+
+    /// What the device is and how much it has.
+    #[must_use]
+    pub fn properties(&self) -> &Properties {
+        self.0.properties()
+    }
+
+    /// A buffer of `len` elements whose contents are whatever the memory held.
+    ///
+    /// # Errors
+    /// [`DeviceError::OutOfMemory`].
+    pub fn alloc<T: Pod>(&self, len: usize) -> Result<Buffer<T>, DeviceError> {
+        Buffer::alloc(self, len)
+    }
+
+    /// A buffer of `len` elements with every byte zero.
+    ///
+    /// # Errors
+    /// [`DeviceError::OutOfMemory`], and those of filling it.
+    pub fn zeroed<T: Pod>(&self, len: usize) -> Result<Buffer<T>, DeviceError> {
+        let mut buffer = self.alloc(len)?;
+        buffer.zero()?;
+        Ok(buffer)
+    }
+
+    /// A buffer with the contents of `host`.
+    ///
+    /// # Errors
+    /// [`DeviceError::OutOfMemory`], and those of the copy.
+    pub fn upload<T: Pod>(&self, host: &[T]) -> Result<Buffer<T>, DeviceError> {
+        let mut buffer = self.alloc(host.len())?;
+        buffer.copy_from(host)?;
+        Ok(buffer)
+    }
+
+    /// Waits for everything put into the device's stream.
+    ///
+    /// # Errors
+    /// What went wrong in it.
+    pub fn synchronize(&self) -> Result<(), DeviceError> {
+        self.0.synchronize()
+    }
+
+    /// Microseconds of device time that `work`, put into the stream, takes.
+    ///
+    /// # Errors
+    /// Those of `work`, and those of the stream.
+    pub fn time(
+        &self,
+        mut work: impl FnMut() -> Result<(), DeviceError>,
+    ) -> Result<f64, DeviceError> {
+        self.0.time(&mut work)
+    }
+}
+
+impl fmt::Debug for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Device({})", self.properties().name)
+    }
+}
+
+#[cfg(test)]
+mod tests;

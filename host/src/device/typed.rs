@@ -1,0 +1,61 @@
+//! Launches that take a kernel by its type, so that wrong arguments do not compile.
+
+use super::{Buffer, Device, DeviceError, Geometry, KernelInfo};
+use bytemuck::Pod;
+use cuda_std::{
+    launch::{Kernel, KernelArgs},
+    memory::{Global, Scalar},
+};
+use std::ffi::c_void;
+
+impl KernelInfo {
+    /// What a backend needs to know of `K`.
+    #[must_use]
+    pub const fn of<K: Kernel>() -> Self {
+        Self {
+            name: K::NAME,
+            cooperative: K::COOPERATIVE,
+            run: run::<K>,
+        }
+    }
+}
+
+/// The body of `K` as one emulated thread, its arguments given by address.
+///
+/// # Safety
+/// As for [`Kernel::run`]; `args` are the addresses of live values of `K::Args`, in order.
+unsafe fn run<K: Kernel>(args: &[*const c_void]) {
+    // SAFETY: the caller's promise.
+    unsafe { K::run(K::Args::from_pointers(args)) }
+}
+
+impl Device {
+    /// Puts a launch of `K` into the stream.
+    ///
+    /// # Errors
+    /// As for [`Backend::launch`](super::Backend::launch).
+    ///
+    /// # Safety
+    /// The kernel's own contract holds for `args` and `geometry`, and the buffers that `args` view
+    /// stay alive until the kernel has run: a buffer that is dropped waits for the stream.
+    pub unsafe fn launch<K: Kernel>(
+        &self,
+        geometry: &Geometry,
+        args: K::Args,
+    ) -> Result<(), DeviceError> {
+        let kernel = KernelInfo::of::<K>();
+        // SAFETY: the pointers are those of this kernel's own argument tuple; the rest is the
+        // caller's promise.
+        args.with_pointers(|pointers| unsafe { self.backend().launch(&kernel, geometry, pointers) })
+    }
+}
+
+impl<T: Pod + Scalar> Buffer<T> {
+    /// The buffer as a kernel sees it: an argument for [`Device::launch`].
+    #[must_use]
+    pub fn view(&self) -> Global<T> {
+        // SAFETY: address and length are those of the buffer. Nothing but a launch can use a view,
+        // and whoever launches answers for how long it is used and what for.
+        unsafe { Global::from_address(self.address(), self.len()) }
+    }
+}

@@ -1,0 +1,183 @@
+//! Holding a result against the reference.
+
+use crate::reference::{self, FloatSum, product_bound, sum_bound};
+use cuda_std::{bf16, f16};
+use gridsync_kernels::op::{And, Count, Max, Min, Operation, Or, Product, Sum, Xor};
+
+/// What a result was compared with, and what came of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Check<A> {
+    /// What the reference says.
+    pub reference: A,
+    /// How far the result lies from it: 0 if they are the same, NaN if one of them is NaN.
+    pub abs_err: f64,
+    /// How far it may lie: 0 where the operation is exact, infinite where nothing can be promised.
+    pub bound: f64,
+    /// Whether the result is right.
+    pub ok: bool,
+}
+
+/// A reduction whose results can be checked against the reference.
+pub trait Checked: Operation {
+    /// Holds `result`, reduced from `input` with at most `depth` roundings on any element's way,
+    /// against the reference.
+    fn check(
+        input: &[Self::Element],
+        result: Self::Accumulator,
+        depth: u64,
+    ) -> Check<Self::Accumulator>;
+}
+
+macro_rules! exact {
+    ($($op:ty, $bits:expr;)*) => {$(
+        impl Checked for $op {
+            fn check(
+                input: &[Self::Element],
+                result: Self::Accumulator,
+                _depth: u64,
+            ) -> Check<Self::Accumulator> {
+                let reference = reference::reduce::<Self>(input);
+                let ok = $bits(reference) == $bits(result);
+                let abs_err = if ok { 0.0 } else { (result as f64 - reference as f64).abs() };
+                Check { reference, abs_err, bound: 0.0, ok }
+            }
+        }
+    )*};
+}
+exact! {
+    Sum<i32, i64>, |x| x; Sum<u32, u64>, |x| x; Sum<i64>, |x| x; Sum<u64>, |x| x;
+    Product<i32, i64>, |x| x; Product<u32, u64>, |x| x; Product<i64>, |x| x; Product<u64>, |x| x;
+    Min<i32>, |x| x; Min<u32>, |x| x; Min<i64>, |x| x; Min<u64>, |x| x;
+    Max<i32>, |x| x; Max<u32>, |x| x; Max<i64>, |x| x; Max<u64>, |x| x;
+    Min<f32>, f32::to_bits; Min<f64>, f64::to_bits;
+    Min<f16, f32>, f32::to_bits; Min<bf16, f32>, f32::to_bits;
+    Max<f32>, f32::to_bits; Max<f64>, f64::to_bits;
+    Max<f16, f32>, f32::to_bits; Max<bf16, f32>, f32::to_bits;
+    Xor<i32>, |x| x; Xor<u32>, |x| x; Xor<i64>, |x| x; Xor<u64>, |x| x;
+    And<i32>, |x| x; And<u32>, |x| x; And<i64>, |x| x; And<u64>, |x| x;
+    Or<i32>, |x| x; Or<u32>, |x| x; Or<i64>, |x| x; Or<u64>, |x| x;
+    Count<f32>, |x| x; Count<f64>, |x| x; Count<i32>, |x| x; Count<u32>, |x| x;
+    Count<i64>, |x| x; Count<u64>, |x| x; Count<f16>, |x| x; Count<bf16>, |x| x;
+}
+
+/// Half the machine epsilon: the greatest relative error of one rounding.
+macro_rules! unit {
+    ($ty:ident) => {
+        f64::from($ty::EPSILON) / 2.0
+    };
+}
+macro_rules! rounded {
+    ($($element:ty => $accumulator:ident;)*) => {$(
+        impl Checked for Sum<$element, $accumulator> {
+            fn check(
+                input: &[$element],
+                result: $accumulator,
+                depth: u64,
+            ) -> Check<$accumulator> {
+                let exact = FloatSum::of(input);
+                // The reference itself is rounded once, to the type of the result.
+                let bound = sum_bound(exact.magnitude, depth + 1, unit!($accumulator));
+                within(exact.value, bound, result)
+            }
+        }
+
+        impl Checked for Product<$element, $accumulator> {
+            fn check(
+                input: &[$element],
+                result: $accumulator,
+                _depth: u64,
+            ) -> Check<$accumulator> {
+                let (least, greatest) =
+                    ($accumulator::MIN_POSITIVE.into(), $accumulator::MAX.into());
+                let (value, bound) =
+                    product_bound(input, 2.0 * unit!($accumulator), least, greatest);
+                within(value, bound, result)
+            }
+        }
+    )*};
+}
+
+rounded! {
+    f32 => f32; f32 => f64; f64 => f64;
+    f16 => f32; f16 => f64; bf16 => f32; bf16 => f64;
+}
+
+/// A number that a result is computed in, as far as a check needs to know.
+trait Rounded: Copy + Into<f64> {
+    const MAX: f64;
+    fn round(value: f64) -> Self;
+}
+
+impl Rounded for f32 {
+    const MAX: f64 = f32::MAX as f64;
+    fn round(value: f64) -> Self {
+        value as Self
+    }
+}
+
+impl Rounded for f64 {
+    const MAX: f64 = f64::MAX;
+    fn round(value: f64) -> Self {
+        value
+    }
+}
+
+/// Whether `result` lies within `bound` of `value`. NaN must be NaN, an infinity that very
+/// infinity; a value whose bound reaches past the largest finite number may have overflowed.
+fn within<A: Rounded>(value: f64, bound: f64, result: A) -> Check<A> {
+    let got: f64 = result.into();
+    let reference = A::round(value);
+    let expected: f64 = reference.into();
+    let same = got == expected || (got.is_nan() && expected.is_nan());
+    let abs_err = if same { 0.0 } else { (got - value).abs() };
+    let may_overflow = value.abs() + bound > A::MAX;
+    // An infinite bound promises nothing, so that nothing can be held against the result.
+    let ok = same
+        || abs_err <= bound
+        || bound == f64::INFINITY
+        || (may_overflow && !got.is_finite() && !value.is_nan());
+    Check {
+        reference,
+        abs_err,
+        bound,
+        ok,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sum_within_its_bound_passes_and_one_beyond_it_fails() {
+        let input = vec![0.1f32; 1000];
+        let good = Sum::<f32>::check(&input, 100.0, 20);
+        assert!(good.ok && good.bound > 0.0, "{good:?}");
+        let bad = Sum::<f32>::check(&input, 100.1, 20);
+        assert!(!bad.ok, "{bad:?}");
+    }
+
+    #[test]
+    fn an_exact_operation_allows_no_difference() {
+        assert!(Sum::<i32, i64>::check(&[1, 2, 3], 6, 0).ok);
+        assert!(!Sum::<i32, i64>::check(&[1, 2, 3], 7, 0).ok);
+        assert!(!Max::<f32>::check(&[0.0, -0.0], -0.0, 0).ok);
+    }
+
+    #[test]
+    fn nan_and_infinity_are_not_mistaken_for_each_other() {
+        assert!(Sum::<f64>::check(&[f64::NAN], f64::NAN, 1).ok);
+        assert!(!Sum::<f64>::check(&[f64::NAN], 1.0, 1).ok);
+        assert!(!Sum::<f64>::check(&[1.0], f64::NAN, 1).ok);
+        assert!(Sum::<f64>::check(&[f64::INFINITY], f64::INFINITY, 1).ok);
+        assert!(!Sum::<f64>::check(&[f64::INFINITY], f64::NEG_INFINITY, 1).ok);
+        assert!(Sum::<f32>::check(&[f32::MAX, f32::MAX], f32::INFINITY, 2).ok);
+    }
+
+    #[test]
+    fn a_lost_factor_of_a_product_is_noticed() {
+        let input = [1.5f32, 2.0, 0.5, 3.0];
+        assert!(Product::<f32>::check(&input, 4.5, 4).ok);
+        assert!(!Product::<f32>::check(&input, 1.5, 4).ok);
+    }
+}

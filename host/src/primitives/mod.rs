@@ -1,0 +1,10 @@
+//! The primitives as a user calls them: planned, launched and, where asked, checked.
+//!
+//! Each has a form for a [`Device`](crate::device::Device), GPU or emulator, and one for the CPU
+//! with rayon beside it.
+
+mod check;
+pub mod reduce;
+
+pub use check::{Check, Checked};
+pub use reduce::{Reducer, reduce};

@@ -1,0 +1,184 @@
+//! How far a floating-point result may lie from the true one.
+//!
+//! The true value is computed with errors far below those of what is checked, and the tolerance
+//! comes from the bound for the order in which the checked sum was taken, never from a constant.
+
+use super::reduce::CHUNK;
+use gridsync_kernels::op::Widen;
+use rayon::prelude::*;
+
+/// A sum as a pair of numbers, `high` the nearest f64 and `low` what it lacks.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct FloatSum {
+    high: f64,
+    low: f64,
+    magnitude: f64,
+    /// What plain addition gives, for infinities and NaN.
+    plain: f64,
+}
+
+/// What is known of the true value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Exact {
+    /// The true value, rounded to f64.
+    pub value: f64,
+    /// The sum of the absolute values.
+    pub magnitude: f64,
+}
+
+impl FloatSum {
+    /// The sum of `input` with about twice the precision of f64, whatever its order
+    /// (Ogita, Rump, Oishi: "Accurate Sum and Dot Product", 2005).
+    pub fn of<T: Widen<f64>>(input: &[T]) -> Exact {
+        input
+            .par_chunks(CHUNK)
+            .map(|chunk| {
+                chunk
+                    .iter()
+                    .fold(Self::default(), |sum, &x| sum.add(x.widen()))
+            })
+            .collect::<Vec<_>>()
+            .into_iter()
+            .fold(Self::default(), Self::merge)
+            .exact()
+    }
+
+    fn add(self, x: f64) -> Self {
+        let (high, error) = two_sum(self.high, x);
+        Self {
+            high,
+            low: self.low + error,
+            magnitude: self.magnitude + x.abs(),
+            plain: self.plain + x,
+        }
+    }
+
+    fn merge(self, other: Self) -> Self {
+        let (high, error) = two_sum(self.high, other.high);
+        Self {
+            high,
+            low: self.low + other.low + error,
+            magnitude: self.magnitude + other.magnitude,
+            plain: self.plain + other.plain,
+        }
+    }
+
+    fn exact(self) -> Exact {
+        let sum = self.high + self.low;
+        let value = if sum.is_finite() { sum } else { self.plain };
+        Exact {
+            value,
+            magnitude: self.magnitude,
+        }
+    }
+}
+
+/// The rounded sum and its exact error (Knuth, TAOCP 2, 4.2.2).
+fn two_sum(a: f64, b: f64) -> (f64, f64) {
+    let sum = a + b;
+    let virtual_b = sum - a;
+    (sum, (a - (sum - virtual_b)) + (b - virtual_b))
+}
+
+/// The greatest error of a sum of values whose magnitudes add up to `magnitude`, if no value goes
+/// through more than `depth` additions, each rounded by at most `unit` (half the machine epsilon):
+/// γ·Σ|x| with γ = depth·u / (1 − depth·u) (Higham, "Accuracy and Stability of Numerical
+/// Algorithms", 2nd ed., 4.2).
+#[must_use]
+pub fn sum_bound(magnitude: f64, depth: u64, unit: f64) -> f64 {
+    let error = depth as f64 * unit;
+    if error >= 1.0 {
+        f64::INFINITY
+    } else {
+        error / (1.0 - error) * magnitude
+    }
+}
+
+/// The true product of `input` and the greatest error of one computed in any order with `unit`
+/// roundoff, where partial products lie between `least` and `greatest`.
+///
+/// If the factors above 1 together, or those below, could leave that range, a partial product may
+/// overflow or underflow in one order and not in another: then nothing can be promised, and the
+/// bound is infinite.
+pub fn product_bound<T: Widen<f64>>(
+    input: &[T],
+    unit: f64,
+    least: f64,
+    greatest: f64,
+) -> (f64, f64) {
+    let factors = |x: &T| -> f64 { x.widen() };
+    let parts: Vec<(f64, f64, f64)> = input
+        .par_chunks(CHUNK)
+        .map(|chunk| {
+            chunk
+                .iter()
+                .map(factors)
+                .fold((1.0, 0.0, 0.0), |(product, up, down), x| {
+                    let log = x.abs().log2();
+                    (product * x, up + log.max(0.0), down + log.min(0.0))
+                })
+        })
+        .collect();
+    let (product, up, down) = parts
+        .into_iter()
+        .fold((1.0, 0.0, 0.0), |a: (f64, f64, f64), b| {
+            (a.0 * b.0, a.1 + b.1, a.2 + b.2)
+        });
+    let in_range = up < greatest.log2() && down > least.log2();
+    let error = input.len() as f64 * unit;
+    let relative = if in_range && error < 1.0 {
+        error / (1.0 - error)
+    } else {
+        f64::INFINITY
+    };
+    let bound = if relative.is_finite() {
+        relative * product.abs()
+    } else {
+        f64::INFINITY
+    };
+    (product, bound)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_sum_is_exact_where_plain_addition_loses_everything() {
+        let mut input = vec![1e100f64, 1.0, -1e100];
+        input.extend(std::iter::repeat_n(1e-20, 200_000));
+        let exact = FloatSum::of(&input);
+        assert!((exact.value - (1.0 + 200_000.0 * 1e-20)).abs() < 1e-15);
+        assert_eq!(exact.magnitude, 2e100);
+    }
+
+    #[test]
+    fn infinities_and_nan_come_through() {
+        assert_eq!(FloatSum::of(&[1.0f64, f64::INFINITY]).value, f64::INFINITY);
+        assert!(
+            FloatSum::of(&[f64::NEG_INFINITY, f64::INFINITY])
+                .value
+                .is_nan()
+        );
+        assert!(FloatSum::of(&[f64::NAN, 1.0]).value.is_nan());
+    }
+
+    #[test]
+    fn the_bound_of_a_sum_grows_with_its_depth() {
+        let unit = f64::from(f32::EPSILON) / 2.0;
+        assert!(sum_bound(1.0, 10, unit) < sum_bound(1.0, 20, unit));
+        assert_eq!(sum_bound(1.0, 1 << 24, unit), f64::INFINITY);
+        assert_eq!(sum_bound(0.0, 10, unit), 0.0);
+    }
+
+    #[test]
+    fn a_product_that_may_overflow_on_the_way_has_no_bound() {
+        let unit = f64::from(f32::EPSILON) / 2.0;
+        let range = (f64::from(f32::MIN_POSITIVE), f64::from(f32::MAX));
+        let bound = |input: &[f32]| product_bound(input, unit, range.0, range.1);
+        assert_eq!(bound(&[1e30, 1e30, 1e-30, 1e-30]).1, f64::INFINITY);
+        let (value, error) = bound(&[1.5, 2.0, 0.5]);
+        assert_eq!(value, 1.5);
+        assert!(error > 0.0 && error < 1e-6);
+    }
+}

@@ -1,0 +1,10 @@
+//! What is right: each kernel family again, on the CPU with rayon, in its simplest form, under the
+//! same name.
+
+mod accuracy;
+mod reduce;
+mod xpx;
+
+pub use accuracy::{Exact, FloatSum, product_bound, sum_bound};
+pub use reduce::{reduce, reduce_depth};
+pub use xpx::xpx;

@@ -1,0 +1,5 @@
+//! How results are shown.
+
+mod table;
+
+pub use table::table;

@@ -1,0 +1,24 @@
+//! Proving the kernels right: one case is one kernel on one input, held against the reference.
+//!
+//! The conformance tests and `gridsync verify` run the same cases.
+
+mod barrier;
+mod inputs;
+mod reduce;
+
+pub use barrier::barrier_case;
+pub use inputs::{Kind, Sample, sample};
+pub use reduce::{ReduceKind, reduce_case, reduce_kinds};
+
+use crate::device::DeviceError;
+
+/// Why a case did not pass.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum CaseError {
+    /// The device failed.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+    /// The result is wrong.
+    #[error("{0}")]
+    Wrong(String),
+}

@@ -1,0 +1,318 @@
+//! The CUDA backend against a driver that keeps a log: what is asked of it, in what order, with
+//! which arguments, and what becomes of its errors. What kernels compute is not tested here.
+//!
+//! The driver is compiled by the test; where there is no compiler the tests say SKIPPED.
+
+use gridsync::device::{
+    Buffer, Device, DeviceError, Geometry, KernelAttributes, KernelInfo,
+    cuda::{PtxImage, probe},
+};
+use std::{
+    env,
+    ffi::c_void,
+    fs,
+    io::{self, Write},
+    process::Command,
+    sync::LazyLock,
+    thread,
+};
+use tempfile::TempDir;
+
+const GOOD: &[PtxImage] = &[
+    PtxImage {
+        compute: 75,
+        text: "seventy-five",
+    },
+    PtxImage {
+        compute: 90,
+        text: "ninety",
+    },
+];
+
+/// Compiles the fake driver once and has it loaded; the folder of its log, or why there is none.
+static DRIVER: LazyLock<Option<TempDir>> = LazyLock::new(|| {
+    let dir = tempfile::tempdir().expect("a temporary folder should be there to write to");
+    let library = dir.path().join("libfake_cuda.so");
+    let source = dir.path().join("fake.rs");
+    fs::write(&source, include_str!("fake_driver/libcuda.rs"))
+        .expect("the fake driver's source should be written");
+    let compiler = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let built = Command::new(compiler)
+        .args(["--edition=2024", "--crate-type=cdylib", "-o"])
+        .args([&library, &source])
+        .output();
+    match built {
+        Err(absent) => {
+            // Not by eprintln!, which the test harness hides when a test passes.
+            let said = format!("SKIPPED: no rustc to build a fake driver with ({absent})");
+            writeln!(io::stderr(), "{said}").expect("stderr should take a line");
+            return None;
+        }
+        Ok(built) => assert!(
+            built.status.success(),
+            "{}",
+            String::from_utf8_lossy(&built.stderr)
+        ),
+    }
+    // SAFETY: runs once, before any test of this process reaches the loader or the fake driver,
+    // which alone read these.
+    unsafe {
+        env::set_var(libcuda::LIBRARY_VARIABLE, &library);
+        env::set_var("GRIDSYNC_FAKE_LOG", dir.path().join("log"));
+    }
+    Some(dir)
+});
+
+fn open(images: &[PtxImage]) -> Option<Device> {
+    DRIVER.as_ref()?;
+    Some(Device::cuda(0, images).expect("the fake driver has one device"))
+}
+
+/// The log's lines about `kernel`.
+fn log_of(kernel: &str) -> Vec<String> {
+    let dir = DRIVER
+        .as_ref()
+        .expect("only asked when the driver is there");
+    let log = fs::read_to_string(dir.path().join("log")).expect("something was logged");
+    let word = |line: &&str| line.split(' ').nth(1) == Some(kernel);
+    log.lines().filter(word).map(String::from).collect()
+}
+
+fn kernel(name: &'static str) -> KernelInfo {
+    KernelInfo {
+        name,
+        cooperative: false,
+        run: |_| {},
+    }
+}
+
+fn launch(device: &Device, kernel: &KernelInfo, geometry: Geometry) -> Result<(), DeviceError> {
+    // SAFETY: the kernels launched through here take no arguments.
+    unsafe { device.backend().launch(kernel, &geometry, &[]) }
+}
+
+#[test]
+fn the_device_is_described_without_being_opened() {
+    if DRIVER.is_none() {
+        return;
+    }
+    let found = probe().expect("the fake driver has one device");
+    assert_eq!(found.len(), 1);
+    let properties = &found[0].properties;
+    assert_eq!(properties.name, "Fake GPU");
+    assert_eq!((properties.compute, properties.multiprocessors), (90, 4));
+    assert_eq!(properties.driver_version, 13_000);
+    assert_eq!(properties.peak_gb_per_s(), Some(1024.0));
+    assert!(properties.cooperative && properties.cluster);
+    assert_eq!(
+        properties.shared_reserved_per_block, 0,
+        "an attribute that the driver does not know is 0"
+    );
+    let error = Device::cuda(3, GOOD).expect_err("there is one device");
+    assert_eq!(
+        error,
+        DeviceError::NoSuchDevice {
+            ordinal: 3,
+            count: 1
+        }
+    );
+}
+
+#[test]
+fn arguments_and_results_pass_between_host_and_kernel_from_any_thread() {
+    let Some(device) = open(GOOD) else { return };
+    let mut buffer = device.zeroed::<u32>(2).expect("8 bytes fit");
+    thread::scope(|scope| {
+        let store = scope.spawn(|| {
+            let (address, value) = (buffer.address() + 4, 0xfeed_u32);
+            let args: [*const c_void; 2] = [(&raw const address).cast(), (&raw const value).cast()];
+            let geometry = Geometry::new(1, 1);
+            // SAFETY: `store` writes a u32 at an address, and this is in `buffer`.
+            unsafe {
+                device
+                    .backend()
+                    .launch(&kernel("a_store"), &geometry, &args)
+            }
+        });
+        assert_eq!(store.join().expect("the thread does not panic"), Ok(()));
+    });
+    assert_eq!(buffer.download(), Ok(vec![0, 0xfeed]));
+    buffer.copy_from(&[7, 8]).expect("the lengths match");
+    assert_eq!(buffer.download(), Ok(vec![7, 8]));
+    assert_eq!(
+        log_of("a_store"),
+        ["find a_store", "plain a_store 1,1,1 1,1,1 0"]
+    );
+}
+
+#[test]
+fn a_cooperative_kernel_is_launched_so_even_if_the_geometry_does_not_say() {
+    let Some(device) = open(GOOD) else { return };
+    let barrier = KernelInfo {
+        cooperative: true,
+        ..kernel("barrier")
+    };
+    assert_eq!(launch(&device, &barrier, Geometry::new(8, 256)), Ok(()));
+    assert_eq!(
+        log_of("barrier"),
+        ["find barrier", "ex barrier 8,1,1 256,1,1 0 cooperative=1"]
+    );
+}
+
+#[test]
+fn clusters_past_eight_are_opted_in_to_and_counted_by_the_driver() {
+    let Some(device) = open(GOOD) else { return };
+    let geometry = Geometry::new(32, 128).cooperative().clusters_of(16);
+    assert_eq!(launch(&device, &kernel("wide"), geometry), Ok(()));
+    assert_eq!(
+        device.backend().active_clusters(&kernel("wide"), &geometry),
+        Ok(3)
+    );
+    let shape = "32,1,1 128,1,1 0 cooperative=1 cluster=16,1,1";
+    assert_eq!(
+        log_of("wide"),
+        [
+            "find wide".into(),
+            "set wide 14=1".into(),
+            format!("ex wide {shape}"),
+            format!("clusters wide {shape}")
+        ]
+    );
+}
+
+#[test]
+fn shared_memory_is_opted_in_to_once_and_never_lowered() {
+    let Some(device) = open(GOOD) else { return };
+    let tiles = kernel("tiles");
+    for bytes in [40 << 10, 60 << 10, 50 << 10, 60 << 10] {
+        let geometry = Geometry::new(1, 64).with_dynamic_shared(bytes);
+        assert_eq!(launch(&device, &tiles, geometry), Ok(()));
+    }
+    let set: Vec<_> = log_of("tiles")
+        .into_iter()
+        .filter(|line| line.starts_with("set"))
+        .collect();
+    assert_eq!(set, ["set tiles 8=61440"]);
+    assert_eq!(
+        device.backend().occupancy(&tiles, 64, 64 << 10),
+        Err(DeviceError::SharedTooLarge {
+            kernel: "tiles",
+            static_shared: 1024,
+            dynamic_shared: 64 << 10,
+            limit: 64 << 10
+        })
+    );
+}
+
+#[test]
+fn a_grid_that_cannot_be_resident_is_refused_with_what_would_fit() {
+    let Some(device) = open(GOOD) else { return };
+    let geometry = Geometry::new(9, 256).cooperative();
+    assert_eq!(
+        launch(&device, &kernel("too_large"), geometry),
+        Err(DeviceError::GridTooLarge {
+            kernel: "too_large",
+            geometry,
+            resident: 8,
+            device: "Fake GPU".into(),
+            multiprocessors: 4
+        })
+    );
+}
+
+#[test]
+fn kernels_are_compiled_at_first_use_from_the_newest_image_that_runs() {
+    let Some(device) = open(GOOD) else { return };
+    assert_eq!(
+        device.backend().attributes(&kernel("attributes")),
+        Ok(KernelAttributes {
+            registers: 40,
+            static_shared: 1024,
+            local: 0,
+            max_threads: 1024
+        })
+    );
+    assert!(!log_of("ninety").is_empty());
+    assert!(log_of("seventy-five").is_empty());
+    assert_eq!(
+        device.backend().attributes(&kernel("missing")),
+        Err(DeviceError::UnknownKernel {
+            name: "missing",
+            image: 90
+        })
+    );
+    // An image whose kernels nobody asks for is never compiled.
+    let unread = [PtxImage {
+        compute: 80,
+        text: "unread",
+    }];
+    drop(open(&unread));
+    assert!(log_of("unread").is_empty());
+}
+
+#[test]
+fn rejected_ptx_shows_what_the_compiler_said() {
+    let Some(device) = open(&[PtxImage {
+        compute: 90,
+        text: "broken",
+    }]) else {
+        return;
+    };
+    let error = launch(&device, &kernel("any"), Geometry::new(1, 1)).expect_err("it is broken");
+    let said = error.to_string();
+    for part in [
+        "CUDA_ERROR_INVALID_PTX (218)",
+        "compute_90",
+        "near 'broken'",
+    ] {
+        assert!(said.contains(part), "{part} in: {said}");
+    }
+}
+
+#[test]
+fn a_fault_says_which_kernel_and_that_the_context_is_lost() {
+    let Some(device) = open(GOOD) else { return };
+    let geometry = Geometry::new(4, 32);
+    assert_eq!(launch(&device, &kernel("fault"), geometry), Ok(()));
+    let error = device.synchronize().expect_err("the kernel faulted");
+    assert!(matches!(error, DeviceError::Lost { .. }), "{error}");
+    let said = error.to_string();
+    for part in [
+        "CUDA_ERROR_ILLEGAL_ADDRESS (700)",
+        "`fault` with 4 blocks of 32 threads",
+        "context is lost",
+    ] {
+        assert!(said.contains(part), "{part} in: {said}");
+    }
+    assert!(matches!(
+        launch(&device, &kernel("after"), geometry),
+        Err(DeviceError::Lost { .. })
+    ));
+}
+
+#[test]
+fn running_out_of_memory_tells_what_was_asked_and_what_is_free() {
+    let Some(device) = open(GOOD) else { return };
+    let refused: Result<Buffer<u64>, _> = device.alloc(1 << 40);
+    assert_eq!(
+        refused.err(),
+        Some(DeviceError::OutOfMemory {
+            requested: 1 << 43,
+            free: 1000,
+            total: 1 << 30
+        })
+    );
+}
+
+#[test]
+fn events_are_told_in_microseconds_and_failing_work_keeps_its_error() {
+    let Some(device) = open(GOOD) else { return };
+    let timed = kernel("timed");
+    let launched = || launch(&device, &timed, Geometry::new(1, 32));
+    assert_eq!(device.time(launched), Ok(1500.0));
+    let mismatch = DeviceError::LengthMismatch {
+        buffer: 1,
+        given: 2,
+    };
+    assert_eq!(device.time(|| Err(mismatch.clone())), Err(mismatch.clone()));
+}

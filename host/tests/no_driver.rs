@@ -1,0 +1,22 @@
+//! Without a CUDA driver the program starts, and says why there is no GPU.
+
+use gridsync::device::{
+    Device, DeviceError,
+    cuda::{NoCuda, probe},
+};
+use std::env;
+
+#[test]
+fn the_reason_is_typed_and_names_the_library_and_the_remedy() {
+    // SAFETY: the only test of this process, before anything reads the environment.
+    unsafe { env::set_var(libcuda::LIBRARY_VARIABLE, "/nowhere/libcuda.so.1") };
+    let error = probe().expect_err("there is no such library");
+    assert!(
+        matches!(error, DeviceError::NoCuda(NoCuda::NoLibrary(_))),
+        "{error}"
+    );
+    let said = error.to_string();
+    assert!(said.contains("/nowhere/libcuda.so.1"), "{said}");
+    assert!(said.contains("install the NVIDIA driver"), "{said}");
+    assert_eq!(Device::cuda(0, &[]).expect_err("nor here"), error);
+}
