@@ -22,7 +22,10 @@ type Claims = BTreeMap<String, Vec<String>>;
 fn read(text: &str, arch: &str) -> Claims {
     let mut claims = Claims::new();
     let mut kernel = None;
-    for line in text.lines().filter(|line| !line.starts_with('#') && !line.is_empty()) {
+    for line in text
+        .lines()
+        .filter(|line| !line.starts_with('#') && !line.is_empty())
+    {
         if let Some(effect) = line.strip_prefix("    ") {
             if let Some(kernel) = &kernel {
                 let claim: &mut Vec<String> = claims.entry(String::clone(kernel)).or_default();
@@ -108,7 +111,11 @@ fn every_probe_has_exactly_one_claim() {
         let arch = format!("sm_{}", probes.arch);
         let texts = [THREAD, WARP, ACCESS, ATOMIC, SHARED, FLOW].map(|text| read(text, &arch));
         let made = [atomic::of_each_type(), atomic::of_each_order_and_scope()];
-        let mut claimed: Vec<String> = texts.into_iter().chain(made).flat_map(Claims::into_keys).collect();
+        let mut claimed: Vec<String> = texts
+            .into_iter()
+            .chain(made)
+            .flat_map(Claims::into_keys)
+            .collect();
         claimed.sort();
         let mut built = probes.built.kernels.clone();
         built.sort();
@@ -121,8 +128,14 @@ fn kernel_parameters_are_passed_by_value_and_the_entry_is_visible() {
     for Probes { built, ptx, .. } in probes::all() {
         assert!(built.kernels.iter().any(|name| name == "shuffle_up_u64"));
         let view = ".align 8 .b8[16]";
-        assert_eq!(parameters(ptx, "shuffle_up_u64"), [view, ".u32", ".u64", ".u32"]);
-        assert_eq!(parameters(ptx, "shuffle_down_f16"), [view, ".u32", ".u16", ".u32"]);
+        assert_eq!(
+            parameters(ptx, "shuffle_up_u64"),
+            [view, ".u32", ".u64", ".u32"]
+        );
+        assert_eq!(
+            parameters(ptx, "shuffle_down_f16"),
+            [view, ".u32", ".u16", ".u32"]
+        );
         assert_eq!(parameters(ptx, "sync_threads"), [""; 0]);
         assert!(ptx.contains(".visible .entry sync_threads()"));
     }
@@ -146,13 +159,5 @@ fn shared_memory_is_declared_once_with_its_size_and_alignment() {
 fn the_compiler_has_nothing_to_warn_of() {
     for Probes { built, .. } in probes::all() {
         assert_eq!(built.warnings, [""; 0]);
-    }
-}
-#[test]
-fn zz_dump() {
-    for p in probes::all() {
-        let mut out = String::new();
-        for (k, b) in bodies(&p.ptx) { out += &format!("{k}\n"); for e in effects(k, &b) { out += &format!("    {e}\n"); } }
-        std::fs::write(format!("/tmp/target-codegen/dump_{}", p.arch), out).unwrap();
     }
 }

@@ -74,7 +74,9 @@ pub(crate) fn effects(name: &str, body: &[&str]) -> Vec<String> {
 
 fn opcode(statement: &str) -> &str {
     let unguarded = match statement.strip_prefix('@') {
-        Some(rest) => rest.split_once(char::is_whitespace).map_or("", |(_, rest)| rest.trim()),
+        Some(rest) => rest
+            .split_once(char::is_whitespace)
+            .map_or("", |(_, rest)| rest.trim()),
         None => statement,
     };
     unguarded.split([' ', '\t', ';']).next().unwrap_or_default()
@@ -92,7 +94,9 @@ fn is_effect(statement: &str) -> bool {
 fn values(name: &str, body: &[&str]) -> HashMap<String, String> {
     let mut definitions: HashMap<&str, Vec<&str>> = HashMap::new();
     for statement in body {
-        let operands = statement.trim_end_matches(';').split_once(char::is_whitespace);
+        let operands = statement
+            .trim_end_matches(';')
+            .split_once(char::is_whitespace);
         let defines = !matches!(opcode(statement), "nanosleep.u32" | "bar.warp.sync");
         if let Some((_, operands)) = operands.filter(|_| defines) {
             let target = operands.trim().split([',', ' ']).next().unwrap_or_default();
@@ -101,7 +105,9 @@ fn values(name: &str, body: &[&str]) -> HashMap<String, String> {
     }
     let mut values = HashMap::new();
     for statement in body {
-        let Some((_, operands)) = statement.trim_end_matches(';').split_once(char::is_whitespace)
+        let Some((_, operands)) = statement
+            .trim_end_matches(';')
+            .split_once(char::is_whitespace)
         else {
             continue;
         };
@@ -167,7 +173,9 @@ fn loops(body: &[&str]) -> Vec<RangeInclusive<usize>> {
         .filter_map(|(at, line)| Some((line.strip_suffix(':')?, at)))
         .collect();
     let branches = body.iter().enumerate().filter_map(|(at, line)| {
-        let (_, label) = line.trim_end_matches(';').rsplit_once(char::is_whitespace)?;
+        let (_, label) = line
+            .trim_end_matches(';')
+            .rsplit_once(char::is_whitespace)?;
         Some(*labels.get(label)?..=at)
     });
     branches.filter(|turns| !turns.is_empty()).collect()

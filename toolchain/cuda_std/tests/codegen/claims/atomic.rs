@@ -72,7 +72,10 @@ pub(super) fn of_each_order_and_scope() -> Claims {
             claims.insert(format!("orders_of_{op}_{space}"), each(&all, &atom));
         }
         let red = |with: &str| format!("red.{with}.add.u64 [{at}], {value};");
-        claims.insert(format!("orders_of_red_{space}"), each(&["relaxed", "release"], &red));
+        claims.insert(
+            format!("orders_of_red_{space}"),
+            each(&["relaxed", "release"], &red),
+        );
         let cas = |with: &str| format!("atom.{with}.cas.b64 %rd, [{at}], {value}, {new};");
         claims.insert(format!("orders_of_cas_{space}"), each(&all, &cas));
     }

@@ -64,9 +64,9 @@ does! {
     }
     pack_shared(from: Global<f32>, to: Global<f32>) {
         let at = dynamic_shared::<f32>();
-        for hint in [Default, L2Only, Streaming, ReadOnly] {
-            at.write_pack(0, from.read_pack(0, Default), hint);
-            to.write_pack(0, at.read_pack(0, hint), Default);
+        for (i, hint) in [Default, L2Only, Streaming, ReadOnly].into_iter().enumerate() {
+            at.write_pack(8 * i, from.read_pack(0, Default), hint);
+            to.write_pack(4 * i, at.read_pack(8 * i + 4, hint), Default);
         }
     }
 }

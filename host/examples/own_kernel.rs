@@ -1,0 +1,77 @@
+//! Your own kernel on gridsync's device library: the sum of each row of a matrix, a block per row,
+//! and then, past a barrier of the whole grid, every element divided by the greatest of the sums.
+//!
+//! Runs on the emulator here, from the very source that becomes PTX; for a GPU build it to PTX with
+//! `cuda_builder` and open the device with that image (see README.md, "Your own kernels").
+//!
+//! `cargo run --release -p gridsync --example own_kernel`
+
+use cuda_std::prelude::*;
+use gridsync::device::{Device, Emulator, EmulatorConfig};
+use gridsync::launch::{Blocks, cooperative};
+use gridsync_kernels::block;
+use gridsync_kernels::grid::barrier::{Barrier, PhaseBarrier};
+use gridsync_kernels::op::Sum;
+
+/// Divides `matrix`, of as many rows as there are blocks, by the greatest sum of a row.
+///
+/// # Safety
+///
+/// `sums` has an element per block, `barrier` is one word that starts at 0, and all blocks are
+/// resident.
+#[kernel(cooperative)]
+unsafe fn normalise(matrix: Global<f32>, sums: Global<f32>, barrier: Global<u32>) {
+    let mut barrier = PhaseBarrier::attach(barrier);
+    let columns = matrix.len() / thread::block_count();
+    let row = matrix.part(thread::block_index() * columns, columns);
+    let (me, threads) = (
+        thread::index_in_block() as usize,
+        thread::threads_per_block() as usize,
+    );
+
+    // Each thread its share of the row, then the block together.
+    let share = (me..columns)
+        .step_by(threads)
+        .map(|i| row.read(i))
+        .sum();
+    let sum = block::reduce::<Sum<f32>>(share);
+    if thread::is_first_in_block() {
+        sums.write(thread::block_index(), sum);
+    }
+
+    // From here on every sum is visible to every thread of the grid.
+    barrier.sync();
+
+    let greatest = (0..sums.len()).map(|i| sums.read(i)).fold(0.0, f32::max);
+    for i in (me..columns).step_by(threads) {
+        row.write(i, row.read(i) / greatest);
+    }
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let device = Device::new(Emulator::new(EmulatorConfig::default()));
+    let (rows, columns) = (6u16, 1000);
+    let host: Vec<f32> = (0..rows)
+        .flat_map(|row| vec![f32::from(row); columns])
+        .collect();
+
+    let matrix = device.upload(&host)?;
+    let sums = device.zeroed::<f32>(rows.into())?;
+    let barrier = device.zeroed::<u32>(1)?;
+    // Refuses a grid that could not be resident, which would hang.
+    let geometry = cooperative::<normalise>(&device, Blocks::Exactly(rows.into()), 128, 0)?;
+    // SAFETY: as many sums as blocks, a barrier word of 0, a resident geometry, and buffers that
+    // outlive the launch.
+    unsafe {
+        device.launch::<normalise>(&geometry, (matrix.view(), sums.view(), barrier.view()))?;
+    }
+
+    let result = matrix.download()?;
+    let greatest = sums.download()?.into_iter().fold(0.0, f32::max);
+    println!(
+        "{rows} rows of {columns} divided by {greatest}, the greatest sum of a row: the last is now {}",
+        result.last().unwrap_or(&0.0)
+    );
+    assert_eq!(result.last(), Some(&(5.0 / greatest)));
+    Ok(())
+}
