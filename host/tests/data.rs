@@ -9,7 +9,7 @@ use proptest::prelude::*;
 
 /// A file that numpy wrote: see `fixtures/npy/generate.py`.
 fn numpy(name: &str) -> Result<Array, DataError> {
-    let folder = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/npy"));
+    let folder = PathBuf::from("tests/fixtures/npy");
     data::read(&Input::Path(folder.join(name).with_extension("npy")), None)
 }
 

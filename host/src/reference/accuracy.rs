@@ -15,6 +15,8 @@ pub struct FloatSum {
     magnitude: f64,
     /// What plain addition gives, for infinities and NaN.
     plain: f64,
+    /// Whether there were any among the values.
+    special: bool,
 }
 
 /// What is known of the true value.
@@ -22,7 +24,8 @@ pub struct FloatSum {
 pub struct Exact {
     /// The true value, rounded to f64.
     pub value: f64,
-    /// The sum of the absolute values.
+    /// The sum of the absolute values; 0 if one of them is infinite or NaN, because then the value
+    /// follows without any rounding.
     pub magnitude: f64,
 }
 
@@ -50,6 +53,7 @@ impl FloatSum {
             low: self.low + error,
             magnitude: self.magnitude + x.abs(),
             plain: self.plain + x,
+            special: self.special || !x.is_finite(),
         }
     }
 
@@ -60,15 +64,15 @@ impl FloatSum {
             low: self.low + other.low + error,
             magnitude: self.magnitude + other.magnitude,
             plain: self.plain + other.plain,
+            special: self.special || other.special,
         }
     }
 
     fn exact(self) -> Exact {
         let sum = self.high + self.low;
-        let value = if sum.is_finite() { sum } else { self.plain };
         Exact {
-            value,
-            magnitude: self.magnitude,
+            value: if sum.is_finite() { sum } else { self.plain },
+            magnitude: if self.special { 0.0 } else { self.magnitude },
         }
     }
 }
@@ -99,7 +103,7 @@ pub fn sum_bound(magnitude: f64, depth: u64, unit: f64) -> f64 {
 ///
 /// If the factors above 1 together, or those below, could leave that range, a partial product may
 /// overflow or underflow in one order and not in another: then nothing can be promised, and the
-/// bound is infinite.
+/// bound is infinite. One NaN makes the product NaN in any order.
 pub fn product_bound<T: Widen<f64>>(
     input: &[T],
     unit: f64,
@@ -124,6 +128,9 @@ pub fn product_bound<T: Widen<f64>>(
         .fold((1.0, 0.0, 0.0), |a: (f64, f64, f64), b| {
             (a.0 * b.0, a.1 + b.1, a.2 + b.2)
         });
+    if input.iter().any(|x| factors(x).is_nan()) {
+        return (f64::NAN, 0.0);
+    }
     let in_range = up < greatest.log2() && down > least.log2();
     let error = input.len() as f64 * unit;
     let relative = if in_range && error < 1.0 {

@@ -2,6 +2,117 @@
 //!
 //! `#[kernel]` implements [`Kernel`] on the host; both ways of running a grid, the CUDA driver and
 //! the emulator, take their arguments from here.
+//!
+//! # What does not compile
+//!
+//! This does, and each example below differs from it in one thing:
+//!
+//! ```
+//! use cuda_std::{launch::Kernel, prelude::*};
+//!
+//! #[kernel(cooperative)]
+//! unsafe fn fill(out: Global<u32>, value: u32) {
+//!     out.write(thread::index(), value);
+//! }
+//!
+//! fn launch<K: Kernel>(_: K::Args) {}
+//! fn with(out: Global<u32>) {
+//!     launch::<fill>((out, 7));
+//! }
+//! ```
+//!
+//! A kernel that is not `unsafe`, though its views are promises of whoever launches it:
+//!
+//! ```compile_fail
+//! use cuda_std::prelude::*;
+//!
+//! #[kernel(cooperative)]
+//! fn fill(out: Global<u32>, value: u32) {
+//!     out.write(thread::index(), value);
+//! }
+//! ```
+//!
+//! A generic kernel, which has no one name in the PTX:
+//!
+//! ```compile_fail
+//! use cuda_std::prelude::*;
+//!
+//! #[kernel(cooperative)]
+//! unsafe fn fill<T: Scalar>(out: Global<T>, value: T) {
+//!     out.write(thread::index(), value);
+//! }
+//! ```
+//!
+//! A kernel with a result:
+//!
+//! ```compile_fail
+//! use cuda_std::prelude::*;
+//!
+//! #[kernel(cooperative)]
+//! unsafe fn fill(out: Global<u32>, value: u32) -> () {
+//!     out.write(thread::index(), value);
+//! }
+//! ```
+//!
+//! An option that there is not:
+//!
+//! ```compile_fail
+//! use cuda_std::prelude::*;
+//!
+//! #[kernel(co_operative)]
+//! unsafe fn fill(out: Global<u32>, value: u32) {
+//!     out.write(thread::index(), value);
+//! }
+//! ```
+//!
+//! A parameter that means nothing on the other side, here a slice of the host:
+//!
+//! ```compile_fail,E0277
+//! use cuda_std::prelude::*;
+//!
+//! #[kernel(cooperative)]
+//! unsafe fn fill(out: &'static [u32], value: u32) {
+//!     let _ = (out, value);
+//! }
+//! ```
+//!
+//! Arguments in the wrong order, too few of them, or of another type:
+//!
+//! ```compile_fail,E0308
+//! # use cuda_std::{launch::Kernel, prelude::*};
+//! # #[kernel(cooperative)]
+//! # unsafe fn fill(out: Global<u32>, value: u32) {
+//! #     out.write(thread::index(), value);
+//! # }
+//! # fn launch<K: Kernel>(_: K::Args) {}
+//! fn with(out: Global<u32>) {
+//!     launch::<fill>((7, out));
+//! }
+//! ```
+//!
+//! ```compile_fail,E0308
+//! # use cuda_std::{launch::Kernel, prelude::*};
+//! # #[kernel(cooperative)]
+//! # unsafe fn fill(out: Global<u32>, value: u32) {
+//! #     out.write(thread::index(), value);
+//! # }
+//! # fn launch<K: Kernel>(_: K::Args) {}
+//! fn with(out: Global<u32>) {
+//!     launch::<fill>((out,));
+//! }
+//! ```
+//!
+//! ```compile_fail,E0308
+//! # use cuda_std::{launch::Kernel, prelude::*};
+//! # #[kernel(cooperative)]
+//! # unsafe fn fill(out: Global<u32>, value: u32) {
+//! #     out.write(thread::index(), value);
+//! # }
+//! # fn launch<K: Kernel>(_: K::Args) {}
+//! fn with(out: Global<f32>) {
+//!     launch::<fill>((out, 7));
+//! }
+//! ```
 
 use crate::memory::{Global, Scalar};
 use core::ffi::c_void;

@@ -46,25 +46,33 @@ pub fn sync_warp(mask: u32) {
     backend::sync(mask);
 }
 
-/// The value moved as one or two 32-bit words, by `shuffle`.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-fn by_words<T: Scalar>(value: T, shuffle: impl Fn(u32) -> u32) -> T {
-    // SAFETY: a `Scalar` is a plain number of 2, 4 or 8 bytes: the arms move as many.
-    unsafe {
-        match size_of::<T>() {
-            2 => {
-                let bits: u16 = transmute_copy(&value);
-                transmute_copy(&(shuffle(bits.into()) as u16))
-            }
-            4 => transmute_copy(&shuffle(transmute_copy(&value))),
-            _ => {
-                let bits: u64 = transmute_copy(&value);
-                let (low, high) = (shuffle(bits as u32), shuffle((bits >> 32) as u32));
-                transmute_copy(&(u64::from(high) << 32 | u64::from(low)))
+/// `$value` moved as one or two 32-bit words, each `$word` by `$shuffle`. A macro, because a closure
+/// would hide from the emulator which line of the kernel shuffles.
+macro_rules! by_words {
+    ($T:ty, $value:expr, $word:ident => $shuffle:expr) => {{
+        let value: $T = $value;
+        // SAFETY: a `Scalar` is a plain number of 2, 4 or 8 bytes: the arms move as many.
+        unsafe {
+            match size_of::<$T>() {
+                2 => {
+                    let $word = u32::from(transmute_copy::<$T, u16>(&value));
+                    transmute_copy::<u16, $T>(&($shuffle as u16))
+                }
+                4 => {
+                    let $word = transmute_copy::<$T, u32>(&value);
+                    transmute_copy::<u32, $T>(&$shuffle)
+                }
+                _ => {
+                    let bits = transmute_copy::<$T, u64>(&value);
+                    let $word = bits as u32;
+                    let low: u32 = $shuffle;
+                    let $word = (bits >> 32) as u32;
+                    let high: u32 = $shuffle;
+                    transmute_copy::<u64, $T>(&(u64::from(high) << 32 | u64::from(low)))
+                }
             }
         }
-    }
+    }};
 }
 
 /// The control word of `shfl.sync` for segments of `width` lanes (a power of two up to 32).
@@ -73,29 +81,27 @@ const fn control(width: u32, clamp: u32) -> u32 {
     (WARP_SIZE - width) << 8 | clamp
 }
 
-/// The value of the lane `delta` below, within segments of `width` lanes: `shfl.sync.up`.
+/// The value of the lane `delta` below, within segments of `width` lanes: `shfl.sync.up`. `delta`
+/// is below 32.
 ///
 /// Returns the value, and whether it came from another lane of the segment: else it is the
 /// caller's own.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn warp_shuffle_up<T: Scalar>(mask: u32, value: T, delta: u32, width: u32) -> (T, bool) {
-    let moved = by_words(value, |word| {
-        backend::shuffle_up(mask, word, delta, control(width, 0))
-    });
+    let moved = by_words!(T, value, word => backend::shuffle_up(mask, word, delta, control(width, 0)));
     (moved, lane_id() % width >= delta)
 }
 
-/// The value of the lane `delta` above, within segments of `width` lanes: `shfl.sync.down`.
+/// The value of the lane `delta` above, within segments of `width` lanes: `shfl.sync.down`. `delta`
+/// is below 32.
 ///
 /// Returns the value, and whether it came from another lane of the segment: else it is the
 /// caller's own.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn warp_shuffle_down<T: Scalar>(mask: u32, value: T, delta: u32, width: u32) -> (T, bool) {
-    let moved = by_words(value, |word| {
-        backend::shuffle_down(mask, word, delta, control(width, 31))
-    });
+    let moved = by_words!(T, value, word => backend::shuffle_down(mask, word, delta, control(width, 31)));
     (moved, lane_id() % width + delta < width)
 }
 
@@ -106,9 +112,7 @@ pub fn warp_shuffle_down<T: Scalar>(mask: u32, value: T, delta: u32, width: u32)
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn warp_shuffle_xor<T: Scalar>(mask: u32, value: T, lanes: u32, width: u32) -> (T, bool) {
-    let moved = by_words(value, |word| {
-        backend::shuffle_xor(mask, word, lanes, control(width, 31))
-    });
+    let moved = by_words!(T, value, word => backend::shuffle_xor(mask, word, lanes, control(width, 31)));
     (moved, lanes < width)
 }
 
@@ -118,9 +122,7 @@ pub fn warp_shuffle_xor<T: Scalar>(mask: u32, value: T, lanes: u32, width: u32) 
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn warp_shuffle_idx<T: Scalar>(mask: u32, value: T, lane: u32, width: u32) -> (T, bool) {
-    let moved = by_words(value, |word| {
-        backend::shuffle_idx(mask, word, lane, control(width, 31))
-    });
+    let moved = by_words!(T, value, word => backend::shuffle_idx(mask, word, lane, control(width, 31)));
     (moved, lane < width)
 }
 

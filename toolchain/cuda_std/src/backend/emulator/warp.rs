@@ -42,24 +42,29 @@ fn shuffle(
     }
 }
 
+/// What `shfl.sync` takes of its second operand: five bits.
+fn low_bits(by: u32) -> i32 {
+    (by & 31) as i32
+}
+
 #[track_caller]
 pub(crate) fn shuffle_up(mask: u32, value: u32, by: u32, control: u32) -> u32 {
     shuffle(mask, "shfl.sync.up", value, control, |lane, first, _| {
-        Some(lane - by as i32).filter(|&from| from >= first)
+        Some(lane - low_bits(by)).filter(|&from| from >= first)
     })
 }
 
 #[track_caller]
 pub(crate) fn shuffle_down(mask: u32, value: u32, by: u32, control: u32) -> u32 {
     shuffle(mask, "shfl.sync.down", value, control, |lane, _, last| {
-        Some(lane + by as i32).filter(|&from| from <= last)
+        Some(lane + low_bits(by)).filter(|&from| from <= last)
     })
 }
 
 #[track_caller]
 pub(crate) fn shuffle_xor(mask: u32, value: u32, by: u32, control: u32) -> u32 {
     shuffle(mask, "shfl.sync.bfly", value, control, |lane, _, last| {
-        Some(lane ^ by as i32).filter(|&from| from <= last)
+        Some(lane ^ low_bits(by)).filter(|&from| from <= last)
     })
 }
 
@@ -67,7 +72,7 @@ pub(crate) fn shuffle_xor(mask: u32, value: u32, by: u32, control: u32) -> u32 {
 pub(crate) fn shuffle_idx(mask: u32, value: u32, by: u32, control: u32) -> u32 {
     shuffle(mask, "shfl.sync.idx", value, control, |_, first, last| {
         let width_mask = !((control >> 8 & 31) as i32) & 31;
-        Some(first | (by as i32 & width_mask)).filter(|&from| from <= last)
+        Some(first | (low_bits(by) & width_mask)).filter(|&from| from <= last)
     })
 }
 

@@ -1,0 +1,151 @@
+//! The CUDA backend on a real GPU. Without one every test says SKIPPED.
+
+use cuda_std::launch::Kernel;
+use cuda_std::memory::Global;
+use gridsync::device::cuda::{PtxImage, probe};
+use gridsync::device::{Device, DeviceError, Geometry, KERNELS};
+use gridsync::launch::{Blocks, cooperative, resident_blocks};
+use gridsync_kernels::entry::barrier::{barrier_only, barrier_rounds};
+
+/// The first GPU with `images`, or none with the reason on standard error.
+fn gpu(images: &[PtxImage]) -> Option<Device> {
+    if let Err(reason) = probe() {
+        eprintln!("SKIPPED: no CUDA device: {reason}");
+        return None;
+    }
+    Some(Device::cuda(0, images).expect("a device that was found should open"))
+}
+
+/// Declares, for a kernel written in PTX in this file, the type to launch it by.
+macro_rules! ptx_kernel {
+    ($name:ident($($arg:ty),*)) => {
+        #[allow(non_camel_case_types)]
+        struct $name;
+
+        impl Kernel for $name {
+            const NAME: &'static str = stringify!($name);
+            const COOPERATIVE: bool = false;
+            type Args = ($($arg,)*);
+
+            unsafe fn run(_: Self::Args) {
+                unreachable!("a kernel in PTX runs on a GPU only")
+            }
+        }
+    };
+}
+ptx_kernel!(broken());
+ptx_kernel!(cluster_rank(Global<u32>));
+
+#[test]
+fn a_ptx_that_the_driver_rejects_shows_the_jit_log() {
+    const IMAGE: PtxImage = PtxImage {
+        compute: 75,
+        text: ".version 7.0\n.target sm_75\n.address_size 64\n\
+               .visible .entry broken()\n{\n  no.such.instruction %r1;\n  ret;\n}\n",
+    };
+    let Some(device) = gpu(&[IMAGE]) else { return };
+    // SAFETY: the kernel takes no arguments; it is never run.
+    let error =
+        unsafe { device.launch::<broken>(&Geometry::new(1, 1), ()) }.expect_err("this is no PTX");
+    let DeviceError::Jit { log, .. } = &error else {
+        panic!("{error}")
+    };
+    assert!(
+        log.contains("line 6"),
+        "the log should name the line: {log}"
+    );
+    assert!(error.to_string().contains(log));
+}
+
+#[test]
+fn a_cluster_launch_makes_clusters() {
+    const IMAGE: PtxImage = PtxImage {
+        compute: 90,
+        text: ".version 7.8\n.target sm_90\n.address_size 64\n\
+               .visible .entry cluster_rank(.param .align 8 .b8 out[16])\n{\n\
+               .reg .b32 %r<4>; .reg .b64 %rd<4>;\n\
+               ld.param.u64 %rd1, [out]; mov.u32 %r1, %ctaid.x; mov.u32 %r2, %cluster_ctarank;\n\
+               mul.wide.u32 %rd2, %r1, 4; add.s64 %rd3, %rd1, %rd2; st.global.u32 [%rd3], %r2;\n\
+               ret;\n}\n",
+    };
+    let Some(device) = gpu(&KERNELS) else { return };
+    if !device.properties().cluster {
+        eprintln!("SKIPPED: {} has no clusters", device.properties().name);
+        return;
+    }
+    let device = gpu(&[IMAGE]).expect("the device is there");
+    let ranks = device.zeroed::<u32>(8).expect("8 words should fit");
+    let geometry = Geometry::new(8, 32).clusters_of(4);
+    // SAFETY: one word per block.
+    unsafe { device.launch::<cluster_rank>(&geometry, (ranks.view(),)) }.expect("should launch");
+    assert_eq!(
+        ranks.download().expect("should run"),
+        [0, 1, 2, 3, 0, 1, 2, 3]
+    );
+}
+
+#[test]
+fn the_driver_and_the_plan_agree_on_the_largest_resident_grid() {
+    let Some(device) = gpu(&KERNELS) else { return };
+    for threads in [32, 128, 256, 1024] {
+        let resident = resident_blocks::<barrier_only>(&device, threads, 0).expect("should say");
+        assert!(resident >= device.properties().multiprocessors);
+        let barrier = device.zeroed::<u32>(1).expect("a word should fit");
+        let largest = Geometry::new(resident, threads).cooperative();
+        // SAFETY: a barrier word of 0; the driver holds all blocks or refuses.
+        unsafe { device.launch::<barrier_only>(&largest, (barrier.view(), 3)) }
+            .expect("the largest grid should be accepted");
+        device.synchronize().expect("and should end");
+
+        let larger = Geometry::new(resident + 1, threads).cooperative();
+        // SAFETY: as above.
+        let refused = unsafe { device.launch::<barrier_only>(&larger, (barrier.view(), 3)) };
+        assert!(
+            matches!(refused, Err(DeviceError::GridTooLarge { resident: r, .. }) if r == u64::from(resident)),
+            "{refused:?}"
+        );
+        let planned =
+            cooperative::<barrier_only>(&device, Blocks::Exactly(resident + 1), threads, 0);
+        assert!(matches!(planned, Err(DeviceError::GridTooLarge { .. })));
+    }
+}
+
+#[test]
+fn a_barrier_word_serves_a_thousand_rounds_of_every_grid() {
+    let Some(device) = gpu(&KERNELS) else { return };
+    let barrier = device.zeroed::<u32>(1).expect("a word should fit");
+    for (blocks, threads) in [
+        (Blocks::Exactly(1), 1),
+        (Blocks::Exactly(33), 96),
+        (Blocks::Fill, 1024),
+        (Blocks::Fill, 64),
+    ] {
+        let geometry = cooperative::<barrier_rounds>(&device, blocks, threads, 0).expect("fits");
+        let grid_threads = (geometry.grid.volume() * geometry.block.volume()) as usize;
+        let cells = device
+            .zeroed::<u32>(grid_threads)
+            .expect("cells should fit");
+        let errors = device.zeroed::<u32>(1).expect("a word should fit");
+        let args = (barrier.view(), cells.view(), errors.view(), 1, 1000);
+        // SAFETY: a cell per thread, one counter, a resident geometry, and a barrier word that the
+        // launch before left between two rounds.
+        unsafe { device.launch::<barrier_rounds>(&geometry, args) }.expect("should launch");
+        assert_eq!(errors.download().expect("should run"), [0], "{geometry}");
+    }
+}
+
+#[test]
+fn more_memory_than_there_is_names_what_was_asked_and_what_is_free() {
+    let Some(device) = gpu(&KERNELS) else { return };
+    let elements = device.properties().memory_bytes as usize;
+    let Err(DeviceError::OutOfMemory {
+        requested,
+        free,
+        total,
+    }) = device.alloc::<u32>(elements)
+    else {
+        panic!("four times the memory should not fit")
+    };
+    assert_eq!(requested, 4 * elements);
+    assert!(free <= total && total <= elements);
+}

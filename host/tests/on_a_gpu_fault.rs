@@ -1,0 +1,45 @@
+//! A kernel that traps, on a real GPU: in a process of its own, because it takes the context with
+//! it.
+
+use cuda_std::launch::Kernel;
+use gridsync::device::cuda::{PtxImage, probe};
+use gridsync::device::{Device, DeviceError, Geometry};
+
+#[allow(non_camel_case_types)]
+struct falls_into_a_trap;
+
+impl Kernel for falls_into_a_trap {
+    const NAME: &'static str = "falls_into_a_trap";
+    const COOPERATIVE: bool = false;
+    type Args = ();
+
+    unsafe fn run(_: Self::Args) {
+        unreachable!("a kernel in PTX runs on a GPU only")
+    }
+}
+
+#[test]
+fn a_trap_is_an_error_that_says_the_context_is_lost() {
+    const IMAGE: PtxImage = PtxImage {
+        compute: 75,
+        text: ".version 7.0\n.target sm_75\n.address_size 64\n\
+               .visible .entry falls_into_a_trap()\n{\n  trap;\n  ret;\n}\n",
+    };
+    if let Err(reason) = probe() {
+        eprintln!("SKIPPED: no CUDA device: {reason}");
+        return;
+    }
+    let device = Device::cuda(0, &[IMAGE]).expect("a device that was found should open");
+    // SAFETY: the kernel takes no arguments and touches no memory.
+    unsafe { device.launch::<falls_into_a_trap>(&Geometry::new(1, 32), ()) }
+        .expect("the launch itself is in order");
+    let error = device
+        .synchronize()
+        .expect_err("the trap should come to light");
+    assert!(matches!(error, DeviceError::Lost { .. }), "{error}");
+    let text = error.to_string();
+    assert!(
+        text.contains("falls_into_a_trap") && text.contains("lost"),
+        "{text}"
+    );
+}

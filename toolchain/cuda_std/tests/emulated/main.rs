@@ -1,0 +1,11 @@
+//! What the functions of `cuda_std` mean, seen in the emulator: each against its definition.
+
+mod atomic;
+mod kernel;
+mod misuse;
+mod shared;
+mod spin;
+mod support;
+mod thread;
+mod view;
+mod warp;
