@@ -43,7 +43,7 @@
 //! }
 //! ```
 //!
-//! A kernel with a result:
+//! A kernel that says what it returns, even if that is nothing:
 //!
 //! ```compile_fail
 //! use cuda_std::prelude::*;

@@ -20,9 +20,13 @@ pub fn until(mut condition: impl FnMut() -> bool) {
     }
 }
 
+/// Turns between two looks at the clock. The emulator takes a launch for deadlocked after some turns
+/// of nothing but spinning: there each turn looks, so that the timeout comes first.
+const TURNS_PER_LOOK: u32 = if cfg!(target_arch = "nvptx64") { 64 } else { 1 };
+
 /// Waits until `condition` holds, for at most about `nanoseconds`. Says whether it held.
 ///
-/// The time is looked up only every 64 turns, off the path of a wait that ends soon.
+/// On the device the time is looked up only every 64 turns, off the path of a wait that ends soon.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn until_timeout(nanoseconds: u64, mut condition: impl FnMut() -> bool) -> bool {
@@ -34,7 +38,7 @@ pub fn until_timeout(nanoseconds: u64, mut condition: impl FnMut() -> bool) -> b
         backend::thread::spin();
         // One loop with a counter: an inner loop of 64 turns would be unrolled, 64 times the look.
         turns = turns.wrapping_add(1);
-        if turns.is_multiple_of(64) {
+        if turns.is_multiple_of(TURNS_PER_LOOK) {
             let now = time::global_timer();
             if now.wrapping_sub(*start.get_or_insert(now)) >= nanoseconds {
                 return false;

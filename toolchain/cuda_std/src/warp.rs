@@ -89,7 +89,8 @@ const fn control(width: u32, clamp: u32) -> u32 {
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn warp_shuffle_up<T: Scalar>(mask: u32, value: T, delta: u32, width: u32) -> (T, bool) {
-    let moved = by_words!(T, value, word => backend::shuffle_up(mask, word, delta, control(width, 0)));
+    let moved =
+        by_words!(T, value, word => backend::shuffle_up(mask, word, delta, control(width, 0)));
     (moved, lane_id() % width >= delta)
 }
 
@@ -101,7 +102,8 @@ pub fn warp_shuffle_up<T: Scalar>(mask: u32, value: T, delta: u32, width: u32) -
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn warp_shuffle_down<T: Scalar>(mask: u32, value: T, delta: u32, width: u32) -> (T, bool) {
-    let moved = by_words!(T, value, word => backend::shuffle_down(mask, word, delta, control(width, 31)));
+    let moved =
+        by_words!(T, value, word => backend::shuffle_down(mask, word, delta, control(width, 31)));
     (moved, lane_id() % width + delta < width)
 }
 
@@ -112,7 +114,8 @@ pub fn warp_shuffle_down<T: Scalar>(mask: u32, value: T, delta: u32, width: u32)
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn warp_shuffle_xor<T: Scalar>(mask: u32, value: T, lanes: u32, width: u32) -> (T, bool) {
-    let moved = by_words!(T, value, word => backend::shuffle_xor(mask, word, lanes, control(width, 31)));
+    let moved =
+        by_words!(T, value, word => backend::shuffle_xor(mask, word, lanes, control(width, 31)));
     (moved, lanes < width)
 }
 
@@ -122,7 +125,8 @@ pub fn warp_shuffle_xor<T: Scalar>(mask: u32, value: T, lanes: u32, width: u32) 
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn warp_shuffle_idx<T: Scalar>(mask: u32, value: T, lane: u32, width: u32) -> (T, bool) {
-    let moved = by_words!(T, value, word => backend::shuffle_idx(mask, word, lane, control(width, 31)));
+    let moved =
+        by_words!(T, value, word => backend::shuffle_idx(mask, word, lane, control(width, 31)));
     (moved, lane < width)
 }
 

@@ -39,7 +39,9 @@ pub(crate) fn download<T: Scalar>(memory: &Memory, view: Global<T>) -> Vec<T> {
     let bytes = size_of_val(values.as_slice());
     // SAFETY: every bit pattern is a `Scalar`, so that any bytes may be written.
     let raw = unsafe { core::slice::from_raw_parts_mut(values.as_mut_ptr().cast(), bytes) };
-    memory.read(view.address(), raw).expect("all of it was written");
+    memory
+        .read(view.address(), raw)
+        .expect("all of it was written");
     values
 }
 

@@ -1,0 +1,73 @@
+//! `#[kernel]` as the host sees it.
+
+use crate::support::{config, download, upload};
+use cuda_std::launch::{Kernel, KernelArgs};
+use cuda_std::prelude::*;
+use simt::Memory;
+
+#[kernel]
+unsafe fn scale(data: Global<f32>, by: f32, mut from: u32, to: u64) {
+    from += thread::index() as u32;
+    if u64::from(from) < to {
+        data.write(from as usize, data.read(from as usize) * by);
+    }
+}
+
+#[kernel(cooperative)]
+unsafe fn nothing() {}
+
+#[test]
+fn a_kernel_is_a_type_with_its_name_and_its_options() {
+    assert_eq!((scale::NAME, scale::COOPERATIVE), ("scale", false));
+    assert_eq!((nothing::NAME, nothing::COOPERATIVE), ("nothing", true));
+    assert_eq!(<scale as Kernel>::Args::COUNT, 4);
+    assert_eq!(<nothing as Kernel>::Args::COUNT, 0);
+}
+
+#[test]
+fn a_kernel_runs_on_the_arguments_that_went_by_address() {
+    let mut memory = Memory::new(1 << 10);
+    let data = upload(&mut memory, &[1.0f32, 2.0, 3.0, 4.0, 5.0]);
+    let args: <scale as Kernel>::Args = (data, 10.0, 1, 4);
+    let stats = args.with_pointers(|pointers| {
+        assert_eq!(pointers.len(), 4);
+        simt::launch(&mut memory, &config(1, 8), &|| {
+            // SAFETY: the pointers are those of the kernel's own arguments, which live until the
+            // launch is over; the view is of memory allocated above, each element one thread's.
+            unsafe { scale::run(<scale as Kernel>::Args::from_pointers(pointers)) }
+        })
+    });
+    assert_eq!(stats.expect("all accesses are in bounds").threads, 8);
+    assert_eq!(download(&memory, data), [1.0, 20.0, 30.0, 40.0, 5.0]);
+}
+
+#[test]
+fn arguments_of_every_type_come_back_as_they_went() {
+    let args = (
+        u8::MAX,
+        i16::MIN,
+        3u32,
+        -4i64,
+        0.5f32,
+        0.25f64,
+        usize::MAX,
+        isize::MIN,
+    );
+    let back = args.with_pointers(|pointers| {
+        // SAFETY: the pointers of this very tuple, which is still alive.
+        unsafe { <(u8, i16, u32, i64, f32, f64, usize, isize)>::from_pointers(pointers) }
+    });
+    assert_eq!(back, args);
+}
+
+#[test]
+fn a_view_is_passed_as_an_address_and_a_length() {
+    let mut memory = Memory::new(1 << 10);
+    let view = upload(&mut memory, &[1u32, 2, 3]);
+    assert_eq!((size_of_val(&view), align_of_val(&view)), (16, 8));
+    let words = (view,).with_pointers(|pointers| {
+        // SAFETY: a view is `repr(C)` of two 64-bit words, and alive here.
+        unsafe { pointers[0].cast::<[u64; 2]>().read() }
+    });
+    assert_eq!(words, [view.address(), 3]);
+}
