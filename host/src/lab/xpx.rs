@@ -1,6 +1,6 @@
 //! X→P→X (seed rows R1, R2): what goes wrong without a barrier of the whole grid, and where.
 //!
-//! Stage (i) sets every P[j] to the mean of all X, stage (ii) every X[j] to the mean of all P. P
+//! Stage (i) sets every `P[j]` to the mean of all X, stage (ii) every `X[j]` to the mean of all P. P
 //! holds NaN before each run, so that a thread that reads one P too early gives NaN.
 
 use crate::device::{Device, DeviceError, Geometry};

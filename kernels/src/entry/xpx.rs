@@ -1,6 +1,6 @@
 //! X→P→X, the seed's experiment (rows R1, R2), in its three forms.
 //!
-//! Stage (i): every P[j] becomes the mean of all X. Stage (ii): every X[j] becomes the mean of all
+//! Stage (i): every `P[j]` becomes the mean of all X. Stage (ii): every `X[j]` becomes the mean of all
 //! P. Stage (ii) needs what *all* threads of the grid did in stage (i). Without a barrier it may
 //! read a P that is not there yet, and does so in whole warps; with a barrier of the block only, in
 //! whole blocks; with a barrier of the grid never.
@@ -43,8 +43,8 @@ pub unsafe fn xpx_block_barrier(x: Global<f32>, p: Global<f32>, stagger_ns: u32)
 ///
 /// # Safety
 ///
-/// As for [`xpx_no_barrier`]; `barrier` is one word for a
-/// [`PhaseBarrier`](crate::grid::barrier::PhaseBarrier), and all blocks are co-resident.
+/// As for [`xpx_no_barrier`]; `barrier` is one word for a [`PhaseBarrier`], and all blocks are
+/// co-resident.
 #[kernel(cooperative)]
 pub unsafe fn xpx_grid_barrier(
     x: Global<f32>,

@@ -11,7 +11,7 @@ use core::marker::PhantomData;
 /// Making a view is `unsafe`, and that `unsafe` answers for every access made through it: each
 /// index lies below [`len`](Self::len), and accesses of different threads to one element, of which
 /// at least one writes, are ordered by synchronisation or are atomic. On the device none of this
-/// is checked; the emulator checks it.
+/// is checked. The emulator checks every index; it does not look for unordered accesses yet.
 #[repr(C)]
 pub struct View<T, S: Space> {
     base: S::Address,
@@ -89,9 +89,10 @@ impl<T: Scalar, S: Space> View<T, S> {
 
     /// The part from element `start` on, `len` elements long. The part must lie within the view.
     #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub fn part(self, start: usize, len: usize) -> Self {
         Self {
-            base: self.at(start),
+            base: self.run_at(start, len),
             len,
             element: PhantomData,
         }
@@ -117,8 +118,27 @@ impl<T: Scalar, S: Space> View<T, S> {
         (((16 - past) % 16) / size_of::<T>()).min(self.len)
     }
 
+    /// The address of element `i`.
     #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub(super) fn at(self, i: usize) -> S::Address {
+        self.run_at(i, 1)
+    }
+
+    /// The address of the `len` elements from `i` on. The emulator checks that the view has them.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn run_at(self, i: usize, len: usize) -> S::Address {
+        #[cfg(not(target_arch = "nvptx64"))]
+        if len > self.len || i > self.len - len {
+            let end = i.saturating_add(len);
+            simt::trap(&format!(
+                "out of bounds: elements {i}..{end} of a view of {}",
+                self.len
+            ));
+        }
+        #[cfg(target_arch = "nvptx64")]
+        let _ = len;
         S::offset(self.base, i * size_of::<T>())
     }
 
@@ -193,7 +213,7 @@ impl<T: Scalar, S: Space> View<T, S> {
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub fn read_pack(self, i: usize, hint: CacheHint) -> T::Pack<T> {
         // SAFETY: the contract of the view; a pack is 16 bytes of plain numbers.
-        unsafe { access::read_16::<T::Pack<T>, S>(self.at(i), hint) }
+        unsafe { access::read_16::<T::Pack<T>, S>(self.run_at(i, T::PACK), hint) }
     }
 
     /// Sets the 16 bytes from element `i` on, in one access: `st.v4.b32`. Element `i` must be
@@ -202,6 +222,6 @@ impl<T: Scalar, S: Space> View<T, S> {
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub fn write_pack(self, i: usize, pack: T::Pack<T>, hint: CacheHint) {
         // SAFETY: the contract of the view; a pack is 16 bytes of plain numbers.
-        unsafe { access::write_16::<T::Pack<T>, S>(self.at(i), pack, hint) }
+        unsafe { access::write_16::<T::Pack<T>, S>(self.run_at(i, T::PACK), pack, hint) }
     }
 }

@@ -96,5 +96,5 @@ fn shared_memory_starts_unwritten_and_ends_where_it_ends() {
     });
     assert!(matches!(fault, Fault::Uninitialised { .. }), "{fault}");
     let fault = fault_of(&config(1, 1), || numbers().write(64, 0));
-    assert!(matches!(fault, Fault::OutOfBounds { .. }), "{fault}");
+    assert!(matches!(fault, Fault::Trap { .. }), "{fault}");
 }
