@@ -1,4 +1,4 @@
-//! Grid-wide synchronisation, reductions and scans for NVIDIA GPUs, with every kernel in Rust.
+//! Grid-wide synchronisation and reductions for NVIDIA GPUs, with every kernel in Rust.
 //!
 //! * [`device`]: a GPU, or the emulator that runs the same kernels on the CPU and checks every
 //!   access; buffers, typed launches, device time.

@@ -54,7 +54,7 @@ impl DeviceChoice {
     pub(crate) fn place(self) -> anyhow::Result<Place> {
         Ok(match self {
             Self::Cpu => Place::Cpu,
-            Self::Auto => gpu()?.map_or(Place::Cpu, Place::Device),
+            Self::Auto => gpu().map_or(Place::Cpu, Place::Device),
             Self::Cuda(_) | Self::Emulator => Place::Device(self.device()?),
         })
     }
@@ -62,7 +62,7 @@ impl DeviceChoice {
     /// The device to run on, for what has no CPU form.
     pub(crate) fn device(self) -> anyhow::Result<Device> {
         match self {
-            Self::Auto => Ok(gpu()?.unwrap_or_else(emulator)),
+            Self::Auto => Ok(gpu().unwrap_or_else(emulator)),
             Self::Cuda(ordinal) => Ok(Device::cuda(ordinal, &KERNELS)?),
             Self::Emulator => Ok(emulator()),
             Self::Cpu => Err(Usage(
@@ -74,12 +74,15 @@ impl DeviceChoice {
     }
 }
 
-/// The first GPU, if there is a driver and a device.
-fn gpu() -> Result<Option<Device>, DeviceError> {
-    match probe() {
-        Ok(_) => Device::cuda(0, &KERNELS).map(Some),
-        Err(DeviceError::NoCuda(NoCuda::NoLibrary(_) | NoCuda::NoDevice)) => Ok(None),
-        Err(error) => Err(error),
+/// The first GPU, if there is one that answers. One that does not is told of, and left aside.
+fn gpu() -> Option<Device> {
+    match probe().and_then(|_| Device::cuda(0, &KERNELS)) {
+        Ok(device) => Some(device),
+        Err(DeviceError::NoCuda(NoCuda::NoLibrary(_) | NoCuda::NoDevice)) => None,
+        Err(error) => {
+            eprintln!("gridsync: going on without the GPU: {error}");
+            None
+        }
     }
 }
 

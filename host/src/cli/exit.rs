@@ -38,9 +38,6 @@ pub(crate) fn code(done: anyhow::Result<()>) -> ExitCode {
     let Err(error) = done else {
         return ExitCode::SUCCESS;
     };
-    if is_closed_pipe(&error) {
-        return ExitCode::SUCCESS;
-    }
     eprintln!("gridsync: {error:#}");
     ExitCode::from(classify(&error))
 }
@@ -62,16 +59,23 @@ fn classify(error: &anyhow::Error) -> u8 {
     }
 }
 
-/// Whoever read our output has had enough: nothing to complain about.
-fn is_closed_pipe(error: &anyhow::Error) -> bool {
-    error
-        .downcast_ref::<std::io::Error>()
-        .is_some_and(|io| io.kind() == std::io::ErrorKind::BrokenPipe)
-}
-
-/// Prints what clap has to say: help and versions are no errors.
+/// Prints what clap has to say: help and versions are no errors, and errors are one line like ours.
 pub(crate) fn usage(error: &clap::Error) -> ExitCode {
-    // Where even this cannot be printed there is no one to tell.
-    let _printed = error.print();
-    ExitCode::from(if error.use_stderr() { USAGE } else { 0 })
+    use clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
+    if !error.use_stderr() || error.kind() == DisplayHelpOnMissingArgumentOrSubcommand {
+        // Where even this cannot be printed there is no one to tell.
+        let _printed = error.print();
+        return ExitCode::from(if error.use_stderr() { USAGE } else { 0 });
+    }
+    let text = error.to_string();
+    let what: Vec<&str> = text
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more"))
+        .collect();
+    let what = what.join(" ");
+    let what = what.strip_prefix("error: ").unwrap_or(&what);
+    eprintln!("gridsync: {what}; --help tells how it is called");
+    ExitCode::from(USAGE)
 }

@@ -4,6 +4,7 @@ mod choice;
 mod demo;
 mod devices;
 mod exit;
+mod number;
 mod output;
 mod reduce;
 mod verify;
@@ -12,7 +13,7 @@ use choice::DeviceChoice;
 use clap::{Args, Parser, Subcommand};
 use std::process::ExitCode;
 
-/// Grid-wide synchronisation, reductions and scans for NVIDIA GPUs, with every kernel in Rust.
+/// Grid-wide synchronisation and reductions for NVIDIA GPUs, with every kernel in Rust.
 ///
 /// The same kernels run on a GPU, or in an emulator on the CPU that checks every access; beside them
 /// a CPU reference says what is right.
@@ -31,7 +32,7 @@ Examples:
   gridsync devices                            which devices there are, and their limits
   gridsync reduce data.npy --op sum --check   a sum, held against the CPU reference
   gridsync reduce - --dtype f32 --op max      raw little-endian numbers from standard input
-  gridsync verify --device emulator           every kernel on the emulator, against the reference
+  gridsync verify --device emulator           the kernels on the emulator, against the reference
 
 Exit codes: 0 right; 1 a check failed or a result is wrong; 2 bad usage or bad input;
 3 device, driver or build failure.";
@@ -60,9 +61,7 @@ enum Command {
     Demo(demo::Demo),
     /// List the devices and their limits.
     Devices(devices::Devices),
-    /// Reduce an array to one value.
     Reduce(reduce::Reduce),
-    /// Prove the kernels right: run each on many inputs, against the reference.
     Verify(verify::Verify),
 }
 

@@ -1,6 +1,7 @@
 //! What goes where: results to standard output, all else to standard error.
 
 use super::Global;
+use anyhow::Context;
 use std::io::{self, Write};
 
 /// Prints a result: text for a person, or the JSON value if `--json` asks for it.
@@ -9,14 +10,17 @@ pub(crate) fn result(
     text: impl FnOnce() -> String,
     json: impl FnOnce() -> serde_json::Value,
 ) -> anyhow::Result<()> {
-    let mut out = io::stdout().lock();
-    if global.json {
-        writeln!(out, "{}", json())?;
+    let shown = if global.json {
+        json().to_string()
     } else {
-        writeln!(out, "{}", text().trim_end())?;
+        text().trim_end().to_owned()
+    };
+    let mut out = io::stdout().lock();
+    match writeln!(out, "{shown}").and_then(|()| out.flush()) {
+        // Whoever read our output has had enough. The verdict stands all the same.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        done => Ok(done.context("writing to standard output")?),
     }
-    out.flush()?;
-    Ok(())
 }
 
 /// A number as JSON, which has none for NaN and the infinities: those are strings.

@@ -1,22 +1,32 @@
 //! `gridsync verify`: every kernel on many inputs, against the reference.
 
-use super::exit::{Usage, Wrong};
+use super::exit::Wrong;
 use super::{Global, output};
-use gridsync::device::Device;
+use clap::value_parser;
+use gridsync::device::{Device, DeviceError, Emulator, EmulatorConfig, Schedule};
+use gridsync::lab::xpx::{self, Form, Setup};
 use gridsync::launch::Blocks;
 use gridsync::report::table;
 use gridsync::verify::{CaseError, barrier_case, reduce_kinds};
 use serde_json::json;
 
+/// Prove the kernels right: run each on many inputs, against the reference
+///
+/// Runs every reduction, the grid barrier and X→P→X behind it, on lengths around every edge. On the
+/// emulator short inputs run under a schedule drawn from each seed, which interleaves the threads
+/// access by access; long ones under the fast schedule.
 #[derive(clap::Args)]
 pub(crate) struct Verify {
     /// Inputs of each length, differing in their seed.
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, value_parser = value_parser!(u64).range(1..))]
     seeds: u64,
     /// The longest input is 2 to the power of this many elements.
-    #[arg(long, default_value_t = 16, value_parser = clap::value_parser!(u32).range(0..=34))]
+    #[arg(long, default_value_t = 16, value_parser = value_parser!(u32).range(0..=34))]
     max_log2: u32,
 }
+
+/// The longest input that the emulator runs access by access.
+const INTERLEAVED: usize = 300;
 
 /// What came of the cases of one kernel.
 struct Row {
@@ -27,23 +37,21 @@ struct Row {
 
 impl Verify {
     pub(crate) fn run(self, global: &Global) -> anyhow::Result<()> {
-        if self.seeds == 0 {
-            return Err(Usage("0 seeds prove nothing: use --seeds 1 or more".into()).into());
-        }
         let device = global.device.device()?;
-        let mut rows = self.reductions(&device)?;
-        rows.push(barriers(&device)?);
+        let mut rows = Vec::new();
+        let ended = self.cases(global, &device, &mut rows);
 
         let name = &device.properties().name;
-        output::result(global, || text(name, &rows), || json(name, &rows))?;
+        output::result(global, || text(global, name, &rows), || json(name, &rows))?;
+        ended?;
         match rows.iter().map(|row| row.failed.len()).sum::<usize>() {
             0 => Ok(()),
             failed => Err(Wrong(format!("{failed} cases failed on {name}")).into()),
         }
     }
 
-    fn reductions(&self, device: &Device) -> anyhow::Result<Vec<Row>> {
-        let mut rows = Vec::new();
+    /// Runs all cases into `rows`, which hold what was done if the device fails on the way.
+    fn cases(&self, global: &Global, device: &Device, rows: &mut Vec<Row>) -> anyhow::Result<()> {
         for kind in reduce_kinds() {
             let name = if kind.element == kind.accumulator {
                 format!("reduce {} {}", kind.op, kind.element)
@@ -53,29 +61,106 @@ impl Verify {
                     kind.op, kind.element, kind.accumulator
                 )
             };
-            let mut row = Row {
-                name,
-                passed: 0,
-                failed: Vec::new(),
-            };
+            let row = start(global, rows, name);
             for len in lengths(self.max_log2) {
                 for seed in 0..self.seeds {
-                    row.count((kind.case)(device, len, seed))?;
+                    let device = scheduled(device, len <= INTERLEAVED, seed);
+                    let case = || format!("{len} elements, seed {seed}");
+                    row.count(case, (kind.case)(&device, len, seed))?;
                 }
             }
-            rows.push(row);
         }
-        Ok(rows)
+        self.barriers(global, device, rows)
+    }
+
+    fn barriers(
+        &self,
+        global: &Global,
+        device: &Device,
+        rows: &mut Vec<Row>,
+    ) -> anyhow::Result<()> {
+        let row = start(global, rows, "grid barrier".into());
+        for threads in [1, 32, 33, 96, 256] {
+            for blocks in [
+                Blocks::Exactly(1),
+                Blocks::Exactly(2),
+                Blocks::AtMost(33),
+                Blocks::Fill,
+            ] {
+                for seed in 0..self.seeds {
+                    let device = scheduled(device, blocks != Blocks::Fill, seed);
+                    let case = || format!("{blocks:?} blocks of {threads} threads, seed {seed}");
+                    row.count(case, barrier_case(&device, blocks, threads, 2, 10))?;
+                }
+            }
+        }
+        let row = start(global, rows, "X→P→X, grid barrier".into());
+        for (elements, blocks, threads) in [(128, 2, 64), (1, 1, 1), (77, 3, 33), (1000, 4, 96)] {
+            let setup = Setup {
+                elements,
+                blocks,
+                threads,
+            };
+            for seed in 0..self.seeds {
+                let device = scheduled(device, true, seed);
+                let wrong = xpx::run(&device, Form::GridBarrier, &setup, 0);
+                let done = match wrong {
+                    Ok(None) => Ok(()),
+                    Ok(Some(wrong)) => Err(CaseError::Wrong(format!("{wrong:?}"))),
+                    Err(error) => Err(error.into()),
+                };
+                row.count(|| format!("{setup:?}, seed {seed}"), done)?;
+            }
+        }
+        Ok(())
     }
 }
 
+/// The device for a case: on the emulator one with a schedule of its own, if it is to interleave.
+fn scheduled(device: &Device, interleave: bool, seed: u64) -> Device {
+    if !device.properties().is_emulated() || !interleave {
+        return device.clone();
+    }
+    let schedule = Schedule::from_seed(seed);
+    Device::new(Emulator::new(EmulatorConfig {
+        schedule,
+        ..EmulatorConfig::default()
+    }))
+}
+
+/// Begins the row of one kernel.
+fn start<'a>(global: &Global, rows: &'a mut Vec<Row>, name: String) -> &'a mut Row {
+    if global.verbose {
+        eprintln!("{name}");
+    }
+    rows.push(Row {
+        name,
+        passed: 0,
+        failed: Vec::new(),
+    });
+    let last = rows.len() - 1;
+    &mut rows[last]
+}
+
 impl Row {
-    /// Counts one case. A device that failed ends everything.
-    fn count(&mut self, case: Result<(), CaseError>) -> anyhow::Result<()> {
-        match case {
+    /// Counts one case. A kernel that faults in the emulator has failed; any other failure of a
+    /// device ends everything.
+    fn count(
+        &mut self,
+        case: impl Fn() -> String,
+        done: Result<(), CaseError>,
+    ) -> anyhow::Result<()> {
+        match done {
             Ok(()) => self.passed += 1,
             Err(CaseError::Wrong(what)) => self.failed.push(what),
-            Err(CaseError::Device(error)) => return Err(error.into()),
+            Err(CaseError::Device(error @ DeviceError::Fault(_))) => {
+                self.failed
+                    .push(format!("{}, {}: {error}", self.name, case()));
+            }
+            Err(CaseError::Device(error)) => {
+                let what = format!("{}, {}", self.name, case());
+                return Err(anyhow::Error::from(error).context(what));
+            }
         }
         Ok(())
     }
@@ -88,34 +173,18 @@ fn lengths(max_log2: u32) -> Vec<usize> {
         0, 1, 7, 8, 9, 31, 32, 33, 255, 256, 257, 4095, 4096, 4097, 8193,
     ];
     let powers = (13..=max_log2).flat_map(|log2| [(1 << log2) - 1, (1 << log2) + 1]);
-    edges
+    let mut lengths: Vec<usize> = edges
         .into_iter()
         .chain(powers)
         .chain([max])
         .filter(|&len| len <= max + 1)
-        .collect()
+        .collect();
+    lengths.sort_unstable();
+    lengths.dedup();
+    lengths
 }
 
-fn barriers(device: &Device) -> anyhow::Result<Row> {
-    let mut row = Row {
-        name: "grid barrier".into(),
-        passed: 0,
-        failed: Vec::new(),
-    };
-    for threads in [32, 64, 96, 256] {
-        for blocks in [
-            Blocks::Exactly(1),
-            Blocks::Exactly(2),
-            Blocks::AtMost(33),
-            Blocks::Fill,
-        ] {
-            row.count(barrier_case(device, blocks, threads, 2, 10))?;
-        }
-    }
-    Ok(row)
-}
-
-fn text(device: &str, rows: &[Row]) -> String {
+fn text(global: &Global, device: &str, rows: &[Row]) -> String {
     let mut table = table();
     table.set_header(["", "passed", "failed"]);
     for row in rows {
@@ -131,12 +200,19 @@ fn text(device: &str, rows: &[Row]) -> String {
         .flat_map(|row| &row.failed)
         .map(String::as_str)
         .collect();
-    format!(
-        "{table}\n\n{}{}{passed} passed, {} failed, on {device}\n",
-        failures.join("\n"),
-        if failures.is_empty() { "" } else { "\n\n" },
-        failures.len()
-    )
+    let summary = format!("{passed} passed, {} failed, on {device}", failures.len());
+    let parts = [table.to_string(), failures.join("\n"), summary];
+    let shown = if global.quiet {
+        &parts[2..]
+    } else {
+        &parts[..]
+    };
+    let shown: Vec<&str> = shown
+        .iter()
+        .map(String::as_str)
+        .filter(|part| !part.is_empty())
+        .collect();
+    shown.join("\n\n")
 }
 
 fn json(device: &str, rows: &[Row]) -> serde_json::Value {

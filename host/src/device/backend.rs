@@ -201,6 +201,12 @@ pub struct Properties {
 }
 
 impl Properties {
+    /// Whether this is the emulator, which is of no compute capability.
+    #[must_use]
+    pub const fn is_emulated(&self) -> bool {
+        self.compute == 0
+    }
+
     /// Memory bandwidth by clock and bus width, GB/s (10⁹ bytes), two transfers a clock; none if
     /// the device does not tell them.
     #[must_use]

@@ -101,7 +101,19 @@ impl Backend for Emulator {
     }
 
     fn alloc(&self, bytes: usize) -> Result<u64, DeviceError> {
-        self.memory().alloc(bytes, 256).map_err(memory_error)
+        self.memory()
+            .alloc(bytes, 256)
+            .map_err(|error| match error {
+                MemoryError::OutOfMemory {
+                    requested,
+                    available,
+                } => DeviceError::OutOfMemory {
+                    requested,
+                    free: available,
+                    total: self.config.memory_bytes,
+                },
+                error => memory_error(error),
+            })
     }
 
     unsafe fn free(&self, address: u64) {
@@ -204,15 +216,5 @@ fn dim(dim: super::Dim3) -> simt::Dim3 {
 }
 
 fn memory_error(error: MemoryError) -> DeviceError {
-    match error {
-        MemoryError::OutOfMemory {
-            requested,
-            available,
-        } => DeviceError::OutOfMemory {
-            requested,
-            free: available,
-            total: available,
-        },
-        error => DeviceError::EmulatedMemory(Box::new(error)),
-    }
+    DeviceError::EmulatedMemory(Box::new(error))
 }

@@ -79,6 +79,17 @@ pub enum DeviceError {
         given: usize,
     },
 
+    /// A buffer of one device was given to work on another.
+    #[error(
+        "a buffer on {other} was given to work on {own}: open each device once, and copy the data to it"
+    )]
+    OtherDevice {
+        /// The device that was to work.
+        own: String,
+        /// The device of the buffer.
+        other: String,
+    },
+
     /// A block asks for more shared memory than the device gives one.
     #[error(
         "`{kernel}` needs {static_shared} B of static and {dynamic_shared} B of dynamic shared memory a block; the device has {limit} B: use smaller blocks or tiles"

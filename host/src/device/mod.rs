@@ -19,6 +19,7 @@ pub use emulator::{Emulator, EmulatorConfig};
 pub use error::DeviceError;
 pub use geometry::{Dim3, Geometry};
 pub use images::KERNELS;
+pub use simt::{Policy, Schedule};
 
 use bytemuck::Pod;
 use std::{fmt, sync::Arc};
@@ -39,6 +40,17 @@ impl Device {
     /// As for [`cuda::Cuda::new`].
     pub fn cuda(ordinal: u32, images: &[cuda::PtxImage]) -> Result<Self, DeviceError> {
         cuda::Cuda::new(ordinal, images).map(Self::new)
+    }
+
+    /// Refuses a buffer of another device, whose addresses mean nothing on this one.
+    pub(crate) fn expect_own<T: Pod>(&self, buffer: &Buffer<T>) -> Result<(), DeviceError> {
+        if Arc::ptr_eq(&self.0, &buffer.device().0) {
+            return Ok(());
+        }
+        Err(DeviceError::OtherDevice {
+            own: self.properties().name.clone(),
+            other: buffer.device().properties().name.clone(),
+        })
     }
 
     /// What is behind the handle.

@@ -43,15 +43,23 @@ pub fn cooperative<K: Kernel>(
     threads: u32,
     dynamic_shared: u32,
 ) -> Result<Geometry, DeviceError> {
-    let limit = device.properties().max_threads_per_block;
+    let kernel = KernelInfo::of::<K>();
+    let attributes = device.backend().attributes(&kernel)?;
+    let limit = attributes
+        .max_threads
+        .min(device.properties().max_threads_per_block);
+    let bad_block = Err(DeviceError::BadBlock {
+        kernel: K::NAME,
+        threads,
+        limit,
+    });
     if threads == 0 || threads > limit {
-        return Err(DeviceError::BadBlock {
-            kernel: K::NAME,
-            threads,
-            limit,
-        });
+        return bad_block;
     }
     let resident = resident_blocks::<K>(device, threads, dynamic_shared)?;
+    if resident == 0 {
+        return bad_block;
+    }
     let requested = match blocks {
         Blocks::Exactly(blocks) => blocks,
         Blocks::AtMost(blocks) => blocks.min(resident),
@@ -64,11 +72,6 @@ pub fn cooperative<K: Kernel>(
         .with_dynamic_shared(dynamic_shared)
         .cooperative();
     match requested {
-        0 if resident == 0 => Err(DeviceError::BadBlock {
-            kernel: K::NAME,
-            threads,
-            limit,
-        }),
         0 => Err(DeviceError::EmptyGrid { kernel: K::NAME }),
         requested if requested > resident => Err(DeviceError::GridTooLarge {
             kernel: K::NAME,

@@ -1,6 +1,6 @@
 //! Holding a result against the reference.
 
-use crate::reference::{self, FloatSum, product_bound, sum_bound};
+use crate::reference::{self, exact_sum, product_bound, sum_bound};
 use cuda_std::{bf16, f16};
 use gridsync_kernels::op::{And, Count, Max, Min, Operation, Or, Product, Sum, Xor};
 
@@ -29,35 +29,41 @@ pub trait Checked: Operation {
 }
 
 macro_rules! exact {
-    ($($op:ty, $bits:expr;)*) => {$(
+    ($same:expr, $distance:expr; $($op:ty),*) => {$(
         impl Checked for $op {
             fn check(
                 input: &[Self::Element],
                 result: Self::Accumulator,
                 _depth: u64,
             ) -> Check<Self::Accumulator> {
+                let same: fn(Self::Accumulator, Self::Accumulator) -> bool = $same;
+                let distance: fn(Self::Accumulator, Self::Accumulator) -> f64 = $distance;
                 let reference = reference::reduce::<Self>(input);
-                let ok = $bits(reference) == $bits(result);
-                let abs_err = if ok { 0.0 } else { (result as f64 - reference as f64).abs() };
+                let ok = same(result, reference);
+                let abs_err = if ok { 0.0 } else { distance(result, reference) };
                 Check { reference, abs_err, bound: 0.0, ok }
             }
         }
     )*};
 }
+// Integers, in a type that holds the difference of any two.
 exact! {
-    Sum<i32, i64>, |x| x; Sum<u32, u64>, |x| x; Sum<i64>, |x| x; Sum<u64>, |x| x;
-    Product<i32, i64>, |x| x; Product<u32, u64>, |x| x; Product<i64>, |x| x; Product<u64>, |x| x;
-    Min<i32>, |x| x; Min<u32>, |x| x; Min<i64>, |x| x; Min<u64>, |x| x;
-    Max<i32>, |x| x; Max<u32>, |x| x; Max<i64>, |x| x; Max<u64>, |x| x;
-    Min<f32>, f32::to_bits; Min<f64>, f64::to_bits;
-    Min<f16, f32>, f32::to_bits; Min<bf16, f32>, f32::to_bits;
-    Max<f32>, f32::to_bits; Max<f64>, f64::to_bits;
-    Max<f16, f32>, f32::to_bits; Max<bf16, f32>, f32::to_bits;
-    Xor<i32>, |x| x; Xor<u32>, |x| x; Xor<i64>, |x| x; Xor<u64>, |x| x;
-    And<i32>, |x| x; And<u32>, |x| x; And<i64>, |x| x; And<u64>, |x| x;
-    Or<i32>, |x| x; Or<u32>, |x| x; Or<i64>, |x| x; Or<u64>, |x| x;
-    Count<f32>, |x| x; Count<f64>, |x| x; Count<i32>, |x| x; Count<u32>, |x| x;
-    Count<i64>, |x| x; Count<u64>, |x| x; Count<f16>, |x| x; Count<bf16>, |x| x;
+    |a, b| a == b, |a, b| (i128::from(a) - i128::from(b)).unsigned_abs() as f64;
+    Sum<i32, i64>, Sum<u32, u64>, Sum<i64>, Sum<u64>,
+    Product<i32, i64>, Product<u32, u64>, Product<i64>, Product<u64>,
+    Min<i32>, Min<u32>, Min<i64>, Min<u64>, Max<i32>, Max<u32>, Max<i64>, Max<u64>,
+    Xor<i32>, Xor<u32>, Xor<i64>, Xor<u64>, And<i32>, And<u32>, And<i64>, And<u64>,
+    Or<i32>, Or<u32>, Or<i64>, Or<u64>,
+    Count<f32>, Count<f64>, Count<i32>, Count<u32>, Count<i64>, Count<u64>, Count<f16>, Count<bf16>
+}
+// Floating point, to the bit.
+exact! {
+    |a, b| a.to_bits() == b.to_bits(), |a, b| f64::from((a - b).abs());
+    Min<f32>, Min<f16, f32>, Min<bf16, f32>, Max<f32>, Max<f16, f32>, Max<bf16, f32>
+}
+exact! {
+    |a, b| a.to_bits() == b.to_bits(), |a, b| (a - b).abs();
+    Min<f64>, Max<f64>
 }
 
 /// Half the machine epsilon: the greatest relative error of one rounding.
@@ -74,7 +80,7 @@ macro_rules! rounded {
                 result: $accumulator,
                 depth: u64,
             ) -> Check<$accumulator> {
-                let exact = FloatSum::of(input);
+                let exact = exact_sum(input);
                 // The reference itself is rounded once, to the type of the result.
                 let bound = sum_bound(exact.magnitude, depth + 1, unit!($accumulator));
                 within(exact.value, bound, exact.magnitude + bound, result)

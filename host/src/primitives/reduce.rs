@@ -5,7 +5,7 @@ use crate::launch::resident_blocks;
 use crate::reference;
 use bytemuck::Pod;
 use cuda_std::memory::Scalar;
-use gridsync_kernels::{entry::reduce::Reducible, grid::LOADS_IN_FLIGHT};
+use gridsync_kernels::{entry::reduce::Reducible, grid::LOADS_IN_FLIGHT, op::Operation};
 
 /// Threads of a block.
 // 256 × 8 blocks fill a multiprocessor and leave a short tail; measured on an H200: bench/runs.
@@ -27,7 +27,7 @@ where
 }
 
 /// Reduces `input` on the CPU, on all its cores. An empty input gives the identity.
-pub fn reduce_on_cpu<O: Reducible>(input: &[O::Element]) -> O::Accumulator {
+pub fn reduce_on_cpu<O: Operation>(input: &[O::Element]) -> O::Accumulator {
     reference::reduce::<O>(input)
 }
 
@@ -76,21 +76,26 @@ where
     /// Puts the reduction of `input` into the stream. Allocates nothing and waits for nothing.
     ///
     /// # Errors
-    /// Those of the launch.
+    /// [`DeviceError::OtherDevice`] if `input` is not on the device of this plan, and those of the
+    /// launch.
     pub fn launch(&mut self, input: &Buffer<O::Element>) -> Result<(), DeviceError> {
+        self.device.expect_own(input)?;
         let args = (
             input.view(),
             self.partials.view(),
             self.ticket.view(),
             self.result.view(),
         );
+        let geometry = self.geometry(input.len());
         // SAFETY: the partials have room for every block of the geometry; the ticket was zeroed
         // and each launch leaves it at 0; `&mut self` and the order of the stream keep other
         // launches off all three; a dropped buffer waits for the stream.
-        unsafe {
-            self.device
-                .launch::<O::Kernel>(&self.geometry(input.len()), args)
+        let launched = unsafe { self.device.launch::<O::Kernel>(&geometry, args) };
+        if launched.is_err() {
+            // The emulator goes on after a fault, which may have left the ticket half drawn.
+            self.ticket.zero()?;
         }
+        launched
     }
 
     /// The result of the last [`launch`](Self::launch), waiting for it.

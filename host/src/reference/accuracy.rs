@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 /// A sum as a pair of numbers, `high` the nearest f64 and `low` what it lacks.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct FloatSum {
+struct FloatSum {
     high: f64,
     low: f64,
     magnitude: f64,
@@ -29,23 +29,23 @@ pub struct Exact {
     pub magnitude: f64,
 }
 
-impl FloatSum {
-    /// The sum of `input` with about twice the precision of f64, whatever its order
-    /// (Ogita, Rump, Oishi: "Accurate Sum and Dot Product", 2005).
-    pub fn of<T: Widen<f64>>(input: &[T]) -> Exact {
-        input
-            .par_chunks(CHUNK)
-            .map(|chunk| {
-                chunk
-                    .iter()
-                    .fold(Self::default(), |sum, &x| sum.add(x.widen()))
-            })
-            .collect::<Vec<_>>()
-            .into_iter()
-            .fold(Self::default(), Self::merge)
-            .exact()
-    }
+/// The sum of `input` with about twice the precision of f64, whatever its order
+/// (Ogita, Rump, Oishi: "Accurate Sum and Dot Product", 2005).
+pub fn exact_sum<T: Widen<f64>>(input: &[T]) -> Exact {
+    input
+        .par_chunks(CHUNK)
+        .map(|chunk| {
+            chunk
+                .iter()
+                .fold(FloatSum::default(), |sum, &x| sum.add(x.widen()))
+        })
+        .collect::<Vec<_>>()
+        .into_iter()
+        .fold(FloatSum::default(), FloatSum::merge)
+        .exact()
+}
 
+impl FloatSum {
     fn add(self, x: f64) -> Self {
         let (high, error) = two_sum(self.high, x);
         Self {
@@ -98,50 +98,43 @@ pub fn sum_bound(magnitude: f64, depth: u64, unit: f64) -> f64 {
     }
 }
 
-/// The true product of `input` and the greatest error of one computed in any order with `unit`
-/// roundoff, where partial products lie between `least` and `greatest`.
+/// The true product of `input`, and the greatest error of one computed in any order with `unit`
+/// roundoff, where partial products keep their precision between `least` and `greatest`.
 ///
 /// If the factors above 1 together, or those below, could leave that range, a partial product may
 /// overflow or underflow in one order and not in another: then nothing can be promised, and the
-/// bound is infinite. One NaN makes the product NaN in any order.
+/// bound is infinite. Otherwise a zero makes the product an exact zero, an infinity an infinity,
+/// both together, or a NaN, make it NaN, in any order.
 pub fn product_bound<T: Widen<f64>>(
     input: &[T],
     unit: f64,
     least: f64,
     greatest: f64,
 ) -> (f64, f64) {
-    let factors = |x: &T| -> f64 { x.widen() };
-    let parts: Vec<(f64, f64, f64)> = input
+    let (product, up, down) = input
         .par_chunks(CHUNK)
         .map(|chunk| {
             chunk
                 .iter()
-                .map(factors)
                 .fold((1.0, 0.0, 0.0), |(product, up, down), x| {
+                    let x: f64 = x.widen();
                     let log = x.abs().log2();
+                    // What is zero, infinite or NaN decides by itself, not by its size.
+                    let log = if log.is_finite() { log } else { 0.0 };
                     (product * x, up + log.max(0.0), down + log.min(0.0))
                 })
         })
-        .collect();
-    let (product, up, down) = parts
+        .collect::<Vec<_>>()
         .into_iter()
         .fold((1.0, 0.0, 0.0), |a: (f64, f64, f64), b| {
             (a.0 * b.0, a.1 + b.1, a.2 + b.2)
         });
-    if input.iter().any(|x| factors(x).is_nan()) {
-        return (f64::NAN, 0.0);
-    }
-    let in_range = up < greatest.log2() && down > least.log2();
     let error = input.len() as f64 * unit;
-    let relative = if in_range && error < 1.0 {
-        error / (1.0 - error)
-    } else {
-        f64::INFINITY
-    };
-    let bound = if relative.is_finite() {
-        relative * product.abs()
-    } else {
-        f64::INFINITY
+    let in_range = up < greatest.log2() && down > least.log2() && error < 1.0;
+    let bound = match in_range {
+        true if product.is_finite() => error / (1.0 - error) * product.abs(),
+        true => 0.0,
+        false => f64::INFINITY,
     };
     (product, bound)
 }
@@ -154,20 +147,20 @@ mod tests {
     fn the_sum_is_exact_where_plain_addition_loses_everything() {
         let mut input = vec![1e100f64, 1.0, -1e100];
         input.extend(std::iter::repeat_n(1e-20, 200_000));
-        let exact = FloatSum::of(&input);
+        let exact = exact_sum(&input);
         assert!((exact.value - (1.0 + 200_000.0 * 1e-20)).abs() < 1e-15);
         assert_eq!(exact.magnitude, 2e100);
     }
 
     #[test]
     fn infinities_and_nan_come_through() {
-        assert_eq!(FloatSum::of(&[1.0f64, f64::INFINITY]).value, f64::INFINITY);
+        assert_eq!(exact_sum(&[1.0f64, f64::INFINITY]).value, f64::INFINITY);
         assert!(
-            FloatSum::of(&[f64::NEG_INFINITY, f64::INFINITY])
+            exact_sum(&[f64::NEG_INFINITY, f64::INFINITY])
                 .value
                 .is_nan()
         );
-        assert!(FloatSum::of(&[f64::NAN, 1.0]).value.is_nan());
+        assert!(exact_sum(&[f64::NAN, 1.0]).value.is_nan());
     }
 
     #[test]
@@ -184,6 +177,9 @@ mod tests {
         let range = (f64::from(f32::MIN_POSITIVE), f64::from(f32::MAX));
         let bound = |input: &[f32]| product_bound(input, unit, range.0, range.1);
         assert_eq!(bound(&[1e30, 1e30, 1e-30, 1e-30]).1, f64::INFINITY);
+        assert_eq!(bound(&[1.5, 0.0, -2.0]), (-0.0, 0.0));
+        assert_eq!(bound(&[1.5, f32::INFINITY, -2.0]), (f64::NEG_INFINITY, 0.0));
+        assert!(bound(&[0.0, f32::INFINITY]).0.is_nan());
         let (value, error) = bound(&[1.5, 2.0, 0.5]);
         assert_eq!(value, 1.5);
         assert!(error > 0.0 && error < 1e-6);

@@ -8,7 +8,7 @@ use cuda_std::warp::{WARP_SIZE, lane_id, warp_index};
 
 shared_array! {
     /// One accumulator per warp: at most 32 warps, at most 8 bytes each.
-    fn warp_results() -> [u64; 32];
+    fn gridsync_block_reduce() -> [u64; 32];
 }
 
 /// Combines one value per thread of the block.
@@ -19,7 +19,7 @@ shared_array! {
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn reduce<O: Operation>(value: O::Accumulator) -> O::Accumulator {
-    let results = warp_results().cast::<O::Accumulator>();
+    let results = gridsync_block_reduce().cast::<O::Accumulator>();
     let value = warp::reduce::<O>(value);
     let (warp, lane) = (warp_index() as usize, lane_id() as usize);
     if lane == 0 {

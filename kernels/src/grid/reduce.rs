@@ -19,9 +19,11 @@ pub const LOADS_IN_FLIGHT: usize = 4;
 
 /// Reduces `input` to `result[0]`.
 ///
-/// Called by every thread of the grid; blocks are a multiple of 32 threads. `partials` has room for
-/// one accumulator per block and may hold anything. `ticket[0]` is 0 before the first launch, and 0
-/// again after each. The result is visible to what follows on the stream. No co-residency needed.
+/// Called by every thread of the grid; blocks are a multiple of 32 threads. The operation commutes.
+/// Nobody writes `input` while the kernel runs, so it overlaps none of the others. `partials` has
+/// room for one accumulator per block and may hold anything. `ticket[0]` is 0 before the first
+/// launch, and 0 again after each that ended. The first thread of the block that finishes last
+/// writes the result; it is visible to what follows on the stream. No co-residency needed.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn reduce<O: Operation>(
@@ -77,6 +79,7 @@ fn reduce_thread<O: Operation>(input: Global<O::Element>) -> O::Accumulator {
     };
 
     // One accumulator per place in a pack: independent chains, and no shuffling within a pack.
+    const { assert!(LOADS_IN_FLIGHT == 4, "the loop below writes out four loads") };
     let mut lanes = <O::Element as Scalar>::Pack::splat(O::identity());
     let mut p = me;
     while p + (LOADS_IN_FLIGHT - 1) * threads < packs {

@@ -1,4 +1,4 @@
-//! Operations: what a reduction or a scan combines elements by.
+//! Operations: what a reduction combines elements by.
 //!
 //! An operation is a type. Its elements are [lifted](Operation::lift) to the type it accumulates
 //! in, and combined there by an associative function with an identity.

@@ -147,9 +147,12 @@ impl Backend for Cuda {
 
     unsafe fn free(&self, address: u64) {
         if self.enter().is_ok() {
-            // SAFETY: the caller gives an address from `alloc` that is freed only now; cuMemFree
-            // itself waits for work that may use it. Its failure is that of an earlier call.
-            let _lost = unsafe { libcuda::cuMemFree_v2(address) };
+            // SAFETY: the caller gives an address from `alloc` that is freed only now; the work that
+            // may use it is waited for first. A failure is that of an earlier call.
+            let _lost = unsafe {
+                libcuda::cuStreamSynchronize(self.raw_stream()).ok().is_ok()
+                    && libcuda::cuMemFree_v2(address).ok().is_ok()
+            };
         }
     }
 
@@ -239,6 +242,9 @@ impl Backend for Cuda {
 
     fn time(&self, work: &mut dyn FnMut() -> Result<(), DeviceError>) -> Result<f64, DeviceError> {
         self.enter()?;
+        // Earlier work that failed comes to light here, by a call whose answer may be any number:
+        // cust's event calls take theirs for one of those of 2021.
+        self.wait("waiting for the work before the timed one")?;
         let timing = |error| from_cust(error, || self.after_last("timing work"));
         let start = Event::new(EventFlags::DEFAULT).map_err(timing)?;
         let stop = Event::new(EventFlags::DEFAULT).map_err(timing)?;

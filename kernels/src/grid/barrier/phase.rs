@@ -10,9 +10,11 @@ const PHASE: u32 = 1 << 31;
 /// In each round block 0 adds 2^31 − (blocks − 1) and every other block 1, so that a full round adds
 /// 2^31: the top bit, the phase, turns over, and the other bits are 0 again. The word may begin at 0
 /// once and then serve any number of rounds and launches, of any grids one after another: a launch
-/// reads its phase from the word. That is the arithmetic of CUDA's cooperative groups; unlike there
+/// reads its phase from the word. (Only after a launch that was stopped by a fault must the word be
+/// zeroed again.) That is the arithmetic of CUDA's cooperative groups; unlike there
 /// the arrival asks for no result (`red`), since each block knows the phase it waits to leave.
-#[derive(Clone, Copy, Debug)]
+// Not `Copy`: two copies would not know of each other's phase.
+#[derive(Debug)]
 pub struct PhaseBarrier {
     word: Global<u32>,
     phase: u32,
