@@ -1,0 +1,75 @@
+//! Devices to test on.
+
+use gridsync::device::cuda::NoCuda;
+use gridsync::device::{Device, DeviceError, Emulator, EmulatorConfig, KERNELS};
+use simt::{Policy, Schedule};
+use std::collections::BTreeSet;
+use std::io::{self, Write};
+use std::sync::{Mutex, PoisonError};
+
+/// The one CUDA device that all tests of a process take turns on, or why there is none.
+static CUDA: Mutex<Option<Result<Device, NoCuda>>> = Mutex::new(None);
+
+/// An emulated GPU under the fast schedule.
+#[must_use]
+pub fn emulator() -> Device {
+    Device::new(Emulator::new(EmulatorConfig::default()))
+}
+
+/// An emulated GPU whose warps take turns as `schedule` says.
+#[must_use]
+pub fn emulator_under(schedule: Schedule) -> Device {
+    Device::new(Emulator::new(EmulatorConfig {
+        schedule,
+        ..EmulatorConfig::default()
+    }))
+}
+
+/// Every policy that interleaves accesses, the random one with several seeds and lengths of turn.
+#[must_use]
+pub fn schedules() -> Vec<Schedule> {
+    let fixed = [Policy::RoundRobin, Policy::RunAhead, Policy::Reverse];
+    let random = [(1, 1), (2, 1), (3, 7), (4, 32), (5, 128), (6, 3)];
+    fixed
+        .into_iter()
+        .map(Schedule::new)
+        .chain(random.map(|(seed, quantum)| Schedule {
+            seed,
+            policy: Policy::Random { quantum },
+        }))
+        .collect()
+}
+
+/// Runs `test` on CUDA device 0, while no other test of this process does.
+///
+/// Where there is no CUDA the test is [`skipped`].
+///
+/// # Panics
+/// If there is a device that cannot be used: that is a failure, not a reason to skip.
+pub fn with_cuda(test: impl FnOnce(&Device)) {
+    let mut cuda = CUDA.lock().unwrap_or_else(PoisonError::into_inner);
+    let device = cuda.get_or_insert_with(|| match Device::cuda(0, &KERNELS) {
+        Ok(device) => Ok(device),
+        Err(DeviceError::NoCuda(reason @ (NoCuda::NoLibrary(_) | NoCuda::NoDevice))) => Err(reason),
+        Err(error) => panic!("the CUDA device should work: {error}"),
+    });
+    match device {
+        Ok(device) => test(device),
+        Err(reason) => skipped(&format!("no CUDA device: {reason}")),
+    }
+}
+
+/// Says that a test did not look at anything, and why: once for each reason past the test harness,
+/// which hides what a passing test prints, and each time within it.
+pub fn skipped(why: &str) {
+    static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    let mut said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
+    if said.insert(why.to_owned()) {
+        // Not by eprintln!, which the harness captures. Without a stderr there is no one to tell.
+        let _told = writeln!(
+            io::stderr(),
+            "SKIPPED: {why} (said once; --show-output tells every test)"
+        );
+    }
+    eprintln!("SKIPPED: {why}");
+}

@@ -1,0 +1,32 @@
+//! Files to give the program, written byte by byte from the `.npy` format's own description
+//! (`numpy.lib.format`), not by the code that reads them.
+
+use crate::oracle::Plain;
+
+/// A `.npy` file, version 1.0, with any header text and any data.
+#[must_use]
+pub fn raw(header: &str, data: &[u8]) -> Vec<u8> {
+    let before = 6 + 2 + 2;
+    let len = (before + header.len() + 1).next_multiple_of(64) - before;
+    let mut file = b"\x93NUMPY\x01\x00".to_vec();
+    file.extend((len as u16).to_le_bytes());
+    file.extend(header.as_bytes());
+    file.resize(before + len - 1, b' ');
+    file.push(b'\n');
+    file.extend(data);
+    file
+}
+
+/// The header text for an array.
+#[must_use]
+pub fn header(descr: &str, fortran: bool, shape: &str) -> String {
+    let fortran = if fortran { "True" } else { "False" };
+    format!("{{'descr': '{descr}', 'fortran_order': {fortran}, 'shape': {shape}, }}")
+}
+
+/// A one-dimensional array of `values`; none for a type that the format cannot name.
+#[must_use]
+pub fn of<T: Plain>(values: &[T]) -> Option<Vec<u8>> {
+    let header = header(T::NPY?, false, &format!("({},)", values.len()));
+    Some(raw(&header, bytemuck::cast_slice(values)))
+}

@@ -1,0 +1,212 @@
+//! What is right, by plain loops over plain numbers: no rayon, and none of gridsync's operations.
+
+use bytemuck::Pod;
+use half::{bf16, f16};
+
+/// A number of whatever type, widened without loss.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Number {
+    /// An integer, with its sign.
+    Int(i128),
+    /// A floating-point number.
+    Float(f64),
+}
+
+/// A type that arrays hold or sums are taken in.
+pub trait Plain: Pod {
+    /// What `--dtype` and the JSON call it.
+    const NAME: &'static str;
+    /// The type's string in a `.npy` header; bf16 has none.
+    const NPY: Option<&'static str>;
+    /// Its least value, which the maximum of nothing is.
+    const LEAST: Number;
+    /// Its greatest value, which the minimum of nothing is.
+    const GREATEST: Number;
+    /// The greatest relative error of one rounding to it; 0 for integers.
+    const UNIT: f64;
+
+    /// The same number.
+    fn number(self) -> Number;
+}
+
+macro_rules! integers {
+    ($($ty:ident $npy:literal;)*) => {$(
+        impl Plain for $ty {
+            const NAME: &'static str = stringify!($ty);
+            const NPY: Option<&'static str> = Some($npy);
+            const LEAST: Number = Number::Int($ty::MIN as i128);
+            const GREATEST: Number = Number::Int($ty::MAX as i128);
+            const UNIT: f64 = 0.0;
+
+            fn number(self) -> Number {
+                Number::Int(self.into())
+            }
+        }
+    )*};
+}
+integers! { i32 "<i4"; u32 "<u4"; i64 "<i8"; u64 "<u8"; }
+
+macro_rules! floats {
+    ($($ty:ident $npy:expr, $digits:literal;)*) => {$(
+        impl Plain for $ty {
+            const NAME: &'static str = stringify!($ty);
+            const NPY: Option<&'static str> = $npy;
+            const LEAST: Number = Number::Float(f64::NEG_INFINITY);
+            const GREATEST: Number = Number::Float(f64::INFINITY);
+            const UNIT: f64 = 1.0 / (1u64 << $digits) as f64;
+
+            fn number(self) -> Number {
+                Number::Float(self.into())
+            }
+        }
+    )*};
+}
+// The digits of each significand, the leading one counted (IEEE 754-2019, table 3.5).
+floats! { f16 Some("<f2"), 11; bf16 None, 8; f32 Some("<f4"), 24; f64 Some("<f8"), 53; }
+
+/// A result, and how far another may lie from it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Expected {
+    /// The right result.
+    pub value: Number,
+    /// The greatest absolute difference; 0 means the same bits.
+    pub allowed: f64,
+}
+
+impl Expected {
+    /// Whether `got` is right. Integers are compared modulo 2^64, where sums and products wrap.
+    #[must_use]
+    pub fn admits(self, got: Number) -> bool {
+        match (self.value, got) {
+            (Number::Int(a), Number::Int(b)) => a as u64 == b as u64,
+            (Number::Float(a), Number::Float(b)) if a.is_nan() => b.is_nan(),
+            (Number::Float(a), Number::Float(b)) => {
+                a.to_bits() == b.to_bits() || (a - b).abs() <= self.allowed && self.allowed > 0.0
+            }
+            _ => false,
+        }
+    }
+}
+
+/// `input` reduced by `op` as the program names it, in an accumulator `A`, where no element goes
+/// through more than `depth` roundings.
+///
+/// The tolerance is that of a sum, (depth·u + n·2^-53)·Σ|x|, the second part for the loop here;
+/// of a product, (n·u + n·2^-53)·|Π|.
+///
+/// # Panics
+/// If there is no such operation, or it does not take such elements.
+pub fn reduce<T: Plain, A: Plain>(op: &str, input: &[T], depth: u64) -> Expected {
+    let numbers = input.iter().map(|&x| x.number());
+    let exact = |value| Expected {
+        value,
+        allowed: 0.0,
+    };
+    match (op, A::LEAST) {
+        ("count", _) => exact(Number::Int(numbers.filter(|x| !is_zero(*x)).count() as i128)),
+        ("min", _) => exact(numbers.fold(A::GREATEST, |a, b| extreme(a, b, false))),
+        ("max", _) => exact(numbers.fold(A::LEAST, |a, b| extreme(a, b, true))),
+        ("sum" | "prod", Number::Float(_)) => rounded(op, numbers, depth as f64, A::UNIT),
+        (_, Number::Int(_)) => exact(Number::Int(integers::<A>(op, numbers))),
+        _ => panic!("{op} of {} is not defined", T::NAME),
+    }
+}
+
+fn is_zero(x: Number) -> bool {
+    matches!(x, Number::Int(0)) || matches!(x, Number::Float(x) if x == 0.0)
+}
+
+/// The greater, or the lesser: one NaN makes it NaN, and −0 is less than +0.
+fn extreme(a: Number, b: Number, greater: bool) -> Number {
+    let b_wins = match (a, b) {
+        (Number::Int(a), Number::Int(b)) => (b > a) == greater,
+        (Number::Float(a), _) if a.is_nan() => false,
+        (_, Number::Float(b)) if b.is_nan() => true,
+        (Number::Float(a), Number::Float(b)) => b.total_cmp(&a).is_gt() == greater,
+        _ => unreachable!("elements and accumulators are of one kind"),
+    };
+    if b_wins { b } else { a }
+}
+
+fn rounded(op: &str, numbers: impl Iterator<Item = Number>, depth: f64, unit: f64) -> Expected {
+    let floats = numbers.map(|x| match x {
+        Number::Float(x) => x,
+        Number::Int(_) => unreachable!("floating-point accumulators take floating-point elements"),
+    });
+    let (mut n, mut magnitude, mut sum, mut product) = (0.0, 0.0, -0.0, 1.0);
+    for x in floats {
+        n += 1.0;
+        magnitude += x.abs();
+        sum += x;
+        product *= x;
+    }
+    let own = n * f64::EPSILON / 2.0;
+    let (value, allowed) = if op == "sum" {
+        (sum, (depth * unit + own) * magnitude)
+    } else {
+        (product, n * unit * product.abs() + own * product.abs())
+    };
+    Expected {
+        value: Number::Float(value),
+        allowed,
+    }
+}
+
+fn integers<A: Plain>(op: &str, numbers: impl Iterator<Item = Number>) -> i128 {
+    let integers = numbers.map(|x| match x {
+        Number::Int(x) => x,
+        Number::Float(_) => panic!("{op} does not take floating-point elements"),
+    });
+    match op {
+        "sum" => integers.fold(0, i128::wrapping_add),
+        "prod" => integers.fold(1u64, |a, b| a.wrapping_mul(b as u64)).into(),
+        "xor" => integers.fold(0, |a, b| a ^ b),
+        "or" => integers.fold(0, |a, b| a | b),
+        "and" => {
+            let ones = match (A::LEAST, A::GREATEST) {
+                (Number::Int(0), Number::Int(ones)) => ones,
+                _ => -1,
+            };
+            integers.fold(ones, |a, b| a & b)
+        }
+        _ => panic!("there is no operation {op}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oracle_knows_results_worked_out_by_hand() {
+        let is = |expected: Expected, value| assert_eq!(expected.value, value);
+        is(
+            reduce::<i32, i64>("sum", &[i32::MAX, i32::MAX, -1], 0),
+            Number::Int(4_294_967_293),
+        );
+        is(reduce::<u64, u64>("prod", &[3, 5, 7], 0), Number::Int(105));
+        is(reduce::<i32, i32>("and", &[-4, 6], 0), Number::Int(4));
+        is(
+            reduce::<u32, u32>("and", &[], 0),
+            Number::Int(u32::MAX.into()),
+        );
+        is(
+            reduce::<f32, u64>("count", &[0.0, -0.0, f32::NAN, 1.0], 0),
+            Number::Int(2),
+        );
+        let least = reduce::<f64, f64>("min", &[0.0, -0.0, 3.0], 0);
+        assert!(least.admits(Number::Float(-0.0)) && !least.admits(Number::Float(0.0)));
+    }
+
+    #[test]
+    fn the_oracle_admits_what_rounding_explains_and_no_more() {
+        let sum = reduce::<f32, f32>("sum", &[1.0; 1000], 10);
+        assert!(sum.admits(Number::Float(1000.0)));
+        assert!(sum.admits(Number::Float(
+            1000.0 + 1000.0 * 9.0 * f64::from(f32::EPSILON) / 2.0
+        )));
+        assert!(!sum.admits(Number::Float(999.0)), "a lost element is seen");
+        let nan = reduce::<f64, f64>("max", &[1.0, f64::NAN, 2.0], 0);
+        assert!(nan.admits(Number::Float(f64::NAN)) && !nan.admits(Number::Float(2.0)));
+    }
+}

@@ -1,0 +1,61 @@
+//! The program under test.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+/// The path of `gridsync`.
+///
+/// It is what the environment names in `CARGO_BIN_EXE_gridsync`, as a bundle does. Run by cargo,
+/// which makes that variable only for a package's own tests, it is built first, into the folder
+/// that this test itself was built into, so that it is never older than its sources. Run by hand,
+/// it is looked for in that folder.
+///
+/// # Panics
+/// If there is no such program.
+pub fn path() -> &'static Path {
+    static PATH: OnceLock<PathBuf> = OnceLock::new();
+    PATH.get_or_init(|| {
+        if let Some(named) = env::var_os("CARGO_BIN_EXE_gridsync") {
+            return named.into();
+        }
+        // TARGET/PROFILE/deps/TEST
+        let test = env::current_exe().expect("a running test should know its own path");
+        let profile = test
+            .ancestors()
+            .nth(2)
+            .expect("a test should be built into TARGET/PROFILE/deps");
+        if let Some(cargo) = env::var_os("CARGO") {
+            build(Command::new(cargo), profile);
+        }
+        let program = profile.join(format!("gridsync{}", env::consts::EXE_SUFFIX));
+        assert!(
+            program.is_file(),
+            "{} should be there: build it with `cargo build -p gridsync`, or name it in \
+             CARGO_BIN_EXE_gridsync",
+            program.display()
+        );
+        program
+    })
+}
+
+fn build(mut cargo: Command, profile: &Path) {
+    let name = match profile.file_name().and_then(|name| name.to_str()) {
+        Some("debug") | None => "dev",
+        Some(name) => name,
+    };
+    let target = profile.parent().unwrap_or(profile);
+    let built = cargo
+        .args(["build", "--quiet", "--package=gridsync", "--bin=gridsync"])
+        .args(["--profile", name, "--target-dir"])
+        .arg(target)
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .expect("the cargo that runs this test should run");
+    assert!(
+        built.status.success(),
+        "building the program failed:\n{}",
+        String::from_utf8_lossy(&built.stderr)
+    );
+}

@@ -1,0 +1,103 @@
+//! Reductions that are wrong, in the harness of those that are right.
+
+use super::kernels;
+use crate::repeat::one_workspace;
+use gridsync::device::DeviceError;
+use gridsync::primitives::{Check, Checked};
+use gridsync::verify::{CaseError, Kind, reduce_case};
+use gridsync_kernels::entry::reduce::Reducible;
+use gridsync_kernels::op::{Operation, Sum};
+use gridsync_tests::devices::{emulator, emulator_under};
+use simt::{Fault, Policy, Schedule};
+
+type Total = Sum<i32, i64>;
+
+/// A sum of i32 in i64 whose kernel is one of the broken ones.
+macro_rules! sums {
+    ($($name:ident by $kernel:ident;)*) => {$(
+        #[derive(Clone, Copy, Debug)]
+        struct $name;
+
+        impl Operation for $name {
+            type Element = i32;
+            type Accumulator = i64;
+            const COMMUTATIVE: bool = true;
+
+            fn identity() -> i64 {
+                Total::identity()
+            }
+
+            fn lift(element: i32) -> i64 {
+                Total::lift(element)
+            }
+
+            fn combine(a: i64, b: i64) -> i64 {
+                Total::combine(a, b)
+            }
+        }
+
+        impl Reducible for $name {
+            type Kernel = kernels::$kernel;
+        }
+
+        impl Checked for $name {
+            fn check(input: &[i32], result: i64, depth: u64) -> Check<i64> {
+                Total::check(input, result, depth)
+            }
+        }
+    )*};
+}
+sums! {
+    DropsTheTail by drops_the_tail;
+    ReadsOneTooMany by reads_one_too_many;
+    ForgetsTheBlockBarrier by forgets_the_block_barrier;
+    NeverResetsTheTicket by never_resets_the_ticket;
+    ForgetsTheOtherBlocks by forgets_the_other_blocks;
+}
+
+#[test]
+fn a_dropped_tail_is_caught() {
+    let case = |len| reduce_case::<DropsTheTail>(&emulator(), Kind::Values, len, 1);
+    assert_eq!(case(4096), Ok(()), "there is no tail to drop");
+    for len in [1, 33, 4097, 8191] {
+        let caught = case(len);
+        assert!(
+            matches!(caught, Err(CaseError::Wrong(_))),
+            "{len}: {caught:?}"
+        );
+    }
+}
+
+#[test]
+fn an_element_beyond_the_end_is_caught() {
+    let caught = reduce_case::<ReadsOneTooMany>(&emulator(), Kind::Values, 100, 1);
+    let Err(CaseError::Device(DeviceError::Fault(fault))) = caught else {
+        panic!("{caught:?}");
+    };
+    assert!(matches!(*fault, Fault::Trap { .. }), "{fault}");
+}
+
+#[test]
+fn a_forgotten_block_barrier_is_caught_when_the_first_warp_runs_ahead() {
+    let device = emulator_under(Schedule::new(Policy::RunAhead));
+    let caught = reduce_case::<ForgetsTheBlockBarrier>(&device, Kind::Values, 5000, 1);
+    let Err(CaseError::Device(DeviceError::Fault(fault))) = caught else {
+        panic!("{caught:?}");
+    };
+    assert!(matches!(*fault, Fault::Uninitialised { .. }), "{fault}");
+}
+
+#[test]
+fn a_forgotten_block_is_caught() {
+    let case = |len| reduce_case::<ForgetsTheOtherBlocks>(&emulator(), Kind::Values, len, 1);
+    assert_eq!(case(1000), Ok(()), "there is one block only");
+    let caught = case(5000);
+    assert!(matches!(caught, Err(CaseError::Wrong(_))), "{caught:?}");
+}
+
+#[test]
+fn a_ticket_that_is_never_reset_is_caught_by_using_the_workspace_again() {
+    let caught = one_workspace::<NeverResetsTheTicket>(&emulator());
+    assert!(caught.is_err(), "{caught:?}");
+    assert_eq!(one_workspace::<Total>(&emulator()), Ok(()));
+}

@@ -1,0 +1,34 @@
+//! The committed PTX is what its sources give.
+
+use cuda_builder::{Header, fingerprint};
+use gridsync::device::KERNELS;
+use gridsync_tests::devices::skipped;
+use std::env;
+use std::path::PathBuf;
+
+/// The workspace: named by a bundle, else around this package.
+fn root() -> PathBuf {
+    match env::var_os("GRIDSYNC_ROOT") {
+        Some(root) => root.into(),
+        None => PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(".."),
+    }
+}
+
+#[test]
+fn the_ptx_is_not_older_than_the_kernels() {
+    for image in KERNELS {
+        let name = format!("gridsync_compute_{}.ptx", image.compute);
+        let sources = Header::read(image.text)
+            .and_then(|header| header.sources)
+            .unwrap_or_else(|| panic!("{name} should begin with the fingerprint of its sources"));
+        if let Some(absent) = sources.dirs.iter().find(|dir| !root().join(dir).is_dir()) {
+            skipped(&format!("no sources to compare the PTX with ({absent})"));
+            return;
+        }
+        let now = fingerprint(&root(), &sources.dirs).expect("the sources should be readable");
+        assert_eq!(
+            sources.sha256, now,
+            "{name} is stale: its sources have changed since; run `cargo xtask build-kernels`"
+        );
+    }
+}

@@ -1,0 +1,79 @@
+//! Arrays with more elements than 32 bits, with and without a sign, can count.
+//!
+//! All zeros but for a few elements, at the ends and at the places where an index that is too
+//! narrow wraps: no copy of the array is needed on the host. On CUDA only, where memory allows.
+
+use bytemuck::Pod;
+use cuda_std::f16;
+use gridsync::device::{Buffer, Device, DeviceError};
+use gridsync::primitives::reduce;
+use gridsync_kernels::op::{Count, Or, Sum};
+use gridsync_tests::devices::{skipped, with_cuda};
+
+/// `len` zeros, but `value` at each of `places`; none if there is not the memory.
+fn zeros_but<T: Pod>(device: &Device, len: usize, places: &[usize], value: T) -> Option<Buffer<T>> {
+    let buffer = match device.zeroed::<T>(len) {
+        Ok(buffer) => buffer,
+        Err(error @ DeviceError::OutOfMemory { .. }) => {
+            skipped(&error.to_string());
+            return None;
+        }
+        Err(error) => panic!("{error}"),
+    };
+    for &place in places {
+        let at = buffer.address() + (place * size_of::<T>()) as u64;
+        // SAFETY: every place lies within the buffer, which is live and idle.
+        unsafe { device.backend().upload(at, bytemuck::bytes_of(&value)) }
+            .expect("an element should be copied");
+    }
+    Some(buffer)
+}
+
+/// The ends, and both sides of where an index of 31 or 32 bits, or a byte offset of 32, wraps.
+fn places(len: usize) -> Vec<usize> {
+    let edges = [1 << 29, 1 << 30, 1 << 31, 1 << 32];
+    edges
+        .into_iter()
+        .flat_map(|edge: usize| [edge - 1, edge])
+        .chain([0, len - 1])
+        .filter(|&place| place < len)
+        .collect()
+}
+
+#[test]
+fn a_sum_of_more_than_two_to_the_31_elements_is_right_on_cuda() {
+    with_cuda(|cuda| {
+        let len = (1 << 31) + 9;
+        let places = places(len);
+        let Some(input) = zeros_but(cuda, len, &places, u32::MAX) else {
+            return;
+        };
+        let sum = reduce::<Sum<u32, u64>>(&input).expect("the sum should be computed");
+        assert_eq!(sum, places.len() as u64 * u64::from(u32::MAX));
+    });
+}
+
+#[test]
+fn a_count_of_more_than_two_to_the_32_elements_is_right_on_cuda() {
+    with_cuda(|cuda| {
+        let len = (1 << 32) + 9;
+        let places = places(len);
+        let Some(input) = zeros_but(cuda, len, &places, f16::ONE) else {
+            return;
+        };
+        let count = reduce::<Count<f16>>(&input).expect("the count should be computed");
+        assert_eq!(count, places.len() as u64);
+    });
+}
+
+#[test]
+fn the_last_of_more_than_two_to_the_31_elements_of_8_bytes_is_seen_on_cuda() {
+    with_cuda(|cuda| {
+        let len = (1 << 31) + 9;
+        let Some(input) = zeros_but(cuda, len, &[len - 1], 1u64 << 63) else {
+            return;
+        };
+        let or = reduce::<Or<u64>>(&input).expect("the or should be computed");
+        assert_eq!(or, 1 << 63);
+    });
+}

@@ -1,0 +1,46 @@
+//! Every kernel on every kind of input, size and device, held against what is right.
+//!
+//! | module | what it stamps or tries |
+//! |---|---|
+//! | `reduce` | every reduction × size × backend, and every schedule of the emulator |
+//! | `alignment` | views that start 0 to 8 elements past an aligned address |
+//! | `special` | NaN, infinities and zeros of either sign, wherever they stand |
+//! | `repeat` | the same bits again; one workspace, many lengths |
+//! | `huge` | more than 2^31 and 2^32 elements |
+//! | `barrier` | the grid barrier: rounds, reuse, shapes, schedules, refusals |
+//! | `xpx` | X→P→X: right with the grid barrier, wrong as predicted without |
+//! | `broken` | kernels that are wrong by design, which the harness has to catch |
+//! | `coverage` | that nothing in the PTX is left out of all this |
+//! | `fresh` | that the PTX is made from the sources beside it |
+
+/// Stamps a check of a device once for each backend, as a test of its own.
+macro_rules! on_each_backend {
+    ($(fn $name:ident($device:ident: &Device) $body:block)*) => {$(
+        mod $name {
+            use super::*;
+
+            fn check($device: &Device) $body
+
+            #[test]
+            fn on_the_emulator() {
+                check(&gridsync_tests::devices::emulator());
+            }
+
+            #[test]
+            fn on_cuda() {
+                gridsync_tests::devices::with_cuda(check);
+            }
+        }
+    )*};
+}
+
+mod alignment;
+mod barrier;
+mod broken;
+mod coverage;
+mod fresh;
+mod huge;
+mod reduce;
+mod repeat;
+mod special;
+mod xpx;

@@ -1,0 +1,68 @@
+//! Again: the same bits from the same input, whatever ran before and in whatever order.
+
+use gridsync::device::Device;
+use gridsync::primitives::{Checked, Reducer};
+use gridsync::verify::{Kind, Sample, sample};
+use gridsync_kernels::entry::reduce::Reducible;
+use gridsync_kernels::op::{Sum, Xor};
+use gridsync_tests::devices::{emulator, emulator_under, schedules};
+use gridsync_tests::oracle::Plain;
+use std::fmt::Debug;
+
+/// Reduces inputs of many lengths, longer after shorter and the other way round, in one workspace:
+/// the first result that is wrong, if one is.
+pub(crate) fn one_workspace<O>(device: &Device) -> Result<(), String>
+where
+    O: Reducible + Checked,
+    O::Element: Plain + Sample,
+    O::Accumulator: Plain + Debug,
+{
+    let mut reducer = Reducer::<O>::new(device).map_err(|error| error.to_string())?;
+    for (seed, len) in (0..).zip([9000, 0, 1, 50_000, 4096, 4097, 0, 33, 12_289, 12_289]) {
+        let host = sample::<O::Element>(Kind::Values, len, seed);
+        let input = device.upload(&host).map_err(|error| error.to_string())?;
+        let result = reducer.reduce(&input).map_err(|error| error.to_string())?;
+        let check = O::check(&host, result, reducer.depth(len));
+        if !check.ok {
+            return Err(format!("{len} elements: {result:?} is wrong: {check:?}"));
+        }
+    }
+    Ok(())
+}
+
+/// The bits of a sum that rounds at nearly every step.
+fn bits_of_a_sum(device: &Device, len: usize) -> u32 {
+    let input = device
+        .upload(&sample::<f32>(Kind::Values, len, 7))
+        .expect("the input should fit");
+    let mut reducer = Reducer::<Sum<f32>>::new(device).expect("a reducer should fit");
+    let sum = reducer.reduce(&input).expect("the sum should be computed");
+    sum.to_bits()
+}
+
+on_each_backend! {
+    fn one_workspace_serves_sums_of_every_length(device: &Device) {
+        one_workspace::<Sum<f32>>(device).unwrap_or_else(|wrong| panic!("{wrong}"));
+    }
+    fn one_workspace_serves_xors_of_every_length(device: &Device) {
+        one_workspace::<Xor<u64>>(device).unwrap_or_else(|wrong| panic!("{wrong}"));
+    }
+    fn a_new_workspace_gives_the_same_bits(device: &Device) {
+        for len in [1000, 4097, 70_001] {
+            let first = bits_of_a_sum(device, len);
+            for _ in 0..5 {
+                assert_eq!(bits_of_a_sum(device, len), first, "{len} elements");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_sum_has_the_same_bits_under_every_schedule() {
+    let len = 3 * 4096 + 5;
+    let first = bits_of_a_sum(&emulator(), len);
+    for schedule in schedules() {
+        let bits = bits_of_a_sum(&emulator_under(schedule), len);
+        assert_eq!(bits, first, "{schedule:?}");
+    }
+}

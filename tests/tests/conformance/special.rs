@@ -1,0 +1,187 @@
+//! NaN, infinities and the two zeros: what they make of a reduction, wherever they stand.
+
+use cuda_std::{bf16, f16};
+use gridsync::device::Device;
+use gridsync::primitives::{reduce, reduce::reduce_on_cpu};
+use gridsync_kernels::entry::reduce::Reducible;
+use gridsync_kernels::op::{Count, Max, Min, Product, Sum};
+use gridsync_tests::oracle::{Number, Plain};
+
+/// A length with a partial pack at its end, for two blocks at least.
+const LEN: usize = 8211;
+
+/// First, last, the edges of a lane, a warp and a pack, and the tail.
+const PLACES: [usize; 8] = [0, 1, 7, 31, 32, LEN / 2, LEN - 2, LEN - 1];
+
+/// A floating-point type that the tests can make numbers of.
+trait Float: Plain {
+    fn from_f64(x: f64) -> Self;
+}
+
+macro_rules! float {
+    ($($ty:ty: $convert:expr;)*) => {$(
+        impl Float for $ty {
+            fn from_f64(x: f64) -> Self {
+                let convert: fn(f64) -> Self = $convert;
+                convert(x)
+            }
+        }
+    )*};
+}
+float! { f16: f16::from_f64; bf16: bf16::from_f64; f32: |x| x as f32; f64: |x| x; }
+
+/// Ones, but for some elements.
+fn ones_but<T: Float>(others: &[(usize, f64)]) -> Vec<T> {
+    let mut input = vec![T::from_f64(1.0); LEN];
+    for &(at, x) in others {
+        input[at] = T::from_f64(x);
+    }
+    input
+}
+
+/// Reduces on the device and on the CPU, which agree to the bit, or are both NaN.
+fn both<O>(device: &Device, input: &[O::Element]) -> f64
+where
+    O: Reducible,
+    O::Element: Plain,
+    O::Accumulator: Plain,
+{
+    let buffer = device.upload(input).expect("the input should fit");
+    let on_device = reduce::<O>(&buffer).unwrap_or_else(|error| panic!("{error}"));
+    let (on_device, on_cpu) = (on_device.number(), reduce_on_cpu::<O>(input).number());
+    match (on_device, on_cpu) {
+        (Number::Float(a), Number::Float(b)) => {
+            assert!(
+                a.to_bits() == b.to_bits() || a.is_nan() && b.is_nan(),
+                "the device says {a:?}, the CPU {b:?}"
+            );
+            a
+        }
+        (Number::Int(a), Number::Int(b)) => {
+            assert_eq!(a, b, "device and CPU");
+            a as f64
+        }
+        both => panic!("{both:?}"),
+    }
+}
+
+/// One NaN makes every result NaN, of any sign and wherever it stands; it counts as not zero.
+fn one_nan<T, S, P, L, G, C>(device: &Device)
+where
+    T: Float,
+    S: Reducible<Element = T, Accumulator: Plain>,
+    P: Reducible<Element = T, Accumulator: Plain>,
+    L: Reducible<Element = T, Accumulator: Plain>,
+    G: Reducible<Element = T, Accumulator: Plain>,
+    C: Reducible<Element = T, Accumulator: Plain>,
+{
+    for at in PLACES {
+        for nan in [f64::NAN, -f64::NAN] {
+            // An infinity beside it is not mistaken for the extreme.
+            let input =
+                ones_but::<T>(&[(at, nan), (LEN / 3, f64::NEG_INFINITY), (99, f64::INFINITY)]);
+            assert!(both::<L>(device, &input).is_nan(), "min, NaN at {at}");
+            assert!(both::<G>(device, &input).is_nan(), "max, NaN at {at}");
+            let input = ones_but::<T>(&[(at, nan), (LEN / 3, 0.0)]);
+            assert!(both::<S>(device, &input).is_nan(), "sum, NaN at {at}");
+            assert!(both::<P>(device, &input).is_nan(), "product, NaN at {at}");
+            assert_eq!(both::<C>(device, &input), LEN as f64 - 1.0, "NaN at {at}");
+        }
+    }
+}
+
+/// Infinities win, cancel to NaN, and are left alone by the rest.
+fn infinities<T, S, P, L, G>(device: &Device)
+where
+    T: Float,
+    S: Reducible<Element = T, Accumulator: Plain>,
+    P: Reducible<Element = T, Accumulator: Plain>,
+    L: Reducible<Element = T, Accumulator: Plain>,
+    G: Reducible<Element = T, Accumulator: Plain>,
+{
+    for at in PLACES {
+        for infinity in [f64::INFINITY, f64::NEG_INFINITY] {
+            let input = ones_but::<T>(&[(at, infinity)]);
+            assert_eq!(both::<S>(device, &input), infinity);
+            assert_eq!(both::<P>(device, &input), infinity);
+            assert_eq!(both::<L>(device, &input), infinity.min(1.0));
+            assert_eq!(both::<G>(device, &input), infinity.max(1.0));
+        }
+        let other = (at + LEN / 2 + 1) % LEN;
+        let input = ones_but::<T>(&[(at, f64::INFINITY), (other, f64::NEG_INFINITY)]);
+        assert!(both::<S>(device, &input).is_nan(), "∞ − ∞");
+        assert_eq!(both::<L>(device, &input), f64::NEG_INFINITY);
+        assert_eq!(both::<G>(device, &input), f64::INFINITY);
+        let input = ones_but::<T>(&[(at, f64::INFINITY), (other, 0.0)]);
+        assert!(both::<P>(device, &input).is_nan(), "∞ × 0");
+    }
+}
+
+/// −0 is less than +0, neither counts, and only −0 sums to −0.
+fn zeros<T, S, L, G, C>(device: &Device)
+where
+    T: Float,
+    S: Reducible<Element = T, Accumulator: Plain>,
+    L: Reducible<Element = T, Accumulator: Plain>,
+    G: Reducible<Element = T, Accumulator: Plain>,
+    C: Reducible<Element = T, Accumulator: Plain>,
+{
+    let is = |x: f64, zero: f64| assert_eq!(x.to_bits(), zero.to_bits(), "{x:?}");
+    for at in PLACES {
+        for (all, one) in [(0.0, -0.0), (-0.0, 0.0)] {
+            let mut input = vec![T::from_f64(all); LEN];
+            input[at] = T::from_f64(one);
+            is(both::<L>(device, &input), -0.0);
+            is(both::<G>(device, &input), 0.0);
+            is(both::<S>(device, &input), 0.0);
+            is(both::<C>(device, &input), 0.0);
+        }
+    }
+    is(both::<S>(device, &[T::from_f64(-0.0); LEN]), -0.0);
+    is(both::<G>(device, &[T::from_f64(-0.0); LEN]), -0.0);
+}
+
+macro_rules! of_each_type {
+    ($($module:ident: $ty:ident $accumulator:ident;)*) => {$(
+        mod $module {
+            use super::*;
+
+            on_each_backend! {
+                fn one_nan_is_enough(device: &Device) {
+                    one_nan::<
+                        $ty,
+                        Sum<$ty, $accumulator>,
+                        Product<$ty, $accumulator>,
+                        Min<$ty, $accumulator>,
+                        Max<$ty, $accumulator>,
+                        Count<$ty>,
+                    >(device)
+                }
+                fn infinities_win_or_cancel(device: &Device) {
+                    infinities::<
+                        $ty,
+                        Sum<$ty, $accumulator>,
+                        Product<$ty, $accumulator>,
+                        Min<$ty, $accumulator>,
+                        Max<$ty, $accumulator>,
+                    >(device)
+                }
+                fn the_zeros_are_told_apart(device: &Device) {
+                    zeros::<
+                        $ty,
+                        Sum<$ty, $accumulator>,
+                        Min<$ty, $accumulator>,
+                        Max<$ty, $accumulator>,
+                        Count<$ty>,
+                    >(device)
+                }
+            }
+        }
+    )*};
+}
+of_each_type! {
+    of_f16: f16 f32;
+    of_bf16: bf16 f32;
+    of_f32: f32 f32;
+    of_f64: f64 f64;
+}

@@ -1,0 +1,114 @@
+//! X→P→X: right behind a grid barrier, wrong without one, and wrong as the hardware's units make it.
+
+use gridsync::device::Device;
+use gridsync::lab::xpx::{Form, Setup, Wrong, run};
+use gridsync::launch::{Blocks, cooperative};
+use gridsync::reference;
+use gridsync_kernels::entry::xpx::xpx_grid_barrier;
+use gridsync_tests::devices::{emulator_under, schedules};
+use simt::{Policy, Schedule};
+
+/// The seed's shape, and others: one block, one thread, warps that are not full, elements that do
+/// not fill the grid, and more of them than threads.
+const SETUPS: [(usize, u32, u32); 9] = [
+    (128, 2, 64),
+    (1, 1, 1),
+    (7, 1, 1),
+    (33, 1, 32),
+    (100, 3, 33),
+    (64, 4, 32),
+    (300, 2, 64),
+    (5, 8, 32),
+    (129, 2, 96),
+];
+
+fn setup((elements, blocks, threads): (usize, u32, u32)) -> Setup {
+    Setup {
+        elements,
+        blocks,
+        threads,
+    }
+}
+
+fn once(device: &Device, form: Form, setup: &Setup) -> Option<Wrong> {
+    run(device, form, setup, 0).unwrap_or_else(|error| panic!("{setup:?}: {error}"))
+}
+
+on_each_backend! {
+    fn behind_a_grid_barrier_every_shape_is_right(device: &Device) {
+        for shape in SETUPS {
+            let wrong = once(device, Form::GridBarrier, &setup(shape));
+            assert_eq!(wrong, None, "{shape:?}");
+        }
+    }
+
+    fn many_rounds_in_one_launch_equal_the_reference(device: &Device) {
+        let start: Vec<f32> = (0..96).map(|j| j as f32 * 0.37 + 1.0).collect();
+        let x = device.upload(&start).expect("X should fit");
+        let p = device.upload(&[f32::NAN; 96]).expect("P should fit");
+        let barrier = device.zeroed::<u32>(1).expect("a word should fit");
+        let geometry = cooperative::<xpx_grid_barrier>(device, Blocks::Exactly(3), 32, 0)
+            .expect("three blocks should fit");
+        let args = (x.view(), p.view(), 0, barrier.view(), 20);
+        // SAFETY: X and P have one length; the barrier's word starts at 0; all blocks are
+        // resident; the buffers outlive the launch, which the download waits for.
+        unsafe { device.launch::<xpx_grid_barrier>(&geometry, args) }.expect("it should run");
+        let got = x.download().expect("X should come back");
+        let bits = |x: &[f32]| x.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+        assert_eq!(bits(&got), bits(&reference::xpx(&start, 20)));
+    }
+}
+
+#[test]
+fn behind_a_grid_barrier_every_schedule_is_right() {
+    for schedule in schedules() {
+        let device = emulator_under(schedule);
+        for shape in SETUPS {
+            let wrong = once(&device, Form::GridBarrier, &setup(shape));
+            assert_eq!(wrong, None, "{shape:?} under {schedule:?}");
+        }
+    }
+}
+
+#[test]
+fn without_a_barrier_whole_warps_are_wrong() {
+    let device = emulator_under(Schedule::new(Policy::RunAhead));
+    for shape in [(128, 2, 64), (256, 4, 64), (96, 1, 96)] {
+        let setup = setup(shape);
+        let wrong = once(&device, Form::NoBarrier, &setup)
+            .unwrap_or_else(|| panic!("{shape:?} should go wrong"));
+        assert!(wrong.whole_warps > 0, "{shape:?}: {wrong:?}");
+        assert_eq!(wrong.broken_warps, 0, "{shape:?}: {wrong:?}");
+        assert_eq!(wrong.elements, 32 * wrong.whole_warps, "{shape:?}");
+        assert_eq!(wrong.first.start % 32, 0, "{shape:?}");
+    }
+}
+
+#[test]
+fn behind_a_block_barrier_whole_blocks_are_wrong() {
+    for policy in [Policy::RunAhead, Policy::Reverse] {
+        let device = emulator_under(Schedule::new(policy));
+        for shape in [(128, 2, 64), (256, 4, 64)] {
+            let wrong = once(&device, Form::BlockBarrier, &setup(shape))
+                .unwrap_or_else(|| panic!("{shape:?} should go wrong under {policy:?}"));
+            assert!(wrong.whole_blocks > 0, "{shape:?}: {wrong:?}");
+            assert_eq!(wrong.broken_blocks, 0, "{shape:?}: {wrong:?}");
+            assert_eq!(wrong.elements, 64 * wrong.whole_blocks, "{shape:?}");
+        }
+    }
+}
+
+#[test]
+fn one_block_needs_no_grid_barrier_and_one_warp_needs_none() {
+    for schedule in schedules() {
+        let device = emulator_under(schedule);
+        for (form, shape) in [
+            (Form::BlockBarrier, (96, 1, 96)),
+            (Form::NoBarrier, (32, 1, 32)),
+        ] {
+            assert!(!form.can_fail(&setup(shape)));
+            let wrong = once(&device, form, &setup(shape));
+            assert_eq!(wrong, None, "{form:?}, {shape:?} under {schedule:?}");
+        }
+    }
+}

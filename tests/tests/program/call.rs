@@ -1,0 +1,81 @@
+//! Calling the program.
+
+use assert_cmd::Command;
+use gridsync_tests::program;
+use serde_json::Value;
+use std::sync::{Mutex, PoisonError};
+
+/// The contract's exit codes.
+pub(crate) const WRONG_USAGE: i32 = 2;
+pub(crate) const DEVICE_FAILURE: i32 = 3;
+
+/// A call of the program that has ended.
+#[derive(Debug)]
+pub(crate) struct Call {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+/// Calls the program on a machine without a CUDA driver, whatever this one has.
+pub(crate) fn without_cuda(args: &[&str], stdin: &[u8]) -> Call {
+    run(
+        Command::new(program::path()).env("GRIDSYNC_LIBCUDA", "/nonexistent/libcuda.so.1"),
+        args,
+        stdin,
+    )
+}
+
+/// Calls the program on the machine as it is, with the GPU, if there is one, to itself.
+pub(crate) fn gridsync(args: &[&str], stdin: &[u8]) -> Call {
+    static GPU: Mutex<()> = Mutex::new(());
+    let _alone = GPU.lock().unwrap_or_else(PoisonError::into_inner);
+    run(&mut Command::new(program::path()), args, stdin)
+}
+
+fn run(command: &mut Command, args: &[&str], stdin: &[u8]) -> Call {
+    let output = command
+        .args(args)
+        .write_stdin(stdin)
+        .output()
+        .expect("the program should start");
+    let text = |bytes| String::from_utf8(bytes).expect("the program should print UTF-8");
+    Call {
+        code: output.status.code(),
+        stdout: text(output.stdout),
+        stderr: text(output.stderr),
+    }
+}
+
+impl Call {
+    /// It did what it was asked, and had nothing to say on standard error.
+    #[track_caller]
+    pub(crate) fn succeeds(self) -> Self {
+        assert_eq!((self.code, self.stderr.as_str()), (Some(0), ""), "{self:?}");
+        self
+    }
+
+    /// It succeeded, and printed one JSON value and nothing else.
+    #[track_caller]
+    pub(crate) fn json(self) -> Value {
+        let call = self.succeeds();
+        serde_json::from_str(&call.stdout).unwrap_or_else(|error| panic!("{error}: {call:?}"))
+    }
+
+    /// It failed with `code`, printed nothing on standard output, and one line on standard error
+    /// that begins with its name and contains every one of `parts`.
+    #[track_caller]
+    pub(crate) fn fails(self, code: i32, parts: &[&str]) {
+        assert_eq!(self.code, Some(code), "{self:?}");
+        assert_eq!(self.stdout, "", "{self:?}");
+        let line = self
+            .stderr
+            .strip_suffix('\n')
+            .unwrap_or_else(|| panic!("a line should end: {self:?}"));
+        assert!(!line.contains('\n'), "one line should do: {self:?}");
+        assert!(line.starts_with("gridsync: "), "{self:?}");
+        for part in parts {
+            assert!(line.contains(part), "{part:?} should be in {line:?}");
+        }
+    }
+}

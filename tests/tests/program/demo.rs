@@ -1,0 +1,117 @@
+//! `gridsync demo`.
+
+use crate::call::{WRONG_USAGE, gridsync, without_cuda};
+use serde_json::Value;
+
+/// The three forms in the order shown: their names and how many of their runs went wrong.
+fn forms(demo: &Value) -> Vec<(String, u64)> {
+    let forms = demo["forms"].as_array().expect("there should be forms");
+    forms
+        .iter()
+        .map(|form| {
+            let name = form["form"].as_str().expect("a form has a name");
+            let wrong = form["wrong_runs"].as_u64().expect("runs are counted");
+            (name.to_owned(), wrong)
+        })
+        .collect()
+}
+
+#[track_caller]
+fn shows_the_fault_and_the_cure(demo: &Value) {
+    let [none, block, grid] = &forms(demo)[..] else {
+        panic!("three forms: {demo}");
+    };
+    assert_eq!(none.0, "no barrier");
+    assert_eq!(block.0, "block barrier");
+    assert_eq!(grid.0, "grid barrier");
+    assert!(none.1 > 0, "{demo}");
+    assert!(block.1 > 0, "{demo}");
+    assert_eq!(grid.1, 0, "{demo}");
+}
+
+#[test]
+fn the_first_two_forms_go_wrong_and_the_third_never() {
+    shows_the_fault_and_the_cure(&gridsync(&["demo", "--json"], b"").json());
+    shows_the_fault_and_the_cure(&without_cuda(&["demo", "--json"], b"").json());
+}
+
+#[test]
+fn one_run_is_enough_to_show_it() {
+    let args = ["demo", "--device", "emulator", "--runs", "1", "--json"];
+    shows_the_fault_and_the_cure(&gridsync(&args, b"").json());
+}
+
+#[test]
+fn another_shape_shows_it_too() {
+    let args = [
+        "demo",
+        "-n",
+        "192",
+        "--blocks",
+        "3",
+        "--threads",
+        "64",
+        "--runs",
+        "4",
+        "--json",
+    ];
+    let demo = without_cuda(&args, b"").json();
+    shows_the_fault_and_the_cure(&demo);
+    assert_eq!(demo["elements"], 192);
+    assert_eq!(demo["blocks"], 3);
+    assert_eq!(demo["threads"], 64);
+}
+
+#[test]
+fn the_table_says_on_what_it_ran_and_what_came_out() {
+    let demo = without_cuda(&["demo", "--runs", "5"], b"").succeeds();
+    for part in [
+        "emulator",
+        "no barrier",
+        "block barrier",
+        "grid barrier",
+        "0 of 5",
+    ] {
+        assert!(demo.stdout.contains(part), "{part:?}: {}", demo.stdout);
+    }
+}
+
+#[test]
+fn one_warp_alone_is_right_in_every_form() {
+    let args = [
+        "demo",
+        "-n",
+        "32",
+        "--blocks",
+        "1",
+        "--threads",
+        "32",
+        "--runs",
+        "3",
+        "--json",
+    ];
+    let demo = without_cuda(&args, b"").json();
+    assert!(forms(&demo).iter().all(|(_, wrong)| *wrong == 0), "{demo}");
+}
+
+#[test]
+fn a_grid_that_does_not_fit_is_refused_with_the_largest_that_does() {
+    // 8 multiprocessors of 1024 threads and 16 blocks each.
+    without_cuda(&["demo", "--blocks", "100000"], b"")
+        .fails(WRONG_USAGE, &["100000", "64 threads", "at most 128 blocks"]);
+    without_cuda(&["demo", "--blocks", "129"], b"").fails(WRONG_USAGE, &["129", "128"]);
+    gridsync(&["demo", "--blocks", "100000"], b"")
+        .fails(WRONG_USAGE, &["100000", "launch at most"]);
+}
+
+#[test]
+fn shapes_that_are_no_grid_are_refused() {
+    let demo = |args: &[&str]| without_cuda(&[&["demo"], args].concat(), b"");
+    demo(&["-n", "0"]).fails(WRONG_USAGE, &["--elements", "1..="]);
+    demo(&["--blocks", "0"]).fails(WRONG_USAGE, &["0 blocks"]);
+    demo(&["--threads", "0"]).fails(WRONG_USAGE, &["0 threads", "1 to 1024"]);
+    demo(&["--threads", "2000"]).fails(WRONG_USAGE, &["2000 threads", "1 to 1024"]);
+    demo(&["--runs", "0"]).fails(WRONG_USAGE, &["--runs", "1..="]);
+    demo(&["--blocks", "-1"]).fails(WRONG_USAGE, &["-1"]);
+    demo(&["--device", "cpu"]).fails(WRONG_USAGE, &["--device emulator"]);
+}

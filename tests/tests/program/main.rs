@@ -1,0 +1,14 @@
+//! The program from outside: what it prints, where, and with which exit code.
+//!
+//! `gridsync` is found as `gridsync_tests::program` says; its inputs are made here. Tests that
+//! claim something about a machine without CUDA make one by `GRIDSYNC_LIBCUDA`.
+
+mod bad_input;
+mod call;
+mod demo;
+mod devices;
+mod help;
+mod reduce;
+mod special;
+mod usage;
+mod verify;
