@@ -35,10 +35,8 @@ struct Executable {
 pub(crate) fn run(args: &Args) -> Result<Outcome> {
     let out = root().join(&args.out);
     if out.exists() {
-        // A mistyped path must not cost anybody a folder.
-        let empty = fs::read_dir(&out)?.next().is_none();
         ensure!(
-            empty || out.join("run-tests.sh").is_file(),
+            may_go(&out)?,
             "{} exists and is no bundle: not replaced",
             out.display()
         );
@@ -85,6 +83,12 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
         bytes as f64 / f64::from(1 << 20)
     );
     Ok(Outcome::Passed)
+}
+
+/// Whether a folder is empty or a bundle, of which `test-executables` is the first thing made. A mistyped path must not
+/// cost anybody a folder.
+fn may_go(out: &Path) -> Result<bool> {
+    Ok(out.join("test-executables").is_dir() || fs::read_dir(out)?.next().is_none())
 }
 
 /// Runs cargo for the release profile and returns the executables it says it built.
@@ -155,6 +159,17 @@ fn executable(script: &Path) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_a_bundle_or_an_empty_folder_is_replaced() {
+        for source in [".", "xtask", "xtask/src/bundle", "tests"] {
+            assert!(!may_go(&root().join(source)).unwrap(), "{source}");
+        }
+        let out = tempfile::tempdir().unwrap();
+        assert!(may_go(out.path()).unwrap());
+        fs::create_dir(out.path().join("test-executables")).unwrap();
+        assert!(may_go(out.path()).unwrap());
+    }
 
     #[test]
     fn only_executables_that_run_without_a_compiler_are_taken() {

@@ -10,7 +10,8 @@ use cuda_builder::{Arch, Built, Compiler, CudaBuilder, Header, fingerprint};
 use crate::outcome::Outcome;
 use crate::workspace::{ptx_dir, root};
 
-/// Everything that reaches the device. The header of each PTX file carries the fingerprint of these folders.
+/// The sources of the kernels, whose fingerprint the header of each PTX file carries. The flags of `cuda_builder`, the
+/// compiler and the `half` crate decide on the PTX too: a change of those only a build shows.
 const SOURCES: [&str; 3] = ["kernels", "toolchain/cuda_std", "toolchain/cuda_std_macros"];
 
 /// What is committed: everything since Turing, and what Hopper adds.

@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::array::byte_len;
 use super::npy::header_bytes;
@@ -71,8 +71,7 @@ fn write(output: &Output, parts: &[&[u8]]) -> Result<(), DataError> {
 
 /// Gives `path` the content that `fill` writes, in one step, or leaves everything as it is.
 fn replace(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
-    // The target of a symbolic link is what gets the content, not the link; a new file has nothing to follow.
-    let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let path = &end_of_links(path)?;
     if path.is_dir() {
         return Err(io::ErrorKind::IsADirectory.into());
     }
@@ -98,6 +97,21 @@ fn replace(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::R
     temporary.as_file().sync_all()?;
     temporary.persist(path)?;
     Ok(())
+}
+
+/// The file that a write to `path` makes or changes. The target of a symbolic link is what gets the content, not the
+/// link, even where there is no such file yet.
+fn end_of_links(path: &Path) -> io::Result<PathBuf> {
+    match fs::canonicalize(path) {
+        // A link that leads round in a circle is another error, so that the loop has an end.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        there => return there,
+    }
+    let mut end = path.to_owned();
+    while let Ok(target) = fs::read_link(&end) {
+        end = end.parent().unwrap_or(Path::new("")).join(target);
+    }
+    Ok(end)
 }
 
 #[cfg(test)]
@@ -131,6 +145,32 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         replace(&folder.path().join("out.npy"), half_then_full).unwrap_err();
         assert!(names(folder.path()).is_empty());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_to_a_file_that_is_not_there_yet_is_followed() {
+        use std::os::unix::fs::symlink;
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::create_dir(at("results")).unwrap();
+        symlink("second", at("first")).unwrap();
+        symlink("results/out.npy", at("second")).unwrap();
+        replace(&at("first"), |file| file.write_all(b"new")).unwrap();
+        assert_eq!(fs::read(at("results/out.npy")).unwrap(), b"new");
+        for link in ["first", "second"] {
+            assert!(at(link).is_symlink(), "{link} was replaced");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_to_itself_is_an_error_and_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink("link", &link).unwrap();
+        replace(&link, |file| file.write_all(b"new")).unwrap_err();
+        assert!(link.is_symlink());
     }
 
     #[test]

@@ -59,8 +59,7 @@ impl Arch {
     pub const fn ptx_version(self) -> u32 {
         match self {
             Self::Compute75 | Self::Compute80 | Self::Compute86 => 74,
-            Self::Compute89 => 78,
-            Self::Compute90 => 80,
+            Self::Compute89 | Self::Compute90 => 78,
             Self::Compute100 => 86,
             Self::Compute120 => 87,
         }

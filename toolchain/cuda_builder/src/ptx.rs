@@ -8,7 +8,7 @@ const TITLE: &str = "// gridsync kernels";
 /// What a PTX file says about itself in its first lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Header {
-    /// The target, as in `sm_90, PTX ISA 8.0`.
+    /// The target, as in `sm_90, PTX ISA 7.8`.
     pub target: String,
     /// The compiler, as [`Compiler::version`](crate::Compiler::version) gives it.
     pub compiler: String,
@@ -101,7 +101,7 @@ mod tests {
 
     fn header(sources: Option<Sources>) -> Header {
         Header {
-            target: "sm_90, PTX ISA 8.0".into(),
+            target: "sm_90, PTX ISA 7.8".into(),
             compiler: "rustc 1.96.0 (ac68faa20 2026-05-25), LLVM version 22.1.8".into(),
             sources,
         }

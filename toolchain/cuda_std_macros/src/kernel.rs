@@ -3,7 +3,7 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{
-    Error, FnArg, Ident, ItemFn, Pat, Result, ReturnType, Token, parse::Parser,
+    Attribute, Error, FnArg, Ident, ItemFn, Pat, Result, ReturnType, Token, parse::Parser,
     punctuated::Punctuated,
 };
 
@@ -22,6 +22,8 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStr
     } = &function;
     let (name, inputs) = (&sig.ident, &sig.inputs);
     let text = name.to_string();
+    let on_type = attrs.iter().filter(|attr| belongs_to_type(attr));
+    let on_body = attrs.iter().filter(|attr| belongs_to_body(attr));
     Ok(quote! {
         #[cfg(target_arch = "nvptx64")]
         #(#attrs)*
@@ -29,7 +31,7 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStr
         #vis unsafe extern "ptx-kernel" fn #name(#inputs) #block
 
         #[cfg(not(target_arch = "nvptx64"))]
-        #(#attrs)*
+        #(#on_type)*
         #[allow(non_camel_case_types)]
         #[derive(Clone, Copy, Debug)]
         #vis struct #name;
@@ -40,6 +42,7 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStr
             const COOPERATIVE: bool = #cooperative;
             type Args = (#(#types,)*);
 
+            #(#on_body)*
             #[allow(clippy::unused_unit)]
             unsafe fn run((#(#names,)*): Self::Args) #block
         }
@@ -60,8 +63,43 @@ fn is_cooperative(options: TokenStream) -> Result<bool> {
     Ok(cooperative)
 }
 
+fn is_any(attribute: &Attribute, names: &[&str]) -> bool {
+    names.iter().any(|name| attribute.path().is_ident(name))
+}
+
+/// Whether an attribute of the kernel goes to its type on the host: what is said of the item, and
+/// lints, some of which look at items. Not `expect`, which must be met exactly once.
+fn belongs_to_type(attribute: &Attribute) -> bool {
+    is_any(
+        attribute,
+        &["doc", "deprecated", "allow", "warn", "deny", "forbid"],
+    )
+}
+
+/// Whether an attribute of the kernel goes to its body on the host: lints, and what is said of
+/// functions alone (`inline`, `cold`, …).
+fn belongs_to_body(attribute: &Attribute) -> bool {
+    !is_any(attribute, &["doc", "deprecated"])
+}
+
 fn check(function: &ItemFn) -> Result<()> {
     let sig = &function.sig;
+    if let Some(token) = &sig.asyncness {
+        let message = "a kernel cannot be `async`: a grid runs each thread to its end";
+        return Err(Error::new_spanned(token, message));
+    }
+    if let Some(token) = &sig.constness {
+        let message = "a kernel cannot be `const`: only a launch runs it";
+        return Err(Error::new_spanned(token, message));
+    }
+    if let Some(abi) = &sig.abi {
+        let message = "a kernel cannot name an ABI: `#[kernel]` gives it that of the device";
+        return Err(Error::new_spanned(abi, message));
+    }
+    if let Some(clause) = &sig.generics.where_clause {
+        let message = "a kernel cannot have a `where` clause: its types are all known";
+        return Err(Error::new_spanned(clause, message));
+    }
     if sig.unsafety.is_none() {
         return Err(Error::new_spanned(
             sig.fn_token,
@@ -97,4 +135,72 @@ fn parameters(function: &ItemFn) -> Result<(Vec<&Pat>, Vec<&syn::Type>)> {
         })
         .collect::<Result<Vec<_>>>()
         .map(|pairs| pairs.into_iter().unzip())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(item: &str) -> String {
+        let refused = expand(TokenStream::new(), item.parse().expect("Rust"));
+        refused.expect_err("not a kernel").to_string()
+    }
+
+    #[test]
+    fn what_a_kernel_cannot_be_is_refused_by_name() {
+        for (item, word) in [
+            ("fn k() {}", "`unsafe fn`"),
+            ("async unsafe fn k() {}", "`async`"),
+            ("const unsafe fn k() {}", "`const`"),
+            (r#"unsafe extern "C" fn k() {}"#, "ABI"),
+            ("unsafe fn k() where u32: Copy {}", "`where`"),
+            ("unsafe fn k<T>() {}", "generic"),
+            ("unsafe fn k() -> u32 { 0 }", "return"),
+            ("unsafe fn k(self) {}", "`self`"),
+        ] {
+            let said = refusal(item);
+            assert!(said.contains(word), "{said}");
+        }
+    }
+
+    /// The attributes of the host's type and of its `run`, as text.
+    fn host_attributes(item: TokenStream) -> (String, String) {
+        let expanded = expand(TokenStream::new(), item).expect("a kernel");
+        let file: syn::File = syn::parse2(expanded).expect("Rust");
+        let text = |attributes: &[Attribute]| quote!(#(#attributes)*).to_string();
+        let (mut on_type, mut on_run) = (None, None);
+        for item in &file.items {
+            match item {
+                syn::Item::Struct(host) => on_type = Some(text(&host.attrs)),
+                syn::Item::Impl(kernel) => {
+                    on_run = kernel.items.iter().find_map(|item| match item {
+                        syn::ImplItem::Fn(run) => Some(text(&run.attrs)),
+                        _ => None,
+                    });
+                }
+                _ => {}
+            }
+        }
+        (on_type.expect("a type"), on_run.expect("its `run`"))
+    }
+
+    #[test]
+    fn attributes_go_where_they_mean_something() {
+        let (on_type, on_run) = host_attributes(quote! {
+            /// Words.
+            #[allow(dead_code)]
+            #[expect(unused_variables)]
+            #[inline(never)]
+            unsafe fn k(a: u32) {}
+        });
+        for (attribute, there, inside) in [
+            ("Words", true, false),
+            ("dead_code", true, true),
+            ("unused_variables", false, true),
+            ("inline", false, true),
+        ] {
+            assert_eq!(on_type.contains(attribute), there, "{attribute}: {on_type}");
+            assert_eq!(on_run.contains(attribute), inside, "{attribute}: {on_run}");
+        }
+    }
 }

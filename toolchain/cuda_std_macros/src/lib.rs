@@ -6,8 +6,9 @@ use proc_macro::TokenStream;
 
 /// Makes a function a kernel: the entry point of a grid.
 ///
-/// The function must be an `unsafe fn` without generics and without a result; its parameters must
-/// be `cuda_std::launch::KernelArg`s (numbers and memory views).
+/// The function must be a plain `unsafe fn`: no generics, no `where` clause, no result, no ABI, not
+/// `async`, not `const`. It takes at most 8 parameters, all of them `cuda_std::launch::KernelArg`s
+/// (numbers and memory views).
 ///
 /// * **On the device** (nvptx64) it becomes an exported `extern "ptx-kernel"` function of the same
 ///   name.
@@ -15,6 +16,15 @@ use proc_macro::TokenStream;
 ///   `cuda_std::launch::Kernel`: its name, its argument tuple and its body. A launch takes that
 ///   type, so that a launch with the wrong arguments does not compile, and the emulator runs the
 ///   very same body.
+///
+/// Lint attributes and those of functions, such as `#[inline]`, hold for the body on both sides.
+///
+/// A crate of kernels begins with what the device's ABI and the inline assembly of `cuda_std`'s
+/// macros need of the compiler:
+///
+/// ```ignore
+/// #![cfg_attr(target_arch = "nvptx64", no_std, feature(abi_ptx, asm_experimental_arch))]
+/// ```
 ///
 /// Options, separated by commas:
 ///

@@ -1,4 +1,4 @@
-//! `CUresult`: every number a driver call can return, with its name.
+//! `CUresult`: the numbers that gridsync can meet, with their names.
 
 use std::fmt;
 
@@ -74,7 +74,7 @@ macro_rules! results {
         )*
 
         impl CUresult {
-            /// The driver API's name of this result, if it had one in CUDA 13.0.
+            /// The driver API's name of this result, if gridsync can meet it.
             #[must_use]
             pub const fn name(self) -> Option<&'static str> {
                 match self.0 {

@@ -29,8 +29,8 @@ pub(crate) struct Machine<'a> {
 /// What a step of a warp did.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Step {
-    /// A lane spun: others should have their turn.
-    pub(crate) spun: bool,
+    /// A lane spun or slept: others should have their turn.
+    pub(crate) hand_over: bool,
     /// The block barrier opened: other warps can run.
     pub(crate) released: bool,
 }
@@ -126,6 +126,7 @@ impl<'a> Block<'a> {
     /// Runs every runnable lane of a warp, in lane order, to its next scheduling point.
     pub(crate) fn step(&mut self, warp: usize, machine: &mut Machine<'a>) -> Result<Step, Fault> {
         let mut step = Step::default();
+        let mut slept = 0;
         let first = self.warps[warp].first;
         for lane in lanes(self.warps[warp].ready) {
             let number = first + lane as usize;
@@ -168,9 +169,13 @@ impl<'a> Block<'a> {
                 Turn::Stopped(stop) => match stop.request {
                     Request::Step | Request::Overflow => {}
                     Request::Spin => {
-                        step.spun = true;
+                        step.hand_over = true;
                         thread.spun_at = stop.place;
                         machine.quiet.spun(&mut thread.seen);
+                    }
+                    Request::Sleep(cycles) => {
+                        step.hand_over = true;
+                        slept = slept.max(cycles);
                     }
                     Request::ActiveMask => self.warps[warp].asking |= 1 << lane,
                     Request::Collective(call) => self.call(warp, lane, call, machine)?,
@@ -180,8 +185,13 @@ impl<'a> Block<'a> {
                 },
             }
         }
-        let count = self.warps[warp].lanes.count_ones() as usize;
-        self.warps[warp].answer_active_masks(&mut self.threads[first..first + count]);
+        let warp = &mut self.warps[warp];
+        let count = warp.lanes.count_ones() as usize;
+        warp.answer_active_masks(&mut self.threads[first..first + count]);
+        // Counted from the warp's own last step, so that the sleeps of many warps overlap.
+        let clock = &machine.world.clock;
+        clock.set(clock.get().max(warp.stepped_at + u64::from(slept)));
+        warp.stepped_at = clock.get();
         Ok(step)
     }
 

@@ -345,7 +345,8 @@ pub enum Fault {
         site: Site,
         /// The panic's message.
         message: String,
-        /// The panic's own place, `file:line:column`.
+        /// The panic's own place, `file:line:column`. Unknown when another panic hook was set
+        /// after the first launch, and for `resume_unwind`.
         at: String,
     },
     /// A grid or block without threads.

@@ -10,7 +10,7 @@ use corosensei::{Coroutine, CoroutineResult};
 use crate::dim::Place;
 use crate::fault::Fault;
 use crate::here::{Here, enter};
-use crate::panics;
+use crate::panics::{self, Note};
 use crate::stack::{Canary, Slot};
 use crate::thread::{BarrierVotes, WarpValues};
 
@@ -21,6 +21,8 @@ pub(crate) enum Request {
     Step,
     /// To go on, but others first: it waits for memory to change.
     Spin,
+    /// To go on, but others first, after so many cycles.
+    Sleep(u32),
     /// The block barrier, with a predicate.
     Barrier(bool),
     /// A warp collective.
@@ -86,14 +88,18 @@ impl<'a> Fiber<'a> {
             inside.yielder.set(Some(NonNull::from(yielder)));
             let ended = catch_unwind(AssertUnwindSafe(body));
             inside.settle();
-            ended.or_else(|payload| match (payload.downcast(), panics::take()) {
-                (Ok(fault), _) => Err(*fault),
-                (Err(_), Some(panics::Note { message, at })) => {
-                    let site = inside.site(inside.place.get());
-                    Err(Fault::Panicked { site, message, at })
+            ended.or_else(|payload| {
+                if inside.dropping.get() {
+                    return Ok(());
                 }
-                // The unwinding of a dropped fiber, which nobody waits for.
-                (Err(_), None) => Ok(()),
+                Err(match payload.downcast::<Fault>() {
+                    Ok(fault) => *fault,
+                    Err(payload) => {
+                        let site = inside.site(inside.place.get());
+                        let Note { message, at } = panics::explain(&*payload, inside.note.take());
+                        Fault::Panicked { site, message, at }
+                    }
+                })
             })
         };
         // SAFETY: the caller keeps what the closure borrows until the fiber is dropped, which
@@ -144,6 +150,7 @@ impl Drop for Fiber<'_> {
     fn drop(&mut self) {
         // Dropping a suspended routine unwinds it: its destructors may make in-thread calls.
         if let Some(routine) = self.routine.take() {
+            self.here.dropping.set(true);
             let _running = enter(&self.here);
             drop(routine);
         }

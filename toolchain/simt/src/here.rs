@@ -14,6 +14,7 @@ use crate::dim::{Dim3, Place, Position};
 use crate::fault::{Fault, Site};
 use crate::fiber::{Reply, Request, Stop};
 use crate::memory::{Memory, Region};
+use crate::panics::Note;
 use crate::shared::{SharedError, SharedMemory};
 
 /// Counts of one launch.
@@ -73,6 +74,10 @@ pub(crate) struct Here<'a> {
     pub(crate) yielder: Cell<Option<NonNull<Yielder<Reply, Stop>>>>,
     /// The in-thread call made last.
     pub(crate) place: Cell<Place>,
+    /// The panic of this thread that the hook saw last.
+    pub(crate) note: Cell<Option<Note>>,
+    /// Nobody waits for the thread any more: it only unwinds.
+    pub(crate) dropping: Cell<bool>,
     watch: Cell<Option<Watch>>,
 }
 
@@ -133,6 +138,8 @@ impl<'a> Here<'a> {
             floor,
             yielder: Cell::new(None),
             place: Cell::new(place),
+            note: Cell::new(None),
+            dropping: Cell::new(false),
             watch: Cell::new(None),
         }
     }

@@ -38,7 +38,8 @@ pub struct LaunchConfig<'a> {
     /// Who runs when.
     pub schedule: Schedule,
     /// Stack of each thread in bytes, of which 24 KiB are kept to find an overflow and to
-    /// unwind. Default: 64 KiB; at least 32 KiB are given.
+    /// unwind. Default: 64 KiB; at least 32 KiB are given, and more where a page of memory has
+    /// more than 4 KiB.
     pub stack_bytes: usize,
     /// Rounds of pure spinning without a change of memory after which the launch is deadlocked.
     /// Default: 64. With fewer than about 40 the clock's leaps may not reach a timeout of the

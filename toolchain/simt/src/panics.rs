@@ -1,10 +1,15 @@
 //! Panics of kernel code: noted for the fault, kept off stderr.
 
-use core::cell::RefCell;
+use core::any::Any;
 use std::panic::{PanicHookInfo, set_hook, take_hook};
 use std::sync::Once;
 
 use crate::here;
+
+/// The place of a panic that the hook did not see.
+const NOWHERE: &str = "an unknown place";
+/// The message of a payload that is no string.
+const NO_TEXT: &str = "a payload that is no string";
 
 /// What a panic in an emulated thread said.
 #[derive(Debug)]
@@ -14,10 +19,6 @@ pub(crate) struct Note {
     pub(crate) at: String,
 }
 
-thread_local! {
-    static NOTE: RefCell<Option<Note>> = const { RefCell::new(None) };
-}
-
 /// Puts a hook before the process's panic hook, once, that notes panics of emulated threads and
 /// passes on all others.
 pub(crate) fn install() {
@@ -25,7 +26,8 @@ pub(crate) fn install() {
     INSTALLED.call_once(|| {
         let previous = take_hook();
         set_hook(Box::new(move |info| {
-            // A second panic while the first unwinds ends the process: let it be seen.
+            // A second panic while the first unwinds ends the process: let it be seen. So is one
+            // after another that the kernel caught, which looks the same from here.
             if !here::active() || !note(info) {
                 previous(info);
             }
@@ -33,21 +35,29 @@ pub(crate) fn install() {
     });
 }
 
-/// The note of the panic that was just caught.
-pub(crate) fn take() -> Option<Note> {
-    NOTE.take()
+/// Leaves the note with the emulated thread. Says whether it is the thread's first.
+fn note(info: &PanicHookInfo<'_>) -> bool {
+    let note = Note {
+        message: info.payload_as_str().unwrap_or(NO_TEXT).to_owned(),
+        at: info.location().map_or(NOWHERE.into(), ToString::to_string),
+    };
+    here::with("note", |here| here.note.replace(Some(note)).is_none())
 }
 
-fn note(info: &PanicHookInfo<'_>) -> bool {
-    NOTE.with_borrow_mut(|slot| {
-        let first = slot.is_none();
-        slot.get_or_insert_with(|| Note {
-            message: info
-                .payload_as_str()
-                .unwrap_or("a payload that is no string")
-                .to_owned(),
-            at: info.location().map(ToString::to_string).unwrap_or_default(),
-        });
-        first
-    })
+/// What unwound a thread: the panic of `note`, if it says the same as `payload`. Otherwise the note
+/// is of a panic that the kernel caught, or the hook did not run: somebody has replaced it, or the
+/// kernel called `resume_unwind`.
+pub(crate) fn explain(payload: &(dyn Any + Send), note: Option<Note>) -> Note {
+    let message = text(payload);
+    note.filter(|note| note.message == message)
+        .unwrap_or_else(|| Note {
+            message: message.to_owned(),
+            at: NOWHERE.to_owned(),
+        })
+}
+
+fn text(payload: &(dyn Any + Send)) -> &str {
+    let string = || payload.downcast_ref::<String>().map(String::as_str);
+    let literal = payload.downcast_ref::<&'static str>().copied();
+    literal.or_else(string).unwrap_or(NO_TEXT)
 }

@@ -12,7 +12,7 @@ pub enum Policy {
         /// Longest turn, in steps; 0 counts as 1.
         quantum: u32,
     },
-    /// A warp runs until it blocks, spins or exits before the next in block order is taken: the
+    /// A warp runs until it blocks, spins, sleeps or exits before the next in block order is taken: the
     /// schedule that makes a missing barrier visible.
     RunAhead,
     /// [`Policy::RunAhead`] from the last warp of the last block backwards.
@@ -99,7 +99,8 @@ impl Picker {
         }
     }
 
-    /// The warp to step next, or `None` when none is runnable. `hand_over`: the last step spun.
+    /// The warp to step next, or `None` when none is runnable. `hand_over`: the last step spun or
+    /// slept.
     pub(crate) fn pick(&mut self, ready: &ReadySet, hand_over: bool) -> Option<usize> {
         let stay = self
             .current

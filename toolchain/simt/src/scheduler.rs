@@ -97,14 +97,14 @@ impl<'a> Scheduler<'a> {
     /// Steps until all is done; returns the number of steps.
     fn run_to_end(&mut self) -> Result<u64, Fault> {
         let world = self.machine.world;
-        let (mut steps, mut changes, mut spun) = (0, 0, false);
-        while let Some(warp) = self.picker.pick(&self.ready, spun) {
+        let (mut steps, mut changes, mut hand_over) = (0, 0, false);
+        while let Some(warp) = self.picker.pick(&self.ready, hand_over) {
             if steps >= world.step_limit {
                 return Err(self.over_the_limit());
             }
             steps += 1;
             bump(&world.clock);
-            spun = self.step(warp)?.spun;
+            hand_over = self.step(warp)?.hand_over;
             if changes != world.changes.get() {
                 changes = world.changes.get();
                 self.machine.quiet.changed();

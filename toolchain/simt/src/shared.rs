@@ -2,9 +2,9 @@
 
 use crate::memory::{Arena, Label, Region};
 
-/// Alignment of the start of dynamic shared memory: enough for the widest vector access and for
-/// bulk copies, as `.extern .shared .align 128` asks.
-const DYNAMIC_ALIGN: usize = 128;
+/// Alignment of the start of dynamic shared memory: enough for the widest vector access, and what
+/// `cuda_std` declares on the device (`.extern .shared .align 16`).
+const DYNAMIC_ALIGN: usize = 16;
 
 /// Why a static variable cannot be had.
 #[derive(Debug)]
@@ -76,7 +76,7 @@ impl SharedMemory {
     }
 
     fn allocate(&mut self, bytes: usize, align: usize, label: Label) -> *mut u8 {
-        let region = Region::new(bytes, align, label)
+        let region = Region::barely_aligned(bytes, align, label)
             .expect("the host should have room for a block's shared memory");
         let start = region.at(0);
         self.arena.insert(region);

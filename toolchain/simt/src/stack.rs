@@ -12,16 +12,17 @@ use std::io;
 
 use corosensei::stack::{Stack, StackPointer};
 
-const PAGE: usize = 4096;
+/// Smallest page of the systems this runs on; what a launch asks for counts one as the guard.
+const SMALL_PAGE: usize = 4096;
 /// Room below the canary: for a panic and its unwinding from the deepest frame that is allowed
 /// (some 6 KiB, more where the dynamic linker saves wide vector registers), and for a frame that
 /// goes too far without reaching the neighbour.
-const SLACK: usize = 4 * PAGE;
-/// Least stack that leaves a kernel two pages of its own below its colour.
-pub(crate) const MIN_STACK: usize = PAGE + SLACK + 3 * PAGE;
+const SLACK: usize = 4 * SMALL_PAGE;
+/// Least stack that leaves a kernel two small pages of its own below its colour.
+const MIN_STACK: usize = SMALL_PAGE + SLACK + 3 * SMALL_PAGE;
 /// Words of the canary: one cache line.
 const CANARY: usize = 8;
-/// Distance by which the tops of neighbouring stacks differ within a page. Tops at one offset would
+/// Distance by which the tops of neighbouring stacks differ within a small page. Tops at one offset would
 /// all compete for the same few cache sets: 7 lines, a typical frame, spread them over all 64.
 const COLOUR: usize = 7 * 64;
 /// Bytes mapped at once: enough that 135 000 stacks take some hundred mappings.
@@ -33,6 +34,8 @@ const MADV_GUARD_INSTALL: i32 = 102;
 #[derive(Debug)]
 pub(crate) struct Slot {
     low: NonNull<u8>,
+    /// Bytes of the guard page.
+    guard: usize,
     /// From `low` to where the first frame starts.
     bytes: usize,
 }
@@ -40,13 +43,13 @@ pub(crate) struct Slot {
 impl Slot {
     /// The lowest address that the thread may use.
     pub(crate) fn floor(&self) -> usize {
-        self.low.addr().get() + PAGE + SLACK
+        self.low.addr().get() + self.guard + SLACK
     }
 
     /// The canary, to be looked at while a fiber owns the stack.
     pub(crate) fn canary(&self) -> Canary {
-        // SAFETY: inside the stack, by `MIN_STACK`.
-        Canary(unsafe { self.low.add(PAGE + SLACK) }.cast())
+        // SAFETY: inside the stack: beyond the guard it has what `MIN_STACK` leaves there.
+        Canary(unsafe { self.low.add(self.guard + SLACK) }.cast())
     }
 }
 
@@ -84,6 +87,8 @@ unsafe impl Stack for Slot {
 /// The stacks of one launch.
 #[derive(Debug)]
 pub(crate) struct Pool {
+    /// Bytes of a page of memory, a power of two.
+    page: usize,
     stack_bytes: usize,
     chunks: Vec<NonNull<u8>>,
     chunk_bytes: usize,
@@ -95,13 +100,25 @@ pub(crate) struct Pool {
 
 impl Pool {
     /// Stacks of `stack_bytes`, rounded up to pages and to [`MIN_STACK`]; at most `most` of them
-    /// are ever in use at once.
+    /// are ever in use at once. Where pages are larger than 4 KiB, stacks grow by what the guard
+    /// does, so that a thread has the same room everywhere.
     pub(crate) fn new(stack_bytes: usize, most: u64) -> Self {
-        let stack_bytes = stack_bytes.max(MIN_STACK).next_multiple_of(PAGE);
+        // SAFETY: asks for a constant of the system.
+        let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+        let page = usize::try_from(page).expect("POSIX has every system know its page size");
+        Self::with_page(page, stack_bytes, most)
+    }
+
+    fn with_page(page: usize, stack_bytes: usize, most: u64) -> Self {
+        let stack_bytes = stack_bytes
+            .max(MIN_STACK)
+            .saturating_add(page - SMALL_PAGE)
+            .next_multiple_of(page);
         let stacks = usize::try_from(most)
             .unwrap_or(usize::MAX)
             .clamp(1, (CHUNK / stack_bytes).max(1));
         Self {
+            page,
             stack_bytes,
             chunks: Vec::new(),
             chunk_bytes: stacks * stack_bytes,
@@ -132,9 +149,13 @@ impl Pool {
         let low = unsafe { chunk.add(self.fresh * self.stack_bytes) };
         // SAFETY: the page belongs to a stack that nobody uses yet. A kernel that knows no guard
         // regions refuses with EINVAL and leaves the page as it is: see the impl of Stack.
-        unsafe { libc::madvise(low.as_ptr().cast(), PAGE, MADV_GUARD_INSTALL) };
-        let bytes = self.stack_bytes - self.fresh * COLOUR % PAGE;
-        Ok(Slot { low, bytes })
+        unsafe { libc::madvise(low.as_ptr().cast(), self.page, MADV_GUARD_INSTALL) };
+        let bytes = self.stack_bytes - self.fresh * COLOUR % SMALL_PAGE;
+        Ok(Slot {
+            low,
+            guard: self.page,
+            bytes,
+        })
     }
 
     /// Takes back the stack of an exited thread. Its canary must be clean.
@@ -174,14 +195,15 @@ mod tests {
     #[test]
     fn stacks_do_not_overlap_and_are_used_again() {
         let mut pool = Pool::new(1, 3000);
-        assert_eq!(pool.stack_bytes(), MIN_STACK);
+        let stack = pool.stack_bytes();
+        assert!(stack >= MIN_STACK);
         let slots: Vec<Slot> = (0..4000)
             .map(|_| pool.take().expect("32 KiB map"))
             .collect();
-        let chunks = (4000 * MIN_STACK).div_ceil(CHUNK);
+        let chunks = (4000 * stack).div_ceil(pool.chunk_bytes());
         let mut lows: Vec<usize> = slots.iter().map(|slot| slot.limit().get()).collect();
         lows.sort_unstable();
-        assert!(lows.windows(2).all(|pair| pair[1] - pair[0] >= MIN_STACK));
+        assert!(lows.windows(2).all(|pair| pair[1] - pair[0] >= stack));
         assert_eq!(pool.chunks.len(), chunks);
         let warm = slots[7].limit();
         slots.into_iter().for_each(|slot| {
@@ -201,5 +223,26 @@ mod tests {
         // SAFETY: eleven bytes above the floor lie inside the slot's own mapping.
         unsafe { slot.low.as_ptr().with_addr(slot.floor() + 11).write(1) };
         assert!(slot.canary().overflowed());
+    }
+
+    #[test]
+    fn larger_pages_take_nothing_from_the_room_of_a_thread() {
+        let room = |page, stack_bytes| {
+            let mut pool = Pool::with_page(page, stack_bytes, 4);
+            let slots: Vec<Slot> = (0..5).map(|_| pool.take().expect("it maps")).collect();
+            let rooms = slots.iter().map(|slot| {
+                // Beyond the guard: a write there would end this process.
+                // SAFETY: the floor of a slot lies inside its own mapping.
+                unsafe { slot.low.as_ptr().with_addr(slot.floor()).write(1) };
+                assert!(slot.canary().overflowed());
+                slot.base().get() - slot.floor()
+            });
+            rooms.min().expect("there are five")
+        };
+        for stack_bytes in [0, 64 << 10, 100_000, 1 << 20] {
+            for page in [16 << 10, 64 << 10] {
+                assert!(room(page, stack_bytes) >= room(SMALL_PAGE, stack_bytes));
+            }
+        }
     }
 }

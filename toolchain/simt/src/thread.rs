@@ -183,8 +183,9 @@ pub fn static_shared(name: &'static str, bytes: usize, align: usize) -> *mut u8 
     })
 }
 
-/// The block's dynamic shared memory and its bytes, as the launch gave them; 128-byte aligned. With
-/// 0 bytes the pointer dangles. No scheduling point.
+/// The block's dynamic shared memory and its bytes, as the launch gave them; 16-byte aligned and, to show a
+/// kernel that needs more, not 32-byte aligned. With 0 bytes the pointer dangles. No scheduling
+/// point.
 ///
 /// # Panics
 /// Outside an emulated thread.
@@ -209,21 +210,26 @@ pub fn spin() {
     });
 }
 
-/// `nanosleep.u32`: hands over like [`spin`]. PTX lets it last from 0 to twice `ns`; here it lasts
-/// one step.
+/// `nanosleep.u32`: hands over to the other warps, and [`clock`] comes to `ns` cycles after the
+/// warp's last step before the sleep, so that sleeps of many warps overlap. PTX lets it last from 0
+/// to twice `ns`.
+///
+/// Unlike [`spin`] it does not say that the thread waits for a write: a loop that polls and sleeps
+/// needs a `spin` too, or a deadlock in it is seen only as [`Fault::StepLimit`].
 ///
 /// # Panics
 /// Outside an emulated thread.
 #[track_caller]
-pub fn nanosleep(_ns: u32) {
+pub fn nanosleep(ns: u32) {
     let place = Location::caller();
     with("nanosleep", |here| {
-        here.stop(Request::Spin, place);
+        here.stop(Request::Sleep(ns), place);
     });
 }
 
-/// `%clock64`: one cycle for each warp step of the launch and for each call of this function. It
-/// leaps, further each time, when everything only spins, so that a timeout comes to its end.
+/// `%clock64`: one cycle for each warp step of the launch and for each call of this function, and
+/// what a [`nanosleep`] lasts. It leaps, further each time, when everything only spins, so that a
+/// timeout comes to its end.
 ///
 /// # Panics
 /// Outside an emulated thread.

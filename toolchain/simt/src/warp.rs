@@ -49,6 +49,8 @@ pub(crate) struct Warp {
     pub(crate) pending: u32,
     /// Lanes that asked for the active mask in this step.
     pub(crate) asking: u32,
+    /// What the clock showed after the last step.
+    pub(crate) stepped_at: u64,
 }
 
 /// Why a collective cannot be.
@@ -81,6 +83,7 @@ impl Warp {
             exited: 0,
             pending: 0,
             asking: 0,
+            stepped_at: 0,
         }
     }
 

@@ -52,12 +52,23 @@ impl Region {
     /// Storage for `size` bytes at a multiple of `align`, or `None` when the host has none left.
     /// `align` is a power of two.
     pub(crate) fn new(size: usize, align: usize, label: Label) -> Option<Self> {
+        Self::placed(size, align, 0, label)
+    }
+
+    /// As [`Region::new`], but never at a multiple of twice `align`: more alignment than was asked
+    /// for would hide that it is needed.
+    pub(crate) fn barely_aligned(size: usize, align: usize, label: Label) -> Option<Self> {
+        Self::placed(size, align.checked_mul(2)?, align, label)
+    }
+
+    /// Storage at a multiple of `align`, plus `skew`, which is less than `align`.
+    fn placed(size: usize, align: usize, skew: usize, label: Label) -> Option<Self> {
         // Aligned by hand: the allocator gives lazily committed zero pages only for alignments
         // that malloc has anyway, and writes every page for larger ones.
         let layout = Layout::from_size_align(size.checked_add(align)?, 1).ok()?;
         // SAFETY: the layout's size is at least `align`, hence not zero.
         let storage = NonNull::new(unsafe { alloc_zeroed(layout) })?;
-        let shift = storage.addr().get().wrapping_neg() & (align - 1);
+        let shift = skew.wrapping_sub(storage.addr().get()) & (align - 1);
         // SAFETY: shift < align, and the storage is size + align bytes.
         let first = unsafe { storage.add(shift) };
         // Kernels make pointers from the bare address; exposing it here is what permits that.

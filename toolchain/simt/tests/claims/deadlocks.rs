@@ -1,5 +1,7 @@
 //! Launches that could never end.
 
+use std::cell::Cell;
+
 use simt::{Dim3, Fault, LaunchConfig, Memory, Policy, WaitingFor, launch};
 
 use crate::support::{Words, config, schedules};
@@ -172,6 +174,93 @@ fn a_change_of_memory_starts_the_wait_over() {
         })
         .expect("in every round some block writes");
         assert_eq!(turn.host(&memory, 1), [900]);
+    }
+}
+
+#[test]
+fn a_kernel_that_only_sleeps_ends_and_time_passes() {
+    for schedule in schedules() {
+        let config = LaunchConfig {
+            schedule,
+            ..config(3, 40, Policy::RoundRobin)
+        };
+        launch(&mut Memory::new(0), &config, &|| {
+            let start = simt::clock();
+            for _ in 0..1000 {
+                simt::nanosleep(500);
+            }
+            // The first may have begun, for the clock, before `start` was read.
+            assert!(simt::clock() - start >= 999 * 500);
+        })
+        .expect("a sleep ends by itself");
+    }
+}
+
+#[test]
+fn the_sleeps_of_many_warps_overlap() {
+    let longest = Cell::new(0);
+    launch(
+        &mut Memory::new(0),
+        &config(100, 64, Policy::RoundRobin),
+        &|| {
+            let start = simt::clock();
+            simt::nanosleep(1_000_000);
+            longest.set(longest.get().max(simt::clock() - start));
+        },
+    )
+    .expect("a sleep ends by itself");
+    assert!(
+        (1_000_000..2_000_000).contains(&longest.get()),
+        "{longest:?}"
+    );
+}
+
+#[test]
+fn a_sleep_hands_over_to_the_warp_that_is_waited_for() {
+    let mut memory = Memory::new(1 << 20);
+    let flag = Words::zeros(&mut memory, 1);
+    for policy in [Policy::RunAhead, Policy::Reverse] {
+        memory.zero(flag.address(), 4).expect("allocated");
+        let config = LaunchConfig {
+            step_limit: 10_000,
+            ..config(2, 1, policy)
+        };
+        let (waiter, writer) = if policy == Policy::RunAhead {
+            (0, 1)
+        } else {
+            (1, 0)
+        };
+        launch(&mut memory, &config, &|| {
+            let block = simt::position().block_idx.x;
+            while block == waiter && flag.get(0) == 0 {
+                simt::nanosleep(1);
+            }
+            if block == writer {
+                flag.set(0, 1);
+            }
+        })
+        .expect("the writer has its turn");
+    }
+}
+
+#[test]
+fn a_spin_that_also_sleeps_is_still_a_deadlock() {
+    let mut memory = Memory::new(1 << 20);
+    let flag = Words::zeros(&mut memory, 1);
+    for schedule in schedules() {
+        let config = LaunchConfig {
+            schedule,
+            step_limit: 100_000,
+            ..config(2, 33, Policy::RoundRobin)
+        };
+        let fault = launch(&mut memory, &config, &|| {
+            while flag.get(0) == 0 {
+                simt::spin();
+                simt::nanosleep(20);
+            }
+        })
+        .expect_err("the flag stays 0");
+        assert!(matches!(fault, Fault::Deadlock(_)), "{fault}");
     }
 }
 

@@ -1,7 +1,7 @@
 //! Panics, traps, and the state of things after a fault.
 
 use std::cell::Cell;
-use std::panic::catch_unwind;
+use std::panic::{catch_unwind, resume_unwind};
 
 use simt::{Fault, Memory, Policy, launch};
 
@@ -36,6 +36,66 @@ fn a_panic_in_a_kernel_is_a_fault() {
         assert!(at.starts_with(&format!("{}:{line}:", file!())), "{at}");
         assert_site(&fault, 1, 35, file!(), line - 1);
     }
+}
+
+/// The message and the place of the panic that ends `kernel`.
+fn panicked(kernel: &dyn Fn()) -> (String, String) {
+    let fault = launch(
+        &mut Memory::new(0),
+        &config(1, 40, Policy::RoundRobin),
+        kernel,
+    )
+    .expect_err("the kernel panics");
+    let Fault::Panicked { message, at, .. } = fault else {
+        panic!("{fault}")
+    };
+    (message, at)
+}
+
+#[test]
+fn a_kernel_that_unwinds_without_a_panic_is_a_fault() {
+    let unknown = "an unknown place".to_owned();
+    let ended = panicked(&|| resume_unwind(Box::new("gave up")));
+    assert_eq!(ended, ("gave up".to_owned(), unknown.clone()));
+    let ended = panicked(&|| resume_unwind(Box::new(format!("gave {}", "up"))));
+    assert_eq!(ended, ("gave up".to_owned(), unknown.clone()));
+    let ended = panicked(&|| resume_unwind(Box::new(7)));
+    assert_eq!(ended, ("a payload that is no string".to_owned(), unknown));
+}
+
+#[test]
+fn a_panic_that_the_kernel_catches_is_blamed_for_nothing() {
+    let caught = || catch_unwind(|| panic!("caught")).expect_err("it panics");
+    launch(
+        &mut Memory::new(0),
+        &config(2, 40, Policy::RoundRobin),
+        &|| {
+            caught();
+            simt::block_barrier(0);
+        },
+    )
+    .expect("the kernel caught its panic");
+
+    let (message, at) = panicked(&|| {
+        caught();
+        simt::spin();
+        assert!(simt::position().linear_thread() != 3, "not caught");
+    });
+    assert_eq!(message, "not caught");
+    assert!(at.starts_with(file!()), "{at}");
+
+    let (message, at) = panicked(&|| {
+        caught();
+        resume_unwind(Box::new("gave up"));
+    });
+    assert_eq!(
+        (message.as_str(), at.as_str()),
+        ("gave up", "an unknown place")
+    );
+
+    let (message, at) = panicked(&|| resume_unwind(caught()));
+    assert_eq!(message, "caught");
+    assert!(at.starts_with(file!()), "{at}");
 }
 
 #[test]
