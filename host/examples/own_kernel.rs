@@ -10,18 +10,18 @@ use cuda_std::prelude::*;
 use gridsync::device::{Device, Emulator, EmulatorConfig};
 use gridsync::launch::{Blocks, cooperative};
 use gridsync_kernels::block;
-use gridsync_kernels::grid::barrier::{Barrier, PhaseBarrier};
+use gridsync_kernels::grid::barrier::{Barrier, GridBarrier};
 use gridsync_kernels::op::Sum;
 
 /// Divides `matrix`, of as many rows as there are blocks, by the greatest sum of a row.
 ///
 /// # Safety
 ///
-/// `sums` has an element per block, `barrier` is one word that starts at 0, and all blocks are
+/// `sums` has an element per block, `barrier` has the words of the barrier, 0 before, and all blocks are
 /// resident.
 #[kernel(cooperative)]
 unsafe fn normalise(matrix: Global<f32>, sums: Global<f32>, barrier: Global<u32>) {
-    let mut barrier = PhaseBarrier::attach(barrier);
+    let mut barrier = GridBarrier::attach(barrier);
     let columns = matrix.len() / thread::block_count();
     let row = matrix.part(thread::block_index() * columns, columns);
     let (me, threads) = (
@@ -54,10 +54,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let matrix = device.upload(&host)?;
     let sums = device.zeroed::<f32>(rows.into())?;
-    let barrier = device.zeroed::<u32>(1)?;
+    let barrier = device.zeroed::<u32>(GridBarrier::WORDS)?;
     // Refuses a grid that could not be resident, which would hang.
     let geometry = cooperative::<normalise>(&device, Blocks::Exactly(rows.into()), 128, 0)?;
-    // SAFETY: as many sums as blocks, a barrier word of 0, a resident geometry, and buffers that
+    // SAFETY: as many sums as blocks, barrier words of 0, a resident geometry, and buffers that
     // outlive the launch.
     unsafe {
         device.launch::<normalise>(&geometry, (matrix.view(), sums.view(), barrier.view()))?;

@@ -8,6 +8,7 @@
 //! * [`mod@reference`]: what is right, on the CPU with rayon.
 //! * [`lab`]: the experiments that show what goes wrong without a grid barrier.
 //! * [`verify`]: the cases that prove the kernels right.
+//! * [`mod@bench`]: measurements, beside a peer's.
 //! * [`data`]: `.npy` and raw files. [`report`]: tables.
 //!
 //! Kernels are written with `cuda_std` and `gridsync_kernels`; see the example `own_kernel`.
@@ -25,6 +26,7 @@
 //! # Ok::<(), gridsync::device::DeviceError>(())
 //! ```
 
+pub mod bench;
 pub mod data;
 pub mod device;
 pub mod lab;

@@ -6,6 +6,7 @@ use gridsync::device::cuda::{PtxImage, probe};
 use gridsync::device::{Device, DeviceError, Geometry, KERNELS};
 use gridsync::launch::{Blocks, cooperative, resident_blocks};
 use gridsync_kernels::entry::barrier::{barrier_only, barrier_rounds};
+use gridsync_kernels::grid::barrier::{Barrier, GridBarrier};
 
 /// The first GPU with `images`, or none with the reason on standard error.
 fn gpu(images: &[PtxImage]) -> Option<Device> {
@@ -90,7 +91,9 @@ fn the_driver_and_the_plan_agree_on_the_largest_resident_grid() {
     for threads in [32, 128, 256, 1024] {
         let resident = resident_blocks::<barrier_only>(&device, threads, 0).expect("should say");
         assert!(resident >= device.properties().multiprocessors);
-        let barrier = device.zeroed::<u32>(1).expect("a word should fit");
+        let barrier = device
+            .zeroed::<u32>(GridBarrier::WORDS)
+            .expect("the words should fit");
         let largest = Geometry::new(resident, threads).cooperative();
         // SAFETY: a barrier word of 0; the driver holds all blocks or refuses.
         unsafe { device.launch::<barrier_only>(&largest, (barrier.view(), 3)) }
@@ -113,7 +116,9 @@ fn the_driver_and_the_plan_agree_on_the_largest_resident_grid() {
 #[test]
 fn a_barrier_word_serves_a_thousand_rounds_of_every_grid() {
     let Some(device) = gpu(&KERNELS) else { return };
-    let barrier = device.zeroed::<u32>(1).expect("a word should fit");
+    let barrier = device
+        .zeroed::<u32>(GridBarrier::WORDS)
+        .expect("the words should fit");
     for (blocks, threads) in [
         (Blocks::Exactly(1), 1),
         (Blocks::Exactly(33), 96),

@@ -1,5 +1,6 @@
 //! The command line: one file a subcommand.
 
+mod bench;
 mod choice;
 mod demo;
 mod devices;
@@ -57,6 +58,7 @@ struct Global {
 
 #[derive(Subcommand)]
 enum Command {
+    Bench(bench::Bench),
     /// Show what happens without a barrier of the whole grid, and that the barrier helps.
     Demo(demo::Demo),
     /// List the devices and their limits.
@@ -72,6 +74,7 @@ pub(crate) fn main() -> ExitCode {
         Err(error) => return exit::usage(&error),
     };
     let done = match command {
+        Command::Bench(bench) => bench.run(&global),
         Command::Demo(demo) => demo.run(&global),
         Command::Devices(devices) => devices.run(&global),
         Command::Reduce(reduce) => reduce.run(&global),

@@ -8,6 +8,7 @@ use gridsync::lab::xpx::{self, Form, Setup};
 use gridsync::launch::Blocks;
 use gridsync::report::table;
 use gridsync::verify::{CaseError, barrier_case, reduce_kinds};
+use gridsync_kernels::grid::barrier::{GridBarrier, PhaseBarrier};
 use serde_json::json;
 
 /// Prove the kernels right: run each on many inputs, against the reference
@@ -79,18 +80,26 @@ impl Verify {
         device: &Device,
         rows: &mut Vec<Row>,
     ) -> anyhow::Result<()> {
-        let row = start(global, rows, "grid barrier".into());
-        for threads in [1, 32, 33, 96, 256] {
-            for blocks in [
-                Blocks::Exactly(1),
-                Blocks::Exactly(2),
-                Blocks::AtMost(33),
-                Blocks::Fill,
-            ] {
-                for seed in 0..self.seeds {
-                    let device = scheduled(device, blocks != Blocks::Fill, seed);
-                    let case = || format!("{blocks:?} blocks of {threads} threads, seed {seed}");
-                    row.count(case, barrier_case(&device, blocks, threads, 2, 10))?;
+        type Case = fn(&Device, Blocks, u32, u32, u32) -> Result<(), CaseError>;
+        let designs: [(&str, Case); 2] = [
+            ("grid barrier", barrier_case::<GridBarrier>),
+            ("phase barrier", barrier_case::<PhaseBarrier>),
+        ];
+        for (name, barrier_case) in designs {
+            let row = start(global, rows, name.into());
+            for threads in [1, 32, 33, 96, 256] {
+                for blocks in [
+                    Blocks::Exactly(1),
+                    Blocks::Exactly(2),
+                    Blocks::AtMost(33),
+                    Blocks::Fill,
+                ] {
+                    for seed in 0..self.seeds {
+                        let device = scheduled(device, blocks != Blocks::Fill, seed);
+                        let case =
+                            || format!("{blocks:?} blocks of {threads} threads, seed {seed}");
+                        row.count(case, barrier_case(&device, blocks, threads, 2, 10))?;
+                    }
                 }
             }
         }

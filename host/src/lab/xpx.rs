@@ -7,6 +7,7 @@ use crate::device::{Device, DeviceError, Geometry};
 use crate::launch::{Blocks, cooperative};
 use crate::reference;
 use gridsync_kernels::entry::xpx::{xpx_block_barrier, xpx_grid_barrier, xpx_no_barrier};
+use gridsync_kernels::grid::barrier::{Barrier, GridBarrier};
 use std::ops::Range;
 
 /// What stands between the two stages.
@@ -171,7 +172,7 @@ pub fn run(
     let p = device.upload(&vec![f32::NAN; setup.elements])?;
     let geometry = Geometry::new(setup.blocks, setup.threads);
     // SAFETY: X and P have one length, more than 0; they outlive the launch, since the download
-    // waits for it; the grid barrier's word starts at 0 and its geometry is a resident one.
+    // waits for it; the grid barrier's words start at 0 and its geometry is a resident one.
     unsafe {
         match form {
             Form::NoBarrier => {
@@ -183,7 +184,7 @@ pub fn run(
             Form::GridBarrier => {
                 let blocks = Blocks::Exactly(setup.blocks);
                 let geometry = cooperative::<xpx_grid_barrier>(device, blocks, setup.threads, 0)?;
-                let barrier = device.zeroed::<u32>(1)?;
+                let barrier = device.zeroed::<u32>(GridBarrier::WORDS)?;
                 let args = (x.view(), p.view(), stagger_ns, barrier.view(), 1);
                 device.launch::<xpx_grid_barrier>(&geometry, args)?;
             }

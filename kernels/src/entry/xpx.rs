@@ -8,7 +8,7 @@
 //! `stagger_ns` delays block b by b × `stagger_ns`, and warp w of a block by as much again for each
 //! warp, before stage (i). At 0 the hardware's own timing decides whether the fault shows.
 
-use crate::grid::barrier::{Barrier, PhaseBarrier};
+use crate::grid::barrier::{Barrier, GridBarrier};
 use cuda_std::prelude::*;
 use cuda_std::time::nanosleep;
 use cuda_std::warp::warp_index;
@@ -43,7 +43,7 @@ pub unsafe fn xpx_block_barrier(x: Global<f32>, p: Global<f32>, stagger_ns: u32)
 ///
 /// # Safety
 ///
-/// As for [`xpx_no_barrier`]; `barrier` is one word for a [`PhaseBarrier`], and all blocks are
+/// As for [`xpx_no_barrier`]; `barrier` has the words of a [`GridBarrier`], and all blocks are
 /// co-resident.
 #[kernel(cooperative)]
 pub unsafe fn xpx_grid_barrier(
@@ -53,7 +53,7 @@ pub unsafe fn xpx_grid_barrier(
     barrier: Global<u32>,
     rounds: u32,
 ) {
-    let mut barrier = PhaseBarrier::attach(barrier);
+    let mut barrier = GridBarrier::attach(barrier);
     delay(stagger_ns);
     for round in 0..rounds {
         if round > 0 {

@@ -3,15 +3,19 @@
 use super::reduce::rows;
 use cuda_std::launch::Kernel;
 use gridsync::device::KERNELS;
-use gridsync_kernels::entry::barrier::{barrier_only, barrier_rounds};
+use gridsync_kernels::entry::barrier::{
+    barrier_only, barrier_rounds, phase_barrier_only, phase_barrier_rounds,
+};
 use gridsync_kernels::entry::xpx::{xpx_block_barrier, xpx_grid_barrier, xpx_no_barrier};
 use std::collections::BTreeSet;
 
 /// The kernels outside the matrix, each with the module that tests it. Those of the matrix are its
 /// rows.
-const OTHERS: [(&str, &str); 5] = [
+const OTHERS: [(&str, &str); 7] = [
     (barrier_only::NAME, "barrier"),
     (barrier_rounds::NAME, "barrier"),
+    (phase_barrier_only::NAME, "barrier"),
+    (phase_barrier_rounds::NAME, "barrier"),
     (xpx_no_barrier::NAME, "xpx"),
     (xpx_block_barrier::NAME, "xpx"),
     (xpx_grid_barrier::NAME, "xpx"),

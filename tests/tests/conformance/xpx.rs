@@ -5,6 +5,7 @@ use gridsync::lab::xpx::{Form, Setup, Wrong, run};
 use gridsync::launch::{Blocks, cooperative};
 use gridsync::reference;
 use gridsync_kernels::entry::xpx::xpx_grid_barrier;
+use gridsync_kernels::grid::barrier::{Barrier, GridBarrier};
 use gridsync_tests::devices::{emulator_under, schedules};
 use simt::{Policy, Schedule};
 
@@ -46,11 +47,11 @@ on_each_backend! {
         let start: Vec<f32> = (0..96).map(|j| j as f32 * 0.37 + 1.0).collect();
         let x = device.upload(&start).expect("X should fit");
         let p = device.upload(&[f32::NAN; 96]).expect("P should fit");
-        let barrier = device.zeroed::<u32>(1).expect("a word should fit");
+        let barrier = device.zeroed::<u32>(GridBarrier::WORDS).expect("the words should fit");
         let geometry = cooperative::<xpx_grid_barrier>(device, Blocks::Exactly(3), 32, 0)
             .expect("three blocks should fit");
         let args = (x.view(), p.view(), 0, barrier.view(), 20);
-        // SAFETY: X and P have one length; the barrier's word starts at 0; all blocks are
+        // SAFETY: X and P have one length; the barrier's words start at 0; all blocks are
         // resident; the buffers outlive the launch, which the download waits for.
         unsafe { device.launch::<xpx_grid_barrier>(&geometry, args) }.expect("it should run");
         let got = x.download().expect("X should come back");

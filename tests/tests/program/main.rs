@@ -4,6 +4,7 @@
 //! claim something about a machine without CUDA make one by `GRIDSYNC_LIBCUDA`.
 
 mod bad_input;
+mod bench;
 mod call;
 mod demo;
 mod devices;

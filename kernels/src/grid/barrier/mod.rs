@@ -4,8 +4,15 @@
 //! (`#[kernel(cooperative)]`), or they may wait for blocks that cannot start before they end.
 
 mod phase;
+mod split;
+
+use cuda_std::memory::Global;
 
 pub use phase::PhaseBarrier;
+pub use split::SplitBarrier;
+
+/// The barrier to take: the fastest of the designs at every grid that was measured.
+pub type GridBarrier = SplitBarrier;
 
 /// A barrier of the whole grid.
 ///
@@ -13,6 +20,16 @@ pub use phase::PhaseBarrier;
 /// memory before [`arrive`](Self::arrive) is visible to every thread after
 /// [`wait`](Self::wait): the pair is a release and an acquire at device scope.
 pub trait Barrier {
+    /// How many words of device memory the barrier lives in. They are 0 before its first use, and
+    /// then belong to one launch at a time; any grids may use them one after another. Only after a
+    /// launch that was stopped by a fault must they be zeroed again.
+    const WORDS: usize;
+
+    /// Attaches to the barrier in `state`, which has [`WORDS`](Self::WORDS) words.
+    ///
+    /// Called by every thread of the grid, before its block first arrives.
+    fn attach(state: Global<u32>) -> Self;
+
     /// Says that the block has arrived. Waits for the threads of the block, not for other blocks.
     fn arrive(&mut self);
 

@@ -3,7 +3,19 @@
 use super::Barrier;
 use cuda_std::prelude::*;
 
+/// The bit that turns over.
 const PHASE: u32 = 1 << 31;
+
+/// What a block adds to a counter that `sharing` blocks arrive at, so that together they add
+/// `round`: 1 each, and the `first` of them the rest.
+#[inline(always)]
+pub(super) fn arrival(round: u32, first: bool, sharing: usize) -> u32 {
+    if first {
+        round - (sharing as u32 - 1)
+    } else {
+        1
+    }
+}
 
 /// A barrier in one word of device memory that needs no reset, ever.
 ///
@@ -20,14 +32,12 @@ pub struct PhaseBarrier {
     phase: u32,
 }
 
-impl PhaseBarrier {
-    /// Attaches to the barrier in `word`, an array of one element.
-    ///
-    /// Called by every thread of the grid, before its block first arrives. Of all the words of the
-    /// device only this launch may use this one until it has ended.
+impl Barrier for PhaseBarrier {
+    const WORDS: usize = 1;
+
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    pub fn attach(word: Global<u32>) -> Self {
+    fn attach(word: Global<u32>) -> Self {
         // Relaxed suffices: the phase cannot turn before this block has arrived.
         let phase = if thread::is_first_in_block() {
             word.load(0, Ordering::Relaxed, Scope::Device) & PHASE
@@ -36,21 +46,15 @@ impl PhaseBarrier {
         };
         Self { word, phase }
     }
-}
 
-impl Barrier for PhaseBarrier {
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     fn arrive(&mut self) {
         // Gathers what all threads of the block wrote, so that one release covers it.
         thread::sync_threads();
         if thread::is_first_in_block() {
-            let arrival = if thread::block_index() == 0 {
-                PHASE - (thread::block_count() as u32 - 1)
-            } else {
-                1
-            };
-            self.word.add(0, arrival, Ordering::Release, Scope::Device);
+            let value = arrival(PHASE, thread::block_index() == 0, thread::block_count());
+            self.word.add(0, value, Ordering::Release, Scope::Device);
         }
     }
 
