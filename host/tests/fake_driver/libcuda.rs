@@ -53,6 +53,7 @@ fn ready(stream: usize) -> u32 {
 }
 
 fn kernel(function: *const c_char) -> &'static str {
+    // SAFETY: the handle of a function is the kernel's name, which this driver gave out itself.
     unsafe { CStr::from_ptr(function) }.to_str().unwrap()
 }
 
@@ -60,6 +61,7 @@ macro_rules! answers {
     ($(fn $name:ident($($argument:ident: $type:ty),*) $body:block)*) => {$(
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name($($argument: $type),*) -> u32 {
+            // SAFETY: the caller keeps the contract of the driver call of this name.
             #[allow(unused_unsafe)]
             unsafe { $body }
         }
@@ -259,6 +261,7 @@ impl Config {
         );
         // An attribute is 72 bytes: the id, four bytes of nothing, the value.
         for i in 0..self.count as usize {
+            // SAFETY: the caller says that there are `count` attributes.
             let words = unsafe { *self.attributes.add(i) };
             match words[0] {
                 2 => text += &format!(" cooperative={}", words[2]),

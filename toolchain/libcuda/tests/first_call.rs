@@ -32,6 +32,7 @@ pub extern "C" fn cuInit(_flags: u32) -> u32 {
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuDriverGetVersion(version: *mut i32) -> u32 {
+    // SAFETY: the caller gives a place to write to.
     unsafe { *version = CALLS.load(Ordering::Relaxed) as i32 };
     0
 }
