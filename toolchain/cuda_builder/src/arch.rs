@@ -55,11 +55,13 @@ impl Arch {
     /// The PTX ISA version asked of the compiler, times ten.
     ///
     /// It is the first that knows the architecture (PTX ISA, "Release Notes"), so that old drivers can load the
-    /// result, but at least 7.4: CUDA 11.4, the first with cache hints on loads and stores.
+    /// result, but at least 7.4: CUDA 11.4, the first with cache hints on loads and stores; and for
+    /// Hopper 8.0: CUDA 12.0, the first with relaxed arrivals at the barrier of a cluster.
     pub const fn ptx_version(self) -> u32 {
         match self {
             Self::Compute75 | Self::Compute80 | Self::Compute86 => 74,
-            Self::Compute89 | Self::Compute90 => 78,
+            Self::Compute89 => 78,
+            Self::Compute90 => 80,
             Self::Compute100 => 86,
             Self::Compute120 => 87,
         }

@@ -273,7 +273,7 @@ mod tests {
         assert!(flags(Arch::Compute86).contains("compute_ge_80"));
         assert!(!flags(Arch::Compute86).contains("compute_ge_90"));
         assert!(flags(Arch::Compute120).contains("compute_ge_90"));
-        assert_eq!(target_line(Arch::Compute90), "sm_90, PTX ISA 7.8");
+        assert_eq!(target_line(Arch::Compute90), "sm_90, PTX ISA 8.0");
     }
 
     #[test]

@@ -122,7 +122,7 @@ use core::ffi::c_void;
 /// # Safety
 ///
 /// The type has the same size, alignment and meaning on the host and on the device, and any of its
-/// values may be copied from one to the other byte by byte.
+/// values may be copied from one to the other byte by byte. Its alignment is at most 8.
 pub unsafe trait KernelArg: Copy + 'static {}
 
 macro_rules! plain_args {
@@ -141,6 +141,9 @@ pub trait KernelArgs: Copy + 'static {
     /// How many arguments there are.
     const COUNT: usize;
 
+    /// The bytes of each argument, in order.
+    const SIZES: &'static [usize];
+
     /// Calls `f` with the addresses of the arguments, in order: the form that the CUDA driver
     /// wants (`kernelParams` of `cuLaunchKernel`).
     fn with_pointers<R>(&self, f: impl FnOnce(&[*const c_void]) -> R) -> R;
@@ -158,6 +161,8 @@ macro_rules! tuple_args {
     ($count:literal: $($name:ident $index:tt),*) => {
         impl<$($name: KernelArg),*> KernelArgs for ($($name,)*) {
             const COUNT: usize = $count;
+
+            const SIZES: &'static [usize] = &[$(size_of::<$name>()),*];
 
             fn with_pointers<R>(&self, f: impl FnOnce(&[*const c_void]) -> R) -> R {
                 f(&[$((&raw const self.$index).cast()),*])

@@ -8,10 +8,12 @@
 //! ARCHITECTURE.md.
 //!
 //! * [`thread`]: where a thread stands, the block barrier, fences;
+//! * `cluster`: where a block stands in its cluster, the barrier of that; since sm_90;
 //! * [`warp`]: shuffles, votes, matches and reductions of the 32 lanes of a warp;
 //! * [`memory`]: views of global and shared memory, atomics with scope and ordering;
 //! * [`spin`]: waiting for another thread;
 //! * [`time`]: clocks and sleep;
+//! * [`dependent`]: waiting for the grid before this one, from compute capability 9.0 on;
 //! * [`launch`]: what the host needs to know of a kernel.
 
 #![cfg_attr(target_arch = "nvptx64", no_std)]
@@ -22,7 +24,11 @@
 )]
 
 mod backend;
+#[cfg(any(compute_ge_90, not(target_arch = "nvptx64")))]
+pub mod cluster;
 pub mod convert;
+#[cfg(any(compute_ge_90, not(target_arch = "nvptx64")))]
+pub mod dependent;
 mod dim;
 pub mod launch;
 pub mod memory;

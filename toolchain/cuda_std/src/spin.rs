@@ -9,6 +9,7 @@
 //! such a kernel must be launched cooperatively.
 
 use crate::backend;
+use crate::memory::Global;
 use crate::time;
 
 /// Waits until `condition` holds.
@@ -18,6 +19,33 @@ pub fn until(mut condition: impl FnMut() -> bool) {
     while !condition() {
         backend::thread::spin();
     }
+}
+
+/// Waits until element `at` of `words`, which only grows (modulo 2^32), has come to `goal` or past
+/// it, by a loop that is written in PTX, out of the compiler's reach: the seed's first cure of the
+/// spin that is compiled away (row R5).
+///
+/// The load is `ld.volatile`, as in the seed's other cure, so that the two differ in who wrote the
+/// loop and in nothing else. Orders nothing: a fence must follow.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+pub fn until_reached(words: Global<u32>, at: usize, goal: u32) {
+    backend::access::spin_until_reached(words.part(at, 1), goal);
+}
+
+/// Waits until element `i` of `words` is 0, in a loop that no compiler sees into: one inline block
+/// of `ld.relaxed.gpu; setp.ne; @p bra` (seed row R5).
+///
+/// Orders nothing else: what is read after it may be older than the 0. Where it must not be, wait
+/// by [`until`] and an acquire load, or let an acquire fence follow.
+// The seed's loop has a plain `ld.global.u32`. It races with the store that ends the wait, which
+// the memory model does not define, and the driver's compiler may move it out of the loop in turn.
+// A relaxed load is what `ld.volatile` is too, but of the device, not of the system.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+pub fn while_nonzero(words: Global<u32>, i: usize) {
+    // SAFETY: the contract of the view.
+    unsafe { backend::access::wait_while_nonzero(words.at(i)) }
 }
 
 /// Turns between two looks at the clock. The emulator takes a launch for deadlocked after some turns

@@ -209,7 +209,7 @@ driver! {
             stream: CUstream,
             arguments: *mut *mut c_void,
         );
-        /// Launches a kernel with attributes (CUDA 11.8): clusters, cooperation.
+        /// Launches a kernel with attributes (CUDA 11.8): clusters, cooperation, overlap.
         fn cuLaunchKernelEx(
             config: *const CUlaunchConfig,
             function: CUfunction,

@@ -185,6 +185,18 @@ impl CUlaunchAttribute {
         }
     }
 
+    /// The grid may start before the kernel ahead of it in the stream has ended.
+    #[must_use]
+    pub fn programmatic() -> Self {
+        let mut value = CUlaunchAttributeValue { bytes: [0; 64] };
+        value.programmatic = 1;
+        Self {
+            id: CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+            pad: [0; 4],
+            value,
+        }
+    }
+
     /// Consecutive `blocks` in x form a cluster.
     #[must_use]
     pub fn cluster(blocks: u32) -> Self {

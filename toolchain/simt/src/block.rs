@@ -4,6 +4,7 @@ use core::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use crate::cluster::ClusterBarrier;
 use crate::dim::{Dim3, Place, Position, WARP_LANES};
 use crate::fault::{Arrival, Fault, Missing, Site};
 use crate::fiber::{Call, Fiber, Reply, Request, Stop, Turn};
@@ -20,6 +21,7 @@ pub(crate) struct Machine<'a> {
     pub(crate) quiet: Quiet,
     pub(crate) switches: u64,
     pub(crate) barriers: u64,
+    pub(crate) cluster_barriers: u64,
     pub(crate) collectives: u64,
     /// A stack overflowed: no fiber may run any more, not even to unwind.
     pub(crate) damaged: bool,
@@ -33,6 +35,8 @@ pub(crate) struct Step {
     pub(crate) hand_over: bool,
     /// The block barrier opened: other warps can run.
     pub(crate) released: bool,
+    /// The cluster barrier opened: the cluster's threads that wait at it are to be let through.
+    pub(crate) cluster_opened: bool,
 }
 
 /// A block whose threads have started.
@@ -72,6 +76,7 @@ impl<'a> Block<'a> {
                 block_idx: index,
                 block_dim: world.block,
                 grid_dim: world.grid,
+                cluster_blocks: world.cluster,
             };
             let here = Here::new(world, Rc::clone(&shared), position, stack.floor(), entry);
             // SAFETY: the scheduler drops its blocks, hence this fiber, before the machine with
@@ -84,6 +89,7 @@ impl<'a> Block<'a> {
                 place: entry,
                 spun_at: entry,
                 seen: 0,
+                ticket: None,
             });
         }
         let warps = (0..count)
@@ -124,7 +130,12 @@ impl<'a> Block<'a> {
     }
 
     /// Runs every runnable lane of a warp, in lane order, to its next scheduling point.
-    pub(crate) fn step(&mut self, warp: usize, machine: &mut Machine<'a>) -> Result<Step, Fault> {
+    pub(crate) fn step(
+        &mut self,
+        warp: usize,
+        cluster: &mut ClusterBarrier,
+        machine: &mut Machine<'a>,
+    ) -> Result<Step, Fault> {
         let mut step = Step::default();
         let mut slept = 0;
         let first = self.warps[warp].first;
@@ -164,6 +175,7 @@ impl<'a> Block<'a> {
                         machine.pool.put(fiber.into_stack());
                     }
                     ended?;
+                    step.cluster_opened |= cluster.exit(thread.ticket.take());
                     self.exit(warp, lane, machine)?;
                 }
                 Turn::Stopped(stop) => match stop.request {
@@ -182,6 +194,10 @@ impl<'a> Block<'a> {
                     Request::Barrier(vote) => {
                         step.released |= self.arrive(warp, lane, vote, machine)?;
                     }
+                    Request::ClusterArrive => {
+                        step.cluster_opened |= self.cluster_arrive(number, cluster)?;
+                    }
+                    Request::ClusterWait => self.cluster_wait(warp, lane, cluster, machine)?,
                 },
             }
         }
@@ -212,10 +228,7 @@ impl<'a> Block<'a> {
             };
             return Err(self.skipped(number, missing));
         }
-        let thread = &mut self.threads[number];
-        thread.wait = Wait::Barrier;
-        machine.quiet.blocked(&mut thread.seen);
-        self.warps[warp].ready &= !(1 << lane);
+        self.stand(warp, lane, Wait::Barrier, machine);
         self.arrived += 1;
         self.votes += u32::from(vote);
         if self.arrived < self.threads.len() {
@@ -228,16 +241,39 @@ impl<'a> Block<'a> {
             all,
             any: count > 0,
         };
-        for thread in &mut self.threads {
-            thread.wait = Wait::Nothing;
-            thread.reply = Reply::Votes(votes);
-            machine.quiet.released(&mut thread.seen);
-        }
-        for warp in &mut self.warps {
-            warp.ready = warp.lanes;
-        }
+        let waits = |wait: &Wait| matches!(wait, Wait::Barrier);
+        self.release(waits, &Reply::Votes(votes), machine);
         machine.barriers += 1;
         Ok(true)
+    }
+
+    /// A thread stands at a barrier until [`Block::release`].
+    pub(crate) fn stand(&mut self, warp: usize, lane: u32, wait: Wait, machine: &mut Machine<'a>) {
+        let warp = &mut self.warps[warp];
+        warp.ready &= !(1 << lane);
+        let thread = &mut self.threads[warp.first + lane as usize];
+        thread.wait = wait;
+        machine.quiet.blocked(&mut thread.seen);
+    }
+
+    /// The threads that stand at this barrier can go on, and are told `reply`.
+    pub(crate) fn release(
+        &mut self,
+        barrier: impl Fn(&Wait) -> bool,
+        reply: &Reply,
+        machine: &mut Machine<'a>,
+    ) {
+        for warp in &mut self.warps {
+            for lane in lanes(warp.lanes) {
+                let thread = &mut self.threads[warp.first + lane as usize];
+                if barrier(&thread.wait) {
+                    warp.ready |= 1 << lane;
+                    thread.wait = Wait::Nothing;
+                    thread.reply = reply.clone();
+                    machine.quiet.released(&mut thread.seen);
+                }
+            }
+        }
     }
 
     /// A thread comes to a warp collective.

@@ -35,15 +35,17 @@ fn stuck(thread: &Lane<'_>) -> Option<(WaitingFor, Place)> {
         Wait::Exited => None,
         Wait::Nothing => Some((WaitingFor::Change, thread.spun_at)),
         Wait::Barrier => Some((WaitingFor::BlockBarrier, thread.place)),
+        Wait::ClusterBarrier => Some((WaitingFor::ClusterBarrier, thread.place)),
         Wait::Collective(call) => Some((WaitingFor::WarpCollective(call.kind), thread.place)),
     }
 }
 
-/// A block in which some threads stand at the barrier and all others at warp collectives: nobody
+/// A block in which some threads stand at its barrier and all others at warp collectives: nobody
 /// outside can help them, so the barrier itself is at fault.
 fn skipped_barrier(block: &Block<'_>) -> Option<Fault> {
-    let spins = |thread: &Lane<'_>| matches!(thread.wait, Wait::Nothing);
-    if block.threads.iter().any(spins) {
+    let needs_others =
+        |thread: &Lane<'_>| matches!(thread.wait, Wait::Nothing | Wait::ClusterBarrier);
+    if block.threads.iter().any(needs_others) {
         return None;
     }
     let find = |wanted: fn(&Wait) -> bool| block.threads.iter().position(|t| wanted(&t.wait));

@@ -83,8 +83,8 @@ impl From<[u32; 3]> for Dim3 {
     }
 }
 
-/// The special registers `%tid`, `%ctaid`, `%ntid`, `%nctaid` of one thread (PTX ISA, "Special
-/// Registers").
+/// The special registers `%tid`, `%ctaid`, `%ntid`, `%nctaid`, `%cluster_nctarank` of one thread
+/// (PTX ISA, "Special Registers").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Position {
     /// `%tid`: the thread in its block.
@@ -95,6 +95,8 @@ pub struct Position {
     pub block_dim: Dim3,
     /// `%nctaid`: extents of the grid.
     pub grid_dim: Dim3,
+    /// `%cluster_nctarank`: blocks of a cluster, consecutive in x; 1 without clusters.
+    pub cluster_blocks: u32,
 }
 
 impl Position {
@@ -107,6 +109,22 @@ impl Position {
     /// Number of the block in the grid, `x` fastest.
     pub fn linear_block(&self) -> u64 {
         self.grid_dim.linear(self.block_idx)
+    }
+
+    /// `%cluster_ctarank`: the block in its cluster.
+    pub fn cluster_rank(&self) -> u32 {
+        self.block_idx.x % self.cluster_blocks
+    }
+
+    /// Number of the cluster in the grid (`%clusterid`), `x` fastest.
+    pub fn linear_cluster(&self) -> u64 {
+        // A launch admits only rows of blocks that are whole clusters.
+        self.linear_block() / u64::from(self.cluster_blocks)
+    }
+
+    /// Clusters of the grid (`%nclusterid`).
+    pub fn clusters(&self) -> u64 {
+        self.grid_dim.count() / u64::from(self.cluster_blocks)
     }
 
     /// `%laneid`: the thread in its warp.

@@ -107,6 +107,8 @@ impl fmt::Display for Missing {
 pub enum WaitingFor {
     /// The barrier of its block.
     BlockBarrier,
+    /// The barrier of its cluster.
+    ClusterBarrier,
     /// The warp collective of this kind.
     WarpCollective(&'static str),
     /// A change of memory: it spins.
@@ -117,6 +119,7 @@ impl fmt::Display for WaitingFor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::BlockBarrier => f.write_str("the block barrier"),
+            Self::ClusterBarrier => f.write_str("the cluster barrier"),
             Self::WarpCollective(kind) => write!(f, "warp collective {kind}"),
             Self::Change => f.write_str("a spin loop"),
         }
@@ -307,6 +310,24 @@ pub enum Fault {
         /// A thread that will not come.
         missing: Box<Missing>,
     },
+    /// A thread that waits at the cluster barrier without having arrived at it (undefined on
+    /// hardware).
+    #[error("cluster barrier: waits without having arrived ({site}): arrive once before each wait")]
+    ClusterNotArrived {
+        /// Who and where.
+        site: Site,
+    },
+    /// A thread that arrives at the cluster barrier again without having waited (undefined on
+    /// hardware).
+    #[error(
+        "cluster barrier: arrives again without having waited since it arrived at {first} ({site}): wait once after each arrival"
+    )]
+    ClusterArrivedTwice {
+        /// Who, and where it arrives again.
+        site: Site,
+        /// Where it arrived before.
+        first: Place,
+    },
     /// Every live thread waits, and nothing changes.
     #[error("{0}")]
     Deadlock(Box<Deadlock>),
@@ -360,6 +381,18 @@ pub enum Fault {
         grid: Dim3,
         /// Extents of the block.
         block: Dim3,
+    },
+    /// A grid that is no whole number of clusters.
+    #[error(
+        "kernel {kernel}: a grid of {grid} blocks cannot be cut into clusters of {cluster} along x: the cluster must have a number of blocks that divides {}", .grid.x
+    )]
+    PartialCluster {
+        /// The kernel.
+        kernel: Arc<str>,
+        /// Extents of the grid.
+        grid: Dim3,
+        /// Blocks asked for in a cluster.
+        cluster: u32,
     },
     /// A block beyond the hardware's limit.
     #[error("kernel {kernel}: blocks of {threads} threads, the limit is {limit}")]
@@ -426,6 +459,8 @@ impl Fault {
             | Self::NotInMask { site, .. }
             | Self::LaneExited { site, .. }
             | Self::BarrierSkipped { site, .. }
+            | Self::ClusterNotArrived { site }
+            | Self::ClusterArrivedTwice { site, .. }
             | Self::StackOverflow { site, .. }
             | Self::Trap { site, .. }
             | Self::Panicked { site, .. } => Some(site),
@@ -433,6 +468,7 @@ impl Fault {
             Self::WarpMismatch { arrivals } => Some(&arrivals[0].site),
             Self::Deadlock(_)
             | Self::EmptyLaunch { .. }
+            | Self::PartialCluster { .. }
             | Self::BlockTooLarge { .. }
             | Self::DynamicSharedLimit { .. }
             | Self::CooperativeTooLarge { .. }

@@ -25,6 +25,10 @@ pub(crate) enum Request {
     Sleep(u32),
     /// The block barrier, with a predicate.
     Barrier(bool),
+    /// To be counted at the cluster barrier, and to go on.
+    ClusterArrive,
+    /// The cluster barrier, arrived at before, to open.
+    ClusterWait,
     /// A warp collective.
     Collective(Call),
     /// To know which lanes stand at the same place.

@@ -37,6 +37,8 @@ pub(crate) struct World<'a> {
     pub(crate) memory: &'a Memory,
     pub(crate) grid: Dim3,
     pub(crate) block: Dim3,
+    /// Blocks of a cluster.
+    pub(crate) cluster: u32,
     pub(crate) shared_limit: usize,
     pub(crate) step_limit: u64,
     /// Whether every access is a scheduling point.

@@ -24,6 +24,9 @@ pub struct LaunchConfig<'a> {
     pub grid: Dim3,
     /// Threads of each block, at most 1024.
     pub block: Dim3,
+    /// Consecutive blocks in x that form a cluster; the grid's `x` must be a multiple. `None`:
+    /// each block is a cluster of its own.
+    pub cluster: Option<u32>,
     /// Dynamic shared memory of each block, in bytes.
     pub dynamic_shared: usize,
     /// Static and dynamic shared memory that a block may have together, in bytes. Default: 48 KiB,
@@ -33,7 +36,8 @@ pub struct LaunchConfig<'a> {
     /// `cuLaunchCooperativeKernel` does.
     pub cooperative: bool,
     /// Blocks resident at once; a further one starts when one of them has exited. `None`: all;
-    /// 0 counts as 1.
+    /// 0 counts as 1. Only whole clusters are resident: a further one starts when all blocks of
+    /// one have exited, and fewer blocks than a cluster count as one cluster.
     pub max_resident_blocks: Option<u32>,
     /// Who runs when.
     pub schedule: Schedule,
@@ -57,6 +61,7 @@ impl<'a> LaunchConfig<'a> {
             kernel,
             grid: grid.into(),
             block: block.into(),
+            cluster: None,
             dynamic_shared: 0,
             shared_limit: 48 << 10,
             cooperative: false,
@@ -66,6 +71,11 @@ impl<'a> LaunchConfig<'a> {
             patience: 64,
             step_limit: 1 << 34,
         }
+    }
+
+    /// Blocks of a cluster.
+    fn cluster_blocks(&self) -> u32 {
+        self.cluster.unwrap_or(1)
     }
 
     fn check(&self) -> Result<(), Fault> {
@@ -93,6 +103,14 @@ impl<'a> LaunchConfig<'a> {
                 block,
             });
         }
+        let cluster = self.cluster_blocks();
+        if !grid.x.is_multiple_of(cluster) {
+            return Err(Fault::PartialCluster {
+                kernel: kernel(),
+                grid,
+                cluster,
+            });
+        }
         if threads > MAX_BLOCK_THREADS {
             return Err(Fault::BlockTooLarge {
                 kernel: kernel(),
@@ -113,7 +131,7 @@ impl<'a> LaunchConfig<'a> {
                 Err(Fault::CooperativeTooLarge {
                     kernel: kernel(),
                     blocks,
-                    resident,
+                    resident: resident - resident % cluster,
                 })
             }
             _ => Ok(()),
@@ -138,6 +156,8 @@ pub struct Stats {
     pub fences: u64,
     /// Block barriers, each counted once for its block.
     pub barriers: u64,
+    /// Cluster barriers, each counted once for its cluster.
+    pub cluster_barriers: u64,
     /// Warp collectives, each counted once for its lanes.
     pub collectives: u64,
     /// Turns of spin loops, by thread.
@@ -169,6 +189,7 @@ pub fn launch(
         memory,
         grid: config.grid,
         block: config.block,
+        cluster: config.cluster_blocks(),
         shared_limit: config.shared_limit,
         step_limit: config.step_limit,
         lockstep: config.schedule.policy != Policy::Coarse,

@@ -1,4 +1,4 @@
-//! A CPU emulator of a CUDA grid: fibers, blocks, warps, barriers, checked memory.
+//! A CPU emulator of a CUDA grid: fibers, clusters, blocks, warps, barriers, checked memory.
 //!
 //! A kernel is an ordinary Rust closure. [`launch`] runs it once per thread of the grid, every
 //! thread as a fiber on one OS thread, under a [`Schedule`] drawn from a seed: the same seed gives
@@ -32,6 +32,7 @@
 
 mod access;
 mod block;
+mod cluster;
 mod deadlock;
 mod dim;
 mod fault;
@@ -56,6 +57,7 @@ pub use launch::{LaunchConfig, Stats, launch};
 pub use memory::{Label, Memory, MemoryError};
 pub use schedule::{Policy, Schedule};
 pub use thread::{
-    BarrierVotes, WarpValues, access, active_mask, block_barrier, clock, dynamic_shared, fence,
-    global_timer, in_kernel, nanosleep, position, spin, static_shared, trap, warp_exchange,
+    BarrierVotes, WarpValues, access, active_mask, block_barrier, clock, cluster_arrive,
+    cluster_wait, dynamic_shared, fence, global_timer, in_kernel, nanosleep, position, spin,
+    static_shared, trap, warp_exchange,
 };

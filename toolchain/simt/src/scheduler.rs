@@ -1,8 +1,10 @@
 //! The loop that steps warps until every block has exited or a fault is found.
 
+use core::ops::Range;
 use std::sync::Arc;
 
 use crate::block::{Block, Machine, Step};
+use crate::cluster::ClusterBarrier;
 use crate::deadlock;
 use crate::dim::{Place, WARP_LANES};
 use crate::fault::Fault;
@@ -29,6 +31,8 @@ enum Slot<'a> {
 /// the machine, which holds their stacks.
 struct Scheduler<'a> {
     slots: Vec<Slot<'a>>,
+    /// The barrier of each cluster: slots in order, cut into runs of a cluster's blocks.
+    clusters: Vec<ClusterBarrier>,
     machine: Machine<'a>,
     ready: ReadySet,
     picker: Picker,
@@ -47,9 +51,10 @@ pub(crate) fn run<'a>(
     body: &'a dyn Fn(),
 ) -> Result<Stats, Fault> {
     let blocks = world.grid.count();
-    let resident = config
-        .max_resident_blocks
-        .map_or(blocks, |most| blocks.min(most.max(1).into()));
+    let cluster = u64::from(world.cluster);
+    let resident_clusters = config.max_resident_blocks.map_or(blocks, u64::from) / cluster;
+    let clusters = (blocks / cluster).min(resident_clusters.max(1));
+    let resident = clusters * cluster;
     let threads = world.block.count();
     let warps_per_block = threads.div_ceil(WARP_LANES.into()) as usize;
     let mut machine = Machine {
@@ -57,6 +62,7 @@ pub(crate) fn run<'a>(
         quiet: Quiet::new(config.patience),
         switches: 0,
         barriers: 0,
+        cluster_barriers: 0,
         collectives: 0,
         damaged: false,
         pool: Pool::new(config.stack_bytes, resident.saturating_mul(threads)),
@@ -64,6 +70,9 @@ pub(crate) fn run<'a>(
     machine.quiet.started(resident * threads);
     let mut scheduler = Scheduler {
         slots: (0..resident).map(Slot::Fresh).collect(),
+        clusters: (0..clusters)
+            .map(|_| ClusterBarrier::new(cluster * threads))
+            .collect(),
         machine,
         ready: ReadySet::full(resident as usize * warps_per_block),
         picker: Picker::new(config.schedule),
@@ -77,6 +86,7 @@ pub(crate) fn run<'a>(
     let Machine {
         switches,
         barriers,
+        cluster_barriers,
         collectives,
         ..
     } = scheduler.machine;
@@ -88,6 +98,7 @@ pub(crate) fn run<'a>(
         accesses: world.counters.accesses.get(),
         fences: world.counters.fences.get(),
         barriers,
+        cluster_barriers,
         collectives,
         spins: world.counters.spins.get(),
     })
@@ -146,32 +157,73 @@ impl<'a> Scheduler<'a> {
         let Slot::Running(block) = &mut self.slots[number] else {
             unreachable!("warps of empty slots are not ready")
         };
-        let step = block.step(warp % self.warps_per_block, &mut self.machine)?;
-        let first = number * self.warps_per_block;
-        if block.warps[warp - first].ready == 0 {
+        let cluster = number / self.machine.world.cluster as usize;
+        let step = block.step(
+            warp % self.warps_per_block,
+            &mut self.clusters[cluster],
+            &mut self.machine,
+        )?;
+        if block.warps[warp % self.warps_per_block].ready == 0 {
             self.ready.remove(warp);
         }
+        let done = block.is_done();
         if step.released {
-            (first..first + self.warps_per_block).for_each(|warp| self.ready.insert(warp));
+            self.ready_all(number);
         }
-        if block.is_done() {
+        if step.cluster_opened {
+            self.pass_cluster_barrier(cluster);
+        }
+        if done {
             self.slots[number] = Slot::Empty;
-            self.start_next(number);
+            self.start_next(cluster);
         }
         Ok(step)
     }
 
-    /// Gives an emptied slot to the next block of the grid.
-    fn start_next(&mut self, number: usize) {
-        let world = self.machine.world;
-        if self.next_block == world.grid.count() {
-            return;
-        }
-        self.slots[number] = Slot::Fresh(self.next_block);
-        self.next_block += 1;
-        self.machine.quiet.started(world.block.count());
+    /// All warps of a slot's block can run.
+    fn ready_all(&mut self, number: usize) {
         let first = number * self.warps_per_block;
         (first..first + self.warps_per_block).for_each(|warp| self.ready.insert(warp));
+    }
+
+    /// The slots of a cluster's blocks.
+    fn slots_of(&self, cluster: usize) -> Range<usize> {
+        let blocks = self.machine.world.cluster as usize;
+        cluster * blocks..(cluster + 1) * blocks
+    }
+
+    /// Lets the threads of a cluster go on that wait at its barrier, which has opened.
+    fn pass_cluster_barrier(&mut self, cluster: usize) {
+        self.machine.cluster_barriers += 1;
+        for number in self.slots_of(cluster) {
+            let Slot::Running(block) = &mut self.slots[number] else {
+                continue;
+            };
+            block.pass_cluster_barrier(&mut self.machine);
+            let first = number * self.warps_per_block;
+            let warps = block.warps.iter().enumerate();
+            warps
+                .filter(|(_, warp)| warp.ready != 0)
+                .for_each(|(warp, _)| self.ready.insert(first + warp));
+        }
+    }
+
+    /// Gives the slots of a cluster, once all are empty, to the next cluster of the grid.
+    fn start_next(&mut self, cluster: usize) {
+        let world = self.machine.world;
+        let slots = self.slots_of(cluster);
+        let empty = |slot: &Slot<'_>| matches!(slot, Slot::Empty);
+        if self.next_block == world.grid.count() || !self.slots[slots.clone()].iter().all(empty) {
+            return;
+        }
+        let threads = u64::from(world.cluster) * world.block.count();
+        self.clusters[cluster] = ClusterBarrier::new(threads);
+        self.machine.quiet.started(threads);
+        for number in slots {
+            self.slots[number] = Slot::Fresh(self.next_block);
+            self.next_block += 1;
+            self.ready_all(number);
+        }
     }
 
     fn running(&self) -> impl Iterator<Item = &Block<'a>> + Clone {

@@ -103,6 +103,38 @@ pub fn block_barrier(pred: u32) -> BarrierVotes {
     })
 }
 
+/// Arrives at the barrier of the cluster (`barrier.cluster.arrive`) and goes on: who needs the
+/// others calls [`cluster_wait`]. The emulator's memory is sequentially consistent already, so that
+/// a relaxed arrival orders no less here.
+///
+/// A launch without clusters has clusters of one block. To arrive again without having waited is
+/// [`Fault::ClusterArrivedTwice`]. A thread that exits is counted out (PTX ISA, `barrier.cluster`:
+/// the barrier takes the threads that have not exited).
+///
+/// # Panics
+/// Outside an emulated thread.
+#[track_caller]
+pub fn cluster_arrive(_order: Order) {
+    let place = Location::caller();
+    with("cluster_arrive", |here| {
+        here.stop(Request::ClusterArrive, place);
+    });
+}
+
+/// Waits (`barrier.cluster.wait`) until every thread of every block of the cluster has made the
+/// arrival that the caller made last, or has exited. To wait without having arrived is
+/// [`Fault::ClusterNotArrived`].
+///
+/// # Panics
+/// Outside an emulated thread.
+#[track_caller]
+pub fn cluster_wait() {
+    let place = Location::caller();
+    with("cluster_wait", |here| {
+        here.stop(Request::ClusterWait, place);
+    });
+}
+
 /// The one primitive under shuffles, votes, matches and warp barriers (`shfl.sync`, `vote.sync`,
 /// `bar.warp.sync`, …): waits until every lane that `mask` names has called with the same `kind`
 /// and `mask`, then gives each the values of all.

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use crate::cluster::Ticket;
 use crate::dim::{Place, WARP_LANES};
 use crate::fiber::{Call, Fiber, Reply};
 use crate::thread::WarpValues;
@@ -13,6 +14,8 @@ pub(crate) enum Wait {
     Nothing,
     /// It stands at the block barrier.
     Barrier,
+    /// It waits at the barrier of its cluster.
+    ClusterBarrier,
     /// It stands at a warp collective.
     Collective(Call),
     /// It has ended.
@@ -32,6 +35,8 @@ pub(crate) struct Lane<'a> {
     pub(crate) spun_at: Place,
     /// See [`crate::quiet::Quiet::spun`].
     pub(crate) seen: u64,
+    /// Its arrival at the cluster barrier, until it comes to wait.
+    pub(crate) ticket: Option<Ticket>,
 }
 
 /// The lanes of a warp, as bit masks.

@@ -18,7 +18,8 @@ pub(super) struct Module {
 }
 
 impl Module {
-    /// Reads what LLVM prints: one instruction or directive a line, and each body closed by a `}` at the left edge.
+    /// Reads what LLVM prints: one instruction or directive a line, each brace of a body or of a scope of inline PTX on
+    /// a line of its own.
     pub(super) fn parse(ptx: &str) -> Result<Self> {
         let target = ptx
             .lines()
@@ -42,15 +43,21 @@ impl Module {
                 module.externs.push(name);
             } else if let Some(body) = Body::opens_at(line) {
                 inside = Some(body);
-            } else if line == "}"
-                && let Some(body) = inside.take()
-            {
-                module.take(body);
             } else if let Some(body) = &mut inside {
+                match line.trim() {
+                    "{" => body.depth += 1,
+                    "}" => body.depth -= 1,
+                    _ => {}
+                }
                 body.barriers += line
                     .split(';')
                     .filter(|text| is_block_barrier(text))
                     .count();
+                if line.trim() == "}"
+                    && let Some(body) = inside.take_if(|body| body.depth == 0)
+                {
+                    module.take(body);
+                }
             }
         }
         Ok(module)
@@ -70,6 +77,8 @@ struct Body {
     name: String,
     is_kernel: bool,
     barriers: usize,
+    /// Braces that are open.
+    depth: usize,
 }
 
 impl Body {
@@ -86,6 +95,7 @@ impl Body {
             name: declared(rest)?,
             is_kernel,
             barriers: 0,
+            depth: 0,
         })
     }
 }

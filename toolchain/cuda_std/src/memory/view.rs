@@ -121,7 +121,7 @@ impl<T: Scalar, S: Space> View<T, S> {
     /// The address of element `i`.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    pub(super) fn at(self, i: usize) -> S::Address {
+    pub(crate) fn at(self, i: usize) -> S::Address {
         self.run_at(i, 1)
     }
 

@@ -4,6 +4,7 @@ mod atomic;
 
 use crate::probes::{self, Probes};
 use crate::ptx::{bodies, effects, parameters};
+use cuda_builder::Arch;
 use std::collections::BTreeMap;
 
 /// The claims as text: a kernel's name at the left edge, optionally with the one architecture that
@@ -13,6 +14,7 @@ const WARP: &str = include_str!("claims/warp.txt");
 const ACCESS: &str = include_str!("claims/access.txt");
 const ATOMIC: &str = include_str!("claims/atomic.txt");
 const SHARED: &str = include_str!("claims/shared.txt");
+const CLUSTER: &str = include_str!("claims/cluster.txt");
 const FLOW: &str = include_str!("claims/flow.txt");
 
 /// What each kernel must do.
@@ -97,6 +99,16 @@ fn barriers_stay_single_and_spins_keep_their_load() {
 }
 
 #[test]
+fn a_cluster_is_told_by_special_registers_and_its_barrier_is_two_instructions() {
+    for probes in probes::all()
+        .iter()
+        .filter(|probes| probes.arch >= Arch::Compute90)
+    {
+        check(probes, &read(CLUSTER, &format!("sm_{}", probes.arch)));
+    }
+}
+
+#[test]
 fn read_modify_write_keeps_its_ordering_scope_and_type() {
     check_text(ATOMIC);
     for probes in probes::all() {
@@ -109,7 +121,8 @@ fn read_modify_write_keeps_its_ordering_scope_and_type() {
 fn every_probe_has_exactly_one_claim() {
     for probes in probes::all() {
         let arch = format!("sm_{}", probes.arch);
-        let texts = [THREAD, WARP, ACCESS, ATOMIC, SHARED, FLOW].map(|text| read(text, &arch));
+        let texts =
+            [THREAD, WARP, ACCESS, ATOMIC, SHARED, CLUSTER, FLOW].map(|text| read(text, &arch));
         let made = [atomic::of_each_type(), atomic::of_each_order_and_scope()];
         let mut claimed: Vec<String> = texts
             .into_iter()

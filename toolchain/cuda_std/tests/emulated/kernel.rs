@@ -58,6 +58,8 @@ fn arguments_of_every_type_come_back_as_they_went() {
         unsafe { <(u8, i16, u32, i64, f32, f64, usize, isize)>::from_pointers(pointers) }
     });
     assert_eq!(back, args);
+    let sizes = <(u8, i16, u32, i64, f32, f64, usize, isize)>::SIZES;
+    assert_eq!(sizes, [1, 2, 4, 8, 4, 8, 8, 8]);
 }
 
 #[test]

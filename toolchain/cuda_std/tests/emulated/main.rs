@@ -1,6 +1,7 @@
 //! What the functions of `cuda_std` mean, seen in the emulator: each against its definition.
 
 mod atomic;
+mod cluster;
 mod kernel;
 mod misuse;
 mod shared;

@@ -2,6 +2,7 @@
 //! back, down to block, thread and line.
 
 mod barriers;
+mod clusters;
 mod deadlocks;
 mod geometry;
 mod grid_barrier;

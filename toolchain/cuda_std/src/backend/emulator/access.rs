@@ -1,7 +1,7 @@
 //! Loads and stores, checked.
 
 use super::{order_of, scope_of, space_of};
-use crate::memory::{CacheHint, Ordering, Scalar, Scope, Space};
+use crate::memory::{CacheHint, Global, GlobalSpace, Ordering, Scalar, Scope, Space};
 use core::mem::{MaybeUninit, zeroed};
 use simt::{Access, Order};
 
@@ -79,6 +79,14 @@ pub(crate) unsafe fn load<T: Scalar, S: Space>(at: S::Address, order: Ordering, 
 }
 
 #[track_caller]
+pub(crate) unsafe fn wait_while_nonzero(at: *mut u8) {
+    // SAFETY: the contract of `View`.
+    while unsafe { load::<u32, GlobalSpace>(at, Ordering::Relaxed, Scope::Device) } != 0 {
+        super::thread::spin();
+    }
+}
+
+#[track_caller]
 pub(crate) unsafe fn store<T: Scalar, S: Space>(
     at: S::Address,
     value: T,
@@ -108,4 +116,11 @@ pub(crate) unsafe fn read_16<P: Copy, S: Space>(at: S::Address, _hint: CacheHint
 pub(crate) unsafe fn write_16<P: Copy, S: Space>(at: S::Address, pack: P, _hint: CacheHint) {
     // SAFETY: a pack is 16 bytes of plain numbers.
     unsafe { checked_store::<Aligned16<P>, S>(at, Aligned16(pack), weak_write::<S>()) }
+}
+
+#[track_caller]
+pub(crate) fn spin_until_reached(word: Global<u32>, goal: u32) {
+    while (word.read_volatile(0).wrapping_sub(goal) as i32) < 0 {
+        simt::spin();
+    }
 }

@@ -1,6 +1,8 @@
 //! Operations in the emulator, `simt`: each is a scheduling point and is checked there.
 
 pub(crate) mod access;
+pub(crate) mod cluster;
+pub(crate) mod dependent;
 pub(crate) mod fence;
 pub(crate) mod rmw;
 pub(crate) mod shared;

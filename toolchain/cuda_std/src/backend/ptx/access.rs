@@ -1,7 +1,7 @@
 //! Loads and stores (PTX ISA, "ld", "st").
 
 use super::fence::fence;
-use crate::memory::{CacheHint, Ordering, Scalar, Scope, Space, SpaceKind};
+use crate::memory::{CacheHint, Global, Ordering, Scalar, Scope, Space, SpaceKind};
 use core::arch::asm;
 use core::mem::transmute_copy;
 
@@ -131,6 +131,28 @@ pub(crate) unsafe fn load<T: Scalar, S: Space>(at: S::Address, order: Ordering, 
                 load_from!(T, S, at, "ld.acquire.sys.global", "ld.acquire.cta.shared")
             }
         }
+    }
+}
+
+// One block of PTX, braces and all: its register, its predicate and its label are its own, however
+// often it is inlined. PTX has no numeric labels, which rustc would have.
+#[allow(named_asm_labels)]
+#[inline(always)]
+pub(crate) unsafe fn wait_while_nonzero(at: u64) {
+    // SAFETY: the contract of `View`. Not `pure`: it ends when another thread has stored 0.
+    unsafe {
+        asm!(
+            "{{",
+            ".reg .b32 word;",
+            ".reg .pred again;",
+            "look:",
+            "ld.relaxed.gpu.global.b32 word, [{at}];",
+            "setp.ne.b32 again, word, 0;",
+            "@again bra look;",
+            "}}",
+            at = in(reg64) at,
+            options(nostack, preserves_flags)
+        );
     }
 }
 
@@ -264,5 +286,25 @@ pub(crate) unsafe fn write_16<P: Copy, S: Space>(at: S::Address, pack: P, hint: 
                 st_16!(reg64 bits, words, "st.global.L1::no_allocate")
             }
         }
+    }
+}
+
+#[inline(always)]
+// PTX has no numeric labels; braces scope this one, so that the function may be inlined twice.
+#[allow(named_asm_labels)]
+pub(crate) fn spin_until_reached(word: Global<u32>, goal: u32) {
+    // SAFETY: the contract of `View`. The label and the registers live in the braces' scope.
+    unsafe {
+        asm!("{{",
+             ".reg .pred behind;",
+             ".reg .s32 distance;",
+             "LOOK:",
+             "ld.volatile.global.u32 distance, [{word}];",
+             "sub.s32 distance, distance, {goal};",
+             "setp.lt.s32 behind, distance, 0;",
+             "@behind bra LOOK;",
+             "}}",
+             word = in(reg64) word.address(), goal = in(reg32) goal,
+             options(nostack, preserves_flags));
     }
 }

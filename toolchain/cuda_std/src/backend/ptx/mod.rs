@@ -6,6 +6,10 @@
 //! intrinsics lack most orderings and scopes.
 
 pub(crate) mod access;
+#[cfg(compute_ge_90)]
+pub(crate) mod cluster;
+#[cfg(compute_ge_90)]
+pub(crate) mod dependent;
 pub(crate) mod fence;
 pub(crate) mod rmw;
 pub(crate) mod shared;

@@ -8,6 +8,8 @@
 
 mod access;
 mod atomic;
+#[cfg(compute_ge_90)]
+mod cluster;
 mod flow;
 mod shared;
 mod thread;

@@ -1,6 +1,8 @@
 //! Positions, block barriers, fences, clocks, trap, conversion.
 
 use crate::{does, gives, in_each_order_and_scope};
+#[cfg(compute_ge_90)]
+use cuda_std::dependent;
 use cuda_std::memory::Global;
 use cuda_std::{bf16, convert, f16, thread, time, trap, warp};
 
@@ -43,4 +45,14 @@ does! {
     nanosleep(nanoseconds: u32) { time::nanosleep(nanoseconds); }
     traps(at: Global<u32>) { if at.is_empty() { trap("nothing to do") } }
     panics(at: Global<u32>) { assert!(!at.is_empty(), "nothing to do"); }
+}
+
+#[cfg(compute_ge_90)]
+does! {
+    between_grids(from: Global<u32>, to: Global<u32>) {
+        to.write(0, from.read(0));
+        dependent::wait_for_previous();
+        to.write(1, from.read(0));
+        dependent::let_next_start();
+    }
 }

@@ -1,0 +1,21 @@
+//! The order of grids (PTX ISA, "griddepcontrol").
+
+unsafe extern "C" {
+    #[link_name = "llvm.nvvm.griddepcontrol.wait"]
+    fn griddepcontrol_wait();
+    #[link_name = "llvm.nvvm.griddepcontrol.launch.dependents"]
+    fn griddepcontrol_launch_dependents();
+}
+
+#[inline(always)]
+pub(crate) fn wait() {
+    // SAFETY: an intrinsic without operands. LLVM takes it to read and write any memory, so that no
+    // access moves across it.
+    unsafe { griddepcontrol_wait() }
+}
+
+#[inline(always)]
+pub(crate) fn launch_dependents() {
+    // SAFETY: as above.
+    unsafe { griddepcontrol_launch_dependents() }
+}

@@ -1,0 +1,92 @@
+//! Where a block stands in its cluster, and the barrier of the cluster: Hopper and later.
+//!
+//! A cluster is a few consecutive blocks that are resident together; the launch says how many. A
+//! launch that does not say has clusters of one block, and everything here holds for these too.
+//! The module is there for the host and for architectures from sm_90 on: kernels that use it stand
+//! under `cfg(any(compute_ge_90, not(target_arch = "nvptx64")))`.
+//!
+//! | function | called by | what it orders |
+//! |---|---|---|
+//! | [`rank`], [`blocks`], [`index`], [`count`] | anyone | nothing |
+//! | [`sync`] | every thread of the cluster | all memory accesses, within the cluster |
+//! | [`arrive`], then [`wait`] | every thread of the cluster | accesses before `arrive` against those after `wait`, within the cluster |
+//! | [`arrive_relaxed`], then [`wait`] | every thread of the cluster | nothing that the caller did before it arrived |
+//!
+//! Every thread of every block of the cluster must arrive and wait, in turn and the same number of
+//! times; a thread that has exited is counted out. The instructions are the `.aligned` ones: all
+//! lanes of a warp must come to the same call together, as to
+//! [`sync_threads`](crate::thread::sync_threads), and even an arrival waits for the lanes of its
+//! warp (PTX ISA, "barrier.cluster"). A kernel that leaves some thread out hangs on the device; the
+//! emulator reports it, and also a wait without an arrival and two arrivals without a wait, which
+//! PTX leaves undefined.
+
+use crate::backend;
+
+/// The number of this block in its cluster, 0 to [`blocks`]` - 1`: `%cluster_ctarank`.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+pub fn rank() -> u32 {
+    backend::cluster::rank()
+}
+
+/// The number of blocks in each cluster, 1 without clusters: `%cluster_nctarank`.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+pub fn blocks() -> u32 {
+    backend::cluster::blocks()
+}
+
+/// The linear number of this cluster in the grid, x fastest: `%clusterid` in `%nclusterid`.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+pub fn index() -> usize {
+    backend::cluster::grid_dim().linear(backend::cluster::idx()) as usize
+}
+
+/// The number of clusters in the grid: the volume of `%nclusterid`.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+pub fn count() -> usize {
+    backend::cluster::grid_dim().volume() as usize
+}
+
+/// The barrier of the cluster: waits for all threads of all its blocks, and makes what each did
+/// before in memory visible to all of them: [`arrive`], then [`wait`] (`cluster.sync()` of
+/// cooperative groups).
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+pub fn sync() {
+    arrive();
+    wait();
+}
+
+/// Arrives at the barrier of the cluster without waiting for the others, and releases what the
+/// caller did before in memory to those that [`wait`]: `barrier.cluster.arrive.aligned`.
+///
+/// The next call here must be [`wait`]. What the caller does in between is not ordered. The release
+/// is no cheap one: sm_90 makes it a fence of the device in every thread (`MEMBAR.ALL.GPU`).
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+pub fn arrive() {
+    backend::cluster::arrive();
+}
+
+/// As [`arrive`], but orders nothing that the caller did before:
+/// `barrier.cluster.arrive.relaxed.aligned`.
+///
+/// It is for threads that have nothing to release, or have a fence of their own before it.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+pub fn arrive_relaxed() {
+    backend::cluster::arrive_relaxed();
+}
+
+/// Waits until all threads of the cluster have arrived, and acquires what they released by
+/// [`arrive`]: `barrier.cluster.wait.aligned`.
+///
+/// The caller must have arrived since it last waited.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+pub fn wait() {
+    backend::cluster::wait();
+}

@@ -1,0 +1,110 @@
+//! The barrier of a cluster: arriving and waiting for the others are apart (PTX ISA,
+//! `barrier.cluster`).
+//!
+//! Threads that have exited are counted out, as on hardware, whether they had arrived or not.
+
+use crate::block::{Block, Machine};
+use crate::dim::Place;
+use crate::fault::Fault;
+use crate::fiber::Reply;
+use crate::warp::Wait;
+
+/// The barrier that the threads of one cluster's blocks share.
+#[derive(Debug)]
+pub(crate) struct ClusterBarrier {
+    /// Threads of the cluster that have not exited, those included that have not started yet.
+    live: u64,
+    /// Live threads that have arrived since the barrier opened last.
+    arrived: u64,
+    /// How often it has opened.
+    phase: u64,
+}
+
+/// An arrival that its thread has not waited for yet.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ticket {
+    /// The phase that it counts in.
+    phase: u64,
+    place: Place,
+}
+
+impl ClusterBarrier {
+    /// The barrier of a cluster of so many threads.
+    pub(crate) fn new(threads: u64) -> Self {
+        Self {
+            live: threads,
+            arrived: 0,
+            phase: 0,
+        }
+    }
+
+    /// A thread ended. Returns whether the barrier opens for the others.
+    pub(crate) fn exit(&mut self, ticket: Option<Ticket>) -> bool {
+        self.live -= 1;
+        self.arrived -= u64::from(ticket.is_some_and(|ticket| self.awaits(ticket)));
+        self.open_if_complete()
+    }
+
+    /// Whether the barrier has not opened since this arrival.
+    fn awaits(&self, ticket: Ticket) -> bool {
+        ticket.phase == self.phase
+    }
+
+    fn open_if_complete(&mut self) -> bool {
+        let complete = self.arrived > 0 && self.arrived == self.live;
+        if complete {
+            self.arrived = 0;
+            self.phase += 1;
+        }
+        complete
+    }
+}
+
+impl<'a> Block<'a> {
+    /// A thread arrives at the cluster barrier and goes on. Returns whether the barrier opens.
+    pub(crate) fn cluster_arrive(
+        &mut self,
+        number: usize,
+        barrier: &mut ClusterBarrier,
+    ) -> Result<bool, Fault> {
+        let site = self.site(number);
+        let ticket = Ticket {
+            phase: barrier.phase,
+            place: site.place,
+        };
+        if let Some(before) = self.threads[number].ticket.replace(ticket) {
+            let first = before.place;
+            return Err(Fault::ClusterArrivedTwice { site, first });
+        }
+        barrier.arrived += 1;
+        Ok(barrier.open_if_complete())
+    }
+
+    /// A thread comes to wait at the cluster barrier: it goes on if that has opened since.
+    pub(crate) fn cluster_wait(
+        &mut self,
+        warp: usize,
+        lane: u32,
+        barrier: &ClusterBarrier,
+        machine: &mut Machine<'a>,
+    ) -> Result<(), Fault> {
+        let number = self.warps[warp].first + lane as usize;
+        match self.threads[number].ticket.take() {
+            None => {
+                let site = self.site(number);
+                return Err(Fault::ClusterNotArrived { site });
+            }
+            Some(ticket) if barrier.awaits(ticket) => {
+                self.stand(warp, lane, Wait::ClusterBarrier, machine);
+            }
+            Some(_) => {}
+        }
+        Ok(())
+    }
+
+    /// The cluster barrier has opened: whoever waits at it can go on.
+    pub(crate) fn pass_cluster_barrier(&mut self, machine: &mut Machine<'a>) {
+        let waits = |wait: &Wait| matches!(wait, Wait::ClusterBarrier);
+        self.release(waits, &Reply::Go, machine);
+    }
+}
