@@ -8,7 +8,7 @@
 
 use cuda_std::prelude::*;
 use gridsync::device::{Device, Emulator, EmulatorConfig};
-use gridsync::launch::{Blocks, cooperative};
+use gridsync::launch::{Blocks, barrier_words, cooperative};
 use gridsync_kernels::block;
 use gridsync_kernels::grid::barrier::{Barrier, GridBarrier};
 use gridsync_kernels::op::Sum;
@@ -54,9 +54,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let matrix = device.upload(&host)?;
     let sums = device.zeroed::<f32>(rows.into())?;
-    let barrier = device.zeroed::<u32>(GridBarrier::WORDS)?;
     // Refuses a grid that could not be resident, which would hang.
     let geometry = cooperative::<normalise>(&device, Blocks::Exactly(rows.into()), 128, 0)?;
+    let barrier = barrier_words::<GridBarrier>(&device, &geometry)?;
     // SAFETY: as many sums as blocks, barrier words of 0, a resident geometry, and buffers that
     // outlive the launch.
     unsafe {

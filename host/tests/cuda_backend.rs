@@ -1,95 +1,14 @@
 //! The CUDA backend against a driver that keeps a log: what is asked of it, in what order, with
 //! which arguments, and what becomes of its errors. What kernels compute is not tested here.
-//!
-//! The driver is compiled by the test; where there is no compiler the tests say SKIPPED.
 
+mod fake_driver;
+
+use fake_driver::{DRIVER, GOOD, kernel, launch, log_of, open};
 use gridsync::device::{
     Buffer, Device, DeviceError, Geometry, KernelAttributes, KernelInfo,
     cuda::{PtxImage, probe},
 };
-use std::{
-    env,
-    ffi::c_void,
-    fs,
-    io::{self, Write},
-    process::Command,
-    sync::LazyLock,
-    thread,
-};
-use tempfile::TempDir;
-
-const GOOD: &[PtxImage] = &[
-    PtxImage {
-        compute: 75,
-        text: "seventy-five",
-    },
-    PtxImage {
-        compute: 90,
-        text: "ninety",
-    },
-];
-
-/// Compiles the fake driver once and has it loaded; the folder of its log, or why there is none.
-static DRIVER: LazyLock<Option<TempDir>> = LazyLock::new(|| {
-    let dir = tempfile::tempdir().expect("a temporary folder should be there to write to");
-    let library = dir.path().join("libfake_cuda.so");
-    let source = dir.path().join("fake.rs");
-    fs::write(&source, include_str!("fake_driver/libcuda.rs"))
-        .expect("the fake driver's source should be written");
-    let compiler = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
-    let built = Command::new(compiler)
-        .args(["--edition=2024", "--crate-type=cdylib", "-o"])
-        .args([&library, &source])
-        .output();
-    match built {
-        Err(absent) => {
-            // Not by eprintln!, which the test harness hides when a test passes.
-            let said = format!("SKIPPED: no rustc to build a fake driver with ({absent})");
-            writeln!(io::stderr(), "{said}").expect("stderr should take a line");
-            return None;
-        }
-        Ok(built) => assert!(
-            built.status.success(),
-            "{}",
-            String::from_utf8_lossy(&built.stderr)
-        ),
-    }
-    // SAFETY: runs once, before any test of this process reaches the loader or the fake driver,
-    // which alone read these.
-    unsafe {
-        env::set_var(libcuda::LIBRARY_VARIABLE, &library);
-        env::set_var("GRIDSYNC_FAKE_LOG", dir.path().join("log"));
-    }
-    Some(dir)
-});
-
-fn open(images: &[PtxImage]) -> Option<Device> {
-    DRIVER.as_ref()?;
-    Some(Device::cuda(0, images).expect("the fake driver has one device"))
-}
-
-/// The log's lines about `kernel`.
-fn log_of(kernel: &str) -> Vec<String> {
-    let dir = DRIVER
-        .as_ref()
-        .expect("only asked when the driver is there");
-    let log = fs::read_to_string(dir.path().join("log")).expect("something was logged");
-    let word = |line: &&str| line.split(' ').nth(1) == Some(kernel);
-    log.lines().filter(word).map(String::from).collect()
-}
-
-fn kernel(name: &'static str) -> KernelInfo {
-    KernelInfo {
-        name,
-        cooperative: false,
-        run: |_| {},
-    }
-}
-
-fn launch(device: &Device, kernel: &KernelInfo, geometry: Geometry) -> Result<(), DeviceError> {
-    // SAFETY: the kernels launched through here take no arguments.
-    unsafe { device.backend().launch(kernel, &geometry, &[]) }
-}
+use std::{ffi::c_void, thread};
 
 #[test]
 fn the_device_is_described_without_being_opened() {
@@ -178,6 +97,22 @@ fn clusters_past_eight_are_opted_in_to_and_counted_by_the_driver() {
             format!("clusters wide {shape}")
         ]
     );
+}
+
+#[test]
+fn an_overlapping_launch_says_so_and_needs_kernels_for_compute_90() {
+    let Some(device) = open(GOOD) else { return };
+    let geometry = Geometry::new(8, 256).overlapping();
+    assert_eq!(launch(&device, &kernel("early"), geometry), Ok(()));
+    assert_eq!(
+        log_of("early"),
+        ["find early", "ex early 8,1,1 256,1,1 0 programmatic=1"]
+    );
+    let older = open(&GOOD[..1]).expect("the driver is there");
+    let error = launch(&older, &kernel("too_early"), geometry).expect_err("it cannot wait");
+    assert!(matches!(error, DeviceError::Unsupported { .. }), "{error}");
+    assert!(error.to_string().contains("compute_75"), "{error}");
+    assert!(log_of("too_early").is_empty());
 }
 
 #[test]

@@ -36,6 +36,8 @@ macro_rules! ptx_kernel {
 }
 ptx_kernel!(broken());
 ptx_kernel!(cluster_rank(Global<u32>));
+ptx_kernel!(writes_late(Global<u32>, u32));
+ptx_kernel!(copies_mirrored(Global<u32>, Global<u32>));
 
 #[test]
 fn a_ptx_that_the_driver_rejects_shows_the_jit_log() {
@@ -92,7 +94,7 @@ fn the_driver_and_the_plan_agree_on_the_largest_resident_grid() {
         let resident = resident_blocks::<barrier_only>(&device, threads, 0).expect("should say");
         assert!(resident >= device.properties().multiprocessors);
         let barrier = device
-            .zeroed::<u32>(GridBarrier::WORDS)
+            .zeroed::<u32>(GridBarrier::words(0))
             .expect("the words should fit");
         let largest = Geometry::new(resident, threads).cooperative();
         // SAFETY: a barrier word of 0; the driver holds all blocks or refuses.
@@ -117,7 +119,7 @@ fn the_driver_and_the_plan_agree_on_the_largest_resident_grid() {
 fn a_barrier_word_serves_a_thousand_rounds_of_every_grid() {
     let Some(device) = gpu(&KERNELS) else { return };
     let barrier = device
-        .zeroed::<u32>(GridBarrier::WORDS)
+        .zeroed::<u32>(GridBarrier::words(0))
         .expect("the words should fit");
     for (blocks, threads) in [
         (Blocks::Exactly(1), 1),
@@ -131,12 +133,139 @@ fn a_barrier_word_serves_a_thousand_rounds_of_every_grid() {
             .zeroed::<u32>(grid_threads)
             .expect("cells should fit");
         let errors = device.zeroed::<u32>(1).expect("a word should fit");
-        let args = (barrier.view(), cells.view(), errors.view(), 1, 1000);
+        let args = (barrier.view(), cells.view(), errors.view(), 1, 1000, 0);
         // SAFETY: a cell per thread, one counter, a resident geometry, and a barrier word that the
         // launch before left between two rounds.
         unsafe { device.launch::<barrier_rounds>(&geometry, args) }.expect("should launch");
         assert_eq!(errors.download().expect("should run"), [0], "{geometry}");
     }
+}
+
+#[test]
+fn a_graph_of_the_barrier_replays_a_hundred_times_without_an_error() {
+    let Some(device) = gpu(&KERNELS) else { return };
+    let geometry = cooperative::<barrier_rounds>(&device, Blocks::Fill, 256, 0).expect("fits");
+    let grid_threads = (geometry.grid.volume() * geometry.block.volume()) as usize;
+    let zeroed = |len| device.zeroed::<u32>(len).expect("the words should fit");
+    let (barrier, cells, errors) = (
+        zeroed(GridBarrier::words(0)),
+        zeroed(grid_threads),
+        zeroed(1),
+    );
+    let args = (barrier.view(), cells.view(), errors.view(), 1, 10, 0);
+    // SAFETY: a cell per thread, one counter, a resident geometry, and a barrier word that the
+    // launch before left between two rounds.
+    let graph = device
+        .record(|| unsafe {
+            device.launch::<barrier_rounds>(&geometry, args)?;
+            device.launch::<barrier_rounds>(&geometry, args)
+        })
+        .expect("cooperative launches should be recorded");
+    for _ in 0..100 {
+        // SAFETY: as above.
+        unsafe { graph.launch() }.expect("should launch");
+    }
+    device.synchronize().expect("should run");
+    assert_eq!(errors.download().expect("should run"), [0], "{geometry}");
+    drop(graph);
+    let larger = Geometry::new(1 << 20, 256);
+    // SAFETY: refused, and so never run.
+    let refused = device.record(|| unsafe { device.launch::<barrier_rounds>(&larger, args) });
+    assert!(
+        matches!(refused, Err(DeviceError::GridTooLarge { .. })),
+        "{refused:?}"
+    );
+}
+
+/// Each block lets the next grid start, sleeps, and writes its element; each block waits, and
+/// copies the element of its mirror image.
+const OVERLAPPING: PtxImage = PtxImage {
+    compute: 90,
+    text: ".version 7.8\n.target sm_90\n.address_size 64\n\
+           .visible .entry writes_late(.param .align 8 .b8 to[16], .param .u32 value)\n{\n\
+           .reg .b32 %r<3>; .reg .b64 %rd<4>;\n\
+           griddepcontrol.launch_dependents; nanosleep.u32 200000;\n\
+           ld.param.u64 %rd1, [to]; ld.param.u32 %r1, [value]; mov.u32 %r2, %ctaid.x;\n\
+           mul.wide.u32 %rd2, %r2, 4; add.s64 %rd3, %rd1, %rd2; st.global.u32 [%rd3], %r1;\n\
+           ret;\n}\n\
+           .visible .entry copies_mirrored(.param .align 8 .b8 from[16], .param .align 8 .b8 to[16])\n{\n\
+           .reg .b32 %r<6>; .reg .b64 %rd<7>;\n\
+           ld.param.u64 %rd1, [from]; ld.param.u64 %rd2, [to];\n\
+           mov.u32 %r1, %ctaid.x; mov.u32 %r2, %nctaid.x; sub.u32 %r3, %r2, %r1;\n\
+           sub.u32 %r4, %r3, 1; mul.wide.u32 %rd3, %r4, 4; add.s64 %rd4, %rd1, %rd3;\n\
+           mul.wide.u32 %rd5, %r1, 4; add.s64 %rd6, %rd2, %rd5;\n\
+           griddepcontrol.wait; ld.global.u32 %r5, [%rd4]; st.global.u32 [%rd6], %r5;\n\
+           ret;\n}\n",
+};
+
+#[test]
+fn an_overlapping_launch_sees_past_its_wait_what_the_kernel_before_wrote() {
+    let Some(device) = gpu(&KERNELS) else { return };
+    if device.properties().compute < 90 {
+        eprintln!("SKIPPED: {} is below compute 9.0", device.properties().name);
+        return;
+    }
+    let device = gpu(&[OVERLAPPING]).expect("the device is there");
+    let zeroed = || device.zeroed::<u32>(64).expect("64 words should fit");
+    let (mut from, mut to) = (zeroed(), zeroed());
+    let (from_view, to_view) = (from.view(), to.view());
+    let geometry = Geometry::new(64, 1);
+    let pair = |value| {
+        // SAFETY: one word per block; the second kernel waits for the first, and the first, which
+        // does not overlap, runs after whatever is before it.
+        unsafe {
+            device.launch::<writes_late>(&geometry, (from_view, value))?;
+            device.launch::<copies_mirrored>(&geometry.overlapping(), (from_view, to_view))
+        }
+    };
+    for value in 1..100 {
+        pair(value).expect("should launch");
+        assert_eq!(to.download().expect("should run"), [value; 64]);
+    }
+    let graph = device
+        .record(|| {
+            from.zero()?;
+            to.zero()?;
+            pair(7)
+        })
+        .expect("an overlapping launch should be recorded");
+    for _ in 0..10 {
+        // SAFETY: as above.
+        unsafe { graph.launch() }.expect("should launch");
+        assert_eq!(to.download().expect("should run"), [7; 64]);
+    }
+}
+
+#[test]
+fn what_cannot_be_recorded_does_not_break_the_recording_of_the_driver() {
+    let Some(device) = gpu(&KERNELS) else { return };
+    let barrier = device
+        .zeroed::<u32>(GridBarrier::words(0))
+        .expect("the words should fit");
+    let mut dropped = Some(device.zeroed::<u32>(1).expect("a word should fit"));
+    let geometry = Geometry::new(1, 32);
+    let graph = device
+        .record(|| {
+            drop(dropped.take());
+            let refused = [
+                barrier.download().err(),
+                device.alloc::<u32>(1).err(),
+                device.synchronize().err(),
+            ];
+            for error in refused {
+                assert!(
+                    matches!(error, Some(DeviceError::NotRecordable { .. })),
+                    "{error:?}"
+                );
+            }
+            // The kernel's first use on this device, in the midst of recording.
+            // SAFETY: a barrier word of 0, and one block.
+            unsafe { device.launch::<barrier_only>(&geometry, (barrier.view(), 3)) }
+        })
+        .expect("the rest should be recorded");
+    // SAFETY: as above.
+    unsafe { graph.launch() }.expect("should launch");
+    device.synchronize().expect("should run");
 }
 
 #[test]

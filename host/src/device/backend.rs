@@ -1,12 +1,16 @@
 //! What a device can do, whatever it is made of.
 
 use super::{DeviceError, Geometry};
-use std::ffi::c_void;
+use std::{ffi::c_void, sync::Arc};
 
 /// A machine that runs grids: allocates, copies, launches, times.
 ///
 /// Work is ordered: each `Backend` has one stream, and what is put into it runs in the order it was
-/// put. Calls may come from any thread; threads that share a backend share its stream.
+/// put; a launch that [overlaps](Geometry::overlapping) may start before the one ahead of it has ended.
+/// Calls may come from any thread; threads that share a backend share its stream.
+///
+/// While a thread [records](Self::record), whatever else touches the stream is refused with
+/// [`DeviceError::NotRecordable`] or [`DeviceError::RecordingElsewhere`].
 pub trait Backend: Send + Sync {
     /// What the device is and how much it has.
     fn properties(&self) -> &Properties;
@@ -119,6 +123,34 @@ pub trait Backend: Send + Sync {
     /// # Errors
     /// Those of `work`, and those of the stream.
     fn time(&self, work: &mut dyn FnMut() -> Result<(), DeviceError>) -> Result<f64, DeviceError>;
+
+    /// Runs `work` and records the [`launch`](Self::launch)es and [`zero`](Self::zero)s that this
+    /// thread makes in it, instead of putting them into the stream.
+    ///
+    /// # Errors
+    /// Those of `work`, and those of recording; [`DeviceError::Unsupported`] if this backend cannot.
+    fn record(
+        self: Arc<Self>,
+        _work: &mut dyn FnMut() -> Result<(), DeviceError>,
+    ) -> Result<Box<dyn Recording>, DeviceError> {
+        Err(DeviceError::Unsupported {
+            what: "graphs",
+            device: self.properties().name.clone(),
+            needs: "launch the kernels one by one",
+        })
+    }
+}
+
+/// What a backend recorded.
+pub trait Recording: Send + Sync {
+    /// Puts it into the stream, in the order in which it was recorded.
+    ///
+    /// # Errors
+    /// As for [`Graph::launch`](super::Graph::launch).
+    ///
+    /// # Safety
+    /// As for [`Graph::launch`](super::Graph::launch).
+    unsafe fn launch(&self) -> Result<(), DeviceError>;
 }
 
 /// A kernel as a backend sees it.
@@ -128,6 +160,8 @@ pub struct KernelInfo {
     pub name: &'static str,
     /// Whether it holds a barrier over the whole grid, and so must have all blocks resident.
     pub cooperative: bool,
+    /// The bytes of each of its arguments, in order.
+    pub args: &'static [usize],
     /// Its body on the host, as one thread of a grid; only an emulator calls it.
     pub run: unsafe fn(&[*const c_void]),
 }

@@ -1,12 +1,22 @@
 //! The emulator as a device: the same kernels, thread by thread on the CPU, every access checked.
 
-use super::{Backend, DeviceError, Geometry, KernelAttributes, KernelInfo, Properties};
+mod graph;
+
+use super::{
+    Backend, DeviceError, Geometry, KernelAttributes, KernelInfo, Properties, Recording, gate::Gate,
+};
+use graph::{Recorded, Step};
+use libcuda::CUDA_ERROR_INVALID_CLUSTER_SIZE;
 use simt::{LaunchConfig, Memory, MemoryError, Policy, Schedule};
 use std::{
     ffi::c_void,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Instant,
 };
+
+/// Blocks of a cluster, at most: what every device with clusters has (CUDA C++ Programming Guide,
+/// "Thread Block Clusters").
+const MAX_CLUSTER_BLOCKS: u32 = 8;
 
 /// What is emulated, and how its threads take turns.
 #[derive(Clone, Copy, Debug)]
@@ -41,6 +51,7 @@ pub struct Emulator {
     config: EmulatorConfig,
     properties: Properties,
     memory: Mutex<Memory>,
+    gate: Gate<Recorded>,
 }
 
 impl Emulator {
@@ -51,11 +62,29 @@ impl Emulator {
             config,
             properties: properties(&config),
             memory: Mutex::new(Memory::new(config.memory_bytes)),
+            gate: Gate::default(),
         }
     }
 
     fn memory(&self) -> MutexGuard<'_, Memory> {
-        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.memory)
+    }
+
+    /// Runs a launch that is in order.
+    ///
+    /// # Safety
+    /// As for [`Backend::launch`]; `body` is the kernel's.
+    unsafe fn run(
+        &self,
+        config: &LaunchConfig<'_>,
+        body: unsafe fn(&[*const c_void]),
+        args: &[*const c_void],
+    ) -> Result<(), DeviceError> {
+        // SAFETY: the caller vouches for the arguments and for the kernel's contract.
+        let body = || unsafe { body(args) };
+        simt::launch(&mut self.memory(), config, &body)
+            .map(|_stats| ())
+            .map_err(|fault| DeviceError::Fault(Box::new(fault)))
     }
 
     /// Blocks of `threads` threads and `shared` bytes that one multiprocessor holds.
@@ -73,8 +102,8 @@ impl Emulator {
     }
 }
 
-/// The limits of compute capability 7.5 and later, at their least (CUDA C++ Programming Guide,
-/// "Technical Specifications per Compute Capability").
+/// Clusters, and else the limits of compute capability 7.5 and later, at their least (CUDA C++
+/// Programming Guide, "Technical Specifications per Compute Capability").
 fn properties(config: &EmulatorConfig) -> Properties {
     Properties {
         name: "emulator".into(),
@@ -91,6 +120,7 @@ fn properties(config: &EmulatorConfig) -> Properties {
         shared_per_block_optin: 48 << 10,
         shared_per_multiprocessor: 64 << 10,
         cooperative: true,
+        cluster: true,
         ..Properties::default()
     }
 }
@@ -101,6 +131,7 @@ impl Backend for Emulator {
     }
 
     fn alloc(&self, bytes: usize) -> Result<u64, DeviceError> {
+        let _entered = self.gate.unrecorded("an allocation")?;
         self.memory()
             .alloc(bytes, 256)
             .map_err(|error| match error {
@@ -117,19 +148,27 @@ impl Backend for Emulator {
     }
 
     unsafe fn free(&self, address: u64) {
-        // An address that is not an allocation is excluded by the caller's promise.
+        // Nothing is in flight, so that a recording need not be waited for. An address that is not an
+        // allocation is excluded by the caller's promise.
         let _freed = self.memory().free(address);
     }
 
     unsafe fn upload(&self, to: u64, from: &[u8]) -> Result<(), DeviceError> {
+        let _entered = self.gate.unrecorded("a copy to the device")?;
         self.memory().write(to, from).map_err(memory_error)
     }
 
     unsafe fn download(&self, from: u64, to: &mut [u8]) -> Result<(), DeviceError> {
+        let _entered = self.gate.unrecorded("a copy from the device")?;
         self.memory().read(from, to).map_err(memory_error)
     }
 
     unsafe fn zero(&self, at: u64, bytes: usize) -> Result<(), DeviceError> {
+        let entered = self.gate.recordable("filling with zero")?;
+        if let Some(recorded) = entered.recorded() {
+            lock(recorded).push(Step::Zero(at, bytes));
+            return Ok(());
+        }
         self.memory().zero(at, bytes).map_err(memory_error)
     }
 
@@ -139,18 +178,12 @@ impl Backend for Emulator {
         geometry: &Geometry,
         args: &[*const c_void],
     ) -> Result<(), DeviceError> {
-        if geometry.cluster.is_some() {
-            return Err(DeviceError::Unsupported {
-                what: "cluster launches",
-                device: self.properties.name.clone(),
-                needs: "they take a GPU of compute capability 9.0",
-            });
-        }
         let geometry = Geometry {
             cooperative: geometry.cooperative || kernel.cooperative,
             ..*geometry
         };
-        let resident = self.active_clusters(kernel, &geometry)?;
+        let clusters = self.active_clusters(kernel, &geometry)?;
+        let resident = clusters * geometry.cluster.unwrap_or(1);
         if geometry.cooperative && geometry.grid.volume() > resident.into() {
             return Err(DeviceError::GridTooLarge {
                 kernel: kernel.name,
@@ -161,15 +194,19 @@ impl Backend for Emulator {
             });
         }
         let mut config = LaunchConfig::new(kernel.name, dim(geometry.grid), dim(geometry.block));
+        config.cluster = geometry.cluster;
         config.dynamic_shared = geometry.dynamic_shared as usize;
         config.cooperative = geometry.cooperative;
         config.max_resident_blocks = Some(resident);
         config.schedule = self.config.schedule;
+        let entered = self.gate.recordable("a launch")?;
+        if let Some(recorded) = entered.recorded() {
+            // SAFETY: the caller vouches for the arguments.
+            lock(recorded).push(unsafe { Step::launch(config, kernel, args) });
+            return Ok(());
+        }
         // SAFETY: the caller vouches for the arguments and for the kernel's contract.
-        let body = || unsafe { (kernel.run)(args) };
-        simt::launch(&mut self.memory(), &config, &body)
-            .map(|_stats| ())
-            .map_err(|fault| DeviceError::Fault(Box::new(fault)))
+        unsafe { self.run(&config, kernel.run, args) }
     }
 
     /// The emulator keeps no registers: the number is 0.
@@ -199,16 +236,51 @@ impl Backend for Emulator {
         Ok(self.blocks_per_multiprocessor(block_threads, dynamic_shared))
     }
 
+    /// Blocks of a cluster may be on any multiprocessors: only whole clusters count.
+    fn active_clusters(
+        &self,
+        kernel: &KernelInfo,
+        geometry: &Geometry,
+    ) -> Result<u32, DeviceError> {
+        let cluster = geometry.cluster.unwrap_or(1);
+        if !(1..=MAX_CLUSTER_BLOCKS).contains(&cluster) {
+            return Err(DeviceError::Launch {
+                kernel: kernel.name,
+                geometry: *geometry,
+                result: CUDA_ERROR_INVALID_CLUSTER_SIZE,
+            });
+        }
+        let threads = u32::try_from(geometry.block.volume()).unwrap_or(u32::MAX);
+        let blocks = self.occupancy(kernel, threads, geometry.dynamic_shared)?
+            * self.properties.multiprocessors;
+        Ok(blocks / cluster)
+    }
+
     fn synchronize(&self) -> Result<(), DeviceError> {
+        let _entered = self.gate.unrecorded("waiting for the stream")?;
         Ok(())
     }
 
     /// Time of the host that emulates: it says nothing about any GPU.
     fn time(&self, work: &mut dyn FnMut() -> Result<(), DeviceError>) -> Result<f64, DeviceError> {
+        // `work` goes through the gate itself.
+        drop(self.gate.unrecorded("timing")?);
         let start = Instant::now();
         work()?;
         Ok(start.elapsed().as_secs_f64() * 1e6)
     }
+
+    fn record(
+        self: Arc<Self>,
+        work: &mut dyn FnMut() -> Result<(), DeviceError>,
+    ) -> Result<Box<dyn Recording>, DeviceError> {
+        self.record_steps(work)
+    }
+}
+
+/// Locks, also after another thread panicked: what these mutexes guard is whole at every step.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn dim(dim: super::Dim3) -> simt::Dim3 {
@@ -217,4 +289,57 @@ fn dim(dim: super::Dim3) -> simt::Dim3 {
 
 fn memory_error(error: MemoryError) -> DeviceError {
     DeviceError::EmulatedMemory(Box::new(error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::Device;
+    use cuda_std::{cluster, prelude::*};
+
+    /// Counts the blocks of each cluster, and gives every block the count as it is when all of its
+    /// cluster have arrived.
+    #[kernel]
+    unsafe fn count_clusters(counts: Global<u32>, seen: Global<u32>) {
+        if thread::is_first_in_block() {
+            counts.fetch_add(cluster::index(), 1, Ordering::Relaxed, Scope::Device);
+        }
+        thread::fence(Ordering::Release, Scope::Device);
+        cluster::arrive_relaxed();
+        let block = cluster::index() * cluster::blocks() as usize + cluster::rank() as usize;
+        cluster::wait();
+        if thread::is_first_in_block() {
+            seen.write(block, counts.read(cluster::index()));
+        }
+    }
+
+    #[test]
+    fn a_launch_in_clusters_makes_them_and_refuses_what_the_driver_would() {
+        let device = Device::new(Emulator::new(EmulatorConfig::default()));
+        let launch = |blocks: u32, cluster: u32| {
+            let counts = device.zeroed::<u32>(blocks as usize)?;
+            let seen = device.zeroed::<u32>(blocks as usize)?;
+            let geometry = Geometry::new(blocks, 48).clusters_of(cluster);
+            // SAFETY: a word for each cluster and for each block, alive until the download.
+            unsafe { device.launch::<count_clusters>(&geometry, (counts.view(), seen.view())) }?;
+            seen.download()
+        };
+        // More than the 128 blocks that are resident at once.
+        assert_eq!(launch(304, 8), Ok(vec![8; 304]));
+        assert_eq!(launch(6, 3), Ok(vec![3; 6]));
+        let partial = launch(7, 4).expect_err("seven blocks are no clusters of four");
+        let said = "a grid of (7, 1, 1) blocks cannot be cut into clusters of 4 along x";
+        assert!(partial.to_string().contains(said), "{partial}");
+        let wide = launch(32, 16).expect_err("the most is eight");
+        assert!(
+            matches!(
+                wide,
+                DeviceError::Launch {
+                    result: CUDA_ERROR_INVALID_CLUSTER_SIZE,
+                    ..
+                }
+            ),
+            "{wide}"
+        );
+    }
 }

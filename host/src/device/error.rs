@@ -142,6 +142,17 @@ pub enum DeviceError {
         kernel: &'static str,
     },
 
+    /// A grid that is no whole number of clusters.
+    #[error(
+        "`{kernel}` cannot run as {geometry}: launch a multiple of the cluster's blocks, and at least one cluster"
+    )]
+    PartialCluster {
+        /// The kernel.
+        kernel: &'static str,
+        /// The launch.
+        geometry: Geometry,
+    },
+
     /// The device, or its driver, cannot do this at all.
     #[error("{device} cannot do {what}: {needs}")]
     Unsupported {
@@ -151,6 +162,24 @@ pub enum DeviceError {
         device: String,
         /// What it would take.
         needs: &'static str,
+    },
+
+    /// Asked for while this thread records a graph, of which it cannot be part.
+    #[error(
+        "{doing} cannot be recorded: a graph is made of launches and of fillings with zero; do it before recording or after"
+    )]
+    NotRecordable {
+        /// What was asked.
+        doing: &'static str,
+    },
+
+    /// Asked for while another thread records a graph on this device.
+    #[error(
+        "{doing} has to wait: another thread is recording a graph on this device; let threads that share a device take turns"
+    )]
+    RecordingElsewhere {
+        /// What was asked.
+        doing: &'static str,
     },
 
     /// The driver refused a launch.

@@ -17,6 +17,8 @@ pub struct Geometry {
     pub cooperative: bool,
     /// Consecutive blocks in x that form a cluster, if any do.
     pub cluster: Option<u32>,
+    /// Whether the grid may start before the kernel ahead of it in the stream has ended.
+    pub overlapping: bool,
 }
 
 impl Geometry {
@@ -29,6 +31,7 @@ impl Geometry {
             dynamic_shared: 0,
             cooperative: false,
             cluster: None,
+            overlapping: false,
         }
     }
 
@@ -52,10 +55,22 @@ impl Geometry {
         self.cluster = Some(blocks);
         self
     }
+
+    /// The same, free to start before the kernel ahead of it in the stream has ended: programmatic
+    /// dependent launch, compute capability 9.0.
+    ///
+    /// The kernel must call [`cuda_std::dependent::wait_for_previous`] before it touches what the
+    /// kernel ahead of it writes, or writes what that one uses. Whoever launches answers for that.
+    #[must_use]
+    pub const fn overlapping(mut self) -> Self {
+        self.overlapping = true;
+        self
+    }
 }
 
 impl fmt::Display for Geometry {
-    /// `132 blocks of 256 threads, 4096 B of dynamic shared memory, cooperative, clusters of 4`.
+    /// `132 blocks of 256 threads, 4096 B of dynamic shared memory, cooperative, clusters of 4,
+    /// overlapping the kernel before`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} blocks of {} threads", self.grid, self.block)?;
         if self.dynamic_shared > 0 {
@@ -64,9 +79,12 @@ impl fmt::Display for Geometry {
         if self.cooperative {
             write!(f, ", cooperative")?;
         }
-        match self.cluster {
-            Some(blocks) => write!(f, ", clusters of {blocks}"),
-            None => Ok(()),
+        if let Some(blocks) = self.cluster {
+            write!(f, ", clusters of {blocks}")?;
         }
+        if self.overlapping {
+            write!(f, ", overlapping the kernel before")?;
+        }
+        Ok(())
     }
 }

@@ -9,15 +9,18 @@ mod buffer;
 pub mod cuda;
 mod emulator;
 mod error;
+mod gate;
 mod geometry;
+mod graph;
 mod images;
 mod typed;
 
-pub use backend::{Backend, KernelAttributes, KernelInfo, Properties};
+pub use backend::{Backend, KernelAttributes, KernelInfo, Properties, Recording};
 pub use buffer::Buffer;
 pub use emulator::{Emulator, EmulatorConfig};
 pub use error::DeviceError;
 pub use geometry::{Dim3, Geometry};
+pub use graph::Graph;
 pub use images::KERNELS;
 pub use simt::{Policy, Schedule};
 

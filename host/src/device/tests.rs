@@ -165,6 +165,7 @@ fn without_hardware_help_clusters_are_counted_from_blocks() {
     let kernel = KernelInfo {
         name: "k",
         cooperative: false,
+        args: &[],
         run: |_| {},
     };
     let geometry = Geometry::new(60, 256);
@@ -182,7 +183,9 @@ fn a_geometry_reads_as_a_sentence_with_its_numbers() {
             .with_dynamic_shared(4096)
             .cooperative()
             .clusters_of(4)
+            .overlapping()
             .to_string(),
-        "132 blocks of 16×8 threads, 4096 B of dynamic shared memory, cooperative, clusters of 4"
+        "132 blocks of 16×8 threads, 4096 B of dynamic shared memory, cooperative, clusters of 4, \
+         overlapping the kernel before"
     );
 }

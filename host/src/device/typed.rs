@@ -15,6 +15,7 @@ impl KernelInfo {
         Self {
             name: K::NAME,
             cooperative: K::COOPERATIVE,
+            args: K::Args::SIZES,
             run: run::<K>,
         }
     }
@@ -37,7 +38,9 @@ impl Device {
     ///
     /// # Safety
     /// The kernel's own contract holds for `args` and `geometry`, and the buffers that `args` view
-    /// stay alive until the kernel has run: a buffer that is dropped waits for the stream.
+    /// stay alive until the kernel has run: a buffer that is dropped waits for the stream. Of a
+    /// launch that is being [recorded](Self::record) this is promised when the graph is launched.
+    /// An [overlapping](Geometry::overlapping) kernel waits for the one before it by itself.
     pub unsafe fn launch<K: Kernel>(
         &self,
         geometry: &Geometry,

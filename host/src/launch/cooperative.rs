@@ -1,6 +1,6 @@
 //! Planning a launch whose blocks must all be resident at once.
 
-use crate::device::{Device, DeviceError, Geometry, KernelInfo};
+use crate::device::{Device, DeviceError, Dim3, Geometry, KernelInfo};
 use cuda_std::launch::Kernel;
 
 /// How many blocks a cooperative launch is to have.
@@ -36,50 +36,181 @@ pub fn resident_blocks<K: Kernel>(
 ///
 /// # Errors
 /// [`DeviceError::GridTooLarge`] with the largest grid that would fit, [`DeviceError::BadBlock`]
-/// if not one block fits or there is nothing to launch, and as for [`resident_blocks`].
+/// if not one block fits, [`DeviceError::EmptyGrid`] if there is nothing to launch, and as for
+/// [`resident_blocks`].
 pub fn cooperative<K: Kernel>(
     device: &Device,
     blocks: Blocks,
     threads: u32,
     dynamic_shared: u32,
 ) -> Result<Geometry, DeviceError> {
+    let one = Geometry::new(1, threads).with_dynamic_shared(dynamic_shared);
+    plan::<K>(device, blocks, one.cooperative())
+}
+
+/// The same in clusters of `cluster` consecutive blocks, which takes a device with clusters
+/// ([`Properties::cluster`](crate::device::Properties::cluster)).
+///
+/// What fits is told by the device for whole clusters: each must find its multiprocessors within
+/// one GPC, so that fewer blocks can be resident than without clusters. [`Blocks::AtMost`] and
+/// [`Blocks::Fill`] are rounded down to whole clusters.
+///
+/// # Errors
+/// As for [`cooperative`]; [`DeviceError::GridTooLarge`] also if not one cluster fits,
+/// [`DeviceError::PartialCluster`] if the blocks are no whole number of clusters, and those of
+/// [`Backend::active_clusters`](crate::device::Backend::active_clusters).
+pub fn cooperative_in_clusters<K: Kernel>(
+    device: &Device,
+    blocks: Blocks,
+    threads: u32,
+    dynamic_shared: u32,
+    cluster: u32,
+) -> Result<Geometry, DeviceError> {
+    let one = Geometry::new(cluster, threads).with_dynamic_shared(dynamic_shared);
+    plan::<K>(device, blocks, one.cooperative().clusters_of(cluster))
+}
+
+/// The geometry of as many `one`s, the smallest launch of its kind, as `blocks` says.
+fn plan<K: Kernel>(
+    device: &Device,
+    blocks: Blocks,
+    one: Geometry,
+) -> Result<Geometry, DeviceError> {
     let kernel = KernelInfo::of::<K>();
+    let (cluster, threads) = (one.grid.x, one.block.x);
+    let of_blocks = |blocks| Geometry {
+        grid: Dim3::from(blocks),
+        ..one
+    };
+    let too_large = |geometry, resident| DeviceError::GridTooLarge {
+        kernel: K::NAME,
+        geometry,
+        resident,
+        device: device.properties().name.clone(),
+        multiprocessors: device.properties().multiprocessors,
+    };
+    let no_whole_clusters = |geometry| DeviceError::PartialCluster {
+        kernel: K::NAME,
+        geometry,
+    };
+    if cluster == 0 {
+        return Err(no_whole_clusters(one));
+    }
     let attributes = device.backend().attributes(&kernel)?;
     let limit = attributes
         .max_threads
         .min(device.properties().max_threads_per_block);
-    let bad_block = Err(DeviceError::BadBlock {
+    let bad_block = DeviceError::BadBlock {
         kernel: K::NAME,
         threads,
         limit,
-    });
+    };
     if threads == 0 || threads > limit {
-        return bad_block;
+        return Err(bad_block);
     }
-    let resident = resident_blocks::<K>(device, threads, dynamic_shared)?;
+    let resident = device.backend().active_clusters(&kernel, &one)? * cluster;
     if resident == 0 {
-        return bad_block;
+        return Err(match one.cluster {
+            Some(_) => too_large(one, 0),
+            None => bad_block,
+        });
     }
     let requested = match blocks {
         Blocks::Exactly(blocks) => blocks,
-        Blocks::AtMost(blocks) => blocks.min(resident),
+        // Less than one cluster is refused below, like an exact number.
+        Blocks::AtMost(blocks) if blocks < cluster => blocks,
+        Blocks::AtMost(blocks) => blocks.min(resident) / cluster * cluster,
         Blocks::PerMultiprocessor(blocks) => {
             blocks.saturating_mul(device.properties().multiprocessors)
         }
         Blocks::Fill => resident,
     };
-    let geometry = Geometry::new(requested, threads)
-        .with_dynamic_shared(dynamic_shared)
-        .cooperative();
-    match requested {
-        0 => Err(DeviceError::EmptyGrid { kernel: K::NAME }),
-        requested if requested > resident => Err(DeviceError::GridTooLarge {
-            kernel: K::NAME,
-            geometry,
-            resident: resident.into(),
-            device: device.properties().name.clone(),
-            multiprocessors: device.properties().multiprocessors,
-        }),
-        _ => Ok(geometry),
+    let geometry = of_blocks(requested);
+    if requested == 0 {
+        Err(DeviceError::EmptyGrid { kernel: K::NAME })
+    } else if requested > resident {
+        Err(too_large(geometry, resident.into()))
+    } else if !requested.is_multiple_of(cluster) {
+        Err(no_whole_clusters(geometry))
+    } else {
+        Ok(geometry)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::{Emulator, EmulatorConfig, Policy, Schedule};
+    use gridsync_kernels::entry::barrier::barrier_only;
+
+    /// An emulated GPU that holds two blocks of 512 threads on each multiprocessor.
+    fn emulator(multiprocessors: u32) -> Device {
+        Device::new(Emulator::new(EmulatorConfig {
+            multiprocessors,
+            memory_bytes: 1 << 20,
+            schedule: Schedule::new(Policy::Coarse),
+        }))
+    }
+
+    #[test]
+    fn a_cooperative_grid_is_rounded_down_to_whole_clusters() {
+        let device = emulator(7);
+        let blocks = |blocks, cluster| {
+            cooperative_in_clusters::<barrier_only>(&device, blocks, 512, 0, cluster).map(
+                |geometry| {
+                    assert!(geometry.cooperative);
+                    assert_eq!(geometry.cluster, Some(cluster));
+                    geometry.grid.x
+                },
+            )
+        };
+        assert_eq!(blocks(Blocks::Fill, 4), Ok(12));
+        assert_eq!(blocks(Blocks::Fill, 8), Ok(8));
+        assert_eq!(blocks(Blocks::Fill, 1), Ok(14));
+        assert_eq!(blocks(Blocks::AtMost(11), 4), Ok(8));
+        assert_eq!(blocks(Blocks::AtMost(1000), 4), Ok(12));
+        assert_eq!(blocks(Blocks::Exactly(12), 4), Ok(12));
+        assert_eq!(blocks(Blocks::PerMultiprocessor(1), 7), Ok(7));
+    }
+
+    #[test]
+    fn what_cannot_be_launched_in_clusters_is_refused_with_its_numbers() {
+        let device = emulator(7);
+        let refusal = |blocks, cluster| {
+            cooperative_in_clusters::<barrier_only>(&device, blocks, 512, 0, cluster)
+                .expect_err("should be refused")
+        };
+        let partial = [
+            (Blocks::Exactly(6), 4, 6),
+            (Blocks::AtMost(3), 4, 3),
+            (Blocks::PerMultiprocessor(1), 4, 7),
+            (Blocks::Fill, 0, 0),
+        ];
+        for (blocks, cluster, asked) in partial {
+            let error = refusal(blocks, cluster);
+            let DeviceError::PartialCluster { geometry, .. } = &error else {
+                panic!("{blocks:?}: {error}")
+            };
+            assert_eq!((geometry.grid.x, geometry.cluster), (asked, Some(cluster)));
+        }
+        for blocks in [Blocks::Exactly(16), Blocks::PerMultiprocessor(4)] {
+            let error = refusal(blocks, 4);
+            let says = error.to_string().contains("launch at most 12 blocks");
+            assert!(says, "{error}");
+        }
+        assert!(matches!(
+            refusal(Blocks::Exactly(0), 4),
+            DeviceError::EmptyGrid { .. }
+        ));
+    }
+
+    #[test]
+    fn a_cluster_that_the_device_cannot_hold_is_too_large_a_grid() {
+        let error = cooperative_in_clusters::<barrier_only>(&emulator(1), Blocks::Fill, 512, 0, 4)
+            .expect_err("two of four blocks fit");
+        assert!(
+            matches!(error, DeviceError::GridTooLarge { resident: 0, .. }),
+            "{error}"
+        );
     }
 }

@@ -1,8 +1,9 @@
 //! A CUDA driver of one device that keeps memory on the host and a log of what it was asked.
 //!
-//! `cuda_backend.rs` compiles it to a shared library. Kernels are recognised by name: `…store`
+//! `mod.rs` compiles it to a shared library. Kernels are recognised by name: `…store`
 //! writes its second argument where its first points, `…fault` breaks its stream, `…too_large`
-//! never fits cooperatively, `…missing` is in no module.
+//! never fits cooperatively, `…missing` is in no module. A stream that captures keeps the names of
+//! its launches, and takes what cannot be captured as the end of that, as a driver does.
 #![allow(non_snake_case)]
 
 use std::{
@@ -25,6 +26,11 @@ const CONTEXT: usize = 0xc0;
 
 static MEMORY: LazyLock<Mutex<HashMap<u64, Layout>>> = LazyLock::new(Mutex::default);
 static BROKEN: LazyLock<Mutex<HashSet<usize>>> = LazyLock::new(Mutex::default);
+/// The streams that capture, with what of: none, if it has been broken.
+static CAPTURES: LazyLock<Mutex<HashMap<usize, Option<Vec<String>>>>> =
+    LazyLock::new(Mutex::default);
+/// What each graph, executable or not, holds.
+static GRAPHS: LazyLock<Mutex<HashMap<usize, Vec<String>>>> = LazyLock::new(Mutex::default);
 static HANDLES: AtomicUsize = AtomicUsize::new(0x1000);
 
 thread_local! {
@@ -49,6 +55,36 @@ fn ready(stream: usize) -> u32 {
         700
     } else {
         SUCCESS
+    }
+}
+
+/// Keeps what a capturing stream was given; says whether it was one.
+fn captured(stream: usize, what: &str) -> bool {
+    let mut captures = CAPTURES.lock().unwrap();
+    let Some(capture) = captures.get_mut(&stream) else {
+        return false;
+    };
+    if let Some(steps) = capture {
+        steps.push(what.into())
+    }
+    true
+}
+
+/// What a call that cannot be captured answers first, and what it does to a capture.
+fn uncapturable(stream: usize) -> u32 {
+    match CAPTURES.lock().unwrap().get_mut(&stream) {
+        Some(capture) => {
+            *capture = None;
+            900
+        }
+        None => ready(stream),
+    }
+}
+
+/// Breaks the stream if the launch is of a kernel that does.
+fn run(stream: usize, name: &str) {
+    if name.ends_with("fault") {
+        BROKEN.lock().unwrap().insert(stream);
     }
 }
 
@@ -121,14 +157,15 @@ answers! {
         ready(0)
     }
     fn cuMemcpyHtoDAsync_v2(to: u64, from: *const u8, bytes: usize, stream: usize) {
-        if ready(stream) == SUCCESS { (to as *mut u8).copy_from(from, bytes) }
+        if uncapturable(stream) == SUCCESS { (to as *mut u8).copy_from(from, bytes) }
         ready(stream)
     }
     fn cuMemcpyDtoHAsync_v2(to: *mut u8, from: u64, bytes: usize, stream: usize) {
-        if ready(stream) == SUCCESS { to.copy_from(from as *const u8, bytes) }
+        if uncapturable(stream) == SUCCESS { to.copy_from(from as *const u8, bytes) }
         ready(stream)
     }
     fn cuMemsetD8Async(at: u64, value: u8, bytes: usize, stream: usize) {
+        if captured(stream, "zero") { return SUCCESS }
         if ready(stream) == SUCCESS { (at as *mut u8).write_bytes(value, bytes) }
         ready(stream)
     }
@@ -138,7 +175,54 @@ answers! {
         ready(0)
     }
     fn cuStreamDestroy_v2(_stream: usize) { ready(0) }
-    fn cuStreamSynchronize(stream: usize) { ready(stream) }
+    fn cuStreamSynchronize(stream: usize) { uncapturable(stream) }
+    fn cuStreamBeginCapture_v2(stream: usize, mode: u32) {
+        if ready(stream) != SUCCESS { return ready(stream) }
+        assert_eq!(mode, 2);
+        assert!(CAPTURES.lock().unwrap().insert(stream, Some(Vec::new())).is_none());
+        SUCCESS
+    }
+    fn cuStreamEndCapture(stream: usize, graph: *mut usize) {
+        *graph = 0;
+        match CAPTURES.lock().unwrap().remove(&stream) {
+            None => 401,
+            Some(None) => 901,
+            Some(Some(steps)) => {
+                *graph = HANDLES.fetch_add(1, Ordering::Relaxed);
+                GRAPHS.lock().unwrap().insert(*graph, steps);
+                SUCCESS
+            }
+        }
+    }
+    fn cuGraphInstantiateWithFlags(exec: *mut usize, graph: usize, flags: u64) {
+        assert_eq!(flags, 0);
+        let mut graphs = GRAPHS.lock().unwrap();
+        let steps = graphs[&graph].clone();
+        *exec = HANDLES.fetch_add(1, Ordering::Relaxed);
+        graphs.insert(*exec, steps);
+        ready(0)
+    }
+    fn cuGraphUpload(exec: usize, stream: usize) {
+        assert!(GRAPHS.lock().unwrap().contains_key(&exec));
+        uncapturable(stream)
+    }
+    fn cuGraphLaunch(exec: usize, stream: usize) {
+        if ready(stream) != SUCCESS { return ready(stream) }
+        for step in &GRAPHS.lock().unwrap()[&exec] {
+            log(format!("replay {step}"));
+            run(stream, step);
+        }
+        SUCCESS
+    }
+    fn cuGraphDestroy(graph: usize) {
+        if GRAPHS.lock().unwrap().remove(&graph).is_none() { return 1 }
+        ready(0)
+    }
+    fn cuGraphExecDestroy(exec: usize) {
+        let Some(steps) = GRAPHS.lock().unwrap().remove(&exec) else { return 1 };
+        for step in steps { log(format!("destroy {step}")) }
+        ready(0)
+    }
     fn cuEventCreate(event: *mut usize, _flags: u32) {
         *event = HANDLES.fetch_add(1, Ordering::Relaxed);
         ready(0)
@@ -213,12 +297,13 @@ answers! {
         assert_eq!(extra, 0);
         let name = kernel(function);
         log(format!("plain {name} {gx},{gy},{gz} {bx},{by},{bz} {shared}"));
+        if captured(stream, name) { return SUCCESS }
         if name.ends_with("store") {
             let address = (*arguments).cast::<u64>().read();
             let value = (*arguments.add(1)).cast::<u32>().read();
             (address as *mut u32).write(value);
         }
-        if name.ends_with("fault") { BROKEN.lock().unwrap().insert(stream); }
+        run(stream, name);
         SUCCESS
     }
     fn cuLaunchKernelEx(
@@ -228,6 +313,7 @@ answers! {
         if ready((*config).stream) != SUCCESS { return ready((*config).stream) }
         assert_eq!(extra, 0);
         log(format!("ex {} {}", kernel(function), (*config).describe()));
+        if captured((*config).stream, kernel(function)) { return SUCCESS }
         if kernel(function).ends_with("too_large") { 720 } else { SUCCESS }
     }
 }
@@ -266,6 +352,7 @@ impl Config {
             match words[0] {
                 2 => text += &format!(" cooperative={}", words[2]),
                 4 => text += &format!(" cluster={},{},{}", words[2], words[3], words[4]),
+                6 => text += &format!(" programmatic={}", words[2]),
                 other => text += &format!(" unknown={other}"),
             }
         }

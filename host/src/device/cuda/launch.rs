@@ -1,6 +1,6 @@
-//! Launches: plain, cooperative, in clusters.
+//! Launches: plain, cooperative, in clusters, overlapping.
 
-use super::{Cuda, Function, lock};
+use super::{Cuda, Function, Last, lock};
 use crate::device::{DeviceError, Geometry, KernelInfo};
 use libcuda::{
     CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, CUlaunchAttribute, CUlaunchConfig, CUresult,
@@ -21,28 +21,39 @@ impl Cuda {
         geometry: &Geometry,
         args: &[*const c_void],
     ) -> Result<(), DeviceError> {
+        let entered = self.gate.recordable("a launch")?;
         self.enter()?;
         let geometry = Geometry {
             cooperative: geometry.cooperative || kernel.cooperative,
             ..*geometry
         };
         let function = self.prepare(kernel, &geometry)?;
+        // A recorded launch need not be looked at before the graph is instantiated, where its error
+        // would name no kernel.
+        if entered.recorded().is_some() && geometry.cooperative {
+            let resident = self.resident_blocks(kernel, &geometry)?;
+            if geometry.grid.volume() > resident {
+                return Err(self.too_large(kernel, geometry, resident));
+            }
+        }
         // SAFETY: the caller vouches for the arguments and the kernel's contract.
         let result = unsafe { self.submit(&function, &geometry, args) };
         match result.ok() {
             Ok(()) => {
-                *lock(&self.last) = Some((kernel.name, geometry));
+                let last = match entered.recorded() {
+                    Some(capture) => &capture.last,
+                    None => &self.last,
+                };
+                *lock(last) = Some(Last {
+                    kernel: kernel.name,
+                    geometry,
+                    of_graph: false,
+                });
                 Ok(())
             }
             Err(CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE) => {
-                let clusters = self.resident_clusters(kernel, &geometry)?;
-                Err(DeviceError::GridTooLarge {
-                    kernel: kernel.name,
-                    geometry,
-                    resident: u64::from(clusters) * u64::from(geometry.cluster.unwrap_or(1)),
-                    device: self.properties.name.clone(),
-                    multiprocessors: self.properties.multiprocessors,
-                })
+                let resident = self.resident_blocks(kernel, &geometry)?;
+                Err(self.too_large(kernel, geometry, resident))
             }
             // A fault of earlier work can come to light here.
             Err(result) if result.is_sticky() => DeviceError::check(result, || {
@@ -53,6 +64,27 @@ impl Cuda {
                 geometry,
                 result,
             }),
+        }
+    }
+
+    /// Blocks of this launch that fit on the device at once.
+    fn resident_blocks(
+        &self,
+        kernel: &KernelInfo,
+        geometry: &Geometry,
+    ) -> Result<u64, DeviceError> {
+        let clusters = self.resident_clusters(kernel, geometry)?;
+        Ok(u64::from(clusters) * u64::from(geometry.cluster.unwrap_or(1)))
+    }
+
+    /// Why a cooperative launch is refused when only `resident` of its blocks fit.
+    fn too_large(&self, kernel: &KernelInfo, geometry: Geometry, resident: u64) -> DeviceError {
+        DeviceError::GridTooLarge {
+            kernel: kernel.name,
+            geometry,
+            resident,
+            device: self.properties.name.clone(),
+            multiprocessors: self.properties.multiprocessors,
         }
     }
 
@@ -99,7 +131,13 @@ impl Cuda {
         let unsupported = |what, needs| {
             Err(DeviceError::Unsupported {
                 what,
-                device: self.properties.name.clone(),
+                device: format!(
+                    "{} of compute capability {}.{}, with the compute_{} kernels,",
+                    self.properties.name,
+                    self.properties.compute / 10,
+                    self.properties.compute % 10,
+                    self.image.compute
+                ),
                 needs,
             })
         };
@@ -112,8 +150,21 @@ impl Cuda {
         if geometry.cluster.is_some() && !self.properties.cluster {
             return unsupported("cluster launches", "they take compute capability 9.0");
         }
-        if geometry.cluster.is_some() && !libcuda::provides(c"cuLaunchKernelEx") {
-            return unsupported("cluster launches", NEEDS_11_8);
+        // A kernel built for less cannot wait for the one before it.
+        if geometry.overlapping && self.image.compute < 90 {
+            return unsupported(
+                "overlapping launches",
+                "they take compute capability 9.0, and kernels built for it",
+            );
+        }
+        let attributes = [
+            (geometry.cluster.is_some(), "cluster launches"),
+            (geometry.overlapping, "overlapping launches"),
+        ];
+        for (asked, what) in attributes {
+            if asked && !libcuda::provides(c"cuLaunchKernelEx") {
+                return unsupported(what, NEEDS_11_8);
+            }
         }
         let function = self.function(kernel.name)?;
         function.allow_shared(geometry.dynamic_shared, &self.properties)?;
@@ -133,48 +184,40 @@ impl Cuda {
         geometry: &Geometry,
         args: &[*const c_void],
     ) -> CUresult {
-        let Geometry { grid, block, .. } = *geometry;
         // The driver copies the arguments and writes through none of these pointers.
         let arguments = args.as_ptr().cast::<*mut c_void>().cast_mut();
+        /// One of the driver's calls that spell the shape out; only one of them has `extra`.
+        macro_rules! launch {
+            ($call:ident $(, $extra:expr)?) => {
+                // SAFETY: the function is of a loaded module, the stream is live, and the caller
+                // vouches for the arguments.
+                unsafe {
+                    libcuda::$call(
+                        function.handle,
+                        geometry.grid.x,
+                        geometry.grid.y,
+                        geometry.grid.z,
+                        geometry.block.x,
+                        geometry.block.y,
+                        geometry.block.z,
+                        geometry.dynamic_shared,
+                        self.raw_stream(),
+                        arguments,
+                        $($extra)?
+                    )
+                }
+            };
+        }
         let mut attributes = attributes(geometry);
         if attributes.is_empty() {
-            // SAFETY: the function is of a loaded module, the stream is live, and the caller
-            // vouches for the arguments.
-            return unsafe {
-                libcuda::cuLaunchKernel(
-                    function.handle,
-                    grid.x,
-                    grid.y,
-                    grid.z,
-                    block.x,
-                    block.y,
-                    block.z,
-                    geometry.dynamic_shared,
-                    self.raw_stream(),
-                    arguments,
-                    ptr::null_mut(),
-                )
-            };
+            return launch!(cuLaunchKernel, ptr::null_mut());
         }
-        if geometry.cluster.is_none() && !libcuda::provides(c"cuLaunchKernelEx") {
-            // SAFETY: as above.
-            return unsafe {
-                libcuda::cuLaunchCooperativeKernel(
-                    function.handle,
-                    grid.x,
-                    grid.y,
-                    grid.z,
-                    block.x,
-                    block.y,
-                    block.z,
-                    geometry.dynamic_shared,
-                    self.raw_stream(),
-                    arguments,
-                )
-            };
+        // Whatever else has attributes was refused already where there is no `cuLaunchKernelEx`.
+        if !libcuda::provides(c"cuLaunchKernelEx") {
+            return launch!(cuLaunchCooperativeKernel);
         }
         let config = self.config(geometry, &mut attributes);
-        // SAFETY: as above, and `config` points to `attributes`, which outlives the call.
+        // SAFETY: as in `launch!`, and `config` points to `attributes`, which outlives the call.
         unsafe {
             libcuda::cuLaunchKernelEx(
                 &raw const config,
@@ -203,5 +246,9 @@ impl Cuda {
 fn attributes(geometry: &Geometry) -> Vec<CUlaunchAttribute> {
     let cooperative = geometry.cooperative.then(CUlaunchAttribute::cooperative);
     let cluster = geometry.cluster.map(CUlaunchAttribute::cluster);
-    cooperative.into_iter().chain(cluster).collect()
+    let overlapping = geometry.overlapping.then(CUlaunchAttribute::programmatic);
+    [cooperative, cluster, overlapping]
+        .into_iter()
+        .flatten()
+        .collect()
 }

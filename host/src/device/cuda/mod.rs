@@ -2,9 +2,10 @@
 //!
 //! [cust](https://docs.rs/cust/0.3.2) holds the primary context, the stream and the events;
 //! `libcuda` reaches what cust does not have: JIT logs, function attributes, cooperative and
-//! cluster launches, and result numbers newer than 2021.
+//! cluster launches, graphs, and result numbers newer than 2021.
 
 mod function;
+mod graph;
 mod image;
 mod launch;
 mod probe;
@@ -13,7 +14,9 @@ mod query;
 pub use image::PtxImage;
 pub use probe::{DeviceSummary, NoCuda, OLDEST_DRIVER, probe};
 
-use super::{Backend, DeviceError, Geometry, KernelAttributes, KernelInfo, Properties};
+use super::{
+    Backend, DeviceError, Geometry, KernelAttributes, KernelInfo, Properties, Recording, gate::Gate,
+};
 use cust::{
     context::{Context, CurrentContext},
     error::CudaError,
@@ -21,6 +24,7 @@ use cust::{
     stream::{Stream, StreamFlags},
 };
 use function::Function;
+use graph::Capture;
 use image::Module;
 use libcuda::{CUDA_ERROR_OUT_OF_MEMORY, CUresult, CUstream};
 use std::{
@@ -39,10 +43,20 @@ pub struct Cuda {
     image: PtxImage,
     module: Mutex<Option<Module>>,
     /// What was launched last, to name it when the stream reports an error.
-    last: Mutex<Option<(&'static str, Geometry)>>,
+    last: Mutex<Option<Last>>,
+    gate: Gate<Capture>,
     // Fields drop in order: the context goes after what lives in it.
     stream: Stream,
     context: Context,
+}
+
+/// A launch that the stream was given.
+#[derive(Clone, Copy)]
+struct Last {
+    kernel: &'static str,
+    geometry: Geometry,
+    /// Whether it is the last one of a graph.
+    of_graph: bool,
 }
 
 impl Cuda {
@@ -70,6 +84,7 @@ impl Cuda {
             image,
             module: Mutex::new(None),
             last: Mutex::new(None),
+            gate: Gate::default(),
             stream,
             context,
         })
@@ -83,10 +98,22 @@ impl Cuda {
 
     /// The kernel's function, compiled and found at its first use.
     fn function(&self, name: &'static str) -> Result<Arc<Function>, DeviceError> {
-        let mut module = lock(&self.module);
-        match &mut *module {
-            Some(module) => module.function(name),
-            None => module.insert(Module::load(self.image)?).function(name),
+        self.with_module(|module| module.function(name))
+    }
+
+    /// Compiles the kernels, if they have not been.
+    fn load(&self) -> Result<(), DeviceError> {
+        self.with_module(|_| Ok(()))
+    }
+
+    /// Does something with the kernels, compiled before their first use.
+    fn with_module<T>(
+        &self,
+        work: impl FnOnce(&mut Module) -> Result<T, DeviceError>,
+    ) -> Result<T, DeviceError> {
+        match &mut *lock(&self.module) {
+            Some(module) => work(module),
+            absent => work(absent.insert(Module::load(self.image)?)),
         }
     }
 
@@ -98,8 +125,17 @@ impl Cuda {
     /// What the stream was busy with, for a message.
     fn after_last(&self, doing: &str) -> String {
         match *lock(&self.last) {
-            Some((kernel, geometry)) => {
-                format!("{doing} after `{kernel}` with {geometry} and the work before it")
+            Some(Last {
+                kernel,
+                geometry,
+                of_graph,
+            }) => {
+                let graph = if of_graph {
+                    ", the last kernel of a graph,"
+                } else {
+                    ""
+                };
+                format!("{doing} after `{kernel}` with {geometry}{graph} and the work before it")
             }
             None => doing.into(),
         }
@@ -127,6 +163,7 @@ impl Backend for Cuda {
     }
 
     fn alloc(&self, bytes: usize) -> Result<u64, DeviceError> {
+        let _entered = self.gate.unrecorded("an allocation")?;
         self.enter()?;
         let mut address = 0;
         // SAFETY: `address` is there to be written, and the context is current.
@@ -146,7 +183,10 @@ impl Backend for Cuda {
     }
 
     unsafe fn free(&self, address: u64) {
-        if self.enter().is_ok() {
+        let entered = self.gate.either();
+        if let Some(capture) = entered.recorded() {
+            lock(&capture.freed).push(address);
+        } else if self.enter().is_ok() {
             // SAFETY: the caller gives an address from `alloc` that is freed only now; the work that
             // may use it is waited for first. A failure is that of an earlier call.
             let _lost = unsafe {
@@ -160,6 +200,7 @@ impl Backend for Cuda {
         if from.is_empty() {
             return Ok(());
         }
+        let _entered = self.gate.unrecorded("a copy to the device")?;
         self.enter()?;
         // SAFETY: the caller vouches for the device range; `from` outlives the copy because the
         // stream is waited for before this returns.
@@ -175,6 +216,7 @@ impl Backend for Cuda {
         if to.is_empty() {
             return Ok(());
         }
+        let _entered = self.gate.unrecorded("a copy from the device")?;
         self.enter()?;
         // SAFETY: the caller vouches for the device range; `to` is borrowed until the stream has
         // been waited for.
@@ -190,6 +232,7 @@ impl Backend for Cuda {
         if bytes == 0 {
             return Ok(());
         }
+        let _entered = self.gate.recordable("filling with zero")?;
         self.enter()?;
         // SAFETY: the caller vouches for the device range until the filling has run.
         let result = unsafe { libcuda::cuMemsetD8Async(at, 0, bytes, self.raw_stream()) };
@@ -234,6 +277,7 @@ impl Backend for Cuda {
     }
 
     fn synchronize(&self) -> Result<(), DeviceError> {
+        let _entered = self.gate.unrecorded("waiting for the stream")?;
         self.enter()?;
         self.wait("waiting for the stream")?;
         *lock(&self.last) = None;
@@ -241,6 +285,7 @@ impl Backend for Cuda {
     }
 
     fn time(&self, work: &mut dyn FnMut() -> Result<(), DeviceError>) -> Result<f64, DeviceError> {
+        let before = self.gate.unrecorded("timing")?;
         self.enter()?;
         // Earlier work that failed comes to light here, by a call whose answer may be any number:
         // cust's event calls take theirs for one of those of 2021.
@@ -249,13 +294,23 @@ impl Backend for Cuda {
         let start = Event::new(EventFlags::DEFAULT).map_err(timing)?;
         let stop = Event::new(EventFlags::DEFAULT).map_err(timing)?;
         start.record(&self.stream).map_err(timing)?;
+        // `work` goes through the gate itself.
+        drop(before);
         work()?;
+        let _after = self.gate.unrecorded("timing")?;
         // `work` may have made another device's context current.
         self.enter()?;
         stop.record(&self.stream).map_err(timing)?;
         self.wait("waiting for timed work")?;
         let milliseconds = stop.elapsed_time_f32(&start).map_err(timing)?;
         Ok(f64::from(milliseconds) * 1e3)
+    }
+
+    fn record(
+        self: Arc<Self>,
+        work: &mut dyn FnMut() -> Result<(), DeviceError>,
+    ) -> Result<Box<dyn Recording>, DeviceError> {
+        self.capture(work)
     }
 }
 

@@ -1,0 +1,180 @@
+//! Graphs of the driver, by capture of the stream.
+
+use super::{Cuda, Last, lock};
+use crate::device::{Backend, DeviceError, Recording, gate::Recorder};
+use libcuda::{CU_STREAM_CAPTURE_MODE_RELAXED, CUgraph, CUgraphExec};
+use std::{
+    ptr,
+    sync::{Arc, Mutex},
+};
+
+/// What a capture leaves to be done when it has ended.
+#[derive(Default)]
+pub(super) struct Capture {
+    /// What was launched last.
+    pub(super) last: Mutex<Option<Last>>,
+    /// Allocations given back meanwhile: neither waiting for the stream nor freeing can be captured.
+    pub(super) freed: Mutex<Vec<u64>>,
+}
+
+impl Cuda {
+    /// [`Backend::record`].
+    pub(super) fn capture(
+        self: Arc<Self>,
+        work: &mut dyn FnMut() -> Result<(), DeviceError>,
+    ) -> Result<Box<dyn Recording>, DeviceError> {
+        self.enter()?;
+        self.load()?;
+        let mut capturing = Capturing::begin(&self)?;
+        work()?;
+        // `work` may have made another device's context current.
+        self.enter()?;
+        let graph = capturing.end()?;
+        let exec = self.instantiate(&graph)?;
+        let last = capturing.close();
+        drop(capturing);
+        Ok(Box::new(Replay {
+            cuda: self,
+            exec: Mutex::new(exec),
+            last: last.map(|last| Last {
+                of_graph: true,
+                ..last
+            }),
+        }))
+    }
+
+    /// Makes a graph executable and puts it on the device; nothing of it runs.
+    fn instantiate(&self, graph: &Graph) -> Result<Exec, DeviceError> {
+        let mut exec = Exec(ptr::null_mut());
+        // SAFETY: the graph is live, and the handle is there to be written; the flags are none.
+        let made = unsafe { libcuda::cuGraphInstantiateWithFlags(&raw mut exec.0, graph.0, 0) };
+        DeviceError::check(made, || "instantiating a graph".into())?;
+        // SAFETY: the executable graph and the stream are live.
+        let uploaded = unsafe { libcuda::cuGraphUpload(exec.0, self.raw_stream()) };
+        DeviceError::check(uploaded, || self.after_last("uploading a graph"))?;
+        Ok(exec)
+    }
+}
+
+/// A stream that captures. Dropped, it no longer does, and what was given back meanwhile is freed.
+struct Capturing<'a> {
+    cuda: &'a Cuda,
+    recorder: Recorder<'a, Capture>,
+    /// Whether the driver has yet to be told that the capture ends.
+    open: bool,
+}
+
+impl<'a> Capturing<'a> {
+    fn begin(cuda: &'a Cuda) -> Result<Self, DeviceError> {
+        let mut capturing = Self {
+            cuda,
+            recorder: cuda.gate.begin(Capture::default())?,
+            open: false,
+        };
+        // Relaxed: what cannot be captured the gate has refused already, and finding a kernel for
+        // the first time, which other modes may refuse, is allowed.
+        // SAFETY: the stream is live, and not the default one, which cannot capture.
+        let begun = unsafe {
+            libcuda::cuStreamBeginCapture_v2(cuda.raw_stream(), CU_STREAM_CAPTURE_MODE_RELAXED)
+        };
+        DeviceError::check(begun, || cuda.after_last("beginning to record a graph"))?;
+        capturing.open = true;
+        Ok(capturing)
+    }
+
+    /// Ends the capture, and gives its graph.
+    fn end(&mut self) -> Result<Graph, DeviceError> {
+        self.open = false;
+        let mut graph = Graph(ptr::null_mut());
+        // SAFETY: the stream is live and captures; the handle is there to be written.
+        let ended =
+            unsafe { libcuda::cuStreamEndCapture(self.cuda.raw_stream(), &raw mut graph.0) };
+        DeviceError::check(ended, || "recording a graph".into())?;
+        Ok(graph)
+    }
+
+    /// Opens the gate again, frees what waited for it, and gives what was launched last.
+    fn close(&mut self) -> Option<Last> {
+        let capture = self.recorder.end()?;
+        for address in lock(&capture.freed).drain(..) {
+            // SAFETY: whoever gave it back promised that it came from `alloc`, had not been freed,
+            // and that nothing launched later uses it.
+            unsafe { self.cuda.free(address) };
+        }
+        *lock(&capture.last)
+    }
+}
+
+impl Drop for Capturing<'_> {
+    fn drop(&mut self) {
+        if self.open && self.cuda.enter().is_ok() {
+            // The work failed, and that is the error to tell.
+            drop(self.end());
+        }
+        self.close();
+    }
+}
+
+/// A graph of the driver, destroyed when dropped.
+struct Graph(CUgraph);
+
+impl Drop for Graph {
+    fn drop(&mut self) {
+        if !self.0.is_null() {
+            // SAFETY: the handle came from `cuStreamEndCapture` and is destroyed only here. A
+            // failure means that the context is gone already.
+            let _lost = unsafe { libcuda::cuGraphDestroy(self.0) };
+        }
+    }
+}
+
+/// An executable graph of the driver, destroyed when dropped, once it no longer runs.
+struct Exec(CUgraphExec);
+
+// SAFETY: the driver API may be called from any thread on which the context is current; calls on one
+// executable graph exclude each other, which its mutex in `Replay` sees to.
+unsafe impl Send for Exec {}
+
+impl Drop for Exec {
+    fn drop(&mut self) {
+        if !self.0.is_null() {
+            // SAFETY: the handle came from `cuGraphInstantiateWithFlags` and is destroyed only here.
+            // The driver waits for its last launch by itself. A failure means that the context is
+            // gone already.
+            let _lost = unsafe { libcuda::cuGraphExecDestroy(self.0) };
+        }
+    }
+}
+
+/// An executable graph and the device that it is for.
+struct Replay {
+    // Fields drop in order: the graph goes before the context that it lives in.
+    exec: Mutex<Exec>,
+    cuda: Arc<Cuda>,
+    /// Its last kernel, to name it when the stream reports an error.
+    last: Option<Last>,
+}
+
+impl Recording for Replay {
+    unsafe fn launch(&self) -> Result<(), DeviceError> {
+        let _entered = self.cuda.gate.unrecorded("launching a graph")?;
+        self.cuda.enter()?;
+        let exec = lock(&self.exec);
+        // SAFETY: the executable graph and the stream are live, and no other thread uses the graph;
+        // the caller vouches for the arguments it was recorded with and the kernels' contracts.
+        let result = unsafe { libcuda::cuGraphLaunch(exec.0, self.cuda.raw_stream()) };
+        DeviceError::check(result, || self.cuda.after_last("launching a graph"))?;
+        if self.last.is_some() {
+            *lock(&self.cuda.last) = self.last;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Replay {
+    fn drop(&mut self) {
+        // The graph can only be given back with the context current; after a fault the driver takes
+        // everything back when the process ends.
+        let _lost = self.cuda.enter();
+    }
+}

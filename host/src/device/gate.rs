@@ -1,0 +1,102 @@
+//! The way into a stream, which a recording takes over while it lasts.
+
+use super::DeviceError;
+use std::{
+    sync::{PoisonError, RwLock, RwLockReadGuard},
+    thread::{self, ThreadId},
+};
+
+/// What every call goes through that touches a backend's stream.
+///
+/// One thread at a time may record. Until it has ended, its launches become part of the recording,
+/// and whatever else it or another thread wants of the stream is refused: it would end up in the
+/// graph, or break the recording. Calls hold the gate while they run, so that a recording begins
+/// between two of them.
+#[derive(Debug)]
+pub(super) struct Gate<R>(RwLock<Option<InProgress<R>>>);
+
+/// A recording that has begun and not ended.
+#[derive(Debug)]
+struct InProgress<R> {
+    thread: ThreadId,
+    recorded: R,
+}
+
+/// A call that was let through; no recording begins or ends before this is dropped.
+pub(super) struct Entered<'a, R>(RwLockReadGuard<'a, Option<InProgress<R>>>);
+
+impl<R> Entered<'_, R> {
+    /// What is being recorded, if something is.
+    pub(super) fn recorded(&self) -> Option<&R> {
+        self.0.as_ref().map(|recording| &recording.recorded)
+    }
+}
+
+impl<R> Default for Gate<R> {
+    fn default() -> Self {
+        Self(RwLock::new(None))
+    }
+}
+
+impl<R> Gate<R> {
+    /// Lets a call through that a recording may take over, if it is this thread's.
+    pub(super) fn recordable(&self, doing: &'static str) -> Result<Entered<'_, R>, DeviceError> {
+        let entered = self.either();
+        match &*entered.0 {
+            Some(recording) if recording.thread != thread::current().id() => {
+                Err(DeviceError::RecordingElsewhere { doing })
+            }
+            _ => Ok(entered),
+        }
+    }
+
+    /// Lets a call through only while nobody records.
+    pub(super) fn unrecorded(&self, doing: &'static str) -> Result<Entered<'_, R>, DeviceError> {
+        let entered = self.recordable(doing)?;
+        match entered.recorded() {
+            Some(_) => Err(DeviceError::NotRecordable { doing }),
+            None => Ok(entered),
+        }
+    }
+
+    /// Lets a call through that looks for itself whether somebody records.
+    pub(super) fn either(&self) -> Entered<'_, R> {
+        Entered(self.0.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Begins a recording by this thread, unless one has begun.
+    pub(super) fn begin(&self, recorded: R) -> Result<Recorder<'_, R>, DeviceError> {
+        let mut state = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let (me, doing) = (thread::current().id(), "recording a graph");
+        match &*state {
+            Some(recording) if recording.thread != me => {
+                return Err(DeviceError::RecordingElsewhere { doing });
+            }
+            Some(_) => return Err(DeviceError::NotRecordable { doing }),
+            None => {}
+        }
+        *state = Some(InProgress {
+            thread: me,
+            recorded,
+        });
+        Ok(Recorder(Some(self)))
+    }
+}
+
+/// Ends the recording that it stands for when dropped, however its work ended.
+pub(super) struct Recorder<'a, R>(Option<&'a Gate<R>>);
+
+impl<R> Recorder<'_, R> {
+    /// Ends the recording and gives what it recorded; none the second time.
+    pub(super) fn end(&mut self) -> Option<R> {
+        let gate = self.0.take()?;
+        let mut state = gate.0.write().unwrap_or_else(PoisonError::into_inner);
+        state.take().map(|recording| recording.recorded)
+    }
+}
+
+impl<R> Drop for Recorder<'_, R> {
+    fn drop(&mut self) {
+        drop(self.end());
+    }
+}
