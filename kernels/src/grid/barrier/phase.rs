@@ -1,50 +1,44 @@
 //! The phase barrier: one word, whose top bit turns over each time all blocks have arrived.
 
-use super::Barrier;
+use super::{Barrier, Members};
 use cuda_std::prelude::*;
 
 /// The bit that turns over.
 const PHASE: u32 = 1 << 31;
 
-/// What a block adds to a counter that `sharing` blocks arrive at, so that together they add
-/// `round`: 1 each, and the `first` of them the rest.
-#[inline(always)]
-pub(super) fn arrival(round: u32, first: bool, sharing: usize) -> u32 {
-    if first {
-        round - (sharing as u32 - 1)
-    } else {
-        1
-    }
-}
-
 /// A barrier in one word of device memory that needs no reset, ever.
 ///
-/// In each round block 0 adds 2^31 − (blocks − 1) and every other block 1, so that a full round adds
-/// 2^31: the top bit, the phase, turns over, and the other bits are 0 again. The word may begin at 0
-/// once and then serve any number of rounds and launches, of any grids one after another: a launch
-/// reads its phase from the word. (Only after a launch that was stopped by a fault must the word be
-/// zeroed again.) That is the arithmetic of CUDA's cooperative groups; unlike there
-/// the arrival asks for no result (`red`), since each block knows the phase it waits to leave.
+/// In each round the members together add 2^31: the top bit, the phase, turns over, and the other
+/// bits are 0 again. A launch reads its phase from the word. That is the arithmetic of CUDA's
+/// cooperative groups; unlike there the arrival asks for no result (`red`), since each block knows
+/// the phase it waits to leave: a round trip to the L2 less.
 // Not `Copy`: two copies would not know of each other's phase.
 #[derive(Debug)]
 pub struct PhaseBarrier {
     word: Global<u32>,
+    members: Members,
     phase: u32,
 }
 
 impl Barrier for PhaseBarrier {
-    const WORDS: usize = 1;
+    fn words(_blocks: usize) -> usize {
+        1
+    }
 
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn attach(word: Global<u32>) -> Self {
+    fn attach_among(word: Global<u32>, members: Members) -> Self {
         // Relaxed suffices: the phase cannot turn before this block has arrived.
         let phase = if thread::is_first_in_block() {
             word.load(0, Ordering::Relaxed, Scope::Device) & PHASE
         } else {
             0
         };
-        Self { word, phase }
+        Self {
+            word,
+            members,
+            phase,
+        }
     }
 
     #[inline(always)]
@@ -53,8 +47,8 @@ impl Barrier for PhaseBarrier {
         // Gathers what all threads of the block wrote, so that one release covers it.
         thread::sync_threads();
         if thread::is_first_in_block() {
-            let value = arrival(PHASE, thread::block_index() == 0, thread::block_count());
-            self.word.add(0, value, Ordering::Release, Scope::Device);
+            let arrival = self.members.arrival(PHASE);
+            self.word.add(0, arrival, Ordering::Release, Scope::Device);
         }
     }
 

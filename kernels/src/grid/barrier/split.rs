@@ -1,142 +1,182 @@
-//! The split barrier: two counters on lines of their own, looked at for the first time when the
+//! The split barrier: counters on lines of their own, looked at for the first time when the
 //! arrivals are nearly sure to be in.
 //!
 //! What a barrier costs beyond its fence and the way to the L2 and back is contention: arrivals of
-//! all blocks add up at one address, and every look of a waiting block delays them further. Two
-//! counters halve the queue of arrivals; holding back the first look keeps the waiting blocks out
-//! of its way. On an H200 that is 0.85 µs at 132 blocks of 256 threads and 0.90 at 528, where
-//! cooperative groups' `grid.sync()` takes 1.02 and 1.28 (bench/runs/2026-11-21-nvidia-h200).
+//! all blocks add up at one address, and every look of a waiting block delays them further. More
+//! counters make the queues of arrivals shorter; holding back the first look keeps the waiting blocks
+//! out of their way. The latter is worth more: one counter, looked at late, is the fastest barrier
+//! of all up to two blocks of up to 512 threads for each multiprocessor of an H200, and two counters
+//! are beyond.
 
-use super::Barrier;
-use super::phase::arrival;
+use super::{Barrier, Members, STRIDE};
 use cuda_std::prelude::*;
 use cuda_std::time::clock;
-use cuda_std::warp::{FULL_MASK, WARP_SIZE, lane_id, warp_vote_all};
-
-/// How many counters there are. Block b arrives at counter b modulo this.
-const COUNTERS: usize = 2;
+use cuda_std::warp::{FULL_MASK, WARP_SIZE, lane_id, sync_warp, warp_vote_all};
 
 /// What a counter grows by in each round. The bits above count rounds, modulo 4.
 const ROUND: u32 = 1 << 30;
 
-/// Words from one counter to the next: 256 bytes, so that they lie on lines of their own.
-const STRIDE: usize = 64;
+/// When to look first, in cycles after the arrival, by the number of blocks: at one counter, and at
+/// more.
+// Best of 700, 750 … 1200 at 33, 66, 132, 264 and 528 blocks of 32, 256, 512 and 1024 threads, back
+// to back, on an H200 at 1980 MHz, 2026-11-21 (bench/runs/2026-11-21-nvidia-h200/first-look.txt). A
+// block that is the last to arrive loses little: its own arrival and first look take as long.
+// Rejected: pauses between looks, looking from another warp than the one that arrives, 8 and 16
+// counters.
+const FIRST_LOOK: [[(u32, u64); 4]; 2] = [
+    [(48, 800), (96, 850), (200, 920), (u32::MAX, 980)],
+    [(96, 880), (200, 1000), (400, 1020), (u32::MAX, 1050)],
+];
 
-/// When to look first, in cycles after the arrival, by the number of blocks of the grid.
-// Best of 0, 700 … 1300 at 33, 66, 132, 264 and 528 blocks of 32 to 1024 threads, back to back, on
-// an H200 at 1980 MHz, 2026-11-21. A block that is the last to arrive loses nothing: its own arrival
-// and first look take as long. Rejected: 1, 4, 8 and 16 counters, pauses between looks.
-const FIRST_LOOK: [(usize, u64); 3] = [(66, 800), (264, 900), (usize::MAX, 1000)];
-
-/// A barrier over two counters, never reset, for any number of rounds, launches and grids.
+/// A barrier over so many `COUNTERS`, a power of two of at most 32, never reset, for any number of
+/// rounds, launches and grids.
 ///
-/// In each round both counters grow by 2^30, the sum of what the blocks that share them bring; so
-/// the top two bits of both count rounds, modulo 4, and are the same between rounds. A block learns
-/// the round from its own counter, which cannot grow past it before it has arrived. The other one
-/// can, by one round: its blocks may be through this barrier and at the next before a slow block of
-/// ours has looked. That is why one bit would not do: it would be back where it was.
+/// In each round every counter grows by 2^30, the sum of what the blocks that share it bring; so
+/// the top two bits of all count rounds, modulo 4, and are the same between rounds. A block learns
+/// the round from its own counter, which cannot grow past it before it has arrived. The others
+/// can, by one round: their blocks may be through this barrier and at the next before a slow block
+/// of ours has looked. That is why one bit would not do: it would be back where it was.
 // Not `Copy`: two copies would not know of each other's round.
 #[derive(Debug)]
-pub struct SplitBarrier {
+pub struct SplitBarrier<const COUNTERS: u32>(Counters);
+
+/// One counter, looked at late: what the late look alone is worth.
+pub type LateBarrier = SplitBarrier<1>;
+
+/// What both the split barrier and the grid barrier are made of.
+#[derive(Debug)]
+pub(super) struct Counters {
     state: Global<u32>,
+    /// Where the counter that this block arrives at lies, and what it brings.
+    own: usize,
+    arrival: u32,
+    /// Counters that nobody arrives at, which this block has to make grow: its first, and the end.
+    idle: (u32, u32),
+    /// Where the counter lies that this lane of the first warp looks at.
+    watched: usize,
     /// The round that this one follows, in the top two bits, as the first warp of the block knows
     /// it.
     round: u32,
-    /// When this block arrived, in cycles.
+    /// When this block arrived, and how much later it looks first, in cycles.
     arrived: u64,
+    holds_back: u64,
 }
 
-impl SplitBarrier {
-    /// Where the counter that this block arrives at lies.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn own_counter() -> usize {
-        thread::block_index() % COUNTERS * STRIDE
-    }
+/// Words of so many counters.
+pub(super) const fn words(counters: u32) -> usize {
+    counters as usize * STRIDE
+}
 
-    /// Whether all blocks that share the counter at `at` have arrived in this round.
+impl Counters {
+    /// Attaches to as many `counters` of `members` in `state`.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn is_full(&self, at: usize) -> bool {
-        let now = self.state.load(at, Ordering::Acquire, Scope::Device);
-        now / ROUND != self.round / ROUND
-    }
-
-    /// Waits for the first moment at which looking is worth while.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn hold_back(&self) {
-        let blocks = thread::block_count();
-        let [(few, soon), (more, later), (_, latest)] = FIRST_LOOK;
-        let cycles = if blocks <= few {
-            soon
-        } else if blocks <= more {
-            later
+    pub(super) fn attach(state: Global<u32>, members: Members, counters: u32) -> Self {
+        let (rank, blocks) = (members.rank(), members.count());
+        // A lane looks at one counter; of a block with fewer threads than counters all arrive at
+        // the first.
+        let used = if thread::threads_per_block() < counters {
+            1
         } else {
-            latest
+            counters
         };
-        spin::until(|| clock().wrapping_sub(self.arrived) >= cycles);
-    }
-}
-
-impl Barrier for SplitBarrier {
-    const WORDS: usize = COUNTERS * STRIDE;
-
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn attach(state: Global<u32>) -> Self {
+        let own = words(rank % used);
         let round = if thread::index_in_block() < WARP_SIZE {
-            state.load(Self::own_counter(), Ordering::Relaxed, Scope::Device) / ROUND * ROUND
+            state.load(own, Ordering::Relaxed, Scope::Device) / ROUND * ROUND
         } else {
             0
         };
+        let [one, more] = FIRST_LOOK;
+        let [(few, a), (some, b), (many, c), (_, d)] = if counters == 1 { one } else { more };
+        let holds_back = match blocks {
+            n if n <= few => a,
+            n if n <= some => b,
+            n if n <= many => c,
+            _ => d,
+        };
         Self {
             state,
+            own,
+            arrival: members.part(used).arrival(ROUND),
+            idle: (
+                if rank == 0 {
+                    used.min(blocks)
+                } else {
+                    counters
+                },
+                counters,
+            ),
+            watched: words(lane_id() % used),
             round,
             arrived: 0,
+            holds_back,
         }
     }
 
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn arrive(&mut self) {
+    pub(super) fn arrive(&mut self) {
         // Gathers what all threads of the block wrote, so that one release covers it.
         thread::sync_threads();
         self.arrived = clock();
         if thread::is_first_in_block() {
-            let (block, blocks) = (thread::block_index(), thread::block_count());
-            let sharing = (blocks - block % COUNTERS).div_ceil(COUNTERS);
-            let value = arrival(ROUND, block < COUNTERS, sharing);
-            let own = Self::own_counter();
-            self.state.add(own, value, Ordering::Release, Scope::Device);
-            if blocks == 1 {
-                // Nobody else arrives at the other counter, which has to grow all the same.
+            self.state
+                .add(self.own, self.arrival, Ordering::Release, Scope::Device);
+            let (first, end) = self.idle;
+            for idle in first..end {
                 self.state
-                    .add(STRIDE, ROUND, Ordering::Release, Scope::Device);
+                    .add(words(idle), ROUND, Ordering::Relaxed, Scope::Device);
             }
         }
     }
 
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn wait(&mut self) {
+    pub(super) fn wait(&mut self) {
         let threads = thread::threads_per_block();
         if thread::index_in_block() < WARP_SIZE {
-            self.hold_back();
             let lanes = if threads < WARP_SIZE {
                 (1 << threads) - 1
             } else {
                 FULL_MASK
             };
-            // Each lane looks at one counter; the one lane of a block of one thread at both.
-            let at = lane_id() as usize % COUNTERS * STRIDE;
+            // The lanes that do not arrive must not spin while the one that does has yet to: the
+            // compiler lets a warp that has parted stay so, and that costs 0.14 µs.
+            sync_warp(lanes);
+            spin::until(|| clock().wrapping_sub(self.arrived) >= self.holds_back);
+            let (state, watched, round) = (self.state, self.watched, self.round);
             spin::until(|| {
-                let full = self.is_full(at) && (threads > 1 || self.is_full(STRIDE));
-                warp_vote_all(lanes, full)
+                let now = state.load(watched, Ordering::Acquire, Scope::Device);
+                warp_vote_all(lanes, now / ROUND != round / ROUND)
             });
-            self.round = self.round.wrapping_add(ROUND);
+            self.round = round.wrapping_add(ROUND);
         }
         // Passes on to the whole block what the first warp acquired.
         thread::sync_threads();
+    }
+}
+
+impl<const COUNTERS: u32> Barrier for SplitBarrier<COUNTERS> {
+    fn words(_blocks: usize) -> usize {
+        words(COUNTERS)
+    }
+
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn attach_among(state: Global<u32>, members: Members) -> Self {
+        const { assert!(COUNTERS.is_power_of_two() && COUNTERS <= WARP_SIZE) };
+        Self(Counters::attach(state, members, COUNTERS))
+    }
+
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn arrive(&mut self) {
+        self.0.arrive();
+    }
+
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn wait(&mut self) {
+        self.0.wait();
     }
 }
