@@ -3,5 +3,7 @@
 //! On the host each is a type that implements `cuda_std::launch::Kernel`.
 
 pub mod barrier;
+pub mod fences;
 pub mod reduce;
+pub mod spin;
 pub mod xpx;

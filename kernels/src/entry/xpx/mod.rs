@@ -1,12 +1,30 @@
-//! X→P→X, the seed's experiment (rows R1, R2), in its three forms.
+//! X→P→X, the seed's experiment (rows R1, R2), in its three forms; and in those that are compared
+//! with many launches (rows R3, R6): a stage a launch in `stage.rs`, a launch for all stages in
+//! `single.rs`.
 //!
 //! Stage (i): every `P[j]` becomes the mean of all X. Stage (ii): every `X[j]` becomes the mean of all
 //! P. Stage (ii) needs what *all* threads of the grid did in stage (i). Without a barrier it may
 //! read a P that is not there yet, and does so in whole warps; with a barrier of the block only, in
 //! whole blocks; with a barrier of the grid never.
 //!
+//! As in the seed every thread takes every mean anew: a stage costs each thread as many loads as there
+//! are elements, and the whole grid the square of that.
+//!
 //! `stagger_ns` delays block b by b × `stagger_ns`, and warp w of a block by as much again for each
 //! warp, before stage (i). At 0 the hardware's own timing decides whether the fault shows.
+
+mod single;
+mod stage;
+
+#[cfg(not(target_arch = "nvptx64"))]
+pub use single::Transforms;
+pub use single::{
+    xpx_flip_barrier, xpx_generation_barrier, xpx_grid_barrier_alone, xpx_growing_ptx_barrier,
+    xpx_growing_volatile_barrier, xpx_lock_free_barrier, xpx_tree_barrier,
+};
+pub use stage::xpx_stage;
+#[cfg(any(compute_ge_90, not(target_arch = "nvptx64")))]
+pub use stage::xpx_stage_overlapped;
 
 use crate::grid::barrier::{Barrier, GridBarrier};
 use cuda_std::prelude::*;
@@ -53,8 +71,15 @@ pub unsafe fn xpx_grid_barrier(
     barrier: Global<u32>,
     rounds: u32,
 ) {
-    let mut barrier = GridBarrier::attach(barrier);
+    let barrier = GridBarrier::attach(barrier);
     delay(stagger_ns);
+    transform(x, p, barrier, rounds);
+}
+
+/// X→P→X, `rounds` times, the stages kept apart by `barrier`.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+fn transform(x: Global<f32>, p: Global<f32>, mut barrier: impl Barrier, rounds: u32) {
     for round in 0..rounds {
         if round > 0 {
             barrier.sync();
@@ -77,12 +102,22 @@ fn each_mean(from: Global<f32>, to: Global<f32>) {
 }
 
 /// The mean of all elements, added up in order.
+// The loads of a turn are written out before its additions, and so in flight together: the loop then
+// takes the time of the additions in every kernel. Left to the compiler, kernels differed by half in
+// how fast they added up, and that was measured in place of their barriers.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 fn mean(from: Global<f32>) -> f32 {
-    let mut sum = f32::default();
-    for i in 0..from.len() {
+    let (mut sum, mut i) = (0.0, 0);
+    while i + 8 <= from.len() {
+        let [a, b, c, d] = [0, 1, 2, 3].map(|turn| from.read(i + turn));
+        let [e, f, g, h] = [4, 5, 6, 7].map(|turn| from.read(i + turn));
+        sum = sum + a + b + c + d + e + f + g + h;
+        i += 8;
+    }
+    while i < from.len() {
         sum += from.read(i);
+        i += 1;
     }
     sum / from.len() as f32
 }

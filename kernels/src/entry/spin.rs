@@ -1,0 +1,42 @@
+//! Waiting for a word to become 0, in four forms (seed row R5): what the compiler makes of each is
+//! in their PTX.
+//!
+//! Each block but the first counts the word down by one; then every block waits until it is 0, and
+//! says that it is through. A grid of one block finds a 0 and does not wait at all.
+
+use cuda_std::prelude::*;
+
+macro_rules! kernels {
+    ($($(#[$doc:meta])* $name:ident: |$count:ident| $wait:expr;)*) => {$(
+        $(#[$doc])*
+        ///
+        /// # Safety
+        ///
+        /// `count` has one element, the number of blocks less one; `done` has one element per
+        /// block. Blocks have one thread; all of them are co-resident.
+        #[kernel(cooperative)]
+        pub unsafe fn $name($count: Global<u32>, done: Global<u32>) {
+            let block = thread::block_idx_x();
+            if block > 0 {
+                $count.add(0, u32::MAX, Ordering::Release, Scope::Device);
+            }
+            $wait;
+            done.write(block as usize, 1);
+        }
+    )*};
+}
+kernels! {
+    /// Waits by a plain load: **wrong**, on purpose. The compiler may take it that nobody else
+    /// writes the word, and load it once, before the loop. Then a word that is not 0 yet is waited
+    /// for forever: on a GPU launch this with one block and a 0 only.
+    ///
+    /// The emulator carries out each load as it is written, and shows nothing of this.
+    spin_naive: |count| spin::until(|| count.read(0) == 0);
+    /// Waits by a volatile load, each anew and none moved. Orders nothing else.
+    spin_volatile: |count| spin::until(|| count.read_volatile(0) == 0);
+    /// Waits in a loop that is one block of inline PTX. Orders nothing else.
+    spin_asm: |count| spin::while_nonzero(count, 0);
+    /// Waits by an acquire load: what the other blocks wrote before they counted down is visible
+    /// behind it.
+    spin_acquire: |count| spin::until(|| count.load(0, Ordering::Acquire, Scope::Device) == 0);
+}

@@ -1,0 +1,45 @@
+//! X→P→X as one launch (seed row R3, "single kernel launch"), behind each grid barrier that is worth
+//! comparing.
+
+use super::transform;
+use crate::grid::barrier::{
+    Barrier, FlipBarrier, GenerationBarrier, GridBarrier, GrowingBarrier, LockFreeBarrier, Ptx,
+    TreeBarrier, Volatile,
+};
+use cuda_std::prelude::*;
+
+macro_rules! kernels {
+    ($($design:ty: $kernel:ident;)*) => {$(
+        #[doc = concat!("X→P→X, `rounds` times in one launch, behind a [`", stringify!($design), "`].")]
+        ///
+        /// # Safety
+        ///
+        /// `x` and `p` are different memory of the same length, at least 1; `barrier` has the words
+        /// of the design, as [`Barrier::words`] says; all blocks are co-resident.
+        #[kernel(cooperative)]
+        pub unsafe fn $kernel(x: Global<f32>, p: Global<f32>, barrier: Global<u32>, rounds: u32) {
+            transform(x, p, <$design>::attach(barrier), rounds);
+        }
+
+        #[cfg(not(target_arch = "nvptx64"))]
+        impl Transforms for $design {
+            type Xpx = $kernel;
+        }
+    )*};
+}
+kernels! {
+    GridBarrier: xpx_grid_barrier_alone;
+    FlipBarrier: xpx_flip_barrier;
+    GrowingBarrier<Volatile>: xpx_growing_volatile_barrier;
+    GrowingBarrier<Ptx>: xpx_growing_ptx_barrier;
+    GenerationBarrier: xpx_generation_barrier;
+    LockFreeBarrier: xpx_lock_free_barrier;
+    TreeBarrier: xpx_tree_barrier;
+}
+
+/// A barrier with a kernel that transforms X→P→X behind it. On the host only.
+#[cfg(not(target_arch = "nvptx64"))]
+pub trait Transforms: Barrier {
+    /// The kernel: `(x, p, barrier, rounds)`.
+    type Xpx: cuda_std::launch::Kernel<Args = (Global<f32>, Global<f32>, Global<u32>, u32)>;
+}

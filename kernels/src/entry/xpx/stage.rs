@@ -1,0 +1,34 @@
+//! X→P→X as many launches (seed row R3, "multi-kernel launch"): one stage each. The end of a launch
+//! is the barrier, so that nothing here waits for another block, and a grid may have any size.
+
+use super::each_mean;
+#[cfg(any(compute_ge_90, not(target_arch = "nvptx64")))]
+use cuda_std::dependent;
+use cuda_std::prelude::*;
+
+/// One stage: every element of `to` becomes the mean of all of `from`. X→P→X is this from X to P,
+/// and then from P to X.
+///
+/// # Safety
+///
+/// `from` and `to` are different memory; `from` has at least one element.
+#[kernel]
+pub unsafe fn xpx_stage(from: Global<f32>, to: Global<f32>) {
+    each_mean(from, to);
+}
+
+/// The same, for a launch that [overlaps](dependent) the stage before: its blocks are placed while
+/// that one still runs, and wait for its end before they touch memory. From compute capability 9.0.
+///
+/// # Safety
+///
+/// As for [`xpx_stage`].
+#[cfg(any(compute_ge_90, not(target_arch = "nvptx64")))]
+#[kernel]
+pub unsafe fn xpx_stage_overlapped(from: Global<f32>, to: Global<f32>) {
+    // At once: the next stage waits for the end of this one, whenever it starts.
+    dependent::let_next_start();
+    // Every thread reads what the stage before wrote, and writes what that one read.
+    dependent::wait_for_previous();
+    each_mean(from, to);
+}
