@@ -1,6 +1,6 @@
 //! Peers: CUDA C++ programs, carried as source, built by nvcc where there is one.
 
-use super::{FEW, MANY, SAMPLES, Shape};
+use super::{FEW, MANY, Peer, SAMPLES, Shape};
 use std::collections::HashMap;
 use std::io::{self, Write};
 use std::process::{Command, Stdio};
@@ -26,46 +26,54 @@ pub enum PeerError {
     Io(#[from] io::Error),
 }
 
-/// Cooperative groups' `grid.sync()`.
-const GRID_SYNC: &str = include_str!("../../../bench/peers/grid_sync.cu");
-
-/// The median µs per `grid.sync()` for each of `shapes` that can be resident.
+/// A CUDA C++ program that measures by the rule of a slope.
 ///
-/// # Errors
-/// [`PeerError`], as it says.
-pub fn grid_sync(shapes: &[Shape]) -> Result<HashMap<Shape, f64>, PeerError> {
-    let folder = tempfile::tempdir()?;
-    let (source, program) = (
-        folder.path().join("grid_sync.cu"),
-        folder.path().join("grid_sync"),
-    );
-    std::fs::write(&source, GRID_SYNC)?;
-    let built = Command::new("nvcc")
-        .args(["-O3", "-arch=native", "-rdc=true", "-o"])
-        .args([&program, &source])
-        .output()
-        .map_err(PeerError::NoCompiler)?;
-    succeeded("build", built.status.success(), &built.stderr)?;
+/// It takes the two counts of rounds and the number of samples as its arguments, reads lines
+/// `blocks threads`, and prints a line `blocks threads median min max`, in µs, for each that can be
+/// resident.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PeerProgram {
+    /// What it is called in a record.
+    pub(super) name: &'static str,
+    /// Its source.
+    pub(super) source: &'static str,
+}
 
-    let mut child = Command::new(&program)
-        .args([FEW.to_string(), MANY.to_string(), SAMPLES.to_string()])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()?;
-    let asked: String = shapes
-        .iter()
-        .map(|shape| format!("{} {}\n", shape.blocks, shape.threads))
-        .collect();
-    if let Some(mut input) = child.stdin.take() {
-        input.write_all(asked.as_bytes())?;
+impl PeerProgram {
+    /// Builds and runs it: the median of [`SAMPLES`] slopes at each of `shapes` that can be resident.
+    pub(super) fn measure(&self, shapes: &[Shape]) -> Result<HashMap<Shape, Peer>, PeerError> {
+        let folder = tempfile::tempdir()?;
+        let (source, program) = (folder.path().join("peer.cu"), folder.path().join("peer"));
+        std::fs::write(&source, self.source)?;
+        let built = Command::new("nvcc")
+            .args(["-O3", "-arch=native", "-rdc=true", "-o"])
+            .args([&program, &source])
+            .output()
+            .map_err(PeerError::NoCompiler)?;
+        succeeded("build", built.status.success(), &built.stderr)?;
+
+        let mut child = Command::new(&program)
+            .args([FEW.to_string(), MANY.to_string(), SAMPLES.to_string()])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()?;
+        let asked: String = shapes
+            .iter()
+            .map(|shape| format!("{} {}\n", shape.blocks, shape.threads))
+            .collect();
+        if let Some(mut input) = child.stdin.take() {
+            input.write_all(asked.as_bytes())?;
+        }
+        let done = child.wait_with_output()?;
+        succeeded("run", done.status.success(), &done.stderr)?;
+        let peer = |(shape, median)| {
+            let name = self.name;
+            (shape, Peer { name, median })
+        };
+        let said = String::from_utf8_lossy(&done.stdout);
+        Ok(said.lines().filter_map(parse).map(peer).collect())
     }
-    let done = child.wait_with_output()?;
-    succeeded("run", done.status.success(), &done.stderr)?;
-    Ok(String::from_utf8_lossy(&done.stdout)
-        .lines()
-        .filter_map(parse)
-        .collect())
 }
 
 fn succeeded(step: &'static str, success: bool, stderr: &[u8]) -> Result<(), PeerError> {

@@ -1,6 +1,6 @@
 //! One measurement, as it is kept.
 
-use super::Spread;
+use super::{Spread, Warning};
 use serde_json::{Value, json};
 
 /// One measurement.
@@ -12,12 +12,16 @@ pub struct Record {
     pub variant: &'static str,
     /// The name of the device.
     pub device: String,
-    /// What it was measured at.
+    /// What it was measured at: a JSON object.
     pub params: Value,
     /// The time, µs.
     pub time: Spread,
+    /// Bytes that it must move; none of a latency, which moves no bytes worth counting.
+    pub bytes: Option<u64>,
     /// What the peer took.
     pub peer: Option<Peer>,
+    /// What to know before trusting the time.
+    pub warnings: Vec<Warning>,
 }
 
 /// A peer's measurement of the same, in the same run.
@@ -38,7 +42,14 @@ impl Record {
             .map(|peer| self.time.median / peer.median)
     }
 
-    /// The record as JSON. A latency moves no bytes worth counting.
+    /// The bytes over the median time, in GB/s (10⁹ bytes).
+    #[must_use]
+    pub fn gb_per_s(&self) -> Option<f64> {
+        self.bytes
+            .map(|bytes| bytes as f64 / self.time.median / 1e3)
+    }
+
+    /// The record as JSON.
     #[must_use]
     pub fn json(&self) -> Value {
         json!({
@@ -51,13 +62,55 @@ impl Record {
             "min": self.time.min,
             "max": self.time.max,
             "samples": self.time.samples,
-            "bytes": null,
-            "gb_per_s": null,
+            "bytes": self.bytes,
+            "gb_per_s": self.gb_per_s(),
             "peer": self.peer.as_ref().map(|peer| json!({
                 "name": peer.name,
                 "median": peer.median,
                 "ratio": self.ratio(),
             })),
+            "warnings": self.warnings.iter().map(Warning::json).collect::<Vec<_>>(),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_has_the_keys_that_scripts_read() {
+        let record = Record {
+            suite: "reduce",
+            variant: "last-block",
+            device: "emulator".into(),
+            params: json!({ "n": 1000 }),
+            time: Spread::of(vec![2.0]).expect("there is a sample"),
+            bytes: Some(4000),
+            peer: Some(Peer {
+                name: "cub",
+                median: 4.0,
+            }),
+            warnings: vec![Warning::too_short(2.0).expect("2 µs are too short")],
+        };
+        assert_eq!(
+            record.json(),
+            json!({
+                "suite": "reduce", "variant": "last-block", "device": "emulator",
+                "params": { "n": 1000 }, "unit": "us",
+                "median": 2.0, "min": 2.0, "max": 2.0, "samples": 1,
+                "bytes": 4000, "gb_per_s": 2.0,
+                "peer": { "name": "cub", "median": 4.0, "ratio": 0.5 },
+                "warnings": [{ "kind": "too-short", "us": 2.0, "at_least_us": 100.0 }],
+            })
+        );
+        let latency = Record {
+            bytes: None,
+            peer: None,
+            ..record
+        };
+        for key in ["bytes", "gb_per_s", "peer"] {
+            assert!(latency.json()[key].is_null(), "{key}");
+        }
     }
 }

@@ -1,72 +1,71 @@
 //! The time of one round, free of what a launch costs.
 
+use super::sampling::warm_up;
+use super::{Measurement, Sampling, Warning};
 use crate::device::{Device, DeviceError};
 
-/// What several samples of one quantity gave.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Spread {
-    /// The one in the middle.
-    pub median: f64,
-    /// The least.
-    pub min: f64,
-    /// The greatest.
-    pub max: f64,
-    /// How many there were.
-    pub samples: usize,
-}
-
-impl Spread {
-    /// The spread of `samples`, of which there is at least one; none of none.
-    #[must_use]
-    pub fn of(mut samples: Vec<f64>) -> Option<Self> {
-        samples.sort_by(f64::total_cmp);
-        Some(Self {
-            median: *samples.get(samples.len() / 2)?,
-            min: *samples.first()?,
-            max: *samples.last()?,
-            samples: samples.len(),
-        })
-    }
-}
-
 /// Microseconds of device time per round of what `launch(rounds)` puts into the stream: the slope
-/// between `few` and `many` rounds, after one launch that is not counted.
+/// between `few` and `many` rounds, after a warm-up.
 ///
 /// # Errors
 /// Those of the device.
 ///
 /// # Panics
-/// If `many` is not greater than `few`, or `samples` is 0.
+/// If `many` is not greater than `few`, or as [`Sampling::measure`] does.
 pub fn slope(
     device: &Device,
     few: u32,
     many: u32,
-    samples: usize,
+    sampling: &Sampling,
     mut launch: impl FnMut(u32) -> Result<(), DeviceError>,
-) -> Result<Spread, DeviceError> {
-    assert!(
-        many > few && samples > 0,
-        "a slope needs two counts and a sample"
-    );
-    launch(few)?;
-    let slopes = (0..samples)
-        .map(|_| {
-            let short = device.time(|| launch(few))?;
-            let long = device.time(|| launch(many))?;
-            Ok::<_, DeviceError>((long - short) / f64::from(many - few))
-        })
-        .collect::<Result<_, _>>()?;
-    Ok(Spread::of(slopes).expect("there should be a sample"))
+) -> Result<Measurement, DeviceError> {
+    slope_of(few, many, sampling, |rounds| device.time(|| launch(rounds)))
+}
+
+/// The slope of `time(rounds)`.
+fn slope_of<E>(
+    few: u32,
+    many: u32,
+    sampling: &Sampling,
+    mut time: impl FnMut(u32) -> Result<f64, E>,
+) -> Result<Measurement, E> {
+    assert!(many > few, "a slope needs two counts");
+    let rounds = f64::from(many - few);
+    warm_up(|| time(few))?;
+    let mut measured = sampling.measure(|| {
+        let short = time(few)?;
+        let long = time(many)?;
+        Ok((long - short) / rounds)
+    })?;
+    let timed = measured.time.median * rounds;
+    measured.warnings.extend(Warning::too_short(timed));
+    Ok(measured)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::convert::Infallible;
+
+    fn with_round_of(us: f64) -> Measurement {
+        let time = |rounds| Ok::<_, Infallible>(7.5 + us * f64::from(rounds));
+        slope_of(200, 2200, &Sampling::default(), time).expect("no launch fails")
+    }
 
     #[test]
-    fn the_median_lies_between_the_least_and_the_greatest() {
-        let spread = Spread::of(vec![3.0, 1.0, 2.0]).expect("three samples have a spread");
-        assert_eq!((spread.min, spread.median, spread.max), (1.0, 2.0, 3.0));
-        assert_eq!(Spread::of(vec![]), None);
+    fn what_a_launch_costs_falls_out() {
+        let measured = with_round_of(0.5);
+        assert!((measured.time.median - 0.5).abs() < 1e-9, "{measured:?}");
+        assert_eq!(measured.warnings, []);
+    }
+
+    #[test]
+    fn too_few_rounds_are_told() {
+        // 2000 rounds of 10 ns are 20 µs.
+        let warnings = with_round_of(0.01).warnings;
+        assert!(
+            matches!(warnings[..], [Warning::TooShort { us, .. }] if (us - 20.0).abs() < 1e-6),
+            "{warnings:?}"
+        );
     }
 }

@@ -1,5 +1,6 @@
-//! How results are shown.
+//! How results are shown: tables for a terminal, charts as SVG.
 
+pub mod svg;
 mod table;
 
 pub use table::table;

@@ -1,0 +1,153 @@
+//! How often to measure, and when to stop.
+
+use super::{Spread, Warning};
+
+/// Samples that are taken at least.
+pub const SAMPLES: usize = 7;
+
+/// Microseconds of device time that pass before the first sample.
+pub const WARM_UP_US: f64 = 20_000.0;
+
+/// Launches of a warm-up at most: work that takes no time would never be done.
+const WARM_UP_LAUNCHES: usize = 1000;
+
+/// How often to measure, and when to stop.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sampling {
+    /// Samples that are taken in any case; more than none.
+    pub at_least: usize,
+    /// Samples after which it ends in any case; not less than those.
+    pub at_most: usize,
+    /// The [`Spread::uncertainty`] of the median at which it ends.
+    pub uncertainty: f64,
+}
+
+impl Default for Sampling {
+    /// [`SAMPLES`] at least, 51 at most, until the median is known to half a percent.
+    fn default() -> Self {
+        Self {
+            at_least: SAMPLES,
+            at_most: 51,
+            uncertainty: 0.005,
+        }
+    }
+}
+
+/// What several samples gave, and what to know of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Measurement {
+    /// The time, µs.
+    pub time: Spread,
+    /// The rules that were broken; none is the good case.
+    pub warnings: Vec<Warning>,
+}
+
+impl Sampling {
+    /// Takes samples until their median is known well enough; [`Warning::Noise`] if it never is.
+    ///
+    /// # Errors
+    /// Those of `sample`, at the first of which it ends.
+    ///
+    /// # Panics
+    /// If no sample is to be taken at least, or fewer at most than at least.
+    pub fn measure<E>(&self, mut sample: impl FnMut() -> Result<f64, E>) -> Result<Measurement, E> {
+        assert!(
+            0 < self.at_least && self.at_least <= self.at_most,
+            "a measurement needs a sample"
+        );
+        let mut samples = Vec::new();
+        loop {
+            samples.push(sample()?);
+            if samples.len() < self.at_least {
+                continue;
+            }
+            let time = Spread::of(samples.clone()).expect("a sample has just been pushed");
+            let uncertainty = time.uncertainty();
+            let known = uncertainty <= self.uncertainty;
+            if !known && samples.len() < self.at_most {
+                continue;
+            }
+            let noise = Warning::Noise {
+                uncertainty,
+                allowed: self.uncertainty,
+                samples: samples.len(),
+            };
+            return Ok(Measurement {
+                time,
+                warnings: if known { vec![] } else { vec![noise] },
+            });
+        }
+    }
+}
+
+/// Calls `time`, which runs something and says its microseconds, until [`WARM_UP_US`] have passed.
+pub(super) fn warm_up<E>(mut time: impl FnMut() -> Result<f64, E>) -> Result<(), E> {
+    let mut passed = 0.0;
+    for _ in 0..WARM_UP_LAUNCHES {
+        passed += time()?;
+        if passed >= WARM_UP_US {
+            break;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::convert::Infallible;
+
+    /// Measures samples 1 ± `scatter`, by turns.
+    fn alternating(scatter: f64) -> Measurement {
+        let mut sign = 1.0;
+        let measured = Sampling::default().measure(|| {
+            sign = -sign;
+            Ok::<_, Infallible>(1.0 + sign * scatter)
+        });
+        measured.expect("no sample fails")
+    }
+
+    #[test]
+    fn what_is_steady_takes_the_fewest_samples() {
+        let steady = alternating(0.0001);
+        assert_eq!(steady.time.samples, SAMPLES);
+        assert_eq!(steady.warnings, []);
+    }
+
+    #[test]
+    fn what_scatters_takes_more_samples_until_its_median_is_known() {
+        let scattered = alternating(0.01);
+        assert!((SAMPLES + 1..51).contains(&scattered.time.samples));
+        assert_eq!(scattered.warnings, []);
+    }
+
+    #[test]
+    fn what_never_settles_is_told_with_a_warning() {
+        let noisy = alternating(0.5);
+        assert_eq!(noisy.time.samples, 51);
+        assert!(
+            matches!(noisy.warnings[..], [Warning::Noise { uncertainty, allowed: 0.005, samples: 51 }] if uncertainty > 0.05),
+            "{noisy:?}"
+        );
+    }
+
+    #[test]
+    fn a_failed_sample_ends_it() {
+        assert_eq!(Sampling::default().measure(|| Err("lost")), Err("lost"));
+    }
+
+    #[test]
+    fn the_warm_up_ends_when_its_time_has_passed_or_none_passes() {
+        let launches = |us: f64| {
+            let mut launches = 0;
+            let done = warm_up(|| {
+                launches += 1;
+                Ok::<_, Infallible>(us)
+            });
+            done.map_or(0, |()| launches)
+        };
+        assert_eq!(launches(WARM_UP_US), 1);
+        assert_eq!(launches(WARM_UP_US / 4.0), 4);
+        assert_eq!(launches(0.0), WARM_UP_LAUNCHES);
+    }
+}

@@ -1,0 +1,85 @@
+//! What several samples of one quantity gave.
+
+/// What several samples of one quantity gave.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Spread {
+    /// The one in the middle, or the mean of the two there.
+    pub median: f64,
+    /// The distance between the quartiles: outliers do not move it, and two modes do not hide from
+    /// it, as they can from the median distance from the median.
+    pub quartile_range: f64,
+    /// The least.
+    pub min: f64,
+    /// The greatest.
+    pub max: f64,
+    /// How many there were.
+    pub samples: usize,
+}
+
+impl Spread {
+    /// The spread of `samples`, of which there is at least one; none of none.
+    #[must_use]
+    pub fn of(mut samples: Vec<f64>) -> Option<Self> {
+        samples.sort_by(f64::total_cmp);
+        let (&min, &max) = (samples.first()?, samples.last()?);
+        Some(Self {
+            median: quantile(&samples, 0.5),
+            quartile_range: quantile(&samples, 0.75) - quantile(&samples, 0.25),
+            min,
+            max,
+            samples: samples.len(),
+        })
+    }
+
+    /// How well the median is known: its standard error, over itself. Infinite if the median is not
+    /// above 0.
+    ///
+    /// Of n normal samples of standard deviation σ the median has a standard error of about
+    /// √(π/2)·σ/√n, and the quartiles lie about 1.349·σ apart.
+    #[must_use]
+    pub fn uncertainty(&self) -> f64 {
+        if self.median <= 0.0 {
+            return f64::INFINITY;
+        }
+        let sigma = self.quartile_range / 1.349;
+        let error = std::f64::consts::FRAC_PI_2.sqrt() * sigma / (self.samples as f64).sqrt();
+        error / self.median
+    }
+}
+
+/// The value below which `part` of `sorted`, which is not empty, lies, between two by proportion.
+fn quantile(sorted: &[f64], part: f64) -> f64 {
+    let place = part * (sorted.len() - 1) as f64;
+    let (below, above) = (
+        sorted[place.floor() as usize],
+        sorted[place.ceil() as usize],
+    );
+    below + place.fract() * (above - below)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_median_lies_between_the_least_and_the_greatest() {
+        let spread = Spread::of(vec![3.0, 1.0, 2.5, 2.0]).expect("four samples have a spread");
+        assert_eq!((spread.min, spread.median, spread.max), (1.0, 2.25, 3.0));
+        assert_eq!(spread.quartile_range, 2.625 - 1.75);
+        assert_eq!(Spread::of(vec![]), None);
+    }
+
+    #[test]
+    fn an_outlier_leaves_the_uncertainty_alone_and_more_samples_lessen_it() {
+        let uncertainty = |samples: Vec<f64>| {
+            let spread = Spread::of(samples).expect("there are samples");
+            spread.uncertainty()
+        };
+        let few = vec![0.99, 1.0, 1.01, 0.99, 1.0, 1.01, 1.0];
+        let mut outlier = few.clone();
+        outlier[6] = 100.0;
+        assert!(uncertainty(outlier) < 0.01);
+        assert!(uncertainty(few.repeat(16)) < 0.6 * uncertainty(few));
+        assert_eq!(uncertainty(vec![-1.0, 0.0, 1.0]), f64::INFINITY);
+    }
+}

@@ -1,0 +1,162 @@
+//! What a reader of a number should know before trusting it.
+
+use serde_json::{Value, json};
+use std::fmt;
+
+/// Microseconds that the timed work of a sample should take: half a microsecond, which events
+/// resolve, is half a percent of it.
+pub const SHORTEST_US: f64 = 100.0;
+
+/// By how much of itself the first point of a run may have moved at its end.
+pub const MOST_DRIFT: f64 = 0.02;
+
+/// A rule of measuring that a measurement broke, and by how much.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Warning {
+    /// The samples still scattered when as many as may be had been taken.
+    Noise {
+        /// The relative standard error of the median, as [`Spread::uncertainty`] says.
+        ///
+        /// [`Spread::uncertainty`]: super::Spread::uncertainty
+        uncertainty: f64,
+        /// What was asked for.
+        allowed: f64,
+        /// How many samples were taken.
+        samples: usize,
+    },
+    /// The timed work of a sample was so short that the resolution of events counts.
+    TooShort {
+        /// What it took, µs.
+        us: f64,
+        /// What it should take, µs.
+        at_least_us: f64,
+    },
+    /// The first point of the run, measured again at its end, had moved. All records of the run
+    /// carry this: what moved it, such as a throttled clock, may have moved them too.
+    Drift {
+        /// Its median at the start, µs.
+        before_us: f64,
+        /// Its median at the end, µs.
+        after_us: f64,
+        /// By how much of itself it may move.
+        allowed: f64,
+    },
+}
+
+impl Warning {
+    /// The warning for a sample whose timed work took `us` microseconds, if that is too short.
+    #[must_use]
+    pub fn too_short(us: f64) -> Option<Self> {
+        (us < SHORTEST_US).then_some(Self::TooShort {
+            us,
+            at_least_us: SHORTEST_US,
+        })
+    }
+
+    /// The warning for a point that took `before_us` at the start of a run and `after_us` at its
+    /// end, if they differ by more than [`MOST_DRIFT`].
+    #[must_use]
+    pub fn drift(before_us: f64, after_us: f64) -> Option<Self> {
+        ((after_us - before_us).abs() > MOST_DRIFT * before_us).then_some(Self::Drift {
+            before_us,
+            after_us,
+            allowed: MOST_DRIFT,
+        })
+    }
+
+    /// What it is called in a record.
+    #[must_use]
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::Noise { .. } => "noise",
+            Self::TooShort { .. } => "too-short",
+            Self::Drift { .. } => "drift",
+        }
+    }
+
+    /// Its kind and its numbers as a JSON object. A number that is not finite is null.
+    #[must_use]
+    pub fn json(&self) -> Value {
+        let kind = self.kind();
+        match *self {
+            Self::Noise {
+                uncertainty,
+                allowed,
+                samples,
+            } => json!({
+                "kind": kind, "uncertainty": uncertainty, "allowed": allowed, "samples": samples,
+            }),
+            Self::TooShort { us, at_least_us } => {
+                json!({ "kind": kind, "us": us, "at_least_us": at_least_us })
+            }
+            Self::Drift {
+                before_us,
+                after_us,
+                allowed,
+            } => json!({
+                "kind": kind, "before_us": before_us, "after_us": after_us, "allowed": allowed,
+            }),
+        }
+    }
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Noise {
+                uncertainty,
+                allowed,
+                samples,
+            } => write!(
+                f,
+                "noise: after {samples} samples the median is known to {:.2} %, not to {:.2} %; leave the device to this run",
+                100.0 * uncertainty,
+                100.0 * allowed
+            ),
+            Self::TooShort { us, at_least_us } => write!(
+                f,
+                "too short: {us:.1} µs were timed, where the resolution of events, about half a µs, asks for {at_least_us:.0}"
+            ),
+            Self::Drift {
+                before_us,
+                after_us,
+                allowed,
+            } => write!(
+                f,
+                "drift: the first point took {before_us:.3} µs at the start and {after_us:.3} µs at the end, {:+.1} % where {:.0} % are allowed; the clock may be throttled, or the device shared: run again",
+                100.0 * (after_us / before_us - 1.0),
+                100.0 * allowed
+            ),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_point_may_drift_by_a_fiftieth_either_way() {
+        assert_eq!(Warning::drift(1.0, 1.019), None);
+        assert_eq!(Warning::drift(1.0, 0.981), None);
+        for after_us in [0.97, 1.03] {
+            let warning = Warning::drift(1.0, after_us).expect("3 % are too much");
+            assert_eq!(warning.json()["after_us"], after_us);
+        }
+    }
+
+    #[test]
+    fn a_warning_says_its_numbers() {
+        let warning = Warning::drift(2.0, 2.2).expect("10 % are too much");
+        let text = warning.to_string();
+        for part in ["2.000", "2.200", "+10.0 %", "2 % are allowed"] {
+            assert!(text.contains(part), "{part:?} in {text:?}");
+        }
+        assert_eq!(
+            Warning::too_short(3.0).map(|warning| warning.json()),
+            Some(json!({ "kind": "too-short", "us": 3.0, "at_least_us": SHORTEST_US }))
+        );
+        assert_eq!(Warning::too_short(SHORTEST_US), None);
+    }
+}

@@ -1,0 +1,169 @@
+//! Numeric axes: what range they show, and where their ticks are.
+
+/// A numeric axis.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Scale {
+    log2: bool,
+    /// The ends, in the axis' own terms: logarithms if it is logarithmic.
+    from: f64,
+    to: f64,
+    /// The ticks: their values and what stands at them.
+    pub(super) ticks: Vec<(f64, String)>,
+}
+
+/// Ticks that an axis has at most.
+const TICKS: f64 = 8.0;
+
+impl Scale {
+    /// A linear axis with 0 and every one of `values`, which are finite; its ends are ticks, at 1, 2
+    /// or 5 times a power of ten.
+    pub(super) fn linear(values: impl Iterator<Item = f64>) -> Self {
+        let (least, greatest) = ends(values.chain([0.0]));
+        let range = if greatest > least {
+            greatest - least
+        } else {
+            1.0
+        };
+        let power = 10f64.powf((range / TICKS).log10().floor());
+        let step = [1.0, 2.0, 5.0, 10.0]
+            .map(|times| times * power)
+            .into_iter()
+            .find(|step| range / step <= TICKS - 2.0)
+            .unwrap_or(20.0 * power);
+        let (first, mut last) = ((least / step).floor(), (greatest / step).ceil());
+        if last <= first {
+            last = first + 1.0;
+        }
+        let decimals = (-step.log10().floor()).max(0.0) as usize;
+        let ticks = (0..=(last - first) as u32)
+            .map(|tick| {
+                let value = (first + f64::from(tick)) * step;
+                (value, plain(value, decimals))
+            })
+            .collect();
+        Self {
+            log2: false,
+            from: first * step,
+            to: last * step,
+            ticks,
+        }
+    }
+
+    /// A logarithmic axis with every one of `values`, which are finite and above 0; its ends and
+    /// its ticks are powers of two.
+    pub(super) fn log2(values: impl Iterator<Item = f64>) -> Self {
+        let (least, greatest) = ends(values.map(f64::log2));
+        let (first, mut last) = (least.floor(), greatest.ceil());
+        if last <= first {
+            last = first + 1.0;
+        }
+        // Every power, or every second, third … one, so that the last is a tick.
+        let step = ((last - first) / TICKS).ceil();
+        let last = first + step * ((last - first) / step).ceil();
+        let in_full = first >= 0.0 && last <= 14.0;
+        let ticks = (0..=((last - first) / step) as u32)
+            .map(|tick| {
+                let exponent = first + f64::from(tick) * step;
+                let value = exponent.exp2();
+                let text = if in_full {
+                    plain(value, 0)
+                } else {
+                    format!("2{}", superscript(exponent))
+                };
+                (value, text)
+            })
+            .collect();
+        Self {
+            log2: true,
+            from: first,
+            to: last,
+            ticks,
+        }
+    }
+
+    /// Where `value` is between the ends: 0 at the first, 1 at the last.
+    pub(super) fn place(&self, value: f64) -> f64 {
+        let value = if self.log2 { value.log2() } else { value };
+        (value - self.from) / (self.to - self.from)
+    }
+}
+
+fn ends(values: impl Iterator<Item = f64>) -> (f64, f64) {
+    values.fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), x| {
+        (least.min(x), most.max(x))
+    })
+}
+
+/// A number with so many decimals, and with a minus sign that is one.
+pub(super) fn plain(value: f64, decimals: usize) -> String {
+    let text = format!("{value:.decimals$}");
+    match text.strip_prefix('-') {
+        Some(digits) if digits.contains(|c| ('1'..='9').contains(&c)) => format!("−{digits}"),
+        Some(zero) => zero.into(),
+        None => text,
+    }
+}
+
+/// An integer in superscript digits.
+fn superscript(exponent: f64) -> String {
+    let raise = |c| match c {
+        '-' => '⁻',
+        '1' => '¹',
+        '2' => '²',
+        '3' => '³',
+        '4' => '⁴',
+        '5' => '⁵',
+        '6' => '⁶',
+        '7' => '⁷',
+        '8' => '⁸',
+        '9' => '⁹',
+        _ => '⁰',
+    };
+    format!("{exponent:.0}").chars().map(raise).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ticks(scale: &Scale) -> Vec<&str> {
+        scale.ticks.iter().map(|(_, text)| text.as_str()).collect()
+    }
+
+    #[test]
+    fn a_linear_axis_has_zero_the_values_and_round_ticks() {
+        let latencies = Scale::linear([0.791, 1.673].into_iter());
+        assert_eq!(ticks(&latencies), ["0.0", "0.5", "1.0", "1.5", "2.0"]);
+        assert_eq!(latencies.place(1.0), 0.5);
+        let signed = Scale::linear([-29.0, 12.0].into_iter());
+        assert_eq!(ticks(&signed), ["−30", "−20", "−10", "0", "10", "20"]);
+        assert_eq!(
+            ticks(&Scale::linear([0.0].into_iter())).first(),
+            Some(&"0.0")
+        );
+    }
+
+    #[test]
+    fn a_linear_axis_of_any_magnitude_shows_its_values_between_a_few_ticks() {
+        for exponent in -12..12 {
+            for mantissa in [1.0, 1.9, 2.1, 4.9, 5.1, 9.9] {
+                let value = mantissa * 10f64.powi(exponent);
+                let scale = Scale::linear([value].into_iter());
+                let place = scale.place(value);
+                assert!(place > 0.5 && place <= 1.0 + 1e-9, "{value}: {place}");
+                assert!((3..=9).contains(&scale.ticks.len()), "{value}: {scale:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_log2_axis_has_powers_of_two() {
+        let blocks = Scale::log2([33.0, 528.0].into_iter());
+        assert_eq!(ticks(&blocks), ["32", "64", "128", "256", "512", "1024"]);
+        assert_eq!(blocks.place(1024.0), 1.0);
+        let lengths = Scale::log2([1024.0, f64::from(1 << 28)].into_iter());
+        assert_eq!(ticks(&lengths)[..2], ["2¹⁰", "2¹³"]);
+        assert!(lengths.place(f64::from(1 << 28)) <= 1.0);
+        assert_eq!(ticks(&Scale::log2([0.5].into_iter())), ["2⁻¹", "2⁰"]);
+    }
+}

@@ -1,0 +1,160 @@
+//! The SVG elements that charts are made of.
+
+use super::colour::{Colour, INK, WHITE};
+use std::fmt::Write as _;
+
+/// Font size of all text but the title, px.
+pub(super) const TEXT: f64 = 12.0;
+/// Font size of the title, px.
+pub(super) const TITLE: f64 = 16.0;
+
+/// How wide `text` is at most, px. No font is embedded, so this takes a wide one: the digits of
+/// DejaVu Sans are 0.636 of its size, its letters less on average.
+pub(super) fn width(text: &str, size: f64) -> f64 {
+    0.65 * size * text.chars().count() as f64
+}
+
+/// Which point of a text its place is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Anchor {
+    Start,
+    Middle,
+    End,
+}
+
+/// A drawing that grows element by element.
+pub(super) struct Canvas {
+    body: String,
+}
+
+impl Canvas {
+    /// A white canvas of `width` × `height` px with a title above.
+    pub(super) fn new(width: f64, height: f64, title: &str, description: &str) -> Self {
+        let (w, h) = (number(width), number(height));
+        let mut canvas = Self {
+            body: format!(
+                "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" width=\"{w}\" height=\"{h}\" viewBox=\"0 0 {w} {h}\" \
+                 font-family=\"DejaVu Sans, Verdana, Arial, sans-serif\">\n\
+                 <title>{}</title>\n<desc>{}</desc>\n",
+                escape(title),
+                escape(description)
+            ),
+        };
+        canvas.rect(0.0, 0.0, width, height, WHITE);
+        canvas.sized_text(width / 2.0, 26.0, Anchor::Middle, TITLE, INK, title);
+        canvas
+    }
+
+    /// A filled rectangle from its upper left corner.
+    pub(super) fn rect(&mut self, x: f64, y: f64, width: f64, height: f64, fill: Colour) {
+        self.element(format_args!(
+            "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\"/>",
+            number(x),
+            number(y),
+            number(width),
+            number(height),
+            fill.hex()
+        ));
+    }
+
+    /// A straight line through `points`, `thickness` px thick.
+    pub(super) fn line(&mut self, points: &[(f64, f64)], thickness: f64, stroke: Colour) {
+        let points: Vec<String> = points
+            .iter()
+            .map(|&(x, y)| format!("{},{}", number(x), number(y)))
+            .collect();
+        self.element(format_args!(
+            "<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"{}\"/>",
+            points.join(" "),
+            stroke.hex(),
+            number(thickness)
+        ));
+    }
+
+    /// A filled outline around `(x, y)`, given by its corners from there; a pointer that rests on
+    /// it is shown `tip`.
+    pub(super) fn marker(
+        &mut self,
+        x: f64,
+        y: f64,
+        corners: &[(f64, f64)],
+        fill: Colour,
+        tip: &str,
+    ) {
+        let corners: Vec<String> = corners
+            .iter()
+            .map(|&(dx, dy)| format!("{},{}", number(x + dx), number(y + dy)))
+            .collect();
+        self.element(format_args!(
+            "<polygon points=\"{}\" fill=\"{}\" stroke=\"{}\"><title>{}</title></polygon>",
+            corners.join(" "),
+            fill.hex(),
+            WHITE.hex(),
+            escape(tip)
+        ));
+    }
+
+    /// Text whose baseline is at `y`.
+    pub(super) fn text(&mut self, x: f64, y: f64, anchor: Anchor, fill: Colour, text: &str) {
+        self.sized_text(x, y, anchor, TEXT, fill, text);
+    }
+
+    fn sized_text(&mut self, x: f64, y: f64, anchor: Anchor, size: f64, fill: Colour, text: &str) {
+        let anchor = match anchor {
+            Anchor::Start => "start",
+            Anchor::Middle => "middle",
+            Anchor::End => "end",
+        };
+        self.element(format_args!(
+            "<text x=\"{}\" y=\"{}\" text-anchor=\"{anchor}\" font-size=\"{}\" fill=\"{}\">{}</text>",
+            number(x),
+            number(y),
+            number(size),
+            fill.hex(),
+            escape(text)
+        ));
+    }
+
+    /// Text that runs upwards, its middle at `y` and its baseline at `x`.
+    pub(super) fn upward_text(&mut self, x: f64, y: f64, fill: Colour, text: &str) {
+        let (x, y) = (number(x), number(y));
+        self.element(format_args!(
+            "<text x=\"{x}\" y=\"{y}\" text-anchor=\"middle\" font-size=\"{}\" fill=\"{}\" transform=\"rotate(-90 {x} {y})\">{}</text>",
+            number(TEXT),
+            fill.hex(),
+            escape(text)
+        ));
+    }
+
+    /// The whole file.
+    pub(super) fn finish(self) -> String {
+        self.body + "</svg>\n"
+    }
+
+    fn element(&mut self, element: std::fmt::Arguments<'_>) {
+        writeln!(self.body, "{element}").expect("a string takes all that is written");
+    }
+}
+
+/// A coordinate to a hundredth of a px, as short as it gets.
+fn number(value: f64) -> String {
+    let rounded = (100.0 * value).round() / 100.0;
+    // Not -0.
+    format!("{}", rounded + 0.0)
+}
+
+/// Text as XML has it. What XML cannot say at all, control characters, becomes a space.
+fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => escaped += "&amp;",
+            '<' => escaped += "&lt;",
+            '>' => escaped += "&gt;",
+            '"' => escaped += "&quot;",
+            c if c.is_control() => escaped.push(' '),
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}

@@ -1,0 +1,274 @@
+//! What charts look like, as far as text can tell.
+
+use super::canvas::width;
+use super::*;
+use std::path::Path;
+
+fn axis(label: &str, ticks: &[&str]) -> Axis {
+    Axis {
+        label: label.into(),
+        ticks: ticks.iter().map(ToString::to_string).collect(),
+    }
+}
+
+fn heat_map() -> HeatMap {
+    HeatMap {
+        title: "Split barrier beside grid.sync() <H200 & \"quotes\">".into(),
+        x: axis("blocks", &["33", "66", "132", "264", "528"]),
+        y: axis("threads of a block", &["32", "128", "256", "1024"]),
+        values: vec![
+            vec![
+                Some(-24.0),
+                Some(-22.1),
+                Some(-17.0),
+                Some(-17.2),
+                Some(-29.3),
+            ],
+            vec![Some(-22.4), Some(0.0), Some(3.5), Some(-1.0), Some(-28.0)],
+            vec![
+                Some(-22.4),
+                Some(-22.1),
+                Some(14.6),
+                Some(-17.2),
+                Some(-29.0),
+            ],
+            vec![Some(-15.0), Some(-14.5), Some(-0.01), Some(29.3), None],
+        ],
+        unit: "% of grid.sync()".into(),
+    }
+}
+
+fn series(name: &str, points: &[(f64, f64)]) -> Series {
+    Series {
+        name: name.into(),
+        points: points.to_vec(),
+    }
+}
+
+fn lines() -> Lines {
+    Lines {
+        title: "Crossing a grid barrier, 256 threads".into(),
+        x_label: "blocks".into(),
+        y_label: "µs per crossing".into(),
+        log2_x: true,
+        series: vec![
+            series(
+                "split",
+                &[(33.0, 0.8), (132.0, 0.845), (66.0, 0.791), (528.0, 0.902)],
+            ),
+            series("phase", &[(33.0, 0.906), (132.0, 0.956), (528.0, 1.673)]),
+            series("grid.sync()", &[(132.0, 1.015)]),
+        ],
+    }
+}
+
+/// Every chart that the tests look at.
+fn charts() -> Vec<String> {
+    let one_cell = HeatMap {
+        title: "One".into(),
+        x: axis("a label wider than its cell", &["1"]),
+        y: axis("a label higher than its cell", &["1"]),
+        values: vec![vec![Some(0.0)]],
+        unit: "GB/s".into(),
+    };
+    let many = Lines {
+        title: "Many series of a long title that is wider than the plot of the chart, and longer"
+            .into(),
+        x_label: "elements".into(),
+        y_label: "GB/s".into(),
+        log2_x: true,
+        series: (0..20)
+            .map(|n| {
+                let points = [(1024.0, f64::from(n)), (f64::from(1 << 28), -4489.3)];
+                series(&format!("design number {n}"), &points)
+            })
+            .collect(),
+    };
+    let linear = Lines {
+        log2_x: false,
+        ..lines()
+    };
+    [
+        heat_map().svg(),
+        one_cell.svg(),
+        lines().svg(),
+        linear.svg(),
+        many.svg(),
+    ]
+    .map(|svg| svg.expect("a whole chart should be drawn"))
+    .to_vec()
+}
+
+/// Compares with `golden/NAME`. To take it anew run with `GOLDEN=overwrite`.
+fn is_golden(name: &str, svg: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("src/report/svg/golden")
+        .join(name);
+    if std::env::var_os("GOLDEN").is_some_and(|value| value == "overwrite") {
+        std::fs::write(&path, svg).expect("the golden file should be writable");
+    }
+    let golden = std::fs::read_to_string(&path).expect("the golden file should be there");
+    assert!(
+        svg == golden,
+        "{name} has changed; if it is meant to, run with GOLDEN=overwrite"
+    );
+}
+
+#[test]
+fn a_heat_map_is_drawn_as_it_was() {
+    is_golden("heatmap.svg", &heat_map().svg().expect("it is whole"));
+}
+
+#[test]
+fn lines_are_drawn_as_they_were() {
+    is_golden("lines.svg", &lines().svg().expect("they are whole"));
+}
+
+/// The tags and texts of `xml`, each tag without its brackets; panics where it is not well-formed.
+fn tokens(xml: &str) -> Vec<(&str, &str)> {
+    let mut open = Vec::new();
+    let tokens: Vec<(&str, &str)> = xml
+        .strip_prefix('<')
+        .expect("it should begin with a tag")
+        .split('<')
+        .map(|token| token.split_once('>').expect("a tag should end"))
+        .collect();
+    for (tag, text) in &tokens {
+        assert!(!text.contains('>'), "{text:?} should be escaped");
+        for entity in text.split('&').skip(1).chain(tag.split('&').skip(1)) {
+            let known = ["amp;", "lt;", "gt;", "quot;"];
+            assert!(known.iter().any(|k| entity.starts_with(k)), "&{entity}");
+        }
+        assert_eq!(
+            tag.matches('"').count() % 2,
+            0,
+            "{tag:?} should close its quotes"
+        );
+        match tag.strip_prefix('/') {
+            Some(name) => assert_eq!(open.pop(), Some(name), "what closes should be what is open"),
+            None if tag.ends_with('/') => {}
+            None => open.push(tag.split(' ').next().unwrap_or(tag)),
+        }
+    }
+    assert!(open.is_empty(), "{open:?} should be closed");
+    tokens
+}
+
+#[test]
+fn every_chart_is_well_formed_and_says_what_it_shows() {
+    for svg in charts() {
+        let tokens = tokens(&svg);
+        for name in ["title", "desc"] {
+            let text = tokens.iter().find(|(tag, _)| *tag == name);
+            assert!(
+                text.is_some_and(|(_, text)| !text.is_empty()),
+                "{name} of {svg}"
+            );
+        }
+    }
+}
+
+fn attribute<'a>(tag: &'a str, name: &str) -> Option<&'a str> {
+    tag.split_once(&format!(" {name}=\""))?.1.split('"').next()
+}
+
+/// The box that each text of a chart takes at most: left, top, right, bottom.
+fn boxes(svg: &str) -> Vec<(String, [f64; 4])> {
+    let number = |tag, name| {
+        let value = attribute(tag, name).expect("the attribute should be there");
+        value.parse::<f64>().expect("it should be a number")
+    };
+    tokens(svg)
+        .into_iter()
+        .filter(|(tag, _)| tag.starts_with("text "))
+        .map(|(tag, text)| {
+            let (x, y, size) = (number(tag, "x"), number(tag, "y"), number(tag, "font-size"));
+            let text = text
+                .replace("&quot;", "\"")
+                .replace("&lt;", "<")
+                .replace("&gt;", ">")
+                .replace("&amp;", "&");
+            let long = width(&text, size);
+            let start = match attribute(tag, "text-anchor") {
+                Some("middle") => -long / 2.0,
+                Some("end") => -long,
+                _ => 0.0,
+            };
+            // From 0.75 of the size above the baseline to 0.22 below.
+            let taken = if tag.contains("rotate(-90") {
+                [
+                    x - 0.75 * size,
+                    y + start,
+                    x + 0.22 * size,
+                    y + start + long,
+                ]
+            } else {
+                [
+                    x + start,
+                    y - 0.75 * size,
+                    x + start + long,
+                    y + 0.22 * size,
+                ]
+            };
+            (text, taken)
+        })
+        .collect()
+}
+
+#[test]
+fn no_text_of_a_chart_meets_another_or_leaves_it() {
+    for svg in charts() {
+        let first = tokens(&svg)[0].0;
+        let size = |name| attribute(first, name).and_then(|value| value.parse::<f64>().ok());
+        let (Some(width), Some(height)) = (size("width"), size("height")) else {
+            panic!("{first} should have a size");
+        };
+        let boxes = boxes(&svg);
+        for (number, (text, [left, top, right, bottom])) in boxes.iter().enumerate() {
+            assert!(
+                *left >= 0.0 && *top >= 0.0 && *right <= width && *bottom <= height,
+                "{text:?} leaves {first}: {left}..{right}, {top}..{bottom}"
+            );
+            for (other, [l, t, r, b]) in &boxes[..number] {
+                let apart = right <= l || r <= left || bottom <= t || b <= top;
+                assert!(apart, "{text:?} meets {other:?} in {first}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_chart_of_nothing_is_refused() {
+    let nothing = HeatMap {
+        values: vec![vec![None; 5]; 4],
+        ..heat_map()
+    };
+    assert!(matches!(nothing.svg(), Err(ChartError::Empty { .. })));
+    let nothing = Lines {
+        series: vec![series("split", &[])],
+        ..lines()
+    };
+    assert!(matches!(nothing.svg(), Err(ChartError::Empty { .. })));
+}
+
+#[test]
+fn what_has_no_place_in_a_chart_is_refused_with_where_it_is() {
+    let mut chart = heat_map();
+    chart.values[3][4] = Some(f64::NAN);
+    let error = chart.svg().expect_err("NaN has no colour").to_string();
+    assert!(
+        error.contains("NaN at blocks 528, threads of a block 1024"),
+        "{error}"
+    );
+    chart.values[3].pop();
+    let error = chart.svg().expect_err("a cell is missing").to_string();
+    assert!(error.contains("4 values where its axes have 5"), "{error}");
+
+    let mut chart = lines();
+    chart.series[1].points[2].1 = f64::INFINITY;
+    let error = chart.svg().expect_err("infinity has no height").to_string();
+    assert!(error.contains("inf at point 2 of phase"), "{error}");
+    chart.series[0].points[0].0 = 0.0;
+    let error = chart.svg().expect_err("0 has no logarithm").to_string();
+    assert!(error.contains("x = 0 at point 0 of split"), "{error}");
+}
