@@ -1,17 +1,22 @@
 //! Grid-wide synchronisation and reductions for NVIDIA GPUs, with every kernel in Rust.
 //!
 //! * [`device`]: a GPU, or the emulator that runs the same kernels on the CPU and checks every
-//!   access; buffers, typed launches, device time.
+//!   access; buffers, typed launches, graphs, device time.
 //! * [`launch`]: geometry, and whether all blocks of a grid can be resident at once: what would
-//!   hang is refused.
+//!   hang is refused, or goes stage by stage. The words that a grid barrier lives in.
 //! * [`primitives`]: reductions as a user calls them, and checks of their results.
 //! * [`mod@reference`]: what is right, on the CPU with rayon.
-//! * [`lab`]: the experiments that show what goes wrong without a grid barrier.
-//! * [`verify`]: the cases that prove the kernels right.
-//! * [`mod@bench`]: measurements, beside a peer's.
-//! * [`data`]: `.npy` and raw files. [`report`]: tables.
+//! * [`lab`]: the experiments: what goes wrong without a grid barrier, what the compiler makes of a
+//!   spin, what fences cost, what one launch gains over many, and which barriers break under stress.
+//! * [`verify`]: the cases that prove the kernels right, and barriers that are wrong on purpose to
+//!   prove the cases.
+//! * [`mod@bench`]: the rules of measuring, and the suites: grid barriers and all-reduce, each
+//!   beside a peer.
+//! * [`data`]: `.npy` and raw files.
+//! * [`report`]: tables, and charts as SVG.
 //!
-//! Kernels are written with `cuda_std` and `gridsync_kernels`; see the example `own_kernel`.
+//! Kernels are written with `cuda_std` and `gridsync_kernels`, whose barriers are in
+//! [`grid::barrier`](gridsync_kernels::grid::barrier); see the example `own_kernel`.
 //!
 //! ```
 //! use gridsync::device::{Device, Emulator, EmulatorConfig};

@@ -5,9 +5,12 @@ mod choice;
 mod demo;
 mod devices;
 mod exit;
+mod lab;
+mod mkl;
 mod number;
 mod output;
 mod reduce;
+mod stress;
 mod verify;
 
 use choice::DeviceChoice;
@@ -33,6 +36,7 @@ Examples:
   gridsync devices                            which devices there are, and their limits
   gridsync reduce data.npy --op sum --check   a sum, held against the CPU reference
   gridsync reduce - --dtype f32 --op max      raw little-endian numbers from standard input
+  gridsync lab spin                           what the compiler makes of a spin, in PTX
   gridsync verify --device emulator           the kernels on the emulator, against the reference
 
 Exit codes: 0 right; 1 a check failed or a result is wrong; 2 bad usage or bad input;
@@ -63,6 +67,7 @@ enum Command {
     Demo(demo::Demo),
     /// List the devices and their limits.
     Devices(devices::Devices),
+    Lab(lab::Lab),
     Reduce(reduce::Reduce),
     Verify(verify::Verify),
 }
@@ -77,6 +82,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Bench(bench) => bench.run(&global),
         Command::Demo(demo) => demo.run(&global),
         Command::Devices(devices) => devices.run(&global),
+        Command::Lab(lab) => lab.run(&global),
         Command::Reduce(reduce) => reduce.run(&global),
         Command::Verify(verify) => verify.run(&global),
     };

@@ -7,13 +7,12 @@ use gridsync::device::{Device, DeviceError, Emulator, EmulatorConfig, Schedule};
 use gridsync::lab::xpx::{self, Form, Setup};
 use gridsync::launch::Blocks;
 use gridsync::report::table;
-use gridsync::verify::{CaseError, barrier_case, reduce_kinds};
-use gridsync_kernels::grid::barrier::{GridBarrier, PhaseBarrier};
+use gridsync::verify::{CaseError, Crossing, DESIGNS, reduce_kinds};
 use serde_json::json;
 
 /// Prove the kernels right: run each on many inputs, against the reference
 ///
-/// Runs every reduction, the grid barrier and X→P→X behind it, on lengths around every edge. On the
+/// Runs every reduction, every grid barrier and X→P→X behind the one to take, on lengths around every edge. On the
 /// emulator short inputs run under a schedule drawn from each seed, which interleaves the threads
 /// access by access; long ones under the fast schedule.
 #[derive(clap::Args)]
@@ -80,13 +79,8 @@ impl Verify {
         device: &Device,
         rows: &mut Vec<Row>,
     ) -> anyhow::Result<()> {
-        type Case = fn(&Device, Blocks, u32, u32, u32) -> Result<(), CaseError>;
-        let designs: [(&str, Case); 2] = [
-            ("grid barrier", barrier_case::<GridBarrier>),
-            ("phase barrier", barrier_case::<PhaseBarrier>),
-        ];
-        for (name, barrier_case) in designs {
-            let row = start(global, rows, name.into());
+        for design in DESIGNS {
+            let row = start(global, rows, format!("barrier, {}", design.name));
             for threads in [1, 32, 33, 96, 256] {
                 for blocks in [
                     Blocks::Exactly(1),
@@ -96,9 +90,9 @@ impl Verify {
                 ] {
                     for seed in 0..self.seeds {
                         let device = scheduled(device, blocks != Blocks::Fill, seed);
-                        let case =
-                            || format!("{blocks:?} blocks of {threads} threads, seed {seed}");
-                        row.count(case, barrier_case(&device, blocks, threads, 2, 10))?;
+                        let crossing = Crossing::of(blocks, threads);
+                        let case = || format!("{crossing:?}, seed {seed}");
+                        row.count(case, design.case(&device, &crossing))?;
                     }
                 }
             }

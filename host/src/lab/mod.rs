@@ -1,3 +1,10 @@
-//! The seed's experiments: each sets a trap, shows what falls into it, and how often.
+//! The seed's experiments: what goes wrong and how often, what the compiler makes of a loop, what
+//! a fence costs, and what one launch with a barrier gains over many without; and the grid barriers
+//! under stress.
 
+pub mod fences;
+pub mod mkl;
+pub mod ptx;
+pub mod spin;
+pub mod stress;
 pub mod xpx;

@@ -4,10 +4,10 @@
 //! holds NaN before each run, so that a thread that reads one P too early gives NaN.
 
 use crate::device::{Device, DeviceError, Geometry};
-use crate::launch::{Blocks, cooperative};
+use crate::launch::{Blocks, barrier_words, cooperative};
 use crate::reference;
 use gridsync_kernels::entry::xpx::{xpx_block_barrier, xpx_grid_barrier, xpx_no_barrier};
-use gridsync_kernels::grid::barrier::{Barrier, GridBarrier};
+use gridsync_kernels::grid::barrier::GridBarrier;
 use std::ops::Range;
 
 /// What stands between the two stages.
@@ -98,7 +98,7 @@ pub struct Wrong {
 
 impl Wrong {
     /// Compares X with the reference.
-    fn of(setup: &Setup, x: &[f32], expected: &[f32]) -> Option<Self> {
+    pub(super) fn of(setup: &Setup, x: &[f32], expected: &[f32]) -> Option<Self> {
         let wrong: Vec<bool> = x
             .iter()
             .zip(expected)
@@ -154,6 +154,14 @@ impl Outcome {
     }
 }
 
+/// What X holds at first: numbers whose mean is rounded, so that each of the first rounds gives
+/// another.
+pub(super) fn start(elements: usize) -> Vec<f32> {
+    (0..elements)
+        .map(|j| (j % 1000) as f32 * 0.37 + 1.0)
+        .collect()
+}
+
 /// Runs X→P→X once in `form` on `device`, each warp delayed by its share of `stagger_ns`.
 ///
 /// # Errors
@@ -164,9 +172,7 @@ pub fn run(
     setup: &Setup,
     stagger_ns: u32,
 ) -> Result<Option<Wrong>, DeviceError> {
-    let start: Vec<f32> = (0..setup.elements)
-        .map(|j| (j % 1000) as f32 * 0.25 + 1.0)
-        .collect();
+    let start = start(setup.elements);
     let expected = reference::xpx(&start, 1);
     let x = device.upload(&start)?;
     let p = device.upload(&vec![f32::NAN; setup.elements])?;
@@ -184,7 +190,7 @@ pub fn run(
             Form::GridBarrier => {
                 let blocks = Blocks::Exactly(setup.blocks);
                 let geometry = cooperative::<xpx_grid_barrier>(device, blocks, setup.threads, 0)?;
-                let barrier = device.zeroed::<u32>(GridBarrier::WORDS)?;
+                let barrier = barrier_words::<GridBarrier>(device, &geometry)?;
                 let args = (x.view(), p.view(), stagger_ns, barrier.view(), 1);
                 device.launch::<xpx_grid_barrier>(&geometry, args)?;
             }

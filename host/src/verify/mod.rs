@@ -6,7 +6,7 @@ mod barrier;
 mod inputs;
 mod reduce;
 
-pub use barrier::barrier_case;
+pub use barrier::{Contender, Crossing, DESIGNS, MUTANTS, Outcome, cross};
 pub use inputs::{Kind, Sample, sample};
 pub use reduce::{ReduceKind, reduce_case, reduce_kinds};
 

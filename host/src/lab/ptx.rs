@@ -1,0 +1,166 @@
+//! Reading PTX: what a kernel does, and where it loops.
+
+/// The labels and instructions of one kernel, in the order of the text, a line each.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Body<'a> {
+    lines: Vec<&'a str>,
+}
+
+impl<'a> Body<'a> {
+    /// The body of `kernel` in `ptx`, without declarations, comments and braces; none if there is
+    /// no such kernel.
+    #[must_use]
+    pub fn of(ptx: &'a str, kernel: &str) -> Option<Self> {
+        let entry = format!(".entry {kernel}(");
+        let (_, rest) = ptx.split_once(&entry)?;
+        // Inline PTX may have braces of its own.
+        let mut depth = 0;
+        let mut lines = Vec::new();
+        for line in rest.lines().map(str::trim).skip_while(|line| *line != "{") {
+            match line {
+                "{" => depth += 1,
+                "}" => depth -= 1,
+                _ if line.is_empty() || line.starts_with(['.', '/']) => {}
+                _ => lines.push(line),
+            }
+            if depth == 0 {
+                break;
+            }
+        }
+        Some(Self { lines })
+    }
+
+    /// The lines.
+    #[must_use]
+    pub fn lines(&self) -> &[&'a str] {
+        &self.lines
+    }
+
+    /// Whether line `at` can run again after it has run.
+    ///
+    /// # Panics
+    /// If there is no such line.
+    #[must_use]
+    pub fn is_looped(&self, at: usize) -> bool {
+        // A branch back is not enough: the compiler may have put the common exit of a kernel first.
+        let mut reached = vec![false; self.lines.len()];
+        let mut next = self.successors(at);
+        while let Some(line) = next.pop() {
+            if !std::mem::replace(&mut reached[line], true) {
+                next.extend(self.successors(line));
+            }
+        }
+        reached[at]
+    }
+
+    /// The lines that can run again.
+    pub fn looped(&self) -> impl Iterator<Item = &'a str> {
+        let lines = self.lines.iter().copied().enumerate();
+        lines.filter_map(|(at, line)| self.is_looped(at).then_some(line))
+    }
+
+    /// The lines that may run right after line `at`.
+    fn successors(&self, at: usize) -> Vec<usize> {
+        let (guarded, instruction) = match self.lines[at].split_once(char::is_whitespace) {
+            Some((guard, rest)) if guard.starts_with('@') => (true, rest.trim_start()),
+            _ => (false, self.lines[at]),
+        };
+        let target = branch_target(instruction);
+        let leaves = ["ret;", "exit;", "trap;"].contains(&instruction);
+        let on = (guarded || !(leaves || target.is_some())).then_some(at + 1);
+        let to = target.and_then(|label| self.label(label, at));
+        let lines = on.into_iter().chain(to);
+        lines.filter(|&line| line < self.lines.len()).collect()
+    }
+
+    /// The line of a label that is branched to from line `from`. Inline PTX may have the same one
+    /// several times, each in braces of its own: the nearest is meant.
+    fn label(&self, name: &str, from: usize) -> Option<usize> {
+        let is_label = |&at: &usize| self.lines[at].strip_suffix(':') == Some(name);
+        (0..self.lines.len())
+            .filter(is_label)
+            .min_by_key(|at| at.abs_diff(from))
+    }
+}
+
+/// Whether a line loads from memory (PTX ISA, "ld"): a parameter is none.
+#[must_use]
+pub fn is_load(line: &str) -> bool {
+    line.starts_with("ld.") && !line.starts_with("ld.param")
+}
+
+/// Where an instruction without its guard branches to, if it is a branch (PTX ISA, "bra").
+fn branch_target(instruction: &str) -> Option<&str> {
+    let (opcode, target) = instruction.split_once(char::is_whitespace)?;
+    (opcode == "bra" || opcode == "bra.uni").then(|| target.trim().trim_end_matches(';'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PTX: &str = "
+.visible .entry other(
+	.param .u32 other_param_0
+)
+{
+	ret;
+}
+	// .globl	waits
+.visible .entry waits(
+	.param .u64 waits_param_0
+)
+{
+	.reg .pred 	%p<2>;
+
+	ld.param.b64 	%rd1, [waits_param_0];
+	@%p1 bra 	$wait;
+	bra.uni 	$end;
+$leave:
+	ret;
+$wait:
+	{
+.reg .pred again;
+look:
+ld.relaxed.gpu.global.b32 %r1, [%rd1];
+@!again bra look;
+	}
+	bra.uni 	$leave;
+$end:
+	ld.global.b32 	%r2, [%rd1];
+	bra.uni 	$leave;
+
+}
+.visible .entry third()
+{
+	trap;
+}
+";
+
+    #[test]
+    fn a_body_ends_where_its_own_brace_closes() {
+        let body = Body::of(PTX, "waits").expect("the kernel is there");
+        let lines = body.lines();
+        assert_eq!(
+            lines.first(),
+            Some(&"ld.param.b64 \t%rd1, [waits_param_0];")
+        );
+        assert_eq!(lines.last(), Some(&"bra.uni \t$leave;"));
+        assert_eq!(lines.len(), 13, "{body:?}");
+        assert_eq!(Body::of(PTX, "wait"), None);
+    }
+
+    #[test]
+    fn a_loop_is_told_from_a_branch_back_to_the_exit() {
+        let body = Body::of(PTX, "waits").expect("the kernel is there");
+        let looped: Vec<_> = body.looped().collect();
+        let expected = [
+            "look:",
+            "ld.relaxed.gpu.global.b32 %r1, [%rd1];",
+            "@!again bra look;",
+        ];
+        assert_eq!(looped, expected);
+        let other = Body::of(PTX, "other").expect("the kernel is there");
+        assert_eq!(other.looped().count(), 0);
+    }
+}
