@@ -1,27 +1,36 @@
-//! The grid barrier: that it holds, can be used again, and refuses what would hang.
+//! The grid barriers: that they hold, can be used again, and refuse what would hang.
 
 use cuda_std::launch::Kernel;
 use gridsync::device::{Buffer, Device, DeviceError, Geometry};
 use gridsync::launch::{Blocks, cooperative, resident_blocks};
-use gridsync::verify::barrier_case;
-use gridsync_kernels::entry::barrier::{Measured, barrier_only, barrier_rounds};
-use gridsync_kernels::grid::barrier::{Barrier, GridBarrier, PhaseBarrier};
+use gridsync::verify::{Crossing, DESIGNS};
+use gridsync_kernels::entry::barrier::{Measured, Stressed, barrier_only, barrier_rounds};
+use gridsync_kernels::grid::barrier::{
+    Barrier, FlipBarrier, GenerationBarrier, GridBarrier, GrowingBarrier, LateBarrier,
+    LockFreeBarrier, PhaseBarrier, ReleaseBarrier, SplitBarrier, TreeBarrier,
+};
 use gridsync_tests::devices::{emulator, emulator_under, schedules, with_cuda};
 
-/// Crosses the barrier in `word` an odd or even number of times, by `blocks` blocks.
-fn cross<B: Measured>(device: &Device, word: &Buffer<u32>, blocks: u32, threads: u32, rounds: u32) {
+/// Crosses the barrier in `words` so many times.
+fn cross<B: Measured>(
+    device: &Device,
+    words: &Buffer<u32>,
+    blocks: u32,
+    threads: u32,
+    rounds: u32,
+) {
     let geometry = cooperative::<B::Only>(device, Blocks::Exactly(blocks), threads, 0)
         .expect("the grid should fit");
-    // SAFETY: the words of the barrier, which outlive the launch since the caller downloads it;
+    // SAFETY: the words of the barrier, which outlive the launch since the caller downloads them;
     // all blocks are resident.
-    unsafe { device.launch::<B::Only>(&geometry, (word.view(), rounds)) }
+    unsafe { device.launch::<B::Only>(&geometry, (words.view(), rounds)) }
         .unwrap_or_else(|error| panic!("{geometry}, {rounds} rounds: {error}"));
 }
 
-/// Crosses the barrier in `word` 2 × `rounds` times, and counts what is stale behind it.
-fn stale_behind<B: Measured>(
+/// Crosses the barrier in `words` 2 × `rounds` times, and counts what is stale behind it.
+fn stale_behind<B: Stressed>(
     device: &Device,
-    word: &Buffer<u32>,
+    words: &Buffer<u32>,
     blocks: u32,
     threads: u32,
     rounds: u32,
@@ -32,7 +41,7 @@ fn stale_behind<B: Measured>(
         .zeroed::<u32>((blocks * threads) as usize)
         .expect("the cells should fit");
     let errors = device.zeroed::<u32>(1).expect("a counter should fit");
-    let args = (word.view(), cells.view(), errors.view(), 1, rounds);
+    let args = (words.view(), cells.view(), errors.view(), 1, rounds, 0);
     // SAFETY: the words of the barrier, a cell for each thread, a counter of 0, all alive until
     // the download has waited for the launch; all blocks are resident.
     unsafe { device.launch::<B::Rounds>(&geometry, args) }
@@ -40,82 +49,125 @@ fn stale_behind<B: Measured>(
     errors.download().expect("the kernel should have run")[0]
 }
 
-fn holds(device: &Device, blocks: Blocks, threads: u32, launches: u32, rounds: u32) {
-    barrier_case::<GridBarrier>(device, blocks, threads, launches, rounds)
-        .unwrap_or_else(|error| panic!("grid barrier: {error}"));
-    barrier_case::<PhaseBarrier>(device, blocks, threads, launches, rounds)
-        .unwrap_or_else(|error| panic!("phase barrier: {error}"));
+/// Every design holds when it is crossed like that.
+fn all_hold(device: &Device, crossing: &Crossing) {
+    for design in DESIGNS {
+        let held = design.case(device, crossing);
+        held.unwrap_or_else(|error| panic!("{}: {error}", design.name));
+    }
 }
 
-/// What `rounds` rounds leave in the words of a barrier: the top bits of each counter count them.
-fn expect_crossed(left: &[u32], round: u32, rounds: u32, what: &str) {
-    let count = round.wrapping_mul(rounds);
-    assert_eq!(left[0], count, "{what}, after {rounds} rounds");
+/// One set of words, grids of changing size, the barrier crossed 1 to 7 times by each.
+fn serves_changing_grids<B: Measured>(device: &Device) {
+    let words = device
+        .zeroed::<u32>(B::words(20))
+        .expect("the words should fit");
+    for (blocks, rounds) in [
+        (3, 1),
+        (8, 2),
+        (1, 3),
+        (5, 5),
+        (2, 0),
+        (17, 7),
+        (1, 1),
+        (20, 3),
+    ] {
+        cross::<B>(device, &words, blocks, 32, rounds);
+        let blocks = (blocks + 1).min(20);
+        assert_eq!(
+            stale_behind::<B>(device, &words, blocks, 64, 2),
+            0,
+            "{}, {blocks} blocks",
+            B::Only::NAME
+        );
+    }
+}
+
+/// `near_the_end` fills the words as very many rounds would have left them: the next ones wrap.
+fn holds_across_the_wrap<B: Measured>(device: &Device, near_the_end: impl Fn(&mut [u32])) {
+    let mut start = vec![0; B::words(7)];
+    near_the_end(&mut start);
+    let words = device.upload(&start).expect("the words should fit");
+    cross::<B>(device, &words, 7, 64, 3);
+    assert_eq!(stale_behind::<B>(device, &words, 7, 64, 5), 0);
+    cross::<B>(device, &words, 7, 64, 4);
+    let left = words.download().expect("the words should be there");
     assert!(
-        left.iter().all(|&word| word == 0 || word == count),
-        "{what}: {left:?}"
+        left.iter().zip(&start).all(|(left, start)| left <= start),
+        "{}: {start:?} should have wrapped, but is {left:?}",
+        B::Only::NAME
     );
 }
 
-/// `round`: what a counter grows by in a round.
-fn serves_changing_grids<B: Measured>(device: &Device, round: u32) {
-    let state = device
-        .zeroed::<u32>(B::WORDS)
-        .expect("the words should fit");
-    let mut crossed = 0;
-    for (blocks, rounds) in [(3, 1), (8, 2), (1, 3), (5, 5), (2, 0), (16, 7), (1, 1)] {
-        cross::<B>(device, &state, blocks, 32, rounds);
-        assert_eq!(stale_behind::<B>(device, &state, blocks + 1, 64, 2), 0);
-        crossed += rounds + 4;
-        let left = state.download().expect("the words should be there");
-        expect_crossed(&left, round, crossed, B::Only::NAME);
-    }
-}
-
-/// Any word grows past 2^32 within four rounds; these are seventeen, an odd number at a time.
-fn holds_across_the_wrap<B: Measured>(device: &Device, round: u32) {
-    let state = device
-        .zeroed::<u32>(B::WORDS)
-        .expect("the words should fit");
-    cross::<B>(device, &state, 7, 64, 3);
-    assert_eq!(stale_behind::<B>(device, &state, 7, 64, 5), 0);
-    cross::<B>(device, &state, 7, 64, 4);
-    let left = state.download().expect("the words should be there");
-    expect_crossed(&left, round, 17, B::Only::NAME);
-}
-
 on_each_backend! {
-    fn it_holds_for_a_thousand_rounds(device: &Device) {
-        holds(device, Blocks::Exactly(5), 64, 1, 500);
-        holds(device, Blocks::Exactly(2), 33, 1, 1000);
+    fn they_hold_for_a_thousand_rounds(device: &Device) {
+        for (blocks, threads) in [(5, 64), (2, 33)] {
+            let crossing = Crossing::of(Blocks::Exactly(blocks), threads);
+            all_hold(device, &Crossing { launches: 1, rounds: 500, ..crossing });
+        }
     }
 
-    fn it_holds_in_blocks_of_any_size(device: &Device) {
-        for threads in [1, 2, 31, 32, 33, 64, 100, 1000, 1024] {
+    fn they_hold_in_blocks_of_any_size(device: &Device) {
+        for threads in [1, 2, 31, 32, 33, 100, 1024] {
             for blocks in [1, 2, 7] {
-                holds(device, Blocks::Exactly(blocks), threads, 2, 3);
+                let crossing = Crossing::of(Blocks::Exactly(blocks), threads);
+                all_hold(device, &Crossing { rounds: 3, ..crossing });
             }
         }
     }
 
-    fn it_holds_with_every_block_that_fits(device: &Device) {
+    fn they_hold_with_every_block_that_fits(device: &Device) {
         for threads in [32, 256, 1024] {
-            holds(device, Blocks::Fill, threads, 2, 5);
+            all_hold(device, &Crossing { rounds: 3, ..Crossing::of(Blocks::Fill, threads) });
         }
     }
 
-    fn its_word_serves_launch_after_launch(device: &Device) {
-        holds(device, Blocks::Exactly(3), 64, 50, 3);
+    fn they_hold_when_warps_come_late_with_many_words(device: &Device) {
+        for (blocks, threads) in [(2, 64), (6, 96)] {
+            let crossing = Crossing::of(Blocks::Exactly(blocks), threads);
+            all_hold(device, &Crossing { cells: 5, skew: 300, ..crossing });
+        }
     }
 
-    fn its_words_serve_grids_of_changing_size(device: &Device) {
-        serves_changing_grids::<GridBarrier>(device, 1 << 30);
-        serves_changing_grids::<PhaseBarrier>(device, 1 << 31);
+    fn their_words_serve_launch_after_launch(device: &Device) {
+        let crossing = Crossing::of(Blocks::Exactly(3), 64);
+        all_hold(device, &Crossing { launches: 20, rounds: 3, ..crossing });
     }
 
-    fn it_holds_across_the_wrap_of_its_words(device: &Device) {
-        holds_across_the_wrap::<GridBarrier>(device, 1 << 30);
-        holds_across_the_wrap::<PhaseBarrier>(device, 1 << 31);
+    fn their_words_serve_grids_of_changing_size(device: &Device) {
+        serves_changing_grids::<GridBarrier>(device);
+        serves_changing_grids::<SplitBarrier<4>>(device);
+        serves_changing_grids::<LateBarrier>(device);
+        serves_changing_grids::<PhaseBarrier>(device);
+        serves_changing_grids::<FlipBarrier>(device);
+        serves_changing_grids::<GrowingBarrier>(device);
+        serves_changing_grids::<GenerationBarrier>(device);
+        serves_changing_grids::<ReleaseBarrier>(device);
+        serves_changing_grids::<TreeBarrier>(device);
+        serves_changing_grids::<LockFreeBarrier>(device);
+    }
+
+    fn they_hold_across_the_wrap_of_their_words(device: &Device) {
+        holds_across_the_wrap::<GridBarrier>(device, |words| words.fill(3 << 30));
+        holds_across_the_wrap::<LateBarrier>(device, |words| words.fill(3 << 30));
+        holds_across_the_wrap::<PhaseBarrier>(device, |words| words[0] = 1 << 31);
+        holds_across_the_wrap::<FlipBarrier>(device, |words| words[0] = 1 << 31);
+        holds_across_the_wrap::<GrowingBarrier>(device, |words| words[0] = 0xffe << 20);
+        let last_word = |words: &mut [u32]| *words.last_mut().expect("there are words") = u32::MAX - 1;
+        holds_across_the_wrap::<GenerationBarrier>(device, last_word);
+        holds_across_the_wrap::<ReleaseBarrier>(device, |words| {
+            words[0] = 1 << 31;
+            last_word(words);
+        });
+        holds_across_the_wrap::<TreeBarrier>(device, |words| {
+            words[0] = 1 << 31;
+            words[64] = u32::MAX - 1;
+            words[128] = 1 << 31;
+        });
+        holds_across_the_wrap::<LockFreeBarrier>(device, |words| {
+            words[0] = u32::MAX - 1;
+            words[64..].fill(u32::MAX - 1);
+        });
     }
 
     fn a_grid_that_does_not_fit_is_refused_with_the_numbers(device: &Device) {
@@ -138,15 +190,15 @@ on_each_backend! {
 
     fn a_launch_past_the_planner_is_refused_too(device: &Device) {
         let resident = resident_blocks::<barrier_only>(device, 64, 0).expect("it should be known");
-        let word = device.zeroed::<u32>(GridBarrier::WORDS).expect("the words should fit");
         let geometry = Geometry::new(resident + 1, 64);
+        let words = device.zeroed::<u32>(GridBarrier::words(0)).expect("the words should fit");
         // SAFETY: the launch is refused, and touches nothing.
-        let refused = unsafe { device.launch::<barrier_only>(&geometry, (word.view(), 1)) };
+        let refused = unsafe { device.launch::<barrier_only>(&geometry, (words.view(), 1)) };
         assert!(
             matches!(refused, Err(DeviceError::GridTooLarge { resident: r, .. }) if r == u64::from(resident)),
             "{refused:?}"
         );
-        let left = word.download().expect("the device should still work");
+        let left = words.download().expect("the device should still work");
         assert!(left.iter().all(|&word| word == 0));
     }
 
@@ -161,23 +213,35 @@ on_each_backend! {
 }
 
 #[test]
-fn it_holds_under_every_schedule() {
+fn they_hold_under_every_schedule() {
     for schedule in schedules() {
         let device = emulator_under(schedule);
         for (blocks, threads) in [(2, 33), (3, 64), (6, 1)] {
-            barrier_case::<GridBarrier>(&device, Blocks::Exactly(blocks), threads, 2, 8)
-                .unwrap_or_else(|error| panic!("grid barrier, {schedule:?}: {error}"));
-            barrier_case::<PhaseBarrier>(&device, Blocks::Exactly(blocks), threads, 2, 8)
-                .unwrap_or_else(|error| panic!("phase barrier, {schedule:?}: {error}"));
+            let crossing = Crossing::of(Blocks::Exactly(blocks), threads);
+            all_hold(
+                &device,
+                &Crossing {
+                    rounds: 5,
+                    ..crossing
+                },
+            );
         }
     }
 }
 
 #[test]
-fn a_full_gpu_crosses_it_ten_thousand_times_on_cuda() {
+fn a_full_gpu_crosses_them_ten_thousand_times_on_cuda() {
     with_cuda(|cuda| {
-        holds(cuda, Blocks::Fill, 256, 2, 2500);
-        holds(cuda, Blocks::PerMultiprocessor(1), 1024, 2, 2500);
+        for (blocks, threads) in [(Blocks::Fill, 256), (Blocks::PerMultiprocessor(1), 1024)] {
+            let crossing = Crossing::of(blocks, threads);
+            all_hold(
+                cuda,
+                &Crossing {
+                    rounds: 2500,
+                    ..crossing
+                },
+            );
+        }
     });
 }
 

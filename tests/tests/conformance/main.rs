@@ -7,8 +7,13 @@
 //! | `special` | NaN, infinities and zeros of either sign, wherever they stand |
 //! | `repeat` | the same bits again; one workspace, many lengths |
 //! | `huge` | more than 2^31 and 2^32 elements |
-//! | `barrier` | the grid barrier: rounds, reuse, shapes, schedules, refusals |
+//! | `barrier` | every grid barrier: rounds, reuse, shapes, schedules, refusals |
+//! | `barrier_parts` | the grid barrier in two phases, and over some of the blocks |
+//! | `bounded` | the barrier that gives up: that it ends, and whom it names |
+//! | `exchange` | the barrier that carries data: results, reuse, shapes, schedules |
 //! | `xpx` | X→P→X: right with the grid barrier, wrong as predicted without |
+//! | `spin` | waiting for a word: the forms that load anew end, whatever the schedule |
+//! | `fences` | the kernels that measure fences: what they repeat, and what they leave |
 //! | `broken` | kernels that are wrong by design, which the harness has to catch |
 //! | `coverage` | that nothing in the PTX is left out of all this |
 //! | `fresh` | that the PTX is made from the sources beside it |
@@ -36,11 +41,16 @@ macro_rules! on_each_backend {
 
 mod alignment;
 mod barrier;
+mod barrier_parts;
+mod bounded;
 mod broken;
 mod coverage;
+mod exchange;
+mod fences;
 mod fresh;
 mod huge;
 mod reduce;
 mod repeat;
 mod special;
+mod spin;
 mod xpx;

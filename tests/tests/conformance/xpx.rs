@@ -1,11 +1,12 @@
 //! X→P→X: right behind a grid barrier, wrong without one, and wrong as the hardware's units make it.
 
-use gridsync::device::Device;
+use gridsync::device::{Device, DeviceError};
+use gridsync::lab::mkl::{self, Job};
 use gridsync::lab::xpx::{Form, Setup, Wrong, run};
-use gridsync::launch::{Blocks, cooperative};
+use gridsync::launch::{Blocks, barrier_words, cooperative};
 use gridsync::reference;
 use gridsync_kernels::entry::xpx::xpx_grid_barrier;
-use gridsync_kernels::grid::barrier::{Barrier, GridBarrier};
+use gridsync_kernels::grid::barrier::GridBarrier;
 use gridsync_tests::devices::{emulator_under, schedules};
 use simt::{Policy, Schedule};
 
@@ -47,9 +48,9 @@ on_each_backend! {
         let start: Vec<f32> = (0..96).map(|j| j as f32 * 0.37 + 1.0).collect();
         let x = device.upload(&start).expect("X should fit");
         let p = device.upload(&[f32::NAN; 96]).expect("P should fit");
-        let barrier = device.zeroed::<u32>(GridBarrier::WORDS).expect("the words should fit");
         let geometry = cooperative::<xpx_grid_barrier>(device, Blocks::Exactly(3), 32, 0)
             .expect("three blocks should fit");
+        let barrier = barrier_words::<GridBarrier>(device, &geometry).expect("the words should fit");
         let args = (x.view(), p.view(), 0, barrier.view(), 20);
         // SAFETY: X and P have one length; the barrier's words start at 0; all blocks are
         // resident; the buffers outlive the launch, which the download waits for.
@@ -57,6 +58,40 @@ on_each_backend! {
         let got = x.download().expect("X should come back");
         let bits = |x: &[f32]| x.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
         assert_eq!(bits(&got), bits(&reference::xpx(&start, 20)));
+    }
+
+    fn many_launches_and_one_behind_each_barrier_give_the_references_bits(device: &Device) {
+        for form in mkl::Form::ALL {
+            for shape in SETUPS {
+                for rounds in [1, 5] {
+                    let mut job = match Job::new(device, form, &setup(shape), rounds) {
+                        // Overlapping takes compute capability 9.0.
+                        Err(DeviceError::UnknownKernel { .. } | DeviceError::Unsupported { .. })
+                            if device.properties().compute < 90 => continue,
+                        job => job.unwrap_or_else(|error| panic!("{form:?}, {shape:?}: {error}")),
+                    };
+                    // A job can be run again: its barrier's words are as good as new.
+                    for _ in 0..2 {
+                        let wrong = job.check();
+                        assert_eq!(wrong, Ok(None), "{form:?}, {shape:?}, {rounds} rounds");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn behind_each_barrier_every_schedule_gives_the_references_bits() {
+    for schedule in schedules() {
+        let device = emulator_under(schedule);
+        for form in mkl::Form::ALL {
+            for shape in [(128, 2, 64), (100, 3, 33)] {
+                let job = Job::new(&device, form, &setup(shape), 3);
+                let wrong = job.and_then(|mut job| job.check());
+                assert_eq!(wrong, Ok(None), "{form:?}, {shape:?} under {schedule:?}");
+            }
+        }
     }
 }
 

@@ -13,25 +13,53 @@ fn the_time_of_an_emulated_grid_is_refused() {
 }
 
 #[test]
-fn a_suite_that_is_not_there_is_refused() {
-    without_cuda(&["bench", "nothing"], b"").fails(WRONG_USAGE, &["nothing", "barrier"]);
+fn a_suite_a_design_or_a_shape_that_is_not_there_is_refused() {
+    let bench = |args: &[&str]| without_cuda(&[&["bench"], args].concat(), b"");
+    bench(&["nothing"]).fails(WRONG_USAGE, &["nothing", "barrier"]);
+    bench(&["barrier", "--only", "split,spilt"]).fails(WRONG_USAGE, &["spilt", "split, split-4"]);
+    bench(&["barrier", "--blocks", "132,0"]).fails(WRONG_USAGE, &["--blocks", "0"]);
+    bench(&["barrier", "--threads", "many"]).fails(WRONG_USAGE, &["--threads", "many"]);
 }
 
 #[test]
 fn its_records_have_the_keys_that_scripts_read_on_cuda() {
     with_cuda(|_cuda| {
-        let records = gridsync(&["bench", "barrier", "--json"], b"").json();
+        let args = ["bench", "barrier", "--only", "split,phase", "--json"];
+        let records = gridsync(&args, b"").json();
         let records = records.as_array().expect("an array of records");
         assert!(records.len() >= 32, "two barriers over the shapes that fit");
         for record in records {
             for key in [
                 "suite", "variant", "device", "params", "unit", "median", "min", "max", "samples",
-                "bytes", "gb_per_s", "peer",
+                "bytes", "gb_per_s", "peer", "warnings",
             ] {
                 assert!(record.get(key).is_some(), "{key} in {record}");
             }
             let [min, median, max] = ["min", "median", "max"].map(|key| record[key].as_f64());
             assert!(min <= median && median <= max, "{record}");
         }
+    });
+}
+
+#[test]
+fn what_is_asked_for_is_measured_and_nothing_else_on_cuda() {
+    with_cuda(|_cuda| {
+        let bench = |shape: &[&str]| {
+            let args = ["bench", "barrier", "--only", "phase", "--json"];
+            gridsync(&[&args, shape].concat(), b"")
+        };
+        let records = bench(&["--blocks", "2,4", "--threads", "64"]).json();
+        let records = records.as_array().expect("an array of records");
+        let blocks: Vec<_> = records
+            .iter()
+            .map(|r| r["params"]["blocks"].as_u64())
+            .collect();
+        assert_eq!(blocks, [Some(2), Some(4)]);
+        for record in records {
+            assert_eq!(record["variant"], "phase");
+            assert_eq!(record["params"]["threads"], 64);
+            assert!(record["samples"].as_u64() >= Some(7), "{record}");
+        }
+        bench(&["--blocks", "1000000"]).fails(WRONG_USAGE, &["1 designs", "gridsync devices"]);
     });
 }

@@ -9,6 +9,7 @@ mod call;
 mod demo;
 mod devices;
 mod help;
+mod lab;
 mod reduce;
 mod special;
 mod usage;

@@ -1,109 +1,98 @@
-//! Grid barriers that are wrong, in the harness of the one that is right.
+//! Grid barriers that are wrong, in the harness of those that are right.
 
-use super::kernels;
-use cuda_std::launch::Kernel;
-use cuda_std::memory::Global;
+use super::kernels::{hides_its_grid_barrier, resets_when_full};
 use gridsync::device::{DeviceError, Geometry};
-use gridsync::launch::{Blocks, cooperative};
+use gridsync::lab::stress::HOLD_ON_THE_EMULATOR;
+use gridsync::launch::{Blocks, cooperative, resident_blocks};
+use gridsync::verify::{Contender, Crossing, DESIGNS, MUTANTS, Outcome};
 use gridsync_tests::devices::{emulator, emulator_under, schedules};
-use simt::{Fault, Schedule};
+use simt::{Fault, Policy, Schedule};
 
-/// What a run of rounds over a barrier came to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Outcome {
-    Held,
-    Stale(u32),
-    Deadlock,
+/// What came of crossing a barrier under each schedule, some warps late.
+fn outcomes(contender: &Contender) -> Vec<(Schedule, Outcome)> {
+    let crossing = Crossing {
+        launches: 1,
+        rounds: 12,
+        skew: 300,
+        ..Crossing::of(Blocks::Exactly(3), 64)
+    };
+    let outcome = |schedule| {
+        let outcome = (contender.cross)(&emulator_under(schedule), &crossing);
+        outcome.unwrap_or_else(|error| panic!("{}, {schedule:?}: {error}", contender.name))
+    };
+    schedules()
+        .into_iter()
+        .map(|schedule| (schedule, outcome(schedule)))
+        .collect()
 }
 
-/// Crosses the barrier of `K` again and again under `schedule`.
-fn rounds<K>(schedule: Schedule) -> Outcome
-where
-    K: Kernel<Args = (Global<u32>, Global<u32>, Global<u32>, u32)>,
-{
-    let device = emulator_under(schedule);
-    let geometry =
-        cooperative::<K>(&device, Blocks::Exactly(3), 64, 0).expect("three blocks should fit");
-    let word = device.zeroed::<u32>(1).expect("a word should fit");
-    let cells = device.zeroed::<u32>(3 * 64).expect("the cells should fit");
-    let errors = device.zeroed::<u32>(1).expect("a counter should fit");
-    let args = (word.view(), cells.view(), errors.view(), 12);
-    // SAFETY: a word of 0, a cell for each thread, a counter of 0; they outlive the launch, which
-    // the emulator ends before it returns.
-    match unsafe { device.launch::<K>(&geometry, args) } {
-        Ok(()) => match errors.download().expect("the counter should be there")[0] {
-            0 => Outcome::Held,
-            stale => Outcome::Stale(stale),
-        },
-        Err(DeviceError::Fault(fault)) => match *fault {
-            Fault::Deadlock(_) => Outcome::Deadlock,
-            fault => panic!("{schedule:?}: {fault}"),
-        },
-        Err(error) => panic!("{schedule:?}: {error}"),
+/// The policies under which a mutant is caught: the fixed ones, and random turns of any length.
+fn caught_by(contender: &Contender) -> Vec<&'static str> {
+    let mut names: Vec<_> = outcomes(contender)
+        .into_iter()
+        .filter(|(_, outcome)| *outcome != Outcome::Held)
+        .map(|(schedule, _)| match schedule.policy {
+            Policy::RoundRobin => "round robin",
+            Policy::RunAhead => "run ahead",
+            Policy::Reverse => "reverse",
+            Policy::Random { .. } => "random",
+            Policy::Coarse => "coarse",
+        })
+        .collect();
+    names.dedup();
+    names
+}
+
+#[test]
+fn each_mutant_is_caught_by_every_policy_but_those_that_cannot_be_caught_here() {
+    for mutant in MUTANTS {
+        let expected: &[&str] = if HOLD_ON_THE_EMULATOR.contains(&mutant.name) {
+            &[]
+        } else {
+            &["round robin", "run ahead", "reverse", "random"]
+        };
+        assert_eq!(caught_by(mutant), expected, "{}", mutant.name);
     }
 }
 
-/// The outcomes under all schedules.
-fn outcomes<K>() -> Vec<Outcome>
-where
-    K: Kernel<Args = (Global<u32>, Global<u32>, Global<u32>, u32)>,
-{
-    schedules().into_iter().map(rounds::<K>).collect()
-}
-
 #[test]
-fn the_right_barrier_holds_in_the_same_harness() {
-    let outcomes = outcomes::<kernels::phase_barrier>();
-    assert!(outcomes.iter().all(|o| *o == Outcome::Held), "{outcomes:?}");
-}
-
-#[test]
-fn a_block_that_arrives_before_its_threads_is_caught() {
-    let outcomes = outcomes::<kernels::arrives_too_early>();
-    assert!(
-        outcomes.iter().any(|o| matches!(o, Outcome::Stale(_))),
-        "{outcomes:?}"
-    );
-}
-
-#[test]
-fn threads_that_leave_before_the_grid_has_arrived_are_caught() {
-    let outcomes = outcomes::<kernels::leaves_too_early>();
-    assert!(
-        outcomes.iter().any(|o| matches!(o, Outcome::Stale(_))),
-        "{outcomes:?}"
-    );
-}
-
-#[test]
-fn the_seeds_barrier_used_back_to_back_is_caught_as_a_deadlock() {
-    let outcomes = outcomes::<kernels::wraps_to_zero>();
-    assert!(outcomes.contains(&Outcome::Deadlock), "{outcomes:?}");
+fn every_design_holds_in_the_same_harness() {
+    for design in DESIGNS {
+        for (schedule, outcome) in outcomes(design) {
+            assert_eq!(outcome, Outcome::Held, "{}, {schedule:?}", design.name);
+        }
+    }
 }
 
 #[test]
 fn a_barrier_that_is_reset_under_its_waiters_is_caught_as_a_deadlock() {
     // In lockstep every waiter looks between the last arrival and the reset: there it holds.
-    let outcomes = outcomes::<kernels::resets_when_full>();
-    assert!(outcomes.contains(&Outcome::Deadlock), "{outcomes:?}");
+    let deadlocks = schedules().into_iter().filter(|&schedule| {
+        let device = emulator_under(schedule);
+        let geometry = cooperative::<resets_when_full>(&device, Blocks::Exactly(3), 64, 0)
+            .expect("three blocks should fit");
+        let word = device.zeroed::<u32>(1).expect("a word should fit");
+        // SAFETY: a word of 0; the emulator ends the launch before it returns.
+        match unsafe { device.launch::<resets_when_full>(&geometry, (word.view(), 24)) } {
+            Ok(()) => false,
+            Err(DeviceError::Fault(fault)) if matches!(*fault, Fault::Deadlock(_)) => true,
+            Err(error) => panic!("{schedule:?}: {error}"),
+        }
+    });
+    assert!(deadlocks.count() > 0);
 }
 
 #[test]
 fn blocks_that_cannot_start_before_others_end_are_caught_as_a_deadlock() {
     let device = emulator();
-    let resident = cooperative::<kernels::phase_barrier>(&device, Blocks::Fill, 64, 0)
-        .expect("as many as fit should fit")
-        .grid
-        .x;
+    let resident =
+        resident_blocks::<hides_its_grid_barrier>(&device, 64, 0).expect("it should be known");
     let word = device.zeroed::<u32>(1).expect("a word should fit");
     let launch = |blocks| {
         // SAFETY: a word of 0, or of a phase that a whole launch has left; the emulator ends the
         // launch before it returns.
         unsafe {
-            device.launch::<kernels::hides_its_grid_barrier>(
-                &Geometry::new(blocks, 64),
-                (word.view(),),
-            )
+            device.launch::<hides_its_grid_barrier>(&Geometry::new(blocks, 64), (word.view(),))
         }
     };
     launch(resident).expect("a grid that fits should end");

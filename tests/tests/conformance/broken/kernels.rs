@@ -142,85 +142,17 @@ pub(crate) unsafe fn forgets_the_other_blocks(
     }
 }
 
-/// In every round each thread writes the round to its cell, crosses the barrier, and counts the
-/// cells of other blocks that are not of this round: as gridsync's own test of its barrier does.
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-fn rounds(sync: impl Fn(), cells: Global<u32>, errors: Global<u32>, rounds: u32) {
-    let (me, threads) = (thread::index(), thread::thread_count());
-    for round in 1..=rounds {
-        cells.write(me, round);
-        sync();
-        let mut other = me % thread::threads_per_block() as usize;
-        while other < threads {
-            if cells.read(other) != round {
-                errors.fetch_add(0, 1, Ordering::Relaxed, Scope::Device);
-            }
-            other += thread::threads_per_block() as usize;
-        }
-        sync();
-    }
-}
-
-/// Defines a kernel that runs [`rounds`] over a barrier of its own.
-macro_rules! barriers {
-    ($($(#[$doc:meta])* $name:ident($word:ident) $sync:block)*) => {$(
-        $(#[$doc])*
-        ///
-        /// # Safety
-        /// A word of 0, a cell for each thread, a counter of 0.
-        #[kernel(cooperative)]
-        pub(crate) unsafe fn $name(
-            $word: Global<u32>,
-            cells: Global<u32>,
-            errors: Global<u32>,
-            count: u32,
-        ) {
-            rounds(|| $sync, cells, errors, count);
-        }
-    )*};
-}
-barriers! {
-    /// Nothing wrong: the phase barrier, to show that the harness can also be content.
-    phase_barrier(word) {
-        // Reads its phase anew each time, which is right: all blocks have left the round before.
-        PhaseBarrier::attach(word).sync();
-    }
-
-    /// Does not wait for the block's own threads before it says that the block has arrived.
-    arrives_too_early(word) {
-        if thread::is_first_in_block() {
-            PhaseArithmetic::of(word).cross();
-        }
-        thread::sync_threads();
-    }
-
-    /// Lets the block's other threads go before the grid has arrived.
-    leaves_too_early(word) {
+/// Crosses `rounds` times a grid barrier that counts up to the number of blocks; the last block to
+/// have arrived sets it back to 0 as soon as it has seen it full, and the others may not have.
+///
+/// # Safety
+/// A word of 0.
+#[kernel(cooperative)]
+pub(crate) unsafe fn resets_when_full(word: Global<u32>, rounds: u32) {
+    let blocks = thread::block_count() as u32;
+    for _ in 0..rounds {
         thread::sync_threads();
         if thread::is_first_in_block() {
-            PhaseArithmetic::of(word).cross();
-        }
-    }
-
-    /// The seed's barrier (row R4): the counter wraps to 0 with the last arrival, and a block that
-    /// looks too late finds it counting again.
-    wraps_to_zero(word) {
-        thread::sync_threads();
-        if thread::is_first_in_block() {
-            let last = thread::block_count() as u32 - 1;
-            if word.fetch_inc(0, last, Ordering::AcqRel, Scope::Device) != last {
-                spin::until(|| word.load(0, Ordering::Acquire, Scope::Device) == 0);
-            }
-        }
-        thread::sync_threads();
-    }
-
-    /// Counts up to the number of blocks, and the last block to have arrived sets it back to 0 as
-    /// soon as it has seen it full: the others may not have.
-    resets_when_full(word) {
-        thread::sync_threads();
-        if thread::is_first_in_block() {
-            let blocks = thread::block_count() as u32;
             let before = word.fetch_add(0, 1, Ordering::AcqRel, Scope::Device);
             if before == blocks - 1 {
                 word.store(0, 0, Ordering::Release, Scope::Device);
@@ -229,34 +161,6 @@ barriers! {
             }
         }
         thread::sync_threads();
-    }
-}
-
-/// The arithmetic of the phase barrier by one thread of a block, with no barrier of the block.
-struct PhaseArithmetic {
-    word: Global<u32>,
-    phase: u32,
-}
-
-impl PhaseArithmetic {
-    const PHASE: u32 = 1 << 31;
-
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn of(word: Global<u32>) -> Self {
-        let phase = word.load(0, Ordering::Relaxed, Scope::Device) & Self::PHASE;
-        Self { word, phase }
-    }
-
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn cross(self) {
-        let arrival = match thread::block_index() {
-            0 => Self::PHASE - (thread::block_count() as u32 - 1),
-            _ => 1,
-        };
-        let Self { word, phase } = self;
-        word.add(0, arrival, Ordering::Release, Scope::Device);
-        let turned = || (word.load(0, Ordering::Acquire, Scope::Device) ^ phase) & Self::PHASE != 0;
-        spin::until(turned);
     }
 }
 

@@ -1,0 +1,67 @@
+//! The kernels that measure fences: that they repeat what they are named for, and leave what they
+//! say. What they measure is not tested.
+
+use gridsync::device::{Device, KERNELS};
+use gridsync::lab::fences::{NOTHING, OPERATIONS};
+use gridsync::lab::ptx::Body;
+use gridsync_kernels::entry::fences::{MAX_STORES, WORDS_PER_BLOCK};
+
+/// Words of a line.
+const LINE: usize = WORDS_PER_BLOCK / (MAX_STORES as usize + 1);
+const ROUNDS: u32 = 5;
+
+#[test]
+fn each_operation_stands_in_a_loop_of_its_kernel() {
+    for image in KERNELS {
+        for operation in OPERATIONS {
+            let body = Body::of(image.text, operation.kernel).expect("the kernel is built");
+            assert!(
+                body.looped()
+                    .any(|line| line.starts_with(operation.instruction)),
+                "{operation:?}: {body:?}"
+            );
+        }
+    }
+}
+
+on_each_backend! {
+    fn each_thread_stores_to_its_lines_and_reds_add_to_its_word(device: &Device) {
+        for operation in OPERATIONS.into_iter().chain([NOTHING]) {
+            for (grid, stores) in [((1, 1), 8), ((2, 7), 1), ((3, 32), 0), ((3, 32), 8)] {
+                let run = operation
+                    .run(device, grid, stores, ROUNDS)
+                    .unwrap_or_else(|error| panic!("{operation:?}: {error}"));
+                let adds = operation.instruction.starts_with("red");
+                let expected: Vec<u32> = (0..grid.0 as usize * WORDS_PER_BLOCK)
+                    .map(|word| left_in(word, grid.1 as usize, stores as usize, adds))
+                    .collect();
+                assert_eq!(run.words, expected, "{operation:?}, {grid:?}, {stores} stores");
+            }
+        }
+    }
+}
+
+/// What a run leaves in a word: the last round in each line stored to, and how many there were in
+/// the last line if the operation adds; 0 everywhere else.
+fn left_in(word: usize, threads: usize, stores: usize, adds: bool) -> u32 {
+    let (line, thread) = (word % WORDS_PER_BLOCK / LINE, word % LINE);
+    let touched = line < stores || (adds && line == MAX_STORES as usize);
+    if touched && thread < threads {
+        ROUNDS
+    } else {
+        0
+    }
+}
+
+#[test]
+fn every_thread_tells_its_cycles_on_cuda() {
+    gridsync_tests::devices::with_cuda(|device| {
+        for operation in OPERATIONS {
+            let run = operation
+                .run(device, (3, 32), 1, 100)
+                .expect("it should run");
+            assert_eq!(run.cycles.len(), 96);
+            assert!(run.cycles.iter().all(|&cycles| cycles > 0), "{run:?}");
+        }
+    });
+}

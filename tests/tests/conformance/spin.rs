@@ -1,0 +1,78 @@
+//! Waiting for a word. What the compiler made of the naive form stands in the PTX, where
+//! `gridsync::lab::spin` looks; here it never has to wait on a GPU, where it would do so forever.
+
+use cuda_std::launch::Kernel;
+use cuda_std::memory::Global;
+use gridsync::device::{Device, DeviceError};
+use gridsync::launch::{Blocks, cooperative};
+use gridsync_kernels::entry::spin::{spin_acquire, spin_asm, spin_naive, spin_volatile};
+use gridsync_tests::devices::{emulator, emulator_under, schedules};
+use simt::Fault;
+
+/// Runs `K` in `blocks` blocks over a word of `count`. Returns what is left of the word, and how
+/// many blocks came to the end of their wait.
+fn wait<K>(device: &Device, blocks: u32, count: u32) -> Result<(u32, u32), DeviceError>
+where
+    K: Kernel<Args = (Global<u32>, Global<u32>)>,
+{
+    let word = device.upload(&[count])?;
+    let done = device.zeroed::<u32>(blocks as usize)?;
+    let geometry = cooperative::<K>(device, Blocks::Exactly(blocks), 1, 0)?;
+    // SAFETY: a word to count down and one for each block, alive until the downloads have waited for the launch; all blocks are
+    // resident. A count that is not that of the other blocks is given to the emulator only, which
+    // ends a wait that has no end.
+    unsafe { device.launch::<K>(&geometry, (word.view(), done.view()))? };
+    Ok((word.download()?[0], done.download()?.iter().sum()))
+}
+
+fn waits_for_all<K>(device: &Device)
+where
+    K: Kernel<Args = (Global<u32>, Global<u32>)>,
+{
+    for blocks in [1, 2, 3, 8] {
+        let (left, done) = wait::<K>(device, blocks, blocks - 1)
+            .unwrap_or_else(|error| panic!("{}, {blocks} blocks: {error}", K::NAME));
+        assert_eq!((left, done), (0, blocks), "{}, {blocks} blocks", K::NAME);
+    }
+}
+
+on_each_backend! {
+    fn the_forms_that_load_anew_wait_for_every_block(device: &Device) {
+        waits_for_all::<spin_volatile>(device);
+        waits_for_all::<spin_asm>(device);
+        waits_for_all::<spin_acquire>(device);
+    }
+
+    fn the_naive_form_passes_a_word_that_is_0_already(device: &Device) {
+        let (left, done) = wait::<spin_naive>(device, 1, 0).expect("there is nothing to wait for");
+        assert_eq!((left, done), (0, 1));
+    }
+}
+
+#[test]
+fn in_the_emulator_every_form_ends_under_every_schedule() {
+    for schedule in schedules() {
+        let device = emulator_under(schedule);
+        waits_for_all::<spin_naive>(&device);
+        waits_for_all::<spin_volatile>(&device);
+        waits_for_all::<spin_asm>(&device);
+        waits_for_all::<spin_acquire>(&device);
+    }
+}
+
+#[test]
+fn in_the_emulator_a_word_that_nobody_counts_down_is_a_deadlock() {
+    fn deadlocks<K>()
+    where
+        K: Kernel<Args = (Global<u32>, Global<u32>)>,
+    {
+        match wait::<K>(&emulator(), 2, 2) {
+            Err(DeviceError::Fault(fault)) if matches!(*fault, Fault::Deadlock(_)) => {}
+            other => panic!("{} should deadlock: {other:?}", K::NAME),
+        }
+    }
+    deadlocks::<spin_naive>();
+    deadlocks::<spin_volatile>();
+    deadlocks::<spin_asm>();
+    deadlocks::<spin_acquire>();
+}

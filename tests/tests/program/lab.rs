@@ -1,0 +1,218 @@
+//! `gridsync lab`.
+
+use crate::call::{DEVICE_FAILURE, WRONG_USAGE, gridsync, without_cuda};
+use gridsync::lab::stress::HOLD_ON_THE_EMULATOR;
+use gridsync::verify::{DESIGNS, MUTANTS};
+use gridsync_tests::devices::with_cuda;
+use std::fs;
+
+#[test]
+fn spin_shows_that_only_the_naive_form_lost_its_load() {
+    for arch in ["75", "90"] {
+        let shown = without_cuda(&["lab", "spin", "--arch", arch, "--json"], b"").json();
+        assert_eq!(shown["arch"].to_string(), arch);
+        let forms = shown["forms"].as_array().expect("there should be forms");
+        let names: Vec<_> = forms
+            .iter()
+            .filter_map(|form| form["form"].as_str())
+            .collect();
+        assert_eq!(names, ["naive", "volatile", "asm", "acquire"]);
+        for form in forms {
+            let loads = form["loads_in_loop"].as_u64().expect("loads are counted");
+            assert_eq!(loads > 0, form["form"] != "naive", "{form}");
+            assert!(form["has_loop"].is_boolean(), "{form}");
+            let ptx = form["ptx"].as_str().expect("the PTX is text");
+            assert!(ptx.contains("ld.") && ptx.ends_with("ret;"), "{form}");
+        }
+    }
+}
+
+#[test]
+fn spin_prints_each_form_and_what_became_of_it() {
+    let shown = without_cuda(&["lab", "spin"], b"").succeeds();
+    for part in [
+        "compute_75",
+        "naive: a plain load",
+        "The load has left the loop",
+        "ld.volatile.global",
+        "ld.relaxed.gpu.global",
+        "ld.acquire.gpu.global",
+    ] {
+        assert!(shown.stdout.contains(part), "{part:?}: {}", shown.stdout);
+    }
+    let kept = shown.stdout.matches("loads the word anew").count();
+    assert_eq!(kept, 3, "{}", shown.stdout);
+}
+
+#[test]
+fn under_stress_every_design_holds_and_what_can_be_caught_is() {
+    let args = ["lab", "stress", "--device", "emulator", "--json"];
+    let shown = without_cuda(&args, b"").json();
+    assert_eq!(shown["device"], "emulator");
+    assert_eq!(shown["absent"], serde_json::json!([]));
+    let list = |key: &str| shown[key].as_array().expect("a list").clone();
+    let (designs, mutants) = (list("designs"), list("mutants"));
+    assert_eq!(designs.len(), DESIGNS.len());
+    for design in &designs {
+        assert_eq!(design["held"], true, "{design}");
+        assert_eq!(design["settings"], shown["settings"], "{design}");
+        assert!(design["crossings"].as_u64() >= Some(1000), "{design}");
+    }
+    assert_eq!(mutants.len(), MUTANTS.len());
+    for mutant in &mutants {
+        let name = mutant["name"].as_str().expect("a name");
+        let holds = HOLD_ON_THE_EMULATOR.contains(&name);
+        assert_eq!(mutant["held"], holds, "{mutant}");
+        assert_eq!(mutant["first"].is_null(), holds, "{mutant}");
+    }
+    assert_eq!(shown["caught"], MUTANTS.len() - HOLD_ON_THE_EMULATOR.len());
+}
+
+#[test]
+fn stress_says_what_it_cannot_catch_and_takes_the_designs_that_are_asked_for() {
+    let args = [
+        "lab",
+        "stress",
+        "--rounds",
+        "1",
+        "--designs",
+        "phase,lock-free",
+    ];
+    let shown = without_cuda(&args, b"").succeeds();
+    let held = shown
+        .stdout
+        .lines()
+        .filter(|l| l.trim_end().ends_with(" held"));
+    let held: Vec<_> = held
+        .filter_map(|line| line.split_whitespace().next())
+        .collect();
+    assert_eq!(held, ["phase", "lock-free"], "{}", shown.stdout);
+    for part in [
+        "of 10 broken barriers caught",
+        "no block barrier last",
+        "stale words",
+    ] {
+        assert!(shown.stdout.contains(part), "{part:?}: {}", shown.stdout);
+    }
+    let last = shown.stdout.lines().last().unwrap_or_default();
+    assert!(
+        last.contains("relaxed arrival, ") && last.contains("sequentially consistent"),
+        "{last}"
+    );
+    assert!(shown.stderr.is_empty(), "{}", shown.stderr);
+}
+
+#[test]
+fn under_stress_every_design_holds_on_cuda() {
+    with_cuda(|_cuda| {
+        let shown = gridsync(&["lab", "stress", "--rounds", "2000", "--json"], b"").json();
+        let designs = shown["designs"]
+            .as_array()
+            .expect("there should be designs");
+        assert!(designs.len() >= 12, "{shown}");
+        assert!(
+            designs.iter().all(|design| design["held"] == true),
+            "{shown}"
+        );
+        assert!(shown["caught"].as_u64() >= Some(5), "{shown}");
+    });
+}
+
+#[test]
+fn what_there_is_not_is_refused() {
+    let call = |args: &[&str]| without_cuda(&[&["lab"], args].concat(), b"");
+    call(&["spin", "--arch", "80"]).fails(WRONG_USAGE, &["80", "75 and 90"]);
+    call(&["nothing"]).fails(WRONG_USAGE, &["nothing"]);
+    call(&["fences", "--device", "emulator"]).fails(WRONG_USAGE, &["emulated", "needs a GPU"]);
+    call(&["fences"]).fails(WRONG_USAGE, &["emulated", "needs a GPU"]);
+    call(&["fences", "--device", "cuda"]).fails(DEVICE_FAILURE, &["driver"]);
+    call(&["mkl", "--device", "emulator"]).fails(WRONG_USAGE, &["emulated", "needs a GPU"]);
+    call(&["mkl", "--device", "cuda"]).fails(DEVICE_FAILURE, &["driver"]);
+    call(&["mkl", "--rounds", "0"]).fails(WRONG_USAGE, &["--rounds", "0"]);
+    call(&["mkl", "--elements", "65537"]).fails(WRONG_USAGE, &["--elements", "65537"]);
+    call(&["stress", "--rounds", "0"]).fails(WRONG_USAGE, &["--rounds", "1.."]);
+    call(&["stress", "--designs", "seed"]).fails(WRONG_USAGE, &["seed", "split"]);
+    call(&["stress", "--device", "cpu"]).fails(WRONG_USAGE, &["emulator"]);
+}
+
+#[test]
+fn fences_tell_a_cost_for_every_operation_grid_and_number_of_stores_on_cuda() {
+    with_cuda(|_cuda| {
+        let shown = gridsync(&["lab", "fences", "--json"], b"").json();
+        assert!(shown["clock_mhz"].as_f64() > Some(100.0), "{shown}");
+        let costs = shown["costs"].as_array().expect("there should be costs");
+        assert_eq!(costs.len(), 10 * 2 * 3);
+        for cost in costs {
+            let [min, median, max] = ["min", "cycles", "max"].map(|key| cost[key].as_f64());
+            assert!(min <= median && median <= max, "{cost}");
+            assert!(
+                cost["ns"].is_number() && cost["instruction"].is_string(),
+                "{cost}"
+            );
+        }
+    });
+}
+
+#[test]
+fn mkl_leaves_nothing_behind_where_it_is_refused() {
+    let folder = tempfile::tempdir().expect("a folder should be made");
+    let out = folder.path().join("figures");
+    let out = out.to_str().expect("the path should be UTF-8");
+    without_cuda(&["lab", "mkl", "-o", out], b"").fails(WRONG_USAGE, &["needs a GPU"]);
+    let left = fs::read_dir(folder.path()).expect("it should be there");
+    assert_eq!(left.count(), 0);
+}
+
+#[test]
+fn mkl_tells_its_forms_and_its_files_in_its_help() {
+    let help = without_cuda(&["lab", "mkl", "--help"], b"").succeeds();
+    for part in [
+        "graph",
+        "--rounds",
+        "[default: 100]",
+        "fig5-launches.svg",
+        "cost-model.txt",
+    ] {
+        assert!(help.stdout.contains(part), "{part:?}: {}", help.stdout);
+    }
+}
+
+#[test]
+fn mkl_tells_the_time_of_every_form_and_writes_every_figure_on_cuda() {
+    with_cuda(|cuda| {
+        let folder = tempfile::tempdir().expect("a folder should be made");
+        let out = folder.path().to_str().expect("the path should be UTF-8");
+        let args = [
+            "lab",
+            "mkl",
+            "--rounds",
+            "10",
+            "--elements",
+            "64",
+            "--json",
+            "-o",
+            out,
+        ];
+        let shown = gridsync(&args, b"").json();
+        let forms = shown["forms"].as_array().expect("there should be forms");
+        let expected = if cuda.properties().compute < 90 {
+            9
+        } else {
+            11
+        };
+        assert_eq!(forms.len(), expected, "{shown}");
+        assert_eq!(shown["plan"], "single");
+        for form in forms {
+            let [min, median, max] =
+                ["min", "us_per_transform", "max"].map(|key| form[key].as_f64());
+            assert!(Some(0.0) < min && min <= median && median <= max, "{form}");
+        }
+        for name in ["fig5-launches.svg", "fig5-graph.svg", "fig6.svg"] {
+            let svg = fs::read_to_string(folder.path().join(name)).expect("it should be written");
+            assert!(svg.starts_with("<svg"), "{name}");
+        }
+        let records = fs::read_to_string(folder.path().join("mkl.jsonl")).expect("it is written");
+        assert_eq!(records.lines().count(), expected + 120);
+        assert!(folder.path().join("cost-model.txt").is_file());
+    });
+}
