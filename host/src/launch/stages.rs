@@ -54,13 +54,14 @@ pub enum Plan {
 /// for blocks in [4, 500] {
 ///     let x = device.zeroed::<u32>(blocks as usize * 64)?;
 ///     let y = device.zeroed::<u32>(x.len())?;
-///     // SAFETY: an element for each thread, and the words of the barrier.
 ///     match plan::<both_stages, stage>(&device, blocks, 64, 0)? {
+///         // SAFETY: an element for each thread, and the words of the barrier.
 ///         Plan::Single(geometry) => unsafe {
 ///             let barrier = barrier_words::<GridBarrier>(&device, &geometry)?;
 ///             let args = (x.view(), y.view(), barrier.view());
 ///             device.launch::<both_stages>(&geometry, args)?;
 ///         },
+///         // SAFETY: an element for each thread.
 ///         Plan::Stages(geometry) => unsafe {
 ///             device.launch::<stage>(&geometry, (x.view(), y.view()))?;
 ///             device.launch::<stage>(&geometry, (y.view(), x.view()))?;

@@ -18,8 +18,9 @@ const ROUND: u32 = 1 << 30;
 
 /// When to look first, in cycles after the arrival, by the number of blocks: at one counter, and at
 /// more.
-// Best of 700, 750 … 1200 at 33, 66, 132, 264 and 528 blocks of 32, 256, 512 and 1024 threads, back
-// to back, on an H200 at 1980 MHz, 2026-11-21 (bench/runs/2026-11-21-nvidia-h200/first-look.txt). A
+// Between the best of 700, 750 … 1200 for blocks of 32, 256, 512 and 1024 threads, at 33, 66, 132,
+// 264 and 528 blocks, back to back, by a forerunner in CUDA C++ on an H200 at 1980 MHz, 2026-11-21
+// (bench/runs/2026-11-21-nvidia-h200/first-look.txt). A
 // block that is the last to arrive loses little: its own arrival and first look take as long.
 // Rejected: pauses between looks, looking from another warp than the one that arrives, 8 and 16
 // counters.
