@@ -10,15 +10,26 @@ use std::sync::{Mutex, PoisonError};
 /// The one CUDA device that all tests of a process take turns on, or why there is none.
 static CUDA: Mutex<Option<Result<Device, NoCuda>>> = Mutex::new(None);
 
-/// An emulated GPU under the fast schedule.
+/// An emulated GPU under the fast schedule, which looks for data races.
 #[must_use]
 pub fn emulator() -> Device {
-    Device::new(Emulator::new(EmulatorConfig::default()))
+    emulator_under(EmulatorConfig::default().schedule)
 }
 
-/// An emulated GPU whose warps take turns as `schedule` says.
+/// An emulated GPU whose warps take turns as `schedule` says, and which looks for data races.
 #[must_use]
 pub fn emulator_under(schedule: Schedule) -> Device {
+    Device::new(Emulator::new(EmulatorConfig {
+        schedule,
+        races: true,
+        ..EmulatorConfig::default()
+    }))
+}
+
+/// As [`emulator_under`], but data races are not looked for: for kernels that have them on purpose,
+/// to see what becomes of their values, and for grids in which it would take too long.
+#[must_use]
+pub fn unjudged_under(schedule: Schedule) -> Device {
     Device::new(Emulator::new(EmulatorConfig {
         schedule,
         ..EmulatorConfig::default()

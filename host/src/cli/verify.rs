@@ -14,7 +14,8 @@ use serde_json::json;
 ///
 /// Runs every reduction, every grid barrier and X→P→X behind the one to take, on lengths around every edge. On the
 /// emulator short inputs run under a schedule drawn from each seed, which interleaves the threads
-/// access by access; long ones under the fast schedule.
+/// access by access, and data races are looked for in small grids; long ones run under the fast
+/// schedule.
 #[derive(clap::Args)]
 pub(crate) struct Verify {
     /// Inputs of each length, differing in their seed.
@@ -27,6 +28,20 @@ pub(crate) struct Verify {
 
 /// The longest input that the emulator runs access by access.
 const INTERLEAVED: usize = 300;
+
+/// The most threads of a grid whose barriers the emulator judges by data races too.
+const JUDGED: u32 = 600;
+
+/// How the emulator runs a case.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Emulated {
+    /// Under the fast schedule.
+    Fast,
+    /// Access by access, under the schedule of its seed.
+    Interleaved,
+    /// The same, looking for data races.
+    Judged,
+}
 
 /// What came of the cases of one kernel.
 struct Row {
@@ -64,7 +79,12 @@ impl Verify {
             let row = start(global, rows, name);
             for len in lengths(self.max_log2) {
                 for seed in 0..self.seeds {
-                    let device = scheduled(device, len <= INTERLEAVED, seed);
+                    let emulated = if len <= INTERLEAVED {
+                        Emulated::Judged
+                    } else {
+                        Emulated::Fast
+                    };
+                    let device = scheduled(device, emulated, seed);
                     let case = || format!("{len} elements, seed {seed}");
                     row.count(case, (kind.case)(&device, len, seed))?;
                 }
@@ -89,7 +109,16 @@ impl Verify {
                     Blocks::Fill,
                 ] {
                     for seed in 0..self.seeds {
-                        let device = scheduled(device, blocks != Blocks::Fill, seed);
+                        let emulated = match blocks {
+                            Blocks::Exactly(blocks) | Blocks::AtMost(blocks)
+                                if blocks * threads <= JUDGED =>
+                            {
+                                Emulated::Judged
+                            }
+                            Blocks::Fill => Emulated::Fast,
+                            _ => Emulated::Interleaved,
+                        };
+                        let device = scheduled(device, emulated, seed);
                         let crossing = Crossing::of(blocks, threads);
                         let case = || format!("{crossing:?}, seed {seed}");
                         row.count(case, design.case(&device, &crossing))?;
@@ -105,7 +134,7 @@ impl Verify {
                 threads,
             };
             for seed in 0..self.seeds {
-                let device = scheduled(device, true, seed);
+                let device = scheduled(device, Emulated::Judged, seed);
                 let wrong = xpx::run(&device, Form::GridBarrier, &setup, 0);
                 let done = match wrong {
                     Ok(None) => Ok(()),
@@ -119,14 +148,14 @@ impl Verify {
     }
 }
 
-/// The device for a case: on the emulator one with a schedule of its own, if it is to interleave.
-fn scheduled(device: &Device, interleave: bool, seed: u64) -> Device {
-    if !device.properties().is_emulated() || !interleave {
+/// The device for a case: on the emulator one of its own, unless it is to be the fast one.
+fn scheduled(device: &Device, emulated: Emulated, seed: u64) -> Device {
+    if !device.properties().is_emulated() || emulated == Emulated::Fast {
         return device.clone();
     }
-    let schedule = Schedule::from_seed(seed);
     Device::new(Emulator::new(EmulatorConfig {
-        schedule,
+        schedule: Schedule::from_seed(seed),
+        races: emulated == Emulated::Judged,
         ..EmulatorConfig::default()
     }))
 }

@@ -27,16 +27,21 @@ pub struct EmulatorConfig {
     pub memory_bytes: usize,
     /// Who runs when.
     pub schedule: Schedule,
+    /// Whether to look for data races; the first one is its launch's error. A launch of more than
+    /// 2^14 threads is then refused, and an access takes about twice as long.
+    pub races: bool,
 }
 
 impl Default for EmulatorConfig {
     /// A small GPU: 8 multiprocessors and 4 GiB, of which only what is used is taken from the
-    /// host. The schedule is the fast one, which changes threads at synchronisation only.
+    /// host. The schedule is the fast one, which changes threads at synchronisation only, and races
+    /// are not looked for.
     fn default() -> Self {
         Self {
             multiprocessors: 8,
             memory_bytes: 4 << 30,
             schedule: Schedule::new(Policy::Coarse),
+            races: false,
         }
     }
 }
@@ -199,6 +204,7 @@ impl Backend for Emulator {
         config.cooperative = geometry.cooperative;
         config.max_resident_blocks = Some(resident);
         config.schedule = self.config.schedule;
+        config.races = self.config.races;
         let entered = self.gate.recordable("a launch")?;
         if let Some(recorded) = entered.recorded() {
             // SAFETY: the caller vouches for the arguments.
@@ -262,9 +268,14 @@ impl Backend for Emulator {
     }
 
     /// Time of the host that emulates: it says nothing about any GPU.
-    fn time(&self, work: &mut dyn FnMut() -> Result<(), DeviceError>) -> Result<f64, DeviceError> {
-        // `work` goes through the gate itself.
+    fn time(
+        &self,
+        before: &mut dyn FnMut() -> Result<(), DeviceError>,
+        work: &mut dyn FnMut() -> Result<(), DeviceError>,
+    ) -> Result<f64, DeviceError> {
+        // Both go through the gate themselves.
         drop(self.gate.unrecorded("timing")?);
+        before()?;
         let start = Instant::now();
         work()?;
         Ok(start.elapsed().as_secs_f64() * 1e6)

@@ -149,6 +149,7 @@ mod tests {
             multiprocessors,
             memory_bytes: 1 << 20,
             schedule: Schedule::new(Policy::Coarse),
+            races: false,
         }))
     }
 

@@ -9,7 +9,12 @@ use gridsync_kernels::grid::barrier::{
     Barrier, FlipBarrier, GenerationBarrier, GridBarrier, GrowingBarrier, LateBarrier,
     LockFreeBarrier, PhaseBarrier, ReleaseBarrier, SplitBarrier, TreeBarrier,
 };
-use gridsync_tests::devices::{emulator, emulator_under, schedules, with_cuda};
+use gridsync_tests::devices::{emulator, emulator_under, schedules, unjudged_under, with_cuda};
+use simt::{Policy, Schedule};
+
+/// Threads of the largest block that every kernel here can run in. One of 1024 leaves a thread 64
+/// registers, and the kernel that crosses `GridBarrier` takes 66 on some GPUs.
+const LARGEST: u32 = 512;
 
 /// Crosses the barrier in `words` so many times.
 fn cross<B: Measured>(
@@ -108,17 +113,11 @@ on_each_backend! {
     }
 
     fn they_hold_in_blocks_of_any_size(device: &Device) {
-        for threads in [1, 2, 31, 32, 33, 100, 1024] {
+        for threads in [1, 2, 31, 32, 33, 100, LARGEST] {
             for blocks in [1, 2, 7] {
                 let crossing = Crossing::of(Blocks::Exactly(blocks), threads);
                 all_hold(device, &Crossing { rounds: 3, ..crossing });
             }
-        }
-    }
-
-    fn they_hold_with_every_block_that_fits(device: &Device) {
-        for threads in [32, 256, 1024] {
-            all_hold(device, &Crossing { rounds: 3, ..Crossing::of(Blocks::Fill, threads) });
         }
     }
 
@@ -212,6 +211,30 @@ on_each_backend! {
     }
 }
 
+fn hold_with_every_block_that_fits(device: &Device) {
+    for threads in [32, 256, LARGEST] {
+        let crossing = Crossing::of(Blocks::Fill, threads);
+        all_hold(
+            device,
+            &Crossing {
+                rounds: 3,
+                ..crossing
+            },
+        );
+    }
+}
+
+#[test]
+fn they_hold_with_every_block_that_fits_on_the_emulator() {
+    // Among so many threads it would take minutes to look for races.
+    hold_with_every_block_that_fits(&unjudged_under(Schedule::new(Policy::Coarse)));
+}
+
+#[test]
+fn they_hold_with_every_block_that_fits_on_cuda() {
+    with_cuda(hold_with_every_block_that_fits);
+}
+
 #[test]
 fn they_hold_under_every_schedule() {
     for schedule in schedules() {
@@ -232,7 +255,7 @@ fn they_hold_under_every_schedule() {
 #[test]
 fn a_full_gpu_crosses_them_ten_thousand_times_on_cuda() {
     with_cuda(|cuda| {
-        for (blocks, threads) in [(Blocks::Fill, 256), (Blocks::PerMultiprocessor(1), 1024)] {
+        for (blocks, threads) in [(Blocks::Fill, 256), (Blocks::PerMultiprocessor(1), LARGEST)] {
             let crossing = Crossing::of(blocks, threads);
             all_hold(
                 cuda,

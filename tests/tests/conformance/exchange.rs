@@ -157,6 +157,16 @@ fn more_blocks_than_one_step_takes_have_the_right_results() {
 }
 
 #[test]
+fn two_steps_have_no_race() {
+    let device = Device::new(Emulator::new(EmulatorConfig {
+        multiprocessors: 24,
+        races: true,
+        ..EmulatorConfig::default()
+    }));
+    all_results_are_right(&device, &words(&device, 263), (263, 32), 1, 0);
+}
+
+#[test]
 fn two_steps_give_the_right_results_under_every_schedule() {
     for schedule in schedules() {
         let device = Device::new(Emulator::new(EmulatorConfig {

@@ -6,8 +6,8 @@ use cuda_std::memory::Global;
 use gridsync::device::{Device, DeviceError};
 use gridsync::launch::{Blocks, cooperative};
 use gridsync_kernels::entry::spin::{spin_acquire, spin_asm, spin_naive, spin_volatile};
-use gridsync_tests::devices::{emulator, emulator_under, schedules};
-use simt::Fault;
+use gridsync_tests::devices::{emulator_under, schedules, unjudged_under};
+use simt::{Fault, Policy, Schedule};
 
 /// Runs `K` in `blocks` blocks over a word of `count`. Returns what is left of the word, and how
 /// many blocks came to the end of their wait.
@@ -52,11 +52,23 @@ on_each_backend! {
 #[test]
 fn in_the_emulator_every_form_ends_under_every_schedule() {
     for schedule in schedules() {
+        waits_for_all::<spin_naive>(&unjudged_under(schedule));
         let device = emulator_under(schedule);
-        waits_for_all::<spin_naive>(&device);
         waits_for_all::<spin_volatile>(&device);
         waits_for_all::<spin_asm>(&device);
         waits_for_all::<spin_acquire>(&device);
+    }
+}
+
+#[test]
+fn in_the_emulator_the_naive_form_is_a_race_under_every_schedule() {
+    for schedule in schedules() {
+        for blocks in [2, 3, 8] {
+            match wait::<spin_naive>(&emulator_under(schedule), blocks, blocks - 1) {
+                Err(DeviceError::Fault(fault)) if matches!(*fault, Fault::Race(_)) => {}
+                other => panic!("{blocks} blocks under {schedule:?}: {other:?}"),
+            }
+        }
     }
 }
 
@@ -66,7 +78,8 @@ fn in_the_emulator_a_word_that_nobody_counts_down_is_a_deadlock() {
     where
         K: Kernel<Args = (Global<u32>, Global<u32>)>,
     {
-        match wait::<K>(&emulator(), 2, 2) {
+        let device = unjudged_under(Schedule::new(Policy::Coarse));
+        match wait::<K>(&device, 2, 2) {
             Err(DeviceError::Fault(fault)) if matches!(*fault, Fault::Deadlock(_)) => {}
             other => panic!("{} should deadlock: {other:?}", K::NAME),
         }

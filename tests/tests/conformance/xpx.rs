@@ -7,8 +7,8 @@ use gridsync::launch::{Blocks, barrier_words, cooperative};
 use gridsync::reference;
 use gridsync_kernels::entry::xpx::xpx_grid_barrier;
 use gridsync_kernels::grid::barrier::GridBarrier;
-use gridsync_tests::devices::{emulator_under, schedules};
-use simt::{Policy, Schedule};
+use gridsync_tests::devices::{emulator_under, schedules, unjudged_under};
+use simt::{Fault, Policy, Schedule};
 
 /// The seed's shape, and others: one block, one thread, warps that are not full, elements that do
 /// not fill the grid, and more of them than threads.
@@ -108,7 +108,7 @@ fn behind_a_grid_barrier_every_schedule_is_right() {
 
 #[test]
 fn without_a_barrier_whole_warps_are_wrong() {
-    let device = emulator_under(Schedule::new(Policy::RunAhead));
+    let device = unjudged_under(Schedule::new(Policy::RunAhead));
     for shape in [(128, 2, 64), (256, 4, 64), (96, 1, 96)] {
         let setup = setup(shape);
         let wrong = once(&device, Form::NoBarrier, &setup)
@@ -123,7 +123,7 @@ fn without_a_barrier_whole_warps_are_wrong() {
 #[test]
 fn behind_a_block_barrier_whole_blocks_are_wrong() {
     for policy in [Policy::RunAhead, Policy::Reverse] {
-        let device = emulator_under(Schedule::new(policy));
+        let device = unjudged_under(Schedule::new(policy));
         for shape in [(128, 2, 64), (256, 4, 64)] {
             let wrong = once(&device, Form::BlockBarrier, &setup(shape))
                 .unwrap_or_else(|| panic!("{shape:?} should go wrong under {policy:?}"));
@@ -135,16 +135,34 @@ fn behind_a_block_barrier_whole_blocks_are_wrong() {
 }
 
 #[test]
-fn one_block_needs_no_grid_barrier_and_one_warp_needs_none() {
+fn one_block_needs_no_grid_barrier_and_one_warp_goes_in_step_without_any() {
+    for schedule in schedules() {
+        let one_block = setup((96, 1, 96));
+        assert!(!Form::BlockBarrier.can_fail(&one_block));
+        let wrong = once(&emulator_under(schedule), Form::BlockBarrier, &one_block);
+        assert_eq!(wrong, None, "under {schedule:?}");
+        // Because its lanes go in step here, and by nothing that the memory model promises.
+        let one_warp = setup((32, 1, 32));
+        assert!(!Form::NoBarrier.can_fail(&one_warp));
+        let wrong = once(&unjudged_under(schedule), Form::NoBarrier, &one_warp);
+        assert_eq!(wrong, None, "under {schedule:?}");
+    }
+}
+
+#[test]
+fn without_a_grid_barrier_there_are_races_under_every_schedule() {
     for schedule in schedules() {
         let device = emulator_under(schedule);
         for (form, shape) in [
-            (Form::BlockBarrier, (96, 1, 96)),
+            (Form::NoBarrier, (128, 2, 64)),
             (Form::NoBarrier, (32, 1, 32)),
+            (Form::BlockBarrier, (128, 2, 64)),
+            (Form::BlockBarrier, (128, 4, 32)),
         ] {
-            assert!(!form.can_fail(&setup(shape)));
-            let wrong = once(&device, form, &setup(shape));
-            assert_eq!(wrong, None, "{form:?}, {shape:?} under {schedule:?}");
+            match run(&device, form, &setup(shape), 0) {
+                Err(DeviceError::Fault(fault)) if matches!(*fault, Fault::Race(_)) => {}
+                other => panic!("{form:?}, {shape:?} under {schedule:?}: {other:?}"),
+            }
         }
     }
 }

@@ -58,8 +58,8 @@ pub enum Space {
 
 /// One access as the instruction states it.
 ///
-/// The emulator's memory is sequentially consistent, so order and scope change nothing yet; views
-/// state them all the same, because they are what a race is judged by.
+/// The emulator's memory is sequentially consistent, so that order and scope change no value: they
+/// are what a race is judged by ([`LaunchConfig::races`](crate::LaunchConfig::races)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Access {
     /// Load, store, or read-modify-write.

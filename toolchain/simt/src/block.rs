@@ -46,6 +46,8 @@ pub(crate) struct Block<'a> {
     pub(crate) warps: Vec<Warp>,
     kernel: Arc<str>,
     extents: Dim3,
+    /// Threads of the blocks before it in the grid.
+    before: u64,
     /// Threads at the block barrier, and those of them with a true predicate.
     arrived: usize,
     votes: u32,
@@ -102,6 +104,7 @@ impl<'a> Block<'a> {
             warps,
             kernel: Arc::clone(&world.kernel),
             extents: world.block,
+            before: world.grid.linear(index) * world.block.count(),
             arrived: 0,
             votes: 0,
             exited: 0,
@@ -175,7 +178,13 @@ impl<'a> Block<'a> {
                         machine.pool.put(fiber.into_stack());
                     }
                     ended?;
-                    step.cluster_opened |= cluster.exit(thread.ticket.take());
+                    let opened = cluster.exit(thread.ticket.take());
+                    step.cluster_opened |= opened;
+                    if let Some(races) = &machine.world.races
+                        && opened
+                    {
+                        races.cluster_opened(self.number_of(number));
+                    }
                     self.exit(warp, lane, machine)?;
                 }
                 Turn::Stopped(stop) => match stop.request {
@@ -194,12 +203,17 @@ impl<'a> Block<'a> {
                     Request::Barrier(vote) => {
                         step.released |= self.arrive(warp, lane, vote, machine)?;
                     }
-                    Request::ClusterArrive => {
-                        step.cluster_opened |= self.cluster_arrive(number, cluster)?;
+                    Request::ClusterArrive(order) => {
+                        let world = machine.world;
+                        step.cluster_opened |=
+                            self.cluster_arrive(number, order, cluster, world)?;
                     }
                     Request::ClusterWait => self.cluster_wait(warp, lane, cluster, machine)?,
                 },
             }
+        }
+        if let Some(counter) = &machine.world.counter {
+            counter.end_step();
         }
         let warp = &mut self.warps[warp];
         let count = warp.lanes.count_ones() as usize;
@@ -241,9 +255,15 @@ impl<'a> Block<'a> {
             all,
             any: count > 0,
         };
+        if let Some(races) = &machine.world.races {
+            races.meet(self.number_of(0)..self.number_of(self.threads.len()));
+        }
         let waits = |wait: &Wait| matches!(wait, Wait::Barrier);
         self.release(waits, &Reply::Votes(votes), machine);
         machine.barriers += 1;
+        if let Some(counter) = &machine.world.counter {
+            counter.barrier(self.index);
+        }
         Ok(true)
     }
 
@@ -326,13 +346,25 @@ impl<'a> Block<'a> {
                 }
             }
         })?;
+        if let Some(races) = &machine.world.races
+            && call.orders
+            && released != 0
+        {
+            let first = self.number_of(first);
+            races.meet(lanes(released).map(|lane| first + lane));
+        }
         machine.quiet.blocked(&mut self.threads[number].seen);
         for lane in lanes(released) {
             machine
                 .quiet
                 .released(&mut self.threads[first + lane as usize].seen);
         }
-        machine.collectives += u64::from(released != 0);
+        if released != 0 {
+            machine.collectives += 1;
+            if let Some(counter) = &machine.world.counter {
+                counter.collective(call.kind);
+            }
+        }
         Ok(())
     }
 
@@ -383,6 +415,11 @@ impl<'a> Block<'a> {
             thread: self.thread_idx(number),
             place: self.threads[number].place,
         }
+    }
+
+    /// The number in the grid of a thread of the block, where races are looked for: there are few.
+    pub(crate) fn number_of(&self, thread: usize) -> u32 {
+        self.before as u32 + thread as u32
     }
 
     pub(crate) fn thread_idx(&self, number: usize) -> Dim3 {

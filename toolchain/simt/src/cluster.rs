@@ -3,10 +3,12 @@
 //!
 //! Threads that have exited are counted out, as on hardware, whether they had arrived or not.
 
+use crate::access::Order;
 use crate::block::{Block, Machine};
 use crate::dim::Place;
 use crate::fault::Fault;
 use crate::fiber::Reply;
+use crate::here::World;
 use crate::warp::Wait;
 
 /// The barrier that the threads of one cluster's blocks share.
@@ -65,7 +67,9 @@ impl<'a> Block<'a> {
     pub(crate) fn cluster_arrive(
         &mut self,
         number: usize,
+        order: Order,
         barrier: &mut ClusterBarrier,
+        world: &World<'_>,
     ) -> Result<bool, Fault> {
         let site = self.site(number);
         let ticket = Ticket {
@@ -77,7 +81,15 @@ impl<'a> Block<'a> {
             return Err(Fault::ClusterArrivedTwice { site, first });
         }
         barrier.arrived += 1;
-        Ok(barrier.open_if_complete())
+        let opens = barrier.open_if_complete();
+        if let Some(races) = &world.races {
+            let thread = self.number_of(number);
+            races.cluster_arrive(thread, order);
+            if opens {
+                races.cluster_opened(thread);
+            }
+        }
+        Ok(opens)
     }
 
     /// A thread comes to wait at the cluster barrier: it goes on if that has opened since.
@@ -97,7 +109,11 @@ impl<'a> Block<'a> {
             Some(ticket) if barrier.awaits(ticket) => {
                 self.stand(warp, lane, Wait::ClusterBarrier, machine);
             }
-            Some(_) => {}
+            Some(_) => {
+                if let Some(races) = &machine.world.races {
+                    races.cluster_pass(self.number_of(number));
+                }
+            }
         }
         Ok(())
     }
@@ -105,6 +121,12 @@ impl<'a> Block<'a> {
     /// The cluster barrier has opened: whoever waits at it can go on.
     pub(crate) fn pass_cluster_barrier(&mut self, machine: &mut Machine<'a>) {
         let waits = |wait: &Wait| matches!(wait, Wait::ClusterBarrier);
+        if let Some(races) = &machine.world.races {
+            let threads = self.threads.iter().enumerate();
+            for (number, _) in threads.filter(|(_, thread)| waits(&thread.wait)) {
+                races.cluster_pass(self.number_of(number));
+            }
+        }
         self.release(waits, &Reply::Go, machine);
     }
 }

@@ -47,7 +47,7 @@ impl Dim3 {
     }
 
     /// Inverse of [`Dim3::index_of`]: how far `index` lies into a box of these extents.
-    fn linear(self, index: Self) -> u64 {
+    pub(crate) fn linear(self, index: Self) -> u64 {
         u64::from(index.x)
             + u64::from(self.x) * (u64::from(index.y) + u64::from(self.y) * u64::from(index.z))
     }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::access::Access;
 use crate::dim::{Dim3, Place};
 use crate::memory::Label;
+use crate::race::Race;
 
 /// A thread of a launch and a place in the kernel's source.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -328,6 +329,11 @@ pub enum Fault {
         /// Where it arrived before.
         first: Place,
     },
+    /// Two accesses that nothing orders, found where [`LaunchConfig::races`] asks for it.
+    ///
+    /// [`LaunchConfig::races`]: crate::LaunchConfig::races
+    #[error("{0}")]
+    Race(Box<Race>),
     /// Every live thread waits, and nothing changes.
     #[error("{0}")]
     Deadlock(Box<Deadlock>),
@@ -427,6 +433,18 @@ pub enum Fault {
         /// Blocks that can be resident.
         resident: u32,
     },
+    /// A launch with too many threads to look for data races among them.
+    #[error(
+        "kernel {kernel}: {threads} threads, but data races are looked for among {limit} at most: launch fewer, or leave races off"
+    )]
+    TooLargeForRaces {
+        /// The kernel.
+        kernel: Arc<str>,
+        /// Threads of the grid.
+        threads: u64,
+        /// The most there can be.
+        limit: u64,
+    },
     /// A launch from inside a kernel.
     #[error("kernel {kernel}: launched from inside an emulated thread, which is not supported")]
     Nested {
@@ -466,7 +484,9 @@ impl Fault {
             | Self::Panicked { site, .. } => Some(site),
             Self::StepLimit { site, .. } => site.as_ref(),
             Self::WarpMismatch { arrivals } => Some(&arrivals[0].site),
+            Self::Race(race) => Some(&race.later.site),
             Self::Deadlock(_)
+            | Self::TooLargeForRaces { .. }
             | Self::EmptyLaunch { .. }
             | Self::PartialCluster { .. }
             | Self::BlockTooLarge { .. }

@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use corosensei::{Coroutine, CoroutineResult};
 
+use crate::access::Order;
 use crate::dim::Place;
 use crate::fault::Fault;
 use crate::here::{Here, enter};
@@ -26,7 +27,7 @@ pub(crate) enum Request {
     /// The block barrier, with a predicate.
     Barrier(bool),
     /// To be counted at the cluster barrier, and to go on.
-    ClusterArrive,
+    ClusterArrive(Order),
     /// The cluster barrier, arrived at before, to open.
     ClusterWait,
     /// A warp collective.
@@ -43,6 +44,8 @@ pub(crate) struct Call {
     pub(crate) kind: &'static str,
     pub(crate) mask: u32,
     pub(crate) value: u128,
+    /// Whether it orders what the lanes do in memory.
+    pub(crate) orders: bool,
 }
 
 /// A request and the call that makes it.

@@ -10,11 +10,13 @@ use std::thread::panicking;
 use corosensei::Yielder;
 
 use crate::access::{Access, AccessKind, Space};
+use crate::count::{Counter, SharedAccess};
 use crate::dim::{Dim3, Place, Position};
-use crate::fault::{Fault, Site};
+use crate::fault::{Fault, Site, Target};
 use crate::fiber::{Reply, Request, Stop};
 use crate::memory::{Memory, Region};
 use crate::panics::Note;
+use crate::race::{self, Found, MissingOrder, Party, Race, Races, RacingAccess, Span, Why};
 use crate::shared::{SharedError, SharedMemory};
 
 /// Counts of one launch.
@@ -44,10 +46,55 @@ pub(crate) struct World<'a> {
     /// Whether every access is a scheduling point.
     pub(crate) lockstep: bool,
     pub(crate) counters: Counters,
+    /// If this launch counts what its warps do in shared memory.
+    pub(crate) counter: Option<Counter>,
     /// Cycles of this launch.
     pub(crate) clock: Cell<u64>,
     /// Accesses that changed a byte.
     pub(crate) changes: Cell<u64>,
+    /// The detector of data races, if it is asked for.
+    pub(crate) races: Option<Races>,
+}
+
+impl World<'_> {
+    /// The number of a thread in the grid, block after block. Only where races are looked for, and
+    /// so there are few threads.
+    pub(crate) fn thread_number(&self, at: &Position) -> u32 {
+        (at.linear_block() * self.block.count()) as u32 + at.linear_thread()
+    }
+
+    /// A race with the access `later` to `target`, with names for numbers.
+    fn race(&self, target: Target, later: RacingAccess, found: Found) -> Race {
+        let named = |party: Party| {
+            let (thread, threads) = (u64::from(party.thread), self.block.count());
+            RacingAccess {
+                site: Site {
+                    kernel: Arc::clone(&self.kernel),
+                    block: self.grid.index_of(thread / threads),
+                    thread: self.block.index_of(thread % threads),
+                    place: party.place,
+                },
+                access: party.access,
+                bytes: party.bytes,
+            }
+        };
+        let missing = match found.why {
+            Why::Scope(scope) => MissingOrder::Scope(scope),
+            Why::Overlap => MissingOrder::Overlap,
+            Why::Link(write, read, flaw) => MissingOrder::Link(Box::new(race::Link {
+                write: named(write),
+                read: named(read),
+                flaw,
+            })),
+            Why::Everything { same_block } => MissingOrder::Everything { same_block },
+        };
+        Race {
+            target,
+            earlier: named(found.earlier),
+            later,
+            missing,
+        }
+    }
 }
 
 /// Bytes about to be written, as they were: what tells a change from a rewrite of the same value.
@@ -63,6 +110,7 @@ enum Flaw {
     OutOfBounds,
     Misaligned,
     Uninitialised,
+    Races(Box<Found>),
 }
 
 /// One emulated thread.
@@ -191,7 +239,7 @@ impl<'a> Here<'a> {
         place: Place,
     ) -> bool {
         if panicking() {
-            return self.verify(address, bytes, access).is_ok();
+            return self.verify(address, bytes, access, place).is_ok();
         }
         let accesses = &self.world.counters.accesses;
         bump(accesses);
@@ -209,13 +257,37 @@ impl<'a> Here<'a> {
                 });
             }
         }
-        match self.verify(address, bytes, access) {
+        self.count(address, bytes, access, place);
+        match self.verify(address, bytes, access, place) {
             Ok(()) => true,
             Err(flaw) => self.refuse(flaw, address, bytes, access, place),
         }
     }
 
-    fn verify(&self, address: usize, bytes: usize, access: Access) -> Result<(), Flaw> {
+    /// Counts an access to shared memory, if this launch counts.
+    fn count(&self, address: usize, bytes: usize, access: Access, place: Place) {
+        let (Some(counter), Space::Shared) = (&self.world.counter, access.space) else {
+            return;
+        };
+        let at = &self.position;
+        counter.access(SharedAccess {
+            block: at.block_idx,
+            thread: at.linear_thread(),
+            lane: at.lane(),
+            place,
+            kind: access.kind,
+            address,
+            bytes,
+        });
+    }
+
+    fn verify(
+        &self,
+        address: usize,
+        bytes: usize,
+        access: Access,
+        place: Place,
+    ) -> Result<(), Flaw> {
         let global = self.world.memory.arena();
         let shared;
         let found = match access.space {
@@ -239,6 +311,18 @@ impl<'a> Here<'a> {
         }
         if access.kind != AccessKind::Write && region.first_unwritten(offset, bytes).is_some() {
             return Err(Flaw::Uninitialised);
+        }
+        if let Some(races) = &self.world.races {
+            let region = region.number();
+            let span = Span {
+                region,
+                offset,
+                bytes,
+            };
+            let thread = self.world.thread_number(&self.position);
+            races
+                .access(thread, span, access, place)
+                .map_err(Flaw::Races)?;
         }
         if access.kind != AccessKind::Read {
             region.mark(offset, bytes);
@@ -275,6 +359,14 @@ impl<'a> Here<'a> {
                 bytes,
                 target,
             },
+            Flaw::Races(found) => {
+                let later = RacingAccess {
+                    site,
+                    access,
+                    bytes,
+                };
+                Fault::Race(Box::new(self.world.race(target, later, *found)))
+            }
         })
     }
 

@@ -4,11 +4,13 @@ use core::cell::Cell;
 use core::panic::Location;
 use std::sync::Arc;
 
+use crate::count::{Counter, Counts};
 use crate::dim::Dim3;
 use crate::fault::Fault;
 use crate::here::{Counters, World, active};
 use crate::memory::Memory;
 use crate::panics;
+use crate::race::{MAX_THREADS, Races};
 use crate::schedule::{Policy, Schedule};
 use crate::scheduler;
 
@@ -52,6 +54,12 @@ pub struct LaunchConfig<'a> {
     /// Warp steps after which the launch is given up; under [`Policy::Coarse`] accesses count too.
     /// Default: 2^34, some half hour.
     pub step_limit: u64,
+    /// Count what warps do in shared memory ([`Stats::counts`]). Accesses are then scheduling points
+    /// under [`Policy::Coarse`] too, since it takes lanes in step. Default: no.
+    pub count: bool,
+    /// Whether to look for data races, in a launch of at most 2^14 threads: the first one is the
+    /// launch's [`Fault::Race`]. Default: no, since an access then takes about twice as long.
+    pub races: bool,
 }
 
 impl<'a> LaunchConfig<'a> {
@@ -70,6 +78,8 @@ impl<'a> LaunchConfig<'a> {
             stack_bytes: 64 << 10,
             patience: 64,
             step_limit: 1 << 34,
+            count: false,
+            races: false,
         }
     }
 
@@ -118,6 +128,13 @@ impl<'a> LaunchConfig<'a> {
                 limit: MAX_BLOCK_THREADS,
             });
         }
+        if self.races && blocks * threads > MAX_THREADS {
+            return Err(Fault::TooLargeForRaces {
+                kernel: kernel(),
+                threads: blocks * threads,
+                limit: MAX_THREADS,
+            });
+        }
         if self.dynamic_shared > limit {
             let requested = self.dynamic_shared;
             return Err(Fault::DynamicSharedLimit {
@@ -162,6 +179,8 @@ pub struct Stats {
     pub collectives: u64,
     /// Turns of spin loops, by thread.
     pub spins: u64,
+    /// What warps did in shared memory, if [`LaunchConfig::count`] asked for it.
+    pub counts: Option<Counts>,
 }
 
 /// Runs `body` once for each thread of the grid, on this OS thread, and returns when all have
@@ -192,10 +211,15 @@ pub fn launch(
         cluster: config.cluster_blocks(),
         shared_limit: config.shared_limit,
         step_limit: config.step_limit,
-        lockstep: config.schedule.policy != Policy::Coarse,
+        lockstep: config.count || config.schedule.policy != Policy::Coarse,
         counters: Counters::default(),
+        counter: config.count.then(Counter::default),
         clock: Cell::new(0),
         changes: Cell::new(0),
+        races: config.races.then(|| {
+            let (blocks, threads) = (config.grid.count(), config.block.count());
+            Races::new(blocks * threads, threads, config.cluster_blocks())
+        }),
     };
     scheduler::run(&world, config, Location::caller(), body)
 }

@@ -3,7 +3,8 @@
 //! A kernel is an ordinary Rust closure. [`launch`] runs it once per thread of the grid, every
 //! thread as a fiber on one OS thread, under a [`Schedule`] drawn from a seed: the same seed gives
 //! the same run. What a GPU would answer with a hang, garbage or a sticky error comes back as a
-//! [`Fault`] that names kernel, block, thread and source line.
+//! [`Fault`] that names kernel, block, thread and source line: also, where [`LaunchConfig::races`]
+//! asks for it, a data race by the memory model of PTX.
 //!
 //! Two sides use it. Kernel code calls the in-thread functions ([`position`], [`access`],
 //! [`block_barrier`], [`warp_exchange`], …), which know the emulated thread that calls them; the
@@ -33,6 +34,7 @@
 mod access;
 mod block;
 mod cluster;
+mod count;
 mod deadlock;
 mod dim;
 mod fault;
@@ -42,6 +44,7 @@ mod launch;
 mod memory;
 mod panics;
 mod quiet;
+mod race;
 mod ready;
 mod schedule;
 mod scheduler;
@@ -51,13 +54,15 @@ mod thread;
 mod warp;
 
 pub use access::{Access, AccessKind, Order, Scope, Space};
+pub use count::Counts;
 pub use dim::{Dim3, Place, Position, WARP_LANES};
 pub use fault::{Arrival, Deadlock, Fault, Missing, Site, Target, Waiting, WaitingFor};
 pub use launch::{LaunchConfig, Stats, launch};
 pub use memory::{Label, Memory, MemoryError};
+pub use race::{Link, LinkFlaw, MissingOrder, Race, RacingAccess};
 pub use schedule::{Policy, Schedule};
 pub use thread::{
     BarrierVotes, WarpValues, access, active_mask, block_barrier, clock, cluster_arrive,
     cluster_wait, dynamic_shared, fence, global_timer, in_kernel, nanosleep, position, spin,
-    static_shared, trap, warp_exchange,
+    static_shared, trap, warp_barrier, warp_exchange,
 };

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::block::{Block, Machine, Step};
 use crate::cluster::ClusterBarrier;
+use crate::count::Counter;
 use crate::deadlock;
 use crate::dim::{Place, WARP_LANES};
 use crate::fault::Fault;
@@ -101,6 +102,7 @@ pub(crate) fn run<'a>(
         cluster_barriers,
         collectives,
         spins: world.counters.spins.get(),
+        counts: world.counter.as_ref().map(Counter::counts),
     })
 }
 

@@ -69,17 +69,20 @@ pub fn access(address: *const u8, bytes: usize, access: Access) -> bool {
     })
 }
 
-/// A fence (`fence.acq_rel`, `fence.sc`, `membar`). A scheduling point; the emulator's memory is
-/// sequentially consistent already.
+/// A fence (`fence.acq_rel`, `fence.sc`, `membar`). A scheduling point. The values that the
+/// emulator's memory gives are sequentially consistent without it: only races are judged by it.
 ///
 /// # Panics
 /// Outside an emulated thread.
 #[track_caller]
-pub fn fence(_scope: Scope, _order: Order) {
+pub fn fence(scope: Scope, order: Order) {
     let place = Location::caller();
     with("fence", |here| {
         bump(&here.world.counters.fences);
         here.stop(Request::Step, place);
+        if let Some(races) = &here.world.races {
+            races.fence(here.world.thread_number(&here.position), scope, order);
+        }
     });
 }
 
@@ -104,8 +107,8 @@ pub fn block_barrier(pred: u32) -> BarrierVotes {
 }
 
 /// Arrives at the barrier of the cluster (`barrier.cluster.arrive`) and goes on: who needs the
-/// others calls [`cluster_wait`]. The emulator's memory is sequentially consistent already, so that
-/// a relaxed arrival orders no less here.
+/// others calls [`cluster_wait`]. An arrival with [`Order::Relaxed`] passes on only what a fence of
+/// the thread has released before; any other order is the default, release.
 ///
 /// A launch without clusters has clusters of one block. To arrive again without having waited is
 /// [`Fault::ClusterArrivedTwice`]. A thread that exits is counted out (PTX ISA, `barrier.cluster`:
@@ -114,10 +117,14 @@ pub fn block_barrier(pred: u32) -> BarrierVotes {
 /// # Panics
 /// Outside an emulated thread.
 #[track_caller]
-pub fn cluster_arrive(_order: Order) {
+pub fn cluster_arrive(order: Order) {
     let place = Location::caller();
+    let order = match order {
+        Order::Relaxed => Order::Relaxed,
+        _ => Order::Release,
+    };
     with("cluster_arrive", |here| {
-        here.stop(Request::ClusterArrive, place);
+        here.stop(Request::ClusterArrive(order), place);
     });
 }
 
@@ -135,9 +142,28 @@ pub fn cluster_wait() {
     });
 }
 
-/// The one primitive under shuffles, votes, matches and warp barriers (`shfl.sync`, `vote.sync`,
-/// `bar.warp.sync`, …): waits until every lane that `mask` names has called with the same `kind`
-/// and `mask`, then gives each the values of all.
+/// The barrier of the lanes that `mask` names (`bar.warp.sync`): as [`warp_exchange`], but what
+/// each did before is ordered before what any of them does after.
+///
+/// # Panics
+/// Outside an emulated thread.
+#[track_caller]
+pub fn warp_barrier(mask: u32) {
+    let place = Location::caller();
+    let call = Call {
+        kind: "bar.warp.sync",
+        mask,
+        value: 0,
+        orders: true,
+    };
+    with("warp_barrier", |here| {
+        here.stop(Request::Collective(call), place);
+    });
+}
+
+/// The one primitive under shuffles, votes and matches (`shfl.sync`, `vote.sync`, …): waits until
+/// every lane that `mask` names has called with the same `kind` and `mask`, then gives each the
+/// values of all. It orders no accesses to memory: [`warp_barrier`] does.
 ///
 /// Lanes beyond the end of the block, in a partial last warp, may be named and are left out.
 /// Faults: [`Fault::NotInMask`], [`Fault::LaneExited`], [`Fault::WarpMismatch`].
@@ -149,7 +175,12 @@ pub fn warp_exchange(mask: u32, kind: &'static str, value: u128) -> WarpValues {
     let place = Location::caller();
     with("warp_exchange", |here| {
         let lane = here.position.lane();
-        let request = Request::Collective(Call { kind, mask, value });
+        let request = Request::Collective(Call {
+            kind,
+            mask,
+            value,
+            orders: false,
+        });
         match here.stop(request, place) {
             Some(Reply::Values(values)) => WarpValues::clone(&values),
             None => WarpValues::alone(lane, value),

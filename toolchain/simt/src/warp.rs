@@ -69,7 +69,7 @@ pub(crate) enum CallError {
 }
 
 /// Lanes of a mask, lowest first.
-pub(crate) fn lanes(mut mask: u32) -> impl Iterator<Item = u32> {
+pub(crate) fn lanes(mut mask: u32) -> impl Iterator<Item = u32> + Clone {
     core::iter::from_fn(move || {
         let lane = mask.trailing_zeros();
         mask &= mask.wrapping_sub(1);

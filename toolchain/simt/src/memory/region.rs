@@ -3,6 +3,7 @@
 use core::cell::Cell;
 use core::fmt;
 use core::ptr::NonNull;
+use core::sync::atomic::{AtomicU64, Ordering};
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 
 /// Alignment of every allocation of device memory, as of `cuMemAlloc` (CUDA C++ Programming
@@ -40,6 +41,8 @@ pub(crate) struct Region {
     first: NonNull<u8>,
     size: usize,
     label: Label,
+    /// No other region of this process has had it, though its address may be used again.
+    number: u64,
     /// A bit for each byte.
     written: Box<[Cell<u64>]>,
 }
@@ -73,6 +76,7 @@ impl Region {
         let first = unsafe { storage.add(shift) };
         // Kernels make pointers from the bare address; exposing it here is what permits that.
         first.as_ptr().expose_provenance();
+        static REGIONS: AtomicU64 = AtomicU64::new(0);
         let written = (0..size.div_ceil(64)).map(|_| Cell::new(0)).collect();
         Some(Self {
             storage,
@@ -80,6 +84,7 @@ impl Region {
             first,
             size,
             label,
+            number: REGIONS.fetch_add(1, Ordering::Relaxed),
             written,
         })
     }
@@ -94,6 +99,10 @@ impl Region {
 
     pub(crate) fn label(&self) -> Label {
         self.label
+    }
+
+    pub(crate) fn number(&self) -> u64 {
+        self.number
     }
 
     /// The storage from `offset` on.

@@ -3,10 +3,13 @@
 
 mod barriers;
 mod clusters;
+mod counts;
 mod deadlocks;
 mod geometry;
 mod grid_barrier;
 mod memory;
+mod race_barriers;
+mod races;
 mod recovery;
 mod schedules;
 mod shared;

@@ -75,11 +75,40 @@ impl Words {
         }
     }
 
+    /// Loads at an order and a scope.
+    #[track_caller]
+    pub(crate) fn load(self, index: usize, order: Order, scope: Scope) -> u32 {
+        let at = self.at(index);
+        let access = Access::read(self.space).ordered(order, scope);
+        if !simt::access(at.cast(), 4, access) {
+            return 0;
+        }
+        // SAFETY: checked just now, and no other emulated thread has run since.
+        unsafe { at.read() }
+    }
+
+    /// Stores at an order and a scope.
+    #[track_caller]
+    pub(crate) fn store(self, index: usize, value: u32, order: Order, scope: Scope) {
+        let at = self.at(index);
+        let access = Access::write(self.space).ordered(order, scope);
+        if simt::access(at.cast(), 4, access) {
+            // SAFETY: checked just now, and no other emulated thread has run since.
+            unsafe { at.write(value) };
+        }
+    }
+
     /// Adds atomically and returns the old value.
     #[track_caller]
     pub(crate) fn add(self, index: usize, value: u32) -> u32 {
+        self.add_at(index, value, Order::AcqRel, Scope::Device)
+    }
+
+    /// Adds atomically at an order and a scope, and returns the old value.
+    #[track_caller]
+    pub(crate) fn add_at(self, index: usize, value: u32, order: Order, scope: Scope) -> u32 {
         let at = self.at(index);
-        let access = Access::atomic(self.space, Order::AcqRel, Scope::Device);
+        let access = Access::atomic(self.space, order, scope);
         if !simt::access(at.cast(), 4, access) {
             return 0;
         }

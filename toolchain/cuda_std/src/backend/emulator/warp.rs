@@ -14,7 +14,7 @@ pub(crate) fn active_mask() -> u32 {
 
 #[track_caller]
 pub(crate) fn sync(mask: u32) {
-    warp_exchange(mask, "bar.warp.sync", 0);
+    simt::warp_barrier(mask);
 }
 
 /// One `shfl.sync`: `source` gives, from the lane, the last lane of its segment and the first one,

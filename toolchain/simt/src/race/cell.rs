@@ -1,0 +1,172 @@
+//! Four bytes of memory: who touched them, as far as somebody may still race with it.
+
+use super::clock::Stamp;
+use super::reach::Shape;
+use super::value::Value;
+use crate::access::Access;
+use crate::dim::Place;
+
+/// Bytes of a cell.
+pub(super) const CELL_BYTES: usize = 4;
+
+/// An access, as one of its cells remembers it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Event {
+    pub(super) thread: u32,
+    pub(super) epoch: u32,
+    pub(super) place: Place,
+    pub(super) access: Access,
+    /// The low bits of the address it starts at, and its width: two accesses that overlap do so
+    /// completely if both are the same.
+    pub(super) start: u8,
+    pub(super) bytes: u8,
+    /// A bit for each byte of the cell that nobody has covered since.
+    pub(super) mask: u8,
+    /// The number of the write that it is or, of a read, of the last one before it.
+    turn: u32,
+    /// The first of the writes up to `turn` that precede it in observation order; `u32::MAX` if
+    /// none does.
+    since: u32,
+}
+
+impl Event {
+    /// An access of a thread that has come to `now`, which starts at `offset` of its region.
+    pub(super) fn new(
+        now: &Stamp,
+        access: Access,
+        offset: usize,
+        bytes: usize,
+        place: Place,
+    ) -> Self {
+        Self {
+            thread: now.thread,
+            epoch: now.epoch,
+            place,
+            access,
+            start: offset as u8,
+            bytes: bytes as u8,
+            mask: 0,
+            turn: 0,
+            since: u32::MAX,
+        }
+    }
+
+    /// The access as the cell remembers it whose bytes `mask` it touches.
+    pub(super) fn of_cell(self, mask: u8) -> Self {
+        Self { mask, ..self }
+    }
+
+    /// Whether the two are of one location: they overlap completely, if at all.
+    pub(super) fn is_of(&self, start: u8, bytes: u8) -> bool {
+        (self.start, self.bytes) == (start, bytes)
+    }
+
+    /// Whether both are strong, include each other, and overlap completely, if at all (PTX ISA,
+    /// "Morally Strong Operations").
+    pub(super) fn morally_strong(&self, other: &Self, shape: Shape) -> bool {
+        let (Some(mine), Some(theirs)) = (self.access.reach(), other.access.reach()) else {
+            return false;
+        };
+        self.is_of(other.start, other.bytes)
+            && shape.between(self.thread, other.thread) <= mine.min(theirs)
+    }
+
+    /// Whether whoever races with `old`, which happened before, races with this one too. Neither is
+    /// a weak read.
+    fn covers(&self, old: &Self) -> bool {
+        let (new, old_access) = (self.access, old.access);
+        new.reach().is_none()
+            || self.thread == old.thread
+                && old_access.reach() == new.reach()
+                && old.is_of(self.start, self.bytes)
+                && new.reads() >= old_access.reads()
+                && new.writes() >= old_access.writes()
+    }
+
+    fn is_weak_read(&self) -> bool {
+        !self.access.writes() && self.access.reach().is_none()
+    }
+
+    /// What weak reads are sorted by.
+    fn key(&self) -> (u32, u8) {
+        (self.thread, self.mask)
+    }
+}
+
+/// Four bytes and their past.
+#[derive(Debug, Default)]
+pub(super) struct Cell {
+    /// The weak reads, by thread and bytes: there may be one of each thread, and a further one has
+    /// nothing to do with them.
+    reads: Vec<Event>,
+    /// All others.
+    others: Vec<Event>,
+    /// Writes so far.
+    turn: u32,
+    /// What strong writes left here, by location; those that start in this cell.
+    pub(super) values: Vec<Value>,
+}
+
+impl Cell {
+    /// The access before `new`, by a thread that has come to `now`, that races with it (PTX ISA,
+    /// "Data-Races").
+    pub(super) fn race(&self, new: &Event, now: &Stamp, shape: Shape) -> Option<Event> {
+        let races = |old: &Event| {
+            old.mask & new.mask != 0
+                && (old.access.writes() || new.access.writes())
+                && !now.knows(old.thread, old.epoch)
+                && !old.morally_strong(new, shape)
+                && !self.observed(old, now)
+        };
+        let reads = new.access.writes().then_some(&self.reads);
+        let old = self.others.iter().chain(reads.into_iter().flatten());
+        old.copied().find(races)
+    }
+
+    /// Whether a strong read that happened before observed this write: then the write happened
+    /// before too, though not what came before it (PTX ISA, "Causality Order", 2).
+    fn observed(&self, write: &Event, now: &Stamp) -> bool {
+        let observes = |read: &Event| {
+            (read.since..=read.turn).contains(&write.turn)
+                && read.access.reads()
+                && now.knows(read.thread, read.epoch)
+        };
+        write.access.writes() && write.access.reach().is_some() && self.others.iter().any(observes)
+    }
+
+    /// Remembers an access that races with none before it, of a thread that has come to `now` and
+    /// observes the last `observed` writes.
+    pub(super) fn record(&mut self, mut new: Event, observed: u32, now: &Stamp) {
+        new.since = match observed {
+            0 => u32::MAX,
+            writes => self.turn + 1 - writes,
+        };
+        if new.access.writes() {
+            self.turn += 1;
+        }
+        new.turn = self.turn;
+        if new.is_weak_read() {
+            match self.reads.binary_search_by_key(&new.key(), Event::key) {
+                Ok(at) => self.reads[at] = new,
+                Err(at) => self.reads.insert(at, new),
+            }
+            return;
+        }
+        let weak = new.access.reach().is_none();
+        self.others.retain_mut(|old| {
+            // What is before a weak write and not known to it is what was observed.
+            if (weak || now.knows(old.thread, old.epoch)) && new.covers(old) {
+                old.mask &= !new.mask;
+            }
+            old.mask != 0
+        });
+        self.others.push(new);
+        if weak {
+            self.reads.retain_mut(|old| {
+                old.mask &= !new.mask;
+                old.mask != 0
+            });
+            self.reads.sort_by_key(Event::key);
+        }
+    }
+}

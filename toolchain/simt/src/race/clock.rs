@@ -1,0 +1,88 @@
+//! Vector clocks: what a thread knows to have happened before it.
+
+use std::rc::Rc;
+
+/// For each thread the last of its epochs that is known; 0 for none. Clones share their numbers
+/// until one of them grows: after a barrier a whole block has one set.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Clock(Rc<Vec<u32>>);
+
+impl Clock {
+    pub(super) fn get(&self, thread: u32) -> u32 {
+        self.0.get(thread as usize).copied().unwrap_or(0)
+    }
+
+    /// Knows `epoch` of `thread` from now on.
+    pub(super) fn raise(&mut self, thread: u32, epoch: u32) {
+        if self.get(thread) >= epoch {
+            return;
+        }
+        let known = Rc::make_mut(&mut self.0);
+        let at = thread as usize;
+        known.resize(known.len().max(at + 1), 0);
+        known[at] = epoch;
+    }
+
+    /// Knows what `other` knows from now on.
+    pub(super) fn join(&mut self, other: &Self) {
+        if self.is(other) || other.0.is_empty() {
+            return;
+        }
+        if self.0.is_empty() {
+            *self = other.clone();
+            return;
+        }
+        let known = Rc::make_mut(&mut self.0);
+        known.resize(known.len().max(other.0.len()), 0);
+        for (mine, theirs) in known.iter_mut().zip(&*other.0) {
+            *mine = (*mine).max(*theirs);
+        }
+    }
+
+    /// Whether the two share their numbers.
+    pub(super) fn is(&self, other: &Self) -> bool {
+        Rc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+/// A thread at a moment: its epoch, and what it knows of the others.
+///
+/// A thread enters its next epoch whenever its stamp is passed on. Who knows an epoch therefore
+/// knows all that the thread knew when it ended.
+#[derive(Clone, Debug)]
+pub(super) struct Stamp {
+    pub(super) thread: u32,
+    pub(super) epoch: u32,
+    pub(super) clock: Clock,
+}
+
+impl Stamp {
+    /// The first epoch of a thread, which knows nobody.
+    pub(super) fn first(thread: u32) -> Self {
+        Self {
+            thread,
+            epoch: 1,
+            clock: Clock::default(),
+        }
+    }
+
+    /// Whether what `thread` did in `epoch` happened before.
+    pub(super) fn knows(&self, thread: u32, epoch: u32) -> bool {
+        self.thread == thread || self.clock.get(thread) >= epoch
+    }
+
+    /// The stamp as it is passed on; the thread is in its next epoch.
+    pub(super) fn pass_on(&mut self) -> Self {
+        let passed = self.clone();
+        self.epoch += 1;
+        passed
+    }
+}
+
+impl Clock {
+    /// Knows what a thread did up to `stamp`, and what it knew.
+    pub(super) fn absorb(&mut self, stamp: &Stamp) {
+        self.join(&stamp.clock);
+        self.raise(stamp.thread, stamp.epoch);
+    }
+}

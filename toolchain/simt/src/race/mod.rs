@@ -1,0 +1,222 @@
+//! Data races, found by happens-before as the memory model of PTX has it (PTX ISA, "Memory
+//! Consistency Model"): two accesses to the same bytes, one of which writes, that causality does
+//! not order and that are not morally strong to each other.
+//!
+//! Each thread has a vector [`clock`], and each four bytes of memory a [`cell`] with the accesses
+//! that somebody may still race with, as in FastTrack (Flanagan and Freund, PLDI 2009), but with
+//! all that is not ordered: strong accesses may stand side by side. What a strong write leaves for
+//! readers to acquire is a [`value`]; how far scopes reach is in [`reach`].
+
+mod cell;
+mod clock;
+mod reach;
+mod report;
+mod shadow;
+mod sync;
+mod thread;
+mod value;
+
+pub use report::{Link, LinkFlaw, MissingOrder, Race, RacingAccess};
+pub(crate) use shadow::Span;
+
+use crate::access::{Access, Order, Scope};
+use crate::dim::Place;
+use cell::Event;
+use clock::Clock;
+use core::cell::RefCell;
+use reach::{Level, Shape};
+use shadow::Shadow;
+use std::collections::HashMap;
+use thread::Thread;
+use value::Head;
+
+/// Most threads of a launch that is looked at: a clock may have a number for each of them.
+pub(crate) const MAX_THREADS: u64 = 1 << 14;
+
+/// The detector of one launch. Threads go by their numbers in the grid, block after block.
+#[derive(Debug)]
+pub(crate) struct Races {
+    state: RefCell<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    shape: Shape,
+    threads: Vec<Thread>,
+    shadow: Shadow,
+    /// What the sequentially consistent fences have passed on, by how far they reach and among whom.
+    fences: HashMap<(Level, u32), Clock>,
+    clusters: HashMap<u32, Cluster>,
+    /// By reader, writer, and whether nothing was released, the last read that saw a write and did
+    /// not come to know what was before it: only for the message.
+    links: HashMap<(u32, u32, bool), Seen>,
+}
+
+/// What has been passed on by those that arrived at the barrier of a cluster.
+#[derive(Debug, Default)]
+struct Cluster {
+    /// Since it opened last.
+    arriving: Clock,
+    /// Before it opened last.
+    opened: Clock,
+}
+
+/// A read that saw a write.
+#[derive(Debug)]
+struct Seen {
+    head: Head,
+    read: Event,
+    flaw: LinkFlaw,
+}
+
+/// Two accesses that race.
+#[derive(Debug)]
+pub(crate) struct Found {
+    pub(crate) earlier: Party,
+    pub(crate) why: Why,
+}
+
+/// An access, by the number of its thread.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Party {
+    pub(crate) thread: u32,
+    pub(crate) access: Access,
+    pub(crate) bytes: usize,
+    pub(crate) place: Place,
+}
+
+/// As [`MissingOrder`], by the numbers of threads.
+#[derive(Debug)]
+pub(crate) enum Why {
+    Scope(Scope),
+    Overlap,
+    Link(Party, Party, LinkFlaw),
+    Everything { same_block: bool },
+}
+
+impl Races {
+    /// The detector of a launch of so many threads, at most [`MAX_THREADS`].
+    pub(crate) fn new(threads: u64, block_threads: u64, cluster_blocks: u32) -> Self {
+        let shape = Shape {
+            block_threads: block_threads as u32,
+            cluster_blocks,
+        };
+        Self {
+            state: RefCell::new(State {
+                shape,
+                threads: (0..threads as u32).map(Thread::new).collect(),
+                shadow: Shadow::default(),
+                fences: HashMap::new(),
+                clusters: HashMap::new(),
+                links: HashMap::new(),
+            }),
+        }
+    }
+
+    /// A thread touches memory. Tells the access that this one races with.
+    pub(crate) fn access(
+        &self,
+        thread: u32,
+        span: Span,
+        access: Access,
+        place: Place,
+    ) -> Result<(), Box<Found>> {
+        let state = &mut *self.state.borrow_mut();
+        if access.order == Order::SeqCst {
+            state.fence(thread, access.scope, Order::SeqCst);
+        }
+        let now = &state.threads[thread as usize].now;
+        let new = Event::new(now, access, span.offset, span.bytes, place);
+        let observed = state.acquire(&new, span);
+        let now = &state.threads[thread as usize].now;
+        for (cell, mask) in span.cells() {
+            let new = new.of_cell(mask);
+            let cell = state.shadow.cell(span.region, cell);
+            if let Some(old) = cell.race(&new, now, state.shape) {
+                return Err(Box::new(state.explain(&old, &new)));
+            }
+            cell.record(new, observed, now);
+        }
+        state.release(&new, span);
+        Ok(())
+    }
+
+    /// A thread's fence.
+    pub(crate) fn fence(&self, thread: u32, scope: Scope, order: Order) {
+        self.state.borrow_mut().fence(thread, scope, order);
+    }
+
+    /// These threads have met at the barrier of their block, or of lanes of their warp.
+    pub(crate) fn meet(&self, threads: impl Iterator<Item = u32> + Clone) {
+        self.state.borrow_mut().meet(threads);
+    }
+
+    /// A thread arrives at the barrier of its cluster.
+    pub(crate) fn cluster_arrive(&self, thread: u32, order: Order) {
+        self.state.borrow_mut().cluster_arrive(thread, order);
+    }
+
+    /// The barrier of a thread's cluster has opened.
+    pub(crate) fn cluster_opened(&self, thread: u32) {
+        let state = &mut *self.state.borrow_mut();
+        let cluster = state.cluster(thread);
+        cluster.opened = core::mem::take(&mut cluster.arriving);
+    }
+
+    /// A thread is through the barrier of its cluster.
+    pub(crate) fn cluster_pass(&self, thread: u32) {
+        let state = &mut *self.state.borrow_mut();
+        let opened = state.cluster(thread).opened.clone();
+        state.threads[thread as usize].now.clock.join(&opened);
+    }
+}
+
+impl State {
+    fn cluster(&mut self, thread: u32) -> &mut Cluster {
+        let number = self.shape.group(Level::Cluster, thread);
+        self.clusters.entry(number).or_default()
+    }
+
+    /// Why `old` and `new` race.
+    #[cold]
+    fn explain(&self, old: &Event, new: &Event) -> Found {
+        let apart = self.shape.between(old.thread, new.thread);
+        let narrow = |event: &&&Event| event.access.reach().is_some_and(|reach| reach < apart);
+        let both_strong = old.access.reach().is_some() && new.access.reach().is_some();
+        let why = match [old, new].iter().find(narrow) {
+            Some(event) if both_strong => Why::Scope(event.access.scope),
+            _ if both_strong => Why::Overlap,
+            _ => self.missing_link(old, new).unwrap_or(Why::Everything {
+                same_block: apart == Level::Block,
+            }),
+        };
+        Found {
+            earlier: Party::of(old),
+            why,
+        }
+    }
+
+    /// A read that saw a write: `old` happened before the write, the read before `new`.
+    fn missing_link(&self, old: &Event, new: &Event) -> Option<Why> {
+        let now = &self.threads[new.thread as usize].now;
+        let links = self.links.iter().filter(|(_, seen)| {
+            seen.head.stamp.knows(old.thread, old.epoch)
+                && now.knows(seen.read.thread, seen.read.epoch)
+        });
+        // The same one in each run, whatever the order of the map.
+        let (_, seen) = links.min_by_key(|(key, _)| **key)?;
+        let write = Party::of(&seen.head.write);
+        Some(Why::Link(write, Party::of(&seen.read), seen.flaw))
+    }
+}
+
+impl Party {
+    fn of(event: &Event) -> Self {
+        Self {
+            thread: event.thread,
+            access: event.access,
+            bytes: event.bytes.into(),
+            place: event.place,
+        }
+    }
+}

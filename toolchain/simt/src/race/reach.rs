@@ -1,0 +1,80 @@
+//! How far a scope reaches in a grid (PTX ISA, "Scope").
+
+use crate::access::{Access, AccessKind, Order, Scope};
+
+/// What the threads of a grid have in common, from near to far. Scopes come down to these: there is
+/// one device, so that the system reaches no further.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Level {
+    Block,
+    Cluster,
+    Device,
+}
+
+impl Level {
+    /// From near to far: the place of a level in an array of three.
+    pub(super) const ALL: [Self; 3] = [Self::Block, Self::Cluster, Self::Device];
+
+    pub(super) fn of(scope: Scope) -> Self {
+        match scope {
+            Scope::Block => Self::Block,
+            Scope::Cluster => Self::Cluster,
+            Scope::Device | Scope::System => Self::Device,
+        }
+    }
+}
+
+/// How threads, by their numbers in the grid, make blocks and clusters.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shape {
+    pub(super) block_threads: u32,
+    pub(super) cluster_blocks: u32,
+}
+
+impl Shape {
+    /// The number of the group of a level that a thread is in.
+    pub(super) fn group(self, level: Level, thread: u32) -> u32 {
+        match level {
+            Level::Block => thread / self.block_threads,
+            Level::Cluster => self.group(Level::Block, thread) / self.cluster_blocks,
+            Level::Device => 0,
+        }
+    }
+
+    /// The nearest level that two threads share: a scope includes the other thread if it is as far
+    /// or further.
+    pub(super) fn between(self, a: u32, b: u32) -> Level {
+        let shared = |level: &Level| self.group(*level, a) == self.group(*level, b);
+        Level::ALL.into_iter().find(shared).unwrap_or(Level::Device)
+    }
+}
+
+impl Order {
+    pub(super) fn acquires(self) -> bool {
+        matches!(self, Self::Acquire | Self::AcqRel | Self::SeqCst)
+    }
+
+    pub(super) fn releases(self) -> bool {
+        matches!(self, Self::Release | Self::AcqRel | Self::SeqCst)
+    }
+}
+
+impl Access {
+    pub(super) fn reads(self) -> bool {
+        self.kind != AccessKind::Write
+    }
+
+    pub(super) fn writes(self) -> bool {
+        self.kind != AccessKind::Read
+    }
+
+    /// How far a strong access reaches; none for a weak one (PTX ISA, "Operation Types"). An atomic
+    /// is always strong.
+    pub(super) fn reach(self) -> Option<Level> {
+        match (self.order, self.kind) {
+            (Order::Weak, AccessKind::Read | AccessKind::Write) => None,
+            (Order::Volatile, _) => Some(Level::Device),
+            _ => Some(Level::of(self.scope)),
+        }
+    }
+}

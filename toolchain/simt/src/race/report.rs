@@ -1,0 +1,169 @@
+//! How a race is told.
+
+use crate::access::{Access, AccessKind, Order, Scope};
+use crate::fault::{Site, Target};
+use core::fmt;
+
+/// An access that races with another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RacingAccess {
+    /// Who and where.
+    pub site: Site,
+    /// What it did.
+    pub access: Access,
+    /// Its width.
+    pub bytes: usize,
+}
+
+/// Two accesses to the same bytes, one of which writes, that nothing orders and that are not morally
+/// strong to each other (PTX ISA, "Data-Races"): on hardware what is read is anyone's guess.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Race {
+    /// What the later one touched.
+    pub target: Target,
+    /// The access that came first in this run.
+    pub earlier: RacingAccess,
+    /// The access that came to the same bytes later.
+    pub later: RacingAccess,
+    /// What is missing.
+    pub missing: MissingOrder,
+}
+
+/// Why two accesses race.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum MissingOrder {
+    /// Both are strong, but one of them has a scope without the thread of the other.
+    Scope(Scope),
+    /// Both are strong, but overlap only in part.
+    Overlap,
+    /// The thread that came later, or one that it knows of, read what the earlier one wrote
+    /// afterwards: only the order between those two is missing.
+    Link(Box<Link>),
+    /// Nobody has told the later thread anything of the earlier one.
+    Everything {
+        /// Whether both are of one block.
+        same_block: bool,
+    },
+}
+
+/// A write and a read of it that do not order what is around them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Link {
+    /// The write.
+    pub write: RacingAccess,
+    /// The read.
+    pub read: RacingAccess,
+    /// Why they do not.
+    pub flaw: LinkFlaw,
+}
+
+/// Why a read that sees a write does not see what came before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LinkFlaw {
+    /// The write neither releases nor follows a fence.
+    NotReleased,
+    /// The write releases, or the fence before it does, at a scope without the reader.
+    ReleaseScope,
+    /// The read does not acquire, and no fence follows it.
+    NotAcquired,
+    /// The read acquires at a scope without the writer.
+    AcquireScope,
+}
+
+impl fmt::Display for RacingAccess {
+    /// `4-byte release store at device scope (kernel k, block (0, 0, 0), …)`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            site,
+            access,
+            bytes,
+        } = self;
+        let order = match access.order {
+            Order::Weak if access.kind == AccessKind::Atomic => "relaxed",
+            Order::Weak => "weak",
+            Order::Volatile => "volatile",
+            Order::Relaxed => "relaxed",
+            Order::Acquire => "acquire",
+            Order::Release => "release",
+            Order::AcqRel => "acq_rel",
+            Order::SeqCst => "sc",
+        };
+        write!(f, "{bytes}-byte {order} {access}")?;
+        if access.reach().is_some() {
+            write!(f, " at {} scope", name(access.scope))?;
+        }
+        write!(f, " ({site})")
+    }
+}
+
+impl fmt::Display for Race {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            target,
+            earlier,
+            later,
+            missing,
+        } = self;
+        write!(f, "data race: {later} and {earlier} touch {target}")?;
+        if let Some((_, offset)) = target.region
+            && offset % later.bytes as u64 == 0
+        {
+            write!(f, ", element {}", offset / later.bytes as u64)?;
+        }
+        write!(f, "; {missing}")
+    }
+}
+
+impl fmt::Display for MissingOrder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Scope(scope) => write!(
+                f,
+                "{} scope does not reach the other thread: widen it",
+                name(*scope)
+            ),
+            Self::Overlap => {
+                f.write_str("they overlap only in part: strong accesses must have the same width")
+            }
+            Self::Link(link) => write!(f, "{link}"),
+            Self::Everything { same_block: true } => f.write_str(
+                "nothing orders them: a barrier of the block or the warp must stand between them",
+            ),
+            Self::Everything { same_block: false } => f.write_str(
+                "nothing orders them: the one must release at device scope, and the other acquire what it wrote",
+            ),
+        }
+    }
+}
+
+impl fmt::Display for Link {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { write, read, flaw } = self;
+        write!(f, "the {read} sees the {write}, but ")?;
+        f.write_str(match flaw {
+            LinkFlaw::NotReleased => {
+                "the write is not released: make it release, or put a fence before it"
+            }
+            LinkFlaw::ReleaseScope => {
+                "the scope of the release does not reach the reader: widen it"
+            }
+            LinkFlaw::NotAcquired => {
+                "the read does not acquire: make it acquire, or put a fence behind it"
+            }
+            LinkFlaw::AcquireScope => {
+                "the scope of the acquire does not reach the writer: widen it"
+            }
+        })
+    }
+}
+
+fn name(scope: Scope) -> &'static str {
+    match scope {
+        Scope::Block => "block",
+        Scope::Cluster => "cluster",
+        Scope::Device => "device",
+        Scope::System => "system",
+    }
+}

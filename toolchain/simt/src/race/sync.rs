@@ -1,0 +1,194 @@
+//! What orders threads: locations, fences, barriers.
+
+use super::cell::{CELL_BYTES, Event};
+use super::clock::{Clock, Stamp};
+use super::reach::Level;
+use super::shadow::Span;
+use super::value::{Head, Value, add_head};
+use super::{LinkFlaw, Seen, State};
+use crate::access::{Order, Scope};
+
+impl State {
+    /// A read comes to know what was released to it, as far as it acquires. Returns how many writes
+    /// it observes.
+    pub(super) fn acquire(&mut self, new: &Event, span: Span) -> u32 {
+        let Some(reach) = new.access.reach().filter(|_| new.access.reads()) else {
+            return 0;
+        };
+        let location = (span.region, span.offset);
+        let reader = &mut self.threads[new.thread as usize];
+        let acquires = new.access.order.acquires();
+        if acquires {
+            reader.acquire_from(location, reach);
+        }
+        let cell = self.shadow.cell(span.region, span.offset / CELL_BYTES);
+        let here = |value: &&Value| value.write.is_of(new.start, new.bytes);
+        let Some(value) = cell.values.iter().find(here) else {
+            return 0;
+        };
+        if !value.write.morally_strong(new, self.shape) {
+            return 0;
+        }
+        let new_to = |now: &Stamp, head: &Head| !now.knows(head.stamp.thread, head.stamp.epoch);
+        let takes_all = acquires && reach == Level::Device;
+        if takes_all
+            && value
+                .heads
+                .iter()
+                .any(|head| head.reach == Some(Level::Device) && new_to(&reader.now, head))
+        {
+            reader.now.clock.join(&value.everywhere);
+        }
+        for head in &value.heads {
+            let writer = head.stamp.thread;
+            if !new_to(&reader.now, head) {
+                continue;
+            }
+            let apart = self.shape.between(writer, new.thread);
+            let flaw = match head.reach {
+                None => LinkFlaw::NotReleased,
+                Some(reach) if reach < apart => LinkFlaw::ReleaseScope,
+                Some(_) if acquires && apart <= reach => {
+                    reader.now.clock.absorb(&head.stamp);
+                    continue;
+                }
+                Some(_) => {
+                    reader.saw(location, apart, &head.stamp);
+                    if acquires {
+                        LinkFlaw::AcquireScope
+                    } else {
+                        LinkFlaw::NotAcquired
+                    }
+                }
+            };
+            let (head, read) = (head.clone(), *new);
+            let seen = Seen { head, read, flaw };
+            let unreleased = flaw == LinkFlaw::NotReleased;
+            self.links.insert((new.thread, writer, unreleased), seen);
+        }
+        value.run
+    }
+
+    /// A write leaves what it releases, for readers to acquire.
+    pub(super) fn release(&mut self, new: &Event, span: Span) {
+        if !new.access.writes() {
+            return;
+        }
+        let (first, mask) = span.cells().next().expect("an access has bytes");
+        let new = new.of_cell(mask);
+        let values = &mut self.shadow.cell(span.region, first).values;
+        let here = |value: &Value| value.write.is_of(new.start, new.bytes);
+        let Some(reach) = new.access.reach() else {
+            values.retain(|value| value.write.mask & mask == 0);
+            return;
+        };
+        values.retain(|value| value.write.mask & mask == 0 || here(value));
+        let writer = &mut self.threads[new.thread as usize];
+        let head = |stamp, reach| Head {
+            stamp,
+            reach,
+            write: new,
+        };
+        let mut patterns: Vec<Head> = Level::ALL
+            .into_iter()
+            .zip(&writer.fences)
+            .filter_map(|(reach, fence)| Some(head(fence.clone()?, Some(reach))))
+            .collect();
+        let releases = new.access.order.releases();
+        let own = releases.then(|| head(writer.now.pass_on(), Some(reach)));
+        let at = values.iter().position(here).unwrap_or_else(|| {
+            values.push(Value::of(new));
+            values.len() - 1
+        });
+        let value = &mut values[at];
+        let continues = new.access.reads() && value.write.morally_strong(&new, self.shape);
+        if !continues {
+            value.restart();
+        }
+        value.run += 1;
+        value.write = new;
+        match own {
+            Some(own) => {
+                add_head(&mut value.released, own.clone());
+                patterns.push(own);
+            }
+            None => {
+                let mine = |head: &&Head| head.stamp.thread == new.thread;
+                patterns.extend(value.released.iter().filter(mine).cloned());
+            }
+        }
+        if !releases {
+            // For what came after the last fence.
+            patterns.push(head(writer.now.clone(), None));
+        }
+        for pattern in patterns {
+            value.pass_on(pattern);
+        }
+    }
+
+    /// A fence (PTX ISA, "membar / fence").
+    pub(super) fn fence(&mut self, thread: u32, scope: Scope, order: Order) {
+        let reach = Level::of(scope);
+        let shape = self.shape;
+        let among = Level::ALL[..=reach as usize]
+            .iter()
+            .map(|&level| (level, shape.group(level, thread)));
+        let thread = &mut self.threads[thread as usize];
+        if order == Order::SeqCst {
+            // Fence-SC order: those that came before, where each reaches the other.
+            let before = among.clone().filter_map(|group| self.fences.get(&group));
+            before.for_each(|before| thread.now.clock.join(before));
+        }
+        if order.acquires() {
+            thread.acquire(reach);
+        }
+        if order.releases() {
+            thread.release(reach);
+        }
+        if order == Order::SeqCst
+            && let Some(stamp) = &thread.fences[reach as usize]
+        {
+            for group in among {
+                self.fences.entry(group).or_default().absorb(stamp);
+            }
+        }
+    }
+
+    /// Each of these threads knows afterwards what all of them knew.
+    pub(super) fn meet(&mut self, threads: impl Iterator<Item = u32> + Clone) {
+        let mut all = Clock::default();
+        let mut last = Clock::default();
+        for thread in threads.clone() {
+            // Most threads of a block share the numbers of their last barrier.
+            let clock = &self.threads[thread as usize].now.clock;
+            if !clock.is(&last) {
+                all.join(clock);
+                last = clock.clone();
+            }
+        }
+        for thread in threads.clone() {
+            all.raise(thread, self.threads[thread as usize].now.epoch);
+        }
+        for thread in threads {
+            let now = &mut self.threads[thread as usize].now;
+            now.epoch += 1;
+            now.clock = all.clone();
+        }
+    }
+
+    /// An arrival passes on what its thread knows if it releases; a relaxed one what the thread's
+    /// last fence of the cluster or further released (PTX ISA, `barrier.cluster`).
+    pub(super) fn cluster_arrive(&mut self, thread: u32, order: Order) {
+        let arriving = &mut self.threads[thread as usize];
+        let stamps: Vec<_> = if order.releases() {
+            vec![arriving.now.pass_on()]
+        } else {
+            let fences = &arriving.fences[Level::Cluster as usize..];
+            fences.iter().flatten().cloned().collect()
+        };
+        let cluster = self.cluster(thread);
+        stamps
+            .iter()
+            .for_each(|stamp| cluster.arriving.absorb(stamp));
+    }
+}

@@ -1,0 +1,475 @@
+//! Data races, litmus test by litmus test: what the memory model of PTX orders is none, what it does
+//! not is one, and the fault says what is missing. Each holds whatever the schedule.
+
+use simt::{
+    Access, AccessKind, Dim3, Fault, LaunchConfig, LinkFlaw, Memory, MissingOrder, Order, Policy,
+    Race, Scope, Space, launch, position,
+};
+
+use crate::support::{Words, assert_site, config, schedules};
+
+pub(crate) const FLAG: usize = 0;
+pub(crate) const DATA: usize = 16;
+
+/// Runs a kernel over words of zero under each schedule, looking for races: there is one under all
+/// of them, for the same reason, or under none.
+#[track_caller]
+pub(crate) fn race_in(
+    grid: impl Into<Dim3>,
+    block: impl Into<Dim3>,
+    kernel: impl Fn(Words),
+) -> Option<MissingOrder> {
+    let launched = LaunchConfig {
+        races: true,
+        ..config(grid, block, Policy::RoundRobin)
+    };
+    let mut found = Vec::new();
+    for schedule in schedules() {
+        let mut memory = Memory::new(1 << 20);
+        let words = Words::zeros(&mut memory, 32);
+        let config = LaunchConfig {
+            schedule,
+            ..launched
+        };
+        found.push(match launch(&mut memory, &config, &|| kernel(words)) {
+            Ok(_) => None,
+            Err(Fault::Race(race)) => Some(race.missing),
+            Err(fault) => panic!("{schedule:?}: {fault}"),
+        });
+    }
+    // Threads and lines differ between schedules where several races are to be found.
+    let kind = |missing: &Option<MissingOrder>| match missing {
+        Some(MissingOrder::Link(link)) => format!("{:?}", link.flaw),
+        other => format!("{other:?}"),
+    };
+    assert!(
+        found.iter().all(|other| kind(other) == kind(&found[0])),
+        "{found:?}"
+    );
+    found.swap_remove(0)
+}
+
+/// What is wrong between a write of a flag and a read of it.
+fn flaw(missing: Option<MissingOrder>) -> Option<LinkFlaw> {
+    match missing {
+        None => None,
+        Some(MissingOrder::Link(link)) => Some(link.flaw),
+        Some(other) => panic!("{other}"),
+    }
+}
+
+/// One thread writes data and tells a flag, another waits for the flag and reads the data: in
+/// another warp of its block, or in another block.
+#[track_caller]
+fn message(same_block: bool, tell: impl Fn(Words), seen: impl Fn(Words) -> bool) -> Option<Race> {
+    let (grid, block) = if same_block { (1, 33) } else { (2, 1) };
+    let mut races = Vec::new();
+    for schedule in schedules() {
+        let mut memory = Memory::new(1 << 20);
+        let words = Words::zeros(&mut memory, 32);
+        let config = LaunchConfig {
+            schedule,
+            races: true,
+            ..config(grid, block, Policy::RoundRobin)
+        };
+        let result = launch(&mut memory, &config, &|| {
+            let at = position();
+            match (at.block_idx.x, at.thread_idx.x) {
+                (0, 0) => {
+                    words.set(DATA, 42);
+                    tell(words);
+                }
+                (1, 0) | (0, 32) => {
+                    while !seen(words) {
+                        simt::spin();
+                    }
+                    assert_eq!(words.get(DATA), 42);
+                }
+                _ => {}
+            }
+        });
+        races.push(match result {
+            Ok(_) => None,
+            Err(Fault::Race(race)) => Some(*race),
+            Err(fault) => panic!("{schedule:?}: {fault}"),
+        });
+    }
+    assert!(
+        races
+            .iter()
+            .all(|race| race.is_some() == races[0].is_some()),
+        "{races:?}"
+    );
+    races.swap_remove(0)
+}
+
+fn missing(race: Option<Race>) -> Option<MissingOrder> {
+    race.map(|race| race.missing)
+}
+
+#[test]
+fn a_message_needs_a_release_and_an_acquire_that_reach_the_other_block() {
+    use {Order::*, Scope::*};
+    let passed = |same_block, tells: (Order, Scope), sees: (Order, Scope)| {
+        flaw(missing(message(
+            same_block,
+            |words| words.store(FLAG, 1, tells.0, tells.1),
+            |words| words.load(FLAG, sees.0, sees.1) == 1,
+        )))
+    };
+    for same_block in [true, false] {
+        let released = (Release, Device);
+        let acquired = (Acquire, Device);
+        assert_eq!(passed(same_block, released, acquired), None);
+        assert_eq!(
+            passed(same_block, (Release, System), (Acquire, System)),
+            None
+        );
+        for tells in [(Relaxed, Device), (Volatile, System)] {
+            let flaw = passed(same_block, tells, acquired);
+            assert_eq!(flaw, Some(LinkFlaw::NotReleased));
+        }
+        for sees in [(Relaxed, Device), (Volatile, System)] {
+            let flaw = passed(same_block, released, sees);
+            assert_eq!(flaw, Some(LinkFlaw::NotAcquired));
+        }
+    }
+    // In one block its scope is enough.
+    assert_eq!(passed(true, (Release, Block), (Acquire, Block)), None);
+    assert_eq!(passed(true, (Release, Device), (Acquire, Block)), None);
+}
+
+#[test]
+fn a_flag_of_a_scope_without_the_reader_is_itself_raced_for() {
+    use {Order::*, Scope::*};
+    for (tells, sees) in [(Block, Device), (Device, Block), (Block, Block)] {
+        let race = message(
+            false,
+            |words| words.store(FLAG, 1, Release, tells),
+            |words| words.load(FLAG, Acquire, sees) == 1,
+        );
+        assert_eq!(missing(race), Some(MissingOrder::Scope(Block)));
+    }
+}
+
+#[test]
+fn a_flag_that_is_written_or_read_plainly_is_raced_for() {
+    use {Order::*, Scope::*};
+    for same_block in [true, false] {
+        let plain_store = message(
+            same_block,
+            |words| words.set(FLAG, 1),
+            |words| words.load(FLAG, Acquire, Device) == 1,
+        );
+        let plain_load = message(
+            same_block,
+            |words| words.store(FLAG, 1, Release, Device),
+            |words| words.get(FLAG) == 1,
+        );
+        for race in [plain_store, plain_load] {
+            let missing = missing(race);
+            assert_eq!(missing, Some(MissingOrder::Everything { same_block }));
+        }
+    }
+}
+
+#[test]
+fn fences_make_patterns_of_relaxed_accesses() {
+    use {Order::*, Scope::*};
+    let passed = |same_block, before: Option<(Order, Scope)>, behind: Option<(Order, Scope)>| {
+        let fence = |fence: Option<(Order, Scope)>| {
+            if let Some((order, scope)) = fence {
+                simt::fence(scope, order);
+            }
+        };
+        flaw(missing(message(
+            same_block,
+            |words| {
+                fence(before);
+                words.store(FLAG, 1, Relaxed, Device);
+            },
+            |words| {
+                let seen = words.load(FLAG, Relaxed, Device) == 1;
+                if seen {
+                    fence(behind);
+                }
+                seen
+            },
+        )))
+    };
+    let device = Some((AcqRel, Device));
+    for same_block in [true, false] {
+        assert_eq!(passed(same_block, device, device), None);
+        let sc = Some((SeqCst, Device));
+        assert_eq!(passed(same_block, sc, sc), None);
+        let halves = (Some((Release, Device)), Some((Acquire, Device)));
+        assert_eq!(passed(same_block, halves.0, halves.1), None);
+        let none = passed(same_block, None, device);
+        assert_eq!(none, Some(LinkFlaw::NotReleased));
+        let none = passed(same_block, device, None);
+        assert_eq!(none, Some(LinkFlaw::NotAcquired));
+        let wrong_way = passed(same_block, Some((Acquire, Device)), device);
+        assert_eq!(wrong_way, Some(LinkFlaw::NotReleased));
+    }
+    let block = Some((AcqRel, Block));
+    assert_eq!(passed(true, block, block), None);
+    assert_eq!(passed(false, block, device), Some(LinkFlaw::ReleaseScope));
+    assert_eq!(passed(false, device, block), Some(LinkFlaw::NotAcquired));
+}
+
+#[test]
+fn a_sequentially_consistent_fence_comes_after_those_before_it() {
+    // Block 0 writes before its fence, block 1 reads behind its own: only who runs first orders them.
+    let is_race = |order, policy| {
+        let mut memory = Memory::new(1 << 20);
+        let words = Words::zeros(&mut memory, 32);
+        let config = LaunchConfig {
+            races: true,
+            ..config(2, 1, policy)
+        };
+        let result = launch(&mut memory, &config, &|| {
+            if position().block_idx.x == 0 {
+                words.set(DATA, 42);
+                simt::fence(Scope::Device, order);
+            } else {
+                simt::fence(Scope::Device, order);
+                words.get(DATA);
+            }
+        });
+        matches!(result, Err(Fault::Race(_)))
+    };
+    assert!(!is_race(Order::SeqCst, Policy::RunAhead));
+    assert!(is_race(Order::SeqCst, Policy::Reverse));
+    assert!(is_race(Order::AcqRel, Policy::RunAhead));
+}
+
+#[test]
+fn a_release_is_passed_on_through_atomics_and_by_no_other_store() {
+    use {Order::*, Scope::*};
+    // Block 0 releases, block 1 changes the flag, block 2 acquires what block 1 left there, once it
+    // is there.
+    let passed = |change: fn(Words)| {
+        race_in(3, 1, move |words| match position().block_idx.x {
+            0 => {
+                words.set(DATA, 42);
+                words.store(FLAG, 1, Release, Device);
+            }
+            1 => {
+                while words.load(FLAG, Relaxed, Device) != 1 {
+                    simt::spin();
+                }
+                change(words);
+                words.store(FLAG + 1, 1, Relaxed, Device);
+            }
+            _ => {
+                while words.load(FLAG + 1, Relaxed, Device) != 1 {
+                    simt::spin();
+                }
+                words.load(FLAG, Acquire, Device);
+                assert_eq!(words.get(DATA), 42);
+            }
+        })
+    };
+    let atomic = passed(|words| {
+        words.add_at(FLAG, 1, Relaxed, Device);
+    });
+    assert_eq!(atomic, None);
+    let same_block = false;
+    let race = Some(MissingOrder::Everything { same_block });
+    let stored = passed(|words| words.store(FLAG, 2, Relaxed, Device));
+    assert_eq!(stored, race);
+    let atomic_of_the_block = passed(|words| {
+        words.add_at(FLAG, 1, Relaxed, Block);
+    });
+    assert_eq!(atomic_of_the_block, Some(MissingOrder::Scope(Block)));
+}
+
+#[test]
+fn a_later_store_of_the_same_thread_passes_its_release_on() {
+    let race = race_in(2, 1, |words| {
+        if position().block_idx.x == 0 {
+            words.set(DATA, 42);
+            words.store(FLAG, 1, Order::Release, Scope::Device);
+            words.store(FLAG, 2, Order::Relaxed, Scope::Device);
+        } else {
+            while words.load(FLAG, Order::Acquire, Scope::Device) != 2 {
+                simt::spin();
+            }
+            words.get(DATA);
+        }
+    });
+    assert_eq!(race, None);
+}
+
+#[test]
+fn a_write_that_was_observed_may_be_overwritten_plainly() {
+    // Causality takes in the writes that a strong read observes, though nothing that came before
+    // them: here those of the counter, but not the data.
+    let observed = |data: bool| {
+        race_in(3, 1, move |words| {
+            if position().block_idx.x > 0 {
+                words.set(DATA + position().block_idx.x as usize, 1);
+                words.add_at(FLAG, 1, Order::Relaxed, Scope::Device);
+            } else {
+                while words.load(FLAG, Order::Relaxed, Scope::Device) != 2 {
+                    simt::spin();
+                }
+                words.set(FLAG, 0);
+                if data {
+                    words.get(DATA + 1);
+                }
+            }
+        })
+    };
+    assert_eq!(observed(false), None);
+    assert_eq!(flaw(observed(true)), Some(LinkFlaw::NotReleased));
+}
+
+#[test]
+fn neighbouring_bytes_are_apart_and_overlapping_ones_are_not() {
+    let touched = |first: (usize, usize), second: (usize, usize)| {
+        let (weak, strong) = (Order::Weak, Order::Relaxed);
+        [weak, strong].map(|order| {
+            race_in(2, 1, |words| {
+                let (offset, bytes) = [first, second][position().block_idx.x as usize];
+                let at = (words.address() as usize + offset) as *const u8;
+                let access = Access::write(Space::Global).ordered(order, Scope::Device);
+                assert!(simt::access(at, bytes, access));
+            })
+        })
+    };
+    for (first, second) in [
+        ((0, 1), (1, 1)),
+        ((4, 2), (6, 2)),
+        ((0, 8), (8, 4)),
+        ((16, 16), (32, 16)),
+    ] {
+        assert_eq!(
+            touched(first, second),
+            [None, None],
+            "{first:?}, {second:?}"
+        );
+    }
+    for (first, second) in [
+        ((3, 1), (2, 2)),
+        ((0, 8), (4, 4)),
+        ((16, 16), (30, 2)),
+        ((8, 8), (8, 4)),
+    ] {
+        let race = Some(MissingOrder::Everything { same_block: false });
+        let partial = Some(MissingOrder::Overlap);
+        assert_eq!(
+            touched(first, second),
+            [race, partial],
+            "{first:?}, {second:?}"
+        );
+    }
+    let race = Some(MissingOrder::Everything { same_block: false });
+    assert_eq!(touched((8, 8), (8, 8)), [race, None]);
+}
+
+#[test]
+fn reads_race_with_no_reads_and_with_any_write() {
+    let read = race_in(3, 40, |words| {
+        words.get(DATA);
+    });
+    assert_eq!(read, None);
+    for writer in [0, 2] {
+        let written = race_in(3, 1, move |words| {
+            if position().block_idx.x == writer {
+                words.set(DATA, 1);
+            } else {
+                words.get(DATA);
+            }
+        });
+        let same_block = false;
+        assert_eq!(written, Some(MissingOrder::Everything { same_block }));
+    }
+}
+
+#[test]
+fn what_is_done_between_launches_and_in_blocks_apart_is_ordered_or_apart() {
+    let mut memory = Memory::new(1 << 20);
+    let words = Words::zeros(&mut memory, 32);
+    let config = LaunchConfig {
+        races: true,
+        max_resident_blocks: Some(1),
+        ..config(3, 1, Policy::RoundRobin)
+    };
+    for writer in 0..3 {
+        launch(&mut memory, &config, &|| {
+            // Where one block ends another may find its shared memory, which is another all the same.
+            Words::shared(simt::static_shared("word", 4, 4)).set(0, 1);
+            if position().block_idx.x == writer {
+                words.set(DATA, words.get(DATA) + 1);
+            }
+        })
+        .expect("one launch follows the other");
+        memory.zero(words.address(), 4).expect("in bounds");
+    }
+    assert_eq!(words.host(&memory, 32)[DATA], 3);
+}
+
+#[test]
+fn a_race_names_both_accesses_and_what_is_missing() {
+    let mut memory = Memory::new(1 << 20);
+    let words = Words::zeros(&mut memory, 32);
+    let config = LaunchConfig {
+        races: true,
+        ..config(2, 1, Policy::RoundRobin)
+    };
+    let line = line!();
+    let fault = launch(&mut memory, &config, &|| {
+        if position().block_idx.x == 0 {
+            words.set(DATA, 42);
+            words.store(FLAG, 1, Order::Relaxed, Scope::Device);
+        } else {
+            while words.load(FLAG, Order::Acquire, Scope::Device) != 1 {
+                simt::spin();
+            }
+            words.get(DATA);
+        }
+    })
+    .expect_err("the flag is not released");
+    assert_site(&fault, 1, 0, file!(), line + 9);
+    let Fault::Race(race) = &fault else {
+        panic!("{fault}")
+    };
+    assert_eq!(race.later.access.kind, AccessKind::Read);
+    assert_eq!(race.earlier.site.place.line(), line + 3);
+    let at = |line: u32, block: u32| {
+        let file = file!();
+        format!("(kernel test, block ({block}, 0, 0), thread (0, 0, 0), at {file}:{line}:")
+    };
+    let told = fault.to_string();
+    for part in [
+        format!("data race: 4-byte weak load {}", at(line + 9, 1)),
+        format!("and 4-byte weak store {}", at(line + 3, 0)),
+        "touch offset 64 of allocation 0 (128 bytes), element 16; ".to_owned(),
+        format!(
+            "the 4-byte acquire load at device scope {}",
+            at(line + 6, 1)
+        ),
+        format!(
+            "sees the 4-byte relaxed store at device scope {}",
+            at(line + 4, 0)
+        ),
+        "but the write is not released: make it release, or put a fence before it".to_owned(),
+    ] {
+        assert!(told.contains(&part), "{part:?} should be in {told:?}");
+    }
+}
+
+#[test]
+fn more_threads_than_a_clock_has_numbers_for_are_refused() {
+    let mut memory = Memory::new(1 << 20);
+    let config = LaunchConfig {
+        races: true,
+        ..config(17, 1024, Policy::Coarse)
+    };
+    let fault = launch(&mut memory, &config, &|| {}).expect_err("17 × 1024 threads");
+    let Fault::TooLargeForRaces { threads, limit, .. } = fault else {
+        panic!("{fault}")
+    };
+    assert_eq!((threads, limit), (17 * 1024, 16 * 1024));
+}
