@@ -74,10 +74,13 @@ pub fn kernels(ptx: &str) -> Vec<String> {
         .collect()
 }
 
-/// The compiler's text without the marks around inline assembly, trailing blanks and runs of empty lines.
+/// The compiler's text without the marks around inline assembly, trailing blanks and runs of empty lines, and with the
+/// bounds of a launch, which `#[kernel]` leaves as a comment in the body, where PTX has them: between the parameters
+/// of the entry and its body.
 pub(crate) fn tidy(ptx: &str) -> String {
     let mut tidied = String::with_capacity(ptx.len());
     let mut after_empty = true;
+    let mut body = 0;
     for line in ptx.lines().map(str::trim_end) {
         let mark = matches!(
             line.trim_start(),
@@ -89,6 +92,13 @@ pub(crate) fn tidy(ptx: &str) -> String {
             continue;
         }
         after_empty = line.is_empty();
+        if line == "{" {
+            body = tidied.len();
+        }
+        if let Some(bounds) = line.trim_start().strip_prefix("// .maxntid ") {
+            tidied.insert_str(body, &format!(".maxntid {bounds}\n"));
+            continue;
+        }
         tidied.push_str(line);
         tidied.push('\n');
     }
@@ -129,6 +139,13 @@ mod tests {
     fn every_visible_entry_is_a_kernel_and_nothing_else_is() {
         let ptx = ".visible .entry a(\n.func helper(\n.visible .func f(\n.visible .entry b()\n.entry hidden(";
         assert_eq!(kernels(ptx), ["a", "b"]);
+    }
+
+    #[test]
+    fn the_bounds_of_a_launch_move_to_the_head_of_their_entry() {
+        let ptx = ".visible .entry a(\n\t.param .b32 a_0\n)\n{\n\t.reg .b32 %r<1>;\n\t// .maxntid 512, 1, 1 .minnctapersm 2\n\tret;\n}\n.visible .entry b()\n{\n\tret;\n}\n";
+        let moved = ".visible .entry a(\n\t.param .b32 a_0\n)\n.maxntid 512, 1, 1 .minnctapersm 2\n{\n\t.reg .b32 %r<1>;\n\tret;\n}\n.visible .entry b()\n{\n\tret;\n}\n";
+        assert_eq!(tidy(ptx), moved);
     }
 
     #[test]

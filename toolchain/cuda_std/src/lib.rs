@@ -30,6 +30,7 @@ pub mod convert;
 #[cfg(any(compute_ge_90, not(target_arch = "nvptx64")))]
 pub mod dependent;
 mod dim;
+pub mod float;
 pub mod launch;
 pub mod memory;
 pub mod spin;

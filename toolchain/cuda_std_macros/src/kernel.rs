@@ -2,14 +2,12 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::{
-    Attribute, Error, FnArg, Ident, ItemFn, Pat, Result, ReturnType, Token, parse::Parser,
-    punctuated::Punctuated,
-};
+use syn::{Attribute, Error, FnArg, ItemFn, LitInt, Pat, Result, ReturnType, parse::Parser};
 
 /// Expands one kernel into its device entry point and its host type.
 pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStream> {
-    let cooperative = is_cooperative(options)?;
+    let options = Options::parse(options)?;
+    let (cooperative, bounds) = (options.cooperative, options.bounds());
     let function: ItemFn = syn::parse2(item)?;
     check(&function)?;
     let (names, types) = parameters(&function)?;
@@ -21,14 +19,17 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStr
         block,
     } = &function;
     let (name, inputs) = (&sig.ident, &sig.inputs);
-    let text = name.to_string();
+    let (text, statements) = (name.to_string(), &block.stmts);
     let on_type = attrs.iter().filter(|attr| belongs_to_type(attr));
     let on_body = attrs.iter().filter(|attr| belongs_to_body(attr));
     Ok(quote! {
         #[cfg(target_arch = "nvptx64")]
         #(#attrs)*
         #[unsafe(no_mangle)]
-        #vis unsafe extern "ptx-kernel" fn #name(#inputs) #block
+        #vis unsafe extern "ptx-kernel" fn #name(#inputs) {
+            #bounds
+            #(#statements)*
+        }
 
         #[cfg(not(target_arch = "nvptx64"))]
         #(#on_type)*
@@ -49,18 +50,54 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStr
     })
 }
 
-fn is_cooperative(options: TokenStream) -> Result<bool> {
-    let options = Punctuated::<Ident, Token![,]>::parse_terminated.parse2(options)?;
-    let mut cooperative = false;
-    for option in &options {
-        if option != "cooperative" {
-            let message =
-                format!("unknown kernel option `{option}`: the options are `cooperative`");
-            return Err(Error::new_spanned(option, message));
+/// What stands in the parentheses of `#[kernel(..)]`.
+#[derive(Default)]
+struct Options {
+    cooperative: bool,
+    max_threads: Option<LitInt>,
+    min_blocks: Option<LitInt>,
+}
+
+impl Options {
+    fn parse(tokens: TokenStream) -> Result<Self> {
+        let mut options = Self::default();
+        let parser = syn::meta::parser(|meta| {
+            if meta.path.is_ident("cooperative") {
+                options.cooperative = true;
+            } else if meta.path.is_ident("max_threads") {
+                options.max_threads = Some(meta.value()?.parse()?);
+            } else if meta.path.is_ident("min_blocks") {
+                options.min_blocks = Some(meta.value()?.parse()?);
+            } else {
+                let known = "`cooperative`, `max_threads = N` and `min_blocks = N`";
+                let message = format!("unknown kernel option: the options are {known}");
+                return Err(meta.error(message));
+            }
+            Ok(())
+        });
+        parser.parse2(tokens)?;
+        match (&options.max_threads, &options.min_blocks) {
+            (None, Some(blocks)) => Err(Error::new_spanned(
+                blocks,
+                "`min_blocks` needs `max_threads`: of blocks of which size?",
+            )),
+            _ => Ok(options),
         }
-        cooperative = true;
     }
-    Ok(cooperative)
+
+    /// The bounds as PTX directives in a comment within the body: the compiler knows no way to put
+    /// them at the head of an entry, where `cuda_builder` moves them.
+    fn bounds(&self) -> Option<TokenStream> {
+        let threads = self.max_threads.as_ref()?.base10_digits();
+        let mut text = format!("// .maxntid {threads}, 1, 1");
+        if let Some(blocks) = &self.min_blocks {
+            text.push_str(&format!(" .minnctapersm {}", blocks.base10_digits()));
+        }
+        Some(quote! {
+            // SAFETY: a comment.
+            unsafe { ::core::arch::asm!(#text, options(nomem, nostack, preserves_flags)) };
+        })
+    }
 }
 
 fn is_any(attribute: &Attribute, names: &[&str]) -> bool {
@@ -161,6 +198,31 @@ mod tests {
             let said = refusal(item);
             assert!(said.contains(word), "{said}");
         }
+    }
+
+    #[test]
+    fn the_bounds_of_a_launch_are_a_comment_in_the_body() {
+        let options = quote!(max_threads = 512, min_blocks = 2);
+        let expanded = expand(
+            options,
+            quote!(
+                unsafe fn k(a: u32) {}
+            ),
+        )
+        .expect("a kernel");
+        let text = expanded.to_string();
+        assert!(
+            text.contains("\"// .maxntid 512, 1, 1 .minnctapersm 2\""),
+            "{text}"
+        );
+        let alone = expand(
+            quote!(min_blocks = 2),
+            quote!(
+                unsafe fn k() {}
+            ),
+        );
+        let said = alone.expect_err("no block size").to_string();
+        assert!(said.contains("`max_threads`"), "{said}");
     }
 
     /// The attributes of the host's type and of its `run`, as text.

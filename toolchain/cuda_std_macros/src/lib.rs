@@ -30,6 +30,10 @@ use proc_macro::TokenStream;
 ///
 /// * `cooperative`: the kernel holds a barrier over the whole grid, so all its blocks must be
 ///   co-resident. A launch that cannot promise this is refused.
+/// * `max_threads = N`: blocks have at most so many threads (PTX `.maxntid`); a launch with more
+///   fails.
+/// * `min_blocks = N`, with `max_threads`: so many such blocks should fit on a multiprocessor (PTX
+///   `.minnctapersm`), which bounds the registers of a thread.
 ///
 /// # Example
 ///

@@ -26,12 +26,18 @@ pub trait Pack<A: Copy>: Copy {
     /// Every element is `value`.
     fn splat(value: A) -> Self;
 
+    /// Element `i` is `f(i)`.
+    fn from_fn(f: impl Fn(usize) -> A) -> Self;
+
     /// Combines two packs element by element.
     fn zip(self, other: Self, f: impl Fn(A, A) -> A) -> Self;
 
     /// Combines all elements as a balanced tree: the first half with the second, element by
     /// element, until one is left.
     fn fold(self, f: impl Fn(A, A) -> A) -> A;
+
+    /// Takes the elements into `start` one after the other, the first one first.
+    fn in_order<B>(self, start: B, f: impl Fn(B, A) -> B) -> B;
 }
 
 macro_rules! packs {
@@ -43,6 +49,11 @@ macro_rules! packs {
             }
 
             #[inline(always)]
+            fn from_fn(f: impl Fn(usize) -> A) -> Self {
+                [$(f($i)),*]
+            }
+
+            #[inline(always)]
             fn zip(self, other: Self, f: impl Fn(A, A) -> A) -> Self {
                 [$(f(self[$i], other[$i])),*]
             }
@@ -50,6 +61,12 @@ macro_rules! packs {
             #[inline(always)]
             fn fold(self, f: impl Fn(A, A) -> A) -> A {
                 [$(f(self[$low], self[$high])),*].fold(f)
+            }
+
+            #[inline(always)]
+            fn in_order<B>(self, mut start: B, f: impl Fn(B, A) -> B) -> B {
+                $(start = f(start, self[$i]);)*
+                start
             }
         }
     )*};
@@ -67,6 +84,11 @@ impl<A: Copy> Pack<A> for [A; 1] {
     }
 
     #[inline(always)]
+    fn from_fn(f: impl Fn(usize) -> A) -> Self {
+        [f(0)]
+    }
+
+    #[inline(always)]
     fn zip(self, other: Self, f: impl Fn(A, A) -> A) -> Self {
         [f(self[0], other[0])]
     }
@@ -74,6 +96,11 @@ impl<A: Copy> Pack<A> for [A; 1] {
     #[inline(always)]
     fn fold(self, _: impl Fn(A, A) -> A) -> A {
         self[0]
+    }
+
+    #[inline(always)]
+    fn in_order<B>(self, start: B, f: impl Fn(B, A) -> B) -> B {
+        f(start, self[0])
     }
 }
 

@@ -11,7 +11,7 @@ use core::marker::PhantomData;
 /// Making a view is `unsafe`, and that `unsafe` answers for every access made through it: each
 /// index lies below [`len`](Self::len), and accesses of different threads to one element, of which
 /// at least one writes, are ordered by synchronisation or are atomic. On the device none of this
-/// is checked. The emulator checks every index; it does not look for unordered accesses yet.
+/// is checked. The emulator checks every index and, where races are looked for, every order.
 #[repr(C)]
 pub struct View<T, S: Space> {
     base: S::Address,
