@@ -60,7 +60,11 @@ fn arguments_and_results_pass_between_host_and_kernel_from_any_thread() {
     assert_eq!(buffer.download(), Ok(vec![7, 8]));
     assert_eq!(
         log_of("a_store"),
-        ["find a_store", "plain a_store 1,1,1 1,1,1 0"]
+        [
+            "load a_store sm_90",
+            "find a_store",
+            "plain a_store 1,1,1 1,1,1 0"
+        ]
     );
 }
 
@@ -74,7 +78,11 @@ fn a_cooperative_kernel_is_launched_so_even_if_the_geometry_does_not_say() {
     assert_eq!(launch(&device, &barrier, Geometry::new(8, 256)), Ok(()));
     assert_eq!(
         log_of("barrier"),
-        ["find barrier", "ex barrier 8,1,1 256,1,1 0 cooperative=1"]
+        [
+            "load barrier sm_90",
+            "find barrier",
+            "ex barrier 8,1,1 256,1,1 0 cooperative=1"
+        ]
     );
 }
 
@@ -91,6 +99,7 @@ fn clusters_past_eight_are_opted_in_to_and_counted_by_the_driver() {
     assert_eq!(
         log_of("wide"),
         [
+            "load wide sm_90".into(),
             "find wide".into(),
             "set wide 14=1".into(),
             format!("ex wide {shape}"),
@@ -106,7 +115,11 @@ fn an_overlapping_launch_says_so_and_needs_kernels_for_compute_90() {
     assert_eq!(launch(&device, &kernel("early"), geometry), Ok(()));
     assert_eq!(
         log_of("early"),
-        ["find early", "ex early 8,1,1 256,1,1 0 programmatic=1"]
+        [
+            "load early sm_90",
+            "find early",
+            "ex early 8,1,1 256,1,1 0 programmatic=1"
+        ]
     );
     let older = open(&GOOD[..1]).expect("the driver is there");
     let error = launch(&older, &kernel("too_early"), geometry).expect_err("it cannot wait");
@@ -156,19 +169,24 @@ fn a_grid_that_cannot_be_resident_is_refused_with_what_would_fit() {
 }
 
 #[test]
-fn kernels_are_compiled_at_first_use_from_the_newest_image_that_runs() {
+fn a_kernel_is_compiled_alone_at_its_first_use_from_the_newest_image_that_runs() {
     let Some(device) = open(GOOD) else { return };
+    for _ in 0..2 {
+        assert_eq!(
+            device.backend().attributes(&kernel("attributes")),
+            Ok(KernelAttributes {
+                registers: 40,
+                static_shared: 1024,
+                local: 0,
+                max_threads: 1024
+            })
+        );
+    }
     assert_eq!(
-        device.backend().attributes(&kernel("attributes")),
-        Ok(KernelAttributes {
-            registers: 40,
-            static_shared: 1024,
-            local: 0,
-            max_threads: 1024
-        })
+        log_of("attributes"),
+        ["load attributes sm_90", "find attributes"]
     );
-    assert!(!log_of("ninety").is_empty());
-    assert!(log_of("seventy-five").is_empty());
+    assert!(log_of("unasked").is_empty());
     assert_eq!(
         device.backend().attributes(&kernel("missing")),
         Err(DeviceError::UnknownKernel {
@@ -176,20 +194,32 @@ fn kernels_are_compiled_at_first_use_from_the_newest_image_that_runs() {
             image: 90
         })
     );
-    // An image whose kernels nobody asks for is never compiled.
-    let unread = [PtxImage {
-        compute: 80,
-        text: "unread",
-    }];
-    drop(open(&unread));
-    assert!(log_of("unread").is_empty());
+    assert!(log_of("missing").is_empty());
+}
+
+#[test]
+fn a_kernel_stays_loaded_as_long_as_its_device() {
+    let Some(device) = open(GOOD) else { return };
+    let twice = [(); 2].map(|()| launch(&device, &kernel("brief"), Geometry::new(1, 32)));
+    assert_eq!(twice, [Ok(()), Ok(())]);
+    drop(device);
+    assert_eq!(
+        log_of("brief"),
+        [
+            "load brief sm_90",
+            "find brief",
+            "plain brief 1,1,1 32,1,1 0",
+            "plain brief 1,1,1 32,1,1 0",
+            "unload brief"
+        ]
+    );
 }
 
 #[test]
 fn rejected_ptx_shows_what_the_compiler_said() {
     let Some(device) = open(&[PtxImage {
         compute: 90,
-        text: "broken",
+        text: ".target broken\n.visible .entry any()\n{\n}\n",
     }]) else {
         return;
     };
@@ -197,7 +227,7 @@ fn rejected_ptx_shows_what_the_compiler_said() {
     let said = error.to_string();
     for part in [
         "CUDA_ERROR_INVALID_PTX (218)",
-        "compute_90",
+        "`any` of the compute_90",
         "near 'broken'",
     ] {
         assert!(said.contains(part), "{part} in: {said}");

@@ -254,6 +254,7 @@ fn the_driver_is_given_a_graph_once_and_destroys_it_when_dropped() {
     assert_eq!(
         log_of("drawn"),
         [
+            "load drawn sm_90",
             "find drawn",
             "ex drawn 1,1,1 32,1,1 0 programmatic=1",
             "replay drawn",

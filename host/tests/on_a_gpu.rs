@@ -57,7 +57,8 @@ fn a_ptx_that_the_driver_rejects_shows_the_jit_log() {
         log.contains("line 6"),
         "the log should name the line: {log}"
     );
-    assert!(error.to_string().contains(log));
+    let said = error.to_string();
+    assert!(said.contains("`broken`") && said.contains(log), "{said}");
 }
 
 #[test]
@@ -124,7 +125,7 @@ fn a_barrier_word_serves_a_thousand_rounds_of_every_grid() {
     for (blocks, threads) in [
         (Blocks::Exactly(1), 1),
         (Blocks::Exactly(33), 96),
-        (Blocks::Fill, 1024),
+        (Blocks::Fill, 512),
         (Blocks::Fill, 64),
     ] {
         let geometry = cooperative::<barrier_rounds>(&device, blocks, threads, 0).expect("fits");
@@ -175,6 +176,22 @@ fn a_graph_of_the_barrier_replays_a_hundred_times_without_an_error() {
         matches!(refused, Err(DeviceError::GridTooLarge { .. })),
         "{refused:?}"
     );
+}
+
+#[test]
+fn a_kernel_is_compiled_while_its_first_launch_is_recorded() {
+    let Some(device) = gpu(&KERNELS) else { return };
+    let words = device.zeroed::<u32>(GridBarrier::words(0));
+    let barrier = words.expect("the words should fit");
+    // SAFETY: barrier words of 0, and two blocks that are resident everywhere.
+    let launch =
+        || unsafe { device.launch::<barrier_only>(&Geometry::new(2, 32), (barrier.view(), 3)) };
+    let graph = device
+        .record(launch)
+        .expect("a first launch should be recorded");
+    // SAFETY: as above.
+    unsafe { graph.launch() }.expect("should launch");
+    device.synchronize().expect("should run");
 }
 
 /// Each block lets the next grid start, sleeps, and writes its element; each block waits, and

@@ -199,6 +199,8 @@ fn show(module: &Module, usages: &BTreeMap<u32, &BTreeMap<String, Usage>>) -> Ta
 #[cfg(test)]
 mod tests {
     use super::*;
+    use gridsync::device::KERNELS;
+    use std::io::{self, Write};
 
     const PTX: &str = "\
 .target sm_90
@@ -262,5 +264,46 @@ mod tests {
                 .to_string()
                 .contains("spills")
         );
+    }
+
+    /// The driver is given a kernel with what is common to all. One kernel in sixteen is tried.
+    #[test]
+    fn a_kernel_assembles_alone_and_pays_for_no_shared_memory_but_its_own() {
+        let Some(ptxas) = ptxas::find() else {
+            // Not by eprintln!, which the test harness hides when a test passes.
+            writeln!(io::stderr(), "SKIPPED: {}", ptxas::HOW_TO_GET).unwrap();
+            return;
+        };
+        let dir = tempfile::tempdir().unwrap();
+        let mut alone = Vec::new();
+        for image in KERNELS {
+            let parts = image.parts();
+            for kernel in parts.kernels().step_by(16) {
+                let module = parts.module(kernel).unwrap();
+                let path = dir
+                    .path()
+                    .join(format!("{kernel}_compute_{}.ptx", image.compute));
+                fs::write(&path, &module).unwrap();
+                let (_, entry) = module.split_once(".entry").unwrap();
+                alone.push((
+                    kernel,
+                    path,
+                    image.compute,
+                    entry.contains("shared_gridsync_"),
+                ));
+            }
+        }
+        let jobs: Vec<_> = alone
+            .iter()
+            .map(|(_, path, gpu, _)| (path.as_path(), *gpu))
+            .collect();
+        let reports = ptxas::run_all(&ptxas, &jobs).unwrap();
+        for ((kernel, path, _, shares), report) in alone.iter().zip(reports) {
+            let Report::Assembled(usage) = report else {
+                panic!("{}: {report:?}", path.display())
+            };
+            assert_eq!(usage.keys().collect::<Vec<_>>(), [kernel]);
+            assert_eq!(usage[*kernel].shared > 0, *shares, "{}", path.display());
+        }
     }
 }

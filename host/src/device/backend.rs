@@ -79,7 +79,7 @@ pub trait Backend: Send + Sync {
     /// What the kernel needs of the device.
     ///
     /// # Errors
-    /// [`DeviceError::UnknownKernel`], and those of loading the kernels.
+    /// [`DeviceError::UnknownKernel`], and those of loading the kernel.
     fn attributes(&self, kernel: &KernelInfo) -> Result<KernelAttributes, DeviceError>;
 
     /// Blocks of the kernel that fit on one SM at once; 0 if not even one does.
@@ -115,14 +115,18 @@ pub trait Backend: Send + Sync {
     /// What went wrong in it. [`DeviceError::Lost`] if it took the context with it.
     fn synchronize(&self) -> Result<(), DeviceError>;
 
-    /// Puts `work` into the stream between two events, waits, and returns the microseconds of
-    /// device time between them, with a resolution of about half a microsecond.
+    /// Puts `before` into the empty stream and then `work`, between two events; waits, and returns
+    /// the microseconds of device time between them, with a resolution of about half a microsecond.
     ///
     /// What other threads put into the stream meanwhile counts too.
     ///
     /// # Errors
-    /// Those of `work`, and those of the stream.
-    fn time(&self, work: &mut dyn FnMut() -> Result<(), DeviceError>) -> Result<f64, DeviceError>;
+    /// Those of `before` and `work`, and those of the stream.
+    fn time(
+        &self,
+        before: &mut dyn FnMut() -> Result<(), DeviceError>,
+        work: &mut dyn FnMut() -> Result<(), DeviceError>,
+    ) -> Result<f64, DeviceError>;
 
     /// Runs `work` and records the [`launch`](Self::launch)es and [`zero`](Self::zero)s that this
     /// thread makes in it, instead of putting them into the stream.

@@ -33,14 +33,17 @@ pub enum DeviceError {
         offered: Vec<u32>,
     },
 
-    /// The driver did not accept the PTX.
-    #[error("the driver rejected the compute_{image} kernels: {result}, {}\n{log}", meaning(.result))]
+    /// The driver did not accept a kernel's PTX.
+    #[error("the driver rejected `{kernel}` of the compute_{image} kernels: {result}, {}\n{log}", meaning(.result))]
     Jit {
-        /// What the rejected image was compiled for.
+        /// The kernel.
+        kernel: &'static str,
+        /// What the image that it is of was compiled for.
         image: u32,
         /// The driver's answer.
         result: CUresult,
-        /// What the JIT compiler wrote, errors first.
+        /// What the JIT compiler wrote, errors first. It counts the lines of
+        /// [`PtxParts::module`](super::cuda::PtxParts::module), not of the image.
         log: String,
     },
 

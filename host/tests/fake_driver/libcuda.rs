@@ -2,7 +2,7 @@
 //!
 //! `mod.rs` compiles it to a shared library. Kernels are recognised by name: `…store`
 //! writes its second argument where its first points, `…fault` breaks its stream, `…too_large`
-//! never fits cooperatively, `…missing` is in no module. A stream that captures keeps the names of
+//! never fits cooperatively. A stream that captures keeps the names of
 //! its launches, and takes what cannot be captured as the end of that, as a driver does.
 #![allow(non_snake_case)]
 
@@ -88,9 +88,16 @@ fn run(stream: usize, name: &str) {
     }
 }
 
-fn kernel(function: *const c_char) -> &'static str {
-    // SAFETY: the handle of a function is the kernel's name, which this driver gave out itself.
-    unsafe { CStr::from_ptr(function) }.to_str().unwrap()
+fn kernel(handle: *const c_char) -> &'static str {
+    // SAFETY: the handle of a function, and of its module, is the kernel's name, which this driver
+    // gave out itself and leaves there for the life of the process.
+    unsafe { CStr::from_ptr(handle) }.to_str().unwrap()
+}
+
+/// What stands in PTX behind the first `directive`.
+fn word_after<'a>(ptx: &'a str, directive: &str) -> &'a str {
+    let (_, rest) = ptx.split_once(directive).unwrap();
+    rest.split(['(', '\n']).next().unwrap().trim()
 }
 
 macro_rules! answers {
@@ -235,13 +242,15 @@ answers! {
     }
 
     fn cuModuleLoadDataEx(
-        module: *mut usize, image: *const c_char, count: u32, options: *const u32,
+        module: *mut *const c_char, image: *const c_char, count: u32, options: *const u32,
         values: *const *mut c_void
     ) {
         if ready(0) != SUCCESS { return ready(0) }
         let text = CStr::from_ptr(image).to_str().unwrap();
-        log(format!("load {text}"));
-        *module = HANDLES.fetch_add(1, Ordering::Relaxed);
+        let name = word_after(text, ".entry");
+        log(format!("load {name} {}", word_after(text, ".target")));
+        assert_eq!(text.matches(".entry").count(), 1, "{text}");
+        *module = CString::new(name).unwrap().into_raw();
         if !text.contains("broken") { return SUCCESS }
         let options = slice::from_raw_parts(options, count as usize);
         let values = slice::from_raw_parts(values, count as usize);
@@ -253,13 +262,13 @@ answers! {
         value(5).cast::<u8>().copy_from(said.as_ptr(), said.len());
         218
     }
-    fn cuModuleUnload(_module: usize) { log("unload".into()); ready(0) }
-    fn cuModuleGetFunction(function: *mut *const c_char, _module: usize, name: *const c_char) {
-        let name = CStr::from_ptr(name).to_owned();
-        if name.to_str().unwrap().ends_with("missing") { return 500 }
-        log(format!("find {}", name.to_str().unwrap()));
-        // Stays for the life of the process, as the handle of a function does of its module.
-        *function = CString::into_raw(name);
+    fn cuModuleUnload(module: *const c_char) { log(format!("unload {}", kernel(module))); ready(0) }
+    fn cuModuleGetFunction(
+        function: *mut *const c_char, module: *const c_char, name: *const c_char
+    ) {
+        if CStr::from_ptr(name) != CStr::from_ptr(module) { return 500 }
+        log(format!("find {}", kernel(module)));
+        *function = module;
         ready(0)
     }
     fn cuFuncGetAttribute(value: *mut i32, attribute: u32, _function: *const c_char) {

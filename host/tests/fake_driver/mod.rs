@@ -10,14 +10,27 @@ use std::{
 };
 use tempfile::TempDir;
 
+/// PTX for a target, with kernels that have nothing in them: the fake driver goes by the names.
+macro_rules! ptx {
+    ($target:literal: $($kernel:ident)*) => {
+        concat!(
+            ".target ", $target, "\n",
+            $(".visible .entry ", stringify!($kernel), "()\n{\n}\n",)*
+        )
+    };
+}
+
 pub(crate) const GOOD: &[PtxImage] = &[
     PtxImage {
         compute: 75,
-        text: "seventy-five",
+        text: ptx!("sm_75": too_early),
     },
     PtxImage {
         compute: 90,
-        text: "ninety",
+        text: ptx!("sm_90":
+            a_store after attributes barrier barrier_rounds brief drawn early fault graph_end
+            replay_fault tiles timed times_and_plus too_large unasked wide
+        ),
     },
 ];
 

@@ -1,5 +1,6 @@
 //! One kernel as the driver compiled it.
 
+use super::module::Module;
 use crate::device::{DeviceError, KernelAttributes, Properties};
 use libcuda::{
     CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
@@ -19,6 +20,8 @@ pub(super) struct Function {
     pub(super) handle: CUfunction,
     pub(super) attributes: KernelAttributes,
     allowed: Mutex<Allowed>,
+    /// What `handle` is of: unloaded with this.
+    _module: Module,
 }
 
 /// The settings of a function, which only ever grow.
@@ -27,15 +30,18 @@ struct Allowed {
     cluster: u32,
 }
 
-// SAFETY: the driver API may be called from any thread on which the context is current; the handle
-// lives as long as its module, and `Cuda` keeps both.
+// SAFETY: the driver API may be called from any thread on which the context is current, and nothing
+// else is behind the handles of the function and its module.
 unsafe impl Send for Function {}
 // SAFETY: as above; what changes is behind a mutex.
 unsafe impl Sync for Function {}
 
 impl Function {
-    /// Reads the attributes of a function of a loaded module; the context is current.
-    pub(super) fn new(name: &'static str, handle: CUfunction) -> Result<Self, DeviceError> {
+    /// Compiles and loads `text`, the module of the kernel `name` in the image for compute
+    /// capability `image`, and reads its attributes; the context is current.
+    pub(super) fn load(name: &'static str, image: u32, text: String) -> Result<Self, DeviceError> {
+        let module = Module::load(name, image, text)?;
+        let handle = module.function()?;
         let get = |attribute: CUfunction_attribute| {
             let mut value = 0;
             // SAFETY: the handle is of a loaded module, and `value` is there to be written.
@@ -56,6 +62,7 @@ impl Function {
                 dynamic_shared: get(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)?,
                 cluster: PORTABLE_CLUSTER,
             }),
+            _module: module,
         })
     }
 

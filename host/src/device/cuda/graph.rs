@@ -24,7 +24,6 @@ impl Cuda {
         work: &mut dyn FnMut() -> Result<(), DeviceError>,
     ) -> Result<Box<dyn Recording>, DeviceError> {
         self.enter()?;
-        self.load()?;
         let mut capturing = Capturing::begin(&self)?;
         work()?;
         // `work` may have made another device's context current.
@@ -71,8 +70,8 @@ impl<'a> Capturing<'a> {
             recorder: cuda.gate.begin(Capture::default())?,
             open: false,
         };
-        // Relaxed: what cannot be captured the gate has refused already, and finding a kernel for
-        // the first time, which other modes may refuse, is allowed.
+        // Relaxed: what cannot be captured the gate has refused already, and compiling and loading
+        // a kernel for its first launch, which other modes may refuse, is allowed.
         // SAFETY: the stream is live, and not the default one, which cannot capture.
         let begun = unsafe {
             libcuda::cuStreamBeginCapture_v2(cuda.raw_stream(), CU_STREAM_CAPTURE_MODE_RELAXED)

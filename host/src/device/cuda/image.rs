@@ -1,20 +1,7 @@
-//! Kernel images: choosing one, compiling it, and finding kernels in it.
+//! Kernel images: choosing one, and parting it into a module for each kernel.
 
-use super::function::Function;
 use crate::device::DeviceError;
-use libcuda::{
-    CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, CU_JIT_INFO_LOG_BUFFER,
-    CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, CUDA_ERROR_NOT_FOUND, CUmodule,
-};
-use std::{
-    collections::HashMap,
-    ffi::{CStr, CString},
-    fmt, ptr,
-    sync::Arc,
-};
-
-/// Bytes for each of the JIT compiler's logs: a hundred or so of its lines.
-const LOG_BYTES: usize = 16 << 10;
+use std::{collections::BTreeMap, fmt};
 
 /// The kernels as PTX text for one virtual architecture.
 #[derive(Clone, Copy)]
@@ -38,6 +25,12 @@ impl PtxImage {
                 offered: images.iter().map(|image| image.compute).collect(),
             })
     }
+
+    /// The text, parted into its kernels.
+    #[must_use]
+    pub fn parts(&self) -> PtxParts {
+        PtxParts::of(self.text)
+    }
 }
 
 impl fmt::Debug for PtxImage {
@@ -51,117 +44,97 @@ impl fmt::Debug for PtxImage {
     }
 }
 
-/// A loaded image and the kernels found in it so far.
-pub(super) struct Module {
-    handle: CUmodule,
-    compute: u32,
-    functions: HashMap<&'static str, Arc<Function>>,
+/// The text of an image, parted into its kernels, so that the driver compiles those that are
+/// launched and no others.
+///
+/// A module has what all kernels have in common, and the one kernel. So an image may not have
+/// memory at module scope that kernels share (`.global`, `.const`: each would get its own), nor a
+/// kernel that takes the address of another. `.shared` is of a block anyway, and what a kernel does
+/// not mention costs it nothing.
+pub struct PtxParts {
+    /// The directives and declarations outside of the kernels, without comments.
+    prelude: String,
+    /// The kernels by name, each from its `.entry` line to the brace that closes its body.
+    entries: BTreeMap<&'static str, &'static str>,
 }
 
-// SAFETY: the driver API may be called from any thread on which the context is current, and
-// nothing else is behind the handle.
-unsafe impl Send for Module {}
+impl PtxParts {
+    fn of(text: &'static str) -> Self {
+        let (mut prelude, mut entries) = (String::new(), BTreeMap::new());
+        let mut rest = text;
+        while let Some(line) = rest.split_inclusive('\n').next() {
+            let part = match entry_name(line) {
+                Some(name) => {
+                    let entry = &rest[..entry_length(rest)];
+                    entries.insert(name, entry);
+                    entry
+                }
+                None => {
+                    let code = line.trim_start();
+                    if !code.is_empty() && !code.starts_with("//") {
+                        prelude.push_str(line);
+                    }
+                    line
+                }
+            };
+            rest = &rest[part.len()..];
+        }
+        Self { prelude, entries }
+    }
 
-impl Module {
-    /// Compiles and loads `image` into the current context.
-    pub(super) fn load(image: PtxImage) -> Result<Self, DeviceError> {
-        let jit = |result, log| DeviceError::Jit {
-            image: image.compute,
-            result,
-            log,
-        };
-        let text = CString::new(image.text).map_err(|_| {
-            jit(
-                libcuda::CUDA_ERROR_INVALID_PTX,
-                "there is a NUL in it".into(),
-            )
-        })?;
-        let (mut errors, mut infos) = (vec![0u8; LOG_BYTES], vec![0u8; LOG_BYTES]);
-        let mut options = [
-            CU_JIT_ERROR_LOG_BUFFER,
-            CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
-            CU_JIT_INFO_LOG_BUFFER,
-            CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES,
-        ];
-        // A number travels in the pointer's place, as the driver API has it.
-        let mut values = [
-            errors.as_mut_ptr().cast(),
-            ptr::without_provenance_mut(LOG_BYTES),
-            infos.as_mut_ptr().cast(),
-            ptr::without_provenance_mut(LOG_BYTES),
-        ];
-        let mut handle = ptr::null_mut();
-        // SAFETY: the text ends in NUL; options and values are as many as said, each value of the
-        // kind its option asks for; the log buffers are as long as said and outlive the call.
-        let result = unsafe {
-            libcuda::cuModuleLoadDataEx(
-                &raw mut handle,
-                text.as_ptr().cast(),
-                options.len() as u32,
-                options.as_mut_ptr(),
-                values.as_mut_ptr(),
-            )
-        };
-        if let Err(result) = result.ok() {
-            if result.is_sticky() {
-                DeviceError::check(result, || "loading the kernels".into())?;
+    /// The names of the kernels, in alphabetical order.
+    pub fn kernels(&self) -> impl Iterator<Item = &'static str> {
+        self.entries.keys().copied()
+    }
+
+    /// The text of a module that has `kernel` and no other, or none if the image does not have it.
+    #[must_use]
+    pub fn module(&self, kernel: &str) -> Option<String> {
+        let entry = self.entries.get(kernel)?;
+        Some([&self.prelude, *entry].concat())
+    }
+}
+
+impl fmt::Debug for PtxParts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PtxParts({} kernels)", self.entries.len())
+    }
+}
+
+/// The name of the kernel that begins in this line (PTX ISA, ".entry"; before it may stand a
+/// linking directive).
+fn entry_name(line: &str) -> Option<&str> {
+    let line = line.trim_start();
+    let directive = [".visible ", ".weak "]
+        .iter()
+        .find_map(|linking| line.strip_prefix(linking));
+    let rest = directive.unwrap_or(line).strip_prefix(".entry ")?;
+    rest.split(|c: char| c == '(' || c.is_whitespace()).next()
+}
+
+/// Bytes up to the brace that closes the body of the kernel at the beginning of `text`; all, if none
+/// does. Braces nest: blocks of inline assembly, vectors of registers. Those in comments are none.
+fn entry_length(text: &str) -> usize {
+    let (mut at, mut depth) = (0, 0);
+    for line in text.split_inclusive('\n') {
+        let code = line.split("//").next().unwrap_or_default();
+        for (i, byte) in code.bytes().enumerate() {
+            match byte {
+                b'{' => depth += 1,
+                b'}' if depth == 1 => return at + i + 1,
+                b'}' => depth -= 1,
+                _ => {}
             }
-            let log = [errors, infos].map(|log| text_of(&log)).join("\n");
-            return Err(jit(result, log.trim().into()));
         }
-        Ok(Self {
-            handle,
-            compute: image.compute,
-            functions: HashMap::new(),
-        })
+        at += line.len();
     }
-
-    /// The kernel called `name`.
-    pub(super) fn function(&mut self, name: &'static str) -> Result<Arc<Function>, DeviceError> {
-        if let Some(function) = self.functions.get(name) {
-            return Ok(function.clone());
-        }
-        let unknown = || DeviceError::UnknownKernel {
-            name,
-            image: self.compute,
-        };
-        let symbol = CString::new(name).map_err(|_| unknown())?;
-        let mut handle = ptr::null_mut();
-        // SAFETY: the module is loaded, the name ends in NUL, and `handle` is there to be written.
-        let result =
-            unsafe { libcuda::cuModuleGetFunction(&raw mut handle, self.handle, symbol.as_ptr()) };
-        if result == CUDA_ERROR_NOT_FOUND {
-            return Err(unknown());
-        }
-        DeviceError::check(result, || format!("looking up `{name}`"))?;
-        let function = Arc::new(Function::new(name, handle)?);
-        self.functions.insert(name, function.clone());
-        Ok(function)
-    }
-}
-
-impl Drop for Module {
-    fn drop(&mut self) {
-        // SAFETY: the module was loaded by `load` and is unloaded only here; `Cuda` waits for its
-        // stream first, so no kernel of it runs. A failure means that the context is gone already.
-        let _lost = unsafe { libcuda::cuModuleUnload(self.handle) };
-    }
-}
-
-/// What a log buffer holds, up to its NUL.
-fn text_of(log: &[u8]) -> String {
-    CStr::from_bytes_until_nul(log)
-        .map_or_else(
-            |_| String::from_utf8_lossy(log),
-            |text| String::from_utf8_lossy(text.to_bytes()),
-        )
-        .trim()
-        .to_owned()
+    text.len()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::device::KERNELS;
 
     fn images() -> [PtxImage; 3] {
         [75, 90, 80].map(|compute| PtxImage { compute, text: "" })
@@ -185,5 +158,111 @@ mod tests {
                 offered: vec![75, 90, 80]
             }
         );
+    }
+
+    /// A declaration, a kernel with braces in its body, a function, and kernels on a line and at the
+    /// end of the file.
+    const FOUR_PARTS: PtxImage = PtxImage {
+        compute: 75,
+        text: "// head\n.version 7.4\n\n.shared .b8 tile[16];\n\n\t// .globl\tfirst\n\
+               .visible .entry first(\n\t.param .u32 first_param_0\n)\n\
+               .maxntid 512, 1, 1\n{\n// no } here\n{\n.reg .b32 a;\n}\n\
+               \tmov.b64 {%r1, %r2}, %rd1; // nor {\n}\n\
+               .func helper()\n{\n\tret;\n}\n\
+               .entry second(){ret;}\n.weak .entry third()\n{\n}",
+    };
+
+    #[test]
+    fn a_module_is_what_is_common_and_one_kernel() {
+        let parts = FOUR_PARTS.parts();
+        let kernels: Vec<_> = parts.kernels().collect();
+        assert_eq!(kernels, ["first", "second", "third"]);
+        let common = ".version 7.4\n.shared .b8 tile[16];\n.func helper()\n{\n\tret;\n}\n";
+        let first = ".visible .entry first(\n\t.param .u32 first_param_0\n)\n\
+                     .maxntid 512, 1, 1\n{\n// no } here\n{\n.reg .b32 a;\n}\n\
+                     \tmov.b64 {%r1, %r2}, %rd1; // nor {\n}";
+        let entries = [
+            ("first", first),
+            ("second", ".entry second(){ret;}"),
+            ("third", ".weak .entry third()\n{\n}"),
+        ];
+        for (name, entry) in entries {
+            assert_eq!(parts.module(name), Some(format!("{common}{entry}")));
+        }
+        assert_eq!(parts.module("fourth"), None);
+    }
+
+    #[test]
+    fn a_kernel_without_an_end_is_left_to_the_compiler_to_refuse() {
+        let text = ".visible .entry open()\n{\n\tret;\n";
+        let image = PtxImage { compute: 75, text };
+        assert_eq!(image.parts().module("open").as_deref(), Some(text));
+        let nothing = PtxImage {
+            compute: 75,
+            text: "",
+        };
+        assert_eq!(nothing.parts().kernels().count(), 0);
+    }
+
+    #[test]
+    fn the_kernels_of_both_images_are_parted_each_once_and_whole() {
+        for image in KERNELS {
+            let parts = image.parts();
+            let heads = image.text.matches("\n.visible .entry ").count();
+            assert_eq!(parts.kernels().count(), heads, "{image:?}");
+            let mut lines = lines_of_code(&parts.prelude);
+            for (kernel, entry) in &parts.entries {
+                let head = format!(".visible .entry {kernel}(");
+                assert!(entry.starts_with(&head), "{image:?}: {kernel}");
+                assert_eq!(entry.matches(".entry ").count(), 1, "{image:?}: {kernel}");
+                lines += lines_of_code(entry);
+            }
+            assert_eq!(lines, lines_of_code(image.text), "{image:?}");
+        }
+    }
+
+    #[test]
+    fn no_kernel_of_an_image_mentions_another() {
+        for image in KERNELS {
+            let parts = image.parts();
+            for (kernel, entry) in &parts.entries {
+                let other = identifiers(entry)
+                    .find(|name| name != kernel && parts.entries.contains_key(name));
+                assert_eq!(other, None, "{image:?}: {kernel}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_kernels_of_an_image_share_no_memory_at_module_scope() {
+        for image in KERNELS {
+            for line in image.parts().prelude.lines() {
+                let of_a_block = [
+                    ".version",
+                    ".target",
+                    ".address_size",
+                    ".shared",
+                    ".extern .shared",
+                ];
+                assert!(
+                    of_a_block
+                        .iter()
+                        .any(|directive| line.starts_with(directive)),
+                    "{image:?}: each kernel would get its own of `{line}`"
+                );
+            }
+        }
+    }
+
+    fn lines_of_code(ptx: &str) -> usize {
+        ptx.lines()
+            .map(str::trim_start)
+            .filter(|line| !line.is_empty() && !line.starts_with("//"))
+            .count()
+    }
+
+    /// What may be identifiers (PTX ISA, "Identifiers").
+    fn identifiers(ptx: &str) -> impl Iterator<Item = &str> {
+        ptx.split(|c: char| !matches!(c, '_' | '$' | '%') && !c.is_ascii_alphanumeric())
     }
 }

@@ -8,10 +8,11 @@ mod function;
 mod graph;
 mod image;
 mod launch;
+mod module;
 mod probe;
 mod query;
 
-pub use image::PtxImage;
+pub use image::{PtxImage, PtxParts};
 pub use probe::{DeviceSummary, NoCuda, OLDEST_DRIVER, probe};
 
 use super::{
@@ -25,9 +26,9 @@ use cust::{
 };
 use function::Function;
 use graph::Capture;
-use image::Module;
 use libcuda::{CUDA_ERROR_OUT_OF_MEMORY, CUresult, CUstream};
 use std::{
+    collections::HashMap,
     ffi::c_void,
     fmt,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
@@ -36,12 +37,14 @@ use std::{
 /// One CUDA device: its primary context, one stream, and the kernels.
 ///
 /// The stream is an ordinary (blocking) one: cust does not make others. That only matters to a
-/// process that also uses CUDA's default stream. Kernels are compiled at the first launch or
+/// process that also uses CUDA's default stream. A kernel is compiled at its own first launch or
 /// query. Every call makes the context current on the thread that calls.
 pub struct Cuda {
     properties: Properties,
     image: PtxImage,
-    module: Mutex<Option<Module>>,
+    parts: PtxParts,
+    /// The kernels that have been asked for.
+    functions: Mutex<HashMap<&'static str, Arc<Function>>>,
     /// What was launched last, to name it when the stream reports an error.
     last: Mutex<Option<Last>>,
     gate: Gate<Capture>,
@@ -82,7 +85,8 @@ impl Cuda {
         Ok(Self {
             properties,
             image,
-            module: Mutex::new(None),
+            parts: image.parts(),
+            functions: Mutex::default(),
             last: Mutex::new(None),
             gate: Gate::default(),
             stream,
@@ -96,25 +100,20 @@ impl Cuda {
             .map_err(|error| from_cust(error, || "making the CUDA context current".into()))
     }
 
-    /// The kernel's function, compiled and found at its first use.
+    /// The kernel's function, compiled and loaded at its first use.
     fn function(&self, name: &'static str) -> Result<Arc<Function>, DeviceError> {
-        self.with_module(|module| module.function(name))
-    }
-
-    /// Compiles the kernels, if they have not been.
-    fn load(&self) -> Result<(), DeviceError> {
-        self.with_module(|_| Ok(()))
-    }
-
-    /// Does something with the kernels, compiled before their first use.
-    fn with_module<T>(
-        &self,
-        work: impl FnOnce(&mut Module) -> Result<T, DeviceError>,
-    ) -> Result<T, DeviceError> {
-        match &mut *lock(&self.module) {
-            Some(module) => work(module),
-            absent => work(absent.insert(Module::load(self.image)?)),
+        let mut functions = lock(&self.functions);
+        if let Some(function) = functions.get(name) {
+            return Ok(function.clone());
         }
+        let image = self.image.compute;
+        let text = self
+            .parts
+            .module(name)
+            .ok_or(DeviceError::UnknownKernel { name, image })?;
+        let function = Arc::new(Function::load(name, image, text)?);
+        functions.insert(name, function.clone());
+        Ok(function)
     }
 
     /// The stream as the driver knows it.
@@ -284,8 +283,12 @@ impl Backend for Cuda {
         Ok(())
     }
 
-    fn time(&self, work: &mut dyn FnMut() -> Result<(), DeviceError>) -> Result<f64, DeviceError> {
-        let before = self.gate.unrecorded("timing")?;
+    fn time(
+        &self,
+        before: &mut dyn FnMut() -> Result<(), DeviceError>,
+        work: &mut dyn FnMut() -> Result<(), DeviceError>,
+    ) -> Result<f64, DeviceError> {
+        let passed = self.gate.unrecorded("timing")?;
         self.enter()?;
         // Earlier work that failed comes to light here, by a call whose answer may be any number:
         // cust's event calls take theirs for one of those of 2021.
@@ -293,9 +296,11 @@ impl Backend for Cuda {
         let timing = |error| from_cust(error, || self.after_last("timing work"));
         let start = Event::new(EventFlags::DEFAULT).map_err(timing)?;
         let stop = Event::new(EventFlags::DEFAULT).map_err(timing)?;
+        // Both go through the gate themselves.
+        drop(passed);
+        before()?;
+        self.enter()?;
         start.record(&self.stream).map_err(timing)?;
-        // `work` goes through the gate itself.
-        drop(before);
         work()?;
         let _after = self.gate.unrecorded("timing")?;
         // `work` may have made another device's context current.
