@@ -72,9 +72,9 @@ enum Acc {
 enum Variant {
     /// The best there is for the device.
     Auto,
-    /// On a GPU or the emulator: one launch, in which the block that finishes last combines the
-    /// results of all blocks.
-    LastBlock,
+    /// On a GPU or the emulator: one launch, a block for each tile; the block that started last
+    /// combines the results.
+    Tiles,
     /// On the CPU: all cores, by rayon.
     Rayon,
 }
@@ -177,11 +177,10 @@ impl Reduce {
     /// The name of what is run.
     fn variant(&self, place: &Place) -> anyhow::Result<&'static str> {
         match (self.variant, place) {
-            (Variant::Auto | Variant::LastBlock, Place::Device(_)) => Ok("last-block"),
+            (Variant::Auto | Variant::Tiles, Place::Device(_)) => Ok("tiles"),
             (Variant::Auto | Variant::Rayon, Place::Cpu) => Ok("rayon"),
-            (Variant::LastBlock, Place::Cpu) => Err(Usage(
-                "--variant last-block runs on a GPU or with --device emulator; this is the CPU"
-                    .into(),
+            (Variant::Tiles, Place::Cpu) => Err(Usage(
+                "--variant tiles runs on a GPU or with --device emulator; this is the CPU".into(),
             )
             .into()),
             (Variant::Rayon, Place::Device(device)) => Err(Usage(format!(
@@ -341,13 +340,11 @@ where
     O::Accumulator: Pod + Into<Number>,
 {
     let input = array.as_slice::<O::Element>()?;
-    let (result, depth, median_us) = match place {
-        Place::Cpu => {
-            let (result, median_us) = time_on_cpu::<O>(input);
-            (result, reference::reduce_depth(input.len()), median_us)
-        }
+    let (result, median_us) = match place {
+        Place::Cpu => time_on_cpu::<O>(input),
         Place::Device(device) => time_on_device::<O>(device, input)?,
     };
+    let depth = reference::reduce_depth::<O>(input.len());
     let check = check
         .then(|| O::check(input, result, depth))
         .map(|check| Check {
@@ -374,11 +371,8 @@ fn time_on_cpu<O: Reducible>(input: &[O::Element]) -> (O::Accumulator, f64) {
     (result, median(times))
 }
 
-/// The result, the depth of its sum, and the median time of the kernel in µs.
-fn time_on_device<O>(
-    device: &Device,
-    input: &[O::Element],
-) -> anyhow::Result<(O::Accumulator, u64, f64)>
+/// The result, and the median time of the kernel in µs.
+fn time_on_device<O>(device: &Device, input: &[O::Element]) -> anyhow::Result<(O::Accumulator, f64)>
 where
     O: Reducible,
     O::Element: Pod,
@@ -394,7 +388,7 @@ where
     let runs = if emulated { 1 } else { 9 };
     let times = (0..runs).map(|_| device.time(|| reducer.launch(&input)));
     let median_us = median(times.collect::<Result<_, _>>()?);
-    Ok((reducer.result()?, reducer.depth(input.len()), median_us))
+    Ok((reducer.result()?, median_us))
 }
 
 fn median(mut times: Vec<f64>) -> f64 {

@@ -49,7 +49,7 @@ macro_rules! exact {
 // Integers, in a type that holds the difference of any two.
 exact! {
     |a, b| a == b, |a, b| (i128::from(a) - i128::from(b)).unsigned_abs() as f64;
-    Sum<i32, i64>, Sum<u32, u64>, Sum<i64>, Sum<u64>,
+    Sum<u32>, Sum<i32, i64>, Sum<u32, u64>, Sum<i64>, Sum<u64>,
     Product<i32, i64>, Product<u32, u64>, Product<i64>, Product<u64>,
     Min<i32>, Min<u32>, Min<i64>, Min<u64>, Max<i32>, Max<u32>, Max<i64>, Max<u64>,
     Xor<i32>, Xor<u32>, Xor<i64>, Xor<u64>, And<i32>, And<u32>, And<i64>, And<u64>,

@@ -3,9 +3,11 @@
 //! The true value is computed with errors far below those of what is checked, and the tolerance
 //! comes from the bound for the order in which the checked sum was taken, never from a constant.
 
-use super::reduce::CHUNK;
 use gridsync_kernels::op::Widen;
 use rayon::prelude::*;
+
+/// Elements that one task takes.
+const CHUNK: usize = 1 << 16;
 
 /// A sum as a pair of numbers, `high` the nearest f64 and `low` what it lacks.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -1,51 +1,120 @@
 //! The reduction.
 
+use gridsync_kernels::grid::reduce::Shape;
 use gridsync_kernels::op::Operation;
 use rayon::prelude::*;
 
-/// Elements that one task folds. Fixed, so that the order of a floating-point sum, and so its bits,
-/// do not depend on the number of threads.
-pub(crate) const CHUNK: usize = 1 << 16;
+use cuda_std::memory::Scalar;
+use cuda_std::warp::WARP_SIZE;
 
-/// Independent accumulators of a task: as many chains as keep a core's adders busy, and a shape
-/// that the compiler turns into vector instructions.
-pub(crate) const LANES: usize = 16;
+/// Lanes of a warp.
+const LANES: usize = WARP_SIZE as usize;
 
 /// Reduces `input`. An empty one gives the identity.
 ///
-/// Chunks of 65 536 elements are folded in parallel, each in 16 interleaved chains that are then
-/// combined in order, and the results of the chunks in order: two runs give the same bits on any
-/// number of cores.
+/// The tiles are reduced in parallel; what is combined with what follows from the length alone, as
+/// [`Shape`] says: the same bits on any number of cores, and those of a GPU.
 pub fn reduce<O: Operation>(input: &[O::Element]) -> O::Accumulator {
-    let chunks: Vec<_> = input.par_chunks(CHUNK).map(fold::<O>).collect();
-    chunks.into_iter().fold(O::identity(), O::combine)
-}
-
-/// How many roundings any one element goes through, at most, in a floating-point sum of `len`
-/// elements by [`reduce`].
-#[must_use]
-pub fn reduce_depth(len: usize) -> u64 {
-    (len.min(CHUNK).div_ceil(LANES) + LANES + len.div_ceil(CHUNK)) as u64
-}
-
-fn fold<O: Operation>(chunk: &[O::Element]) -> O::Accumulator {
     const {
         assert!(
             O::COMMUTATIVE,
-            "interleaved chains swap operands: the operation must commute"
+            "the strips of a tile swap operands: the operation must commute"
         )
     };
-    let mut lanes = [O::identity(); LANES];
-    let rows = chunk.chunks_exact(LANES);
-    for (lane, &element) in lanes.iter_mut().zip(rows.remainder()) {
-        *lane = O::combine(*lane, O::lift(element));
+    let shape = Shape::of::<O::Element>(input.len());
+    let places = shape.threads() as usize * O::Element::PACK;
+    let tiles: Vec<Vec<_>> = input
+        .par_chunks(shape.tile::<O::Element>())
+        .map_init(
+            || vec![O::identity(); places],
+            |places, tile| {
+                let mut strips = strips::<O>(tile, places);
+                match shape.leaves_are_strips() {
+                    true => strips,
+                    false => vec![by_halves::<O>(&mut strips)],
+                }
+            },
+        )
+        .collect();
+    let leaves = tiles.concat();
+    let mut chains = vec![O::identity(); shape.threads() as usize];
+    for round in leaves.chunks(chains.len()) {
+        take::<O, _>(&mut chains, round, |leaf| leaf);
     }
-    for row in rows {
-        for (lane, &element) in lanes.iter_mut().zip(row) {
-            *lane = O::combine(*lane, O::lift(element));
+    let mut warps: Vec<_> = chains.chunks_mut(LANES).map(by_halves::<O>).collect();
+    O::finish(by_halves::<O>(&mut warps))
+}
+
+/// Reduces the strips of a tile in `places`: an accumulator for each place of a pack, lane and strip.
+fn strips<O: Operation>(tile: &[O::Element], places: &mut [O::Accumulator]) -> Vec<O::Accumulator> {
+    places.fill(O::identity());
+    let row = LANES * O::Element::PACK;
+    let warps = places.len() / row;
+    for (number, run) in tile.chunks(Shape::run::<O::Element>()).enumerate() {
+        take_run::<O>(&mut places[number % warps * row..][..row], run);
+    }
+    places
+        .chunks_exact_mut(row)
+        .map(lanes_by_halves::<O>)
+        .collect()
+}
+
+/// Takes the rows of `run` into `strip`, from the first to the last.
+fn take_run<O: Operation>(strip: &mut [O::Accumulator], run: &[O::Element]) {
+    let row = LANES * O::Element::PACK;
+    if run.len() < Shape::run::<O::Element>() {
+        for row in run.chunks(row) {
+            take::<O, _>(strip, row, O::lift);
         }
+        return;
     }
-    lanes.into_iter().fold(O::identity(), O::combine)
+    // All rows of a place at once: its accumulator is loaded and stored once.
+    for (place, accumulator) in strip[..row].iter_mut().enumerate() {
+        let mut all = *accumulator;
+        for from in (0..Shape::run::<O::Element>()).step_by(row) {
+            all = O::combine(all, O::lift(run[from + place]));
+        }
+        *accumulator = all;
+    }
+}
+
+/// Combines the places of each pack of `strip`, and then the lanes.
+fn lanes_by_halves<O: Operation>(strip: &mut [O::Accumulator]) -> O::Accumulator {
+    for lane in 0..LANES {
+        strip[lane] = by_halves::<O>(&mut strip[lane * O::Element::PACK..][..O::Element::PACK]);
+    }
+    by_halves::<O>(&mut strip[..LANES])
+}
+
+/// Takes each value, lifted, into the accumulator at the same place.
+fn take<O: Operation, T: Copy>(
+    accumulators: &mut [O::Accumulator],
+    values: &[T],
+    lift: impl Fn(T) -> O::Accumulator,
+) {
+    for (accumulator, &value) in accumulators.iter_mut().zip(values) {
+        *accumulator = O::combine(*accumulator, lift(value));
+    }
+}
+
+/// Combines the first half with the second, value by value, until one is left.
+// Inlined where the length is known: the loops fall out.
+#[inline(always)]
+fn by_halves<O: Operation>(values: &mut [O::Accumulator]) -> O::Accumulator {
+    let mut half = values.len() / 2;
+    while half > 0 {
+        let (first, second) = values.split_at_mut(half);
+        take::<O, _>(first, &second[..half], |value| value);
+        half /= 2;
+    }
+    values[0]
+}
+
+/// How many times any one element is combined, at most, in a reduction of `len` elements: so many
+/// roundings a floating-point sum goes through.
+#[must_use]
+pub fn reduce_depth<O: Operation>(len: usize) -> u64 {
+    Shape::of::<O::Element>(len).depth::<O::Element>().into()
 }
 
 #[cfg(test)]
@@ -55,7 +124,8 @@ mod tests {
 
     #[test]
     fn agrees_with_the_iterators_of_the_standard_library() {
-        for len in [0, 1, 15, 16, 17, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK + 5] {
+        let tile = Shape::of::<i32>(1).tile::<i32>();
+        for len in [0, 1, 127, 128, 129, tile - 1, tile, tile + 1, 3 * tile + 5] {
             let input: Vec<i32> = (0..len as i32)
                 .map(|i| i.wrapping_mul(0x9E37_79B1u32 as i32))
                 .collect();

@@ -3,6 +3,7 @@
 use super::{CaseError, Kind, Sample, sample};
 use crate::device::Device;
 use crate::primitives::{Checked, Reducer};
+use crate::reference;
 use bytemuck::Pod;
 use cuda_std::memory::Scalar;
 use cuda_std::{bf16, f16};
@@ -13,8 +14,8 @@ use std::fmt::Debug;
 /// Reduces `len` sampled elements that suit it by `O`, twice in one workspace, and checks both results.
 ///
 /// # Errors
-/// [`CaseError::Wrong`] if a result differs from the reference by more than its bound, or if the
-/// two runs differ in any bit; and those of the device.
+/// [`CaseError::Wrong`] if a result differs from the true one by more than its bound, or if the two
+/// runs and the CPU differ in any bit; and those of the device.
 pub fn reduce_case<O>(device: &Device, inputs: Kind, len: usize, seed: u64) -> Result<(), CaseError>
 where
     O: Reducible + Checked,
@@ -25,7 +26,7 @@ where
     let input = device.upload(&host)?;
     let mut reducer = Reducer::<O>::new(device)?;
     let result = reducer.reduce(&input)?;
-    let check = O::check(&host, result, reducer.depth(len));
+    let check = O::check(&host, result, reference::reduce_depth::<O>(len));
     let case = || {
         format!(
             "{} of {len} elements, seed {seed}",
@@ -42,11 +43,14 @@ where
         )));
     }
     let again = reducer.reduce(&input)?;
-    if bytemuck::bytes_of(&again) != bytemuck::bytes_of(&result) {
-        return Err(CaseError::Wrong(format!(
-            "{}: a second run gives {again:?} after {result:?}",
-            case()
-        )));
+    let on_the_cpu = reference::reduce::<O>(&host);
+    for (what, other) in [("a second run", again), ("the CPU", on_the_cpu)] {
+        if bytemuck::bytes_of(&other) != bytemuck::bytes_of(&result) {
+            return Err(CaseError::Wrong(format!(
+                "{}: {what} gives {other:?}, not the bits of {result:?}",
+                case()
+            )));
+        }
     }
     Ok(())
 }

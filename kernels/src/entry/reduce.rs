@@ -1,40 +1,43 @@
 //! Reductions: one kernel per operation and element type.
 
-use crate::grid;
+use crate::grid::{self, reduce::Workspace};
 use crate::op::{And, Count, Max, Min, Or, Product, Sum, Xor};
 use cuda_std::prelude::*;
 use cuda_std::{bf16, f16};
 
 /// The operations that have a reduction kernel, and which kernel that is. On the host only.
 #[cfg(not(target_arch = "nvptx64"))]
-pub trait Reducible: crate::op::Operation {
-    /// The kernel: `(input, partials, ticket, result)` as in [`grid::reduce`].
+pub trait Reducible: crate::op::Operation<Accumulator: grid::Carried> {
+    /// The kernel: `(input, words, state, result, runs)` as in [`grid::reduce()`].
     type Kernel: cuda_std::launch::Kernel<
             Args = (
                 Global<Self::Element>,
-                Global<Self::Accumulator>,
+                Global<u64>,
                 Global<u32>,
                 Global<Self::Accumulator>,
+                u32,
             ),
         >;
 }
 
 macro_rules! kernels {
-    ($($name:ident: $op:ty, $element:ty => $accumulator:ty;)*) => {$(
-        #[doc = concat!("Reduces by [`", stringify!($op), "`]: see [`grid::reduce`].")]
+    ($blocks:literal on a multiprocessor;
+     $($name:ident: $op:ty, $element:ty => $accumulator:ty;)*) => {$(
+        #[doc = concat!("Reduces by [`", stringify!($op), "`]: see [`grid::reduce()`].")]
         ///
         /// # Safety
         ///
-        /// The views are as [`grid::reduce`] wants them, and no other launch uses `ticket` or
-        /// `partials` until this one has ended.
-        #[kernel]
+        /// The arguments and the grid are as [`grid::reduce()`] wants them, and no other launch uses
+        /// `words` or `state` until this one has ended.
+        #[kernel(max_threads = 512, min_blocks = $blocks)]
         pub unsafe fn $name(
             input: Global<$element>,
-            partials: Global<$accumulator>,
-            ticket: Global<u32>,
+            words: Global<u64>,
+            state: Global<u32>,
             result: Global<$accumulator>,
+            runs: u32,
         ) {
-            grid::reduce::<$op>(input, partials, ticket, result);
+            grid::reduce::<$op>(input, Workspace { words, state }, result, runs);
         }
 
         #[cfg(not(target_arch = "nvptx64"))]
@@ -43,7 +46,10 @@ macro_rules! kernels {
         }
     )*};
 }
+// Two blocks of 16 warps on a multiprocessor leave a thread 64 registers: enough for eight loads in
+// flight and the accumulators.
 kernels! {
+    2 on a multiprocessor;
     reduce_sum_f32: Sum<f32>, f32 => f32;
     reduce_sum_f32_in_f64: Sum<f32, f64>, f32 => f64;
     reduce_sum_f64: Sum<f64>, f64 => f64;
@@ -100,6 +106,10 @@ kernels! {
     reduce_count_u32: Count<u32>, u32 => u64;
     reduce_count_i64: Count<i64>, i64 => u64;
     reduce_count_u64: Count<u64>, u64 => u64;
+}
+// But for eight accumulators of 64 bits, which are counted in, they are not.
+kernels! {
+    1 on a multiprocessor;
     reduce_count_f16: Count<f16>, f16 => u64;
     reduce_count_bf16: Count<bf16>, bf16 => u64;
 }

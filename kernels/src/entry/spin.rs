@@ -30,7 +30,7 @@ kernels! {
     /// writes the word, and load it once, before the loop. Then a word that is not 0 yet is waited
     /// for forever: on a GPU launch this with one block and a 0 only.
     ///
-    /// The emulator carries out each load as it is written, and shows nothing of this.
+    /// The emulator carries out each load as it is written; it can only say that this is a data race.
     spin_naive: |count| spin::until(|| count.read(0) == 0);
     /// Waits by a volatile load, each anew and none moved. Orders nothing else.
     spin_volatile: |count| spin::until(|| count.read_volatile(0) == 0);

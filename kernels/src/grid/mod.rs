@@ -1,6 +1,9 @@
 //! What the threads of a whole grid do together.
 
 pub mod barrier;
-mod reduce;
+mod carried;
+pub mod reduce;
+mod stamped;
 
-pub use reduce::{LOADS_IN_FLIGHT, reduce};
+pub use carried::Carried;
+pub use reduce::reduce;

@@ -40,4 +40,11 @@ pub trait Operation: Copy + Send + Sync + 'static {
 
     /// Combines two accumulators, the one of earlier elements first.
     fn combine(a: Self::Accumulator, b: Self::Accumulator) -> Self::Accumulator;
+
+    /// The result, of what all elements combine to. Here a floating-point operation gives every NaN
+    /// the same bits: which ones arithmetic leaves depends on the processor.
+    #[inline(always)]
+    fn finish(all: Self::Accumulator) -> Self::Accumulator {
+        all
+    }
 }

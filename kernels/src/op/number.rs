@@ -1,6 +1,7 @@
 //! The arithmetic that the operations need.
 
 use cuda_std::convert::{bf16_to_f32, f16_to_f32};
+use cuda_std::float::{maximum_f32, maximum_f64, minimum_f32, minimum_f64};
 use cuda_std::memory::Scalar;
 use cuda_std::{bf16, f16};
 
@@ -26,6 +27,8 @@ pub trait Number: Scalar + PartialEq {
     /// The greater: one NaN makes it NaN, and −0 is less than +0 (IEEE 754-2019 `maximum`). Every
     /// NaN result has the same bits.
     fn max(self, other: Self) -> Self;
+    /// The same number; every NaN with the same bits.
+    fn canonical(self) -> Self;
 }
 
 macro_rules! integers {
@@ -55,13 +58,18 @@ macro_rules! integers {
             fn max(self, other: Self) -> Self {
                 Ord::max(self, other)
             }
+
+            #[inline(always)]
+            fn canonical(self) -> Self {
+                self
+            }
         }
     )*};
 }
 integers!(i32, u32, i64, u64);
 
 macro_rules! floats {
-    ($($ty:ty),*) => {$(
+    ($($ty:ty, $min:ident, $max:ident;)*) => {$(
         impl Number for $ty {
             const ZERO: Self = -0.0;
             const ONE: Self = 1.0;
@@ -80,29 +88,25 @@ macro_rules! floats {
 
             #[inline(always)]
             fn min(self, other: Self) -> Self {
-                if self.is_nan() || other.is_nan() {
-                    <$ty>::NAN
-                } else if self < other || (self == other && self.is_sign_negative()) {
-                    self
-                } else {
-                    other
-                }
+                $min(self, other)
             }
 
             #[inline(always)]
             fn max(self, other: Self) -> Self {
-                if self.is_nan() || other.is_nan() {
-                    <$ty>::NAN
-                } else if self > other || (self == other && other.is_sign_negative()) {
-                    self
-                } else {
-                    other
-                }
+                $max(self, other)
+            }
+
+            #[inline(always)]
+            fn canonical(self) -> Self {
+                if self.is_nan() { <$ty>::NAN } else { self }
             }
         }
     )*};
 }
-floats!(f32, f64);
+floats! {
+    f32, minimum_f32, maximum_f32;
+    f64, minimum_f64, maximum_f64;
+}
 
 /// An element that can be accumulated in `A` without loss.
 pub trait Widen<A>: Scalar {

@@ -29,6 +29,11 @@ macro_rules! widening {
             fn combine(a: A, b: A) -> A {
                 a.$combine(b)
             }
+
+            #[inline(always)]
+            fn finish(all: A) -> A {
+                all.canonical()
+            }
         }
     )*};
 }

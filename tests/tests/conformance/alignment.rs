@@ -3,7 +3,10 @@
 
 use cuda_std::launch::Kernel;
 use cuda_std::{bf16, f16};
-use gridsync::device::{Device, Geometry};
+use gridsync::device::Device;
+use gridsync::primitives::Reducer;
+use gridsync::primitives::reduce::reduce_on_cpu;
+use gridsync::reference::reduce_depth;
 use gridsync::verify::{Kind, Sample, sample};
 use gridsync_kernels::entry::reduce::Reducible;
 use gridsync_kernels::op::{Count, Max, Sum, Xor};
@@ -17,29 +20,28 @@ where
     O::Element: Plain + Sample,
     O::Accumulator: Plain,
 {
-    let geometry = Geometry::new(2, 64);
-    for len in [0, 1, 7, 9, 33, 2999] {
+    let mut reducer = Reducer::<O>::new(device).expect("a reducer should fit");
+    for len in [0, 1, 7, 9, 33, 2999, 9001] {
         for start in 0..=8 {
             // Around the part lie elements that would change the result.
             let host = sample::<O::Element>(Kind::Values, start + len + 9, len as u64);
             let input = device.upload(&host).expect("the input should fit");
-            let partials = device.alloc(2).expect("two partials should fit");
-            let ticket = device.zeroed(1).expect("a ticket should fit");
-            let result = device.alloc(1).expect("a result should fit");
-            let part = input.view().part(start, len);
-            // SAFETY: the part lies within the input; two partials for two blocks, a ticket of
-            // zero and a result; all outlive the launch, which the download waits for.
-            unsafe {
-                device.launch::<O::Kernel>(
-                    &geometry,
-                    (part, partials.view(), ticket.view(), result.view()),
-                )
-            }
-            .unwrap_or_else(|error| panic!("{}: {error}", O::Kernel::NAME));
-            let got = result.download().expect("the kernel should have run")[0].number();
-            // 2999 elements over 128 threads, then 5 steps in the warp and 1 in the block, and 1.
-            let depth = 2999 / 128 + 16;
+            reducer
+                .launch_part(&input, start..start + len)
+                .unwrap_or_else(|error| panic!("{}: {error}", O::Kernel::NAME));
+            let result = reducer.result().expect("the kernel should have run");
             let part = &host[start..start + len];
+            let on_the_cpu = reduce_on_cpu::<O>(part);
+            assert_eq!(
+                bytemuck::bytes_of(&result),
+                bytemuck::bytes_of(&on_the_cpu),
+                "{} from {start}, {len} long: {:?} is not {:?}",
+                O::Kernel::NAME,
+                result.number(),
+                on_the_cpu.number()
+            );
+            let got = result.number();
+            let depth = reduce_depth::<O>(len);
             let expected = oracle::reduce::<O::Element, O::Accumulator>(op, part, depth);
             assert!(
                 expected.admits(got),

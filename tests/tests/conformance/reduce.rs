@@ -8,16 +8,13 @@ use gridsync::primitives::reduce::reduce_on_cpu;
 use gridsync::reference::reduce_depth;
 use gridsync::verify::{Kind, ReduceKind, Sample, reduce_kinds, sample};
 use gridsync_kernels::entry::reduce::Reducible;
-use gridsync_kernels::grid::LOADS_IN_FLIGHT;
+use gridsync_kernels::grid::reduce::Shape;
 use gridsync_kernels::op::{And, Count, Max, Min, Or, Product, Sum, Xor};
 use gridsync_tests::devices::{emulator, emulator_under, with_cuda};
 use gridsync_tests::oracle::{self, Plain};
 use simt::{Policy, Schedule};
 use std::any::type_name;
 use std::collections::BTreeSet;
-
-/// Threads of a block of the reduction.
-const THREADS: usize = 256;
 
 /// One row of the matrix.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -67,14 +64,15 @@ where
     O::Accumulator: Plain,
 {
     let input = sample::<O::Element>(inputs, len, len as u64);
-    let expected = oracle::reduce::<O::Element, O::Accumulator>(row.op, &input, reduce_depth(len));
+    let expected =
+        oracle::reduce::<O::Element, O::Accumulator>(row.op, &input, reduce_depth::<O>(len));
     let got = reduce_on_cpu::<O>(&input).number();
     assert!(expected.admits(got), "{got:?} is not {expected:?}");
 }
 
-/// The elements that a block of the grid takes in one turn.
-fn turn<O: Reducible>() -> usize {
-    THREADS * O::Element::PACK * LOADS_IN_FLIGHT
+/// The elements of a tile of a small array.
+fn tile<O: Reducible>() -> usize {
+    Shape::of::<O::Element>(1).tile::<O::Element>()
 }
 
 /// Stamps the tests of one row for each length.
@@ -97,14 +95,14 @@ macro_rules! lengths {
     };
 }
 
-/// Stamps the tests of one row for each schedule of the emulator, on two blocks' work.
+/// Stamps the tests of one row for each schedule of the emulator, on two blocks.
 macro_rules! schedules {
     ($($name:ident: $seed:literal $policy:expr;)*) => {
         mod on_two_blocks {
             use super::*;
             $(#[test] fn $name() {
                 let schedule = Schedule { seed: $seed, policy: $policy };
-                run(&emulator_under(schedule), &this(), turn::<This>() + 1)
+                run(&emulator_under(schedule), &this(), tile::<This>() + 1)
             })*
         }
     };
@@ -137,9 +135,9 @@ macro_rules! matrix {
                 one_pack_less_one: PACK - 1;
                 one_pack: PACK;
                 one_pack_and_one: PACK + 1;
-                one_turn_less_one: turn::<This>() - 1;
-                one_turn: turn::<This>();
-                one_turn_and_one: turn::<This>() + 1;
+                one_tile_less_one: tile::<This>() - 1;
+                one_tile: tile::<This>();
+                one_tile_and_one: tile::<This>() + 1;
                 len_12345: 12345;
                 len_65537: 65537;
             }

@@ -2,6 +2,7 @@
 
 use gridsync::device::Device;
 use gridsync::primitives::{Checked, Reducer};
+use gridsync::reference::reduce_depth;
 use gridsync::verify::{Kind, Sample, sample};
 use gridsync_kernels::entry::reduce::Reducible;
 use gridsync_kernels::op::{Sum, Xor};
@@ -22,7 +23,7 @@ where
         let host = sample::<O::Element>(Kind::Values, len, seed);
         let input = device.upload(&host).map_err(|error| error.to_string())?;
         let result = reducer.reduce(&input).map_err(|error| error.to_string())?;
-        let check = O::check(&host, result, reducer.depth(len));
+        let check = O::check(&host, result, reduce_depth::<O>(len));
         if !check.ok {
             return Err(format!("{len} elements: {result:?} is wrong: {check:?}"));
         }

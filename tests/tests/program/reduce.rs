@@ -248,7 +248,7 @@ fn the_json_has_the_keys_that_scripts_rely_on_and_no_others() {
     assert_eq!(json["check"]["reference"], 6);
     let json = raw("sum", &[1i32], &["--device", "emulator"]).json();
     assert_eq!(keys(&json), all.into());
-    assert_eq!(json["variant"], "last-block");
+    assert_eq!(json["variant"], "tiles");
 }
 
 #[test]
@@ -309,7 +309,7 @@ fn fortran_order_of_a_vector_is_no_obstacle() {
 #[test]
 fn what_makes_no_sense_is_refused() {
     let floats = |more: &[&str]| raw("sum", &[1.0f32], more);
-    floats(&["--variant", "last-block", "--device", "cpu"]).fails(WRONG_USAGE, &["emulator"]);
+    floats(&["--variant", "tiles", "--device", "cpu"]).fails(WRONG_USAGE, &["emulator"]);
     floats(&["--variant", "rayon", "--device", "emulator"]).fails(WRONG_USAGE, &["--device cpu"]);
     for op in ["xor", "and", "or"] {
         raw(op, &[1.0f32], &[]).fails(WRONG_USAGE, &["integers", "f32"]);

@@ -16,7 +16,7 @@ fn what_clap_refuses_is_one_line_too() {
     call(&["reduce", "a", "--op", "median"]).fails(WRONG_USAGE, &["median", "sum, prod, min"]);
     call(&["reduce", "a", "--op", "sum", "--dtype", "f8"]).fails(WRONG_USAGE, &["f8", "f16"]);
     call(&["reduce", "a", "--op", "sum", "--acc", "f16"]).fails(WRONG_USAGE, &["f16", "f32, f64"]);
-    call(&["reduce", "a", "--op", "sum", "--variant", "x"]).fails(WRONG_USAGE, &["last-block"]);
+    call(&["reduce", "a", "--op", "sum", "--variant", "x"]).fails(WRONG_USAGE, &["tiles"]);
     call(&["devices", "-q", "-v"]).fails(WRONG_USAGE, &["--quiet", "--verbose"]);
     call(&["demo", "-n", "many"]).fails(WRONG_USAGE, &["many"]);
     call(&["demo", "--nonsense"]).fails(WRONG_USAGE, &["--nonsense"]);

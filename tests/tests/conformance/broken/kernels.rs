@@ -3,6 +3,7 @@
 use cuda_std::prelude::{Global, Ordering, Scope, kernel, shared_array, spin, thread};
 use cuda_std::warp::{WARP_SIZE, lane_id, warp_index};
 use gridsync_kernels::grid::barrier::{Barrier, PhaseBarrier};
+use gridsync_kernels::grid::reduce::Workspace;
 use gridsync_kernels::op::Sum;
 use gridsync_kernels::{block, grid, warp};
 
@@ -11,31 +12,33 @@ type Total = Sum<i32, i64>;
 /// The elements after the last full pack are left out.
 ///
 /// # Safety
-/// As for [`grid::reduce`].
+/// As for [`grid::reduce()`].
 #[kernel]
 pub(crate) unsafe fn drops_the_tail(
     input: Global<i32>,
-    partials: Global<i64>,
-    ticket: Global<u32>,
+    words: Global<u64>,
+    state: Global<u32>,
     result: Global<i64>,
+    runs: u32,
 ) {
     let whole = input.part(0, input.len() / 4 * 4);
-    grid::reduce::<Total>(whole, partials, ticket, result);
+    grid::reduce::<Total>(whole, Workspace { words, state }, result, runs);
 }
 
 /// One element beyond the end is read.
 ///
 /// # Safety
-/// As for [`grid::reduce`]; it breaks it.
+/// As for [`grid::reduce()`]; it breaks it.
 #[kernel]
 pub(crate) unsafe fn reads_one_too_many(
     input: Global<i32>,
-    partials: Global<i64>,
-    ticket: Global<u32>,
+    words: Global<u64>,
+    state: Global<u32>,
     result: Global<i64>,
+    runs: u32,
 ) {
     let longer = input.part(0, input.len() + 1);
-    grid::reduce::<Total>(longer, partials, ticket, result);
+    grid::reduce::<Total>(longer, Workspace { words, state }, result, runs);
 }
 
 /// What every thread of the block sums up by striding over `input`.
@@ -58,13 +61,14 @@ shared_array! {
 /// add up by an atomic.
 ///
 /// # Safety
-/// As for [`grid::reduce`].
+/// As for [`grid::reduce()`].
 #[kernel]
 pub(crate) unsafe fn forgets_the_block_barrier(
     input: Global<i32>,
-    partials: Global<i64>,
-    ticket: Global<u32>,
+    words: Global<u64>,
+    state: Global<u32>,
     result: Global<i64>,
+    _runs: u32,
 ) {
     let results = broken_warp_results();
     let value = warp::reduce::<Total>(share(input));
@@ -75,7 +79,7 @@ pub(crate) unsafe fn forgets_the_block_barrier(
     if warp == 0 {
         let warps = (thread::threads_per_block() / WARP_SIZE) as usize;
         let value = warp::reduce::<Total>(if lane < warps { results.read(lane) } else { 0 });
-        finish(value, partials, ticket, result);
+        finish(value, words.cast(), state, result);
     }
 }
 
@@ -101,14 +105,16 @@ fn finish(value: i64, partials: Global<i64>, ticket: Global<u32>, result: Global
 /// result is still that of the first.
 ///
 /// # Safety
-/// As for [`grid::reduce`].
+/// As for [`grid::reduce()`].
 #[kernel]
 pub(crate) unsafe fn never_resets_the_ticket(
     input: Global<i32>,
-    partials: Global<i64>,
-    ticket: Global<u32>,
+    words: Global<u64>,
+    state: Global<u32>,
     result: Global<i64>,
+    _runs: u32,
 ) {
+    let (partials, ticket) = (words.cast::<i64>(), state);
     let value = block::reduce::<Total>(share(input));
     if !thread::is_first_in_block() {
         return;
@@ -128,13 +134,14 @@ pub(crate) unsafe fn never_resets_the_ticket(
 /// The result is written by whichever block comes last, and is only its own.
 ///
 /// # Safety
-/// As for [`grid::reduce`].
+/// As for [`grid::reduce()`].
 #[kernel]
 pub(crate) unsafe fn forgets_the_other_blocks(
     input: Global<i32>,
-    _partials: Global<i64>,
-    _ticket: Global<u32>,
+    _words: Global<u64>,
+    _state: Global<u32>,
     result: Global<i64>,
+    _runs: u32,
 ) {
     let value = block::reduce::<Total>(share(input));
     if thread::is_first_in_block() {
@@ -172,4 +179,36 @@ pub(crate) unsafe fn resets_when_full(word: Global<u32>, rounds: u32) {
 #[kernel]
 pub(crate) unsafe fn hides_its_grid_barrier(word: Global<u32>) {
     PhaseBarrier::attach(word).sync();
+}
+
+shared_array! {
+    fn broken_last_warp_sums() -> [u32; 256];
+}
+
+/// The sum of a block as rung 9 of the ladder, in the seed's form: the lanes of the last warp add up
+/// in shared memory without waiting for each other, as they had no need to before Volta.
+///
+/// # Safety
+/// One block of 256 threads, with an element of `input` each and one of `sum`.
+#[kernel]
+pub(crate) unsafe fn last_warp_without_barriers(input: Global<u32>, sum: Global<u32>) {
+    let sums = broken_last_warp_sums();
+    let me = thread::index_in_block() as usize;
+    let add = |apart: usize| sums.write(me, sums.read(me) + sums.read(me + apart));
+    sums.write(me, input.read(me));
+    thread::sync_threads();
+    for apart in [128, 64] {
+        if me < apart {
+            add(apart);
+        }
+        thread::sync_threads();
+    }
+    if me < 32 {
+        for apart in [32, 16, 8, 4, 2, 1] {
+            add(apart);
+        }
+    }
+    if me == 0 {
+        sum.write(0, sums.read(0));
+    }
 }

@@ -3,4 +3,5 @@
 
 mod barriers;
 mod kernels;
+mod ladder;
 mod reductions;

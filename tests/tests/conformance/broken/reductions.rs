@@ -91,7 +91,7 @@ fn a_forgotten_block_barrier_is_caught_when_the_first_warp_runs_ahead() {
 fn a_forgotten_block_is_caught() {
     let case = |len| reduce_case::<ForgetsTheOtherBlocks>(&emulator(), Kind::Values, len, 1);
     assert_eq!(case(1000), Ok(()), "there is one block only");
-    let caught = case(5000);
+    let caught = case(9000);
     assert!(matches!(caught, Err(CaseError::Wrong(_))), "{caught:?}");
 }
 

@@ -8,12 +8,11 @@
 //! and nothing to reset. (The idea of a flag in the word of the data is that of NCCL's LL protocol
 //! and of CUB's look-back.)
 
-mod carried;
 mod row;
 
 use super::{Members, STRIDE};
+pub use crate::grid::Carried;
 use crate::op::{Operation, Or};
-pub use carried::Carried;
 use cuda_std::prelude::*;
 use cuda_std::time::clock;
 use cuda_std::warp::{WARP_SIZE, lane_id};

@@ -1,6 +1,6 @@
 //! A row of words, one of each member: sending one, and combining all.
 
-use super::carried::Carried;
+use crate::grid::{Carried, stamped::Stamped};
 use crate::op::Operation;
 use crate::warp;
 use core::array::from_fn;
@@ -35,19 +35,12 @@ impl Row {
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub(super) fn send<T: Carried>(&self, at: usize, value: T) {
-        let bits = value.to_bits();
-        self.send_half(self.low + at, bits as u32);
-        if T::HALVES == 2 {
-            self.send_half(self.low + self.apart + at, (bits >> 32) as u32);
-        }
-    }
-
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn send_half(&self, at: usize, half: u32) {
-        let word = u64::from(self.crossing) << 32 | u64::from(half);
-        // Relaxed: the word announces nothing but itself.
-        self.words.store(at, word, Ordering::Relaxed, Scope::Device);
+        let row = Stamped {
+            words: self.words,
+            apart: self.apart,
+            stamp: self.crossing,
+        };
+        row.send(self.low + at, value);
     }
 
     /// Waits for the first `count` words of the row, at most [`LONGEST`], and combines them.

@@ -1,4 +1,4 @@
-//! What an exchange can carry.
+//! What a word can carry beside a number: what an exchange and a reduction send between blocks.
 
 use cuda_std::prelude::*;
 

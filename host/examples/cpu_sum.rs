@@ -1,0 +1,76 @@
+//! How fast `reduce_on_cpu` sums, beside other ways to sum the same array on the same cores.
+//!
+//! `tree` is `reduce_on_cpu`: the tree of a GPU, to the bit. `iter` is `iter().sum()` on one core,
+//! `rayon` is `par_iter().sum()`, and `chunks` is rayon over chunks, each with 64 sums side by side:
+//! what the compiler makes of a loop that no order holds up.
+//!
+//! They take turns; the least time of each is shown, as GB/s of input.
+//!
+//! `cargo run --release -p gridsync --example cpu_sum`
+
+use gridsync::primitives::reduce::reduce_on_cpu;
+use gridsync_kernels::op::{Number, Sum, Widen};
+use rayon::prelude::*;
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+/// How often each way is timed.
+const ROUNDS: usize = 9;
+
+/// Sums of a chunk that are kept side by side: independent, so that the compiler makes vectors of them.
+const SIDE_BY_SIDE: usize = 64;
+
+fn main() {
+    println!("{} threads, GB/s", rayon::current_num_threads());
+    println!(
+        "{:>6} {:>5} {:>8} {:>8} {:>8} {:>8}",
+        "type", "n", "tree", "iter", "rayon", "chunks"
+    );
+    for exponent in [24, 28] {
+        table::<f32, f32>("f32", exponent);
+        table::<f64, f64>("f64", exponent);
+        table::<i32, i64>("i32", exponent);
+    }
+}
+
+/// Prints the line of `2^exponent` elements of `T`, summed in `A`.
+fn table<T, A>(dtype: &str, exponent: u32)
+where
+    T: Widen<A> + From<i16>,
+    A: Number + std::iter::Sum,
+{
+    let input: Vec<T> = (0..1usize << exponent)
+        .map(|i| T::from((i % 1000) as i16 - 500))
+        .collect();
+    let ways: [fn(&[T]) -> A; 4] = [
+        reduce_on_cpu::<Sum<T, A>>,
+        |input| input.iter().map(|x| x.widen()).sum(),
+        |input| input.par_iter().map(|x| x.widen()).sum(),
+        |input| input.par_chunks(1 << 16).map(side_by_side).sum(),
+    ];
+    let mut least = [Duration::MAX; 4];
+    for _ in 0..ROUNDS {
+        for (way, least) in ways.iter().zip(&mut least) {
+            let start = Instant::now();
+            black_box(way(black_box(&input)));
+            *least = start.elapsed().min(*least);
+        }
+    }
+    print!("{dtype:>6} {:>5}", format!("2^{exponent}"));
+    for time in least {
+        let rate = size_of_val(input.as_slice()) as f64 / time.as_secs_f64() / 1e9;
+        print!(" {rate:>8.2}");
+    }
+    println!();
+}
+
+/// The sum of `chunk` by [`SIDE_BY_SIDE`] sums, which are then added up.
+fn side_by_side<T: Widen<A>, A: Number + std::iter::Sum>(chunk: &[T]) -> A {
+    let mut sums = [A::ZERO; SIDE_BY_SIDE];
+    for row in chunk.chunks(SIDE_BY_SIDE) {
+        for (sum, x) in sums.iter_mut().zip(row) {
+            *sum = sum.add(x.widen());
+        }
+    }
+    sums.into_iter().sum()
+}

@@ -1,0 +1,124 @@
+//! Sums have the same bits everywhere: on the device, whatever ran before, and on the CPU.
+
+use gridsync::device::{Device, Geometry};
+use gridsync::primitives::Reducer;
+use gridsync::primitives::reduce::reduce_on_cpu;
+use gridsync::verify::{Kind, sample};
+use gridsync_kernels::entry::reduce::{Reducible, reduce_sum_f32};
+use gridsync_kernels::grid::reduce::{MOST_TILES, STATE, Shape};
+use gridsync_kernels::op::{Product, Sum};
+use gridsync_tests::devices::{unjudged_under, with_cuda};
+use simt::{Policy, Schedule};
+
+/// Floats that lose digits in every addition: of all magnitudes below 2, of both signs, with
+/// subnormals and with pairs that cancel.
+fn nasty(len: usize) -> Vec<f32> {
+    let random = sample::<u32>(Kind::Values, len, len as u64);
+    let mut floats: Vec<f32> = random
+        .into_iter()
+        .map(|bits| f32::from_bits(bits & 0xBFFF_FFFF))
+        .collect();
+    for pair in floats.chunks_exact_mut(2).step_by(3) {
+        pair[1] = -pair[0];
+    }
+    floats
+}
+
+/// The bits that `device` gives, and those of the CPU.
+fn bits<O>(device: &Device, host: &[f32]) -> (Vec<u8>, Vec<u8>)
+where
+    O: Reducible<Element = f32>,
+    O::Accumulator: bytemuck::Pod,
+{
+    let input = device.upload(host).expect("the input should fit");
+    let mut reducer = Reducer::<O>::new(device).expect("a reducer should fit");
+    let result = reducer.reduce(&input).expect("it should be computed");
+    let on_the_cpu = reduce_on_cpu::<O>(host);
+    let bytes = |value: &O::Accumulator| bytemuck::bytes_of(value).to_vec();
+    (bytes(&result), bytes(&on_the_cpu))
+}
+
+/// Compares the bits of sums and products of `host`.
+fn compare(device: &Device, what: &str, host: &[f32]) {
+    let (sum, on_the_cpu) = bits::<Sum<f32>>(device, host);
+    assert_eq!(sum, on_the_cpu, "the sum of {what}");
+    let (sum, on_the_cpu) = bits::<Sum<f32, f64>>(device, host);
+    assert_eq!(sum, on_the_cpu, "the sum of {what}, in f64");
+    let (product, on_the_cpu) = bits::<Product<f32>>(device, host);
+    assert_eq!(product, on_the_cpu, "the product of {what}");
+}
+
+on_each_backend! {
+    fn floats_that_lose_digits_have_the_same_bits_as_on_the_cpu(device: &Device) {
+        for len in [2, 100, 1023, 8193, 70_001] {
+            compare(device, &format!("{len} nasty floats"), &nasty(len));
+        }
+    }
+    fn a_nan_has_the_same_bits_however_it_came_about(device: &Device) {
+        let payload = f32::from_bits(0xFFC1_2345);
+        for nans in [
+            vec![payload],
+            vec![1.0, payload, 2.0],
+            vec![f32::INFINITY, f32::NEG_INFINITY],
+            vec![0.0, f32::INFINITY],
+        ] {
+            compare(device, &format!("{nans:?}"), &nans);
+        }
+    }
+    fn the_stamps_begin_anew_after_the_last_one(device: &Device) {
+        let host = nasty(40_000);
+        let expected = reduce_on_cpu::<Sum<f32>>(&host).to_bits();
+        let shape = Shape::of::<f32>(host.len());
+        assert!(shape.tiles > 1, "one tile has no stamp");
+        let geometry = Geometry::new(shape.tiles, shape.threads());
+        let input = device.upload(&host).expect("the input should fit");
+        let words = device.zeroed::<u64>(MOST_TILES).expect("the words should fit");
+        // The last stamp but two: the third launch is the last before they begin anew.
+        let state: [u32; STATE] = [0, u32::MAX - 3];
+        let state = device.upload(&state).expect("the state should fit");
+        let result = device.alloc::<f32>(1).expect("a result should fit");
+        for launch in 1..=6 {
+            let args = (input.view(), words.view(), state.view(), result.view(), shape.runs);
+            // SAFETY: the shape is the input's and the grid the shape's; no word holds a stamp that
+            // is yet to come; all outlive the launch, which the download waits for.
+            unsafe { device.launch::<reduce_sum_f32>(&geometry, args) }.expect("it should launch");
+            let got = result.download().expect("the kernel should have run")[0];
+            assert_eq!(got.to_bits(), expected, "launch {launch}");
+            let left = state.download().expect("the kernel should have run");
+            let stamp = [u32::MAX - 2, u32::MAX - 1, 0, 1, 2, 3][launch - 1];
+            assert_eq!(left, [0, stamp], "launch {launch}");
+            if stamp == 0 {
+                let words = words.download().expect("the words are there");
+                assert!(words.iter().all(|&word| word == 0), "an old stamp was left");
+            }
+        }
+    }
+}
+
+/// Lengths at which the blocks, and then the leaves, become others.
+fn larger_shapes() -> [usize; 2] {
+    let lens = [(1 << 18) + 1, (1 << 20) + 1025];
+    let shapes = lens.map(Shape::of::<f32>);
+    assert_ne!(shapes[0].warps, Shape::of::<f32>(1).warps);
+    assert!(shapes[0].leaves_are_strips() && !shapes[1].leaves_are_strips());
+    lens
+}
+
+#[test]
+fn larger_shapes_have_the_same_bits_on_the_emulator() {
+    // Data races are not looked for: it is the same code, and it would take too long.
+    let device = unjudged_under(Schedule::new(Policy::Coarse));
+    for len in larger_shapes() {
+        let (sum, on_the_cpu) = bits::<Sum<f32>>(&device, &nasty(len));
+        assert_eq!(sum, on_the_cpu, "{len} nasty floats");
+    }
+}
+
+#[test]
+fn larger_shapes_have_the_same_bits_on_cuda() {
+    with_cuda(|cuda| {
+        for len in larger_shapes().into_iter().chain([(1 << 25) + 7]) {
+            compare(cuda, &format!("{len} nasty floats"), &nasty(len));
+        }
+    });
+}

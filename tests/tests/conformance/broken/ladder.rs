@@ -1,0 +1,38 @@
+//! The fifth of the seed's sums of a block, as the seed has it.
+
+use super::kernels::last_warp_without_barriers;
+use gridsync::device::{Device, DeviceError, Geometry};
+use gridsync_tests::devices::{emulator_under, unjudged_under};
+use simt::{Fault, Policy, Schedule};
+
+/// The sum of 0 to 255 by that kernel, in one block.
+fn sum(device: &Device) -> Result<u32, DeviceError> {
+    let input = device.upload(&(0..256).collect::<Vec<u32>>())?;
+    let sum = device.zeroed::<u32>(1)?;
+    // SAFETY: an element for each thread and one for the sum; the download waits for the launch.
+    unsafe {
+        let geometry = Geometry::new(1, 256);
+        device.launch::<last_warp_without_barriers>(&geometry, (input.view(), sum.view()))?;
+    }
+    Ok(sum.download()?[0])
+}
+
+#[test]
+fn the_seeds_last_warp_is_right_in_lockstep_and_wrong_where_lanes_run_ahead() {
+    let under = |policy| sum(&unjudged_under(Schedule::new(policy)));
+    let right = (0..256).sum();
+    // As the devices before Volta did it: all lanes load, then all store.
+    assert_eq!(under(Policy::RoundRobin), Ok(right));
+    // Each lane goes as far as it can by itself.
+    let caught = under(Policy::Coarse).expect("no fault");
+    assert_ne!(caught, right);
+}
+
+#[test]
+fn the_seeds_last_warp_is_a_data_race_even_where_its_sum_is_right() {
+    let judged = sum(&emulator_under(Schedule::new(Policy::RoundRobin)));
+    let Err(DeviceError::Fault(fault)) = judged else {
+        panic!("{judged:?}");
+    };
+    assert!(matches!(*fault, Fault::Race(_)), "{fault}");
+}
