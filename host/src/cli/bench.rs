@@ -1,18 +1,15 @@
 //! `gridsync bench`: measurements, beside a peer's in the same run.
 
+mod latency;
+mod throughput;
+
 use super::exit::Usage;
 use super::{Global, output};
-use anyhow::Context;
 use clap::builder::PossibleValuesParser;
 use clap::value_parser;
-use gridsync::bench::{
-    ALL_REDUCE, BARRIER, Design, Record, Sampling, Shape, Suite, THREADS, Warning, default_blocks,
-};
+use gridsync::bench::{ALL_REDUCE, BARRIER, Design, REDUCE, Record, Warning};
 use gridsync::data::{Output, write_raw};
-use gridsync::device::Device;
-use gridsync::report::table;
 use indicatif::{ProgressBar, ProgressStyle};
-use std::collections::HashMap;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal};
 
@@ -25,11 +22,16 @@ use std::io::{self, IsTerminal};
 ///
 /// The suite `all-reduce` is the same of one number for each block, combined and brought to every
 /// block; its peer is that by grid.sync().
+///
+/// The suite `reduce` is the device time of one reduction, from elements in device memory that no
+/// cache holds to a result there, over operations, element types and lengths: in a row, as many calls
+/// in one graph as the table says, and alone. Its peer is CUB's DeviceReduce; with it comes what it
+/// takes to only read the elements.
 #[derive(clap::Args)]
 pub(crate) struct Bench {
     /// What to measure.
     suite: Name,
-    /// Measure these designs only [default: all].
+    /// Of barrier and all-reduce: measure these designs only [default: all].
     #[arg(
         long,
         value_name = "NAME",
@@ -37,20 +39,36 @@ pub(crate) struct Bench {
         value_parser = PossibleValuesParser::new(designs().map(|design| design.name))
     )]
     only: Vec<String>,
-    /// Blocks of the grids [default: a quarter, a half, one, two and four for each
-    /// multiprocessor].
+    /// Of barrier and all-reduce: blocks of the grids [default: a quarter, a half, one, two and four
+    /// for each multiprocessor].
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = value_parser!(u32).range(1..))]
     blocks: Vec<u32>,
-    /// Threads of a block.
+    /// Of barrier and all-reduce: threads of a block [default: 32,128,256,1024].
+    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = value_parser!(u32).range(1..))]
+    threads: Vec<u32>,
+    /// Of reduce: measure these operations only [default: all].
     #[arg(
         long,
-        value_name = "N",
+        value_name = "OP",
         value_delimiter = ',',
-        default_values_t = THREADS,
-        value_parser = value_parser!(u32).range(1..)
+        value_parser = PossibleValuesParser::new(distinct(REDUCE.cases.iter().map(|case| case.op)))
     )]
-    threads: Vec<u32>,
-    /// Measure the peer too, in the same run: needs nvcc.
+    ops: Vec<String>,
+    /// Of reduce: measure these element types only [default: all].
+    #[arg(
+        long,
+        value_name = "DTYPE",
+        value_delimiter = ',',
+        value_parser = PossibleValuesParser::new(
+            distinct(REDUCE.cases.iter().map(|case| case.dtype.name()))
+        )
+    )]
+    dtypes: Vec<String>,
+    /// Of reduce: lengths, as 1000 or 2^20 [default: 2^10,2^12,2^16,2^20,2^24,2^28,2^30,2^32].
+    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = throughput::size)]
+    sizes: Vec<usize>,
+    /// Measure the peer too, in the same run: needs nvcc. It finds headers newer than its own, such as
+    /// CUB's, by `NVCC_PREPEND_FLAGS="-I FOLDER"`.
     #[arg(long)]
     peers: bool,
     /// Write the records to this file, one JSON value a line.
@@ -64,26 +82,31 @@ enum Name {
     Barrier,
     /// One number of each block, combined.
     AllReduce,
+    /// An array to one value.
+    Reduce,
 }
 
-impl Name {
-    const fn suite(self) -> &'static Suite {
-        match self {
-            Self::Barrier => &BARRIER,
-            Self::AllReduce => &ALL_REDUCE,
-        }
-    }
-}
-
-/// The designs of all suites.
+/// The designs of all suites of latencies.
 fn designs() -> impl Iterator<Item = &'static Design> {
     [BARRIER, ALL_REDUCE]
         .into_iter()
         .flat_map(|suite| suite.designs)
 }
 
+/// Each name once, in their order.
+fn distinct(names: impl Iterator<Item = &'static str>) -> Vec<&'static str> {
+    let mut distinct = Vec::new();
+    for name in names {
+        if !distinct.contains(&name) {
+            distinct.push(name);
+        }
+    }
+    distinct
+}
+
 impl Bench {
     pub(crate) fn run(self, global: &Global) -> anyhow::Result<()> {
+        self.refuse_flags_of_other_suites()?;
         let device = global.device.device()?;
         if device.properties().is_emulated() {
             return Err(Usage(
@@ -92,7 +115,11 @@ impl Bench {
             )
             .into());
         }
-        let records = self.measure(self.suite.suite(), device, global)?;
+        let (records, text): (_, fn(&[Record]) -> String) = match self.suite {
+            Name::Barrier => (self.latencies(&BARRIER, device, global)?, latency::text),
+            Name::AllReduce => (self.latencies(&ALL_REDUCE, device, global)?, latency::text),
+            Name::Reduce => (self.throughputs(&REDUCE, device, global)?, throughput::text),
+        };
         let lines: String = records
             .iter()
             .map(|record| format!("{}\n", record.json()))
@@ -104,56 +131,29 @@ impl Bench {
         output::result(global, || text(&records), json)
     }
 
-    fn measure(
-        &self,
-        suite: &Suite,
-        device: Device,
-        global: &Global,
-    ) -> anyhow::Result<Vec<Record>> {
-        let designs: Vec<Design> = suite
-            .designs
-            .iter()
-            .filter(|design| self.only.is_empty() || self.only.iter().any(|n| n == design.name))
-            .copied()
-            .collect();
-        let shapes = if self.blocks.is_empty() {
-            let blocks = default_blocks(device.properties().multiprocessors);
-            Shape::all(&blocks, &self.threads)
-        } else {
-            Shape::all(&self.blocks, &self.threads)
+    fn refuse_flags_of_other_suites(&self) -> Result<(), Usage> {
+        let latency = [
+            ("--only", self.only.is_empty()),
+            ("--blocks", self.blocks.is_empty()),
+            ("--threads", self.threads.is_empty()),
+        ];
+        let throughput = [
+            ("--ops", self.ops.is_empty()),
+            ("--dtypes", self.dtypes.is_empty()),
+            ("--sizes", self.sizes.is_empty()),
+        ];
+        let (name, takes, others) = match self.suite {
+            Name::Barrier => ("barrier", latency, throughput),
+            Name::AllReduce => ("all-reduce", latency, throughput),
+            Name::Reduce => ("reduce", throughput, latency),
         };
-        let (device, peers) = if self.peers {
-            // The peer has the GPU to itself: a second context on it makes barriers 4 % slower.
-            drop(device);
-            let peers = suite.peers(&shapes).context("measuring grid.sync()")?;
-            (global.device.device()?, peers)
-        } else {
-            (device, HashMap::new())
-        };
-
-        let bar = progress(global, designs.len() * shapes.len());
-        let step = |design: &Design, shape: Shape| {
-            let Shape { blocks, threads } = shape;
-            bar.set_message(format!("{} at {blocks} × {threads}", design.name));
-            bar.inc(1);
-        };
-        let sampling = Sampling::default();
-        let run = suite.run(&device, &designs, &shapes, &peers, &sampling, step)?;
-        bar.finish_and_clear();
-
-        for absent in &run.absent {
-            eprintln!("gridsync: leaving out {}: {}", absent.design, absent.error);
+        match others.iter().find(|(_, unused)| !unused) {
+            None => Ok(()),
+            Some((flag, _)) => Err(Usage(format!(
+                "{flag} says nothing to the suite {name}, which takes {}",
+                takes.map(|(flag, _)| flag).join(", ")
+            ))),
         }
-        if run.records.is_empty() {
-            return Err(Usage(format!(
-                "nothing to measure: of {} designs at {} shapes of grids none has a kernel for {} and fits on it (gridsync devices tells its limits)",
-                designs.len(),
-                shapes.len(),
-                device.properties().name
-            ))
-            .into());
-        }
-        Ok(run.records)
     }
 }
 
@@ -167,43 +167,20 @@ pub(super) fn progress(global: &Global, points: usize) -> ProgressBar {
     ProgressBar::new(points as u64).with_style(style)
 }
 
-/// The table, and below it what its marks mean.
-fn text(records: &[Record]) -> String {
-    let mut table = table();
-    table.set_header([
-        "design", "blocks", "threads", "µs", "min", "max", "samples", "peer µs", "ratio", "",
-    ]);
-    let mut notes: Vec<Warning> = Vec::new();
-    for record in records {
-        let peer = record
-            .peer
-            .as_ref()
-            .map_or(String::new(), |peer| format!("{:.3}", peer.median));
-        let marks: String = record
-            .warnings
-            .iter()
-            .map(|warning| format!("[{}]", number(&mut notes, *warning)))
-            .collect();
-        table.add_row([
-            record.variant.to_owned(),
-            record.params["blocks"].to_string(),
-            record.params["threads"].to_string(),
-            format!("{:.3}", record.time.median),
-            format!("{:.3}", record.time.min),
-            format!("{:.3}", record.time.max),
-            record.time.samples.to_string(),
-            peer,
-            record
-                .ratio()
-                .map_or(String::new(), |ratio| format!("{ratio:.3}")),
-            marks,
-        ]);
-    }
-    let notes: String = (1..)
-        .zip(&notes)
+/// The notes below a table, each with its number.
+fn below(notes: &[Warning]) -> String {
+    (1..)
+        .zip(notes)
         .map(|(number, warning)| format!("\n[{number}] {warning}"))
-        .collect();
-    format!("{table}\n{notes}")
+        .collect()
+}
+
+/// The numbers of the notes that say what a record's warnings say.
+fn marks(notes: &mut Vec<Warning>, record: &Record) -> String {
+    let warnings = record.warnings.iter();
+    warnings
+        .map(|warning| format!("[{}]", number(notes, *warning)))
+        .collect()
 }
 
 /// The number of the note that says `warning`; what several records share is one note.
@@ -213,37 +190,4 @@ pub(super) fn number(notes: &mut Vec<Warning>, warning: Warning) -> usize {
         notes.push(warning);
         notes.len() - 1
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use gridsync::bench::Spread;
-    use serde_json::json;
-
-    #[test]
-    fn what_broke_a_rule_is_marked_and_said_below_once() {
-        let drift = Warning::drift(1.0, 1.1).expect("10 % are too much");
-        let short = Warning::too_short(20.0).expect("20 µs are too short");
-        let record = |variant, warnings| Record {
-            suite: "barrier",
-            variant,
-            device: "a GPU".into(),
-            params: json!({ "blocks": 132, "threads": 256 }),
-            time: Spread::of(vec![0.845]).expect("there is a sample"),
-            bytes: None,
-            peer: None,
-            warnings,
-        };
-        let text = text(&[
-            record("split", vec![drift]),
-            record("phase", vec![short, drift]),
-        ]);
-        let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
-        assert!(lines[1].ends_with(" [1]"), "{text}");
-        assert!(lines[2].ends_with(" [2][1]"), "{text}");
-        assert!(lines[4].starts_with("[1] drift: "), "{text}");
-        assert!(lines[5].starts_with("[2] too short: "), "{text}");
-        assert_eq!(lines.len(), 6, "{text}");
-    }
 }

@@ -1,6 +1,7 @@
 //! `gridsync lab`: the experiments that look at one thing closely.
 
 use super::exit::{Usage, Wrong};
+use super::ladder::Ladder;
 use super::mkl::Mkl;
 use super::stress::Stress;
 use super::{Global, output};
@@ -23,6 +24,7 @@ pub(crate) struct Lab {
 enum Experiment {
     Spin(Spin),
     Fences(Fences),
+    Ladder(Ladder),
     Mkl(Mkl),
     Stress(Stress),
 }
@@ -32,6 +34,7 @@ impl Lab {
         match self.experiment {
             Experiment::Spin(spin) => spin.run(global),
             Experiment::Fences(fences) => fences.run(global),
+            Experiment::Ladder(ladder) => ladder.run(global),
             Experiment::Mkl(mkl) => mkl.run(global),
             Experiment::Stress(stress) => stress.run(global),
         }

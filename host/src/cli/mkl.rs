@@ -5,7 +5,7 @@ mod model;
 
 use super::bench::{number, progress};
 use super::exit::{Usage, Wrong};
-use super::{Global, output};
+use super::{Global, folder, output};
 use clap::value_parser;
 use gridsync::bench::{Sampling, Warning};
 use gridsync::device::Device;
@@ -52,8 +52,8 @@ impl Mkl {
             return Err(Usage(why.into()).into());
         }
         // Before minutes of measuring, not after them.
-        if let Some(folder) = &self.out {
-            files::prepare(folder)?;
+        if let Some(out) = &self.out {
+            folder::prepare(out, &files::NAMES)?;
         }
         let setup = Setup {
             elements: self.elements as usize,
@@ -73,9 +73,9 @@ impl Mkl {
         let sampling = Sampling::default();
         let compared =
             compare(&device, &Form::ALL, &setup, self.rounds, &sampling, step).map_err(failed)?;
-        if let Some(folder) = &self.out {
+        if let Some(out) = &self.out {
             let swept = sweep(&device, self.rounds, &sampling, step).map_err(failed)?;
-            files::write(folder, &files::contents(&device, &compared, &swept)?)?;
+            folder::write(out, &files::contents(&device, &compared, &swept)?)?;
         }
         bar.finish_and_clear();
         output::result(

@@ -4,6 +4,7 @@
 
 pub mod barrier;
 pub mod fences;
+pub mod ladder;
 pub mod reduce;
 pub mod spin;
 pub mod xpx;

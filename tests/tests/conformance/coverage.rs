@@ -1,6 +1,6 @@
 //! What covers what: the one list of it, and that nothing is left out.
 
-use super::reduce::rows;
+use super::{ladder, reduce::rows};
 use cuda_std::launch::Kernel;
 use gridsync::device::KERNELS;
 use gridsync_kernels::entry::barrier as barriers;
@@ -10,6 +10,7 @@ use gridsync_kernels::entry::fences::{
     cost_of_fence_sc_system, cost_of_load_acquire, cost_of_none, cost_of_red_relaxed,
     cost_of_red_release,
 };
+use gridsync_kernels::entry::ladder::ladder_redux_u32;
 use gridsync_kernels::entry::spin::{spin_acquire, spin_asm, spin_naive, spin_volatile};
 use gridsync_kernels::entry::xpx::{
     xpx_block_barrier, xpx_flip_barrier, xpx_generation_barrier, xpx_grid_barrier,
@@ -18,8 +19,8 @@ use gridsync_kernels::entry::xpx::{
 };
 use std::collections::BTreeSet;
 
-/// The kernels outside the matrix, each with the module that tests it. Those of the matrix are its
-/// rows.
+/// The kernels outside the matrix and the ladder, each with the module that tests it. Those of the
+/// matrix are its rows, those of the ladder its rungs.
 const OTHERS: &[(&str, &str)] = &[
     (barriers::barrier_only::NAME, "barrier"),
     (barriers::barrier_rounds::NAME, "barrier"),
@@ -92,9 +93,10 @@ const OTHERS: &[(&str, &str)] = &[
 ];
 
 /// Those that take what came with a compute capability, which says so.
-const SINCE: [(u32, &str, &str); 3] = [
+const SINCE: [(u32, &str, &str); 4] = [
     (90, barriers::cluster_barrier_only::NAME, "barrier"),
     (90, barriers::cluster_barrier_rounds::NAME, "barrier"),
+    (90, ladder_redux_u32::NAME, "ladder"),
     (90, xpx_stage_overlapped::NAME, "xpx"),
 ];
 
@@ -116,6 +118,7 @@ fn every_entry_point_of_the_ptx_is_tested_and_every_tested_one_is_there() {
         let covered: BTreeSet<&str> = rows
             .iter()
             .map(|row| row.kernel)
+            .chain(ladder::kernels())
             .chain(OTHERS.iter().map(|(kernel, _)| *kernel))
             .chain(since.map(|(_, kernel, _)| *kernel))
             .collect();

@@ -13,6 +13,7 @@
 //! | `exchange` | the barrier that carries data: results, reuse, shapes, schedules |
 //! | `xpx` | X→P→X: right with the grid barrier, wrong as predicted without |
 //! | `spin` | waiting for a word: the forms that load anew end, whatever the schedule |
+//! | `ladder` | every rung of the ladder of sums: lengths, types, schedules |
 //! | `fences` | the kernels that measure fences: what they repeat, and what they leave |
 //! | `broken` | kernels that are wrong by design, which the harness has to catch |
 //! | `coverage` | that nothing in the PTX is left out of all this |
@@ -42,6 +43,7 @@ macro_rules! on_each_backend {
 mod alignment;
 mod barrier;
 mod barrier_parts;
+mod bits;
 mod bounded;
 mod broken;
 mod coverage;
@@ -49,6 +51,7 @@ mod exchange;
 mod fences;
 mod fresh;
 mod huge;
+mod ladder;
 mod reduce;
 mod repeat;
 mod special;

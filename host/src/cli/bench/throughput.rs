@@ -1,0 +1,199 @@
+//! The suites of throughputs: operations on elements of several types, over lengths.
+
+use super::{Bench, Global, Usage, below, marks, progress};
+use anyhow::Context;
+use gridsync::bench::{Case, PeerTimes, READ, Record, SIZES, Sampling, Throughput};
+use gridsync::device::Device;
+use gridsync::report::table;
+
+impl Bench {
+    pub(super) fn throughputs(
+        &self,
+        suite: &Throughput,
+        device: Device,
+        global: &Global,
+    ) -> anyhow::Result<Vec<Record>> {
+        let asked = |names: &[String], name| names.is_empty() || names.iter().any(|n| n == name);
+        let cases: Vec<Case> = suite
+            .cases
+            .iter()
+            .filter(|case| asked(&self.ops, case.op) && asked(&self.dtypes, case.dtype.name()))
+            .copied()
+            .collect();
+        let sizes = match &self.sizes[..] {
+            [] => &SIZES,
+            sizes => sizes,
+        };
+        let sampling = Sampling::default();
+        let (device, peers) = if self.peers {
+            let l2_bytes = device.properties().l2_bytes;
+            // The peer has the GPU to itself.
+            drop(device);
+            let peers = suite
+                .peers(&cases, sizes, l2_bytes, &sampling)
+                .with_context(|| format!("measuring {}", suite.peer()))?;
+            (global.device.device()?, peers)
+        } else {
+            (device, PeerTimes::default())
+        };
+        for note in peers.notes() {
+            eprintln!("gridsync: {}: {note}", suite.peer());
+        }
+
+        let bar = progress(global, cases.len() * sizes.len());
+        let step = |case: &Case, n: usize| {
+            bar.set_message(format!("{} of {n} {}", case.op, case.dtype));
+            bar.inc(1);
+        };
+        let run = suite.run(&device, &cases, sizes, &peers, &sampling, step)?;
+        bar.finish_and_clear();
+
+        for left in &run.too_large {
+            eprintln!(
+                "gridsync: leaving out {} elements of {}: {}",
+                left.n, left.dtype, left.error
+            );
+        }
+        if run.records.is_empty() {
+            return Err(Usage(format!(
+                "nothing to measure: none of {} lengths fits in the memory of {}",
+                sizes.len(),
+                device.properties().name
+            ))
+            .into());
+        }
+        Ok(run.records)
+    }
+}
+
+/// A length: `1000`, or a power as `2^20`.
+pub(super) fn size(text: &str) -> Result<usize, String> {
+    let size = match text.split_once('^') {
+        None => text.parse().ok(),
+        Some((base, exponent)) => base
+            .parse::<usize>()
+            .ok()
+            .zip(exponent.parse().ok())
+            .and_then(|(base, exponent)| base.checked_pow(exponent)),
+    };
+    // Buffers are counted in bytes.
+    size.filter(|size| (1..=1 << 56).contains(size))
+        .ok_or_else(|| "lengths are 1000 or 2^20, from 1 on and up to 2^56".into())
+}
+
+/// The table, and below it what its marks mean.
+pub(super) fn text(records: &[Record]) -> String {
+    let mut table = table();
+    table.set_header([
+        "variant",
+        "op",
+        "dtype",
+        "n",
+        "calls",
+        "µs",
+        "min",
+        "max",
+        "samples",
+        "GB/s",
+        "% of read",
+        "peer",
+        "peer µs",
+        "ratio",
+        "",
+    ]);
+    let mut notes = Vec::new();
+    for record in records {
+        let word = |key: &str| record.params[key].as_str().unwrap_or_default().to_owned();
+        let or_none = |text: Option<String>| text.unwrap_or_default();
+        table.add_row([
+            record.variant.to_owned(),
+            word("op"),
+            word("dtype"),
+            record.params["n"].to_string(),
+            record.params["calls"].to_string(),
+            format!("{:.3}", record.time.median),
+            format!("{:.3}", record.time.min),
+            format!("{:.3}", record.time.max),
+            record.time.samples.to_string(),
+            or_none(record.gb_per_s().map(|gb| format!("{gb:.1}"))),
+            or_none(of_ceiling(records, record).map(|part| format!("{:.1}", 100.0 * part))),
+            word("peer_mode"),
+            or_none(
+                record
+                    .peer
+                    .as_ref()
+                    .map(|peer| format!("{:.3}", peer.median)),
+            ),
+            or_none(record.ratio().map(|ratio| format!("{ratio:.3}"))),
+            marks(&mut notes, record),
+        ]);
+    }
+    format!("{table}\n{}", below(&notes))
+}
+
+/// The throughput of `record` over that of only reading as many bytes, if that is among `records`.
+fn of_ceiling(records: &[Record], record: &Record) -> Option<f64> {
+    let ceiling = records.iter().find(|ceiling| {
+        let alike = |key| ceiling.params[key] == record.params[key];
+        ceiling.variant == READ && ceiling.bytes == record.bytes && alike("calls")
+    })?;
+    Some(ceiling.time.median / record.time.median)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gridsync::bench::{Peer, Spread};
+    use serde_json::json;
+
+    #[test]
+    fn a_length_is_a_number_or_a_power() {
+        assert_eq!(size("1000"), Ok(1000));
+        assert_eq!(size("2^32"), Ok(1 << 32));
+        for wrong in ["0", "2^", "2^64", "2^57", "-1", "many", "2^x"] {
+            assert!(size(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_row_tells_its_part_of_the_read_ceiling_and_its_peer() {
+        let record = |variant, median, peer| Record {
+            suite: "reduce",
+            variant,
+            device: "a GPU".into(),
+            params: json!({
+                "op": "sum", "dtype": "f32", "n": 1000, "calls": 256, "peer_mode": "run_to_run",
+            }),
+            time: Spread::of(vec![median]).expect("there is a sample"),
+            bytes: Some(4000),
+            peer,
+            warnings: vec![],
+        };
+        let peer = Peer {
+            name: "cub::DeviceReduce",
+            median: 5.0,
+        };
+        let text = text(&[record(READ, 2.0, None), record("tiles", 2.5, Some(peer))]);
+        let row = text.lines().nth(2).expect("a header and two rows");
+        let words: Vec<&str> = row.split_whitespace().collect();
+        assert_eq!(
+            words,
+            [
+                "tiles",
+                "sum",
+                "f32",
+                "1000",
+                "256",
+                "2.500",
+                "2.500",
+                "2.500",
+                "1",
+                "1.6",
+                "80.0",
+                "run_to_run",
+                "5.000",
+                "0.500",
+            ]
+        );
+    }
+}

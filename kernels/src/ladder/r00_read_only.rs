@@ -1,0 +1,43 @@
+//! Below the ladder: reading, and nothing else. No rung can be faster, so that this is what their
+//! rates are told in percent of.
+//!
+//! Launched: blocks of 256 threads, some for each multiprocessor; the best number of them counts.
+//! Reached on: an H200, 2026-11-21: 4567 GB/s of 2^28 f32.
+
+use cuda_std::memory::Pack;
+use cuda_std::prelude::*;
+
+/// Loads all of `input`, four loads of 16 bytes in flight a thread, and writes nothing.
+///
+/// Called by every thread of the grid. A load whose value nobody uses would be dropped: each thread
+/// combines all of its bits, and writes them to `never[0]` if they are those of one number that only
+/// a thread in 2^32 should meet.
+#[inline(always)]
+pub fn read_only(input: Global<u32>, never: Global<u32>) {
+    const UNLIKELY: u32 = 0x9E37_79B9;
+    let (me, threads) = (thread::index(), thread::thread_count());
+    let packs = input.len() / 4;
+    let load = |p: usize| input.read_pack(4 * p, CacheHint::ReadOnly);
+    let combine = |a: u32, b: u32| a ^ b;
+
+    let mut bits = [0; 4];
+    let mut p = me;
+    while p + 3 * threads < packs {
+        let (first, second) = (load(p), load(p + threads));
+        let (third, fourth) = (load(p + 2 * threads), load(p + 3 * threads));
+        let halves = (first.zip(second, combine), third.zip(fourth, combine));
+        bits = bits.zip(halves.0.zip(halves.1, combine), combine);
+        p += 4 * threads;
+    }
+    while p < packs {
+        bits = bits.zip(load(p), combine);
+        p += threads;
+    }
+    let mut bits = bits.fold(combine);
+    if 4 * packs + me < input.len() {
+        bits ^= input.read(4 * packs + me);
+    }
+    if bits == UNLIKELY {
+        never.write(0, bits);
+    }
+}
