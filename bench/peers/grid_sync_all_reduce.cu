@@ -2,17 +2,12 @@
 // by cooperative groups' grid.sync(): a store, the barrier, and a warp of each block that loads and
 // adds up all numbers. Two sets of numbers take turns, so that one barrier a round is enough.
 //
-//   nvcc -O3 -arch=native -rdc=true grid_sync_all_reduce.cu -o peer && ./peer FEW MANY SAMPLES < shapes
-//
-// Reads lines "blocks threads"; prints for each "blocks threads median min max" in µs per round:
-// the slope between launches of FEW and of MANY rounds. A shape that cannot be resident prints
-// nothing.
+//   nvcc -O3 -std=c++17 -arch=native -rdc=true grid_sync_all_reduce.cu -o all_reduce
+//   echo "132 256" | ./all_reduce FEW MANY AT_LEAST AT_MOST UNCERTAINTY
 
-#include <algorithm>
-#include <cooperative_groups.h>
-#include <cstdio>
-#include <cstdlib>
-#include <vector>
+#include <memory>
+
+#include "slope.cuh"
 
 __global__ void all_reduce(float* numbers, float* means, int rounds) {
   auto grid = cooperative_groups::this_grid();
@@ -35,56 +30,20 @@ __global__ void all_reduce(float* numbers, float* means, int rounds) {
   if (threadIdx.x == 0) means[blockIdx.x] = mean;
 }
 
-static void check(cudaError_t error) {
-  if (error == cudaSuccess) return;
-  std::fprintf(stderr, "grid_sync_all_reduce: %s\n", cudaGetErrorString(error));
-  std::exit(3);
-}
-
-static float *numbers, *means;
-
-static double time_us(int blocks, int threads, int rounds) {
-  cudaEvent_t start, stop;
-  check(cudaEventCreate(&start));
-  check(cudaEventCreate(&stop));
-  void* args[] = {&numbers, &means, &rounds};
-  check(cudaEventRecord(start));
-  check(cudaLaunchCooperativeKernel((void*)all_reduce, dim3(blocks), dim3(threads), args, 0, 0));
-  check(cudaEventRecord(stop));
-  check(cudaEventSynchronize(stop));
-  float ms;
-  check(cudaEventElapsedTime(&ms, start, stop));
-  check(cudaEventDestroy(start));
-  check(cudaEventDestroy(stop));
-  return 1e3 * ms;
+// `count` floats on the device, all 0, freed with the last who holds them.
+static std::shared_ptr<float> zeros(int count) {
+  float* memory;
+  peer::check(cudaMalloc(&memory, count * sizeof(float)));
+  peer::check(cudaMemset(memory, 0, count * sizeof(float)));
+  return {memory, [](float* freed) { peer::check(cudaFree(freed)); }};
 }
 
 int main(int argc, char** argv) {
-  if (argc != 4) {
-    std::fprintf(stderr, "grid_sync_all_reduce: usage: grid_sync_all_reduce FEW MANY SAMPLES < shapes\n");
-    return 2;
-  }
-  const int few = std::atoi(argv[1]), many = std::atoi(argv[2]), samples = std::atoi(argv[3]);
-  int multiprocessors, blocks, threads;
-  check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0));
-  while (std::scanf("%d %d", &blocks, &threads) == 2) {
-    int per_multiprocessor;
-    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_multiprocessor, all_reduce, threads, 0));
-    if (blocks > per_multiprocessor * multiprocessors) continue;
-    check(cudaMalloc(&numbers, 2 * blocks * sizeof(float)));
-    check(cudaMalloc(&means, blocks * sizeof(float)));
-    check(cudaMemset(means, 0, blocks * sizeof(float)));
-    time_us(blocks, threads, few);
-    std::vector<double> slopes;
-    for (int i = 0; i < samples; ++i) {
-      const double short_us = time_us(blocks, threads, few);
-      const double long_us = time_us(blocks, threads, many);
-      slopes.push_back((long_us - short_us) / (many - few));
-    }
-    std::sort(slopes.begin(), slopes.end());
-    std::printf("%d %d %.4f %.4f %.4f\n", blocks, threads, slopes[samples / 2], slopes.front(),
-                slopes.back());
-    check(cudaFree(numbers));
-    check(cudaFree(means));
-  }
+  return peer::answer_slopes(argc, argv, all_reduce, [](int blocks) {
+    return [numbers = zeros(2 * blocks), means = zeros(blocks)](dim3 grid, dim3 block, int rounds) {
+      float *first = numbers.get(), *second = means.get();
+      void* args[] = {&first, &second, &rounds};
+      peer::check(cudaLaunchCooperativeKernel((void*)all_reduce, grid, block, args, 0, 0));
+    };
+  });
 }

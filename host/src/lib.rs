@@ -10,8 +10,8 @@
 //!   spin, what fences cost, what one launch gains over many, and which barriers break under stress.
 //! * [`verify`]: the cases that prove the kernels right, and barriers that are wrong on purpose to
 //!   prove the cases.
-//! * [`mod@bench`]: the rules of measuring, and the suites: grid barriers and all-reduce, each
-//!   beside a peer.
+//! * [`mod@bench`]: the rules of measuring, and the suites: grid barriers, all-reduce and reductions,
+//!   each beside a peer.
 //! * [`data`]: `.npy` and raw files.
 //! * [`report`]: tables, and charts as SVG.
 //!

@@ -16,6 +16,7 @@ pub const BARRIER: Suite = Suite {
     peer: PeerProgram {
         name: "grid.sync",
         source: include_str!("../../../bench/peers/grid_sync.cu"),
+        flags: &["-rdc=true"],
     },
 };
 

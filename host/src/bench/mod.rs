@@ -8,6 +8,11 @@
 //! * A kernel that is run **once** ([`once()`]) is timed as it is called, its launch included. With
 //!   a [`Cache::Warm`] L2 it is repeated within a sample until the sample is long enough; with a
 //!   [`Cache::Cold`] one the L2 is overwritten before each sample, which is a single run.
+//! * The time of one call of a primitive is measured **cold**: before each sample the L2 is emptied
+//!   by reading four times as much. It is measured **alone**, a call between two events, put into the
+//!   stream behind what empties the L2; and **in a row**: calls, each on an input of its own, in one
+//!   graph, as many that their inputs take 2 GiB, between 1 and 256. Where the inputs together are 16
+//!   times the L2, the graph is replayed until a sample takes 2 ms. The peer goes by the same plans.
 //! * **Warm-up**: [`WARM_UP_US`] of device time pass before the first sample, so that the kernel is
 //!   compiled and the clocks are up.
 //! * **Samples** are taken until the median is known to [`Sampling::uncertainty`], half a percent,
@@ -16,29 +21,33 @@
 //! * The first point of a run is measured again at its end. If it has moved by more than
 //!   [`MOST_DRIFT`], then something that all points share did, such as the clock.
 //! * What breaks a rule is still told, with a [`Warning`] that says by how much.
-//! * A **peer** is measured by the same slope, on the same device, in the same run, with
-//!   [`SAMPLES`] samples, and while nobody else has a context there: another context beside it makes
-//!   `grid.sync()` 4 % slower on an H200.
+//! * A **peer** is measured by the same rule, on the same device, in the same run, and while nobody
+//!   else has a context there: another context beside it makes `grid.sync()` 4 % slower on an H200.
+//!   One of latencies takes [`SAMPLES`] samples, one of throughputs as many as we would.
 
 mod all_reduce;
 mod barrier;
 mod once;
 mod peer;
 mod record;
+mod reduce;
 mod sampling;
 mod slope;
 mod spread;
 mod suite;
+mod throughput;
 mod warning;
 
 pub use all_reduce::ALL_REDUCE;
 pub use barrier::BARRIER;
 pub use once::{Cache, once};
 pub use peer::PeerError;
-use peer::PeerProgram;
+use peer::{Answers, PeerProgram};
 pub use record::{Peer, Record};
+pub use reduce::REDUCE;
 pub use sampling::{Measurement, SAMPLES, Sampling, WARM_UP_US};
 pub use slope::slope;
 pub use spread::Spread;
 pub use suite::{Absent, Design, FEW, MANY, Run, Shape, Suite, THREADS, default_blocks};
+pub use throughput::{Case, PeerTimes, READ, SIZES, Throughput, Throughputs, TooLarge};
 pub use warning::{MOST_DRIFT, SHORTEST_US, Warning};

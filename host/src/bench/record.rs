@@ -82,7 +82,7 @@ mod tests {
     fn a_record_has_the_keys_that_scripts_read() {
         let record = Record {
             suite: "reduce",
-            variant: "last-block",
+            variant: "tiles",
             device: "emulator".into(),
             params: json!({ "n": 1000 }),
             time: Spread::of(vec![2.0]).expect("there is a sample"),
@@ -96,7 +96,7 @@ mod tests {
         assert_eq!(
             record.json(),
             json!({
-                "suite": "reduce", "variant": "last-block", "device": "emulator",
+                "suite": "reduce", "variant": "tiles", "device": "emulator",
                 "params": { "n": 1000 }, "unit": "us",
                 "median": 2.0, "min": 2.0, "max": 2.0, "samples": 1,
                 "bytes": 4000, "gb_per_s": 2.0,

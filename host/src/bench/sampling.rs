@@ -62,21 +62,37 @@ impl Sampling {
                 continue;
             }
             let time = Spread::of(samples.clone()).expect("a sample has just been pushed");
-            let uncertainty = time.uncertainty();
-            let known = uncertainty <= self.uncertainty;
-            if !known && samples.len() < self.at_most {
+            let noise = self.noise(&time);
+            if noise.is_some() && samples.len() < self.at_most {
                 continue;
             }
-            let noise = Warning::Noise {
-                uncertainty,
-                allowed: self.uncertainty,
-                samples: samples.len(),
-            };
             return Ok(Measurement {
                 time,
-                warnings: if known { vec![] } else { vec![noise] },
+                warnings: noise.into_iter().collect(),
             });
         }
+    }
+
+    /// The warning for samples whose median is not known well enough.
+    pub(super) fn noise(&self, time: &Spread) -> Option<Warning> {
+        let Spread { samples, .. } = *time;
+        let (uncertainty, allowed) = (time.uncertainty(), self.uncertainty);
+        (uncertainty > allowed).then_some(Warning::Noise {
+            uncertainty,
+            allowed,
+            samples,
+        })
+    }
+
+    /// The warning for samples of a peer whose median is not known well enough.
+    pub(super) fn peer_noise(&self, time: &Spread) -> Option<Warning> {
+        let Spread { samples, .. } = *time;
+        let (uncertainty, allowed) = (time.uncertainty(), self.uncertainty);
+        (uncertainty > allowed).then_some(Warning::PeerNoise {
+            uncertainty,
+            allowed,
+            samples,
+        })
     }
 }
 

@@ -25,6 +25,15 @@ pub enum Warning {
         /// How many samples were taken.
         samples: usize,
     },
+    /// The peer's samples scattered so: what is said of the ratio holds no better than that.
+    PeerNoise {
+        /// The relative standard error of the peer's median.
+        uncertainty: f64,
+        /// What was asked for.
+        allowed: f64,
+        /// How many samples it took.
+        samples: usize,
+    },
     /// The timed work of a sample was so short that the resolution of events counts.
     TooShort {
         /// What it took, µs.
@@ -70,6 +79,7 @@ impl Warning {
     pub const fn kind(&self) -> &'static str {
         match self {
             Self::Noise { .. } => "noise",
+            Self::PeerNoise { .. } => "peer-noise",
             Self::TooShort { .. } => "too-short",
             Self::Drift { .. } => "drift",
         }
@@ -81,6 +91,11 @@ impl Warning {
         let kind = self.kind();
         match *self {
             Self::Noise {
+                uncertainty,
+                allowed,
+                samples,
+            }
+            | Self::PeerNoise {
                 uncertainty,
                 allowed,
                 samples,
@@ -111,6 +126,16 @@ impl fmt::Display for Warning {
             } => write!(
                 f,
                 "noise: after {samples} samples the median is known to {:.2} %, not to {:.2} %; leave the device to this run",
+                100.0 * uncertainty,
+                100.0 * allowed
+            ),
+            Self::PeerNoise {
+                uncertainty,
+                allowed,
+                samples,
+            } => write!(
+                f,
+                "peer noise: after {samples} samples the peer's median is known to {:.2} %, not to {:.2} %; leave the device to this run",
                 100.0 * uncertainty,
                 100.0 * allowed
             ),

@@ -108,11 +108,21 @@ impl Device {
     ///
     /// # Errors
     /// Those of `work`, and those of the stream.
-    pub fn time(
+    pub fn time(&self, work: impl FnMut() -> Result<(), DeviceError>) -> Result<f64, DeviceError> {
+        self.time_behind(|| Ok(()), work)
+    }
+
+    /// The same where `before` is put into the stream first, and not timed: if it takes longer than
+    /// putting `work` there, the device waits for nothing in between.
+    ///
+    /// # Errors
+    /// Those of `before` and `work`, and those of the stream.
+    pub fn time_behind(
         &self,
+        mut before: impl FnMut() -> Result<(), DeviceError>,
         mut work: impl FnMut() -> Result<(), DeviceError>,
     ) -> Result<f64, DeviceError> {
-        self.0.time(&mut work)
+        self.0.time(&mut before, &mut work)
     }
 }
 

@@ -1,0 +1,79 @@
+//! The suite `reduce`: one array to one value, beside CUB's `DeviceReduce`.
+
+use super::throughput::{Bench, Element, Load, time_cold};
+use super::{Case, Measurement, PeerProgram, Throughput};
+use crate::data::Scalar;
+use crate::device::DeviceError;
+use crate::primitives::Reducer;
+use bytemuck::Pod;
+use gridsync_kernels::entry::reduce::Reducible;
+use gridsync_kernels::op::{Max, Min, Sum};
+
+/// The suite.
+///
+/// We sum i32 in i64, CUB sums it in i32: a sum of ours does not wrap silently.
+pub const REDUCE: Throughput = Throughput {
+    name: "reduce",
+    cases: &[
+        of::<Sum<f32>>("tiles", "sum", SUM),
+        of::<Sum<f32, f64>>("f32 in f64", "sum", &["run_to_run_in_f64"]),
+        of::<Min<f32>>("tiles", "min", DEFAULT),
+        of::<Max<f32>>("tiles", "max", DEFAULT),
+        of::<Sum<f64>>("tiles", "sum", SUM),
+        of::<Min<f64>>("tiles", "min", DEFAULT),
+        of::<Max<f64>>("tiles", "max", DEFAULT),
+        of::<Sum<i32, i64>>("tiles", "sum", DEFAULT),
+        of::<Min<i32>>("tiles", "min", DEFAULT),
+        of::<Max<i32>>("tiles", "max", DEFAULT),
+        of::<Sum<u64>>("tiles", "sum", DEFAULT),
+        of::<Min<u64>>("tiles", "min", DEFAULT),
+        of::<Max<u64>>("tiles", "max", DEFAULT),
+    ],
+    peer: PeerProgram {
+        name: "cub::DeviceReduce",
+        source: include_str!("../../../bench/peers/cub_reduce.cu"),
+        flags: &[],
+    },
+};
+
+/// What CUB does unless asked for something else.
+const DEFAULT: &[&str] = &["run_to_run"];
+
+/// For sums of floating point also its mode that gives the same bits on every GPU.
+const SUM: &[&str] = &["run_to_run", "gpu_to_gpu"];
+
+/// The reduction by `O`, beside these modes of the peer.
+const fn of<O: Reducible>(
+    variant: &'static str,
+    op: &'static str,
+    peer_modes: &'static [&'static str],
+) -> Case
+where
+    O::Element: Element,
+    O::Accumulator: Pod,
+{
+    Case {
+        variant,
+        op,
+        dtype: O::Element::DTYPE,
+        peer_modes,
+        measure: measure::<O>,
+    }
+}
+
+/// µs of one reduction, from `n` elements in device memory to one result there.
+fn measure<O: Reducible>(bench: &mut Bench<'_>, load: &Load) -> Result<Measurement, DeviceError>
+where
+    O::Element: Element,
+    O::Accumulator: Pod,
+{
+    let Load { n, plan } = load;
+    let inputs = bench
+        .stock
+        .inputs::<O::Element>(bench.device, *n, plan.calls)?;
+    let mut reducer = Reducer::<O>::new(bench.device)?;
+    let reduce = |input: &_| reducer.launch(input);
+    // SAFETY: a reduction only reads its input and leaves its workspace for the next one; the reducer
+    // outlives the measurement.
+    unsafe { time_cold(bench.device, inputs, plan, bench.sampling, reduce) }
+}

@@ -1,0 +1,170 @@
+//! Inputs: alike on both sides of a comparison, and filled fast.
+
+use crate::data::{self, Dtype};
+use crate::device::{Buffer, Device, DeviceError};
+use bytemuck::Pod;
+use std::any::Any;
+
+/// Elements after which an input starts over.
+const PERIOD: usize = 1 << 24;
+
+/// What inputs can be made of.
+///
+/// The values are small integers, so that sums of them are exact for long, and hashed, since what a
+/// kernel draws of power, and so its clock, depends on its data. A peer fills its inputs with the
+/// same.
+pub(in crate::bench) trait Element: Pod + data::Scalar {
+    /// The element for the lowest four bits of a hash: from −8 on, or from 0 where there is no sign.
+    fn small(bits: u32) -> Self;
+}
+
+macro_rules! elements {
+    ($($ty:ty: $least:literal;)*) => {$(
+        impl Element for $ty {
+            fn small(bits: u32) -> Self {
+                ((bits % 16) as i32 + $least) as Self
+            }
+        }
+    )*};
+}
+elements! { f32: -8; f64: -8; i32: -8; u64: 0; }
+
+/// Inputs of one type and length, each an allocation of its own.
+struct Inputs<T> {
+    n: usize,
+    buffers: Vec<Buffer<T>>,
+}
+
+/// The inputs that were asked for last, for the next who asks for the same.
+#[derive(Default)]
+pub(in crate::bench) struct Stock(Option<Box<dyn Any>>);
+
+impl Stock {
+    /// `count` inputs of `n` elements, or more.
+    ///
+    /// # Errors
+    /// [`DeviceError::OutOfMemory`], after which nothing is held; those of the copies.
+    pub(in crate::bench) fn inputs<T: Element>(
+        &mut self,
+        device: &Device,
+        n: usize,
+        count: usize,
+    ) -> Result<&[Buffer<T>], DeviceError> {
+        let held = self
+            .0
+            .take()
+            .and_then(|held| held.downcast::<Inputs<T>>().ok());
+        let held = match held {
+            Some(held) if held.n == n && held.buffers.len() >= count => held,
+            other => {
+                // There may be no room for both.
+                drop(other);
+                Box::new(Inputs::new(device, n, count)?)
+            }
+        };
+        let held = self.0.insert(held).downcast_ref::<Inputs<T>>();
+        Ok(&held.expect("it is what was just put there").buffers)
+    }
+}
+
+impl<T: Element> Inputs<T> {
+    fn new(device: &Device, n: usize, count: usize) -> Result<Self, DeviceError> {
+        let period: Vec<T> = (0..n.min(PERIOD) as u32)
+            .map(|i| T::small(hash(i)))
+            .collect();
+        let mut buffers = Vec::with_capacity(count);
+        for _ in 0..count {
+            let buffer = device.alloc(n)?;
+            fill(&buffer, &period)?;
+            buffers.push(buffer);
+        }
+        Ok(Self { n, buffers })
+    }
+}
+
+/// Copies `period` over `buffer` as often as it takes.
+fn fill<T: Element>(buffer: &Buffer<T>, period: &[T]) -> Result<(), DeviceError> {
+    let mut at = 0;
+    while at < buffer.len() {
+        let part = &period[..period.len().min(buffer.len() - at)];
+        let to = buffer.address() + (at * size_of::<T>()) as u64;
+        // SAFETY: the allocation is live, and from `to` on at least as long as `part`.
+        unsafe {
+            let backend = buffer.device().backend();
+            backend.upload(to, bytemuck::cast_slice(part))?;
+        }
+        at += part.len();
+    }
+    Ok(())
+}
+
+/// The finaliser of MurmurHash3 (public domain, Austin Appleby).
+fn hash(mut h: u32) -> u32 {
+    h = (h ^ (h >> 16)).wrapping_mul(0x85eb_ca6b);
+    h = (h ^ (h >> 13)).wrapping_mul(0xc2b2_ae35);
+    h ^ (h >> 16)
+}
+
+/// Bytes of `n` elements of `dtype`.
+pub(super) fn bytes(dtype: Dtype, n: usize) -> u64 {
+    dtype.size() as u64 * n as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::{Emulator, EmulatorConfig};
+
+    fn device() -> Device {
+        Device::new(Emulator::new(EmulatorConfig::default()))
+    }
+
+    #[test]
+    fn an_input_repeats_its_period_to_the_last_element() {
+        let buffer = device().alloc::<f32>(10).expect("there is room");
+        fill(&buffer, &[1.0, 2.0, 3.0, 4.0]).expect("the emulator copies");
+        let filled = buffer.download().expect("the emulator copies");
+        assert_eq!(filled, [1.0, 2.0, 3.0, 4.0, 1.0, 2.0, 3.0, 4.0, 1.0, 2.0]);
+    }
+
+    #[test]
+    fn elements_are_small_integers_of_both_signs_where_there_are_two() {
+        // As `fill` of bench/peers/throughput.cuh has them.
+        let low: Vec<u32> = (0..4).map(|i| hash(i) % 16).collect();
+        assert_eq!(low, [0, 7, 6, 7]);
+        let (device, mut stock) = (device(), Stock::default());
+        let inputs = stock
+            .inputs::<i32>(&device, 4096, 2)
+            .expect("there is room");
+        let values = inputs[1].download().expect("the emulator copies");
+        assert_eq!(values.iter().min(), Some(&-8));
+        assert_eq!(values.iter().max(), Some(&7));
+        let inputs = stock
+            .inputs::<u64>(&device, 4096, 1)
+            .expect("there is room");
+        let values = inputs[0].download().expect("the emulator copies");
+        assert_eq!(values.iter().max(), Some(&15));
+    }
+
+    #[test]
+    fn inputs_are_filled_once_for_all_who_ask_for_the_same() {
+        let (device, mut stock) = (device(), Stock::default());
+        let inputs = stock.inputs::<f64>(&device, 100, 2).expect("there is room");
+        // SAFETY: the first element of a live buffer.
+        unsafe {
+            let first = bytemuck::bytes_of(&1000.0f64);
+            let copied = device.backend().upload(inputs[0].address(), first);
+            copied.expect("the emulator copies");
+        }
+        let mut first = |n, count| {
+            let inputs = stock
+                .inputs::<f64>(&device, n, count)
+                .expect("there is room");
+            assert_eq!((inputs.len(), inputs[0].len()), (count, n));
+            inputs[0].download().expect("the emulator copies")[0]
+        };
+        assert_eq!(first(100, 2), 1000.0);
+        assert_eq!(first(101, 2), -8.0);
+        assert_eq!(first(100, 2), -8.0);
+    }
+}
