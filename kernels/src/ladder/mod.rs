@@ -3,7 +3,7 @@
 //!
 //! A file is a rung. Its head says what changed from the rung below, why, what it should move, how
 //! it is launched, and what it reached. Read them in order: what a rung takes over from one below, it
-//! calls by name. Rung 16 is what [`grid::reduce`](crate::grid::reduce) does.
+//! calls by name. The next rung is [`grid::reduce()`](crate::grid::reduce()).
 //!
 //! | rungs | one launch leaves | the sum |
 //! |---|---|---|
