@@ -13,9 +13,9 @@ use serde_json::{Value, json};
 /// Cross every grid barrier in many settings, and barriers that are wrong in the same
 ///
 /// Each thread writes the round, crosses the barrier, and looks for words of another round. On a GPU
-/// with 1 to 8 blocks on every multiprocessor, of 32 to 1024 threads, in step and not; on the
-/// emulator in small grids under schedules drawn from seeds, and under every other one looking for
-/// data races. What holds says as much as is caught of the barriers that are wrong on purpose.
+/// with 1 to 8 blocks on every multiprocessor, of 32 to 1024 threads: in step, not in step, and behind
+/// stores to far memory. On the emulator in small grids under schedules drawn from seeds, and under
+/// every other one looking for data races. What holds says as much as is caught of the barriers that are wrong on purpose.
 #[derive(clap::Args)]
 pub(crate) struct Stress {
     /// Rounds of two crossings for each barrier, shared out among the settings [default: 200000 on a

@@ -2,7 +2,7 @@
 
 use super::{Device, DeviceError};
 use bytemuck::Pod;
-use std::{fmt, marker::PhantomData};
+use std::{fmt, marker::PhantomData, ops::Range};
 
 /// `len` elements of `T` on a device, freed when dropped.
 ///
@@ -66,11 +66,28 @@ impl<T: Pod> Buffer<T> {
     /// # Errors
     /// Those of the copy, and those of earlier work that failed.
     pub fn download(&self) -> Result<Vec<T>, DeviceError> {
-        let mut host = vec![T::zeroed(); self.len];
-        if self.bytes() > 0 {
+        self.download_part(0..self.len)
+    }
+
+    /// The same of the elements `part` only.
+    ///
+    /// # Errors
+    /// As for [`download`](Self::download).
+    ///
+    /// # Panics
+    /// If the part does not lie within the buffer.
+    pub fn download_part(&self, part: Range<usize>) -> Result<Vec<T>, DeviceError> {
+        assert!(
+            part.start <= part.end && part.end <= self.len,
+            "a part {part:?} of {} elements",
+            self.len
+        );
+        let mut host = vec![T::zeroed(); part.len()];
+        if !host.is_empty() && size_of::<T>() > 0 {
+            let start = self.address + (part.start * size_of::<T>()) as u64;
             let bytes = bytemuck::cast_slice_mut(&mut host);
-            // SAFETY: the allocation is this buffer's, live, and exactly this long.
-            unsafe { self.device.backend().download(self.address, bytes)? };
+            // SAFETY: the allocation is this buffer's, live, and the part lies within it.
+            unsafe { self.device.backend().download(start, bytes)? };
         }
         Ok(host)
     }

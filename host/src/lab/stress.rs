@@ -16,6 +16,12 @@ const WORDS_PER_LAUNCH: u64 = 1 << 42;
 /// What a round costs besides the words that are read in it, in words: some 4 µs.
 const WORDS_PER_CROSSING: u64 = 1 << 22;
 
+/// And what the far stores of a thread cost.
+const WORDS_PER_FAR_STORES: u64 = 1 << 9;
+
+/// Words that are stored to here and there, at most: many times what an L2 holds.
+const FAR: u64 = 1 << 30;
+
 /// One way to cross a barrier.
 #[derive(Clone, Copy, Debug)]
 pub struct Setting {
@@ -36,6 +42,7 @@ impl fmt::Display for Setting {
             threads,
             cells,
             skew,
+            far,
             ..
         } = self.crossing;
         write!(f, "blocks of {threads} threads, ")?;
@@ -49,6 +56,9 @@ impl fmt::Display for Setting {
         write!(f, ", {cells} {words} a thread")?;
         if skew > 0 {
             write!(f, ", up to {skew} cycles late")?;
+        }
+        if far > 0 {
+            f.write_str(", behind far stores")?;
         }
         if let Some(seed) = self.seed {
             write!(f, ", seed {seed}")?;
@@ -65,8 +75,9 @@ impl fmt::Display for Setting {
 /// in each as make all settings take about the same time, one at least.
 ///
 /// On a GPU: 1, 2, 4 and 8 blocks for each multiprocessor, of 32, 128, 256 and 1024 threads, as far
-/// as they fit; warps that come as they come, and up to 2000 cycles late; with one word for each
-/// thread, and in the smallest grids with eight. On the emulator: small grids, each under the
+/// as they fit; warps that come as they come, up to 2000 cycles late, and with their words behind
+/// stores all over 4 GiB (an eighth of the memory, if that is less); with one word for each thread,
+/// and in the smallest grids with eight. On the emulator: small grids, each under the
 /// schedules of eight seeds, looking for data races under every other one.
 #[must_use]
 pub fn settings(device: &Properties, rounds: u64) -> Vec<Setting> {
@@ -110,6 +121,7 @@ fn on_the_emulator() -> Vec<Setting> {
 }
 
 fn on_a_gpu(device: &Properties) -> Vec<Setting> {
+    let far = FAR.min(device.memory_bytes / 32) as usize;
     let mut settings = Vec::new();
     for each in [1, 2, 4, 8] {
         for threads in [32, 128, 256, 1024] {
@@ -123,12 +135,13 @@ fn on_a_gpu(device: &Properties) -> Vec<Setting> {
                 (true, _) => &[1],
             };
             for &cells in cells {
-                for skew in [0, 2000] {
+                for (skew, far) in [(0, 0), (2000, 0), (0, far)] {
                     let crossing = Crossing::of(Blocks::PerMultiprocessor(each), threads);
                     settings.push(Setting {
                         crossing: Crossing {
                             cells,
                             skew,
+                            far,
                             ..crossing
                         },
                         seed: None,
@@ -142,16 +155,21 @@ fn on_a_gpu(device: &Properties) -> Vec<Setting> {
 }
 
 impl Setting {
-    /// What a round costs: the words that all blocks read in it, and the same again for its
-    /// crossings.
+    /// What a round costs in words that are read: those that all blocks read in it, and as many as
+    /// its crossings and its far stores take the time of.
     fn cost(&self, device: &Properties) -> u64 {
         let blocks = match self.crossing.blocks {
             Blocks::PerMultiprocessor(each) => each * device.multiprocessors,
             Blocks::Exactly(blocks) | Blocks::AtMost(blocks) => blocks,
             Blocks::Fill => device.max_blocks_per_multiprocessor * device.multiprocessors,
         };
-        let words = u64::from(self.crossing.threads) * u64::from(self.crossing.cells);
-        WORDS_PER_CROSSING + u64::from(blocks) * u64::from(blocks) * words
+        let (blocks, threads) = (u64::from(blocks), u64::from(self.crossing.threads));
+        let far_stores = match self.crossing.far {
+            0 => 0,
+            _ => WORDS_PER_FAR_STORES * blocks * threads,
+        };
+        let words = threads * u64::from(self.crossing.cells);
+        WORDS_PER_CROSSING + far_stores + blocks * blocks * words
     }
 
     /// The device itself, or an emulator with the schedule of the setting.
@@ -331,6 +349,7 @@ mod tests {
             max_threads_per_block: 1024,
             max_threads_per_multiprocessor: 2048,
             max_blocks_per_multiprocessor: 32,
+            memory_bytes: 1 << 37,
             ..Properties::default()
         }
     }
@@ -339,7 +358,7 @@ mod tests {
     fn the_rounds_are_shared_out_and_no_launch_is_long() {
         for rounds in [1, 1000, 1_000_000, 1_000_000_000] {
             let settings = settings(&h200(), rounds);
-            assert_eq!(settings.len(), 2 * (4 * 4 - 2 + 4));
+            assert_eq!(settings.len(), 3 * (4 * 4 - 2 + 4));
             let crossed = settings.iter().map(|setting| {
                 let Crossing {
                     launches, rounds, ..

@@ -26,6 +26,9 @@ pub struct Crossing {
     pub cells: u32,
     /// Cycles that each warp comes late to each barrier, at most.
     pub skew: u32,
+    /// Words of memory that the threads store to, here and there, before they write their own: on a
+    /// GPU what is not released is seen late behind such stores. None if 0.
+    pub far: usize,
     /// Launches, all over the same state.
     pub launches: u32,
     /// Rounds of each launch, of two crossings each.
@@ -42,6 +45,7 @@ impl Crossing {
             cluster: None,
             cells: 1,
             skew: 0,
+            far: 0,
             launches: 2,
             rounds: 10,
         }
@@ -162,7 +166,7 @@ pub fn cross<B: Stressed>(device: &Device, crossing: &Crossing) -> Result<Outcom
     let grid_threads = (geometry.grid.volume() * geometry.block.volume()) as usize;
     let barrier = barrier_words::<B>(device, &geometry)?;
     let cells = device.zeroed::<u32>(grid_threads * crossing.cells as usize)?;
-    let errors = device.zeroed::<u32>(1)?;
+    let errors = device.zeroed::<u32>(1 + crossing.far)?;
     for launch in 0..crossing.launches {
         let args = (
             barrier.view(),
@@ -172,12 +176,12 @@ pub fn cross<B: Stressed>(device: &Device, crossing: &Crossing) -> Result<Outcom
             crossing.rounds,
             crossing.skew,
         );
-        // SAFETY: the barrier's words, which start at 0, a multiple of as many cells as threads, one
-        // counter, and a geometry in which all blocks are resident; the buffers outlive the
+        // SAFETY: the barrier's words, which start at 0, a multiple of as many cells as threads, a
+        // counter, what is stored to behind it, and a geometry in which all blocks are resident; the buffers outlive the
         // launches.
         unsafe { device.launch::<B::Rounds>(&geometry, args)? };
     }
-    let stale = errors.download()?[0];
+    let stale = errors.download_part(0..1)?[0];
     Ok(match B::waits_given_up(&barrier.download()?) {
         0 if stale == 0 => Outcome::Held,
         0 => Outcome::Stale(stale),

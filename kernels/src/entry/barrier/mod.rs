@@ -37,13 +37,15 @@ macro_rules! kernels {
         /// those that are not of this round. A second barrier keeps the next round's writes from
         /// overtaking these reads. With a `skew`, warps come up to so many cycles late: in even
         /// rounds each by another number, in odd ones a single one, whose words all others then look
-        /// at first; and every fourth round ends in crossings back to back.
+        /// at first; and every fourth round ends in crossings back to back. Where `errors` has more
+        /// elements, each thread first stores to some of them, all over the place, which keeps the
+        /// words behind those stores on their way for long.
         ///
         /// # Safety
         ///
         /// `barrier` has the words of the design, as [`Barrier::words`] says; `cells` has a multiple
-        /// of as many elements as the grid has threads; `errors` has one element, 0 before; all
-        /// blocks are co-resident.
+        /// of as many elements as the grid has threads; `errors` has an element, 0 before, or more;
+        /// all blocks are co-resident.
         $(#[$cfg])*
         #[kernel(cooperative)]
         pub unsafe fn $rounds(

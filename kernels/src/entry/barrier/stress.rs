@@ -16,10 +16,12 @@ pub(super) fn cross_and_check(
     rounds: u32,
     skew: u32,
 ) {
+    let far = errors.part(1, errors.len() - 1);
     let mut wrong = 0;
     for round in 0..rounds {
         let round = first_round.wrapping_add(round);
         come_late(round, skew);
+        keep_stores_busy(far, round);
         write_own(cells, round);
         barrier.sync();
         wrong += count_stale_of_straggler(cells, round, skew);
@@ -43,6 +45,26 @@ pub(super) fn cross_and_check(
 
 /// Crossings without work between them.
 const BURST: u32 = 8;
+
+/// Stores that each thread has on their way before it writes its cells.
+const FAR_STORES: u32 = 8;
+
+/// Stores to words of this thread all over `far`, which nobody reads. With far more memory than the
+/// L2 holds they take their time; what is stored behind them and not released is then seen late,
+/// though an idle memory system would have shown it at once.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+fn keep_stores_busy(far: Global<u32>, round: u32) {
+    let (me, threads) = (thread::index(), thread::thread_count());
+    let rows = (far.len() / threads) as u32;
+    if rows == 0 {
+        return;
+    }
+    for store in 0..FAR_STORES {
+        let row = mix(FAR_STORES * round + store, me as u32) % rows;
+        far.write(row as usize * threads + me, round);
+    }
+}
 
 /// Writes the round to all cells of this thread: those as many apart as the grid has threads.
 #[inline(always)]
