@@ -225,3 +225,13 @@ impl<T: Scalar, S: Space> View<T, S> {
         unsafe { access::write_16::<T::Pack<T>, S>(self.run_at(i, T::PACK), pack, hint) }
     }
 }
+
+impl<T: Scalar> View<T, GlobalSpace> {
+    /// Asks for the line of element `i` to be brought into the L2: `prefetch.global.L2`. A hint, for
+    /// words that will be looked at soon and would otherwise come from device memory only then.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    pub fn prefetch(self, i: usize) {
+        access::prefetch(self.at(i));
+    }
+}

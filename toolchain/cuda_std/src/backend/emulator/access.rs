@@ -33,6 +33,9 @@ unsafe fn checked_store<V: Copy, S: Space>(at: S::Address, value: V, access: Acc
     }
 }
 
+/// Nothing: the emulator has no caches.
+pub(crate) fn prefetch(_: *mut u8) {}
+
 fn weak_read<S: Space>() -> Access {
     Access::read(space_of::<S>())
 }

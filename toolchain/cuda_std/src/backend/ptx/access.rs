@@ -76,6 +76,13 @@ macro_rules! store_to {
     };
 }
 
+/// Asks for the line of an address of global memory to be brought into the L2 (PTX ISA, "prefetch").
+#[inline(always)]
+pub(crate) fn prefetch(at: u64) {
+    // SAFETY: a hint; it reads nothing that could be seen, and an address of no memory is ignored.
+    unsafe { asm!("prefetch.global.L2 [{}];", in(reg64) at, options(nostack, preserves_flags)) }
+}
+
 // In each of these functions the caller's contract is that of `View`: the address is aligned, lies
 // in live memory of the space, and conflicting accesses are ordered.
 
