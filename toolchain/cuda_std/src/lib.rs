@@ -9,6 +9,8 @@
 //!
 //! * [`thread`]: where a thread stands, the block barrier, fences;
 //! * `cluster`: where a block stands in its cluster, the barrier of that; since sm_90;
+//! * `mbarrier`: barriers in shared memory, for some of the threads and for bytes; since sm_90;
+//! * `bulk`: copies between device and shared memory beside the threads; since sm_90;
 //! * [`warp`]: shuffles, votes, matches and reductions of the 32 lanes of a warp;
 //! * [`memory`]: views of global and shared memory, atomics with scope and ordering;
 //! * [`spin`]: waiting for another thread;
@@ -25,6 +27,8 @@
 
 mod backend;
 #[cfg(any(compute_ge_90, not(target_arch = "nvptx64")))]
+pub mod bulk;
+#[cfg(any(compute_ge_90, not(target_arch = "nvptx64")))]
 pub mod cluster;
 pub mod convert;
 #[cfg(any(compute_ge_90, not(target_arch = "nvptx64")))]
@@ -32,6 +36,8 @@ pub mod dependent;
 mod dim;
 pub mod float;
 pub mod launch;
+#[cfg(any(compute_ge_90, not(target_arch = "nvptx64")))]
+pub mod mbarrier;
 pub mod memory;
 pub mod spin;
 pub mod thread;

@@ -93,7 +93,10 @@ impl<'a> Fiber<'a> {
         let canary = stack.canary();
         let root = move |yielder: &corosensei::Yielder<Reply, Stop>, _: Reply| {
             inside.yielder.set(Some(NonNull::from(yielder)));
-            let ended = catch_unwind(AssertUnwindSafe(body));
+            let ended = catch_unwind(AssertUnwindSafe(|| {
+                body();
+                inside.end_stores();
+            }));
             inside.settle();
             ended.or_else(|payload| {
                 if inside.dropping.get() {

@@ -10,6 +10,7 @@ use std::thread::panicking;
 use corosensei::Yielder;
 
 use crate::access::{Access, AccessKind, Space};
+use crate::bulk::Store;
 use crate::count::{Counter, SharedAccess};
 use crate::dim::{Dim3, Place, Position};
 use crate::fault::{Fault, Site, Target};
@@ -128,6 +129,8 @@ pub(crate) struct Here<'a> {
     pub(crate) note: Cell<Option<Note>>,
     /// Nobody waits for the thread any more: it only unwinds.
     pub(crate) dropping: Cell<bool>,
+    /// Its bulk stores that it has not waited for, first to last.
+    pub(crate) stores: RefCell<Vec<Store>>,
     watch: Cell<Option<Watch>>,
 }
 
@@ -190,6 +193,7 @@ impl<'a> Here<'a> {
             place: Cell::new(place),
             note: Cell::new(None),
             dropping: Cell::new(false),
+            stores: RefCell::default(),
             watch: Cell::new(None),
         }
     }
@@ -239,7 +243,7 @@ impl<'a> Here<'a> {
         place: Place,
     ) -> bool {
         if panicking() {
-            return self.verify(address, bytes, access, place).is_ok();
+            return self.check(address, bytes, access, place);
         }
         let accesses = &self.world.counters.accesses;
         bump(accesses);
@@ -258,8 +262,15 @@ impl<'a> Here<'a> {
             }
         }
         self.count(address, bytes, access, place);
+        self.check(address, bytes, access, place)
+    }
+
+    /// The checks of an access without a scheduling point. Says whether the caller shall perform it;
+    /// when it shall not, the thread is being unwound.
+    pub(crate) fn check(&self, address: usize, bytes: usize, access: Access, place: Place) -> bool {
         match self.verify(address, bytes, access, place) {
             Ok(()) => true,
+            Err(_) if panicking() => false,
             Err(flaw) => self.refuse(flaw, address, bytes, access, place),
         }
     }

@@ -33,6 +33,7 @@
 
 mod access;
 mod block;
+mod bulk;
 mod cluster;
 mod count;
 mod deadlock;
@@ -54,6 +55,7 @@ mod thread;
 mod warp;
 
 pub use access::{Access, AccessKind, Order, Scope, Space};
+pub use bulk::{bulk_fence, bulk_load, bulk_store, bulk_wait_read, bulk_wait_stored};
 pub use count::Counts;
 pub use dim::{Dim3, Place, Position, WARP_LANES};
 pub use fault::{Arrival, Deadlock, Fault, Missing, Site, Target, Waiting, WaitingFor};

@@ -15,6 +15,7 @@ const ACCESS: &str = include_str!("claims/access.txt");
 const ATOMIC: &str = include_str!("claims/atomic.txt");
 const SHARED: &str = include_str!("claims/shared.txt");
 const CLUSTER: &str = include_str!("claims/cluster.txt");
+const BULK: &str = include_str!("claims/bulk.txt");
 const FLOW: &str = include_str!("claims/flow.txt");
 
 /// What each kernel must do.
@@ -68,7 +69,11 @@ fn check(probes: &Probes, claims: &Claims) {
 }
 
 fn check_text(text: &str) {
-    for probes in probes::all() {
+    check_text_since(Arch::Compute75, text);
+}
+
+fn check_text_since(first: Arch, text: &str) {
+    for probes in probes::all().iter().filter(|probes| probes.arch >= first) {
         check(probes, &read(text, &format!("sm_{}", probes.arch)));
     }
 }
@@ -100,12 +105,12 @@ fn barriers_stay_single_and_spins_keep_their_load() {
 
 #[test]
 fn a_cluster_is_told_by_special_registers_and_its_barrier_is_two_instructions() {
-    for probes in probes::all()
-        .iter()
-        .filter(|probes| probes.arch >= Arch::Compute90)
-    {
-        check(probes, &read(CLUSTER, &format!("sm_{}", probes.arch)));
-    }
+    check_text_since(Arch::Compute90, CLUSTER);
+}
+
+#[test]
+fn bulk_copies_and_their_barriers_are_the_instructions_they_name() {
+    check_text_since(Arch::Compute90, BULK);
 }
 
 #[test]
@@ -121,8 +126,8 @@ fn read_modify_write_keeps_its_ordering_scope_and_type() {
 fn every_probe_has_exactly_one_claim() {
     for probes in probes::all() {
         let arch = format!("sm_{}", probes.arch);
-        let texts =
-            [THREAD, WARP, ACCESS, ATOMIC, SHARED, CLUSTER, FLOW].map(|text| read(text, &arch));
+        let texts = [THREAD, WARP, ACCESS, ATOMIC, SHARED, CLUSTER, BULK, FLOW]
+            .map(|text| read(text, &arch));
         let made = [atomic::of_each_type(), atomic::of_each_order_and_scope()];
         let mut claimed: Vec<String> = texts
             .into_iter()

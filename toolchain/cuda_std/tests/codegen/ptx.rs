@@ -29,14 +29,27 @@ pub(crate) fn bodies(ptx: &str) -> BTreeMap<&str, Vec<&str>> {
     let entries = ptx.split(".visible .entry ").skip(1).map(|entry| {
         let name = entry.split('(').next().unwrap_or_default();
         let body = entry.split_once("\n{\n").map_or("", |(_, rest)| rest);
-        let body = body.split("\n}").next().unwrap_or_default();
-        let statements = body.lines().flat_map(|line| line.split_inclusive(';'));
+        let statements = lines(body).flat_map(|line| line.split_inclusive(';'));
         let kept = statements
             .map(str::trim)
             .filter(|text| !text.is_empty() && !text.starts_with('.'));
         (name, kept.collect())
     });
     entries.collect()
+}
+
+/// The lines of a body, up to the brace that ends it; the braces of scopes in it are left out.
+fn lines(body: &str) -> impl Iterator<Item = &str> {
+    let mut scopes = 1;
+    let within = body.lines().map(str::trim).take_while(move |line| {
+        match *line {
+            "{" => scopes += 1,
+            "}" => scopes -= 1,
+            _ => {}
+        }
+        scopes > 0
+    });
+    within.filter(|line| !["{", "}"].contains(line))
 }
 
 /// The parameters that the kernel `name` declares, without their names: `.u32`, `.align 8 .b8[16]`.
@@ -165,20 +178,18 @@ fn map_registers(statement: &str, f: impl Fn(&str) -> String) -> String {
     mapped + rest
 }
 
-/// The loops of a body: from the label that a later branch goes back to, to the last such branch.
+/// The loops of a body: from a label to each branch back to it. Scopes may have the same labels: the
+/// nearest one is meant.
 fn loops(body: &[&str]) -> Vec<RangeInclusive<usize>> {
-    let labels: HashMap<&str, usize> = body
-        .iter()
-        .enumerate()
-        .filter_map(|(at, line)| Some((line.strip_suffix(':')?, at)))
-        .collect();
     let branches = body.iter().enumerate().filter_map(|(at, line)| {
         let (_, label) = line
             .trim_end_matches(';')
             .rsplit_once(char::is_whitespace)?;
-        Some(*labels.get(label)?..=at)
+        let is_label = |line: &&str| line.strip_suffix(':') == Some(label);
+        let start = body[..at].iter().rposition(is_label)?;
+        Some(start..=at)
     });
-    branches.filter(|turns| !turns.is_empty()).collect()
+    branches.collect()
 }
 
 #[test]
@@ -202,6 +213,15 @@ $L__BB0_1:
 	@%p1 bra 	$L__BB0_1;
 	mov.u32 	%r4, %tid.x;
 	st.v2 [%rd1], {%r4, %r3};
+	{
+LOOK:
+	ld.volatile.b32 %r5, [%rd1];
+	@%p1 bra LOOK;
+}
+	{
+LOOK:
+	@%p1 bra LOOK;
+}
 	trap; exit;
 }
 ";
@@ -213,6 +233,7 @@ $L__BB0_1:
             "loop: bar.warp.sync $1;",
             "loop: atom.add.u32 %r, [$0+4], 7;",
             "st.v2 [$0], {%tid.x, %r};",
+            "loop: ld.volatile.b32 %r, [$0];",
             "trap;",
             "exit;"
         ]

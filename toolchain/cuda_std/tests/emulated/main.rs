@@ -1,8 +1,10 @@
 //! What the functions of `cuda_std` mean, seen in the emulator: each against its definition.
 
 mod atomic;
+mod bulk;
 mod cluster;
 mod kernel;
+mod mbarrier;
 mod misuse;
 mod shared;
 mod spin;

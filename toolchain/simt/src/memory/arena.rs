@@ -25,6 +25,11 @@ impl Arena {
         self.regions.insert(at, region);
     }
 
+    /// All regions.
+    pub(crate) fn regions(&self) -> impl Iterator<Item = &Region> {
+        self.regions.iter()
+    }
+
     /// Removes the region that starts at `address`.
     pub(crate) fn remove(&mut self, address: usize) -> Option<Region> {
         let at = self

@@ -45,6 +45,9 @@ pub(crate) struct Region {
     number: u64,
     /// A bit for each byte.
     written: Box<[Cell<u64>]>,
+    /// In shared memory, a bit for each byte: written since the last fence between ordinary stores
+    /// and bulk copies.
+    unfenced: Box<[Cell<u64>]>,
 }
 
 // SAFETY: the region owns its storage alone, as a Box<[u8]> would; the pointers that kernels make
@@ -77,7 +80,8 @@ impl Region {
         // Kernels make pointers from the bare address; exposing it here is what permits that.
         first.as_ptr().expose_provenance();
         static REGIONS: AtomicU64 = AtomicU64::new(0);
-        let written = (0..size.div_ceil(64)).map(|_| Cell::new(0)).collect();
+        let bits = |size: usize| (0..size.div_ceil(64)).map(|_| Cell::new(0)).collect();
+        let is_shared = !matches!(label, Label::Allocation(_));
         Some(Self {
             storage,
             layout,
@@ -85,7 +89,8 @@ impl Region {
             size,
             label,
             number: REGIONS.fetch_add(1, Ordering::Relaxed),
-            written,
+            written: bits(size),
+            unfenced: bits(if is_shared { size } else { 0 }),
         })
     }
 
@@ -129,9 +134,31 @@ impl Region {
     /// Notes that these bytes, which lie in the region, are written.
     pub(crate) fn mark(&self, offset: usize, bytes: usize) {
         for (word, bits) in self.shadow(offset, bytes) {
-            let word = &self.written[word];
-            word.set(word.get() | bits);
+            let written = &self.written[word];
+            written.set(written.get() | bits);
+            if let Some(unfenced) = self.unfenced.get(word) {
+                unfenced.set(unfenced.get() | bits);
+            }
         }
+    }
+
+    /// A fence between the proxies: bulk copies may read what ordinary stores wrote to these bytes,
+    /// which lie in the region.
+    pub(crate) fn fence_proxies(&self, offset: usize, bytes: usize) {
+        for (word, bits) in self.shadow(offset, bytes) {
+            if let Some(word) = self.unfenced.get(word) {
+                word.set(word.get() & !bits);
+            }
+        }
+    }
+
+    /// The first of these bytes, which lie in the region, that an ordinary store wrote after the
+    /// last fence between the proxies.
+    pub(crate) fn first_unfenced(&self, offset: usize, bytes: usize) -> Option<usize> {
+        self.shadow(offset, bytes).find_map(|(word, bits)| {
+            let unfenced = bits & self.unfenced.get(word)?.get();
+            (unfenced != 0).then(|| word * 64 + unfenced.trailing_zeros() as usize)
+        })
     }
 
     /// The first of these bytes, which lie in the region, that was never written.

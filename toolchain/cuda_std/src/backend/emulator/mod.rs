@@ -1,9 +1,11 @@
 //! Operations in the emulator, `simt`: each is a scheduling point and is checked there.
 
 pub(crate) mod access;
+pub(crate) mod bulk;
 pub(crate) mod cluster;
 pub(crate) mod dependent;
 pub(crate) mod fence;
+pub(crate) mod mbarrier;
 pub(crate) mod rmw;
 pub(crate) mod shared;
 pub(crate) mod thread;

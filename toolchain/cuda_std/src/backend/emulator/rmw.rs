@@ -7,7 +7,7 @@ use simt::Access;
 
 /// Replaces the value at `at` by `f` of it and returns what was there.
 #[track_caller]
-unsafe fn update<T: Copy + Default, S: Space>(
+pub(super) unsafe fn update<T: Copy + Default, S: Space>(
     at: S::Address,
     order: Ordering,
     scope: Scope,

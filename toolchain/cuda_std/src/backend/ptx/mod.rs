@@ -7,10 +7,14 @@
 
 pub(crate) mod access;
 #[cfg(compute_ge_90)]
+pub(crate) mod bulk;
+#[cfg(compute_ge_90)]
 pub(crate) mod cluster;
 #[cfg(compute_ge_90)]
 pub(crate) mod dependent;
 pub(crate) mod fence;
+#[cfg(compute_ge_90)]
+pub(crate) mod mbarrier;
 pub(crate) mod rmw;
 pub(crate) mod shared;
 pub(crate) mod thread;

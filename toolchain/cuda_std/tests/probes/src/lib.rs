@@ -9,6 +9,8 @@
 mod access;
 mod atomic;
 #[cfg(compute_ge_90)]
+mod bulk;
+#[cfg(compute_ge_90)]
 mod cluster;
 mod flow;
 mod shared;

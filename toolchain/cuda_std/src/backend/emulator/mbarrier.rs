@@ -1,0 +1,159 @@
+//! Barriers in shared memory: the word holds what the hardware's opaque one does (PTX ISA,
+//! "mbarrier", "Contents of the mbarrier object"), and each operation updates it atomically.
+
+use super::{access, rmw, thread};
+use crate::memory::{Ordering, Scope, SharedSpace};
+
+/// The largest number of arrivals, and of bytes either way.
+const MOST: u32 = (1 << 20) - 1;
+
+/// Marks a word that `init` has written.
+const MARK: u64 = 0b10 << 62;
+
+/// A barrier, packed into a word of [`MARK`], one bit of parity, 21 bits of bytes and twice 20 bits of
+/// arrivals.
+#[derive(Clone, Copy)]
+struct Barrier {
+    /// The parity of the current phase.
+    parity: u32,
+    /// Arrivals of each phase, and those of them that the current one still waits for.
+    arrivals: u32,
+    pending: u32,
+    /// Bytes that the current phase still waits for; negative where copies came before they were
+    /// expected.
+    bytes: i64,
+}
+
+impl Barrier {
+    fn of(word: u64) -> Result<Self, String> {
+        if word & 0b11 << 62 != MARK {
+            return Err(format!(
+                "{word:#x} is no barrier: call `mbarrier::init` first"
+            ));
+        }
+        let field = |from: u32, bits: u32| (word >> from & ((1 << bits) - 1)) as u32;
+        Ok(Self {
+            parity: field(61, 1),
+            arrivals: field(0, 20),
+            pending: field(20, 20),
+            bytes: i64::from(field(40, 21)) - i64::from(MOST),
+        })
+    }
+
+    fn word(self) -> u64 {
+        let bytes = (self.bytes + i64::from(MOST)) as u64;
+        let (parity, pending) = (u64::from(self.parity), u64::from(self.pending));
+        MARK | parity << 61 | bytes << 40 | pending << 20 | u64::from(self.arrivals)
+    }
+
+    /// So many bytes more to wait for, or fewer.
+    fn expect(self, bytes: i64) -> Result<Self, String> {
+        let bytes = self.bytes + bytes;
+        if bytes.unsigned_abs() > u64::from(MOST) {
+            return Err(format!(
+                "a phase counts at most {MOST} bytes either way, and would have to wait for {bytes}"
+            ));
+        }
+        Ok(Self { bytes, ..self })
+    }
+
+    fn arrive(self) -> Result<Self, String> {
+        match self.pending.checked_sub(1) {
+            Some(pending) => Ok(Self { pending, ..self }),
+            None => Err(format!(
+                "all {} arrivals of the phase have come, and it still waits for {} bytes: wait for its \
+                 end before the next arrival",
+                self.arrivals, self.bytes
+            )),
+        }
+    }
+
+    /// The next phase, if nothing is left to wait for.
+    fn settled(self) -> Self {
+        if self.pending > 0 || self.bytes != 0 {
+            return self;
+        }
+        Self {
+            parity: 1 - self.parity,
+            pending: self.arrivals,
+            ..self
+        }
+    }
+}
+
+/// Updates a barrier and releases to those who wait for it.
+#[track_caller]
+unsafe fn update(at: *mut u8, f: impl FnOnce(Barrier) -> Result<Barrier, String>) {
+    let mut flaw = None;
+    // SAFETY: the contract of `View`.
+    unsafe {
+        rmw::update::<u64, SharedSpace>(at, Ordering::Release, Scope::Block, |word| {
+            match Barrier::of(word).and_then(f) {
+                Ok(barrier) => barrier.settled().word(),
+                Err(why) => {
+                    flaw = Some(why);
+                    word
+                }
+            }
+        });
+    }
+    if let Some(why) = flaw {
+        simt::trap(&why);
+    }
+}
+
+#[track_caller]
+pub(crate) unsafe fn init(at: *mut u8, arrivals: u32) {
+    if !(1..=MOST).contains(&arrivals) {
+        simt::trap(&format!(
+            "a barrier takes 1 to {MOST} arrivals a phase, not {arrivals}"
+        ));
+    }
+    let barrier = Barrier {
+        parity: 0,
+        arrivals,
+        pending: arrivals,
+        bytes: 0,
+    };
+    // SAFETY: the contract of `View`.
+    unsafe { access::write::<u64, SharedSpace>(at, barrier.word()) }
+}
+
+// What the fence adds, for other blocks and for copies, the emulator does not tell apart: that a
+// barrier of the block must come between is judged as for any store.
+pub(crate) fn fence_init() {}
+
+#[track_caller]
+pub(crate) unsafe fn arrive(at: *mut u8) {
+    // SAFETY: the contract of `View`.
+    unsafe { update(at, Barrier::arrive) }
+}
+
+#[track_caller]
+pub(crate) unsafe fn arrive_expect(at: *mut u8, bytes: u32) {
+    // SAFETY: the contract of `View`.
+    unsafe { update(at, |barrier| barrier.expect(bytes.into())?.arrive()) }
+}
+
+/// So many bytes have been copied.
+#[track_caller]
+pub(super) unsafe fn complete(at: *mut u8, bytes: usize) {
+    // SAFETY: the contract of `View`.
+    unsafe { update(at, |barrier| barrier.expect(-(bytes as i64))) }
+}
+
+#[track_caller]
+pub(crate) unsafe fn wait(at: *mut u8, parity: u32) {
+    if parity > 1 {
+        simt::trap(&format!("the parity of a phase is 0 or 1, not {parity}"));
+    }
+    loop {
+        // SAFETY: the contract of `View`.
+        let word = unsafe { access::load::<u64, SharedSpace>(at, Ordering::Acquire, Scope::Block) };
+        match Barrier::of(word) {
+            Ok(barrier) if barrier.parity == parity => thread::spin(),
+            Ok(_) => return,
+            Err(why) => simt::trap(&why),
+        }
+    }
+}

@@ -1,0 +1,405 @@
+//! Bulk copies: when they are there, and what happens to who does not wait.
+
+use crate::support::{config, download, leaves, upload};
+use cuda_std::memory::{Global, Shared};
+use cuda_std::{bulk, mbarrier, shared_array, thread, time, warp};
+use simt::{Fault, LaunchConfig, Memory, Policy, Schedule};
+
+const STAGES: usize = 3;
+const TILE: usize = 64;
+
+/// The barriers of [`outgoing`]: all results are written; they have been read and may be again.
+const WRITTEN: usize = 0;
+const FREE: usize = 1;
+
+shared_array! {
+    fn full() -> [u64; STAGES];
+    fn empty() -> [u64; STAGES];
+    fn outgoing() -> [u64; 2];
+    fn tiles() -> [u32; STAGES * TILE];
+    fn results() -> [u32; TILE];
+}
+
+fn stage(at: usize) -> Shared<u32> {
+    tiles().part(TILE * at, TILE)
+}
+
+/// Makes the barriers of the ring: a stage is full by one arrival, empty by `readers`.
+fn init(readers: u32) {
+    if thread::is_first_in_block() {
+        for stage in 0..STAGES {
+            mbarrier::init(full(), stage, 1);
+            mbarrier::init(empty(), stage, readers);
+        }
+        mbarrier::fence_init();
+    }
+    thread::sync_threads();
+}
+
+/// Loads a tile into a stage, as the thread that fills it.
+#[track_caller]
+fn fill(at: usize, from: Global<u32>) {
+    mbarrier::arrive_expect(full(), at, 4 * TILE as u32);
+    bulk::load(stage(at), from, full(), at);
+}
+
+/// What a block of 64 threads leaves in a tile of zeros, beside one of numbers, with races looked for
+/// or not.
+fn launch(races: bool, body: impl Fn(Global<u32>, Global<u32>)) -> Result<Vec<u32>, Fault> {
+    let mut memory = Memory::new(1 << 16);
+    let numbers: Vec<u32> = (0..TILE as u32).collect();
+    let (from, to) = (
+        upload(&mut memory, &numbers),
+        upload(&mut memory, &[0; TILE]),
+    );
+    let config = LaunchConfig {
+        races,
+        ..config(1, 64)
+    };
+    simt::launch(&mut memory, &config, &|| body(from, to))?;
+    Ok(download(&memory, to))
+}
+
+#[track_caller]
+fn fault(races: bool, body: impl Fn(Global<u32>, Global<u32>)) -> Fault {
+    launch(races, body).expect_err("the kernel should fail")
+}
+
+#[test]
+fn a_bulk_load_is_there_after_the_wait() {
+    let copied = launch(true, |from, to| {
+        init(1);
+        let i = thread::index_in_block() as usize;
+        if i == 0 {
+            fill(1, from);
+        }
+        mbarrier::wait(full(), 1, 0);
+        to.write(i, stage(1).read(i) + 1);
+    });
+    let wanted: Vec<u32> = (1..=TILE as u32).collect();
+    assert_eq!(copied.expect("no fault"), wanted);
+}
+
+#[test]
+fn a_load_may_come_before_it_is_expected_and_a_phase_ends_with_its_last_byte() {
+    let copied = launch(true, |from, to| {
+        init(1);
+        let i = thread::index_in_block() as usize;
+        let half = |part: usize| (stage(0).part(32 * part, 32), from.part(32 * part, 32));
+        if i == 0 {
+            let ((first_to, first), (second_to, second)) = (half(0), half(1));
+            bulk::load(first_to, first, full(), 0);
+            mbarrier::arrive_expect(full(), 0, 4 * TILE as u32);
+            time::nanosleep(1000);
+            bulk::load(second_to, second, full(), 0);
+        }
+        mbarrier::wait(full(), 0, 0);
+        to.write(i, stage(0).read(i));
+    });
+    assert_eq!(copied.expect("no fault")[63], 63);
+}
+
+#[test]
+fn a_bulk_load_that_is_not_waited_for_is_a_race() {
+    let fault = fault(true, |from, _| {
+        init(1);
+        match thread::index_in_block() {
+            0 => fill(0, from),
+            32 => {
+                mbarrier::wait(full(), 0, 1);
+                // By now the values are there; only the order is not.
+                time::nanosleep(10_000);
+                stage(0).read(0);
+            }
+            _ => {}
+        }
+    });
+    assert!(matches!(fault, Fault::Race(_)), "{fault}");
+}
+
+#[test]
+fn a_stage_that_is_filled_before_it_is_empty_is_a_race() {
+    for waits in [true, false] {
+        let launched = launch(true, |from, _| {
+            init(1);
+            match thread::index_in_block() {
+                0 => {
+                    fill(0, from);
+                    mbarrier::wait(full(), 0, 0);
+                    mbarrier::wait(empty(), 0, if waits { 0 } else { 1 });
+                    fill(0, from);
+                    mbarrier::wait(full(), 0, 1);
+                }
+                32 => {
+                    mbarrier::wait(full(), 0, 0);
+                    stage(0).read(7);
+                    mbarrier::arrive(empty(), 0);
+                }
+                _ => {}
+            }
+        });
+        match launched {
+            Ok(_) => assert!(waits),
+            Err(Fault::Race(_)) => assert!(!waits),
+            Err(fault) => panic!("{fault}"),
+        }
+    }
+}
+
+/// Two warps make results of `rounds` tiles, which a thread of a third one loads through the ring;
+/// their first thread stores the results. Only barriers in shared memory keep them in step.
+fn pipeline(from: Global<u32>, to: Global<u32>, rounds: usize) {
+    if thread::is_first_in_block() {
+        mbarrier::init(outgoing(), WRITTEN, 64);
+        mbarrier::init(outgoing(), FREE, 1);
+    }
+    init(64);
+    let i = thread::index_in_block() as usize;
+    let tile = |of: Global<u32>, round: usize| of.part(TILE * round, TILE);
+    let parity = |turn: usize| turn as u32 % 2;
+    for round in 0..rounds {
+        let (at, turn) = (round % STAGES, round / STAGES);
+        if i == 64 {
+            mbarrier::wait(empty(), at, parity(turn + 1));
+            fill(at, tile(from, round));
+        }
+        if i >= 64 {
+            continue;
+        }
+        mbarrier::wait(full(), at, parity(turn));
+        warp::sync_warp(warp::FULL_MASK);
+        let value = stage(at).read(i) + stage(at).read(TILE - 1 - i);
+        mbarrier::arrive(empty(), at);
+        mbarrier::wait(outgoing(), FREE, parity(round + 1));
+        results().write(i, value + round as u32);
+        bulk::fence_shared();
+        mbarrier::arrive(outgoing(), WRITTEN);
+        if i == 0 {
+            mbarrier::wait(outgoing(), WRITTEN, parity(round));
+            bulk::store(tile(to, round), results());
+            bulk::wait_read::<0>();
+            mbarrier::arrive(outgoing(), FREE);
+        }
+    }
+}
+
+#[test]
+fn a_ring_of_three_stages_carries_many_tiles_under_every_schedule() {
+    const ROUNDS: usize = 20;
+    let numbers: Vec<u32> = (0..(TILE * ROUNDS) as u32).map(|i| i * i).collect();
+    let policies = [
+        Policy::RoundRobin,
+        Policy::RunAhead,
+        Policy::Reverse,
+        Policy::Coarse,
+        Policy::Random { quantum: 5 },
+    ];
+    for policy in policies {
+        let mut memory = Memory::new(1 << 16);
+        let from = upload(&mut memory, &numbers);
+        let to = upload(&mut memory, &[0; TILE * ROUNDS]);
+        let config = LaunchConfig {
+            schedule: Schedule::new(policy),
+            races: true,
+            ..config(1, 96)
+        };
+        if let Err(fault) = simt::launch(&mut memory, &config, &|| pipeline(from, to, ROUNDS)) {
+            panic!("under {policy:?}: {fault}");
+        }
+        for (at, &value) in download(&memory, to).iter().enumerate() {
+            let (round, i) = (at / TILE, at % TILE);
+            let mirrored = numbers[TILE * round + TILE - 1 - i];
+            let wanted = numbers[at] + mirrored + round as u32;
+            assert_eq!(value, wanted, "element {at} under {policy:?}");
+        }
+    }
+}
+
+/// Stores the block's results, as its first thread after all have written them.
+fn store_results(to: Global<u32>) {
+    let i = thread::index_in_block();
+    results().write(i as usize, i);
+    bulk::fence_shared();
+    thread::sync_threads();
+    if i == 0 {
+        bulk::store(to, results());
+    }
+}
+
+#[test]
+fn a_store_that_is_overwritten_before_it_is_read_is_found() {
+    for waits in [true, false] {
+        let overwrite = |_, to| {
+            store_results(to);
+            if thread::is_first_in_block() {
+                if waits {
+                    bulk::wait_read::<0>();
+                }
+                results().write(5, 77);
+                bulk::wait_read::<0>();
+            }
+        };
+        let stored = launch(false, overwrite).expect("no fault");
+        assert_eq!(stored[5], if waits { 5 } else { 77 });
+    }
+    let fault = fault(true, |_, to| {
+        store_results(to);
+        thread::sync_threads();
+        match thread::index_in_block() {
+            0 => bulk::wait_read::<0>(),
+            40 => results().write(5, 77),
+            _ => {}
+        }
+    });
+    assert!(matches!(fault, Fault::Race(_)), "{fault}");
+}
+
+#[test]
+fn waiting_for_all_but_the_last_stores_frees_the_first_ones() {
+    let stored = leaves(&config(1, 1), &[0u32; 3 * TILE], |to| {
+        for at in 0..STAGES {
+            for i in 0..TILE {
+                stage(at).write(i, 1);
+            }
+        }
+        bulk::fence_shared();
+        for at in 0..STAGES {
+            bulk::store(to.part(TILE * at, TILE), stage(at));
+        }
+        bulk::wait_read::<2>();
+        for at in 0..STAGES {
+            stage(at).write(0, 9);
+        }
+        bulk::wait_stored();
+        assert_eq!([0, TILE, 2 * TILE].map(|i| to.read(i)), [1, 9, 9]);
+    });
+    assert_eq!(stored[1], 1);
+}
+
+#[test]
+fn a_store_is_seen_after_its_end_and_not_before() {
+    launch(true, |_, to| {
+        store_results(to);
+        if thread::is_first_in_block() {
+            bulk::wait_read::<0>();
+            assert_eq!(to.read(9), 0);
+            bulk::wait_stored();
+            assert_eq!(to.read(9), 9);
+        }
+        thread::sync_threads();
+        assert_eq!(to.read(10), 10);
+    })
+    .expect("no fault");
+    let fault = fault(true, |_, to| {
+        store_results(to);
+        if thread::is_first_in_block() {
+            bulk::wait_read::<0>();
+        }
+        thread::sync_threads();
+        if thread::index_in_block() == 40 {
+            to.read(10);
+        }
+    });
+    assert!(matches!(fault, Fault::Race(_)), "{fault}");
+}
+
+#[test]
+fn a_store_without_the_fence_of_the_proxies_is_found() {
+    let line = line!() + 7;
+    let fault = fault(false, |_, to| {
+        let i = thread::index_in_block();
+        bulk::fence_shared();
+        results().write(i as usize, i);
+        thread::sync_threads();
+        if i == 0 {
+            bulk::store(to, results());
+            bulk::wait_read::<0>();
+        }
+    });
+    assert_trap(&fault, line, "call `fence_shared`");
+}
+
+#[test]
+fn what_a_load_left_may_be_stored_without_a_fence() {
+    let copied = launch(true, |from, to| {
+        init(1);
+        if thread::is_first_in_block() {
+            stage(2).write(3, 1);
+            bulk::fence_shared();
+            fill(2, from);
+            mbarrier::wait(full(), 2, 0);
+            bulk::store(to, stage(2));
+            bulk::wait_read::<0>();
+        }
+    });
+    assert_eq!(copied.expect("no fault")[63], 63);
+}
+
+#[track_caller]
+fn assert_trap(fault: &Fault, line: u32, says: &str) {
+    let Fault::Trap { site, message } = fault else {
+        panic!("{fault}")
+    };
+    assert!(message.contains(says), "{message}");
+    let place = site.place;
+    assert_eq!((place.file(), place.line()), (file!(), line), "{fault}");
+}
+
+#[test]
+fn a_thread_that_exits_before_its_store_is_read_is_found() {
+    let line = line!() + 6;
+    let fault = fault(false, |_, to| {
+        results().write(thread::index_in_block() as usize, 1);
+        bulk::fence_shared();
+        thread::sync_threads();
+        if thread::is_first_in_block() {
+            bulk::store(to, results());
+        }
+    });
+    assert_trap(&fault, line, "wait by `wait_read::<0>`");
+}
+
+#[test]
+fn lengths_that_differ_or_are_no_multiple_of_16_bytes_trap() {
+    let load = |to: usize, from: usize| {
+        fault(false, |all, _| {
+            init(1);
+            if thread::is_first_in_block() {
+                bulk::load(stage(0).part(0, to), all.part(0, from), full(), 0);
+            }
+        })
+    };
+    let line = line!() - 4;
+    assert_trap(&load(8, 4), line, "from 4 elements to 8");
+    assert_trap(&load(5, 5), line, "a multiple of 16 bytes, not 20");
+}
+
+#[test]
+fn copies_that_are_misaligned_unwritten_or_out_of_bounds_fault_at_their_line() {
+    let misaligned = fault(false, |from, _| {
+        init(1);
+        bulk::load(stage(0).part(0, 8), from.part(2, 8), full(), 0);
+    });
+    assert!(
+        matches!(misaligned, Fault::Misaligned { bytes: 16, .. }),
+        "{misaligned}"
+    );
+    let line = line!() + 2;
+    let unwritten = fault(false, |_, to| {
+        bulk::store(to, results());
+        bulk::wait_read::<0>();
+    });
+    assert!(
+        matches!(unwritten, Fault::Uninitialised { .. }),
+        "{unwritten}"
+    );
+    let place = unwritten.site().expect("an access has one").place;
+    assert_eq!((place.file(), place.line()), (file!(), line));
+    let beyond = fault(false, |from, _| {
+        init(1);
+        // SAFETY: not given: the emulator must find what a wrong kernel does.
+        let from = unsafe { Global::from_address(from.address() + 4096, TILE) };
+        bulk::load(stage(0), from, full(), 0);
+    });
+    assert!(matches!(beyond, Fault::OutOfBounds { .. }), "{beyond}");
+}

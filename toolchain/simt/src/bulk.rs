@@ -1,0 +1,223 @@
+//! Bulk copies between device and shared memory (PTX ISA, "cp.async.bulk"), at the edges of what
+//! the hardware may do: a load is made at once, a store as late as its thread lets it.
+
+use core::panic::Location;
+use std::thread::panicking;
+
+use crate::access::{Access, Space};
+use crate::dim::Place;
+use crate::fault::Fault;
+use crate::fiber::Request;
+use crate::here::{Here, with};
+
+/// Bytes that are copied, and checked, as one access; lengths and addresses are multiples of it.
+const PIECE: usize = 16;
+
+/// Bytes of a copy on their way.
+type Piece = [u8; PIECE];
+
+/// A bulk store of a thread that has not waited for the end of it.
+#[derive(Debug)]
+pub(crate) struct Store {
+    to: usize,
+    from: usize,
+    bytes: usize,
+    place: Place,
+    /// What it has read of shared memory, once the thread has waited for that.
+    read: Option<Vec<Piece>>,
+}
+
+/// Copies `bytes` bytes of device memory to the block's shared memory (`cp.async.bulk` with
+/// `.shared::cluster.global`), at once and as accesses of the caller: it is for the caller to tell
+/// a barrier in memory that they are there. A scheduling point.
+///
+/// Each 16 bytes are checked as a weak load and a weak store of that width.
+///
+/// # Panics
+/// Outside an emulated thread.
+#[track_caller]
+pub fn bulk_load(to: *mut u8, from: *const u8, bytes: usize) {
+    let place = Location::caller();
+    with("bulk_load", |here| {
+        here.begin_copy(bytes, place);
+        for offset in pieces(bytes) {
+            let piece = here.read_piece(from.addr() + offset, Space::Global, place);
+            here.write_piece(to.addr() + offset, Space::Shared, piece, place);
+        }
+        // The copy is no ordinary store: another one may read what it wrote without a fence.
+        if let Some((region, offset)) = here.shared.borrow().arena().find(to.addr(), bytes) {
+            region.fence_proxies(offset, bytes);
+        }
+    });
+}
+
+/// Copies `bytes` bytes of the block's shared memory to device memory (`cp.async.bulk` with
+/// `.global.shared::cta`, a group of its own): shared memory is read when the thread waits for that
+/// by [`bulk_wait_read`], and device memory is written when it waits for that by
+/// [`bulk_wait_stored`], or exits. A scheduling point.
+///
+/// So a kernel that writes over the bytes too early stores what it should not, and both ends race
+/// with whoever does not wait. Faults name the place of this call. A thread that exits before it has
+/// waited for the reading is [`Fault::Trap`], and so is a copy of bytes that ordinary stores wrote
+/// after the last [`bulk_fence`] of the block.
+///
+/// # Panics
+/// Outside an emulated thread.
+#[track_caller]
+pub fn bulk_store(to: *mut u8, from: *const u8, bytes: usize) {
+    let place = Location::caller();
+    with("bulk_store", |here| {
+        here.begin_copy(bytes, place);
+        let unfenced = here.unfenced(from.addr(), bytes);
+        if let Some(byte) = unfenced {
+            here.refuse_copy(
+                format!(
+                    "a bulk store reads what an ordinary store left in byte {byte} of its {bytes} \
+                     after the last fence of the proxies: who writes shared memory must call \
+                     `fence_shared` after it and before the barrier"
+                ),
+                place,
+            );
+        }
+        here.stores.borrow_mut().push(Store {
+            to: to.addr(),
+            from: from.addr(),
+            bytes,
+            place,
+            read: None,
+        });
+    });
+}
+
+/// Waits until all but the last `left` stores of the thread have read their shared memory
+/// (`cp.async.bulk.wait_group.read`). A scheduling point.
+///
+/// # Panics
+/// Outside an emulated thread.
+#[track_caller]
+pub fn bulk_wait_read(left: usize) {
+    let place = Location::caller();
+    with("bulk_wait_read", |here| {
+        here.stop(Request::Step, place);
+        here.read_for_stores(left);
+    });
+}
+
+/// Waits until all stores of the thread are made (`cp.async.bulk.wait_group 0`). A scheduling point.
+///
+/// # Panics
+/// Outside an emulated thread.
+#[track_caller]
+pub fn bulk_wait_stored() {
+    let place = Location::caller();
+    with("bulk_wait_stored", |here| {
+        here.stop(Request::Step, place);
+        here.read_for_stores(0);
+        here.write_for_stores();
+    });
+}
+
+/// The fence between ordinary stores to shared memory and bulk stores that read it
+/// (`fence.proxy.async.shared::cta`). A scheduling point.
+///
+/// Laxer than hardware: it counts for all that the block has written so far, whoever wrote it.
+///
+/// # Panics
+/// Outside an emulated thread.
+#[track_caller]
+pub fn bulk_fence() {
+    let place = Location::caller();
+    with("bulk_fence", |here| {
+        here.stop(Request::Step, place);
+        for region in here.shared.borrow().arena().regions() {
+            region.fence_proxies(0, region.size());
+        }
+    });
+}
+
+fn pieces(bytes: usize) -> impl Iterator<Item = usize> {
+    (0..bytes).step_by(PIECE)
+}
+
+impl Here<'_> {
+    fn begin_copy(&self, bytes: usize, place: Place) {
+        self.stop(Request::Step, place);
+        if !bytes.is_multiple_of(PIECE) {
+            let message =
+                format!("a bulk copy moves a multiple of {PIECE} bytes, not {bytes}: pad the rest");
+            self.refuse_copy(message, place);
+        }
+    }
+
+    /// Ends the launch, unless the thread is being unwound already.
+    fn refuse_copy(&self, message: String, place: Place) {
+        if !panicking() {
+            let site = self.site(place);
+            self.fail(Fault::Trap { site, message });
+        }
+    }
+
+    /// The first of these bytes of shared memory, counted from `address`, that an ordinary store
+    /// wrote after the last fence.
+    fn unfenced(&self, address: usize, bytes: usize) -> Option<usize> {
+        let shared = self.shared.borrow();
+        let (region, offset) = shared.arena().find(address, bytes)?;
+        Some(region.first_unfenced(offset, bytes)? - offset)
+    }
+
+    fn read_piece(&self, address: usize, space: Space, place: Place) -> Piece {
+        if !self.check(address, PIECE, Access::read(space), place) {
+            return Piece::default();
+        }
+        // SAFETY: checked just now: live, and written.
+        unsafe { core::ptr::with_exposed_provenance::<Piece>(address).read() }
+    }
+
+    fn write_piece(&self, address: usize, space: Space, piece: Piece, place: Place) {
+        if self.check(address, PIECE, Access::write(space), place) {
+            // SAFETY: checked just now: live, and no other emulated thread runs.
+            unsafe { core::ptr::with_exposed_provenance_mut::<Piece>(address).write(piece) };
+        }
+    }
+
+    /// All but the last `left` stores read their shared memory.
+    fn read_for_stores(&self, left: usize) {
+        let mut stores = self.stores.borrow_mut();
+        let read = stores.len().saturating_sub(left);
+        for store in stores.iter_mut().take(read) {
+            let from = store.from;
+            store.read.get_or_insert_with(|| {
+                pieces(store.bytes)
+                    .map(|offset| self.read_piece(from + offset, Space::Shared, store.place))
+                    .collect()
+            });
+        }
+    }
+
+    /// All stores, which have read their shared memory, write device memory.
+    fn write_for_stores(&self) {
+        for store in self.stores.take() {
+            for (offset, piece) in pieces(store.bytes).zip(store.read.into_iter().flatten()) {
+                self.write_piece(store.to + offset, Space::Global, piece, store.place);
+            }
+        }
+    }
+
+    /// The thread exits: its stores end. Shared memory may be gone by the time that they read it, so
+    /// that the thread must have waited for this.
+    pub(crate) fn end_stores(&self) {
+        let unread = |store: &&Store| store.read.is_none();
+        let place = self
+            .stores
+            .borrow()
+            .iter()
+            .find(unread)
+            .map(|store| store.place);
+        if let Some(place) = place {
+            let message = "the thread exits while a bulk store of it may still read shared memory: \
+                           wait by `wait_read::<0>` first";
+            self.refuse_copy(message.to_owned(), place);
+        }
+        self.write_for_stores();
+    }
+}
