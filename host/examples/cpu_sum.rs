@@ -43,7 +43,7 @@ where
         .map(|i| T::from((i % 1000) as i16 - 500))
         .collect();
     let ways: [fn(&[T]) -> A; 4] = [
-        reduce_on_cpu::<Sum<T, A>>,
+        |input| reduce_on_cpu(Sum::<T, A>::new(), input),
         |input| input.iter().map(|x| x.widen()).sum(),
         |input| input.par_iter().map(|x| x.widen()).sum(),
         |input| input.par_chunks(1 << 16).map(side_by_side).sum(),

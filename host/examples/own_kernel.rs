@@ -31,7 +31,7 @@ unsafe fn normalise(matrix: Global<f32>, sums: Global<f32>, barrier: Global<u32>
 
     // Each thread its share of the row, then the block together.
     let share = (me..columns).step_by(threads).map(|i| row.read(i)).sum();
-    let sum = block::reduce::<Sum<f32>>(share);
+    let sum = block::reduce(Sum::<f32>::new(), share);
     if thread::is_first_in_block() {
         sums.write(thread::block_index(), sum);
     }

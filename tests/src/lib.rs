@@ -4,4 +4,5 @@
 pub mod devices;
 pub mod npy;
 pub mod oracle;
+pub mod outcome;
 pub mod program;

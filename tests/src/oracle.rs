@@ -64,6 +64,9 @@ macro_rules! floats {
 // The digits of each significand, the leading one counted (IEEE 754-2019, table 3.5).
 floats! { f16 Some("<f2"), 11; bf16 None, 8; f32 Some("<f4"), 24; f64 Some("<f8"), 53; }
 
+/// What `prod-mod` is taken modulo: the greatest prime below 2^32.
+pub const MODULUS: u64 = 4_294_967_291;
+
 /// A result, and how far another may lie from it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Expected {
@@ -89,7 +92,9 @@ impl Expected {
 }
 
 /// `input` reduced by `op` as the program names it, in an accumulator `A`, where no element goes
-/// through more than `depth` roundings.
+/// through more than `depth` roundings. The result of argmin and argmax is the index, −1 of an empty
+/// input; that of prod-mod is modulo [`MODULUS`]; that of compose, of maps x → a·x + b with a in the
+/// low half of an element, is a map like them.
 ///
 /// The tolerance is that of a sum, (depth·u + n·2^-53)·Σ|x|, the second part for the loop here;
 /// of a product, (n·u + n·2^-53)·|Π|.
@@ -106,6 +111,7 @@ pub fn reduce<T: Plain, A: Plain>(op: &str, input: &[T], depth: u64) -> Expected
         ("count", _) => exact(Number::Int(numbers.filter(|x| !is_zero(*x)).count() as i128)),
         ("min", _) => exact(numbers.fold(A::GREATEST, |a, b| extreme(a, b, false))),
         ("max", _) => exact(numbers.fold(A::LEAST, |a, b| extreme(a, b, true))),
+        ("argmin" | "argmax", _) => exact(Number::Int(argument(numbers, op == "argmax"))),
         ("sum" | "prod", Number::Float(_)) => rounded(op, numbers, depth as f64, A::UNIT),
         (_, Number::Int(_)) => exact(Number::Int(integers::<A>(op, numbers))),
         _ => panic!("{op} of {} is not defined", T::NAME),
@@ -126,6 +132,23 @@ fn extreme(a: Number, b: Number, greater: bool) -> Number {
         _ => unreachable!("elements and accumulators are of one kind"),
     };
     if b_wins { b } else { a }
+}
+
+/// Where the first of the extremes stands: a NaN if there is one, and −0 equals +0.
+fn argument(numbers: impl Iterator<Item = Number>, greater: bool) -> i128 {
+    let is_better = |a: Number, b: Number| match (a, b) {
+        (Number::Int(a), Number::Int(b)) => a != b && (a > b) == greater,
+        (Number::Float(a), Number::Float(b)) if a.is_nan() || b.is_nan() => !b.is_nan(),
+        (Number::Float(a), Number::Float(b)) => a != b && (a > b) == greater,
+        _ => unreachable!("all elements are of one kind"),
+    };
+    let mut best: Option<(i128, Number)> = None;
+    for (index, x) in (0..).zip(numbers) {
+        if best.is_none_or(|(_, best)| is_better(x, best)) {
+            best = Some((index, x));
+        }
+    }
+    best.map_or(-1, |(index, _)| index)
 }
 
 fn rounded(op: &str, numbers: impl Iterator<Item = Number>, depth: f64, unit: f64) -> Expected {
@@ -160,6 +183,20 @@ fn integers<A: Plain>(op: &str, numbers: impl Iterator<Item = Number>) -> i128 {
     match op {
         "sum" => integers.fold(0, i128::wrapping_add),
         "prod" => integers.fold(1u64, |a, b| a.wrapping_mul(b as u64)).into(),
+        "prod-mod" => integers
+            .fold(1, |a, b| {
+                a * (b % i128::from(MODULUS)) % i128::from(MODULUS)
+            })
+            .rem_euclid(MODULUS.into()),
+        "compose" => {
+            let low = |x: i128| x as u32;
+            integers.fold(1, |map, next| {
+                let (a, b) = (low(next), low(next >> 32));
+                let factor = low(map).wrapping_mul(a);
+                let summand = low(map >> 32).wrapping_mul(a).wrapping_add(b);
+                i128::from(summand) << 32 | i128::from(factor)
+            })
+        }
         "xor" => integers.fold(0, |a, b| a ^ b),
         "or" => integers.fold(0, |a, b| a | b),
         "and" => {
@@ -193,6 +230,29 @@ mod tests {
         is(
             reduce::<f32, u64>("count", &[0.0, -0.0, f32::NAN, 1.0], 0),
             Number::Int(2),
+        );
+        let zeros_and_nans = [1.0, 0.0, -0.0, f64::NAN, -1.0, f64::NAN];
+        is(
+            reduce::<f64, f64>("argmax", &zeros_and_nans[1..3], 0),
+            Number::Int(0),
+        );
+        is(
+            reduce::<f64, f64>("argmin", &zeros_and_nans[..3], 0),
+            Number::Int(1),
+        );
+        is(
+            reduce::<f64, f64>("argmin", &zeros_and_nans, 0),
+            Number::Int(3),
+        );
+        is(reduce::<i32, i32>("argmax", &[], 0), Number::Int(-1));
+        is(
+            reduce::<i32, u32>("prod-mod", &[-1, 2], 0),
+            Number::Int(4_294_967_289),
+        );
+        // x → 3x + 1, and then x → 5x + 2: 15x + 7.
+        is(
+            reduce::<u64, u64>("compose", &[1 << 32 | 3, 2 << 32 | 5], 0),
+            Number::Int(7 << 32 | 15),
         );
         let least = reduce::<f64, f64>("min", &[0.0, -0.0, 3.0], 0);
         assert!(least.admits(Number::Float(-0.0)) && !least.admits(Number::Float(0.0)));

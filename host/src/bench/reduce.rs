@@ -5,7 +5,6 @@ use super::{Case, Measurement, PeerProgram, Throughput};
 use crate::data::Scalar;
 use crate::device::DeviceError;
 use crate::primitives::Reducer;
-use bytemuck::Pod;
 use gridsync_kernels::entry::reduce::Reducible;
 use gridsync_kernels::op::{Max, Min, Sum};
 
@@ -43,14 +42,13 @@ const DEFAULT: &[&str] = &["run_to_run"];
 const SUM: &[&str] = &["run_to_run", "gpu_to_gpu"];
 
 /// The reduction by `O`, beside these modes of the peer.
-const fn of<O: Reducible>(
+const fn of<O: Reducible + Default>(
     variant: &'static str,
     op: &'static str,
     peer_modes: &'static [&'static str],
 ) -> Case
 where
     O::Element: Element,
-    O::Accumulator: Pod,
 {
     Case {
         variant,
@@ -62,10 +60,12 @@ where
 }
 
 /// µs of one reduction, from `n` elements in device memory to one result there.
-fn measure<O: Reducible>(bench: &mut Bench<'_>, load: &Load) -> Result<Measurement, DeviceError>
+fn measure<O: Reducible + Default>(
+    bench: &mut Bench<'_>,
+    load: &Load,
+) -> Result<Measurement, DeviceError>
 where
     O::Element: Element,
-    O::Accumulator: Pod,
 {
     let Load { n, plan } = load;
     let inputs = bench

@@ -1,31 +1,31 @@
 //! `gridsync reduce`: an array to one value.
 
+mod outcome;
+
 use super::choice::Place;
 use super::exit::{Usage, Wrong};
-use super::number::Number;
 use super::{Global, output};
-use bytemuck::Pod;
 use clap::ValueEnum;
 use cuda_std::{bf16, f16};
 use gridsync::data::{self, Array, Dtype, Input};
-use gridsync::device::Device;
-use gridsync::primitives::reduce::reduce_on_cpu;
-use gridsync::primitives::{Check, Checked, Reducer};
-use gridsync::reference;
-use gridsync_kernels::entry::reduce::Reducible;
-use gridsync_kernels::op::{And, Count, Max, Min, Or, Product, Sum, Xor};
+use gridsync_kernels::op::{
+    And, ArgMax, ArgMin, CompensatedSum, Count, Max, Min, Or, Product, ProductModulo, Sum, Xor,
+};
+use outcome::{Outcome, reduce};
 use rayon::prelude::*;
 use serde_json::json;
 use std::ffi::OsString;
-use std::time::Instant;
 
 /// Reduce all elements of an array, of any shape, to one value
 ///
 /// Integers are accumulated in 64 bits and wrap around there. Floating-point sums are taken in a
 /// fixed order, in f32 for f32, f16 and bf16 and in f64 for f64, unless --acc says otherwise.
 /// NaN makes a sum, product, minimum, maximum and mean NaN; -0 is less than +0; count counts what
-/// differs from zero. An empty array gives 0 for sum (-0.0 if floating point), count, xor and or,
-/// 1 for prod, all bits for and; min, max and mean of it are an error. In JSON, NaN and the
+/// differs from zero. argmin and argmax give the index, from 0 on, of the least and the greatest
+/// element, the first of equal ones, of which -0 and +0 are two, and the first NaN if there is one;
+/// their JSON has the element as "value". prod-mod is the product modulo M, from 0 to M - 1. An empty
+/// array gives 0 for sum (-0.0 if floating point), count, xor and or, 1 for prod and prod-mod (modulo
+/// 1: 0), all bits for and; min, max, argmin, argmax and mean of it are an error. In JSON, NaN and the
 /// infinities are strings.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
@@ -38,9 +38,12 @@ pub(crate) struct Reduce {
     /// The element type of raw input: f16 bf16 f32 f64 i32 u32 i64 u64.
     #[arg(long)]
     dtype: Option<Dtype>,
-    /// The type to accumulate a floating-point sum, product or mean in.
+    /// What to accumulate a floating-point sum, product or mean in.
     #[arg(long)]
     acc: Option<Acc>,
+    /// What prod-mod is taken modulo: 1 to 4294967296.
+    #[arg(long, value_name = "M")]
+    modulus: Option<u64>,
     /// How to go about it.
     #[arg(long, default_value = "auto")]
     variant: Variant,
@@ -55,17 +58,23 @@ enum Op {
     Prod,
     Min,
     Max,
+    Argmin,
+    Argmax,
     Xor,
     And,
     Or,
     Count,
     Mean,
+    ProdMod,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Acc {
     F32,
     F64,
+    /// Sums and means of f32 and f64: the errors of the additions are summed up too, which makes the
+    /// sum as accurate as one in twice the precision.
+    Compensated,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -77,13 +86,6 @@ enum Variant {
     Tiles,
     /// On the CPU: all cores, by rayon.
     Rayon,
-}
-
-/// What a reduction gave.
-struct Outcome {
-    result: Number,
-    check: Option<Check<Number>>,
-    median_us: f64,
 }
 
 impl Reduce {
@@ -105,7 +107,7 @@ impl Reduce {
         let gb_per_s = array.bytes().len() as f64 / outcome.median_us / 1e3;
         let text = || self.text(global, &array, &place, &outcome, gb_per_s);
         let json = || {
-            json!({
+            let mut json = json!({
                 "op": self.op_name(),
                 "dtype": array.dtype().name(),
                 "n": array.len(),
@@ -120,7 +122,11 @@ impl Reduce {
                     "bound": output::number(check.bound),
                     "ok": check.ok,
                 })),
-            })
+            });
+            if let Some(value) = outcome.value {
+                json["value"] = value.json();
+            }
+            json
         };
         output::result(global, text, json)?;
         match outcome.check {
@@ -146,16 +152,23 @@ impl Reduce {
         let dtype = array.dtype();
         let is_float = matches!(dtype, Dtype::F16 | Dtype::Bf16 | Dtype::F32 | Dtype::F64);
         let usage = |message: String| Err(Usage(message).into());
-        if array.is_empty() && matches!(self.op, Op::Min | Op::Max | Op::Mean) {
+        let extremes_and_mean = [Op::Min, Op::Max, Op::Argmin, Op::Argmax, Op::Mean];
+        if array.is_empty() && extremes_and_mean.contains(&self.op) {
             return usage(format!(
                 "the {} of an empty array is not defined: {} has no elements",
                 self.op_name(),
                 Input::parse(self.input.clone())
             ));
         }
-        if is_float && matches!(self.op, Op::Xor | Op::And | Op::Or) {
+        if is_float && matches!(self.op, Op::Xor | Op::And | Op::Or | Op::ProdMod) {
             return usage(format!(
-                "--op {} combines the bits of integers (i32 u32 i64 u64); the elements are {dtype}",
+                "--op {} is of integers (i32 u32 i64 u64); the elements are {dtype}",
+                self.op_name()
+            ));
+        }
+        if self.modulus.is_some() && self.op != Op::ProdMod {
+            return usage(format!(
+                "--modulus is for prod-mod; --op {} has none",
                 self.op_name()
             ));
         }
@@ -170,6 +183,12 @@ impl Reduce {
             Some(Acc::F32) if dtype == Dtype::F64 => {
                 usage("--acc f32 would lose digits of f64 elements: leave it out".into())
             }
+            Some(Acc::Compensated) if self.op == Op::Prod => usage(
+                "--acc compensated is for sum and mean; for prod there are f32 and f64".into(),
+            ),
+            Some(Acc::Compensated) if matches!(dtype, Dtype::F16 | Dtype::Bf16) => usage(format!(
+                "--acc compensated is of f32 and f64 elements; for {dtype} there is --acc f64"
+            )),
             _ => Ok(()),
         }
     }
@@ -193,18 +212,26 @@ impl Reduce {
 
     fn dispatch(&self, array: &Array, place: &Place) -> anyhow::Result<Outcome> {
         macro_rules! by_dtype {
-            ($($dtype:ident: $op:ty;)*) => {
+            ($($dtype:ident: $op:ty $(= $value:expr)?;)*) => {
                 match array.dtype() {
-                    $(Dtype::$dtype => reduce::<$op>(array, place, self.check),)*
+                    $(Dtype::$dtype => {
+                        reduce::<$op>(by_dtype!(@ $op $(, $value)?), array, place, self.check)
+                    })*
                     #[allow(unreachable_patterns)]
                     dtype => Err(Usage(format!("no {} of {dtype} elements", self.op_name())).into()),
                 }
             };
+            (@ $op:ty) => { <$op>::new() };
+            (@ $op:ty, $value:expr) => { $value };
         }
         let wide = self.acc == Some(Acc::F64);
+        let compensated = self.acc == Some(Acc::Compensated);
         let outcome = match self.op {
             Op::Sum | Op::Mean if wide => by_dtype! {
                 F16: Sum<f16, f64>; Bf16: Sum<bf16, f64>; F32: Sum<f32, f64>; F64: Sum<f64>;
+            },
+            Op::Sum | Op::Mean if compensated => by_dtype! {
+                F32: CompensatedSum<f32>; F64: CompensatedSum<f64>;
             },
             Op::Sum | Op::Mean => by_dtype! {
                 F16: Sum<f16, f32>; Bf16: Sum<bf16, f32>; F32: Sum<f32>; F64: Sum<f64>;
@@ -227,6 +254,20 @@ impl Reduce {
                 F16: Max<f16, f32>; Bf16: Max<bf16, f32>; F32: Max<f32>; F64: Max<f64>;
                 I32: Max<i32>; U32: Max<u32>; I64: Max<i64>; U64: Max<u64>;
             },
+            Op::ProdMod => by_dtype! {
+                I32: ProductModulo<i32> = self.product_modulo()?;
+                U32: ProductModulo<u32> = self.product_modulo()?;
+                I64: ProductModulo<i64> = self.product_modulo()?;
+                U64: ProductModulo<u64> = self.product_modulo()?;
+            },
+            Op::Argmin => by_dtype! {
+                F16: ArgMin<f16, f32>; Bf16: ArgMin<bf16, f32>; F32: ArgMin<f32>; F64: ArgMin<f64>;
+                I32: ArgMin<i32>; U32: ArgMin<u32>; I64: ArgMin<i64>; U64: ArgMin<u64>;
+            },
+            Op::Argmax => by_dtype! {
+                F16: ArgMax<f16, f32>; Bf16: ArgMax<bf16, f32>; F32: ArgMax<f32>; F64: ArgMax<f64>;
+                I32: ArgMax<i32>; U32: ArgMax<u32>; I64: ArgMax<i64>; U64: ArgMax<u64>;
+            },
             Op::Xor => by_dtype! { I32: Xor<i32>; U32: Xor<u32>; I64: Xor<i64>; U64: Xor<u64>; },
             Op::And => by_dtype! { I32: And<i32>; U32: And<u32>; I64: And<i64>; U64: And<u64>; },
             Op::Or => by_dtype! { I32: Or<i32>; U32: Or<u32>; I64: Or<i64>; U64: Or<u64>; },
@@ -248,6 +289,13 @@ impl Reduce {
         }
     }
 
+    /// The product modulo what `--modulus` says.
+    fn product_modulo<T>(&self) -> anyhow::Result<ProductModulo<T>> {
+        let missing = || Usage("--op prod-mod needs --modulus M, from 1 to 4294967296".into());
+        let modulus = self.modulus.ok_or_else(missing)?;
+        Ok(ProductModulo::new(modulus).map_err(|error| Usage(format!("--modulus: {error}")))?)
+    }
+
     fn text(
         &self,
         global: &Global,
@@ -266,6 +314,9 @@ impl Reduce {
                 place.name(),
                 outcome.median_us
             );
+            if let Some(value) = outcome.value {
+                text += &format!("\nthe element there is {}", value.text());
+            }
         }
         if let Some(check) = outcome.check.filter(|_| !global.quiet) {
             let verdict = match check.ok {
@@ -283,30 +334,6 @@ impl Reduce {
             );
         }
         text
-    }
-}
-
-impl Outcome {
-    /// The mean that this sum makes, in f64.
-    fn divided_by(self, n: usize) -> Self {
-        let mean = |sum: Number| Number::Float(sum.to_f64() / n as f64);
-        let check = self.check.map(|check| {
-            let reference = mean(check.reference);
-            // The division rounds both means once more.
-            let rounding = f64::EPSILON * reference.to_f64().abs();
-            let bound = check.bound / n as f64 + rounding;
-            Check {
-                reference,
-                abs_err: check.abs_err / n as f64,
-                bound,
-                ok: check.ok,
-            }
-        });
-        Self {
-            result: mean(self.result),
-            check,
-            median_us: self.median_us,
-        }
     }
 }
 
@@ -330,68 +357,4 @@ fn exact_sum_of_wide_integers(array: &Array) -> anyhow::Result<Option<i128>> {
         ),
         _ => None,
     })
-}
-
-/// Reduces, checks if asked to, and times: the median of several runs where a run is cheap.
-fn reduce<O>(array: &Array, place: &Place, check: bool) -> anyhow::Result<Outcome>
-where
-    O: Reducible + Checked,
-    O::Element: Pod + data::Scalar,
-    O::Accumulator: Pod + Into<Number>,
-{
-    let input = array.as_slice::<O::Element>()?;
-    let (result, median_us) = match place {
-        Place::Cpu => time_on_cpu::<O>(input),
-        Place::Device(device) => time_on_device::<O>(device, input)?,
-    };
-    let depth = reference::reduce_depth::<O>(input.len());
-    let check = check
-        .then(|| O::check(input, result, depth))
-        .map(|check| Check {
-            reference: check.reference.into(),
-            abs_err: check.abs_err,
-            bound: check.bound,
-            ok: check.ok,
-        });
-    Ok(Outcome {
-        result: result.into(),
-        check,
-        median_us,
-    })
-}
-
-fn time_on_cpu<O: Reducible>(input: &[O::Element]) -> (O::Accumulator, f64) {
-    let mut times = Vec::new();
-    let mut result = O::identity();
-    for _ in 0..3 {
-        let start = Instant::now();
-        result = reduce_on_cpu::<O>(input);
-        times.push(start.elapsed().as_secs_f64() * 1e6);
-    }
-    (result, median(times))
-}
-
-/// The result, and the median time of the kernel in µs.
-fn time_on_device<O>(device: &Device, input: &[O::Element]) -> anyhow::Result<(O::Accumulator, f64)>
-where
-    O: Reducible,
-    O::Element: Pod,
-    O::Accumulator: Pod,
-{
-    let input = device.upload(input)?;
-    let mut reducer = Reducer::<O>::new(device)?;
-    let emulated = device.properties().is_emulated();
-    if !emulated {
-        // The first launch compiles the kernel.
-        reducer.launch(&input)?;
-    }
-    let runs = if emulated { 1 } else { 9 };
-    let times = (0..runs).map(|_| device.time(|| reducer.launch(&input)));
-    let median_us = median(times.collect::<Result<_, _>>()?);
-    Ok((reducer.result()?, median_us))
-}
-
-fn median(mut times: Vec<f64>) -> f64 {
-    times.sort_by(f64::total_cmp);
-    times[times.len() / 2]
 }

@@ -4,29 +4,29 @@ use crate::device::{Buffer, Device, DeviceError, Geometry};
 use crate::reference;
 use bytemuck::Pod;
 use gridsync_kernels::entry::reduce::Reducible;
-use gridsync_kernels::grid::Carried;
 use gridsync_kernels::grid::reduce::{MOST_TILES, STATE, Shape};
-use gridsync_kernels::op::Operation;
+use gridsync_kernels::op::{Carried, Operation};
 use std::ops::Range;
 
-/// Reduces `input` on its device.
+/// Reduces `input` by `op` on its device.
 ///
-/// An empty input gives the identity of the operation. To reduce more than once keep a
-/// [`Reducer`]: it allocates only when it is made.
+/// An empty input gives what the operation makes of its identity: the identity itself, or no
+/// [`Indexed`](gridsync_kernels::op::Indexed) element. To reduce more than once keep a [`Reducer`]: it
+/// allocates only when it is made.
 ///
 /// # Errors
 /// Those of the device.
-pub fn reduce<O: Reducible>(input: &Buffer<O::Element>) -> Result<O::Accumulator, DeviceError>
+pub fn reduce<O: Reducible>(op: O, input: &Buffer<O::Element>) -> Result<O::Output, DeviceError>
 where
     O::Element: Pod,
-    O::Accumulator: Pod,
 {
-    Reducer::<O>::new(input.device())?.reduce(input)
+    Reducer::with(op, input.device())?.reduce(input)
 }
 
-/// Reduces `input` on the CPU, on all its cores, to the same bits. An empty input gives the identity.
-pub fn reduce_on_cpu<O: Operation>(input: &[O::Element]) -> O::Accumulator {
-    reference::reduce::<O>(input)
+/// Reduces `input` by `op` on the CPU, on all its cores, to the same bits, and an empty one to the
+/// same result.
+pub fn reduce_on_cpu<O: Operation>(op: O, input: &[O::Element]) -> O::Output {
+    reference::reduce(op, input)
 }
 
 /// A reduction by one operation on one device: its plan, and the memory it works in.
@@ -34,28 +34,41 @@ pub fn reduce_on_cpu<O: Operation>(input: &[O::Element]) -> O::Accumulator {
 /// One launch per reduction. A floating-point result depends on the input alone: every GPU, the
 /// emulator and the CPU give the same bits ([`Shape`] says in which order they combine).
 pub struct Reducer<O: Reducible> {
+    op: O,
     device: Device,
     words: Buffer<u64>,
     state: Buffer<u32>,
-    result: Buffer<O::Accumulator>,
+    result: Buffer<u32>,
 }
 
 impl<O: Reducible> Reducer<O>
 where
     O::Element: Pod,
-    O::Accumulator: Pod,
 {
-    /// Plans reductions on `device` and allocates what they work in: 32 KiB, twice as much for
-    /// accumulators of 8 bytes.
+    /// Plans reductions on `device` by an operation without a parameter.
+    ///
+    /// # Errors
+    /// As for [`with`](Self::with).
+    pub fn new(device: &Device) -> Result<Self, DeviceError>
+    where
+        O: Default,
+    {
+        Self::with(O::default(), device)
+    }
+
+    /// Plans reductions by `op` on `device` and allocates what they work in: 32 KiB for each half of
+    /// an accumulator.
     ///
     /// # Errors
     /// Those of the device.
-    pub fn new(device: &Device) -> Result<Self, DeviceError> {
+    pub fn with(op: O, device: &Device) -> Result<Self, DeviceError> {
+        let halves = O::Accumulator::HALVES;
         Ok(Self {
+            op,
             device: device.clone(),
-            words: device.zeroed(MOST_TILES * O::Accumulator::HALVES)?,
+            words: device.zeroed(MOST_TILES * halves)?,
             state: device.zeroed(STATE)?,
-            result: device.alloc(1)?,
+            result: device.alloc(halves)?,
         })
     }
 
@@ -63,7 +76,7 @@ where
     ///
     /// # Errors
     /// Those of the launch and of the device.
-    pub fn reduce(&mut self, input: &Buffer<O::Element>) -> Result<O::Accumulator, DeviceError> {
+    pub fn reduce(&mut self, input: &Buffer<O::Element>) -> Result<O::Output, DeviceError> {
         self.launch(input)?;
         self.result()
     }
@@ -77,8 +90,8 @@ where
         self.launch_part(input, 0..input.len())
     }
 
-    /// The same of the elements `part` of `input`. A part that does not begin at a multiple of 16
-    /// bytes is reduced more slowly, to the same bits.
+    /// The same of the elements `part` of `input`, which count from 0 on. A part that does not begin
+    /// at a multiple of 16 bytes is reduced more slowly, to the same bits.
     ///
     /// # Errors
     /// As for [`launch`](Self::launch).
@@ -98,15 +111,15 @@ where
         self.device.expect_own(input)?;
         let shape = Shape::of::<O::Element>(part.len());
         let geometry = Geometry::new(shape.tiles, shape.threads());
-        let args = (
+        let args = self.op.arguments((
             input.view().part(part.start, part.len()),
             self.words.view(),
             self.state.view(),
             self.result.view(),
             shape.runs,
-        );
-        // SAFETY: the shape is that of the part, and the grid is that of the shape; the words have room for all shapes; they and the state were zeroed and each
-        // launch leaves them for the next; `&mut self` and the order of the stream keep other
+        ));
+        // SAFETY: the shape is that of the part, and the grid is that of the shape; the words have
+        // room for all shapes; they and the state were zeroed and each launch leaves them for the next; `&mut self` and the order of the stream keep other
         // launches off them; a dropped buffer waits for the stream.
         let launched = unsafe { self.device.launch::<O::Kernel>(&geometry, args) };
         if launched.is_err() {
@@ -121,7 +134,10 @@ where
     ///
     /// # Errors
     /// What went wrong in the stream.
-    pub fn result(&self) -> Result<O::Accumulator, DeviceError> {
-        Ok(self.result.download()?[0])
+    pub fn result(&self) -> Result<O::Output, DeviceError> {
+        let mut halves = [0; 4];
+        let written = &mut halves[..O::Accumulator::HALVES];
+        written.copy_from_slice(&self.result.download()?);
+        Ok(self.op.finish(O::Accumulator::from_halves(halves)))
     }
 }

@@ -100,6 +100,21 @@ pub fn sum_bound(magnitude: f64, depth: u64, unit: f64) -> f64 {
     }
 }
 
+/// The greatest distance between the true sum, as [`exact_sum`] gives it, and a compensated one in
+/// which no value goes through more than `depth` additions: the bound of
+/// [`CompensatedSum`](gridsync_kernels::op::CompensatedSum), and what `exact` itself may lack of the
+/// truth, which is summed in the same way in f64.
+#[must_use]
+pub fn compensated_bound(exact: &Exact, depth: u64, unit: f64) -> f64 {
+    let of = |depth: u64, unit: f64| {
+        let squared = sum_bound(sum_bound(exact.magnitude, depth, unit), 2 * depth, unit);
+        unit * exact.value.abs() + (1.0 + unit) * squared
+    };
+    // As many additions as a chunk has elements, and some chunks.
+    let chunks = 1 << 18;
+    of(depth, unit) + of(CHUNK as u64 + chunks, f64::EPSILON / 2.0)
+}
+
 /// The true product of `input`, and the greatest error of one computed in any order with `unit`
 /// roundoff, where partial products keep their precision between `least` and `greatest`.
 ///

@@ -5,6 +5,6 @@ mod accuracy;
 mod reduce;
 mod xpx;
 
-pub use accuracy::{Exact, exact_sum, product_bound, sum_bound};
+pub use accuracy::{Exact, compensated_bound, exact_sum, product_bound, sum_bound};
 pub use reduce::{reduce, reduce_depth};
 pub use xpx::xpx;

@@ -1,70 +1,107 @@
 //! The reduction.
 
+use cuda_std::memory::{Pack, Scalar};
+use cuda_std::warp::WARP_SIZE;
 use gridsync_kernels::grid::reduce::Shape;
 use gridsync_kernels::op::Operation;
 use rayon::prelude::*;
-
-use cuda_std::memory::Scalar;
-use cuda_std::warp::WARP_SIZE;
+use std::array::from_fn;
 
 /// Lanes of a warp.
 const LANES: usize = WARP_SIZE as usize;
 
-/// Reduces `input`. An empty one gives the identity.
+/// Reduces `input` by `op`. An empty one gives what the operation makes of its identity.
 ///
 /// The tiles are reduced in parallel; what is combined with what follows from the length alone, as
 /// [`Shape`] says: the same bits on any number of cores, and those of a GPU.
-pub fn reduce<O: Operation>(input: &[O::Element]) -> O::Accumulator {
-    const {
-        assert!(
-            O::COMMUTATIVE,
-            "the strips of a tile swap operands: the operation must commute"
-        )
-    };
+pub fn reduce<O: Operation>(op: O, input: &[O::Element]) -> O::Output {
     let shape = Shape::of::<O::Element>(input.len());
-    let places = shape.threads() as usize * O::Element::PACK;
+    let (tile, warps) = (shape.tile::<O::Element>(), shape.warps as usize);
     let tiles: Vec<Vec<_>> = input
-        .par_chunks(shape.tile::<O::Element>())
-        .map_init(
-            || vec![O::identity(); places],
-            |places, tile| {
-                let mut strips = strips::<O>(tile, places);
-                match shape.leaves_are_strips() {
-                    true => strips,
-                    false => vec![by_halves::<O>(&mut strips)],
-                }
-            },
-        )
+        .par_chunks(tile)
+        .enumerate()
+        .map_init(Vec::new, |places, (number, elements)| {
+            let tile = Tile {
+                elements,
+                first: (number * tile) as u64,
+                warps,
+            };
+            let mut strips = match O::COMMUTATIVE {
+                true => tile.strips_of_places(op, places),
+                false => tile.strips_in_order(op, shape.runs as usize, places),
+            };
+            match shape.leaves_are_strips() {
+                true => strips,
+                false => vec![by_pairs(op, &mut strips)],
+            }
+        })
         .collect();
-    let leaves = tiles.concat();
-    let mut chains = vec![O::identity(); shape.threads() as usize];
-    for round in leaves.chunks(chains.len()) {
-        take::<O, _>(&mut chains, round, |leaf| leaf);
-    }
-    let mut warps: Vec<_> = chains.chunks_mut(LANES).map(by_halves::<O>).collect();
-    O::finish(by_halves::<O>(&mut warps))
+    let mut chains = chains(op, &tiles.concat(), shape.threads() as usize);
+    op.finish(by_pairs(op, &mut chains))
 }
 
-/// Reduces the strips of a tile in `places`: an accumulator for each place of a pack, lane and strip.
-fn strips<O: Operation>(tile: &[O::Element], places: &mut [O::Accumulator]) -> Vec<O::Accumulator> {
-    places.fill(O::identity());
-    let row = LANES * O::Element::PACK;
-    let warps = places.len() / row;
-    for (number, run) in tile.chunks(Shape::run::<O::Element>()).enumerate() {
-        take_run::<O>(&mut places[number % warps * row..][..row], run);
-    }
-    places
-        .chunks_exact_mut(row)
-        .map(lanes_by_halves::<O>)
-        .collect()
+/// The elements of a tile.
+struct Tile<'a, T> {
+    elements: &'a [T],
+    /// The index of the first one in the array.
+    first: u64,
+    /// The warps that it is dealt to.
+    warps: usize,
 }
 
-/// Takes the rows of `run` into `strip`, from the first to the last.
-fn take_run<O: Operation>(strip: &mut [O::Accumulator], run: &[O::Element]) {
+impl<T: Scalar> Tile<'_, T> {
+    /// Elements of a row.
+    const ROW: usize = LANES * T::PACK;
+
+    /// Combines the strips of the tile, each in an accumulator for every place of a pack and lane.
+    fn strips_of_places<O: Operation<Element = T>>(
+        &self,
+        op: O,
+        places: &mut Vec<O::Accumulator>,
+    ) -> Vec<O::Accumulator> {
+        places.clear();
+        places.resize(self.warps * Self::ROW, op.identity());
+        let run = Shape::run::<T>();
+        for (number, elements) in self.elements.chunks(run).enumerate() {
+            let strip = &mut places[number % self.warps * Self::ROW..][..Self::ROW];
+            take_run(op, strip, elements, self.first + (number * run) as u64);
+        }
+        places
+            .chunks_exact_mut(Self::ROW)
+            .map(|strip| by_pairs(op, strip))
+            .collect()
+    }
+
+    /// Combines the strips of the tile row by row, the elements in their order.
+    fn strips_in_order<O: Operation<Element = T>>(
+        &self,
+        op: O,
+        runs: usize,
+        places: &mut Vec<O::Accumulator>,
+    ) -> Vec<O::Accumulator> {
+        let strip = runs * Shape::run::<T>();
+        let mut strips = vec![op.identity(); self.warps];
+        for (number, row) in self.elements.chunks(Self::ROW).enumerate() {
+            let start = number * Self::ROW;
+            let first = self.first + start as u64;
+            places.clear();
+            places.extend((first..).zip(row).map(|(index, &x)| op.lift(x, index)));
+            places.resize(Self::ROW, op.identity());
+            let strip = &mut strips[start / strip];
+            *strip = op.combine(*strip, by_pairs(op, places));
+        }
+        strips
+    }
+}
+
+/// Takes the rows of `run`, which begins with element `first` of the array, into `strip`, from the
+/// first to the last.
+fn take_run<O: Operation>(op: O, strip: &mut [O::Accumulator], run: &[O::Element], first: u64) {
     let row = LANES * O::Element::PACK;
     if run.len() < Shape::run::<O::Element>() {
-        for row in run.chunks(row) {
-            take::<O, _>(strip, row, O::lift);
+        for (at, &element) in run.iter().enumerate() {
+            let accumulator = &mut strip[at % row];
+            *accumulator = op.take(*accumulator, element, first + at as u64);
         }
         return;
     }
@@ -72,40 +109,44 @@ fn take_run<O: Operation>(strip: &mut [O::Accumulator], run: &[O::Element]) {
     for (place, accumulator) in strip[..row].iter_mut().enumerate() {
         let mut all = *accumulator;
         for from in (0..Shape::run::<O::Element>()).step_by(row) {
-            all = O::combine(all, O::lift(run[from + place]));
+            let at = from + place;
+            all = op.take(all, run[at], first + at as u64);
         }
         *accumulator = all;
     }
 }
 
-/// Combines the places of each pack of `strip`, and then the lanes.
-fn lanes_by_halves<O: Operation>(strip: &mut [O::Accumulator]) -> O::Accumulator {
-    for lane in 0..LANES {
-        strip[lane] = by_halves::<O>(&mut strip[lane * O::Element::PACK..][..O::Element::PACK]);
+/// Combines the leaves of each of `count` chains, in order.
+fn chains<O: Operation>(op: O, leaves: &[O::Accumulator], count: usize) -> Vec<O::Accumulator> {
+    let mut chains = vec![op.identity(); count];
+    let each = leaves.len().div_ceil(count).max(1);
+    for (number, &leaf) in leaves.iter().enumerate() {
+        let chain = match O::COMMUTATIVE {
+            true => number % count,
+            false => number / each,
+        };
+        chains[chain] = op.combine(chains[chain], leaf);
     }
-    by_halves::<O>(&mut strip[..LANES])
+    chains
 }
 
-/// Takes each value, lifted, into the accumulator at the same place.
-fn take<O: Operation, T: Copy>(
-    accumulators: &mut [O::Accumulator],
-    values: &[T],
-    lift: impl Fn(T) -> O::Accumulator,
-) {
-    for (accumulator, &value) in accumulators.iter_mut().zip(values) {
-        *accumulator = O::combine(*accumulator, lift(value));
+/// Combines neighbours, and then what comes of them, until one is left. The values are as many as a
+/// power of two.
+fn by_pairs<O: Operation>(op: O, values: &mut [O::Accumulator]) -> O::Accumulator {
+    let mut left = values.len();
+    // Three rounds at once where there is enough: in registers.
+    while left >= 8 {
+        left /= 8;
+        for at in 0..left {
+            let eight: [_; 8] = from_fn(|i| values[8 * at + i]);
+            values[at] = eight.fold(|a, b| op.combine(a, b));
+        }
     }
-}
-
-/// Combines the first half with the second, value by value, until one is left.
-// Inlined where the length is known: the loops fall out.
-#[inline(always)]
-fn by_halves<O: Operation>(values: &mut [O::Accumulator]) -> O::Accumulator {
-    let mut half = values.len() / 2;
-    while half > 0 {
-        let (first, second) = values.split_at_mut(half);
-        take::<O, _>(first, &second[..half], |value| value);
-        half /= 2;
+    while left > 1 {
+        left /= 2;
+        for at in 0..left {
+            values[at] = op.combine(values[2 * at], values[2 * at + 1]);
+        }
     }
     values[0]
 }
@@ -120,7 +161,7 @@ pub fn reduce_depth<O: Operation>(len: usize) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gridsync_kernels::op::{Count, Max, Min, Product, Sum, Xor};
+    use gridsync_kernels::op::{Affine, Compose, Count, Max, Min, Product, Sum, Xor};
 
     #[test]
     fn agrees_with_the_iterators_of_the_standard_library() {
@@ -130,25 +171,43 @@ mod tests {
                 .map(|i| i.wrapping_mul(0x9E37_79B1u32 as i32))
                 .collect();
             let wide = input.iter().map(|&x| i64::from(x));
-            assert_eq!(reduce::<Sum<i32, i64>>(&input), wide.clone().sum::<i64>());
             assert_eq!(
-                reduce::<Product<i32, i64>>(&input),
+                reduce(Sum::<i32, i64>::new(), &input),
+                wide.clone().sum::<i64>()
+            );
+            assert_eq!(
+                reduce(Product::<i32, i64>::new(), &input),
                 wide.fold(1, |a: i64, b| a.wrapping_mul(b))
             );
             assert_eq!(
-                reduce::<Xor<i32>>(&input),
+                reduce(Xor::<i32>::new(), &input),
                 input.iter().fold(0, |a, b| a ^ b)
             );
             assert_eq!(
-                reduce::<Min<i32>>(&input),
+                reduce(Min::<i32>::new(), &input),
                 input.iter().copied().min().unwrap_or(i32::MAX)
             );
             assert_eq!(
-                reduce::<Max<i32>>(&input),
+                reduce(Max::<i32>::new(), &input),
                 input.iter().copied().max().unwrap_or(i32::MIN)
             );
             let nonzero = input.iter().filter(|&&x| x != 0).count() as u64;
-            assert_eq!(reduce::<Count<i32>>(&input), nonzero);
+            assert_eq!(reduce(Count::<i32>::new(), &input), nonzero);
+        }
+    }
+
+    #[test]
+    fn maps_are_composed_in_their_order() {
+        // Neither a factor of 0 nor one that is even: no map is lost.
+        let map = |i: u32| Affine {
+            factor: i.wrapping_mul(0x9E37_79B1) | 1,
+            summand: i,
+        };
+        for len in [0, 1, 2, 63, 64, 65, 4096, 20_000, 300_001] {
+            let input: Vec<u64> = (0..len).map(|i| map(i).to_bits()).collect();
+            let one_by_one = (0..len).fold(7, |x, i| map(i).of(x));
+            let composed = reduce(Compose::new(), &input);
+            assert_eq!(composed.of(7), one_by_one, "{len} maps");
         }
     }
 
@@ -157,16 +216,25 @@ mod tests {
         for at in [0, 7, 16, 999] {
             let mut input = vec![1.0f32; 1000];
             input[at] = f32::NAN;
-            assert!(reduce::<Min<f32>>(&input).is_nan());
-            assert!(reduce::<Max<f32>>(&input).is_nan());
+            assert!(reduce(Min::<f32>::new(), &input).is_nan());
+            assert!(reduce(Max::<f32>::new(), &input).is_nan());
         }
     }
 
     #[test]
     fn negative_zero_is_less_than_positive_zero() {
         let zeros = [0.0f64, -0.0, 0.0];
-        assert_eq!(reduce::<Min<f64>>(&zeros).to_bits(), (-0.0f64).to_bits());
-        assert_eq!(reduce::<Max<f64>>(&zeros).to_bits(), 0.0f64.to_bits());
-        assert_eq!(reduce::<Sum<f64>>(&[-0.0]).to_bits(), (-0.0f64).to_bits());
+        assert_eq!(
+            reduce(Min::<f64>::new(), &zeros).to_bits(),
+            (-0.0f64).to_bits()
+        );
+        assert_eq!(
+            reduce(Max::<f64>::new(), &zeros).to_bits(),
+            0.0f64.to_bits()
+        );
+        assert_eq!(
+            reduce(Sum::<f64>::new(), &[-0.0]).to_bits(),
+            (-0.0f64).to_bits()
+        );
     }
 }

@@ -8,7 +8,7 @@ mod reduce;
 
 pub use barrier::{Contender, Crossing, DESIGNS, MUTANTS, Outcome, cross};
 pub use inputs::{Kind, Sample, sample};
-pub use reduce::{ReduceKind, reduce_case, reduce_kinds};
+pub use reduce::{ReduceKind, modulo_a_prime, reduce_case, reduce_kinds};
 
 use crate::device::DeviceError;
 

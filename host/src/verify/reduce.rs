@@ -8,25 +8,35 @@ use bytemuck::Pod;
 use cuda_std::memory::Scalar;
 use cuda_std::{bf16, f16};
 use gridsync_kernels::entry::reduce::Reducible;
-use gridsync_kernels::op::{And, Count, Max, Min, Or, Product, Sum, Xor};
+use gridsync_kernels::op::{
+    And, ArgMax, ArgMin, CompensatedSum, Compose, Count, Max, Min, Operation, Or, Product,
+    ProductModulo, Sum, Xor,
+};
 use std::fmt::Debug;
 
-/// Reduces `len` sampled elements that suit it by `O`, twice in one workspace, and checks both results.
+/// Reduces `len` sampled elements that suit it by `op`, twice in one workspace, and checks both
+/// results.
 ///
 /// # Errors
 /// [`CaseError::Wrong`] if a result differs from the true one by more than its bound, or if the two
 /// runs and the CPU differ in any bit; and those of the device.
-pub fn reduce_case<O>(device: &Device, inputs: Kind, len: usize, seed: u64) -> Result<(), CaseError>
+pub fn reduce_case<O>(
+    op: O,
+    device: &Device,
+    inputs: Kind,
+    len: usize,
+    seed: u64,
+) -> Result<(), CaseError>
 where
     O: Reducible + Checked,
     O::Element: Pod + Sample,
-    O::Accumulator: Pod + Debug,
+    O::Output: Debug,
 {
     let host = sample::<O::Element>(inputs, len, seed);
     let input = device.upload(&host)?;
-    let mut reducer = Reducer::<O>::new(device)?;
+    let mut reducer = Reducer::with(op, device)?;
     let result = reducer.reduce(&input)?;
-    let check = O::check(&host, result, reference::reduce_depth::<O>(len));
+    let check = op.check(&host, result, reference::reduce_depth::<O>(len));
     let case = || {
         format!(
             "{} of {len} elements, seed {seed}",
@@ -43,9 +53,9 @@ where
         )));
     }
     let again = reducer.reduce(&input)?;
-    let on_the_cpu = reference::reduce::<O>(&host);
+    let on_the_cpu = reference::reduce(op, &host);
     for (what, other) in [("a second run", again), ("the CPU", on_the_cpu)] {
-        if bytemuck::bytes_of(&other) != bytemuck::bytes_of(&result) {
+        if !O::same(other, result) {
             return Err(CaseError::Wrong(format!(
                 "{}: {what} gives {other:?}, not the bits of {result:?}",
                 case()
@@ -62,7 +72,7 @@ pub struct ReduceKind {
     pub op: &'static str,
     /// What the array holds.
     pub element: &'static str,
-    /// What is accumulated.
+    /// What is accumulated; [`Indexed`](gridsync_kernels::op::Indexed) and the like without their path.
     pub accumulator: &'static str,
     /// Elements of a pack of 16 bytes.
     pub pack: usize,
@@ -70,34 +80,79 @@ pub struct ReduceKind {
     pub case: fn(&Device, usize, u64) -> Result<(), CaseError>,
 }
 
+/// What the program calls a type: its name without its path.
+fn short_name<T>() -> &'static str {
+    let name = std::any::type_name::<T>();
+    name.rsplit("::").next().unwrap_or(name)
+}
+
+/// The greatest prime below 2^32: no factor but its multiples is lost.
+const PRIME: u64 = 4_294_967_291;
+
+/// The operation that products modulo a number are tested by, modulo the greatest prime below 2^32.
+#[must_use]
+pub fn modulo_a_prime<T>() -> ProductModulo<T> {
+    match ProductModulo::new(PRIME) {
+        Ok(op) => op,
+        Err(_) => unreachable!("it is in range"),
+    }
+}
+
+macro_rules! kind {
+    ($name:literal, $ty:ty, $inputs:ident, $op:expr) => {
+        ReduceKind {
+            op: $name,
+            element: short_name::<<$ty as Operation>::Element>(),
+            accumulator: short_name::<<$ty as Operation>::Accumulator>(),
+            pack: <<$ty as Operation>::Element as Scalar>::PACK,
+            case: |device, len, seed| {
+                let op: $ty = $op;
+                reduce_case(op, device, Kind::$inputs, len, seed)
+            },
+        }
+    };
+}
+
 macro_rules! kinds {
-    ($($op:literal $ty:ident $inputs:ident: $($element:ident $(=> $accumulator:ident)?),*;)*) => {
-        /// Every reduction kernel there is.
-        #[must_use]
-        pub fn reduce_kinds() -> Vec<ReduceKind> {
-            vec![$($(ReduceKind {
-                op: $op,
-                element: stringify!($element),
-                accumulator: std::any::type_name::<
-                    <$ty<$element $(, $accumulator)?> as gridsync_kernels::op::Operation>::Accumulator,
-                >(),
-                pack: <$element as Scalar>::PACK,
-                case: |device, len, seed| {
-                    reduce_case::<$ty<$element $(, $accumulator)?>>(device, Kind::$inputs, len, seed)
-                },
-            }),*),*]
+    ($($name:literal $ty:ident $inputs:ident: $($element:ident $(=> $accumulator:ident)?),*;)*) => {
+        /// The kernels of operations that have no parameter.
+        fn kinds_without_parameter() -> Vec<ReduceKind> {
+            vec![$($(kind!(
+                $name,
+                $ty<$element $(, $accumulator)?>,
+                $inputs,
+                $ty::new()
+            )),*),*]
         }
     };
 }
 kinds! {
     "sum" Sum Values: f32, f32 => f64, f64, i32 => i64, u32 => u64, i64, u64,
         f16 => f32, f16 => f64, bf16 => f32, bf16 => f64;
+    "sum" CompensatedSum Values: f32, f64;
     "prod" Product Factors: f32, f32 => f64, f64, i32 => i64, u32 => u64, i64, u64,
         f16 => f32, f16 => f64, bf16 => f32, bf16 => f64;
     "min" Min Values: f32, f64, i32, u32, i64, u64, f16 => f32, bf16 => f32;
     "max" Max Values: f32, f64, i32, u32, i64, u64, f16 => f32, bf16 => f32;
+    "argmin" ArgMin Values: f32, f64, i32, u32, i64, u64, f16 => f32, bf16 => f32;
+    "argmax" ArgMax Values: f32, f64, i32, u32, i64, u64, f16 => f32, bf16 => f32;
     "xor" Xor Values: i32, u32, i64, u64;
     "and" And FewZeros: i32, u32, i64, u64;
     "or" Or FewOnes: i32, u32, i64, u64;
     "count" Count Values: f32, f64, i32, u32, i64, u64, f16, bf16;
+}
+
+/// Every reduction kernel there is.
+#[must_use]
+pub fn reduce_kinds() -> Vec<ReduceKind> {
+    let mut kinds = kinds_without_parameter();
+    kinds.extend([
+        kind!("prod-mod", ProductModulo<i32>, Factors, modulo_a_prime()),
+        kind!("prod-mod", ProductModulo<u32>, Factors, modulo_a_prime()),
+        kind!("prod-mod", ProductModulo<i64>, Factors, modulo_a_prime()),
+        kind!("prod-mod", ProductModulo<u64>, Factors, modulo_a_prime()),
+        // Odd factors: no map loses what the maps before it made.
+        kind!("compose", Compose, Factors, Compose::new()),
+    ]);
+    kinds
 }

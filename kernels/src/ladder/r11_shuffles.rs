@@ -19,7 +19,7 @@ use cuda_std::prelude::*;
 /// every thread of the grid; blocks are a multiple of 32 threads.
 #[inline(always)]
 pub fn shuffles<T: Summand>(input: Global<T>, partials: Global<T>) {
-    let sum = block::reduce::<Sum<T>>(two_elements(input));
+    let sum = block::reduce(Sum::<T>::new(), two_elements(input));
     if thread::is_first_in_block() {
         partials.write(thread::block_index(), sum);
     }

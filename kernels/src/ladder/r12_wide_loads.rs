@@ -17,7 +17,7 @@ use cuda_std::prelude::*;
 /// Called by every thread of the grid; blocks are a multiple of 32 threads.
 #[inline(always)]
 pub fn wide_loads<T: Summand>(input: Global<T>, partials: Global<T>) {
-    let sum = block::reduce::<Sum<T>>(two_packs(input));
+    let sum = block::reduce(Sum::<T>::new(), two_packs(input));
     if thread::is_first_in_block() {
         partials.write(thread::block_index(), sum);
     }

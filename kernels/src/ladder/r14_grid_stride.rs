@@ -20,7 +20,7 @@ use cuda_std::prelude::*;
 /// blocks are a multiple of 32 threads.
 #[inline(always)]
 pub fn grid_stride<T: Summand>(input: Global<T>, partials: Global<T>) {
-    let sum = block::reduce::<Sum<T>>(thread_sum(input));
+    let sum = block::reduce(Sum::<T>::new(), thread_sum(input));
     if thread::is_first_in_block() {
         partials.write(thread::block_index(), sum);
     }

@@ -27,7 +27,7 @@ pub fn last_block<T: Summand>(
     ticket: Global<u32>,
     sum: Global<T>,
 ) {
-    let of_block = block::reduce::<Sum<T>>(thread_sum(input));
+    let of_block = block::reduce(Sum::<T>::new(), thread_sum(input));
     let blocks = thread::block_count();
     let mut last = false;
     if thread::is_first_in_block() {
@@ -38,11 +38,10 @@ pub fn last_block<T: Summand>(
     }
     if thread::sync_threads_or(last) {
         let (me, threads) = (thread::index_in_block(), thread::threads_per_block());
-        let of_grid = block::reduce::<Sum<T>>(strided_sum(
-            partials.part(0, blocks),
-            me as usize,
-            threads as usize,
-        ));
+        let of_grid = block::reduce(
+            Sum::<T>::new(),
+            strided_sum(partials.part(0, blocks), me as usize, threads as usize),
+        );
         if thread::is_first_in_block() {
             sum.write(0, of_grid);
         }

@@ -26,18 +26,21 @@ pub fn grid_barrier<T: Summand>(
     barrier: Global<u32>,
     sum: Global<T>,
 ) {
-    let of_block = block::reduce::<Sum<T>>(thread_sum(input));
+    let of_block = block::reduce(Sum::<T>::new(), thread_sum(input));
     if thread::is_first_in_block() {
         partials.write(thread::block_index(), of_block);
     }
     GridBarrier::attach(barrier).sync();
     if thread::block_index() == 0 {
         let (me, threads) = (thread::index_in_block(), thread::threads_per_block());
-        let of_grid = block::reduce::<Sum<T>>(strided_sum(
-            partials.part(0, thread::block_count()),
-            me as usize,
-            threads as usize,
-        ));
+        let of_grid = block::reduce(
+            Sum::<T>::new(),
+            strided_sum(
+                partials.part(0, thread::block_count()),
+                me as usize,
+                threads as usize,
+            ),
+        );
         if thread::is_first_in_block() {
             sum.write(0, of_grid);
         }

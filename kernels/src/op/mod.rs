@@ -1,18 +1,35 @@
 //! Operations: what a reduction combines elements by.
 //!
-//! An operation is a type. Its elements are [lifted](Operation::lift) to the type it accumulates
-//! in, and combined there by an associative function with an identity.
+//! An operation is a value, of no bytes unless it has a parameter. It [lifts](Operation::lift) the
+//! elements to the type it accumulates in, and combines them there by an associative function with an
+//! identity.
 //!
 //! | operation | elements → accumulator | result |
 //! |---|---|---|
 //! | [`Sum`], [`Product`] | f32 → f32 or f64; f64 → f64; f16, bf16 → f32 or f64; i32 → i64; u32 → u64; i64; u64 | integers wrap around at 64 bits |
+//! | [`CompensatedSum`] | f32, f64 → [`Compensated`] | as accurate as a sum in twice the precision |
+//! | [`ProductModulo`] | i32, u32, i64, u64 → u32 | the residue of the product, by a modulus up to 2^32 |
 //! | [`Min`], [`Max`] | all types; f16, bf16 → f32 | NaN if any element is NaN; −0 < +0 |
+//! | [`ArgMin`], [`ArgMax`] | all types → [`Indexed`] | the extreme that comes first, and its index; a NaN is the extreme; −0 = +0 |
 //! | [`Xor`], [`And`], [`Or`] | i32, u32, i64, u64 | bitwise |
 //! | [`Count`] | all types → u64 | elements that differ from zero (NaN does, −0 does not) |
+//! | [`Compose`] | u64 → [`Affine`] | one affine map after the other: does not commute |
 
+mod affine;
+mod argument;
+mod carried;
+mod compensated;
+mod modulo;
 mod number;
 mod operations;
 
+pub use affine::{Affine, Compose};
+pub use argument::{ArgMax, ArgMin, Indexed};
+pub use carried::{Carried, Halves};
+pub use compensated::{Compensated, CompensatedSum};
+#[cfg(not(target_arch = "nvptx64"))]
+pub use modulo::ModulusError;
+pub use modulo::{Integer, ProductModulo};
 pub use number::{Bits, Number, Widen};
 pub use operations::{And, Count, Max, Min, Or, Product, Sum, Xor};
 
@@ -25,26 +42,34 @@ use cuda_std::memory::Scalar;
 pub trait Operation: Copy + Send + Sync + 'static {
     /// What the array holds.
     type Element: Scalar;
-    /// What is accumulated, and the type of the result.
-    type Accumulator: Scalar;
+    /// What is accumulated.
+    type Accumulator: Carried;
+    /// The type of the result.
+    type Output: Copy;
 
-    /// Whether `combine(a, b)` equals `combine(b, a)`. A user that reorders elements refuses an
-    /// operation where it does not.
+    /// Whether `combine(a, b)` equals `combine(b, a)`. Where it does not, elements are combined in
+    /// their order, which takes more steps, and by some users not at all: they say so.
     const COMMUTATIVE: bool;
 
-    /// The identity: `combine(identity(), a)` is `a`, to the bit.
-    fn identity() -> Self::Accumulator;
+    /// The identity: `combine(identity(), a)` and `combine(a, identity())` are `a`, in that whatever
+    /// is made of it has the same bits.
+    fn identity(self) -> Self::Accumulator;
 
-    /// The accumulator that one element makes.
-    fn lift(element: Self::Element) -> Self::Accumulator;
+    /// The accumulator that one element makes, which is element number `index` of the array.
+    fn lift(self, element: Self::Element, index: u64) -> Self::Accumulator;
 
-    /// Combines two accumulators, the one of earlier elements first.
-    fn combine(a: Self::Accumulator, b: Self::Accumulator) -> Self::Accumulator;
+    /// Combines two accumulators, the one of earlier elements first. Only if the operation commutes
+    /// may the first one be of later elements, or may they be mingled.
+    fn combine(self, a: Self::Accumulator, b: Self::Accumulator) -> Self::Accumulator;
+
+    /// Takes one more element into `all`, whose elements come before it: `combine(all, lift(element,
+    /// index))`, or the same bits by fewer instructions.
+    #[inline(always)]
+    fn take(self, all: Self::Accumulator, element: Self::Element, index: u64) -> Self::Accumulator {
+        self.combine(all, self.lift(element, index))
+    }
 
     /// The result, of what all elements combine to. Here a floating-point operation gives every NaN
     /// the same bits: which ones arithmetic leaves depends on the processor.
-    #[inline(always)]
-    fn finish(all: Self::Accumulator) -> Self::Accumulator {
-        all
-    }
+    fn finish(self, all: Self::Accumulator) -> Self::Output;
 }

@@ -1,12 +1,13 @@
 //! The arithmetic that the operations need.
 
+use super::Carried;
 use cuda_std::convert::{bf16_to_f32, f16_to_f32};
 use cuda_std::float::{maximum_f32, maximum_f64, minimum_f32, minimum_f64};
 use cuda_std::memory::Scalar;
 use cuda_std::{bf16, f16};
 
 /// A number to accumulate in.
-pub trait Number: Scalar + PartialEq {
+pub trait Number: Scalar + Carried + PartialOrd {
     /// The identity of [`add`](Self::add). For floating point −0, since −0 + −0 = −0 but
     /// +0 + −0 = +0.
     const ZERO: Self;
@@ -27,6 +28,8 @@ pub trait Number: Scalar + PartialEq {
     /// The greater: one NaN makes it NaN, and −0 is less than +0 (IEEE 754-2019 `maximum`). Every
     /// NaN result has the same bits.
     fn max(self, other: Self) -> Self;
+    /// Whether it is no number.
+    fn is_nan(self) -> bool;
     /// The same number; every NaN with the same bits.
     fn canonical(self) -> Self;
 }
@@ -57,6 +60,11 @@ macro_rules! integers {
             #[inline(always)]
             fn max(self, other: Self) -> Self {
                 Ord::max(self, other)
+            }
+
+            #[inline(always)]
+            fn is_nan(self) -> bool {
+                false
             }
 
             #[inline(always)]
@@ -94,6 +102,11 @@ macro_rules! floats {
             #[inline(always)]
             fn max(self, other: Self) -> Self {
                 $max(self, other)
+            }
+
+            #[inline(always)]
+            fn is_nan(self) -> bool {
+                <$ty>::is_nan(self)
             }
 
             #[inline(always)]
@@ -142,7 +155,7 @@ widen! {
 }
 
 /// A word of bits.
-pub trait Bits: Scalar {
+pub trait Bits: Scalar + Carried {
     /// All bits 0: the identity of [`xor`](Self::xor) and [`or`](Self::or).
     const NONE: Self;
     /// All bits 1: the identity of [`and`](Self::and).

@@ -7,31 +7,41 @@ use cuda_std::memory::Scalar;
 macro_rules! widening {
     ($($(#[$doc:meta])* $name:ident: $identity:ident $combine:ident;)*) => {$(
         $(#[$doc])*
-        #[derive(Clone, Copy, Debug)]
+        #[derive(Clone, Copy, Debug, Default)]
         pub struct $name<T, A = T>(PhantomData<fn(T) -> A>);
+
+        impl<T, A> $name<T, A> {
+            /// The operation.
+            #[inline(always)]
+            #[must_use]
+            pub const fn new() -> Self {
+                Self(PhantomData)
+            }
+        }
 
         impl<T: Widen<A>, A: Number> Operation for $name<T, A> {
             type Element = T;
             type Accumulator = A;
+            type Output = A;
             const COMMUTATIVE: bool = true;
 
             #[inline(always)]
-            fn identity() -> A {
+            fn identity(self) -> A {
                 A::$identity
             }
 
             #[inline(always)]
-            fn lift(element: T) -> A {
+            fn lift(self, element: T, _index: u64) -> A {
                 element.widen()
             }
 
             #[inline(always)]
-            fn combine(a: A, b: A) -> A {
+            fn combine(self, a: A, b: A) -> A {
                 a.$combine(b)
             }
 
             #[inline(always)]
-            fn finish(all: A) -> A {
+            fn finish(self, all: A) -> A {
                 all.canonical()
             }
         }
@@ -51,27 +61,42 @@ widening! {
 macro_rules! bitwise {
     ($($(#[$doc:meta])* $name:ident: $identity:ident $combine:ident;)*) => {$(
         $(#[$doc])*
-        #[derive(Clone, Copy, Debug)]
+        #[derive(Clone, Copy, Debug, Default)]
         pub struct $name<T>(PhantomData<fn(T)>);
+
+        impl<T> $name<T> {
+            /// The operation.
+            #[inline(always)]
+            #[must_use]
+            pub const fn new() -> Self {
+                Self(PhantomData)
+            }
+        }
 
         impl<T: Bits> Operation for $name<T> {
             type Element = T;
             type Accumulator = T;
+            type Output = T;
             const COMMUTATIVE: bool = true;
 
             #[inline(always)]
-            fn identity() -> T {
+            fn identity(self) -> T {
                 T::$identity
             }
 
             #[inline(always)]
-            fn lift(element: T) -> T {
+            fn lift(self, element: T, _index: u64) -> T {
                 element
             }
 
             #[inline(always)]
-            fn combine(a: T, b: T) -> T {
+            fn combine(self, a: T, b: T) -> T {
                 a.$combine(b)
+            }
+
+            #[inline(always)]
+            fn finish(self, all: T) -> T {
+                all
             }
         }
     )*};
@@ -86,26 +111,41 @@ bitwise! {
 }
 
 /// How many elements differ from zero: NaN does, −0 does not.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Count<T>(PhantomData<fn(T)>);
+
+impl<T> Count<T> {
+    /// The operation.
+    #[inline(always)]
+    #[must_use]
+    pub const fn new() -> Self {
+        Self(PhantomData)
+    }
+}
 
 impl<T: Scalar + PartialEq> Operation for Count<T> {
     type Element = T;
     type Accumulator = u64;
+    type Output = u64;
     const COMMUTATIVE: bool = true;
 
     #[inline(always)]
-    fn identity() -> u64 {
+    fn identity(self) -> u64 {
         0
     }
 
     #[inline(always)]
-    fn lift(element: T) -> u64 {
+    fn lift(self, element: T, _index: u64) -> u64 {
         u64::from(element != T::default())
     }
 
     #[inline(always)]
-    fn combine(a: u64, b: u64) -> u64 {
+    fn combine(self, a: u64, b: u64) -> u64 {
         a + b
+    }
+
+    #[inline(always)]
+    fn finish(self, all: u64) -> u64 {
+        all
     }
 }

@@ -4,23 +4,24 @@
 use cuda_std::launch::Kernel;
 use cuda_std::{bf16, f16};
 use gridsync::device::Device;
-use gridsync::primitives::Reducer;
 use gridsync::primitives::reduce::reduce_on_cpu;
+use gridsync::primitives::{Checked, Reducer};
 use gridsync::reference::reduce_depth;
 use gridsync::verify::{Kind, Sample, sample};
 use gridsync_kernels::entry::reduce::Reducible;
-use gridsync_kernels::op::{Count, Max, Sum, Xor};
+use gridsync_kernels::op::{ArgMax, ArgMin, Compose, Count, Max, Sum, Xor};
 use gridsync_tests::oracle::{self, Plain};
+use gridsync_tests::outcome::Outcome;
 
 /// Every start from 0 to 8 elements past an aligned address, with lengths around one pack, one turn
 /// of a warp and several of the grid.
-fn every_start<O>(device: &Device, op: &str)
+fn every_start<O>(op: O, device: &Device, name: &str)
 where
-    O: Reducible,
+    O: Reducible + Checked,
     O::Element: Plain + Sample,
-    O::Accumulator: Plain,
+    O::Output: Outcome,
 {
-    let mut reducer = Reducer::<O>::new(device).expect("a reducer should fit");
+    let mut reducer = Reducer::with(op, device).expect("a reducer should fit");
     for len in [0, 1, 7, 9, 33, 2999, 9001] {
         for start in 0..=8 {
             // Around the part lie elements that would change the result.
@@ -31,18 +32,16 @@ where
                 .unwrap_or_else(|error| panic!("{}: {error}", O::Kernel::NAME));
             let result = reducer.result().expect("the kernel should have run");
             let part = &host[start..start + len];
-            let on_the_cpu = reduce_on_cpu::<O>(part);
-            assert_eq!(
-                bytemuck::bytes_of(&result),
-                bytemuck::bytes_of(&on_the_cpu),
-                "{} from {start}, {len} long: {:?} is not {:?}",
-                O::Kernel::NAME,
-                result.number(),
-                on_the_cpu.number()
+            let on_the_cpu = reduce_on_cpu(op, part);
+            assert!(
+                O::same(result, on_the_cpu),
+                "{} from {start}, {len} long: {result:?} is not {on_the_cpu:?}",
+                O::Kernel::NAME
             );
             let got = result.number();
             let depth = reduce_depth::<O>(len);
-            let expected = oracle::reduce::<O::Element, O::Accumulator>(op, part, depth);
+            let expected =
+                oracle::reduce::<O::Element, <O::Output as Outcome>::Plain>(name, part, depth);
             assert!(
                 expected.admits(got),
                 "{} from {start}, {len} long: {got:?} is not {expected:?}",
@@ -53,13 +52,16 @@ where
 }
 
 on_each_backend! {
-    fn f16_sums_from_any_start(device: &Device) { every_start::<Sum<f16, f32>>(device, "sum") }
-    fn bf16_sums_from_any_start(device: &Device) { every_start::<Sum<bf16, f32>>(device, "sum") }
-    fn f32_sums_from_any_start(device: &Device) { every_start::<Sum<f32>>(device, "sum") }
-    fn f64_sums_from_any_start(device: &Device) { every_start::<Sum<f64>>(device, "sum") }
-    fn i32_sums_from_any_start(device: &Device) { every_start::<Sum<i32, i64>>(device, "sum") }
-    fn u32_xors_from_any_start(device: &Device) { every_start::<Xor<u32>>(device, "xor") }
-    fn i64_maxima_from_any_start(device: &Device) { every_start::<Max<i64>>(device, "max") }
-    fn u64_counts_from_any_start(device: &Device) { every_start::<Count<u64>>(device, "count") }
-    fn bf16_counts_from_any_start(device: &Device) { every_start::<Count<bf16>>(device, "count") }
+    fn f16_sums_from_any_start(device: &Device) { every_start(Sum::<f16, f32>::new(), device, "sum") }
+    fn bf16_sums_from_any_start(device: &Device) { every_start(Sum::<bf16, f32>::new(), device, "sum") }
+    fn f32_sums_from_any_start(device: &Device) { every_start(Sum::<f32>::new(), device, "sum") }
+    fn f64_sums_from_any_start(device: &Device) { every_start(Sum::<f64>::new(), device, "sum") }
+    fn i32_sums_from_any_start(device: &Device) { every_start(Sum::<i32, i64>::new(), device, "sum") }
+    fn u32_xors_from_any_start(device: &Device) { every_start(Xor::<u32>::new(), device, "xor") }
+    fn i64_maxima_from_any_start(device: &Device) { every_start(Max::<i64>::new(), device, "max") }
+    fn u64_counts_from_any_start(device: &Device) { every_start(Count::<u64>::new(), device, "count") }
+    fn f32_argmins_from_any_start(device: &Device) { every_start(ArgMin::<f32>::new(), device, "argmin") }
+    fn bf16_argmaxs_from_any_start(device: &Device) { every_start(ArgMax::<bf16, f32>::new(), device, "argmax") }
+    fn maps_from_any_start(device: &Device) { every_start(Compose::new(), device, "compose") }
+    fn bf16_counts_from_any_start(device: &Device) { every_start(Count::<bf16>::new(), device, "count") }
 }

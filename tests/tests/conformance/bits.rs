@@ -1,14 +1,17 @@
 //! Sums have the same bits everywhere: on the device, whatever ran before, and on the CPU.
 
+use bytemuck::Pod;
 use gridsync::device::{Device, Geometry};
-use gridsync::primitives::Reducer;
 use gridsync::primitives::reduce::reduce_on_cpu;
+use gridsync::primitives::{Checked, Reducer};
 use gridsync::verify::{Kind, sample};
 use gridsync_kernels::entry::reduce::{Reducible, reduce_sum_f32};
 use gridsync_kernels::grid::reduce::{MOST_TILES, STATE, Shape};
-use gridsync_kernels::op::{Product, Sum};
+use gridsync_kernels::op::{CompensatedSum, Compose, Product, Sum};
 use gridsync_tests::devices::{unjudged_under, with_cuda};
 use simt::{Policy, Schedule};
+use std::any::type_name;
+use std::fmt::Debug;
 
 /// Floats that lose digits in every addition: of all magnitudes below 2, of both signs, with
 /// subnormals and with pairs that cancel.
@@ -24,28 +27,30 @@ fn nasty(len: usize) -> Vec<f32> {
     floats
 }
 
-/// The bits that `device` gives, and those of the CPU.
-fn bits<O>(device: &Device, host: &[f32]) -> (Vec<u8>, Vec<u8>)
+/// Compares the bits of what `device` and the CPU make of `host` by `op`.
+fn same_bits<O>(op: O, device: &Device, what: &str, host: &[O::Element])
 where
-    O: Reducible<Element = f32>,
-    O::Accumulator: bytemuck::Pod,
+    O: Reducible + Checked,
+    O::Element: Pod,
+    O::Output: Debug,
 {
     let input = device.upload(host).expect("the input should fit");
-    let mut reducer = Reducer::<O>::new(device).expect("a reducer should fit");
+    let mut reducer = Reducer::with(op, device).expect("a reducer should fit");
     let result = reducer.reduce(&input).expect("it should be computed");
-    let on_the_cpu = reduce_on_cpu::<O>(host);
-    let bytes = |value: &O::Accumulator| bytemuck::bytes_of(value).to_vec();
-    (bytes(&result), bytes(&on_the_cpu))
+    let on_the_cpu = reduce_on_cpu(op, host);
+    assert!(
+        O::same(result, on_the_cpu),
+        "{} of {what}: {result:?}, on the CPU {on_the_cpu:?}",
+        type_name::<O>()
+    );
 }
 
 /// Compares the bits of sums and products of `host`.
 fn compare(device: &Device, what: &str, host: &[f32]) {
-    let (sum, on_the_cpu) = bits::<Sum<f32>>(device, host);
-    assert_eq!(sum, on_the_cpu, "the sum of {what}");
-    let (sum, on_the_cpu) = bits::<Sum<f32, f64>>(device, host);
-    assert_eq!(sum, on_the_cpu, "the sum of {what}, in f64");
-    let (product, on_the_cpu) = bits::<Product<f32>>(device, host);
-    assert_eq!(product, on_the_cpu, "the product of {what}");
+    same_bits(Sum::<f32>::new(), device, what, host);
+    same_bits(Sum::<f32, f64>::new(), device, what, host);
+    same_bits(CompensatedSum::<f32>::new(), device, what, host);
+    same_bits(Product::<f32>::new(), device, what, host);
 }
 
 on_each_backend! {
@@ -67,7 +72,7 @@ on_each_backend! {
     }
     fn the_stamps_begin_anew_after_the_last_one(device: &Device) {
         let host = nasty(40_000);
-        let expected = reduce_on_cpu::<Sum<f32>>(&host).to_bits();
+        let expected = reduce_on_cpu(Sum::<f32>::new(), &host).to_bits();
         let shape = Shape::of::<f32>(host.len());
         assert!(shape.tiles > 1, "one tile has no stamp");
         let geometry = Geometry::new(shape.tiles, shape.threads());
@@ -76,14 +81,14 @@ on_each_backend! {
         // The last stamp but two: the third launch is the last before they begin anew.
         let state: [u32; STATE] = [0, u32::MAX - 3];
         let state = device.upload(&state).expect("the state should fit");
-        let result = device.alloc::<f32>(1).expect("a result should fit");
+        let result = device.alloc::<u32>(1).expect("a result should fit");
         for launch in 1..=6 {
             let args = (input.view(), words.view(), state.view(), result.view(), shape.runs);
             // SAFETY: the shape is the input's and the grid the shape's; no word holds a stamp that
             // is yet to come; all outlive the launch, which the download waits for.
             unsafe { device.launch::<reduce_sum_f32>(&geometry, args) }.expect("it should launch");
             let got = result.download().expect("the kernel should have run")[0];
-            assert_eq!(got.to_bits(), expected, "launch {launch}");
+            assert_eq!(got, expected, "launch {launch}");
             let left = state.download().expect("the kernel should have run");
             let stamp = [u32::MAX - 2, u32::MAX - 1, 0, 1, 2, 3][launch - 1];
             assert_eq!(left, [0, stamp], "launch {launch}");
@@ -104,13 +109,20 @@ fn larger_shapes() -> [usize; 2] {
     lens
 }
 
+/// The same where the operation does not commute.
+fn compare_maps(device: &Device, len: usize) {
+    let maps = sample::<u64>(Kind::Factors, len, 9);
+    same_bits(Compose::new(), device, &format!("{len} maps"), &maps);
+}
+
 #[test]
 fn larger_shapes_have_the_same_bits_on_the_emulator() {
     // Data races are not looked for: it is the same code, and it would take too long.
     let device = unjudged_under(Schedule::new(Policy::Coarse));
     for len in larger_shapes() {
-        let (sum, on_the_cpu) = bits::<Sum<f32>>(&device, &nasty(len));
-        assert_eq!(sum, on_the_cpu, "{len} nasty floats");
+        let what = format!("{len} nasty floats");
+        same_bits(Sum::<f32>::new(), &device, &what, &nasty(len));
+        compare_maps(&device, len / 2);
     }
 }
 
@@ -119,6 +131,7 @@ fn larger_shapes_have_the_same_bits_on_cuda() {
     with_cuda(|cuda| {
         for len in larger_shapes().into_iter().chain([(1 << 25) + 7]) {
             compare(cuda, &format!("{len} nasty floats"), &nasty(len));
+            compare_maps(cuda, len);
         }
     });
 }

@@ -7,7 +7,7 @@ use bytemuck::Pod;
 use cuda_std::f16;
 use gridsync::device::{Buffer, Device, DeviceError};
 use gridsync::primitives::reduce;
-use gridsync_kernels::op::{Count, Or, Sum};
+use gridsync_kernels::op::{ArgMax, Count, Indexed, Or, Sum};
 use gridsync_tests::devices::{skipped, with_cuda};
 
 /// `len` zeros, but `value` at each of `places`; none if there is not the memory.
@@ -48,7 +48,7 @@ fn a_sum_of_more_than_two_to_the_31_elements_is_right_on_cuda() {
         let Some(input) = zeros_but(cuda, len, &places, u32::MAX) else {
             return;
         };
-        let sum = reduce::<Sum<u32, u64>>(&input).expect("the sum should be computed");
+        let sum = reduce(Sum::<u32, u64>::new(), &input).expect("the sum should be computed");
         assert_eq!(sum, places.len() as u64 * u64::from(u32::MAX));
     });
 }
@@ -61,7 +61,7 @@ fn a_count_of_more_than_two_to_the_32_elements_is_right_on_cuda() {
         let Some(input) = zeros_but(cuda, len, &places, f16::ONE) else {
             return;
         };
-        let count = reduce::<Count<f16>>(&input).expect("the count should be computed");
+        let count = reduce(Count::<f16>::new(), &input).expect("the count should be computed");
         assert_eq!(count, places.len() as u64);
     });
 }
@@ -73,7 +73,21 @@ fn the_last_of_more_than_two_to_the_31_elements_of_8_bytes_is_seen_on_cuda() {
         let Some(input) = zeros_but(cuda, len, &[len - 1], 1u64 << 63) else {
             return;
         };
-        let or = reduce::<Or<u64>>(&input).expect("the or should be computed");
+        let or = reduce(Or::<u64>::new(), &input).expect("the or should be computed");
         assert_eq!(or, 1 << 63);
+    });
+}
+
+#[test]
+fn an_index_beyond_two_to_the_32_is_found_on_cuda() {
+    with_cuda(|cuda| {
+        let len = (1 << 32) + 9;
+        // The first of two equal ones, and not where an index of 32 bits would wrap to.
+        let Some(input) = zeros_but(cuda, len, &[len - 3, len - 1], f16::ONE) else {
+            return;
+        };
+        let greatest = reduce(ArgMax::<f16, f32>::new(), &input).expect("it should be computed");
+        let index = len as u64 - 3;
+        assert_eq!(greatest, Some(Indexed { value: 1.0, index }));
     });
 }

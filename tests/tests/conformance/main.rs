@@ -5,6 +5,9 @@
 //! | `reduce` | every reduction × size × backend, and every schedule of the emulator |
 //! | `alignment` | views that start 0 to 8 elements past an aligned address |
 //! | `special` | NaN, infinities and zeros of either sign, wherever they stand |
+//! | `arguments` | argmin and argmax: NaN, zeros, equal ones, wherever they stand |
+//! | `residues` | products modulo numbers of every kind |
+//! | `compensation` | what compensated sums keep, and what they do with NaN and infinities |
 //! | `repeat` | the same bits again; one workspace, many lengths |
 //! | `huge` | more than 2^31 and 2^32 elements |
 //! | `barrier` | every grid barrier: rounds, reuse, shapes, schedules, refusals |
@@ -41,11 +44,13 @@ macro_rules! on_each_backend {
 }
 
 mod alignment;
+mod arguments;
 mod barrier;
 mod barrier_parts;
 mod bits;
 mod bounded;
 mod broken;
+mod compensation;
 mod coverage;
 mod exchange;
 mod fences;
@@ -54,6 +59,7 @@ mod huge;
 mod ladder;
 mod reduce;
 mod repeat;
+mod residues;
 mod special;
 mod spin;
 mod xpx;

@@ -6,12 +6,16 @@ use cuda_std::{bf16, f16};
 use gridsync::device::Device;
 use gridsync::primitives::reduce::reduce_on_cpu;
 use gridsync::reference::reduce_depth;
-use gridsync::verify::{Kind, ReduceKind, Sample, reduce_kinds, sample};
+use gridsync::verify::{Kind, ReduceKind, Sample, modulo_a_prime, reduce_kinds, sample};
 use gridsync_kernels::entry::reduce::Reducible;
 use gridsync_kernels::grid::reduce::Shape;
-use gridsync_kernels::op::{And, Count, Max, Min, Or, Product, Sum, Xor};
+use gridsync_kernels::op::{
+    And, ArgMax, ArgMin, CompensatedSum, Compose, Count, Max, Min, Or, Product, ProductModulo, Sum,
+    Xor,
+};
 use gridsync_tests::devices::{emulator, emulator_under, with_cuda};
 use gridsync_tests::oracle::{self, Plain};
+use gridsync_tests::outcome::Outcome;
 use simt::{Policy, Schedule};
 use std::any::type_name;
 use std::collections::BTreeSet;
@@ -57,16 +61,19 @@ fn run(device: &Device, row: &Row, len: usize) {
 }
 
 /// The CPU form against a plain loop.
-fn run_on_cpu<O>(row: &Row, inputs: Kind, len: usize)
+fn run_on_cpu<O>(op: O, row: &Row, inputs: Kind, len: usize)
 where
     O: Reducible,
     O::Element: Plain + Sample,
-    O::Accumulator: Plain,
+    O::Output: Outcome,
 {
     let input = sample::<O::Element>(inputs, len, len as u64);
-    let expected =
-        oracle::reduce::<O::Element, O::Accumulator>(row.op, &input, reduce_depth::<O>(len));
-    let got = reduce_on_cpu::<O>(&input).number();
+    let expected = oracle::reduce::<O::Element, <O::Output as Outcome>::Plain>(
+        row.op,
+        &input,
+        reduce_depth::<O>(len),
+    );
+    let got = reduce_on_cpu(op, &input).number();
     assert!(expected.admits(got), "{got:?} is not {expected:?}");
 }
 
@@ -90,7 +97,7 @@ macro_rules! lengths {
         }
         mod on_the_cpu {
             use super::*;
-            $(#[test] fn $name() { run_on_cpu::<This>(&this(), INPUTS, $len) })*
+            $(#[test] fn $name() { run_on_cpu(op(), &this(), INPUTS, $len) })*
         }
     };
 }
@@ -108,8 +115,18 @@ macro_rules! schedules {
     };
 }
 
+/// The operation of a row.
+macro_rules! operation {
+    ($this:ty) => {
+        <$this>::new()
+    };
+    ($this:ty, $op:expr) => {
+        $op
+    };
+}
+
 macro_rules! matrix {
-    ($($module:ident: $op:literal $this:ty, $inputs:ident;)*) => {
+    ($($module:ident: $op:literal $this:ty, $inputs:ident $(, $value:expr)?;)*) => {
         /// All rows.
         pub(crate) fn rows() -> Vec<Row> {
             vec![$(row::<$this>($op, stringify!($module))),*]
@@ -124,6 +141,10 @@ macro_rules! matrix {
 
             fn this() -> Row {
                 row::<$this>($op, stringify!($module))
+            }
+
+            fn op() -> This {
+                operation!($this $(, $value)?)
             }
 
             lengths! {
@@ -210,6 +231,29 @@ matrix! {
     count_u64: "count" Count<u64>, Values;
     count_f16: "count" Count<f16>, Values;
     count_bf16: "count" Count<bf16>, Values;
+    sum_compensated_f32: "sum" CompensatedSum<f32>, Values;
+    sum_compensated_f64: "sum" CompensatedSum<f64>, Values;
+    prod_mod_i32: "prod-mod" ProductModulo<i32>, Factors, modulo_a_prime();
+    prod_mod_u32: "prod-mod" ProductModulo<u32>, Factors, modulo_a_prime();
+    prod_mod_i64: "prod-mod" ProductModulo<i64>, Factors, modulo_a_prime();
+    prod_mod_u64: "prod-mod" ProductModulo<u64>, Factors, modulo_a_prime();
+    argmin_f32: "argmin" ArgMin<f32>, Values;
+    argmin_f64: "argmin" ArgMin<f64>, Values;
+    argmin_i32: "argmin" ArgMin<i32>, Values;
+    argmin_u32: "argmin" ArgMin<u32>, Values;
+    argmin_i64: "argmin" ArgMin<i64>, Values;
+    argmin_u64: "argmin" ArgMin<u64>, Values;
+    argmin_f16_in_f32: "argmin" ArgMin<f16, f32>, Values;
+    argmin_bf16_in_f32: "argmin" ArgMin<bf16, f32>, Values;
+    argmax_f32: "argmax" ArgMax<f32>, Values;
+    argmax_f64: "argmax" ArgMax<f64>, Values;
+    argmax_i32: "argmax" ArgMax<i32>, Values;
+    argmax_u32: "argmax" ArgMax<u32>, Values;
+    argmax_i64: "argmax" ArgMax<i64>, Values;
+    argmax_u64: "argmax" ArgMax<u64>, Values;
+    argmax_f16_in_f32: "argmax" ArgMax<f16, f32>, Values;
+    argmax_bf16_in_f32: "argmax" ArgMax<bf16, f32>, Values;
+    compose_u64: "compose" Compose, Factors;
 }
 
 #[test]

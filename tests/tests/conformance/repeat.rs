@@ -5,25 +5,25 @@ use gridsync::primitives::{Checked, Reducer};
 use gridsync::reference::reduce_depth;
 use gridsync::verify::{Kind, Sample, sample};
 use gridsync_kernels::entry::reduce::Reducible;
-use gridsync_kernels::op::{Sum, Xor};
+use gridsync_kernels::op::{ArgMax, Sum, Xor};
 use gridsync_tests::devices::{emulator, emulator_under, schedules};
 use gridsync_tests::oracle::Plain;
 use std::fmt::Debug;
 
 /// Reduces inputs of many lengths, longer after shorter and the other way round, in one workspace:
 /// the first result that is wrong, if one is.
-pub(crate) fn one_workspace<O>(device: &Device) -> Result<(), String>
+pub(crate) fn one_workspace<O>(op: O, device: &Device) -> Result<(), String>
 where
     O: Reducible + Checked,
     O::Element: Plain + Sample,
-    O::Accumulator: Plain + Debug,
+    O::Output: Debug,
 {
-    let mut reducer = Reducer::<O>::new(device).map_err(|error| error.to_string())?;
+    let mut reducer = Reducer::with(op, device).map_err(|error| error.to_string())?;
     for (seed, len) in (0..).zip([9000, 0, 1, 50_000, 4096, 4097, 0, 33, 12_289, 12_289]) {
         let host = sample::<O::Element>(Kind::Values, len, seed);
         let input = device.upload(&host).map_err(|error| error.to_string())?;
         let result = reducer.reduce(&input).map_err(|error| error.to_string())?;
-        let check = O::check(&host, result, reduce_depth::<O>(len));
+        let check = op.check(&host, result, reduce_depth::<O>(len));
         if !check.ok {
             return Err(format!("{len} elements: {result:?} is wrong: {check:?}"));
         }
@@ -43,10 +43,13 @@ fn bits_of_a_sum(device: &Device, len: usize) -> u32 {
 
 on_each_backend! {
     fn one_workspace_serves_sums_of_every_length(device: &Device) {
-        one_workspace::<Sum<f32>>(device).unwrap_or_else(|wrong| panic!("{wrong}"));
+        one_workspace(Sum::<f32>::new(), device).unwrap_or_else(|wrong| panic!("{wrong}"));
     }
     fn one_workspace_serves_xors_of_every_length(device: &Device) {
-        one_workspace::<Xor<u64>>(device).unwrap_or_else(|wrong| panic!("{wrong}"));
+        one_workspace(Xor::<u64>::new(), device).unwrap_or_else(|wrong| panic!("{wrong}"));
+    }
+    fn one_workspace_serves_arguments_of_every_length(device: &Device) {
+        one_workspace(ArgMax::<i64>::new(), device).unwrap_or_else(|wrong| panic!("{wrong}"));
     }
     fn a_new_workspace_gives_the_same_bits(device: &Device) {
         for len in [1000, 4097, 70_001] {

@@ -6,6 +6,7 @@ use gridsync::primitives::{reduce, reduce::reduce_on_cpu};
 use gridsync_kernels::entry::reduce::Reducible;
 use gridsync_kernels::op::{Count, Max, Min, Product, Sum};
 use gridsync_tests::oracle::{Number, Plain};
+use gridsync_tests::outcome::Outcome;
 
 /// A length with a partial pack at its end, for two blocks at least.
 const LEN: usize = 8211;
@@ -39,16 +40,24 @@ fn ones_but<T: Float>(others: &[(usize, f64)]) -> Vec<T> {
     input
 }
 
+/// An operation on floating-point numbers.
+trait Tried<T>: Reducible<Element = T, Output: Outcome> + Default {}
+
+impl<T, O: Reducible<Element = T, Output: Outcome> + Default> Tried<T> for O {}
+
 /// Reduces on the device and on the CPU, which agree to the bit, or are both NaN.
 fn both<O>(device: &Device, input: &[O::Element]) -> f64
 where
-    O: Reducible,
+    O: Reducible + Default,
     O::Element: Plain,
-    O::Accumulator: Plain,
+    O::Output: Outcome,
 {
     let buffer = device.upload(input).expect("the input should fit");
-    let on_device = reduce::<O>(&buffer).unwrap_or_else(|error| panic!("{error}"));
-    let (on_device, on_cpu) = (on_device.number(), reduce_on_cpu::<O>(input).number());
+    let on_device = reduce(O::default(), &buffer).unwrap_or_else(|error| panic!("{error}"));
+    let (on_device, on_cpu) = (
+        on_device.number(),
+        reduce_on_cpu(O::default(), input).number(),
+    );
     match (on_device, on_cpu) {
         (Number::Float(a), Number::Float(b)) => {
             assert!(
@@ -69,11 +78,11 @@ where
 fn one_nan<T, S, P, L, G, C>(device: &Device)
 where
     T: Float,
-    S: Reducible<Element = T, Accumulator: Plain>,
-    P: Reducible<Element = T, Accumulator: Plain>,
-    L: Reducible<Element = T, Accumulator: Plain>,
-    G: Reducible<Element = T, Accumulator: Plain>,
-    C: Reducible<Element = T, Accumulator: Plain>,
+    S: Tried<T>,
+    P: Tried<T>,
+    L: Tried<T>,
+    G: Tried<T>,
+    C: Tried<T>,
 {
     for at in PLACES {
         for nan in [f64::NAN, -f64::NAN] {
@@ -94,10 +103,10 @@ where
 fn infinities<T, S, P, L, G>(device: &Device)
 where
     T: Float,
-    S: Reducible<Element = T, Accumulator: Plain>,
-    P: Reducible<Element = T, Accumulator: Plain>,
-    L: Reducible<Element = T, Accumulator: Plain>,
-    G: Reducible<Element = T, Accumulator: Plain>,
+    S: Tried<T>,
+    P: Tried<T>,
+    L: Tried<T>,
+    G: Tried<T>,
 {
     for at in PLACES {
         for infinity in [f64::INFINITY, f64::NEG_INFINITY] {
@@ -121,10 +130,10 @@ where
 fn zeros<T, S, L, G, C>(device: &Device)
 where
     T: Float,
-    S: Reducible<Element = T, Accumulator: Plain>,
-    L: Reducible<Element = T, Accumulator: Plain>,
-    G: Reducible<Element = T, Accumulator: Plain>,
-    C: Reducible<Element = T, Accumulator: Plain>,
+    S: Tried<T>,
+    L: Tried<T>,
+    G: Tried<T>,
+    C: Tried<T>,
 {
     let is = |x: f64, zero: f64| assert_eq!(x.to_bits(), zero.to_bits(), "{x:?}");
     for at in PLACES {

@@ -77,7 +77,7 @@ fn is<T: Plain, A: Plain>(json: &Value, op: &str, expected: Expected) {
 
 fn inputs<T: Sample>(op: &str) -> Vec<T> {
     let kind = match op {
-        "prod" => Kind::Factors,
+        "prod" | "prod-mod" => Kind::Factors,
         "and" => Kind::FewZeros,
         "or" => Kind::FewOnes,
         _ => Kind::Values,
@@ -175,6 +175,28 @@ matrix! {
     count_of_u32: "count" u32 => u64;
     count_of_i64: "count" i64 => u64;
     count_of_u64: "count" u64 => u64;
+    sum_of_f32_compensated: "sum" f32 => f32 "--acc" "compensated";
+    sum_of_f64_compensated: "sum" f64 => f64 "--acc" "compensated";
+    prod_mod_of_i32: "prod-mod" i32 => u32 "--modulus" "4294967291";
+    prod_mod_of_u32: "prod-mod" u32 => u32 "--modulus" "4294967291";
+    prod_mod_of_i64: "prod-mod" i64 => u32 "--modulus" "4294967291";
+    prod_mod_of_u64: "prod-mod" u64 => u32 "--modulus" "4294967291";
+    argmin_of_f16: "argmin" f16 => u64;
+    argmin_of_bf16: "argmin" bf16 => u64;
+    argmin_of_f32: "argmin" f32 => u64;
+    argmin_of_f64: "argmin" f64 => u64;
+    argmin_of_i32: "argmin" i32 => u64;
+    argmin_of_u32: "argmin" u32 => u64;
+    argmin_of_i64: "argmin" i64 => u64;
+    argmin_of_u64: "argmin" u64 => u64;
+    argmax_of_f16: "argmax" f16 => u64;
+    argmax_of_bf16: "argmax" bf16 => u64;
+    argmax_of_f32: "argmax" f32 => u64;
+    argmax_of_f64: "argmax" f64 => u64;
+    argmax_of_i32: "argmax" i32 => u64;
+    argmax_of_u32: "argmax" u32 => u64;
+    argmax_of_i64: "argmax" i64 => u64;
+    argmax_of_u64: "argmax" u64 => u64;
 }
 
 /// The mean of `input`: the sum, which may round, divided once.
@@ -252,6 +274,34 @@ fn the_json_has_the_keys_that_scripts_rely_on_and_no_others() {
 }
 
 #[test]
+fn the_json_of_an_index_has_the_element_too() {
+    for device in ["cpu", "emulator"] {
+        let args = ["--check", "--device", device];
+        let json = raw("argmax", &[1.5f32, 7.25, f32::NEG_INFINITY, 7.25], &args).json();
+        assert_eq!(json["result"], 1);
+        assert_eq!(json["value"], 7.25);
+        assert_eq!(json["check"]["reference"], 1);
+        let json = raw("argmin", &[1.5f32, 7.25, f32::NEG_INFINITY, 7.25], &args).json();
+        assert_eq!(
+            (&json["result"], &json["value"]),
+            (&2.into(), &"-inf".into())
+        );
+    }
+}
+
+#[test]
+fn a_compensated_mean_keeps_what_cancels() {
+    let json = raw(
+        "mean",
+        &[1e9f32, 0.5, -1e9, 0.5],
+        &["--acc", "compensated", "--check"],
+    )
+    .json();
+    assert_eq!(json["result"], 0.25);
+    assert_eq!(json["check"]["ok"], true, "{json}");
+}
+
+#[test]
 fn quiet_prints_the_result_alone() {
     let args = ["reduce", "-", "--dtype", "i32", "--op", "sum", "-q"];
     let call = without_cuda(&args, bytemuck::cast_slice(&[4i32, -9])).succeeds();
@@ -316,5 +366,16 @@ fn what_makes_no_sense_is_refused() {
     }
     raw("sum", &[1i32], &["--acc", "f64"]).fails(WRONG_USAGE, &["--acc", "i32"]);
     raw("min", &[1.0f32], &["--acc", "f64"]).fails(WRONG_USAGE, &["--acc", "min"]);
+    raw("argmin", &[1.0f32], &["--acc", "f64"]).fails(WRONG_USAGE, &["--acc", "argmin"]);
+    let compensated = ["--acc", "compensated"];
+    raw("sum", &[f16::ONE], &compensated).fails(WRONG_USAGE, &["f16", "--acc f64"]);
+    raw("prod", &[1.0f32], &compensated).fails(WRONG_USAGE, &["sum", "prod"]);
+    raw("sum", &[1i32], &compensated).fails(WRONG_USAGE, &["--acc", "i32"]);
+    raw("prod-mod", &[1i32], &[]).fails(WRONG_USAGE, &["--modulus M"]);
+    raw("prod-mod", &[1i32], &["--modulus", "0"]).fails(WRONG_USAGE, &["is 0", "4294967296"]);
+    let beyond = ["--modulus", "4294967297"];
+    raw("prod-mod", &[1i32], &beyond).fails(WRONG_USAGE, &["4294967297", "4294967296"]);
+    raw("prod-mod", &[1.0f32], &["--modulus", "7"]).fails(WRONG_USAGE, &["integers", "f32"]);
+    raw("sum", &[1i32], &["--modulus", "7"]).fails(WRONG_USAGE, &["--modulus", "sum"]);
     raw("sum", &[1.0f64], &["--acc", "f32"]).fails(WRONG_USAGE, &["--acc f32", "f64"]);
 }

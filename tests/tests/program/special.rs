@@ -41,7 +41,7 @@ fn nothing_reduces_to_the_identity() {
 
 #[test]
 fn nothing_has_no_extreme_and_no_mean() {
-    for op in ["min", "max", "mean"] {
+    for op in ["min", "max", "argmin", "argmax", "mean"] {
         for dtype in ["f32", "i64", "bf16"] {
             let args = ["reduce", "-", "--op", op, "--dtype", dtype];
             without_cuda(&args, b"").fails(WRONG_USAGE, &[op, "empty"]);

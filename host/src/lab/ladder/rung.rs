@@ -37,7 +37,7 @@ impl Step for f32 {
     const REDUX: Option<Entry<Two<Self>>> = None;
 
     fn check(input: &[Self], sum: Self, depth: u64) -> Check<Self> {
-        Sum::<Self>::check(input, sum, depth)
+        Sum::<Self>::new().check(input, sum, depth)
     }
 }
 
@@ -46,7 +46,7 @@ impl Step for u32 {
     const REDUX: Option<Entry<Two<Self>>> = Some(Entry::of::<ladder_redux_u32>());
 
     fn check(input: &[Self], sum: Self, depth: u64) -> Check<Self> {
-        Sum::<Self>::check(input, sum, depth)
+        Sum::<Self>::new().check(input, sum, depth)
     }
 }
 

@@ -23,14 +23,14 @@ pub unsafe fn exchange_rounds(words: Global<u64>, errors: Global<u32>, rounds: u
     let mut wrong = 0;
     for round in 0..rounds {
         come_late(round, skew);
-        let sum = exchange.all_reduce::<Sum<u32>>(block.wrapping_mul(3).wrapping_add(round));
+        let sum = exchange.all_reduce(Sum::<u32>::new(), block.wrapping_mul(3).wrapping_add(round));
         let expected = (pairs as u32)
             .wrapping_mul(3)
             .wrapping_add(blocks.wrapping_mul(round));
         wrong += u32::from(sum != expected);
 
         let value = u64::from(block) << 33 | u64::from(round);
-        let sum = exchange.all_reduce::<Sum<u64>>(value);
+        let sum = exchange.all_reduce(Sum::<u64>::new(), value);
         wrong += u32::from(sum != (pairs << 33) + u64::from(blocks) * u64::from(round));
 
         let root = round % blocks;
@@ -58,7 +58,7 @@ pub unsafe fn exchange_only(words: Global<u64>, means: Global<f32>, rounds: u32)
     let share = 1.0 / thread::block_count() as f32;
     let mut mean = means.read(thread::block_index());
     for _ in 0..rounds {
-        mean = exchange.all_reduce::<Sum<f32>>(mean) * share;
+        mean = exchange.all_reduce(Sum::<f32>::new(), mean) * share;
     }
     if thread::is_first_in_block() {
         means.write(thread::block_index(), mean);
@@ -104,7 +104,7 @@ pub unsafe fn exchange_by_barrier_only(
                 sum += numbers.read(at);
                 at += WARP_SIZE as usize;
             }
-            let sum = warp::reduce::<Sum<f32>>(sum);
+            let sum = warp::reduce(Sum::<f32>::new(), sum);
             if lane == 0 {
                 result.write(round % 2, sum);
             }

@@ -45,7 +45,7 @@ pub use bounded::Missing;
 pub use bounded::{BoundedBarrier, Expired};
 #[cfg(any(compute_ge_90, not(target_arch = "nvptx64")))]
 pub use cluster::ClusterBarrier;
-pub use exchange::{Carried, Exchange};
+pub use exchange::Exchange;
 pub use flip::FlipBarrier;
 pub use generation::GenerationBarrier;
 pub use grid::GridBarrier;

@@ -17,25 +17,27 @@
 //!
 //! Moves n elements once, and some words twice.
 
+mod leaves;
 mod shape;
+mod strip;
 
 pub use shape::{LARGE, MOST_TILES, SMALL, Shape};
 
-use super::Carried;
 use super::stamped::Stamped;
-use crate::op::Operation;
+use crate::block::Slots;
+use crate::op::{Carried, Operation};
 use crate::warp;
-use core::array::from_fn;
-use cuda_std::memory::Pack;
 use cuda_std::prelude::*;
 use cuda_std::warp::WARP_SIZE;
-use shape::{ROWS, RUN, leaves_are_strips};
+use leaves::chain;
+use shape::leaves_are_strips;
+use strip::strip;
 
 shared_array! {
-    /// The results of the strips of the tile, at most 8 bytes each.
-    fn gridsync_reduce_strips() -> [u64; LARGE as usize];
+    /// The results of the strips of the tile, of at most four halves each.
+    fn gridsync_reduce_strips() -> [u32; 4 * LARGE as usize];
     /// The results of the chains of each warp.
-    fn gridsync_reduce_chains() -> [u64; LARGE as usize];
+    fn gridsync_reduce_chains() -> [u32; 4 * LARGE as usize];
     /// What the first thread found in the state.
     fn gridsync_reduce_state() -> [u32; STATE];
 }
@@ -43,7 +45,7 @@ shared_array! {
 /// What a launch of [`reduce`] works in: nothing of it is the array's.
 #[derive(Clone, Copy)]
 pub struct Workspace {
-    /// [`MOST_TILES`] words for an accumulator of 4 bytes, twice as many for one of 8.
+    /// [`MOST_TILES`] words for each half of an accumulator.
     pub words: Global<u64>,
     /// [`STATE`] words: how many blocks have started, and the stamp of the last launch.
     pub state: Global<u32>,
@@ -54,25 +56,24 @@ pub const STATE: usize = 2;
 const STARTED: usize = 0;
 const STAMP: usize = 1;
 
-/// Reduces `input` to `result[0]`.
+/// Reduces `input` to the halves of an accumulator in `result`, which has as many elements: what all
+/// elements combine to, not [finished](Operation::finish).
 ///
 /// Called by every thread of a grid along x that is a [`Shape`]: `tiles` blocks of `warps` warps,
 /// `runs` runs to a strip. For the order that is promised, it is the shape of the input's length.
-/// The operation commutes. Nobody writes `input` while the kernel runs, so it overlaps none of the
-/// others. The workspace is zeroed before the first launch, left as it is from one launch to the
-/// next, whatever their lengths, and used by one launch at a time. The first thread of the block
-/// that started last writes the result; it is visible to what follows on the stream. No co-residency
-/// needed.
+/// Nobody writes `input` while the kernel runs, so it overlaps none of the others. The workspace is
+/// zeroed before the first launch, left as it is from one launch to the next, whatever their lengths,
+/// and used by one launch at a time. The first thread of the block that started last writes the
+/// result; it is visible to what follows on the stream. No co-residency needed.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub fn reduce<O: Operation>(
+    op: O,
     input: Global<O::Element>,
     Workspace { words, state }: Workspace,
-    result: Global<O::Accumulator>,
+    result: Global<u32>,
     runs: u32,
-) where
-    O::Accumulator: Carried,
-{
+) {
     let (tile, tiles) = (thread::block_idx_x(), thread::grid_dim_x());
     let at = Place::here();
     let (mut started, mut stamp) = (0, 0);
@@ -83,16 +84,17 @@ pub fn reduce<O: Operation>(
         started = state.fetch_inc(STARTED, tiles - 1, Ordering::Relaxed, Scope::Device);
         stamp = state.load(STAMP, Ordering::Relaxed, Scope::Device);
     }
-    let strip = strip::<O>(input, runs, tile, at);
+    let strip = strip(op, input, runs, tile, at);
 
     let leaves_are_strips = leaves_are_strips(tiles, at.warps);
-    let (strips, found) = (gridsync_reduce_strips(), gridsync_reduce_state());
+    let strips = Slots::new(gridsync_reduce_strips(), 4);
+    let found = gridsync_reduce_state();
     if at.thread == 0 {
         found.write(STARTED, started);
         found.write(STAMP, stamp);
     }
     if at.lane == 0 && (!leaves_are_strips || tiles == 1) {
-        strips.cast().write(at.warp as usize, strip);
+        strips.write(at.warp as usize, strip);
     }
     thread::sync_threads();
     // Adding 1 where it is loaded would wait for it there, before the loads of the tile.
@@ -107,9 +109,9 @@ pub fn reduce<O: Operation>(
             leaves.send((tile * at.warps + at.warp) as usize, strip);
         }
     } else if at.warp == 0 {
-        let value = combine_warps::<O>(strips, at);
+        let value = combine_warps(op, strips, at);
         if at.thread == 0 && tiles == 1 {
-            result.write(0, O::finish(value));
+            write(result, value);
         } else if at.thread == 0 {
             leaves.send(tile as usize, value);
         }
@@ -122,17 +124,16 @@ pub fn reduce<O: Operation>(
         true => tiles * at.warps,
         false => tiles,
     };
-    let chains = warp::reduce::<O>(chain::<O>(leaves, count, at));
+    let chains = Slots::new(gridsync_reduce_chains(), 4);
+    let chain = warp::reduce(op, chain(op, leaves, count, at));
     if at.lane == 0 {
-        gridsync_reduce_chains()
-            .cast()
-            .write(at.warp as usize, chains);
+        chains.write(at.warp as usize, chain);
     }
     thread::sync_threads();
     if at.warp == 0 {
-        let value = combine_warps::<O>(gridsync_reduce_chains(), at);
+        let value = combine_warps(op, chains, at);
         if at.thread == 0 {
-            result.write(0, O::finish(value));
+            write(result, value);
         }
     }
     leave_for_next(words, state, stamp, at);
@@ -164,176 +165,38 @@ impl Place {
     }
 }
 
-/// Combines this warp's strip of `tile`. By all lanes of a warp, which all have the result.
+/// Combines the values of all warps of the block, in their order. By all lanes of a warp, which all
+/// have the result.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-fn strip<O: Operation>(
-    input: Global<O::Element>,
-    runs: u32,
-    tile: u32,
-    at: Place,
-) -> O::Accumulator {
-    // One accumulator for each place in a pack: independent chains, and no shuffling within a pack.
-    let mut places = <O::Element as Scalar>::Pack::splat(O::identity());
-    let is_aligned = input.unaligned_head() == 0;
-    let mut run = 0;
-    while run < runs {
-        let number = (tile * runs + run) as usize * at.warps as usize + at.warp as usize;
-        let start = number * RUN * O::Element::PACK;
-        if start + RUN * O::Element::PACK <= input.len() && is_aligned {
-            let run = input.part(start, RUN * O::Element::PACK);
-            places = whole_run::<O>(run, at.lane, places);
-        } else if start < input.len() {
-            let rest = input.part(start, input.len() - start);
-            places = run_with_care::<O>(rest, is_aligned, at.lane, places);
-        }
-        run += 1;
-    }
-    warp::reduce::<O>(places.fold(O::combine))
-}
-
-/// What a lane combines a strip in: an accumulator for each place in a pack.
-type Places<O> = <<O as Operation>::Element as Scalar>::Pack<<O as Operation>::Accumulator>;
-
-/// Combines this lane's packs of a run that is whole and aligned into `places`.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-fn whole_run<O: Operation>(run: Global<O::Element>, lane: u32, places: Places<O>) -> Places<O> {
-    // All are in flight before the first is looked at.
-    let loaded: [_; ROWS] = Pack::from_fn(|row| {
-        let pack = row * WARP_SIZE as usize + lane as usize;
-        run.read_pack(pack * O::Element::PACK, CacheHint::ReadOnly)
-    });
-    loaded.in_order(places, |places, pack| {
-        places.zip(O::Element::map_pack(pack, O::lift), O::combine)
-    })
-}
-
-/// The same of a run that begins `rest`, which is not whole or not aligned: what lies past the end
-/// is the identity.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-fn run_with_care<O: Operation>(
-    rest: Global<O::Element>,
-    is_aligned: bool,
-    lane: u32,
-    mut places: Places<O>,
-) -> Places<O> {
-    let width = O::Element::PACK;
-    let packs = match is_aligned {
-        true => (rest.len() / width).min(RUN) as u32,
-        false => 0,
+fn combine_warps<O: Operation>(op: O, values: Slots, at: Place) -> O::Accumulator {
+    let value = match at.lane {
+        lane if lane < at.warps => values.read(lane as usize),
+        _ => op.identity(),
     };
-    // As many at once as registers are left for, beside the accumulators.
-    let at_once = match size_of::<Places<O>>() {
-        ..=16 => ROWS,
-        17..=32 => ROWS / 2,
-        _ => ROWS / 4,
-    };
-    let mut first = 0;
-    while first < ROWS && first as u32 * WARP_SIZE < packs {
-        // What lies past the end is loaded from before it and then left out: a branch around a load
-        // would hold up the next one.
-        let pack = |row| (first + row) as u32 * WARP_SIZE + lane;
-        let loaded: [_; ROWS] = Pack::from_fn(|row| {
-            let at = pack(row).min(packs - 1) as usize * width;
-            let loaded = (row < at_once).then(|| rest.read_pack(at, CacheHint::ReadOnly));
-            (pack(row) < packs, loaded)
-        });
-        places = loaded.in_order(places, |places, (is_there, loaded)| match loaded {
-            Some(loaded) => {
-                let lift = |x| if is_there { O::lift(x) } else { O::identity() };
-                places.zip(O::Element::map_pack(loaded, lift), O::combine)
-            }
-            None => places,
-        });
-        first += at_once;
-    }
-    // What is left is less than a pack, or all of it if the packs are not aligned.
-    let elements = rest.len().min(RUN * width) as u32;
-    let mut pack = lane;
-    while pack * (width as u32) < elements {
-        if pack >= packs {
-            let ragged = Pack::from_fn(|place| match pack * width as u32 + place as u32 {
-                at if at < elements => O::lift(rest.read(at as usize)),
-                _ => O::identity(),
-            });
-            places = places.zip(ragged, O::combine);
-        }
-        pack += WARP_SIZE;
-    }
-    places
+    warp::reduce(op, value)
 }
 
-/// Combines the values of all warps of the block by halves. By all lanes of a warp, which all have
-/// the result.
+/// Writes the halves of `value`.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-fn combine_warps<O: Operation>(values: Shared<u64>, at: Place) -> O::Accumulator {
-    warp::reduce::<O>(match at.lane {
-        lane if lane < at.warps => values.cast().read(lane as usize),
-        _ => O::identity(),
-    })
-}
-
-/// Waits for this thread's leaves, of `count` in all, and combines them in order.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-fn chain<O: Operation>(leaves: Stamped, count: u32, at: Place) -> O::Accumulator
-where
-    O::Accumulator: Carried,
-{
-    // What is looked at in vain holds up what is not.
-    if count <= at.threads {
-        chain_by::<O, 1>(leaves, count, at)
-    } else if count <= 2 * at.threads {
-        chain_by::<O, 2>(leaves, count, at)
-    } else {
-        chain_by::<O, 8>(leaves, count, at)
+fn write<T: Carried>(result: Global<u32>, value: T) {
+    let halves = value.to_halves();
+    result.write(0, halves[0]);
+    // Written out: an array that is indexed by a variable would live in local memory.
+    if T::HALVES > 1 {
+        result.write(1, halves[1]);
+    }
+    if T::HALVES > 2 {
+        result.write(2, halves[2]);
+    }
+    if T::HALVES > 3 {
+        result.write(3, halves[3]);
     }
 }
 
-/// The same, looking at `LOOKS` leaves at once.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-fn chain_by<O: Operation, const LOOKS: usize>(
-    leaves: Stamped,
-    count: u32,
-    at: Place,
-) -> O::Accumulator
-where
-    O::Accumulator: Carried,
-{
-    let (mut next, step) = (at.thread, at.threads);
-    let mut chain = O::identity();
-    // A turn takes some leaves, or none: what is not there yet is looked for again.
-    spin::until(|| {
-        if next >= count {
-            return true;
-        }
-        // All looks are in flight together; one past the end goes to the first.
-        let looked: [_; LOOKS] = from_fn(|i| {
-            let leaf = next + i as u32 * step;
-            let leaf = if leaf < count { leaf } else { next };
-            leaves.look::<O::Accumulator>(leaf as usize)
-        });
-        let mut came = true;
-        // An iterator over the array would put it into local memory.
-        #[allow(clippy::needless_range_loop)]
-        for i in 0..LOOKS {
-            came = came && next < count && leaves.is_new::<O::Accumulator>(looked[i]);
-            if came {
-                chain = O::combine(chain, looked[i].value());
-                next += step;
-            }
-        }
-        next >= count
-    });
-    chain
-}
-
-/// Leaves the stamp for the next launch; the count of blocks has wrapped to 0. Every word has been seen by now, so that no other block
-/// touches any. Stamps begin anew after 2^32 − 1 launches: what older ones left must go first.
+/// Leaves the stamp for the next launch; the count of blocks has wrapped to 0. Every word has been
+/// seen by now, so that no other block touches any. Stamps begin anew after 2^32 − 1 launches: what older ones left must go first.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 fn leave_for_next(words: Global<u64>, state: Global<u32>, mut stamp: u32, at: Place) {

@@ -5,15 +5,20 @@
 //!
 //! * An array is read by **packs** of 16 bytes; 32 packs side by side are a **row**, one for each
 //!   lane of a warp, and eight rows a **run** of 4 KiB, which a warp loads at once.
-//! * A **tile** is `warps × runs` runs, dealt to its warps by turns: those of one warp are a
-//!   **strip**. Each lane walks down the rows of its strip from the first to the last, with an
-//!   accumulator for each place in a pack.
-//! * At the end of a strip the places of a pack are combined by halves, then the lanes by halves
-//!   (lane `i` with lane `i + 16`, then `i + 8`, …), and then the strips of the tile by halves.
+//! * A **tile** is `warps × runs` runs, and what one warp takes of them is a **strip**. If the
+//!   operation commutes, the runs are dealt to the warps by turns; each lane walks down the rows of
+//!   its strip from the first to the last, with an accumulator for each place in a pack, and at the
+//!   end of the strip the places of a pack are combined, then the lanes. If it does not, a strip is
+//!   runs side by side, and each row is combined by itself, the places and then the lanes, before it
+//!   is taken into the strip, the first row first.
+//! * The strips of the tile are combined.
 //! * The results of the tiles are the **leaves**; while there are few strips, the strips are, and are
 //!   not combined within a tile. Leaves are dealt to as many **chains** as a block has threads, leaf
-//!   `l` to chain `l mod chains`, and combined there in order; the chains then by halves, first
-//!   within each 32.
+//!   `l` to chain `l mod chains`, or in pieces side by side if the operation does not commute, and
+//!   combined there in order; then the chains are combined.
+//!
+//! Places, lanes, strips and chains are combined in order and by pairs: the first with the second, the
+//! third with the fourth, and then what comes of them, until one is left.
 //!
 //! What lies past the end of the array counts as the identity.
 

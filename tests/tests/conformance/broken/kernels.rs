@@ -18,11 +18,17 @@ pub(crate) unsafe fn drops_the_tail(
     input: Global<i32>,
     words: Global<u64>,
     state: Global<u32>,
-    result: Global<i64>,
+    result: Global<u32>,
     runs: u32,
 ) {
     let whole = input.part(0, input.len() / 4 * 4);
-    grid::reduce::<Total>(whole, Workspace { words, state }, result, runs);
+    grid::reduce(
+        Total::new(),
+        whole,
+        Workspace { words, state },
+        result,
+        runs,
+    );
 }
 
 /// One element beyond the end is read.
@@ -34,11 +40,17 @@ pub(crate) unsafe fn reads_one_too_many(
     input: Global<i32>,
     words: Global<u64>,
     state: Global<u32>,
-    result: Global<i64>,
+    result: Global<u32>,
     runs: u32,
 ) {
     let longer = input.part(0, input.len() + 1);
-    grid::reduce::<Total>(longer, Workspace { words, state }, result, runs);
+    grid::reduce(
+        Total::new(),
+        longer,
+        Workspace { words, state },
+        result,
+        runs,
+    );
 }
 
 /// What every thread of the block sums up by striding over `input`.
@@ -67,25 +79,28 @@ pub(crate) unsafe fn forgets_the_block_barrier(
     input: Global<i32>,
     words: Global<u64>,
     state: Global<u32>,
-    result: Global<i64>,
+    result: Global<u32>,
     _runs: u32,
 ) {
     let results = broken_warp_results();
-    let value = warp::reduce::<Total>(share(input));
+    let value = warp::reduce(Total::new(), share(input));
     let (warp, lane) = (warp_index() as usize, lane_id() as usize);
     if lane == 0 {
         results.write(warp, value);
     }
     if warp == 0 {
         let warps = (thread::threads_per_block() / WARP_SIZE) as usize;
-        let value = warp::reduce::<Total>(if lane < warps { results.read(lane) } else { 0 });
+        let value = warp::reduce(
+            Total::new(),
+            if lane < warps { results.read(lane) } else { 0 },
+        );
         finish(value, words.cast(), state, result);
     }
 }
 
 /// Thread 0 of the last block adds up all partials.
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-fn finish(value: i64, partials: Global<i64>, ticket: Global<u32>, result: Global<i64>) {
+fn finish(value: i64, partials: Global<i64>, ticket: Global<u32>, result: Global<u32>) {
     if !thread::is_first_in_block() {
         return;
     }
@@ -97,7 +112,7 @@ fn finish(value: i64, partials: Global<i64>, ticket: Global<u32>, result: Global
         for i in 0..blocks {
             total += partials.read(i);
         }
-        result.write(0, total);
+        result.cast().write(0, total);
     }
 }
 
@@ -111,11 +126,11 @@ pub(crate) unsafe fn never_resets_the_ticket(
     input: Global<i32>,
     words: Global<u64>,
     state: Global<u32>,
-    result: Global<i64>,
+    result: Global<u32>,
     _runs: u32,
 ) {
     let (partials, ticket) = (words.cast::<i64>(), state);
-    let value = block::reduce::<Total>(share(input));
+    let value = block::reduce(Total::new(), share(input));
     if !thread::is_first_in_block() {
         return;
     }
@@ -127,7 +142,7 @@ pub(crate) unsafe fn never_resets_the_ticket(
         for i in 0..blocks {
             total += partials.read(i);
         }
-        result.write(0, total);
+        result.cast().write(0, total);
     }
 }
 
@@ -140,12 +155,14 @@ pub(crate) unsafe fn forgets_the_other_blocks(
     input: Global<i32>,
     _words: Global<u64>,
     _state: Global<u32>,
-    result: Global<i64>,
+    result: Global<u32>,
     _runs: u32,
 ) {
-    let value = block::reduce::<Total>(share(input));
+    let value = block::reduce(Total::new(), share(input));
     if thread::is_first_in_block() {
-        result.store(0, value, Ordering::Relaxed, Scope::Device);
+        result
+            .cast()
+            .store(0, value, Ordering::Relaxed, Scope::Device);
     }
 }
 

@@ -5,7 +5,7 @@ use crate::repeat::one_workspace;
 use gridsync::device::DeviceError;
 use gridsync::primitives::{Check, Checked};
 use gridsync::verify::{CaseError, Kind, reduce_case};
-use gridsync_kernels::entry::reduce::Reducible;
+use gridsync_kernels::entry::reduce::{Arguments, Reducible};
 use gridsync_kernels::op::{Operation, Sum};
 use gridsync_tests::devices::{emulator, emulator_under};
 use simt::{Fault, Policy, Schedule};
@@ -21,28 +21,41 @@ macro_rules! sums {
         impl Operation for $name {
             type Element = i32;
             type Accumulator = i64;
+            type Output = i64;
             const COMMUTATIVE: bool = true;
 
-            fn identity() -> i64 {
-                Total::identity()
+            fn identity(self) -> i64 {
+                Total::new().identity()
             }
 
-            fn lift(element: i32) -> i64 {
-                Total::lift(element)
+            fn lift(self, element: i32, index: u64) -> i64 {
+                Total::new().lift(element, index)
             }
 
-            fn combine(a: i64, b: i64) -> i64 {
-                Total::combine(a, b)
+            fn combine(self, a: i64, b: i64) -> i64 {
+                Total::new().combine(a, b)
+            }
+
+            fn finish(self, all: i64) -> i64 {
+                all
             }
         }
 
         impl Reducible for $name {
             type Kernel = kernels::$kernel;
+
+            fn arguments(self, common: Arguments<i32>) -> Arguments<i32> {
+                common
+            }
         }
 
         impl Checked for $name {
-            fn check(input: &[i32], result: i64, depth: u64) -> Check<i64> {
-                Total::check(input, result, depth)
+            fn check(self, input: &[i32], result: i64, depth: u64) -> Check<i64> {
+                Total::new().check(input, result, depth)
+            }
+
+            fn same(a: i64, b: i64) -> bool {
+                a == b
             }
         }
     )*};
@@ -57,7 +70,7 @@ sums! {
 
 #[test]
 fn a_dropped_tail_is_caught() {
-    let case = |len| reduce_case::<DropsTheTail>(&emulator(), Kind::Values, len, 1);
+    let case = |len| reduce_case(DropsTheTail, &emulator(), Kind::Values, len, 1);
     assert_eq!(case(4096), Ok(()), "there is no tail to drop");
     for len in [1, 33, 4097, 8191] {
         let caught = case(len);
@@ -70,7 +83,7 @@ fn a_dropped_tail_is_caught() {
 
 #[test]
 fn an_element_beyond_the_end_is_caught() {
-    let caught = reduce_case::<ReadsOneTooMany>(&emulator(), Kind::Values, 100, 1);
+    let caught = reduce_case(ReadsOneTooMany, &emulator(), Kind::Values, 100, 1);
     let Err(CaseError::Device(DeviceError::Fault(fault))) = caught else {
         panic!("{caught:?}");
     };
@@ -80,7 +93,7 @@ fn an_element_beyond_the_end_is_caught() {
 #[test]
 fn a_forgotten_block_barrier_is_caught_when_the_first_warp_runs_ahead() {
     let device = emulator_under(Schedule::new(Policy::RunAhead));
-    let caught = reduce_case::<ForgetsTheBlockBarrier>(&device, Kind::Values, 5000, 1);
+    let caught = reduce_case(ForgetsTheBlockBarrier, &device, Kind::Values, 5000, 1);
     let Err(CaseError::Device(DeviceError::Fault(fault))) = caught else {
         panic!("{caught:?}");
     };
@@ -89,7 +102,7 @@ fn a_forgotten_block_barrier_is_caught_when_the_first_warp_runs_ahead() {
 
 #[test]
 fn a_forgotten_block_is_caught() {
-    let case = |len| reduce_case::<ForgetsTheOtherBlocks>(&emulator(), Kind::Values, len, 1);
+    let case = |len| reduce_case(ForgetsTheOtherBlocks, &emulator(), Kind::Values, len, 1);
     assert_eq!(case(1000), Ok(()), "there is one block only");
     let caught = case(9000);
     assert!(matches!(caught, Err(CaseError::Wrong(_))), "{caught:?}");
@@ -97,7 +110,7 @@ fn a_forgotten_block_is_caught() {
 
 #[test]
 fn a_ticket_that_is_never_reset_is_caught_by_using_the_workspace_again() {
-    let caught = one_workspace::<NeverResetsTheTicket>(&emulator());
+    let caught = one_workspace(NeverResetsTheTicket, &emulator());
     assert!(caught.is_err(), "{caught:?}");
-    assert_eq!(one_workspace::<Total>(&emulator()), Ok(()));
+    assert_eq!(one_workspace(Total::new(), &emulator()), Ok(()));
 }

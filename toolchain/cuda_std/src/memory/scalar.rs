@@ -1,5 +1,6 @@
 //! The values that memory holds, singly and in packs of 16 bytes.
 
+use core::ops::Index;
 use half::{bf16, f16};
 
 /// A value of 2, 4 or 8 bytes that one instruction loads or stores.
@@ -21,8 +22,9 @@ pub unsafe trait Scalar: Copy + Default + Send + Sync + 'static {
 
 /// A short array whose length the element type sets. Its operations are written out, element by
 /// element, so that on the device it lives in registers: an array that is indexed by a variable
-/// would live in local memory.
-pub trait Pack<A: Copy>: Copy {
+/// would live in local memory. So an index into one is a constant, or what [`from_fn`](Self::from_fn)
+/// passes on.
+pub trait Pack<A: Copy>: Copy + Index<usize, Output = A> {
     /// Every element is `value`.
     fn splat(value: A) -> Self;
 
@@ -32,8 +34,7 @@ pub trait Pack<A: Copy>: Copy {
     /// Combines two packs element by element.
     fn zip(self, other: Self, f: impl Fn(A, A) -> A) -> Self;
 
-    /// Combines all elements as a balanced tree: the first half with the second, element by
-    /// element, until one is left.
+    /// Combines all elements in order, as a balanced tree: neighbours first.
     fn fold(self, f: impl Fn(A, A) -> A) -> A;
 
     /// Takes the elements into `start` one after the other, the first one first.
@@ -41,7 +42,7 @@ pub trait Pack<A: Copy>: Copy {
 }
 
 macro_rules! packs {
-    ($($len:literal: $($i:literal)*, $($low:literal $high:literal)*;)*) => {$(
+    ($($len:literal: $($i:literal)*, $($left:literal $right:literal)*;)*) => {$(
         impl<A: Copy> Pack<A> for [A; $len] {
             #[inline(always)]
             fn splat(value: A) -> Self {
@@ -60,7 +61,7 @@ macro_rules! packs {
 
             #[inline(always)]
             fn fold(self, f: impl Fn(A, A) -> A) -> A {
-                [$(f(self[$low], self[$high])),*].fold(f)
+                [$(f(self[$left], self[$right])),*].fold(f)
             }
 
             #[inline(always)]
@@ -73,8 +74,8 @@ macro_rules! packs {
 }
 packs! {
     2: 0 1, 0 1;
-    4: 0 1 2 3, 0 2 1 3;
-    8: 0 1 2 3 4 5 6 7, 0 4 1 5 2 6 3 7;
+    4: 0 1 2 3, 0 1 2 3;
+    8: 0 1 2 3 4 5 6 7, 0 1 2 3 4 5 6 7;
 }
 
 impl<A: Copy> Pack<A> for [A; 1] {

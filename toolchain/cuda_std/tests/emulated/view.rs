@@ -87,9 +87,9 @@ fn a_pack_is_folded_as_a_tree_and_zipped_element_by_element() {
     let text = |a: &'static str, b: &'static str| -> &'static str { format!("({a}{b})").leak() };
     assert_eq!(["a"].fold(text), "a");
     assert_eq!(["a", "b"].fold(text), "(ab)");
-    assert_eq!(["a", "b", "c", "d"].fold(text), "((ac)(bd))");
+    assert_eq!(["a", "b", "c", "d"].fold(text), "((ab)(cd))");
     let letters = ["a", "b", "c", "d", "e", "f", "g", "h"];
-    assert_eq!(letters.fold(text), "(((ae)(cg))((bf)(dh)))");
+    assert_eq!(letters.fold(text), "(((ab)(cd))((ef)(gh)))");
     assert_eq!(letters.zip(letters, text)[6], "(gg)");
     assert_eq!(<[u8; 4]>::splat(3), [3; 4]);
     assert_eq!(

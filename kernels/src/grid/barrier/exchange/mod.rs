@@ -11,8 +11,8 @@
 mod row;
 
 use super::{Members, STRIDE};
-pub use crate::grid::Carried;
-use crate::op::{Operation, Or};
+use crate::block::Slots;
+use crate::op::{Carried, Operation, Or};
 use cuda_std::prelude::*;
 use cuda_std::time::clock;
 use cuda_std::warp::{WARP_SIZE, lane_id};
@@ -27,9 +27,9 @@ const DIRECT: u32 = row::LONGEST;
 const GROUP: u32 = 32;
 
 shared_array! {
-    /// What the first warp found, for the threads of its block: one word for odd crossings and one
-    /// for even ones, so that the next crossing does not overtake a thread that still reads.
-    fn gridsync_exchange() -> [u64; 2];
+    /// What the first warp found, for the threads of its block: two halves of it for odd crossings
+    /// and two for even ones, so that the next crossing does not overtake a thread that still reads.
+    fn gridsync_exchange() -> [u32; 4];
 }
 
 /// A crossing at which each block brings a value and each leaves with all of them combined.
@@ -98,30 +98,32 @@ impl Exchange {
         }
     }
 
-    /// Combines one value per block by `O`, which is commutative; every thread of every block has
-    /// the result.
+    /// Combines one value per block by `op`, which is commutative and accumulates in one half or
+    /// two; every thread of every block has the result.
     ///
     /// Called by every thread of each block that takes part. `value` is that of the block's first
     /// thread; the others' are ignored. One barrier of the block inside, none before.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    pub fn all_reduce<O: Operation>(&mut self, value: O::Accumulator) -> O::Accumulator
-    where
-        O::Accumulator: Carried,
-    {
-        const { assert!(O::COMMUTATIVE, "members are combined out of order") };
+    pub fn all_reduce<O: Operation>(&mut self, op: O, value: O::Accumulator) -> O::Accumulator {
+        const {
+            assert!(O::COMMUTATIVE, "members are combined out of order");
+            assert!(
+                O::Accumulator::HALVES <= 2,
+                "a member has words for two halves"
+            );
+        }
         self.crossing = self.crossing.wrapping_add(1);
-        let result = gridsync_exchange()
-            .part((self.crossing % 2) as usize, 1)
-            .cast();
+        let result = Slots::new(gridsync_exchange(), 2);
+        let place = (self.crossing % 2) as usize;
         if thread::index_in_block() < WARP_SIZE {
             let all = if self.members.count() <= DIRECT {
-                self.cross::<O>(value)
+                self.cross(op, value)
             } else {
-                self.cross_in_two_steps::<O>(value)
+                self.cross_in_two_steps(op, value)
             };
             if lane_id() == 0 {
-                result.write(0, all);
+                result.write(place, all);
                 if self.members.rank() == 0 {
                     let crossing = u64::from(self.crossing);
                     self.words
@@ -130,40 +132,40 @@ impl Exchange {
             }
         }
         thread::sync_threads();
-        result.read(0)
+        result.read(place)
     }
 
-    /// The value that the member of rank `root` brought, in every thread of every block.
+    /// The value that the member of rank `root` brought, of one half or two, in every thread of
+    /// every block.
     ///
     /// Called as [`all_reduce`](Self::all_reduce) is. It is a crossing: `root` too waits for all.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub fn broadcast<T: Carried>(&mut self, root: u32, value: T) -> T {
-        let bits = if self.members.rank() == root {
-            value.to_bits()
-        } else {
-            0
+        const { assert!(T::HALVES <= 2, "a member has words for two halves") };
+        let [low, high, ..] = match self.members.rank() == root {
+            true => value.to_halves(),
+            false => [0; 4],
         };
-        T::from_bits(if T::HALVES == 1 {
-            self.all_reduce::<Or<u32>>(bits as u32).into()
-        } else {
-            self.all_reduce::<Or<u64>>(bits)
+        T::from_halves(match T::HALVES {
+            1 => self.all_reduce(Or::new(), low).to_halves(),
+            _ => {
+                let both = u64::from_halves([low, high, 0, 0]);
+                self.all_reduce(Or::new(), both).to_halves()
+            }
         })
     }
 
     /// Every member sends one word, and reads all.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn cross<O: Operation>(&self, value: O::Accumulator) -> O::Accumulator
-    where
-        O::Accumulator: Carried,
-    {
+    fn cross<O: Operation>(&self, op: O, value: O::Accumulator) -> O::Accumulator {
         let count = self.members.count();
         let row = self.row(0, count as usize);
         if lane_id() == 0 {
             row.send(self.members.rank() as usize, value);
         }
-        row.gather::<O>(count)
+        row.gather(op, count)
     }
 
     /// Every member reads the words of its group, and sends on what the group makes; then it reads
@@ -171,10 +173,7 @@ impl Exchange {
     /// in their groups.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn cross_in_two_steps<O: Operation>(&self, value: O::Accumulator) -> O::Accumulator
-    where
-        O::Accumulator: Carried,
-    {
+    fn cross_in_two_steps<O: Operation>(&self, op: O, value: O::Accumulator) -> O::Accumulator {
         let (rank, count) = (self.members.rank(), self.members.count());
         let group = self.members.group(GROUP);
         let first = (rank - group.rank()) as usize;
@@ -182,7 +181,7 @@ impl Exchange {
         if lane_id() == 0 {
             own.send(group.rank() as usize, value);
         }
-        let value = own.gather_by::<O, 1>(group.count());
+        let value = own.gather_by::<O, 1>(op, group.count());
 
         let groups = count.div_ceil(GROUP);
         let stride = row_stride(groups as usize);
@@ -197,7 +196,7 @@ impl Exchange {
         if place < GROUP {
             row(place).send((rank / GROUP) as usize, value);
         }
-        row(group.rank()).gather::<O>(groups)
+        row(group.rank()).gather(op, groups)
     }
 
     /// The words from `start` on, of which the second halves lie `apart` words further, those of

@@ -1,7 +1,7 @@
 //! A row of words, one of each member: sending one, and combining all.
 
-use crate::grid::{Carried, stamped::Stamped};
-use crate::op::Operation;
+use crate::grid::stamped::Stamped;
+use crate::op::{Carried, Operation};
 use crate::warp;
 use core::array::from_fn;
 use cuda_std::prelude::*;
@@ -48,27 +48,25 @@ impl Row {
     /// By all lanes of a warp, which all have the result.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    pub(super) fn gather<O: Operation>(&self, count: u32) -> O::Accumulator
-    where
-        O::Accumulator: Carried,
-    {
+    pub(super) fn gather<O: Operation>(&self, op: O, count: u32) -> O::Accumulator {
         // By how many words a lane has: what is looked at in vain costs time, and so do branches.
         if count <= 2 * WARP_SIZE {
-            self.gather_by::<O, 2>(count)
+            self.gather_by::<O, 2>(op, count)
         } else if count <= 5 * WARP_SIZE {
-            self.gather_by::<O, 5>(count)
+            self.gather_by::<O, 5>(op, count)
         } else {
-            self.gather_by::<O, 9>(count)
+            self.gather_by::<O, 9>(op, count)
         }
     }
 
     /// The same where each lane has `WORDS` words.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    pub(super) fn gather_by<O: Operation, const WORDS: usize>(&self, count: u32) -> O::Accumulator
-    where
-        O::Accumulator: Carried,
-    {
+    pub(super) fn gather_by<O: Operation, const WORDS: usize>(
+        &self,
+        op: O,
+        count: u32,
+    ) -> O::Accumulator {
         let [(few, soon), (_, later)] = FIRST_LOOK;
         let cycles = if count <= few { soon } else { later };
         // The lane that sends must not wait for those that spin: see the split barrier.
@@ -96,14 +94,13 @@ impl Row {
             warp_vote_all(FULL_MASK, behind == 0)
         });
 
-        let mut all = O::identity();
+        let mut all = op.identity();
         for turn in 0..WORDS {
-            let bits = high[turn] << 32 | low[turn] & u64::from(u32::MAX);
-            let value = O::Accumulator::from_bits(bits);
+            let value = O::Accumulator::from_halves([low[turn] as u32, high[turn] as u32, 0, 0]);
             let counts = place(turn) < count;
-            all = O::combine(all, if counts { value } else { O::identity() });
+            all = op.combine(all, if counts { value } else { op.identity() });
         }
-        warp::reduce::<O>(all)
+        warp::reduce(op, all)
     }
 
     #[inline(always)]

@@ -1,0 +1,152 @@
+//! Your own operation on gridsync's reduction: the mean and the variance of an array in one pass,
+//! where the order of the partial results does not matter but how they are merged does.
+//!
+//! An operation says what one element becomes and how two partial results combine; a kernel names it;
+//! and `Reducer` does the rest, on a GPU or, as here, on the emulator.
+//!
+//! `cargo run --release -p gridsync --example own_operation`
+
+use cuda_std::prelude::*;
+use gridsync::device::{Device, Emulator, EmulatorConfig};
+use gridsync::primitives::{Reducer, reduce::reduce_on_cpu};
+use gridsync_kernels::entry::reduce::{Arguments, Reducible};
+use gridsync_kernels::grid::{self, reduce::Workspace};
+use gridsync_kernels::op::{Carried, Halves, Operation};
+
+/// What is known of some elements. Four halves of 32 bits is the most there is room for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Moments {
+    count: u32,
+    mean: f32,
+    /// The sum of the squared distances from the mean.
+    squares: f32,
+}
+
+// How lanes, warps and blocks hand it to each other.
+impl Carried for Moments {
+    const HALVES: usize = 3;
+
+    #[inline(always)]
+    fn to_halves(self) -> Halves {
+        [self.count, self.mean.to_bits(), self.squares.to_bits(), 0]
+    }
+
+    #[inline(always)]
+    fn from_halves([count, mean, squares, _]: Halves) -> Self {
+        Self {
+            count,
+            mean: f32::from_bits(mean),
+            squares: f32::from_bits(squares),
+        }
+    }
+}
+
+/// Mean and variance of f32, with `shift` taken from every element first: a parameter, known at run
+/// time.
+// `repr(C)`: it is a kernel's parameter.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+struct Variance {
+    shift: f32,
+}
+
+// SAFETY: `repr(C)` of one f32 on both sides.
+unsafe impl cuda_std::launch::KernelArg for Variance {}
+
+impl Operation for Variance {
+    type Element = f32;
+    type Accumulator = Moments;
+    type Output = (f32, f32);
+    const COMMUTATIVE: bool = true;
+
+    #[inline(always)]
+    fn identity(self) -> Moments {
+        Moments {
+            count: 0,
+            mean: 0.0,
+            squares: 0.0,
+        }
+    }
+
+    #[inline(always)]
+    fn lift(self, element: f32, _index: u64) -> Moments {
+        Moments {
+            count: 1,
+            mean: element - self.shift,
+            squares: 0.0,
+        }
+    }
+
+    /// Chan, Golub and LeVeque, "Updating Formulae and a Pairwise Algorithm for Computing Sample
+    /// Variances", 1979.
+    #[inline(always)]
+    fn combine(self, a: Moments, b: Moments) -> Moments {
+        // The identity changes nothing, and two of it are not divided by 0.
+        if a.count == 0 {
+            return b;
+        }
+        if b.count == 0 {
+            return a;
+        }
+        let count = a.count + b.count;
+        let (of_a, of_b) = (a.count as f32, b.count as f32);
+        let (all, apart) = (count as f32, b.mean - a.mean);
+        Moments {
+            count,
+            mean: a.mean + apart * (of_b / all),
+            squares: a.squares + b.squares + apart * apart * (of_a * of_b / all),
+        }
+    }
+
+    fn finish(self, all: Moments) -> (f32, f32) {
+        (all.mean + self.shift, all.squares / all.count as f32)
+    }
+}
+
+/// Reduces by [`Variance`]. For a GPU this kernel stands in a `no_std` crate of its own, with the
+/// operation; an operation without a parameter does without the last argument.
+///
+/// # Safety
+///
+/// As for [`grid::reduce()`].
+#[kernel(max_threads = 512, min_blocks = 1)]
+unsafe fn reduce_variance(
+    input: Global<f32>,
+    words: Global<u64>,
+    state: Global<u32>,
+    result: Global<u32>,
+    runs: u32,
+    op: Variance,
+) {
+    grid::reduce(op, input, Workspace { words, state }, result, runs);
+}
+
+// On the host: which kernel it is, and what it is launched with.
+impl Reducible for Variance {
+    type Kernel = reduce_variance;
+
+    fn arguments(
+        self,
+        (input, words, state, result, runs): Arguments<f32>,
+    ) -> <reduce_variance as cuda_std::launch::Kernel>::Args {
+        (input, words, state, result, runs, self)
+    }
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    // On a GPU: `Device::cuda(0, &[PtxImage { compute, text }])` with the image of that crate.
+    let device = Device::new(Emulator::new(EmulatorConfig::default()));
+    let host: Vec<f32> = (0..10_000u16).map(|i| 1e4 + f32::from(i % 100)).collect();
+    let op = Variance { shift: 1e4 };
+
+    let input = device.upload(&host)?;
+    let (mean, variance) = Reducer::with(op, &device)?.reduce(&input)?;
+    println!("{} elements: mean {mean}, variance {variance}", host.len());
+
+    // 0 to 99, a hundred times: (100² − 1) / 12.
+    assert_eq!(mean, 10_049.5);
+    assert!((variance - 833.25).abs() < 1e-2);
+    // To the bit, as any reduction.
+    assert_eq!((mean, variance), reduce_on_cpu(op, &host));
+    Ok(())
+}

@@ -1,0 +1,69 @@
+//! The end of a reduction: one block waits for the leaves of all.
+
+use super::Place;
+use crate::grid::stamped::Stamped;
+use crate::op::{Carried, Operation};
+use core::array::from_fn;
+use cuda_std::prelude::*;
+
+/// Waits for the leaves of this thread's chain, of `count` in all, and combines them in order.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+pub(super) fn chain<O: Operation>(op: O, leaves: Stamped, count: u32, at: Place) -> O::Accumulator {
+    // What is looked at in vain holds up what is not.
+    if count <= at.threads {
+        chain_by::<O, 1>(op, leaves, count, at)
+    } else if count <= 2 * at.threads {
+        chain_by::<O, 2>(op, leaves, count, at)
+    } else if O::Accumulator::HALVES <= 2 {
+        chain_by::<O, 8>(op, leaves, count, at)
+    } else {
+        // As many as registers are left for.
+        chain_by::<O, 4>(op, leaves, count, at)
+    }
+}
+
+/// The same, looking at `LOOKS` leaves at once.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+fn chain_by<O: Operation, const LOOKS: usize>(
+    op: O,
+    leaves: Stamped,
+    count: u32,
+    at: Place,
+) -> O::Accumulator {
+    let (mut next, step, end) = match O::COMMUTATIVE {
+        // Leaves that lie side by side go to threads that do: fewer lines to load.
+        true => (at.thread, at.threads, count),
+        false => {
+            let each = count.div_ceil(at.threads);
+            let first = at.thread * each;
+            (first, 1, (first + each).min(count))
+        }
+    };
+    let mut chain = op.identity();
+    // A turn takes some leaves, or none: what is not there yet is looked for again.
+    spin::until(|| {
+        if next >= end {
+            return true;
+        }
+        // All looks are in flight together; one past the end goes to the first.
+        let looked: [_; LOOKS] = from_fn(|i| {
+            let leaf = next + i as u32 * step;
+            let leaf = if leaf < end { leaf } else { next };
+            leaves.look::<O::Accumulator>(leaf as usize)
+        });
+        let mut came = true;
+        // An iterator over the array would put it into local memory.
+        #[allow(clippy::needless_range_loop)]
+        for i in 0..LOOKS {
+            came = came && next < end && leaves.is_new::<O::Accumulator>(looked[i]);
+            if came {
+                chain = op.combine(chain, looked[i].value());
+                next += step;
+            }
+        }
+        next >= end
+    });
+    chain
+}

@@ -1,0 +1,219 @@
+//! What a warp does with its strip of a tile: row by row, either with an accumulator for each place in
+//! a lane's pack, or in the order of the elements where the operation does not commute.
+
+use super::Place;
+use super::shape::{ROWS, RUN};
+use crate::op::{Carried, Operation};
+use crate::warp;
+use cuda_std::memory::Pack;
+use cuda_std::prelude::*;
+use cuda_std::warp::WARP_SIZE;
+
+/// Combines this warp's strip of `tile`. By all lanes of a warp, which all have the result.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+pub(super) fn strip<O: Operation>(
+    op: O,
+    input: Global<O::Element>,
+    runs: u32,
+    tile: u32,
+    at: Place,
+) -> O::Accumulator {
+    match O::COMMUTATIVE {
+        true => strip_of_places(op, input, runs, tile, at),
+        false => strip_in_order(op, input, runs, tile, at),
+    }
+}
+
+/// What a lane combines a strip in, if the operation commutes: an accumulator for each place in a
+/// pack. Independent chains, and no shuffles before the end of the strip.
+type Places<O> = <<O as Operation>::Element as Scalar>::Pack<<O as Operation>::Accumulator>;
+
+/// The halves of all places.
+const fn halves_of_places<O: Operation>() -> usize {
+    O::Element::PACK * O::Accumulator::HALVES
+}
+
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+fn strip_of_places<O: Operation>(
+    op: O,
+    input: Global<O::Element>,
+    runs: u32,
+    tile: u32,
+    at: Place,
+) -> O::Accumulator {
+    let mut places = Places::<O>::splat(op.identity());
+    let is_aligned = input.unaligned_head() == 0;
+    let mut run = 0;
+    while run < runs {
+        let number = (tile * runs + run) as usize * at.warps as usize + at.warp as usize;
+        let start = number * RUN * O::Element::PACK;
+        if start + RUN * O::Element::PACK <= input.len() && is_aligned {
+            let run = input.part(start, RUN * O::Element::PACK);
+            places = whole_run(op, run, start, at.lane, places);
+        } else if start < input.len() {
+            let rest = input.part(start, input.len() - start);
+            places = run_with_care(op, rest, start, is_aligned, at.lane, places);
+        }
+        run += 1;
+    }
+    warp::reduce(op, places.fold(|a, b| op.combine(a, b)))
+}
+
+/// Takes this lane's packs of a run that is whole and aligned into `places`. The run begins with
+/// element `start` of the array.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+fn whole_run<O: Operation>(
+    op: O,
+    run: Global<O::Element>,
+    start: usize,
+    lane: u32,
+    places: Places<O>,
+) -> Places<O> {
+    // All are in flight before the first is looked at.
+    let loaded: [_; ROWS] = Pack::from_fn(|row| {
+        let pack = row * WARP_SIZE as usize + lane as usize;
+        let first = pack * O::Element::PACK;
+        (first, run.read_pack(first, CacheHint::ReadOnly))
+    });
+    loaded.in_order(places, |places, (first, pack)| {
+        Places::<O>::from_fn(|place| {
+            op.take(places[place], pack[place], (start + first + place) as u64)
+        })
+    })
+}
+
+/// The same of a run that begins `rest`, which is not whole or not aligned: what lies past the end
+/// is not taken.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+fn run_with_care<O: Operation>(
+    op: O,
+    rest: Global<O::Element>,
+    start: usize,
+    is_aligned: bool,
+    lane: u32,
+    mut places: Places<O>,
+) -> Places<O> {
+    let width = O::Element::PACK;
+    let packs = match is_aligned {
+        true => (rest.len() / width).min(RUN) as u32,
+        false => 0,
+    };
+    // As many at once as registers are left for, beside the accumulators.
+    let at_once = match halves_of_places::<O>() {
+        ..=4 => ROWS,
+        5..=8 => ROWS / 2,
+        _ => ROWS / 4,
+    };
+    let mut first = 0;
+    while first < ROWS && first as u32 * WARP_SIZE < packs {
+        // What lies past the end is loaded from before it and then left out: a branch around a load
+        // would hold up the next one.
+        let pack = |row| (first + row) as u32 * WARP_SIZE + lane;
+        let loaded: [_; ROWS] = Pack::from_fn(|row| {
+            let at = pack(row).min(packs - 1) as usize * width;
+            let loaded = (row < at_once).then(|| rest.read_pack(at, CacheHint::ReadOnly));
+            (pack(row) < packs, at, loaded)
+        });
+        places = loaded.in_order(places, |places, (is_there, at, loaded)| match loaded {
+            Some(loaded) => Places::<O>::from_fn(|place| {
+                let all = places[place];
+                let taken = op.take(all, loaded[place], (start + at + place) as u64);
+                if is_there { taken } else { all }
+            }),
+            None => places,
+        });
+        first += at_once;
+    }
+    // What is left is less than a pack, or all of it if the packs are not aligned.
+    let elements = rest.len().min(RUN * width) as u32;
+    let mut pack = lane;
+    while pack * (width as u32) < elements {
+        if pack >= packs {
+            places = Places::<O>::from_fn(|place| match pack * width as u32 + place as u32 {
+                at if at < elements => {
+                    let index = (start + at as usize) as u64;
+                    op.take(places[place], rest.read(at as usize), index)
+                }
+                _ => places[place],
+            });
+        }
+        pack += WARP_SIZE;
+    }
+    places
+}
+
+/// The same strip row by row, each combined across its lanes: as many shuffles as keep up with
+/// memory, and the elements stay in order.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+fn strip_in_order<O: Operation>(
+    op: O,
+    input: Global<O::Element>,
+    runs: u32,
+    tile: u32,
+    at: Place,
+) -> O::Accumulator {
+    let mut strip = op.identity();
+    let is_aligned = input.unaligned_head() == 0;
+    let mut run = 0;
+    while run < runs {
+        let number = (tile * at.warps + at.warp) as usize * runs as usize + run as usize;
+        let start = number * RUN * O::Element::PACK;
+        if start < input.len() {
+            let rest = input.part(start, input.len() - start);
+            strip = run_in_order(op, rest, start, is_aligned, at.lane, strip);
+        }
+        run += 1;
+    }
+    strip
+}
+
+/// Takes the run that begins `rest`, itself from element `start` of the array on, into `strip`.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+fn run_in_order<O: Operation>(
+    op: O,
+    rest: Global<O::Element>,
+    start: usize,
+    is_aligned: bool,
+    lane: u32,
+    mut strip: O::Accumulator,
+) -> O::Accumulator {
+    let width = O::Element::PACK;
+    let packs = match is_aligned {
+        true => (rest.len() / width).min(RUN) as u32,
+        false => 0,
+    };
+    let mut first = 0;
+    while first < ROWS && first * WARP_SIZE as usize * width < rest.len() {
+        // As many at once as registers are left for. What lies past the end is loaded as in
+        // `run_with_care`.
+        let loaded: [_; ROWS / 2] = Pack::from_fn(|row| {
+            let pack = (first + row) as u32 * WARP_SIZE + lane;
+            let at = pack.min(packs.max(1) - 1) as usize * width;
+            let loaded = (packs > 0).then(|| rest.read_pack(at, CacheHint::ReadOnly));
+            (pack, loaded)
+        });
+        strip = loaded.in_order(strip, |strip, (pack, loaded)| {
+            let first = pack as usize * width;
+            let lifted = |place, element| op.lift(element, (start + first + place) as u64);
+            let places = match loaded {
+                Some(loaded) if pack < packs => {
+                    Places::<O>::from_fn(|place| lifted(place, loaded[place]))
+                }
+                _ => Places::<O>::from_fn(|place| match first + place {
+                    at if at < rest.len() => lifted(place, rest.read(at)),
+                    _ => op.identity(),
+                }),
+            };
+            let row = warp::reduce(op, places.fold(|a, b| op.combine(a, b)));
+            op.combine(strip, row)
+        });
+        first += ROWS / 2;
+    }
+    strip
+}

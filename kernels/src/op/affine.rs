@@ -1,0 +1,109 @@
+//! One affine map after the other: what a linear recurrence is made of.
+
+use super::{Carried, Halves, Operation};
+
+/// The map x → factor·x + summand of u32, wrapping around.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Affine {
+    /// What it multiplies by.
+    pub factor: u32,
+    /// What it then adds.
+    pub summand: u32,
+}
+
+impl Affine {
+    /// The map that an element of an array stands for: the factor is its low half.
+    #[inline(always)]
+    #[must_use]
+    pub const fn from_bits(bits: u64) -> Self {
+        Self {
+            factor: bits as u32,
+            summand: (bits >> 32) as u32,
+        }
+    }
+
+    /// The element that stands for this map.
+    #[inline(always)]
+    #[must_use]
+    pub const fn to_bits(self) -> u64 {
+        (self.summand as u64) << 32 | self.factor as u64
+    }
+
+    /// What the map makes of `x`.
+    #[inline(always)]
+    #[must_use]
+    pub const fn of(self, x: u32) -> u32 {
+        self.factor.wrapping_mul(x).wrapping_add(self.summand)
+    }
+
+    /// This map, and `next` after it.
+    #[inline(always)]
+    #[must_use]
+    pub const fn then(self, next: Self) -> Self {
+        Self {
+            factor: next.factor.wrapping_mul(self.factor),
+            summand: next.of(self.summand),
+        }
+    }
+}
+
+impl Carried for Affine {
+    const HALVES: usize = 2;
+
+    #[inline(always)]
+    fn to_halves(self) -> Halves {
+        [self.factor, self.summand, 0, 0]
+    }
+
+    #[inline(always)]
+    fn from_halves([factor, summand, ..]: Halves) -> Self {
+        Self { factor, summand }
+    }
+}
+
+/// The composition of the affine maps that the elements [stand for](Affine::from_bits), the first
+/// element's map first. It does not commute.
+///
+/// With it the recurrence x(i+1) = a(i)·x(i) + b(i) is a reduction for its last value, and a scan for
+/// all of them (Blelloch, "Prefix Sums and Their Applications", 1990, 1.4).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Compose;
+
+impl Compose {
+    /// The operation.
+    #[inline(always)]
+    #[must_use]
+    pub const fn new() -> Self {
+        Self
+    }
+}
+
+impl Operation for Compose {
+    type Element = u64;
+    type Accumulator = Affine;
+    type Output = Affine;
+    const COMMUTATIVE: bool = false;
+
+    #[inline(always)]
+    fn identity(self) -> Affine {
+        Affine {
+            factor: 1,
+            summand: 0,
+        }
+    }
+
+    #[inline(always)]
+    fn lift(self, element: u64, _index: u64) -> Affine {
+        Affine::from_bits(element)
+    }
+
+    #[inline(always)]
+    fn combine(self, a: Affine, b: Affine) -> Affine {
+        a.then(b)
+    }
+
+    #[inline(always)]
+    fn finish(self, all: Affine) -> Affine {
+        all
+    }
+}

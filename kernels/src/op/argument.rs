@@ -1,0 +1,114 @@
+//! The least and the greatest element, and where it stands.
+
+use super::carried::{halves_of_two, two_of_halves};
+use super::{Carried, Halves, Number, Operation, Widen};
+use core::marker::PhantomData;
+
+/// An element of an array and its index.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Indexed<A> {
+    /// The element.
+    pub value: A,
+    /// Its index, from 0 on: below 2^63. The identity of [`ArgMin`] and [`ArgMax`], which no element
+    /// is, has [`u64::MAX`].
+    pub index: u64,
+}
+
+impl<A> Indexed<A> {
+    #[inline(always)]
+    const fn is_identity(&self) -> bool {
+        // The sign is one half of the index to look at, not two.
+        (self.index as i64) < 0
+    }
+}
+
+impl<A: Carried> Carried for Indexed<A> {
+    const HALVES: usize = A::HALVES + u64::HALVES;
+
+    #[inline(always)]
+    fn to_halves(self) -> Halves {
+        halves_of_two(self.value, self.index)
+    }
+
+    #[inline(always)]
+    fn from_halves(halves: Halves) -> Self {
+        let (value, index) = two_of_halves(halves);
+        Self { value, index }
+    }
+}
+
+macro_rules! arguments {
+    ($($(#[$doc:meta])* $name:ident: $worst:ident $better:tt;)*) => {$(
+        $(#[$doc])*
+        ///
+        /// The first of equal ones; −0 and +0 are equal. A NaN is the extreme, and the first NaN wins
+        /// (as in NumPy). None of an empty array.
+        #[derive(Clone, Copy, Debug, Default)]
+        pub struct $name<T, A = T>(PhantomData<fn(T) -> A>);
+
+        impl<T, A> $name<T, A> {
+            /// The operation.
+            #[inline(always)]
+            #[must_use]
+            pub const fn new() -> Self {
+                Self(PhantomData)
+            }
+        }
+
+        impl<T, A: Number> $name<T, A> {
+            /// Whether `a` is better than `b`, wherever they stand.
+            // `|` and `&`, here and below: what is looked at only if need be is a branch.
+            #[inline(always)]
+            fn is_better(a: A, b: A) -> bool {
+                (a $better b) | (a.is_nan() & !b.is_nan())
+            }
+        }
+
+        impl<T: Widen<A>, A: Number> Operation for $name<T, A> {
+            type Element = T;
+            type Accumulator = Indexed<A>;
+            type Output = Option<Indexed<A>>;
+            const COMMUTATIVE: bool = true;
+
+            #[inline(always)]
+            fn identity(self) -> Indexed<A> {
+                Indexed { value: A::$worst, index: u64::MAX }
+            }
+
+            #[inline(always)]
+            fn lift(self, element: T, index: u64) -> Indexed<A> {
+                Indexed { value: element.widen(), index }
+            }
+
+            #[inline(always)]
+            fn combine(self, a: Indexed<A>, b: Indexed<A>) -> Indexed<A> {
+                let b_wins = Self::is_better(b.value, a.value)
+                    | (!Self::is_better(a.value, b.value) & (b.index < a.index));
+                if b_wins { b } else { a }
+            }
+
+            // An equal one stands further on, so that the indices need not be compared.
+            #[inline(always)]
+            fn take(self, all: Indexed<A>, element: T, index: u64) -> Indexed<A> {
+                let value = element.widen();
+                if Self::is_better(value, all.value) | all.is_identity() {
+                    Indexed { value, index }
+                } else {
+                    all
+                }
+            }
+
+            #[inline(always)]
+            fn finish(self, all: Indexed<A>) -> Option<Indexed<A>> {
+                let value = all.value.canonical();
+                (!all.is_identity()).then_some(Indexed { value, index: all.index })
+            }
+        }
+    )*};
+}
+arguments! {
+    /// The least element of `T`, as `A`, and its index.
+    ArgMin: GREATEST <;
+    /// The greatest element of `T`, as `A`, and its index.
+    ArgMax: LEAST >;
+}

@@ -1,0 +1,114 @@
+//! Sums that carry their rounding errors along.
+
+use super::carried::{halves_of_two, two_of_halves};
+use super::{Carried, Halves, Number, Operation};
+use core::marker::PhantomData;
+use core::ops::Sub;
+
+/// A rounded sum, and what all its roundings have lost, summed up beside it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Compensated<A> {
+    /// What plain addition in the same order gives.
+    pub sum: A,
+    /// The sum of its errors. Infinite or NaN, and without meaning, where additions overflow.
+    pub error: A,
+}
+
+impl<A: Carried> Carried for Compensated<A> {
+    const HALVES: usize = 2 * A::HALVES;
+
+    #[inline(always)]
+    fn to_halves(self) -> Halves {
+        halves_of_two(self.sum, self.error)
+    }
+
+    #[inline(always)]
+    fn from_halves(halves: Halves) -> Self {
+        let (sum, error) = two_of_halves(halves);
+        Self { sum, error }
+    }
+}
+
+/// The sum of elements of `T`, f32 or f64, about as accurate as if taken in twice the precision and
+/// then rounded.
+///
+/// Each addition is a TwoSum, whose error is exact (Knuth, TAOCP 2, 4.2.2, theorem B); the errors are
+/// summed up by plain additions and added at the end: the algorithm Sum2 of Ogita, Rump and Oishi
+/// ("Accurate Sum and Dot Product", SIAM J. Sci. Comput. 26, 2005), along a tree. Of a tree in which
+/// no element goes through more than d additions the result is within
+/// u·|s| + (1 + u)·γ(d)·γ(2d)·Σ|x| of the true sum s, where γ(d) = d·u / (1 − d·u) and u is half the
+/// machine epsilon: at every level of the tree the exact errors are at most u times the sums, which
+/// gives γ(d)·Σ|x| in all, and each of them goes through 2d roundings at most.
+///
+/// NaN, infinities and overflow give what a [`Sum`](super::Sum) in the same order gives.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CompensatedSum<T>(PhantomData<fn(T)>);
+
+impl<T> CompensatedSum<T> {
+    /// The operation.
+    #[inline(always)]
+    #[must_use]
+    pub const fn new() -> Self {
+        Self(PhantomData)
+    }
+}
+
+/// The rounded sum, and its exact error where nothing overflows.
+#[inline(always)]
+fn two_sum<A: Number + Sub<Output = A>>(a: A, b: A) -> (A, A) {
+    let sum = a.add(b);
+    let of_b = sum - a;
+    (sum, (a - (sum - of_b)).add(b - of_b))
+}
+
+impl<T: Number + Sub<Output = T>> Operation for CompensatedSum<T> {
+    type Element = T;
+    type Accumulator = Compensated<T>;
+    type Output = T;
+    const COMMUTATIVE: bool = true;
+
+    #[inline(always)]
+    fn identity(self) -> Compensated<T> {
+        // An error is never −0: 0 is the identity among errors, and `default` is +0.
+        let error = T::default();
+        Compensated {
+            sum: T::ZERO,
+            error,
+        }
+    }
+
+    #[inline(always)]
+    fn lift(self, element: T, _index: u64) -> Compensated<T> {
+        let error = T::default();
+        Compensated {
+            sum: element,
+            error,
+        }
+    }
+
+    #[inline(always)]
+    fn combine(self, a: Compensated<T>, b: Compensated<T>) -> Compensated<T> {
+        let (sum, error) = two_sum(a.sum, b.sum);
+        let error = a.error.add(b.error).add(error);
+        Compensated { sum, error }
+    }
+
+    #[inline(always)]
+    fn take(self, all: Compensated<T>, element: T, _index: u64) -> Compensated<T> {
+        let (sum, error) = two_sum(all.sum, element);
+        let error = all.error.add(error);
+        Compensated { sum, error }
+    }
+
+    #[inline(always)]
+    fn finish(self, all: Compensated<T>) -> T {
+        // Beyond the range of T `sum` is what a plain sum is, and `error` infinite or NaN. Where there
+        // is no error, −0 must not become +0.
+        let is_finite = T::LEAST < all.error && all.error < T::GREATEST;
+        if is_finite && all.error != T::default() {
+            all.sum.add(all.error).canonical()
+        } else {
+            all.sum.canonical()
+        }
+    }
+}
