@@ -10,11 +10,10 @@ use cuda_std::prelude::*;
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 pub(super) fn chain<O: Operation>(op: O, leaves: Stamped, count: u32, at: Place) -> O::Accumulator {
-    // What is looked at in vain holds up what is not.
-    if count <= at.threads {
-        chain_by::<O, 1>(op, leaves, count, at)
-    } else if count <= 2 * at.threads {
-        chain_by::<O, 2>(op, leaves, count, at)
+    // As many looks as most chains have leaves: what is looked at in vain holds up what is not, and
+    // code that is not run before comes from memory.
+    if count <= 4 * at.threads && O::Accumulator::HALVES <= 2 {
+        chain_by::<O, 4>(op, leaves, count, at)
     } else if O::Accumulator::HALVES <= 2 {
         chain_by::<O, 8>(op, leaves, count, at)
     } else {

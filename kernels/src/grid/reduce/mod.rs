@@ -39,7 +39,7 @@ shared_array! {
     /// The results of the chains of each warp.
     fn gridsync_reduce_chains() -> [u32; 4 * LARGE as usize];
     /// What the first thread found in the state.
-    fn gridsync_reduce_state() -> [u32; STATE];
+    fn gridsync_reduce_state() -> [u32; 2];
 }
 
 /// What a launch of [`reduce`] works in: nothing of it is the array's.
@@ -47,14 +47,15 @@ shared_array! {
 pub struct Workspace {
     /// [`MOST_TILES`] words for each half of an accumulator.
     pub words: Global<u64>,
-    /// [`STATE`] words: how many blocks have started, and the stamp of the last launch.
+    /// [`STATE`] words: how many blocks have started, and, in a line of its own, the stamp of the last
+    /// launch: what all blocks count in would hold up those who only read.
     pub state: Global<u32>,
 }
 
-/// Words of the state.
-pub const STATE: usize = 2;
+/// Words of the state: the first one counts, the last one is the stamp.
+pub const STATE: usize = STAMP + 1;
 const STARTED: usize = 0;
-const STAMP: usize = 1;
+const STAMP: usize = 64;
 
 /// Reduces `input` to the halves of an accumulator in `result`, which has as many elements: what all
 /// elements combine to, not [finished](Operation::finish).
@@ -76,6 +77,11 @@ pub fn reduce<O: Operation>(
 ) {
     let (tile, tiles) = (thread::block_idx_x(), thread::grid_dim_x());
     let at = Place::here();
+    let leaves_are_strips = leaves_are_strips(tiles, at.warps);
+    let first_leaf = match leaves_are_strips {
+        true => tile * at.warps,
+        false => tile,
+    };
     let (mut started, mut stamp) = (0, 0);
     if at.thread == 0 && tiles > 1 {
         // Relaxed: it says who waits, and carries nothing. Both are asked for now and looked at when
@@ -83,22 +89,23 @@ pub fn reduce<O: Operation>(
         // together: it would wait for the result at once, to deal it out.
         started = state.fetch_inc(STARTED, tiles - 1, Ordering::Relaxed, Scope::Device);
         stamp = state.load(STAMP, Ordering::Relaxed, Scope::Device);
+        // Who looks for a leaf that is not in the L2 waits for device memory.
+        words.prefetch(first_leaf as usize);
     }
     let strip = strip(op, input, runs, tile, at);
 
-    let leaves_are_strips = leaves_are_strips(tiles, at.warps);
     let strips = Slots::new(gridsync_reduce_strips(), 4);
     let found = gridsync_reduce_state();
     if at.thread == 0 {
-        found.write(STARTED, started);
-        found.write(STAMP, stamp);
+        found.write(0, started);
+        found.write(1, stamp);
     }
     if at.lane == 0 && (!leaves_are_strips || tiles == 1) {
         strips.write(at.warp as usize, strip);
     }
     thread::sync_threads();
     // Adding 1 where it is loaded would wait for it there, before the loads of the tile.
-    let stamp = found.read(STAMP) + 1;
+    let stamp = found.read(1) + 1;
     let leaves = Stamped {
         words,
         apart: MOST_TILES,
@@ -106,17 +113,17 @@ pub fn reduce<O: Operation>(
     };
     if leaves_are_strips && tiles > 1 {
         if at.lane == 0 {
-            leaves.send((tile * at.warps + at.warp) as usize, strip);
+            leaves.send((first_leaf + at.warp) as usize, strip);
         }
     } else if at.warp == 0 {
         let value = combine_warps(op, strips, at);
         if at.thread == 0 && tiles == 1 {
             write(result, value);
         } else if at.thread == 0 {
-            leaves.send(tile as usize, value);
+            leaves.send(first_leaf as usize, value);
         }
     }
-    if tiles == 1 || found.read(STARTED) != tiles - 1 {
+    if tiles == 1 || found.read(0) != tiles - 1 {
         return;
     }
 

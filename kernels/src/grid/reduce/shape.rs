@@ -59,7 +59,7 @@ struct Size {
 // H200, 2026-11-21.
 const SIZES: [Size; 2] = [
     Size {
-        up_to: 1 << 20,
+        up_to: 1 << 22,
         warps: SMALL,
     },
     Size {
@@ -159,9 +159,9 @@ mod tests {
     #[test]
     fn a_million_floats_are_1024_strips_and_a_billion_4096_tiles() {
         let small = Shape {
-            warps: 16,
+            warps: 8,
             runs: 1,
-            tiles: 64,
+            tiles: 128,
         };
         assert_eq!(Shape::of::<f32>(1 << 20), small);
         assert!(small.leaves_are_strips());
