@@ -6,7 +6,7 @@ use crate::data::Scalar;
 use crate::device::DeviceError;
 use crate::primitives::Reducer;
 use gridsync_kernels::entry::reduce::Reducible;
-use gridsync_kernels::op::{Max, Min, Sum};
+use gridsync_kernels::op::{ArgMin, CompensatedSum, Compose, Max, Min, Sum};
 
 /// The suite.
 ///
@@ -16,8 +16,10 @@ pub const REDUCE: Throughput = Throughput {
     cases: &[
         of::<Sum<f32>>("tiles", "sum", SUM),
         of::<Sum<f32, f64>>("f32 in f64", "sum", &["run_to_run_in_f64"]),
+        of::<CompensatedSum<f32>>("compensated", "sum", SUM),
         of::<Min<f32>>("tiles", "min", DEFAULT),
         of::<Max<f32>>("tiles", "max", DEFAULT),
+        of::<ArgMin<f32>>("tiles", "argmin", NONE),
         of::<Sum<f64>>("tiles", "sum", SUM),
         of::<Min<f64>>("tiles", "min", DEFAULT),
         of::<Max<f64>>("tiles", "max", DEFAULT),
@@ -27,6 +29,7 @@ pub const REDUCE: Throughput = Throughput {
         of::<Sum<u64>>("tiles", "sum", DEFAULT),
         of::<Min<u64>>("tiles", "min", DEFAULT),
         of::<Max<u64>>("tiles", "max", DEFAULT),
+        of::<Compose>("in order", "compose", NONE),
     ],
     peer: PeerProgram {
         name: "cub::DeviceReduce",
@@ -40,6 +43,9 @@ const DEFAULT: &[&str] = &["run_to_run"];
 
 /// For sums of floating point also its mode that gives the same bits on every GPU.
 const SUM: &[&str] = &["run_to_run", "gpu_to_gpu"];
+
+/// For what CUB does in another way, or not at all.
+const NONE: &[&str] = &[];
 
 /// The reduction by `O`, beside these modes of the peer.
 const fn of<O: Reducible + Default>(
