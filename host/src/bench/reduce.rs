@@ -1,7 +1,7 @@
 //! The suite `reduce`: one array to one value, beside CUB's `DeviceReduce`.
 
 use super::throughput::{Bench, Element, Load, time_cold};
-use super::{Case, Measurement, PeerProgram, Throughput};
+use super::{Case, Measurement, PeerProgram, SIZES, Throughput};
 use crate::data::Scalar;
 use crate::device::DeviceError;
 use crate::primitives::Reducer;
@@ -31,6 +31,7 @@ pub const REDUCE: Throughput = Throughput {
         of::<Max<u64>>("tiles", "max", DEFAULT),
         of::<Compose>("in order", "compose", NONE),
     ],
+    sizes: &SIZES,
     peer: PeerProgram {
         name: "cub::DeviceReduce",
         source: include_str!("../../../bench/peers/cub_reduce.cu"),

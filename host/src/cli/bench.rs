@@ -7,7 +7,7 @@ use super::exit::Usage;
 use super::{Global, output};
 use clap::builder::PossibleValuesParser;
 use clap::value_parser;
-use gridsync::bench::{ALL_REDUCE, BARRIER, Design, REDUCE, Record, Warning};
+use gridsync::bench::{ALL_REDUCE, BARRIER, Design, REDUCE, REDUCE_ROWS, Record, Warning};
 use gridsync::data::{Output, write_raw};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::ffi::OsString;
@@ -27,6 +27,9 @@ use std::io::{self, IsTerminal};
 /// cache holds to a result there, over operations, element types and lengths: in a row, as many calls
 /// in one graph as the table says, and alone. Its peer is CUB's DeviceReduce; with it comes what it
 /// takes to only read the elements.
+///
+/// The suite `reduce-rows` is the same of the rows of matrices, of f32 by sum, over lengths of rows;
+/// its peer is CUB's DeviceSegmentedReduce.
 #[derive(clap::Args)]
 pub(crate) struct Bench {
     /// What to measure.
@@ -46,7 +49,7 @@ pub(crate) struct Bench {
     /// Of barrier and all-reduce: threads of a block [default: 32,128,256,1024].
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = value_parser!(u32).range(1..))]
     threads: Vec<u32>,
-    /// Of reduce: measure these operations only [default: all].
+    /// Of reduce and reduce-rows: measure these operations only [default: all].
     #[arg(
         long,
         value_name = "OP",
@@ -54,7 +57,7 @@ pub(crate) struct Bench {
         value_parser = PossibleValuesParser::new(distinct(REDUCE.cases.iter().map(|case| case.op)))
     )]
     ops: Vec<String>,
-    /// Of reduce: measure these element types only [default: all].
+    /// Of reduce and reduce-rows: measure these element types only [default: all].
     #[arg(
         long,
         value_name = "DTYPE",
@@ -64,7 +67,8 @@ pub(crate) struct Bench {
         )
     )]
     dtypes: Vec<String>,
-    /// Of reduce: lengths, as 1000 or 2^20 [default: 2^10,2^12,2^16,2^20,2^24,2^28,2^30,2^32].
+    /// Of reduce and reduce-rows: elements, as 1000 or 2^20 [default: of reduce
+    /// 2^10,2^12,2^16,2^20,2^24,2^28,2^30,2^32, of reduce-rows 2^24].
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = throughput::size)]
     sizes: Vec<usize>,
     /// Measure the peer too, in the same run: needs nvcc. It finds headers newer than its own, such as
@@ -84,6 +88,8 @@ enum Name {
     AllReduce,
     /// An array to one value.
     Reduce,
+    /// Each row of a matrix to one value.
+    ReduceRows,
 }
 
 /// The designs of all suites of latencies.
@@ -119,6 +125,10 @@ impl Bench {
             Name::Barrier => (self.latencies(&BARRIER, device, global)?, latency::text),
             Name::AllReduce => (self.latencies(&ALL_REDUCE, device, global)?, latency::text),
             Name::Reduce => (self.throughputs(&REDUCE, device, global)?, throughput::text),
+            Name::ReduceRows => (
+                self.throughputs(&REDUCE_ROWS, device, global)?,
+                throughput::text,
+            ),
         };
         let lines: String = records
             .iter()
@@ -146,6 +156,7 @@ impl Bench {
             Name::Barrier => ("barrier", latency, throughput),
             Name::AllReduce => ("all-reduce", latency, throughput),
             Name::Reduce => ("reduce", throughput, latency),
+            Name::ReduceRows => ("reduce-rows", throughput, latency),
         };
         match others.iter().find(|(_, unused)| !unused) {
             None => Ok(()),

@@ -1,6 +1,7 @@
 //! `gridsync reduce`: an array to one value.
 
 mod outcome;
+mod rows;
 
 use super::choice::Place;
 use super::exit::{Usage, Wrong};
@@ -16,7 +17,7 @@ use rayon::prelude::*;
 use serde_json::json;
 use std::ffi::OsString;
 
-/// Reduce all elements of an array, of any shape, to one value
+/// Reduce an array of any shape to one value, or each row of a matrix
 ///
 /// Integers are accumulated in 64 bits and wrap around there. Floating-point sums are taken in a
 /// fixed order, in f32 for f32, f16 and bf16 and in f64 for f64, unless --acc says otherwise.
@@ -50,6 +51,13 @@ pub(crate) struct Reduce {
     /// Compare the result with the CPU reference, and print the difference and its bound.
     #[arg(long)]
     check: bool,
+    /// Reduce each row of a matrix, a .npy array of 2 dimensions, by sum, min or max: to the bits that
+    /// the row alone would give.
+    #[arg(long, conflicts_with_all = ["acc", "modulus"])]
+    rows: bool,
+    /// Write the results of --rows to this .npy file, whole or not at all, and do not print them.
+    #[arg(short, long, value_name = "FILE", requires = "rows")]
+    out: Option<OsString>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -91,6 +99,9 @@ enum Variant {
 impl Reduce {
     pub(crate) fn run(self, global: &Global) -> anyhow::Result<()> {
         let array = data::read(&Input::parse(self.input.clone()), self.dtype)?;
+        if self.rows {
+            return self.run_rows(global, &array);
+        }
         self.refuse_what_makes_no_sense(&array)?;
         let place = global.device.place()?;
         let variant = self.variant(&place)?;

@@ -7,15 +7,15 @@ use gridsync::device::{Device, DeviceError, Emulator, EmulatorConfig, Schedule};
 use gridsync::lab::xpx::{self, Form, Setup};
 use gridsync::launch::Blocks;
 use gridsync::report::table;
-use gridsync::verify::{CaseError, Crossing, DESIGNS, reduce_kinds};
+use gridsync::verify::{CaseError, Crossing, DESIGNS, reduce_kinds, row_kinds};
 use serde_json::json;
 
 /// Prove the kernels right: run each on many inputs, against the reference
 ///
-/// Runs every reduction, every grid barrier and X→P→X behind the one to take, on lengths around every edge. On the
-/// emulator short inputs run under a schedule drawn from each seed, which interleaves the threads
-/// access by access, and data races are looked for in small grids; long ones run under the fast
-/// schedule.
+/// Runs every reduction, of arrays and of the rows of matrices, every grid barrier and X→P→X behind the
+/// one to take, on lengths around every edge. On the emulator short inputs run under a schedule drawn
+/// from each seed, which interleaves the threads access by access, and data races are looked for in
+/// small grids; long ones run under the fast schedule.
 #[derive(clap::Args)]
 pub(crate) struct Verify {
     /// Inputs of each length, differing in their seed.
@@ -68,25 +68,24 @@ impl Verify {
     /// Runs all cases into `rows`, which hold what was done if the device fails on the way.
     fn cases(&self, global: &Global, device: &Device, rows: &mut Vec<Row>) -> anyhow::Result<()> {
         for kind in reduce_kinds() {
-            let name = if kind.element == kind.accumulator {
-                format!("reduce {} {}", kind.op, kind.element)
-            } else {
-                format!(
-                    "reduce {} {} in {}",
-                    kind.op, kind.element, kind.accumulator
-                )
-            };
-            let row = start(global, rows, name);
+            let of = of(kind.op, kind.element, kind.accumulator);
+            let row = start(global, rows, format!("reduce {of}"));
             for len in lengths(self.max_log2) {
                 for seed in 0..self.seeds {
-                    let emulated = if len <= INTERLEAVED {
-                        Emulated::Judged
-                    } else {
-                        Emulated::Fast
-                    };
-                    let device = scheduled(device, emulated, seed);
+                    let device = scheduled(device, emulated(len), seed);
                     let case = || format!("{len} elements, seed {seed}");
                     row.count(case, (kind.case)(&device, len, seed))?;
+                }
+            }
+        }
+        for kind in row_kinds() {
+            let of = of(kind.op, kind.element, kind.accumulator);
+            let row = start(global, rows, format!("reduce rows, {of}"));
+            for (height, width) in matrices(self.max_log2) {
+                for seed in 0..self.seeds {
+                    let device = scheduled(device, emulated(height * width), seed);
+                    let case = || format!("{height} rows of {width}, seed {seed}");
+                    row.count(case, (kind.case)(&device, height, width, seed))?;
                 }
             }
         }
@@ -160,6 +159,22 @@ fn scheduled(device: &Device, emulated: Emulated, seed: u64) -> Device {
     }))
 }
 
+/// How the emulator runs a case of so many elements.
+fn emulated(elements: usize) -> Emulated {
+    match elements {
+        ..=INTERLEAVED => Emulated::Judged,
+        _ => Emulated::Fast,
+    }
+}
+
+/// An operation on elements of a type, with its accumulator where that is another.
+fn of(op: &str, element: &str, accumulator: &str) -> String {
+    match element == accumulator {
+        true => format!("{op} {element}"),
+        false => format!("{op} {element} in {accumulator}"),
+    }
+}
+
 /// Begins the row of one kernel.
 fn start<'a>(global: &Global, rows: &'a mut Vec<Row>, name: String) -> &'a mut Row {
     if global.verbose {
@@ -214,6 +229,30 @@ fn lengths(max_log2: u32) -> Vec<usize> {
     lengths.sort_unstable();
     lengths.dedup();
     lengths
+}
+
+/// Rows and columns around every edge: of a pack, a batch, a run, a tile, and none at all.
+fn matrices(max_log2: u32) -> Vec<(usize, usize)> {
+    let edges = [
+        (1, 1),
+        (0, 5),
+        (5, 0),
+        (257, 1),
+        (70, 3),
+        (65, 4),
+        (33, 16),
+        (17, 17),
+        (9, 130),
+        (5, 512),
+        (3, 1024),
+        (3, 1025),
+        (3, 2049),
+        (2, 8193),
+        (3, 20_000),
+        (2, 100_001),
+    ];
+    let fits = |&(rows, columns): &(usize, usize)| rows * columns <= 1 << max_log2;
+    edges.into_iter().filter(fits).collect()
 }
 
 fn text(global: &Global, device: &str, rows: &[Row]) -> String {

@@ -82,6 +82,19 @@ pub enum DeviceError {
         given: usize,
     },
 
+    /// A matrix of another size than was planned for.
+    #[error(
+        "{given} elements are no matrix of {rows} rows of {columns}: plan for the size that the data has"
+    )]
+    ShapeMismatch {
+        /// Rows planned for.
+        rows: usize,
+        /// Elements of a row planned for.
+        columns: usize,
+        /// Elements given.
+        given: usize,
+    },
+
     /// A buffer of one device was given to work on another.
     #[error(
         "a buffer on {other} was given to work on {own}: open each device once, and copy the data to it"

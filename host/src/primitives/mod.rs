@@ -5,6 +5,8 @@
 
 mod check;
 pub mod reduce;
+pub mod reduce_rows;
 
 pub use check::{Check, Checked};
 pub use reduce::{Reducer, reduce};
+pub use reduce_rows::{RowReducer, reduce_rows};

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use std::array::from_fn;
 
 /// Lanes of a warp.
-const LANES: usize = WARP_SIZE as usize;
+pub(super) const LANES: usize = WARP_SIZE as usize;
 
 /// Reduces `input` by `op`. An empty one gives what the operation makes of its identity.
 ///
@@ -96,7 +96,12 @@ impl<T: Scalar> Tile<'_, T> {
 
 /// Takes the rows of `run`, which begins with element `first` of the array, into `strip`, from the
 /// first to the last.
-fn take_run<O: Operation>(op: O, strip: &mut [O::Accumulator], run: &[O::Element], first: u64) {
+pub(super) fn take_run<O: Operation>(
+    op: O,
+    strip: &mut [O::Accumulator],
+    run: &[O::Element],
+    first: u64,
+) {
     let row = LANES * O::Element::PACK;
     if run.len() < Shape::run::<O::Element>() {
         for (at, &element) in run.iter().enumerate() {
@@ -132,7 +137,7 @@ fn chains<O: Operation>(op: O, leaves: &[O::Accumulator], count: usize) -> Vec<O
 
 /// Combines neighbours, and then what comes of them, until one is left. The values are as many as a
 /// power of two.
-fn by_pairs<O: Operation>(op: O, values: &mut [O::Accumulator]) -> O::Accumulator {
+pub(super) fn by_pairs<O: Operation>(op: O, values: &mut [O::Accumulator]) -> O::Accumulator {
     let mut left = values.len();
     // Three rounds at once where there is enough: in registers.
     while left >= 8 {

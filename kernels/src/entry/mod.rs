@@ -6,5 +6,6 @@ pub mod barrier;
 pub mod fences;
 pub mod ladder;
 pub mod reduce;
+pub mod reduce_rows;
 pub mod spin;
 pub mod xpx;

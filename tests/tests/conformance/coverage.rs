@@ -1,6 +1,6 @@
 //! What covers what: the one list of it, and that nothing is left out.
 
-use super::{ladder, reduce::rows};
+use super::{ladder, reduce, rows};
 use cuda_std::launch::Kernel;
 use gridsync::device::KERNELS;
 use gridsync_kernels::entry::barrier as barriers;
@@ -19,8 +19,8 @@ use gridsync_kernels::entry::xpx::{
 };
 use std::collections::BTreeSet;
 
-/// The kernels outside the matrix and the ladder, each with the module that tests it. Those of the
-/// matrix are its rows, those of the ladder its rungs.
+/// The kernels outside the matrices and the ladder, each with the module that tests it. Those of the
+/// matrices are their rows, those of the ladder its rungs.
 const OTHERS: &[(&str, &str)] = &[
     (barriers::barrier_only::NAME, "barrier"),
     (barriers::barrier_rounds::NAME, "barrier"),
@@ -110,14 +110,15 @@ fn entries(ptx: &str) -> BTreeSet<&str> {
 
 #[test]
 fn every_entry_point_of_the_ptx_is_tested_and_every_tested_one_is_there() {
-    let rows = rows();
+    let reductions = reduce::rows();
     for image in KERNELS {
         let since = SINCE
             .iter()
             .filter(|(compute, ..)| *compute <= image.compute);
-        let covered: BTreeSet<&str> = rows
+        let covered: BTreeSet<&str> = reductions
             .iter()
             .map(|row| row.kernel)
+            .chain(rows::kernels())
             .chain(ladder::kernels())
             .chain(OTHERS.iter().map(|(kernel, _)| *kernel))
             .chain(since.map(|(_, kernel, _)| *kernel))

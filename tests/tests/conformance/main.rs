@@ -3,6 +3,7 @@
 //! | module | what it stamps or tries |
 //! |---|---|
 //! | `reduce` | every reduction × size × backend, and every schedule of the emulator |
+//! | `rows` | every reduction of rows × shape × backend, from any start, under every schedule |
 //! | `alignment` | views that start 0 to 8 elements past an aligned address |
 //! | `special` | NaN, infinities and zeros of either sign, wherever they stand |
 //! | `arguments` | argmin and argmax: NaN, zeros, equal ones, wherever they stand |
@@ -60,6 +61,7 @@ mod ladder;
 mod reduce;
 mod repeat;
 mod residues;
+mod rows;
 mod special;
 mod spin;
 mod xpx;

@@ -11,6 +11,7 @@ mod devices;
 mod help;
 mod lab;
 mod reduce;
+mod rows;
 mod special;
 mod usage;
 mod verify;

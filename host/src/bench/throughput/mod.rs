@@ -16,7 +16,7 @@ pub(super) use inputs::{Element, Stock};
 use serde_json::json;
 use std::collections::HashSet;
 
-/// Lengths that are measured unless others are asked for.
+/// Lengths of arrays from where a launch is all that counts to where memory is.
 pub const SIZES: [usize; 8] = [
     1 << 10,
     1 << 12,
@@ -38,6 +38,8 @@ pub struct Throughput {
     pub name: &'static str,
     /// What is measured: a new operation or element type is a line in its table.
     pub cases: &'static [Case],
+    /// Lengths that are measured unless others are asked for.
+    pub sizes: &'static [usize],
     pub(super) peer: PeerProgram,
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Bench, Global, Usage, below, marks, progress};
 use anyhow::Context;
-use gridsync::bench::{Case, PeerTimes, READ, Record, SIZES, Sampling, Throughput};
+use gridsync::bench::{Case, PeerTimes, READ, Record, Sampling, Throughput};
 use gridsync::device::Device;
 use gridsync::report::table;
 
@@ -21,7 +21,7 @@ impl Bench {
             .copied()
             .collect();
         let sizes = match &self.sizes[..] {
-            [] => &SIZES,
+            [] => suite.sizes,
             sizes => sizes,
         };
         let sampling = Sampling::default();

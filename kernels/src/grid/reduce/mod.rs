@@ -18,9 +18,11 @@
 //! Moves n elements once, and some words twice.
 
 mod leaves;
+mod rows;
 mod shape;
 mod strip;
 
+pub use rows::{Batch, reduce_long_rows, reduce_short_rows};
 pub use shape::{LARGE, MOST_TILES, SMALL, Shape};
 
 use super::stamped::Stamped;
@@ -47,15 +49,17 @@ shared_array! {
 pub struct Workspace {
     /// [`MOST_TILES`] words for each half of an accumulator.
     pub words: Global<u64>,
-    /// [`STATE`] words: how many blocks have started, and, in a line of its own, the stamp of the last
-    /// launch: what all blocks count in would hold up those who only read.
+    /// How many blocks have started, in the first word, and the stamp of the last launch, in the last
+    /// one: [`STATE`] words, or two.
     pub state: Global<u32>,
 }
 
-/// Words of the state: the first one counts, the last one is the stamp.
-pub const STATE: usize = STAMP + 1;
+/// Words of the state: the stamp lies in a line of its own. In the line that all blocks count in,
+/// who only reads would wait for them.
+pub const STATE: usize = 65;
+/// The same of a row, of which there are many: side by side.
+pub const ROW_STATE: usize = 2;
 const STARTED: usize = 0;
-const STAMP: usize = 64;
 
 /// Reduces `input` to the halves of an accumulator in `result`, which has as many elements: what all
 /// elements combine to, not [finished](Operation::finish).
@@ -71,9 +75,26 @@ const STAMP: usize = 64;
 pub fn reduce<O: Operation>(
     op: O,
     input: Global<O::Element>,
-    Workspace { words, state }: Workspace,
+    workspace: Workspace,
     result: Global<u32>,
     runs: u32,
+) {
+    reduce_strips(op, workspace, MOST_TILES, result, |tile, at| {
+        strip(op, input, runs, tile, at)
+    });
+}
+
+/// The same of strips that come from anywhere: `strip(tile, at)` combines that of a warp, and is
+/// called by all of its lanes. The blocks that share a workspace stand side by side in x; the words
+/// are `apart` ones for each half of an accumulator.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+fn reduce_strips<O: Operation>(
+    op: O,
+    Workspace { words, state }: Workspace,
+    apart: usize,
+    result: Global<u32>,
+    strip: impl FnOnce(u32, Place) -> O::Accumulator,
 ) {
     let (tile, tiles) = (thread::block_idx_x(), thread::grid_dim_x());
     let at = Place::here();
@@ -88,11 +109,11 @@ pub fn reduce<O: Operation>(
         // the tile is done. Not an addition, of which ptxas makes one for all lanes that come
         // together: it would wait for the result at once, to deal it out.
         started = state.fetch_inc(STARTED, tiles - 1, Ordering::Relaxed, Scope::Device);
-        stamp = state.load(STAMP, Ordering::Relaxed, Scope::Device);
+        stamp = state.load(state.len() - 1, Ordering::Relaxed, Scope::Device);
         // Who looks for a leaf that is not in the L2 waits for device memory.
         words.prefetch(first_leaf as usize);
     }
-    let strip = strip(op, input, runs, tile, at);
+    let strip = strip(tile, at);
 
     let strips = Slots::new(gridsync_reduce_strips(), 4);
     let found = gridsync_reduce_state();
@@ -108,7 +129,7 @@ pub fn reduce<O: Operation>(
     let stamp = found.read(1) + 1;
     let leaves = Stamped {
         words,
-        apart: MOST_TILES,
+        apart,
         stamp,
     };
     if leaves_are_strips && tiles > 1 {
@@ -216,6 +237,6 @@ fn leave_for_next(words: Global<u64>, state: Global<u32>, mut stamp: u32, at: Pl
         stamp = 0;
     }
     if at.thread == 0 {
-        state.store(STAMP, stamp, Ordering::Relaxed, Scope::Device);
+        state.store(state.len() - 1, stamp, Ordering::Relaxed, Scope::Device);
     }
 }

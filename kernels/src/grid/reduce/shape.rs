@@ -122,16 +122,25 @@ impl Shape {
         leaves_are_strips(self.tiles, self.warps)
     }
 
+    /// How many leaves there are.
+    #[must_use]
+    pub const fn leaves(self) -> u32 {
+        match self.leaves_are_strips() {
+            true => self.tiles * self.warps,
+            false => self.tiles,
+        }
+    }
+
     /// How many times any one element is combined, at most, before it is in the result of an array
     /// of `T`: each is a rounding in a floating-point sum.
     #[must_use]
     pub const fn depth<T: Scalar>(self) -> u32 {
         let strip = self.runs * ROWS as u32 + T::PACK.ilog2() + WARP_SIZE.ilog2();
-        let (leaf, leaves) = match self.leaves_are_strips() {
-            true => (strip, self.tiles * self.warps),
-            false => (strip + self.warps.ilog2(), self.tiles),
+        let leaf = match self.leaves_are_strips() {
+            true => strip,
+            false => strip + self.warps.ilog2(),
         };
-        leaf + leaves.div_ceil(self.threads()) + self.threads().ilog2()
+        leaf + self.leaves().div_ceil(self.threads()) + self.threads().ilog2()
     }
 }
 

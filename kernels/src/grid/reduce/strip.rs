@@ -27,7 +27,8 @@ pub(super) fn strip<O: Operation>(
 
 /// What a lane combines a strip in, if the operation commutes: an accumulator for each place in a
 /// pack. Independent chains, and no shuffles before the end of the strip.
-type Places<O> = <<O as Operation>::Element as Scalar>::Pack<<O as Operation>::Accumulator>;
+pub(super) type Places<O> =
+    <<O as Operation>::Element as Scalar>::Pack<<O as Operation>::Accumulator>;
 
 /// The halves of all places.
 const fn halves_of_places<O: Operation>() -> usize {

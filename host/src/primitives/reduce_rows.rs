@@ -1,0 +1,362 @@
+//! Reductions of the rows of a matrix, to one value each.
+
+use crate::device::{Buffer, Device, DeviceError, Geometry};
+use crate::reference;
+use bytemuck::Pod;
+use cuda_std::warp::WARP_SIZE;
+use gridsync_kernels::entry::reduce_rows::RowReducible;
+use gridsync_kernels::grid::reduce::{Batch, ROW_STATE, SMALL, Shape};
+use gridsync_kernels::op::{Carried, Operation};
+use std::ops::Range;
+
+/// Warps of a block that takes short rows.
+// As many as a block for a small array has; others have not been measured.
+const WARPS: u32 = SMALL;
+
+/// The most blocks along y and z (CUDA C++ Programming Guide, "Technical Specifications").
+const MOST_ALONG_Y: usize = 65_535;
+
+/// Reduces each of `rows` rows of `columns` elements of `input`, which lie one after the other, by `op`
+/// on its device.
+///
+/// Rows of no elements give what the operation makes of its identity. To reduce more than one matrix of a size
+/// keep a [`RowReducer`]: it allocates only when it is made.
+///
+/// # Errors
+/// As for [`RowReducer::with`] and [`RowReducer::reduce`].
+pub fn reduce_rows<O: RowReducible>(
+    op: O,
+    input: &Buffer<O::Element>,
+    rows: usize,
+    columns: usize,
+) -> Result<Vec<O::Output>, DeviceError>
+where
+    O::Element: Pod,
+{
+    RowReducer::with(op, input.device(), rows, columns)?.reduce(input)
+}
+
+/// Reduces each row by `op` on the CPU, on all its cores, to the same bits.
+///
+/// # Panics
+/// If `input` has not `rows × columns` elements.
+pub fn reduce_rows_on_cpu<O: Operation>(
+    op: O,
+    input: &[O::Element],
+    rows: usize,
+    columns: usize,
+) -> Vec<O::Output>
+where
+    O::Output: Send,
+{
+    reference::reduce_rows(op, input, rows, columns)
+}
+
+/// A reduction by one operation of the rows of matrices of one size on one device: its plan, and the
+/// memory it works in.
+///
+/// One launch per matrix. A row has the bits that a [`Reducer`](super::Reducer) gives it alone,
+/// whatever the number of rows and wherever it lies. Rows that begin at multiples of 16 bytes are
+/// read with half the loads of others.
+pub struct RowReducer<O: RowReducible> {
+    op: O,
+    device: Device,
+    rows: usize,
+    columns: usize,
+    plan: Plan,
+    words: Buffer<u64>,
+    state: Buffer<u32>,
+    results: Buffer<u32>,
+}
+
+/// How the rows are dealt out: the kernel, its grid, and what it has to be told of the columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Plan {
+    /// There are no rows.
+    Nothing,
+    /// A warp takes a batch of rows.
+    Short { batch: Batch, geometry: Geometry },
+    /// A row has a grid of blocks.
+    Long { shape: Shape, geometry: Geometry },
+}
+
+impl Plan {
+    // The bound between short rows and long ones, one run of 4 KiB, is what a warp loads at once; it
+    // has not been measured against others.
+    fn of<O: RowReducible>(rows: usize, columns: usize) -> Self {
+        if rows == 0 {
+            return Self::Nothing;
+        }
+        if let Some(batch) = Batch::of::<O::Element>(columns) {
+            let warps = rows.div_ceil(batch.rows());
+            // More than 2^32 blocks would be results, or rows, beyond any memory.
+            let blocks = warps.div_ceil(WARPS as usize) as u32;
+            let geometry = Geometry::new(blocks, WARPS * WARP_SIZE);
+            return Self::Short { batch, geometry };
+        }
+        let shape = Shape::of::<O::Element>(columns);
+        let warps = match shape.tiles {
+            1 => columns.div_ceil(Shape::run::<O::Element>()) as u32,
+            _ => shape.warps,
+        };
+        let along_z = rows.div_ceil(MOST_ALONG_Y);
+        let along_y = rows.div_ceil(along_z);
+        let grid = (shape.tiles, along_y as u32, along_z as u32);
+        let geometry = Geometry::new(grid, warps * WARP_SIZE);
+        Self::Long { shape, geometry }
+    }
+
+    /// The words and the state of each row.
+    fn workspace(&self, halves: usize) -> (usize, usize) {
+        match self {
+            Self::Long { shape, .. } if shape.tiles > 1 => {
+                (shape.leaves() as usize * halves, ROW_STATE)
+            }
+            _ => (0, 0),
+        }
+    }
+}
+
+impl<O: RowReducible> RowReducer<O>
+where
+    O::Element: Pod,
+{
+    /// Plans reductions of `rows` rows of `columns` elements on `device` by an operation without a
+    /// parameter.
+    ///
+    /// # Errors
+    /// As for [`with`](Self::with).
+    pub fn new(device: &Device, rows: usize, columns: usize) -> Result<Self, DeviceError>
+    where
+        O: Default,
+    {
+        Self::with(O::default(), device, rows, columns)
+    }
+
+    /// Plans reductions by `op` of `rows` rows of `columns` elements on `device`, and allocates what they
+    /// work in: an accumulator for each row, and, if rows are longer than 32 KiB, a 240th of the matrix
+    /// for each half of an accumulator, at most.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub fn with(op: O, device: &Device, rows: usize, columns: usize) -> Result<Self, DeviceError> {
+        let plan = Plan::of::<O>(rows, columns);
+        let halves = O::Accumulator::HALVES;
+        let (words, state) = plan.workspace(halves);
+        Ok(Self {
+            op,
+            device: device.clone(),
+            rows,
+            columns,
+            plan,
+            words: device.zeroed(rows.saturating_mul(words))?,
+            state: device.zeroed(rows.saturating_mul(state))?,
+            results: device.alloc(rows.saturating_mul(halves))?,
+        })
+    }
+
+    /// Reduces the rows of `input` and waits for the results.
+    ///
+    /// # Errors
+    /// As for [`launch`](Self::launch), and those of the device.
+    pub fn reduce(&mut self, input: &Buffer<O::Element>) -> Result<Vec<O::Output>, DeviceError> {
+        self.launch(input)?;
+        self.results()
+    }
+
+    /// Puts the reduction of the rows of `input` into the stream. Allocates nothing and waits for
+    /// nothing.
+    ///
+    /// # Errors
+    /// [`DeviceError::ShapeMismatch`] if `input` has not rows × columns elements,
+    /// [`DeviceError::OtherDevice`] if it is not on the device of this plan, and those of the launch.
+    pub fn launch(&mut self, input: &Buffer<O::Element>) -> Result<(), DeviceError> {
+        self.launch_part(input, 0..input.len())
+    }
+
+    /// The same of the matrix that the elements `part` of `input` are. If it does not begin at a
+    /// multiple of 16 bytes, no row does.
+    ///
+    /// # Errors
+    /// As for [`launch`](Self::launch).
+    ///
+    /// # Panics
+    /// If the part does not lie within the input.
+    pub fn launch_part(
+        &mut self,
+        input: &Buffer<O::Element>,
+        part: Range<usize>,
+    ) -> Result<(), DeviceError> {
+        assert!(
+            part.start <= part.end && part.end <= input.len(),
+            "a part {part:?} of {} elements",
+            input.len()
+        );
+        self.device.expect_own(input)?;
+        let (rows, columns) = (self.rows, self.columns);
+        if rows.checked_mul(columns) != Some(part.len()) {
+            return Err(DeviceError::ShapeMismatch {
+                rows,
+                columns,
+                given: part.len(),
+            });
+        }
+        let input = input.view().part(part.start, part.len());
+        let launched = match &self.plan {
+            Plan::Nothing => Ok(()),
+            Plan::Short { batch, geometry } => {
+                let results = self.results.view();
+                let common = (input, results, columns as u32, batch.log_packs);
+                let args = self.op.short_arguments(common);
+                // SAFETY: the batch is that of the columns, which are fewer than 2^32, and the grid has
+                // a warp for each; the input has rows × columns elements, the results have room for
+                // the rows; a dropped buffer waits for the stream.
+                unsafe { self.device.launch::<O::Short>(geometry, args) }
+            }
+            Plan::Long { shape, geometry } => {
+                let (words, state) = (self.words.view(), self.state.view());
+                let results = self.results.view();
+                let common = (input, words, state, results, columns as u64, shape.runs);
+                let args = self.op.long_arguments(common);
+                // SAFETY: the shape is that of the columns, and the grid is that of the shape for each
+                // row; the words and the state have room for each row, were zeroed, and each launch
+                // leaves them for the next of the same shape; `&mut self` and the order of the stream
+                // keep other launches off them; a dropped buffer waits for the stream.
+                unsafe { self.device.launch::<O::Long>(geometry, args) }
+            }
+        };
+        if launched.is_err() {
+            // The emulator goes on after a fault, which may have left numbers half drawn.
+            self.words.zero()?;
+            self.state.zero()?;
+        }
+        launched
+    }
+
+    /// The results of the last [`launch`](Self::launch), one for each row, waiting for them.
+    ///
+    /// # Errors
+    /// What went wrong in the stream.
+    pub fn results(&self) -> Result<Vec<O::Output>, DeviceError> {
+        let all = self.results.download()?;
+        let rows = all.chunks_exact(O::Accumulator::HALVES).map(|row| {
+            let mut halves = [0; 4];
+            halves[..row.len()].copy_from_slice(row);
+            self.op.finish(O::Accumulator::from_halves(halves))
+        });
+        Ok(rows.collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::{Emulator, EmulatorConfig};
+    use cuda_std::launch::{Kernel, KernelArg};
+    use cuda_std::prelude::*;
+    use gridsync_kernels::entry::reduce_rows::{LongArguments, ShortArguments};
+    use gridsync_kernels::grid::reduce::{Workspace, reduce_long_rows, reduce_short_rows};
+    use gridsync_kernels::op::{ArgMin, Indexed};
+
+    /// The index of the element that lies nearest to a number: an operation with a parameter, an
+    /// accumulator of four halves, and a result that is none of them.
+    #[repr(C)]
+    #[derive(Clone, Copy)]
+    struct Nearest {
+        to: f64,
+    }
+
+    // SAFETY: `repr(C)` of one f64 on both sides.
+    unsafe impl KernelArg for Nearest {}
+
+    impl Operation for Nearest {
+        type Element = f64;
+        type Accumulator = Indexed<f64>;
+        type Output = Option<u64>;
+        const COMMUTATIVE: bool = true;
+
+        fn identity(self) -> Indexed<f64> {
+            ArgMin::<f64>::new().identity()
+        }
+
+        fn lift(self, element: f64, index: u64) -> Indexed<f64> {
+            ArgMin::<f64>::new().lift((element - self.to).abs(), index)
+        }
+
+        fn combine(self, a: Indexed<f64>, b: Indexed<f64>) -> Indexed<f64> {
+            ArgMin::<f64>::new().combine(a, b)
+        }
+
+        fn finish(self, all: Indexed<f64>) -> Option<u64> {
+            let found = ArgMin::<f64>::new().finish(all);
+            found.map(|found| found.index)
+        }
+    }
+
+    #[kernel]
+    unsafe fn nearest_of_short_rows(
+        input: Global<f64>,
+        result: Global<u32>,
+        columns: u32,
+        log_packs: u32,
+        op: Nearest,
+    ) {
+        reduce_short_rows(op, input, result, columns, Batch { log_packs });
+    }
+
+    #[kernel]
+    unsafe fn nearest_of_long_rows(
+        input: Global<f64>,
+        words: Global<u64>,
+        state: Global<u32>,
+        result: Global<u32>,
+        columns: u64,
+        runs: u32,
+        op: Nearest,
+    ) {
+        let workspace = Workspace { words, state };
+        reduce_long_rows(op, input, workspace, result, columns as usize, runs);
+    }
+
+    impl RowReducible for Nearest {
+        type Short = nearest_of_short_rows;
+        type Long = nearest_of_long_rows;
+
+        fn short_arguments(
+            self,
+            (input, result, columns, log_packs): ShortArguments<f64>,
+        ) -> <Self::Short as Kernel>::Args {
+            (input, result, columns, log_packs, self)
+        }
+
+        fn long_arguments(
+            self,
+            (input, words, state, result, columns, runs): LongArguments<f64>,
+        ) -> <Self::Long as Kernel>::Args {
+            (input, words, state, result, columns, runs, self)
+        }
+    }
+
+    #[test]
+    fn an_operation_of_ones_own_finds_the_index_in_each_row() {
+        let device = Device::new(Emulator::new(EmulatorConfig::default()));
+        let op = Nearest { to: 50.25 };
+        for columns in [1, 3, 64, 77, 511, 512, 513, 4096, 4097, 9001] {
+            let rows = 3000usize.div_ceil(columns).max(3);
+            // Each value comes again, in another place of each row.
+            let host: Vec<f64> = (0..rows * columns).map(|i| (i * 37 % 101) as f64).collect();
+            let expected: Vec<_> = host
+                .chunks(columns)
+                .map(|row| {
+                    let apart = |&i: &usize| (row[i] - 50.25).abs();
+                    let first = (0..columns).min_by(|a, b| apart(a).total_cmp(&apart(b)));
+                    first.map(|at| at as u64)
+                })
+                .collect();
+            let input = device.upload(&host).expect("there is room");
+            let found = reduce_rows(op, &input, rows, columns);
+            assert_eq!(found.as_ref(), Ok(&expected), "{columns} columns");
+            assert_eq!(reduce_rows_on_cpu(op, &host, rows, columns), expected);
+        }
+    }
+}

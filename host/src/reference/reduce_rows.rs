@@ -1,0 +1,79 @@
+//! The reduction of the rows of a matrix.
+
+use super::reduce::{LANES, by_pairs, reduce, take_run};
+use cuda_std::memory::Scalar;
+use gridsync_kernels::grid::reduce::Shape;
+use gridsync_kernels::op::Operation;
+use rayon::prelude::*;
+
+/// Reduces each of `rows` rows of `columns` elements of `input` by `op`: the bits of [`reduce`] of that
+/// row alone. Rows of no elements give what the operation makes of its identity.
+///
+/// # Panics
+/// If `input` has not `rows × columns` elements.
+pub fn reduce_rows<O: Operation>(
+    op: O,
+    input: &[O::Element],
+    rows: usize,
+    columns: usize,
+) -> Vec<O::Output>
+where
+    O::Output: Send,
+{
+    assert_eq!(
+        Some(input.len()),
+        rows.checked_mul(columns),
+        "the elements of {rows} rows of {columns}"
+    );
+    if columns == 0 {
+        return vec![reduce(op, &[]); rows];
+    }
+    let matrix = input.par_chunks_exact(columns);
+    if columns > Shape::run::<O::Element>() || !O::COMMUTATIVE {
+        return matrix.map(|row| reduce(op, row)).collect();
+    }
+    // All of the tree but these places of one strip is the identity.
+    let count = (LANES * O::Element::PACK).min(columns.next_power_of_two());
+    matrix
+        .map_init(Vec::new, |places, row| {
+            places.clear();
+            places.resize(count, op.identity());
+            take_run(op, places, row, 0);
+            op.finish(by_pairs(op, places))
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::verify::{Kind, sample};
+    use gridsync_kernels::op::{Affine, Compose, Sum};
+
+    const COLUMNS: [usize; 10] = [0, 1, 5, 16, 127, 129, 1023, 1024, 1025, 9000];
+
+    #[test]
+    fn each_row_has_the_bits_that_it_has_alone() {
+        for columns in COLUMNS {
+            let input = sample::<f32>(Kind::Values, 7 * columns, 1);
+            let rows = reduce_rows(Sum::<f32>::new(), &input, 7, columns);
+            let alone = |row: usize| reduce(Sum::<f32>::new(), &input[row * columns..][..columns]);
+            let bits: Vec<u32> = rows.iter().map(|x| x.to_bits()).collect();
+            let expected: Vec<u32> = (0..7).map(|row| alone(row).to_bits()).collect();
+            assert_eq!(bits, expected, "{columns} columns");
+        }
+    }
+
+    #[test]
+    fn the_maps_of_each_row_are_composed_in_their_order() {
+        for columns in COLUMNS {
+            let input = sample::<u64>(Kind::Factors, 3 * columns, 1);
+            let rows = reduce_rows(Compose::new(), &input, 3, columns);
+            for (row, composed) in rows.into_iter().enumerate() {
+                let maps = input[row * columns..][..columns].iter();
+                let one_by_one = maps.fold(7, |x, &bits| Affine::from_bits(bits).of(x));
+                assert_eq!(composed.of(7), one_by_one, "row {row} of {columns} columns");
+            }
+        }
+    }
+}

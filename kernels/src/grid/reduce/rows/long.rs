@@ -1,0 +1,109 @@
+//! Long rows: a grid for each, as it would have alone.
+
+use super::run::{Loaded, SHIFTED_AT_ONCE, is_aligned, read_with_care, walk_run};
+use super::shifted::Shifted;
+use crate::grid::reduce::shape::{RUN, leaves_are_strips};
+use crate::grid::reduce::strip::{Places, strip};
+use crate::grid::reduce::{Place, ROW_STATE, Workspace, reduce_strips};
+use crate::op::{Carried, Operation};
+use crate::warp;
+use cuda_std::memory::Pack;
+use cuda_std::prelude::*;
+
+/// Reduces each row of `columns` elements of `input` to the halves of an accumulator in `result`, those
+/// of one row after those of the other: not [finished](Operation::finish). The rows are long.
+///
+/// Called by every thread of a grid that is the [`Shape`](crate::grid::reduce::Shape) of `columns` along
+/// x and has a block, in y and z together, for each row or more; its blocks have `warps` warps, or as
+/// many as a row has runs if the shape is one tile. `runs` are those of the shape. `result` has room for
+/// each row, and `input` holds them all, one after the other. The operation commutes. The workspace has
+/// a word for each half of each [leaf](crate::grid::reduce::Shape::leaves) of each row, and a state for
+/// each row; nothing if the shape is one tile. For the rest, each row is as in
+/// [`reduce`](crate::grid::reduce()).
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+pub fn reduce_long_rows<O: Operation>(
+    op: O,
+    input: Global<O::Element>,
+    Workspace { words, state }: Workspace,
+    result: Global<u32>,
+    columns: usize,
+    runs: u32,
+) {
+    const {
+        assert!(
+            O::COMMUTATIVE,
+            "the rows of a strip are combined place by place: the operation must commute"
+        )
+    };
+    let row = thread::block_idx_z() as usize * thread::grid_dim_y() as usize
+        + thread::block_idx_y() as usize;
+    let halves = O::Accumulator::HALVES;
+    if row >= result.len() / halves {
+        return;
+    }
+    let (tiles, warps) = (thread::grid_dim_x(), Place::here().warps);
+    let (leaves, state_words) = match (tiles, leaves_are_strips(tiles, warps)) {
+        (1, _) => (0, 0),
+        (_, true) => ((tiles * warps) as usize, ROW_STATE),
+        (_, false) => (tiles as usize, ROW_STATE),
+    };
+    let of_row = Workspace {
+        words: words.part(row * leaves * halves, leaves * halves),
+        state: state.part(row * state_words, state_words),
+    };
+    let result = result.part(row * halves, halves);
+    reduce_strips(op, of_row, leaves, result, |tile, at| {
+        let start = row * columns;
+        match is_aligned(input, columns) {
+            true => strip(op, input.part(start, columns), runs, tile, at),
+            false => shifted_strip(op, input, start, columns, runs, tile, at),
+        }
+    });
+}
+
+/// Combines this warp's strip of `tile` of the row that begins at element `start` of `input`, not at
+/// a multiple of 16 bytes. By all lanes of a warp, which all have the result.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+fn shifted_strip<O: Operation>(
+    op: O,
+    input: Global<O::Element>,
+    start: usize,
+    columns: usize,
+    runs: u32,
+    tile: u32,
+    at: Place,
+) -> O::Accumulator {
+    let width = O::Element::PACK;
+    let mut places = Places::<O>::splat(op.identity());
+    let mut run = 0;
+    while run < runs {
+        let number = (tile * runs + run) as usize * at.warps as usize + at.warp as usize;
+        let begin = number * RUN * width;
+        if begin < columns {
+            let len = (columns - begin).min(RUN * width);
+            let last = (len as u32 - 1) / width as u32;
+            let first_of = |pack: u32| (pack.min(last) * width as u32) as usize;
+            let loaded = |place: u32, pack| Loaded {
+                pack,
+                left: (len as u32).saturating_sub(place * width as u32),
+                index: (begin + place as usize * width) as u64,
+            };
+            let on = |_, _| false;
+            places = match Shifted::of(input, start + begin, len) {
+                Some(run) => {
+                    let load = |place| loaded(place, run.read_pack(first_of(place)));
+                    walk_run(op, SHIFTED_AT_ONCE, at.lane, places, load, on)
+                }
+                None => {
+                    let run = input.part(start + begin, len);
+                    let load = |place| loaded(place, read_with_care(run, first_of(place)));
+                    walk_run(op, 1, at.lane, places, load, on)
+                }
+            };
+        }
+        run += 1;
+    }
+    warp::reduce(op, places.fold(|a, b| op.combine(a, b)))
+}

@@ -1,0 +1,184 @@
+//! Short rows: several to a warp.
+
+use super::run::{Loaded, SHIFTED_AT_ONCE, is_aligned, read_with_care, walk_run};
+use super::shifted::Shifted;
+use crate::grid::reduce::shape::{ROWS, RUN, Shape};
+use crate::grid::reduce::strip::Places;
+use crate::grid::reduce::{Place, write};
+use crate::op::{Carried, Operation};
+use crate::warp::swap;
+use cuda_std::memory::Pack;
+use cuda_std::prelude::*;
+use cuda_std::warp::WARP_SIZE;
+
+/// The rows that a warp takes, where rows are short.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Batch {
+    /// Packs of a row, rounded up to a power of two: so much room a row has in a run. Its logarithm
+    /// to base 2, 0 to 8.
+    pub log_packs: u32,
+}
+
+impl Batch {
+    /// The batches of rows of `columns` elements of `T`; none if such rows are long.
+    #[must_use]
+    pub fn of<T: Scalar>(columns: usize) -> Option<Self> {
+        let packs = columns.div_ceil(T::PACK).max(1).next_power_of_two();
+        (columns <= Shape::run::<T>()).then_some(Self {
+            log_packs: packs.ilog2(),
+        })
+    }
+
+    /// Rows of a batch: 1 to 256.
+    #[must_use]
+    pub const fn rows(self) -> usize {
+        RUN >> self.log_packs
+    }
+}
+
+/// Reduces each row of `columns` elements of `input` to the halves of an accumulator in `result`, those
+/// of one row after those of the other: not [finished](Operation::finish). The rows are short.
+///
+/// Called by every thread of a grid along x, of whole warps, at least one for each batch. `batch` is
+/// [`Batch::of`] the columns, `result` has room for each row, and `input` holds them all, one after the
+/// other. The operation commutes. Nobody writes `input` while the kernel runs. Each result is visible
+/// to what follows on the stream. No barrier, no shared memory, no co-residency needed.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+pub fn reduce_short_rows<O: Operation>(
+    op: O,
+    input: Global<O::Element>,
+    result: Global<u32>,
+    columns: u32,
+    batch: Batch,
+) {
+    const {
+        assert!(
+            O::COMMUTATIVE,
+            "the rows of a run are combined place by place: the operation must commute"
+        )
+    };
+    let (at, halves) = (Place::here(), O::Accumulator::HALVES);
+    let number = thread::block_idx_x() as usize * at.warps as usize + at.warp as usize;
+    let (first, all) = (number * batch.rows(), result.len() / halves);
+    // All of a warp at once: its lanes shuffle.
+    if first >= all {
+        return;
+    }
+    let rows = batch.rows().min(all - first);
+    let (start, len) = (first * columns as usize, rows * columns as usize);
+    let taken = Taken {
+        results: result.part(first * halves, rows * halves),
+        rows: rows as u32,
+        columns,
+        log_packs: batch.log_packs,
+        lane: at.lane,
+    };
+    if is_aligned(input, columns as usize) && len > 0 {
+        let rows = input.part(start, len);
+        taken.reduce(op, ROWS, |at| rows.read_pack(at, CacheHint::ReadOnly));
+    } else if let Some(rows) = Shifted::of(input, start, len) {
+        taken.reduce(op, SHIFTED_AT_ONCE, |at| rows.read_pack(at));
+    } else {
+        let rows = input.part(start, len);
+        taken.reduce(op, 1, |at| read_with_care(rows, at));
+    }
+}
+
+/// The rows that a warp has taken, as one of its lanes sees them.
+#[derive(Clone, Copy)]
+struct Taken {
+    /// The halves of an accumulator for each row.
+    results: Global<u32>,
+    /// At least one.
+    rows: u32,
+    columns: u32,
+    log_packs: u32,
+    lane: u32,
+}
+
+impl Taken {
+    /// Reduces the rows. `load(i)` loads the pack from element `i` of the first of them on, and
+    /// `at_once` such loads are in flight together. By all lanes of the warp.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn reduce<O: Operation>(
+        self,
+        op: O,
+        at_once: usize,
+        load: impl Fn(usize) -> <O::Element as Scalar>::Pack<O::Element>,
+    ) {
+        let width = O::Element::PACK as u32;
+        let packs = 1 << self.log_packs;
+        let lanes = if packs < WARP_SIZE { packs } else { WARP_SIZE };
+        let (last_row, last_pack) = (self.rows - 1, (self.columns.max(1) - 1) / width);
+        walk_run(
+            op,
+            at_once,
+            self.lane,
+            Places::<O>::splat(op.identity()),
+            |place| {
+                // Where there is no row or no pack, the last one is loaded and left out: a branch
+                // around a load would hold up the next one.
+                let row = (place >> self.log_packs).min(last_row);
+                let pack = place & (packs - 1);
+                let at = row * self.columns + pack.min(last_pack) * width;
+                Loaded {
+                    pack: load(at as usize),
+                    left: self.columns.saturating_sub(pack * width),
+                    index: (pack * width).into(),
+                }
+            },
+            |place, places| {
+                // The packs of a row end where those of 32 lanes do.
+                let is_row = (place + WARP_SIZE - self.lane) & (packs - 1) == 0;
+                if is_row {
+                    let all = combine_lanes(op, places.fold(|a, b| op.combine(a, b)), lanes);
+                    let row = place >> self.log_packs;
+                    if self.lane & (lanes - 1) == 0 && row < self.rows {
+                        let halves = O::Accumulator::HALVES;
+                        write(self.results.part(row as usize * halves, halves), all);
+                    }
+                }
+                is_row
+            },
+        );
+    }
+}
+
+/// Combines one value per lane within each `lanes` side by side, a power of two, neighbours first as in
+/// [`warp::reduce`](crate::warp::reduce). By all lanes of a warp; each has the result of its group.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+fn combine_lanes<O: Operation>(op: O, mut value: O::Accumulator, lanes: u32) -> O::Accumulator {
+    let mut apart = 1;
+    while apart < WARP_SIZE {
+        let other = swap(value, apart);
+        // A shuffle in vain costs less than a branch around it.
+        if apart < lanes {
+            value = op.combine(value, other);
+        }
+        apart *= 2;
+    }
+    value
+}
+
+#[cfg(all(test, not(target_arch = "nvptx64")))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_batch_fills_a_run_with_rows() {
+        let rows = |columns| Batch::of::<f32>(columns).map(Batch::rows);
+        assert_eq!(rows(0), Some(256));
+        assert_eq!(rows(4), Some(256));
+        assert_eq!(rows(5), Some(128));
+        assert_eq!(rows(16), Some(64));
+        assert_eq!(rows(17), Some(32));
+        assert_eq!(rows(512), Some(2));
+        assert_eq!(rows(513), Some(1));
+        assert_eq!(rows(1024), Some(1));
+        assert_eq!(rows(1025), None);
+        assert_eq!(Batch::of::<u64>(513), None);
+    }
+}

@@ -1,0 +1,208 @@
+//! `gridsync reduce --rows`: each row of a matrix against a plain loop; its files, its refusals.
+
+use crate::call::{Call, WRONG_USAGE, gridsync, without_cuda};
+use gridsync::verify::{Kind, Sample, sample};
+use gridsync_tests::devices::with_cuda;
+use gridsync_tests::npy;
+use gridsync_tests::oracle::{self, Plain};
+use half::f16;
+use std::fs;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+/// Columns of the matrices: short rows that begin anywhere.
+const COLUMNS: usize = 77;
+
+/// More roundings than any element of such a row goes through.
+const DEPTH: u64 = 64;
+
+/// A file of `values` in rows of [`COLUMNS`], and the folder that it lies in.
+fn matrix<T: Plain>(values: &[T]) -> (TempDir, PathBuf) {
+    let shape = format!("({}, {COLUMNS})", values.len() / COLUMNS);
+    let descr = T::NPY.expect("the format has a name for it");
+    let header = npy::header(descr, false, &shape);
+    write(&npy::raw(&header, bytemuck::cast_slice(values)))
+}
+
+fn write(file: &[u8]) -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().expect("a folder should be there to write to");
+    let path = folder.path().join("input.npy");
+    fs::write(&path, file).expect("the input should be written");
+    (folder, path)
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().expect("the path should be UTF-8")
+}
+
+/// The values of a `.npy` file that is as long as `count` of them.
+fn values<T: Plain>(path: &Path, count: usize) -> Vec<T> {
+    let file = fs::read(path).expect("the results should be there");
+    let header = npy::header(
+        T::NPY.expect("it has a name"),
+        false,
+        &format!("({count},)"),
+    );
+    let empty = npy::raw(&header, &[]);
+    assert!(
+        file.starts_with(&empty),
+        "{:?}",
+        String::from_utf8_lossy(&file)
+    );
+    let values = file[empty.len()..].chunks_exact(size_of::<T>());
+    values.map(bytemuck::pod_read_unaligned).collect()
+}
+
+/// `op` of 13 rows of `T`, in `A`, everywhere, by way of a file.
+fn everywhere<T: Plain + Sample, A: Plain>(op: &str) {
+    let input = sample::<T>(Kind::Values, 13 * COLUMNS, 3);
+    let (folder, path) = matrix(&input);
+    let out = folder.path().join("out.npy");
+    let reduce = |call: fn(&[&str], &[u8]) -> Call, device: &str| {
+        let json = call(
+            &[
+                "reduce",
+                text(&path),
+                "--rows",
+                "--op",
+                op,
+                "-o",
+                text(&out),
+                "--check",
+                "--json",
+                "--device",
+                device,
+            ],
+            b"",
+        )
+        .json();
+        assert_eq!(
+            (&json["rows"], &json["columns"]),
+            (&13.into(), &COLUMNS.into())
+        );
+        assert_eq!(json["check"]["ok"], true, "{json}");
+        assert!(json["results"].is_null(), "they are in the file: {json}");
+        for (row, got) in values::<A>(&out, 13).into_iter().enumerate() {
+            let row = &input[row * COLUMNS..][..COLUMNS];
+            let expected = oracle::reduce::<T, A>(op, row, DEPTH);
+            assert!(expected.admits(got.number()), "{:?}", got.number());
+        }
+        fs::remove_file(&out).expect("it was there");
+    };
+    reduce(without_cuda, "cpu");
+    reduce(without_cuda, "emulator");
+    with_cuda(|_| reduce(gridsync, "cuda"));
+}
+
+macro_rules! matrix_of_tests {
+    ($($name:ident: $op:literal $element:ident => $accumulator:ident;)*) => {$(
+        #[test]
+        fn $name() {
+            everywhere::<$element, $accumulator>($op);
+        }
+    )*};
+}
+matrix_of_tests! {
+    sums_of_f16: "sum" f16 => f32;
+    sums_of_f32: "sum" f32 => f32;
+    sums_of_f64: "sum" f64 => f64;
+    sums_of_i32: "sum" i32 => i64;
+    sums_of_u32: "sum" u32 => u64;
+    sums_of_i64: "sum" i64 => i64;
+    sums_of_u64: "sum" u64 => u64;
+    minima_of_f32: "min" f32 => f32;
+    minima_of_f64: "min" f64 => f64;
+    minima_of_i32: "min" i32 => i32;
+    minima_of_u32: "min" u32 => u32;
+    minima_of_i64: "min" i64 => i64;
+    minima_of_u64: "min" u64 => u64;
+    maxima_of_f32: "max" f32 => f32;
+    maxima_of_f64: "max" f64 => f64;
+    maxima_of_i32: "max" i32 => i32;
+    maxima_of_u32: "max" u32 => u32;
+    maxima_of_i64: "max" i64 => i64;
+    maxima_of_u64: "max" u64 => u64;
+}
+
+#[test]
+fn results_are_printed_while_they_are_few() {
+    let (_folder, path) = matrix(&vec![2i32; 103 * COLUMNS]);
+    let args = ["reduce", text(&path), "--rows", "--op", "sum"];
+    let printed = without_cuda(&[&args[..], &["--quiet"]].concat(), b"")
+        .succeeds()
+        .stdout;
+    let lines: Vec<&str> = printed.lines().collect();
+    assert_eq!(lines.len(), 101);
+    assert!(lines[..100].iter().all(|line| *line == "154"), "{printed}");
+    assert!(
+        lines[100].contains("3 rows more") && lines[100].contains("-o FILE"),
+        "{printed}"
+    );
+    let json = without_cuda(&[&args[..], &["--json"]].concat(), b"").json();
+    assert_eq!(json["results"].as_array().map(Vec::len), Some(103));
+    assert_eq!(json["results"][102], 154);
+}
+
+#[test]
+fn what_is_no_matrix_or_has_no_such_reduction_is_refused() {
+    let (_folder, matrix) = matrix(&[1f32; 2 * COLUMNS]);
+    let (_other, array) = write(&npy::of(&[1f32; 4]).expect("f32 has a name"));
+    let header = npy::header("<f4", false, "(1152921504606846976, 0)");
+    let (_third, nothing) = write(&npy::raw(&header, &[]));
+    let refused = |args: &[&str], says: &[&str]| {
+        without_cuda(&[&["reduce"], args].concat(), b"").fails(WRONG_USAGE, says);
+    };
+    let (matrix, array, nothing) = (text(&matrix), text(&array), text(&nothing));
+    refused(
+        &[array, "--rows", "--op", "sum"],
+        &["2 dimensions", "has 1"],
+    );
+    refused(&[nothing, "--rows", "--op", "sum"], &["no elements"]);
+    refused(
+        &[matrix, "--rows", "--op", "mean"],
+        &["sum, min and max", "mean"],
+    );
+    refused(
+        &[matrix, "--rows", "--op", "sum", "--acc", "f64"],
+        &["--acc", "--rows"],
+    );
+    refused(
+        &[matrix, "--rows", "--op", "sum", "--modulus", "7"],
+        &["--modulus", "--rows"],
+    );
+    refused(&[matrix, "--op", "sum", "-o", "x.npy"], &["--rows"]);
+    refused(
+        &[matrix, "--rows", "--op", "sum", "-o", "-", "--json"],
+        &["standard output"],
+    );
+    refused(
+        &[
+            matrix,
+            "--rows",
+            "--op",
+            "sum",
+            "-o",
+            "/no/such/folder/x.npy",
+        ],
+        &["/no/such/folder/x.npy"],
+    );
+}
+
+#[test]
+fn the_sum_of_a_row_has_the_bits_that_it_has_alone() {
+    let input = sample::<f32>(Kind::Values, 5 * COLUMNS, 9);
+    let (_folder, path) = matrix(&input);
+    let json = without_cuda(
+        &["reduce", text(&path), "--rows", "--op", "sum", "--json"],
+        b"",
+    )
+    .json();
+    for (row, result) in input
+        .chunks(COLUMNS)
+        .zip(json["results"].as_array().expect("results"))
+    {
+        let args = ["reduce", "-", "--dtype", "f32", "--op", "sum", "--json"];
+        let alone = without_cuda(&args, bytemuck::cast_slice(row)).json();
+        assert_eq!(&alone["result"], result);
+    }
+}
