@@ -12,6 +12,7 @@ mod mkl;
 mod number;
 mod output;
 mod reduce;
+mod scan;
 mod stress;
 mod verify;
 
@@ -38,6 +39,7 @@ Examples:
   gridsync devices                            which devices there are, and their limits
   gridsync reduce data.npy --op sum --check   a sum, held against the CPU reference
   gridsync reduce - --dtype f32 --op max      raw little-endian numbers from standard input
+  gridsync scan data.npy --op sum -o out.npy  for each element, the sum of all up to it
   gridsync lab spin                           what the compiler makes of a spin, in PTX
   gridsync verify --device emulator           the kernels on the emulator, against the reference
 
@@ -71,6 +73,7 @@ enum Command {
     Devices(devices::Devices),
     Lab(lab::Lab),
     Reduce(reduce::Reduce),
+    Scan(scan::Scan),
     Verify(verify::Verify),
 }
 
@@ -86,6 +89,7 @@ pub(crate) fn main() -> ExitCode {
         Command::Devices(devices) => devices.run(&global),
         Command::Lab(lab) => lab.run(&global),
         Command::Reduce(reduce) => reduce.run(&global),
+        Command::Scan(scan) => scan.run(&global),
         Command::Verify(verify) => verify.run(&global),
     };
     exit::code(done)

@@ -17,6 +17,8 @@ use rayon::prelude::*;
 use serde_json::json;
 use std::ffi::OsString;
 
+pub(super) use outcome::median;
+
 /// Reduce an array of any shape to one value, or each row of a matrix
 ///
 /// Integers are accumulated in 64 bits and wrap around there. Floating-point sums are taken in a

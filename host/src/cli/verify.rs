@@ -7,15 +7,15 @@ use gridsync::device::{Device, DeviceError, Emulator, EmulatorConfig, Schedule};
 use gridsync::lab::xpx::{self, Form, Setup};
 use gridsync::launch::Blocks;
 use gridsync::report::table;
-use gridsync::verify::{CaseError, Crossing, DESIGNS, reduce_kinds, row_kinds};
+use gridsync::verify::{CaseError, Crossing, DESIGNS, reduce_kinds, row_kinds, scan_kinds};
 use serde_json::json;
 
 /// Prove the kernels right: run each on many inputs, against the reference
 ///
-/// Runs every reduction, of arrays and of the rows of matrices, every grid barrier and X→P→X behind the
-/// one to take, on lengths around every edge. On the emulator short inputs run under a schedule drawn
-/// from each seed, which interleaves the threads access by access, and data races are looked for in
-/// small grids; long ones run under the fast schedule.
+/// Runs every reduction, of arrays and of the rows of matrices, every scan, every grid barrier and
+/// X→P→X behind the one to take, on lengths around every edge. On the emulator short inputs run under
+/// a schedule drawn from each seed, which interleaves the threads access by access, and data races are
+/// looked for in small grids; long ones run under the fast schedule.
 #[derive(clap::Args)]
 pub(crate) struct Verify {
     /// Inputs of each length, differing in their seed.
@@ -67,14 +67,20 @@ impl Verify {
 
     /// Runs all cases into `rows`, which hold what was done if the device fails on the way.
     fn cases(&self, global: &Global, device: &Device, rows: &mut Vec<Row>) -> anyhow::Result<()> {
-        for kind in reduce_kinds() {
-            let of = of(kind.op, kind.element, kind.accumulator);
-            let row = start(global, rows, format!("reduce {of}"));
+        let reductions = reduce_kinds()
+            .into_iter()
+            .map(|kind| ("reduce", kind.op, kind.element, kind.accumulator, kind.case));
+        let scans = scan_kinds()
+            .into_iter()
+            .map(|kind| ("scan", kind.op, kind.element, kind.accumulator, kind.case));
+        for (primitive, op, element, accumulator, case_of) in reductions.chain(scans) {
+            let of = of(op, element, accumulator);
+            let row = start(global, rows, format!("{primitive} {of}"));
             for len in lengths(self.max_log2) {
                 for seed in 0..self.seeds {
                     let device = scheduled(device, emulated(len), seed);
                     let case = || format!("{len} elements, seed {seed}");
-                    row.count(case, (kind.case)(&device, len, seed))?;
+                    row.count(case, case_of(&device, len, seed))?;
                 }
             }
         }

@@ -25,6 +25,8 @@ pub struct EmulatorConfig {
     pub multiprocessors: u32,
     /// Bytes of device memory.
     pub memory_bytes: usize,
+    /// Bytes of shared memory of a block, at most.
+    pub shared_per_block: u32,
     /// Who runs when.
     pub schedule: Schedule,
     /// Whether to look for data races; the first one is its launch's error. A launch of more than
@@ -33,13 +35,14 @@ pub struct EmulatorConfig {
 }
 
 impl Default for EmulatorConfig {
-    /// A small GPU: 8 multiprocessors and 4 GiB, of which only what is used is taken from the
-    /// host. The schedule is the fast one, which changes threads at synchronisation only, and races
+    /// A small GPU: 8 multiprocessors, 48 KiB of shared memory a block and 4 GiB, of which only what
+    /// is used is taken from the host. The schedule is the fast one, which changes threads at synchronisation only, and races
     /// are not looked for.
     fn default() -> Self {
         Self {
             multiprocessors: 8,
             memory_bytes: 4 << 30,
+            shared_per_block: 48 << 10,
             schedule: Schedule::new(Policy::Coarse),
             races: false,
         }
@@ -122,8 +125,8 @@ fn properties(config: &EmulatorConfig) -> Properties {
         registers_per_block: 65_536,
         registers_per_multiprocessor: 65_536,
         shared_per_block: 48 << 10,
-        shared_per_block_optin: 48 << 10,
-        shared_per_multiprocessor: 64 << 10,
+        shared_per_block_optin: config.shared_per_block,
+        shared_per_multiprocessor: config.shared_per_block.max(64 << 10),
         cooperative: true,
         cluster: true,
         ..Properties::default()
@@ -201,6 +204,7 @@ impl Backend for Emulator {
         let mut config = LaunchConfig::new(kernel.name, dim(geometry.grid), dim(geometry.block));
         config.cluster = geometry.cluster;
         config.dynamic_shared = geometry.dynamic_shared as usize;
+        config.shared_limit = self.properties.shared_per_block_optin as usize;
         config.cooperative = geometry.cooperative;
         config.max_resident_blocks = Some(resident);
         config.schedule = self.config.schedule;

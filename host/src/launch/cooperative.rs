@@ -148,6 +148,7 @@ mod tests {
         Device::new(Emulator::new(EmulatorConfig {
             multiprocessors,
             memory_bytes: 1 << 20,
+            shared_per_block: 48 << 10,
             schedule: Schedule::new(Policy::Coarse),
             races: false,
         }))

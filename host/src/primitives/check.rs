@@ -208,7 +208,7 @@ macro_rules! compensated {
 compensated!(f32, f64);
 
 /// A number that a result is computed in, as far as a check needs to know.
-trait Rounded: Copy + Into<f64> {
+pub(super) trait Rounded: Copy + Into<f64> {
     const MAX: f64;
     fn round(value: f64) -> Self;
 }
@@ -230,7 +230,7 @@ impl Rounded for f64 {
 /// Whether `result` lies within `bound` of `value`. NaN must be NaN, and an infinity that very
 /// infinity; but where partial results may `reach` past the largest finite number, any result that
 /// is not finite may have come of one that did.
-fn within<A: Rounded>(value: f64, bound: f64, reach: f64, result: A) -> Check<A> {
+pub(super) fn within<A: Rounded>(value: f64, bound: f64, reach: f64, result: A) -> Check<A> {
     let got: f64 = result.into();
     let reference = A::round(value);
     let expected: f64 = reference.into();

@@ -47,6 +47,15 @@ pub fn exact_sum<T: Widen<f64>>(input: &[T]) -> Exact {
         .exact()
 }
 
+/// The sum of the elements of `input` up to each one, with it, as [`exact_sum`] takes it. One after
+/// the other, on one core.
+pub fn exact_prefix_sums<T: Widen<f64>>(input: &[T]) -> impl Iterator<Item = Exact> {
+    input.iter().scan(FloatSum::default(), |sum, &x| {
+        *sum = sum.add(x.widen());
+        Some(sum.exact())
+    })
+}
+
 impl FloatSum {
     fn add(self, x: f64) -> Self {
         let (high, error) = two_sum(self.high, x);
@@ -128,32 +137,84 @@ pub fn product_bound<T: Widen<f64>>(
     least: f64,
     greatest: f64,
 ) -> (f64, f64) {
-    let (product, up, down) = input
+    input
         .par_chunks(CHUNK)
-        .map(|chunk| {
-            chunk
-                .iter()
-                .fold((1.0, 0.0, 0.0), |(product, up, down), x| {
-                    let x: f64 = x.widen();
-                    let log = x.abs().log2();
-                    // What is zero, infinite or NaN decides by itself, not by its size.
-                    let log = if log.is_finite() { log } else { 0.0 };
-                    (product * x, up + log.max(0.0), down + log.min(0.0))
-                })
-        })
+        .map(|chunk| chunk.iter().fold(Factors::default(), |all, &x| all.take(x)))
         .collect::<Vec<_>>()
         .into_iter()
-        .fold((1.0, 0.0, 0.0), |a: (f64, f64, f64), b| {
-            (a.0 * b.0, a.1 + b.1, a.2 + b.2)
-        });
-    let error = input.len() as f64 * unit;
-    let in_range = up < greatest.log2() && down > least.log2() && error < 1.0;
-    let bound = match in_range {
-        true if product.is_finite() => error / (1.0 - error) * product.abs(),
-        true => 0.0,
-        false => f64::INFINITY,
-    };
-    (product, bound)
+        .fold(Factors::default(), Factors::merge)
+        .bound(unit, least, greatest)
+}
+
+/// The product of the elements of `input` up to each one, with it, and its greatest error, as
+/// [`product_bound`] has them. One after the other, on one core.
+pub fn prefix_product_bounds<T: Widen<f64>>(
+    input: &[T],
+    unit: f64,
+    least: f64,
+    greatest: f64,
+) -> impl Iterator<Item = (f64, f64)> {
+    input.iter().scan(Factors::default(), move |all, &x| {
+        *all = all.take(x);
+        Some(all.bound(unit, least, greatest))
+    })
+}
+
+/// A product, and how far its parts may reach.
+#[derive(Clone, Copy, Debug)]
+struct Factors {
+    product: f64,
+    count: f64,
+    /// The binary logarithm of the product of all factors above 1.
+    up: f64,
+    /// The same of those below.
+    down: f64,
+}
+
+impl Default for Factors {
+    fn default() -> Self {
+        Self {
+            product: 1.0,
+            count: 0.0,
+            up: 0.0,
+            down: 0.0,
+        }
+    }
+}
+
+impl Factors {
+    fn take<T: Widen<f64>>(self, x: T) -> Self {
+        let x: f64 = x.widen();
+        let log = x.abs().log2();
+        // What is zero, infinite or NaN decides by itself, not by its size.
+        let log = if log.is_finite() { log } else { 0.0 };
+        Self {
+            product: self.product * x,
+            count: self.count + 1.0,
+            up: self.up + log.max(0.0),
+            down: self.down + log.min(0.0),
+        }
+    }
+
+    fn merge(self, other: Self) -> Self {
+        Self {
+            product: self.product * other.product,
+            count: self.count + other.count,
+            up: self.up + other.up,
+            down: self.down + other.down,
+        }
+    }
+
+    fn bound(self, unit: f64, least: f64, greatest: f64) -> (f64, f64) {
+        let error = self.count * unit;
+        let in_range = self.up < greatest.log2() && self.down > least.log2() && error < 1.0;
+        let bound = match in_range {
+            true if self.product.is_finite() => error / (1.0 - error) * self.product.abs(),
+            true => 0.0,
+            false => f64::INFINITY,
+        };
+        (self.product, bound)
+    }
 }
 
 #[cfg(test)]

@@ -4,9 +4,14 @@
 mod accuracy;
 mod reduce;
 mod reduce_rows;
+mod scan;
 mod xpx;
 
-pub use accuracy::{Exact, compensated_bound, exact_sum, product_bound, sum_bound};
+pub use accuracy::{
+    Exact, compensated_bound, exact_prefix_sums, exact_sum, prefix_product_bounds, product_bound,
+    sum_bound,
+};
 pub use reduce::{reduce, reduce_depth};
 pub use reduce_rows::reduce_rows;
+pub use scan::{scan, scan_depth, scan_in};
 pub use xpx::xpx;

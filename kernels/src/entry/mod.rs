@@ -7,5 +7,6 @@ pub mod fences;
 pub mod ladder;
 pub mod reduce;
 pub mod reduce_rows;
+pub mod scan;
 pub mod spin;
 pub mod xpx;

@@ -2,6 +2,8 @@
 
 pub mod barrier;
 pub mod reduce;
+pub mod scan;
 mod stamped;
 
 pub use reduce::reduce;
+pub use scan::scan;

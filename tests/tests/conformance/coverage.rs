@@ -1,6 +1,6 @@
 //! What covers what: the one list of it, and that nothing is left out.
 
-use super::{ladder, reduce, rows};
+use super::{ladder, reduce, rows, scan};
 use cuda_std::launch::Kernel;
 use gridsync::device::KERNELS;
 use gridsync_kernels::entry::barrier as barriers;
@@ -11,6 +11,10 @@ use gridsync_kernels::entry::fences::{
     cost_of_red_release,
 };
 use gridsync_kernels::entry::ladder::ladder_redux_u32;
+use gridsync_kernels::entry::scan::{
+    scan_bulk_sum_f32, scan_bulk_sum_f64, scan_bulk_sum_i32, scan_bulk_sum_i64, scan_bulk_sum_u32,
+    scan_bulk_sum_u64,
+};
 use gridsync_kernels::entry::spin::{spin_acquire, spin_asm, spin_naive, spin_volatile};
 use gridsync_kernels::entry::xpx::{
     xpx_block_barrier, xpx_flip_barrier, xpx_generation_barrier, xpx_grid_barrier,
@@ -93,10 +97,16 @@ const OTHERS: &[(&str, &str)] = &[
 ];
 
 /// Those that take what came with a compute capability, which says so.
-const SINCE: [(u32, &str, &str); 4] = [
+const SINCE: [(u32, &str, &str); 10] = [
     (90, barriers::cluster_barrier_only::NAME, "barrier"),
     (90, barriers::cluster_barrier_rounds::NAME, "barrier"),
     (90, ladder_redux_u32::NAME, "ladder"),
+    (90, scan_bulk_sum_f32::NAME, "scan"),
+    (90, scan_bulk_sum_f64::NAME, "scan"),
+    (90, scan_bulk_sum_i32::NAME, "scan"),
+    (90, scan_bulk_sum_i64::NAME, "scan"),
+    (90, scan_bulk_sum_u32::NAME, "scan"),
+    (90, scan_bulk_sum_u64::NAME, "scan"),
     (90, xpx_stage_overlapped::NAME, "xpx"),
 ];
 
@@ -110,7 +120,7 @@ fn entries(ptx: &str) -> BTreeSet<&str> {
 
 #[test]
 fn every_entry_point_of_the_ptx_is_tested_and_every_tested_one_is_there() {
-    let reductions = reduce::rows();
+    let (reductions, scans) = (reduce::rows(), scan::rows());
     for image in KERNELS {
         let since = SINCE
             .iter()
@@ -119,6 +129,7 @@ fn every_entry_point_of_the_ptx_is_tested_and_every_tested_one_is_there() {
             .iter()
             .map(|row| row.kernel)
             .chain(rows::kernels())
+            .chain(scans.iter().map(|row| row.kernel))
             .chain(ladder::kernels())
             .chain(OTHERS.iter().map(|(kernel, _)| *kernel))
             .chain(since.map(|(_, kernel, _)| *kernel))

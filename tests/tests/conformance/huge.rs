@@ -6,7 +6,8 @@
 use bytemuck::Pod;
 use cuda_std::f16;
 use gridsync::device::{Buffer, Device, DeviceError};
-use gridsync::primitives::reduce;
+use gridsync::primitives::scan::Form;
+use gridsync::primitives::{Scanner, reduce};
 use gridsync_kernels::op::{ArgMax, Count, Indexed, Or, Sum};
 use gridsync_tests::devices::{skipped, with_cuda};
 
@@ -89,5 +90,37 @@ fn an_index_beyond_two_to_the_32_is_found_on_cuda() {
         let greatest = reduce(ArgMax::<f16, f32>::new(), &input).expect("it should be computed");
         let index = len as u64 - 3;
         assert_eq!(greatest, Some(Indexed { value: 1.0, index }));
+    });
+}
+
+#[test]
+fn a_scan_of_more_than_two_to_the_32_elements_is_right_on_cuda() {
+    with_cuda(|cuda| {
+        let len = (1 << 32) + 9;
+        let places = places(len);
+        let Some(mut array) = zeros_but(cuda, len, &places, 1u32) else {
+            return;
+        };
+        let mut scanner = Scanner::<Sum<u32>>::new(cuda, len).expect("the words should fit");
+        scanner
+            .launch_in_place(&mut array, Form::Inclusive)
+            .expect("it should launch");
+        let sum_at = |place: usize| {
+            let mut sum = 0u32;
+            let at = array.address() + (place * size_of::<u32>()) as u64;
+            // SAFETY: every place lies within the buffer, which is live; the copy waits for the scan.
+            unsafe {
+                cuda.backend()
+                    .download(at, bytemuck::bytes_of_mut(&mut sum))
+            }
+            .expect("a sum should be copied");
+            sum as usize
+        };
+        for &place in &places {
+            let up_to = |end: usize| places.iter().filter(|&&one| one <= end).count();
+            assert_eq!(sum_at(place), up_to(place), "at {place}");
+            let next = (place + 1).min(len - 1);
+            assert_eq!(sum_at(next), up_to(next), "at {next}");
+        }
     });
 }

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `reduce` | every reduction × size × backend, and every schedule of the emulator |
 //! | `rows` | every reduction of rows × shape × backend, from any start, under every schedule |
+//! | `scan` | every scan × size × backend × schedule, starts, in place, order, stamps |
 //! | `alignment` | views that start 0 to 8 elements past an aligned address |
 //! | `special` | NaN, infinities and zeros of either sign, wherever they stand |
 //! | `arguments` | argmin and argmax: NaN, zeros, equal ones, wherever they stand |
@@ -62,6 +63,7 @@ mod reduce;
 mod repeat;
 mod residues;
 mod rows;
+mod scan;
 mod special;
 mod spin;
 mod xpx;

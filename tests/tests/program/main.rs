@@ -12,6 +12,7 @@ mod help;
 mod lab;
 mod reduce;
 mod rows;
+mod scan;
 mod special;
 mod usage;
 mod verify;

@@ -1,7 +1,7 @@
 //! `gridsync verify`.
 
 use crate::call::{WRONG_USAGE, without_cuda};
-use gridsync::verify::reduce_kinds;
+use gridsync::verify::{reduce_kinds, row_kinds, scan_kinds};
 use serde_json::Value;
 
 #[test]
@@ -17,15 +17,17 @@ fn every_kernel_is_proved_right_on_the_emulator() {
     let json = without_cuda(&args, b"").json();
     assert_eq!(json["device"], "emulator");
     let cases = json["cases"].as_array().expect("there should be cases");
-    let is_reduction = |case: &Value| {
-        case["case"]
-            .as_str()
-            .is_some_and(|name| name.starts_with("reduce "))
+    let of = |primitive: &str| {
+        let named = |case: &&Value| {
+            let name = case["case"].as_str().unwrap_or_default();
+            name.starts_with(&format!("{primitive} "))
+        };
+        cases.iter().filter(named).count()
     };
-    let (reductions, others): (Vec<_>, Vec<_>) = cases.iter().partition(|case| is_reduction(case));
-    assert_eq!(reductions.len(), reduce_kinds().len());
+    assert_eq!(of("reduce"), reduce_kinds().len() + row_kinds().len());
+    assert_eq!(of("scan"), scan_kinds().len());
     assert!(
-        others.iter().any(|case| case["case"] == "barrier, grid"),
+        cases.iter().any(|case| case["case"] == "barrier, grid"),
         "{json}"
     );
     for case in cases {

@@ -143,7 +143,8 @@ where
     Ok((reducer.result()?, median_us))
 }
 
-pub(super) fn median(mut times: Vec<f64>) -> f64 {
+/// The middle one of some times.
+pub(in crate::cli) fn median(mut times: Vec<f64>) -> f64 {
     times.sort_by(f64::total_cmp);
     times[times.len() / 2]
 }

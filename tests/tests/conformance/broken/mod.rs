@@ -5,3 +5,4 @@ mod barriers;
 mod kernels;
 mod ladder;
 mod reductions;
+mod scans;

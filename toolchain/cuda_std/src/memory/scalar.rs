@@ -23,13 +23,16 @@ pub unsafe trait Scalar: Copy + Default + Send + Sync + 'static {
 /// A short array whose length the element type sets. Its operations are written out, element by
 /// element, so that on the device it lives in registers: an array that is indexed by a variable
 /// would live in local memory. So an index into one is a constant, or what [`from_fn`](Self::from_fn)
-/// passes on.
+/// and [`for_each`](Self::for_each) pass on.
 pub trait Pack<A: Copy>: Copy + Index<usize, Output = A> {
     /// Every element is `value`.
     fn splat(value: A) -> Self;
 
-    /// Element `i` is `f(i)`.
-    fn from_fn(f: impl Fn(usize) -> A) -> Self;
+    /// Element `i` is `f(i)`, called in order.
+    fn from_fn(f: impl FnMut(usize) -> A) -> Self;
+
+    /// Calls `f` with each index and its element, in order.
+    fn for_each(self, f: impl FnMut(usize, A));
 
     /// Combines two packs element by element.
     fn zip(self, other: Self, f: impl Fn(A, A) -> A) -> Self;
@@ -50,8 +53,13 @@ macro_rules! packs {
             }
 
             #[inline(always)]
-            fn from_fn(f: impl Fn(usize) -> A) -> Self {
+            fn from_fn(mut f: impl FnMut(usize) -> A) -> Self {
                 [$(f($i)),*]
+            }
+
+            #[inline(always)]
+            fn for_each(self, mut f: impl FnMut(usize, A)) {
+                $(f($i, self[$i]);)*
             }
 
             #[inline(always)]
@@ -85,8 +93,13 @@ impl<A: Copy> Pack<A> for [A; 1] {
     }
 
     #[inline(always)]
-    fn from_fn(f: impl Fn(usize) -> A) -> Self {
+    fn from_fn(mut f: impl FnMut(usize) -> A) -> Self {
         [f(0)]
+    }
+
+    #[inline(always)]
+    fn for_each(self, mut f: impl FnMut(usize, A)) {
+        f(0, self[0]);
     }
 
     #[inline(always)]

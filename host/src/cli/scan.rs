@@ -1,0 +1,355 @@
+//! `gridsync scan`: what all elements of an array up to each one combine to.
+
+use super::choice::Place;
+use super::exit::{Usage, Wrong};
+use super::number::Number;
+use super::reduce::median;
+use super::{Global, output};
+use bytemuck::Pod;
+use clap::ValueEnum;
+use cuda_std::{bf16, f16};
+use gridsync::data::{self, Array, Dtype, Input, Output};
+use gridsync::device::Device;
+use gridsync::primitives::scan::{Form, scan_on_cpu};
+use gridsync::primitives::{Check, ScanCheck, ScanChecked, Scanner};
+use gridsync::reference;
+use gridsync_kernels::entry::scan::Scannable;
+use gridsync_kernels::op::{And, Count, Max, Min, Or, Product, Sum, Xor};
+use serde_json::{Value, json};
+use std::ffi::OsString;
+use std::time::Instant;
+
+/// Scan an array: write, for each element, what all up to it combine to
+///
+/// The array is taken as flat, in C order, and the output has one dimension, as numpy.cumsum without
+/// an axis. Integers are summed and multiplied in 64 bits and wrap around there: the output of i32
+/// is i64, that of u32 u64. Floating-point sums and products are taken in a fixed order, in f32 for
+/// f32, f16 and bf16 and in f64 for f64, unless --acc says otherwise; the output is of that type.
+/// Counts are written as u64. From a NaN on a sum, product, minimum and maximum is NaN; -0 is less than
+/// +0; count counts what differs from zero. sum is for all element types; prod, min and max for those
+/// of 4 and 8 bytes; xor, and and or for i32 and u32; count for those and f32. An exclusive scan
+/// begins with the value of no elements: 0 for sum (-0.0 if floating point), count, xor and or, 1 for
+/// prod, all bits for and, the greatest value for min (inf if floating point), the least for max.
+/// An output is written whole or not at all, and not if --check finds it wrong.
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Scan {
+    /// A .npy file, or raw little-endian numbers (with --dtype); `-` is standard input.
+    input: OsString,
+    /// What to combine the elements by.
+    #[arg(long)]
+    op: Op,
+    /// Leave out the element itself: combine those before it.
+    #[arg(long)]
+    exclusive: bool,
+    /// The element type of raw input: f16 bf16 f32 f64 i32 u32 i64 u64.
+    #[arg(long)]
+    dtype: Option<Dtype>,
+    /// The type to accumulate a floating-point sum or product in.
+    #[arg(long)]
+    acc: Option<Acc>,
+    /// The .npy file to write; `-` is standard output, which then has nothing else.
+    #[arg(short, long, value_name = "OUT")]
+    output: OsString,
+    /// Compare the results with a loop on the CPU, and print the worst difference and its bound.
+    #[arg(long)]
+    check: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Op {
+    Sum,
+    Prod,
+    Min,
+    Max,
+    Xor,
+    And,
+    Or,
+    Count,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Acc {
+    F32,
+    F64,
+}
+
+/// What a scan gave.
+struct Outcome {
+    /// The type of the results.
+    dtype: Dtype,
+    bytes: Vec<u8>,
+    check: Option<ScanCheck<Number>>,
+    median_us: f64,
+}
+
+impl Outcome {
+    fn gb_per_s(&self, array: &Array) -> f64 {
+        (array.bytes().len() + self.bytes.len()) as f64 / self.median_us / 1e3
+    }
+
+    /// The check that failed, if one has.
+    fn failed(&self) -> Option<ScanCheck<Number>> {
+        self.check.filter(|scan| !scan.check.ok)
+    }
+}
+
+impl Scan {
+    pub(crate) fn run(self, global: &Global) -> anyhow::Result<()> {
+        let to = Output::parse(self.output.clone());
+        if to == Output::Stdout && global.json {
+            let why =
+                "standard output takes the array or the JSON, not both: write to a file by -o";
+            return Err(Usage(why.into()).into());
+        }
+        let array = data::read(&Input::parse(self.input.clone()), self.dtype)?;
+        self.refuse_what_makes_no_sense(array.dtype())?;
+        let place = global.device.place()?;
+        if global.verbose {
+            let (n, dtype) = (array.len(), array.dtype());
+            eprintln!("{n} elements of {dtype} on {}", place.name());
+        }
+        let outcome = self.dispatch(&array, &place)?;
+        if outcome.failed().is_none() {
+            let shape = [array.len() as u64];
+            data::write_npy(&to, outcome.dtype, &shape, &outcome.bytes)?;
+        }
+        if to != Output::Stdout {
+            let text = || self.text(&to, &array, &place, &outcome);
+            let json = || self.json(&to, &array, &place, &outcome);
+            if !global.quiet || global.json {
+                output::result(global, text, json)?;
+            }
+        }
+        match outcome.failed() {
+            Some(ScanCheck { at, check }) => Err(Wrong(format!(
+                "the result at {at} is wrong, and nothing was written: the reference says {}, it is off by {:e}, allowed are {:e}",
+                check.reference.text(),
+                check.abs_err,
+                check.bound
+            ))
+            .into()),
+            None => Ok(()),
+        }
+    }
+
+    fn form(&self) -> Form {
+        match self.exclusive {
+            false => Form::Inclusive,
+            true => Form::Exclusive,
+        }
+    }
+
+    fn op_name(&self) -> String {
+        self.op
+            .to_possible_value()
+            .map_or_else(String::new, |value| value.get_name().into())
+    }
+
+    fn refuse_what_makes_no_sense(&self, dtype: Dtype) -> anyhow::Result<()> {
+        let is_float = matches!(dtype, Dtype::F16 | Dtype::Bf16 | Dtype::F32 | Dtype::F64);
+        let usage = |message: String| Err(Usage(message).into());
+        match self.acc {
+            Some(_) if !is_float => usage(format!(
+                "--acc is for floating-point elements; {dtype} is accumulated in 64-bit integers"
+            )),
+            Some(_) if !matches!(self.op, Op::Sum | Op::Prod) => usage(format!(
+                "--acc is for sum and prod; {} rounds nothing",
+                self.op_name()
+            )),
+            Some(Acc::F32) if dtype == Dtype::F64 => {
+                usage("--acc f32 would lose digits of f64 elements: leave it out".into())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Says that the operation scans other element types than `dtype`.
+    fn no_such(&self, dtype: Dtype, types: &[Dtype]) -> String {
+        let names: Vec<_> = types.iter().map(|dtype| dtype.name()).collect();
+        format!(
+            "--op {} scans elements of {}, not of {dtype}: convert them",
+            self.op_name(),
+            names.join(" ")
+        )
+    }
+
+    fn dispatch(&self, array: &Array, place: &Place) -> anyhow::Result<Outcome> {
+        macro_rules! by_dtype {
+            ($($dtype:ident: $op:ty;)*) => {
+                match array.dtype() {
+                    $(Dtype::$dtype => scan(<$op>::new(), array, place, self.form(), self.check),)*
+                    #[allow(unreachable_patterns)]
+                    dtype => {
+                        let types: &[Dtype] = &[$(Dtype::$dtype),*];
+                        Err(Usage(self.no_such(dtype, types)).into())
+                    }
+                }
+            };
+        }
+        let wide = self.acc == Some(Acc::F64);
+        match self.op {
+            Op::Sum if wide => by_dtype! {
+                F16: Sum<f16, f64>; Bf16: Sum<bf16, f64>; F32: Sum<f32, f64>; F64: Sum<f64>;
+            },
+            Op::Sum => by_dtype! {
+                F16: Sum<f16, f32>; Bf16: Sum<bf16, f32>; F32: Sum<f32>; F64: Sum<f64>;
+                I32: Sum<i32, i64>; U32: Sum<u32, u64>; I64: Sum<i64>; U64: Sum<u64>;
+            },
+            Op::Prod if wide => by_dtype! { F32: Product<f32, f64>; F64: Product<f64>; },
+            Op::Prod => by_dtype! {
+                F32: Product<f32>; F64: Product<f64>; I32: Product<i32, i64>;
+                U32: Product<u32, u64>; I64: Product<i64>; U64: Product<u64>;
+            },
+            Op::Min => by_dtype! {
+                F32: Min<f32>; F64: Min<f64>; I32: Min<i32>; U32: Min<u32>; I64: Min<i64>;
+                U64: Min<u64>;
+            },
+            Op::Max => by_dtype! {
+                F32: Max<f32>; F64: Max<f64>; I32: Max<i32>; U32: Max<u32>; I64: Max<i64>;
+                U64: Max<u64>;
+            },
+            Op::Xor => by_dtype! { I32: Xor<i32>; U32: Xor<u32>; },
+            Op::And => by_dtype! { I32: And<i32>; U32: And<u32>; },
+            Op::Or => by_dtype! { I32: Or<i32>; U32: Or<u32>; },
+            Op::Count => by_dtype! { F32: Count<f32>; I32: Count<i32>; U32: Count<u32>; },
+        }
+    }
+
+    fn json(&self, to: &Output, array: &Array, place: &Place, outcome: &Outcome) -> Value {
+        let written = outcome.failed().is_none().then(|| to.to_string());
+        json!({
+            "op": self.op_name(),
+            "dtype": array.dtype().name(),
+            "n": array.len(),
+            "device": place.name(),
+            "variant": variant(place),
+            "output": written,
+            "median_us": output::number(outcome.median_us),
+            "gb_per_s": output::number(outcome.gb_per_s(array)),
+            "check": outcome.check.map(|ScanCheck { at, check }| json!({
+                "at": at,
+                "reference": check.reference.json(),
+                "abs_err": output::number(check.abs_err),
+                "bound": output::number(check.bound),
+                "ok": check.ok,
+            })),
+        })
+    }
+
+    fn text(&self, to: &Output, array: &Array, place: &Place, outcome: &Outcome) -> String {
+        let form = match self.form() {
+            Form::Inclusive => "inclusive",
+            Form::Exclusive => "exclusive",
+        };
+        let mut text = format!(
+            "{form} {} of {} {} elements on {}: {:.1} µs, {:.1} GB/s",
+            self.op_name(),
+            array.len(),
+            array.dtype(),
+            place.name(),
+            outcome.median_us,
+            outcome.gb_per_s(array)
+        );
+        if let Some(ScanCheck { at, check }) = outcome.check {
+            let verdict = match check.ok {
+                true if check.bound == f64::INFINITY => {
+                    "nothing can be promised, since partial results may overflow"
+                }
+                true => "right",
+                false => "WRONG",
+            };
+            text += &format!(
+                "\nworst at {at}: reference {}, off by {:e}, allowed {:e}: {verdict}",
+                check.reference.text(),
+                check.abs_err,
+                check.bound,
+            );
+        }
+        if outcome.failed().is_none() {
+            text += &format!("\n{to}: {} elements of {}", array.len(), outcome.dtype);
+        }
+        text
+    }
+}
+
+/// The name of what is run.
+fn variant(place: &Place) -> &'static str {
+    match place {
+        Place::Device(_) => "single-pass",
+        Place::Cpu => "rayon",
+    }
+}
+
+/// Scans, checks if asked to, and times: the median of several runs where a run is cheap.
+fn scan<O>(op: O, array: &Array, place: &Place, form: Form, check: bool) -> anyhow::Result<Outcome>
+where
+    O: Scannable + ScanChecked,
+    O::Element: Pod + data::Scalar,
+    O::Accumulator: Pod + data::Scalar + Into<Number>,
+{
+    let input = array.as_slice::<O::Element>()?;
+    let (results, median_us) = match place {
+        Place::Cpu => time_on_cpu(op, input, form),
+        Place::Device(device) => time_on_device::<O>(device, input, form)?,
+    };
+    let depth = reference::scan_depth::<O>(input.len());
+    let check = match check {
+        true => op.check_scan(input, &results, form, depth),
+        false => None,
+    };
+    Ok(Outcome {
+        dtype: <O::Accumulator as data::Scalar>::DTYPE,
+        bytes: bytemuck::cast_slice(&results).to_vec(),
+        check: check.map(|ScanCheck { at, check }| ScanCheck {
+            at,
+            check: Check {
+                reference: check.reference.into(),
+                abs_err: check.abs_err,
+                bound: check.bound,
+                ok: check.ok,
+            },
+        }),
+        median_us,
+    })
+}
+
+fn time_on_cpu<O: Scannable>(
+    op: O,
+    input: &[O::Element],
+    form: Form,
+) -> (Vec<O::Accumulator>, f64) {
+    let mut times = Vec::new();
+    let mut results = Vec::new();
+    for _ in 0..3 {
+        let start = Instant::now();
+        results = scan_on_cpu(op, input, form);
+        times.push(start.elapsed().as_secs_f64() * 1e6);
+    }
+    (results, median(times))
+}
+
+/// The results, and the median time of the kernel in µs.
+fn time_on_device<O>(
+    device: &Device,
+    input: &[O::Element],
+    form: Form,
+) -> anyhow::Result<(Vec<O::Accumulator>, f64)>
+where
+    O: Scannable,
+    O::Element: Pod,
+    O::Accumulator: Pod,
+{
+    let input = device.upload(input)?;
+    let mut results = device.alloc(input.len())?;
+    let mut scanner = Scanner::<O>::new(device, input.len())?;
+    let emulated = device.properties().is_emulated();
+    if !emulated {
+        // The first launch compiles the kernel.
+        scanner.launch(&input, &mut results, form)?;
+    }
+    let runs = if emulated { 1 } else { 9 };
+    let times = (0..runs).map(|_| device.time(|| scanner.launch(&input, &mut results, form)));
+    let median_us = median(times.collect::<Result<_, _>>()?);
+    Ok((results.download()?, median_us))
+}

@@ -1,0 +1,277 @@
+//! Scans: what all elements of an array up to each one combine to.
+
+use crate::device::{Buffer, Device, DeviceError, Geometry};
+use crate::launch::resident_blocks;
+use crate::reference;
+use bytemuck::Pod;
+use cuda_std::memory::{Global, Scalar};
+use gridsync_kernels::entry::scan::Scannable;
+use gridsync_kernels::grid::scan::{BULK_SHARED, BULK_THREADS, STATE, ScanOperation, Shape};
+use gridsync_kernels::op::{Carried, Operation};
+use std::marker::PhantomData;
+use std::ops::Range;
+
+pub use gridsync_kernels::grid::scan::Form;
+
+/// How a scan goes about it. The bits are the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Design {
+    /// A block for each tile, which it holds in registers: everywhere, and for every operation.
+    Registers,
+    /// Blocks that stay, through which tiles go by bulk copies: for sums of f32, f64, i32, u32, i64
+    /// and u64 in their own type, from compute capability 9.0 on.
+    Bulk,
+}
+
+/// Bytes of an array from which on it is scanned by bulk copies, where it can be. Below, on an H200,
+/// the other design was faster (2026-11-21).
+const BULK_FROM: usize = 8 << 20;
+
+/// Scans `input` by `op` on its device, into a new buffer of the same length.
+///
+/// The first result of an exclusive scan is the identity of the operation. To scan more than once
+/// keep a [`Scanner`]: it allocates only when it is made.
+///
+/// # Errors
+/// Those of the device.
+pub fn scan<O: Scannable>(
+    _op: O,
+    input: &Buffer<O::Element>,
+    form: Form,
+) -> Result<Buffer<O::Accumulator>, DeviceError>
+where
+    O::Element: Pod,
+    O::Accumulator: Pod,
+{
+    let device = input.device();
+    let mut output = device.alloc(input.len())?;
+    Scanner::<O>::new(device, input.len())?.launch(input, &mut output, form)?;
+    Ok(output)
+}
+
+/// Scans `input` by `op` on the CPU, on all its cores, to the same bits.
+pub fn scan_on_cpu<O: ScanOperation>(
+    op: O,
+    input: &[O::Element],
+    form: Form,
+) -> Vec<O::Accumulator> {
+    reference::scan(op, input, form)
+}
+
+/// Scans by one operation on one device: the memory that they work in.
+///
+/// One launch per scan, which reads and writes the array once. A floating-point result depends on the
+/// input alone: every GPU, the emulator and the CPU give the same bits ([`Shape`] says in which order
+/// they combine).
+pub struct Scanner<O: Scannable> {
+    device: Device,
+    words: Buffer<u64>,
+    state: Buffer<u32>,
+    /// What was asked for.
+    design: Option<Design>,
+    /// How many blocks of the kernel by bulk copies fit at once, once that has been asked.
+    resident: Option<u32>,
+    operation: PhantomData<O>,
+}
+
+impl<O: Scannable> Scanner<O>
+where
+    O::Element: Pod,
+    O::Accumulator: Pod,
+{
+    /// Allocates what scans on `device` of up to `longest` elements work in: about 8 bytes for each
+    /// tile of 4 to 32 KiB, twice as much for accumulators of 8 bytes.
+    ///
+    /// # Errors
+    /// Those of the device.
+    ///
+    /// # Panics
+    /// If they are more than a scan can have tiles for, from 16 TiB on.
+    pub fn new(device: &Device, longest: usize) -> Result<Self, DeviceError> {
+        let words = Shape::most_places::<O::Element, O::Accumulator>(longest);
+        Ok(Self {
+            device: device.clone(),
+            words: device.zeroed(words * O::Accumulator::HALVES)?,
+            state: device.zeroed(STATE)?,
+            design: None,
+            resident: None,
+            operation: PhantomData,
+        })
+    }
+
+    /// Scans by `design` from now on, not by what is faster for the length. Arrays of 1 MiB and less,
+    /// and those that do not begin at multiples of 16 bytes, are scanned in registers all the same.
+    ///
+    /// # Errors
+    /// [`DeviceError::Unsupported`] if the operation has no kernel of that design, or the device
+    /// cannot run it.
+    pub fn with_design(mut self, design: Design) -> Result<Self, DeviceError> {
+        if design == Design::Bulk && !self.has_bulk() {
+            return Err(DeviceError::Unsupported {
+                what: "a scan by bulk copies",
+                device: self.device.properties().name.clone(),
+                needs: "it takes a sum of numbers of 4 or 8 bytes in their own type, compute capability 9.0 and 192 KiB of shared memory a block",
+            });
+        }
+        self.design = Some(design);
+        Ok(self)
+    }
+
+    /// Whether there is a kernel by bulk copies, and the device can run it.
+    fn has_bulk(&self) -> bool {
+        let device = self.device.properties();
+        let is_new = device.compute >= 90 || device.is_emulated();
+        O::HAS_BULK && is_new && device.shared_per_block_optin >= BULK_SHARED
+    }
+
+    /// By which design these views are scanned.
+    fn design_for(
+        &self,
+        shape: Shape,
+        input: Global<O::Element>,
+        output: Global<O::Accumulator>,
+    ) -> Design {
+        let is_aligned = input.unaligned_head() == 0 && output.unaligned_head() == 0;
+        let is_large = shape == Shape::for_bulk::<O::Element>(input.len());
+        let is_faster = input.len() * size_of::<O::Element>() >= BULK_FROM
+            && !self.device.properties().is_emulated();
+        match self.design {
+            Some(Design::Registers) => Design::Registers,
+            None if !is_faster => Design::Registers,
+            _ if is_large && is_aligned && self.has_bulk() => Design::Bulk,
+            _ => Design::Registers,
+        }
+    }
+
+    /// The launch of the kernel by bulk copies over so many tiles: blocks that fit at once, and no more
+    /// than tiles.
+    fn bulk_geometry(&mut self, tiles: u32) -> Result<Geometry, DeviceError> {
+        let resident = match self.resident {
+            Some(resident) => resident,
+            None => resident_blocks::<O::Bulk>(&self.device, BULK_THREADS, BULK_SHARED)?,
+        };
+        self.resident = Some(resident);
+        // If not one fits, the launch says so.
+        let blocks = tiles.min(resident.max(1));
+        Ok(Geometry::new(blocks, BULK_THREADS).with_dynamic_shared(BULK_SHARED))
+    }
+
+    /// Puts the scan of `input` into `output` into the stream. Waits for nothing, and allocates only
+    /// if the input is longer than any before and than what this was made for.
+    ///
+    /// # Errors
+    /// [`DeviceError::LengthMismatch`] if the lengths differ, [`DeviceError::OtherDevice`] if a buffer
+    /// is not on the device of this scanner, and those of the launch.
+    pub fn launch(
+        &mut self,
+        input: &Buffer<O::Element>,
+        output: &mut Buffer<O::Accumulator>,
+        form: Form,
+    ) -> Result<(), DeviceError> {
+        self.launch_part(input, 0..input.len(), output, 0..output.len(), form)
+    }
+
+    /// The same of the elements `part` of `input`, into those of `output` in `into`. Parts that do not
+    /// begin at a multiple of 16 bytes are scanned more slowly, to the same bits.
+    ///
+    /// # Errors
+    /// As for [`launch`](Self::launch).
+    ///
+    /// # Panics
+    /// If a part does not lie within its buffer.
+    pub fn launch_part(
+        &mut self,
+        input: &Buffer<O::Element>,
+        part: Range<usize>,
+        output: &mut Buffer<O::Accumulator>,
+        into: Range<usize>,
+        form: Form,
+    ) -> Result<(), DeviceError> {
+        self.device.expect_own(input)?;
+        self.device.expect_own(output)?;
+        if part.len() != into.len() {
+            return Err(DeviceError::LengthMismatch {
+                buffer: into.len(),
+                given: part.len(),
+            });
+        }
+        let views = (part_of(input, &part), part_of(output, &into));
+        // SAFETY: the views are of buffers that are borrowed, the output alone, and of one length.
+        unsafe { self.launch_views(views.0, views.1, form) }
+    }
+
+    /// Puts the scan of `array` into the stream, over its elements. Otherwise as
+    /// [`launch`](Self::launch).
+    ///
+    /// # Errors
+    /// As for [`launch`](Self::launch).
+    pub fn launch_in_place<T: Scalar + Pod>(
+        &mut self,
+        array: &mut Buffer<T>,
+        form: Form,
+    ) -> Result<(), DeviceError>
+    where
+        O: Operation<Element = T, Accumulator = T>,
+    {
+        self.device.expect_own(array)?;
+        // SAFETY: both views are the whole of a buffer that is borrowed alone.
+        unsafe { self.launch_views(array.view(), array.view(), form) }
+    }
+
+    /// # Safety
+    ///
+    /// The views are as long as each other and are the same or lie apart. Their memory is of this
+    /// device, lives until the launch has ended, and nobody else writes it or reads the output.
+    unsafe fn launch_views(
+        &mut self,
+        input: Global<O::Element>,
+        output: Global<O::Accumulator>,
+        form: Form,
+    ) -> Result<(), DeviceError> {
+        if input.is_empty() {
+            return Ok(());
+        }
+        let shape = Shape::of::<O::Element, O::Accumulator>(input.len());
+        let words = shape.places() * O::Accumulator::HALVES;
+        if words > self.words.len() {
+            // No word holds a stamp to come: the state goes on, and the new words are 0.
+            self.words = self.device.zeroed(words)?;
+        }
+        let (words, state) = (self.words.view(), self.state.view());
+        let launched = match self.design_for(shape, input, output) {
+            Design::Registers => {
+                let geometry = Geometry::new(shape.tiles, shape.threads());
+                let (rows, group) = (shape.rows, shape.group);
+                let args = (input, output, words, state, rows, group, form as u32);
+                // SAFETY: the shape is that of the input, and the grid that of the shape; the words
+                // have room for it; they and the state were zeroed and each launch leaves them for the
+                // next; `&mut self` and the order of the stream keep other launches off them; a dropped
+                // buffer waits for the stream; the caller vouches for the views.
+                unsafe { self.device.launch::<O::Kernel>(&geometry, args) }
+            }
+            Design::Bulk => {
+                let geometry = self.bulk_geometry(shape.tiles)?;
+                let args = (input, output, words, state, shape.tiles, form as u32);
+                // SAFETY: the same; and the shape is the kernel's, and both views begin at multiples of
+                // 16 bytes.
+                unsafe { self.device.launch::<O::Bulk>(&geometry, args) }
+            }
+        };
+        if launched.is_err() {
+            // The emulator goes on after a fault, which may have left tickets half drawn.
+            self.words.zero()?;
+            self.state.zero()?;
+        }
+        launched
+    }
+}
+
+/// The elements `part` of `buffer`.
+fn part_of<T: Scalar + Pod>(buffer: &Buffer<T>, part: &Range<usize>) -> Global<T> {
+    assert!(
+        part.start <= part.end && part.end <= buffer.len(),
+        "a part {part:?} of {} elements",
+        buffer.len()
+    );
+    buffer.view().part(part.start, part.len())
+}

@@ -1,0 +1,161 @@
+//! Scans: one kernel per operation and element type.
+
+use crate::grid;
+use crate::grid::scan::{Form, Workspace};
+use crate::op::{And, Count, Max, Min, Or, Product, Sum, Xor};
+use cuda_std::prelude::*;
+use cuda_std::{bf16, f16};
+
+/// What every scan kernel takes: `(input, output, words, state, rows, group, form)` as in
+/// [`grid::scan()`], the form as its number. On the host only.
+#[cfg(not(target_arch = "nvptx64"))]
+pub type Arguments<T, A> = (
+    Global<T>,
+    Global<A>,
+    Global<u64>,
+    Global<u32>,
+    u32,
+    u32,
+    u32,
+);
+
+/// The same of a kernel by bulk copies: `(input, output, words, state, tiles, form)` as in
+/// [`grid::scan::scan_by_bulk`]. On the host only.
+#[cfg(not(target_arch = "nvptx64"))]
+pub type BulkArguments<T, A> = (Global<T>, Global<A>, Global<u64>, Global<u32>, u32, u32);
+
+/// The operations that have a scan kernel, and which kernel that is. On the host only.
+#[cfg(not(target_arch = "nvptx64"))]
+pub trait Scannable: grid::scan::ScanOperation {
+    /// The kernel.
+    type Kernel: cuda_std::launch::Kernel<Args = Arguments<Self::Element, Self::Accumulator>>;
+
+    /// The kernel by bulk copies; [`NoBulk`] if there is none.
+    type Bulk: cuda_std::launch::Kernel<Args = BulkArguments<Self::Element, Self::Accumulator>>;
+
+    /// Whether there is a kernel by bulk copies.
+    const HAS_BULK: bool;
+}
+
+/// The kernel by bulk copies of an operation that has none: nobody launches it. On the host only.
+#[cfg(not(target_arch = "nvptx64"))]
+pub struct NoBulk<T, A>(core::marker::PhantomData<(T, A)>);
+
+#[cfg(not(target_arch = "nvptx64"))]
+impl<T: Scalar, A: Scalar> cuda_std::launch::Kernel for NoBulk<T, A> {
+    const NAME: &'static str = "no scan by bulk copies";
+    const COOPERATIVE: bool = false;
+    type Args = BulkArguments<T, A>;
+
+    unsafe fn run(_: Self::Args) {
+        unreachable!("{}", Self::NAME)
+    }
+}
+
+macro_rules! kernels {
+    ($blocks:literal on a multiprocessor;
+     $($name:ident: $op:ty, $element:ty => $accumulator:ty $(, $bulk:ident)?;)*) => {$(
+        #[doc = concat!("Scans by [`", stringify!($op), "`]: see [`grid::scan()`].")]
+        ///
+        /// # Safety
+        ///
+        /// The arguments and the grid are as [`grid::scan()`] wants them, and no other launch uses
+        /// `words` or `state` until this one has ended.
+        #[kernel(max_threads = 256, min_blocks = $blocks)]
+        pub unsafe fn $name(
+            input: Global<$element>,
+            output: Global<$accumulator>,
+            words: Global<u64>,
+            state: Global<u32>,
+            rows: u32,
+            group: u32,
+            form: u32,
+        ) {
+            let workspace = Workspace { words, state };
+            grid::scan(<$op>::new(), input, output, workspace, rows, group, Form::of(form));
+        }
+
+        kernels!(@ $op, $element, $accumulator, $name $(, $bulk)?);
+    )*};
+    (@ $op:ty, $element:ty, $accumulator:ty, $name:ident) => {
+        #[cfg(not(target_arch = "nvptx64"))]
+        impl Scannable for $op {
+            type Kernel = $name;
+            type Bulk = NoBulk<$element, $accumulator>;
+            const HAS_BULK: bool = false;
+        }
+    };
+    (@ $op:ty, $element:ty, $accumulator:ty, $name:ident, $bulk:ident) => {
+        #[doc = concat!("Scans by [`", stringify!($op), "`]: see [`grid::scan::scan_by_bulk`].")]
+        ///
+        /// # Safety
+        ///
+        /// The arguments and the grid are as [`grid::scan::scan_by_bulk`] wants them, and no other
+        /// launch uses `words` or `state` until this one has ended.
+        #[cfg(any(compute_ge_90, not(target_arch = "nvptx64")))]
+        #[kernel(max_threads = 640, min_blocks = 1)]
+        pub unsafe fn $bulk(
+            input: Global<$element>,
+            output: Global<$accumulator>,
+            words: Global<u64>,
+            state: Global<u32>,
+            tiles: u32,
+            form: u32,
+        ) {
+            let workspace = Workspace { words, state };
+            grid::scan::scan_by_bulk(<$op>::new(), input, output, workspace, tiles, Form::of(form));
+        }
+
+        #[cfg(not(target_arch = "nvptx64"))]
+        impl Scannable for $op {
+            type Kernel = $name;
+            type Bulk = $bulk;
+            const HAS_BULK: bool = true;
+        }
+    };
+}
+// Two blocks of 8 warps on a multiprocessor leave a thread 128 registers.
+kernels! {
+    2 on a multiprocessor;
+    scan_sum_f32: Sum<f32>, f32 => f32, scan_bulk_sum_f32;
+    scan_sum_f32_in_f64: Sum<f32, f64>, f32 => f64;
+    scan_sum_i32_in_i64: Sum<i32, i64>, i32 => i64;
+    scan_sum_i32: Sum<i32>, i32 => i32, scan_bulk_sum_i32;
+    scan_sum_u32_in_u64: Sum<u32, u64>, u32 => u64;
+    scan_sum_u32: Sum<u32>, u32 => u32, scan_bulk_sum_u32;
+    scan_sum_f16_in_f32: Sum<f16, f32>, f16 => f32;
+    scan_sum_f16_in_f64: Sum<f16, f64>, f16 => f64;
+    scan_sum_bf16_in_f32: Sum<bf16, f32>, bf16 => f32;
+    scan_sum_bf16_in_f64: Sum<bf16, f64>, bf16 => f64;
+    scan_sum_f64: Sum<f64>, f64 => f64, scan_bulk_sum_f64;
+    scan_sum_i64: Sum<i64>, i64 => i64, scan_bulk_sum_i64;
+    scan_sum_u64: Sum<u64>, u64 => u64, scan_bulk_sum_u64;
+    scan_prod_f32: Product<f32>, f32 => f32;
+    scan_prod_f32_in_f64: Product<f32, f64>, f32 => f64;
+    scan_prod_i32_in_i64: Product<i32, i64>, i32 => i64;
+    scan_prod_u32_in_u64: Product<u32, u64>, u32 => u64;
+    scan_prod_f64: Product<f64>, f64 => f64;
+    scan_prod_i64: Product<i64>, i64 => i64;
+    scan_prod_u64: Product<u64>, u64 => u64;
+    scan_min_f32: Min<f32>, f32 => f32;
+    scan_min_i32: Min<i32>, i32 => i32;
+    scan_min_u32: Min<u32>, u32 => u32;
+    scan_min_f64: Min<f64>, f64 => f64;
+    scan_min_i64: Min<i64>, i64 => i64;
+    scan_min_u64: Min<u64>, u64 => u64;
+    scan_max_f32: Max<f32>, f32 => f32;
+    scan_max_i32: Max<i32>, i32 => i32;
+    scan_max_u32: Max<u32>, u32 => u32;
+    scan_max_f64: Max<f64>, f64 => f64;
+    scan_max_i64: Max<i64>, i64 => i64;
+    scan_max_u64: Max<u64>, u64 => u64;
+    scan_xor_i32: Xor<i32>, i32 => i32;
+    scan_xor_u32: Xor<u32>, u32 => u32;
+    scan_and_i32: And<i32>, i32 => i32;
+    scan_and_u32: And<u32>, u32 => u32;
+    scan_or_i32: Or<i32>, i32 => i32;
+    scan_or_u32: Or<u32>, u32 => u32;
+    scan_count_f32: Count<f32>, f32 => u64;
+    scan_count_i32: Count<i32>, i32 => u64;
+    scan_count_u32: Count<u32>, u32 => u64;
+}

@@ -1,0 +1,80 @@
+//! The ring of stages, each the memory of a tile, and what is known of the tile in each.
+
+use super::{SCANNERS, STAGES};
+use cuda_std::mbarrier;
+use cuda_std::prelude::*;
+use cuda_std::warp::{FULL_MASK, sync_warp};
+
+// The barriers of a stage lie `STAGES` apart.
+/// The tile is there. The loader arrives, and the bytes of the tile.
+pub(super) const FULL: u32 = 0;
+/// The strips' totals are there. The reducers arrive.
+pub(super) const REDUCED: u32 = STAGES;
+/// The prefix is there, and what lies before each strip. A looker arrives.
+pub(super) const PREFIX: u32 = 2 * STAGES;
+/// The stage may be loaded anew. The scanners arrive, the lookers and the first reducer.
+pub(super) const EMPTY: u32 = 3 * STAGES;
+
+shared_array! {
+    /// The barriers of the stages.
+    pub(super) fn gridsync_scan_ring() -> [u64; 4 * STAGES as usize];
+    /// The tile in each stage.
+    pub(super) fn gridsync_scan_tiles() -> [u32; STAGES as usize];
+    /// What the strips of the tile in each stage combine to.
+    pub(super) fn gridsync_scan_strips() -> [u64; (STAGES * SCANNERS) as usize];
+    /// What lies before each strip in its tile.
+    pub(super) fn gridsync_scan_before() -> [u64; (STAGES * SCANNERS) as usize];
+    /// What lies before the tile in each stage.
+    pub(super) fn gridsync_scan_prefix() -> [u64; STAGES as usize];
+}
+
+/// A turn of the ring.
+#[derive(Clone, Copy)]
+pub(super) struct Turn {
+    pub(super) stage: u32,
+    pub(super) parity: u32,
+}
+
+impl Turn {
+    /// Turn `number`, from 0 on.
+    #[inline(always)]
+    pub(super) fn of(number: u32) -> Self {
+        Self {
+            stage: number % STAGES,
+            parity: number / STAGES % 2,
+        }
+    }
+
+    /// Waits for one of its barriers. By all lanes of a warp.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    pub(super) fn wait(self, barrier: u32) {
+        mbarrier::wait(
+            gridsync_scan_ring(),
+            (barrier + self.stage) as usize,
+            self.parity,
+        );
+        sync_warp(FULL_MASK);
+    }
+
+    /// Arrives at one of its barriers.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    pub(super) fn arrive(self, barrier: u32) {
+        mbarrier::arrive(gridsync_scan_ring(), (barrier + self.stage) as usize);
+    }
+
+    /// Waits for the tile of this turn, and gives its number. By all lanes of a warp.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    pub(super) fn tile(self) -> u32 {
+        self.wait(FULL);
+        gridsync_scan_tiles().read(self.stage as usize)
+    }
+
+    /// The place of a strip among those of all stages.
+    #[inline(always)]
+    pub(super) fn strip(self, strip: u32) -> usize {
+        (self.stage * SCANNERS + strip) as usize
+    }
+}

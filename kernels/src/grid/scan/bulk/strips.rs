@@ -1,0 +1,155 @@
+//! The warps that work on a strip of every tile each: those that reduce it, and those that scan it.
+
+use super::look::trees_of_lanes;
+use super::ring::{
+    EMPTY, PREFIX, REDUCED, Turn, gridsync_scan_before, gridsync_scan_prefix, gridsync_scan_strips,
+};
+use super::{BulkOperation, ROWS, Scan};
+use crate::grid::scan::tile::{Held, Places, lift};
+use crate::grid::scan::{Form, ScanOperation};
+use crate::op::Carried;
+use crate::warp;
+use cuda_std::bulk;
+use cuda_std::memory::Pack;
+use cuda_std::prelude::*;
+use cuda_std::warp::{FULL_MASK, WARP_SIZE, sync_warp};
+
+impl<T: Scalar + Carried> Scan<T> {
+    /// Reduces strip `strip` of every tile; the first warp sends what the tile combines to.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    pub(super) fn reduce_strips<O: BulkOperation<T>>(self, op: O, strip: u32, lane: u32) {
+        let mut number = 0;
+        loop {
+            let turn = Turn::of(number);
+            let tile = turn.tile();
+            if tile >= self.tiles {
+                return;
+            }
+            let loaded = self.loaded(op, turn, tile, strip, lane);
+            let total = total(op, loaded, lane);
+            // All lanes have read before the first one arrives for them, here and below.
+            sync_warp(FULL_MASK);
+            if lane == 0 {
+                gridsync_scan_strips()
+                    .cast()
+                    .write(turn.strip(strip), total);
+                turn.arrive(REDUCED);
+            }
+            sync_warp(FULL_MASK);
+            if strip == 0 {
+                turn.wait(REDUCED);
+                let all = warp::total(Self::scan_of_strips(op, turn, lane));
+                sync_warp(FULL_MASK);
+                if lane == 0 {
+                    self.values().send(tile as usize, all);
+                    turn.arrive(EMPTY);
+                }
+                sync_warp(FULL_MASK);
+            }
+            number += 1;
+        }
+    }
+
+    /// Scans strip `strip` of every tile.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    pub(super) fn scan_strips<O: BulkOperation<T>>(self, op: O, strip: u32, lane: u32, form: Form) {
+        let mut number = 0;
+        loop {
+            let turn = Turn::of(number);
+            let tile = turn.tile();
+            if tile >= self.tiles {
+                break;
+            }
+            let loaded = self.loaded(op, turn, tile, strip, lane);
+            let (mut held, _) = Held::<O, ROWS>::scan(op, loaded);
+            if form == Form::Exclusive {
+                held.shift(op);
+            }
+            turn.wait(PREFIX);
+            held.warps = gridsync_scan_before().cast().read(turn.strip(strip));
+            let prefix = gridsync_scan_prefix().cast().read(turn.stage as usize);
+
+            let memory = self.strip(turn, strip);
+            held.results(op, prefix, |row, results| {
+                memory.write_pack(Self::pack(row, lane), results, CacheHint::Default);
+            });
+            bulk::fence_shared();
+            sync_warp(FULL_MASK);
+            if lane == 0 {
+                self.store(memory, tile, strip);
+            }
+            // The stage of the turn before is empty when the copy of it has read it. A strip of which
+            // nothing is copied is of the last tile of all: nothing is loaded after it.
+            if lane == 0 && number > 0 {
+                bulk::wait_read::<1>();
+                Turn::of(number - 1).arrive(EMPTY);
+            }
+            sync_warp(FULL_MASK);
+            number += 1;
+        }
+        // The block's memory goes when it ends.
+        if lane == 0 {
+            bulk::wait_stored();
+        }
+    }
+
+    /// What this lane has of a strip, lifted. What the pack holds that the array ends in, behind the
+    /// end, comes into no result: that of its tile is the last of all.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn loaded<O: BulkOperation<T>>(
+        self,
+        op: O,
+        turn: Turn,
+        tile: u32,
+        strip: u32,
+        lane: u32,
+    ) -> [T::Pack<T>; ROWS] {
+        let (memory, start) = (self.strip(turn, strip), Self::start(tile, strip));
+        let read = |at| lift(op, memory.read_pack(at, CacheHint::Default), start + at);
+        let elements = self.elements_of(tile, strip);
+        if elements == Self::STRIP {
+            return Pack::from_fn(|row| read(Self::pack(row, lane)));
+        }
+        // Compared so that nothing but the constant differs from row to row: else there is a register
+        // for each, all the time.
+        let from_lane = elements.saturating_sub(Self::pack(0, lane));
+        Pack::from_fn(|row| match Self::pack(row, 0) < from_lane {
+            true => read(Self::pack(row, lane)),
+            false => Pack::splat(op.identity()),
+        })
+    }
+
+    /// The first element of a lane's pack in a strip.
+    #[inline(always)]
+    fn pack(row: usize, lane: u32) -> usize {
+        (row * WARP_SIZE as usize + lane as usize) * T::PACK
+    }
+
+    /// Has the results of a strip copied to the output. By one thread.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    fn store(self, memory: Shared<T>, tile: u32, strip: u32) {
+        let (start, elements) = (Self::start(tile, strip), self.elements_of(tile, strip));
+        // Copies are of whole packs.
+        let packed = elements - elements % T::PACK;
+        if packed > 0 {
+            bulk::store(self.output.part(start, packed), memory.part(0, packed));
+        }
+        for at in packed..elements {
+            self.output.write(start + at, memory.read(at));
+        }
+    }
+}
+
+/// What a strip combines to, of which the lanes of a warp have loaded a pack of each row. By all lanes
+/// of the warp, which all have the result.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+fn total<O: ScanOperation>(op: O, loaded: [Places<O>; ROWS], lane: u32) -> O::Accumulator {
+    let packs: [O::Accumulator; ROWS] =
+        Pack::from_fn(|row| loaded[row].in_order(op.identity(), |a, b| op.combine(a, b)));
+    trees_of_lanes(op, packs, lane).in_order(op.identity(), |a, b| op.combine(a, b))
+}

@@ -1,0 +1,204 @@
+//! What lies before a tile: from the words that the tiles before it have sent.
+
+use super::shape::MOST_WARPS;
+use super::{ENDED, Place, STAMP, ScanOperation};
+use crate::grid::stamped::Stamped;
+use crate::op::Carried;
+use crate::warp;
+use cuda_std::prelude::*;
+use cuda_std::warp::{FULL_MASK, sync_warp};
+
+shared_array! {
+    /// For each warp, what the tiles that it looked at combine to, at most 8 bytes each.
+    fn gridsync_scan_looked() -> [u64; MOST_WARPS as usize];
+    /// The same with this block's own tile, if it is the last of its group.
+    fn gridsync_scan_group() -> [u64; MOST_WARPS as usize];
+    /// The base of the group.
+    fn gridsync_scan_base() -> [u64; 1];
+    /// How many blocks had ended.
+    fn gridsync_scan_ended() -> [u32; 1];
+}
+
+/// A tile among the others, and the words that they send each other.
+#[derive(Clone, Copy)]
+pub(super) struct Tiles {
+    pub(super) tile: u32,
+    /// How many there are, two at least.
+    pub(super) tiles: u32,
+    /// How many of them are a group, a power of two.
+    pub(super) group: u32,
+    /// The aggregate of tile t at place t, the base of group g at place `tiles` + g.
+    pub(super) values: Stamped,
+}
+
+impl Tiles {
+    /// The number of the tile in its group.
+    #[inline(always)]
+    fn in_group(self) -> u32 {
+        self.tile & (self.group - 1)
+    }
+
+    /// The number of its group.
+    #[inline(always)]
+    fn group_number(self) -> u32 {
+        self.tile >> self.group.trailing_zeros()
+    }
+
+    /// The place of the base of group `number`.
+    #[inline(always)]
+    fn base(self, number: u32) -> usize {
+        self.tiles as usize + number as usize
+    }
+
+    #[inline(always)]
+    fn is_last(self) -> bool {
+        self.tile == self.tiles - 1
+    }
+
+    /// Whether a group follows for which this tile, as the last of its own, has to find the base.
+    #[inline(always)]
+    fn ends_a_group(self) -> bool {
+        self.in_group() == self.group - 1 && !self.is_last()
+    }
+}
+
+/// Sends the aggregate of the tile and waits for what lies before: gives what that combines to. By
+/// all threads of the block, with a barrier of the block inside unless it is tile 0.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+pub(super) fn prefix<O: ScanOperation>(
+    op: O,
+    tiles: Tiles,
+    aggregate: O::Accumulator,
+    at: Place,
+) -> O::Accumulator {
+    let (mine, values) = (tiles.in_group(), tiles.values);
+    if at.thread == 0 && !tiles.ends_a_group() && !tiles.is_last() {
+        values.send(tiles.tile as usize, aggregate);
+    }
+    // Before its lanes wait: none waits ahead of the one that has yet to send.
+    sync_warp(FULL_MASK);
+    if tiles.tile == 0 {
+        return op.identity();
+    }
+
+    // A thread for each tile before this one in the group; the last thread, for which there is none,
+    // for the base. All are looked at together.
+    let is_for_base = at.thread == at.threads - 1;
+    let group = tiles.group_number();
+    let value = if at.thread < mine {
+        receive(values, (tiles.tile - mine + at.thread) as usize)
+    } else if is_for_base && group > 0 {
+        receive(values, tiles.base(group))
+    } else {
+        op.identity()
+    };
+    let base = gridsync_scan_base().cast::<O::Accumulator>();
+    let value = if is_for_base {
+        base.write(0, value);
+        op.identity()
+    } else {
+        value
+    };
+
+    let looked = gridsync_scan_looked().cast();
+    leave_total(op, looked, value, at);
+    let with_own = gridsync_scan_group().cast();
+    if tiles.ends_a_group() {
+        let value = if at.thread == mine { aggregate } else { value };
+        leave_total(op, with_own, value, at);
+    }
+    thread::sync_threads();
+    let base = base.read(0);
+    if tiles.ends_a_group() {
+        let next = op.combine(base, total_of_warps(op, with_own, at));
+        if at.thread == 0 {
+            values.send(tiles.base(group + 1), next);
+        }
+    }
+    op.combine(base, total_of_warps(op, looked, at))
+}
+
+/// Waits for the value of a place.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+fn receive<T: Carried>(values: Stamped, place: usize) -> T {
+    let mut looked = values.look::<T>(place);
+    spin::until(|| {
+        let is_new = values.is_new::<T>(looked);
+        if !is_new {
+            looked = values.look::<T>(place);
+        }
+        is_new
+    });
+    looked.value()
+}
+
+/// Leaves in `totals` what this warp's values combine to. By all lanes of the warp.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+fn leave_total<O: ScanOperation>(
+    op: O,
+    totals: Shared<O::Accumulator>,
+    value: O::Accumulator,
+    at: Place,
+) {
+    let total = warp::total(warp::scan(op, value));
+    if at.lane == 0 {
+        totals.write(at.warp as usize, total);
+    }
+}
+
+/// What the totals of all warps combine to. By all lanes of a warp, which all have the result.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+fn total_of_warps<O: ScanOperation>(
+    op: O,
+    totals: Shared<O::Accumulator>,
+    at: Place,
+) -> O::Accumulator {
+    warp::total(warp::scan(
+        op,
+        match at.lane {
+            lane if lane < at.warps => totals.read(lane as usize),
+            _ => op.identity(),
+        },
+    ))
+}
+
+/// Leaves the stamp for the next launch. By all threads of the block, after [`prefix`].
+///
+/// The block of the last tile does it: what it has waited for came from all others, which had read
+/// the old stamp before. Stamps begin anew after 2^32 − 1 launches, and what older ones left must go
+/// first, when nobody looks any more: in that one launch blocks count when they end, and the last one
+/// to end does it.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+pub(super) fn leave_for_next(tiles: Tiles, state: Global<u32>, at: Place) {
+    let Stamped { words, stamp, .. } = tiles.values;
+    if stamp != u32::MAX {
+        if tiles.is_last() && at.thread == 0 {
+            state.store(STAMP, stamp, Ordering::Relaxed, Scope::Device);
+        }
+        return;
+    }
+    let ended = gridsync_scan_ended();
+    // All looks of a block come before its count, and all counts before the zeros.
+    thread::sync_threads();
+    if at.thread == 0 {
+        let before = state.fetch_inc(ENDED, tiles.tiles - 1, Ordering::AcqRel, Scope::Device);
+        ended.write(0, before);
+    }
+    thread::sync_threads();
+    if ended.read(0) != tiles.tiles - 1 {
+        return;
+    }
+    let mut word = at.thread as usize;
+    while word < words.len() {
+        words.store(word, 0, Ordering::Relaxed, Scope::Device);
+        word += at.threads as usize;
+    }
+    if at.thread == 0 {
+        state.store(STAMP, 0, Ordering::Relaxed, Scope::Device);
+    }
+}

@@ -1,0 +1,250 @@
+//! The order of a scan: how an array is parted into tiles and groups, and what is combined with what.
+//!
+//! It follows from the length of the array and the sizes of its elements and accumulators alone. So
+//! a floating-point scan has the same bits on every GPU, in the emulator and on a CPU. Below, a ⊕ b
+//! combines a, of earlier elements, with b; nothing is ever swapped, so that the operation need not
+//! commute. The identity ⊕ a and a ⊕ the identity are a.
+//!
+//! **Within a tile.** The array is read by **packs** of 16 bytes. 32 packs side by side are a
+//! **row**, one for each lane of a warp. A warp has `rows` rows, one after the other, and a tile
+//! `warps` warps.
+//!
+//! * `packed(x)`: the elements of the pack up to x, one after the other: ((x₀ ⊕ x₁) ⊕ x₂) ⊕ x.
+//! * `lanes(x)`: the packs of the row before that of x. Their totals go through the scan of
+//!   [`warp::scan`](crate::warp::scan).
+//! * `rows(x)`: the rows of the warp before that of x, one after the other. The total of a row is
+//!   what that scan leaves in lane 31.
+//! * `warps(x)`: the warps of the tile before that of x, by the same scan of the warps' totals: the
+//!   rows of each, one after the other. What this scan leaves for all warps is the **aggregate** of
+//!   the tile.
+//!
+//! **Across tiles.** `group` tiles side by side are a group. `tree(…)` is the balanced binary tree
+//! over `group` leaves, neighbours first; leaves that are not there are the identity.
+//!
+//! * `base(0)` = the identity, `base(g + 1)` = `base(g)` ⊕ `tree(`all aggregates of group g`)`
+//! * `prefix(t)` = `base(g)` ⊕ `tree(`the aggregates of group g before tile t`)`, where t is in g
+//!
+//! **The result** for x, inclusive, is `prefix(t)` ⊕ ((`warps(x)` ⊕ (`rows(x)` ⊕ `lanes(x)`)) ⊕
+//! `packed(x)`). For the exclusive scan `packed(x)` ends before x: it is the identity at the first
+//! place of a pack. In floating point the exclusive scan is therefore not always the inclusive one
+//! moved by a place, to the last bit.
+//!
+//! What lies past the end of the array counts as the identity.
+
+use cuda_std::memory::Scalar;
+use cuda_std::warp::WARP_SIZE;
+
+/// Warps of a block, at most.
+pub(super) const MOST_WARPS: u32 = 8;
+
+/// Tiles of a group: as many as a block has threads, of which each looks at one.
+pub(super) const GROUP: u32 = 256;
+
+/// A size of arrays, and the tiles they are parted into.
+struct Size {
+    /// Bytes of the array, at most.
+    up_to: usize,
+    warps: u32,
+    /// Bytes of accumulators that a lane holds in its rows, unless one row alone takes more.
+    held: usize,
+}
+
+/// The tiles by the bytes of the array: many blocks with little to do for small ones.
+const SIZES: [Size; 2] = [
+    Size {
+        up_to: 1 << 20,
+        warps: 8,
+        held: 16,
+    },
+    Size {
+        up_to: usize::MAX,
+        warps: MOST_WARPS,
+        held: 128,
+    },
+];
+
+/// The tiles of an array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Warps of a block, which has one tile: a power of two, at most 8.
+    pub warps: u32,
+    /// Rows of a warp, at least 1 and at most [`most_rows`] of the types.
+    pub rows: u32,
+    /// Tiles of a group: a power of two from 2 on, at most as many as a block has threads.
+    pub group: u32,
+    /// Tiles of the array; 1 of an empty one.
+    pub tiles: u32,
+}
+
+impl Shape {
+    /// The tiles of an array of `len` elements of `T`, scanned in `A`.
+    ///
+    /// # Panics
+    /// If there are 2^31 tiles or more: from 16 TiB on.
+    #[must_use]
+    pub fn of<T: Scalar, A: Scalar>(len: usize) -> Self {
+        let bytes = len.saturating_mul(size_of::<T>());
+        let [.., last] = &SIZES;
+        let size = SIZES.iter().find(|size| bytes <= size.up_to);
+        let size = size.unwrap_or(last);
+        Self::with::<T>(len, size.warps, rows::<T, A>(size.held), GROUP)
+    }
+
+    /// The tiles of an array of `len` elements of `T`, from the other numbers.
+    ///
+    /// # Panics
+    /// As for [`of`](Self::of).
+    #[must_use]
+    pub fn with<T: Scalar>(len: usize, warps: u32, rows: u32, group: u32) -> Self {
+        let mut shape = Self {
+            warps,
+            rows,
+            group,
+            tiles: 1,
+        };
+        let tiles = len.div_ceil(shape.tile::<T>()).max(1);
+        assert!(tiles < 1 << 31, "{len} elements are too many to scan");
+        shape.tiles = tiles as u32;
+        shape
+    }
+
+    /// Elements of a tile.
+    #[must_use]
+    pub const fn tile<T: Scalar>(self) -> usize {
+        self.warps as usize * self.strip::<T>()
+    }
+
+    /// Elements that a warp has of a tile.
+    #[must_use]
+    pub const fn strip<T: Scalar>(self) -> usize {
+        self.rows as usize * Self::row::<T>()
+    }
+
+    /// Elements of a row.
+    #[must_use]
+    pub const fn row<T: Scalar>() -> usize {
+        WARP_SIZE as usize * T::PACK
+    }
+
+    /// Threads of a block.
+    #[must_use]
+    pub const fn threads(self) -> u32 {
+        self.warps * WARP_SIZE
+    }
+
+    /// Groups of the array.
+    #[must_use]
+    pub const fn groups(self) -> u32 {
+        self.tiles.div_ceil(self.group)
+    }
+
+    /// Places for values that the blocks send to each other: one for each tile and for each group.
+    #[must_use]
+    pub const fn places(self) -> usize {
+        self.tiles as usize + self.groups() as usize
+    }
+
+    /// The most [`places`](Self::places) of any array of up to `longest` elements of `T`, scanned in
+    /// `A`. Small arrays have smaller tiles, and may have more of them than a larger one.
+    ///
+    /// # Panics
+    /// As for [`of`](Self::of).
+    #[must_use]
+    pub fn most_places<T: Scalar, A: Scalar>(longest: usize) -> usize {
+        let lens = SIZES.map(|size| longest.min(size.up_to / size_of::<T>()));
+        let places = lens.map(|len| Self::of::<T, A>(len).places());
+        places.into_iter().max().unwrap_or(0)
+    }
+
+    /// How many times any one element of `T` is combined, at most, before it is in a result: each is
+    /// a rounding in a floating-point sum.
+    ///
+    /// On its way into the aggregate of its tile: in its pack, over the lanes, the rows and the
+    /// warps. From there the three ⊕ of its own tile and that of the prefix; or the tree, a ⊕ for
+    /// each base further on, that of base and tree, and that of the prefix.
+    #[must_use]
+    pub const fn depth<T: Scalar>(self) -> u32 {
+        let aggregate =
+            (T::PACK as u32 - 1) + WARP_SIZE.ilog2() + (self.rows - 1) + self.warps.ilog2();
+        let across = match self.tiles {
+            1 => 0,
+            _ => self.group.ilog2() + self.groups(),
+        };
+        aggregate + 4 + across
+    }
+}
+
+/// Rows whose accumulators of `A`, for elements of `T`, take at most `held` bytes a lane, or one.
+const fn rows<T: Scalar, A: Scalar>(held: usize) -> u32 {
+    match held / (T::PACK * size_of::<A>()) {
+        0 => 1,
+        rows => rows as u32,
+    }
+}
+
+/// Rows of a warp that scans elements of `T` in `A`, in a large array: 1, 2, 4 or 8.
+#[must_use]
+pub const fn most_rows<T: Scalar, A: Scalar>() -> u32 {
+    let [.., last] = &SIZES;
+    rows::<T, A>(last.held)
+}
+
+#[cfg(all(test, not(target_arch = "nvptx64")))]
+mod tests {
+    use super::*;
+    use cuda_std::f16;
+
+    #[test]
+    fn every_length_is_parted_into_tiles_that_hold_it_and_no_more() {
+        let sizes = (0..40).flat_map(|e| [(1 << e) - 1, 1 << e, (1 << e) + 1, 3 << e]);
+        for len in sizes {
+            let shape = Shape::of::<f32, f32>(len);
+            let tiles = shape.tiles as usize;
+            assert!(tiles * shape.tile::<f32>() >= len, "{len}: {shape:?}");
+            assert!((tiles - 1) * shape.tile::<f32>() <= len, "{len}: {shape:?}");
+            assert!(shape.group <= shape.threads(), "{len}: {shape:?}");
+        }
+    }
+
+    #[test]
+    fn what_has_room_for_the_longest_array_has_room_for_all() {
+        for longest in [
+            0,
+            1,
+            4096,
+            (1 << 18) - 1,
+            1 << 18,
+            (1 << 18) + 1,
+            1 << 20,
+            1 << 30,
+        ] {
+            let most = Shape::most_places::<f32, f32>(longest);
+            for len in (0..31).map(|e| 1 << e).filter(|&len| len <= longest) {
+                assert!(
+                    Shape::of::<f32, f32>(len).places() <= most,
+                    "{len} of {longest}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_lane_holds_fewer_rows_of_what_takes_more_registers() {
+        assert_eq!(most_rows::<f32, f32>(), 8);
+        assert_eq!(most_rows::<i32, i64>(), 4);
+        assert_eq!(most_rows::<f16, f64>(), 2);
+        assert_eq!(Shape::of::<f32, f32>(1 << 18).tile::<f32>(), 1024);
+        assert_eq!(Shape::of::<f32, f32>(1 << 28).tile::<f32>(), 8192);
+        assert_eq!(Shape::of::<f32, f32>(1 << 28).groups(), 128);
+    }
+
+    #[test]
+    fn a_large_tile_is_32_kib_where_elements_and_results_have_one_size() {
+        let tile = |len| Shape::of::<f32, f32>(len).tile::<f32>() * size_of::<f32>();
+        assert_eq!(tile((1 << 18) + 1), 32 << 10);
+        assert_eq!(
+            Shape::of::<u64, u64>(1 << 20).tile::<u64>() * size_of::<u64>(),
+            32 << 10
+        );
+    }
+}

@@ -1,0 +1,260 @@
+//! The scan of a tile, in registers.
+
+use super::shape::MOST_WARPS;
+use super::{Place, ScanOperation};
+use crate::op::Operation;
+use crate::warp;
+use cuda_std::memory::Pack;
+use cuda_std::prelude::*;
+use cuda_std::warp::{FULL_MASK, WARP_SIZE, warp_shuffle_idx};
+
+shared_array! {
+    /// What the warps of the tile combine to, at most 8 bytes each.
+    fn gridsync_scan_warps() -> [u64; MOST_WARPS as usize];
+}
+
+/// An accumulator for each place in a pack of elements.
+pub(super) type Places<O> =
+    <<O as Operation>::Element as Scalar>::Pack<<O as Operation>::Accumulator>;
+
+/// Where a lane's packs of a strip stand: those of the warp's rows, one in each.
+#[derive(Clone, Copy)]
+pub(super) struct Strip {
+    /// The first element of the strip.
+    start: usize,
+    /// That of the lane's pack of the first row.
+    first: usize,
+    /// The rows that there are.
+    rows: usize,
+    /// Elements of a row.
+    row: usize,
+}
+
+impl Strip {
+    /// Strip `number` of an array of `T`, of `rows` rows.
+    #[inline(always)]
+    pub(super) fn new<T: Scalar>(number: usize, rows: u32, lane: u32) -> Self {
+        let row = WARP_SIZE as usize * T::PACK;
+        let start = number * rows as usize * row;
+        Self {
+            start,
+            first: start + lane as usize * T::PACK,
+            rows: rows as usize,
+            row,
+        }
+    }
+
+    /// The first element of the pack in `row`.
+    #[inline(always)]
+    fn pack(self, row: usize) -> usize {
+        self.first + row * self.row
+    }
+
+    /// Whether an array of `len` elements has the whole strip.
+    #[inline(always)]
+    fn is_whole(self, len: usize) -> bool {
+        self.start + self.rows * self.row <= len
+    }
+
+    /// Loads and lifts this lane's packs. Rows that there are not are the identity.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    pub(super) fn load<O: ScanOperation, const ROWS: usize>(
+        self,
+        op: O,
+        input: Global<O::Element>,
+    ) -> [Places<O>; ROWS]
+    where
+        [Places<O>; ROWS]: Pack<Places<O>>,
+    {
+        let is_aligned = input.unaligned_head() == 0;
+        let is_there = |row| row < self.rows;
+        let none = Pack::splat(op.identity());
+        if is_aligned && self.is_whole(input.len()) {
+            return Pack::from_fn(|row| match is_there(row) {
+                // Not read-only: the output may be the same memory.
+                true => {
+                    let pack = input.read_pack(self.pack(row), CacheHint::Streaming);
+                    lift(op, pack, self.pack(row))
+                }
+                false => none,
+            });
+        }
+        Pack::from_fn(|row| match is_there(row) {
+            true => Pack::from_fn(|place| match self.pack(row) + place {
+                at if at < input.len() => op.lift(input.read(at), at as u64),
+                _ => op.identity(),
+            }),
+            false => none,
+        })
+    }
+
+    /// Writes the results of `held`, where all that lies before the tile combines to `prefix`.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    pub(super) fn store<O: ScanOperation, const ROWS: usize>(
+        self,
+        op: O,
+        output: Global<O::Accumulator>,
+        held: Held<O, ROWS>,
+        prefix: O::Accumulator,
+    ) where
+        [Places<O>; ROWS]: Pack<Places<O>>,
+        [O::Accumulator; ROWS]: Pack<O::Accumulator>,
+    {
+        let narrows = size_of::<O::Accumulator>() < size_of::<O::Element>();
+        let is_aligned = output.unaligned_head() == 0 && !narrows;
+        let by_packs = is_aligned && self.is_whole(output.len());
+        held.results(op, prefix, |row, results| {
+            if row >= self.rows {
+                return;
+            }
+            let at = self.pack(row);
+            if by_packs {
+                write_packs::<O>(output, at, results);
+            } else {
+                results.for_each(|place, result| {
+                    if at + place < output.len() {
+                        output.write(at + place, result);
+                    }
+                });
+            }
+        });
+    }
+}
+
+/// What a lane holds of a tile: a pack of each row of its warp, scanned. There are registers for
+/// `ROWS` rows; a small array has fewer.
+pub(super) struct Held<O: ScanOperation, const ROWS: usize> {
+    /// What each element and those before it in its pack combine to.
+    packs: [Places<O>; ROWS],
+    /// What lies before each of these packs in the warp.
+    before: [O::Accumulator; ROWS],
+    /// What lies before the warp in the tile.
+    pub(super) warps: O::Accumulator,
+}
+
+impl<O: ScanOperation, const ROWS: usize> Held<O, ROWS>
+where
+    [Places<O>; ROWS]: Pack<Places<O>>,
+    [O::Accumulator; ROWS]: Pack<O::Accumulator>,
+{
+    /// Scans what the lanes of a warp have loaded of a strip, of which nothing lies before it yet.
+    /// Also gives what it combines to. By all lanes of the warp.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    pub(super) fn scan(op: O, loaded: [Places<O>; ROWS]) -> (Self, O::Accumulator) {
+        let packs: [Places<O>; ROWS] = Pack::from_fn(|row| in_pack(op, loaded[row]));
+        let totals: [O::Accumulator; ROWS] = Pack::from_fn(|row| packs[row][O::Element::PACK - 1]);
+        let lanes = warp::scan_each(op, totals);
+        let mut rows = op.identity();
+        let before = Pack::from_fn(|row| {
+            let before = op.combine(rows, warp::before(op, lanes[row]));
+            rows = op.combine(rows, warp::total(lanes[row]));
+            before
+        });
+        let held = Self {
+            packs,
+            before,
+            warps: op.identity(),
+        };
+        (held, rows)
+    }
+
+    /// Makes it exclusive: each place of a pack gets what lies before it.
+    #[inline(always)]
+    pub(super) fn shift(&mut self, op: O) {
+        let packs = self.packs;
+        self.packs = Pack::from_fn(|row| {
+            Pack::from_fn(|place| match place {
+                0 => op.identity(),
+                _ => packs[row][place - 1],
+            })
+        });
+    }
+
+    /// Hands out the results, row by row, where all that lies before the tile combines to `prefix`.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    pub(super) fn results(
+        self,
+        op: O,
+        prefix: O::Accumulator,
+        mut take: impl FnMut(usize, Places<O>),
+    ) {
+        self.packs.for_each(|row, pack| {
+            let before = op.combine(self.warps, self.before[row]);
+            take(
+                row,
+                Pack::from_fn(|place| {
+                    op.finish(op.combine(prefix, op.combine(before, pack[place])))
+                }),
+            );
+        });
+    }
+}
+
+/// Lifts a pack, of which the first element is element `first` of the array.
+#[inline(always)]
+pub(super) fn lift<O: Operation>(
+    op: O,
+    pack: <O::Element as Scalar>::Pack<O::Element>,
+    first: usize,
+) -> Places<O> {
+    Pack::from_fn(|place| op.lift(pack[place], (first + place) as u64))
+}
+
+/// The inclusive scan of a pack, one element after the other.
+#[inline(always)]
+fn in_pack<O: ScanOperation>(op: O, pack: Places<O>) -> Places<O> {
+    let mut all = pack[0];
+    Pack::from_fn(|place| {
+        if place > 0 {
+            all = op.combine(all, pack[place]);
+        }
+        all
+    })
+}
+
+/// What the warps of the block before this one combine to, and what all do, from the total of each.
+/// By all threads of the block, with a barrier of the block inside.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+pub(super) fn across_warps<O: ScanOperation>(
+    op: O,
+    total: O::Accumulator,
+    at: Place,
+) -> (O::Accumulator, O::Accumulator) {
+    let totals = gridsync_scan_warps().cast::<O::Accumulator>();
+    if at.lane == 0 {
+        totals.write(at.warp as usize, total);
+    }
+    thread::sync_threads();
+    let scanned = warp::scan(
+        op,
+        match at.lane {
+            lane if lane < at.warps => totals.read(lane as usize),
+            _ => op.identity(),
+        },
+    );
+    let before = match at.warp {
+        0 => op.identity(),
+        warp => warp_shuffle_idx(FULL_MASK, scanned, warp - 1, WARP_SIZE).0,
+    };
+    (before, warp::total(scanned))
+}
+
+/// Writes a pack of elements' results from element `at` on: 16 bytes or more, by 16.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+fn write_packs<O: ScanOperation>(output: Global<O::Accumulator>, at: usize, results: Places<O>) {
+    let (elements, width) = (O::Element::PACK, O::Accumulator::PACK);
+    // At most four: 2 bytes become 8 at most.
+    [(); 4].for_each(|number, ()| {
+        let from = number * width;
+        if from < elements {
+            let pack = Pack::from_fn(|i| results[from + i]);
+            output.write_pack(at + from, pack, CacheHint::Streaming);
+        }
+    });
+}

@@ -1,0 +1,60 @@
+//! Scans of one value per lane.
+
+use crate::op::Operation;
+use cuda_std::memory::{Pack, Scalar};
+use cuda_std::warp::{FULL_MASK, WARP_SIZE, warp_shuffle_idx, warp_shuffle_up};
+
+/// The inclusive scan of one value per lane: lane i gets what lanes 0 to i combine to.
+///
+/// Called by all 32 lanes of the warp. Orders no memory. Five steps, and at most as many roundings
+/// of a floating-point sum: at step s, lane i combines the value of lane i − 2^s, if there is one,
+/// with its own (Hillis, Steele: "Data Parallel Algorithms", 1986). Operands stay in order: the
+/// operation need not commute. What lane 31 holds is the balanced tree of all lanes, neighbours
+/// first.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+pub fn scan<O: Operation<Accumulator: Scalar>>(op: O, value: O::Accumulator) -> O::Accumulator {
+    scan_each(op, [value])[0]
+}
+
+/// [`scan`] of several values per lane, each by itself: their shuffles are in flight together.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+pub fn scan_each<O: Operation<Accumulator: Scalar>, P: Pack<O::Accumulator>>(
+    op: O,
+    mut values: P,
+) -> P {
+    let mut distance = 1;
+    while distance < WARP_SIZE {
+        values = P::from_fn(|i| {
+            let own = values[i];
+            match warp_shuffle_up(FULL_MASK, own, distance, WARP_SIZE) {
+                (earlier, true) => op.combine(earlier, own),
+                (_, false) => own,
+            }
+        });
+        distance *= 2;
+    }
+    values
+}
+
+/// Of a [`scan`], what lies before this lane: the value of the lane below; the identity in lane 0.
+///
+/// Called by all 32 lanes of the warp. Orders no memory.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+pub fn before<O: Operation<Accumulator: Scalar>>(op: O, scanned: O::Accumulator) -> O::Accumulator {
+    match warp_shuffle_up(FULL_MASK, scanned, 1, WARP_SIZE) {
+        (below, true) => below,
+        (_, false) => op.identity(),
+    }
+}
+
+/// Of a [`scan`], what all lanes combine to: the value of lane 31.
+///
+/// Called by all 32 lanes of the warp. Orders no memory.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+pub fn total<A: Scalar>(scanned: A) -> A {
+    warp_shuffle_idx(FULL_MASK, scanned, WARP_SIZE - 1, WARP_SIZE).0
+}

@@ -1,0 +1,117 @@
+//! Chains of blocks that are wrong, as a scan would have them: each block adds an element to what the
+//! block before has sent, and sends that on.
+
+use cuda_std::prelude::{Global, Ordering, Scope, kernel, spin, thread};
+use gridsync::device::{Device, DeviceError, Geometry};
+use gridsync_tests::devices::{emulator, emulator_under, schedules};
+use simt::Fault;
+
+/// Blocks of the chain: more than are resident at once, 128.
+const BLOCKS: u32 = 200;
+
+/// The stamp of a word, above a value of 32 bits.
+const STAMP: u64 = 1 << 32;
+
+/// Waits for the word before `tile`, and sends the next one: one word holds stamp and value.
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+fn pass_on(input: Global<u32>, words: Global<u64>, tile: usize) {
+    let mut before = STAMP;
+    if tile > 0 {
+        spin::until(|| {
+            before = words.load(tile - 1, Ordering::Relaxed, Scope::Device);
+            before >= STAMP
+        });
+    }
+    let sum = before + u64::from(input.read(tile));
+    words.store(tile, sum, Ordering::Relaxed, Scope::Device);
+}
+
+/// Right: the number of the tile is a ticket.
+///
+/// # Safety
+/// An element and a word of 0 for each block, of one thread, and a ticket of 0.
+#[kernel]
+unsafe fn numbers_tiles_by_tickets(input: Global<u32>, words: Global<u64>, ticket: Global<u32>) {
+    let tile = ticket.fetch_add(0, 1, Ordering::Relaxed, Scope::Device);
+    pass_on(input, words, tile as usize);
+}
+
+/// The number of the tile is the block's. Counted from the last one, because the emulator starts
+/// blocks from the first one on, and hardware may start them in any order.
+///
+/// # Safety
+/// An element and a word of 0 for each block, of one thread.
+#[kernel]
+unsafe fn numbers_tiles_by_blocks(input: Global<u32>, words: Global<u64>, _ticket: Global<u32>) {
+    let tile = thread::block_count() - 1 - thread::block_index();
+    pass_on(input, words, tile);
+}
+
+/// The value lies in one place and in another the flag that says so; neither is a release, nor an
+/// acquire.
+///
+/// # Safety
+/// An element and a word of 0 for each block, of one thread, and words of 0 for a ticket and as many
+/// flags.
+#[kernel]
+unsafe fn sends_value_and_flag_apart(input: Global<u32>, words: Global<u64>, state: Global<u32>) {
+    let tile = state.fetch_add(0, 1, Ordering::Relaxed, Scope::Device) as usize;
+    let flags = state.part(1, state.len() - 1);
+    let mut before = STAMP;
+    if tile > 0 {
+        spin::until(|| flags.load(tile - 1, Ordering::Relaxed, Scope::Device) == 1);
+        before = words.read(tile - 1);
+    }
+    words.write(tile, before + u64::from(input.read(tile)));
+    flags.store(tile, 1, Ordering::Relaxed, Scope::Device);
+}
+
+/// The sums up to each of the numbers from 1 on, by a chain of blocks.
+fn sums<K>(device: &Device) -> Result<Vec<u64>, DeviceError>
+where
+    K: cuda_std::launch::Kernel<Args = (Global<u32>, Global<u64>, Global<u32>)>,
+{
+    let input = device.upload(&(1..=BLOCKS).collect::<Vec<u32>>())?;
+    let words = device.zeroed::<u64>(BLOCKS as usize)?;
+    let state = device.zeroed::<u32>(1 + BLOCKS as usize)?;
+    let args = (input.view(), words.view(), state.view());
+    // SAFETY: all words that the kernels ask for, of 0; the download waits for the launch.
+    unsafe { device.launch::<K>(&Geometry::new(BLOCKS, 1), args)? };
+    Ok(words
+        .download()?
+        .into_iter()
+        .map(|word| word - STAMP)
+        .collect())
+}
+
+#[test]
+fn a_chain_of_blocks_ends_where_tiles_are_numbered_by_tickets() {
+    let right: Vec<u64> = (1..=u64::from(BLOCKS)).map(|n| n * (n + 1) / 2).collect();
+    for schedule in schedules() {
+        let sums = sums::<numbers_tiles_by_tickets>(&emulator_under(schedule));
+        assert_eq!(sums, Ok(right.clone()), "{schedule:?}");
+    }
+}
+
+#[test]
+fn a_chain_of_blocks_hangs_where_tiles_are_numbered_by_blocks() {
+    for schedule in schedules() {
+        let caught = sums::<numbers_tiles_by_blocks>(&emulator_under(schedule));
+        let Err(DeviceError::Fault(fault)) = caught else {
+            panic!("{schedule:?}: {caught:?}");
+        };
+        assert!(
+            matches!(*fault, Fault::Deadlock(_)),
+            "{schedule:?}: {fault}"
+        );
+    }
+}
+
+#[test]
+fn a_value_and_its_flag_apart_are_a_data_race() {
+    let caught = sums::<sends_value_and_flag_apart>(&emulator());
+    let Err(DeviceError::Fault(fault)) = caught else {
+        panic!("{caught:?}");
+    };
+    assert!(matches!(*fault, Fault::Race(_)), "{fault}");
+}

@@ -1,0 +1,168 @@
+//! Scans have the same bits everywhere, and at the edge of the stamps.
+
+use super::{FORMS, same_bits, scan_in};
+use gridsync::device::{Device, Geometry};
+use gridsync::primitives::Scanner;
+use gridsync::primitives::scan::{Form, scan_on_cpu};
+use gridsync::reference;
+use gridsync::verify::{Kind, sample};
+use gridsync_kernels::entry::scan::{Scannable, scan_sum_f32};
+use gridsync_kernels::grid::scan::{STATE, Shape};
+use gridsync_kernels::op::{Product, Sum};
+use gridsync_tests::devices::{emulator_under, unjudged_under, with_cuda};
+use simt::{Policy, Schedule};
+use std::fmt::Debug;
+
+/// Floats that lose digits in every addition: of all magnitudes below 2, of both signs, with
+/// subnormals and with pairs that cancel.
+fn nasty(len: usize) -> Vec<f32> {
+    let random = sample::<u32>(Kind::Values, len, len as u64);
+    let mut floats: Vec<f32> = random
+        .into_iter()
+        .map(|bits| f32::from_bits(bits & 0xBFFF_FFFF))
+        .collect();
+    for pair in floats.chunks_exact_mut(2).step_by(3) {
+        pair[1] = -pair[0];
+    }
+    floats
+}
+
+/// Compares both forms with those of the CPU.
+fn compare<O>(device: &Device, what: &str, host: &[f32])
+where
+    O: Scannable<Element = f32> + Default,
+    O::Accumulator: bytemuck::Pod + Debug,
+{
+    let input = device.upload(host).expect("the input should fit");
+    let mut output = device.alloc(host.len()).expect("the output should fit");
+    let mut scanner = Scanner::<O>::new(device, host.len()).expect("a scanner should fit");
+    for form in FORMS {
+        scanner
+            .launch(&input, &mut output, form)
+            .expect("it should launch");
+        let got = output.download().expect("the kernel should have run");
+        same_bits(
+            &format!("{form:?} of {what}"),
+            &got,
+            &scan_on_cpu(O::default(), host, form),
+        );
+    }
+}
+
+/// Launches the same scan again and again in one workspace, from the last stamp but two on, and says
+/// what each left as its stamp.
+fn stamps(device: &Device, launches: usize) -> Vec<u32> {
+    let host = nasty(9 * 256 + 1);
+    let shape = Shape::with::<f32>(host.len(), 2, 1, 4);
+    assert_eq!((shape.tiles, shape.groups()), (10, 3));
+    let expected = reference::scan_in(Sum::<f32>::new(), shape, &host, Form::Inclusive);
+    let geometry = Geometry::new(shape.tiles, shape.threads());
+    let input = device.upload(&host).expect("the input should fit");
+    let words = device
+        .zeroed::<u64>(shape.places())
+        .expect("the words should fit");
+    let state: [u32; STATE] = [0, u32::MAX - 3, 0];
+    let state = device.upload(&state).expect("the state should fit");
+    let launch = |number: usize| {
+        let output = device
+            .alloc::<f32>(host.len())
+            .expect("the output should fit");
+        let args = (
+            input.view(),
+            output.view(),
+            words.view(),
+            state.view(),
+            shape.rows,
+            shape.group,
+            Form::Inclusive as u32,
+        );
+        // SAFETY: the shape is of the input's length and the grid the shape's; no word holds a stamp
+        // that is yet to come; all outlive the launch, which the download waits for.
+        unsafe { device.launch::<scan_sum_f32>(&geometry, args) }.expect("it should launch");
+        let got = output.download().expect("the kernel should have run");
+        same_bits(&format!("launch {number}"), &got, &expected);
+        let left = state.download().expect("the kernel should have run");
+        assert_eq!((left[0], left[2]), (0, 0), "launch {number}: {left:?}");
+        if left[1] == 0 {
+            let words = words.download().expect("the words are there");
+            assert!(words.iter().all(|&word| word == 0), "an old stamp was left");
+        }
+        left[1]
+    };
+    (1..=launches).map(launch).collect()
+}
+
+const AROUND_THE_LAST: [u32; 6] = [u32::MAX - 2, u32::MAX - 1, 0, 1, 2, 3];
+
+on_each_backend! {
+    fn floats_that_lose_digits_have_the_same_bits_as_on_the_cpu(device: &Device) {
+        for len in [2, 100, 1023, 8193, 30_001] {
+            let (what, host) = (format!("{len} nasty floats"), nasty(len));
+            compare::<Sum<f32>>(device, &what, &host);
+            compare::<Sum<f32, f64>>(device, &what, &host);
+            compare::<Product<f32>>(device, &what, &host);
+        }
+    }
+    fn a_nan_has_the_same_bits_however_it_came_about(device: &Device) {
+        let payload = f32::from_bits(0xFFC1_2345);
+        for nans in [
+            vec![payload, 1.0],
+            vec![1.0, payload, 2.0],
+            vec![f32::INFINITY, f32::NEG_INFINITY],
+            vec![0.0, f32::INFINITY],
+        ] {
+            compare::<Sum<f32>>(device, &format!("{nans:?}"), &nans);
+            compare::<Product<f32>>(device, &format!("{nans:?}"), &nans);
+        }
+    }
+    fn the_stamps_begin_anew_after_the_last_one(device: &Device) {
+        assert_eq!(stamps(device, 6), AROUND_THE_LAST);
+    }
+}
+
+#[test]
+fn the_stamps_begin_anew_whoever_ends_last() {
+    for policy in [
+        Policy::RunAhead,
+        Policy::Reverse,
+        Policy::Random { quantum: 7 },
+    ] {
+        let device = emulator_under(Schedule { seed: 5, policy });
+        assert_eq!(stamps(&device, 4), AROUND_THE_LAST[..4], "{policy:?}");
+    }
+}
+
+/// Where the tiles become larger, and where a second group begins.
+fn larger_shapes() -> [usize; 2] {
+    let lens = [(1 << 18) + 1, 256 * 8192 + 1];
+    let [small, large] = lens.map(Shape::of::<f32, f32>);
+    assert_ne!(small.rows, Shape::of::<f32, f32>(1).rows);
+    assert_eq!((small.groups(), large.groups()), (1, 2));
+    lens
+}
+
+#[test]
+fn larger_shapes_have_the_same_bits_on_the_emulator() {
+    // Data races are not looked for: it is the same code, and it would take too long.
+    let device = unjudged_under(Schedule::new(Policy::Coarse));
+    let [larger_tiles, _] = larger_shapes();
+    let host = nasty(larger_tiles);
+    compare::<Sum<f32>>(&device, "larger tiles", &host);
+    // The second group in smaller tiles, of fewer elements.
+    let shape = Shape::with::<f32>(host.len(), 8, 1, 256);
+    assert_eq!((shape.tiles, shape.groups()), (257, 2));
+    let got = scan_in::<Sum<f32>>(&device, shape, &host, Form::Exclusive);
+    let expected = reference::scan_in(Sum::<f32>::new(), shape, &host, Form::Exclusive);
+    same_bits("a second group", &got, &expected);
+}
+
+#[test]
+fn larger_shapes_have_the_same_bits_on_cuda() {
+    with_cuda(|cuda| {
+        for len in larger_shapes().into_iter().chain([(1 << 25) + 7]) {
+            let (what, host) = (format!("{len} nasty floats"), nasty(len));
+            compare::<Sum<f32>>(cuda, &what, &host);
+            compare::<Sum<f32, f64>>(cuda, &what, &host);
+        }
+    });
+}

@@ -1,0 +1,277 @@
+//! The kernels by bulk copies: the same bits as those that hold a tile in registers.
+
+use super::{FORMS, same_bits};
+use bytemuck::Pod;
+use cuda_std::launch::Kernel;
+use cuda_std::memory::Scalar;
+use gridsync::device::{Buffer, Device, DeviceError, Emulator, EmulatorConfig, Geometry};
+use gridsync::primitives::Scanner;
+use gridsync::primitives::scan::{Design, Form, scan_on_cpu};
+use gridsync::reference;
+use gridsync::verify::{Kind, Sample, sample};
+use gridsync_kernels::entry::scan::{BulkArguments, Scannable};
+use gridsync_kernels::grid::scan::{BULK_SHARED, BULK_THREADS, STATE, Shape};
+use gridsync_kernels::op::{Carried, Max, Operation, Sum};
+use gridsync_tests::devices::{skipped, with_cuda};
+use simt::{Policy, Schedule};
+use std::fmt::Debug;
+
+/// An emulated GPU with as much shared memory as Hopper's blocks may ask for, on which one block by
+/// bulk copies fits on each of `multiprocessors`.
+fn emulator(multiprocessors: u32, schedule: Schedule, races: bool) -> Device {
+    Device::new(Emulator::new(EmulatorConfig {
+        multiprocessors,
+        shared_per_block: 227 << 10,
+        schedule,
+        races,
+        ..EmulatorConfig::default()
+    }))
+}
+
+/// Runs `test` on CUDA, if that device has what the kernels take.
+fn with_hopper(test: impl FnOnce(&Device)) {
+    with_cuda(|cuda| {
+        let device = cuda.properties();
+        match device.compute >= 90 && device.shared_per_block_optin >= BULK_SHARED {
+            true => test(cuda),
+            false => skipped("the device has no bulk copies, or too little shared memory for them"),
+        }
+    });
+}
+
+/// What scans of one input work in, over and over.
+struct Bench<T: Pod> {
+    device: Device,
+    shape: Shape,
+    host: Vec<T>,
+    input: Buffer<T>,
+    words: Buffer<u64>,
+    state: Buffer<u32>,
+}
+
+impl<T: Pod + Scalar + Carried + Debug> Bench<T> {
+    /// Of `host`, after the launch whose stamp is `stamp`.
+    fn new(device: &Device, host: Vec<T>, stamp: u32) -> Self {
+        let shape = Shape::for_bulk::<T>(host.len());
+        let state: [u32; STATE] = [0, stamp, 0];
+        Self {
+            device: device.clone(),
+            shape,
+            input: device.upload(&host).expect("the input should fit"),
+            words: device
+                .zeroed(shape.places() * T::HALVES)
+                .expect("the words should fit"),
+            state: device.upload(&state).expect("the state should fit"),
+            host,
+        }
+    }
+
+    /// Scans in `blocks` blocks and holds the results against the CPU's, to the bit. Says which stamp
+    /// was left.
+    fn scan<O, K>(&self, op: O, blocks: u32, form: Form) -> u32
+    where
+        O: Scannable<Element = T, Accumulator = T, Bulk = K>,
+        K: Kernel<Args = BulkArguments<T, T>>,
+    {
+        let (len, tiles) = (self.host.len(), self.shape.tiles);
+        let what = format!("{form:?}, {len} elements, {blocks} blocks");
+        let output = self.device.alloc::<T>(len).expect("the output should fit");
+        let args = (
+            self.input.view(),
+            output.view(),
+            self.words.view(),
+            self.state.view(),
+            tiles,
+            form as u32,
+        );
+        let geometry = Geometry::new(blocks, BULK_THREADS).with_dynamic_shared(BULK_SHARED);
+        // SAFETY: the tiles are those of the input, and buffers begin at multiples of 256 bytes; no
+        // word holds a stamp that is yet to come; all outlive the launch, which the download waits for.
+        unsafe { self.device.launch::<K>(&geometry, args) }
+            .unwrap_or_else(|error| panic!("{what}: {error}"));
+        let got = output.download().expect("the kernel should have run");
+        let expected = reference::scan_in(op, self.shape, &self.host, form);
+        same_bits(&what, &got, &expected);
+        let [ticket, stamp, ended] = self.state.download().expect("the state is there")[..] else {
+            unreachable!("the state has three words")
+        };
+        assert_eq!((ticket, ended), (0, 0), "{what}");
+        stamp
+    }
+}
+
+/// Lengths around one tile, around a full ring of six, and where the array ends in the first strip of
+/// a tile.
+fn lengths<T: Scalar>() -> [usize; 8] {
+    let tile = Shape::for_bulk::<T>(1).tile::<T>();
+    [
+        1,
+        T::PACK + 1,
+        tile - 1,
+        tile,
+        tile + 1,
+        5 * tile + 3,
+        7 * tile - T::PACK,
+        2 * tile + 5,
+    ]
+}
+
+fn every_length<O>(device: &Device)
+where
+    O: Scannable + Default + Operation<Accumulator = <O as Operation>::Element>,
+    O::Element: Pod + Sample + Carried + Debug,
+{
+    for len in lengths::<O::Element>() {
+        let host = sample::<O::Element>(Kind::Values, len, len as u64);
+        let bench = Bench::new(device, host, 0);
+        for (stamp, form) in (1..).zip(FORMS) {
+            assert_eq!(bench.scan::<O, O::Bulk>(O::default(), 2, form), stamp);
+        }
+    }
+}
+
+macro_rules! every_type {
+    ($($name:ident: $op:ty;)*) => {$(
+        mod $name {
+            use super::*;
+
+            #[test]
+            fn every_length_has_the_same_bits_on_the_emulator() {
+                every_length::<$op>(&emulator(2, Schedule::new(Policy::Coarse), true));
+            }
+
+            #[test]
+            fn every_length_has_the_same_bits_on_cuda() {
+                with_hopper(every_length::<$op>);
+            }
+        }
+    )*};
+}
+every_type! {
+    sum_f32: Sum<f32>;
+    sum_f64: Sum<f64>;
+    sum_i32: Sum<i32>;
+    sum_u32: Sum<u32>;
+    sum_i64: Sum<i64>;
+    sum_u64: Sum<u64>;
+}
+
+/// Two groups and a tile.
+fn groups<O>(device: &Device, blocks: u32)
+where
+    O: Scannable + Default + Operation<Accumulator = <O as Operation>::Element>,
+    O::Element: Pod + Sample + Carried + Debug,
+{
+    let len = 513 * Shape::for_bulk::<O::Element>(1).tile::<O::Element>();
+    let bench = Bench::new(device, sample::<O::Element>(Kind::Values, len, 6), 0);
+    assert_eq!(bench.shape.groups(), 3);
+    bench.scan::<O, O::Bulk>(O::default(), blocks, Form::Exclusive);
+}
+
+#[test]
+fn a_third_group_has_the_same_bits_on_the_emulator() {
+    // Data races are not looked for: it is the same code, and it would take too long.
+    let device = emulator(2, Schedule::new(Policy::Coarse), false);
+    groups::<Sum<f32>>(&device, 2);
+    groups::<Sum<f64>>(&device, 2);
+}
+
+#[test]
+fn a_third_group_has_the_same_bits_on_cuda() {
+    with_hopper(|cuda| {
+        for blocks in [1, 7, cuda.properties().multiprocessors] {
+            groups::<Sum<f32>>(cuda, blocks);
+            groups::<Sum<f64>>(cuda, blocks);
+        }
+    });
+}
+
+#[test]
+fn blocks_that_have_no_tile_and_blocks_that_start_late_change_nothing() {
+    let host = sample::<f32>(Kind::Values, 3 * 8192 + 1, 8);
+    for policy in [Policy::RunAhead, Policy::Reverse, Policy::Coarse] {
+        // One block fits at a time.
+        let device = emulator(1, Schedule::new(policy), true);
+        let bench = Bench::new(&device, host.clone(), 0);
+        for (stamp, blocks) in (1..).zip([1, 4, 7]) {
+            let left = bench.scan(Sum::<f32>::new(), blocks, Form::Inclusive);
+            assert_eq!(left, stamp, "{policy:?}");
+        }
+    }
+}
+
+#[test]
+fn every_schedule_gives_the_same_bits() {
+    let host = sample::<u64>(Kind::Values, 2 * 4096 + 77, 9);
+    let random = [(1, 1), (2, 7), (3, 128)].map(|(seed, quantum)| Schedule {
+        seed,
+        policy: Policy::Random { quantum },
+    });
+    for schedule in random {
+        let bench = Bench::new(&emulator(2, schedule, true), host.clone(), 0);
+        bench.scan(Sum::<u64>::new(), 2, Form::Exclusive);
+    }
+}
+
+/// Stamps a check once for each backend that has the kernels, as a test of its own.
+macro_rules! on_each_hopper {
+    ($(fn $name:ident($device:ident: &Device) $body:block)*) => {$(
+        mod $name {
+            use super::*;
+
+            fn check($device: &Device) $body
+
+            #[test]
+            fn on_the_emulator() {
+                check(&emulator(2, Schedule::new(Policy::Coarse), false));
+            }
+
+            #[test]
+            fn on_cuda() {
+                with_hopper(check);
+            }
+        }
+    )*};
+}
+on_each_hopper! {
+    fn the_stamps_begin_anew_after_the_last_one(device: &Device) {
+        let host = sample::<f32>(Kind::Values, 3 * 8192 + 1, 4);
+        // Of six blocks some have no tile.
+        for blocks in [2, 6] {
+            let bench = Bench::new(device, host.clone(), u32::MAX - 2);
+            for stamp in [u32::MAX - 1, 0, 1, 2] {
+                let left = bench.scan(Sum::<f32>::new(), blocks, Form::Inclusive);
+                assert_eq!(left, stamp);
+                if stamp == 0 {
+                    let words = bench.words.download().expect("the words are there");
+                    assert!(words.iter().all(|&word| word == 0), "an old stamp was left");
+                }
+            }
+        }
+    }
+    fn a_scanner_of_either_design_gives_the_same_bits_in_turn(device: &Device) {
+        // From 1 MiB on; and in the same workspace as the other design, in place too.
+        let host = sample::<f32>(Kind::Values, (1 << 18) + 4, 3);
+        let scanner = Scanner::<Sum<f32>>::new(device, host.len()).expect("a scanner should fit");
+        let mut scanner = Some(scanner);
+        for design in [Design::Registers, Design::Bulk, Design::Registers, Design::Bulk] {
+            let mut by_design = scanner
+                .take()
+                .and_then(|scanner| scanner.with_design(design).ok())
+                .expect("there are both designs");
+            for form in FORMS {
+                let mut array = device.upload(&host).expect("the array should fit");
+                by_design.launch_in_place(&mut array, form).expect("it should launch");
+                let got = array.download().expect("the kernel should have run");
+                let expected = scan_on_cpu(Sum::<f32>::new(), &host, form);
+                same_bits(&format!("{design:?}, {form:?}"), &got, &expected);
+            }
+            scanner = Some(by_design);
+        }
+    }
+    fn what_has_no_bulk_copies_is_refused(device: &Device) {
+        let scanner = Scanner::<Max<f32>>::new(device, 9).expect("a scanner should fit");
+        let refused = scanner.with_design(Design::Bulk).map(|_| ());
+        assert!(matches!(refused, Err(DeviceError::Unsupported { .. })), "{refused:?}");
+    }
+}
