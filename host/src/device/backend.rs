@@ -15,6 +15,12 @@ pub trait Backend: Send + Sync {
     /// What the device is and how much it has.
     fn properties(&self) -> &Properties;
 
+    /// Bytes of device memory that nobody has allocated.
+    ///
+    /// # Errors
+    /// Those of asking.
+    fn free_memory(&self) -> Result<usize, DeviceError>;
+
     /// Allocates `bytes` of device memory, more than none, at an address that is a multiple of 256.
     ///
     /// # Errors

@@ -77,19 +77,38 @@ impl<T: Pod> Buffer<T> {
     /// # Panics
     /// If the part does not lie within the buffer.
     pub fn download_part(&self, part: Range<usize>) -> Result<Vec<T>, DeviceError> {
+        let mut host = vec![T::zeroed(); part.len()];
+        self.download_to(part.start, &mut host)?;
+        Ok(host)
+    }
+
+    /// Copies as many elements as there are in `host`, from element `start` on, over them, after the work
+    /// in the stream.
+    ///
+    /// # Errors
+    /// As for [`download`](Self::download).
+    ///
+    /// # Panics
+    /// As for [`download_part`](Self::download_part).
+    pub fn download_to(&self, start: usize, host: &mut [T]) -> Result<(), DeviceError> {
+        let address = self.address_of(start, host.len());
+        if size_of_val(host) > 0 {
+            let bytes = bytemuck::cast_slice_mut(host);
+            // SAFETY: the allocation is this buffer's, live, and the part lies within it.
+            unsafe { self.device.backend().download(address, bytes)? };
+        }
+        Ok(())
+    }
+
+    /// Where a part begins that lies within the buffer.
+    #[track_caller]
+    fn address_of(&self, start: usize, len: usize) -> u64 {
         assert!(
-            part.start <= part.end && part.end <= self.len,
-            "a part {part:?} of {} elements",
+            start <= self.len && len <= self.len - start,
+            "a part of {len} elements from {start} on, of {} elements",
             self.len
         );
-        let mut host = vec![T::zeroed(); part.len()];
-        if !host.is_empty() && size_of::<T>() > 0 {
-            let start = self.address + (part.start * size_of::<T>()) as u64;
-            let bytes = bytemuck::cast_slice_mut(&mut host);
-            // SAFETY: the allocation is this buffer's, live, and the part lies within it.
-            unsafe { self.device.backend().download(start, bytes)? };
-        }
-        Ok(host)
+        self.address + (start * size_of::<T>()) as u64
     }
 
     /// Copies `host` over it, after the work in the stream; done on return.
@@ -104,12 +123,25 @@ impl<T: Pod> Buffer<T> {
                 given: host.len(),
             });
         }
-        if self.bytes() > 0 {
-            // SAFETY: the allocation is this buffer's, live, and exactly this long.
+        self.copy_part_from(0, host)
+    }
+
+    /// Copies `host` over as many elements from element `start` on, as [`copy_from`](Self::copy_from)
+    /// does.
+    ///
+    /// # Errors
+    /// As for [`download`](Self::download).
+    ///
+    /// # Panics
+    /// If the part does not lie within the buffer.
+    pub fn copy_part_from(&mut self, start: usize, host: &[T]) -> Result<(), DeviceError> {
+        let address = self.address_of(start, host.len());
+        if size_of_val(host) > 0 {
+            // SAFETY: the allocation is this buffer's, live, and the part lies within it.
             unsafe {
                 self.device
                     .backend()
-                    .upload(self.address, bytemuck::cast_slice(host))?;
+                    .upload(address, bytemuck::cast_slice(host))?;
             }
         }
         Ok(())

@@ -138,6 +138,10 @@ impl Backend for Emulator {
         &self.properties
     }
 
+    fn free_memory(&self) -> Result<usize, DeviceError> {
+        Ok(self.memory().available())
+    }
+
     fn alloc(&self, bytes: usize) -> Result<u64, DeviceError> {
         let _entered = self.gate.unrecorded("an allocation")?;
         self.memory()

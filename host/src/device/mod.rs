@@ -68,6 +68,14 @@ impl Device {
         self.0.properties()
     }
 
+    /// Bytes of its memory that nobody has allocated, in this process or another.
+    ///
+    /// # Errors
+    /// Those of asking.
+    pub fn free_memory(&self) -> Result<usize, DeviceError> {
+        self.0.free_memory()
+    }
+
     /// A buffer of `len` elements whose contents are whatever the memory held.
     ///
     /// # Errors

@@ -147,18 +147,24 @@ impl Cuda {
         DeviceError::check(result, || self.after_last(doing))
     }
 
-    /// Bytes free and in all on the device; zeros if even that fails.
-    fn memory(&self) -> (usize, usize) {
+    /// Bytes free and in all on the device.
+    fn memory(&self) -> Result<(usize, usize), DeviceError> {
+        self.enter()?;
         let (mut free, mut total) = (0, 0);
-        // SAFETY: both are there to be written; the context is current, as `alloc` made it.
+        // SAFETY: both are there to be written, and the context is current.
         let result = unsafe { libcuda::cuMemGetInfo_v2(&raw mut free, &raw mut total) };
-        result.ok().map_or((0, 0), |()| (free, total))
+        DeviceError::check(result, || self.after_last("asking how much memory is free"))?;
+        Ok((free, total))
     }
 }
 
 impl Backend for Cuda {
     fn properties(&self) -> &Properties {
         &self.properties
+    }
+
+    fn free_memory(&self) -> Result<usize, DeviceError> {
+        self.memory().map(|(free, _)| free)
     }
 
     fn alloc(&self, bytes: usize) -> Result<u64, DeviceError> {
@@ -168,7 +174,7 @@ impl Backend for Cuda {
         // SAFETY: `address` is there to be written, and the context is current.
         let result = unsafe { libcuda::cuMemAlloc_v2(&raw mut address, bytes) };
         if result == CUDA_ERROR_OUT_OF_MEMORY {
-            let (free, total) = self.memory();
+            let (free, total) = self.memory().unwrap_or_default();
             return Err(DeviceError::OutOfMemory {
                 requested: bytes,
                 free,

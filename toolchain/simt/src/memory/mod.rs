@@ -88,6 +88,11 @@ impl Memory {
         self.used
     }
 
+    /// Bytes that can still be allocated.
+    pub fn available(&self) -> usize {
+        self.capacity - self.used
+    }
+
     /// Allocates `bytes`, none of them written yet, at a multiple of `align` and of 256.
     ///
     /// # Errors
@@ -97,7 +102,7 @@ impl Memory {
         if !align.is_power_of_two() {
             return Err(MemoryError::BadAlignment { align });
         }
-        let available = self.capacity - self.used;
+        let available = self.available();
         let refused = MemoryError::OutOfMemory {
             requested: bytes,
             available,
