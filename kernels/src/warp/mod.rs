@@ -4,6 +4,6 @@ mod reduce;
 mod scan;
 mod shuffle;
 
-pub use reduce::reduce;
+pub use reduce::{reduce, reduce_groups};
 pub use scan::{before, scan, scan_each, total};
 pub use shuffle::{of_lane, swap};

@@ -11,9 +11,21 @@ use cuda_std::warp::{WARP_SIZE, lane_id};
 /// that neighbours come first.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-pub fn reduce<O: Operation>(op: O, mut value: O::Accumulator) -> O::Accumulator {
+pub fn reduce<O: Operation>(op: O, value: O::Accumulator) -> O::Accumulator {
+    reduce_groups::<O, WARP_SIZE>(op, value)
+}
+
+/// The same of each `LANES` lanes side by side, a power of two: every lane holds the result of its own.
+/// Called by all 32 lanes too; a step for each doubling of `LANES`.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+pub fn reduce_groups<O: Operation, const LANES: u32>(
+    op: O,
+    mut value: O::Accumulator,
+) -> O::Accumulator {
+    const { assert!(LANES.is_power_of_two() && LANES <= WARP_SIZE) };
     let mut apart = 1;
-    while apart < WARP_SIZE {
+    while apart < LANES {
         let other = swap(value, apart);
         value = if O::COMMUTATIVE || lane_id() & apart == 0 {
             op.combine(value, other)
