@@ -23,9 +23,12 @@ pub enum Design {
     Bulk,
 }
 
-/// Bytes of an array from which on it is scanned by bulk copies, where it can be. Below, on an H200,
-/// the other design was faster (2026-11-21).
-const BULK_FROM: usize = 16 << 20;
+/// Bytes of an element, and those of an array of such from which on it is scanned by bulk copies where it
+/// can be.
+// Where the other design took longer on an H200, 2026-11-22, among 2^19 to 2^24 elements, in a row and
+// alone: 2^21 f32 8.70 and 9.84 µs, not 8.48 and 9.71; 2^22 f64 28.3 and 28.2, not 25.0 and 26.8. At
+// half these lengths, 6.26 not 7.13, and 15.4 not 17.1 (alone 16.5, not 15.8).
+const BULK_FROM: [(usize, usize); 2] = [(4, 8 << 20), (8, 32 << 20)];
 
 /// Scans `input` by `op` on its device, into a new buffer of the same length.
 ///
@@ -197,8 +200,10 @@ where
         let is_aligned = input.unaligned_head() == 0 && output.unaligned_head() == 0;
         let is_large = shape == Shape::for_bulk::<O::Element>(input.len());
         let can_bulk = is_large && self.has_bulk();
-        let is_faster = input.len() * size_of::<O::Element>() >= BULK_FROM
-            && !self.device.properties().is_emulated();
+        let each = size_of::<O::Element>();
+        let is_long = |(of, bytes)| each == of && input.len() * each >= bytes;
+        let is_faster =
+            BULK_FROM.into_iter().any(is_long) && !self.device.properties().is_emulated();
         match self.design {
             Some(Design::Registers) => Design::Registers,
             None if !is_faster => Design::Registers,
