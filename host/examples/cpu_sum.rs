@@ -1,7 +1,8 @@
 //! How fast `reduce_on_cpu` sums, beside other ways to sum the same array on the same cores.
 //!
 //! `tree` is `reduce_on_cpu`: the tree of a GPU, to the bit. `iter` is `iter().sum()` on one core,
-//! `rayon` is `par_iter().sum()`, and `chunks` is rayon over chunks, each with 64 sums side by side:
+//! `ndarray` is `ArrayView1::sum()` (of i32 in i64, which it does not have, its `fold`), `rayon` is
+//! `par_iter().sum()`, and `chunks` is rayon over chunks, each with 64 sums side by side:
 //! what the compiler makes of a loop that no order holds up.
 //!
 //! They take turns; the least time of each is shown, as GB/s of input.
@@ -10,6 +11,7 @@
 
 use gridsync::primitives::reduce::reduce_on_cpu;
 use gridsync_kernels::op::{Number, Sum, Widen};
+use ndarray::ArrayView1;
 use rayon::prelude::*;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -23,18 +25,20 @@ const SIDE_BY_SIDE: usize = 64;
 fn main() {
     println!("{} threads, GB/s", rayon::current_num_threads());
     println!(
-        "{:>6} {:>5} {:>8} {:>8} {:>8} {:>8}",
-        "type", "n", "tree", "iter", "rayon", "chunks"
+        "{:>6} {:>5} {:>8} {:>8} {:>8} {:>8} {:>8}",
+        "type", "n", "tree", "iter", "ndarray", "rayon", "chunks"
     );
     for exponent in [24, 28] {
-        table::<f32, f32>("f32", exponent);
-        table::<f64, f64>("f64", exponent);
-        table::<i32, i64>("i32", exponent);
+        table::<f32, f32>("f32", exponent, |input| ArrayView1::from(input).sum());
+        table::<f64, f64>("f64", exponent, |input| ArrayView1::from(input).sum());
+        table::<i32, i64>("i32", exponent, |input| {
+            ArrayView1::from(input).fold(0, |sum, &x| sum + i64::from(x))
+        });
     }
 }
 
 /// Prints the line of `2^exponent` elements of `T`, summed in `A`.
-fn table<T, A>(dtype: &str, exponent: u32)
+fn table<T, A>(dtype: &str, exponent: u32, ndarray: fn(&[T]) -> A)
 where
     T: Widen<A> + From<i16>,
     A: Number + std::iter::Sum,
@@ -42,13 +46,14 @@ where
     let input: Vec<T> = (0..1usize << exponent)
         .map(|i| T::from((i % 1000) as i16 - 500))
         .collect();
-    let ways: [fn(&[T]) -> A; 4] = [
+    let ways: [fn(&[T]) -> A; 5] = [
         |input| reduce_on_cpu(Sum::<T, A>::new(), input),
         |input| input.iter().map(|x| x.widen()).sum(),
+        ndarray,
         |input| input.par_iter().map(|x| x.widen()).sum(),
         |input| input.par_chunks(1 << 16).map(side_by_side).sum(),
     ];
-    let mut least = [Duration::MAX; 4];
+    let mut least = [Duration::MAX; 5];
     for _ in 0..ROUNDS {
         for (way, least) in ways.iter().zip(&mut least) {
             let start = Instant::now();
