@@ -2,6 +2,7 @@
 
 use super::choice::Place;
 use super::exit::{Usage, Wrong};
+use super::parts::{Parts, time_with_bar};
 use super::reduce::median;
 use super::{Global, output};
 use gridsync::data::{self, Array, Dtype, Input};
@@ -9,6 +10,7 @@ use gridsync::device::Device;
 use gridsync::primitives::kendall::{
     Correlatable, Correlator, Kendall, KendallError, kendall_on_cpu,
 };
+use gridsync::primitives::kendall_in_parts;
 use gridsync::reference;
 use serde_json::json;
 use std::ffi::OsString;
@@ -31,6 +33,8 @@ pub(crate) struct Tau {
     /// The element type of raw input: f32 f64 i32 u32 i64 u64.
     #[arg(long)]
     dtype: Option<Dtype>,
+    #[command(flatten)]
+    parts: Parts,
     /// Count again on the CPU, and compare.
     #[arg(long)]
     check: bool,
@@ -42,6 +46,8 @@ struct Outcome {
     /// What the CPU counts, if that was asked.
     reference: Option<Kendall>,
     median_us: f64,
+    /// Places of a part, if it was not all of them at once.
+    part: Option<usize>,
 }
 
 impl Outcome {
@@ -69,7 +75,7 @@ impl Tau {
             let (n, dtype) = (x.len(), x.dtype());
             eprintln!("{n} places of {dtype} on {}", place.name());
         }
-        let outcome = self.dispatch(&x, &y, &place)?;
+        let outcome = self.dispatch(&x, &y, &place, global)?;
         let text = || text(global, &x, &place, &outcome);
         output::result(global, text, || json(&x, &place, &outcome))?;
         match outcome.reference {
@@ -82,12 +88,18 @@ impl Tau {
         }
     }
 
-    fn dispatch(&self, x: &Array, y: &Array, place: &Place) -> anyhow::Result<Outcome> {
+    fn dispatch(
+        &self,
+        x: &Array,
+        y: &Array,
+        place: &Place,
+        global: &Global,
+    ) -> anyhow::Result<Outcome> {
         macro_rules! by_dtype {
             ($($dtype:ident: $ty:ty;)*) => {
                 match x.dtype() {
                     $(Dtype::$dtype => {
-                        correlate(x.as_slice::<$ty>()?, y.as_slice::<$ty>()?, place, self.check)
+                        self.correlate(x.as_slice::<$ty>()?, y.as_slice::<$ty>()?, place, global)
                     })*
                     dtype => Err(Usage(format!(
                         "kendall correlates f32 f64 i32 u32 i64 u64, not {dtype}: convert the arrays"
@@ -100,31 +112,42 @@ impl Tau {
     }
 }
 
-/// Correlates, checks if asked to, and times.
-fn correlate<T: Correlatable>(
-    x: &[T],
-    y: &[T],
-    place: &Place,
-    check: bool,
-) -> anyhow::Result<Outcome> {
-    let done = match place {
-        Place::Cpu => {
-            let start = Instant::now();
-            let kendall = kendall_on_cpu(x, y);
-            let us = start.elapsed().as_secs_f64() * 1e6;
-            kendall.map(|kendall| (kendall, us))
-        }
-        Place::Device(device) => time_on_device(device, x, y),
-    };
-    let (kendall, median_us) = done.map_err(|error| match error {
-        KendallError::Device(error) => anyhow::Error::from(error),
-        error => Usage(error.to_string()).into(),
-    })?;
-    Ok(Outcome {
-        kendall,
-        reference: check.then(|| reference::kendall(x, y)),
-        median_us,
-    })
+impl Tau {
+    /// Correlates, checks if asked to, and times.
+    fn correlate<T: Correlatable>(
+        &self,
+        x: &[T],
+        y: &[T],
+        place: &Place,
+        global: &Global,
+    ) -> anyhow::Result<Outcome> {
+        let part = match place {
+            Place::Cpu => None,
+            Place::Device(device) => self.parts.of(device, x.len(), Correlator::<T>::BYTES)?,
+        };
+        let done = match (place, part) {
+            (Place::Cpu, _) => {
+                let start = Instant::now();
+                let kendall = kendall_on_cpu(x, y);
+                let us = start.elapsed().as_secs_f64() * 1e6;
+                kendall.map(|kendall| (kendall, us))
+            }
+            (Place::Device(device), None) => time_on_device(device, x, y),
+            (Place::Device(device), Some(part)) => {
+                time_with_bar(global, |step| kendall_in_parts(device, x, y, part, step))
+            }
+        };
+        let (kendall, median_us) = done.map_err(|error| match error {
+            KendallError::Device(error) => anyhow::Error::from(error),
+            error => Usage(error.to_string()).into(),
+        })?;
+        Ok(Outcome {
+            kendall,
+            reference: self.check.then(|| reference::kendall(x, y)),
+            median_us,
+            part,
+        })
+    }
 }
 
 /// The correlation, and the median time of its launches in µs.
@@ -175,6 +198,7 @@ fn json(x: &Array, place: &Place, outcome: &Outcome) -> serde_json::Value {
         "ties_y": ties_y,
         "ties_both": ties_both,
         "median_us": output::number(outcome.median_us),
+        "part": outcome.part,
         "check": outcome.ok().map(|ok| json!({ "ok": ok })),
     })
 }

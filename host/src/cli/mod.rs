@@ -12,6 +12,7 @@ mod ladder;
 mod mkl;
 mod number;
 mod output;
+mod parts;
 mod range_sum;
 mod reduce;
 mod scan;

@@ -3,6 +3,7 @@
 use super::choice::Place;
 use super::exit::{Usage, Wrong};
 use super::number::Number;
+use super::parts::{Parts, time_with_bar};
 use super::reduce::median;
 use super::{Global, output};
 use bytemuck::Pod;
@@ -14,7 +15,7 @@ use gridsync::primitives::range_sum::{
     BadRange, RangeSumError, RangeSums, check_range_sums, range_sums_on_cpu,
 };
 use gridsync::primitives::scan::Form;
-use gridsync::primitives::{Check, RangeSummable, ScanCheck, Scanner};
+use gridsync::primitives::{Check, RangeSummable, ScanCheck, Scanner, range_sums_in_parts};
 use gridsync_kernels::op::Sum;
 use serde_json::{Value, json};
 use std::ffi::OsString;
@@ -44,6 +45,8 @@ pub(crate) struct RangeSum {
     /// The type to accumulate floating-point sums in; f64 if not given.
     #[arg(long)]
     acc: Option<Acc>,
+    #[command(flatten)]
+    parts: Parts,
     /// The .npy file to write; `-` is standard output, which then has nothing else.
     #[arg(short, long, value_name = "OUT")]
     output: OsString,
@@ -64,8 +67,10 @@ struct Outcome {
     dtype: Dtype,
     bytes: Vec<u8>,
     check: Option<ScanCheck<Number>>,
-    /// The median time of a scan and all queries.
+    /// The median time of a scan and all queries; with all copies, if it was in parts.
     median_us: f64,
+    /// Elements of a part, if it was not all of them at once.
+    part: Option<usize>,
 }
 
 impl RangeSum {
@@ -83,7 +88,7 @@ impl RangeSum {
             let (n, dtype, m) = (array.len(), array.dtype(), queries.len());
             eprintln!("{m} ranges of {n} elements of {dtype} on {}", place.name());
         }
-        let outcome = self.dispatch(&array, &queries, &place)?;
+        let outcome = self.dispatch(&array, &queries, &place, global)?;
         let failed = outcome.check.filter(|scan| !scan.check.ok);
         if failed.is_none() {
             let shape = [queries.len() as u64];
@@ -137,11 +142,12 @@ impl RangeSum {
         array: &Array,
         queries: &[[u64; 2]],
         place: &Place,
+        global: &Global,
     ) -> anyhow::Result<Outcome> {
         macro_rules! by_dtype {
             ($($dtype:ident: $op:ty;)*) => {
                 match array.dtype() {
-                    $(Dtype::$dtype => sums(<$op>::new(), array, queries, place, self.check),)*
+                    $(Dtype::$dtype => self.sums(<$op>::new(), array, queries, place, global),)*
                 }
             };
         }
@@ -190,46 +196,71 @@ fn usage(bad: BadRange) -> anyhow::Error {
     Usage(bad.to_string()).into()
 }
 
-/// Sums, checks if asked to, and times: the median of several runs where a run is cheap.
-fn sums<O>(
-    op: O,
-    array: &Array,
-    queries: &[[u64; 2]],
-    place: &Place,
-    check: bool,
-) -> anyhow::Result<Outcome>
-where
-    O: RangeSummable,
-    O::Element: Pod + data::Scalar,
-    O::Output: Pod + data::Scalar + Into<Number>,
-{
-    let input = array.as_slice::<O::Element>()?;
-    let (sums, median_us) = match place {
-        Place::Cpu => {
-            let start = Instant::now();
-            let sums = range_sums_on_cpu(op, input, queries).map_err(usage)?;
-            (sums, start.elapsed().as_secs_f64() * 1e6)
-        }
-        Place::Device(device) => time_on_device::<O>(device, input, queries)?,
-    };
-    let check = match check {
-        true => check_range_sums(op, input, queries, &sums),
-        false => None,
-    };
-    Ok(Outcome {
-        dtype: <O::Output as data::Scalar>::DTYPE,
-        bytes: bytemuck::cast_slice(&sums).to_vec(),
-        check: check.map(|ScanCheck { at, check }| ScanCheck {
-            at,
-            check: Check {
-                reference: check.reference.into(),
-                abs_err: check.abs_err,
-                bound: check.bound,
-                ok: check.ok,
-            },
-        }),
-        median_us,
-    })
+impl RangeSum {
+    /// Sums, checks if asked to, and times: the median of several runs where a run is cheap.
+    fn sums<O>(
+        &self,
+        op: O,
+        array: &Array,
+        queries: &[[u64; 2]],
+        place: &Place,
+        global: &Global,
+    ) -> anyhow::Result<Outcome>
+    where
+        O: RangeSummable,
+        O::Element: Pod + data::Scalar,
+        O::Output: Pod + data::Scalar + Into<Number>,
+    {
+        let input = array.as_slice::<O::Element>()?;
+        let part = match place {
+            Place::Cpu => None,
+            Place::Device(device) => {
+                // The time is that of a scan beside the sums that are kept.
+                let bytes = size_of::<O::Element>() + 2 * size_of::<O::Output>();
+                self.parts.of(device, input.len(), bytes)?
+            }
+        };
+        let (sums, median_us) = match (place, part) {
+            (Place::Cpu, _) => {
+                let start = Instant::now();
+                let sums = range_sums_on_cpu(op, input, queries).map_err(usage)?;
+                (sums, start.elapsed().as_secs_f64() * 1e6)
+            }
+            (Place::Device(device), None) => time_on_device::<O>(device, input, queries)?,
+            (Place::Device(device), Some(part)) => time_with_bar(global, |step| {
+                let step = |done| step(done, input.len());
+                range_sums_in_parts(op, device, input, queries, part, step)
+            })
+            .map_err(refused)?,
+        };
+        let check = match self.check {
+            true => check_range_sums(op, input, queries, &sums),
+            false => None,
+        };
+        Ok(Outcome {
+            dtype: <O::Output as data::Scalar>::DTYPE,
+            bytes: bytemuck::cast_slice(&sums).to_vec(),
+            check: check.map(|ScanCheck { at, check }| ScanCheck {
+                at,
+                check: Check {
+                    reference: check.reference.into(),
+                    abs_err: check.abs_err,
+                    bound: check.bound,
+                    ok: check.ok,
+                },
+            }),
+            median_us,
+            part,
+        })
+    }
+}
+
+/// What the user gets to hear of it.
+fn refused(error: RangeSumError) -> anyhow::Error {
+    match error {
+        RangeSumError::BadRange(bad) => usage(bad),
+        RangeSumError::Device(error) => error.into(),
+    }
 }
 
 /// The sums, and the median time of a scan and all queries in µs.
@@ -246,10 +277,7 @@ where
     let input = device.upload(input)?;
     let mut ranges = RangeSums::<O>::new(device, &input)?;
     // The first launches compile the kernels, and say whether all queries are ranges.
-    let sums = ranges.query(queries).map_err(|error| match error {
-        RangeSumError::BadRange(bad) => usage(bad),
-        RangeSumError::Device(error) => error.into(),
-    })?;
+    let sums = ranges.query(queries).map_err(refused)?;
     let words = device.upload(queries.as_flattened())?;
     let mut again = device.alloc(queries.len())?;
     let mut scanner = Scanner::<O>::new(device, input.len())?;
@@ -292,6 +320,7 @@ fn json(
         "variant": variant(place),
         "output": written.map(ToString::to_string),
         "median_us": output::number(outcome.median_us),
+        "part": outcome.part,
         "check": outcome.check.map(|ScanCheck { at, check }| json!({
             "at": at,
             "reference": check.reference.json(),

@@ -2,10 +2,10 @@
 
 mod rows;
 
-use super::bench::progress;
 use super::choice::Place;
 use super::exit::{Usage, Wrong};
 use super::number::Number;
+use super::parts::{Parts, time_with_bar};
 use super::reduce::median;
 use super::{Global, output};
 use bytemuck::Pod;
@@ -33,8 +33,7 @@ use std::time::Instant;
 /// of 4 and 8 bytes; xor, and and or for i32 and u32; count for those and f32. An exclusive scan
 /// begins with the value of no elements: 0 for sum (-0.0 if floating point), count, xor and or, 1 for
 /// prod, all bits for and, the greatest value for min (inf if floating point), the least for max.
-/// A device whose memory is too small is taken through part by part, to the same bits; the time is then
-/// that of the copies too. An output is written whole or not at all, and not if --check finds it wrong.
+/// An output is written whole or not at all, and not if --check finds it wrong.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Scan {
@@ -54,12 +53,10 @@ pub(crate) struct Scan {
     acc: Option<Acc>,
     /// Scan each row of the array by itself, along its last dimension: by sum, min or max. The output
     /// has the shape of the array.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "part")]
     rows: bool,
-    /// Take the array through so many elements of device memory at a time, and as many results.
-    /// Without it: all of it, if it fits.
-    #[arg(long, value_name = "ELEMENTS", conflicts_with = "rows")]
-    part: Option<usize>,
+    #[command(flatten)]
+    parts: Parts,
     /// The .npy file to write; `-` is standard output, which then has nothing else.
     #[arg(short, long, value_name = "OUT")]
     output: OsString,
@@ -93,6 +90,8 @@ struct Outcome {
     bytes: Vec<u8>,
     check: Option<ScanCheck<Number>>,
     median_us: f64,
+    /// Elements of a part, if it was not all of them at once.
+    part: Option<usize>,
 }
 
 impl Outcome {
@@ -243,6 +242,7 @@ impl Scan {
             "output": written,
             "median_us": output::number(outcome.median_us),
             "gb_per_s": output::number(outcome.gb_per_s(array)),
+            "part": outcome.part,
             "check": outcome.check.map(|ScanCheck { at, check }| json!({
                 "at": at,
                 "reference": check.reference.json(),
@@ -304,20 +304,30 @@ impl Scan {
         O::Output: Pod + data::Scalar + Into<Number>,
     {
         let (input, form) = (array.as_slice::<O::Element>()?, self.form());
-        let (results, median_us) = match place {
-            Place::Cpu => time_on_cpu(op, input, form),
-            Place::Device(device) => match self.part.or_else(|| part_that_fits::<O>(device, input))
-            {
-                Some(part) => time_in_parts(op, device, input, form, part, global)?,
-                None => time_on_device(op, device, input, form)?,
-            },
+        let part = match place {
+            Place::Cpu => None,
+            Place::Device(device) => {
+                let bytes = size_of::<O::Element>() + size_of::<O::Output>();
+                self.parts.of(device, input.len(), bytes)?
+            }
+        };
+        let (results, median_us) = match (place, part) {
+            (Place::Cpu, _) => time_on_cpu(op, input, form),
+            (Place::Device(device), None) => time_on_device(op, device, input, form)?,
+            (Place::Device(device), Some(part)) => time_with_bar(global, |step| {
+                let step = |done| step(done, input.len());
+                scan_in_parts(op, device, input, form, part, step)
+            })?,
         };
         let depth = reference::scan_depth::<O>(input.len());
         let check = match self.check {
             true => op.check_scan(input, &results, form, depth),
             false => None,
         };
-        Ok(Outcome::new(&results, check, median_us))
+        Ok(Outcome {
+            part,
+            ..Outcome::new(&results, check, median_us)
+        })
     }
 }
 
@@ -339,38 +349,9 @@ impl Outcome {
                 },
             }),
             median_us,
+            part: None,
         }
     }
-}
-
-/// How much of an array is scanned at a time if its elements and results do not fit into the memory of
-/// the device: as much as takes three quarters of it.
-fn part_that_fits<O: Scannable>(device: &Device, input: &[O::Element]) -> Option<usize> {
-    let each = size_of::<O::Element>() + size_of::<O::Output>();
-    let memory = device.properties().memory_bytes as usize / 4 * 3;
-    (input.len() * each > memory).then_some(memory / each)
-}
-
-/// The results, and the time that they took in µs, with all copies.
-fn time_in_parts<O>(
-    op: O,
-    device: &Device,
-    input: &[O::Element],
-    form: Form,
-    part: usize,
-    global: &Global,
-) -> anyhow::Result<(Vec<O::Output>, f64)>
-where
-    O: Scannable<Element: Pod, Output: Pod>,
-{
-    let bar = progress(global, input.len());
-    let start = Instant::now();
-    let results = scan_in_parts(op, device, input, form, part, |done| {
-        bar.set_position(done as u64);
-    })?;
-    let time = start.elapsed().as_secs_f64() * 1e6;
-    bar.finish_and_clear();
-    Ok((results, time))
 }
 
 /// The name of what is run.

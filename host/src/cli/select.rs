@@ -1,25 +1,22 @@
 //! `gridsync select`: some elements of an array, in their order.
 
 mod condition;
+mod run;
 
 use super::choice::Place;
 use super::exit::{Usage, Wrong};
-use super::reduce::median;
+use super::parts::{Parts, time_with_bar};
 use super::{Global, output};
 use bytemuck::Pod;
 use condition::Condition;
 use gridsync::data::{self, Array, Dtype, Input, Output};
-use gridsync::device::Device;
-use gridsync::primitives::Selector;
-use gridsync::primitives::select::{
-    Comparable, FirstOfRun, To, Within, partition_on_cpu, positions_on_cpu, run_lengths,
-    select_on_cpu,
-};
+use gridsync::primitives::parts::{Sifted, Wanted, select_in_parts};
+use gridsync::primitives::select::{Comparable, FirstOfRun, Within, run_lengths};
 use gridsync_kernels::entry::select::Selectable;
+use run::{time_on_cpu, time_on_device, wrong};
 use serde_json::{Value, json};
 use std::ffi::OsString;
 use std::str::FromStr;
-use std::time::Instant;
 
 /// Select elements of an array: those that meet a condition, or the first of each run
 ///
@@ -61,17 +58,11 @@ pub(crate) struct Select {
     /// The .npy file to write the lengths of the runs to.
     #[arg(long, value_name = "COUNTS", conflicts_with = "condition")]
     counts: Option<OsString>,
+    #[command(flatten)]
+    parts: Parts,
     /// Compare the results with a loop on the CPU.
     #[arg(long)]
     check: bool,
-}
-
-/// What was selected; nothing where it was not asked for.
-struct Results<T> {
-    kept: Vec<T>,
-    rest: Option<Vec<T>>,
-    positions: Option<Vec<u64>>,
-    median_us: f64,
 }
 
 /// An array to write.
@@ -92,6 +83,8 @@ struct Outcome {
     check: Option<Option<String>>,
     median_us: f64,
     gb_per_s: f64,
+    /// Elements of a part, if it was not all of them at once.
+    part: Option<usize>,
 }
 
 impl Select {
@@ -103,7 +96,7 @@ impl Select {
             let (n, dtype) = (array.len(), array.dtype());
             eprintln!("{n} elements of {dtype} on {}", place.name());
         }
-        let outcome = self.dispatch(&array, &place)?;
+        let outcome = self.dispatch(&array, &place, global)?;
         let wrong = outcome.check.clone().flatten();
         if wrong.is_none() {
             for file in &outcome.files {
@@ -156,14 +149,14 @@ impl Select {
         Ok(on_stdout)
     }
 
-    fn dispatch(&self, array: &Array, place: &Place) -> anyhow::Result<Outcome> {
+    fn dispatch(&self, array: &Array, place: &Place, global: &Global) -> anyhow::Result<Outcome> {
         match array.dtype() {
-            Dtype::F32 => self.select::<f32>(array, place),
-            Dtype::F64 => self.select::<f64>(array, place),
-            Dtype::I32 => self.select::<i32>(array, place),
-            Dtype::U32 => self.select::<u32>(array, place),
-            Dtype::I64 => self.select::<i64>(array, place),
-            Dtype::U64 => self.select::<u64>(array, place),
+            Dtype::F32 => self.select::<f32>(array, place, global),
+            Dtype::F64 => self.select::<f64>(array, place, global),
+            Dtype::I32 => self.select::<i32>(array, place, global),
+            Dtype::U32 => self.select::<u32>(array, place, global),
+            Dtype::I64 => self.select::<i64>(array, place, global),
+            Dtype::U64 => self.select::<u64>(array, place, global),
             dtype => Err(Usage(format!(
                 "select takes elements of f32 f64 i32 u32 i64 u64, not of {dtype}: convert them"
             ))
@@ -171,50 +164,64 @@ impl Select {
         }
     }
 
-    fn select<T>(&self, array: &Array, place: &Place) -> anyhow::Result<Outcome>
+    fn select<T>(&self, array: &Array, place: &Place, global: &Global) -> anyhow::Result<Outcome>
     where
         T: Comparable + FromStr + Pod + data::Scalar,
         Within<T>: Selectable<Element = T>,
         FirstOfRun<T>: Selectable<Element = T>,
     {
         match &self.condition {
-            Some(condition) => self.select_by(condition.within::<T>()?, array, place),
-            None => self.select_by(FirstOfRun::<T>::new(), array, place),
+            Some(condition) => self.select_by(condition.within::<T>()?, array, place, global),
+            None => self.select_by(FirstOfRun::<T>::new(), array, place, global),
         }
     }
 
-    fn select_by<S>(&self, by: S, array: &Array, place: &Place) -> anyhow::Result<Outcome>
+    fn select_by<S>(
+        &self,
+        by: S,
+        array: &Array,
+        place: &Place,
+        global: &Global,
+    ) -> anyhow::Result<Outcome>
     where
         S: Selectable<Element: Pod + data::Scalar>,
     {
         let input = array.as_slice::<S::Element>()?;
-        let wants_positions = self.positions.is_some() || self.counts.is_some();
-        let wanted = (self.partition.is_some(), wants_positions);
-        let results = match place {
-            Place::Cpu => time_on_cpu(by, input, wanted),
-            Place::Device(device) => time_on_device(device, by, input, wanted)?,
+        let wanted = Wanted {
+            rest: self.partition.is_some(),
+            positions: self.positions.is_some() || self.counts.is_some(),
+        };
+        let part = match place {
+            Place::Cpu => None,
+            Place::Device(device) => {
+                let bytes = wanted.bytes::<S::Element>();
+                self.parts.of(device, input.len(), bytes)?
+            }
+        };
+        let (results, median_us) = match (place, part) {
+            (Place::Cpu, _) => time_on_cpu(by, input, wanted),
+            (Place::Device(device), None) => time_on_device(device, by, input, wanted)?,
+            (Place::Device(device), Some(part)) => time_with_bar(global, |step| {
+                let step = |done| step(done, input.len());
+                select_in_parts(by, device, input, part, wanted, step)
+            })?,
         };
         let written = size_of_val(&results.kept[..])
-            + results
-                .rest
-                .as_ref()
-                .map_or(0, |rest| size_of_val(&rest[..]))
-            + results
-                .positions
-                .as_ref()
-                .map_or(0, |positions| size_of_val(&positions[..]));
+            + results.rest.as_deref().map_or(0, size_of_val)
+            + results.positions.as_deref().map_or(0, size_of_val);
         let moved = (array.bytes().len() + written) as f64;
         Ok(Outcome {
             kept: results.kept.len(),
             check: self.check.then(|| wrong(by, input, &results)),
-            median_us: results.median_us,
-            gb_per_s: moved / results.median_us / 1e3,
+            median_us,
+            gb_per_s: moved / median_us / 1e3,
             files: self.files(input.len(), &results),
+            part,
         })
     }
 
     /// What is to be written where.
-    fn files<T: Pod + data::Scalar>(&self, n: usize, results: &Results<T>) -> Vec<File> {
+    fn files<T: Pod + data::Scalar>(&self, n: usize, results: &Sifted<T>) -> Vec<File> {
         let file = |(name, to)| {
             let (dtype, bytes) = match (name, &results.rest, &results.positions) {
                 ("partition", Some(rest), _) => (T::DTYPE, bytes(rest)),
@@ -257,6 +264,7 @@ impl Select {
             "variant": variant(place),
             "median_us": output::number(outcome.median_us),
             "gb_per_s": output::number(outcome.gb_per_s),
+            "part": outcome.part,
             "check": outcome.check.as_ref().map(|wrong| json!({ "ok": wrong.is_none() })),
         });
         let is_written = !matches!(outcome.check, Some(Some(_)));
@@ -299,118 +307,4 @@ fn variant(place: &Place) -> &'static str {
 
 fn bytes<T: Pod>(values: &[T]) -> Vec<u8> {
     bytemuck::cast_slice(values).to_vec()
-}
-
-/// What differs from a loop over the elements, if anything does.
-fn wrong<S: Selectable<Element: Pod>>(
-    by: S,
-    input: &[S::Element],
-    results: &Results<S::Element>,
-) -> Option<String> {
-    let (mut kept, mut rest, mut positions) = (Vec::new(), Vec::new(), Vec::new());
-    for (index, &element) in input.iter().enumerate() {
-        if by.is_kept(input, index) {
-            kept.push(element);
-            positions.push(index as u64);
-        } else {
-            rest.push(element);
-        }
-    }
-    let differ = |what, at: Option<usize>| {
-        at.map(|at| format!("a loop gives another {what} at {at}, or no such one"))
-    };
-    differ(
-        "element that is kept",
-        first_difference(&results.kept, &kept),
-    )
-    .or_else(|| {
-        let got = results.rest.as_ref()?;
-        differ("element that is not kept", first_difference(got, &rest))
-    })
-    .or_else(|| {
-        let got = results.positions.as_ref()?;
-        differ("position", first_difference(got, &positions))
-    })
-}
-
-/// Where the first two values stand whose bits differ, or where only one of both goes on.
-fn first_difference<A: Pod>(one: &[A], other: &[A]) -> Option<usize> {
-    let differ = |(a, b): (&A, &A)| bytemuck::bytes_of(a) != bytemuck::bytes_of(b);
-    let at = one.iter().zip(other).position(differ);
-    at.or_else(|| (one.len() != other.len()).then(|| one.len().min(other.len())))
-}
-
-fn time_on_cpu<S: Selectable>(
-    by: S,
-    input: &[S::Element],
-    (wants_rest, wants_positions): (bool, bool),
-) -> Results<S::Element> {
-    let select = || {
-        let positions = wants_positions.then(|| positions_on_cpu(by, input));
-        let (kept, rest) = match wants_rest {
-            true => {
-                let [kept, rest] = partition_on_cpu(by, input);
-                (kept, Some(rest))
-            }
-            false => (select_on_cpu(by, input), None),
-        };
-        (kept, rest, positions)
-    };
-    let mut times = Vec::new();
-    let mut results = (Vec::new(), None, None);
-    for _ in 0..3 {
-        let start = Instant::now();
-        results = select();
-        times.push(start.elapsed().as_secs_f64() * 1e6);
-    }
-    let (kept, rest, positions) = results;
-    Results {
-        kept,
-        rest,
-        positions,
-        median_us: median(times),
-    }
-}
-
-/// The results, and the median time of the kernel.
-fn time_on_device<S: Selectable<Element: Pod>>(
-    device: &Device,
-    by: S,
-    input: &[S::Element],
-    (wants_rest, wants_positions): (bool, bool),
-) -> anyhow::Result<Results<S::Element>> {
-    let n = input.len();
-    let input = device.upload(input)?;
-    let mut kept = device.alloc(n)?;
-    let mut rest = wants_rest.then(|| device.alloc(n)).transpose()?;
-    let mut positions = wants_positions.then(|| device.alloc(n)).transpose()?;
-    let mut count = device.zeroed(1)?;
-    let mut selector = Selector::new(device, n)?;
-    let mut launch = || {
-        let to = To {
-            rest: rest.as_mut(),
-            positions: positions.as_mut(),
-            ..To::new(&mut kept, &mut count)
-        };
-        selector.launch_part(by, &input, 0..n, to)
-    };
-    let emulated = device.properties().is_emulated();
-    if !emulated {
-        // The first launch compiles the kernel.
-        launch()?;
-    }
-    let runs = if emulated { 1 } else { 9 };
-    let times = (0..runs).map(|_| device.time(&mut launch));
-    let median_us = median(times.collect::<Result<_, _>>()?);
-    let len = count.download()?[0] as usize;
-    Ok(Results {
-        kept: kept.download_part(0..len)?,
-        rest: rest
-            .map(|rest| rest.download_part(0..n - len))
-            .transpose()?,
-        positions: positions
-            .map(|positions| positions.download_part(0..len))
-            .transpose()?,
-        median_us,
-    })
 }

@@ -15,6 +15,7 @@ use gridsync_kernels::entry::kendall::{
 use gridsync_kernels::grid::kendall::{
     COUNTS, DISCORDANT, NAN, Ordered, PAIRS_TILE, Side, TIES_BOTH, TIES_X, TIES_Y,
 };
+use rayon::prelude::*;
 use sealed::Work;
 use std::marker::PhantomData;
 
@@ -194,14 +195,20 @@ pub fn kendall<T: Correlatable>(x: &Buffer<T>, y: &Buffer<T>) -> Result<Kendall,
 /// # Errors
 /// [`KendallError`], but for those of a device.
 pub fn kendall_on_cpu<T: Correlatable>(x: &[T], y: &[T]) -> Result<Kendall, KendallError> {
+    expect_ranks(x, y)?;
+    Ok(reference::kendall(x, y))
+}
+
+/// Refuses arrays of the host that cannot be correlated.
+pub(super) fn expect_ranks<T: Correlatable>(x: &[T], y: &[T]) -> Result<(), KendallError> {
     expect_lengths(x.len(), y.len())?;
     for (array, values) in [('x', x), ('y', y)] {
-        if let Some(index) = values.iter().position(|value| value.is_nan()) {
+        if let Some(index) = values.par_iter().position_first(|value| value.is_nan()) {
             let index = index as u64;
             return Err(KendallError::NotANumber { array, index });
         }
     }
-    Ok(reference::kendall(x, y))
+    Ok(())
 }
 
 /// Refuses lengths that cannot be correlated.
@@ -232,6 +239,9 @@ pub struct Correlator<T> {
 }
 
 impl<T: Correlatable> Correlator<T> {
+    /// Bytes of device memory that a place of x and y takes, with what sorting it works in.
+    pub const BYTES: usize = 2 * size_of::<T>() + if T::WIDE { 24 } else { 16 };
+
     /// Allocates what correlating arrays of up to `longest` elements on `device` works in: nothing where
     /// all pairs are compared, else 16 bytes an element of 32 bits, 24 bytes one of 64.
     ///

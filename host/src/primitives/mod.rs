@@ -6,24 +6,24 @@
 mod check;
 pub mod kendall;
 mod merge_sort;
+pub mod parts;
 pub mod range_sum;
 mod range_sum_check;
 pub mod reduce;
 pub mod reduce_rows;
 pub mod scan;
 mod scan_check;
-mod scan_parts;
 pub mod select;
 
 pub use check::{Check, Checked};
 pub use kendall::{Correlator, Kendall, kendall};
+pub use parts::{kendall_in_parts, range_sums_in_parts, scan_in_parts, select_in_parts};
 pub use range_sum::RangeSums;
 pub use range_sum_check::RangeSummable;
 pub use reduce::{Reducer, reduce};
 pub use reduce_rows::{RowReducer, reduce_rows};
 pub use scan::{Scanner, scan};
 pub use scan_check::{ScanCheck, ScanChecked};
-pub use scan_parts::scan_in_parts;
 pub use select::{Selector, partition, select, unique};
 
 use crate::device::Buffer;

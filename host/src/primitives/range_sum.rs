@@ -48,15 +48,18 @@ pub fn range_sums_on_cpu<O: RangeSummable>(
     queries: &[[u64; 2]],
 ) -> Result<Vec<O::Output>, BadRange> {
     reference::range_sums(op, input, queries)
-        .map_err(|query| bad_range(query, queries[query], input.len()))
+        .map_err(|query| BadRange::new(query, queries[query], input.len()))
 }
 
-fn bad_range(query: usize, [from, to]: [u64; 2], len: usize) -> BadRange {
-    BadRange {
-        query,
-        from,
-        to,
-        len,
+impl BadRange {
+    /// That query number `query`, `[from, to]`, is no range of `len` elements.
+    pub(super) fn new(query: usize, [from, to]: [u64; 2], len: usize) -> Self {
+        Self {
+            query,
+            from,
+            to,
+            len,
+        }
     }
 }
 
@@ -156,7 +159,7 @@ where
         let query = !word as usize;
         let words = queries.download_part(2 * query..2 * query + 2)?;
         let range = [words[0], words[1]];
-        Ok(Some(bad_range(query, range, self.prefixes.len())))
+        Ok(Some(BadRange::new(query, range, self.prefixes.len())))
     }
 
     /// The sums of the ranges `queries`, each `[from, to]` for the elements from..to.

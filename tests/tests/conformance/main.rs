@@ -8,6 +8,7 @@
 //! | `select` | every selection × size × backend × schedule, starts, stamps, NaN |
 //! | `range_sum` | every range sum × size × backend, and queries that are no ranges |
 //! | `kendall` | every rank correlation × size × ties × method × backend × schedule |
+//! | `parts` | arrays of the host that go through the device part by part |
 //! | `alignment` | views that start 0 to 8 elements past an aligned address |
 //! | `special` | NaN, infinities and zeros of either sign, wherever they stand |
 //! | `arguments` | argmin and argmax: NaN, zeros, equal ones, wherever they stand |
@@ -63,6 +64,7 @@ mod fresh;
 mod huge;
 mod kendall;
 mod ladder;
+mod parts;
 mod range_sum;
 mod reduce;
 mod repeat;

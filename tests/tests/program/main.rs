@@ -11,6 +11,7 @@ mod devices;
 mod help;
 mod kendall;
 mod lab;
+mod parts;
 mod range_sum;
 mod reduce;
 mod rows;

@@ -111,6 +111,7 @@ fn the_json_has_the_keys_that_scripts_rely_on_and_no_others() {
         "output",
         "median_us",
         "gb_per_s",
+        "part",
         "check",
     ];
     assert_eq!(keys(&json), all.into());

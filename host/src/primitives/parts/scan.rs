@@ -1,9 +1,8 @@
-//! Scans of arrays of the host that need not fit into the device's memory.
+//! Scans, part by part.
 
-use super::Scanner;
-use super::scan::Form;
 use crate::device::{Device, DeviceError};
-use bytemuck::Pod;
+use crate::primitives::scan::{Form, Scanner};
+use bytemuck::{Pod, Zeroable};
 use gridsync_kernels::entry::scan::Scannable;
 use gridsync_kernels::grid::scan::Shape;
 
@@ -31,22 +30,24 @@ where
     let least = Shape::part::<O::Element, O::Accumulator>();
     let part = (part / least).max(1) * least;
     let mut scanner = Scanner::with(op, device, part.min(input.len()))?;
-    let mut results = Vec::with_capacity(input.len());
+    let mut results = vec![O::Output::zeroed(); input.len()];
+    let mut elements = device.alloc(part.min(input.len()))?;
+    let mut output = device.alloc(elements.len())?;
     if input.len() <= part {
-        let mut output = device.alloc(input.len())?;
-        scanner.launch(&device.upload(input)?, &mut output, form)?;
-        results = output.download()?;
+        elements.copy_from(input)?;
+        scanner.launch(&elements, &mut output, form)?;
+        output.download_to(0, &mut results)?;
+        done(input.len());
     } else {
-        let (mut elements, mut output) = (device.alloc(part)?, device.alloc(part)?);
-        for chunk in input.chunks(part) {
-            if chunk.len() < part {
-                elements = device.alloc(chunk.len())?;
-            }
-            elements.copy_from(chunk)?;
+        let chunks = input.chunks(part).zip(results.chunks_mut(part));
+        let mut behind = 0;
+        for (chunk, results) in chunks {
+            elements.copy_part_from(0, chunk)?;
             let range = 0..chunk.len();
-            scanner.launch_next(&elements, range.clone(), &mut output, range.clone(), form)?;
-            results.extend(output.download_part(range)?);
-            done(results.len());
+            scanner.launch_next(&elements, range.clone(), &mut output, range, form)?;
+            output.download_to(0, results)?;
+            behind += chunk.len();
+            done(behind);
         }
     }
     Ok(results)

@@ -1,0 +1,146 @@
+//! Arrays of the host that go through the device part by part: what comes of them is that of the whole.
+//! Scans so are tried beside the scans of parts.
+
+use gridsync::device::Device;
+use gridsync::primitives::kendall::{KendallError, kendall_on_cpu};
+use gridsync::primitives::parts::Wanted;
+use gridsync::primitives::range_sum::{BadRange, RangeSumError, range_sums_on_cpu};
+use gridsync::primitives::select::{
+    FirstOfRun, Within, partition_on_cpu, positions_on_cpu, select_on_cpu,
+};
+use gridsync::primitives::{kendall_in_parts, range_sums_in_parts, select_in_parts};
+use gridsync::verify::{Kind, Ranked, Sample, Ties, runs, sample, sample_ranges};
+use gridsync_kernels::entry::select::Selectable;
+use gridsync_kernels::op::Sum;
+
+/// Elements of the arrays that selections are tried on.
+const LEN: usize = 3003;
+
+/// Parts that divide the array and such that do not; all but one element, all, and more than all.
+const PARTS: [usize; 8] = [500, 1000, 1001, 1500, LEN - 1, LEN, LEN + 1, usize::MAX];
+
+/// Selects in parts, and holds that against the CPU's selection of the whole.
+fn selected<S>(device: &Device, by: S, input: &[S::Element], part: usize)
+where
+    S: Selectable<Element: bytemuck::Pod + PartialEq + std::fmt::Debug>,
+{
+    let [kept, rest] = partition_on_cpu(by, input);
+    let positions = positions_on_cpu(by, input);
+    let mut seen = Vec::new();
+    let all = Wanted {
+        rest: true,
+        positions: true,
+    };
+    let got = select_in_parts(by, device, input, part, all, |done| seen.push(done))
+        .expect("every part should be selected from");
+    let bits = |values: &[S::Element]| bytemuck::cast_slice::<_, u8>(values).to_vec();
+    assert!(bits(&got.kept) == bits(&kept), "kept, by {part}");
+    let got_rest = got.rest.expect("the rest was wanted");
+    assert!(bits(&got_rest) == bits(&rest), "rest, by {part}");
+    assert_eq!(got.positions, Some(positions), "positions, by {part}");
+    let ends = (1..).map(|parts| input.len().min(part.max(1).saturating_mul(parts)));
+    let ends: Vec<_> = ends.take(input.len().div_ceil(part.max(1))).collect();
+    assert_eq!(seen, ends, "progress, by {part}");
+}
+
+/// Selects by both kinds of selections.
+fn selected_by_both<T: Sample + bytemuck::Pod + PartialEq + std::fmt::Debug>(
+    device: &Device,
+    within: Within<T>,
+    input: &[T],
+    part: usize,
+) where
+    Within<T>: Selectable<Element = T>,
+    FirstOfRun<T>: Selectable<Element = T>,
+{
+    selected(device, within, input, part);
+    selected(device, FirstOfRun::<T>::new(), input, part);
+}
+
+/// Correlates in parts, and holds that against the CPU.
+fn correlated<T: Ranked>(device: &Device, ties: Ties, len: usize, part: usize) {
+    let (x, y) = ties.sample::<T>(len, len as u64);
+    let expected = kendall_on_cpu(&x, &y).expect("it has no NaN");
+    let mut seen = Vec::new();
+    let got = kendall_in_parts(device, &x, &y, part, |done, of| seen.push((done, of)));
+    let got = got.expect("it has no NaN");
+    assert!(
+        got.same(&expected),
+        "{ties:?}, {len} by {part}: {got:?}, not {expected:?}"
+    );
+    assert!(
+        seen.iter()
+            .zip(1..)
+            .all(|(step, i)| *step == (i, seen.len())),
+        "{seen:?}"
+    );
+}
+
+on_each_backend! {
+    fn selections_in_parts_are_those_of_the_whole(device: &Device) {
+        for part in PARTS {
+            selected_by_both(device, Within::less_than(0.0), &runs::<f32>(LEN, 3), part);
+            selected_by_both(device, Within::less_than(0), &runs::<i64>(LEN, 4), part);
+        }
+        // An element at a time, which is as good as any.
+        for part in [0, 1, 2, 3] {
+            selected_by_both(device, Within::less_than(0), &runs::<i32>(40, 5), part);
+        }
+        selected_by_both(device, Within::less_than(0), &runs::<i32>(0, 5), 7);
+    }
+    fn what_is_not_wanted_is_not_there(device: &Device) {
+        let (by, input) = (Within::less_than(0), sample::<i32>(Kind::Values, 100, 1));
+        let got = select_in_parts(by, device, &input, 30, Wanted::default(), |_| ());
+        let got = got.expect("every part should be selected from");
+        assert_eq!(got.kept, select_on_cpu(by, &input));
+        assert_eq!((got.rest, got.positions), (None, None));
+    }
+    fn rank_correlations_in_parts_are_those_of_the_whole(device: &Device) {
+        for ties in Ties::ALL {
+            for (len, part) in [(1000, 999), (1000, 1000), (1000, 501), (1001, 400), (12, 2)] {
+                correlated::<f32>(device, ties, len, part);
+            }
+            correlated::<f64>(device, ties, 777, 300);
+            correlated::<i32>(device, ties, 3, 0);
+            correlated::<i32>(device, ties, 1, 0);
+        }
+        correlated::<u64>(device, Ties::Few, 0, 0);
+    }
+    fn a_nan_in_a_later_part_is_named_as_in_the_whole(device: &Device) {
+        let (mut x, mut y) = Ties::Few.sample::<f64>(1000, 1);
+        (x[700], y[3]) = (f64::NAN, f64::NAN);
+        let got = kendall_in_parts(device, &x, &y, 300, |_, _| ());
+        assert_eq!(got, Err(KendallError::NotANumber { array: 'x', index: 700 }));
+    }
+    fn range_sums_in_parts_are_those_of_the_whole(device: &Device) {
+        let (op, input) = (Sum::<f32, f64>::new(), sample::<f32>(Kind::Values, LEN, 9));
+        let queries = sample_ranges(LEN, 500, 1);
+        let got = range_sums_in_parts(op, device, &input, &queries, 100, |_| ());
+        let expected = range_sums_on_cpu(op, &input, &queries).expect("all are ranges");
+        let bits = |sums: &[f64]| sums.iter().map(|sum| sum.to_bits()).collect::<Vec<_>>();
+        assert_eq!(got.map(|sums| bits(&sums)), Ok(bits(&expected)));
+    }
+    fn a_query_that_is_no_range_is_named_before_anything_is_scanned(device: &Device) {
+        let (op, input) = (Sum::<i32, i64>::new(), sample::<i32>(Kind::Values, 10, 9));
+        let queries = [[0, 10], [3, 11], [2, 1]];
+        let refuse = |_| panic!("nothing should be scanned");
+        let got = range_sums_in_parts(op, device, &input, &queries, 100, refuse);
+        let bad = BadRange { query: 1, from: 3, to: 11, len: 10 };
+        assert_eq!(got, Err(RangeSumError::BadRange(bad)));
+    }
+}
+
+/// Beyond one part of a scan, which is too long for the emulator.
+#[test]
+fn range_sums_of_a_long_array_go_on_from_part_to_part_on_cuda() {
+    gridsync_tests::devices::with_cuda(|cuda| {
+        let len = 3 * (8 << 20) + 17;
+        let (op, input) = (Sum::<i32, i64>::new(), sample::<i32>(Kind::Values, len, 9));
+        let queries = sample_ranges(len, 10_000, 1);
+        let mut parts = 0;
+        let got = range_sums_in_parts(op, cuda, &input, &queries, 1, |_| parts += 1);
+        let expected = range_sums_on_cpu(op, &input, &queries).expect("all are ranges");
+        assert_eq!(got, Ok(expected));
+        assert!(parts > 1, "{parts}");
+    });
+}

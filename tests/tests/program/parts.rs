@@ -1,0 +1,108 @@
+//! `--part`: the files that are written, and the numbers that are printed, are those of the whole.
+
+use crate::call::{Call, WRONG_USAGE, without_cuda};
+use gridsync::verify::{Ties, runs};
+use gridsync_tests::npy;
+use std::fs;
+use std::path::Path;
+use tempfile::TempDir;
+
+/// Elements of the arrays: an odd number, for a last part that is not whole.
+const LEN: usize = 3003;
+
+/// A folder with an array, another one, and ranges.
+fn folder() -> TempDir {
+    let folder = tempfile::tempdir().expect("a folder should be there to write to");
+    let write = |name, bytes| fs::write(folder.path().join(name), bytes).expect("it is a folder");
+    let (x, y) = Ties::Many.sample::<f32>(LEN, 1);
+    let named = "the type has a name";
+    write("x.npy", npy::of(&x).expect(named));
+    write("y.npy", npy::of(&y).expect(named));
+    write("runs.npy", npy::of(&runs::<i32>(LEN, 2)).expect(named));
+    let ranges: Vec<u64> = (0..100).flat_map(|i| [i * i / 4, 30 * i]).collect();
+    let header = npy::header("<u8", false, "(100, 2)");
+    write(
+        "ranges.npy",
+        npy::raw(&header, bytemuck::cast_slice(&ranges)),
+    );
+    folder
+}
+
+/// Calls the program on files of `folder`, on the emulator.
+fn call(folder: &Path, args: &[&str], more: &[&str]) -> Call {
+    let args: Vec<String> = args
+        .iter()
+        .map(|arg| match arg.ends_with(".npy") {
+            true => folder.join(arg).to_str().expect("UTF-8").to_owned(),
+            false => (*arg).to_owned(),
+        })
+        .collect();
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    let more = [more, &["--device", "emulator", "--check", "--json"]].concat();
+    without_cuda(&[args, more].concat(), b"")
+}
+
+/// That `outputs`, and what is printed but for times, are the same in parts as at once.
+fn in_parts(args: &[&str], outputs: &[&str], part: usize) {
+    let folder = folder();
+    let run = |more: &[&str]| {
+        let mut json = call(folder.path(), args, more).json();
+        let part = json["part"].take();
+        for time in ["median_us", "gb_per_s"] {
+            json[time].take();
+        }
+        let files = outputs.iter().map(|name| folder.path().join(name));
+        let files: Vec<_> = files
+            .map(|path| fs::read(path).expect("the output should be there"))
+            .collect();
+        (json, part, files)
+    };
+    let whole = run(&[]);
+    let parts = run(&["--part", &part.to_string()]);
+    assert!(whole.1.is_null(), "{}", whole.1);
+    assert_eq!(parts.1, part);
+    assert_eq!(parts.0, whole.0, "{args:?} by {part}");
+    assert!(parts.2 == whole.2, "{args:?} by {part}: other files");
+}
+
+#[test]
+fn a_scan_in_parts_writes_what_one_at_once_writes() {
+    in_parts(
+        &["scan", "x.npy", "--op", "sum", "-o", "out.npy"],
+        &["out.npy"],
+        700,
+    );
+}
+
+#[test]
+fn a_selection_in_parts_writes_what_one_at_once_writes() {
+    let select = ["select", "runs.npy", "-o", "out.npy"];
+    for part in [1, 1000, LEN] {
+        let by = ["--where", "> 0", "--partition", "rest.npy"];
+        in_parts(&[select, by].concat(), &["out.npy", "rest.npy"], part);
+    }
+    let by = ["--unique", "--counts", "counts.npy"];
+    in_parts(
+        &[&select[..], &by[..]].concat(),
+        &["out.npy", "counts.npy"],
+        1000,
+    );
+}
+
+#[test]
+fn range_sums_in_parts_are_those_at_once() {
+    let args = ["range-sum", "x.npy", "ranges.npy", "-o", "out.npy"];
+    in_parts(&args, &["out.npy"], 700);
+}
+
+#[test]
+fn a_rank_correlation_in_parts_is_that_at_once() {
+    in_parts(&["kendall", "x.npy", "y.npy"], &[], 1000);
+}
+
+#[test]
+fn a_part_of_nothing_is_refused() {
+    let folder = folder();
+    let args = ["kendall", "x.npy", "y.npy"];
+    call(folder.path(), &args, &["--part", "0"]).fails(WRONG_USAGE, &["--part", "0"]);
+}
