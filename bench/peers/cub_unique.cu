@@ -4,7 +4,8 @@
 //   nvcc -O3 -std=c++17 -arch=native cub_unique.cu -o cub_unique
 //   echo "unique f32 kept_50 1048576 256 2000" | ./cub_unique AT_LEAST AT_MOST UNCERTAINTY
 //
-// The modes: kept_50 is of elements half of which differ from the one before.
+// The operations: unique, and run-lengths. The modes: kept_50 is of elements half of which differ from
+// the one before.
 
 #include <cub/device/device_run_length_encode.cuh>
 #include <cub/device/device_select.cuh>
@@ -14,7 +15,6 @@
 using peer::Bench;
 using peer::check;
 using peer::Load;
-using peer::Memory;
 using peer::Spread;
 using peer::Storage;
 
@@ -41,19 +41,17 @@ std::optional<Spread> unique(const Bench& bench, const Load& load, const peer::R
 }
 
 // µs of those and the lengths of the runs, which are checked by their sum.
-std::optional<Spread> encode(const Bench& bench, const Load& load, const peer::Runs& runs) {
+std::optional<Spread> run_lengths(const Bench& bench, const Load& load, const peer::Runs& runs) {
   Storage storage;
-  const Memory<int32_t> lengths = peer::try_alloc<int32_t>(load.n);
-  if (!lengths) {
-    peer::note("no room for the lengths of " + std::to_string(load.n) + " runs");
-    return std::nullopt;
-  }
+  // Those of the last call: each writes them behind the elements of its output.
+  int32_t* lengths = nullptr;
   return peer::with_count(load.n, [&](auto n) {
     return peer::time_selection(
         bench, load, runs,
         [&](const float* in, float* out, int64_t* count, cudaStream_t stream) {
+          lengths = reinterpret_cast<int32_t*>(out + load.n);
           const auto step = [&](void* memory, size_t& bytes) {
-            check(cub::DeviceRunLengthEncode::Encode(memory, bytes, in, out, lengths.get(), count, n,
+            check(cub::DeviceRunLengthEncode::Encode(memory, bytes, in, out, lengths, count, n,
                                                      stream));
           };
           size_t bytes = 0;
@@ -63,15 +61,15 @@ std::optional<Spread> encode(const Bench& bench, const Load& load, const peer::R
         [&](const std::vector<float>& in) {
           peer::Selection expected = firsts(in);
           std::vector<int32_t> told(expected.count);
-          check(cudaMemcpy(told.data(), lengths.get(), told.size() * sizeof(int32_t),
-                           cudaMemcpyDeviceToHost));
+          check(cudaMemcpy(told.data(), lengths, told.size() * sizeof(int32_t), cudaMemcpyDeviceToHost));
           int64_t all = 0;
           for (const int32_t length : told) all += length;
           if (all != static_cast<int64_t>(in.size())) {
             peer::wrong("runs of " + std::to_string(in.size()) + " elements have " + std::to_string(all));
           }
           return expected;
-        });
+        },
+        2);
   });
 }
 
@@ -84,7 +82,7 @@ int main(int argc, char** argv) {
         if (dtype != "f32" || !kept) return std::nullopt;
         const peer::Runs runs(*kept);
         if (op == "unique") return unique(bench, load, runs);
-        if (op == "encode") return encode(bench, load, runs);
+        if (op == "run-lengths") return run_lengths(bench, load, runs);
         return std::nullopt;
       });
 }

@@ -78,11 +78,12 @@ struct Selection {
   int64_t count;
 };
 
-// µs of one `call(input, output, count, stream)` on inputs that `fill` fills. `expected(input)` says what
-// the last call should have written; if it has not, the program ends.
+// µs of one `call(input, output, count, stream)` on inputs that `fill` fills, and into outputs of so many
+// arrays as long as they. `expected(input)` says what the last call should have written to the first of
+// them; if it has not, the program ends.
 template <typename Fill, typename Call, typename Expected>
 std::optional<Spread> time_selection(const Bench& bench, const Load& load, const Fill& fill, Call call,
-                                     Expected expected) {
+                                     Expected expected, size_t arrays = 1) {
   const Memory<int64_t> count = alloc<int64_t>(1);
   const auto verify = [&](const float* written) {
     std::vector<float> input(load.n);
@@ -103,7 +104,7 @@ std::optional<Spread> time_selection(const Bench& bench, const Load& load, const
     if (elements != right.elements) wrong("other elements kept of " + std::to_string(load.n));
   };
   return bench.time_into<float, float>(
-      load, load.n, [&](float* out, size_t n, cudaStream_t stream) { fill(out, n, stream); },
+      load, arrays * load.n, [&](float* out, size_t n, cudaStream_t stream) { fill(out, n, stream); },
       [&](const float* in, float* out, cudaStream_t stream) { call(in, out, count.get(), stream); }, verify);
 }
 

@@ -14,8 +14,9 @@
 //!   graph, as many that what they read and write takes 2 GiB, between 1 and 256. Where that is 16
 //!   times the L2, the graph is replayed until a sample takes 2 ms. The peer goes by the same plans.
 //! * What a call **writes** goes to an output of its own. Small ones are in the L2 when the last call
-//!   ends, ours as the peer's. The results of scans and selections are checked when they have been timed,
-//!   and so are the peer's.
+//!   ends, ours as the peer's.
+//! * The **results** of scans are checked whenever they have been timed, and so are the peer's; those of
+//!   selections and correlations, whose check takes longer, once for each case and length.
 //! * **Warm-up**: [`WARM_UP_US`] of device time pass before the first sample, so that the kernel is
 //!   compiled and the clocks are up.
 //! * **Samples** are taken until the median is known to [`Sampling::uncertainty`], half a percent,
@@ -30,6 +31,7 @@
 
 mod all_reduce;
 mod barrier;
+mod kendall;
 mod once;
 mod peer;
 mod record;
@@ -46,6 +48,7 @@ mod warning;
 
 pub use all_reduce::ALL_REDUCE;
 pub use barrier::BARRIER;
+pub use kendall::KENDALL;
 pub use once::{Cache, once};
 pub use peer::PeerError;
 use peer::{Answers, PeerProgram, PeerScript};

@@ -31,11 +31,11 @@ pub const REDUCE: Throughput = Throughput {
     ],
     sizes: &SIZES,
     ceiling: Ceiling::Read,
-    peer: PeerProgram {
+    peer: Some(PeerProgram {
         name: "cub::DeviceReduce",
         source: include_str!("../../../bench/peers/cub_reduce.cu"),
         flags: &[],
-    },
+    }),
     on_cpu: None,
 };
 

@@ -28,11 +28,11 @@ pub const REDUCE_ROWS: Throughput = Throughput {
     ],
     sizes: &[1 << 24],
     ceiling: Ceiling::Read,
-    peer: PeerProgram {
+    peer: Some(PeerProgram {
         name: "cub::DeviceSegmentedReduce",
         source: include_str!("../../../bench/peers/cub_reduce_rows.cu"),
         flags: &[],
-    },
+    }),
     on_cpu: None,
 };
 
@@ -74,22 +74,12 @@ where
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::{PeerTimes, Sampling};
-    use crate::device::{Device, Emulator, EmulatorConfig};
 
     #[test]
     fn each_length_of_rows_is_measured_in_a_row_and_alone() {
-        let device = Device::new(Emulator::new(EmulatorConfig::default()));
-        let (cases, nobody) = (&REDUCE_ROWS.cases[..2], PeerTimes::default());
-        let once = Sampling {
-            at_least: 1,
-            at_most: 1,
-            ..Sampling::default()
-        };
-        let run = REDUCE_ROWS
-            .run(&device, cases, &[50], &nobody, &once, |_, _| ())
-            .expect("the emulator should reduce");
-        let variants: Vec<_> = run.records.iter().map(|record| record.variant).collect();
+        let cases = &REDUCE_ROWS.cases[..2];
+        let records = REDUCE_ROWS.in_emulator(cases, 50);
+        let variants: Vec<_> = records.iter().map(|record| record.variant).collect();
         let expected = ["rows of 16", "rows of 17", "rows of 16", "rows of 17"];
         assert_eq!(variants, expected);
         assert_eq!(cases[1].peer_modes, ["fixed_17", "offsets_17"]);

@@ -1,6 +1,6 @@
 //! The suite `scan`: the inclusive sums of an array, beside CUB's `DeviceScan`.
 
-use super::throughput::{Bench, Element, ExactSums, Load, OnCpu, time_cold};
+use super::throughput::{Bench, Element, ExactSums, Load, Measure, OnCpu, time_cold};
 use super::{Case, Ceiling, MeasureError, Measurement, PeerProgram, PeerScript, SIZES, Throughput};
 use crate::data::Dtype;
 use crate::device::{Buffer, DeviceError};
@@ -34,11 +34,11 @@ pub const SCAN: Throughput = Throughput {
     cases: sums_of![f32, f64, i32, u32, u64],
     sizes: &SIZES,
     ceiling: Ceiling::Copy,
-    peer: PeerProgram {
+    peer: Some(PeerProgram {
         name: "cub::DeviceScan",
         source: include_str!("../../../bench/peers/cub_scan.cu"),
         flags: &[],
-    },
+    }),
     on_cpu: Some(OnCpu {
         peer: PeerScript {
             name: "numpy.cumsum",
@@ -58,7 +58,7 @@ const MOST_PARTS: usize = 64;
 
 /// Sums of `T`, beside what CUB does unless asked for something else: its sums of floating point may
 /// differ from run to run.
-const fn of<T: Element>(variant: &'static str, measure: super::throughput::Measure) -> Case {
+const fn of<T: Element>(variant: &'static str, measure: Measure) -> Case {
     Case::new::<T>(variant, "sum", &["default"], measure)
 }
 
@@ -163,45 +163,21 @@ floats! { f32, f64 }
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::{PeerTimes, Sampling};
     use crate::device::{Device, Emulator, EmulatorConfig};
-
-    fn device() -> Device {
-        Device::new(Emulator::new(EmulatorConfig::default()))
-    }
 
     #[test]
     fn each_design_is_measured_where_both_can_scan() {
-        let of_f32 = &SCAN.cases[..3];
-        let once = Sampling {
-            at_least: 1,
-            at_most: 1,
-            ..Sampling::default()
-        };
-        let told = |n| {
-            let run = SCAN
-                .run(
-                    &device(),
-                    of_f32,
-                    &[n],
-                    &PeerTimes::default(),
-                    &once,
-                    |_, _| (),
-                )
-                .expect("the emulator should scan");
-            let told = run
-                .records
-                .iter()
-                .map(|record| (record.variant, record.bytes));
-            told.collect::<Vec<_>>()
-        };
+        let records = SCAN.in_emulator(&SCAN.cases[..3], 100);
+        let told = records.iter().map(|record| (record.variant, record.bytes));
         let small = ("auto", Some(2 * 4 * 100));
-        assert_eq!(told(100), [small, small], "in a row and alone");
+        let twice = [small, small];
+        assert_eq!(told.collect::<Vec<_>>(), twice, "in a row and alone");
     }
 
     #[test]
     fn a_wrong_sum_is_found_in_the_first_and_in_the_last_result() {
-        let (device, n) = (device(), 1000);
+        let device = Device::new(Emulator::new(EmulatorConfig::default()));
+        let n = 1000;
         let exact = ExactSums::of::<u32>(n);
         let right: Vec<u32> = (0..n).map(|i| exact.up_to(i) as u32).collect();
         let checked = |sums: &[u32]| {

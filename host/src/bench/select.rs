@@ -1,22 +1,25 @@
 //! The suites `select`, `partition` and `unique`: some elements of an array, side by side, beside CUB.
 
+mod output;
+
 use super::throughput::{Bench, Load, Values, time_cold};
 use super::{Case, Ceiling, MeasureError, Measurement, PeerProgram, Throughput};
-use crate::device::{Buffer, DeviceError};
-use crate::primitives::select::{FirstOfRun, Selector, To, Within, partition_on_cpu};
+use crate::device::DeviceError;
+use crate::primitives::select::{FirstOfRun, Selector, Within};
 use gridsync_kernels::entry::select::Selectable;
+use output::{Beside, Output};
 
-/// Cases of which so many percent of the elements are kept and so many written, each beside the mode of
-/// the peer in which it keeps the same.
+/// Cases of operations, of which so many percent of the elements are kept and so many written, each
+/// beside the mode of the peer in which it keeps the same.
 macro_rules! keeping {
-    ($op:literal, $measure:ident: $($percent:literal => $written:literal),*) => {
-        &[$(Case::new::<f32>(
+    ($($op:literal by $measure:ident: $($percent:literal => $written:literal),*;)*) => {
+        &[$($(Case::new::<f32>(
             concat!("kept ", $percent, " %"),
             $op,
             &[concat!("kept_", $percent)],
             |bench, load| $measure(bench, load, $percent),
         )
-        .writing($written)),*]
+        .writing($written)),*),*]
     };
 }
 
@@ -26,14 +29,14 @@ const SIZES: &[usize] = &[1 << 16, 1 << 20, 1 << 24, 1 << 28];
 /// Elements below a bound, of such that are uniform between 0 and 1.
 pub const SELECT: Throughput = Throughput {
     name: "select",
-    cases: keeping!("select", select: 0 => 0, 1 => 1, 50 => 50, 99 => 99, 100 => 100),
+    cases: keeping! { "select" by select: 0 => 0, 1 => 1, 50 => 50, 99 => 99, 100 => 100; },
     sizes: SIZES,
     ceiling: Ceiling::Copy,
-    peer: PeerProgram {
+    peer: Some(PeerProgram {
         name: "cub::DeviceSelect::If",
         source: include_str!("../../../bench/peers/cub_select.cu"),
         flags: &[],
-    },
+    }),
     on_cpu: None,
 };
 
@@ -41,28 +44,34 @@ pub const SELECT: Throughput = Throughput {
 /// an array of their own.
 pub const PARTITION: Throughput = Throughput {
     name: "partition",
-    cases: keeping!("partition", partition: 0 => 100, 1 => 100, 50 => 100, 99 => 100, 100 => 100),
+    cases: keeping! { "partition" by partition: 0 => 100, 1 => 100, 50 => 100, 99 => 100, 100 => 100; },
     sizes: SIZES,
     ceiling: Ceiling::Copy,
-    peer: PeerProgram {
+    peer: Some(PeerProgram {
         name: "cub::DevicePartition::If",
         source: include_str!("../../../bench/peers/cub_partition.cu"),
         flags: &[],
-    },
+    }),
     on_cpu: None,
 };
 
-/// The first of each run of equal elements.
+/// The first of each run of equal elements; and with it how long the runs are.
+///
+/// Of the lengths of runs we write where each begins, in 8 bytes, of which they are the differences;
+/// CUB's `DeviceRunLengthEncode::Encode` writes them, in 4 bytes.
 pub const UNIQUE: Throughput = Throughput {
     name: "unique",
-    cases: keeping!("unique", unique: 0 => 0, 1 => 1, 50 => 50, 99 => 99, 100 => 100),
+    cases: keeping! {
+        "unique" by unique: 0 => 0, 1 => 1, 50 => 50, 99 => 99, 100 => 100;
+        "run-lengths" by run_lengths: 1 => 3, 50 => 150, 100 => 300;
+    },
     sizes: SIZES,
     ceiling: Ceiling::Copy,
-    peer: PeerProgram {
-        name: "cub::DeviceSelect::Unique",
+    peer: Some(PeerProgram {
+        name: "cub::DeviceSelect::Unique or cub::DeviceRunLengthEncode",
         source: include_str!("../../../bench/peers/cub_unique.cu"),
         flags: &[],
-    },
+    }),
     on_cpu: None,
 };
 
@@ -71,18 +80,30 @@ type Measured = Result<Option<Measurement>, MeasureError>;
 
 /// µs of one selection of so many percent.
 fn select(bench: &mut Bench<'_>, load: &Load, percent: u32) -> Measured {
-    measure(bench, load, Values::Uniform, below(percent), false)
+    measure(
+        bench,
+        load,
+        Values::Uniform,
+        below(percent),
+        Beside::Nothing,
+    )
 }
 
 /// µs of one partition of which so many percent are kept.
 fn partition(bench: &mut Bench<'_>, load: &Load, percent: u32) -> Measured {
-    measure(bench, load, Values::Uniform, below(percent), true)
+    measure(bench, load, Values::Uniform, below(percent), Beside::Rest)
 }
 
 /// µs of the first elements of runs, of which there are so many percent as elements.
 fn unique(bench: &mut Bench<'_>, load: &Load, percent: u32) -> Measured {
     let by = FirstOfRun::<f32>::new();
-    measure(bench, load, Values::Runs { percent }, by, false)
+    measure(bench, load, Values::Runs { percent }, by, Beside::Nothing)
+}
+
+/// µs of those and of where the runs begin.
+fn run_lengths(bench: &mut Bench<'_>, load: &Load, percent: u32) -> Measured {
+    let by = FirstOfRun::<f32>::new();
+    measure(bench, load, Values::Runs { percent }, by, Beside::Positions)
 }
 
 /// Keeps the elements below so many hundredths: of uniform ones so many percent.
@@ -91,85 +112,46 @@ fn below(percent: u32) -> Within<f32> {
 }
 
 /// µs of one selection by `by`, from `n` elements in device memory to those that are kept there, and to
-/// all others if they are wanted.
+/// what else is wanted.
 fn measure<S: Selectable<Element = f32>>(
     bench: &mut Bench<'_>,
     load: &Load,
     values: Values,
     by: S,
-    with_rest: bool,
+    beside: Beside,
 ) -> Measured {
     let Load { n, plan } = *load;
     let inputs = bench.stock.of_values(bench.device, n, plan.calls, values)?;
-    let room = |count| -> Result<Vec<Buffer<f32>>, DeviceError> {
-        (0..count).map(|_| bench.device.alloc(n)).collect()
-    };
-    let mut kept = room(plan.calls)?;
-    let mut rest = room(if with_rest { plan.calls } else { 0 })?;
-    let mut count = bench.device.alloc::<u64>(1)?;
-    let mut selector = Selector::<f32>::new(bench.device, n)?;
-    let select = |i: usize| {
-        let to = To {
-            rest: rest.get_mut(i),
-            ..To::new(&mut kept[i], &mut count)
-        };
-        selector.launch_part(by, &inputs[i], 0..n, to)
-    };
+    let outputs = (0..plan.calls).map(|_| Output::of(bench.device, n, beside));
+    let mut outputs: Vec<Output> = outputs.collect::<Result<_, DeviceError>>()?;
+    let mut selector = Selector::new(bench.device, n)?;
+    let select = |i: usize| selector.launch_part(by, &inputs[i], 0..n, outputs[i].to());
     // SAFETY: a selection only reads its input, writes its outputs and leaves its workspace for the
     // next one; all of them outlive the measurement.
     let measured = unsafe { time_cold(bench.device, &plan, bench.sampling, select) }?;
-
-    let last = plan.calls - 1;
-    let counted = count.download()?[0] as usize;
-    let [right, others] = partition_on_cpu(by, &inputs[last].download()?);
-    let mut is_right = counted == right.len() && same(&kept[last], &right)?;
-    if let Some(rest) = rest.get(last) {
-        is_right = is_right && same(rest, &others)?;
-    }
-    if !is_right {
-        return Err(MeasureError::Wrong(format!(
-            "a selection from {n} f32 is wrong: {counted} are kept, {} should be, and in their order",
-            right.len()
-        )));
+    if load.is_checked() {
+        outputs[0].check(by, &inputs[0])?;
     }
     Ok(Some(measured))
-}
-
-/// Whether `output` begins with `right`.
-fn same(output: &Buffer<f32>, right: &[f32]) -> Result<bool, DeviceError> {
-    Ok(output.download_part(0..right.len())? == right)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::{PeerTimes, Sampling};
-    use crate::device::{Device, Emulator, EmulatorConfig};
 
     #[test]
     fn what_is_kept_is_written_and_what_is_parted_is_all_written() {
-        let device = Device::new(Emulator::new(EmulatorConfig::default()));
-        let once = Sampling {
-            at_least: 1,
-            at_most: 1,
-            ..Sampling::default()
-        };
-        let nobody = PeerTimes::default();
         for (suite, written) in [
-            (SELECT, [0, 10, 500, 990, 1000]),
-            (PARTITION, [1000; 5]),
-            (UNIQUE, [0, 10, 500, 990, 1000]),
+            (SELECT, &[0, 1, 50, 99, 100][..]),
+            (PARTITION, &[100; 5]),
+            // Of the lengths of runs 12 bytes each.
+            (UNIQUE, &[0, 1, 50, 99, 100, 3, 150, 300]),
         ] {
-            let run = suite
-                .run(&device, suite.cases, &[1000], &nobody, &once, |_, _| ())
-                .expect("the emulator should select, and rightly");
-            let told: Vec<_> = run.records[..5].iter().map(|record| record.bytes).collect();
-            assert_eq!(
-                told,
-                written.map(|written| Some(4 * (1000 + written))),
-                "{}",
-                suite.name
-            );
+            let records = suite.in_emulator(suite.cases, 100);
+            let told: Vec<_> = records.iter().map(|record| record.bytes).collect();
+            let moved = written.iter().map(|written| Some(4 * (100 + written)));
+            let moved: Vec<_> = moved.collect();
+            assert_eq!(told, moved.repeat(2), "{}, in a row and alone", suite.name);
         }
     }
 }

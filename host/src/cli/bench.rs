@@ -6,10 +6,10 @@ mod throughput;
 use super::exit::Usage;
 use super::{Global, output};
 use clap::builder::PossibleValuesParser;
-use clap::value_parser;
+use clap::{ValueEnum, value_parser};
 use gridsync::bench::{
-    ALL_REDUCE, BARRIER, Case, Design, PARTITION, REDUCE, REDUCE_ROWS, Record, SCAN, SELECT,
-    UNIQUE, Warning,
+    self, ALL_REDUCE, BARRIER, Case, Design, KENDALL, PARTITION, REDUCE, REDUCE_ROWS, Record, SCAN,
+    SELECT, Throughput, UNIQUE, Warning,
 };
 use gridsync::data::{Output, write_raw};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -41,7 +41,13 @@ use std::io::{self, IsTerminal};
 ///
 /// The suites `select`, `partition` and `unique` are the same of f32 of which 0, 1, 50, 99 and 100 % are
 /// kept: those below a bound, those and the others, the first of each run. Their peers are CUB's
-/// DeviceSelect::If, DevicePartition::If and DeviceSelect::Unique.
+/// DeviceSelect::If, DevicePartition::If and DeviceSelect::Unique. `unique` has the lengths of the runs
+/// too, of 1, 50 and 100 %; their peer is DeviceRunLengthEncode. The results are checked.
+///
+/// The suite `kendall` is the same of the rank correlation of two arrays, by the method that it takes
+/// for the length (auto) and by each of both, of pairs up to 2^16 elements: of f32 and f64 with few
+/// ties, of i32 with many. Its peer is scipy.stats.kendalltau on the CPU where there is SciPy, of f32 at
+/// the greatest length up to 2^20. The results are checked.
 #[derive(clap::Args)]
 pub(crate) struct Bench {
     /// What to measure.
@@ -78,11 +84,12 @@ pub(crate) struct Bench {
     )]
     dtypes: Vec<String>,
     /// Of the other suites: elements, as 1000 or 2^20 [default: of reduce and scan
-    /// 2^10,2^12,2^16,2^20,2^24,2^28,2^30,2^32, of reduce-rows 2^24, else 2^16,2^20,2^24,2^28].
+    /// 2^10,2^12,2^16,2^20,2^24,2^28,2^30,2^32, of reduce-rows 2^24, of kendall
+    /// 2^10,2^13,2^14,2^16,2^20,2^24, else 2^16,2^20,2^24,2^28].
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = throughput::size)]
     sizes: Vec<usize>,
-    /// Measure the peer too, in the same run: needs nvcc. It finds headers newer than its own, such as
-    /// CUB's, by `NVCC_PREPEND_FLAGS="-I FOLDER"`.
+    /// Measure the peer too, in the same run: needs nvcc, but for kendall. It finds headers newer than
+    /// its own, such as CUB's, by `NVCC_PREPEND_FLAGS="-I FOLDER"`.
     #[arg(long)]
     peers: bool,
     /// Write the records to this file, one JSON value a line.
@@ -90,7 +97,7 @@ pub(crate) struct Bench {
     out: Option<OsString>,
 }
 
-#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, ValueEnum)]
 enum Name {
     /// The grid barriers.
     Barrier,
@@ -108,20 +115,51 @@ enum Name {
     Partition,
     /// The first of each run of equal elements.
     Unique,
+    /// Two arrays to their rank correlation.
+    Kendall,
+}
+
+/// A suite, by what it measures.
+enum Suite {
+    Latencies(&'static bench::Suite),
+    Throughputs(&'static Throughput),
+}
+
+impl Name {
+    fn suite(self) -> Suite {
+        match self {
+            Self::Barrier => Suite::Latencies(&BARRIER),
+            Self::AllReduce => Suite::Latencies(&ALL_REDUCE),
+            Self::Reduce => Suite::Throughputs(&REDUCE),
+            Self::ReduceRows => Suite::Throughputs(&REDUCE_ROWS),
+            Self::Scan => Suite::Throughputs(&SCAN),
+            Self::Select => Suite::Throughputs(&SELECT),
+            Self::Partition => Suite::Throughputs(&PARTITION),
+            Self::Unique => Suite::Throughputs(&UNIQUE),
+            Self::Kendall => Suite::Throughputs(&KENDALL),
+        }
+    }
+}
+
+/// All suites, in the order of their names.
+fn suites() -> impl Iterator<Item = Suite> {
+    Name::value_variants().iter().map(|name| name.suite())
 }
 
 /// The designs of all suites of latencies.
 fn designs() -> impl Iterator<Item = &'static Design> {
-    [BARRIER, ALL_REDUCE]
-        .into_iter()
-        .flat_map(|suite| suite.designs)
+    suites().flat_map(|suite| match suite {
+        Suite::Latencies(suite) => suite.designs,
+        Suite::Throughputs(_) => &[],
+    })
 }
 
 /// The cases of all suites of throughputs.
 fn cases() -> impl Iterator<Item = &'static Case> {
-    [REDUCE, REDUCE_ROWS, SCAN, SELECT, PARTITION, UNIQUE]
-        .into_iter()
-        .flat_map(|suite| suite.cases)
+    suites().flat_map(|suite| match suite {
+        Suite::Latencies(_) => &[],
+        Suite::Throughputs(suite) => suite.cases,
+    })
 }
 
 /// Each name once, in their order.
@@ -146,21 +184,11 @@ impl Bench {
             )
             .into());
         }
-        let (records, text): (_, fn(&[Record]) -> String) = match self.suite {
-            Name::Barrier => (self.latencies(&BARRIER, device, global)?, latency::text),
-            Name::AllReduce => (self.latencies(&ALL_REDUCE, device, global)?, latency::text),
-            Name::Reduce => (self.throughputs(&REDUCE, device, global)?, throughput::text),
-            Name::ReduceRows => (
-                self.throughputs(&REDUCE_ROWS, device, global)?,
-                throughput::text,
-            ),
-            Name::Scan => (self.throughputs(&SCAN, device, global)?, throughput::text),
-            Name::Select => (self.throughputs(&SELECT, device, global)?, throughput::text),
-            Name::Partition => (
-                self.throughputs(&PARTITION, device, global)?,
-                throughput::text,
-            ),
-            Name::Unique => (self.throughputs(&UNIQUE, device, global)?, throughput::text),
+        let (records, text): (_, fn(&[Record]) -> String) = match self.suite.suite() {
+            Suite::Latencies(suite) => (self.latencies(suite, device, global)?, latency::text),
+            Suite::Throughputs(suite) => {
+                (self.throughputs(suite, device, global)?, throughput::text)
+            }
         };
         let lines: String = records
             .iter()
@@ -184,15 +212,9 @@ impl Bench {
             ("--dtypes", self.dtypes.is_empty()),
             ("--sizes", self.sizes.is_empty()),
         ];
-        let (name, takes, others) = match self.suite {
-            Name::Barrier => ("barrier", latency, throughput),
-            Name::AllReduce => ("all-reduce", latency, throughput),
-            Name::Reduce => ("reduce", throughput, latency),
-            Name::ReduceRows => ("reduce-rows", throughput, latency),
-            Name::Scan => ("scan", throughput, latency),
-            Name::Select => ("select", throughput, latency),
-            Name::Partition => ("partition", throughput, latency),
-            Name::Unique => ("unique", throughput, latency),
+        let (name, takes, others) = match self.suite.suite() {
+            Suite::Latencies(suite) => (suite.name, latency, throughput),
+            Suite::Throughputs(suite) => (suite.name, throughput, latency),
         };
         match others.iter().find(|(_, unused)| !unused) {
             None => Ok(()),

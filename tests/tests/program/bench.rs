@@ -6,7 +6,7 @@ use gridsync_tests::devices::with_cuda;
 #[test]
 fn the_time_of_an_emulated_grid_is_refused() {
     for device in ["auto", "emulator"] {
-        for suite in ["barrier", "reduce", "scan"] {
+        for suite in ["barrier", "reduce", "scan", "kendall"] {
             let call = without_cuda(&["bench", suite, "--device", device], b"");
             call.fails(WRONG_USAGE, &["emulated", "needs a GPU"]);
         }
@@ -87,6 +87,31 @@ fn the_time_of_a_scan_reads_and_writes_its_bytes_and_each_design_has_its_own_on_
             true => assert_eq!(variants(1 << 20), [both, both].concat()),
             false => assert_eq!(variants(1 << 20), ["auto", "auto"]),
         }
+    });
+}
+
+#[test]
+fn the_time_of_run_lengths_writes_the_elements_and_the_places_of_the_runs_on_cuda() {
+    with_cuda(|_cuda| {
+        let told = throughputs(&["unique", "--ops", "run-lengths", "--sizes", "2^20"]);
+        let each = [("kept 1 %", 1), ("kept 50 %", 50), ("kept 100 %", 100)];
+        let twice = each.repeat(2).into_iter().map(|(variant, percent)| {
+            let n = 1 << 20;
+            (variant.to_owned(), n, 4 * n + (4 + 8) * n * percent / 100)
+        });
+        assert_eq!(told, twice.collect::<Vec<_>>(), "in a row and alone");
+    });
+}
+
+#[test]
+fn the_time_of_a_correlation_reads_both_arrays_and_few_pairs_are_counted_on_cuda() {
+    with_cuda(|_cuda| {
+        let told = throughputs(&["kendall", "--dtypes", "i32", "--sizes", "1000,2^17"]);
+        let short = ["auto", "pairs", "sort"].map(|variant| (variant, 1000));
+        let long = ["auto", "sort"].map(|variant| (variant, 1 << 17));
+        let twice = [short.repeat(2), long.repeat(2)].concat().into_iter();
+        let twice = twice.map(|(variant, n)| (variant.to_owned(), n, 2 * 4 * n));
+        assert_eq!(told, twice.collect::<Vec<_>>(), "in a row and alone");
     });
 }
 

@@ -39,11 +39,9 @@ fn small<T: Element>(i: usize) -> i32 {
     (hash((i % PERIOD) as u32) % 16) as i32 + T::LEAST
 }
 
-/// What inputs are filled with. A peer fills its inputs with the same.
+/// What inputs of f32 are filled with. A peer fills its inputs with the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::bench) enum Values {
-    /// An [`Element`] each.
-    Small,
     /// Uniform between 0 and 1.
     Uniform,
     /// Runs: so many percent of the elements of a period are greater by 1 than the one before, the
@@ -58,19 +56,28 @@ fn uniform(i: usize) -> f32 {
 
 /// The first `n` elements of runs.
 fn runs(n: usize, percent: u32) -> Vec<f32> {
-    let mut value = 0.0;
-    let grown = (0..n).map(|i| {
-        if uniform(i) < percent as f32 / 100.0 {
-            value += 1.0;
-        }
-        value
+    let mut grown = 0;
+    let values = (0..n).map(|i| {
+        // No branch, which would be guessed wrong every other time.
+        grown += u32::from(uniform(i) < percent as f32 / 100.0);
+        grown as f32
     });
-    grown.collect()
+    values.collect()
+}
+
+/// Which inputs of one type and length there can be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// An [`Element`] each.
+    Small,
+    /// Those of [`Stock::pairs`], by turns.
+    Pairs,
+    Of(Values),
 }
 
 /// Inputs of one type and length, each an allocation of its own.
 struct Inputs<T> {
-    values: Values,
+    kind: Kind,
     n: usize,
     buffers: Vec<Buffer<T>>,
 }
@@ -90,11 +97,11 @@ impl Stock {
         n: usize,
         count: usize,
     ) -> Result<&[Buffer<T>], DeviceError> {
-        let period = |n| (0..n).map(|i| T::of(small::<T>(i))).collect();
-        self.filled(device, n, count, Values::Small, period)
+        let period = |n| vec![(0..n).map(|i| T::of(small::<T>(i))).collect()];
+        self.filled(device, n, count, Kind::Small, period)
     }
 
-    /// The same of uniform values or of runs.
+    /// The same of other values.
     ///
     /// # Errors
     /// As for [`inputs`](Self::inputs).
@@ -105,41 +112,57 @@ impl Stock {
         count: usize,
         values: Values,
     ) -> Result<&[Buffer<f32>], DeviceError> {
-        self.filled(device, n, count, values, |n| match values {
-            Values::Small => (0..n).map(|i| f32::of(small::<f32>(i))).collect(),
-            Values::Uniform => (0..n).map(uniform).collect(),
-            Values::Runs { percent } => runs(n, percent),
-        })
+        let period = |n| match values {
+            Values::Uniform => vec![(0..n).map(uniform).collect()],
+            Values::Runs { percent } => vec![runs(n, percent)],
+        };
+        self.filled(device, n, count, Kind::Of(values), period)
     }
 
-    /// `count` inputs of `n` elements of what `period` gives the first of, or more.
+    /// `count` pairs of inputs of `n` elements, or more: of what `of` makes of the hash of 2 i in one,
+    /// and of that of 2 i + 1 in the other. It is the same `of` for all who ask for a `T`.
+    ///
+    /// # Errors
+    /// As for [`inputs`](Self::inputs).
+    pub(in crate::bench) fn pairs<T: Pod>(
+        &mut self,
+        device: &Device,
+        n: usize,
+        count: usize,
+        of: fn(u32) -> T,
+    ) -> Result<&[[Buffer<T>; 2]], DeviceError> {
+        let array = |n, first| (0..n).map(|i| of(hash((2 * i + first) as u32))).collect();
+        let both = |n| vec![array(n, 0), array(n, 1)];
+        let inputs = self.filled(device, n, 2 * count, Kind::Pairs, both)?;
+        Ok(inputs.as_chunks().0)
+    }
+
+    /// `count` inputs of `n` elements, or more, each of the next of what `periods` gives the first of.
     fn filled<T: Pod>(
         &mut self,
         device: &Device,
         n: usize,
         count: usize,
-        values: Values,
-        period: impl FnOnce(usize) -> Vec<T>,
+        kind: Kind,
+        periods: impl FnOnce(usize) -> Vec<Vec<T>>,
     ) -> Result<&[Buffer<T>], DeviceError> {
         let held = self
             .0
             .take()
             .and_then(|held| held.downcast::<Inputs<T>>().ok());
         let held = match held {
-            Some(held) if (held.values, held.n) == (values, n) && held.buffers.len() >= count => {
-                held
-            }
+            Some(held) if (held.kind, held.n) == (kind, n) && held.buffers.len() >= count => held,
             other => {
                 // There may be no room for both.
                 drop(other);
-                let period = period(n.min(PERIOD));
-                let buffers = (0..count).map(|_| {
+                let periods = periods(n.min(PERIOD));
+                let buffers = periods.iter().cycle().take(count).map(|period| {
                     let buffer = device.alloc(n)?;
-                    fill(&buffer, &period)?;
+                    fill(&buffer, period)?;
                     Ok(buffer)
                 });
                 Box::new(Inputs {
-                    values,
+                    kind,
                     n,
                     buffers: buffers.collect::<Result<_, DeviceError>>()?,
                 })
@@ -244,6 +267,20 @@ mod tests {
             .expect("there is room");
         let values = inputs[0].download().expect("the emulator copies");
         assert_eq!(values.iter().max(), Some(&15));
+    }
+
+    #[test]
+    fn both_inputs_of_every_pair_are_made_of_hashes_of_their_own() {
+        let (device, mut stock) = (device(), Stock::default());
+        let pairs = stock
+            .pairs(&device, 2, 3, |hash| hash)
+            .expect("there is room");
+        assert_eq!(pairs.len(), 3);
+        for pair in pairs {
+            let [x, y] = [0, 1].map(|i: usize| pair[i].download().expect("the emulator copies"));
+            // As bench/peers/scipy_kendall.py has them.
+            assert_eq!((x, y), (vec![hash(0), hash(2)], vec![hash(1), hash(3)]));
+        }
     }
 
     #[test]

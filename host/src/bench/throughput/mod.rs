@@ -32,6 +32,8 @@ pub const SIZES: [usize; 8] = [
 pub enum Ceiling {
     /// It reads its input.
     Read,
+    /// It reads both of its inputs.
+    ReadBoth,
     /// It reads its input and writes as much.
     Copy,
 }
@@ -41,7 +43,7 @@ impl Ceiling {
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            Self::Read => "read",
+            Self::Read | Self::ReadBoth => "read",
             Self::Copy => "copy",
         }
     }
@@ -50,12 +52,12 @@ impl Ceiling {
     const fn moved(self, bytes: u64) -> u64 {
         match self {
             Self::Read => bytes,
-            Self::Copy => 2 * bytes,
+            Self::ReadBoth | Self::Copy => 2 * bytes,
         }
     }
 }
 
-/// A primitive over operations and element types, and who else does it.
+/// A primitive over operations and element types, and who else does it, on the GPU or on the CPU.
 #[derive(Clone, Copy, Debug)]
 pub struct Throughput {
     /// What it is called.
@@ -66,7 +68,7 @@ pub struct Throughput {
     pub sizes: &'static [usize],
     /// What the times are held against.
     pub ceiling: Ceiling,
-    pub(super) peer: PeerProgram,
+    pub(super) peer: Option<PeerProgram>,
     pub(super) on_cpu: Option<OnCpu>,
 }
 
@@ -145,6 +147,14 @@ pub struct TooLarge {
     pub n: usize,
     /// [`DeviceError::OutOfMemory`].
     pub error: DeviceError,
+}
+
+impl Load {
+    /// Whether a result is checked here whose check takes seconds: once for each case and length, where
+    /// it is called alone.
+    pub(super) fn is_checked(&self) -> bool {
+        self.plan == Plan::ALONE
+    }
 }
 
 impl Throughput {
@@ -286,8 +296,8 @@ impl Throughput {
                 params: params(case.op, case.dtype, load, mode),
                 time: measured.time,
                 bytes: Some(case.moved(bytes(case.dtype, load.n), self.ceiling)),
-                peer: peer.map(|time| Peer {
-                    name: self.peer.name,
+                peer: self.peer.zip(peer).map(|(program, time)| Peer {
+                    name: program.name,
                     median: time.median,
                 }),
                 warnings,

@@ -23,15 +23,9 @@ impl PeerTimes {
 }
 
 impl Throughput {
-    /// What the suite's peer is called.
-    #[must_use]
-    pub fn peer(&self) -> &'static str {
-        self.peer.name
-    }
-
     /// What the suite's peer takes for `cases`, which are of this suite, at each of `sizes`, by the
-    /// same plan and the same sampling; what its ceiling takes; and what it takes on the CPU, where
-    /// there is Python for that. `l2_bytes` is the L2 of the device.
+    /// same plan and the same sampling, and what its ceiling takes, if it has a peer on the GPU; and
+    /// what it takes on the CPU, where there is Python for that. `l2_bytes` is the L2 of the device.
     ///
     /// # Errors
     /// [`PeerError`], as it says.
@@ -42,6 +36,20 @@ impl Throughput {
         l2_bytes: u32,
         sampling: &Sampling,
     ) -> Result<PeerTimes, PeerError> {
+        let mut times = PeerTimes::default();
+        if let Some(peer) = self.peer {
+            let questions = self.questions(cases, sizes, l2_bytes);
+            times.add(peer.name, peer.ask(&[], sampling, &questions)?);
+        }
+        if let Some((on_cpu, n)) = self.on_cpu(cases, sizes) {
+            let answers = on_cpu.peer.ask(sampling, &[on_cpu.question(n)])?;
+            times.add(on_cpu.peer.name, answers);
+        }
+        Ok(times)
+    }
+
+    /// What is asked of the peer on the GPU, each once.
+    fn questions(&self, cases: &[Case], sizes: &[usize], l2_bytes: u32) -> Vec<String> {
         let mut questions = Vec::new();
         for (dtype, n) in lengths(cases, sizes) {
             for plan in self.plans(dtype, n, l2_bytes) {
@@ -56,13 +64,7 @@ impl Throughput {
         // Types of one size have one ceiling, and designs of one operation have one peer.
         let mut asked = HashSet::new();
         questions.retain(|question| asked.insert(question.clone()));
-        let mut times = PeerTimes::default();
-        times.add(self.peer.name, self.peer.ask(&[], sampling, &questions)?);
-        if let Some((on_cpu, n)) = self.on_cpu(cases, sizes) {
-            let answers = on_cpu.peer.ask(sampling, &[on_cpu.question(n)])?;
-            times.add(on_cpu.peer.name, answers);
-        }
-        Ok(times)
+        questions
     }
 
     /// Who does it on the CPU, and at which length, if any of `cases` is of that type and any of
@@ -77,9 +79,13 @@ impl Throughput {
 }
 
 impl Ceiling {
-    /// The line that asks the peer what it takes for an input of so many bytes.
+    /// The line that asks the peer what it takes for an input, or each of two, of so many bytes.
     pub(super) fn question(self, bytes: u64, plan: &Plan) -> String {
         let Plan { calls, sample_us } = plan;
+        let bytes = match self {
+            Self::Read | Self::Copy => bytes,
+            Self::ReadBoth => self.moved(bytes),
+        };
         format!("{} u8 plain {bytes} {calls} {sample_us}", self.name())
     }
 }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::bench::{REDUCE, SCAN, Spread};
+use crate::bench::{KENDALL, REDUCE, SCAN, Spread};
 use crate::device::{Emulator, EmulatorConfig};
 
 const ONCE: Sampling = Sampling {
@@ -10,6 +10,16 @@ const ONCE: Sampling = Sampling {
 
 fn device() -> Device {
     Device::new(Emulator::new(EmulatorConfig::default()))
+}
+
+impl Throughput {
+    /// The records of `cases` of `n` elements in the emulator, beside nobody.
+    pub(in crate::bench) fn in_emulator(&self, cases: &[Case], n: usize) -> Vec<Record> {
+        let nobody = PeerTimes::default();
+        self.run(&device(), cases, &[n], &nobody, &ONCE, |_, _| ())
+            .expect("the emulator should measure it, and find it right")
+            .records
+    }
 }
 
 /// The cases of one operation.
@@ -183,5 +193,26 @@ fn the_peer_is_asked_by_the_plan_that_we_follow() {
     assert_eq!(
         Ceiling::Read.question(1 << 34, &Plan::in_a_row(1 << 34, l2)),
         "read u8 plain 17179869184 1 2000"
+    );
+}
+
+#[test]
+fn a_result_is_checked_once_at_each_length() {
+    for n in [1 << 10, 1 << 28] {
+        let plans = KENDALL.plans(Dtype::F32, n, 60 << 20);
+        let checked = plans.map(|plan| Load { n, plan }.is_checked());
+        assert_eq!(checked, [false, true], "{n}: in a row and alone");
+    }
+}
+
+#[test]
+fn a_suite_without_a_peer_on_the_gpu_needs_no_compiler() {
+    let peers = KENDALL
+        .peers(KENDALL.cases, &[10, 1 << 24], 60 << 20, &ONCE)
+        .expect("nothing is built");
+    let answered = peers.0.times.contains_key("kendall f32 cpu 10 1 0");
+    assert!(
+        answered || peers.notes()[0].contains("left out"),
+        "{peers:?}"
     );
 }

@@ -32,7 +32,7 @@ impl Bench {
                     PeerError::Wrong(_) => anyhow::Error::new(Wrong(error.to_string())),
                     error => error.into(),
                 })
-                .with_context(|| format!("measuring {}", suite.peer()))?;
+                .with_context(|| format!("measuring the peers of {}", suite.name))?;
             (global.device.device()?, peers)
         } else {
             (device, PeerTimes::default())
