@@ -202,7 +202,7 @@ fn combine_warps<O: Operation>(op: O, values: Slots, at: Place) -> O::Accumulato
         lane if lane < at.warps => values.read(lane as usize),
         _ => op.identity(),
     };
-    // No more steps than there are warps for: each is some 10 ns (an H200, 2026-11-22) of a launch that has nothing else to do.
+    // No more steps than there are warps for: two less are 12 of 3485 ns at 2^20 f32 (an H200, 2026-11-22).
     match at.warps {
         ..=SMALL => warp::reduce_groups::<O, SMALL>(op, value),
         _ => warp::reduce_groups::<O, LARGE>(op, value),
