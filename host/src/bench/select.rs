@@ -1,13 +1,14 @@
 //! The suites `select`, `partition` and `unique`: some elements of an array, side by side, beside CUB.
 
-mod output;
+mod check;
 
 use super::throughput::{Bench, Load, Values, time_cold};
 use super::{Case, Ceiling, MeasureError, Measurement, PeerProgram, Throughput};
 use crate::device::DeviceError;
 use crate::primitives::select::{FirstOfRun, Selector, Within};
+use crate::primitives::{Room, Wanted};
+use check::check;
 use gridsync_kernels::entry::select::Selectable;
-use output::{Beside, Output};
 
 /// Cases of operations, of which so many percent of the elements are kept and so many written, each
 /// beside the mode of the peer in which it keeps the same.
@@ -80,30 +81,25 @@ type Measured = Result<Option<Measurement>, MeasureError>;
 
 /// µs of one selection of so many percent.
 fn select(bench: &mut Bench<'_>, load: &Load, percent: u32) -> Measured {
-    measure(
-        bench,
-        load,
-        Values::Uniform,
-        below(percent),
-        Beside::Nothing,
-    )
+    let by = below(percent);
+    measure(bench, load, Values::Uniform, by, Wanted::default())
 }
 
 /// µs of one partition of which so many percent are kept.
 fn partition(bench: &mut Bench<'_>, load: &Load, percent: u32) -> Measured {
-    measure(bench, load, Values::Uniform, below(percent), Beside::Rest)
+    measure(bench, load, Values::Uniform, below(percent), Wanted::REST)
 }
 
 /// µs of the first elements of runs, of which there are so many percent as elements.
 fn unique(bench: &mut Bench<'_>, load: &Load, percent: u32) -> Measured {
     let by = FirstOfRun::<f32>::new();
-    measure(bench, load, Values::Runs { percent }, by, Beside::Nothing)
+    measure(bench, load, Values::Runs { percent }, by, Wanted::default())
 }
 
 /// µs of those and of where the runs begin.
 fn run_lengths(bench: &mut Bench<'_>, load: &Load, percent: u32) -> Measured {
     let by = FirstOfRun::<f32>::new();
-    measure(bench, load, Values::Runs { percent }, by, Beside::Positions)
+    measure(bench, load, Values::Runs { percent }, by, Wanted::POSITIONS)
 }
 
 /// Keeps the elements below so many hundredths: of uniform ones so many percent.
@@ -118,19 +114,19 @@ fn measure<S: Selectable<Element = f32>>(
     load: &Load,
     values: Values,
     by: S,
-    beside: Beside,
+    wanted: Wanted,
 ) -> Measured {
     let Load { n, plan } = *load;
     let inputs = bench.stock.of_values(bench.device, n, plan.calls, values)?;
-    let outputs = (0..plan.calls).map(|_| Output::of(bench.device, n, beside));
-    let mut outputs: Vec<Output> = outputs.collect::<Result<_, DeviceError>>()?;
+    let outputs = (0..plan.calls).map(|_| Room::new(bench.device, n, wanted));
+    let mut outputs: Vec<Room<f32>> = outputs.collect::<Result<_, DeviceError>>()?;
     let mut selector = Selector::new(bench.device, n)?;
     let select = |i: usize| selector.launch_part(by, &inputs[i], 0..n, outputs[i].to());
     // SAFETY: a selection only reads its input, writes its outputs and leaves its workspace for the
     // next one; all of them outlive the measurement.
     let measured = unsafe { time_cold(bench.device, &plan, bench.sampling, select) }?;
     if load.is_checked() {
-        outputs[0].check(by, &inputs[0])?;
+        check(&outputs[0], by, &inputs[0])?;
     }
     Ok(Some(measured))
 }

@@ -1,6 +1,7 @@
 //! The command line: one file a subcommand.
 
 mod bench;
+mod checked;
 mod choice;
 mod demo;
 mod devices;

@@ -1,7 +1,8 @@
 //! `gridsync range-sum`: the sums of ranges of an array.
 
+use super::checked::Found;
 use super::choice::Place;
-use super::exit::{Usage, Wrong};
+use super::exit::Usage;
 use super::number::Number;
 use super::parts::{Parts, time_with_bar};
 use super::reduce::median;
@@ -15,7 +16,7 @@ use gridsync::primitives::range_sum::{
     BadRange, RangeSumError, RangeSums, check_range_sums, range_sums_on_cpu,
 };
 use gridsync::primitives::scan::Form;
-use gridsync::primitives::{Check, RangeSummable, ScanCheck, Scanner, range_sums_in_parts};
+use gridsync::primitives::{RangeSummable, Scanner, range_sums_in_parts};
 use gridsync_kernels::op::Sum;
 use serde_json::{Value, json};
 use std::ffi::OsString;
@@ -66,7 +67,7 @@ struct Outcome {
     /// The type of the sums.
     dtype: Dtype,
     bytes: Vec<u8>,
-    check: Option<ScanCheck<Number>>,
+    check: Option<Found>,
     /// The median time of a scan and all queries; with all copies, if it was in parts.
     median_us: f64,
     /// Elements of a part, if it was not all of them at once.
@@ -89,7 +90,7 @@ impl RangeSum {
             eprintln!("{m} ranges of {n} elements of {dtype} on {}", place.name());
         }
         let outcome = self.dispatch(&array, &queries, &place, global)?;
-        let failed = outcome.check.filter(|scan| !scan.check.ok);
+        let failed = outcome.check.filter(|found| !found.is_right());
         if failed.is_none() {
             let shape = [queries.len() as u64];
             data::write_npy(&to, outcome.dtype, &shape, &outcome.bytes)?;
@@ -101,13 +102,7 @@ impl RangeSum {
             output::result(global, text, json)?;
         }
         match failed {
-            Some(ScanCheck { at, check }) => Err(Wrong(format!(
-                "the sum of query {at} is wrong, and nothing was written: the reference says {}, it is off by {:e}, allowed are {:e}",
-                check.reference.text(),
-                check.abs_err,
-                check.bound
-            ))
-            .into()),
+            Some(found) => Err(found.error("the sum of query").into()),
             None => Ok(()),
         }
     }
@@ -240,15 +235,7 @@ impl RangeSum {
         Ok(Outcome {
             dtype: <O::Output as data::Scalar>::DTYPE,
             bytes: bytemuck::cast_slice(&sums).to_vec(),
-            check: check.map(|ScanCheck { at, check }| ScanCheck {
-                at,
-                check: Check {
-                    reference: check.reference.into(),
-                    abs_err: check.abs_err,
-                    bound: check.bound,
-                    ok: check.ok,
-                },
-            }),
+            check: check.map(Found::new),
             median_us,
             part,
         })
@@ -321,13 +308,7 @@ fn json(
         "output": written.map(ToString::to_string),
         "median_us": output::number(outcome.median_us),
         "part": outcome.part,
-        "check": outcome.check.map(|ScanCheck { at, check }| json!({
-            "at": at,
-            "reference": check.reference.json(),
-            "abs_err": output::number(check.abs_err),
-            "bound": output::number(check.bound),
-            "ok": check.ok,
-        })),
+        "check": outcome.check.map(|found| found.json()),
     })
 }
 
@@ -346,14 +327,8 @@ fn text(
         place.name(),
         outcome.median_us,
     );
-    if let Some(ScanCheck { at, check }) = outcome.check {
-        text += &format!(
-            "\nworst at {at}: reference {}, off by {:e}, allowed {:e}: {}",
-            check.reference.text(),
-            check.abs_err,
-            check.bound,
-            if check.ok { "right" } else { "WRONG" },
-        );
+    if let Some(found) = outcome.check {
+        text += &format!("\n{}", found.text());
     }
     if let Some(to) = written {
         text += &format!("\n{to}: {} elements of {}", queries.len(), outcome.dtype);

@@ -2,8 +2,9 @@
 
 mod rows;
 
+use super::checked::Found;
 use super::choice::Place;
-use super::exit::{Usage, Wrong};
+use super::exit::Usage;
 use super::number::Number;
 use super::parts::{Parts, time_with_bar};
 use super::reduce::median;
@@ -14,7 +15,7 @@ use cuda_std::{bf16, f16};
 use gridsync::data::{self, Array, Dtype, Input, Output};
 use gridsync::device::Device;
 use gridsync::primitives::scan::{Form, scan_on_cpu};
-use gridsync::primitives::{Check, ScanCheck, ScanChecked, Scanner, scan_in_parts};
+use gridsync::primitives::{ScanCheck, ScanChecked, Scanner, scan_in_parts};
 use gridsync::reference;
 use gridsync_kernels::entry::scan::Scannable;
 use gridsync_kernels::op::{And, Count, Max, Min, Or, Product, Sum, Xor};
@@ -88,7 +89,7 @@ struct Outcome {
     /// The type of the results.
     dtype: Dtype,
     bytes: Vec<u8>,
-    check: Option<ScanCheck<Number>>,
+    check: Option<Found>,
     median_us: f64,
     /// Elements of a part, if it was not all of them at once.
     part: Option<usize>,
@@ -100,8 +101,8 @@ impl Outcome {
     }
 
     /// The check that failed, if one has.
-    fn failed(&self) -> Option<ScanCheck<Number>> {
-        self.check.filter(|scan| !scan.check.ok)
+    fn failed(&self) -> Option<Found> {
+        self.check.filter(|found| !found.is_right())
     }
 }
 
@@ -137,13 +138,7 @@ impl Scan {
             }
         }
         match outcome.failed() {
-            Some(ScanCheck { at, check }) => Err(Wrong(format!(
-                "the result at {at} is wrong, and nothing was written: the reference says {}, it is off by {:e}, allowed are {:e}",
-                check.reference.text(),
-                check.abs_err,
-                check.bound
-            ))
-            .into()),
+            Some(found) => Err(found.error("the result at").into()),
             None => Ok(()),
         }
     }
@@ -243,13 +238,7 @@ impl Scan {
             "median_us": output::number(outcome.median_us),
             "gb_per_s": output::number(outcome.gb_per_s(array)),
             "part": outcome.part,
-            "check": outcome.check.map(|ScanCheck { at, check }| json!({
-                "at": at,
-                "reference": check.reference.json(),
-                "abs_err": output::number(check.abs_err),
-                "bound": output::number(check.bound),
-                "ok": check.ok,
-            })),
+            "check": outcome.check.map(|found| found.json()),
         })
     }
 
@@ -267,20 +256,8 @@ impl Scan {
             outcome.median_us,
             outcome.gb_per_s(array)
         );
-        if let Some(ScanCheck { at, check }) = outcome.check {
-            let verdict = match check.ok {
-                true if check.bound == f64::INFINITY => {
-                    "nothing can be promised, since partial results may overflow"
-                }
-                true => "right",
-                false => "WRONG",
-            };
-            text += &format!(
-                "\nworst at {at}: reference {}, off by {:e}, allowed {:e}: {verdict}",
-                check.reference.text(),
-                check.abs_err,
-                check.bound,
-            );
+        if let Some(found) = outcome.check {
+            text += &format!("\n{}", found.text());
         }
         if outcome.failed().is_none() {
             text += &format!("\n{to}: {} elements of {}", array.len(), outcome.dtype);
@@ -339,15 +316,7 @@ impl Outcome {
         Self {
             dtype: <A as data::Scalar>::DTYPE,
             bytes: bytemuck::cast_slice(results).to_vec(),
-            check: check.map(|ScanCheck { at, check }| ScanCheck {
-                at,
-                check: Check {
-                    reference: check.reference.into(),
-                    abs_err: check.abs_err,
-                    bound: check.bound,
-                    ok: check.ok,
-                },
-            }),
+            check: check.map(Found::new),
             median_us,
             part: None,
         }

@@ -14,6 +14,7 @@ pub mod reduce_rows;
 pub mod scan;
 mod scan_check;
 pub mod select;
+mod sifted;
 
 pub use check::{Check, Checked};
 pub use kendall::{Correlator, Kendall, kendall};
@@ -25,6 +26,7 @@ pub use reduce_rows::{RowReducer, reduce_rows};
 pub use scan::{Scanner, scan};
 pub use scan_check::{ScanCheck, ScanChecked};
 pub use select::{Selector, partition, select, unique};
+pub use sifted::{Room, Sifted, Wanted};
 
 use crate::device::Buffer;
 use bytemuck::Pod;

@@ -3,12 +3,11 @@
 
 use gridsync::device::Device;
 use gridsync::primitives::kendall::{KendallError, kendall_on_cpu};
-use gridsync::primitives::parts::Wanted;
 use gridsync::primitives::range_sum::{BadRange, RangeSumError, range_sums_on_cpu};
 use gridsync::primitives::select::{
     FirstOfRun, Within, partition_on_cpu, positions_on_cpu, select_on_cpu,
 };
-use gridsync::primitives::{kendall_in_parts, range_sums_in_parts, select_in_parts};
+use gridsync::primitives::{Wanted, kendall_in_parts, range_sums_in_parts, select_in_parts};
 use gridsync::verify::{Kind, Ranked, Sample, Ties, runs, sample, sample_ranges};
 use gridsync_kernels::entry::select::Selectable;
 use gridsync_kernels::op::Sum;

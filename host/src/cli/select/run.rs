@@ -3,9 +3,8 @@
 use crate::cli::reduce::median;
 use bytemuck::Pod;
 use gridsync::device::Device;
-use gridsync::primitives::Selector;
-use gridsync::primitives::parts::{Sifted, Wanted};
-use gridsync::primitives::select::{To, partition_on_cpu, positions_on_cpu, select_on_cpu};
+use gridsync::primitives::select::{partition_on_cpu, positions_on_cpu, select_on_cpu};
+use gridsync::primitives::{Room, Selector, Sifted, Wanted};
 use gridsync_kernels::entry::select::Selectable;
 use std::time::Instant;
 
@@ -90,19 +89,9 @@ pub(super) fn time_on_device<S: Selectable<Element: Pod>>(
 ) -> anyhow::Result<(Sifted<S::Element>, f64)> {
     let n = input.len();
     let input = device.upload(input)?;
-    let mut kept = device.alloc(n)?;
-    let mut rest = wanted.rest.then(|| device.alloc(n)).transpose()?;
-    let mut positions = wanted.positions.then(|| device.alloc(n)).transpose()?;
-    let mut count = device.zeroed(1)?;
+    let mut room = Room::new(device, n, wanted)?;
     let mut selector = Selector::new(device, n)?;
-    let mut launch = || {
-        let to = To {
-            rest: rest.as_mut(),
-            positions: positions.as_mut(),
-            ..To::new(&mut kept, &mut count)
-        };
-        selector.launch_part(by, &input, 0..n, to)
-    };
+    let mut launch = || selector.launch_part(by, &input, 0..n, room.to());
     let emulated = device.properties().is_emulated();
     if !emulated {
         // The first launch compiles the kernel.
@@ -111,15 +100,5 @@ pub(super) fn time_on_device<S: Selectable<Element: Pod>>(
     let runs = if emulated { 1 } else { 9 };
     let times = (0..runs).map(|_| device.time(&mut launch));
     let median_us = median(times.collect::<Result<_, _>>()?);
-    let len = count.download()?[0] as usize;
-    let results = Sifted {
-        kept: kept.download_part(0..len)?,
-        rest: rest
-            .map(|rest| rest.download_part(0..n - len))
-            .transpose()?,
-        positions: positions
-            .map(|positions| positions.download_part(0..len))
-            .transpose()?,
-    };
-    Ok((results, median_us))
+    Ok((room.download()?, median_us))
 }

@@ -1,37 +1,9 @@
 //! Selections, part by part.
 
 use crate::device::{Device, DeviceError};
-use crate::primitives::select::{Selector, To};
+use crate::primitives::{Room, Selector, Sifted, Wanted};
 use bytemuck::Pod;
 use gridsync_kernels::entry::select::Selectable;
-
-/// What is wanted of a selection besides the elements that are kept.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Wanted {
-    /// All other elements.
-    pub rest: bool,
-    /// The indices of those that are kept.
-    pub positions: bool,
-}
-
-impl Wanted {
-    /// Bytes of device memory that an element of `T` takes, with its places in all outputs.
-    #[must_use]
-    pub const fn bytes<T>(self) -> usize {
-        (2 + self.rest as usize) * size_of::<T>() + self.positions as usize * size_of::<u64>()
-    }
-}
-
-/// What was selected, on the host; nothing where it was not wanted.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Sifted<T> {
-    /// The elements that are kept.
-    pub kept: Vec<T>,
-    /// All others.
-    pub rest: Option<Vec<T>>,
-    /// The indices of those that are kept.
-    pub positions: Option<Vec<u64>>,
-}
 
 /// Selects from `input` on `device`, `part` elements at a time, or one where it is 0. Calls `done` with the
 /// elements that have been judged.
@@ -67,7 +39,10 @@ where
         // The first one of all but the first part was judged before.
         let known = start - first;
         let known_kept = usize::from(known > 0 && by.is_kept(chunk, 0));
-        let found = sift(&mut selector, by, device, chunk, wanted)?;
+        let elements = device.upload(chunk)?;
+        let mut room = Room::new(device, chunk.len(), wanted)?;
+        selector.launch_part(by, &elements, 0..chunk.len(), room.to())?;
+        let found = room.download()?;
         all.kept.extend(&found.kept[known_kept..]);
         if let (Some(all), Some(found)) = (&mut all.rest, found.rest) {
             all.extend(&found[known - known_kept..]);
@@ -79,36 +54,4 @@ where
         done(end);
     }
     Ok(all)
-}
-
-/// Selects from `input` at once.
-fn sift<S: Selectable<Element: Pod>>(
-    selector: &mut Selector<S::Element>,
-    by: S,
-    device: &Device,
-    input: &[S::Element],
-    wanted: Wanted,
-) -> Result<Sifted<S::Element>, DeviceError> {
-    let len = input.len();
-    let input = device.upload(input)?;
-    let mut kept = device.alloc(len)?;
-    let mut rest = wanted.rest.then(|| device.alloc(len)).transpose()?;
-    let mut positions = wanted.positions.then(|| device.alloc(len)).transpose()?;
-    let mut count = device.alloc(1)?;
-    let to = To {
-        rest: rest.as_mut(),
-        positions: positions.as_mut(),
-        ..To::new(&mut kept, &mut count)
-    };
-    selector.launch_part(by, &input, 0..len, to)?;
-    let count = count.download()?[0] as usize;
-    Ok(Sifted {
-        kept: kept.download_part(0..count)?,
-        rest: rest
-            .map(|rest| rest.download_part(0..len - count))
-            .transpose()?,
-        positions: positions
-            .map(|positions| positions.download_part(0..count))
-            .transpose()?,
-    })
 }

@@ -1,0 +1,98 @@
+//! What a selection gives, on a device and on the host.
+
+use super::select::To;
+use crate::device::{Buffer, Device, DeviceError};
+use bytemuck::Pod;
+
+/// What is wanted of a selection besides the elements that are kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Wanted {
+    /// All other elements.
+    pub rest: bool,
+    /// The indices of those that are kept.
+    pub positions: bool,
+}
+
+impl Wanted {
+    /// All other elements.
+    pub const REST: Self = Self {
+        rest: true,
+        positions: false,
+    };
+
+    /// The indices of those that are kept.
+    pub const POSITIONS: Self = Self {
+        rest: false,
+        positions: true,
+    };
+
+    /// Bytes of device memory that an element of `T` takes, with its places in all outputs.
+    #[must_use]
+    pub const fn bytes<T>(self) -> usize {
+        (2 + self.rest as usize) * size_of::<T>() + self.positions as usize * size_of::<u64>()
+    }
+}
+
+/// What was selected, on the host; nothing where it was not wanted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sifted<T> {
+    /// The elements that are kept.
+    pub kept: Vec<T>,
+    /// All others.
+    pub rest: Option<Vec<T>>,
+    /// The indices of those that are kept.
+    pub positions: Option<Vec<u64>>,
+}
+
+/// Room on a device for what is selected.
+#[derive(Debug)]
+pub struct Room<T> {
+    pub(crate) kept: Buffer<T>,
+    pub(crate) rest: Option<Buffer<T>>,
+    pub(crate) positions: Option<Buffer<u64>>,
+    pub(crate) count: Buffer<u64>,
+}
+
+impl<T: Pod> Room<T> {
+    /// Allocates it, for selections from `len` elements.
+    ///
+    /// # Errors
+    /// [`DeviceError::OutOfMemory`], and those of filling it.
+    pub fn new(device: &Device, len: usize, wanted: Wanted) -> Result<Self, DeviceError> {
+        Ok(Self {
+            kept: device.alloc(len)?,
+            rest: wanted.rest.then(|| device.alloc(len)).transpose()?,
+            positions: wanted.positions.then(|| device.alloc(len)).transpose()?,
+            count: device.zeroed(1)?,
+        })
+    }
+
+    /// All of it, to be written by
+    /// [`Selector::launch_part`](crate::primitives::Selector::launch_part).
+    pub fn to(&mut self) -> To<'_, T> {
+        To {
+            rest: self.rest.as_mut(),
+            positions: self.positions.as_mut(),
+            ..To::new(&mut self.kept, &mut self.count)
+        }
+    }
+
+    /// What was written last. Waits for the device.
+    ///
+    /// # Errors
+    /// As for [`Buffer::download`].
+    pub fn download(&self) -> Result<Sifted<T>, DeviceError> {
+        let count = self.count.download()?[0] as usize;
+        let rest = self.rest.as_ref();
+        let positions = self.positions.as_ref();
+        Ok(Sifted {
+            kept: self.kept.download_part(0..count)?,
+            rest: rest
+                .map(|rest| rest.download_part(0..rest.len() - count))
+                .transpose()?,
+            positions: positions
+                .map(|positions| positions.download_part(0..count))
+                .transpose()?,
+        })
+    }
+}
