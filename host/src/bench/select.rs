@@ -143,11 +143,33 @@ mod tests {
             // Of the lengths of runs 12 bytes each.
             (UNIQUE, &[0, 1, 50, 99, 100, 3, 150, 300]),
         ] {
-            let records = suite.in_emulator(suite.cases, 100);
-            let told: Vec<_> = records.iter().map(|record| record.bytes).collect();
-            let moved = written.iter().map(|written| Some(4 * (100 + written)));
+            let moved = suite
+                .cases
+                .iter()
+                .map(|case| case.moved(100, suite.ceiling));
             let moved: Vec<_> = moved.collect();
-            assert_eq!(told, moved.repeat(2), "{}, in a row and alone", suite.name);
+            let expected: Vec<_> = written.iter().map(|written| 100 + written).collect();
+            assert_eq!(moved, expected, "{}", suite.name);
+        }
+    }
+
+    #[test]
+    fn every_operation_is_measured_and_found_right() {
+        let half = |suite: &Throughput, op| {
+            let of_op = suite
+                .cases
+                .iter()
+                .find(|case| (case.op, case.variant) == (op, "kept 50 %"));
+            let case = of_op.expect("there is such a case");
+            suite.in_emulator(std::slice::from_ref(case), 100).len()
+        };
+        for (suite, op) in [
+            (SELECT, "select"),
+            (PARTITION, "partition"),
+            (UNIQUE, "unique"),
+            (UNIQUE, "run-lengths"),
+        ] {
+            assert_eq!(half(&suite, op), 2, "{op}, in a row and alone");
         }
     }
 }

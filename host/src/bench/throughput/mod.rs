@@ -343,7 +343,7 @@ impl Case {
     }
 
     /// Bytes that it moves, for an input of so many.
-    const fn moved(&self, bytes: u64, ceiling: Ceiling) -> u64 {
+    pub(super) const fn moved(&self, bytes: u64, ceiling: Ceiling) -> u64 {
         match self.written {
             Some(percent) => bytes + bytes * percent / 100,
             None => ceiling.moved(bytes),
