@@ -121,10 +121,7 @@ impl Tau {
         place: &Place,
         global: &Global,
     ) -> anyhow::Result<Outcome> {
-        let part = match place {
-            Place::Cpu => None,
-            Place::Device(device) => self.parts.of(device, x.len(), Correlator::<T>::BYTES)?,
-        };
+        let part = self.parts.of(place, x.len(), Correlator::<T>::BYTES)?;
         let done = match (place, part) {
             (Place::Cpu, _) => {
                 let start = Instant::now();

@@ -2,7 +2,8 @@
 
 use super::Global;
 use super::bench::progress;
-use gridsync::device::{Device, DeviceError};
+use super::choice::Place;
+use gridsync::device::DeviceError;
 use gridsync::primitives::parts::that_fit;
 use std::num::NonZeroUsize;
 use std::time::Instant;
@@ -17,16 +18,18 @@ pub(super) struct Parts {
 }
 
 impl Parts {
-    /// Elements of a part, unless all `len` are taken at once; each takes so many bytes there.
+    /// Elements of a part, unless all `len` are taken at once, as on the CPU; each takes so many bytes of
+    /// device memory.
     pub(super) fn of(
         self,
-        device: &Device,
+        place: &Place,
         len: usize,
         bytes: usize,
     ) -> Result<Option<usize>, DeviceError> {
-        match self.part {
-            Some(part) => Ok(Some(part.get())),
-            None => that_fit(device, len, bytes),
+        match (place, self.part) {
+            (Place::Cpu, _) => Ok(None),
+            (Place::Device(_), Some(part)) => Ok(Some(part.get())),
+            (Place::Device(device), None) => that_fit(device, len, bytes),
         }
     }
 }

@@ -207,14 +207,9 @@ impl RangeSum {
         O::Output: Pod + data::Scalar + Into<Number>,
     {
         let input = array.as_slice::<O::Element>()?;
-        let part = match place {
-            Place::Cpu => None,
-            Place::Device(device) => {
-                // The time is that of a scan beside the sums that are kept.
-                let bytes = size_of::<O::Element>() + 2 * size_of::<O::Output>();
-                self.parts.of(device, input.len(), bytes)?
-            }
-        };
+        // The time is that of a scan beside the sums that are kept.
+        let bytes = size_of::<O::Element>() + 2 * size_of::<O::Output>();
+        let part = self.parts.of(place, input.len(), bytes)?;
         let (sums, median_us) = match (place, part) {
             (Place::Cpu, _) => {
                 let start = Instant::now();

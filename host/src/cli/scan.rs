@@ -281,13 +281,8 @@ impl Scan {
         O::Output: Pod + data::Scalar + Into<Number>,
     {
         let (input, form) = (array.as_slice::<O::Element>()?, self.form());
-        let part = match place {
-            Place::Cpu => None,
-            Place::Device(device) => {
-                let bytes = size_of::<O::Element>() + size_of::<O::Output>();
-                self.parts.of(device, input.len(), bytes)?
-            }
-        };
+        let bytes = size_of::<O::Element>() + size_of::<O::Output>();
+        let part = self.parts.of(place, input.len(), bytes)?;
         let (results, median_us) = match (place, part) {
             (Place::Cpu, _) => time_on_cpu(op, input, form),
             (Place::Device(device), None) => time_on_device(op, device, input, form)?,

@@ -191,13 +191,8 @@ impl Select {
             rest: self.partition.is_some(),
             positions: self.positions.is_some() || self.counts.is_some(),
         };
-        let part = match place {
-            Place::Cpu => None,
-            Place::Device(device) => {
-                let bytes = wanted.bytes::<S::Element>();
-                self.parts.of(device, input.len(), bytes)?
-            }
-        };
+        let bytes = wanted.bytes::<S::Element>();
+        let part = self.parts.of(place, input.len(), bytes)?;
         let (results, median_us) = match (place, part) {
             (Place::Cpu, _) => time_on_cpu(by, input, wanted),
             (Place::Device(device), None) => time_on_device(device, by, input, wanted)?,

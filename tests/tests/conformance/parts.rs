@@ -67,6 +67,7 @@ fn correlated<T: Ranked>(device: &Device, ties: Ties, len: usize, part: usize) {
         got.same(&expected),
         "{ties:?}, {len} by {part}: {got:?}, not {expected:?}"
     );
+    assert!(!seen.is_empty(), "it should say when it is done");
     assert!(
         seen.iter()
             .zip(1..)
