@@ -6,6 +6,7 @@
 //! | `rows` | every reduction of rows × shape × backend, from any start, under every schedule |
 //! | `scan` | every scan × size × backend × schedule, starts, in place, order, stamps |
 //! | `select` | every selection × size × backend × schedule, starts, stamps, NaN |
+//! | `warp_rows` | eight rows of a warp at once: order, bits, schedules |
 //! | `range_sum` | every range sum × size × backend, and queries that are no ranges |
 //! | `kendall` | every rank correlation × size × ties × method × backend × schedule |
 //! | `parts` | arrays of the host that go through the device part by part |
@@ -74,4 +75,5 @@ mod scan;
 mod select;
 mod special;
 mod spin;
+mod warp_rows;
 mod xpx;

@@ -29,7 +29,8 @@
 //! place of a pack. In floating point the exclusive scan is therefore not always the inclusive one
 //! moved by a place, to the last bit.
 //!
-//! What lies past the end of the array counts as the identity.
+//! What lies past the end of the array counts as the identity. Where an operation is
+//! [exact](crate::op::Operation::EXACT) the scan by bulk copies brackets within a warp as it likes.
 
 use cuda_std::memory::Scalar;
 use cuda_std::warp::WARP_SIZE;

@@ -148,21 +148,35 @@ where
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub(super) fn scan(op: O, loaded: [Places<O>; ROWS]) -> (Self, O::Accumulator) {
+        Self::scan_by(op, loaded, |packs| {
+            let lanes = warp::scan_each(op, packs);
+            let mut rows = op.identity();
+            let before = Pack::from_fn(|row| {
+                let before = op.combine(rows, warp::before(op, lanes[row]));
+                rows = op.combine(rows, warp::total(lanes[row]));
+                before
+            });
+            (before, rows)
+        })
+    }
+
+    /// The same by another scan of the packs' totals: it gives what lies before each, and what all
+    /// combine to.
+    #[inline(always)]
+    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    pub(super) fn scan_by(
+        op: O,
+        loaded: [Places<O>; ROWS],
+        across: impl FnOnce([O::Accumulator; ROWS]) -> ([O::Accumulator; ROWS], O::Accumulator),
+    ) -> (Self, O::Accumulator) {
         let packs: [Places<O>; ROWS] = Pack::from_fn(|row| in_pack(op, loaded[row]));
-        let totals: [O::Accumulator; ROWS] = Pack::from_fn(|row| packs[row][O::Element::PACK - 1]);
-        let lanes = warp::scan_each(op, totals);
-        let mut rows = op.identity();
-        let before = Pack::from_fn(|row| {
-            let before = op.combine(rows, warp::before(op, lanes[row]));
-            rows = op.combine(rows, warp::total(lanes[row]));
-            before
-        });
+        let (before, all) = across(Pack::from_fn(|row| packs[row][O::Element::PACK - 1]));
         let held = Self {
             packs,
             before,
             warps: op.identity(),
         };
-        (held, rows)
+        (held, all)
     }
 
     /// Makes it exclusive: each place of a pack gets what lies before it. `first` gives the index of the

@@ -3,11 +3,10 @@
 use super::ring::{EMPTY, PREFIX, Turn, gridsync_scan_prefix};
 use super::{BulkOperation, Scan};
 use crate::grid::scan::shape::MOST_GROUP;
-use crate::grid::scan::{STAMP, ScanOperation, found, leave};
+use crate::grid::scan::{STAMP, found, leave};
 use crate::grid::stamped::Stamped;
 use crate::op::Carried;
 use crate::warp;
-use cuda_std::memory::Pack;
 use cuda_std::prelude::*;
 use cuda_std::warp::{FULL_MASK, WARP_SIZE, sync_warp};
 
@@ -18,7 +17,7 @@ const _: () = assert!(MOST_GROUP == ROW * WARP_SIZE);
 /// Rows that are looked at together. From one tile of a block to its next there are about four more, on
 /// 132 multiprocessors: with as many looks, a tile that waits for one more waits for the L2 once again.
 // Of words of 8 bytes an H200 took 2 % less with eight than with four, 2026-11-22.
-const LOOKS: usize = 8;
+const LOOKS: usize = warp::ROWS;
 
 impl<T: Scalar + Carried> Scan<T> {
     /// Finds what lies before every tile of the block.
@@ -39,14 +38,11 @@ impl<T: Scalar + Carried> Scan<T> {
                 return;
             }
             let prefix = before.of(op, tile, lane);
-            // All lanes have read before the first one arrives for them.
-            sync_warp(FULL_MASK);
             if lane == 0 {
                 gridsync_scan_prefix()
                     .cast()
                     .write(turn.stage as usize, prefix);
                 turn.arrive(PREFIX);
-                turn.arrive(EMPTY);
                 if tile == self.tiles - 1 && self.stamp != u32::MAX {
                     // What was waited for came from all other blocks that have tiles, which had
                     // read the old stamp before.
@@ -54,6 +50,7 @@ impl<T: Scalar + Carried> Scan<T> {
                         .store(STAMP, self.stamp, Ordering::Relaxed, Scope::Device);
                 }
             }
+            turn.arrive(EMPTY);
             sync_warp(FULL_MASK);
             if tile == self.tiles - 1 && self.mode.leaves {
                 let all = before.of(op, self.tiles, lane);
@@ -99,11 +96,10 @@ impl<T: Scalar + Carried> Before<T> {
             };
             let aggregates: [T; LOOKS] = self.values.wait(place, op.identity());
             let mine = lane.wrapping_sub(in_group);
-            trees_of_lanes(op, aggregates, lane).for_each(|row, all| {
-                if row as u32 == mine && mine < count {
-                    self.rows = all;
-                }
-            });
+            let all = warp::of_lane(warp::reduce_rows(op, aggregates), mine % WARP_SIZE);
+            if mine < count {
+                self.rows = all;
+            }
             self.next += count;
             if self.next > last {
                 // The row of the tile is not whole yet.
@@ -122,31 +118,4 @@ impl<T: Scalar + Carried> Before<T> {
     fn up_to_here<O: BulkOperation<T>>(&self, op: O) -> T {
         op.combine(self.base, warp::reduce(op, self.rows))
     }
-}
-
-/// For each of the values that a lane has, the balanced tree over all lanes, neighbours first: what
-/// [`warp::scan`] gives the last lane. By all lanes of a warp, which all have the results.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-pub(super) fn trees_of_lanes<O: ScanOperation, const N: usize>(
-    op: O,
-    values: [O::Accumulator; N],
-    lane: u32,
-) -> [O::Accumulator; N]
-where
-    [O::Accumulator; N]: Pack<O::Accumulator>,
-{
-    // Written out: the compiler would make a loop of it.
-    let level = |values: [O::Accumulator; N], distance| {
-        Pack::from_fn(|i| {
-            let own = values[i];
-            let other = warp::swap(own, distance);
-            if O::COMMUTATIVE || lane & distance == 0 {
-                op.combine(own, other)
-            } else {
-                op.combine(other, own)
-            }
-        })
-    };
-    level(level(level(level(level(values, 1), 2), 4), 8), 16)
 }

@@ -30,7 +30,7 @@ use super::shape::{MOST_GROUP, Shape};
 use super::{ENDED, Mode, STAMP, ScanOperation, TICKET, Workspace};
 use crate::grid::stamped::Stamped;
 use crate::op::Carried;
-use crate::warp;
+use crate::warp::{self, ROWS};
 use cuda_std::memory::{Pack, dynamic_shared};
 use cuda_std::prelude::*;
 use cuda_std::warp::{FULL_MASK, WARP_SIZE, sync_warp};
@@ -42,8 +42,6 @@ use ring::{
 
 /// Warps that scan, and that reduce: those of a tile.
 const SCANNERS: u32 = 8;
-/// Rows of a warp.
-const ROWS: usize = 8;
 /// Tiles in the ring.
 const STAGES: u32 = 6;
 
@@ -110,12 +108,12 @@ pub fn scan_by_bulk<O, T>(
     if thread == 0 {
         let ring = gridsync_scan_ring();
         for stage in 0..STAGES {
-            // The scanners, the first reducer, and the looker read a stage.
+            // Every lane arrives for itself, of the first reducer one for each strip.
             let arrivals = [
                 (FULL, 1),
-                (REDUCED, SCANNERS),
-                (PREFIX, 2),
-                (EMPTY, SCANNERS + 2),
+                (REDUCED, SCANNERS * WARP_SIZE),
+                (PREFIX, SCANNERS + 1),
+                (EMPTY, SCANNERS * WARP_SIZE + SCANNERS + WARP_SIZE),
             ];
             arrivals.for_each(|_, (barrier, arrivals)| {
                 mbarrier::init(ring, (barrier + stage) as usize, arrivals);

@@ -5,7 +5,7 @@ use cuda_std::mbarrier;
 use cuda_std::prelude::*;
 use cuda_std::warp::{FULL_MASK, sync_warp};
 
-// The barriers of a stage lie `STAGES` apart.
+// The barriers of a stage lie `STAGES` apart. Every lane that has read or written arrives for itself.
 /// The tile is there. The loader arrives, and the bytes of the tile.
 pub(super) const FULL: u32 = 0;
 /// The strips' totals are there. The reducers arrive.

@@ -1,14 +1,13 @@
 //! The warps that work on a strip of every tile each: those that reduce it, and those that scan it.
 
-use super::look::trees_of_lanes;
 use super::ring::{
     EMPTY, PREFIX, REDUCED, Turn, gridsync_scan_before, gridsync_scan_prefix, gridsync_scan_strips,
 };
-use super::{BulkOperation, ROWS, SCANNERS, Scan};
+use super::{BulkOperation, SCANNERS, Scan};
 use crate::grid::scan::tile::{Held, Places, lift};
 use crate::grid::scan::{Form, ScanOperation};
 use crate::op::Carried;
-use crate::warp;
+use crate::warp::{self, ROWS};
 use cuda_std::bulk;
 use cuda_std::memory::Pack;
 use cuda_std::prelude::*;
@@ -28,15 +27,13 @@ impl<T: Scalar + Carried> Scan<T> {
                 return;
             }
             let loaded = self.loaded(op, turn, tile, strip, lane);
-            let total = total(op, loaded, lane);
-            // All lanes have read before the first one arrives for them, here and below.
-            sync_warp(FULL_MASK);
+            let total = total(op, loaded);
             if lane == 0 {
                 gridsync_scan_strips()
                     .cast()
                     .write(turn.strip(strip), total);
-                turn.arrive(REDUCED);
             }
+            turn.arrive(REDUCED);
             sync_warp(FULL_MASK);
             if strip == 0 {
                 turn.wait(REDUCED);
@@ -50,9 +47,6 @@ impl<T: Scalar + Carried> Scan<T> {
                     gridsync_scan_before()
                         .cast()
                         .write(turn.strip(lane), before);
-                }
-                sync_warp(FULL_MASK);
-                if lane == 0 {
                     turn.arrive(PREFIX);
                     turn.arrive(EMPTY);
                 }
@@ -74,7 +68,7 @@ impl<T: Scalar + Carried> Scan<T> {
                 break;
             }
             let loaded = self.loaded(op, turn, tile, strip, lane);
-            let (mut held, _) = Held::<O, ROWS>::scan(op, loaded);
+            let mut held = scanned(op, loaded);
             if self.mode.form == Form::Exclusive {
                 held.shift(op, |row| {
                     (Self::start(tile, strip) + Self::pack(row, lane)) as u64
@@ -95,8 +89,10 @@ impl<T: Scalar + Carried> Scan<T> {
             }
             // The stage of the turn before is empty when the copy of it has read it. A strip of which
             // nothing is copied is of the last tile of all: nothing is loaded after it.
-            if lane == 0 && number > 0 {
-                bulk::wait_read::<1>();
+            if number > 0 {
+                if lane == 0 {
+                    bulk::wait_read::<1>();
+                }
                 Turn::of(number - 1).arrive(EMPTY);
             }
             sync_warp(FULL_MASK);
@@ -161,8 +157,24 @@ impl<T: Scalar + Carried> Scan<T> {
 /// of the warp, which all have the result.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-fn total<O: ScanOperation>(op: O, loaded: [Places<O>; ROWS], lane: u32) -> O::Accumulator {
+fn total<O: ScanOperation>(op: O, loaded: [Places<O>; ROWS]) -> O::Accumulator {
     let packs: [O::Accumulator; ROWS] =
         Pack::from_fn(|row| loaded[row].in_order(op.identity(), |a, b| op.combine(a, b)));
-    trees_of_lanes(op, packs, lane).in_order(op.identity(), |a, b| op.combine(a, b))
+    if O::EXACT && O::COMMUTATIVE {
+        return warp::reduce(op, packs.in_order(op.identity(), |a, b| op.combine(a, b)));
+    }
+    let of_lane = warp::reduce_rows(op, packs);
+    let rows: [O::Accumulator; ROWS] = Pack::from_fn(|row| warp::of_lane(of_lane, row as u32));
+    rows.in_order(op.identity(), |a, b| op.combine(a, b))
+}
+
+/// The scan of what the lanes of a warp have loaded of a strip. By all lanes of the warp.
+#[inline(always)]
+#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+fn scanned<O: ScanOperation>(op: O, loaded: [Places<O>; ROWS]) -> Held<O, ROWS> {
+    let (held, _) = match O::EXACT {
+        true => Held::scan_by(op, loaded, |packs| warp::scan_rows(op, packs)),
+        false => Held::scan(op, loaded),
+    };
+    held
 }
