@@ -3,6 +3,8 @@
 use super::Global;
 use super::bench::progress;
 use super::choice::Place;
+use bytemuck::Pod;
+use gridsync::data::{Dtype, Incoming};
 use gridsync::device::DeviceError;
 use gridsync::primitives::parts::that_fit;
 use std::num::NonZeroUsize;
@@ -12,7 +14,8 @@ use std::time::Instant;
 pub(super) struct Parts {
     /// Take so many elements through device memory at a time, with what is made of them; the results are
     /// the same, and the time is that of the copies too. Without it: all at once if they fit, else as
-    /// many as do.
+    /// many as do. In parts and without --check, scan and range-sum hold no more of the files in host
+    /// memory either, and their time is that of reading and writing too.
     #[arg(long, value_name = "ELEMENTS")]
     part: Option<NonZeroUsize>,
 }
@@ -32,7 +35,21 @@ impl Parts {
             (Place::Device(device), None) => that_fit(device, len, bytes),
         }
     }
+
+    /// Of `part` elements that the device holds, those that the host is to hold too.
+    pub(super) fn to_stream(self, part: usize) -> usize {
+        self.part.map_or(part.min(STREAMED), NonZeroUsize::get)
+    }
 }
+
+/// What is to be said of an array whose elements may be gone.
+pub(super) struct About {
+    pub(super) dtype: Dtype,
+    pub(super) len: usize,
+}
+
+/// Elements that are in the memory of the host at a time, unless the user says how many.
+const STREAMED: usize = 1 << 26;
 
 /// What `work` gives, and the µs that it took. It tells how far it is of how far, and a bar shows that.
 pub(super) fn time_with_bar<R, E>(
@@ -48,4 +65,24 @@ pub(super) fn time_with_bar<R, E>(
     let us = start.elapsed().as_secs_f64() * 1e6;
     bar.finish_and_clear();
     Ok((result, us))
+}
+
+/// Reads the elements of `input`, `part` at a time, and passes them on; tells how far it is of how far.
+pub(super) fn each_part<T: Pod>(
+    mut input: Incoming,
+    part: usize,
+    step: &dyn Fn(usize, usize),
+    mut take: impl FnMut(&[T]) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let len = input.len();
+    let mut elements = vec![T::zeroed(); part];
+    let mut behind = 0;
+    while behind < len {
+        let elements = &mut elements[..part.min(len - behind)];
+        input.next(bytemuck::cast_slice_mut(elements))?;
+        take(elements)?;
+        behind += elements.len();
+        step(behind, len);
+    }
+    Ok(())
 }

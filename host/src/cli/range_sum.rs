@@ -4,19 +4,19 @@ use super::checked::Found;
 use super::choice::Place;
 use super::exit::Usage;
 use super::number::Number;
-use super::parts::{Parts, time_with_bar};
+use super::parts::{About, Parts, each_part, time_with_bar};
 use super::reduce::median;
 use super::{Global, output};
 use bytemuck::Pod;
 use clap::ValueEnum;
 use cuda_std::{bf16, f16};
-use gridsync::data::{self, Array, Dtype, Input, Output};
+use gridsync::data::{self, Dtype, Incoming, Input, Output};
 use gridsync::device::Device;
 use gridsync::primitives::range_sum::{
     BadRange, RangeSumError, RangeSums, check_range_sums, range_sums_on_cpu,
 };
 use gridsync::primitives::scan::Form;
-use gridsync::primitives::{RangeSummable, Scanner, range_sums_in_parts};
+use gridsync::primitives::{PartRangeSums, RangeSummable, Scanner, range_sums_in_parts};
 use gridsync_kernels::op::Sum;
 use serde_json::{Value, json};
 use std::ffi::OsString;
@@ -82,14 +82,18 @@ impl RangeSum {
                 "standard output takes the array or the JSON, not both: write to a file by -o";
             return Err(Usage(why.into()).into());
         }
-        let array = data::read(&Input::parse(self.input.clone()), self.dtype)?;
+        let input = data::open(&Input::parse(self.input.clone()), self.dtype)?;
+        let (dtype, len) = (input.dtype(), input.len());
         let queries = self.queries()?;
         let place = global.device.place()?;
         if global.verbose {
-            let (n, dtype, m) = (array.len(), array.dtype(), queries.len());
-            eprintln!("{m} ranges of {n} elements of {dtype} on {}", place.name());
+            let m = queries.len();
+            eprintln!(
+                "{m} ranges of {len} elements of {dtype} on {}",
+                place.name()
+            );
         }
-        let outcome = self.dispatch(&array, &queries, &place, global)?;
+        let outcome = self.dispatch(input, &queries, &place, global)?;
         let failed = outcome.check.filter(|found| !found.is_right());
         if failed.is_none() {
             let shape = [queries.len() as u64];
@@ -97,8 +101,9 @@ impl RangeSum {
         }
         if to != Output::Stdout && (!global.quiet || global.json) {
             let written = failed.is_none().then_some(&to);
-            let text = || text(written, &array, &queries, &place, &outcome);
-            let json = || json(written, &array, &queries, &place, &outcome);
+            let about = About { dtype, len };
+            let text = || text(written, &about, &queries, &place, &outcome);
+            let json = || json(written, &about, &queries, &place, &outcome);
             output::result(global, text, json)?;
         }
         match failed {
@@ -134,19 +139,19 @@ impl RangeSum {
 
     fn dispatch(
         &self,
-        array: &Array,
+        input: Incoming,
         queries: &[[u64; 2]],
         place: &Place,
         global: &Global,
     ) -> anyhow::Result<Outcome> {
         macro_rules! by_dtype {
             ($($dtype:ident: $op:ty;)*) => {
-                match array.dtype() {
-                    $(Dtype::$dtype => self.sums(<$op>::new(), array, queries, place, global),)*
+                match input.dtype() {
+                    $(Dtype::$dtype => self.sums(<$op>::new(), input, queries, place, global),)*
                 }
             };
         }
-        let dtype = array.dtype();
+        let dtype = input.dtype();
         match self.acc {
             Some(_) if matches!(dtype, Dtype::I32 | Dtype::U32 | Dtype::I64 | Dtype::U64) => {
                 Err(Usage(format!(
@@ -196,7 +201,7 @@ impl RangeSum {
     fn sums<O>(
         &self,
         op: O,
-        array: &Array,
+        input: Incoming,
         queries: &[[u64; 2]],
         place: &Place,
         global: &Global,
@@ -206,10 +211,29 @@ impl RangeSum {
         O::Element: Pod + data::Scalar,
         O::Output: Pod + data::Scalar + Into<Number>,
     {
-        let input = array.as_slice::<O::Element>()?;
         // The time is that of a scan beside the sums that are kept.
         let bytes = size_of::<O::Element>() + 2 * size_of::<O::Output>();
         let part = self.parts.of(place, input.len(), bytes)?;
+        let outcome = |sums: &[O::Output], check: Option<_>, median_us, part| Outcome {
+            dtype: <O::Output as data::Scalar>::DTYPE,
+            bytes: bytemuck::cast_slice(sums).to_vec(),
+            check: check.map(Found::new),
+            median_us,
+            part,
+        };
+        if let (Place::Device(device), Some(part), false) = (place, part, self.check) {
+            let part = self.parts.to_stream(part);
+            let (sums, us) = time_with_bar(global, |step| {
+                let sums = PartRangeSums::new(op, device, input.len(), queries, part);
+                let mut sums = sums.map_err(refused)?;
+                let part = sums.part();
+                each_part(input, part, step, |elements| Ok(sums.next(elements)?))?;
+                anyhow::Ok(sums.sums())
+            })?;
+            return Ok(outcome(&sums, None, us, Some(part)));
+        }
+        let array = input.all()?;
+        let input = array.as_slice::<O::Element>()?;
         let (sums, median_us) = match (place, part) {
             (Place::Cpu, _) => {
                 let start = Instant::now();
@@ -227,13 +251,7 @@ impl RangeSum {
             true => check_range_sums(op, input, queries, &sums),
             false => None,
         };
-        Ok(Outcome {
-            dtype: <O::Output as data::Scalar>::DTYPE,
-            bytes: bytemuck::cast_slice(&sums).to_vec(),
-            check: check.map(Found::new),
-            median_us,
-            part,
-        })
+        Ok(outcome(&sums, check, median_us, part))
     }
 }
 
@@ -289,14 +307,14 @@ fn variant(place: &Place) -> &'static str {
 
 fn json(
     written: Option<&Output>,
-    array: &Array,
+    about: &About,
     queries: &[[u64; 2]],
     place: &Place,
     outcome: &Outcome,
 ) -> Value {
     json!({
-        "dtype": array.dtype().name(),
-        "n": array.len(),
+        "dtype": about.dtype.name(),
+        "n": about.len,
         "queries": queries.len(),
         "device": place.name(),
         "variant": variant(place),
@@ -309,7 +327,7 @@ fn json(
 
 fn text(
     written: Option<&Output>,
-    array: &Array,
+    about: &About,
     queries: &[[u64; 2]],
     place: &Place,
     outcome: &Outcome,
@@ -317,8 +335,8 @@ fn text(
     let mut text = format!(
         "{} ranges of {} {} elements on {}: {:.1} µs",
         queries.len(),
-        array.len(),
-        array.dtype(),
+        about.len,
+        about.dtype,
         place.name(),
         outcome.median_us,
     );

@@ -1,18 +1,19 @@
 //! `gridsync scan`: what all elements of an array up to each one combine to.
 
 mod rows;
+mod stream;
 
 use super::checked::Found;
 use super::choice::Place;
 use super::exit::Usage;
 use super::number::Number;
-use super::parts::{Parts, time_with_bar};
+use super::parts::{About, Parts, time_with_bar};
 use super::reduce::median;
 use super::{Global, output};
 use bytemuck::Pod;
 use clap::ValueEnum;
 use cuda_std::{bf16, f16};
-use gridsync::data::{self, Array, Dtype, Input, Output};
+use gridsync::data::{self, Dtype, Incoming, Input, Output};
 use gridsync::device::Device;
 use gridsync::primitives::scan::{Form, scan_on_cpu};
 use gridsync::primitives::{ScanCheck, ScanChecked, Scanner, scan_in_parts};
@@ -88,7 +89,8 @@ enum Acc {
 struct Outcome {
     /// The type of the results.
     dtype: Dtype,
-    bytes: Vec<u8>,
+    /// The results, unless they have been written as they came.
+    bytes: Option<Vec<u8>>,
     check: Option<Found>,
     median_us: f64,
     /// Elements of a part, if it was not all of them at once.
@@ -96,8 +98,8 @@ struct Outcome {
 }
 
 impl Outcome {
-    fn gb_per_s(&self, array: &Array) -> f64 {
-        (array.bytes().len() + self.bytes.len()) as f64 / self.median_us / 1e3
+    fn gb_per_s(&self, about: &About) -> f64 {
+        (about.len * (about.dtype.size() + self.dtype.size())) as f64 / self.median_us / 1e3
     }
 
     /// The check that failed, if one has.
@@ -114,25 +116,28 @@ impl Scan {
                 "standard output takes the array or the JSON, not both: write to a file by -o";
             return Err(Usage(why.into()).into());
         }
-        let array = data::read(&Input::parse(self.input.clone()), self.dtype)?;
-        self.refuse_what_makes_no_sense(array.dtype())?;
+        let input = data::open(&Input::parse(self.input.clone()), self.dtype)?;
+        let (dtype, len) = (input.dtype(), input.len());
+        self.refuse_what_makes_no_sense(dtype)?;
         let place = global.device.place()?;
         if global.verbose {
-            let (n, dtype) = (array.len(), array.dtype());
-            eprintln!("{n} elements of {dtype} on {}", place.name());
+            eprintln!("{len} elements of {dtype} on {}", place.name());
         }
-        let outcome = match self.rows {
-            true => self.scan_rows(&array, &place)?,
-            false => self.dispatch(&array, &place, global)?,
+        let shape = match self.rows {
+            true => input.shape().to_vec(),
+            false => vec![len as u64],
         };
-        if outcome.failed().is_none() {
-            let flat = [array.len() as u64];
-            let shape = if self.rows { array.shape() } else { &flat };
-            data::write_npy(&to, outcome.dtype, shape, &outcome.bytes)?;
+        let outcome = match self.rows {
+            true => self.scan_rows(&input.all()?, &place)?,
+            false => self.dispatch(input, &to, &place, global)?,
+        };
+        if let (Some(bytes), None) = (&outcome.bytes, outcome.failed()) {
+            data::write_npy(&to, outcome.dtype, &shape, bytes)?;
         }
         if to != Output::Stdout {
-            let text = || self.text(&to, &array, &place, &outcome);
-            let json = || self.json(&to, &array, &place, &outcome);
+            let about = About { dtype, len };
+            let text = || self.text(&to, &about, &place, &outcome);
+            let json = || self.json(&to, &about, &place, &outcome);
             if !global.quiet || global.json {
                 output::result(global, text, json)?;
             }
@@ -184,11 +189,17 @@ impl Scan {
         )
     }
 
-    fn dispatch(&self, array: &Array, place: &Place, global: &Global) -> anyhow::Result<Outcome> {
+    fn dispatch(
+        &self,
+        input: Incoming,
+        to: &Output,
+        place: &Place,
+        global: &Global,
+    ) -> anyhow::Result<Outcome> {
         macro_rules! by_dtype {
             ($($dtype:ident: $op:ty;)*) => {
-                match array.dtype() {
-                    $(Dtype::$dtype => self.scan(<$op>::new(), array, place, global),)*
+                match input.dtype() {
+                    $(Dtype::$dtype => self.scan(<$op>::new(), input, to, place, global),)*
                     #[allow(unreachable_patterns)]
                     dtype => {
                         let types: &[Dtype] = &[$(Dtype::$dtype),*];
@@ -226,23 +237,23 @@ impl Scan {
         }
     }
 
-    fn json(&self, to: &Output, array: &Array, place: &Place, outcome: &Outcome) -> Value {
+    fn json(&self, to: &Output, about: &About, place: &Place, outcome: &Outcome) -> Value {
         let written = outcome.failed().is_none().then(|| to.to_string());
         json!({
             "op": self.op_name(),
-            "dtype": array.dtype().name(),
-            "n": array.len(),
+            "dtype": about.dtype.name(),
+            "n": about.len,
             "device": place.name(),
             "variant": variant(place),
             "output": written,
             "median_us": output::number(outcome.median_us),
-            "gb_per_s": output::number(outcome.gb_per_s(array)),
+            "gb_per_s": output::number(outcome.gb_per_s(about)),
             "part": outcome.part,
             "check": outcome.check.map(|found| found.json()),
         })
     }
 
-    fn text(&self, to: &Output, array: &Array, place: &Place, outcome: &Outcome) -> String {
+    fn text(&self, to: &Output, about: &About, place: &Place, outcome: &Outcome) -> String {
         let form = match self.form() {
             Form::Inclusive => "inclusive",
             Form::Exclusive => "exclusive",
@@ -250,28 +261,30 @@ impl Scan {
         let mut text = format!(
             "{form} {} of {} {} elements on {}: {:.1} µs, {:.1} GB/s",
             self.op_name(),
-            array.len(),
-            array.dtype(),
+            about.len,
+            about.dtype,
             place.name(),
             outcome.median_us,
-            outcome.gb_per_s(array)
+            outcome.gb_per_s(about)
         );
         if let Some(found) = outcome.check {
             text += &format!("\n{}", found.text());
         }
         if outcome.failed().is_none() {
-            text += &format!("\n{to}: {} elements of {}", array.len(), outcome.dtype);
+            text += &format!("\n{to}: {} elements of {}", about.len, outcome.dtype);
         }
         text
     }
 }
 
 impl Scan {
-    /// Scans, checks if asked to, and times: the median of several runs where a run is cheap.
+    /// Scans, checks if asked to, and times: the median of several runs where a run is cheap. What is taken
+    /// in parts is written too, part by part, unless it is to be checked first.
     fn scan<O>(
         &self,
         op: O,
-        array: &Array,
+        input: Incoming,
+        to: &Output,
         place: &Place,
         global: &Global,
     ) -> anyhow::Result<Outcome>
@@ -280,9 +293,15 @@ impl Scan {
         O::Element: Pod + data::Scalar,
         O::Output: Pod + data::Scalar + Into<Number>,
     {
-        let (input, form) = (array.as_slice::<O::Element>()?, self.form());
+        let form = self.form();
         let bytes = size_of::<O::Element>() + size_of::<O::Output>();
         let part = self.parts.of(place, input.len(), bytes)?;
+        if let (Place::Device(device), Some(part), false) = (place, part, self.check) {
+            let part = self.parts.to_stream(part);
+            return stream::scan(op, device, (input, to), form, part, global);
+        }
+        let array = input.all()?;
+        let input = array.as_slice::<O::Element>()?;
         let (results, median_us) = match (place, part) {
             (Place::Cpu, _) => time_on_cpu(op, input, form),
             (Place::Device(device), None) => time_on_device(op, device, input, form)?,
@@ -310,7 +329,7 @@ impl Outcome {
     {
         Self {
             dtype: <A as data::Scalar>::DTYPE,
-            bytes: bytemuck::cast_slice(results).to_vec(),
+            bytes: Some(bytemuck::cast_slice(results).to_vec()),
             check: check.map(Found::new),
             median_us,
             part: None,

@@ -2,7 +2,8 @@
 //!
 //! [`read`] takes a path or standard input and gives an [`Array`]: elements of one [`Dtype`], flat, in C order.
 //! A `.npy` file is recognised by its first bytes and says its own type; anything else is raw little-endian elements,
-//! whose type the caller must name. [`write_npy`] and [`write_raw`] leave a whole file or none.
+//! whose type the caller must name. [`write_npy`] and [`write_raw`] leave a whole file or none. [`open`] and
+//! [`create_npy`] do the same piece by piece, for arrays that memory does not hold.
 //!
 //! ```
 //! use gridsync::data::{self, Dtype, Input, Output};
@@ -21,8 +22,10 @@
 mod array;
 mod dtype;
 mod error;
+mod incoming;
 mod literal;
 mod npy;
+mod outgoing;
 mod place;
 mod read;
 #[cfg(test)]
@@ -32,9 +35,11 @@ mod write;
 pub use array::Array;
 pub use dtype::{Dtype, ParseDtypeError, Scalar};
 pub use error::DataError;
+pub use incoming::Incoming;
 pub use npy::NpyError;
+pub use outgoing::{Outgoing, create_npy};
 pub use place::{Input, Output};
-pub use read::read;
+pub use read::{open, read};
 pub use write::{write_npy, write_raw};
 
 #[cfg(target_endian = "big")]

@@ -1,12 +1,12 @@
 //! Reading an array from a file or a pipe.
 
-use std::cmp::Ordering;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Cursor, Read};
 
 use super::array::Aligned;
+use super::incoming::{Elements, check_len, out_of_memory};
 use super::npy::{self, Header};
-use super::{Array, DataError, Dtype, Input};
+use super::{Array, DataError, Dtype, Incoming, Input};
 
 /// First bytes of a zip file, which is what an `.npz` is (PKWARE APPNOTE, 4.3.7).
 const ZIP_MAGIC: &[u8] = b"PK\x03\x04";
@@ -18,8 +18,17 @@ const ZIP_MAGIC: &[u8] = b"PK\x03\x04";
 /// # Errors
 /// Any of the variants of [`DataError`] that name an `input`.
 pub fn read(input: &Input, dtype: Option<Dtype>) -> Result<Array, DataError> {
+    open(input, dtype)?.all()
+}
+
+/// Opens an array as [`read`] does, and leaves its elements to be read; but raw ones from a pipe are read, to know how
+/// many there are.
+///
+/// # Errors
+/// Any of the variants of [`DataError`] that name an `input`.
+pub fn open(input: &Input, dtype: Option<Dtype>) -> Result<Incoming<'static>, DataError> {
     let Input::Path(path) = input else {
-        return Source::new(input, io::stdin().lock(), None).read(dtype);
+        return Source::new(input, io::stdin().lock(), None).open(dtype);
     };
     let open = || -> io::Result<_> {
         let file = File::open(path)?;
@@ -34,10 +43,10 @@ pub fn read(input: &Input, dtype: Option<Dtype>) -> Result<Array, DataError> {
     }
     // FIFOs and devices have no length, and files that the kernel makes up as they are read say 0.
     let len = Some(metadata.len()).filter(|&len| metadata.is_file() && len > 0);
-    Source::new(input, file, len).read(dtype)
+    Source::new(input, file, len).open(dtype)
 }
 
-fn refused(input: &Input, cause: io::Error) -> DataError {
+pub(super) fn refused(input: &Input, cause: io::Error) -> DataError {
     let input = input.clone();
     match cause.kind() {
         io::ErrorKind::NotFound => DataError::NotFound { input },
@@ -55,19 +64,19 @@ pub(super) struct Source<'a, R> {
     len: Option<u64>,
 }
 
-impl<'a, R: Read> Source<'a, R> {
+impl<'a, 'r, R: Read + 'r> Source<'a, R> {
     pub(super) fn new(input: &'a Input, reader: R, len: Option<u64>) -> Self {
         Self { input, reader, len }
     }
 
-    pub(super) fn read(mut self, dtype: Option<Dtype>) -> Result<Array, DataError> {
+    pub(super) fn open(mut self, dtype: Option<Dtype>) -> Result<Incoming<'r>, DataError> {
         let mut start = Vec::with_capacity(npy::MAGIC.len());
         (&mut self.reader)
             .take(npy::MAGIC.len() as u64)
             .read_to_end(&mut start)
             .map_err(|cause| refused(self.input, cause))?;
         if start == npy::MAGIC {
-            return self.read_npy(dtype);
+            return self.open_npy(dtype);
         }
         let input = || self.input.clone();
         if start.starts_with(ZIP_MAGIC) && dtype.is_none() {
@@ -76,7 +85,7 @@ impl<'a, R: Read> Source<'a, R> {
             // Read as raw, a damaged .npy would give numbers, and nobody would know that they are wrong.
             Err(DataError::NotNpy { input: input() })
         } else if let Some(dtype) = dtype {
-            self.read_raw(start, dtype)
+            self.open_raw(start, dtype)
         } else {
             Err(DataError::NeedsDtype { input: input() })
         }
@@ -91,7 +100,7 @@ impl<'a, R: Read> Source<'a, R> {
         }
     }
 
-    fn read_npy(mut self, asked: Option<Dtype>) -> Result<Array, DataError> {
+    fn open_npy(mut self, asked: Option<Dtype>) -> Result<Incoming<'r>, DataError> {
         let header = Header::read(&mut self.reader).map_err(|problem| DataError::Npy {
             input: self.input.clone(),
             problem,
@@ -104,71 +113,39 @@ impl<'a, R: Read> Source<'a, R> {
                 asked,
             });
         }
-
-        let expected = header.data_len;
+        let bytes = header.data_len;
         if let Some(len) = self.len {
-            self.check_len(expected, len.saturating_sub(header.data_offset))?;
+            check_len(self.input, bytes, len.saturating_sub(header.data_offset))?;
         }
-        let mut data = self.allocate(expected)?;
-        // One byte beyond the data would show that there is more; the capacity has room for it.
-        data.fill(&mut self.reader, expected.saturating_add(1))
-            .map_err(|cause| refused(self.input, cause))?;
-        self.check_len(expected, data.bytes().len() as u64)?;
-        Ok(Array::new(held, header.shape, data))
+        let elements = Elements::ToRead(Box::new(self.reader));
+        Ok(Incoming::new(
+            self.input,
+            held,
+            header.shape,
+            bytes,
+            elements,
+        ))
     }
 
     /// `start` is what has been read already.
-    fn read_raw(mut self, start: Vec<u8>, dtype: Dtype) -> Result<Array, DataError> {
-        let data = if let Some(len) = self.len {
+    fn open_raw(mut self, start: Vec<u8>, dtype: Dtype) -> Result<Incoming<'r>, DataError> {
+        let (bytes, elements) = if let Some(len) = self.len {
             self.check_whole_elements(len, dtype)?;
-            let mut data = self.allocate(len)?;
-            data.fill(start.as_slice(), len)
-                .and_then(|()| data.fill(&mut self.reader, len))
-                .map_err(|cause| refused(self.input, cause))?;
-            self.check_len(len, data.bytes().len() as u64)?;
-            data
+            // What is appended meanwhile is no part of it.
+            let reader = Cursor::new(start).chain(self.reader).take(len);
+            (len, Elements::ToRead(Box::new(reader)))
         } else {
-            let mut bytes = start;
+            let mut all = start;
             self.reader
-                .read_to_end(&mut bytes)
+                .read_to_end(&mut all)
                 .map_err(|cause| refused(self.input, cause))?;
-            let len = bytes.len() as u64;
+            let len = all.len() as u64;
             self.check_whole_elements(len, dtype)?;
-            Aligned::from_vec(bytes).map_err(|_| self.out_of_memory(len))?
+            let data = Aligned::from_vec(all).map_err(|_| out_of_memory(self.input, len))?;
+            (len, Elements::Here(data))
         };
-        let elements = data.bytes().len() / dtype.size();
-        Ok(Array::new(dtype, vec![elements as u64], data))
-    }
-
-    fn allocate(&self, bytes: u64) -> Result<Aligned, DataError> {
-        usize::try_from(bytes)
-            .ok()
-            .and_then(|len| Aligned::with_capacity(len).ok())
-            .ok_or_else(|| self.out_of_memory(bytes))
-    }
-
-    fn out_of_memory(&self, bytes: u64) -> DataError {
-        DataError::OutOfMemory {
-            input: self.input.clone(),
-            bytes,
-        }
-    }
-
-    fn check_len(&self, expected: u64, found: u64) -> Result<(), DataError> {
-        let input = || self.input.clone();
-        match found.cmp(&expected) {
-            Ordering::Equal => Ok(()),
-            Ordering::Less => Err(DataError::Truncated {
-                input: input(),
-                expected,
-                found,
-            }),
-            Ordering::Greater => Err(DataError::Trailing {
-                input: input(),
-                expected,
-                found,
-            }),
-        }
+        let shape = vec![bytes / dtype.size() as u64];
+        Ok(Incoming::new(self.input, dtype, shape, bytes, elements))
     }
 
     fn check_whole_elements(&self, bytes: u64, dtype: Dtype) -> Result<(), DataError> {

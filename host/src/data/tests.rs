@@ -3,11 +3,11 @@
 use proptest::prelude::*;
 
 use super::read::Source;
-use super::{Array, DataError, Dtype, Input, npy};
+use super::{Array, DataError, Dtype, Incoming, Input, npy};
 
 /// Reads bytes as they would come through a pipe.
 fn piped(bytes: &[u8], dtype: Option<Dtype>) -> Result<Array, DataError> {
-    Source::new(&Input::Stdin, bytes, None).read(dtype)
+    Source::new(&Input::Stdin, bytes, None).open(dtype)?.all()
 }
 
 /// A `.npy` file of zeroed elements.
@@ -57,11 +57,58 @@ fn a_pipe_that_does_not_end_after_its_data_is_not_read_to_its_end() {
     use std::io::Read;
     let file = zeros(Dtype::F32, &[4]);
     let endless = file.chain(std::io::repeat(1));
-    let result = Source::new(&Input::Stdin, endless, None).read(None);
+    let incoming = Source::new(&Input::Stdin, endless, None).open(None);
     assert_eq!(
-        message(result),
+        message(incoming.and_then(Incoming::all)),
         "standard input: expected 16 bytes of data, found at least 17; save one array per file, nothing after it"
     );
+}
+
+/// Takes what comes through a pipe by pieces of `piece` bytes.
+fn by_pieces(bytes: &[u8], dtype: Option<Dtype>, piece: usize) -> Result<Vec<u8>, DataError> {
+    let mut incoming = Source::new(&Input::Stdin, bytes, None).open(dtype)?;
+    let mut all = vec![0; incoming.len() * incoming.dtype().size()];
+    for piece in all.chunks_mut(piece) {
+        incoming.next(piece)?;
+    }
+    Ok(all)
+}
+
+#[test]
+fn the_pieces_of_an_array_are_the_whole() {
+    let mut file = npy::header_bytes("<u4", &[10]);
+    let data: Vec<u8> = (0..40).collect();
+    file.extend(&data);
+    for piece in [1, 4, 39, 40, 41] {
+        assert_eq!(by_pieces(&file, None, piece).unwrap(), data);
+        assert_eq!(by_pieces(&data, Some(Dtype::I32), piece).unwrap(), data);
+    }
+}
+
+#[test]
+fn pieces_that_are_missing_or_too_many_are_an_error() {
+    let mut file = zeros(Dtype::F32, &[4]);
+    file.push(0);
+    for piece in [1, 15, 16] {
+        let more = by_pieces(&file, None, piece).expect_err("a byte too many");
+        assert!(matches!(
+            more,
+            DataError::Trailing {
+                expected: 16,
+                found: 17,
+                ..
+            }
+        ));
+        let less = by_pieces(&file[..file.len() - 3], None, piece).expect_err("two too few");
+        assert!(matches!(
+            less,
+            DataError::Truncated {
+                expected: 16,
+                found: 14,
+                ..
+            }
+        ));
+    }
 }
 
 #[test]
@@ -133,9 +180,9 @@ fn a_failing_reader_is_reported_with_its_cause() {
     for good in [0, 4, 7, 30, 130] {
         let file = zeros(Dtype::F32, &[4]);
         let reader = file[..good].chain(Broken);
-        let result = Source::new(&Input::Stdin, reader, None).read(Some(Dtype::F32));
+        let incoming = Source::new(&Input::Stdin, reader, None).open(Some(Dtype::F32));
         assert!(
-            message(result).contains("the disk is on fire"),
+            message(incoming.and_then(Incoming::all)).contains("the disk is on fire"),
             "after {good} bytes"
         );
     }

@@ -18,7 +18,10 @@ mod sifted;
 
 pub use check::{Check, Checked};
 pub use kendall::{Correlator, Kendall, kendall};
-pub use parts::{kendall_in_parts, range_sums_in_parts, scan_in_parts, select_in_parts};
+pub use parts::{
+    PartRangeSums, PartScanner, kendall_in_parts, range_sums_in_parts, scan_in_parts,
+    select_in_parts,
+};
 pub use range_sum::RangeSums;
 pub use range_sum_check::RangeSummable;
 pub use reduce::{Reducer, reduce};

@@ -15,7 +15,7 @@ pub use accuracy::{
     sum_bound,
 };
 pub use kendall::{Kendall, kendall, kendall_by_pairs};
-pub use range_sum::{differences, first_bad, range_sums};
+pub use range_sum::{first_bad, range_sums};
 pub use reduce::{reduce, reduce_depth};
 pub use reduce_rows::reduce_rows;
 pub use scan::{scan, scan_depth, scan_in};

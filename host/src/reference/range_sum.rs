@@ -15,10 +15,14 @@ pub fn range_sums<O: ScanOperation<Output: Subtract>>(
     input: &[O::Element],
     queries: &[[u64; 2]],
 ) -> Result<Vec<O::Output>, usize> {
-    match first_bad(queries, input.len()) {
-        Some(query) => Err(query),
-        None => Ok(differences(&scan(op, input, Form::Inclusive), queries)),
+    if let Some(query) = first_bad(queries, input.len()) {
+        return Err(query);
     }
+    let prefixes = scan(op, input, Form::Inclusive);
+    let sums = queries.par_iter();
+    Ok(sums
+        .map(|&[from, to]| range_sum(from, to, |i| prefixes[i]))
+        .collect())
 }
 
 /// The number of the first query that is no range of `len` elements.
@@ -26,17 +30,6 @@ pub fn range_sums<O: ScanOperation<Output: Subtract>>(
 pub fn first_bad(queries: &[[u64; 2]], len: usize) -> Option<usize> {
     let is_bad = |&[from, to]: &[u64; 2]| !is_range(from, to, len);
     queries.par_iter().position_first(is_bad)
-}
-
-/// The sums of the ranges `queries` of an array, of which `prefixes` is the inclusive scan.
-///
-/// # Panics
-/// If a query is no range of it.
-#[must_use]
-pub fn differences<A: Subtract>(prefixes: &[A], queries: &[[u64; 2]]) -> Vec<A> {
-    let sums = queries.par_iter();
-    sums.map(|&[from, to]| range_sum(from, to, |i| prefixes[i]))
-        .collect()
 }
 
 #[cfg(test)]

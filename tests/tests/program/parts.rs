@@ -38,15 +38,22 @@ fn call(folder: &Path, args: &[&str], more: &[&str]) -> Call {
         })
         .collect();
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
-    let more = [more, &["--device", "emulator", "--check", "--json"]].concat();
+    let more = [more, &["--device", "emulator", "--json"]].concat();
     without_cuda(&[args, more].concat(), b"")
 }
 
-/// That `outputs`, and what is printed but for times, are the same in parts as at once.
+/// That `outputs`, and what is printed but for times, are the same in parts as at once; checked, and not,
+/// when some go from file to file.
 fn in_parts(args: &[&str], outputs: &[&str], part: usize) {
+    in_parts_with(args, outputs, part, &["--check"]);
+    in_parts_with(args, outputs, part, &[]);
+}
+
+fn in_parts_with(args: &[&str], outputs: &[&str], part: usize, more: &[&str]) {
     let folder = folder();
+    let args = [args, more].concat();
     let run = |more: &[&str]| {
-        let mut json = call(folder.path(), args, more).json();
+        let mut json = call(folder.path(), &args, more).json();
         let part = json["part"].take();
         for time in ["median_us", "gb_per_s"] {
             json[time].take();
@@ -72,6 +79,30 @@ fn a_scan_in_parts_writes_what_one_at_once_writes() {
         &["out.npy"],
         700,
     );
+}
+
+#[test]
+fn a_scan_that_is_cut_short_on_its_way_leaves_no_output() {
+    let folder = folder();
+    let mut bytes = fs::read(folder.path().join("x.npy")).expect("it was written");
+    let out = folder.path().join("cut.npy");
+    let scan = |bytes: &[u8]| {
+        let out = out.to_str().expect("UTF-8");
+        let args = ["scan", "-", "--op", "sum", "-o", out];
+        without_cuda(
+            &[&args[..], &["--device", "emulator", "--part", "700"]].concat(),
+            bytes,
+        )
+    };
+    let len = 4 * LEN;
+    bytes.push(0);
+    let more = (len + 1).to_string();
+    scan(&bytes).fails(WRONG_USAGE, &["standard input", &more, &len.to_string()]);
+    bytes.truncate(bytes.len() - 2);
+    let less = (len - 1).to_string();
+    scan(&bytes).fails(WRONG_USAGE, &["standard input", &less, &len.to_string()]);
+    let names = fs::read_dir(folder.path()).expect("it is a folder");
+    assert_eq!(names.count(), 4, "the inputs alone");
 }
 
 #[test]

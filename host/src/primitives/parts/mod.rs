@@ -6,8 +6,8 @@ mod scan;
 mod select;
 
 pub use kendall::kendall_in_parts;
-pub use range_sum::range_sums_in_parts;
-pub use scan::scan_in_parts;
+pub use range_sum::{PartRangeSums, range_sums_in_parts};
+pub use scan::{PartScanner, scan_in_parts};
 pub use select::select_in_parts;
 
 use crate::device::{Device, DeviceError};

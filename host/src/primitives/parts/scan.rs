@@ -1,18 +1,82 @@
 //! Scans, part by part.
 
-use crate::device::{Device, DeviceError};
+use crate::device::{Buffer, Device, DeviceError};
 use crate::primitives::scan::{Form, Scanner};
 use bytemuck::{Pod, Zeroable};
 use gridsync_kernels::entry::scan::Scannable;
 use gridsync_kernels::grid::scan::Shape;
 
-/// Scans `input` by `op` on `device`, part by part through about `part` elements of its memory, and as
-/// many results: the next part goes on from where the last one ended, on the device. Calls `done` with
-/// the elements that have been scanned.
+/// A scan of an array that comes part by part: each goes on from where the last one ended, on the device,
+/// which has room for one part and its results.
 ///
-/// The bits are those of one scan of the whole. A part is a multiple of [`Shape::part`], 32 MiB or less
-/// of elements, and at least one; input that is no longer is scanned at once. An operation that goes by
-/// the index of an element sees it count from 0 in each part.
+/// The bits are those of one scan of the whole. An operation that goes by the index of an element sees it
+/// count from 0 in each part.
+pub struct PartScanner<O: Scannable> {
+    scanner: Scanner<O>,
+    form: Form,
+    elements: Buffer<O::Element>,
+    results: Buffer<O::Output>,
+    /// Whether the first part is all there is.
+    is_whole: bool,
+}
+
+impl<O: Scannable<Element: Pod, Output: Pod>> PartScanner<O> {
+    /// A scan of `len` elements on `device`, about `part` of them at a time: a multiple of
+    /// [`Shape::part`], 32 MiB or less of elements, and at least one; all, if there are no more.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub fn new(
+        op: O,
+        device: &Device,
+        len: usize,
+        form: Form,
+        part: usize,
+    ) -> Result<Self, DeviceError> {
+        let least = Shape::part::<O::Element, O::Accumulator>();
+        let part = ((part / least).max(1) * least).min(len);
+        Ok(Self {
+            scanner: Scanner::with(op, device, part)?,
+            form,
+            elements: device.alloc(part)?,
+            results: device.alloc(part)?,
+            is_whole: part == len,
+        })
+    }
+
+    /// Elements of every part but the last one, which has the rest.
+    pub fn part(&self) -> usize {
+        self.elements.len()
+    }
+
+    /// Scans the next part into `results`, of the same length.
+    ///
+    /// # Errors
+    /// Those of the device.
+    ///
+    /// # Panics
+    /// If the two differ in length, or are longer than a [`part`](Self::part).
+    pub fn next(
+        &mut self,
+        elements: &[O::Element],
+        results: &mut [O::Output],
+    ) -> Result<(), DeviceError> {
+        assert_eq!(elements.len(), results.len());
+        self.elements.copy_part_from(0, elements)?;
+        let (from, to) = (&self.elements, &mut self.results);
+        if self.is_whole {
+            self.scanner.launch(from, to, self.form)?;
+        } else {
+            let range = 0..elements.len();
+            self.scanner
+                .launch_next(from, range.clone(), to, range, self.form)?;
+        }
+        self.results.download_to(0, results)
+    }
+}
+
+/// Scans `input` by `op` on `device`, part by part through about `part` elements of its memory, and as
+/// many results, as a [`PartScanner`] does. Calls `done` with the elements that have been scanned.
 ///
 /// # Errors
 /// Those of the device.
@@ -27,28 +91,14 @@ pub fn scan_in_parts<O>(
 where
     O: Scannable<Element: Pod, Output: Pod>,
 {
-    let least = Shape::part::<O::Element, O::Accumulator>();
-    let part = (part / least).max(1) * least;
-    let mut scanner = Scanner::with(op, device, part.min(input.len()))?;
+    let mut scanner = PartScanner::new(op, device, input.len(), form, part)?;
     let mut results = vec![O::Output::zeroed(); input.len()];
-    let mut elements = device.alloc(part.min(input.len()))?;
-    let mut output = device.alloc(elements.len())?;
-    if input.len() <= part {
-        elements.copy_from(input)?;
-        scanner.launch(&elements, &mut output, form)?;
-        output.download_to(0, &mut results)?;
-        done(input.len());
-    } else {
-        let chunks = input.chunks(part).zip(results.chunks_mut(part));
-        let mut behind = 0;
-        for (chunk, results) in chunks {
-            elements.copy_part_from(0, chunk)?;
-            let range = 0..chunk.len();
-            scanner.launch_next(&elements, range.clone(), &mut output, range, form)?;
-            output.download_to(0, results)?;
-            behind += chunk.len();
-            done(behind);
-        }
+    let part = scanner.part().max(1);
+    let mut behind = 0;
+    for (chunk, results) in input.chunks(part).zip(results.chunks_mut(part)) {
+        scanner.next(chunk, results)?;
+        behind += chunk.len();
+        done(behind);
     }
     Ok(results)
 }
