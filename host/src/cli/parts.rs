@@ -14,8 +14,8 @@ use std::time::Instant;
 pub(super) struct Parts {
     /// Take so many elements through device memory at a time, with what is made of them; the results are
     /// the same, and the time is that of the copies too. Without it: all at once if they fit, else as
-    /// many as do. In parts and without --check, scan and range-sum hold no more of the files in host
-    /// memory either, and their time is that of reading and writing too.
+    /// many as do. In parts and without --check, scan, select and range-sum hold no more of the files in
+    /// host memory either, and their time is that of reading and writing too.
     #[arg(long, value_name = "ELEMENTS")]
     part: Option<NonZeroUsize>,
 }

@@ -2,14 +2,15 @@
 
 mod condition;
 mod run;
+mod stream;
 
 use super::choice::Place;
 use super::exit::{Usage, Wrong};
-use super::parts::{Parts, time_with_bar};
+use super::parts::{About, Parts, time_with_bar};
 use super::{Global, output};
 use bytemuck::Pod;
 use condition::Condition;
-use gridsync::data::{self, Array, Dtype, Input, Output};
+use gridsync::data::{self, Dtype, Incoming, Input, Output};
 use gridsync::primitives::select::{Comparable, FirstOfRun, Within, run_lengths};
 use gridsync::primitives::{Sifted, Wanted, select_in_parts};
 use gridsync_kernels::entry::select::Selectable;
@@ -72,7 +73,8 @@ struct File {
     name: &'static str,
     dtype: Dtype,
     len: usize,
-    bytes: Vec<u8>,
+    /// Its elements, unless they have been written as they came.
+    bytes: Option<Vec<u8>>,
 }
 
 /// What a selection gave.
@@ -90,22 +92,25 @@ struct Outcome {
 impl Select {
     pub(crate) fn run(self, global: &Global) -> anyhow::Result<()> {
         let on_stdout = self.refuse_what_goes_to_one_place(global)?;
-        let array = data::read(&Input::parse(self.input.clone()), self.dtype)?;
+        let input = data::open(&Input::parse(self.input.clone()), self.dtype)?;
+        let (dtype, len) = (input.dtype(), input.len());
         let place = global.device.place()?;
         if global.verbose {
-            let (n, dtype) = (array.len(), array.dtype());
-            eprintln!("{n} elements of {dtype} on {}", place.name());
+            eprintln!("{len} elements of {dtype} on {}", place.name());
         }
-        let outcome = self.dispatch(&array, &place, global)?;
+        let outcome = self.dispatch(input, &place, global)?;
         let wrong = outcome.check.clone().flatten();
         if wrong.is_none() {
             for file in &outcome.files {
-                data::write_npy(&file.to, file.dtype, &[file.len as u64], &file.bytes)?;
+                if let Some(bytes) = &file.bytes {
+                    data::write_npy(&file.to, file.dtype, &[file.len as u64], bytes)?;
+                }
             }
         }
         if !on_stdout && (!global.quiet || global.json) {
-            let text = || self.text(&array, &place, &outcome);
-            let json = || self.json(&array, &place, &outcome);
+            let about = About { dtype, len };
+            let text = || self.text(&about, &place, &outcome);
+            let json = || self.json(&about, &place, &outcome);
             output::result(global, text, json)?;
         }
         match wrong {
@@ -149,14 +154,14 @@ impl Select {
         Ok(on_stdout)
     }
 
-    fn dispatch(&self, array: &Array, place: &Place, global: &Global) -> anyhow::Result<Outcome> {
-        match array.dtype() {
-            Dtype::F32 => self.select::<f32>(array, place, global),
-            Dtype::F64 => self.select::<f64>(array, place, global),
-            Dtype::I32 => self.select::<i32>(array, place, global),
-            Dtype::U32 => self.select::<u32>(array, place, global),
-            Dtype::I64 => self.select::<i64>(array, place, global),
-            Dtype::U64 => self.select::<u64>(array, place, global),
+    fn dispatch(&self, input: Incoming, place: &Place, global: &Global) -> anyhow::Result<Outcome> {
+        match input.dtype() {
+            Dtype::F32 => self.select::<f32>(input, place, global),
+            Dtype::F64 => self.select::<f64>(input, place, global),
+            Dtype::I32 => self.select::<i32>(input, place, global),
+            Dtype::U32 => self.select::<u32>(input, place, global),
+            Dtype::I64 => self.select::<i64>(input, place, global),
+            Dtype::U64 => self.select::<u64>(input, place, global),
             dtype => Err(Usage(format!(
                 "select takes elements of f32 f64 i32 u32 i64 u64, not of {dtype}: convert them"
             ))
@@ -164,35 +169,41 @@ impl Select {
         }
     }
 
-    fn select<T>(&self, array: &Array, place: &Place, global: &Global) -> anyhow::Result<Outcome>
+    fn select<T>(&self, input: Incoming, place: &Place, global: &Global) -> anyhow::Result<Outcome>
     where
         T: Comparable + FromStr + Pod + data::Scalar,
         Within<T>: Selectable<Element = T>,
         FirstOfRun<T>: Selectable<Element = T>,
     {
         match &self.condition {
-            Some(condition) => self.select_by(condition.within::<T>()?, array, place, global),
-            None => self.select_by(FirstOfRun::<T>::new(), array, place, global),
+            Some(condition) => self.select_by(condition.within::<T>()?, input, place, global),
+            None => self.select_by(FirstOfRun::<T>::new(), input, place, global),
         }
     }
 
     fn select_by<S>(
         &self,
         by: S,
-        array: &Array,
+        input: Incoming,
         place: &Place,
         global: &Global,
     ) -> anyhow::Result<Outcome>
     where
         S: Selectable<Element: Pod + data::Scalar>,
     {
-        let input = array.as_slice::<S::Element>()?;
         let wanted = Wanted {
             rest: self.partition.is_some(),
             positions: self.positions.is_some() || self.counts.is_some(),
         };
         let bytes = wanted.bytes::<S::Element>();
         let part = self.parts.of(place, input.len(), bytes)?;
+        if let (Place::Device(device), Some(part), false) = (place, part, self.check) {
+            let part = self.parts.to_stream(part);
+            let files = (input, self.outputs());
+            return stream::select(by, device, files, wanted, part, global);
+        }
+        let array = input.all()?;
+        let input = array.as_slice::<S::Element>()?;
         let (results, median_us) = match (place, part) {
             (Place::Cpu, _) => time_on_cpu(by, input, wanted),
             (Place::Device(device), None) => time_on_device(device, by, input, wanted)?,
@@ -229,7 +240,7 @@ impl Select {
                 name,
                 dtype,
                 len: bytes.len() / dtype.size(),
-                bytes,
+                bytes: Some(bytes),
             }
         };
         self.outputs().into_iter().map(file).collect()
@@ -243,7 +254,7 @@ impl Select {
         }
     }
 
-    fn json(&self, array: &Array, place: &Place, outcome: &Outcome) -> Value {
+    fn json(&self, about: &About, place: &Place, outcome: &Outcome) -> Value {
         let op = match (&self.partition, self.unique) {
             (Some(_), _) => "partition",
             (None, true) => "unique",
@@ -252,8 +263,8 @@ impl Select {
         let mut json = json!({
             "op": op,
             "where": self.condition.as_ref().map(ToString::to_string),
-            "dtype": array.dtype().name(),
-            "n": array.len(),
+            "dtype": about.dtype.name(),
+            "n": about.len,
             "kept": outcome.kept,
             "device": place.name(),
             "variant": variant(place),
@@ -269,12 +280,12 @@ impl Select {
         json
     }
 
-    fn text(&self, array: &Array, place: &Place, outcome: &Outcome) -> String {
+    fn text(&self, about: &About, place: &Place, outcome: &Outcome) -> String {
         let mut text = format!(
             "{} of {} {} elements ({}) on {}: {:.1} µs, {:.1} GB/s",
             outcome.kept,
-            array.len(),
-            array.dtype(),
+            about.len,
+            about.dtype,
             self.condition(),
             place.name(),
             outcome.median_us,

@@ -2,8 +2,8 @@
 //!
 //! [`read`] takes a path or standard input and gives an [`Array`]: elements of one [`Dtype`], flat, in C order.
 //! A `.npy` file is recognised by its first bytes and says its own type; anything else is raw little-endian elements,
-//! whose type the caller must name. [`write_npy`] and [`write_raw`] leave a whole file or none. [`open`] and
-//! [`create_npy`] do the same piece by piece, for arrays that memory does not hold.
+//! whose type the caller must name. [`write_npy`] and [`write_raw`] leave a whole file or none. [`open`],
+//! [`create_npy`] and [`Growing`] do the same piece by piece, for arrays that memory does not hold.
 //!
 //! ```
 //! use gridsync::data::{self, Dtype, Input, Output};
@@ -22,6 +22,7 @@
 mod array;
 mod dtype;
 mod error;
+mod growing;
 mod incoming;
 mod literal;
 mod npy;
@@ -35,6 +36,7 @@ mod write;
 pub use array::Array;
 pub use dtype::{Dtype, ParseDtypeError, Scalar};
 pub use error::DataError;
+pub use growing::Growing;
 pub use incoming::Incoming;
 pub use npy::NpyError;
 pub use outgoing::{Outgoing, create_npy};

@@ -1,7 +1,7 @@
 //! An array that is being written.
 
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
@@ -68,6 +68,23 @@ impl Outgoing {
             Destination::File(file) => file.temporary.write_all(bytes),
         }
         .map_err(|cause| failed(&self.output, cause))
+    }
+
+    /// Whether it is a regular file, and no stream.
+    pub(super) fn is_file(&self) -> bool {
+        matches!(self.to, Destination::File(_))
+    }
+
+    /// Writes bytes anew from the start on, of a file. Nothing more is pushed after that.
+    pub(super) fn write_at_start(&mut self, bytes: &[u8]) -> Result<(), DataError> {
+        let Destination::File(file) = &mut self.to else {
+            unreachable!("a stream has no start to go back to");
+        };
+        let temporary = &mut file.temporary;
+        temporary
+            .rewind()
+            .and_then(|()| temporary.write_all(bytes))
+            .map_err(|cause| failed(&self.output, cause))
     }
 
     /// Ends it: all is written.

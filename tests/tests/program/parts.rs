@@ -2,7 +2,7 @@
 
 use crate::call::{Call, WRONG_USAGE, without_cuda};
 use gridsync::verify::{Ties, runs};
-use gridsync_tests::npy;
+use gridsync_tests::{npy, program};
 use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
@@ -82,25 +82,23 @@ fn a_scan_in_parts_writes_what_one_at_once_writes() {
 }
 
 #[test]
-fn a_scan_that_is_cut_short_on_its_way_leaves_no_output() {
+fn an_array_that_is_cut_short_on_its_way_leaves_no_output() {
     let folder = folder();
     let mut bytes = fs::read(folder.path().join("x.npy")).expect("it was written");
     let out = folder.path().join("cut.npy");
-    let scan = |bytes: &[u8]| {
-        let out = out.to_str().expect("UTF-8");
-        let args = ["scan", "-", "--op", "sum", "-o", out];
-        without_cuda(
-            &[&args[..], &["--device", "emulator", "--part", "700"]].concat(),
-            bytes,
-        )
+    let by = [&["scan", "--op", "sum"][..], &["select", "--where", "> 0"]];
+    let run = |bytes: &[u8], found: usize| {
+        for by in by {
+            let out = out.to_str().expect("UTF-8");
+            let more = ["-", "-o", out, "--device", "emulator", "--part", "700"];
+            let parts = ["standard input", &found.to_string(), &(4 * LEN).to_string()];
+            without_cuda(&[by, &more].concat(), bytes).fails(WRONG_USAGE, &parts);
+        }
     };
-    let len = 4 * LEN;
     bytes.push(0);
-    let more = (len + 1).to_string();
-    scan(&bytes).fails(WRONG_USAGE, &["standard input", &more, &len.to_string()]);
+    run(&bytes, 4 * LEN + 1);
     bytes.truncate(bytes.len() - 2);
-    let less = (len - 1).to_string();
-    scan(&bytes).fails(WRONG_USAGE, &["standard input", &less, &len.to_string()]);
+    run(&bytes, 4 * LEN - 1);
     let names = fs::read_dir(folder.path()).expect("it is a folder");
     assert_eq!(names.count(), 4, "the inputs alone");
 }
@@ -118,6 +116,26 @@ fn a_selection_in_parts_writes_what_one_at_once_writes() {
         &["out.npy", "counts.npy"],
         1000,
     );
+}
+
+#[test]
+fn a_selection_in_parts_goes_to_a_pipe_too() {
+    let folder = folder();
+    let select = |more: &[&str]| {
+        let x = folder.path().join("x.npy");
+        let x = x.to_str().expect("UTF-8");
+        let args = ["select", x, "--where", "> 0", "--device", "emulator"];
+        assert_cmd::Command::new(program::path())
+            .args([&args[..], more].concat())
+            .output()
+            .expect("it should run")
+            .stdout
+    };
+    let out = folder.path().join("out.npy");
+    select(&["-o", out.to_str().expect("UTF-8"), "--part", "700"]);
+    let file = fs::read(&out).expect("it was written");
+    assert!(file == select(&["-o", "-", "--part", "700"]), "by parts");
+    assert!(file == select(&["-o", "-"]), "at once");
 }
 
 #[test]

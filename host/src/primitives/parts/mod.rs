@@ -8,7 +8,7 @@ mod select;
 pub use kendall::kendall_in_parts;
 pub use range_sum::{PartRangeSums, range_sums_in_parts};
 pub use scan::{PartScanner, scan_in_parts};
-pub use select::select_in_parts;
+pub use select::{PartSelector, select_in_parts};
 
 use crate::device::{Device, DeviceError};
 
