@@ -75,6 +75,10 @@ pub(super) fn each_part<T: Pod>(
     mut take: impl FnMut(&[T]) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     let len = input.len();
+    if len == 0 {
+        // It looks whether there is something behind them all the same.
+        return Ok(input.next(&mut [])?);
+    }
     let mut elements = vec![T::zeroed(); part];
     let mut behind = 0;
     while behind < len {

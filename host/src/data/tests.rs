@@ -112,6 +112,25 @@ fn pieces_that_are_missing_or_too_many_are_an_error() {
 }
 
 #[test]
+fn a_byte_behind_no_elements_is_one_too_many() {
+    let mut file = zeros(Dtype::F32, &[0]);
+    let next = |file: &[u8]| {
+        let incoming = Source::new(&Input::Stdin, file, None).open(None);
+        incoming.and_then(|mut incoming| incoming.next(&mut []))
+    };
+    next(&file).expect("there is nothing behind them");
+    file.push(0);
+    assert!(matches!(
+        next(&file),
+        Err(DataError::Trailing {
+            expected: 0,
+            found: 1,
+            ..
+        })
+    ));
+}
+
+#[test]
 fn npy_cut_anywhere_is_an_error() {
     for shape in [&[3_u64, 2][..], &[7]] {
         let whole = zeros(Dtype::F32, shape);
