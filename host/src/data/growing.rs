@@ -1,7 +1,7 @@
 //! A `.npy` file of which nobody knows yet how long it becomes.
 
 use super::npy::header_bytes;
-use super::outgoing::Outgoing;
+use super::outgoing::{Outgoing, npy_descr};
 use super::{DataError, Dtype, Output};
 
 /// A `.npy` file of one dimension that takes elements as they come, and says how many there are when it is
@@ -23,12 +23,7 @@ impl Growing {
     /// # Errors
     /// [`DataError::NoNpyDescr`] for bf16, [`DataError::Write`] when the operating system fails.
     pub fn begin(output: &Output, dtype: Dtype) -> Result<Self, DataError> {
-        let Some(descr) = dtype.npy_descr() else {
-            return Err(DataError::NoNpyDescr {
-                output: output.clone(),
-                dtype,
-            });
-        };
+        let descr = npy_descr(output, dtype)?;
         let mut outgoing = Outgoing::begin(output)?;
         let held = if outgoing.is_file() {
             outgoing.push(&header_bytes(descr, &[0]))?;

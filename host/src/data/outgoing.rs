@@ -15,15 +15,18 @@ use super::{DataError, Dtype, Output};
 /// # Errors
 /// [`DataError::NoNpyDescr`] for bf16, [`DataError::Write`] when the operating system fails.
 pub fn create_npy(output: &Output, dtype: Dtype, shape: &[u64]) -> Result<Outgoing, DataError> {
-    let Some(descr) = dtype.npy_descr() else {
-        return Err(DataError::NoNpyDescr {
-            output: output.clone(),
-            dtype,
-        });
-    };
+    let descr = npy_descr(output, dtype)?;
     let mut outgoing = Outgoing::begin(output)?;
     outgoing.push(&header_bytes(descr, shape))?;
     Ok(outgoing)
+}
+
+/// What `.npy` calls the type.
+pub(super) fn npy_descr(output: &Output, dtype: Dtype) -> Result<&'static str, DataError> {
+    dtype.npy_descr().ok_or_else(|| DataError::NoNpyDescr {
+        output: output.clone(),
+        dtype,
+    })
 }
 
 /// A file, or a stream, that is being written. A regular file appears under its name when it is
