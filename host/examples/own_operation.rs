@@ -23,7 +23,8 @@ struct Moments {
 }
 
 // How lanes, warps and blocks hand it to each other.
-impl Carried for Moments {
+// SAFETY: there are three halves, and there may be one to four.
+unsafe impl Carried for Moments {
     const HALVES: usize = 3;
 
     #[inline(always)]
@@ -122,7 +123,8 @@ unsafe fn reduce_variance(
 }
 
 // On the host: which kernel it is, and what it is launched with.
-impl Reducible for Variance {
+// SAFETY: the kernel is a call of `grid::reduce` with these arguments in this order.
+unsafe impl Reducible for Variance {
     type Kernel = reduce_variance;
 
     fn arguments(

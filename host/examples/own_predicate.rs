@@ -55,7 +55,8 @@ unsafe fn select_thinned(
 }
 
 // On the host: which kernel it is, what it is launched with, and the same on the CPU.
-impl Selectable for Thinned {
+// SAFETY: the kernel is a call of `grid::select` with these arguments in this order.
+unsafe impl Selectable for Thinned {
     type Element = f32;
     type Kernel = select_thinned;
 

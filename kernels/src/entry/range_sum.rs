@@ -4,8 +4,18 @@ use crate::grid::range_sum::range_sums;
 use cuda_std::prelude::*;
 
 /// The numbers that range sums are taken in, and the kernel that answers queries. On the host only.
+///
+/// # Safety
+///
+/// Safe methods of the host library launch the kernel. All that it does is what [`range_sums`] does with
+/// its arguments.
+///
+/// ```compile_fail,E0200
+/// struct Mine;
+/// impl gridsync_kernels::entry::range_sum::RangeSumNumber for Mine {} // It takes `unsafe impl`.
+/// ```
 #[cfg(not(target_arch = "nvptx64"))]
-pub trait RangeSumNumber: crate::grid::range_sum::Subtract {
+pub unsafe trait RangeSumNumber: crate::grid::range_sum::Subtract {
     /// The kernel: `(prefixes, queries, sums, bad)` as in [`range_sums`].
     type Kernel: cuda_std::launch::Kernel<Args = (Global<Self>, Global<u64>, Global<Self>, Global<u64>)>;
 }
@@ -27,8 +37,9 @@ macro_rules! kernels {
             range_sums(prefixes, queries, sums, bad);
         }
 
+        // SAFETY: the kernel passes its arguments on to `range_sums` in the same order.
         #[cfg(not(target_arch = "nvptx64"))]
-        impl RangeSumNumber for $ty {
+        unsafe impl RangeSumNumber for $ty {
             type Kernel = $name;
         }
     )*};

@@ -5,6 +5,8 @@ use crate::op::{
     And, ArgMax, ArgMin, CompensatedSum, Compose, Count, Max, Min, Or, Product, ProductModulo, Sum,
     Xor,
 };
+#[cfg(not(target_arch = "nvptx64"))]
+use crate::op::Operation;
 use cuda_std::prelude::*;
 use cuda_std::{bf16, f16};
 
@@ -14,8 +16,21 @@ use cuda_std::{bf16, f16};
 pub type Arguments<T> = (Global<T>, Global<u64>, Global<u32>, Global<u32>, u32);
 
 /// The operations that have a reduction kernel, and which kernel that is. On the host only.
+///
+/// # Safety
+///
+/// Safe methods of the host library launch the kernel. For the arguments that [`arguments`] makes of
+/// `common`, all that the kernel does is what [`grid::reduce()`] does with the operation and `common`.
+/// The usual kernel is that one call.
+///
+/// [`arguments`]: Self::arguments
+///
+/// ```compile_fail,E0200
+/// struct Mine;
+/// impl gridsync_kernels::entry::reduce::Reducible for Mine {} // It takes `unsafe impl`.
+/// ```
 #[cfg(not(target_arch = "nvptx64"))]
-pub trait Reducible: crate::op::Operation {
+pub unsafe trait Reducible: Operation {
     /// The kernel.
     type Kernel: cuda_std::launch::Kernel;
 
@@ -59,8 +74,9 @@ macro_rules! kernels {
             grid::reduce(op, input, Workspace { words, state }, result, runs);
         }
 
+        // SAFETY: the kernel passes its arguments on to `grid::reduce` in the same order.
         #[cfg(not(target_arch = "nvptx64"))]
-        impl Reducible for $op {
+        unsafe impl Reducible for $op {
             type Kernel = $name;
 
             fn arguments(

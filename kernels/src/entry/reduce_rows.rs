@@ -3,6 +3,8 @@
 
 use crate::grid::reduce::{Batch, Workspace, reduce_long_rows, reduce_short_rows};
 use crate::op::{Max, Min, Sum};
+#[cfg(not(target_arch = "nvptx64"))]
+use crate::op::Operation;
 use cuda_std::prelude::*;
 use cuda_std::{bf16, f16};
 
@@ -17,8 +19,22 @@ pub type ShortArguments<T> = (Global<T>, Global<u32>, u32, u32);
 pub type LongArguments<T> = (Global<T>, Global<u64>, Global<u32>, Global<u32>, u64, u32);
 
 /// The operations that have kernels for the rows of a matrix, and which those are. On the host only.
+///
+/// # Safety
+///
+/// Safe methods of the host library launch the kernels. For the arguments that [`short_arguments`] and
+/// [`long_arguments`] make of `common`, all that the kernels do is what [`reduce_short_rows`] and
+/// [`reduce_long_rows`] do with the operation and `common`. The usual kernel is that one call.
+///
+/// [`short_arguments`]: Self::short_arguments
+/// [`long_arguments`]: Self::long_arguments
+///
+/// ```compile_fail,E0200
+/// struct Mine;
+/// impl gridsync_kernels::entry::reduce_rows::RowReducible for Mine {} // It takes `unsafe impl`.
+/// ```
 #[cfg(not(target_arch = "nvptx64"))]
-pub trait RowReducible: crate::op::Operation {
+pub unsafe trait RowReducible: Operation {
     /// The kernel for short rows.
     type Short: cuda_std::launch::Kernel;
     /// The kernel for long rows.
@@ -76,8 +92,9 @@ macro_rules! kernels {
             reduce_long_rows(op, input, workspace, result, columns as usize, runs);
         }
 
+        // SAFETY: the kernels pass their arguments on in the same order.
         #[cfg(not(target_arch = "nvptx64"))]
-        impl RowReducible for $op {
+        unsafe impl RowReducible for $op {
             type Short = $short;
             type Long = $long;
 

@@ -28,8 +28,23 @@ pub type Arguments<T, A> = (
 pub type BulkArguments<T, A> = (Global<T>, Global<A>, Global<u64>, Global<u32>, u32, u32);
 
 /// The operations that have a scan kernel, and which kernel that is. On the host only.
+///
+/// # Safety
+///
+/// Safe methods of the host library launch the kernels. For the arguments that [`arguments`] makes of
+/// `common`, all that [`Kernel`] does is what [`grid::scan()`] does with the operation and `common`. If
+/// there is a kernel by bulk copies, all that it does is what [`grid::scan::scan_by_bulk`] does. The
+/// usual kernel is that one call.
+///
+/// [`arguments`]: Self::arguments
+/// [`Kernel`]: Self::Kernel
+///
+/// ```compile_fail,E0200
+/// struct Mine;
+/// impl gridsync_kernels::entry::scan::Scannable for Mine {} // It takes `unsafe impl`.
+/// ```
 #[cfg(not(target_arch = "nvptx64"))]
-pub trait Scannable: grid::scan::ScanOperation {
+pub unsafe trait Scannable: grid::scan::ScanOperation {
     /// The kernel.
     type Kernel: cuda_std::launch::Kernel;
 
@@ -97,8 +112,9 @@ macro_rules! kernels {
             grid::scan(op, input, output, workspace, rows, group, Mode::of(mode));
         }
 
+        // SAFETY: the kernels pass their arguments on to `grid::scan` and `scan_by_bulk` in the same order.
         #[cfg(not(target_arch = "nvptx64"))]
-        impl Scannable for $op {
+        unsafe impl Scannable for $op {
             type Kernel = $name;
             kernels!(@ by_bulk $op, $element, $output $(, $bulk)?);
 

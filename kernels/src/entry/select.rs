@@ -11,8 +11,21 @@ use cuda_std::prelude::*;
 pub type Arguments<T> = (Global<T>, Outputs<T>, Global<u64>, Global<u32>, u32, u32);
 
 /// What elements are selected by, and which kernel does it. On the host only.
+///
+/// # Safety
+///
+/// Safe methods of the host library launch the kernel. For the arguments that [`arguments`] makes of
+/// `common`, all that the kernel does is what [`grid::select()`] or [`grid::unique()`] does with the
+/// predicate and `common`. The usual kernel is that one call.
+///
+/// [`arguments`]: Self::arguments
+///
+/// ```compile_fail,E0200
+/// struct Mine;
+/// impl gridsync_kernels::entry::select::Selectable for Mine {} // It takes `unsafe impl`.
+/// ```
 #[cfg(not(target_arch = "nvptx64"))]
-pub trait Selectable: Copy + Send + Sync + 'static {
+pub unsafe trait Selectable: Copy + Send + Sync + 'static {
     /// What the array holds.
     type Element: Scalar;
 
@@ -86,8 +99,9 @@ macro_rules! kernels {
             grid::unique(input, outputs, Workspace { words, state }, rows, group);
         }
 
+        // SAFETY: the kernel passes its arguments on to `grid::select` in the same order.
         #[cfg(not(target_arch = "nvptx64"))]
-        impl Selectable for Within<$element> {
+        unsafe impl Selectable for Within<$element> {
             type Element = $element;
             type Kernel = $select;
 
@@ -103,8 +117,9 @@ macro_rules! kernels {
             }
         }
 
+        // SAFETY: the kernel passes its arguments on to `grid::unique` in the same order.
         #[cfg(not(target_arch = "nvptx64"))]
-        impl Selectable for FirstOfRun<$element> {
+        unsafe impl Selectable for FirstOfRun<$element> {
             type Element = $element;
             type Kernel = $unique;
 

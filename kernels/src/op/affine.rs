@@ -47,7 +47,8 @@ impl Affine {
     }
 }
 
-impl Carried for Affine {
+// SAFETY: two halves.
+unsafe impl Carried for Affine {
     const HALVES: usize = 2;
 
     #[inline(always)]

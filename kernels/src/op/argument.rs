@@ -1,6 +1,6 @@
 //! The least and the greatest element, and where it stands.
 
-use super::carried::{halves_of_two, two_of_halves};
+use super::carried::{count_of_two, halves_of_two, two_of_halves};
 use super::{Carried, Halves, Number, Operation, Widen};
 use core::marker::PhantomData;
 
@@ -22,8 +22,9 @@ impl<A> Indexed<A> {
     }
 }
 
-impl<A: Carried> Carried for Indexed<A> {
-    const HALVES: usize = A::HALVES + u64::HALVES;
+// SAFETY: more than four halves do not compile.
+unsafe impl<A: Carried> Carried for Indexed<A> {
+    const HALVES: usize = count_of_two::<A, u64>();
 
     #[inline(always)]
     fn to_halves(self) -> Halves {

@@ -5,7 +5,16 @@
 pub type Halves = [u32; 4];
 
 /// A value of one to four halves of 32 bits.
-pub trait Carried: Copy + Send + Sync + 'static {
+///
+/// # Safety
+///
+/// `HALVES` is 1 to 4: the host makes room for so many words for each value, and kernels write them.
+///
+/// ```compile_fail,E0200
+/// struct Mine;
+/// impl gridsync_kernels::op::Carried for Mine {} // It takes `unsafe impl`.
+/// ```
+pub unsafe trait Carried: Copy + Send + Sync + 'static {
     /// How many halves it has: 1 to 4.
     const HALVES: usize;
 
@@ -18,7 +27,8 @@ pub trait Carried: Copy + Send + Sync + 'static {
 
 macro_rules! of_one_half {
     ($($ty:ty: $to:expr, $from:expr;)*) => {$(
-        impl Carried for $ty {
+        // SAFETY: one half.
+        unsafe impl Carried for $ty {
             const HALVES: usize = 1;
 
             #[inline(always)]
@@ -43,7 +53,8 @@ of_one_half! {
 
 macro_rules! of_two_halves {
     ($($ty:ty: $to:expr, $from:expr;)*) => {$(
-        impl Carried for $ty {
+        // SAFETY: two halves.
+        unsafe impl Carried for $ty {
             const HALVES: usize = 2;
 
             #[inline(always)]
@@ -67,15 +78,16 @@ of_two_halves! {
     f64: f64::to_bits, f64::from_bits;
 }
 
-/// The halves of `first`, and then those of `second`: at most four in all.
+/// How many halves an `A` and a `B` have together; more than four do not compile.
+pub(super) const fn count_of_two<A: Carried, B: Carried>() -> usize {
+    let count = A::HALVES + B::HALVES;
+    assert!(count <= 4, "a value has four halves at most");
+    count
+}
+
+/// The halves of `first`, and then those of `second`.
 #[inline(always)]
 pub(super) fn halves_of_two<A: Carried, B: Carried>(first: A, second: B) -> Halves {
-    const {
-        assert!(
-            A::HALVES + B::HALVES <= 4,
-            "a value has four halves at most"
-        )
-    };
     let ([a, b, c, _], [d, e, ..]) = (first.to_halves(), second.to_halves());
     match A::HALVES {
         1 => [a, d, e, 0],

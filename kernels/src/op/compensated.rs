@@ -1,6 +1,6 @@
 //! Sums that carry their rounding errors along.
 
-use super::carried::{halves_of_two, two_of_halves};
+use super::carried::{count_of_two, halves_of_two, two_of_halves};
 use super::{Carried, Halves, Number, Operation};
 use core::marker::PhantomData;
 use core::ops::Sub;
@@ -14,8 +14,9 @@ pub struct Compensated<A> {
     pub error: A,
 }
 
-impl<A: Carried> Carried for Compensated<A> {
-    const HALVES: usize = 2 * A::HALVES;
+// SAFETY: more than four halves do not compile.
+unsafe impl<A: Carried> Carried for Compensated<A> {
+    const HALVES: usize = count_of_two::<A, A>();
 
     #[inline(always)]
     fn to_halves(self) -> Halves {

@@ -1,5 +1,6 @@
 //! Operations within segments: nothing is combined across the start of one.
 
+use super::carried::{count_of_two, halves_of_two, two_of_halves};
 use super::{Carried, Halves, Operation};
 use core::marker::PhantomData;
 use cuda_std::launch::KernelArg;
@@ -82,17 +83,18 @@ pub struct Segment<A> {
     pub value: A,
 }
 
-impl<A: Carried> Carried for Segment<A> {
-    const HALVES: usize = A::HALVES + 1;
+// SAFETY: more than four halves do not compile.
+unsafe impl<A: Carried> Carried for Segment<A> {
+    const HALVES: usize = count_of_two::<u32, A>();
 
     #[inline(always)]
     fn to_halves(self) -> Halves {
-        super::carried::halves_of_two(u32::from(self.starts), self.value)
+        halves_of_two(u32::from(self.starts), self.value)
     }
 
     #[inline(always)]
     fn from_halves(halves: Halves) -> Self {
-        let (starts, value) = super::carried::two_of_halves::<u32, A>(halves);
+        let (starts, value) = two_of_halves::<u32, A>(halves);
         Self {
             starts: starts != 0,
             value,

@@ -35,8 +35,12 @@ macro_rules! kernels {
         four views: {$($four:ident: $four_f32:ident, $four_u32:ident by $four_rung:path $(, $option:ident)?;)*}
     ) => {
         /// A type with a ladder: which kernel each rung is. On the host only.
+        ///
+        /// # Safety
+        ///
+        /// Safe methods of the host library launch the kernels. Each does what its rung does.
         #[cfg(not(target_arch = "nvptx64"))]
-        pub trait Ladder: crate::ladder::sums::Summand {
+        pub unsafe trait Ladder: crate::ladder::sums::Summand {
             $(
                 #[doc = concat!("[`", stringify!($two_rung), "`]: `(input, sums)`.")]
                 type $two: cuda_std::launch::Kernel<Args = (Global<Self>, Global<Self>)>;
@@ -49,14 +53,16 @@ macro_rules! kernels {
             )*
         }
 
+        // SAFETY: each kernel is a call of its rung.
         #[cfg(not(target_arch = "nvptx64"))]
-        impl Ladder for f32 {
+        unsafe impl Ladder for f32 {
             $(type $two = $two_f32;)*
             $(type $four = $four_f32;)*
         }
 
+        // SAFETY: each kernel is a call of its rung.
         #[cfg(not(target_arch = "nvptx64"))]
-        impl Ladder for u32 {
+        unsafe impl Ladder for u32 {
             $(type $two = $two_u32;)*
             $(type $four = $four_u32;)*
         }

@@ -21,8 +21,9 @@ macro_rules! kernels {
             transform(x, p, <$design>::attach(barrier), rounds);
         }
 
+        // SAFETY: the kernel crosses the barrier, and touches `x` and `p`.
         #[cfg(not(target_arch = "nvptx64"))]
-        impl Transforms for $design {
+        unsafe impl Transforms for $design {
             type Xpx = $kernel;
         }
     )*};
@@ -37,9 +38,14 @@ kernels! {
     TreeBarrier: xpx_tree_barrier;
 }
 
-/// A barrier with a kernel that transforms X→P→X behind it. On the host only.
+/// A barrier with a kernel that transforms X→P→X by it. On the host only.
+///
+/// # Safety
+///
+/// A safe function of the host library launches the kernel. It touches the memory of its arguments
+/// only, and of the barrier's the [`words`](Barrier::words) only.
 #[cfg(not(target_arch = "nvptx64"))]
-pub trait Transforms: Barrier {
+pub unsafe trait Transforms: Barrier {
     /// The kernel: `(x, p, barrier, rounds)`.
     type Xpx: cuda_std::launch::Kernel<Args = (Global<f32>, Global<f32>, Global<u32>, u32)>;
 }

@@ -43,7 +43,8 @@ impl Operation for Affine {
     }
 }
 
-impl Scannable for Affine {
+// SAFETY: the kernel is a call of `grid::scan` with these arguments in this order.
+unsafe impl Scannable for Affine {
     type Kernel = scans_affine_maps;
     type Bulk = NoBulk<u64, u64>;
     const HAS_BULK: bool = false;

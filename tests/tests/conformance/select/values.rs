@@ -85,7 +85,8 @@ unsafe fn selects_every(
     grid::select(every, input, outputs, workspace, rows, group);
 }
 
-impl Selectable for Every {
+// SAFETY: the kernel is a call of `grid::select` with these arguments in this order.
+unsafe impl Selectable for Every {
     type Element = u32;
     type Kernel = selects_every;
 
