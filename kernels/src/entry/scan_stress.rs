@@ -63,6 +63,9 @@ impl Operation for DelayedSum {
     }
 }
 
+#[cfg(any(compute_ge_90, not(target_arch = "nvptx64")))]
+impl grid::scan::BulkOperation<u32> for DelayedSum {}
+
 /// Scans by [`DelayedSum`]: see [`grid::scan()`].
 ///
 /// # Safety

@@ -21,7 +21,7 @@ mod shape;
 mod tile;
 
 #[cfg(any(compute_ge_90, not(target_arch = "nvptx64")))]
-pub use bulk::{SHARED as BULK_SHARED, THREADS as BULK_THREADS, scan_by_bulk};
+pub use bulk::{BulkOperation, SHARED as BULK_SHARED, THREADS as BULK_THREADS, scan_by_bulk};
 pub use shape::{MOST_GROUP, Shape, most_rows};
 
 use super::stamped::Stamped;

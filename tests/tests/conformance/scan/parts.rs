@@ -3,7 +3,7 @@
 use super::{FORMS, same_bits};
 use bytemuck::Pod;
 use gridsync::device::Device;
-use gridsync::primitives::scan::{Design, scan_on_cpu};
+use gridsync::primitives::scan::{Design, Form, scan_on_cpu};
 use gridsync::primitives::{Scanner, scan_in_parts};
 use gridsync::verify::{Kind, Sample, sample};
 use gridsync_kernels::entry::scan::Scannable;
@@ -59,6 +59,49 @@ fn parts_by_bulk_copies_go_on_where_the_last_one_ended() {
     let design = Some(Design::Bulk);
     parts_are_one::<Sum<u32>>(&device, &lens, design);
     parts_are_one::<Sum<i64>>(&device, &lens, design);
+}
+
+/// What a scan of `host` in parts of `lens` gives.
+fn in_parts<T>(device: &Device, design: Design, host: &[T], lens: &[usize], form: Form) -> Vec<T>
+where
+    T: Pod,
+    Sum<T>: Scannable<Element = T, Output = T>,
+{
+    let input = device.upload(host).expect("the input should fit");
+    let mut output = device.alloc(host.len()).expect("the output should fit");
+    let scanner = Scanner::<Sum<T>>::new(device, 0).expect("a scanner should fit");
+    let mut scanner = scanner.with_design(design).expect("it has that design");
+    let mut start = 0;
+    for len in lens {
+        let part = start..start + len;
+        scanner
+            .launch_next(&input, part.clone(), &mut output, part, form)
+            .expect("it should launch");
+        start += len;
+    }
+    output.download().expect("the kernels should have run")
+}
+
+#[test]
+fn both_designs_leave_the_same_bits_for_the_next_part_wherever_a_part_ends() {
+    let device = super::bulk::emulator(2, Schedule::new(Policy::Coarse), true);
+    let lens = [8192, 3 * 8192 + 5, 8192 + 2, 100];
+    let len = lens.iter().sum();
+    let values = sample::<f32>(Kind::Values, len, 3);
+    for (host, form) in [vec![-0.0f32; len], values]
+        .iter()
+        .flat_map(|host| FORMS.map(|form| (host, form)))
+    {
+        let by = |design| in_parts(&device, design, host, &lens, form);
+        let (registers, bulk) = (by(Design::Registers), by(Design::Bulk));
+        same_bits(&format!("{form:?} of {} …", host[0]), &bulk, &registers);
+    }
+    let zeros = vec![-0.0f64; len];
+    let sums = in_parts(&device, Design::Bulk, &zeros, &lens, Form::Inclusive);
+    assert!(
+        sums.iter().all(|sum| sum.is_sign_negative()),
+        "−0 + −0 is −0"
+    );
 }
 
 /// From the host, through less memory than it has.

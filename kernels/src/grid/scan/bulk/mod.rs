@@ -10,7 +10,7 @@
 //! |---|---|---|
 //! | 1 loader | draws a ticket, asks for the tile | `EMPTY`: the scanners, the looker and the first reducer have read the one before |
 //! | 8 reducers | reduce a strip each; the first sends the tile's aggregate | `FULL`; all strips |
-//! | 1 looker | looks what the tiles before have sent, and finds the prefix | `REDUCED`, other blocks |
+//! | 1 looker | looks what the tiles before have sent, and finds the prefix | `FULL`, other blocks |
 //! | 8 scanners | scan a strip each, in place, and ask for it to be stored | `FULL`, `PREFIX` |
 //!
 //! The aggregate of a tile is on its way as soon as the tile is there, while the scanners are turns
@@ -29,7 +29,7 @@ mod strips;
 use super::shape::{MOST_GROUP, Shape};
 use super::{ENDED, Mode, STAMP, ScanOperation, TICKET, Workspace};
 use crate::grid::stamped::Stamped;
-use crate::op::Carried;
+use crate::op::{Carried, Number, Sum};
 use crate::warp::{self, ROWS};
 use cuda_std::memory::{Pack, dynamic_shared};
 use cuda_std::prelude::*;
@@ -67,10 +67,14 @@ shared_array! {
     fn gridsync_scan_launch() -> [u32; 2];
 }
 
-/// The operations that scan by bulk copies: their results take the place of the elements.
+/// The operations that scan by bulk copies: their results take the place of the elements. An element is
+/// its own accumulator: `lift` changes none, whatever its index.
 pub trait BulkOperation<T>: ScanOperation<Element = T, Accumulator = T, Output = T> {}
 
-impl<T, O: ScanOperation<Element = T, Accumulator = T, Output = T>> BulkOperation<T> for O {}
+impl<T: Number> BulkOperation<T> for Sum<T> where
+    Self: ScanOperation<Element = T, Accumulator = T, Output = T>
+{
+}
 
 /// What every warp of the grid knows.
 #[derive(Clone, Copy)]
@@ -140,7 +144,7 @@ pub fn scan_by_bulk<O, T>(
     } else if warp == 2 * SCANNERS {
         scan.look(op, lane);
     } else if lane == 0 {
-        done = scan.load();
+        done = scan.load(op);
     }
     sync_warp(FULL_MASK);
     // All looks of the block come before its count.
@@ -179,7 +183,7 @@ impl<T: Scalar + Carried> Scan<T> {
     /// Loads tiles in the order of its tickets; says how many. By one thread.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn load(self) -> u32 {
+    fn load<O: BulkOperation<T>>(self, op: O) -> u32 {
         // Every block draws once too often; who draws the last of all sets it back to 0. Relaxed: it
         // says whose turn it is, and carries nothing.
         let last = self.tiles + thread::grid_dim_x() - 1;
@@ -201,7 +205,7 @@ impl<T: Scalar + Carried> Scan<T> {
                 turn.arrive(FULL);
                 return number;
             }
-            self.ask_for(turn, tile);
+            self.ask_for(op, turn, tile);
             tile = draw();
             number += 1;
         }
@@ -210,11 +214,12 @@ impl<T: Scalar + Carried> Scan<T> {
     /// Has the elements of a tile copied to the memory of this turn. By one thread.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-    fn ask_for(self, turn: Turn, tile: u32) {
+    fn ask_for<O: BulkOperation<T>>(self, op: O, turn: Turn, tile: u32) {
         let start = Self::start(tile, 0);
         let elements = Self::TILE.min(self.input.len() - start);
         let memory = dynamic_shared::<T>().part(turn.strip(0) * Self::STRIP, Self::TILE);
-        // Copies are of whole packs. The one that the array ends in is filled up by anything.
+        // Copies are of whole packs. The one that the array ends in is filled up with what changes
+        // nothing: what the tile combines to may be left for the next launch.
         let packed = elements - elements % T::PACK;
         if packed < elements {
             <T::Pack<()>>::splat(()).for_each(|place, ()| {
@@ -223,7 +228,7 @@ impl<T: Scalar + Carried> Scan<T> {
                     at,
                     match at {
                         at if at < elements => self.input.read(start + at),
-                        _ => T::default(),
+                        _ => op.identity(),
                     },
                 );
             });

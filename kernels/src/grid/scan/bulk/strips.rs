@@ -104,8 +104,8 @@ impl<T: Scalar + Carried> Scan<T> {
         }
     }
 
-    /// What this lane has of a strip, lifted. What the pack holds that the array ends in, behind the
-    /// end, comes into no result: that of its tile is the last of all.
+    /// What this lane has of a strip, lifted. The pack that the array ends in is filled up with the
+    /// identity, and so are the packs after it.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     fn loaded<O: BulkOperation<T>>(
