@@ -1,5 +1,6 @@
 //! The barrier that carries data.
 
+use super::ROUNDS_TOGETHER;
 use super::stress::come_late;
 use crate::grid::barrier::{Barrier, Exchange, GridBarrier};
 use crate::op::Sum;
@@ -9,7 +10,8 @@ use cuda_std::warp::WARP_SIZE;
 
 /// Crosses an [`Exchange`] four times a round, and counts in `errors[0]` the threads that find a
 /// wrong result: a sum of one half and of two, and a broadcast of one half and of two, each from
-/// another block each time. Each warp comes up to `skew` cycles late.
+/// another block each time. Each warp comes up to `skew` cycles late, and after each three rounds the
+/// block attaches anew.
 ///
 /// # Safety
 ///
@@ -22,6 +24,9 @@ pub unsafe fn exchange_rounds(words: Global<u64>, errors: Global<u32>, rounds: u
     let pairs = u64::from(blocks) * u64::from(blocks - 1) / 2;
     let mut wrong = 0;
     for round in 0..rounds {
+        if round > 0 && round % ROUNDS_TOGETHER == 0 {
+            exchange = Exchange::attach(words);
+        }
         come_late(round, skew);
         let sum = exchange.all_reduce(Sum::<u32>::new(), block.wrapping_mul(3).wrapping_add(round));
         let expected = (pairs as u32)

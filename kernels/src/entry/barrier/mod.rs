@@ -27,6 +27,9 @@ use crate::grid::barrier::{
 };
 use cuda_std::prelude::*;
 
+/// Rounds after which a block attaches anew.
+const ROUNDS_TOGETHER: u32 = 3;
+
 macro_rules! kernels {
     ($($(#[$cfg:meta])* $design:ty: $rounds:ident, $only:ident;)*) => {$(
         #[doc = concat!("Crosses a [`", stringify!($rounds), "`] barrier `2 × rounds` times, and checks each time that it held.")]
@@ -37,7 +40,8 @@ macro_rules! kernels {
         /// those that are not of this round. A second barrier keeps the next round's writes from
         /// overtaking these reads. With a `skew`, warps come up to so many cycles late: in even
         /// rounds each by another number, in odd ones a single one, whose words all others then look
-        /// at first; and every fourth round ends in crossings back to back. Where `errors` has more
+        /// at first; and every fourth round ends in crossings back to back. After each three rounds the
+        /// block attaches anew. Where `errors` has more
         /// elements, each thread first stores to some of them, all over the place, which keeps the
         /// words behind those stores on their way for long.
         ///
@@ -56,8 +60,8 @@ macro_rules! kernels {
             rounds: u32,
             skew: u32,
         ) {
-            let barrier = <$design>::attach(barrier);
-            cross_and_check(barrier, cells, errors, first_round, rounds, skew);
+            let attach = || <$design>::attach(barrier);
+            cross_and_check(attach, ROUNDS_TOGETHER, cells, errors, first_round, rounds, skew);
         }
 
         /// Crosses the barrier `rounds` times and does nothing else: for measuring it.
@@ -74,13 +78,15 @@ macro_rules! kernels {
             }
         }
 
+        // SAFETY: the kernel crosses the barrier, and touches the cells and the errors.
         #[cfg(not(target_arch = "nvptx64"))]
-        impl Stressed for $design {
+        unsafe impl Stressed for $design {
             type Rounds = $rounds;
         }
 
+        // SAFETY: the kernel crosses the barrier and does nothing else.
         #[cfg(not(target_arch = "nvptx64"))]
-        impl Measured for $design {
+        unsafe impl Measured for $design {
             type Only = $only;
         }
     )*};
@@ -117,12 +123,13 @@ pub unsafe fn seed_barrier_rounds(
     rounds: u32,
     skew: u32,
 ) {
-    let barrier = SeedBarrier::attach(barrier);
-    cross_and_check(barrier, cells, errors, first_round, rounds, skew);
+    let attach = || SeedBarrier::attach(barrier);
+    cross_and_check(attach, u32::MAX, cells, errors, first_round, rounds, skew);
 }
 
+// SAFETY: as for the barriers that are right.
 #[cfg(not(target_arch = "nvptx64"))]
-impl Stressed for SeedBarrier {
+unsafe impl Stressed for SeedBarrier {
     type Rounds = seed_barrier_rounds;
 
     fn waits_given_up(words: &[u32]) -> u32 {
@@ -131,8 +138,13 @@ impl Stressed for SeedBarrier {
 }
 
 /// A barrier with a kernel that checks it. On the host only.
+///
+/// # Safety
+///
+/// A safe function of the host library launches the kernel. It touches the memory of its arguments
+/// only, and of the barrier's the [`words`](Barrier::words) only.
 #[cfg(not(target_arch = "nvptx64"))]
-pub trait Stressed: Barrier {
+pub unsafe trait Stressed: Barrier {
     /// The kernel that checks it.
     type Rounds: cuda_std::launch::Kernel<Args = RoundsArgs>;
 
@@ -144,8 +156,12 @@ pub trait Stressed: Barrier {
 }
 
 /// A barrier with a kernel that measures it. On the host only.
+///
+/// # Safety
+///
+/// As for [`Stressed`].
 #[cfg(not(target_arch = "nvptx64"))]
-pub trait Measured: Stressed {
+pub unsafe trait Measured: Stressed {
     /// The kernel that only crosses it: `(barrier, rounds)`.
     type Only: cuda_std::launch::Kernel<Args = (Global<u32>, u32)>;
 }

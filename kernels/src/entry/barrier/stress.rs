@@ -5,11 +5,13 @@ use cuda_std::prelude::*;
 use cuda_std::time::clock;
 use cuda_std::warp::{WARP_SIZE, warp_index};
 
-/// Crosses `barrier` twice a round and counts what is stale behind it: see the kernels.
+/// Attaches to a barrier before the first round and after each `together` rounds, crosses it twice a
+/// round, and counts what is stale after it: see the kernels.
 #[inline(always)]
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
-pub(super) fn cross_and_check(
-    mut barrier: impl Barrier,
+pub(super) fn cross_and_check<B: Barrier>(
+    attach: impl Fn() -> B,
+    together: u32,
     cells: Global<u32>,
     errors: Global<u32>,
     first_round: u32,
@@ -17,8 +19,13 @@ pub(super) fn cross_and_check(
     skew: u32,
 ) {
     let far = errors.part(1, errors.len() - 1);
-    let mut wrong = 0;
+    let mut barrier = attach();
+    let (mut crossed_together, mut wrong) = (0, 0);
     for round in 0..rounds {
+        if crossed_together == together {
+            (barrier, crossed_together) = (attach(), 0);
+        }
+        crossed_together += 1;
         let round = first_round.wrapping_add(round);
         come_late(round, skew);
         keep_stores_busy(far, round);

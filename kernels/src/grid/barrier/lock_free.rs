@@ -51,12 +51,13 @@ impl LockFreeBarrier {
             spin::until(|| state.load(at, Ordering::Acquire, Scope::Device) == round);
             rank += threads;
         }
-        // What each of these threads acquired, all of them now release.
+        // All have arrived: who attaches now, in this launch or a later one, goes on from this round.
         thread::sync_threads();
         if me == 0 {
-            // For launches to come: nobody reads it while this one runs.
             state.store(ROUND, round, Ordering::Relaxed, Scope::Device);
         }
+        // What each of these threads acquired, and the round, all of them now release.
+        thread::sync_threads();
         let mut rank = me;
         while rank < count {
             let at = self.flag_out(rank);

@@ -78,10 +78,12 @@ pub trait Barrier: Sized {
 
     /// Attaches to the barrier of `members` in `state`, which has the [`words`](Self::words).
     ///
-    /// Called by every thread of each block that takes part, before the block first arrives.
+    /// Called by every thread of each block that takes part, before the block first arrives. A block
+    /// that is not between arriving and waiting may attach again; from then on it uses the new one only.
     fn attach_among(state: Global<u32>, members: Members) -> Self;
 
-    /// Attaches to the barrier of the whole grid in `state`.
+    /// Attaches to the barrier of the whole grid in `state`, as
+    /// [`attach_among`](Self::attach_among) does.
     ///
     /// Called by every thread of the grid, before its block first arrives.
     #[inline(always)]

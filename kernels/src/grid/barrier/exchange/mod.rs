@@ -46,13 +46,23 @@ pub struct Exchange {
     words: Global<u64>,
     members: Members,
     /// The number of the last crossing.
-    crossing: u32,
+    crossing: u64,
 }
 
-/// Where the number of the last crossing lies, for launches to come; and where the members' words
-/// begin.
+/// Where the number of the last crossing lies, and where the members' words begin. The numbers of the
+/// last crossing that each other member was part of come at the end.
 const CROSSING: usize = 0;
 const WORDS: usize = STRIDE / 2;
+
+/// Where `words` have the number of the last crossing that member `rank` was part of. Member 0 is part
+/// of all.
+#[inline(always)]
+fn last_crossing(words: Global<u64>, rank: u32) -> usize {
+    match rank {
+        0 => CROSSING,
+        rank => words.len() - rank as usize,
+    }
+}
 
 /// Words between two rows of groups' words: a whole number of lines.
 const fn row_stride(groups: usize) -> usize {
@@ -69,14 +79,15 @@ impl Exchange {
     #[must_use]
     pub const fn words(blocks: usize) -> usize {
         let rows = GROUP as usize * row_stride(blocks.div_ceil(GROUP as usize));
-        WORDS + 4 * (blocks + rows)
+        WORDS + 4 * (blocks + rows) + blocks
     }
 
     /// Attaches to the exchange of the whole grid in `words`.
     ///
-    /// Called by every thread of the grid, before its block first crosses: a barrier of the block.
-    /// Blocks are a multiple of 32 threads, and there are at most 8192 of them. A block attaches to
-    /// one exchange only: another would pass its results on through the same shared memory.
+    /// Called by every thread of the grid, before its block first crosses: two barriers of the block.
+    /// Blocks are a multiple of 32 threads, and there are at most 8192 of them. A block may attach
+    /// again later in the launch, and then crosses by the new one only. It has one exchange at a time:
+    /// another would pass its results on through the same shared memory.
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub fn attach(words: Global<u64>) -> Self {
@@ -87,9 +98,14 @@ impl Exchange {
     #[inline(always)]
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     pub fn attach_among(words: Global<u64>, members: Members) -> Self {
-        // No crossing of this launch can be complete before this block has come.
-        let crossing = words.load(CROSSING, Ordering::Relaxed, Scope::Device) as u32;
-        // But as soon as the first warp has come, one can: by then all threads must have looked.
+        // If this block has crossed in this launch, its first thread has written so. No look comes early.
+        thread::sync_threads();
+        let look = |rank| words.load(last_crossing(words, rank), Ordering::Relaxed, Scope::Device);
+        // The last crossing of all is that of member 0, and of earlier launches what it wrote is there.
+        // Of this launch it may still be on its way; but what this block wrote itself is there, and no
+        // crossing can be complete before this block has come.
+        let crossing = look(0).max(look(members.rank()));
+        // As soon as the first warp has come, one can be: by then all threads must have looked.
         thread::sync_threads();
         Self {
             words,
@@ -113,7 +129,7 @@ impl Exchange {
                 "a member has words for two halves"
             );
         }
-        self.crossing = self.crossing.wrapping_add(1);
+        self.crossing += 1;
         let result = Slots::new(gridsync_exchange(), 2);
         let place = (self.crossing % 2) as usize;
         if thread::index_in_block() < WARP_SIZE {
@@ -124,11 +140,9 @@ impl Exchange {
             };
             if lane_id() == 0 {
                 result.write(place, all);
-                if self.members.rank() == 0 {
-                    let crossing = u64::from(self.crossing);
-                    self.words
-                        .store(CROSSING, crossing, Ordering::Relaxed, Scope::Device);
-                }
+                let last = last_crossing(self.words, self.members.rank());
+                self.words
+                    .store(last, self.crossing, Ordering::Relaxed, Scope::Device);
             }
         }
         thread::sync_threads();
@@ -209,7 +223,7 @@ impl Exchange {
             words: self.words,
             low: WORDS + start + 2 * odd * apart,
             apart,
-            crossing: self.crossing,
+            crossing: self.crossing as u32,
             began: clock(),
         }
     }
