@@ -41,7 +41,9 @@ unsafe impl<A: Carried> Carried for Compensated<A> {
 /// machine epsilon: at every level of the tree the exact errors are at most u times the sums, which
 /// gives γ(d)·Σ|x| in all, and each of them goes through 2d roundings at most.
 ///
-/// NaN, infinities and overflow give what a [`Sum`](super::Sum) in the same order gives.
+/// NaN, infinities and additions that overflow give what a [`Sum`](super::Sum) in the same order gives.
+/// Where only the sum with its errors is beyond the range, the result is infinite and that of `Sum` the
+/// greatest finite number: the true sum rounds to infinity.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CompensatedSum<T>(PhantomData<fn(T)>);
 
