@@ -149,6 +149,11 @@ pub trait Backend: Send + Sync {
             needs: "launch the kernels one by one",
         })
     }
+
+    /// Whether what this thread launches now becomes part of a recording.
+    fn is_recording(&self) -> bool {
+        false
+    }
 }
 
 /// What a backend recorded.

@@ -7,10 +7,10 @@ use super::{
 };
 use graph::{Recorded, Step};
 use libcuda::CUDA_ERROR_INVALID_CLUSTER_SIZE;
-use simt::{LaunchConfig, Memory, MemoryError, Policy, Schedule};
+use simt::{Fault, LaunchConfig, Memory, MemoryError, Policy, Schedule};
 use std::{
     ffi::c_void,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
     time::Instant,
 };
 
@@ -55,11 +55,17 @@ impl Default for EmulatorConfig {
 /// Whatever the kernel, the blocks that the emulated multiprocessors hold are resident, and further
 /// ones start as these end, in order: as on hardware, and with the same ways to hang, which end in
 /// an error here.
+///
+/// A fault loses the emulator, as it loses a GPU's context: the grid was stopped halfway, and what it
+/// left in memory means nothing. Every later call but freeing answers [`DeviceError::Stopped`]. Make
+/// another emulator to go on.
 pub struct Emulator {
     config: EmulatorConfig,
     properties: Properties,
     memory: Mutex<Memory>,
     gate: Gate<Recorded>,
+    /// The fault that lost it.
+    fault: OnceLock<Box<Fault>>,
 }
 
 impl Emulator {
@@ -71,6 +77,18 @@ impl Emulator {
             properties: properties(&config),
             memory: Mutex::new(Memory::new(config.memory_bytes)),
             gate: Gate::default(),
+            fault: OnceLock::new(),
+        }
+    }
+
+    /// Refuses what is asked after a fault; `doing` says what that is.
+    fn expect_alive(&self, doing: &'static str) -> Result<(), DeviceError> {
+        match self.fault.get() {
+            None => Ok(()),
+            Some(fault) => Err(DeviceError::Stopped {
+                doing,
+                fault: fault.clone(),
+            }),
         }
     }
 
@@ -92,7 +110,13 @@ impl Emulator {
         let body = || unsafe { body(args) };
         simt::launch(&mut self.memory(), config, &body)
             .map(|_stats| ())
-            .map_err(|fault| DeviceError::Fault(Box::new(fault)))
+            .map_err(|fault| {
+                let fault = Box::new(fault);
+                if fault.had_started() {
+                    self.fault.get_or_init(|| fault.clone());
+                }
+                DeviceError::Fault(fault)
+            })
     }
 
     /// Blocks of `threads` threads and `shared` bytes that one multiprocessor holds.
@@ -144,6 +168,7 @@ impl Backend for Emulator {
 
     fn alloc(&self, bytes: usize) -> Result<u64, DeviceError> {
         let _entered = self.gate.unrecorded("an allocation")?;
+        self.expect_alive("an allocation")?;
         self.memory()
             .alloc(bytes, 256)
             .map_err(|error| match error {
@@ -167,16 +192,19 @@ impl Backend for Emulator {
 
     unsafe fn upload(&self, to: u64, from: &[u8]) -> Result<(), DeviceError> {
         let _entered = self.gate.unrecorded("a copy to the device")?;
+        self.expect_alive("a copy to the device")?;
         self.memory().write(to, from).map_err(memory_error)
     }
 
     unsafe fn download(&self, from: u64, to: &mut [u8]) -> Result<(), DeviceError> {
         let _entered = self.gate.unrecorded("a copy from the device")?;
+        self.expect_alive("a copy from the device")?;
         self.memory().read(from, to).map_err(memory_error)
     }
 
     unsafe fn zero(&self, at: u64, bytes: usize) -> Result<(), DeviceError> {
         let entered = self.gate.recordable("filling with zero")?;
+        self.expect_alive("filling with zero")?;
         if let Some(recorded) = entered.recorded() {
             lock(recorded).push(Step::Zero(at, bytes));
             return Ok(());
@@ -214,6 +242,7 @@ impl Backend for Emulator {
         config.schedule = self.config.schedule;
         config.races = self.config.races;
         let entered = self.gate.recordable("a launch")?;
+        self.expect_alive("a launch")?;
         if let Some(recorded) = entered.recorded() {
             // SAFETY: the caller vouches for the arguments.
             lock(recorded).push(unsafe { Step::launch(config, kernel, args) });
@@ -272,7 +301,7 @@ impl Backend for Emulator {
 
     fn synchronize(&self) -> Result<(), DeviceError> {
         let _entered = self.gate.unrecorded("waiting for the stream")?;
-        Ok(())
+        self.expect_alive("waiting for the stream")
     }
 
     /// Time of the host that emulates: it says nothing about any GPU.
@@ -294,6 +323,10 @@ impl Backend for Emulator {
         work: &mut dyn FnMut() -> Result<(), DeviceError>,
     ) -> Result<Box<dyn Recording>, DeviceError> {
         self.record_steps(work)
+    }
+
+    fn is_recording(&self) -> bool {
+        self.gate.is_recording()
     }
 }
 

@@ -198,6 +198,28 @@ pub enum DeviceError {
         doing: &'static str,
     },
 
+    /// There is nothing to give: no launch came before, or the last one failed.
+    #[error(
+        "there is no {what} to read: nothing was launched, or the last launch failed; launch it first"
+    )]
+    NoResult {
+        /// What was asked for.
+        what: &'static str,
+    },
+
+    /// A graph has recorded launches that use memory which a longer array would replace.
+    #[error(
+        "{what} for {needed} places is refused: a graph has recorded launches that use its memory of {room} places, and replacing that would leave the graph without; make it for the longest array before recording"
+    )]
+    InGraph {
+        /// Whose memory it is.
+        what: &'static str,
+        /// Places that the array takes.
+        needed: usize,
+        /// Places that there are.
+        room: usize,
+    },
+
     /// The driver refused a launch.
     #[error("launching `{kernel}` with {geometry}: {result}, {}", meaning(.result))]
     Launch {
@@ -221,6 +243,17 @@ pub enum DeviceError {
     /// The emulator stopped a grid.
     #[error("the emulator stopped the grid: {0}")]
     Fault(Box<simt::Fault>),
+
+    /// The emulator had stopped a grid before, and has been lost since.
+    #[error(
+        "{doing} is refused: the emulator is lost since it stopped a grid halfway, and its memory means nothing; make another Emulator. The fault was: {fault}"
+    )]
+    Stopped {
+        /// What was asked.
+        doing: &'static str,
+        /// Why the grid was stopped.
+        fault: Box<simt::Fault>,
+    },
 
     /// The emulator refused a copy between host and device.
     #[error("emulated device memory: {0}")]

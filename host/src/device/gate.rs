@@ -64,6 +64,13 @@ impl<R> Gate<R> {
         Entered(self.0.read().unwrap_or_else(PoisonError::into_inner))
     }
 
+    /// Whether this thread records.
+    pub(super) fn is_recording(&self) -> bool {
+        let entered = self.either();
+        let recording = entered.0.as_ref();
+        recording.is_some_and(|recording| recording.thread == thread::current().id())
+    }
+
     /// Begins a recording by this thread, unless one has begun.
     pub(super) fn begin(&self, recorded: R) -> Result<Recorder<'_, R>, DeviceError> {
         let mut state = self.0.write().unwrap_or_else(PoisonError::into_inner);

@@ -22,6 +22,10 @@ pub struct Geometry {
 }
 
 impl Geometry {
+    /// The most blocks that a grid may have along y, and along z (CUDA C++ Programming Guide, "Technical
+    /// Specifications").
+    pub const MOST_ALONG_Y: u32 = 65_535;
+
     /// `grid` blocks of `block` threads, with nothing else asked for.
     #[must_use]
     pub fn new(grid: impl Into<Dim3>, block: impl Into<Dim3>) -> Self {

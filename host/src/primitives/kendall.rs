@@ -1,6 +1,7 @@
 //! Kendall's rank correlation, τ_b: whether two arrays order their places alike.
 
 use super::merge_sort::{first_of, geometry, levels, sort};
+use super::scratch::Scratch;
 use crate::device::{Buffer, Device, DeviceError, Geometry};
 use crate::reference;
 use bytemuck::Pod;
@@ -24,7 +25,8 @@ pub use crate::reference::Kendall;
 /// How the pairs are counted. The counts are the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Method {
-    /// Every element is compared with every other: n²/2 comparisons, one launch.
+    /// Every element is compared with every other: n²/2 comparisons, one launch. For up to 16 776 960
+    /// elements.
     Pairs,
     /// The places are sorted by x and y, and the inversions of y counted: n·log n steps, two launches
     /// for each doubling of n, and some more.
@@ -39,6 +41,9 @@ const PAIRS_UP_TO: [usize; 2] = [1 << 13, 1 << 14];
 
 /// The same in the emulator, where a comparison costs more than a launch.
 const PAIRS_UP_TO_EMULATED: usize = 512;
+
+/// Elements that all pairs of are compared, at most: a tile for each block along y.
+const MOST_BY_PAIRS: usize = Geometry::MOST_ALONG_Y as usize * PAIRS_TILE as usize;
 
 /// Threads of a block where each has an element of its own.
 const THREADS: u32 = 256;
@@ -64,6 +69,16 @@ pub enum KendallError {
     TooLong {
         /// Elements of each.
         len: usize,
+    },
+    /// All pairs of so many elements are beyond one grid.
+    #[error(
+        "all pairs of {len} elements are too many for one launch: at most {most} elements are compared with each other; leave the method to the length, or take Method::Sort"
+    )]
+    TooManyPairs {
+        /// Elements of each.
+        len: usize,
+        /// The most that [`Method::Pairs`] takes.
+        most: usize,
     },
     /// An element has no rank. SciPy's `nan_policy="raise"`.
     #[error("{array}[{index}] is NaN, which has no rank: leave out the places where x or y is NaN")]
@@ -228,15 +243,15 @@ fn expect_lengths(x: usize, y: usize) -> Result<(), KendallError> {
 /// device, in stream order; the counts are exact whatever the lengths.
 pub struct Correlator<T> {
     device: Device,
-    keys: Buffer<u64>,
-    spare: Buffer<u64>,
+    keys: Scratch<u64>,
+    spare: Scratch<u64>,
     /// Empty for elements of 32 bits.
-    values: Buffer<u64>,
+    values: Scratch<u64>,
     counts: Buffer<u64>,
     /// What was asked for.
     method: Option<Method>,
-    /// Elements of the arrays that were launched last.
-    len: usize,
+    /// Elements of the arrays that were launched last; none if that failed.
+    launched: Option<usize>,
     element: PhantomData<T>,
 }
 
@@ -250,14 +265,15 @@ impl<T: Correlatable> Correlator<T> {
     /// # Errors
     /// Those of the device.
     pub fn new(device: &Device, longest: usize) -> Result<Self, DeviceError> {
+        let scratch = || Scratch::new("a rank correlation", device, 0, Device::alloc);
         let mut correlator = Self {
             device: device.clone(),
-            keys: device.alloc(0)?,
-            spare: device.alloc(0)?,
-            values: device.alloc(0)?,
+            keys: scratch()?,
+            spare: scratch()?,
+            values: scratch()?,
             counts: device.zeroed(COUNTS)?,
             method: None,
-            len: 0,
+            launched: None,
             element: PhantomData,
         };
         if correlator.method_for(longest) == Method::Sort {
@@ -287,33 +303,37 @@ impl<T: Correlatable> Correlator<T> {
 
     /// Sees to it that arrays of `len` elements can be sorted.
     fn make_room(&mut self, len: usize) -> Result<(), DeviceError> {
-        if len > self.keys.len() {
-            self.keys = self.device.alloc(len)?;
-            self.spare = self.device.alloc(len)?;
-            self.values = self.device.alloc(if T::WIDE { len } else { 0 })?;
-        }
-        Ok(())
+        self.keys.fit(len)?;
+        self.spare.fit(len)?;
+        self.values.fit(if T::WIDE { len } else { 0 })
     }
 
     /// Puts the counting of `x` and `y` into the stream. Waits for nothing, and allocates only if they
     /// are longer than any before and than what this was made for.
     ///
     /// # Errors
-    /// [`KendallError::Lengths`] and [`KendallError::TooLong`]; [`DeviceError::OtherDevice`] if an array
-    /// is not on the device of this; and those of the launches.
+    /// [`KendallError::Lengths`], [`KendallError::TooLong`] and, by [`Method::Pairs`],
+    /// [`KendallError::TooManyPairs`]; [`DeviceError::OtherDevice`] if an array is not on the device of
+    /// this, [`DeviceError::InGraph`] if it would have to allocate and a graph has recorded a launch, and
+    /// those of the launches.
     pub fn launch(&mut self, x: &Buffer<T>, y: &Buffer<T>) -> Result<(), KendallError> {
+        self.launched = None;
         self.device.expect_own(x)?;
         self.device.expect_own(y)?;
-        expect_lengths(x.len(), y.len())?;
-        self.len = x.len();
-        self.counts.zero()?;
-        if x.is_empty() {
-            return Ok(());
+        let len = x.len();
+        expect_lengths(len, y.len())?;
+        let method = self.method_for(len);
+        if method == Method::Pairs && len > MOST_BY_PAIRS {
+            let most = MOST_BY_PAIRS;
+            return Err(KendallError::TooManyPairs { len, most });
         }
-        match self.method_for(x.len()) {
+        self.counts.zero()?;
+        match method {
+            _ if len == 0 => {}
             Method::Pairs => self.launch_pairs(x, y)?,
             Method::Sort => self.launch_sort(x, y)?,
         }
+        self.launched = Some(len);
         Ok(())
     }
 
@@ -366,8 +386,11 @@ impl<T: Correlatable> Correlator<T> {
     /// What the arrays that were launched last came to. Waits for the device.
     ///
     /// # Errors
-    /// [`KendallError::NotANumber`] if one of them holds a NaN, and those of the device.
+    /// [`KendallError::NotANumber`] if one of them holds a NaN, [`DeviceError::NoResult`] if nothing was
+    /// launched or the last launch failed, and those of the device.
     pub fn result(&self) -> Result<Kendall, KendallError> {
+        let what = "rank correlation";
+        let len = self.launched.ok_or(DeviceError::NoResult { what })? as u64;
         let counts = self.counts.download()?;
         for (array, side) in [('x', Side::X), ('y', Side::Y)] {
             let word = counts[NAN + side as usize];
@@ -378,7 +401,6 @@ impl<T: Correlatable> Correlator<T> {
         }
         let [discordant, ties_x, ties_y, ties_both] =
             [DISCORDANT, TIES_X, TIES_Y, TIES_BOTH].map(|which| counts[which]);
-        let len = self.len as u64;
         Ok(Kendall::of(len, discordant, ties_x, ties_y, ties_both))
     }
 }

@@ -13,6 +13,7 @@ pub mod reduce;
 pub mod reduce_rows;
 pub mod scan;
 mod scan_check;
+mod scratch;
 pub mod select;
 mod sifted;
 

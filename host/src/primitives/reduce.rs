@@ -39,6 +39,8 @@ pub struct Reducer<O: Reducible> {
     words: Buffer<u64>,
     state: Buffer<u32>,
     result: Buffer<u32>,
+    /// Elements of the last launch that was put into the stream, or into a graph; none if it failed.
+    launched: Option<usize>,
 }
 
 impl<O: Reducible> Reducer<O>
@@ -69,6 +71,7 @@ where
             words: device.zeroed(MOST_TILES * halves)?,
             state: device.zeroed(STATE)?,
             result: device.alloc(halves)?,
+            launched: None,
         })
     }
 
@@ -84,8 +87,8 @@ where
     /// Puts the reduction of `input` into the stream. Allocates nothing and waits for nothing.
     ///
     /// # Errors
-    /// [`DeviceError::OtherDevice`] if `input` is not on the device of this plan, and those of the
-    /// launch.
+    /// [`DeviceError::OtherDevice`] if `input` is not on the device of this plan,
+    /// and those of the launch.
     pub fn launch(&mut self, input: &Buffer<O::Element>) -> Result<(), DeviceError> {
         self.launch_part(input, 0..input.len())
     }
@@ -108,6 +111,7 @@ where
             "a part {part:?} of {} elements",
             input.len()
         );
+        self.launched = None;
         self.device.expect_own(input)?;
         let shape = Shape::of::<O::Element>(part.len());
         let geometry = Geometry::new(shape.tiles, shape.threads());
@@ -119,22 +123,23 @@ where
             shape.runs,
         ));
         // SAFETY: the shape is that of the part, and the grid is that of the shape; the words have
-        // room for all shapes; they and the state were zeroed and each launch leaves them for the next; `&mut self` and the order of the stream keep other
-        // launches off them; a dropped buffer waits for the stream.
-        let launched = unsafe { self.device.launch::<O::Kernel>(&geometry, args) };
-        if launched.is_err() {
-            // The emulator goes on after a fault, which may have left numbers half drawn.
-            self.words.zero()?;
-            self.state.zero()?;
-        }
-        launched
+        // room for all shapes; they and the state were zeroed, and each launch leaves them for the next;
+        // `&mut self` and the order of the stream keep other launches off them; a dropped buffer waits
+        // for the stream; that the kernel reduces by `op` is the promise of `Reducible`.
+        unsafe { self.device.launch::<O::Kernel>(&geometry, args)? };
+        self.launched = Some(part.len());
+        Ok(())
     }
 
-    /// The result of the last [`launch`](Self::launch), waiting for it.
+    /// The result of the last [`launch`](Self::launch), or of the last replay of a graph that recorded
+    /// it. Waits for it.
     ///
     /// # Errors
-    /// What went wrong in the stream.
+    /// [`DeviceError::NoResult`] if nothing was launched or the last launch failed, and what went wrong in
+    /// the stream.
     pub fn result(&self) -> Result<O::Output, DeviceError> {
+        let what = "result of a reduction";
+        self.launched.ok_or(DeviceError::NoResult { what })?;
         let mut halves = [0; 4];
         let written = &mut halves[..O::Accumulator::HALVES];
         written.copy_from_slice(&self.result.download()?);

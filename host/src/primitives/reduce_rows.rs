@@ -13,9 +13,6 @@ use std::ops::Range;
 // As many as a block for a small array has; others have not been measured.
 const WARPS: u32 = SMALL;
 
-/// The most blocks along y and z (CUDA C++ Programming Guide, "Technical Specifications").
-const MOST_ALONG_Y: usize = 65_535;
-
 /// Reduces each of `rows` rows of `columns` elements of `input`, which lie one after the other, by `op`
 /// on its device.
 ///
@@ -67,6 +64,8 @@ pub struct RowReducer<O: RowReducible> {
     words: Buffer<u64>,
     state: Buffer<u32>,
     results: Buffer<u32>,
+    /// Whether the last launch was put into the stream, or into a graph.
+    is_launched: bool,
 }
 
 /// How the rows are dealt out: the kernel, its grid, and what it has to be told of the columns.
@@ -99,7 +98,7 @@ impl Plan {
             1 => columns.div_ceil(Shape::run::<O::Element>()) as u32,
             _ => shape.warps,
         };
-        let along_z = rows.div_ceil(MOST_ALONG_Y);
+        let along_z = rows.div_ceil(Geometry::MOST_ALONG_Y as usize);
         let along_y = rows.div_ceil(along_z);
         let grid = (shape.tiles, along_y as u32, along_z as u32);
         let geometry = Geometry::new(grid, warps * WARP_SIZE);
@@ -152,6 +151,7 @@ where
             words: device.zeroed(rows.saturating_mul(words))?,
             state: device.zeroed(rows.saturating_mul(state))?,
             results: device.alloc(rows.saturating_mul(halves))?,
+            is_launched: false,
         })
     }
 
@@ -192,6 +192,7 @@ where
             "a part {part:?} of {} elements",
             input.len()
         );
+        self.is_launched = false;
         self.device.expect_own(input)?;
         let (rows, columns) = (self.rows, self.columns);
         if rows.checked_mul(columns) != Some(part.len()) {
@@ -202,16 +203,17 @@ where
             });
         }
         let input = input.view().part(part.start, part.len());
-        let launched = match &self.plan {
-            Plan::Nothing => Ok(()),
+        match &self.plan {
+            Plan::Nothing => {}
             Plan::Short { batch, geometry } => {
                 let results = self.results.view();
                 let common = (input, results, columns as u32, batch.log_packs);
                 let args = self.op.short_arguments(common);
                 // SAFETY: the batch is that of the columns, which are fewer than 2^32, and the grid has
                 // a warp for each; the input has rows × columns elements, the results have room for
-                // the rows; a dropped buffer waits for the stream.
-                unsafe { self.device.launch::<O::Short>(geometry, args) }
+                // the rows; a dropped buffer waits for the stream; that the kernel reduces by `op` is the
+                // promise of `RowReducible`.
+                unsafe { self.device.launch::<O::Short>(geometry, args)? };
             }
             Plan::Long { shape, geometry } => {
                 let (words, state) = (self.words.view(), self.state.view());
@@ -221,23 +223,26 @@ where
                 // SAFETY: the shape is that of the columns, and the grid is that of the shape for each
                 // row; the words and the state have room for each row, were zeroed, and each launch
                 // leaves them for the next of the same shape; `&mut self` and the order of the stream
-                // keep other launches off them; a dropped buffer waits for the stream.
-                unsafe { self.device.launch::<O::Long>(geometry, args) }
+                // keep other launches off them; a dropped buffer waits for the stream; that the kernel
+                // reduces by `op` is the promise of `RowReducible`.
+                unsafe { self.device.launch::<O::Long>(geometry, args)? };
             }
-        };
-        if launched.is_err() {
-            // The emulator goes on after a fault, which may have left numbers half drawn.
-            self.words.zero()?;
-            self.state.zero()?;
         }
-        launched
+        self.is_launched = true;
+        Ok(())
     }
 
-    /// The results of the last [`launch`](Self::launch), one for each row, waiting for them.
+    /// The results of the last [`launch`](Self::launch), or of the last replay of a graph that recorded
+    /// it: one for each row. Waits for them.
     ///
     /// # Errors
-    /// What went wrong in the stream.
+    /// [`DeviceError::NoResult`] if nothing was launched or the last launch failed, and what went wrong in
+    /// the stream.
     pub fn results(&self) -> Result<Vec<O::Output>, DeviceError> {
+        if !self.is_launched {
+            let what = "result of a reduction of rows";
+            return Err(DeviceError::NoResult { what });
+        }
         let all = self.results.download()?;
         let rows = all.chunks_exact(O::Accumulator::HALVES).map(|row| {
             let mut halves = [0; 4];
@@ -318,7 +323,8 @@ mod tests {
         reduce_long_rows(op, input, workspace, result, columns as usize, runs);
     }
 
-    impl RowReducible for Nearest {
+    // SAFETY: both kernels reduce by the operation that they are given, with their arguments in order.
+    unsafe impl RowReducible for Nearest {
         type Short = nearest_of_short_rows;
         type Long = nearest_of_long_rows;
 

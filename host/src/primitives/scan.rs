@@ -1,6 +1,7 @@
 //! Scans: what all elements of an array up to each one combine to.
 
 use super::part_of;
+use super::scratch::Scratch;
 use crate::device::{Buffer, Device, DeviceError, Geometry};
 use crate::launch::resident_blocks;
 use crate::reference;
@@ -65,7 +66,7 @@ pub fn scan_on_cpu<O: ScanOperation>(op: O, input: &[O::Element], form: Form) ->
 pub struct Scanner<O: Scannable> {
     op: O,
     device: Device,
-    words: Buffer<u64>,
+    words: Scratch<u64>,
     state: Buffer<u32>,
     /// What was asked for.
     design: Option<Design>,
@@ -141,11 +142,12 @@ where
     /// # Panics
     /// If they are more than a scan can have tiles for, from 16 TiB on.
     pub fn with(op: O, device: &Device, longest: usize) -> Result<Self, DeviceError> {
-        let words = Shape::most_places::<O::Element, O::Accumulator>(longest);
+        let places = Shape::most_places::<O::Element, O::Accumulator>(longest);
+        let words = places * O::Accumulator::HALVES;
         Ok(Self {
             op,
             device: device.clone(),
-            words: device.zeroed(words * O::Accumulator::HALVES)?,
+            words: Scratch::new("a scan", device, words, Device::zeroed)?,
             state: device.zeroed(STATE)?,
             design: None,
             marks: None,
@@ -230,7 +232,8 @@ where
     ///
     /// # Errors
     /// [`DeviceError::LengthMismatch`] if the lengths differ, [`DeviceError::OtherDevice`] if a buffer
-    /// is not on the device of this scanner, and those of the launch.
+    /// is not on the device of this scanner, [`DeviceError::InGraph`] if it would have to allocate and a
+    /// graph has recorded a launch, and those of the launch.
     pub fn launch(
         &mut self,
         input: &Buffer<O::Element>,
@@ -290,7 +293,8 @@ where
     /// sees it count from 0 in each part.
     ///
     /// # Errors
-    /// As for [`launch`](Self::launch).
+    /// As for [`launch`](Self::launch). What was refused has not run: the array goes on with the next
+    /// call, which may be the same one.
     ///
     /// # Panics
     /// If a part does not lie within its buffer.
@@ -369,12 +373,10 @@ where
             });
         }
         let words = shape.places() * O::Accumulator::HALVES;
-        if words > self.words.len() {
-            // No word holds a stamp to come: the state goes on, and the new words are 0.
-            self.words = self.device.zeroed(words)?;
-        }
+        // No word holds a stamp to come: the state goes on, and new words are 0.
+        self.words.fit(words)?;
         let (words, state) = (self.words.view(), self.state.view());
-        let launched = match self.design_for(shape, input, output) {
+        match self.design_for(shape, input, output) {
             Design::Registers => {
                 let geometry = Geometry::new(shape.tiles, shape.threads());
                 let (rows, group) = (shape.rows, shape.group);
@@ -393,12 +395,6 @@ where
                 // 16 bytes.
                 unsafe { self.device.launch::<O::Bulk>(&geometry, args) }
             }
-        };
-        if launched.is_err() {
-            // The emulator goes on after a fault, which may have left tickets half drawn.
-            self.words.zero()?;
-            self.state.zero()?;
         }
-        launched
     }
 }

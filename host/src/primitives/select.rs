@@ -1,6 +1,7 @@
 //! Selections: some elements of an array, in their order, side by side.
 
 use super::part_of;
+use super::scratch::Scratch;
 use crate::device::{Buffer, Device, DeviceError, Geometry};
 use crate::reference;
 use bytemuck::Pod;
@@ -184,7 +185,7 @@ impl<'a, T> To<'a, T> {
 /// One launch per selection, which reads the array once and writes what is kept once.
 pub struct Selector<T> {
     device: Device,
-    words: Buffer<u64>,
+    words: Scratch<u64>,
     state: Buffer<u32>,
     element: PhantomData<T>,
 }
@@ -202,7 +203,7 @@ impl<T: Scalar + Pod> Selector<T> {
         let words = Shape::most_places::<T, T>(longest) * HALVES;
         Ok(Self {
             device: device.clone(),
-            words: device.zeroed(words)?,
+            words: Scratch::new("a selection", device, words, Device::zeroed)?,
             state: device.zeroed(STATE)?,
             element: PhantomData,
         })
@@ -215,8 +216,9 @@ impl<T: Scalar + Pod> Selector<T> {
     ///
     /// # Errors
     /// [`DeviceError::LengthMismatch`] if `kept` has not as many places as `input`, or `count` not one;
-    /// [`DeviceError::OtherDevice`] if a buffer is not on the device of this selector; and those of the
-    /// launch.
+    /// [`DeviceError::OtherDevice`] if a buffer is not on the device of this selector;
+    /// [`DeviceError::InGraph`] if it would have to allocate and a graph has recorded a launch; and those
+    /// of the launch.
     pub fn launch<S: Selectable<Element = T>>(
         &mut self,
         by: S,
@@ -261,11 +263,8 @@ impl<T: Scalar + Pod> Selector<T> {
             return to.count.zero();
         }
         let shape = Shape::of::<T, T>(input.len());
-        let words = shape.places() * HALVES;
-        if words > self.words.len() {
-            // No word holds a stamp to come: the state goes on, and the new words are 0.
-            self.words = self.device.zeroed(words)?;
-        }
+        // No word holds a stamp to come: the state goes on, and new words are 0.
+        self.words.fit(shape.places() * HALVES)?;
         let (words, state) = (self.words.view(), self.state.view());
         let args = by.arguments((input, outputs, words, state, shape.rows, shape.group));
         let geometry = Geometry::new(shape.tiles, shape.threads());
@@ -273,13 +272,7 @@ impl<T: Scalar + Pod> Selector<T> {
         // for it; they and the state were zeroed and each launch leaves them for the next; `&mut self`
         // and the order of the stream keep other launches off them; the outputs are as long as the
         // input, but the count, and are borrowed alone; a dropped buffer waits for the stream.
-        let launched = unsafe { self.device.launch::<S::Kernel>(&geometry, args) };
-        if launched.is_err() {
-            // The emulator goes on after a fault, which may have left tickets half drawn.
-            self.words.zero()?;
-            self.state.zero()?;
-        }
-        launched
+        unsafe { self.device.launch::<S::Kernel>(&geometry, args) }
     }
 
     /// The `len` elements of an output from place `from` on, which are its last.

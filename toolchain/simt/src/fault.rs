@@ -496,4 +496,19 @@ impl Fault {
             | Self::StackMapping { .. } => None,
         }
     }
+
+    /// Whether the grid had started, so that memory is as it was stopped. Other faults are refusals:
+    /// nothing has run.
+    pub fn had_started(&self) -> bool {
+        !matches!(
+            self,
+            Self::EmptyLaunch { .. }
+                | Self::PartialCluster { .. }
+                | Self::BlockTooLarge { .. }
+                | Self::DynamicSharedLimit { .. }
+                | Self::CooperativeTooLarge { .. }
+                | Self::TooLargeForRaces { .. }
+                | Self::Nested { .. }
+        )
+    }
 }

@@ -323,6 +323,10 @@ impl Backend for Cuda {
     ) -> Result<Box<dyn Recording>, DeviceError> {
         self.capture(work)
     }
+
+    fn is_recording(&self) -> bool {
+        self.gate.is_recording()
+    }
 }
 
 impl Drop for Cuda {

@@ -59,6 +59,7 @@ struct Replay {
 impl Recording for Replay {
     unsafe fn launch(&self) -> Result<(), DeviceError> {
         let _entered = self.emulator.gate.unrecorded("launching a graph")?;
+        self.emulator.expect_alive("launching a graph")?;
         self.steps.iter().try_for_each(|step| match step {
             Step::Launch(config, run, args) => {
                 let args: Vec<_> = args.iter().map(|arg| arg.0.as_ptr().cast()).collect();

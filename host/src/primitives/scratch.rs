@@ -1,0 +1,66 @@
+//! Device memory that launches work in, and that grows with the arrays.
+
+use crate::device::{Buffer, Device, DeviceError};
+use bytemuck::Pod;
+use cuda_std::memory::{Global, Scalar};
+
+/// Memory that launches of a primitive work in.
+///
+/// It grows for a longer array, by a new buffer in place of the old one. A graph that recorded a launch
+/// before would go on with the old one's address. So it does not grow any more once a graph has its
+/// address.
+pub(super) struct Scratch<T> {
+    /// Whose memory it is, for the message.
+    what: &'static str,
+    device: Device,
+    make: Make<T>,
+    buffer: Buffer<T>,
+    is_recorded: bool,
+}
+
+/// How a buffer of a length is made: by [`Device::alloc`] or [`Device::zeroed`].
+type Make<T> = fn(&Device, usize) -> Result<Buffer<T>, DeviceError>;
+
+impl<T: Pod + Scalar> Scratch<T> {
+    /// `len` elements, made by `make`, as longer ones will be.
+    pub(super) fn new(
+        what: &'static str,
+        device: &Device,
+        len: usize,
+        make: Make<T>,
+    ) -> Result<Self, DeviceError> {
+        Ok(Self {
+            what,
+            device: device.clone(),
+            make,
+            buffer: make(device, len)?,
+            is_recorded: false,
+        })
+    }
+
+    /// Sees to it that there are `len` elements. If there were fewer, all are as they are made.
+    ///
+    /// # Errors
+    /// [`DeviceError::InGraph`], and those of the allocation; then everything is as it was.
+    pub(super) fn fit(&mut self, len: usize) -> Result<(), DeviceError> {
+        let room = self.buffer.len();
+        if len <= room {
+            return Ok(());
+        }
+        if self.is_recorded {
+            return Err(DeviceError::InGraph {
+                what: self.what,
+                needed: len,
+                room,
+            });
+        }
+        self.buffer = (self.make)(&self.device, len)?;
+        Ok(())
+    }
+
+    /// All of it, for a launch.
+    pub(super) fn view(&mut self) -> Global<T> {
+        self.is_recorded |= self.device.backend().is_recording();
+        self.buffer.view()
+    }
+}
