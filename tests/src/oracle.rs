@@ -16,7 +16,7 @@ pub enum Number {
 pub trait Plain: Pod {
     /// What `--dtype` and the JSON call it.
     const NAME: &'static str;
-    /// The type's string in a `.npy` header; bf16 has none.
+    /// The type's string in a `.npy` header; bf16 and i128 have none.
     const NPY: Option<&'static str>;
     /// Its least value, which the maximum of nothing is.
     const LEAST: Number;
@@ -30,21 +30,21 @@ pub trait Plain: Pod {
 }
 
 macro_rules! integers {
-    ($($ty:ident $npy:literal;)*) => {$(
+    ($($ty:ident $npy:expr;)*) => {$(
         impl Plain for $ty {
             const NAME: &'static str = stringify!($ty);
-            const NPY: Option<&'static str> = Some($npy);
+            const NPY: Option<&'static str> = $npy;
             const LEAST: Number = Number::Int($ty::MIN as i128);
             const GREATEST: Number = Number::Int($ty::MAX as i128);
             const UNIT: f64 = 0.0;
 
             fn number(self) -> Number {
-                Number::Int(self.into())
+                Number::Int(self as i128)
             }
         }
     )*};
 }
-integers! { i32 "<i4"; u32 "<u4"; i64 "<i8"; u64 "<u8"; }
+integers! { i32 Some("<i4"); u32 Some("<u4"); i64 Some("<i8"); u64 Some("<u8"); i128 None; }
 
 macro_rules! floats {
     ($($ty:ident $npy:expr, $digits:literal;)*) => {$(
@@ -77,11 +77,11 @@ pub struct Expected {
 }
 
 impl Expected {
-    /// Whether `got` is right. Integers are compared modulo 2^64, where sums and products wrap.
+    /// Whether `got` is right.
     #[must_use]
     pub fn admits(self, got: Number) -> bool {
         match (self.value, got) {
-            (Number::Int(a), Number::Int(b)) => a as u64 == b as u64,
+            (Number::Int(a), Number::Int(b)) => a == b,
             (Number::Float(a), Number::Float(b)) if a.is_nan() => b.is_nan(),
             (Number::Float(a), Number::Float(b)) => {
                 a.to_bits() == b.to_bits() || (a - b).abs() <= self.allowed && self.allowed > 0.0
@@ -113,7 +113,9 @@ pub fn reduce<T: Plain, A: Plain>(op: &str, input: &[T], depth: u64) -> Expected
         ("max", _) => exact(numbers.fold(A::LEAST, |a, b| extreme(a, b, true))),
         ("argmin" | "argmax", _) => exact(Number::Int(argument(numbers, op == "argmax"))),
         ("sum" | "prod", Number::Float(_)) => rounded(op, numbers, depth as f64, A::UNIT),
-        (_, Number::Int(_)) => exact(Number::Int(integers::<A>(op, numbers))),
+        (_, Number::Int(least)) => {
+            exact(Number::Int(wrapped::<A>(least, integers::<A>(op, numbers))))
+        }
         _ => panic!("{op} of {} is not defined", T::NAME),
     }
 }
@@ -172,6 +174,15 @@ fn rounded(op: &str, numbers: impl Iterator<Item = Number>, depth: f64, unit: f6
     Expected {
         value: Number::Float(value),
         allowed,
+    }
+}
+
+/// `x` as it wraps around in `A`, whose least value is `least`.
+fn wrapped<A: Plain>(least: i128, x: i128) -> i128 {
+    match A::GREATEST {
+        Number::Int(i128::MAX) => x,
+        Number::Int(greatest) => (x - least).rem_euclid(greatest - least + 1) + least,
+        Number::Float(_) => unreachable!("least and greatest are of one kind"),
     }
 }
 

@@ -24,7 +24,7 @@ macro_rules! numbers {
         }
     )*};
 }
-numbers!(f32, f64, i32, u32, i64, u64);
+numbers!(f32, f64, i32, u32, i64, u64, i128);
 
 impl<A: Plain + std::fmt::Debug> Outcome for Option<Indexed<A>> {
     type Plain = A;

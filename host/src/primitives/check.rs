@@ -3,8 +3,8 @@
 use crate::reference::{self, compensated_bound, exact_sum, product_bound, sum_bound};
 use cuda_std::{bf16, f16};
 use gridsync_kernels::op::{
-    And, ArgMax, ArgMin, Carried, CompensatedSum, Compose, Count, Indexed, Integer, Max, Min,
-    Number, Operation, Or, Product, ProductModulo, Sum, Widen, Xor,
+    And, ArgMax, ArgMin, Carried, CompensatedSum, Compose, Count, Indexed, Integer, Max, Mean, Min,
+    Number, Operation, Or, Product, ProductModulo, Sum, WideSum, Widen, Xor,
 };
 
 /// What a result was compared with, and what came of it.
@@ -82,6 +82,16 @@ exact! {
     Or<i32>, Or<u32>, Or<i64>, Or<u64>,
     Count<f32>, Count<f64>, Count<i32>, Count<u32>, Count<i64>, Count<u64>, Count<f16>, Count<bf16>
 }
+exact! {
+    |a, b| a == b, |a, b| a.abs_diff(b) as f64;
+    WideSum<i64>, WideSum<u64>
+}
+// The mean of integers is their true sum divided, and rounded once.
+exact! {
+    |a, b| a == b, distance_of_means;
+    Mean<Sum<i32, i64>>, Mean<Sum<u32, u64>>, Mean<Sum<i64>>, Mean<Sum<u64>>,
+    Mean<WideSum<i64>>, Mean<WideSum<u64>>
+}
 // Floating point, to the bit.
 exact! {
     |a, b| a.to_bits() == b.to_bits(), |a, b| f64::from((a - b).abs());
@@ -136,6 +146,50 @@ fn distance_of_arguments<A>(a: Option<Indexed<A>>, b: Option<Indexed<A>>) -> f64
     }
 }
 
+/// How far apart two means are; infinite if one of them is none.
+fn distance_of_means(a: Option<f64>, b: Option<f64>) -> f64 {
+    match (a, b) {
+        (Some(a), Some(b)) => (a - b).abs(),
+        _ => f64::INFINITY,
+    }
+}
+
+/// Holds the mean of `len` elements against their true sum, `value`, of which the one that it was taken
+/// from may be off by `bound`; `overflows` if partial sums may.
+fn mean_within(
+    value: f64,
+    bound: f64,
+    overflows: bool,
+    len: usize,
+    result: Option<f64>,
+) -> Check<Option<f64>> {
+    let Some(mean) = result.filter(|_| len > 0) else {
+        let ok = result.is_none() == (len == 0);
+        return Check {
+            reference: (len > 0).then(|| value / len as f64),
+            abs_err: if ok { 0.0 } else { f64::INFINITY },
+            bound: 0.0,
+            ok,
+        };
+    };
+    let reference = value / len as f64;
+    // Both divisions round once more.
+    let bound = bound / len as f64 + f64::EPSILON * reference.abs();
+    let reach = if overflows { f64::INFINITY } else { 0.0 };
+    let Check { abs_err, ok, .. } = within(reference, bound, reach, mean);
+    Check {
+        reference: Some(reference),
+        abs_err,
+        bound,
+        ok,
+    }
+}
+
+/// Whether two means are the same, to the bit.
+fn same_mean(a: Option<f64>, b: Option<f64>) -> bool {
+    a.map(f64::to_bits) == b.map(f64::to_bits)
+}
+
 /// Half the machine epsilon: the greatest relative error of one rounding.
 macro_rules! unit {
     ($ty:ident) => {
@@ -159,6 +213,24 @@ macro_rules! rounded {
 
             fn same(a: $accumulator, b: $accumulator) -> bool {
                 a.to_bits() == b.to_bits()
+            }
+        }
+
+        impl Checked for Mean<Sum<$element, $accumulator>> {
+            fn check(
+                self,
+                input: &[$element],
+                result: Option<f64>,
+                depth: u64,
+            ) -> Check<Option<f64>> {
+                let exact = exact_sum(input);
+                let bound = sum_bound(exact.magnitude, depth, unit!($accumulator));
+                let overflows = exact.magnitude + bound > $accumulator::MAX.into();
+                mean_within(exact.value, bound, overflows, input.len(), result)
+            }
+
+            fn same(a: Option<f64>, b: Option<f64>) -> bool {
+                same_mean(a, b)
             }
         }
 
@@ -206,6 +278,25 @@ macro_rules! compensated {
     )*};
 }
 compensated!(f32, f64);
+
+macro_rules! compensated_means {
+    ($($ty:ident),*) => {$(
+        impl Checked for Mean<CompensatedSum<$ty>> {
+            fn check(self, input: &[$ty], result: Option<f64>, depth: u64) -> Check<Option<f64>> {
+                let exact = exact_sum(input);
+                let bound = compensated_bound(&exact, depth, unit!($ty));
+                let reach = exact.magnitude + sum_bound(exact.magnitude, depth, unit!($ty));
+                let overflows = reach > $ty::MAX.into();
+                mean_within(exact.value, bound, overflows, input.len(), result)
+            }
+
+            fn same(a: Option<f64>, b: Option<f64>) -> bool {
+                same_mean(a, b)
+            }
+        }
+    )*};
+}
+compensated_means!(f32, f64);
 
 /// A number that a result is computed in, as far as a check needs to know.
 pub(super) trait Rounded: Copy + Into<f64> {

@@ -88,7 +88,8 @@ where
     ///
     /// # Errors
     /// [`DeviceError::OtherDevice`] if `input` is not on the device of this plan,
-    /// and those of the launch.
+    /// [`DeviceError::NotRecordable`] if a graph is to record an operation that
+    /// [needs the length](Operation::NEEDS_LEN), and those of the launch.
     pub fn launch(&mut self, input: &Buffer<O::Element>) -> Result<(), DeviceError> {
         self.launch_part(input, 0..input.len())
     }
@@ -113,6 +114,11 @@ where
         );
         self.launched = None;
         self.device.expect_own(input)?;
+        if O::NEEDS_LEN && self.device.backend().is_recording() {
+            // The result is read with the length of the last launch, which need not be the replayed one.
+            let doing = "a reduction whose result depends on the length";
+            return Err(DeviceError::NotRecordable { doing });
+        }
         let shape = Shape::of::<O::Element>(part.len());
         let geometry = Geometry::new(shape.tiles, shape.threads());
         let args = self.op.arguments((
@@ -139,10 +145,11 @@ where
     /// the stream.
     pub fn result(&self) -> Result<O::Output, DeviceError> {
         let what = "result of a reduction";
-        self.launched.ok_or(DeviceError::NoResult { what })?;
+        let len = self.launched.ok_or(DeviceError::NoResult { what })?;
         let mut halves = [0; 4];
         let written = &mut halves[..O::Accumulator::HALVES];
         written.copy_from_slice(&self.result.download()?);
-        Ok(self.op.finish(O::Accumulator::from_halves(halves)))
+        let all = O::Accumulator::from_halves(halves);
+        Ok(self.op.finish_of(all, len as u64))
     }
 }

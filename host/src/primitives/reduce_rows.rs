@@ -247,7 +247,8 @@ where
         let rows = all.chunks_exact(O::Accumulator::HALVES).map(|row| {
             let mut halves = [0; 4];
             halves[..row.len()].copy_from_slice(row);
-            self.op.finish(O::Accumulator::from_halves(halves))
+            let row = O::Accumulator::from_halves(halves);
+            self.op.finish_of(row, self.columns as u64)
         });
         Ok(rows.collect())
     }

@@ -19,7 +19,7 @@ const CHUNK: usize = 1 << 16;
 /// the operation is exact: the same bits on any number of cores, and those of a GPU.
 pub fn reduce<O: Operation>(op: O, input: &[O::Element]) -> O::Output {
     if O::EXACT {
-        return op.finish(chunk_by_chunk(op, input));
+        return op.finish_of(chunk_by_chunk(op, input), input.len() as u64);
     }
     let shape = Shape::of::<O::Element>(input.len());
     let (tile, warps) = (shape.tile::<O::Element>(), shape.warps as usize);
@@ -43,7 +43,7 @@ pub fn reduce<O: Operation>(op: O, input: &[O::Element]) -> O::Output {
         })
         .collect();
     let mut chains = chains(op, &tiles.concat(), shape.threads() as usize);
-    op.finish(by_pairs(op, &mut chains))
+    op.finish_of(by_pairs(op, &mut chains), input.len() as u64)
 }
 
 /// Combines `input` from the first element to the last, in chunks: a plain loop, of which the compiler

@@ -39,7 +39,7 @@ where
             places.clear();
             places.resize(count, op.identity());
             take_run(op, places, row, 0);
-            op.finish(by_pairs(op, places))
+            op.finish_of(by_pairs(op, places), columns as u64)
         })
         .collect()
 }

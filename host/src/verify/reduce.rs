@@ -10,7 +10,7 @@ use cuda_std::{bf16, f16};
 use gridsync_kernels::entry::reduce::Reducible;
 use gridsync_kernels::op::{
     And, ArgMax, ArgMin, CompensatedSum, Compose, Count, Max, Min, Operation, Or, Product,
-    ProductModulo, Sum, Xor,
+    ProductModulo, Sum, WideSum, Xor,
 };
 use std::fmt::Debug;
 
@@ -130,6 +130,7 @@ kinds! {
     "sum" Sum Values: f32, f32 => f64, f64, i32 => i64, u32 => u64, i64, u64,
         f16 => f32, f16 => f64, bf16 => f32, bf16 => f64;
     "sum" CompensatedSum Values: f32, f64;
+    "sum" WideSum Values: i64, u64;
     "prod" Product Factors: f32, f32 => f64, f64, i32 => i64, u32 => u64, i64, u64,
         f16 => f32, f16 => f64, bf16 => f32, bf16 => f64;
     "min" Min Values: f32, f64, i32, u32, i64, u64, f16 => f32, bf16 => f32;

@@ -3,10 +3,10 @@
 use crate::grid::{self, reduce::Workspace};
 use crate::op::{
     And, ArgMax, ArgMin, CompensatedSum, Compose, Count, Max, Min, Or, Product, ProductModulo, Sum,
-    Xor,
+    WideSum, Xor,
 };
 #[cfg(not(target_arch = "nvptx64"))]
-use crate::op::Operation;
+use crate::op::{Mean, Operation, Total};
 use cuda_std::prelude::*;
 use cuda_std::{bf16, f16};
 
@@ -40,6 +40,19 @@ pub unsafe trait Reducible: Operation {
         self,
         common: Arguments<Self::Element>,
     ) -> <Self::Kernel as cuda_std::launch::Kernel>::Args;
+}
+
+// SAFETY: the kernel reduces by the sum, and the mean has its accumulators.
+#[cfg(not(target_arch = "nvptx64"))]
+unsafe impl<O: Reducible + Operation<Output: Total>> Reducible for Mean<O> {
+    type Kernel = O::Kernel;
+
+    fn arguments(
+        self,
+        common: Arguments<O::Element>,
+    ) -> <O::Kernel as cuda_std::launch::Kernel>::Args {
+        self.sum().arguments(common)
+    }
 }
 
 /// The operation of a kernel: the kernel's parameter, if it has one.
@@ -100,6 +113,8 @@ kernels! {
     reduce_sum_u32_in_u64: Sum<u32, u64>, u32;
     reduce_sum_i64: Sum<i64>, i64;
     reduce_sum_u64: Sum<u64>, u64;
+    reduce_sum_i64_in_i128: WideSum<i64>, i64;
+    reduce_sum_u64_in_i128: WideSum<u64>, u64;
     reduce_sum_f16_in_f32: Sum<f16, f32>, f16;
     reduce_sum_f16_in_f64: Sum<f16, f64>, f16;
     reduce_sum_bf16_in_f32: Sum<bf16, f32>, bf16;

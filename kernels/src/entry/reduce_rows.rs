@@ -4,7 +4,7 @@
 use crate::grid::reduce::{Batch, Workspace, reduce_long_rows, reduce_short_rows};
 use crate::op::{Max, Min, Sum};
 #[cfg(not(target_arch = "nvptx64"))]
-use crate::op::Operation;
+use crate::op::{Mean, Operation, Total};
 use cuda_std::prelude::*;
 use cuda_std::{bf16, f16};
 
@@ -52,6 +52,27 @@ pub unsafe trait RowReducible: Operation {
         self,
         common: LongArguments<Self::Element>,
     ) -> <Self::Long as cuda_std::launch::Kernel>::Args;
+}
+
+// SAFETY: the kernels reduce by the sum, and the mean has its accumulators.
+#[cfg(not(target_arch = "nvptx64"))]
+unsafe impl<O: RowReducible + Operation<Output: Total>> RowReducible for Mean<O> {
+    type Short = O::Short;
+    type Long = O::Long;
+
+    fn short_arguments(
+        self,
+        common: ShortArguments<O::Element>,
+    ) -> <O::Short as cuda_std::launch::Kernel>::Args {
+        self.sum().short_arguments(common)
+    }
+
+    fn long_arguments(
+        self,
+        common: LongArguments<O::Element>,
+    ) -> <O::Long as cuda_std::launch::Kernel>::Args {
+        self.sum().long_arguments(common)
+    }
 }
 
 macro_rules! kernels {

@@ -6,7 +6,9 @@
 //!
 //! | operation | elements → accumulator | result |
 //! |---|---|---|
-//! | [`Sum`], [`Product`] | f32 → f32 or f64; f64 → f64; f16, bf16 → f32 or f64; i32 → i64; u32 → u64; i64; u64 | integers wrap around at 64 bits |
+//! | [`Sum`], [`Product`] | f32 → f32 or f64; f64 → f64; f16, bf16 → f32 or f64; i32 → i64 or i32; u32 → u64 or u32; i64; u64 | integers wrap around in the type that they are accumulated in |
+//! | [`WideSum`] | i64, u64 → i128 | exact |
+//! | [`Mean`] | as the sum in it | the sum divided by the number of elements |
 //! | [`CompensatedSum`] | f32, f64 → [`Compensated`] | as accurate as a sum in twice the precision |
 //! | [`ProductModulo`] | i32, u32, i64, u64 → u32 | the residue of the product, by a modulus up to 2^32 |
 //! | [`Min`], [`Max`] | all types; f16, bf16 → f32 | NaN if any element is NaN; −0 < +0 |
@@ -21,16 +23,19 @@ mod affine;
 mod argument;
 mod carried;
 mod compensated;
+mod mean;
 mod modulo;
 mod number;
 mod operations;
 mod recurrence;
 mod segments;
+mod wide_sum;
 
 pub use affine::{Affine, Compose};
 pub use argument::{ArgMax, ArgMin, Indexed};
 pub use carried::{Carried, Halves};
 pub use compensated::{Compensated, CompensatedSum};
+pub use mean::{Mean, Total};
 #[cfg(not(target_arch = "nvptx64"))]
 pub use modulo::ModulusError;
 pub use modulo::{Integer, ProductModulo};
@@ -38,6 +43,7 @@ pub use number::{Bits, Number, Widen};
 pub use operations::{And, Count, Max, Min, Or, Product, Sum, Xor};
 pub use recurrence::Recurrence;
 pub use segments::{InSegments, Segment, Segments};
+pub use wide_sum::WideSum;
 
 use cuda_std::memory::Scalar;
 
@@ -61,6 +67,10 @@ pub trait Operation: Copy + Send + Sync + 'static {
     /// and not for floating-point sums. Those who combine exact ones need keep to no tree. If in doubt,
     /// `false`.
     const EXACT: bool = false;
+
+    /// Whether the result depends on the number of elements, which [`finish_of`](Self::finish_of) is told.
+    /// Then only reductions give it, not scans.
+    const NEEDS_LEN: bool = false;
 
     /// The identity: `combine(identity(), a)` and `combine(a, identity())` are `a`, in that whatever
     /// is made of it has the same bits.
@@ -91,4 +101,10 @@ pub trait Operation: Copy + Send + Sync + 'static {
     /// The result, of what all elements combine to. Here a floating-point operation gives every NaN
     /// the same bits: which ones arithmetic leaves depends on the processor.
     fn finish(self, all: Self::Accumulator) -> Self::Output;
+
+    /// The result of a reduction of `len` elements, on the host: [`finish`](Self::finish), unless the
+    /// operation [needs the length](Self::NEEDS_LEN).
+    fn finish_of(self, all: Self::Accumulator, _len: u64) -> Self::Output {
+        self.finish(all)
+    }
 }

@@ -65,6 +65,7 @@ mod fresh;
 mod huge;
 mod kendall;
 mod ladder;
+mod mean;
 mod parts;
 mod range_sum;
 mod reduce;

@@ -11,7 +11,7 @@ use gridsync_kernels::entry::reduce::Reducible;
 use gridsync_kernels::grid::reduce::Shape;
 use gridsync_kernels::op::{
     And, ArgMax, ArgMin, CompensatedSum, Compose, Count, Max, Min, Or, Product, ProductModulo, Sum,
-    Xor,
+    WideSum, Xor,
 };
 use gridsync_tests::devices::{emulator, emulator_under, with_cuda};
 use gridsync_tests::oracle::{self, Plain};
@@ -180,6 +180,8 @@ matrix! {
     sum_u32_in_u64: "sum" Sum<u32, u64>, Values;
     sum_i64: "sum" Sum<i64>, Values;
     sum_u64: "sum" Sum<u64>, Values;
+    sum_i64_in_i128: "sum" WideSum<i64>, Values;
+    sum_u64_in_i128: "sum" WideSum<u64>, Values;
     sum_f16_in_f32: "sum" Sum<f16, f32>, Values;
     sum_f16_in_f64: "sum" Sum<f16, f64>, Values;
     sum_bf16_in_f32: "sum" Sum<bf16, f32>, Values;

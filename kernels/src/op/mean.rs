@@ -1,0 +1,155 @@
+//! The mean: a sum, divided by the number of elements.
+
+use super::Operation;
+
+/// The mean of the elements that `O` sums up; none of an empty array.
+///
+/// It is the sum divided in f64. Of integers it is the true mean, rounded once, as long as the sum does
+/// not wrap around: [`WideSum`](super::WideSum) never does. The division needs the number of elements,
+/// so that it belongs to reductions: those of a whole array, and those of the rows of a matrix.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Mean<O>(O);
+
+impl<O> Mean<O> {
+    /// The mean of what `sum` sums up.
+    #[must_use]
+    pub const fn new(sum: O) -> Self {
+        Self(sum)
+    }
+
+    /// What sums it up.
+    #[cfg(not(target_arch = "nvptx64"))]
+    pub(crate) fn sum(self) -> O {
+        self.0
+    }
+}
+
+impl<O: Operation<Output: Total>> Operation for Mean<O> {
+    type Element = O::Element;
+    type Accumulator = O::Accumulator;
+    type Output = Option<f64>;
+    const COMMUTATIVE: bool = O::COMMUTATIVE;
+    const EXACT: bool = O::EXACT;
+    const NEEDS_LEN: bool = true;
+
+    #[inline(always)]
+    fn identity(self) -> O::Accumulator {
+        self.0.identity()
+    }
+
+    #[inline(always)]
+    fn lift(self, element: O::Element, index: u64) -> O::Accumulator {
+        self.0.lift(element, index)
+    }
+
+    #[inline(always)]
+    fn combine(self, a: O::Accumulator, b: O::Accumulator) -> O::Accumulator {
+        self.0.combine(a, b)
+    }
+
+    #[inline(always)]
+    fn take(self, all: O::Accumulator, element: O::Element, index: u64) -> O::Accumulator {
+        self.0.take(all, element, index)
+    }
+
+    /// None: it takes the number of elements, which [`finish_of`](Operation::finish_of) is told.
+    fn finish(self, _all: O::Accumulator) -> Option<f64> {
+        None
+    }
+
+    fn finish_of(self, all: O::Accumulator, len: u64) -> Option<f64> {
+        (len > 0).then(|| self.0.finish(all).divided_by(len))
+    }
+}
+
+/// A sum that can be divided by a number of elements.
+pub trait Total: Copy {
+    /// The sum divided by `len`, which is more than 0. An integer is rounded once, to the nearest f64; a
+    /// floating-point sum is divided in f64.
+    fn divided_by(self, len: u64) -> f64;
+}
+
+macro_rules! totals {
+    ($($ty:ty: $divide:expr;)*) => {$(
+        impl Total for $ty {
+            fn divided_by(self, len: u64) -> f64 {
+                let divide: fn($ty, u64) -> f64 = $divide;
+                divide(self, len)
+            }
+        }
+    )*};
+}
+totals! {
+    f32: |sum, len| f64::from(sum) / len as f64;
+    f64: |sum, len| sum / len as f64;
+    i64: |sum, len| quotient(sum.into(), len);
+    u64: |sum, len| quotient(sum.into(), len);
+    i128: quotient;
+}
+
+/// `sum / len`, rounded once.
+fn quotient(sum: i128, len: u64) -> f64 {
+    if sum == 0 {
+        return 0.0;
+    }
+    // As many bits as there is room for: 64 at least, more than an f64 has. The last one is set if there
+    // is a remainder, so that the conversion rounds to the right side.
+    let magnitude = sum.unsigned_abs();
+    let shift = magnitude.leading_zeros();
+    let (shifted, len) = (magnitude << shift, u128::from(len));
+    let bits = shifted / len | u128::from(shifted % len != 0);
+    // A power of two, so that nothing is rounded again.
+    let scale = f64::from_bits(u64::from(1023 - shift) << 52);
+    let mean = bits as f64 * scale;
+    if sum < 0 { -mean } else { mean }
+}
+
+#[cfg(all(test, not(target_arch = "nvptx64")))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quotient_is_rounded_once_to_the_nearest() {
+        let half_above = (1i128 << 54) + 2; // 2^54 + 2 lies halfway between two f64.
+        assert_eq!(quotient(half_above, 1), (1u64 << 54) as f64, "ties to even");
+        assert_eq!(quotient(3 * half_above + 1, 3), ((1u64 << 54) + 4) as f64);
+        assert_eq!(
+            quotient(-(3 * half_above + 1), 3),
+            -((1u64 << 54) as f64) - 4.0
+        );
+        assert_eq!(quotient(10, 4), 2.5);
+        assert_eq!(quotient(-1, 3), -1.0 / 3.0);
+        assert_eq!(quotient(0, 7), 0.0);
+        assert_eq!(quotient(1, u64::MAX), 2f64.powi(-64));
+        assert_eq!(quotient(i128::from(u64::MAX), 1), 2f64.powi(64));
+        assert_eq!(quotient(i128::from(u64::MAX) << 40, 1 << 40), 2f64.powi(64));
+    }
+
+    #[test]
+    fn a_quotient_lies_between_those_of_its_neighbours() {
+        // An f64 is the nearest to a/b if the halfway points to its neighbours lie on both sides.
+        let mut state = 1u64;
+        let mut drawn = || {
+            state = state
+                .wrapping_mul(0x5851_F42D_4C95_7F2D)
+                .wrapping_add(0x1405_7B7E_F767_814F);
+            state ^ state >> 33
+        };
+        for _ in 0..100_000 {
+            // Small enough for the products below.
+            let (sum, len) = (i128::from(drawn() >> 4), (drawn() >> 44) + 1);
+            let mean = quotient(sum, len);
+            let twice = |x: f64, y: f64| {
+                // (x + y) / 2 compared with sum / len, scaled so that all are integers.
+                let scale = 2f64.powi(40);
+                let halfway = ((x * scale) as i128 + (y * scale) as i128) * i128::from(len);
+                halfway.cmp(&(2 * (sum << 40)))
+            };
+            assert!(twice(mean, mean.next_up()).is_ge(), "{sum} / {len}: {mean}");
+            assert!(
+                twice(mean, mean.next_down()).is_le(),
+                "{sum} / {len}: {mean}"
+            );
+        }
+    }
+}
