@@ -21,15 +21,24 @@ pub(crate) struct Args {
     out: PathBuf,
 }
 
-/// One executable that cargo built.
+/// A file that cargo built and that runs without a compiler.
 #[derive(Debug, PartialEq, Eq)]
-struct Executable {
+struct Built {
     path: PathBuf,
-    /// `package.kind.target`, unique in the workspace.
+    /// `package.kind.target`, unique in the workspace; of a library the name of its file, by which tests
+    /// look for it beside them.
     name: String,
     /// The folder of its package.
     package: PathBuf,
-    is_test: bool,
+    what: What,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum What {
+    Program,
+    Test,
+    /// Loaded by tests at run time.
+    Library,
 }
 
 pub(crate) fn run(args: &Args) -> Result<Outcome> {
@@ -47,15 +56,18 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
     let program = build(&["build", "--package=gridsync", "--bin=gridsync"])?;
     let program = program
         .iter()
-        .find(|built| !built.is_test)
+        .find(|built| built.what == What::Program)
         .context("cargo built no program")?;
     install(&program.path, &out.join("gridsync"))?;
 
     let not_here = ["--exclude=xtask", "--exclude=gridsync-cuda-builder"];
     let tests = build(&[&["test", "--workspace", "--no-run"], &not_here[..]].concat())?;
     let mut list = String::new();
-    for test in tests.iter().filter(|built| built.is_test) {
+    for test in tests.iter().filter(|built| built.what != What::Program) {
         install(&test.path, &out.join("test-executables").join(&test.name))?;
+        if test.what == What::Library {
+            continue;
+        }
         let package = test.package.strip_prefix(root()).unwrap_or(&test.package);
         fs::create_dir_all(out.join(package))?;
         list += &format!("{} {}\n", test.name, package.display());
@@ -91,8 +103,8 @@ fn may_go(out: &Path) -> Result<bool> {
     Ok(out.join("test-executables").is_dir() || fs::read_dir(out)?.next().is_none())
 }
 
-/// Runs cargo for the release profile and returns the executables it says it built.
-fn build(args: &[&str]) -> Result<Vec<Executable>> {
+/// Runs cargo for the release profile and returns what it says it built.
+fn build(args: &[&str]) -> Result<Vec<Built>> {
     let output = cargo()
         .args(args)
         .args(["--release", "--message-format=json-render-diagnostics"])
@@ -100,11 +112,11 @@ fn build(args: &[&str]) -> Result<Vec<Executable>> {
         .output()
         .context("cannot run cargo")?;
     ensure!(output.status.success(), "`cargo {}` failed", args.join(" "));
-    Ok(executables(&String::from_utf8_lossy(&output.stdout)))
+    Ok(runnable(&String::from_utf8_lossy(&output.stdout)))
 }
 
 /// Reads cargo's messages (The Cargo Book, "External tools", "Artifact messages").
-fn executables(messages: &str) -> Vec<Executable> {
+fn runnable(messages: &str) -> Vec<Built> {
     let read = |line: &str| {
         let message: Value = serde_json::from_str(line).ok()?;
         let package = Path::new(message["manifest_path"].as_str()?).parent()?;
@@ -114,16 +126,24 @@ fn executables(messages: &str) -> Vec<Executable> {
             // Its tests are linked to libraries of the compiler.
             return None;
         }
-        Some(Executable {
-            path: message["executable"].as_str()?.into(),
-            name: format!(
-                "{}.{}.{}",
-                package.file_name()?.to_string_lossy(),
-                kind,
-                target["name"].as_str()?
-            ),
+        let package_name = package.file_name()?.to_string_lossy();
+        let name = format!("{package_name}.{kind}.{}", target["name"].as_str()?);
+        let (path, name, what) = match message["executable"].as_str() {
+            Some(path) if message["profile"]["test"].as_bool()? => (path, name, What::Test),
+            Some(path) => (path, name, What::Program),
+            None => {
+                let files = message["filenames"].as_array()?;
+                let mut files = files.iter().filter_map(Value::as_str);
+                let path = files.find(|path| path.ends_with(".so"))?;
+                let name = Path::new(path).file_name()?.to_string_lossy();
+                (path, name.into_owned(), What::Library)
+            }
+        };
+        Some(Built {
+            path: path.into(),
+            name,
             package: package.to_owned(),
-            is_test: message["profile"]["test"].as_bool()?,
+            what,
         })
     };
     messages.lines().filter_map(read).collect()
@@ -172,23 +192,28 @@ mod tests {
     }
 
     #[test]
-    fn only_executables_that_run_without_a_compiler_are_taken() {
-        let messages = r#"{"reason":"compiler-artifact","manifest_path":"/w/host/Cargo.toml","target":{"kind":["lib"],"name":"gridsync"},"profile":{"test":false},"executable":null}
+    fn only_what_runs_without_a_compiler_is_taken() {
+        let messages = r#"{"reason":"compiler-artifact","manifest_path":"/w/host/Cargo.toml","target":{"kind":["lib"],"name":"gridsync"},"profile":{"test":false},"filenames":["/w/target/release/libgridsync.rlib"],"executable":null}
+{"reason":"compiler-artifact","manifest_path":"/w/fake/Cargo.toml","target":{"kind":["cdylib","rlib"],"name":"fake"},"profile":{"test":false},"filenames":["/w/target/release/libfake.so","/w/target/release/libfake.rlib"],"executable":null}
 {"reason":"compiler-artifact","manifest_path":"/w/host/Cargo.toml","target":{"kind":["lib"],"name":"gridsync"},"profile":{"test":true},"executable":"/w/target/release/deps/gridsync-1"}
 {"reason":"compiler-artifact","manifest_path":"/w/host/Cargo.toml","target":{"kind":["bin"],"name":"gridsync"},"profile":{"test":false},"executable":"/w/target/release/gridsync"}
 {"reason":"compiler-artifact","manifest_path":"/w/macros/Cargo.toml","target":{"kind":["proc-macro"],"name":"macros"},"profile":{"test":true},"executable":"/w/target/release/deps/macros-1"}
 not json
 {"reason":"build-finished","success":true}"#;
-        let found = executables(messages);
+        let found = runnable(messages);
         let names: Vec<_> = found
             .iter()
-            .map(|built| (built.name.as_str(), built.is_test))
+            .map(|built| (built.name.as_str(), built.what))
             .collect();
         assert_eq!(
             names,
-            [("host.lib.gridsync", true), ("host.bin.gridsync", false)]
+            [
+                ("libfake.so", What::Library),
+                ("host.lib.gridsync", What::Test),
+                ("host.bin.gridsync", What::Program)
+            ]
         );
-        assert_eq!(found[0].package, Path::new("/w/host"));
+        assert_eq!(found[1].package, Path::new("/w/host"));
     }
 
     /// A bundle with two test executables, one of which fails, hangs or dies as `second` says.

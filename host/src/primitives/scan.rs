@@ -323,6 +323,20 @@ where
         Ok(())
     }
 
+    /// Takes back the last [`launch_next`](Self::launch_next), so that the next one scans its part again:
+    /// what it went on from is still there. Once, and only if that one succeeded and its part was not empty.
+    pub(crate) fn take_back(&mut self, went_on: bool) {
+        self.left = match self.left {
+            Some(in_second) if went_on => Some(!in_second),
+            _ => None,
+        };
+    }
+
+    /// Whether the next [`launch_next`](Self::launch_next) goes on from another one.
+    pub(crate) fn goes_on(&self) -> bool {
+        self.left.is_some()
+    }
+
     /// Ends a long array: the next [`launch_next`](Self::launch_next) begins another one.
     pub fn end(&mut self) {
         self.left = None;

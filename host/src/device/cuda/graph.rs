@@ -83,12 +83,12 @@ impl<'a> Capturing<'a> {
 
     /// Ends the capture, and gives its graph.
     fn end(&mut self) -> Result<Graph, DeviceError> {
-        self.open = false;
         let mut graph = Graph(ptr::null_mut());
         // SAFETY: the stream is live and captures; the handle is there to be written.
         let ended =
             unsafe { libcuda::cuStreamEndCapture(self.cuda.raw_stream(), &raw mut graph.0) };
         DeviceError::check(ended, || "recording a graph".into())?;
+        self.open = false;
         Ok(graph)
     }
 
@@ -106,8 +106,10 @@ impl<'a> Capturing<'a> {
 
 impl Drop for Capturing<'_> {
     fn drop(&mut self) {
-        if self.open && self.cuda.enter().is_ok() {
-            // The work failed, and that is the error to tell.
+        if self.open {
+            // The work failed, or ending the capture did, and that is the error to tell. The stream must
+            // not capture on.
+            let _current = self.cuda.enter();
             drop(self.end());
         }
         self.close();

@@ -191,13 +191,16 @@ impl Backend for Cuda {
         let entered = self.gate.either();
         if let Some(capture) = entered.recorded() {
             lock(&capture.freed).push(address);
-        } else if self.enter().is_ok() {
+        } else {
+            // The context may be current even if this fails.
+            let _current = self.enter();
             // SAFETY: the caller gives an address from `alloc` that is freed only now; the work that
-            // may use it is waited for first. A failure is that of an earlier call.
-            let _lost = unsafe {
-                libcuda::cuStreamSynchronize(self.raw_stream()).ok().is_ok()
-                    && libcuda::cuMemFree_v2(address).ok().is_ok()
-            };
+            // may use it is waited for first, here and by the driver. A failure is that of an earlier
+            // call.
+            unsafe {
+                let _waited = libcuda::cuStreamSynchronize(self.raw_stream());
+                let _lost = libcuda::cuMemFree_v2(address);
+            }
         }
     }
 
@@ -333,10 +336,9 @@ impl Drop for Cuda {
     fn drop(&mut self) {
         // What the fields own can only be given back with the context current and idle. After a
         // fault neither works, and the driver takes everything back when the process ends.
-        if self.enter().is_ok() {
-            // SAFETY: the stream is still there: fields drop after this.
-            let _lost = unsafe { libcuda::cuStreamSynchronize(self.raw_stream()) };
-        }
+        let _current = self.enter();
+        // SAFETY: the stream is still there: fields drop after this.
+        let _lost = unsafe { libcuda::cuStreamSynchronize(self.raw_stream()) };
     }
 }
 

@@ -52,7 +52,7 @@ impl<O: Scannable<Element: Pod, Output: Pod>> PartScanner<O> {
     /// Scans the next part into `results`, of the same length.
     ///
     /// # Errors
-    /// Those of the device.
+    /// Those of the device. The part counts as not scanned then, and may be tried again.
     ///
     /// # Panics
     /// If the two differ in length, or are longer than a [`part`](Self::part).
@@ -66,12 +66,16 @@ impl<O: Scannable<Element: Pod, Output: Pod>> PartScanner<O> {
         let (from, to) = (&self.elements, &mut self.results);
         if self.is_whole {
             self.scanner.launch(from, to, self.form)?;
-        } else {
-            let range = 0..elements.len();
-            self.scanner
-                .launch_next(from, range.clone(), to, range, self.form)?;
+            return self.results.download_to(0, results);
         }
-        self.results.download_to(0, results)
+        let (went_on, range) = (self.scanner.goes_on(), 0..elements.len());
+        self.scanner
+            .launch_next(from, range.clone(), to, range, self.form)?;
+        let copied = self.results.download_to(0, results);
+        if copied.is_err() && !elements.is_empty() {
+            self.scanner.take_back(went_on);
+        }
+        copied
     }
 }
 

@@ -1,0 +1,127 @@
+//! Each call of the driver fails in turn, while each primitive runs: there is an error, no wrong result
+//! then or later, and nothing that is not given back.
+
+#[macro_use]
+#[path = "../fake_driver/mod.rs"]
+mod fake_driver;
+mod scenarios;
+
+use fake_driver::controls::Controls;
+use gridsync::device::{Device, DeviceError};
+use scenarios::{KERNELS, SCENARIOS, Scenario};
+
+/// Calls that are also made where nobody can be told of a failure, when something is dropped.
+const UNSEEN: [&str; 2] = ["cuCtxSetCurrent", "cuStreamSynchronize"];
+
+/// Runs a scenario while call number `at` fails by itself. Gives that call, if it was reached.
+fn fails_once(
+    controls: &Controls,
+    scenario: &Scenario,
+    expected: &[u8],
+    at: u64,
+) -> Option<String> {
+    controls.fail(at, false);
+    let mut errors = Vec::new();
+    let mut device = Device::cuda(0, KERNELS);
+    while let Err(error) = device {
+        errors.push(error);
+        device = Device::cuda(0, KERNELS);
+    }
+    let device = device.expect("it has been opened");
+    let mut work = (scenario.begin)(&device);
+    while let Err(error) = work {
+        errors.push(error);
+        work = (scenario.begin)(&device);
+    }
+    let mut work = work.expect("it has begun");
+    // After an error the same once more.
+    loop {
+        match work() {
+            Ok(result) => {
+                let failed = controls.failed();
+                let what = format!("{}: call {at}, {failed:?}, failed", scenario.name);
+                assert!(result == expected, "{what}: a wrong result");
+                break;
+            }
+            Err(error) => errors.push(error),
+        }
+        assert!(errors.len() < 3, "{}: call {at}: {errors:?}", scenario.name);
+    }
+    drop(work);
+    drop(device);
+    let failed = controls.failed();
+    let what = format!("{}: call {at}, {failed:?}, failed", scenario.name);
+    // One failure is one error, with nothing to follow.
+    match &failed {
+        Some(call) if UNSEEN.contains(&&**call) => assert!(errors.len() <= 1, "{what}: {errors:?}"),
+        _ => assert_eq!(
+            errors.len(),
+            usize::from(failed.is_some()),
+            "{what}: {errors:?}"
+        ),
+    }
+    assert_eq!(controls.live(), "", "{what}: not given back");
+    failed
+}
+
+/// The same where the context is lost with that call: everything after it fails.
+fn fails_for_good(controls: &Controls, scenario: &Scenario, expected: &[u8], at: u64) -> bool {
+    controls.fail(at, true);
+    let run = || -> Result<(), DeviceError> {
+        let device = Device::cuda(0, KERNELS)?;
+        let mut work = (scenario.begin)(&device)?;
+        let mut lost = false;
+        for _ in 0..2 {
+            match work() {
+                Ok(result) => {
+                    assert!(!lost, "{}: call {at}: a result after all", scenario.name);
+                    assert!(result == expected, "{}: call {at}", scenario.name);
+                }
+                Err(_) => lost = true,
+            }
+        }
+        match lost {
+            true => device.synchronize(),
+            false => Ok(()),
+        }
+    };
+    let done = run();
+    let Some(call) = controls.failed() else {
+        assert!(done.is_ok(), "{}: {done:?}", scenario.name);
+        assert_eq!(controls.live(), "", "{}: not given back", scenario.name);
+        return false;
+    };
+    let what = format!("{}: call {at}, {call}", scenario.name);
+    assert!(
+        done.is_err() || UNSEEN.contains(&&*call),
+        "{what}: no error"
+    );
+    assert!(Device::cuda(0, KERNELS).is_err(), "{what}: it opens again");
+    controls.forget();
+    true
+}
+
+/// One test, since the driver's failures are those of the whole process.
+#[test]
+fn whichever_call_fails_there_is_an_error_and_no_wrong_result_and_nothing_leaks() {
+    let controls = Controls::new();
+    let mut table = String::from("calls that failed in turn, once and for good:\n");
+    let mut all = 0;
+    for scenario in SCENARIOS {
+        let expected = (scenario.expected)();
+        let points = (1..).find(|&at| fails_once(&controls, scenario, &expected, at).is_none());
+        let points = points.expect("there is an end to it") - 1;
+        let sticky = (1..=points)
+            .filter(|&at| fails_for_good(&controls, scenario, &expected, at))
+            .count();
+        assert!(
+            points > 20,
+            "{} is reached by {points} failures",
+            scenario.name
+        );
+        assert_eq!(sticky as u64, points, "{}", scenario.name);
+        table += &format!("{:32} {points:4} {sticky:4}\n", scenario.name);
+        all += points + sticky as u64;
+    }
+    println!("{table}{all} in all");
+}

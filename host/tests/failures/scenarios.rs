@@ -1,0 +1,367 @@
+//! The primitives at work, and what they should give.
+
+use bytemuck::Pod;
+use gridsync::device::cuda::PtxImage;
+use gridsync::device::{Device, DeviceError};
+use gridsync::primitives::kendall::{Correlatable, KendallError, Method, kendall_on_cpu};
+use gridsync::primitives::range_sum::{RangeSumError, range_sums_on_cpu};
+use gridsync::primitives::reduce::reduce_on_cpu;
+use gridsync::primitives::reduce_rows::reduce_rows_on_cpu;
+use gridsync::primitives::scan::{Design, Form, scan_on_cpu};
+use gridsync::primitives::select::{FirstOfRun, Within, positions_on_cpu, select_on_cpu};
+use gridsync::primitives::{
+    Correlator, Kendall, PartScanner, PartSelector, RangeSums, Reducer, RowReducer, Scanner,
+    Wanted, kendall_in_parts, range_sums_in_parts, select_in_parts,
+};
+use gridsync_kernels::op::{ArgMin, Indexed, Mean, Sum, WideSum};
+
+/// The kernels that the fake driver runs. It goes by their names.
+pub(crate) const KERNELS: &[PtxImage] = &[PtxImage {
+    compute: 90,
+    text: ptx!("sm_90":
+        reduce_sum_f32 reduce_sum_u64 reduce_sum_i64_in_i128 reduce_argmin_f64
+        reduce_short_rows_sum_f32 reduce_long_rows_sum_f32 scan_sum_f32 scan_bulk_sum_f32
+        scan_sum_i32_in_i64 select_f32 unique_f32 range_sum_f32 range_sum_i64 kendall_pairs_f32
+        kendall_place_f32 kendall_order_f64 kendall_rank_f64 kendall_tiles kendall_runs
+        kendall_ties_of_keys kendall_ties_of_ranks merge_sort_tiles merge_sort_runs
+    ),
+}];
+
+/// What a run of a primitive gave, as bytes.
+pub(crate) type Bytes = Vec<u8>;
+
+/// A primitive at work: each call runs it, or goes on where it failed.
+pub(crate) type Work = Box<dyn FnMut() -> Result<Bytes, DeviceError>>;
+
+/// A primitive, and what it should give.
+pub(crate) struct Scenario {
+    pub(crate) name: &'static str,
+    pub(crate) begin: fn(&Device) -> Result<Work, DeviceError>,
+    pub(crate) expected: fn() -> Bytes,
+}
+
+fn bytes<T: Pod>(values: &[T]) -> Bytes {
+    bytemuck::cast_slice(values).to_vec()
+}
+
+/// Numbers with runs of equal ones, whose sums round.
+fn floats(len: usize) -> Vec<f32> {
+    (0..len)
+        .map(|i| ((i / 2 * 37) % 101) as f32 * 0.37 - 11.0)
+        .collect()
+}
+
+fn wide(len: usize) -> Vec<f64> {
+    floats(len).into_iter().map(f64::from).collect()
+}
+
+fn of_kendall(kendall: &Kendall) -> Bytes {
+    let Kendall {
+        discordant,
+        ties_x,
+        ties_y,
+        ..
+    } = kendall;
+    bytes(&[kendall.tau.to_bits(), *discordant, *ties_x, *ties_y])
+}
+
+fn device_error(error: KendallError) -> DeviceError {
+    match error {
+        KendallError::Device(error) => error,
+        other => panic!("the arrays can be correlated: {other}"),
+    }
+}
+
+fn range_error(error: RangeSumError) -> DeviceError {
+    match error {
+        RangeSumError::Device(error) => error,
+        other => panic!("all queries are ranges: {other}"),
+    }
+}
+
+const QUERIES: [[u64; 2]; 4] = [[0, 1200], [17, 18], [1000, 1199], [3, 3]];
+const SUM: Sum<f32> = Sum::new();
+
+pub(crate) const SCENARIOS: &[Scenario] = &[
+    Scenario {
+        name: "reduce",
+        begin: |device| {
+            let input = device.upload(&floats(9000))?;
+            let mut sum = Reducer::with(SUM, device)?;
+            Ok(Box::new(move || Ok(bytes(&[sum.reduce(&input)?]))))
+        },
+        expected: || bytes(&[reduce_on_cpu(SUM, &floats(9000))]),
+    },
+    Scenario {
+        name: "argmin",
+        begin: |device| {
+            let input = device.upload(&wide(9000))?;
+            let mut least = Reducer::<ArgMin<f64>>::new(device)?;
+            let index = |found: Option<Indexed<f64>>| found.map(|x| x.index);
+            Ok(Box::new(move || {
+                Ok(bytes(&[index(least.reduce(&input)?).unwrap_or(u64::MAX)]))
+            }))
+        },
+        expected: || {
+            let found = reduce_on_cpu(ArgMin::<f64>::new(), &wide(9000));
+            bytes(&[found.expect("there are elements").index])
+        },
+    },
+    Scenario {
+        name: "mean of 64-bit integers",
+        begin: |device| {
+            let input = device.upload(&[i64::MAX; 3000])?;
+            let mut mean = Reducer::<Mean<WideSum<i64>>>::new(device)?;
+            Ok(Box::new(move || {
+                Ok(bytes(&[mean.reduce(&input)?.unwrap_or(0.0)]))
+            }))
+        },
+        expected: || bytes(&[i64::MAX as f64]),
+    },
+    Scenario {
+        name: "a graph of a reduction",
+        begin: |device| {
+            let (device, input) = (device.clone(), device.upload(&[3u64; 7000])?);
+            let mut sum = Reducer::<Sum<u64>>::new(&device)?;
+            Ok(Box::new(move || {
+                let graph = device.record(|| sum.launch(&input))?;
+                // SAFETY: the reducer and the input outlive the graph.
+                unsafe { graph.launch()? };
+                Ok(bytes(&[sum.result()?]))
+            }))
+        },
+        expected: || bytes(&[21_000u64]),
+    },
+    Scenario {
+        name: "time",
+        begin: |device| {
+            let (device, input) = (device.clone(), device.upload(&[3u64; 700])?);
+            let mut sum = Reducer::<Sum<u64>>::new(&device)?;
+            Ok(Box::new(move || {
+                let time = device.time(|| sum.launch(&input))?;
+                Ok([bytes(&[time]), bytes(&[sum.result()?])].concat())
+            }))
+        },
+        expected: || [bytes(&[1500.0f64]), bytes(&[2100u64])].concat(),
+    },
+    Scenario {
+        name: "rows, short",
+        begin: |device| {
+            let input = device.upload(&floats(9 * 100))?;
+            let mut rows = RowReducer::with(SUM, device, 9, 100)?;
+            Ok(Box::new(move || Ok(bytes(&rows.reduce(&input)?))))
+        },
+        expected: || bytes(&reduce_rows_on_cpu(SUM, &floats(9 * 100), 9, 100)),
+    },
+    Scenario {
+        name: "rows, long",
+        begin: |device| {
+            let input = device.upload(&floats(2 * 9000))?;
+            let mut rows = RowReducer::with(SUM, device, 2, 9000)?;
+            Ok(Box::new(move || Ok(bytes(&rows.reduce(&input)?))))
+        },
+        expected: || bytes(&reduce_rows_on_cpu(SUM, &floats(2 * 9000), 2, 9000)),
+    },
+    Scenario {
+        name: "scan",
+        begin: |device| {
+            let input = device.upload(&floats(1500))?;
+            let mut output = device.alloc(1500)?;
+            // It has to grow.
+            let mut scanner = Scanner::with(SUM, device, 0)?;
+            Ok(Box::new(move || {
+                scanner.launch(&input, &mut output, Form::Inclusive)?;
+                Ok(bytes::<f32>(&output.download()?))
+            }))
+        },
+        expected: || bytes(&scan_on_cpu(SUM, &floats(1500), Form::Inclusive)),
+    },
+    Scenario {
+        name: "scan in parts, of both designs",
+        begin: |device| {
+            // A part by bulk copies, whose kernel is loaded when a scan is under way, and others.
+            let lens = [100, 8192, 5];
+            let len = lens.iter().sum();
+            let input = device.upload(&vec![1.0f32; len])?;
+            let mut output = device.alloc::<f32>(len)?;
+            let mut scanner = Scanner::with(SUM, device, 0)?.with_design(Design::Bulk)?;
+            let mut done = 0;
+            Ok(Box::new(move || {
+                while done < lens.len() {
+                    let start: usize = lens[..done].iter().sum();
+                    let part = start..start + lens[done];
+                    let form = Form::Exclusive;
+                    scanner.launch_next(&input, part.clone(), &mut output, part, form)?;
+                    done += 1;
+                }
+                let sums = output.download()?;
+                scanner.end();
+                done = 0;
+                Ok(bytes(&sums))
+            }))
+        },
+        expected: || {
+            let mut sums: Vec<f32> = (0..100 + 8192 + 5).map(|i| i as f32).collect();
+            sums[0] = -0.0;
+            bytes(&sums)
+        },
+    },
+    Scenario {
+        name: "scan through the device",
+        begin: |device| {
+            let input: Vec<i32> = (0..6000).collect();
+            let mut scanner = PartScanner::new(
+                Sum::<i32, i64>::new(),
+                device,
+                // More than there is, so that it goes on from part to part.
+                input.len() << 20,
+                Form::Inclusive,
+                0,
+            )?;
+            let (mut sums, mut done) = (vec![0i64; 6000], 0);
+            Ok(Box::new(move || {
+                while done < 6000 {
+                    let part = done..done + 2000;
+                    scanner.next(&input[part.clone()], &mut sums[part])?;
+                    done += 2000;
+                }
+                Ok(bytes(&sums))
+            }))
+        },
+        expected: || {
+            let input: Vec<i32> = (0..6000).collect();
+            bytes(&scan_on_cpu(
+                Sum::<i32, i64>::new(),
+                &input,
+                Form::Inclusive,
+            ))
+        },
+    },
+    Scenario {
+        name: "select",
+        begin: |device| {
+            let input = device.upload(&floats(1500))?;
+            let within = Within::greater_than(0.0f32);
+            Ok(Box::new(move || {
+                let kept = gridsync::primitives::select(within, &input)?;
+                Ok(bytes(&kept.download()?))
+            }))
+        },
+        expected: || bytes(&select_on_cpu(Within::greater_than(0.0f32), &floats(1500))),
+    },
+    Scenario {
+        name: "unique, through the device",
+        begin: |device| {
+            let device = device.clone();
+            Ok(Box::new(move || {
+                let (by, wanted) = (FirstOfRun::<f32>::new(), Wanted::POSITIONS);
+                let input = floats(601);
+                let found = select_in_parts(by, &device, &input, 250, wanted, |_| ())?;
+                Ok(bytes(&found.positions.expect("they were wanted")))
+            }))
+        },
+        expected: || bytes(&positions_on_cpu(FirstOfRun::<f32>::new(), &floats(601))),
+    },
+    Scenario {
+        name: "unique, one part after the other",
+        begin: |device| {
+            let (by, input) = (FirstOfRun::<f32>::new(), floats(601));
+            let mut selector = PartSelector::new(by, device, 250, Wanted::default())?;
+            let (mut kept, mut done) = (Vec::new(), 0);
+            Ok(Box::new(move || {
+                while done < input.len() {
+                    let end = input.len().min(done + 250);
+                    kept.extend(selector.next(&input[done..end])?.kept);
+                    done = end;
+                }
+                Ok(bytes(&kept))
+            }))
+        },
+        expected: || bytes(&select_on_cpu(FirstOfRun::<f32>::new(), &floats(601))),
+    },
+    Scenario {
+        name: "range sums",
+        begin: |device| {
+            let input = device.upload(&floats(1200))?;
+            let mut sums = RangeSums::<Sum<f32>>::new(device, &input)?;
+            Ok(Box::new(move || {
+                Ok(bytes(&sums.query(&QUERIES).map_err(range_error)?))
+            }))
+        },
+        expected: || {
+            let sums = range_sums_on_cpu(SUM, &floats(1200), &QUERIES);
+            bytes(&sums.expect("all are ranges"))
+        },
+    },
+    Scenario {
+        name: "range sums, through the device",
+        begin: |device| {
+            let device = device.clone();
+            Ok(Box::new(move || {
+                let input = vec![2i32; 1200];
+                let op = Sum::<i32, i64>::new();
+                let sums = range_sums_in_parts(op, &device, &input, &QUERIES, 1, |_| ());
+                Ok(bytes(&sums.map_err(range_error)?))
+            }))
+        },
+        expected: || bytes(&QUERIES.map(|[from, to]| 2 * (to - from))),
+    },
+    Scenario {
+        name: "Kendall by pairs",
+        begin: |device| correlates(device, Method::Pairs, floats, 300),
+        expected: || correlated(floats, 300),
+    },
+    Scenario {
+        name: "Kendall by sorting",
+        begin: |device| correlates(device, Method::Sort, wide, PLACES),
+        expected: || correlated(wide, PLACES),
+    },
+    Scenario {
+        name: "Kendall, through the device",
+        begin: |device| {
+            let device = device.clone();
+            Ok(Box::new(move || {
+                let (x, y) = (floats(150), backwards(floats, 150));
+                let all = kendall_in_parts(&device, &x, &y, 100, |_, _| ());
+                Ok(of_kendall(&all.map_err(device_error)?))
+            }))
+        },
+        expected: || correlated(floats, 150),
+    },
+];
+
+/// Places of the arrays that are correlated: more than one tile of the merge sort.
+const PLACES: usize = 2100;
+
+/// What an array is correlated with: rotated, since backwards alone there would be no variety.
+fn backwards<T: Copy>(array: fn(usize) -> Vec<T>, places: usize) -> Vec<T> {
+    let mut values = array(places);
+    values.reverse();
+    values.rotate_left(77);
+    values
+}
+
+fn correlates<T>(
+    device: &Device,
+    method: Method,
+    array: fn(usize) -> Vec<T>,
+    places: usize,
+) -> Result<Work, DeviceError>
+where
+    T: Correlatable,
+{
+    let (x, y) = (
+        device.upload(&array(places))?,
+        device.upload(&backwards(array, places))?,
+    );
+    let mut correlator = Correlator::new(device, 0)?.with_method(method);
+    Ok(Box::new(move || {
+        correlator.launch(&x, &y).map_err(device_error)?;
+        Ok(of_kendall(&correlator.result().map_err(device_error)?))
+    }))
+}
+
+fn correlated<T: Correlatable>(array: fn(usize) -> Vec<T>, places: usize) -> Bytes {
+    let all = kendall_on_cpu(&array(places), &backwards(array, places));
+    of_kendall(&all.expect("there is no NaN"))
+}

@@ -1,0 +1,78 @@
+//! What makes the fake driver fail.
+
+use super::{DRIVER, library};
+use std::ffi::{CStr, CString, c_char, c_void};
+use std::mem::transmute;
+use std::sync::LazyLock;
+
+/// The fake driver's own controls.
+pub(crate) struct Controls {
+    fail: unsafe extern "C" fn(u64, bool),
+    forget: unsafe extern "C" fn(),
+    failed: unsafe extern "C" fn(*mut u8, usize) -> usize,
+    live: unsafe extern "C" fn(*mut u8, usize) -> usize,
+}
+
+impl Controls {
+    /// Those of the library that [`DRIVER`] names.
+    pub(crate) fn new() -> Self {
+        LazyLock::force(&DRIVER);
+        let path = library().into_os_string().into_encoded_bytes();
+        let path = CString::new(path).expect("a path has no NUL");
+        // SAFETY: the library has been loaded before, and stays for good.
+        let library = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW) };
+        assert!(!library.is_null(), "{path:?} should be there to load");
+        let symbol = |name: &'static CStr| -> *mut c_void {
+            // SAFETY: the library is loaded, and the name ends in NUL.
+            let found = unsafe { libc::dlsym(library, name.as_ptr().cast::<c_char>()) };
+            assert!(!found.is_null(), "{name:?} should be in the fake driver");
+            found
+        };
+        // SAFETY: the fake driver has functions of these types by these names.
+        unsafe {
+            Self {
+                fail: transmute::<*mut c_void, unsafe extern "C" fn(u64, bool)>(symbol(
+                    c"gridsync_fake_fail",
+                )),
+                forget: transmute::<*mut c_void, unsafe extern "C" fn()>(symbol(
+                    c"gridsync_fake_forget",
+                )),
+                failed: transmute::<*mut c_void, unsafe extern "C" fn(*mut u8, usize) -> usize>(
+                    symbol(c"gridsync_fake_failed"),
+                ),
+                live: transmute::<*mut c_void, unsafe extern "C" fn(*mut u8, usize) -> usize>(
+                    symbol(c"gridsync_fake_live"),
+                ),
+            }
+        }
+    }
+
+    /// Makes call number `at` fail.
+    pub(crate) fn fail(&self, at: u64, sticky: bool) {
+        // SAFETY: it takes any numbers.
+        unsafe { (self.fail)(at, sticky) };
+    }
+
+    /// Forgets what has not been given back.
+    pub(crate) fn forget(&self) {
+        // SAFETY: it takes nothing.
+        unsafe { (self.forget)() };
+    }
+
+    fn text(read: unsafe extern "C" fn(*mut u8, usize) -> usize) -> String {
+        let mut text = [0; 256];
+        // SAFETY: there is as much room as said.
+        let len = unsafe { read(text.as_mut_ptr(), text.len()) };
+        String::from_utf8_lossy(&text[..len]).into_owned()
+    }
+
+    /// The call that failed; none if it was not reached.
+    pub(crate) fn failed(&self) -> Option<String> {
+        Some(Self::text(self.failed)).filter(|name| !name.is_empty())
+    }
+
+    /// What has not been given back.
+    pub(crate) fn live(&self) -> String {
+        Self::text(self.live)
+    }
+}

@@ -1,0 +1,404 @@
+//! The calls of the driver API.
+//!
+//! Those after `may fail` fail where [`control`](crate::control) says so, with the number that stands
+//! there. Those after `gives back` fail only when all calls do.
+
+use crate::control::{before, before_release, count};
+use crate::device::{BLOCKS, BYTES, CONTEXT, MULTIPROCESSORS, Step, enter, state};
+use crate::launch::{Launch, SHARED, Shape};
+use crate::log::log;
+use std::ffi::{CStr, CString, c_char, c_void};
+use std::slice;
+
+const SUCCESS: u32 = 0;
+const INVALID_VALUE: u32 = 1;
+const OUT_OF_MEMORY: u32 = 2;
+const LAUNCH_OUT_OF_RESOURCES: u32 = 701;
+
+/// The kernel that a handle stands for.
+fn kernel(handle: *const c_char) -> &'static str {
+    // SAFETY: the handle of a function, and of its module, is the kernel's name, which this driver
+    // gave out itself and leaves there for the life of the process.
+    unsafe { CStr::from_ptr(handle) }
+        .to_str()
+        .expect("a name in PTX is ASCII")
+}
+
+/// What stands in PTX after the first `directive`.
+fn word_after<'a>(ptx: &'a str, directive: &str) -> &'a str {
+    let (_, rest) = ptx.split_once(directive).unwrap_or(("", ""));
+    rest.split(['(', '\n']).next().unwrap_or("").trim()
+}
+
+/// Says how a launch came.
+fn shape_text(shape: &Shape) -> String {
+    let [[gx, gy, gz], [bx, by, bz]] = [shape.grid, shape.block];
+    format!("{gx},{gy},{gz} {bx},{by},{bz} {}", shape.shared)
+}
+
+macro_rules! calls {
+    ($(fn $name:ident($($argument:ident: $type:ty),* $(,)?) $kind:tt $($by_itself:ident)? $body:block)*) => {$(
+        #[doc = concat!("`", stringify!($name), "` of the driver API.")]
+        ///
+        /// # Safety
+        ///
+        /// As for the driver's.
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name($($argument: $type),*) -> u32 {
+            let first = calls!(@ $kind $name $($by_itself)?);
+            if first != SUCCESS {
+                return first;
+            }
+            // SAFETY: the caller keeps the contract of the driver call of this name.
+            #[allow(unused_unsafe)]
+            unsafe { $body }
+        }
+    )*};
+    (@ may_fail $name:ident $by_itself:ident) => { before(stringify!($name), $by_itself) };
+    (@ gives_back $name:ident) => { before_release() };
+}
+
+calls! {
+    fn cuInit(_flags: u32) may_fail INVALID_VALUE { SUCCESS }
+    fn cuDriverGetVersion(version: *mut i32) may_fail INVALID_VALUE { *version = 13_000; SUCCESS }
+    fn cuDeviceGetCount(count: *mut i32) may_fail INVALID_VALUE { *count = 1; SUCCESS }
+    fn cuDeviceGet(device: *mut i32, ordinal: i32) may_fail INVALID_VALUE {
+        *device = ordinal;
+        SUCCESS
+    }
+    fn cuDeviceTotalMem_v2(bytes: *mut usize, _device: i32) may_fail INVALID_VALUE {
+        *bytes = BYTES;
+        SUCCESS
+    }
+    fn cuDeviceGetName(name: *mut c_char, len: i32, _device: i32) may_fail INVALID_VALUE {
+        let text = c"Fake GPU".to_bytes_with_nul();
+        if text.len() > len as usize {
+            return INVALID_VALUE;
+        }
+        name.cast::<u8>().copy_from(text.as_ptr(), text.len());
+        SUCCESS
+    }
+    // A failure means that the driver does not know the attribute, which is no error.
+    fn cuDeviceGetAttribute(value: *mut i32, attribute: u32, _device: i32) gives_back {
+        *value = match attribute {
+            1 => 1024,
+            5 => i32::MAX,
+            8 => 48 << 10,
+            10 => 32,
+            16 => MULTIPROCESSORS as i32,
+            36 => 1_000_000,
+            37 => 4096,
+            39 => 2048,
+            75 => 9,
+            95 | 120 => 1,
+            97 => SHARED as i32,
+            // As an old driver answers what it does not know.
+            111 => return INVALID_VALUE,
+            _ => 0,
+        };
+        SUCCESS
+    }
+    fn cuDevicePrimaryCtxRetain(context: *mut usize, _device: i32) may_fail OUT_OF_MEMORY {
+        *context = CONTEXT;
+        count("context", 1);
+        SUCCESS
+    }
+    fn cuDevicePrimaryCtxRelease_v2(_device: i32) gives_back {
+        count("context", -1);
+        SUCCESS
+    }
+    fn cuCtxSetCurrent(context: usize) may_fail INVALID_VALUE { enter(context); SUCCESS }
+
+    fn cuMemAlloc_v2(address: *mut u64, bytes: usize) may_fail OUT_OF_MEMORY {
+        let mut state = state();
+        if state.ready(0) != SUCCESS { return state.ready(0) }
+        let Ok(at) = state.memory.alloc(bytes, 256) else { return OUT_OF_MEMORY };
+        *address = at;
+        count("allocation", 1);
+        SUCCESS
+    }
+    fn cuMemFree_v2(address: u64) gives_back {
+        let mut state = state();
+        if state.ready(0) != SUCCESS { return state.ready(0) }
+        if state.memory.free(address).is_err() { return INVALID_VALUE }
+        count("allocation", -1);
+        SUCCESS
+    }
+    fn cuMemGetInfo_v2(free: *mut usize, total: *mut usize) may_fail INVALID_VALUE {
+        let state = state();
+        (*free, *total) = (state.memory.available(), BYTES);
+        state.ready(0)
+    }
+    fn cuMemcpyHtoDAsync_v2(to: u64, from: *const u8, bytes: usize, stream: usize)
+    may_fail INVALID_VALUE {
+        let mut state = state();
+        let first = state.uncapturable(stream);
+        if first != SUCCESS { return first }
+        let from = slice::from_raw_parts(from, bytes);
+        if state.memory.write(to, from).is_err() { INVALID_VALUE } else { SUCCESS }
+    }
+    fn cuMemcpyDtoHAsync_v2(to: *mut u8, from: u64, bytes: usize, stream: usize)
+    may_fail INVALID_VALUE {
+        let mut state = state();
+        let first = state.uncapturable(stream);
+        if first != SUCCESS { return first }
+        let to = slice::from_raw_parts_mut(to, bytes);
+        if state.memory.read(from, to).is_err() { INVALID_VALUE } else { SUCCESS }
+    }
+    fn cuMemsetD8Async(at: u64, value: u8, bytes: usize, stream: usize) may_fail INVALID_VALUE {
+        let mut state = state();
+        let step = Step::Zero(at, bytes);
+        if value != 0 { return INVALID_VALUE }
+        if state.captured(stream, &step) { return SUCCESS }
+        if state.ready(stream) == SUCCESS { state.run(stream, &step) }
+        state.ready(stream)
+    }
+
+    fn cuStreamCreateWithPriority(stream: *mut usize, _flags: u32, _priority: i32)
+    may_fail OUT_OF_MEMORY {
+        let mut state = state();
+        if state.ready(0) != SUCCESS { return state.ready(0) }
+        *stream = state.handle();
+        count("stream", 1);
+        SUCCESS
+    }
+    fn cuStreamDestroy_v2(_stream: usize) gives_back { count("stream", -1); state().ready(0) }
+    fn cuStreamSynchronize(stream: usize) may_fail INVALID_VALUE { state().uncapturable(stream) }
+    fn cuStreamBeginCapture_v2(stream: usize, mode: u32) may_fail INVALID_VALUE {
+        let mut state = state();
+        if state.ready(stream) != SUCCESS { return state.ready(stream) }
+        if mode != 2 || state.captures.contains_key(&stream) { return INVALID_VALUE }
+        state.captures.insert(stream, Some(Vec::new()));
+        SUCCESS
+    }
+    fn cuStreamEndCapture(stream: usize, graph: *mut usize) may_fail OUT_OF_MEMORY {
+        let mut state = state();
+        *graph = 0;
+        match state.captures.remove(&stream) {
+            None => 401,
+            Some(None) => 901,
+            Some(Some(steps)) => {
+                *graph = state.handle();
+                state.graphs.insert(*graph, steps);
+                count("graph", 1);
+                SUCCESS
+            }
+        }
+    }
+    fn cuGraphInstantiateWithFlags(exec: *mut usize, graph: usize, flags: u64)
+    may_fail OUT_OF_MEMORY {
+        let mut state = state();
+        let Some(steps) = state.graphs.get(&graph).filter(|_| flags == 0).cloned() else {
+            return INVALID_VALUE;
+        };
+        if state.ready(0) != SUCCESS { return state.ready(0) }
+        *exec = state.handle();
+        state.graphs.insert(*exec, steps);
+        count("executable graph", 1);
+        SUCCESS
+    }
+    fn cuGraphUpload(exec: usize, stream: usize) may_fail OUT_OF_MEMORY {
+        let mut state = state();
+        if !state.graphs.contains_key(&exec) { return INVALID_VALUE }
+        state.uncapturable(stream)
+    }
+    fn cuGraphLaunch(exec: usize, stream: usize) may_fail LAUNCH_OUT_OF_RESOURCES {
+        let mut state = state();
+        if state.ready(stream) != SUCCESS { return state.ready(stream) }
+        let Some(steps) = state.graphs.get(&exec).cloned() else { return INVALID_VALUE };
+        for step in &steps {
+            if let Step::Launch(launch) = step { log(&format!("replay {}", launch.name)) }
+            state.run(stream, step);
+        }
+        SUCCESS
+    }
+    fn cuGraphDestroy(graph: usize) gives_back {
+        let mut state = state();
+        if state.graphs.remove(&graph).is_none() { return INVALID_VALUE }
+        count("graph", -1);
+        state.ready(0)
+    }
+    fn cuGraphExecDestroy(exec: usize) gives_back {
+        let mut state = state();
+        let Some(steps) = state.graphs.remove(&exec) else { return INVALID_VALUE };
+        for step in steps {
+            if let Step::Launch(launch) = step { log(&format!("destroy {}", launch.name)) }
+        }
+        count("executable graph", -1);
+        state.ready(0)
+    }
+    fn cuEventCreate(event: *mut usize, _flags: u32) may_fail OUT_OF_MEMORY {
+        let mut state = state();
+        if state.ready(0) != SUCCESS { return state.ready(0) }
+        *event = state.handle();
+        count("event", 1);
+        SUCCESS
+    }
+    fn cuEventDestroy_v2(_event: usize) gives_back { count("event", -1); state().ready(0) }
+    fn cuEventRecord(_event: usize, stream: usize) may_fail INVALID_VALUE { state().ready(stream) }
+    fn cuEventElapsedTime(milliseconds: *mut f32, _start: usize, _stop: usize)
+    may_fail INVALID_VALUE {
+        *milliseconds = 1.5;
+        state().ready(0)
+    }
+
+    fn cuModuleLoadDataEx(
+        module: *mut *const c_char, image: *const c_char, options_count: u32, options: *const u32,
+        values: *const *mut c_void,
+    ) may_fail OUT_OF_MEMORY {
+        let first = state().ready(0);
+        if first != SUCCESS { return first }
+        let text = CStr::from_ptr(image).to_str().unwrap_or("");
+        let name = word_after(text, ".entry");
+        log(&format!("load {name} {}", word_after(text, ".target")));
+        if text.matches(".entry").count() != 1 { return INVALID_VALUE }
+        if !text.contains("broken") {
+            *module = CString::new(name).expect("a name has no NUL").into_raw();
+            count("module", 1);
+            return SUCCESS;
+        }
+        let options = slice::from_raw_parts(options, options_count as usize);
+        let values = slice::from_raw_parts(values, options_count as usize);
+        let value = |option| {
+            let at = options.iter().position(|&it| it == option);
+            values[at.expect("the logs are asked for")]
+        };
+        let said = c"ptxas application ptx input, line 1; fatal : Parsing error near 'broken'";
+        let said = said.to_bytes_with_nul();
+        // 5 and 6: the error log and its size.
+        let room = value(6) as usize;
+        value(5).cast::<u8>().copy_from(said.as_ptr(), said.len().min(room));
+        218
+    }
+    fn cuModuleUnload(module: *const c_char) gives_back {
+        log(&format!("unload {}", kernel(module)));
+        count("module", -1);
+        state().ready(0)
+    }
+    fn cuModuleGetFunction(
+        function: *mut *const c_char, module: *const c_char, name: *const c_char,
+    ) may_fail INVALID_VALUE {
+        if CStr::from_ptr(name) != CStr::from_ptr(module) { return 500 }
+        log(&format!("find {}", kernel(module)));
+        *function = module;
+        state().ready(0)
+    }
+    fn cuFuncGetAttribute(value: *mut i32, attribute: u32, _function: *const c_char)
+    may_fail INVALID_VALUE {
+        *value = match attribute {
+            0 | 1 => 1024,
+            4 => 40,
+            8 => 47 << 10,
+            _ => 0,
+        };
+        state().ready(0)
+    }
+    fn cuFuncSetAttribute(function: *const c_char, attribute: u32, value: i32)
+    may_fail INVALID_VALUE {
+        log(&format!("set {} {attribute}={value}", kernel(function)));
+        state().ready(0)
+    }
+    fn cuOccupancyMaxActiveBlocksPerMultiprocessor(
+        blocks: *mut i32, _function: *const c_char, _threads: i32, _shared: usize,
+    ) may_fail INVALID_VALUE {
+        *blocks = BLOCKS as i32;
+        state().ready(0)
+    }
+    fn cuOccupancyMaxActiveClusters(
+        clusters: *mut i32, function: *const c_char, config: *const Config,
+    ) may_fail INVALID_VALUE {
+        log(&format!("clusters {} {}", kernel(function), (*config).describe()));
+        *clusters = 3;
+        state().ready(0)
+    }
+    fn cuLaunchKernel(
+        function: *const c_char, gx: u32, gy: u32, gz: u32, bx: u32, by: u32, bz: u32, shared: u32,
+        stream: usize, arguments: *const *const c_void, extra: usize,
+    ) may_fail LAUNCH_OUT_OF_RESOURCES {
+        if extra != 0 { return INVALID_VALUE }
+        let shape = Shape { grid: [gx, gy, gz], block: [bx, by, bz], shared, cluster: None };
+        launch("plain", function, shape, "", stream, arguments)
+    }
+    fn cuLaunchKernelEx(
+        config: *const Config, function: *const c_char, arguments: *const *const c_void,
+        extra: usize,
+    ) may_fail LAUNCH_OUT_OF_RESOURCES {
+        if extra != 0 { return INVALID_VALUE }
+        let config = &*config;
+        if kernel(function).ends_with("too_large") { return 720 }
+        launch("ex", function, config.shape(), &config.attributes_text(), config.stream, arguments)
+    }
+}
+
+/// Launches, or captures.
+///
+/// # Safety
+///
+/// `arguments` has the addresses of the kernel's arguments.
+unsafe fn launch(
+    how: &str,
+    function: *const c_char,
+    shape: Shape,
+    attributes: &str,
+    stream: usize,
+    arguments: *const *const c_void,
+) -> u32 {
+    let mut state = state();
+    if state.ready(stream) != SUCCESS {
+        return state.ready(stream);
+    }
+    let name = kernel(function);
+    log(&format!("{how} {name} {}{attributes}", shape_text(&shape)));
+    // SAFETY: the caller's promise.
+    let step = Step::Launch(unsafe { Launch::new(name, shape, arguments) });
+    if !state.captured(stream, &step) {
+        state.run(stream, &step);
+    }
+    SUCCESS
+}
+
+/// `CUlaunchConfig` of cuda.h, written down a second time.
+#[repr(C)]
+pub struct Config {
+    grid: [u32; 3],
+    block: [u32; 3],
+    shared: u32,
+    stream: usize,
+    attributes: *const [u32; 18],
+    count: u32,
+}
+
+impl Config {
+    /// The attributes: 72 bytes each, with the id, four bytes of nothing, and the value.
+    fn attributes(&self) -> &[[u32; 18]] {
+        match self.count {
+            0 => &[],
+            // SAFETY: the caller says that there are so many attributes.
+            count => unsafe { slice::from_raw_parts(self.attributes, count as usize) },
+        }
+    }
+
+    fn shape(&self) -> Shape {
+        let cluster = self.attributes().iter().find(|words| words[0] == 4);
+        Shape {
+            grid: self.grid,
+            block: self.block,
+            shared: self.shared,
+            cluster: cluster.map(|words| words[2]),
+        }
+    }
+
+    fn attributes_text(&self) -> String {
+        let one = |words: &[u32; 18]| match words[0] {
+            2 => format!(" cooperative={}", words[2]),
+            4 => format!(" cluster={},{},{}", words[2], words[3], words[4]),
+            6 => format!(" programmatic={}", words[2]),
+            other => format!(" unknown={other}"),
+        };
+        self.attributes().iter().map(one).collect()
+    }
+
+    fn describe(&self) -> String {
+        shape_text(&self.shape()) + &self.attributes_text()
+    }
+}

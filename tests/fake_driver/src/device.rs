@@ -1,0 +1,119 @@
+//! The device: its memory, its streams, what they capture, and graphs.
+
+use crate::launch::Launch;
+use simt::Memory;
+use std::cell::Cell;
+use std::collections::{HashMap, HashSet};
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+
+/// The handle of the one context.
+pub(crate) const CONTEXT: usize = 0xc0;
+
+/// Bytes of device memory.
+pub(crate) const BYTES: usize = 1 << 30;
+
+/// Multiprocessors, and blocks on each whatever they are.
+pub(crate) const MULTIPROCESSORS: u32 = 4;
+pub(crate) const BLOCKS: u32 = 2;
+
+thread_local! {
+    static CURRENT: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Makes a context current on this thread.
+pub(crate) fn enter(context: usize) {
+    CURRENT.set(context);
+}
+
+/// What a stream was given.
+#[derive(Clone)]
+pub(crate) enum Step {
+    Launch(Launch),
+    Zero(u64, usize),
+}
+
+/// The state of the device.
+pub(crate) struct State {
+    pub(crate) memory: Memory,
+    /// The streams that a fault has broken.
+    pub(crate) broken: HashSet<usize>,
+    /// The streams that capture, with what of: none, if it has been broken.
+    pub(crate) captures: HashMap<usize, Option<Vec<Step>>>,
+    /// What each graph, executable or not, holds.
+    pub(crate) graphs: HashMap<usize, Vec<Step>>,
+    handles: usize,
+}
+
+/// The state, for one call.
+pub(crate) fn state() -> MutexGuard<'static, State> {
+    static STATE: LazyLock<Mutex<State>> = LazyLock::new(|| Mutex::new(State::after(0x1000)));
+    STATE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl State {
+    /// A fresh device, whose handles come after this one.
+    fn after(handles: usize) -> Self {
+        Self {
+            memory: Memory::new(BYTES),
+            broken: HashSet::new(),
+            captures: HashMap::new(),
+            graphs: HashMap::new(),
+            handles,
+        }
+    }
+
+    /// Makes the device a fresh one.
+    pub(crate) fn reset(&mut self) {
+        *self = Self::after(self.handles);
+    }
+
+    /// A handle that none was before.
+    pub(crate) fn handle(&mut self) -> usize {
+        self.handles += 1;
+        self.handles
+    }
+
+    /// What every call that needs a context, and a stream in order, answers first.
+    pub(crate) fn ready(&self, stream: usize) -> u32 {
+        if CURRENT.get() != CONTEXT {
+            201
+        } else if self.broken.contains(&stream) {
+            700
+        } else {
+            0
+        }
+    }
+
+    /// Keeps what a capturing stream was given; says whether it was one.
+    pub(crate) fn captured(&mut self, stream: usize, step: &Step) -> bool {
+        let Some(capture) = self.captures.get_mut(&stream) else {
+            return false;
+        };
+        if let Some(steps) = capture {
+            steps.push(step.clone());
+        }
+        true
+    }
+
+    /// What a call that cannot be captured answers first, and what it does to a capture.
+    pub(crate) fn uncapturable(&mut self, stream: usize) -> u32 {
+        match self.captures.get_mut(&stream) {
+            Some(capture) => {
+                *capture = None;
+                900
+            }
+            None => self.ready(stream),
+        }
+    }
+
+    /// Runs a step in a stream.
+    pub(crate) fn run(&mut self, stream: usize, step: &Step) {
+        let runs = match step {
+            Step::Launch(launch) => launch.run(&mut self.memory),
+            Step::Zero(at, bytes) => self.memory.zero(*at, *bytes).is_ok(),
+        };
+        if !runs {
+            self.broken.insert(stream);
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! The kernels that this driver runs.
+
+use cuda_std::launch::{Kernel, KernelArgs};
+use gridsync_kernels::entry::{kendall, merge_sort, range_sum, reduce, reduce_rows, scan, select};
+use std::ffi::c_void;
+
+/// A kernel by its name.
+#[derive(Clone, Copy)]
+pub(crate) struct Entry {
+    pub(crate) name: &'static str,
+    /// Bytes of each argument.
+    pub(crate) sizes: &'static [usize],
+    /// The body, as one emulated thread.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Kernel::run`], with the addresses of the arguments.
+    pub(crate) run: unsafe fn(&[*const c_void]),
+}
+
+impl Entry {
+    const fn of<K: Kernel>() -> Self {
+        Self {
+            name: K::NAME,
+            sizes: K::Args::SIZES,
+            // SAFETY: the caller gives the arguments of this very kernel.
+            run: |args| unsafe { K::run(K::Args::from_pointers(args)) },
+        }
+    }
+}
+
+macro_rules! entries {
+    ($($kernel:path;)*) => {
+        /// One of each kind that the primitives launch.
+        const ENTRIES: &[Entry] = &[$(Entry::of::<$kernel>()),*];
+    };
+}
+entries! {
+    reduce::reduce_sum_f32;
+    reduce::reduce_sum_u64;
+    reduce::reduce_sum_i64_in_i128;
+    reduce::reduce_argmin_f64;
+    reduce_rows::reduce_short_rows_sum_f32;
+    reduce_rows::reduce_long_rows_sum_f32;
+    scan::scan_sum_f32;
+    scan::scan_bulk_sum_f32;
+    scan::scan_sum_i32_in_i64;
+    select::select_f32;
+    select::unique_f32;
+    range_sum::range_sum_f32;
+    range_sum::range_sum_i64;
+    kendall::kendall_pairs_f32;
+    kendall::kendall_place_f32;
+    kendall::kendall_order_f64;
+    kendall::kendall_rank_f64;
+    kendall::kendall_tiles;
+    kendall::kendall_runs;
+    kendall::kendall_ties_of_keys;
+    kendall::kendall_ties_of_ranks;
+    merge_sort::merge_sort_tiles;
+    merge_sort::merge_sort_runs;
+}
+
+/// The kernel of this name, if it is run.
+pub(crate) fn find(name: &str) -> Option<Entry> {
+    ENTRIES.iter().copied().find(|entry| entry.name == name)
+}

@@ -1,0 +1,96 @@
+//! Launches: of a kernel of the emulator, or of one that is known by its name.
+
+use crate::device::{BLOCKS, MULTIPROCESSORS};
+use crate::kernels;
+use crate::log::log;
+use simt::{LaunchConfig, Memory, Policy, Schedule};
+use std::ffi::c_void;
+
+/// Bytes of shared memory of a block, at most: as on Hopper.
+pub(crate) const SHARED: usize = 227 << 10;
+
+/// A launch with a copy of its arguments.
+#[derive(Clone)]
+pub(crate) struct Launch {
+    pub(crate) name: &'static str,
+    shape: Shape,
+    /// Each argument, aligned to 8 bytes.
+    arguments: Vec<Vec<u64>>,
+}
+
+/// What a launch has the driver told.
+#[derive(Clone, Copy)]
+pub(crate) struct Shape {
+    pub(crate) grid: [u32; 3],
+    pub(crate) block: [u32; 3],
+    pub(crate) shared: u32,
+    pub(crate) cluster: Option<u32>,
+}
+
+impl Launch {
+    /// A launch of the kernel `name`.
+    ///
+    /// # Safety
+    ///
+    /// `arguments` has the addresses of that kernel's arguments.
+    pub(crate) unsafe fn new(
+        name: &'static str,
+        shape: Shape,
+        arguments: *const *const c_void,
+    ) -> Self {
+        let sizes = match kernels::find(name) {
+            Some(entry) => entry.sizes,
+            // An address, and what is stored there.
+            None if name.ends_with("store") => &[8, 4],
+            None => &[],
+        };
+        let copy = |(number, &bytes): (usize, &usize)| {
+            let mut words = vec![0u64; bytes.div_ceil(8)];
+            // SAFETY: the caller gives the address of an argument of so many bytes.
+            unsafe {
+                let from = (*arguments.add(number)).cast::<u8>();
+                words.as_mut_ptr().cast::<u8>().copy_from(from, bytes);
+            }
+            words
+        };
+        Self {
+            name,
+            shape,
+            arguments: sizes.iter().enumerate().map(copy).collect(),
+        }
+    }
+
+    /// Runs it; says whether it ended.
+    pub(crate) fn run(&self, memory: &mut Memory) -> bool {
+        let Some(entry) = kernels::find(self.name) else {
+            if let [address, value] = &self.arguments[..] {
+                let stored = memory.write(address[0], &(value[0] as u32).to_le_bytes());
+                return stored.is_ok();
+            }
+            return !self.name.ends_with("fault");
+        };
+        let arguments: Vec<_> = self
+            .arguments
+            .iter()
+            .map(|words| words.as_ptr().cast())
+            .collect();
+        let dim = |[x, y, z]: [u32; 3]| simt::Dim3::new(x, y, z);
+        let shape = self.shape;
+        let mut config = LaunchConfig::new(self.name, dim(shape.grid), dim(shape.block));
+        config.cluster = shape.cluster;
+        config.dynamic_shared = shape.shared as usize;
+        config.shared_limit = SHARED;
+        config.max_resident_blocks = Some(MULTIPROCESSORS * BLOCKS);
+        config.schedule = Schedule::new(Policy::Coarse);
+        // SAFETY: the arguments are copies of those that the launch was given; whoever launched vouches
+        // for the kernel's contract, and the emulator checks every access.
+        let body = || unsafe { (entry.run)(&arguments) };
+        match simt::launch(memory, &config, &body) {
+            Ok(_) => true,
+            Err(fault) => {
+                log(&format!("fault {}: {fault}", self.name));
+                false
+            }
+        }
+    }
+}
