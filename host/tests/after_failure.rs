@@ -233,10 +233,11 @@ fn memory_that_a_graph_uses_is_not_replaced_when_a_longer_array_comes() {
         &device,
         |is_long| {
             let array = if is_long { &long } else { &short };
-            match correlator.borrow_mut().launch(array, array) {
-                Err(KendallError::Device(error)) => Err(error),
-                done => Ok(done.expect("the arrays are of one length")),
-            }
+            let launched = correlator.borrow_mut().launch(array, array);
+            launched.map_err(|error| match error {
+                KendallError::Device(error) => error,
+                other => panic!("the arrays are of one length: {other}"),
+            })
         },
         || {
             let all_tied = correlator.borrow().result().expect("there is no NaN");

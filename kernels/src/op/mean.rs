@@ -97,7 +97,7 @@ fn quotient(sum: i128, len: u64) -> f64 {
     let magnitude = sum.unsigned_abs();
     let shift = magnitude.leading_zeros();
     let (shifted, len) = (magnitude << shift, u128::from(len));
-    let bits = shifted / len | u128::from(shifted % len != 0);
+    let bits = (shifted / len) | u128::from(shifted % len != 0);
     // A power of two, so that nothing is rounded again.
     let scale = f64::from_bits(u64::from(1023 - shift) << 52);
     let mean = bits as f64 * scale;
