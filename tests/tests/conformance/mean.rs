@@ -74,12 +74,12 @@ on_each_backend! {
     }
 
     fn a_mean_of_64_bit_integers_is_right_where_their_sum_is_beyond_64_bits(device: &Device) {
-        let mean = |host: &[i64]| mean_of(device, WideSum::new(), host);
+        let mean = |host: &[i64]| mean_of(device, WideSum::<i64>::new(), host);
         assert_eq!(mean(&[i64::MAX; 5000]), Some(i64::MAX as f64));
         assert_eq!(mean(&[i64::MIN; 4097]), Some(i64::MIN as f64));
         assert_eq!(mean(&[i64::MAX, i64::MIN, i64::MAX, i64::MIN]), Some(-0.5));
         let unsigned = vec![u64::MAX; 3000];
-        assert_eq!(mean_of(device, WideSum::new(), &unsigned), Some(u64::MAX as f64));
+        assert_eq!(mean_of(device, WideSum::<u64>::new(), &unsigned), Some(u64::MAX as f64));
         let input = device.upload(&unsigned).expect("the input should fit");
         let mut sum = Reducer::<WideSum<u64>>::new(device).expect("a reducer should fit");
         assert_eq!(sum.reduce(&input), Ok(3000 * i128::from(u64::MAX)));
