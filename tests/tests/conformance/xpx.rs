@@ -152,14 +152,13 @@ fn one_block_needs_no_grid_barrier_and_one_warp_goes_in_step_without_any() {
 #[test]
 fn without_a_grid_barrier_there_are_races_under_every_schedule() {
     for schedule in schedules() {
-        let device = emulator_under(schedule);
         for (form, shape) in [
             (Form::NoBarrier, (128, 2, 64)),
             (Form::NoBarrier, (32, 1, 32)),
             (Form::BlockBarrier, (128, 2, 64)),
             (Form::BlockBarrier, (128, 4, 32)),
         ] {
-            match run(&device, form, &setup(shape), 0) {
+            match run(&emulator_under(schedule), form, &setup(shape), 0) {
                 Err(DeviceError::Fault(fault)) if matches!(*fault, Fault::Race(_)) => {}
                 other => panic!("{form:?}, {shape:?} under {schedule:?}: {other:?}"),
             }
