@@ -252,6 +252,19 @@ fn they_hold_under_every_schedule() {
     }
 }
 
+/// The kernels attach anew every third round. With more blocks than a warp has lanes, blocks are let out
+/// by different warps of the lock-free barrier's first block.
+#[test]
+fn a_block_may_attach_again_though_others_have_not_left_yet() {
+    for schedule in schedules() {
+        let crossing = Crossing {
+            rounds: 7,
+            ..Crossing::of(Blocks::Exactly(40), 64)
+        };
+        all_hold(&unjudged_under(schedule), &crossing);
+    }
+}
+
 #[test]
 fn a_full_gpu_crosses_them_ten_thousand_times_on_cuda() {
     with_cuda(|cuda| {

@@ -4,7 +4,7 @@ use gridsync::device::{Buffer, Device, Emulator, EmulatorConfig};
 use gridsync::launch::{Blocks, barrier_words, cooperative};
 use gridsync_kernels::entry::barrier::{exchange_by_barrier_only, exchange_only, exchange_rounds};
 use gridsync_kernels::grid::barrier::{Exchange, GridBarrier};
-use gridsync_tests::devices::{emulator_under, schedules, with_cuda};
+use gridsync_tests::devices::{emulator_under, schedules, unjudged_under, with_cuda};
 use simt::Schedule;
 
 /// The words of an exchange of up to so many blocks, as new.
@@ -139,7 +139,18 @@ fn every_schedule_gives_the_right_results() {
     }
 }
 
-/// More than 256 blocks cross in two steps: whole groups of 32, a last group of one, of 7, of 31.
+/// The kernel attaches anew every third round, and orders nothing between the blocks.
+#[test]
+fn a_block_may_attach_again_though_others_have_not_left_yet() {
+    for schedule in schedules() {
+        let device = unjudged_under(schedule);
+        for blocks in [2, 5, 40] {
+            all_results_are_right(&device, &words(&device, blocks), (blocks, 64), 7, 0);
+        }
+    }
+}
+
+/// More than 288 blocks cross in two steps: whole groups of 32, a last group of one, of 7, of 31.
 #[test]
 fn more_blocks_than_one_step_takes_have_the_right_results() {
     let device = large_emulator();
