@@ -63,8 +63,21 @@ impl Value {
     }
 }
 
-/// Adds a head; it stands for older ones of the same thread that reach no further.
+impl Head {
+    /// Whether it passes on, as far as the other one or further, all that the other one does.
+    fn covers(&self, other: &Self) -> bool {
+        self.stamp.thread == other.stamp.thread
+            && self.stamp.epoch >= other.stamp.epoch
+            && self.reach >= other.reach
+    }
+}
+
+/// Adds a head, unless another one stands for it; it stands for those that it covers. A thread may
+/// have several: an older one that reaches further, and newer ones that reach less far.
 pub(super) fn add_head(heads: &mut Vec<Head>, new: Head) {
-    heads.retain(|old| old.stamp.thread != new.stamp.thread || old.reach > new.reach);
+    if heads.iter().any(|old| old.covers(&new)) {
+        return;
+    }
+    heads.retain(|old| !new.covers(old));
     heads.push(new);
 }

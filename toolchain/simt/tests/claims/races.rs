@@ -217,6 +217,52 @@ fn fences_make_patterns_of_relaxed_accesses() {
     assert_eq!(passed(false, device, block), Some(LinkFlaw::NotAcquired));
 }
 
+/// What a thread releases twice, first to the device and then what came in between to its block alone:
+/// `tell` is the second release and the flag, `seen` how another thread of the block looks at it.
+#[track_caller]
+fn narrowed(tell: impl Fn(Words), seen: impl Fn(Words) -> bool) -> Option<MissingOrder> {
+    let race = message(
+        true,
+        |words| {
+            words.store(FLAG + 1, 1, Order::Release, Scope::Device);
+            simt::fence(Scope::Device, Order::AcqRel);
+            words.set(DATA, 42);
+            tell(words);
+        },
+        seen,
+    );
+    missing(race)
+}
+
+#[test]
+fn a_release_of_block_scope_holds_in_the_block_after_one_of_the_device() {
+    use {Order::*, Scope::*};
+    let by_fence = |words: Words| {
+        simt::fence(Block, AcqRel);
+        words.store(FLAG, 1, Relaxed, Device);
+    };
+    let fenced = |words: Words| {
+        let seen = words.load(FLAG, Relaxed, Device) == 1;
+        if seen {
+            simt::fence(Block, AcqRel);
+        }
+        seen
+    };
+    let acquired = |words: Words| words.load(FLAG, Acquire, Block) == 1;
+    assert_eq!(narrowed(by_fence, fenced), None);
+    assert_eq!(narrowed(by_fence, acquired), None);
+    let by_store = |words: Words| words.store(FLAG, 1, Release, Block);
+    assert_eq!(narrowed(by_store, acquired), None);
+    // Twice at one location: a later relaxed store passes both on.
+    let twice = |words: Words| {
+        words.store(FLAG, 2, Release, Device);
+        words.set(DATA, 42);
+        words.store(FLAG, 3, Release, Block);
+        words.store(FLAG, 1, Relaxed, Device);
+    };
+    assert_eq!(narrowed(twice, acquired), None);
+}
+
 #[test]
 fn a_sequentially_consistent_fence_comes_after_those_before_it() {
     // Block 0 writes before its fence, block 1 reads behind its own: only who runs first orders them.
