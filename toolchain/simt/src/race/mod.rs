@@ -44,8 +44,6 @@ struct State {
     shape: Shape,
     threads: Vec<Thread>,
     shadow: Shadow,
-    /// What the sequentially consistent fences have passed on, by how far they reach and among whom.
-    fences: HashMap<(Level, u32), Clock>,
     clusters: HashMap<u32, Cluster>,
     /// By reader, writer, and whether nothing was released, the last read that saw a write and did
     /// not come to know what was before it: only for the message.
@@ -106,7 +104,6 @@ impl Races {
                 shape,
                 threads: (0..threads as u32).map(Thread::new).collect(),
                 shadow: Shadow::default(),
-                fences: HashMap::new(),
                 clusters: HashMap::new(),
                 links: HashMap::new(),
             }),
