@@ -82,10 +82,16 @@ impl World<'_> {
         let missing = match found.why {
             Why::Scope(scope) => MissingOrder::Scope(scope),
             Why::Overlap => MissingOrder::Overlap,
-            Why::Link(write, read, flaw) => MissingOrder::Link(Box::new(race::Link {
+            Why::Link {
+                write,
+                read,
+                release,
+                acquire,
+            } => MissingOrder::Link(Box::new(race::Link {
                 write: named(write),
                 read: named(read),
-                flaw,
+                release,
+                acquire,
             })),
             Why::Everything { same_block } => MissingOrder::Everything { same_block },
         };

@@ -61,7 +61,7 @@ pub use dim::{Dim3, Place, Position, WARP_LANES};
 pub use fault::{Arrival, Deadlock, Fault, Missing, Site, Target, Waiting, WaitingFor};
 pub use launch::{LaunchConfig, Stats, launch};
 pub use memory::{Label, Memory, MemoryError};
-pub use race::{Link, LinkFlaw, MissingOrder, Race, RacingAccess};
+pub use race::{Flaw, Link, MissingOrder, Race, RacingAccess};
 pub use schedule::{Policy, Schedule};
 pub use thread::{
     BarrierVotes, WarpValues, access, active_mask, block_barrier, clock, cluster_arrive,

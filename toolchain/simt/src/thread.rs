@@ -81,7 +81,8 @@ pub fn fence(scope: Scope, order: Order) {
         bump(&here.world.counters.fences);
         here.stop(Request::Step, place);
         if let Some(races) = &here.world.races {
-            races.fence(here.world.thread_number(&here.position), scope, order);
+            let thread = here.world.thread_number(&here.position);
+            races.fence(thread, scope, order, place);
         }
     });
 }

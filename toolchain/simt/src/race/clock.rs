@@ -66,9 +66,18 @@ impl Stamp {
         }
     }
 
-    /// Whether what `thread` did in `epoch` happened before.
+    /// Whether what `thread` did in `epoch`, if it is another thread, happened before.
     pub(super) fn knows(&self, thread: u32, epoch: u32) -> bool {
         self.thread == thread || self.clock.get(thread) >= epoch
+    }
+
+    /// Whether what `thread` did in `epoch`, which may be the same thread, happened before.
+    pub(super) fn follows(&self, thread: u32, epoch: u32) -> bool {
+        let known = match self.thread == thread {
+            true => self.epoch,
+            false => self.clock.get(thread),
+        };
+        known >= epoch
     }
 
     /// The stamp as it is passed on; the thread is in its next epoch.

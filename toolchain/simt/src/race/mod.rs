@@ -9,6 +9,7 @@
 
 mod cell;
 mod clock;
+mod links;
 mod reach;
 mod report;
 mod shadow;
@@ -16,7 +17,7 @@ mod sync;
 mod thread;
 mod value;
 
-pub use report::{Link, LinkFlaw, MissingOrder, Race, RacingAccess};
+pub use report::{Flaw, Link, MissingOrder, Race, RacingAccess};
 pub(crate) use shadow::Span;
 
 use crate::access::{Access, Order, Scope};
@@ -28,7 +29,6 @@ use reach::{Level, Shape};
 use shadow::Shadow;
 use std::collections::HashMap;
 use thread::Thread;
-use value::Head;
 
 /// Most threads of a launch that is looked at: a clock may have a number for each of them.
 pub(crate) const MAX_THREADS: u64 = 1 << 14;
@@ -45,9 +45,6 @@ struct State {
     threads: Vec<Thread>,
     shadow: Shadow,
     clusters: HashMap<u32, Cluster>,
-    /// By reader, writer, and whether nothing was released, the last read that saw a write and did
-    /// not come to know what was before it: only for the message.
-    links: HashMap<(u32, u32, bool), Seen>,
 }
 
 /// What has been passed on by those that arrived at the barrier of a cluster.
@@ -57,14 +54,6 @@ struct Cluster {
     arriving: Clock,
     /// Before it opened last.
     opened: Clock,
-}
-
-/// A read that saw a write.
-#[derive(Debug)]
-struct Seen {
-    head: Head,
-    read: Event,
-    flaw: LinkFlaw,
 }
 
 /// Two accesses that race.
@@ -88,8 +77,15 @@ pub(crate) struct Party {
 pub(crate) enum Why {
     Scope(Scope),
     Overlap,
-    Link(Party, Party, LinkFlaw),
-    Everything { same_block: bool },
+    Link {
+        write: Party,
+        read: Party,
+        release: Option<Flaw>,
+        acquire: Option<Flaw>,
+    },
+    Everything {
+        same_block: bool,
+    },
 }
 
 impl Races {
@@ -105,7 +101,6 @@ impl Races {
                 threads: (0..threads as u32).map(Thread::new).collect(),
                 shadow: Shadow::default(),
                 clusters: HashMap::new(),
-                links: HashMap::new(),
             }),
         }
     }
@@ -120,7 +115,7 @@ impl Races {
     ) -> Result<(), Box<Found>> {
         let state = &mut *self.state.borrow_mut();
         if access.order == Order::SeqCst {
-            state.fence(thread, access.scope, Order::SeqCst);
+            state.fence(thread, access.scope, Order::SeqCst, place);
         }
         let now = &state.threads[thread as usize].now;
         let new = Event::new(now, access, span.offset, span.bytes, place);
@@ -139,8 +134,8 @@ impl Races {
     }
 
     /// A thread's fence.
-    pub(crate) fn fence(&self, thread: u32, scope: Scope, order: Order) {
-        self.state.borrow_mut().fence(thread, scope, order);
+    pub(crate) fn fence(&self, thread: u32, scope: Scope, order: Order, place: Place) {
+        self.state.borrow_mut().fence(thread, scope, order, place);
     }
 
     /// These threads have met at the barrier of their block, or of lanes of their warp.
@@ -193,17 +188,19 @@ impl State {
         }
     }
 
-    /// A read that saw a write: `old` happened before the write, the read before `new`.
+    /// The link that would order the two, if nothing were missing in it.
     fn missing_link(&self, old: &Event, new: &Event) -> Option<Why> {
         let now = &self.threads[new.thread as usize].now;
-        let links = self.links.iter().filter(|(_, seen)| {
-            seen.head.stamp.knows(old.thread, old.epoch)
-                && now.knows(seen.read.thread, seen.read.epoch)
-        });
-        // The same one in each run, whatever the order of the map.
-        let (_, seen) = links.min_by_key(|(key, _)| **key)?;
-        let write = Party::of(&seen.head.write);
-        Some(Why::Link(write, Party::of(&seen.read), seen.flaw))
+        let seen = self.threads.iter().flat_map(|thread| thread.links.iter());
+        let seen = seen
+            .filter(|seen| seen.would_order(old, now))
+            .min_by_key(|seen| seen.rank())?;
+        Some(Why::Link {
+            write: Party::of(&seen.head.write),
+            read: Party::of(&seen.read),
+            release: seen.release,
+            acquire: seen.acquire,
+        })
     }
 }
 

@@ -4,7 +4,7 @@ use crate::access::{Access, AccessKind, Order, Scope};
 
 /// What the threads of a grid have in common, from near to far. Scopes come down to these: there is
 /// one device, so that the system reaches no further.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Level {
     Block,
     Cluster,

@@ -1,6 +1,7 @@
 //! How a race is told.
 
 use crate::access::{Access, AccessKind, Order, Scope};
+use crate::dim::Place;
 use crate::fault::{Site, Target};
 use core::fmt;
 
@@ -37,39 +38,40 @@ pub enum MissingOrder {
     Scope(Scope),
     /// Both are strong, but overlap only in part.
     Overlap,
-    /// The thread that came later, or one that it knows of, read what the earlier one wrote
-    /// afterwards: only the order between those two is missing.
+    /// A read saw a write, and would order the two if it acquired what the write had released.
     Link(Box<Link>),
-    /// Nobody has told the later thread anything of the earlier one.
+    /// No such read is known.
     Everything {
         /// Whether both are of one block.
         same_block: bool,
     },
 }
 
-/// A write and a read of it that do not order what is around them.
+/// A write, and a read of it, that do not order what is before the one and after the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
     /// The write.
     pub write: RacingAccess,
     /// The read.
     pub read: RacingAccess,
-    /// Why they do not.
-    pub flaw: LinkFlaw,
+    /// What is missing at the write; none if it is released as far as the reader.
+    pub release: Option<Flaw>,
+    /// What is missing at the read; none if it acquires as far as the writer.
+    pub acquire: Option<Flaw>,
 }
 
-/// Why a read that sees a write does not see what came before it.
+/// What is missing at one end of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum LinkFlaw {
-    /// The write neither releases nor follows a fence.
-    NotReleased,
-    /// The write releases, or the fence before it does, at a scope without the reader.
-    ReleaseScope,
-    /// The read does not acquire, and no fence follows it.
-    NotAcquired,
-    /// The read acquires at a scope without the writer.
-    AcquireScope,
+pub enum Flaw {
+    /// The access is not ordered, and has no fence: before it, if it is the write, or after it.
+    Absent,
+    /// It is ordered, but at this scope, which does not include the thread at the other end.
+    Scope {
+        /// The scope that is too narrow.
+        scope: Scope,
+        /// The fence that has it; none if the access itself has it.
+        fence: Option<Place>,
+    },
 }
 
 impl fmt::Display for RacingAccess {
@@ -140,23 +142,57 @@ impl fmt::Display for MissingOrder {
 
 impl fmt::Display for Link {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { write, read, flaw } = self;
+        let Self {
+            write,
+            read,
+            release,
+            acquire,
+        } = self;
         write!(f, "the {read} sees the {write}, but ")?;
-        f.write_str(match flaw {
-            LinkFlaw::NotReleased => {
-                "the write is not released: make it release, or put a fence before it"
+        match release {
+            None => {}
+            Some(Flaw::Absent) => f.write_str(
+                "the write is not released: make it release, or put a fence right before it",
+            )?,
+            Some(Flaw::Scope { scope, fence: None }) => too_narrow(f, "the write", *scope)?,
+            Some(Flaw::Scope {
+                scope,
+                fence: Some(place),
+            }) => {
+                too_narrow(
+                    f,
+                    format_args!("the fence before the write, at {place},"),
+                    *scope,
+                )?;
             }
-            LinkFlaw::ReleaseScope => {
-                "the scope of the release does not reach the reader: widen it"
-            }
-            LinkFlaw::NotAcquired => {
-                "the read does not acquire: make it acquire, or put a fence behind it"
-            }
-            LinkFlaw::AcquireScope => {
-                "the scope of the acquire does not reach the writer: widen it"
-            }
-        })
+        }
+        if release.is_some() && acquire.is_some() {
+            f.write_str("; and ")?;
+        }
+        match acquire {
+            None => Ok(()),
+            Some(Flaw::Absent) => f.write_str(
+                "the read does not acquire: make it acquire, or put a fence right after it",
+            ),
+            Some(Flaw::Scope { scope, fence: None }) => too_narrow(f, "the read", *scope),
+            Some(Flaw::Scope {
+                scope,
+                fence: Some(place),
+            }) => too_narrow(
+                f,
+                format_args!("the fence after the read, at {place},"),
+                *scope,
+            ),
+        }
     }
+}
+
+fn too_narrow(f: &mut fmt::Formatter<'_>, what: impl fmt::Display, scope: Scope) -> fmt::Result {
+    let scope = name(scope);
+    write!(
+        f,
+        "{what} has {scope} scope, which does not reach the other thread: widen it"
+    )
 }
 
 fn name(scope: Scope) -> &'static str {

@@ -1,12 +1,15 @@
 //! What orders threads: locations, fences, barriers.
 
+use super::State;
 use super::cell::{CELL_BYTES, Event};
 use super::clock::{Clock, Stamp};
+use super::links::Seen;
 use super::reach::Level;
+use super::report::Flaw;
 use super::shadow::Span;
 use super::value::{Head, Value, add_head};
-use super::{LinkFlaw, Seen, State};
 use crate::access::{Order, Scope};
+use crate::dim::Place;
 
 impl State {
     /// A read comes to know what was released to it, as far as it acquires. Returns how many writes
@@ -45,26 +48,29 @@ impl State {
                 continue;
             }
             let apart = self.shape.between(writer, new.thread);
-            let flaw = match head.reach {
-                None => LinkFlaw::NotReleased,
-                Some(reach) if reach < apart => LinkFlaw::ReleaseScope,
-                Some(_) if acquires && apart <= reach => {
-                    reader.now.clock.absorb(&head.stamp);
-                    continue;
-                }
-                Some(_) => {
-                    reader.saw(location, apart, &head.stamp);
-                    if acquires {
-                        LinkFlaw::AcquireScope
-                    } else {
-                        LinkFlaw::NotAcquired
-                    }
-                }
+            let release = head.flaw(apart);
+            let acquire = match acquires {
+                true if apart <= reach => None,
+                true => Some(Flaw::Scope {
+                    scope: new.access.scope,
+                    fence: None,
+                }),
+                false => Some(Flaw::Absent),
             };
-            let (head, read) = (head.clone(), *new);
-            let seen = Seen { head, read, flaw };
-            let unreleased = flaw == LinkFlaw::NotReleased;
-            self.links.insert((new.thread, writer, unreleased), seen);
+            if release.is_none() && acquire.is_none() {
+                reader.now.clock.absorb(&head.stamp);
+                continue;
+            }
+            if release.is_none() {
+                reader.saw(location, apart, &head.stamp);
+            }
+            reader.links.note(Seen {
+                head: head.clone(),
+                read: *new,
+                apart,
+                release,
+                acquire,
+            });
         }
         value.run
     }
@@ -87,12 +93,15 @@ impl State {
         let head = |stamp, reach| Head {
             stamp,
             reach,
+            fence: None,
             write: new,
         };
-        let mut patterns: Vec<Head> = Level::ALL
-            .into_iter()
-            .zip(&writer.fences)
-            .filter_map(|(reach, fence)| Some(head(fence.clone()?, Some(reach))))
+        let fences = writer.fences.iter().flatten();
+        let mut patterns: Vec<Head> = fences
+            .map(|fence| Head {
+                fence: Some((fence.scope, fence.place)),
+                ..head(fence.stamp.clone(), Some(Level::of(fence.scope)))
+            })
             .collect();
         let releases = new.access.order.releases();
         let own = releases.then(|| head(writer.now.pass_on(), Some(reach)));
@@ -118,8 +127,8 @@ impl State {
             }
         }
         if !releases {
-            // For what came after the last fence.
-            patterns.push(head(writer.now.clone(), None));
+            // For what came after the last fence. What comes after the write is of the next epoch.
+            patterns.push(head(writer.now.pass_on(), None));
         }
         for pattern in patterns {
             value.pass_on(pattern);
@@ -129,14 +138,13 @@ impl State {
     /// A fence (PTX ISA, "membar / fence"). One that is sequentially consistent acquires and releases
     /// like any other. The order of such fences that meet in no pattern is left out: this run has one
     /// by chance, and another run has the opposite one.
-    pub(super) fn fence(&mut self, thread: u32, scope: Scope, order: Order) {
-        let reach = Level::of(scope);
+    pub(super) fn fence(&mut self, thread: u32, scope: Scope, order: Order, place: Place) {
         let thread = &mut self.threads[thread as usize];
         if order.acquires() {
-            thread.acquire(reach);
+            thread.acquire(scope, place);
         }
         if order.releases() {
-            thread.release(reach);
+            thread.release(scope, place);
         }
     }
 
@@ -169,8 +177,8 @@ impl State {
         let stamps: Vec<_> = if order.releases() {
             vec![arriving.now.pass_on()]
         } else {
-            let fences = &arriving.fences[Level::Cluster as usize..];
-            fences.iter().flatten().cloned().collect()
+            let fences = arriving.fences[Level::Cluster as usize..].iter().flatten();
+            fences.map(|fence| fence.stamp.clone()).collect()
         };
         let cluster = self.cluster(thread);
         stamps

@@ -1,7 +1,10 @@
 //! What the detector knows of a thread.
 
 use super::clock::{Clock, Stamp};
+use super::links::Links;
 use super::reach::Level;
+use crate::access::Scope;
+use crate::dim::Place;
 use std::collections::HashMap;
 
 /// A location: where its first cell is.
@@ -12,10 +15,20 @@ pub(super) type Location = (u64, usize);
 pub(super) struct Thread {
     pub(super) now: Stamp,
     /// The last fence that releases as far as each level, unless a later one reaches further.
-    pub(super) fences: [Option<Stamp>; 3],
+    pub(super) fences: [Option<Fence>; 3],
     /// What it has read without acquiring it: of each location, by how far an acquire has to reach
     /// (PTX ISA, "Release and Acquire Patterns": a strong read, then an acquire or a fence).
     pending: HashMap<Location, [Clock; 3]>,
+    /// The writes that it saw without coming to know what was before them.
+    pub(super) links: Links,
+}
+
+/// A fence that releases: the thread before it, and what it is.
+#[derive(Clone, Debug)]
+pub(super) struct Fence {
+    pub(super) stamp: Stamp,
+    pub(super) scope: Scope,
+    pub(super) place: Place,
 }
 
 impl Thread {
@@ -25,6 +38,7 @@ impl Thread {
             now: Stamp::first(number),
             fences: [None, None, None],
             pending: HashMap::new(),
+            links: Links::default(),
         }
     }
 
@@ -42,8 +56,10 @@ impl Thread {
         }
     }
 
-    /// A fence acquires all that it has read, as far as `reach`.
-    pub(super) fn acquire(&mut self, reach: Level) {
+    /// A fence acquires all that it has read, as far as its scope reaches.
+    pub(super) fn acquire(&mut self, scope: Scope, place: Place) {
+        let reach = Level::of(scope);
+        self.links.fence(reach, scope, place);
         for seen in self.pending.values_mut() {
             for seen in &mut seen[..=reach as usize] {
                 self.now.clock.join(&core::mem::take(seen));
@@ -54,10 +70,15 @@ impl Thread {
         }
     }
 
-    /// A fence releases, as far as `reach`, all that came before it.
-    pub(super) fn release(&mut self, reach: Level) {
+    /// A fence releases, as far as its scope reaches, all that came before it.
+    pub(super) fn release(&mut self, scope: Scope, place: Place) {
+        let reach = Level::of(scope) as usize;
         let stamp = self.now.pass_on();
-        self.fences[..reach as usize].fill(None);
-        self.fences[reach as usize] = Some(stamp);
+        self.fences[..reach].fill(None);
+        self.fences[reach] = Some(Fence {
+            stamp,
+            scope,
+            place,
+        });
     }
 }

@@ -3,6 +3,9 @@
 use super::cell::Event;
 use super::clock::{Clock, Stamp};
 use super::reach::Level;
+use super::report::Flaw;
+use crate::access::Scope;
+use crate::dim::Place;
 
 /// What a write passes on: a release pattern (PTX ISA, "Release and Acquire Patterns"), or a write
 /// that is none, which is kept to say what is missing.
@@ -12,6 +15,8 @@ pub(super) struct Head {
     pub(super) stamp: Stamp,
     /// How far the first operation of the pattern reaches; none: nothing is released.
     pub(super) reach: Option<Level>,
+    /// The fence that is the first operation, if it is one: its scope and its place.
+    pub(super) fence: Option<(Scope, Place)>,
     pub(super) write: Event,
 }
 
@@ -64,6 +69,24 @@ impl Value {
 }
 
 impl Head {
+    /// What is missing for a reader that is so far `apart`.
+    pub(super) fn flaw(&self, apart: Level) -> Option<Flaw> {
+        match self.reach {
+            None => Some(Flaw::Absent),
+            Some(reach) if apart <= reach => None,
+            Some(_) => Some(match self.fence {
+                Some((scope, place)) => Flaw::Scope {
+                    scope,
+                    fence: Some(place),
+                },
+                None => Flaw::Scope {
+                    scope: self.write.access.scope,
+                    fence: None,
+                },
+            }),
+        }
+    }
+
     /// Whether it passes on, as far as the other one or further, all that the other one does.
     fn covers(&self, other: &Self) -> bool {
         self.stamp.thread == other.stamp.thread

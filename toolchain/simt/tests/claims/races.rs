@@ -2,8 +2,8 @@
 //! not is one, and the fault says what is missing. Each holds whatever the schedule.
 
 use simt::{
-    Access, AccessKind, Dim3, Fault, LaunchConfig, LinkFlaw, Memory, MissingOrder, Order, Policy,
-    Race, Schedule, Scope, Space, launch, position,
+    Access, AccessKind, Dim3, Fault, Flaw, LaunchConfig, Memory, MissingOrder, Order, Policy, Race,
+    Schedule, Scope, Space, launch, position,
 };
 
 use crate::support::{Words, assert_site, config, schedules};
@@ -39,7 +39,7 @@ pub(crate) fn race_in(
     }
     // Threads and lines differ between schedules where several races are to be found.
     let kind = |missing: &Option<MissingOrder>| match missing {
-        Some(MissingOrder::Link(link)) => format!("{:?}", link.flaw),
+        Some(MissingOrder::Link(link)) => format!("{:?}", (link.release, link.acquire)),
         other => format!("{other:?}"),
     };
     assert!(
@@ -49,14 +49,20 @@ pub(crate) fn race_in(
     found.swap_remove(0)
 }
 
-/// What is wrong between a write of a flag and a read of it.
-fn flaw(missing: Option<MissingOrder>) -> Option<LinkFlaw> {
+/// What is missing at the two ends of a flag, the write and the read of it.
+type Ends = (Option<Flaw>, Option<Flaw>);
+
+fn ends(missing: Option<MissingOrder>) -> Option<Ends> {
     match missing {
         None => None,
-        Some(MissingOrder::Link(link)) => Some(link.flaw),
+        Some(MissingOrder::Link(link)) => Some((link.release, link.acquire)),
         Some(other) => panic!("{other}"),
     }
 }
+
+const NOT_RELEASED: Ends = (Some(Flaw::Absent), None);
+const NOT_ACQUIRED: Ends = (None, Some(Flaw::Absent));
+const NEITHER: Ends = (Some(Flaw::Absent), Some(Flaw::Absent));
 
 /// One thread writes data and tells a flag, another waits for the flag and reads the data: in
 /// another warp of its block, or in another block.
@@ -111,7 +117,7 @@ fn missing(race: Option<Race>) -> Option<MissingOrder> {
 fn a_message_needs_a_release_and_an_acquire_that_reach_the_other_block() {
     use {Order::*, Scope::*};
     let passed = |same_block, tells: (Order, Scope), sees: (Order, Scope)| {
-        flaw(missing(message(
+        ends(missing(message(
             same_block,
             |words| words.store(FLAG, 1, tells.0, tells.1),
             |words| words.load(FLAG, sees.0, sees.1) == 1,
@@ -126,12 +132,12 @@ fn a_message_needs_a_release_and_an_acquire_that_reach_the_other_block() {
             None
         );
         for tells in [(Relaxed, Device), (Volatile, System)] {
-            let flaw = passed(same_block, tells, acquired);
-            assert_eq!(flaw, Some(LinkFlaw::NotReleased));
+            let ends = passed(same_block, tells, acquired);
+            assert_eq!(ends, Some(NOT_RELEASED));
         }
         for sees in [(Relaxed, Device), (Volatile, System)] {
-            let flaw = passed(same_block, released, sees);
-            assert_eq!(flaw, Some(LinkFlaw::NotAcquired));
+            let ends = passed(same_block, released, sees);
+            assert_eq!(ends, Some(NOT_ACQUIRED));
         }
     }
     // In one block its scope is enough.
@@ -182,7 +188,7 @@ fn fences_make_patterns_of_relaxed_accesses() {
                 simt::fence(scope, order);
             }
         };
-        flaw(missing(message(
+        ends(missing(message(
             same_block,
             |words| {
                 fence(before);
@@ -205,16 +211,23 @@ fn fences_make_patterns_of_relaxed_accesses() {
         let halves = (Some((Release, Device)), Some((Acquire, Device)));
         assert_eq!(passed(same_block, halves.0, halves.1), None);
         let none = passed(same_block, None, device);
-        assert_eq!(none, Some(LinkFlaw::NotReleased));
+        assert_eq!(none, Some(NOT_RELEASED));
         let none = passed(same_block, device, None);
-        assert_eq!(none, Some(LinkFlaw::NotAcquired));
+        assert_eq!(none, Some(NOT_ACQUIRED));
         let wrong_way = passed(same_block, Some((Acquire, Device)), device);
-        assert_eq!(wrong_way, Some(LinkFlaw::NotReleased));
+        assert_eq!(wrong_way, Some(NOT_RELEASED));
     }
     let block = Some((AcqRel, Block));
     assert_eq!(passed(true, block, block), None);
-    assert_eq!(passed(false, block, device), Some(LinkFlaw::ReleaseScope));
-    assert_eq!(passed(false, device, block), Some(LinkFlaw::NotAcquired));
+    // A fence is there, and only its scope is too narrow.
+    let narrow = |end: Option<Flaw>| match end {
+        Some(Flaw::Scope { scope, fence }) => (scope, fence.is_some()),
+        other => panic!("{other:?}"),
+    };
+    let (release, acquire) = passed(false, block, device).expect("a race");
+    assert_eq!((narrow(release), acquire), ((Block, true), None));
+    let (release, acquire) = passed(false, device, block).expect("a race");
+    assert_eq!((release, narrow(acquire)), (None, (Block, true)));
 }
 
 /// What a thread releases twice, first to the device and then what came in between to its block alone:
@@ -388,7 +401,7 @@ fn a_write_that_was_observed_may_be_overwritten_plainly() {
         })
     };
     assert_eq!(observed(false), None);
-    assert_eq!(flaw(observed(true)), Some(LinkFlaw::NotReleased));
+    assert_eq!(ends(observed(true)), Some(NEITHER));
 }
 
 #[test]
@@ -520,10 +533,93 @@ fn a_race_names_both_accesses_and_what_is_missing() {
             "sees the 4-byte relaxed store at device scope {}",
             at(line + 4, 0)
         ),
-        "but the write is not released: make it release, or put a fence before it".to_owned(),
+        "but the write is not released: make it release, or put a fence right before it".to_owned(),
     ] {
         assert!(told.contains(&part), "{part:?} should be in {told:?}");
     }
+}
+
+/// The message of the race that a kernel of two blocks has, under any schedule.
+#[track_caller]
+fn told(kernel: impl Fn(Words)) -> String {
+    let mut memory = Memory::new(1 << 20);
+    let words = Words::zeros(&mut memory, 32);
+    let config = LaunchConfig {
+        races: true,
+        ..config(2, 1, Policy::RoundRobin)
+    };
+    let fault = launch(&mut memory, &config, &|| kernel(words)).expect_err("there is a race");
+    assert!(matches!(fault, Fault::Race(_)), "{fault}");
+    fault.to_string()
+}
+
+#[test]
+fn a_fence_whose_scope_is_too_narrow_is_named_with_its_scope() {
+    let line = line!() + 11;
+    let told = told(|words| {
+        if position().block_idx.x == 0 {
+            words.set(DATA, 42);
+            words.store(FLAG, 1, Order::Release, Scope::Device);
+        } else {
+            while words.load(FLAG, Order::Relaxed, Scope::Device) != 1 {
+                simt::spin();
+            }
+            // There is a fence, so that the advice to put one here would be wrong.
+            let scope = Scope::Block;
+            simt::fence(scope, Order::AcqRel);
+            words.get(DATA);
+        }
+    });
+    let file = file!();
+    let fence = format!("the fence after the read, at {file}:{line}:");
+    assert!(told.contains(&fence), "{told}");
+    let why = "has block scope, which does not reach the other thread: widen it";
+    assert!(
+        told.contains(why) && !told.contains("put a fence"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_flag_that_is_told_before_the_value_is_not_blamed_on_another_access() {
+    // Both take a relaxed ticket first, and the flag is released and acquired: neither is at fault.
+    let missing = race_in(2, 1, |words| {
+        words.add_at(FLAG + 1, 1, Order::Relaxed, Scope::Device);
+        if position().block_idx.x == 0 {
+            words.store(FLAG, 1, Order::Release, Scope::Device);
+            simt::nanosleep(0);
+            words.set(DATA, 42);
+        } else {
+            while words.load(FLAG, Order::Acquire, Scope::Device) != 1 {
+                simt::spin();
+            }
+            words.get(DATA);
+        }
+    });
+    assert_eq!(
+        missing,
+        Some(MissingOrder::Everything { same_block: false })
+    );
+}
+
+#[test]
+fn a_write_after_a_relaxed_one_is_not_blamed_on_that() {
+    // Thread 0 of block 0 adds before it writes: making the addition release would not help.
+    let missing = race_in(2, 1, |words| {
+        if position().block_idx.x == 0 {
+            words.add_at(FLAG, 1, Order::Relaxed, Scope::Device);
+            words.set(DATA, 42);
+        } else {
+            while words.load(FLAG, Order::Acquire, Scope::Device) != 1 {
+                simt::spin();
+            }
+            words.get(DATA);
+        }
+    });
+    assert_eq!(
+        missing,
+        Some(MissingOrder::Everything { same_block: false })
+    );
 }
 
 #[test]

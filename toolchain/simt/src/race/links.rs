@@ -1,0 +1,93 @@
+//! Reads that saw a write of another thread and did not come to know what was before it: what a race
+//! is explained by. Nothing is judged by them.
+
+use super::cell::Event;
+use super::clock::Stamp;
+use super::reach::Level;
+use super::report::Flaw;
+use super::value::Head;
+use crate::access::Scope;
+use crate::dim::Place;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+/// A read that saw a write, and what is missing between them.
+#[derive(Clone, Debug)]
+pub(super) struct Seen {
+    pub(super) head: Head,
+    pub(super) read: Event,
+    /// How far a release and an acquire have to reach.
+    pub(super) apart: Level,
+    pub(super) release: Option<Flaw>,
+    pub(super) acquire: Option<Flaw>,
+}
+
+impl Seen {
+    /// Whether `old` happened before `new`, of a thread that has come to `now`, if nothing were
+    /// missing here.
+    pub(super) fn would_order(&self, old: &Event, now: &Stamp) -> bool {
+        self.head.stamp.follows(old.thread, old.epoch)
+            && now.knows(self.read.thread, self.read.epoch)
+    }
+
+    /// What links are chosen by, least first: how much is missing, and then whatever tells two of
+    /// them apart, so that each run chooses the same.
+    pub(super) fn rank(&self) -> impl Ord + use<> {
+        let weight = |flaw| match flaw {
+            None => 0,
+            Some(Flaw::Scope { .. }) => 1,
+            Some(Flaw::Absent) => 2,
+        };
+        let missing = weight(self.release) + weight(self.acquire);
+        (missing, self.read.thread, self.key())
+    }
+
+    fn key(&self) -> Key {
+        (self.head.stamp.thread, self.head.reach)
+    }
+}
+
+/// The writer, and how far its release reached.
+type Key = (u32, Option<Level>);
+
+/// Of one reader, the last link to each other thread.
+#[derive(Debug, Default)]
+pub(super) struct Links {
+    /// Those whose read is not acquired as far as the writer, so far.
+    open: HashMap<Key, Seen>,
+    /// The others.
+    acquired: HashMap<Key, Seen>,
+}
+
+impl Links {
+    /// Of reads of one write the first is kept: it comes before most.
+    pub(super) fn note(&mut self, seen: Seen) {
+        let links = match seen.acquire {
+            Some(_) => &mut self.open,
+            None => &mut self.acquired,
+        };
+        match links.entry(seen.key()) {
+            Entry::Occupied(first) if first.get().head.stamp.epoch == seen.head.stamp.epoch => {}
+            Entry::Occupied(mut other) => _ = other.insert(seen),
+            Entry::Vacant(place) => _ = place.insert(seen),
+        }
+    }
+
+    /// The reader's fence at `place` acquires what it has read, as far as `reach`.
+    pub(super) fn fence(&mut self, reach: Level, scope: Scope, place: Place) {
+        for (key, seen) in self.open.extract_if(|_, seen| seen.apart <= reach) {
+            if seen.release.is_some() {
+                let acquire = None;
+                self.acquired.insert(key, Seen { acquire, ..seen });
+            }
+        }
+        for seen in self.open.values_mut() {
+            let fence = Some(place);
+            seen.acquire = Some(Flaw::Scope { scope, fence });
+        }
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Seen> {
+        self.open.values().chain(self.acquired.values())
+    }
+}
