@@ -1,0 +1,78 @@
+//! Who did what, where: the parts that messages are made of.
+
+use core::fmt;
+use std::sync::Arc;
+
+use crate::dim::{Dim3, Place};
+use crate::memory::Label;
+
+/// A thread of a launch and a place in the kernel's source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Site {
+    /// The kernel, as the launch named it.
+    pub kernel: Arc<str>,
+    /// The block in the grid.
+    pub block: Dim3,
+    /// The thread in its block.
+    pub thread: Dim3,
+    /// The in-thread call that the thread stands at, or stood at last.
+    pub place: Place,
+}
+
+impl fmt::Display for Site {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            kernel,
+            block,
+            thread,
+            place,
+        } = self;
+        write!(
+            f,
+            "kernel {kernel}, block {block}, thread {thread}, at {place}"
+        )
+    }
+}
+
+/// What an address is, told by the allocation it lies in or just beyond.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Target {
+    /// The address itself; it differs between runs, so messages prefer the allocation.
+    pub address: u64,
+    /// The nearest allocation at or below it with the offset into it, where one is near.
+    pub region: Option<(Label, u64)>,
+    /// Size of that allocation in bytes.
+    pub size: u64,
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.region {
+            Some((label, offset)) => {
+                write!(f, "offset {offset} of {label} ({} bytes)", self.size)
+            }
+            None => write!(f, "{:#x}, near no live allocation", self.address),
+        }
+    }
+}
+
+/// One lane's call of a warp collective.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Arrival {
+    /// The lane and the call.
+    pub site: Site,
+    /// The collective it called.
+    pub kind: &'static str,
+    /// The lanes it named.
+    pub mask: u32,
+}
+
+impl fmt::Display for Arrival {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} with mask {:#010x} ({})",
+            self.kind, self.mask, self.site
+        )
+    }
+}

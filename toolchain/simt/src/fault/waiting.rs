@@ -1,0 +1,128 @@
+//! Who waits for whom, once nobody can go on.
+
+use core::fmt;
+use std::sync::Arc;
+
+use crate::dim::{Dim3, Place};
+
+/// A thread that did not come to a barrier.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Missing {
+    /// The thread in its block.
+    pub thread: Dim3,
+    /// Where it waits instead; `None`: it has exited.
+    pub stuck: Option<(WaitingFor, Place)>,
+}
+
+impl fmt::Display for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.stuck {
+            None => write!(f, "thread {} has exited", self.thread),
+            Some((what, place)) => {
+                write!(
+                    f,
+                    "thread {} waits for ever at {what}, at {place}",
+                    self.thread
+                )
+            }
+        }
+    }
+}
+
+/// What a stuck thread waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WaitingFor {
+    /// The barrier of its block.
+    BlockBarrier,
+    /// The barrier of its cluster.
+    ClusterBarrier,
+    /// The warp collective of this kind.
+    WarpCollective(&'static str),
+    /// A change of memory: it spins.
+    Change,
+}
+
+impl fmt::Display for WaitingFor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::BlockBarrier => f.write_str("the block barrier"),
+            Self::ClusterBarrier => f.write_str("the cluster barrier"),
+            Self::WarpCollective(kind) => write!(f, "warp collective {kind}"),
+            Self::Change => f.write_str("a spin loop"),
+        }
+    }
+}
+
+/// Threads of one block that are stuck at one place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    /// The block in the grid.
+    pub block: Dim3,
+    /// The first of the threads.
+    pub thread: Dim3,
+    /// How many threads of the block are stuck there.
+    pub threads: u32,
+    /// What they wait for.
+    pub what: WaitingFor,
+    /// Where.
+    pub place: Place,
+}
+
+impl fmt::Display for Waiting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            block,
+            thread,
+            threads,
+            what,
+            place,
+        } = self;
+        write!(
+            f,
+            "block {block}: {threads} thread(s) from {thread} at {what}, at {place}"
+        )
+    }
+}
+
+/// Who waits for whom when nothing can change any more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Deadlock {
+    /// The kernel, as the launch named it.
+    pub kernel: Arc<str>,
+    /// The places of the first few blocks.
+    pub waiting: Vec<Waiting>,
+    /// Blocks that have started and not exited.
+    pub live_blocks: u64,
+    /// Blocks that never started, because the live ones fill the device.
+    pub never_started: u64,
+    /// Blocks of the grid.
+    pub grid_blocks: u64,
+}
+
+impl fmt::Display for Deadlock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            kernel,
+            live_blocks,
+            never_started,
+            grid_blocks,
+            ..
+        } = self;
+        write!(
+            f,
+            "deadlock: kernel {kernel}: every live thread waits and memory no longer changes"
+        )?;
+        for waiting in &self.waiting {
+            write!(f, "; {waiting}")?;
+        }
+        if *never_started > 0 {
+            write!(
+                f,
+                "; {never_started} of {grid_blocks} blocks never started, because only \
+                 {live_blocks} are resident at once: launch at most {live_blocks} blocks, or make \
+                 all {grid_blocks} co-resident"
+            )?;
+        }
+        Ok(())
+    }
+}
