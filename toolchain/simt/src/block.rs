@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::cluster::ClusterBarrier;
-use crate::dim::{Dim3, Place, Position, WARP_LANES};
+use crate::dim::{Dim3, Place, Position, Spot, WARP_LANES};
 use crate::fault::{Arrival, Fault, Missing, Site};
 use crate::fiber::{Call, Fiber, Reply, Request, Stop, Turn};
 use crate::here::{Here, World};
@@ -80,7 +80,13 @@ impl<'a> Block<'a> {
                 grid_dim: world.grid,
                 cluster_blocks: world.cluster,
             };
-            let here = Here::new(world, Rc::clone(&shared), position, stack.floor(), entry);
+            let here = Here::new(
+                world,
+                Rc::clone(&shared),
+                position,
+                stack.floor(),
+                Spot::at(entry),
+            );
             // SAFETY: the scheduler drops its blocks, hence this fiber, before the machine with
             // the pool; world and body outlive the scheduler by their lifetime.
             let fiber = unsafe { Fiber::new(stack, here, body) };
@@ -88,7 +94,7 @@ impl<'a> Block<'a> {
                 fiber: Some(fiber),
                 reply: Reply::Go,
                 wait: Wait::Nothing,
-                place: entry,
+                spot: Spot::at(entry),
                 spun_at: entry,
                 seen: 0,
                 ticket: None,
@@ -152,7 +158,7 @@ impl<'a> Block<'a> {
             machine.switches += 1;
             let turn = fiber.resume(core::mem::replace(&mut thread.reply, Reply::Go));
             if let Turn::Stopped(stop) = &turn {
-                thread.place = stop.place;
+                thread.spot = stop.spot;
             }
             // The canary is a page of its own: looking at each access would cost more than the
             // access. It stays dirty until the next synchronisation.
@@ -191,7 +197,7 @@ impl<'a> Block<'a> {
                     Request::Step | Request::Overflow => {}
                     Request::Spin => {
                         step.hand_over = true;
-                        thread.spun_at = stop.place;
+                        thread.spun_at = stop.spot.place;
                         machine.quiet.spun(&mut thread.seen);
                     }
                     Request::Sleep(cycles) => {
@@ -409,11 +415,13 @@ impl<'a> Block<'a> {
 
     /// A thread, and the scheduling point it stands at.
     pub(crate) fn site(&self, number: usize) -> Site {
+        let spot = self.threads[number].spot;
         Site {
             kernel: Arc::clone(&self.kernel),
             block: self.index,
             thread: self.thread_idx(number),
-            place: self.threads[number].place,
+            place: spot.place,
+            inside: spot.inside(),
         }
     }
 

@@ -1,11 +1,10 @@
 //! Bulk copies between device and shared memory (PTX ISA, "cp.async.bulk"), at the edges of what
 //! the hardware may do: a load is made at once, a store as late as its thread lets it.
 
-use core::panic::Location;
 use std::thread::panicking;
 
 use crate::access::{Access, Space};
-use crate::dim::Place;
+use crate::dim::Spot;
 use crate::fault::Fault;
 use crate::fiber::Request;
 use crate::here::{Here, with};
@@ -22,7 +21,7 @@ pub(crate) struct Store {
     to: usize,
     from: usize,
     bytes: usize,
-    place: Place,
+    spot: Spot,
     /// What it has read of shared memory, once the thread has waited for that.
     read: Option<Vec<Piece>>,
 }
@@ -37,12 +36,11 @@ pub(crate) struct Store {
 /// Outside an emulated thread.
 #[track_caller]
 pub fn bulk_load(to: *mut u8, from: *const u8, bytes: usize) {
-    let place = Location::caller();
-    with("bulk_load", |here| {
-        here.begin_copy(bytes, place);
+    with("bulk_load", |here, spot| {
+        here.begin_copy(bytes, spot);
         for offset in pieces(bytes) {
-            let piece = here.read_piece(from.addr() + offset, Space::Global, place);
-            here.write_piece(to.addr() + offset, Space::Shared, piece, place);
+            let piece = here.read_piece(from.addr() + offset, Space::Global, spot);
+            here.write_piece(to.addr() + offset, Space::Shared, piece, spot);
         }
         // The copy is no ordinary store: another one may read what it wrote without a fence.
         if let Some((region, offset)) = here.shared.borrow().arena().find(to.addr(), bytes) {
@@ -65,9 +63,8 @@ pub fn bulk_load(to: *mut u8, from: *const u8, bytes: usize) {
 /// Outside an emulated thread.
 #[track_caller]
 pub fn bulk_store(to: *mut u8, from: *const u8, bytes: usize) {
-    let place = Location::caller();
-    with("bulk_store", |here| {
-        here.begin_copy(bytes, place);
+    with("bulk_store", |here, spot| {
+        here.begin_copy(bytes, spot);
         let unfenced = here.unfenced(from.addr(), bytes);
         if let Some(byte) = unfenced {
             here.refuse_copy(
@@ -76,14 +73,14 @@ pub fn bulk_store(to: *mut u8, from: *const u8, bytes: usize) {
                      after the last fence of the proxies: who writes shared memory must call \
                      `fence_shared` after it and before the barrier"
                 ),
-                place,
+                spot,
             );
         }
         here.stores.borrow_mut().push(Store {
             to: to.addr(),
             from: from.addr(),
             bytes,
-            place,
+            spot,
             read: None,
         });
     });
@@ -96,9 +93,8 @@ pub fn bulk_store(to: *mut u8, from: *const u8, bytes: usize) {
 /// Outside an emulated thread.
 #[track_caller]
 pub fn bulk_wait_read(left: usize) {
-    let place = Location::caller();
-    with("bulk_wait_read", |here| {
-        here.stop(Request::Step, place);
+    with("bulk_wait_read", |here, spot| {
+        here.stop(Request::Step, spot);
         here.read_for_stores(left);
     });
 }
@@ -109,9 +105,8 @@ pub fn bulk_wait_read(left: usize) {
 /// Outside an emulated thread.
 #[track_caller]
 pub fn bulk_wait_stored() {
-    let place = Location::caller();
-    with("bulk_wait_stored", |here| {
-        here.stop(Request::Step, place);
+    with("bulk_wait_stored", |here, spot| {
+        here.stop(Request::Step, spot);
         here.read_for_stores(0);
         here.write_for_stores();
     });
@@ -126,9 +121,8 @@ pub fn bulk_wait_stored() {
 /// Outside an emulated thread.
 #[track_caller]
 pub fn bulk_fence() {
-    let place = Location::caller();
-    with("bulk_fence", |here| {
-        here.stop(Request::Step, place);
+    with("bulk_fence", |here, spot| {
+        here.stop(Request::Step, spot);
         for region in here.shared.borrow().arena().regions() {
             region.fence_proxies(0, region.size());
         }
@@ -140,19 +134,19 @@ fn pieces(bytes: usize) -> impl Iterator<Item = usize> {
 }
 
 impl Here<'_> {
-    fn begin_copy(&self, bytes: usize, place: Place) {
-        self.stop(Request::Step, place);
+    fn begin_copy(&self, bytes: usize, spot: Spot) {
+        self.stop(Request::Step, spot);
         if !bytes.is_multiple_of(PIECE) {
             let message =
                 format!("a bulk copy moves a multiple of {PIECE} bytes, not {bytes}: pad the rest");
-            self.refuse_copy(message, place);
+            self.refuse_copy(message, spot);
         }
     }
 
     /// Ends the launch, unless the thread is being unwound already.
-    fn refuse_copy(&self, message: String, place: Place) {
+    fn refuse_copy(&self, message: String, spot: Spot) {
         if !panicking() {
-            let site = self.site(place);
+            let site = self.site(spot);
             self.fail(Fault::Trap { site, message });
         }
     }
@@ -165,16 +159,16 @@ impl Here<'_> {
         Some(region.first_unfenced(offset, bytes)? - offset)
     }
 
-    fn read_piece(&self, address: usize, space: Space, place: Place) -> Piece {
-        if !self.check(address, PIECE, Access::read(space), place) {
+    fn read_piece(&self, address: usize, space: Space, spot: Spot) -> Piece {
+        if !self.check(address, PIECE, Access::read(space), spot) {
             return Piece::default();
         }
         // SAFETY: checked just now: live, and written.
         unsafe { core::ptr::with_exposed_provenance::<Piece>(address).read() }
     }
 
-    fn write_piece(&self, address: usize, space: Space, piece: Piece, place: Place) {
-        if self.check(address, PIECE, Access::write(space), place) {
+    fn write_piece(&self, address: usize, space: Space, piece: Piece, spot: Spot) {
+        if self.check(address, PIECE, Access::write(space), spot) {
             // SAFETY: checked just now: live, and no other emulated thread runs.
             unsafe { core::ptr::with_exposed_provenance_mut::<Piece>(address).write(piece) };
         }
@@ -188,7 +182,7 @@ impl Here<'_> {
             let from = store.from;
             store.read.get_or_insert_with(|| {
                 pieces(store.bytes)
-                    .map(|offset| self.read_piece(from + offset, Space::Shared, store.place))
+                    .map(|offset| self.read_piece(from + offset, Space::Shared, store.spot))
                     .collect()
             });
         }
@@ -198,7 +192,7 @@ impl Here<'_> {
     fn write_for_stores(&self) {
         for store in self.stores.take() {
             for (offset, piece) in pieces(store.bytes).zip(store.read.into_iter().flatten()) {
-                self.write_piece(store.to + offset, Space::Global, piece, store.place);
+                self.write_piece(store.to + offset, Space::Global, piece, store.spot);
             }
         }
     }
@@ -207,16 +201,16 @@ impl Here<'_> {
     /// that the thread must have waited for this.
     pub(crate) fn end_stores(&self) {
         let unread = |store: &&Store| store.read.is_none();
-        let place = self
+        let spot = self
             .stores
             .borrow()
             .iter()
             .find(unread)
-            .map(|store| store.place);
-        if let Some(place) = place {
+            .map(|store| store.spot);
+        if let Some(spot) = spot {
             let message = "the thread exits while a bulk store of it may still read shared memory: \
                            wait by `wait_read::<0>` first";
-            self.refuse_copy(message.to_owned(), place);
+            self.refuse_copy(message.to_owned(), spot);
         }
         self.write_for_stores();
     }

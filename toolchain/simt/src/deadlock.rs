@@ -34,9 +34,9 @@ fn stuck(thread: &Lane<'_>) -> Option<(WaitingFor, Place)> {
     match thread.wait {
         Wait::Exited => None,
         Wait::Nothing => Some((WaitingFor::Change, thread.spun_at)),
-        Wait::Barrier => Some((WaitingFor::BlockBarrier, thread.place)),
-        Wait::ClusterBarrier => Some((WaitingFor::ClusterBarrier, thread.place)),
-        Wait::Collective(call) => Some((WaitingFor::WarpCollective(call.kind), thread.place)),
+        Wait::Barrier => Some((WaitingFor::BlockBarrier, thread.spot.place)),
+        Wait::ClusterBarrier => Some((WaitingFor::ClusterBarrier, thread.spot.place)),
+        Wait::Collective(call) => Some((WaitingFor::WarpCollective(call.kind), thread.spot.place)),
     }
 }
 

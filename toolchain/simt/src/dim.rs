@@ -8,6 +8,27 @@ pub const WARP_LANES: u32 = 32;
 /// A place in the source, as `#[track_caller]` gives it.
 pub type Place = &'static core::panic::Location<'static>;
 
+/// Where an in-thread call stands in the source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Spot {
+    /// What faults name: the call itself or, within a library, the line that calls the library.
+    pub(crate) place: Place,
+    /// The call itself.
+    pub(crate) call: Place,
+}
+
+impl Spot {
+    /// A call that stands in no library.
+    pub(crate) fn at(place: Place) -> Self {
+        Self { place, call: place }
+    }
+
+    /// The call itself, where that is not what faults name.
+    pub(crate) fn inside(self) -> Option<Place> {
+        (self.call != self.place).then_some(self.call)
+    }
+}
+
 /// Extents of a block or grid, or an index into one; `x` varies fastest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Dim3 {

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use corosensei::{Coroutine, CoroutineResult};
 
 use crate::access::Order;
-use crate::dim::Place;
+use crate::dim::Spot;
 use crate::fault::Fault;
 use crate::here::{Here, enter};
 use crate::panics::{self, Note};
@@ -52,7 +52,7 @@ pub(crate) struct Call {
 #[derive(Debug)]
 pub(crate) struct Stop {
     pub(crate) request: Request,
-    pub(crate) place: Place,
+    pub(crate) spot: Spot,
 }
 
 /// What the scheduler answers.
@@ -105,7 +105,7 @@ impl<'a> Fiber<'a> {
                 Err(match payload.downcast::<Fault>() {
                     Ok(fault) => *fault,
                     Err(payload) => {
-                        let site = inside.site(inside.place.get());
+                        let site = inside.site(inside.spot.get());
                         let Note { message, at } = panics::explain(&*payload, inside.note.take());
                         Fault::Panicked { site, message, at }
                     }

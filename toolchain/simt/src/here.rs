@@ -1,6 +1,7 @@
 //! What an in-thread call finds: the launch, the block, and the thread that makes the call.
 
 use core::cell::{Cell, RefCell};
+use core::panic::Location;
 use core::ptr::NonNull;
 use std::panic::resume_unwind;
 use std::rc::Rc;
@@ -12,12 +13,13 @@ use corosensei::Yielder;
 use crate::access::{Access, AccessKind, Space};
 use crate::bulk::Store;
 use crate::count::{Counter, SharedAccess};
-use crate::dim::{Dim3, Place, Position};
+use crate::dim::{Dim3, Position, Spot};
 use crate::fault::{Fault, Site, Target};
 use crate::fiber::{Reply, Request, Stop};
+use crate::library::LibraryCall;
 use crate::memory::{Memory, Region};
 use crate::panics::Note;
-use crate::race::{self, Found, MissingOrder, Party, Race, Races, RacingAccess, Span, Why};
+use crate::race::{self, Act, Found, MissingOrder, Party, Race, Races, RacingAccess, Span, Why};
 use crate::shared::{SharedError, SharedMemory};
 
 /// Counts of one launch.
@@ -74,6 +76,7 @@ impl World<'_> {
                     block: self.grid.index_of(thread / threads),
                     thread: self.block.index_of(thread % threads),
                     place: party.place,
+                    inside: None,
                 },
                 access: party.access,
                 bytes: party.bytes,
@@ -87,12 +90,16 @@ impl World<'_> {
                 read,
                 release,
                 acquire,
+                barrier,
             } => MissingOrder::Link(Box::new(race::Link {
                 write: named(write),
                 read: named(read),
                 release,
                 acquire,
+                barrier,
             })),
+            Why::Crossing(barrier) => MissingOrder::Crossing(barrier),
+            Why::Protocol(name) => MissingOrder::Protocol(name),
             Why::Everything { same_block } => MissingOrder::Everything { same_block },
         };
         Race {
@@ -130,7 +137,9 @@ pub(crate) struct Here<'a> {
     /// The fiber's way back to the scheduler, once it has started.
     pub(crate) yielder: Cell<Option<NonNull<Yielder<Reply, Stop>>>>,
     /// The in-thread call made last.
-    pub(crate) place: Cell<Place>,
+    pub(crate) spot: Cell<Spot>,
+    /// The call of a library that the thread is in, if it is in one.
+    pub(crate) library: Cell<LibraryCall>,
     /// The panic of this thread that the hook saw last.
     pub(crate) note: Cell<Option<Note>>,
     /// Nobody waits for the thread any more: it only unwinds.
@@ -165,12 +174,14 @@ impl Drop for Entered<'_> {
     }
 }
 
-/// Gives the running thread to `body`; `name` is the in-thread function, for the message.
+/// Gives the running thread to `body`, and where the caller stands; `name` is the in-thread function,
+/// for the message.
 ///
 /// # Panics
 /// Outside a launch.
 #[track_caller]
-pub(crate) fn with<R>(name: &str, body: impl FnOnce(&Here<'_>) -> R) -> R {
+pub(crate) fn with<R>(name: &str, body: impl FnOnce(&Here<'_>, Spot) -> R) -> R {
+    let call = Location::caller();
     let Some(current) = CURRENT.get() else {
         panic!(
             "simt::{name} called outside an emulated thread: call it in a kernel run by simt::launch"
@@ -179,7 +190,16 @@ pub(crate) fn with<R>(name: &str, body: impl FnOnce(&Here<'_>) -> R) -> R {
     // SAFETY: `enter` set the pointer from a reference that its guard's lifetime keeps, and only
     // the fiber of that thread runs while it is set. `body` cannot keep the reference: its
     // lifetime is the call's.
-    body(unsafe { current.as_ref() })
+    let here = unsafe { current.as_ref() };
+    let place = here.library.get().caller.unwrap_or(call);
+    body(here, Spot { place, call })
+}
+
+/// Gives the running thread to `body`, if one runs.
+pub(crate) fn try_with<R>(body: impl FnOnce(&Here<'_>) -> R) -> Option<R> {
+    let current = CURRENT.get()?;
+    // SAFETY: as in `with`.
+    Some(body(unsafe { current.as_ref() }))
 }
 
 impl<'a> Here<'a> {
@@ -188,7 +208,7 @@ impl<'a> Here<'a> {
         shared: Rc<RefCell<SharedMemory>>,
         position: Position,
         floor: usize,
-        place: Place,
+        spot: Spot,
     ) -> Self {
         Self {
             world,
@@ -196,7 +216,8 @@ impl<'a> Here<'a> {
             position,
             floor,
             yielder: Cell::new(None),
-            place: Cell::new(place),
+            spot: Cell::new(spot),
+            library: Cell::default(),
             note: Cell::new(None),
             dropping: Cell::new(false),
             stores: RefCell::default(),
@@ -206,83 +227,77 @@ impl<'a> Here<'a> {
 
     /// Hands over to the scheduler with a request and returns its reply; `None` at once when the
     /// thread is being unwound, since its destructors must not be scheduled any more.
-    pub(crate) fn stop(&self, request: Request, place: Place) -> Option<Reply> {
+    pub(crate) fn stop(&self, request: Request, spot: Spot) -> Option<Reply> {
         if panicking() {
             return None;
         }
-        self.arrive(place);
+        self.arrive(spot);
         let yielder = self
             .yielder
             .get()
             .expect("a running fiber should have its yielder");
         // SAFETY: the yielder lies in the root frame of the fiber that runs now.
-        Some(unsafe { yielder.as_ref() }.suspend(Stop { request, place }))
+        Some(unsafe { yielder.as_ref() }.suspend(Stop { request, spot }))
     }
 
     /// What every in-thread call does first.
-    fn arrive(&self, place: Place) {
-        self.place.set(place);
+    fn arrive(&self, spot: Spot) {
+        self.spot.set(spot);
         self.settle();
         let marker = 0u8;
         if (&raw const marker).addr() < self.floor {
             // Too little stack may be left to unwind on.
-            self.suspend(Request::Overflow, place);
+            self.suspend(Request::Overflow, spot);
             unreachable!("a thread that overflowed its stack is abandoned");
         }
     }
 
-    fn suspend(&self, request: Request, place: Place) -> Reply {
+    fn suspend(&self, request: Request, spot: Spot) -> Reply {
         let yielder = self
             .yielder
             .get()
             .expect("a running fiber should have its yielder");
         // SAFETY: the yielder lies in the root frame of the fiber that runs now.
-        unsafe { yielder.as_ref() }.suspend(Stop { request, place })
+        unsafe { yielder.as_ref() }.suspend(Stop { request, spot })
     }
 
     /// A scheduling point, then the checks: see [`crate::access`].
-    pub(crate) fn access(
-        &self,
-        address: usize,
-        bytes: usize,
-        access: Access,
-        place: Place,
-    ) -> bool {
+    pub(crate) fn access(&self, address: usize, bytes: usize, access: Access, spot: Spot) -> bool {
         if panicking() {
-            return self.check(address, bytes, access, place);
+            return self.check(address, bytes, access, spot);
         }
         let accesses = &self.world.counters.accesses;
         bump(accesses);
         if self.world.lockstep {
-            self.stop(Request::Step, place);
+            self.stop(Request::Step, spot);
         } else {
-            self.arrive(place);
+            self.arrive(spot);
             let limit = self.world.step_limit;
             if accesses.get() >= limit {
                 let kernel = Arc::clone(&self.world.kernel);
                 self.fail(Fault::StepLimit {
                     kernel,
                     limit,
-                    site: Some(self.site(place)),
+                    site: Some(self.site(spot)),
                 });
             }
         }
-        self.count(address, bytes, access, place);
-        self.check(address, bytes, access, place)
+        self.count(address, bytes, access, spot);
+        self.check(address, bytes, access, spot)
     }
 
     /// The checks of an access without a scheduling point. Says whether the caller shall perform it;
     /// when it shall not, the thread is being unwound.
-    pub(crate) fn check(&self, address: usize, bytes: usize, access: Access, place: Place) -> bool {
-        match self.verify(address, bytes, access, place) {
+    pub(crate) fn check(&self, address: usize, bytes: usize, access: Access, spot: Spot) -> bool {
+        match self.verify(address, bytes, access, spot) {
             Ok(()) => true,
             Err(_) if panicking() => false,
-            Err(flaw) => self.refuse(flaw, address, bytes, access, place),
+            Err(flaw) => self.refuse(flaw, address, bytes, access, spot),
         }
     }
 
     /// Counts an access to shared memory, if this launch counts.
-    fn count(&self, address: usize, bytes: usize, access: Access, place: Place) {
+    fn count(&self, address: usize, bytes: usize, access: Access, spot: Spot) {
         let (Some(counter), Space::Shared) = (&self.world.counter, access.space) else {
             return;
         };
@@ -291,20 +306,14 @@ impl<'a> Here<'a> {
             block: at.block_idx,
             thread: at.linear_thread(),
             lane: at.lane(),
-            place,
+            place: spot.call,
             kind: access.kind,
             address,
             bytes,
         });
     }
 
-    fn verify(
-        &self,
-        address: usize,
-        bytes: usize,
-        access: Access,
-        place: Place,
-    ) -> Result<(), Flaw> {
+    fn verify(&self, address: usize, bytes: usize, access: Access, spot: Spot) -> Result<(), Flaw> {
         let global = self.world.memory.arena();
         let shared;
         let found = match access.space {
@@ -337,9 +346,12 @@ impl<'a> Here<'a> {
                 bytes,
             };
             let thread = self.world.thread_number(&self.position);
-            races
-                .access(thread, span, access, place)
-                .map_err(Flaw::Races)?;
+            let act = Act {
+                access,
+                place: spot.place,
+                protocol: self.library.get().protocol,
+            };
+            races.access(thread, span, act).map_err(Flaw::Races)?;
         }
         if access.kind != AccessKind::Read {
             region.mark(offset, bytes);
@@ -349,8 +361,8 @@ impl<'a> Here<'a> {
     }
 
     #[cold]
-    fn refuse(&self, flaw: Flaw, address: usize, bytes: usize, access: Access, place: Place) -> ! {
-        let site = self.site(place);
+    fn refuse(&self, flaw: Flaw, address: usize, bytes: usize, access: Access, spot: Spot) -> ! {
+        let site = self.site(spot);
         let in_shared = self.shared.borrow().arena().describe(address);
         let in_global = || self.world.memory.target(address);
         let target = match access.space {
@@ -417,13 +429,13 @@ impl<'a> Here<'a> {
         name: &'static str,
         bytes: usize,
         align: usize,
-        place: Place,
+        spot: Spot,
     ) -> *mut u8 {
         let limit = self.world.shared_limit;
         // The borrow ends before a fault unwinds through destructors that may borrow again.
         let found = self.shared.borrow_mut().variable(name, bytes, align, limit);
         found.unwrap_or_else(|error| {
-            let site = self.site(place);
+            let site = self.site(spot);
             self.fail(match error {
                 SharedError::Limit { requested } => Fault::SharedLimit {
                     site,
@@ -446,12 +458,13 @@ impl<'a> Here<'a> {
         resume_unwind(Box::new(fault))
     }
 
-    pub(crate) fn site(&self, place: Place) -> Site {
+    pub(crate) fn site(&self, spot: Spot) -> Site {
         Site {
             kernel: Arc::clone(&self.world.kernel),
             block: self.position.block_idx,
             thread: self.position.thread_idx,
-            place,
+            place: spot.place,
+            inside: spot.inside(),
         }
     }
 }

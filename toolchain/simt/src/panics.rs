@@ -41,7 +41,7 @@ fn note(info: &PanicHookInfo<'_>) -> bool {
         message: info.payload_as_str().unwrap_or(NO_TEXT).to_owned(),
         at: info.location().map_or(NOWHERE.into(), ToString::to_string),
     };
-    here::with("note", |here| here.note.replace(Some(note)).is_none())
+    here::with("note", |here, _| here.note.replace(Some(note)).is_none())
 }
 
 /// What unwound a thread: the panic of `note`, if it says the same as `payload`. Otherwise the note

@@ -5,8 +5,6 @@
 //! [`in_kernel`] panic when called outside an emulated thread. A thread that is being unwound
 //! after a fault may still call them from destructors: they then return at once.
 
-use core::panic::Location;
-
 use crate::access::{Access, Order, Scope};
 use crate::dim::{Position, WARP_LANES};
 use crate::fault::Fault;
@@ -45,7 +43,7 @@ pub fn in_kernel() -> bool {
 /// Outside an emulated thread.
 #[track_caller]
 pub fn position() -> Position {
-    with("position", |here| here.position)
+    with("position", |here, _| here.position)
 }
 
 /// Announces one access of `bytes` bytes, 1 to 16 and naturally aligned, at `address`.
@@ -63,9 +61,8 @@ pub fn position() -> Position {
 #[must_use]
 #[track_caller]
 pub fn access(address: *const u8, bytes: usize, access: Access) -> bool {
-    let place = Location::caller();
-    with("access", |here| {
-        here.access(address.addr(), bytes, access, place)
+    with("access", |here, spot| {
+        here.access(address.addr(), bytes, access, spot)
     })
 }
 
@@ -76,13 +73,12 @@ pub fn access(address: *const u8, bytes: usize, access: Access) -> bool {
 /// Outside an emulated thread.
 #[track_caller]
 pub fn fence(scope: Scope, order: Order) {
-    let place = Location::caller();
-    with("fence", |here| {
+    with("fence", |here, spot| {
         bump(&here.world.counters.fences);
-        here.stop(Request::Step, place);
+        here.stop(Request::Step, spot);
         if let Some(races) = &here.world.races {
             let thread = here.world.thread_number(&here.position);
-            races.fence(thread, scope, order, place);
+            races.fence(thread, scope, order, spot.place);
         }
     });
 }
@@ -97,9 +93,8 @@ pub fn fence(scope: Scope, order: Order) {
 /// Outside an emulated thread.
 #[track_caller]
 pub fn block_barrier(pred: u32) -> BarrierVotes {
-    let place = Location::caller();
-    with("block_barrier", |here| {
-        match here.stop(Request::Barrier(pred != 0), place) {
+    with("block_barrier", |here, spot| {
+        match here.stop(Request::Barrier(pred != 0), spot) {
             Some(Reply::Votes(votes)) => votes,
             None => BarrierVotes::default(),
             Some(other) => unreachable!("a barrier is answered with votes, not {other:?}"),
@@ -119,13 +114,12 @@ pub fn block_barrier(pred: u32) -> BarrierVotes {
 /// Outside an emulated thread.
 #[track_caller]
 pub fn cluster_arrive(order: Order) {
-    let place = Location::caller();
     let order = match order {
         Order::Relaxed => Order::Relaxed,
         _ => Order::Release,
     };
-    with("cluster_arrive", |here| {
-        here.stop(Request::ClusterArrive(order), place);
+    with("cluster_arrive", |here, spot| {
+        here.stop(Request::ClusterArrive(order), spot);
     });
 }
 
@@ -137,9 +131,8 @@ pub fn cluster_arrive(order: Order) {
 /// Outside an emulated thread.
 #[track_caller]
 pub fn cluster_wait() {
-    let place = Location::caller();
-    with("cluster_wait", |here| {
-        here.stop(Request::ClusterWait, place);
+    with("cluster_wait", |here, spot| {
+        here.stop(Request::ClusterWait, spot);
     });
 }
 
@@ -150,15 +143,14 @@ pub fn cluster_wait() {
 /// Outside an emulated thread.
 #[track_caller]
 pub fn warp_barrier(mask: u32) {
-    let place = Location::caller();
     let call = Call {
         kind: "bar.warp.sync",
         mask,
         value: 0,
         orders: true,
     };
-    with("warp_barrier", |here| {
-        here.stop(Request::Collective(call), place);
+    with("warp_barrier", |here, spot| {
+        here.stop(Request::Collective(call), spot);
     });
 }
 
@@ -173,8 +165,7 @@ pub fn warp_barrier(mask: u32) {
 /// Outside an emulated thread.
 #[track_caller]
 pub fn warp_exchange(mask: u32, kind: &'static str, value: u128) -> WarpValues {
-    let place = Location::caller();
-    with("warp_exchange", |here| {
+    with("warp_exchange", |here, spot| {
         let lane = here.position.lane();
         let request = Request::Collective(Call {
             kind,
@@ -182,7 +173,7 @@ pub fn warp_exchange(mask: u32, kind: &'static str, value: u128) -> WarpValues {
             value,
             orders: false,
         });
-        match here.stop(request, place) {
+        match here.stop(request, spot) {
             Some(Reply::Values(values)) => WarpValues::clone(&values),
             None => WarpValues::alone(lane, value),
             Some(other) => unreachable!("a collective is answered with values, not {other:?}"),
@@ -218,9 +209,8 @@ impl WarpValues {
 /// Outside an emulated thread.
 #[track_caller]
 pub fn active_mask() -> u32 {
-    let place = Location::caller();
-    with("active_mask", |here| {
-        match here.stop(Request::ActiveMask, place) {
+    with("active_mask", |here, spot| {
+        match here.stop(Request::ActiveMask, spot) {
             Some(Reply::Mask(mask)) => mask,
             None => 1 << here.position.lane(),
             Some(other) => unreachable!("active_mask is answered with a mask, not {other:?}"),
@@ -241,9 +231,8 @@ pub fn static_shared(name: &'static str, bytes: usize, align: usize) -> *mut u8 
         align.is_power_of_two(),
         "alignment {align} of {name} is not a power of two"
     );
-    let place = Location::caller();
-    with("static_shared", |here| {
-        here.variable(name, bytes, align, place)
+    with("static_shared", |here, spot| {
+        here.variable(name, bytes, align, spot)
     })
 }
 
@@ -255,7 +244,7 @@ pub fn static_shared(name: &'static str, bytes: usize, align: usize) -> *mut u8 
 /// Outside an emulated thread.
 #[track_caller]
 pub fn dynamic_shared() -> (*mut u8, usize) {
-    with("dynamic_shared", |here| here.shared.borrow().dynamic())
+    with("dynamic_shared", |here, _| here.shared.borrow().dynamic())
 }
 
 /// One turn of a loop that waits for another thread's write: hands over to the other warps.
@@ -267,10 +256,9 @@ pub fn dynamic_shared() -> (*mut u8, usize) {
 /// Outside an emulated thread.
 #[track_caller]
 pub fn spin() {
-    let place = Location::caller();
-    with("spin", |here| {
+    with("spin", |here, spot| {
         bump(&here.world.counters.spins);
-        here.stop(Request::Spin, place);
+        here.stop(Request::Spin, spot);
     });
 }
 
@@ -285,9 +273,8 @@ pub fn spin() {
 /// Outside an emulated thread.
 #[track_caller]
 pub fn nanosleep(ns: u32) {
-    let place = Location::caller();
-    with("nanosleep", |here| {
-        here.stop(Request::Sleep(ns), place);
+    with("nanosleep", |here, spot| {
+        here.stop(Request::Sleep(ns), spot);
     });
 }
 
@@ -299,7 +286,7 @@ pub fn nanosleep(ns: u32) {
 /// Outside an emulated thread.
 #[track_caller]
 pub fn clock() -> u64 {
-    with("clock", |here| {
+    with("clock", |here, _| {
         bump(&here.world.clock);
         here.world.clock.get()
     })
@@ -321,10 +308,9 @@ pub fn global_timer() -> u64 {
 /// any panic there does.
 #[track_caller]
 pub fn trap(message: &str) -> ! {
-    let place = Location::caller();
-    with("trap", |here| {
+    with("trap", |here, spot| {
         here.fail(Fault::Trap {
-            site: here.site(place),
+            site: here.site(spot),
             message: message.to_owned(),
         })
     })

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use crate::cluster::Ticket;
-use crate::dim::{Place, WARP_LANES};
+use crate::dim::{Place, Spot, WARP_LANES};
 use crate::fiber::{Call, Fiber, Reply};
 use crate::thread::WarpValues;
 
@@ -30,7 +30,7 @@ pub(crate) struct Lane<'a> {
     pub(crate) reply: Reply,
     pub(crate) wait: Wait,
     /// The scheduling point it stands at.
-    pub(crate) place: Place,
+    pub(crate) spot: Spot,
     /// Where it spun last.
     pub(crate) spun_at: Place,
     /// See [`crate::quiet::Quiet::spun`].
@@ -156,9 +156,9 @@ impl Warp {
     pub(crate) fn answer_active_masks(&mut self, threads: &mut [Lane<'_>]) {
         let mut rest = core::mem::take(&mut self.asking);
         while rest != 0 {
-            let place = threads[rest.trailing_zeros() as usize].place;
+            let spot = threads[rest.trailing_zeros() as usize].spot;
             let together = lanes(rest)
-                .filter(|&lane| threads[lane as usize].place == place)
+                .filter(|&lane| threads[lane as usize].spot == spot)
                 .fold(0, |mask, lane| mask | 1 << lane);
             for lane in lanes(together) {
                 threads[lane as usize].reply = Reply::Mask(together);

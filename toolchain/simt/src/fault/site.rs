@@ -15,8 +15,11 @@ pub struct Site {
     pub block: Dim3,
     /// The thread in its block.
     pub thread: Dim3,
-    /// The in-thread call that the thread stands at, or stood at last.
+    /// The in-thread call that the thread stands at, or stood at last; within a library, the line
+    /// that calls it.
     pub place: Place,
+    /// Within a library, the in-thread call itself, where it is known.
+    pub inside: Option<Place>,
 }
 
 impl fmt::Display for Site {
@@ -26,11 +29,16 @@ impl fmt::Display for Site {
             block,
             thread,
             place,
+            inside,
         } = self;
         write!(
             f,
             "kernel {kernel}, block {block}, thread {thread}, at {place}"
-        )
+        )?;
+        match inside {
+            Some(inside) => write!(f, ", in {inside}"),
+            None => Ok(()),
+        }
     }
 }
 

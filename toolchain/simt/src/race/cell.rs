@@ -1,5 +1,6 @@
 //! Four bytes of memory: who touched them, as far as somebody may still race with it.
 
+use super::Act;
 use super::clock::Stamp;
 use super::reach::Shape;
 use super::value::Value;
@@ -22,6 +23,8 @@ pub(super) struct Event {
     pub(super) bytes: u8,
     /// A bit for each byte of the cell that nobody has covered since.
     pub(super) mask: u8,
+    /// The number of the protocol that it is a part of; 0 for none.
+    pub(super) protocol: u8,
     /// The number of the write that it is or, of a read, of the last one before it.
     turn: u32,
     /// The first of the writes up to `turn` that precede it in observation order; `u32::MAX` if
@@ -31,21 +34,16 @@ pub(super) struct Event {
 
 impl Event {
     /// An access of a thread that has come to `now`, which starts at `offset` of its region.
-    pub(super) fn new(
-        now: &Stamp,
-        access: Access,
-        offset: usize,
-        bytes: usize,
-        place: Place,
-    ) -> Self {
+    pub(super) fn new(now: &Stamp, act: Act, offset: usize, bytes: usize) -> Self {
         Self {
             thread: now.thread,
             epoch: now.epoch,
-            place,
-            access,
+            place: act.place,
+            access: act.access,
             start: offset as u8,
             bytes: bytes as u8,
             mask: 0,
+            protocol: act.protocol,
             turn: 0,
             since: u32::MAX,
         }

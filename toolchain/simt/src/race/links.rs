@@ -55,14 +55,21 @@ type Key = (u32, Option<Level>);
 pub(super) struct Links {
     /// Those whose read is not acquired as far as the writer, so far.
     open: HashMap<Key, Seen>,
-    /// The others.
+    /// Those whose read is.
     acquired: HashMap<Key, Seen>,
+    /// Those within a protocol, which has its reasons.
+    of_protocols: HashMap<Key, Seen>,
 }
 
 impl Links {
     /// Of reads of one write the first is kept: it comes before most.
     pub(super) fn note(&mut self, seen: Seen) {
+        let [writer, reader] = [seen.head.write.protocol, seen.read.protocol];
         let links = match seen.acquire {
+            _ if writer != 0 && writer == reader => &mut self.of_protocols,
+            // What is missing is missing in a protocol, where nobody else can mend it.
+            Some(_) if reader != 0 => return,
+            _ if writer != 0 && seen.release.is_some() => return,
             Some(_) => &mut self.open,
             None => &mut self.acquired,
         };
@@ -87,7 +94,13 @@ impl Links {
         }
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Seen> {
+    /// Those that the kernel can mend.
+    pub(super) fn own(&self) -> impl Iterator<Item = &Seen> {
         self.open.values().chain(self.acquired.values())
+    }
+
+    /// Those within a protocol.
+    pub(super) fn of_protocols(&self) -> impl Iterator<Item = &Seen> {
+        self.of_protocols.values()
     }
 }

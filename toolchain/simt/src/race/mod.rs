@@ -10,6 +10,7 @@
 mod cell;
 mod clock;
 mod links;
+mod protocols;
 mod reach;
 mod report;
 mod shadow;
@@ -25,6 +26,8 @@ use crate::dim::Place;
 use cell::Event;
 use clock::Clock;
 use core::cell::RefCell;
+use links::{Links, Seen};
+use protocols::Protocols;
 use reach::{Level, Shape};
 use shadow::Shadow;
 use std::collections::HashMap;
@@ -45,6 +48,16 @@ struct State {
     threads: Vec<Thread>,
     shadow: Shadow,
     clusters: HashMap<u32, Cluster>,
+    protocols: Protocols,
+}
+
+/// An access: what it does, and where in the source.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Act {
+    pub(crate) access: Access,
+    pub(crate) place: Place,
+    /// The number of the protocol that it is a part of; 0 for none.
+    pub(crate) protocol: u8,
 }
 
 /// What has been passed on by those that arrived at the barrier of a cluster.
@@ -82,7 +95,10 @@ pub(crate) enum Why {
         read: Party,
         release: Option<Flaw>,
         acquire: Option<Flaw>,
+        barrier: Option<&'static str>,
     },
+    Crossing(&'static str),
+    Protocol(&'static str),
     Everything {
         same_block: bool,
     },
@@ -101,24 +117,20 @@ impl Races {
                 threads: (0..threads as u32).map(Thread::new).collect(),
                 shadow: Shadow::default(),
                 clusters: HashMap::new(),
+                protocols: Protocols::default(),
             }),
         }
     }
 
     /// A thread touches memory. Tells the access that this one races with.
-    pub(crate) fn access(
-        &self,
-        thread: u32,
-        span: Span,
-        access: Access,
-        place: Place,
-    ) -> Result<(), Box<Found>> {
+    pub(crate) fn access(&self, thread: u32, span: Span, act: Act) -> Result<(), Box<Found>> {
         let state = &mut *self.state.borrow_mut();
+        let Act { access, place, .. } = act;
         if access.order == Order::SeqCst {
             state.fence(thread, access.scope, Order::SeqCst, place);
         }
         let now = &state.threads[thread as usize].now;
-        let new = Event::new(now, access, span.offset, span.bytes, place);
+        let new = Event::new(now, act, span.offset, span.bytes);
         let observed = state.acquire(&new, span);
         let now = &state.threads[thread as usize].now;
         for (cell, mask) in span.cells() {
@@ -136,6 +148,18 @@ impl Races {
     /// A thread's fence.
     pub(crate) fn fence(&self, thread: u32, scope: Scope, order: Order, place: Place) {
         self.state.borrow_mut().fence(thread, scope, order, place);
+    }
+
+    /// The number of a protocol of this name, from 1 on.
+    pub(crate) fn protocol(&self, name: &'static str) -> u8 {
+        self.state.borrow_mut().protocols.number(name)
+    }
+
+    /// The block of a thread takes part in the barrier of this name whose words begin at `words`.
+    pub(crate) fn join(&self, thread: u32, name: &'static str, words: u64) {
+        let state = &mut *self.state.borrow_mut();
+        let block = state.shape.group(Level::Block, thread);
+        state.protocols.join(name, words, block);
     }
 
     /// These threads have met at the barrier of their block, or of lanes of their warp.
@@ -178,9 +202,7 @@ impl State {
         let why = match [old, new].iter().find(narrow) {
             Some(event) if both_strong => Why::Scope(event.access.scope),
             _ if both_strong => Why::Overlap,
-            _ => self.missing_link(old, new).unwrap_or(Why::Everything {
-                same_block: apart == Level::Block,
-            }),
+            _ => self.missing_order(old, new),
         };
         Found {
             earlier: Party::of(old),
@@ -188,19 +210,46 @@ impl State {
         }
     }
 
-    /// The link that would order the two, if nothing were missing in it.
-    fn missing_link(&self, old: &Event, new: &Event) -> Option<Why> {
+    /// What would order the two, if that is known: a link in which something is missing, a barrier
+    /// that both could cross, or what one heard of the other by a protocol that orders nothing else.
+    fn missing_order(&self, old: &Event, new: &Event) -> Why {
+        let [old_block, new_block] =
+            [old, new].map(|event| self.shape.group(Level::Block, event.thread));
+        let same_block = old_block == new_block;
+        let barrier = match same_block {
+            true => None,
+            false => self.protocols.barrier_of(old_block, new_block),
+        };
+        if let Some(seen) = self.link_between(old, new, Links::own) {
+            return Why::Link {
+                write: Party::of(&seen.head.write),
+                read: Party::of(&seen.read),
+                release: seen.release,
+                acquire: seen.acquire,
+                barrier,
+            };
+        }
+        if let Some(barrier) = barrier {
+            return Why::Crossing(barrier);
+        }
+        self.link_between(old, new, Links::of_protocols)
+            .and_then(|seen| self.protocols.name(seen.read.protocol))
+            .map_or(Why::Everything { same_block }, Why::Protocol)
+    }
+
+    /// The link among `links` of any thread that would order the two, if nothing were missing in it.
+    fn link_between<'s, I: Iterator<Item = &'s Seen>>(
+        &'s self,
+        old: &Event,
+        new: &Event,
+        links: impl Fn(&'s Links) -> I,
+    ) -> Option<&'s Seen> {
         let now = &self.threads[new.thread as usize].now;
-        let seen = self.threads.iter().flat_map(|thread| thread.links.iter());
-        let seen = seen
+        self.threads
+            .iter()
+            .flat_map(|thread| links(&thread.links))
             .filter(|seen| seen.would_order(old, now))
-            .min_by_key(|seen| seen.rank())?;
-        Some(Why::Link {
-            write: Party::of(&seen.head.write),
-            read: Party::of(&seen.read),
-            release: seen.release,
-            acquire: seen.acquire,
-        })
+            .min_by_key(|seen| seen.rank())
     }
 }
 

@@ -40,6 +40,10 @@ pub enum MissingOrder {
     Overlap,
     /// A read saw a write, and would order the two if it acquired what the write had released.
     Link(Box<Link>),
+    /// The blocks of both take part in this barrier, and no crossing of it lies between them.
+    Crossing(&'static str),
+    /// The later thread has heard of the earlier one by this protocol, which orders no other memory.
+    Protocol(&'static str),
     /// No such read is known.
     Everything {
         /// Whether both are of one block.
@@ -58,6 +62,9 @@ pub struct Link {
     pub release: Option<Flaw>,
     /// What is missing at the read; none if it acquires as far as the writer.
     pub acquire: Option<Flaw>,
+    /// A barrier that the blocks of both accesses take part in: to cross it between them would order
+    /// them too.
+    pub barrier: Option<&'static str>,
 }
 
 /// What is missing at one end of a link.
@@ -130,6 +137,13 @@ impl fmt::Display for MissingOrder {
                 f.write_str("they overlap only in part: strong accesses must have the same width")
             }
             Self::Link(link) => write!(f, "{link}"),
+            Self::Crossing(barrier) => missing_crossing(f, barrier),
+            Self::Protocol(name) => write!(
+                f,
+                "nothing orders them: {name}, by which the later thread has heard of the earlier one, \
+                 orders no other memory: cross a barrier of the grid between them, or release and \
+                 acquire at device scope"
+            ),
             Self::Everything { same_block: true } => f.write_str(
                 "nothing orders them: a barrier of the block or the warp must stand between them",
             ),
@@ -147,7 +161,12 @@ impl fmt::Display for Link {
             read,
             release,
             acquire,
+            barrier,
         } = self;
+        if let Some(barrier) = barrier {
+            missing_crossing(f, barrier)?;
+            f.write_str("; or else: ")?;
+        }
         write!(f, "the {read} sees the {write}, but ")?;
         match release {
             None => {}
@@ -185,6 +204,13 @@ impl fmt::Display for Link {
             ),
         }
     }
+}
+
+fn missing_crossing(f: &mut fmt::Formatter<'_>, barrier: &str) -> fmt::Result {
+    write!(
+        f,
+        "nothing orders them: {barrier} must be crossed between them"
+    )
 }
 
 fn too_narrow(f: &mut fmt::Formatter<'_>, what: impl fmt::Display, scope: Scope) -> fmt::Result {

@@ -7,6 +7,7 @@ mod counts;
 mod deadlocks;
 mod geometry;
 mod grid_barrier;
+mod libraries;
 mod memory;
 mod race_barriers;
 mod races;

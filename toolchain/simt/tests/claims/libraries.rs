@@ -1,0 +1,232 @@
+//! What faults say of libraries: the line that calls one, and which of its protocols would have helped.
+
+use simt::{
+    Fault, LaunchConfig, Memory, MissingOrder, Order, Policy, Schedule, Scope, join_barrier,
+    launch, library_call, position, protocol_call,
+};
+
+use crate::races::{DATA, FLAG, race_in};
+use crate::support::{Words, assert_site, config};
+
+/// Where the access in [`sum`] stands.
+const SUM_LINE: u32 = line!() + 6;
+
+/// A function of a library, with its accesses in a closure.
+#[track_caller]
+fn sum(words: Words, count: usize) -> u32 {
+    let _call = library_call();
+    (0..count).map(|i| words.get(i)).sum()
+}
+
+/// One that calls another.
+#[track_caller]
+fn mean(words: Words, count: usize) -> u32 {
+    let _call = library_call();
+    let sum = || sum(words, count);
+    sum() / count as u32
+}
+
+#[test]
+fn a_fault_in_a_library_names_its_caller_and_where_inside() {
+    let mut memory = Memory::new(1 << 20);
+    let words = Words::zeros(&mut memory, 4);
+    let line = line!() + 3;
+    let kernels: [&dyn Fn(); 2] = [
+        &|| {
+            sum(words, 5);
+        },
+        &|| _ = mean(words, 5),
+    ];
+    for (kernel, line) in kernels.into_iter().zip([line, line + 2]) {
+        let config = config(1, 2, Policy::RoundRobin);
+        let fault = launch(&mut memory, &config, kernel).expect_err("there are four words");
+        assert_site(&fault, 0, 0, file!(), line);
+        let inside = fault.site().and_then(|site| site.inside).expect("it is");
+        assert_eq!(
+            (inside.file(), inside.line()),
+            (file!(), SUM_LINE),
+            "{fault}"
+        );
+        assert!(fault.to_string().contains(&format!(", in {inside}")));
+    }
+}
+
+#[test]
+fn a_library_call_ends_with_its_guard_and_is_nothing_outside_a_kernel() {
+    drop(library_call());
+    drop(protocol_call("nothing"));
+    join_barrier("nothing", 0);
+    let mut memory = Memory::new(1 << 20);
+    let words = Words::zeros(&mut memory, 4);
+    let line = line!() + 3;
+    let fault = launch(&mut memory, &config(1, 2, Policy::RoundRobin), &|| {
+        sum(words, 4);
+        words.get(4);
+    })
+    .expect_err("there are four words");
+    assert_site(&fault, 0, 0, file!(), line);
+    assert_eq!(fault.site().and_then(|site| site.inside), None);
+}
+
+/// A barrier of the grid in one word.
+#[derive(Clone, Copy)]
+struct Barrier {
+    word: Words,
+    at: usize,
+}
+
+impl Barrier {
+    #[track_caller]
+    fn attach(word: Words, at: usize) -> Self {
+        let _call = protocol_call("the barrier");
+        join_barrier("the barrier", word.address() + 4 * at as u64);
+        // As barriers do it that count on: where does the count stand?
+        word.load(at, Order::Relaxed, Scope::Device);
+        Self { word, at }
+    }
+
+    #[track_caller]
+    fn sync(self) {
+        let _call = protocol_call("the barrier");
+        simt::block_barrier(0);
+        if position().thread_idx.x == 0 {
+            self.word.add_at(self.at, 1, Order::Release, Scope::Device);
+            let all = position().grid_dim.x;
+            while self.word.load(self.at, Order::Acquire, Scope::Device) != all {
+                simt::spin();
+            }
+        }
+        simt::block_barrier(0);
+    }
+}
+
+/// Each block writes a word, and reads that of another: past the barrier, or without it.
+fn neighbours(words: Words, barrier: Barrier, crosses: bool) {
+    let (me, blocks) = (position().block_idx.x as usize, 3);
+    if position().thread_idx.x == 0 {
+        words.set(DATA + me, 1);
+    }
+    if crosses {
+        barrier.sync();
+    }
+    words.get(DATA + (me + 1) % blocks);
+}
+
+#[test]
+fn a_barrier_that_is_not_crossed_is_missing_and_its_own_atomics_are_not_blamed() {
+    let attached = |crosses| {
+        race_in(3, 2, move |words| {
+            neighbours(words, Barrier::attach(words, FLAG), crosses);
+        })
+    };
+    assert_eq!(attached(true), None);
+    assert_eq!(attached(false), Some(MissingOrder::Crossing("the barrier")));
+    // Arriving after the write, so that the others may see it when they attach.
+    for seed in 0..30 {
+        let mut memory = Memory::new(1 << 20);
+        let words = Words::zeros(&mut memory, 32);
+        let config = LaunchConfig {
+            races: true,
+            schedule: Schedule::from_seed(seed),
+            ..config(3, 2, Policy::RoundRobin)
+        };
+        let fault = launch(&mut memory, &config, &|| {
+            let barrier = Barrier::attach(words, FLAG);
+            if position().block_idx.x == 0 {
+                neighbours(words, barrier, true);
+            } else {
+                neighbours(words, barrier, false);
+                barrier.sync();
+            }
+        })
+        .expect_err("two blocks read too early");
+        let told = fault.to_string();
+        let cross = "nothing orders them: the barrier must be crossed between them";
+        assert!(told.ends_with(cross), "seed {seed}: {told}");
+    }
+}
+
+#[test]
+fn barriers_of_other_blocks_are_not_what_is_missing() {
+    // Blocks 0 and 1 have one barrier, block 2 another one.
+    let race = race_in(3, 1, |words| {
+        let block = position().block_idx.x;
+        Barrier::attach(words, FLAG + usize::from(block == 2));
+        match block {
+            0 => words.set(DATA, 1),
+            2 => _ = words.get(DATA),
+            _ => {}
+        }
+    });
+    assert_eq!(race, Some(MissingOrder::Everything { same_block: false }));
+}
+
+#[test]
+fn a_protocol_that_orders_no_other_memory_says_so() {
+    /// Tells or hears by a relaxed word.
+    #[track_caller]
+    fn tell(words: Words) {
+        let _call = protocol_call("the mail");
+        words.store(FLAG, 1, Order::Relaxed, Scope::Device);
+    }
+    #[track_caller]
+    fn hear(words: Words) {
+        let _call = protocol_call("the mail");
+        while words.load(FLAG, Order::Relaxed, Scope::Device) != 1 {
+            simt::spin();
+        }
+    }
+    let mailed = |fences: bool| {
+        race_in(2, 1, move |words| {
+            let fence = || {
+                if fences {
+                    simt::fence(Scope::Device, Order::AcqRel);
+                }
+            };
+            if position().block_idx.x == 0 {
+                words.set(DATA, 42);
+                fence();
+                tell(words);
+            } else {
+                hear(words);
+                fence();
+                words.get(DATA);
+            }
+        })
+    };
+    let race = mailed(false).expect("the mail is relaxed");
+    assert_eq!(race, MissingOrder::Protocol("the mail"));
+    assert!(race.to_string().contains("the mail, by which"), "{race}");
+    assert_eq!(mailed(true), None, "fences on both sides make it a message");
+}
+
+#[test]
+fn a_flag_of_the_kernels_own_is_told_beside_the_barrier_that_would_help_too() {
+    let mut memory = Memory::new(1 << 20);
+    let words = Words::zeros(&mut memory, 32);
+    let config = LaunchConfig {
+        races: true,
+        ..config(2, 1, Policy::RoundRobin)
+    };
+    let fault = launch(&mut memory, &config, &|| {
+        Barrier::attach(words, FLAG);
+        if position().block_idx.x == 0 {
+            words.set(DATA, 42);
+            words.store(FLAG + 1, 1, Order::Relaxed, Scope::Device);
+        } else {
+            while words.load(FLAG + 1, Order::Acquire, Scope::Device) != 1 {
+                simt::spin();
+            }
+            words.get(DATA);
+        }
+    })
+    .expect_err("the flag is not released");
+    assert!(matches!(fault, Fault::Race(_)), "{fault}");
+    let told = fault.to_string();
+    for part in [
+        "the barrier must be crossed between them; or else: the 4-byte acquire load",
+        "but the write is not released",
+    ] {
+        assert!(told.contains(part), "{told}");
+    }
+}
