@@ -20,8 +20,7 @@ shared_array! {
 /// Called by every thread of the block, whose size is a multiple of 32 threads. The threads of
 /// warp 0 hold the result; the others hold that of their own warp. One barrier of the block inside,
 /// none at the end: between two calls the block needs a barrier.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub fn reduce<O: Operation>(op: O, value: O::Accumulator) -> O::Accumulator {
     let results = Slots::new(gridsync_block_reduce(), 4);
     let value = warp::reduce(op, value);

@@ -1,6 +1,7 @@
 //! Values in shared memory, whatever their size.
 
 use crate::op::Carried;
+use cuda_std::device;
 use cuda_std::memory::Shared;
 
 /// Places in shared memory for values of up to four halves, which lie apart, half by half: lanes that
@@ -21,8 +22,7 @@ impl Slots {
     }
 
     /// Keeps `value` at place `at`.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     pub fn write<T: Carried>(self, at: usize, value: T) {
         let halves = value.to_halves();
         self.words.write(at, halves[0]);
@@ -39,8 +39,7 @@ impl Slots {
     }
 
     /// The value at place `at`.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     pub fn read<T: Carried>(self, at: usize) -> T {
         let mut halves = [self.words.read(at), 0, 0, 0];
         if T::HALVES > 1 {

@@ -67,8 +67,7 @@ kernels! {
 
 /// Runs and times the rounds of one thread. `operation` gets `words`, the place of the thread's own
 /// word in it, and what it returned in the round before, at first 0.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 fn measure(
     words: Global<u32>,
     cycles: Global<u64>,
@@ -92,15 +91,13 @@ fn measure(
     cycles.write(thread::index(), end - start + u64::from(seen));
 }
 
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 fn fenced(seen: u32, order: Ordering, scope: Scope) -> u32 {
     thread::fence(order, scope);
     seen
 }
 
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 fn added(seen: u32, words: Global<u32>, own: usize, order: Ordering) -> u32 {
     words.add(own, 1, order, Scope::Device);
     seen

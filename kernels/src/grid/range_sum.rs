@@ -55,8 +55,7 @@ pub fn range_sum<A: Subtract>(from: u64, to: u64, prefix: impl Fn(usize) -> A) -
 ///
 /// Called by a thread at least for each query, of a grid of any shape. `queries` begin at a multiple of
 /// 16 bytes. Moves 16 bytes in for each query, two sums, and one out.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub fn range_sums<A: Subtract>(
     prefixes: Global<A>,
     queries: Global<u64>,

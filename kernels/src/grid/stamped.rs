@@ -21,8 +21,7 @@ pub(crate) struct Stamped {
 
 impl Stamped {
     /// Makes `value` the value of place `at`.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     pub(crate) fn send<T: Carried>(self, at: usize, value: T) {
         let halves = value.to_halves();
         self.send_half(at, halves[0]);
@@ -38,8 +37,7 @@ impl Stamped {
         }
     }
 
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     fn send_half(self, at: usize, half: u32) {
         let word = u64::from(self.stamp) << 32 | u64::from(half);
         // Relaxed: the word announces nothing but itself.
@@ -47,8 +45,7 @@ impl Stamped {
     }
 
     /// What lies at place `at` by now.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     pub(crate) fn look<T: Carried>(self, at: usize) -> Looked {
         let look = |half| match half < T::HALVES {
             true => {
@@ -68,8 +65,7 @@ impl Stamped {
     /// looks again: each lane by itself would make a request for each, and those who wait share the
     /// memory with those who send. (A prototype of the scan by bulk copies on an H200, 2026-11-21:
     /// 0.76 of CUB's time at 2^28 together, 0.85 each lane by itself.)
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     pub(crate) fn wait<T: Carried, const N: usize>(
         self,
         place: impl Fn(usize) -> Option<usize>,
@@ -99,8 +95,7 @@ impl Stamped {
     }
 
     /// [`look`](Self::look) at a place whose halves stand side by side: one load for two.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     fn look_at_once<T: Carried>(self, at: usize) -> Looked {
         match T::HALVES {
             2 => {

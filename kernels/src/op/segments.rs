@@ -3,6 +3,7 @@
 use super::carried::{count_of_two, halves_of_two, two_of_halves};
 use super::{Carried, Halves, Operation};
 use core::marker::PhantomData;
+use cuda_std::device;
 use cuda_std::launch::KernelArg;
 use cuda_std::memory::Global;
 
@@ -58,8 +59,7 @@ impl Segments {
     }
 
     /// Whether element `index` starts one.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     #[must_use]
     pub fn starts(self, index: u64) -> bool {
         if self.len == 0 {
@@ -142,8 +142,7 @@ impl<O: Operation + Default> Operation for InSegments<O> {
         }
     }
 
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     fn lift(self, element: O::Element, index: u64) -> Self::Accumulator {
         Segment {
             starts: self.segments.starts(index),
@@ -162,8 +161,7 @@ impl<O: Operation + Default> Operation for InSegments<O> {
         }
     }
 
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     fn before(self, before: Self::Accumulator, index: u64) -> Self::Accumulator {
         match self.segments.starts(index) {
             true => Segment {

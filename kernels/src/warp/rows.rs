@@ -8,6 +8,7 @@
 
 use super::shuffle::swap;
 use crate::op::Operation;
+use cuda_std::device;
 use cuda_std::memory::Pack;
 use cuda_std::warp::lane_id;
 
@@ -19,8 +20,7 @@ pub const ROWS: usize = 8;
 ///
 /// Called by all 32 lanes of the warp. Orders no memory. Nine shuffles of a value, forty if row by
 /// row.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub fn reduce_rows<O: Operation>(op: O, rows: [O::Accumulator; ROWS]) -> O::Accumulator {
     let both = |pair: Pair<O>| pair.both(op);
     let four: [_; 4] = Pack::from_fn(|i| both(Pair::of_two(rows[2 * i], rows[2 * i + 1], 1)));
@@ -35,8 +35,7 @@ pub fn reduce_rows<O: Operation>(op: O, rows: [O::Accumulator; ROWS]) -> O::Accu
 ///
 /// Called by all 32 lanes of the warp. Orders no memory. Operands stay in order, but are bracketed in
 /// another way than by [`scan`](super::scan()). Nineteen shuffles of a value, 56 if row by row.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub fn scan_rows<O: Operation>(
     op: O,
     rows: [O::Accumulator; ROWS],
@@ -75,16 +74,14 @@ struct Pair<O: Operation> {
 
 impl<O: Operation> Pair<O> {
     /// Of a row that both lanes keep.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     fn of_one(own: O::Accumulator, apart: u32) -> Self {
         let other = swap(own, apart);
         Self { own, other, apart }
     }
 
     /// Of two rows: the lower lane keeps `first`.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     fn of_two(first: O::Accumulator, second: O::Accumulator, apart: u32) -> Self {
         let (own, sent) = match is_upper(apart) {
             false => (first, second),
@@ -115,8 +112,7 @@ impl<O: Operation> Pair<O> {
 
     /// What lies before this lane in each of two rows, if `before` lies before both lanes in the row
     /// that it kept.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     fn before_each(self, op: O, before: O::Accumulator) -> [O::Accumulator; 2] {
         let is_upper = is_upper(self.apart);
         let lower = if is_upper { self.other } else { self.own };

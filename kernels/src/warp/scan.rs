@@ -2,6 +2,7 @@
 
 use super::shuffle::{of_below, of_lane};
 use crate::op::{Carried, Operation};
+use cuda_std::device;
 use cuda_std::memory::Pack;
 use cuda_std::warp::WARP_SIZE;
 
@@ -12,15 +13,13 @@ use cuda_std::warp::WARP_SIZE;
 /// with its own (Hillis, Steele: "Data Parallel Algorithms", 1986). Operands stay in order: the
 /// operation need not commute. What lane 31 holds is the balanced tree of all lanes, neighbours
 /// first.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub fn scan<O: Operation>(op: O, value: O::Accumulator) -> O::Accumulator {
     scan_each(op, [value])[0]
 }
 
 /// [`scan`] of several values per lane, each by itself: their shuffles are in flight together.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub fn scan_each<O: Operation, P: Pack<O::Accumulator>>(op: O, values: P) -> P {
     // Written out: the compiler would make a loop of it.
     let step = |values: P, distance| {
@@ -38,8 +37,7 @@ pub fn scan_each<O: Operation, P: Pack<O::Accumulator>>(op: O, values: P) -> P {
 /// Of a [`scan`], what lies before this lane: the value of the lane below; the identity in lane 0.
 ///
 /// Called by all 32 lanes of the warp. Orders no memory.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub fn before<O: Operation>(op: O, scanned: O::Accumulator) -> O::Accumulator {
     of_below(scanned, 1).unwrap_or(op.identity())
 }
@@ -47,8 +45,7 @@ pub fn before<O: Operation>(op: O, scanned: O::Accumulator) -> O::Accumulator {
 /// Of a [`scan`], what all lanes combine to: the value of lane 31.
 ///
 /// Called by all 32 lanes of the warp. Orders no memory.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub fn total<A: Carried>(scanned: A) -> A {
     of_lane(scanned, WARP_SIZE - 1)
 }

@@ -3,11 +3,11 @@
 //! Each function is called by all 32 lanes of the warp, and orders no memory.
 
 use crate::op::{Carried, Halves};
+use cuda_std::device;
 use cuda_std::warp::{FULL_MASK, WARP_SIZE, warp_shuffle_idx, warp_shuffle_up, warp_shuffle_xor};
 
 /// The value of the lane whose number differs by the bits of `lanes`, which is below 32.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub fn swap<T: Carried>(value: T, lanes: u32) -> T {
     T::from_halves(of_halves::<T>(value, |half| {
         warp_shuffle_xor(FULL_MASK, half, lanes, WARP_SIZE).0
@@ -15,8 +15,7 @@ pub fn swap<T: Carried>(value: T, lanes: u32) -> T {
 }
 
 /// The value of the lane `lanes` below this one, if there is one.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub(super) fn of_below<T: Carried>(value: T, lanes: u32) -> Option<T> {
     let mut is_there = false;
     let halves = of_halves::<T>(value, |half| {
@@ -28,8 +27,7 @@ pub(super) fn of_below<T: Carried>(value: T, lanes: u32) -> Option<T> {
 }
 
 /// The value of lane `lane`.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub fn of_lane<T: Carried>(value: T, lane: u32) -> T {
     T::from_halves(of_halves::<T>(value, |half| {
         warp_shuffle_idx(FULL_MASK, half, lane, WARP_SIZE).0
@@ -37,8 +35,7 @@ pub fn of_lane<T: Carried>(value: T, lane: u32) -> T {
 }
 
 /// What `shuffle` makes of each half that a `T` has.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 fn of_halves<T: Carried>(value: T, mut shuffle: impl FnMut(u32) -> u32) -> Halves {
     let mut halves = value.to_halves();
     halves[0] = shuffle(halves[0]);

@@ -28,6 +28,7 @@
 
 use crate::backend::bulk as backend;
 use crate::memory::{Global, Scalar, Shared};
+use cuda_std_macros::device;
 
 /// Copies all of `from` to `to`, and tells element `at` of `barriers` so, byte by byte:
 /// `cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes`.
@@ -35,8 +36,7 @@ use crate::memory::{Global, Scalar, Shared};
 /// By one thread; an arrival at the current phase of the barrier must expect as many bytes
 /// ([`arrive_expect`](crate::mbarrier::arrive_expect)). Who has waited for that phase
 /// ([`wait`](crate::mbarrier::wait)) may read them.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub fn load<T: Scalar>(to: Shared<T>, from: Global<T>, barriers: Shared<u64>, at: usize) {
     // SAFETY: the contract of the views.
     unsafe { backend::load(to, from, barriers.at(at)) }
@@ -48,8 +48,7 @@ pub fn load<T: Scalar>(to: Shared<T>, from: Global<T>, barriers: Shared<u64>, at
 /// By one thread, after [`fence_shared`] and a barrier if others wrote `from`. The thread must not
 /// exit, nor may `from` be written, before its [`wait_read`]; `to` may be read by others only after
 /// its [`wait_stored`] and a release, or in the next launch.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub fn store<T: Scalar>(to: Global<T>, from: Shared<T>) {
     // SAFETY: the contract of the views.
     unsafe { backend::store(to, from) }
@@ -57,15 +56,13 @@ pub fn store<T: Scalar>(to: Global<T>, from: Shared<T>) {
 
 /// Waits until all but the last `N` stores of the caller have read their shared memory, which may
 /// then be written again: `cp.async.bulk.wait_group.read`.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub fn wait_read<const N: u32>() {
     backend::wait_read::<N>();
 }
 
 /// Waits until all stores of the caller are made and visible to it: `cp.async.bulk.wait_group 0`.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub fn wait_stored() {
     backend::wait_stored();
 }
@@ -75,8 +72,7 @@ pub fn wait_stored() {
 ///
 /// By every thread that wrote. The emulator is laxer: a fence of any thread of the block counts for
 /// all that was written there before.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub fn fence_shared() {
     backend::fence_shared();
 }

@@ -21,31 +21,28 @@
 //! PTX leaves undefined.
 
 use crate::backend;
+use cuda_std_macros::device;
 
 /// The number of this block in its cluster, 0 to [`blocks`]` - 1`: `%cluster_ctarank`.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub fn rank() -> u32 {
     backend::cluster::rank()
 }
 
 /// The number of blocks in each cluster, 1 without clusters: `%cluster_nctarank`.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub fn blocks() -> u32 {
     backend::cluster::blocks()
 }
 
 /// The linear number of this cluster in the grid, x fastest: `%clusterid` in `%nclusterid`.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub fn index() -> usize {
     backend::cluster::grid_dim().linear(backend::cluster::idx()) as usize
 }
 
 /// The number of clusters in the grid: the volume of `%nclusterid`.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub fn count() -> usize {
     backend::cluster::grid_dim().volume() as usize
 }
@@ -53,8 +50,7 @@ pub fn count() -> usize {
 /// The barrier of the cluster: waits for all threads of all its blocks, and makes what each did
 /// before in memory visible to all of them: [`arrive`], then [`wait`] (`cluster.sync()` of
 /// cooperative groups).
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub fn sync() {
     arrive();
     wait();
@@ -65,8 +61,7 @@ pub fn sync() {
 ///
 /// The next call here must be [`wait`]. What the caller does in between is not ordered. The release
 /// is no cheap one: sm_90 makes it a fence of the device in every thread (`MEMBAR.ALL.GPU`).
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub fn arrive() {
     backend::cluster::arrive();
 }
@@ -75,8 +70,7 @@ pub fn arrive() {
 /// `barrier.cluster.arrive.relaxed.aligned`.
 ///
 /// It is for threads that have nothing to release, or have a fence of their own before it.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub fn arrive_relaxed() {
     backend::cluster::arrive_relaxed();
 }
@@ -85,8 +79,7 @@ pub fn arrive_relaxed() {
 /// [`arrive`]: `barrier.cluster.wait.aligned`.
 ///
 /// The caller must have arrived since it last waited.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub fn wait() {
     backend::cluster::wait();
 }

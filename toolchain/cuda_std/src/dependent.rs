@@ -9,6 +9,7 @@
 //! In the emulator grids run one after the other in any case, and both functions do nothing.
 
 use crate::backend::dependent as backend;
+use cuda_std_macros::device;
 
 /// Waits until the grid launched before this one has ended, and makes what it did in memory visible
 /// to this grid: `griddepcontrol.wait`. In a grid that was not launched to overlap it does nothing.
@@ -16,8 +17,7 @@ use crate::backend::dependent as backend;
 /// Every thread that reads what the grid before wrote, or writes what that grid uses, must call it
 /// first. At least one thread must call it in any case: a grid that ends without it may end before
 /// the grid before it, and then the grid *after* it waits for nothing but this one.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub fn wait_for_previous() {
     backend::wait();
 }
@@ -29,8 +29,7 @@ pub fn wait_for_previous() {
 /// It says nothing about memory: the next grid sees what this one wrote after its own
 /// [`wait_for_previous`]. One thread of a block is enough; more have no further effect. By then every
 /// block of this grid has started, so that the next grid takes no room that this one still needs.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub fn let_next_start() {
     backend::launch_dependents();
 }

@@ -14,6 +14,7 @@
 //! * [`warp`]: shuffles, votes, matches and reductions of the 32 lanes of a warp;
 //! * [`memory`]: views of global and shared memory, atomics with scope and ordering;
 //! * [`spin`]: waiting for another thread;
+//! * [`protocol`]: what a library says of itself for the messages of the emulator;
 //! * [`time`]: clocks and sleep;
 //! * [`dependent`]: waiting for the grid before this one, from compute capability 9.0 on;
 //! * [`launch`]: what the host needs to know of a kernel.
@@ -39,6 +40,7 @@ pub mod launch;
 #[cfg(any(compute_ge_90, not(target_arch = "nvptx64")))]
 pub mod mbarrier;
 pub mod memory;
+pub mod protocol;
 pub mod spin;
 pub mod thread;
 pub mod time;
@@ -47,20 +49,25 @@ pub mod warp;
 #[cfg(not(target_arch = "nvptx64"))]
 #[doc(hidden)]
 pub use backend::shared::emulated_shared;
-pub use cuda_std_macros::kernel;
+pub use cuda_std_macros::{device, kernel};
 pub use dim::Dim3;
 pub use half::{bf16, f16};
+#[cfg(not(target_arch = "nvptx64"))]
+#[doc(hidden)]
+pub use simt::{library_call, protocol_call};
+
+// The attributes name the crate from outside, and are used here too.
+extern crate self as cuda_std;
 
 /// What most kernels need.
 pub mod prelude {
     pub use crate::memory::{CacheHint, Global, Ordering, Scalar, Scope, Shared};
-    pub use crate::{kernel, shared_array, spin, thread, warp};
+    pub use crate::{device, kernel, shared_array, spin, thread, warp};
 }
 
 /// Ends the whole grid with an error: PTX `trap`. The launch fails, and on CUDA the context with
 /// it. In the emulator the launch ends in a fault that carries `message`.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub fn trap(message: &str) -> ! {
     backend::thread::trap(message)
 }

@@ -27,14 +27,14 @@
 
 use crate::backend::mbarrier as backend;
 use crate::memory::Shared;
+use cuda_std_macros::device;
 
 /// Makes element `at` of `barriers` a barrier in phase 0 that takes `arrivals`, 1 to 2^20 - 1, in
 /// each phase: `mbarrier.init.shared::cta.b64`.
 ///
 /// By one thread, once for each block. Then [`fence_init`] and
 /// [`sync_threads`](crate::thread::sync_threads) must come before any other use.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub fn init(barriers: Shared<u64>, at: usize, arrivals: u32) {
     // SAFETY: the contract of the view.
     unsafe { backend::init(barriers.at(at), arrivals) }
@@ -46,16 +46,14 @@ pub fn init(barriers: Shared<u64>, at: usize, arrivals: u32) {
 ///
 /// By the thread that initialised, once for all its barriers, before
 /// [`sync_threads`](crate::thread::sync_threads).
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub fn fence_init() {
     backend::fence_init();
 }
 
 /// Arrives at the current phase, and releases what the caller did before to those who [`wait`] for
 /// the phase, within the block: `mbarrier.arrive.release.cta`.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub fn arrive(barriers: Shared<u64>, at: usize) {
     // SAFETY: the contract of the view.
     unsafe { backend::arrive(barriers.at(at)) }
@@ -65,8 +63,7 @@ pub fn arrive(barriers: Shared<u64>, at: usize) {
 /// [`bulk::load`](crate::bulk::load): `mbarrier.arrive.expect_tx.release.cta`.
 ///
 /// By the thread that loads, best before the loads.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub fn arrive_expect(barriers: Shared<u64>, at: usize, bytes: u32) {
     // SAFETY: the contract of the view.
     unsafe { backend::arrive_expect(barriers.at(at), bytes) }
@@ -79,8 +76,7 @@ pub fn arrive_expect(barriers: Shared<u64>, at: usize, bytes: u32) {
 /// So parity 0 waits for the end of phase 0, 2, …; and parity 1 on a fresh barrier returns at once.
 /// A barrier knows its current phase and the one before: who waits for a phase must not fall two
 /// behind.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub fn wait(barriers: Shared<u64>, at: usize, parity: u32) {
     // SAFETY: the contract of the view.
     unsafe { backend::wait(barriers.at(at), parity) }

@@ -11,10 +11,10 @@
 use crate::backend;
 use crate::memory::Global;
 use crate::time;
+use cuda_std_macros::device;
 
 /// Waits until `condition` holds.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub fn until(mut condition: impl FnMut() -> bool) {
     while !condition() {
         backend::thread::spin();
@@ -27,8 +27,7 @@ pub fn until(mut condition: impl FnMut() -> bool) {
 ///
 /// The load is `ld.volatile`, as in the seed's other cure, so that the two differ in who wrote the
 /// loop and in nothing else. Orders nothing: a fence must follow.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub fn until_reached(words: Global<u32>, at: usize, goal: u32) {
     backend::access::spin_until_reached(words.part(at, 1), goal);
 }
@@ -41,8 +40,7 @@ pub fn until_reached(words: Global<u32>, at: usize, goal: u32) {
 // The seed's loop has a plain `ld.global.u32`. It races with the store that ends the wait, which
 // the memory model does not define, and the driver's compiler may move it out of the loop in turn.
 // A relaxed load is what `ld.volatile` is too, but of the device, not of the system.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub fn while_nonzero(words: Global<u32>, i: usize) {
     // SAFETY: the contract of the view.
     unsafe { backend::access::wait_while_nonzero(words.at(i)) }
@@ -55,8 +53,7 @@ const TURNS_PER_LOOK: u32 = if cfg!(target_arch = "nvptx64") { 64 } else { 1 };
 /// Waits until `condition` holds, for at most about `nanoseconds`. Says whether it held.
 ///
 /// On the device the time is looked up only every 64 turns, off the path of a wait that ends soon.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub fn until_timeout(nanoseconds: u64, mut condition: impl FnMut() -> bool) -> bool {
     let (mut start, mut turns) = (None, 0u32);
     loop {

@@ -9,6 +9,7 @@
 use crate::backend;
 use crate::dim::Dim3;
 use crate::memory::{Ordering, Scope};
+use cuda_std_macros::device;
 
 macro_rules! positions {
     ($($what:literal $name:ident $x:ident $y:ident $z:ident;)*) => {$(
@@ -19,8 +20,7 @@ macro_rules! positions {
     )*};
     (@ $what:literal, $along:literal, $ty:ty, $name:ident, $value:expr) => {
         #[doc = concat!($what, $along, ".")]
-        #[inline(always)]
-        #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+        #[device]
         pub fn $name() -> $ty {
             $value
         }
@@ -34,58 +34,50 @@ positions! {
 }
 
 /// The linear number of the thread in its block, x fastest (seed row R12).
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub fn index_in_block() -> u32 {
     block_dim().linear(thread_idx()) as u32
 }
 
 /// The linear number of the block in the grid, x fastest.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub fn block_index() -> usize {
     grid_dim().linear(block_idx()) as usize
 }
 
 /// The linear number of the thread in the grid: blocks in linear order, and in each the threads in
 /// linear order.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub fn index() -> usize {
     block_index() * threads_per_block() as usize + index_in_block() as usize
 }
 
 /// The number of threads in a block.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub fn threads_per_block() -> u32 {
     block_dim().volume() as u32
 }
 
 /// The number of blocks in the grid.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub fn block_count() -> usize {
     grid_dim().volume() as usize
 }
 
 /// The number of threads in the grid.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub fn thread_count() -> usize {
     block_count() * threads_per_block() as usize
 }
 
 /// Whether this is the first thread of its block.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub fn is_first_in_block() -> bool {
     index_in_block() == 0
 }
 
 /// Whether this is the first thread of the grid.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub fn first() -> bool {
     index() == 0
 }
@@ -95,29 +87,25 @@ pub fn first() -> bool {
 ///
 /// Every thread of the block must call it, the same number of times: in a branch that some threads
 /// do not take it hangs on the device, and is reported by the emulator.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub fn sync_threads() {
     backend::thread::barrier();
 }
 
 /// [`sync_threads`], and tells every thread for how many `predicate` held: `bar.red.popc`.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub fn sync_threads_count(predicate: bool) -> u32 {
     backend::thread::barrier_count(predicate)
 }
 
 /// [`sync_threads`], and tells every thread whether `predicate` held for all: `bar.red.and`.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub fn sync_threads_and(predicate: bool) -> bool {
     backend::thread::barrier_and(predicate)
 }
 
 /// [`sync_threads`], and tells every thread whether `predicate` held for any: `bar.red.or`.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub fn sync_threads_or(predicate: bool) -> bool {
     backend::thread::barrier_or(predicate)
 }
@@ -128,30 +116,26 @@ pub fn sync_threads_or(predicate: bool) -> bool {
 ///
 /// A fence makes nobody wait. Together with a barrier of the block before it, it also releases
 /// what the other threads of the block wrote (cumulativity, PTX ISA, "Memory Consistency Model").
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub fn fence(order: Ordering, scope: Scope) {
     backend::fence::fence(order, scope);
 }
 
 /// `fence.sc.cta`: CUDA's `__threadfence_block`.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub fn block_fence() {
     fence(Ordering::SeqCst, Scope::Block);
 }
 
 /// `fence.sc.gpu`: CUDA's `__threadfence`. Where acquire and release suffice, [`fence`] with
 /// `AcqRel` is cheaper.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub fn device_fence() {
     fence(Ordering::SeqCst, Scope::Device);
 }
 
 /// `fence.sc.sys`: CUDA's `__threadfence_system`.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub fn system_fence() {
     fence(Ordering::SeqCst, Scope::System);
 }

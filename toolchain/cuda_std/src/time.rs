@@ -1,27 +1,25 @@
 //! Clocks and sleep.
 
 use crate::backend::time as backend;
+use cuda_std_macros::device;
 
 /// The cycle counter of this thread's multiprocessor: `%clock64`. Counters of different
 /// multiprocessors have nothing to do with each other. In the emulator: steps of the schedule.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub fn clock() -> u64 {
     backend::clock()
 }
 
 /// Nanoseconds of a clock that the whole device shares: `%globaltimer`. It may advance in steps of
 /// a microsecond and more.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub fn global_timer() -> u64 {
     backend::global_timer()
 }
 
 /// Suspends the thread for about `nanoseconds`, between 0 and twice as long: `nanosleep.u32`
 /// (sm_70; at most one millisecond).
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub fn nanosleep(nanoseconds: u32) {
     backend::nanosleep(nanoseconds);
 }

@@ -9,6 +9,7 @@
 use crate::backend::warp as backend;
 use crate::memory::Scalar;
 use core::mem::transmute_copy;
+use cuda_std_macros::device;
 
 /// The number of lanes of a warp.
 pub const WARP_SIZE: u32 = 32;
@@ -17,31 +18,27 @@ pub const WARP_SIZE: u32 = 32;
 pub const FULL_MASK: u32 = u32::MAX;
 
 /// The lane of the thread in its warp, 0 to 31: `%laneid`.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub fn lane_id() -> u32 {
     backend::lane_id()
 }
 
 /// The number of the warp in its block: the linear thread number over 32 (seed row R12).
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub fn warp_index() -> u32 {
     crate::thread::index_in_block() / WARP_SIZE
 }
 
 /// The lanes that happen to execute this together: `activemask`. A snapshot, and no way to find out
 /// which lanes will take part in what comes next.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub fn activemask() -> u32 {
     backend::active_mask()
 }
 
 /// Waits for the lanes of `mask`, and makes what each did before in memory visible to all of them:
 /// `bar.warp.sync` (`__syncwarp`).
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub fn sync_warp(mask: u32) {
     backend::sync(mask);
 }
@@ -86,8 +83,7 @@ const fn control(width: u32, clamp: u32) -> u32 {
 ///
 /// Returns the value, and whether it came from another lane of the segment: else it is the
 /// caller's own.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub fn warp_shuffle_up<T: Scalar>(mask: u32, value: T, delta: u32, width: u32) -> (T, bool) {
     let moved =
         by_words!(T, value, word => backend::shuffle_up(mask, word, delta, control(width, 0)));
@@ -99,8 +95,7 @@ pub fn warp_shuffle_up<T: Scalar>(mask: u32, value: T, delta: u32, width: u32) -
 ///
 /// Returns the value, and whether it came from another lane of the segment: else it is the
 /// caller's own.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub fn warp_shuffle_down<T: Scalar>(mask: u32, value: T, delta: u32, width: u32) -> (T, bool) {
     let moved =
         by_words!(T, value, word => backend::shuffle_down(mask, word, delta, control(width, 31)));
@@ -111,8 +106,7 @@ pub fn warp_shuffle_down<T: Scalar>(mask: u32, value: T, delta: u32, width: u32)
 /// below `width`.
 ///
 /// Returns the value, and whether that lane lies in the segment.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub fn warp_shuffle_xor<T: Scalar>(mask: u32, value: T, lanes: u32, width: u32) -> (T, bool) {
     let moved =
         by_words!(T, value, word => backend::shuffle_xor(mask, word, lanes, control(width, 31)));
@@ -122,8 +116,7 @@ pub fn warp_shuffle_xor<T: Scalar>(mask: u32, value: T, lanes: u32, width: u32) 
 /// The value of lane `lane` of the segment, modulo `width`: `shfl.sync.idx`.
 ///
 /// Returns the value, and whether `lane` is below `width`.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub fn warp_shuffle_idx<T: Scalar>(mask: u32, value: T, lane: u32, width: u32) -> (T, bool) {
     let moved =
         by_words!(T, value, word => backend::shuffle_idx(mask, word, lane, control(width, 31)));
@@ -131,29 +124,25 @@ pub fn warp_shuffle_idx<T: Scalar>(mask: u32, value: T, lane: u32, width: u32) -
 }
 
 /// Whether `predicate` holds for all lanes of `mask`: `vote.sync.all`.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub fn warp_vote_all(mask: u32, predicate: bool) -> bool {
     backend::vote_all(mask, predicate)
 }
 
 /// Whether `predicate` holds for any lane of `mask`: `vote.sync.any`.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub fn warp_vote_any(mask: u32, predicate: bool) -> bool {
     backend::vote_any(mask, predicate)
 }
 
 /// The lanes of `mask` for which `predicate` holds, as a mask: `vote.sync.ballot`.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub fn warp_vote_ballot(mask: u32, predicate: bool) -> u32 {
     backend::ballot(mask, predicate)
 }
 
 /// The lanes of `mask` that bring the same bits as the caller: `match.any.sync`.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub fn warp_match_any<T: Scalar>(mask: u32, value: T) -> u32 {
     // SAFETY: a `Scalar` is a plain number of 2, 4 or 8 bytes: the arms read as many.
     unsafe {
@@ -167,8 +156,7 @@ pub fn warp_match_any<T: Scalar>(mask: u32, value: T) -> u32 {
 
 /// Whether all lanes of `mask` bring the same bits: then `mask`, else 0. One `match.any.sync` and
 /// a comparison, which is what `match.all.sync` computes.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub fn warp_match_all<T: Scalar>(mask: u32, value: T) -> u32 {
     if warp_match_any(mask, value) == mask {
         mask
@@ -183,8 +171,7 @@ macro_rules! reductions {
         ///
         /// Every lane of `mask` holds the result. Before sm_80 it is made of shuffles, one per lane
         /// of the mask.
-        #[inline(always)]
-        #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+        #[device]
         pub fn $name(mask: u32, value: $ty) -> $ty {
             backend::redux::$backend(mask, value)
         }

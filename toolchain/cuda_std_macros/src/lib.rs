@@ -1,5 +1,6 @@
-//! The `#[kernel]` attribute of gridsync's `cuda_std`.
+//! The attributes of gridsync's `cuda_std`: `#[kernel]` and `#[device]`.
 
+mod device;
 mod kernel;
 
 use proc_macro::TokenStream;
@@ -49,6 +50,34 @@ use proc_macro::TokenStream;
 #[proc_macro_attribute]
 pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
     kernel::expand(options.into(), item.into())
+        .unwrap_or_else(syn::Error::into_compile_error)
+        .into()
+}
+
+/// Makes a function part of a device library: one that kernels call.
+///
+/// It is inlined into its callers. In the emulator a fault in it names the line that calls it, from
+/// library function to library function up to the kernel: the function is `#[track_caller]` there and,
+/// if closures in it make calls too, keeps the line of its caller for them. On the device that costs
+/// nothing.
+///
+/// The option `protocol = "the mail"` names the protocol that the function is a part of, for the
+/// messages of races. It says that the accesses made in the function are ordered as the protocol needs
+/// it, so that no race is blamed on them: give it to what is known to be right.
+///
+/// It is for functions of modules, `impl`s and traits that have a body and are not `const`.
+///
+/// # Example
+///
+/// ```ignore
+/// #[device]
+/// pub fn sum(values: Global<f32>) -> f32 {
+///     (0..values.len()).map(|i| values.read(i)).sum()
+/// }
+/// ```
+#[proc_macro_attribute]
+pub fn device(options: TokenStream, item: TokenStream) -> TokenStream {
+    device::expand(options.into(), item.into())
         .unwrap_or_else(syn::Error::into_compile_error)
         .into()
 }

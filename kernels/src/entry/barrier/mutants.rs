@@ -67,8 +67,7 @@ pub struct Mutant<F: Fault> {
 
 /// Waits for `condition`, but not for ever: the first to have waited in vain counts itself, and
 /// from then on nobody waits any more.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 fn wait_a_while(state: Global<u32>, mut condition: impl FnMut() -> bool) {
     let given_up = || state.load(GIVEN_UP, Ordering::Relaxed, Scope::Device) != 0;
     if !spin::until_timeout(PATIENCE_NS, || condition() || given_up()) {
@@ -81,8 +80,7 @@ impl<F: Fault> Barrier for Mutant<F> {
         SECOND + 1
     }
 
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     fn attach_among(state: Global<u32>, members: Members) -> Self {
         let now = state.load(COUNTER, Ordering::Relaxed, Scope::Device);
         Self {
@@ -93,8 +91,7 @@ impl<F: Fault> Barrier for Mutant<F> {
         }
     }
 
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     fn arrive(&mut self) {
         if F::FIRST_BARRIER {
             thread::sync_threads();
@@ -112,8 +109,7 @@ impl<F: Fault> Barrier for Mutant<F> {
         }
     }
 
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     fn wait(&mut self) {
         if thread::is_first_in_block() {
             let (state, goal) = (self.state, self.goal.wrapping_sub(F::SHORT));
@@ -154,8 +150,7 @@ impl Barrier for OneBit {
         SECOND + 1
     }
 
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     fn attach_among(state: Global<u32>, members: Members) -> Self {
         let own = (members.rank() % 2) as usize * SECOND;
         Self {
@@ -165,8 +160,7 @@ impl Barrier for OneBit {
         }
     }
 
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     fn arrive(&mut self) {
         thread::sync_threads();
         if thread::is_first_in_block() {
@@ -177,8 +171,7 @@ impl Barrier for OneBit {
         }
     }
 
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     fn wait(&mut self) {
         if thread::is_first_in_block() {
             let (state, round) = (self.state, self.round);

@@ -7,8 +7,7 @@ use cuda_std::warp::{WARP_SIZE, warp_index};
 
 /// Attaches to a barrier before the first round and after each `together` rounds, crosses it twice a
 /// round, and counts what is stale after it: see the kernels.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub(super) fn cross_and_check<B: Barrier>(
     attach: impl Fn() -> B,
     together: u32,
@@ -59,8 +58,7 @@ const FAR_STORES: u32 = 8;
 /// Stores to words of this thread all over `far`, which nobody reads. With far more memory than the
 /// L2 holds they take their time; what is stored behind them and not released is then seen late,
 /// though an idle memory system would have shown it at once.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 fn keep_stores_busy(far: Global<u32>, round: u32) {
     let (me, threads) = (thread::index(), thread::thread_count());
     let rows = (far.len() / threads) as u32;
@@ -74,8 +72,7 @@ fn keep_stores_busy(far: Global<u32>, round: u32) {
 }
 
 /// Writes the round to all cells of this thread: those as many apart as the grid has threads.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub(super) fn write_own(cells: Global<u32>, round: u32) {
     let mut own = thread::index();
     while own < cells.len() {
@@ -86,8 +83,7 @@ pub(super) fn write_own(cells: Global<u32>, round: u32) {
 
 /// How many cells this thread finds not to be of `round`. The threads of a block look at all cells
 /// between them.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub(super) fn count_stale(cells: Global<u32>, round: u32) -> u32 {
     let (mut stale, mut at) = (0, thread::index_in_block() as usize);
     let step = thread::threads_per_block() as usize;
@@ -108,8 +104,7 @@ pub(super) fn count_stale(cells: Global<u32>, round: u32) -> u32 {
 
 /// Holds warps up for up to `skew` cycles. In even rounds each warp is held up by a number of its own;
 /// in odd ones a single warp of the grid is, for all of them, while everybody else waits for it.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub(super) fn come_late(round: u32, skew: u32) {
     if skew == 0 {
         return;
@@ -127,8 +122,7 @@ pub(super) fn come_late(round: u32, skew: u32) {
 }
 
 /// The block, and its warp, that everybody waits for in an odd round.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 fn straggler(round: u32) -> (u32, u32) {
     let warps = thread::threads_per_block().div_ceil(WARP_SIZE);
     let block = mix(1, round) % thread::block_count() as u32;
@@ -137,8 +131,7 @@ fn straggler(round: u32) -> (u32, u32) {
 
 /// How many cells of the straggler this thread finds not to be of `round`. Every warp looks at them
 /// before all others, the ones written last first: the block's other words have had time to arrive.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 fn count_stale_of_straggler(cells: Global<u32>, round: u32, skew: u32) -> u32 {
     let (block, warp) = straggler(round);
     let threads = thread::threads_per_block();

@@ -77,8 +77,7 @@ pub unsafe fn xpx_grid_barrier(
 }
 
 /// X→P→X, `rounds` times, the stages kept apart by `barrier`.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 fn transform(x: Global<f32>, p: Global<f32>, mut barrier: impl Barrier, rounds: u32) {
     for round in 0..rounds {
         if round > 0 {
@@ -91,8 +90,7 @@ fn transform(x: Global<f32>, p: Global<f32>, mut barrier: impl Barrier, rounds: 
 }
 
 /// Sets every element of `to` to the mean of all of `from`, the elements shared out over the grid.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 fn each_mean(from: Global<f32>, to: Global<f32>) {
     let mut j = thread::index();
     while j < to.len() {
@@ -105,8 +103,7 @@ fn each_mean(from: Global<f32>, to: Global<f32>) {
 // The loads of a turn are written out before its additions, and so in flight together: the loop then
 // takes the time of the additions in every kernel. Left to the compiler, kernels differed by half in
 // how fast they added up, and that was measured in place of their barriers.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 fn mean(from: Global<f32>) -> f32 {
     let (mut sum, mut i) = (0.0, 0);
     while i + 8 <= from.len() {
@@ -123,8 +120,7 @@ fn mean(from: Global<f32>) -> f32 {
 }
 
 /// Delays this thread's warp by its share of the stagger.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 fn delay(stagger_ns: u32) {
     if stagger_ns > 0 {
         let steps = thread::block_index() as u32 + warp_index();

@@ -49,8 +49,7 @@ impl BoundedBarrier {
     /// most.
     ///
     /// Called by every thread of each block that takes part, before the block first arrives.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     pub fn attach(words: Global<u32>, members: Members, limit_ns: u64) -> Self {
         // Others may have arrived already, but the round cannot be full before this block has.
         let now = words.load(COUNTER, Ordering::Relaxed, Scope::Device);
@@ -70,8 +69,7 @@ impl BoundedBarrier {
     ///
     /// # Errors
     /// In all threads of the block: blocks are missing.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     pub fn sync(&mut self) -> Result<(), Expired> {
         // Gathers what all threads of the block wrote, so that one release covers it.
         thread::sync_threads();
@@ -86,8 +84,7 @@ impl BoundedBarrier {
     }
 
     /// Arrives and waits, as one thread. Says whether all have arrived.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     fn cross(&self) -> bool {
         let (words, goal) = (self.words, self.goal);
         let me = ROSTER + self.members.rank() as usize;

@@ -21,8 +21,7 @@ impl Barrier for ClusterBarrier {
         GrowingBarrier::<super::Acquire>::words(blocks)
     }
 
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     fn attach_among(state: Global<u32>, members: Members) -> Self {
         let blocks = cluster::blocks();
         let clusters = Members::new(members.rank() / blocks, members.count() / blocks);
@@ -32,8 +31,7 @@ impl Barrier for ClusterBarrier {
     }
 
     /// Says that the block has arrived; waits for the other blocks of its cluster.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     fn arrive(&mut self) {
         // Gathers what all threads of the block wrote, so that one fence covers it: as `sync`, but
         // with one fence for a block where each thread's release would be one.
@@ -48,8 +46,7 @@ impl Barrier for ClusterBarrier {
         }
     }
 
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     fn wait(&mut self) {
         if cluster::rank() == 0 {
             self.clusters.wait();

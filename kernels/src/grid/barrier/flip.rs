@@ -25,8 +25,7 @@ impl Barrier for FlipBarrier {
         1
     }
 
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     fn attach_among(word: Global<u32>, members: Members) -> Self {
         Self {
             word,
@@ -35,8 +34,7 @@ impl Barrier for FlipBarrier {
         }
     }
 
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     fn arrive(&mut self) {
         // Gathers what all threads of the block wrote, so that one release covers it.
         thread::sync_threads();
@@ -48,8 +46,7 @@ impl Barrier for FlipBarrier {
         }
     }
 
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     fn wait(&mut self) {
         if thread::is_first_in_block() {
             let (word, before) = (self.word, self.before);

@@ -29,8 +29,7 @@ impl Barrier for GenerationBarrier {
         GENERATION + 1
     }
 
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     fn attach_among(state: Global<u32>, members: Members) -> Self {
         let generation = if thread::is_first_in_block() {
             state.read_volatile(GENERATION)
@@ -44,8 +43,7 @@ impl Barrier for GenerationBarrier {
         }
     }
 
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     fn arrive(&mut self) {
         thread::device_fence();
         // The seed lacks it: its first thread arrives while others of the block still write.
@@ -62,8 +60,7 @@ impl Barrier for GenerationBarrier {
         }
     }
 
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     fn wait(&mut self) {
         if thread::is_first_in_block() {
             let (state, generation) = (self.state, self.generation);

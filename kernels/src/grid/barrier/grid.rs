@@ -39,8 +39,7 @@ impl Barrier for GridBarrier {
         words(1) + words(2)
     }
 
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     fn attach_among(state: Global<u32>, members: Members) -> Self {
         let (blocks, threads) = ONE_COUNTER;
         let one = members.count() <= blocks && thread::threads_per_block() <= threads;
@@ -54,14 +53,12 @@ impl Barrier for GridBarrier {
         ))
     }
 
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     fn arrive(&mut self) {
         self.0.arrive();
     }
 
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     fn wait(&mut self) {
         self.0.wait();
     }

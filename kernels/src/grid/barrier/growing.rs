@@ -30,8 +30,7 @@ impl<L: Look> Barrier for GrowingBarrier<L> {
         1
     }
 
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     fn attach_among(counter: Global<u32>, members: Members) -> Self {
         // Others may have arrived already, but the round cannot be full before this block has.
         let goal = if thread::is_first_in_block() {
@@ -48,8 +47,7 @@ impl<L: Look> Barrier for GrowingBarrier<L> {
         }
     }
 
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     fn arrive(&mut self) {
         // Gathers what all threads of the block wrote, so that one release covers it.
         thread::sync_threads();
@@ -60,8 +58,7 @@ impl<L: Look> Barrier for GrowingBarrier<L> {
         }
     }
 
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     fn wait(&mut self) {
         if thread::is_first_in_block() {
             L::until_reached(self.counter, 0, self.goal);

@@ -40,8 +40,7 @@ impl LockFreeBarrier {
     }
 
     /// Waits for all flags in, and sets all flags out. By all threads of block 0.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     fn coordinate(&self, round: u32) {
         let (state, count) = (self.state, self.members.count());
         let (me, threads) = (thread::index_in_block(), thread::threads_per_block());
@@ -72,8 +71,7 @@ impl Barrier for LockFreeBarrier {
         FLAGS + 2 * blocks
     }
 
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     fn attach_among(state: Global<u32>, members: Members) -> Self {
         Self {
             state,
@@ -82,8 +80,7 @@ impl Barrier for LockFreeBarrier {
         }
     }
 
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     fn arrive(&mut self) {
         self.round = self.round.wrapping_add(1);
         // Gathers what all threads of the block wrote, so that one release covers it.
@@ -95,8 +92,7 @@ impl Barrier for LockFreeBarrier {
         }
     }
 
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     fn wait(&mut self) {
         if self.members.rank() == 0 {
             self.coordinate(self.round);

@@ -24,8 +24,7 @@ fn reached(now: u32, goal: u32) -> bool {
 pub enum Acquire {}
 
 impl Look for Acquire {
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     fn until_reached(words: Global<u32>, at: usize, goal: u32) {
         spin::until(|| reached(words.load(at, Ordering::Acquire, Scope::Device), goal));
     }
@@ -36,8 +35,7 @@ impl Look for Acquire {
 pub enum Volatile {}
 
 impl Look for Volatile {
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     fn until_reached(words: Global<u32>, at: usize, goal: u32) {
         spin::until(|| reached(words.read_volatile(at), goal));
         thread::fence(Ordering::AcqRel, Scope::Device);
@@ -49,8 +47,7 @@ impl Look for Volatile {
 pub enum Ptx {}
 
 impl Look for Ptx {
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     fn until_reached(words: Global<u32>, at: usize, goal: u32) {
         spin::until_reached(words, at, goal);
         thread::fence(Ordering::AcqRel, Scope::Device);

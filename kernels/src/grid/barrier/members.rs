@@ -1,5 +1,6 @@
 //! Who takes part in a barrier.
 
+use cuda_std::device;
 use cuda_std::thread;
 
 /// The blocks that a barrier is for, and which of them this one is.
@@ -14,8 +15,7 @@ pub struct Members {
 
 impl Members {
     /// All blocks of the grid, in linear order.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     pub fn grid() -> Self {
         Self::new(thread::block_index() as u32, thread::block_count() as u32)
     }

@@ -38,6 +38,7 @@ mod seed;
 mod split;
 mod tree;
 
+use cuda_std::device;
 use cuda_std::memory::Global;
 
 #[cfg(not(target_arch = "nvptx64"))]
@@ -86,8 +87,7 @@ pub trait Barrier: Sized {
     /// [`attach_among`](Self::attach_among) does.
     ///
     /// Called by every thread of the grid, before its block first arrives.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     fn attach(state: Global<u32>) -> Self {
         Self::attach_among(state, Members::grid())
     }
@@ -99,8 +99,7 @@ pub trait Barrier: Sized {
     fn wait(&mut self);
 
     /// Arrives and waits.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     fn sync(&mut self) {
         self.arrive();
         self.wait();

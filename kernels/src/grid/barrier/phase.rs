@@ -25,8 +25,7 @@ impl Barrier for PhaseBarrier {
         1
     }
 
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     fn attach_among(word: Global<u32>, members: Members) -> Self {
         // Relaxed suffices: the phase cannot turn before this block has arrived.
         let phase = if thread::is_first_in_block() {
@@ -41,8 +40,7 @@ impl Barrier for PhaseBarrier {
         }
     }
 
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     fn arrive(&mut self) {
         // Gathers what all threads of the block wrote, so that one release covers it.
         thread::sync_threads();
@@ -52,8 +50,7 @@ impl Barrier for PhaseBarrier {
         }
     }
 
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     fn wait(&mut self) {
         if thread::is_first_in_block() {
             let (word, phase) = (self.word, self.phase);

@@ -28,8 +28,7 @@ impl Barrier for ReleaseBarrier {
         RELEASED + 1
     }
 
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     fn attach_among(state: Global<u32>, members: Members) -> Self {
         let round = if thread::is_first_in_block() {
             state.load(RELEASED, Ordering::Relaxed, Scope::Device)
@@ -43,8 +42,7 @@ impl Barrier for ReleaseBarrier {
         }
     }
 
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     fn arrive(&mut self) {
         // Gathers what all threads of the block wrote, so that one release covers it.
         thread::sync_threads();
@@ -58,8 +56,7 @@ impl Barrier for ReleaseBarrier {
         }
     }
 
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     fn wait(&mut self) {
         if thread::is_first_in_block() {
             let (state, round) = (self.state, self.round);
@@ -75,8 +72,7 @@ impl Barrier for ReleaseBarrier {
 /// released is visible to the caller. The counter needs no reset.
 ///
 /// Called by one thread of each member.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub(super) fn arrives_last(state: Global<u32>, at: usize, members: Members) -> bool {
     let arrival = members.arrival(ROUND);
     let before = state.fetch_add(at, arrival, Ordering::AcqRel, Scope::Device);

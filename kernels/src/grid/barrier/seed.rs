@@ -40,8 +40,7 @@ impl SeedBarrier {
 
     /// The seed's `InitSyncWholeDevice`: the first thread of the grid writes 0, and the first
     /// threads of blocks wait to see it.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     fn init(&self) {
         if thread::is_first_in_block() {
             if self.members.rank() == 0 {
@@ -52,8 +51,7 @@ impl SeedBarrier {
         thread::sync_threads();
     }
 
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     fn wait_for_zero(&self) {
         let state = self.state;
         if !spin::until_timeout(PATIENCE_NS, || state.read_volatile(COUNT) == 0) {
@@ -67,8 +65,7 @@ impl Barrier for SeedBarrier {
         MISSES + 1
     }
 
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     fn attach_among(state: Global<u32>, members: Members) -> Self {
         let barrier = Self {
             state,
@@ -79,8 +76,7 @@ impl Barrier for SeedBarrier {
         barrier
     }
 
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     fn arrive(&mut self) {
         thread::device_fence();
         if thread::is_first_in_block() {
@@ -93,8 +89,7 @@ impl Barrier for SeedBarrier {
         }
     }
 
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     fn wait(&mut self) {
         if thread::is_first_in_block() && !self.was_last {
             self.wait_for_zero();

@@ -70,8 +70,7 @@ pub(super) const fn words(counters: u32) -> usize {
 
 impl Counters {
     /// Attaches to as many `counters` of `members` in `state`.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     pub(super) fn attach(state: Global<u32>, members: Members, counters: u32) -> Self {
         let (rank, blocks) = (members.rank(), members.count());
         // A lane looks at one counter; of a block with fewer threads than counters all arrive at
@@ -114,8 +113,7 @@ impl Counters {
         }
     }
 
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     pub(super) fn arrive(&mut self) {
         // Gathers what all threads of the block wrote, so that one release covers it.
         thread::sync_threads();
@@ -131,8 +129,7 @@ impl Counters {
         }
     }
 
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     pub(super) fn wait(&mut self) {
         let threads = thread::threads_per_block();
         if thread::index_in_block() < WARP_SIZE {
@@ -162,21 +159,18 @@ impl<const COUNTERS: u32> Barrier for SplitBarrier<COUNTERS> {
         words(COUNTERS)
     }
 
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     fn attach_among(state: Global<u32>, members: Members) -> Self {
         const { assert!(COUNTERS.is_power_of_two() && COUNTERS <= WARP_SIZE) };
         Self(Counters::attach(state, members, COUNTERS))
     }
 
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     fn arrive(&mut self) {
         self.0.arrive();
     }
 
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     fn wait(&mut self) {
         self.0.wait();
     }

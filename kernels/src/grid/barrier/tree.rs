@@ -35,8 +35,7 @@ impl Barrier for TreeBarrier {
         GROUPS + blocks.div_ceil(GROUP as usize) * STRIDE
     }
 
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     fn attach_among(state: Global<u32>, members: Members) -> Self {
         let round = if thread::is_first_in_block() {
             state.load(RELEASED, Ordering::Relaxed, Scope::Device)
@@ -50,8 +49,7 @@ impl Barrier for TreeBarrier {
         }
     }
 
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     fn arrive(&mut self) {
         // Gathers what all threads of the block wrote, so that one release covers it.
         thread::sync_threads();
@@ -67,8 +65,7 @@ impl Barrier for TreeBarrier {
         }
     }
 
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     fn wait(&mut self) {
         if thread::is_first_in_block() {
             let (state, round) = (self.state, self.round);

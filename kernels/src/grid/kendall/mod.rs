@@ -58,8 +58,7 @@ impl Side {
 /// Adds up `part` over the block into word `which` of the counts. By all threads of the block, whose
 /// size is a multiple of 32, with one barrier of the block inside; between two calls the block needs
 /// another.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub fn count(counts: Global<u64>, which: usize, part: u64) {
     let total = block::reduce(Sum::<u64>::new(), part);
     if thread::is_first_in_block() && total > 0 {
@@ -69,8 +68,7 @@ pub fn count(counts: Global<u64>, which: usize, part: u64) {
 }
 
 /// Leaves the index of a NaN, if it is the first of its side.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 fn report_nan(counts: Global<u64>, side: Side, index: usize) {
     let word = NAN + side as usize;
     counts.fetch_max(word, !(index as u64), Ordering::Relaxed, Scope::Device);

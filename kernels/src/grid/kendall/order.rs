@@ -60,8 +60,7 @@ macro_rules! floats {
 floats!(f32 => u32, f64 => u64);
 
 /// The integer of element `index`; a NaN leaves its index in the counts.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 fn ordered<T: Ordered>(
     values: Global<T>,
     index: usize,
@@ -76,8 +75,7 @@ fn ordered<T: Ordered>(
 }
 
 /// Sets a half of key `index`.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 fn set_half(keys: Global<u64>, index: usize, side: Side, rank: u32) {
     // The lower half lies first.
     let half = match side {
@@ -89,8 +87,7 @@ fn set_half(keys: Global<u64>, index: usize, side: Side, rank: u32) {
 
 /// Sets the halves of `keys` that are of `side` to the elements themselves, whose 32 bits are rank
 /// enough. Called by a thread at least for each element, of a grid of any shape.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub fn place<T: Ordered<Bits = u32>>(
     values: Global<T>,
     keys: Global<u64>,
@@ -104,8 +101,7 @@ pub fn place<T: Ordered<Bits = u32>>(
 }
 
 /// Sets `bits` to the integers of the elements, to be sorted for [`rank`]. Called as [`place`].
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub fn order<T: Ordered<Bits = u64>>(
     values: Global<T>,
     bits: Global<u64>,
@@ -121,8 +117,7 @@ pub fn order<T: Ordered<Bits = u64>>(
 /// Sets the halves of `keys` that are of `side` to the ranks of the elements: how many are less than
 /// each, found by halving in `sorted`, what [`order`] gave, in order. Called as [`place`]; there are
 /// fewer than 2^32 elements.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub fn rank<T: Ordered<Bits = u64>>(
     values: Global<T>,
     sorted: Global<u64>,

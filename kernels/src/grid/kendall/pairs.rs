@@ -21,8 +21,7 @@ shared_array! {
 /// blocks along x, and along y, as there are tiles, in blocks of `PAIRS_TILE` threads: block (i, j)
 /// compares tile i with tile j, and leaves at once if j is before i. A thread has an element of tile i,
 /// and tile j lies in shared memory. The arrays are of one length. Barriers of the block inside.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub fn by_pairs<T: Number>(x: Global<T>, y: Global<T>, counts: Global<u64>) {
     let (row, column) = (thread::block_idx_x(), thread::block_idx_y());
     if column < row {

@@ -7,8 +7,7 @@ use cuda_std::prelude::*;
 ///
 /// Called by every thread of a grid along x with a thread at least for each key, in blocks of a
 /// multiple of 32 threads. Barriers of the block inside.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub fn ties_of_keys(keys: Global<u64>, counts: Global<u64>) {
     let at = thread::index();
     count(
@@ -21,8 +20,7 @@ pub fn ties_of_keys(keys: Global<u64>, counts: Global<u64>) {
 }
 
 /// Counts the equal pairs of the sorted ranks of y. Called as [`ties_of_keys`].
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub fn ties_of_ranks(ranks: Global<u32>, counts: Global<u64>) {
     let part = pairs(ranks.len(), thread::index(), |i| ranks.read(i));
     count(counts, TIES_Y, part);
@@ -33,8 +31,7 @@ pub fn ties_of_ranks(ranks: Global<u32>, counts: Global<u64>) {
 ///
 /// The run's start is looked for in steps that double, and then by halving: two reads for a pair, and
 /// 2·log₂ t for a long run.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 fn pairs<T: Eq>(len: usize, last: usize, at: impl Fn(usize) -> T) -> u64 {
     if last >= len {
         return 0;

@@ -19,8 +19,7 @@ shared_array! {
 pub(super) struct Keys<K: Key>(Shared<K>);
 
 impl<K: Key> Keys<K> {
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     pub(super) fn of_block() -> Self {
         Self(gridsync_merge_keys().cast())
     }
@@ -31,36 +30,31 @@ impl<K: Key> Keys<K> {
         (i + i / (BANKS / size_of::<K>()) as u32) as usize
     }
 
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     pub(super) fn read(self, i: u32) -> K {
         self.0.read(Self::place(i))
     }
 
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     pub(super) fn write(self, i: u32, key: K) {
         self.0.write(Self::place(i), key);
     }
 
     /// The keys of a thread, from `first` on.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     pub(super) fn held(self, first: u32) -> [K; EACH] {
         Pack::from_fn(|i| self.read(first + i as u32))
     }
 
     /// Sets every key `i` to `key(i)`: by all threads of the block, in turns, side by side.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     pub(super) fn fill(self, thread: u32, key: impl Fn(u32) -> K) {
         self.fill_some(thread, TILE as u32, key);
     }
 
     /// The same of the first `len` keys. All are asked for before the first one is kept, so that they
     /// are on their way together.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     pub(super) fn fill_some(self, thread: u32, len: u32, key: impl Fn(u32) -> K) {
         let place = |turn: usize| turn as u32 * THREADS + thread;
         let loaded: [K; EACH] = Pack::from_fn(|turn| match place(turn) {

@@ -55,8 +55,7 @@ impl Key for u64 {
 /// Called by every thread of a grid of [`THREADS`] along x, a block for each `TILE` keys of `output`;
 /// the last one may be short. `load` is called once for each index of `output`; it may read that very
 /// memory. Several barriers of the block inside, none at the end.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub fn sort_tile<K: Key>(load: impl Fn(usize) -> K, output: Global<K>) -> u32 {
     let keys = Keys::<K>::of_block();
     let first = thread::block_idx_x() as usize * TILE;
@@ -95,8 +94,7 @@ pub fn sort_tile<K: Key>(load: impl Fn(usize) -> K, output: Global<K>) -> u32 {
 /// Called by every thread of a grid of [`THREADS`] along x, a block for each [`TILE`] keys; the last
 /// one may be short, and so may the last run. `run` is `TILE` times a power of two. `output` is as
 /// long as `input`, and memory apart. Barriers of the block inside, none at the end.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub fn merge_runs<K: Key>(input: Global<K>, output: Global<K>, run: usize) -> u64 {
     let keys = Keys::<K>::of_block();
     let first = thread::block_idx_x() as usize * TILE;
@@ -145,8 +143,7 @@ pub fn merge_runs<K: Key>(input: Global<K>, output: Global<K>, run: usize) -> u6
 
 /// Leaves what each thread holds in shared memory, for all to see. Barriers of the block before and
 /// after.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 fn leave<K: Key>(keys: Keys<K>, mine: u32, held: [K; EACH]) {
     thread::sync_threads();
     held.for_each(|i, key| keys.write(mine + i as u32, key));
@@ -154,8 +151,7 @@ fn leave<K: Key>(keys: Keys<K>, mine: u32, held: [K; EACH]) {
 }
 
 /// Writes the first `len` keys of shared memory to `output`, from element `first` on.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 fn store<K: Key>(keys: Keys<K>, output: Global<K>, first: usize, len: usize) {
     let thread = thread::thread_idx_x();
     [(); EACH].for_each(|turn, ()| {

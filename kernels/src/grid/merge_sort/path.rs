@@ -40,15 +40,13 @@ impl<K: Key> Neighbours<K> {
     }
 
     /// Key `i` of the left one.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     pub(super) fn left(self, i: usize) -> K {
         self.keys.read(self.start + i)
     }
 
     /// Key `i` of the right one.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     pub(super) fn right(self, i: usize) -> K {
         self.keys.read(self.middle + i)
     }
@@ -59,8 +57,7 @@ impl<K: Key> Neighbours<K> {
 ///
 /// Each step looks at 32 places at once, and leaves less than a 32nd of them: four steps for runs of
 /// 2^20 keys, where halving would wait for memory twenty times.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub(super) fn split_by_warp<K: Key>(pair: Neighbours<K>, count: usize, lane: u32) -> usize {
     let mut low = count.saturating_sub(pair.end - pair.middle);
     let mut high = count.min(pair.left_len());

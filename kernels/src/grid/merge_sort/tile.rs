@@ -2,6 +2,7 @@
 
 use super::keys::Keys;
 use super::{EACH, Key};
+use cuda_std::device;
 use cuda_std::memory::Pack;
 
 /// Two sorted runs side by side in shared memory: `start..middle` and `middle..end`. One may be empty,
@@ -38,8 +39,7 @@ pub(super) fn sort_held<K: Key>(mut held: [K; EACH]) -> ([K; EACH], u32) {
 /// left run.
 ///
 /// Beyond the last place the keys mean nothing, and count nothing. `from` is at most the number of keys.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub(super) fn merge<K: Key>(keys: Keys<K>, runs: Runs, from: u32) -> ([K; EACH], u32) {
     let Runs { start, middle, end } = runs;
     let taken = split(keys, runs, from);
@@ -67,8 +67,7 @@ pub(super) fn merge<K: Key>(keys: Keys<K>, runs: Runs, from: u32) -> ([K; EACH],
 
 /// How many of the first `count` keys of the merged runs are of the left one: the place where the
 /// merge path crosses a diagonal (Green, McColl, Bader: "GPU Merge Path", 2012).
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 fn split<K: Key>(keys: Keys<K>, Runs { start, middle, end }: Runs, count: u32) -> u32 {
     let mut low = count.saturating_sub(end - middle);
     let mut high = count.min(middle - start);

@@ -9,8 +9,7 @@ use cuda_std::warp::{FULL_MASK, warp_vote_all};
 
 /// Waits for the leaves of this thread's chain, of `count` in all, and combines them in order. By all
 /// lanes of a warp.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub(super) fn chain<O: Operation>(op: O, leaves: Stamped, count: u32, at: Place) -> O::Accumulator {
     // As many looks as most chains have leaves: what is looked at in vain holds up what is not, and
     // code that is not run before comes from memory.
@@ -25,8 +24,7 @@ pub(super) fn chain<O: Operation>(op: O, leaves: Stamped, count: u32, at: Place)
 }
 
 /// The same, looking at `LOOKS` leaves at once.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 fn chain_by<O: Operation, const LOOKS: usize>(
     op: O,
     leaves: Stamped,

@@ -70,8 +70,7 @@ const STARTED: usize = 0;
 /// zeroed before the first launch, left as it is from one launch to the next, whatever their lengths,
 /// and used by one launch at a time. The first thread of the block that started last writes the
 /// result; it is visible to what follows on the stream. No co-residency needed.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub fn reduce<O: Operation>(
     op: O,
     input: Global<O::Element>,
@@ -87,8 +86,7 @@ pub fn reduce<O: Operation>(
 /// The same of strips that come from anywhere: `strip(tile, at)` combines that of a warp, and is
 /// called by all of its lanes. The blocks that share a workspace stand side by side in x; the words
 /// are `apart` ones for each half of an accumulator.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 fn reduce_strips<O: Operation>(
     op: O,
     Workspace { words, state }: Workspace,
@@ -179,8 +177,7 @@ struct Place {
 }
 
 impl Place {
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     fn here() -> Self {
         let (thread, threads) = (thread::thread_idx_x(), thread::block_dim_x());
         Self {
@@ -195,8 +192,7 @@ impl Place {
 
 /// Combines the values of all warps of the block, in their order. By all lanes of a warp, of which the
 /// first has the result.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 fn combine_warps<O: Operation>(op: O, values: Slots, at: Place) -> O::Accumulator {
     let value = match at.lane {
         lane if lane < at.warps => values.read(lane as usize),
@@ -210,8 +206,7 @@ fn combine_warps<O: Operation>(op: O, values: Slots, at: Place) -> O::Accumulato
 }
 
 /// Writes the halves of `value`.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 fn write<T: Carried>(result: Global<u32>, value: T) {
     let halves = value.to_halves();
     result.write(0, halves[0]);
@@ -229,8 +224,7 @@ fn write<T: Carried>(result: Global<u32>, value: T) {
 
 /// Leaves the stamp for the next launch; the count of blocks has wrapped to 0. Every word has been
 /// seen by now, so that no other block touches any. Stamps begin anew after 2^32 − 1 launches: what older ones left must go first.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 fn leave_for_next(words: Global<u64>, state: Global<u32>, mut stamp: u32, at: Place) {
     if stamp == u32::MAX {
         let mut word = at.thread as usize;

@@ -10,8 +10,7 @@ use cuda_std::prelude::*;
 use cuda_std::warp::WARP_SIZE;
 
 /// Combines this warp's strip of `tile`. By all lanes of a warp, which all have the result.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub(super) fn strip<O: Operation>(
     op: O,
     input: Global<O::Element>,
@@ -35,8 +34,7 @@ const fn halves_of_places<O: Operation>() -> usize {
     O::Element::PACK * O::Accumulator::HALVES
 }
 
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 fn strip_of_places<O: Operation>(
     op: O,
     input: Global<O::Element>,
@@ -64,8 +62,7 @@ fn strip_of_places<O: Operation>(
 
 /// Takes this lane's packs of a run that is whole and aligned into `places`. The run begins with
 /// element `start` of the array.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 fn whole_run<O: Operation>(
     op: O,
     run: Global<O::Element>,
@@ -88,8 +85,7 @@ fn whole_run<O: Operation>(
 
 /// The same of a run that begins `rest`, which is not whole or not aligned: what lies past the end
 /// is not taken.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 fn run_with_care<O: Operation>(
     op: O,
     rest: Global<O::Element>,
@@ -149,8 +145,7 @@ fn run_with_care<O: Operation>(
 
 /// The same strip row by row, each combined across its lanes: as many shuffles as keep up with
 /// memory, and the elements stay in order.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 fn strip_in_order<O: Operation>(
     op: O,
     input: Global<O::Element>,
@@ -174,8 +169,7 @@ fn strip_in_order<O: Operation>(
 }
 
 /// Takes the run that begins `rest`, itself from element `start` of the array on, into `strip`.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 fn run_in_order<O: Operation>(
     op: O,
     rest: Global<O::Element>,

@@ -146,8 +146,7 @@ const CARRIES: usize = 3;
 ///
 /// Input or output that does not begin at a multiple of 16 bytes is read, or written, element by
 /// element: more slowly, with the same bits.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub fn scan<O: ScanOperation>(
     op: O,
     input: Global<O::Element>,
@@ -167,8 +166,7 @@ pub fn scan<O: ScanOperation>(
 }
 
 /// The same, with registers for `ROWS` rows.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 fn scan_by<O: ScanOperation, const ROWS: usize>(
     op: O,
     (input, output): (Global<O::Element>, Global<O::Output>),
@@ -217,8 +215,7 @@ fn scan_by<O: ScanOperation, const ROWS: usize>(
 }
 
 /// What lies before the array: what the launch before has left, if this one goes on.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 fn found<O: ScanOperation>(op: O, state: Global<u32>, mode: Mode) -> O::Accumulator {
     if !mode.goes_on {
         return op.identity();
@@ -229,8 +226,7 @@ fn found<O: ScanOperation>(op: O, state: Global<u32>, mode: Mode) -> O::Accumula
 }
 
 /// Leaves what all up to the end of this launch combines to. By one thread.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 fn leave<T: Carried>(state: Global<u32>, mode: Mode, all: T) {
     let at = CARRIES + 4 * !mode.in_second as usize;
     let [a, b, c, d] = all.to_halves();
@@ -251,8 +247,7 @@ pub(super) struct Place {
 }
 
 impl Place {
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     pub(super) fn here() -> Self {
         let (thread, threads) = (thread::thread_idx_x(), thread::block_dim_x());
         Self {
@@ -267,8 +262,7 @@ impl Place {
 
 /// The number of this block's tile, and the stamp of this launch. By all threads of the block, with a
 /// barrier of the block inside.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub(super) fn draw(state: Global<u32>, tiles: u32, at: Place) -> (u32, u32) {
     if tiles == 1 {
         return (0, 0);

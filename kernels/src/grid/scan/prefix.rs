@@ -75,8 +75,7 @@ impl Tiles {
 
 /// Sends the aggregate of the tile, if anybody looks for it. By all threads of the block, before they
 /// wait for the [`prefix`].
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub(in crate::grid) fn send<A: Carried>(tiles: Tiles, aggregate: A, at: Place) {
     if at.thread == 0 && !tiles.ends_a_group() && !tiles.is_last() {
         tiles
@@ -91,8 +90,7 @@ pub(in crate::grid) fn send<A: Carried>(tiles: Tiles, aggregate: A, at: Place) {
 /// the array: gives what that combines to; and the same with this tile, in the last one if it `leaves`
 /// that, else anything. By all threads of the block, with a barrier of the block inside unless it is
 /// tile 0.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub(in crate::grid) fn prefix<O: ScanOperation>(
     op: O,
     tiles: Tiles,
@@ -160,8 +158,7 @@ pub(in crate::grid) fn prefix<O: ScanOperation>(
 }
 
 /// Leaves in `totals` what this warp's values combine to. By all lanes of the warp.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 fn leave_total<O: ScanOperation>(op: O, totals: Slots, value: O::Accumulator, at: Place) {
     let total = warp::total(warp::scan(op, value));
     if at.lane == 0 {
@@ -170,8 +167,7 @@ fn leave_total<O: ScanOperation>(op: O, totals: Slots, value: O::Accumulator, at
 }
 
 /// What the totals of all warps combine to. By all lanes of a warp, which all have the result.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 fn total_of_warps<O: ScanOperation>(op: O, totals: Slots, at: Place) -> O::Accumulator {
     warp::total(warp::scan(
         op,
@@ -188,8 +184,7 @@ fn total_of_warps<O: ScanOperation>(op: O, totals: Slots, at: Place) -> O::Accum
 /// the old stamp before. Stamps begin anew after 2^32 − 1 launches, and what older ones left must go
 /// first, when nobody looks any more: in that one launch blocks count when they end, and the last one
 /// to end does it.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub(in crate::grid) fn leave_for_next(tiles: Tiles, state: Global<u32>, at: Place) {
     let Stamped { words, stamp, .. } = tiles.values;
     if stamp != u32::MAX {

@@ -61,8 +61,7 @@ impl Strip {
     }
 
     /// Loads and lifts this lane's packs. Rows that there are not are the identity.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     pub(super) fn load<O: ScanOperation, const ROWS: usize>(
         self,
         op: O,
@@ -94,8 +93,7 @@ impl Strip {
     }
 
     /// Writes the results of `held`, where all that lies before the tile combines to `prefix`.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     pub(super) fn store<O: ScanOperation, const ROWS: usize>(
         self,
         op: O,
@@ -145,8 +143,7 @@ where
 {
     /// Scans what the lanes of a warp have loaded of a strip, of which nothing lies before it yet.
     /// Also gives what it combines to. By all lanes of the warp.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     pub(super) fn scan(op: O, loaded: [Places<O>; ROWS]) -> (Self, O::Accumulator) {
         Self::scan_by(op, loaded, |packs| {
             let lanes = warp::scan_each(op, packs);
@@ -162,8 +159,7 @@ where
 
     /// The same by another scan of the packs' totals: it gives what lies before each, and what all
     /// combine to.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     pub(super) fn scan_by(
         op: O,
         loaded: [Places<O>; ROWS],
@@ -196,8 +192,7 @@ where
     }
 
     /// Hands out the results, row by row, where all that lies before the tile combines to `prefix`.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     pub(super) fn results(
         self,
         op: O,
@@ -240,8 +235,7 @@ fn in_pack<O: ScanOperation>(op: O, pack: Places<O>) -> Places<O> {
 
 /// What the warps of the block before this one combine to, and what all do, from the total of each.
 /// By all threads of the block, with a barrier of the block inside.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub(in crate::grid) fn across_warps<O: ScanOperation>(
     op: O,
     total: O::Accumulator,
@@ -267,8 +261,7 @@ pub(in crate::grid) fn across_warps<O: ScanOperation>(
 }
 
 /// Writes a pack of elements' results from element `at` on: 16 bytes or more, by 16.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 fn write_packs<O: ScanOperation>(output: Global<O::Output>, at: usize, results: Results<O>) {
     let (elements, width) = (O::Element::PACK, O::Output::PACK);
     // At most four: 2 bytes become 8 at most.

@@ -28,8 +28,7 @@ pub(super) const fn flag(row: usize, place: usize) -> u32 {
 
 impl<T: Scalar> Held<T> {
     /// Loads this lane's packs. What the array does not have is some value or other.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     pub(super) fn load(strip: Strip, input: Global<T>) -> Self {
         const { assert!(T::PACK <= 4, "a row has four flags a lane") };
         if input.unaligned_head() == 0 && strip.is_whole(input.len()) {
@@ -81,8 +80,7 @@ impl<T: Scalar> Held<T> {
 
     /// The flags of the elements that differ from the one before, and of the first of the array. By
     /// all lanes of the warp.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     pub(super) fn run_starts(self, input: Global<T>, lane: u32) -> u32
     where
         T: PartialEq,
@@ -129,8 +127,7 @@ pub(super) struct Ranks {
 
 impl Ranks {
     /// Counts the flags of the warp's lanes. By all of them.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     pub(super) fn of(kept: u32) -> Self {
         // Side by side in one word: the counts of two bits, and of four.
         let pairs = kept - (kept >> 1 & 0x5555_5555);

@@ -64,8 +64,7 @@ unsafe impl<T: Scalar> KernelArg for Outputs<T> {}
 ///
 /// Input that does not begin at a multiple of 16 bytes is read element by element, more slowly;
 /// outputs may begin anywhere.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub fn select<P: Predicate>(
     predicate: P,
     input: Global<P::Element>,
@@ -84,8 +83,7 @@ pub fn select<P: Predicate>(
 ///
 /// Equal is what `==` says: of IEEE 754 for floating point, where −0 equals +0, and a NaN equals
 /// nothing and is a run of its own. Called as [`select`].
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub fn unique<T: Scalar + PartialEq>(
     input: Global<T>,
     outputs: Outputs<T>,
@@ -100,8 +98,7 @@ pub fn unique<T: Scalar + PartialEq>(
 
 /// Writes the elements of which `flags` has the [bit](held::flag). It is called by all lanes of a warp,
 /// and told the number of the lane.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 fn compact<T: Scalar>(
     input: Global<T>,
     outputs: Outputs<T>,

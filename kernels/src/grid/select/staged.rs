@@ -26,8 +26,7 @@ fn slot<T: Scalar>(number: u32) -> usize {
 
 /// Puts the values of which `flags` has the bit side by side, those of each row from its rank on; a row
 /// has `places` of them. By every thread for its own; whoever takes them waits for all of the block.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub(super) fn put<T: Scalar>(
     places: usize,
     flags: u32,
@@ -52,8 +51,7 @@ pub(super) fn put<T: Scalar>(
 /// Writes the values from number `from` on to all of `output`. By all threads of the block.
 ///
 /// By 16 bytes, but for what lies before the first multiple of them and behind the last one.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub(super) fn take<T: Scalar>(from: u32, output: Global<T>, at: Place) {
     let staged = gridsync_select_staged().cast::<T>();
     let value = |number| staged.read(slot::<T>(from + number));
@@ -79,8 +77,7 @@ pub(super) fn take<T: Scalar>(from: u32, output: Global<T>, at: Place) {
 
 /// Writes positions in the tile to all of `output`, as those in the array: the tile's first element is
 /// number `first`. By all threads of the block.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub(super) fn take_positions(first: usize, output: Global<u64>, at: Place) {
     let staged = gridsync_select_staged().cast::<u32>();
     let mut number = at.thread;

@@ -30,15 +30,13 @@ pub mod s09_look_back;
 use cuda_std::prelude::*;
 
 /// Element `i`, or 0 behind the end.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 fn element(input: Global<u32>, i: usize) -> u32 {
     if i < input.len() { input.read(i) } else { 0 }
 }
 
 /// Writes element `i`, unless it lies behind the end.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 fn put(output: Global<u32>, i: usize, value: u32) {
     if i < output.len() {
         output.write(i, value);

@@ -12,7 +12,7 @@ use cuda_std::prelude::*;
 
 /// Copies `input` to `output`, four loads of 16 bytes in flight a thread. Called by every thread of
 /// the grid.
-#[inline(always)]
+#[device]
 pub fn copy(input: Global<u32>, output: Global<u32>) {
     let (me, threads) = (thread::index(), thread::thread_count());
     let packs = input.len() / 4;

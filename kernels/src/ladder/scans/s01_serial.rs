@@ -10,7 +10,7 @@
 use cuda_std::prelude::*;
 
 /// Scans `input` into `output`. Called by any threads; the first of the grid does it.
-#[inline(always)]
+#[device]
 pub fn serial(input: Global<u32>, output: Global<u32>) {
     if !thread::first() {
         return;

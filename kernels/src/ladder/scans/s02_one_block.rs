@@ -24,7 +24,7 @@ shared_array! {
 }
 
 /// Scans `input` into `output`. Called by every thread of one block, of [`THREADS`] at most.
-#[inline(always)]
+#[device]
 pub fn one_block(input: Global<u32>, output: Global<u32>) {
     let (me, threads) = (thread::index(), thread::thread_count());
     let (mut start, mut carry) = (0, 0u32);
@@ -42,8 +42,7 @@ pub fn one_block(input: Global<u32>, output: Global<u32>) {
 ///
 /// Called by every thread of the block, of [`THREADS`] at most. Barriers of the block inside, none at
 /// the end: between two calls the block needs one.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub(super) fn hillis_steele(value: u32) -> (u32, u32) {
     let buffers = gridsync_ladder_scan_buffers();
     let (me, threads) = (

@@ -24,7 +24,7 @@ use cuda_std::prelude::*;
 ///
 /// Called by every thread of the grid; blocks have a power of two of threads, up to
 /// [`THREADS`](crate::ladder::THREADS). `output` may be `input`.
-#[inline(always)]
+#[device]
 pub fn block_sums(input: Global<u32>, output: Global<u32>, sums: Global<u32>) {
     let (sum, total) = hillis_steele(element(input, thread::index()));
     put(output, thread::index(), sum);
@@ -37,7 +37,7 @@ pub fn block_sums(input: Global<u32>, output: Global<u32>, sums: Global<u32>) {
 /// been scanned, for block b.
 ///
 /// Called by every thread of the grid; blocks have a thread for each element of a tile.
-#[inline(always)]
+#[device]
 pub fn inject(output: Global<u32>, sums: Global<u32>) {
     let (i, block) = (thread::index(), thread::block_index());
     if block > 0 && i < output.len() {

@@ -31,14 +31,13 @@ shared_array! {
 ///
 /// Called by every thread of the grid; blocks have a power of two of threads, up to
 /// [`THREADS`]. `output` may be `input`.
-#[inline(always)]
+#[device]
 pub fn blelloch(input: Global<u32>, output: Global<u32>, sums: Global<u32>) {
     scan_tile(input, output, sums, |at| at);
 }
 
 /// The same with element `at` of a tile at word `word(at)` of shared memory.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub(super) fn scan_tile(
     input: Global<u32>,
     output: Global<u32>,

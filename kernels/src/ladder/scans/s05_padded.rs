@@ -15,7 +15,7 @@ use cuda_std::warp::WARP_SIZE;
 
 /// Scans two elements for each thread of a block into `output`, and leaves their sum in the block's
 /// element of `sums`. Called as [`blelloch`](super::s04_blelloch::blelloch) is.
-#[inline(always)]
+#[device]
 pub fn padded(input: Global<u32>, output: Global<u32>, sums: Global<u32>) {
     scan_tile(input, output, sums, |at| at + at / WARP_SIZE as usize);
 }

@@ -37,7 +37,7 @@ shared_array! {
 /// the block's element of `sums`.
 ///
 /// Called by every thread of the grid; blocks have [`THREADS`]. `output` may be `input`.
-#[inline(always)]
+#[device]
 pub fn shuffles(input: Global<u32>, output: Global<u32>, sums: Global<u32>) {
     let block = thread::block_index();
     let (share, total) = Share::load(input, block).scan();
@@ -49,7 +49,7 @@ pub fn shuffles(input: Global<u32>, output: Global<u32>, sums: Global<u32>) {
 
 /// Adds to each element of `output` what lies before its block: element b − 1 of `sums`, which have
 /// been scanned, for block b. Called by every thread of the grid; blocks have [`THREADS`].
-#[inline(always)]
+#[device]
 pub fn inject_packs(output: Global<u32>, sums: Global<u32>) {
     let block = thread::block_index();
     if block > 0 {
@@ -68,8 +68,7 @@ pub(super) struct Share {
 
 impl Share {
     /// Loads it. What lies behind the end is 0.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     pub(super) fn load(input: Global<u32>, tile: usize) -> Self {
         let first = tile * TILE + warp_index() as usize * 2 * ROW + lane_id() as usize * 4;
         let load = |at: usize| match at + 4 <= input.len() {
@@ -85,8 +84,7 @@ impl Share {
     ///
     /// Called by every thread of the block. A barrier of the block inside, none at the end: between
     /// two calls the block needs one.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     pub(super) fn scan(self) -> (Self, u32) {
         let op = Sum::<u32>::new();
         let packs: [[u32; 4]; 2] = Pack::from_fn(|row| {
@@ -111,8 +109,7 @@ impl Share {
     }
 
     /// Writes it, with `before` added to each element.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     pub(super) fn store(self, output: Global<u32>, before: u32) {
         let store = |at: usize, pack: [u32; 4]| match at + 4 <= output.len() {
             true => output.write_pack(at, pack, CacheHint::Streaming),
@@ -123,7 +120,7 @@ impl Share {
     }
 
     /// The sum of its elements.
-    #[inline(always)]
+    #[device]
     pub(super) fn sum(self) -> u32 {
         let [first, second] = self.packs;
         first.zip(second, u32::wrapping_add).fold(u32::wrapping_add)
@@ -138,8 +135,7 @@ fn added(pack: [u32; 4], before: u32) -> [u32; 4] {
 
 /// What the warps of the block before this one add up to, and what all do, from the total of each. By
 /// all threads of the block, with a barrier of the block inside.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 fn across_warps(total: u32) -> (u32, u32) {
     let (totals, warp) = (gridsync_ladder_scan_warps(), warp_index());
     if lane_id() == 0 {

@@ -28,7 +28,7 @@ shared_array! {
 ///
 /// Called by every thread of the grid, whose blocks are all resident and have 256 threads. `partials`
 /// has an element for each block, `barrier` the words of a [`GridBarrier`].
-#[inline(always)]
+#[device]
 pub fn grid_barrier(
     input: Global<u32>,
     output: Global<u32>,
@@ -62,8 +62,7 @@ pub fn grid_barrier(
 
 /// The sum of `partials` before that of this block. By all threads of the block, with barriers of the
 /// block inside.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 fn before_block(partials: Global<u32>) -> u32 {
     let earlier = partials.part(0, thread::block_index());
     let (me, threads) = (thread::index_in_block(), thread::threads_per_block());

@@ -44,7 +44,7 @@ shared_array! {
 ///
 /// Called by every thread of a grid of a block of 256 threads for each tile of
 /// [`TILE`](super::s06_shuffles::TILE) elements. `words` has one for each block and one more, all 0.
-#[inline(always)]
+#[device]
 pub fn chained(input: Global<u32>, output: Global<u32>, words: Global<u64>) {
     let tile = draw(words);
     let (share, total) = Share::load(input, tile).scan();
@@ -62,8 +62,7 @@ pub fn chained(input: Global<u32>, output: Global<u32>, words: Global<u64>) {
 }
 
 /// The number of this block's tile. By all threads of the block, with a barrier of the block inside.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub(super) fn draw(words: Global<u64>) -> usize {
     let tile = gridsync_ladder_scan_tile();
     if thread::is_first_in_block() {
@@ -75,16 +74,14 @@ pub(super) fn draw(words: Global<u64>) -> usize {
 }
 
 /// Stores the word of a tile.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub(super) fn tell(words: Global<u64>, tile: usize, state: u64, sum: u32) {
     let word = state | u64::from(sum);
     words.store(1 + tile, word, Ordering::Relaxed, Scope::Device);
 }
 
 /// The word of a tile, as soon as it tells something.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub(super) fn look(words: Global<u64>, tile: usize) -> u64 {
     let mut word = 0;
     spin::until(|| {

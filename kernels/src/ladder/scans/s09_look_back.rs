@@ -41,7 +41,7 @@ use cuda_std::prelude::*;
 use cuda_std::warp::{FULL_MASK, WARP_SIZE, lane_id, sync_warp, warp_index, warp_vote_ballot};
 
 /// Scans `input` into `output`. Called as [`chained`](super::s08_chained::chained) is.
-#[inline(always)]
+#[device]
 pub fn look_back(input: Global<u32>, output: Global<u32>, words: Global<u64>) {
     let tile = draw(words);
     let (share, total) = Share::load(input, tile).scan();
@@ -66,8 +66,7 @@ pub fn look_back(input: Global<u32>, output: Global<u32>, words: Global<u64>) {
 }
 
 /// The sum of all tiles before `tile`. By all lanes of a warp.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 fn sum_before(words: Global<u64>, tile: usize) -> u32 {
     let lane = lane_id();
     let (mut sum, mut end) = (0u32, tile);

@@ -50,15 +50,13 @@ shared_array! {
 }
 
 /// The block's shared memory: an element of 4 bytes for each of [`THREADS`] threads.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 fn sums_of_block<T: Summand>() -> Shared<T> {
     gridsync_ladder_sums().cast()
 }
 
 /// Element `i`, or 0 behind the end.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 fn element<T: Summand>(input: Global<T>, i: usize) -> T {
     if i < input.len() {
         input.read(i)

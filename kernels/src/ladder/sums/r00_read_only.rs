@@ -12,7 +12,7 @@ use cuda_std::prelude::*;
 /// Called by every thread of the grid. A load whose value nobody uses would be dropped: each thread
 /// combines all of its bits, and writes them to `never[0]` if they are those of one number that only
 /// a thread in 2^32 should meet.
-#[inline(always)]
+#[device]
 pub fn read_only(input: Global<u32>, never: Global<u32>) {
     const UNLIKELY: u32 = 0x9E37_79B9;
     let (me, threads) = (thread::index(), thread::thread_count());

@@ -10,7 +10,7 @@ use super::Summand;
 use cuda_std::prelude::*;
 
 /// Sums `input` to `sum[0]`. Called by any threads; the first of the grid does it.
-#[inline(always)]
+#[device]
 pub fn serial<T: Summand>(input: Global<T>, sum: Global<T>) {
     if !thread::first() {
         return;

@@ -12,7 +12,7 @@ use cuda_std::prelude::*;
 
 /// Sums a contiguous chunk of `input` for each thread of the grid, to the thread's element of
 /// `sums`. Called by every thread of the grid.
-#[inline(always)]
+#[device]
 pub fn chunks<T: Summand>(input: Global<T>, sums: Global<T>) {
     let me = thread::index();
     let chunk = input.len().div_ceil(thread::thread_count());

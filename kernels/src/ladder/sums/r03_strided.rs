@@ -17,14 +17,14 @@ use cuda_std::prelude::*;
 
 /// Sums every C-th element of `input` for each of the C threads of the grid, to the thread's element
 /// of `sums`. Called by every thread of the grid.
-#[inline(always)]
+#[device]
 pub fn strided<T: Summand>(input: Global<T>, sums: Global<T>) {
     let (me, threads) = (thread::index(), thread::thread_count());
     sums.write(me, strided_sum(input, me, threads));
 }
 
 /// The sum of element `first` and of every `stride`-th after it.
-#[inline(always)]
+#[device]
 pub(in crate::ladder) fn strided_sum<T: Summand>(
     input: Global<T>,
     first: usize,

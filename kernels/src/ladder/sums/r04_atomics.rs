@@ -13,7 +13,7 @@ use cuda_std::memory::Atomic;
 use cuda_std::prelude::*;
 
 /// Adds `input` to `sum[0]`, one element a thread. Called by as many threads as elements, or more.
-#[inline(always)]
+#[device]
 pub fn atomics<T: Summand + Atomic>(input: Global<T>, sum: Global<T>) {
     let me = thread::index();
     if me < input.len() {

@@ -17,7 +17,7 @@ use cuda_std::prelude::*;
 // The number of threads is asked for: were it a constant, the compiler would write out the rounds,
 // here and in the rungs that follow. It sees even so that `2 * apart` is a power of two, and makes a
 // mask of the `%` that was slow in Harris' day.
-#[inline(always)]
+#[device]
 pub fn interleaved<T: Summand>(input: Global<T>, partials: Global<T>) {
     let sums = sums_of_block::<T>();
     let (me, threads) = (thread::index_in_block(), thread::threads_per_block());

@@ -14,7 +14,7 @@ use cuda_std::prelude::*;
 
 /// Sums the elements of each block's threads to the block's element of `partials`. Called as
 /// [`interleaved`](super::r05_interleaved::interleaved) is.
-#[inline(always)]
+#[device]
 pub fn compacted<T: Summand>(input: Global<T>, partials: Global<T>) {
     let sums = sums_of_block::<T>();
     let (me, threads) = (thread::index_in_block(), thread::threads_per_block());

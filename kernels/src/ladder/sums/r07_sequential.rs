@@ -12,14 +12,14 @@ use cuda_std::prelude::*;
 
 /// Sums the elements of each block's threads to the block's element of `partials`. Called as
 /// [`interleaved`](super::r05_interleaved::interleaved) is.
-#[inline(always)]
+#[device]
 pub fn sequential<T: Summand>(input: Global<T>, partials: Global<T>) {
     let value = element(input, thread::index());
     block_sum(value, partials);
 }
 
 /// Sums one value of each thread to the block's element of `partials`.
-#[inline(always)]
+#[device]
 pub(super) fn block_sum<T: Summand>(value: T, partials: Global<T>) {
     let sums = sums_of_block::<T>();
     let (me, threads) = (thread::index_in_block(), thread::threads_per_block());

@@ -14,13 +14,13 @@ use cuda_std::prelude::*;
 
 /// Sums two elements for each thread of a block to the block's element of `partials`. Called as
 /// [`interleaved`](super::r05_interleaved::interleaved) is.
-#[inline(always)]
+#[device]
 pub fn first_add<T: Summand>(input: Global<T>, partials: Global<T>) {
     block_sum(two_elements(input), partials);
 }
 
 /// The sum of the thread's two elements, as many apart as the block has threads.
-#[inline(always)]
+#[device]
 pub(super) fn two_elements<T: Summand>(input: Global<T>) -> T {
     let threads = thread::threads_per_block() as usize;
     let first = 2 * threads * thread::block_index() + thread::index_in_block() as usize;

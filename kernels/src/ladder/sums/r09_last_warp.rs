@@ -18,7 +18,7 @@ use cuda_std::warp::{FULL_MASK, WARP_SIZE, sync_warp};
 
 /// Sums two elements for each thread of a block to the block's element of `partials`. Called as
 /// [`interleaved`](super::r05_interleaved::interleaved) is; blocks have 64 threads at least.
-#[inline(always)]
+#[device]
 pub fn last_warp<T: Summand>(input: Global<T>, partials: Global<T>) {
     let sums = sums_of_block::<T>();
     let (me, threads) = (thread::index_in_block(), thread::threads_per_block());

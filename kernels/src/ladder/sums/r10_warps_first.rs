@@ -22,7 +22,7 @@ shared_array! {
 
 /// Sums two elements for each thread of a block to the block's element of `partials`. Called as
 /// [`interleaved`](super::r05_interleaved::interleaved) is; blocks have 32 threads at least.
-#[inline(always)]
+#[device]
 pub fn warps_first<T: Summand>(input: Global<T>, partials: Global<T>) {
     let sums = sums_of_block::<T>();
     let warp_sums = gridsync_ladder_warp_sums().cast::<T>();
@@ -48,7 +48,7 @@ pub fn warps_first<T: Summand>(input: Global<T>, partials: Global<T>) {
 /// lane of a warp; nobody else uses the words.
 // In each round the lanes below `apart` store, and load from there on: no lane loads what another
 // stores in the same round, so that one barrier of the warp a round is enough.
-#[inline(always)]
+#[device]
 fn warp_sum<T: Summand>(sums: Shared<T>, count: u32) {
     let lane = lane_id();
     let at = lane as usize;

@@ -17,7 +17,7 @@ use cuda_std::prelude::*;
 
 /// Sums two elements for each thread of a block to the block's element of `partials`. Called by
 /// every thread of the grid; blocks are a multiple of 32 threads.
-#[inline(always)]
+#[device]
 pub fn shuffles<T: Summand>(input: Global<T>, partials: Global<T>) {
     let sum = block::reduce(Sum::<T>::new(), two_elements(input));
     if thread::is_first_in_block() {

@@ -15,7 +15,7 @@ use cuda_std::prelude::*;
 
 /// Sums two packs of four elements for each thread of a block to the block's element of `partials`.
 /// Called by every thread of the grid; blocks are a multiple of 32 threads.
-#[inline(always)]
+#[device]
 pub fn wide_loads<T: Summand>(input: Global<T>, partials: Global<T>) {
     let sum = block::reduce(Sum::<T>::new(), two_packs(input));
     if thread::is_first_in_block() {
@@ -25,7 +25,7 @@ pub fn wide_loads<T: Summand>(input: Global<T>, partials: Global<T>) {
 
 /// The sum of the thread's two packs, as many apart as the block has threads; and of the elements
 /// behind the last pack, fewer than one has, by the first threads of the grid.
-#[inline(always)]
+#[device]
 pub(super) fn two_packs<T: Summand>(input: Global<T>) -> T {
     let threads = thread::threads_per_block() as usize;
     let first = 2 * threads * thread::block_index() + thread::index_in_block() as usize;
@@ -43,8 +43,7 @@ pub(super) fn two_packs<T: Summand>(input: Global<T>) -> T {
 
 /// The thread's element behind the last pack, if there is one: the first threads of the grid, of
 /// which there are four at least, have one each.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub(super) fn behind_the_packs<T: Summand>(input: Global<T>) -> T {
     super::element(input, input.len() / T::PACK * T::PACK + thread::index())
 }

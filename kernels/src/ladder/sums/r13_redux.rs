@@ -15,7 +15,7 @@ use cuda_std::warp::{FULL_MASK, WARP_SIZE, lane_id, warp_index, warp_redux_add};
 
 /// Sums two packs of four elements for each thread of a block to the block's element of `partials`.
 /// Called by every thread of the grid; blocks are a multiple of 32 threads.
-#[inline(always)]
+#[device]
 pub fn redux(input: Global<u32>, partials: Global<u32>) {
     let sums = sums_of_block::<u32>();
     let sum = warp_redux_add(FULL_MASK, two_packs(input));

@@ -18,7 +18,7 @@ use cuda_std::prelude::*;
 
 /// Sums `input` to an element of `partials` for each block. Called by every thread of the grid;
 /// blocks are a multiple of 32 threads.
-#[inline(always)]
+#[device]
 pub fn grid_stride<T: Summand>(input: Global<T>, partials: Global<T>) {
     let sum = block::reduce(Sum::<T>::new(), thread_sum(input));
     if thread::is_first_in_block() {
@@ -27,7 +27,7 @@ pub fn grid_stride<T: Summand>(input: Global<T>, partials: Global<T>) {
 }
 
 /// What this thread's share of `input` adds up to.
-#[inline(always)]
+#[device]
 pub(super) fn thread_sum<T: Summand>(input: Global<T>) -> T {
     let threads = thread::thread_count();
     let packs = input.len() / T::PACK;

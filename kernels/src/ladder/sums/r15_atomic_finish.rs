@@ -16,7 +16,7 @@ use cuda_std::memory::Atomic;
 use cuda_std::prelude::*;
 
 /// Adds `input` to `sum[0]`. Called by every thread of the grid; blocks are a multiple of 32 threads.
-#[inline(always)]
+#[device]
 pub fn atomic_finish<T: Summand + Atomic>(input: Global<T>, sum: Global<T>) {
     let of_block = block::reduce(Sum::<T>::new(), thread_sum(input));
     if thread::is_first_in_block() {

@@ -20,7 +20,7 @@ use cuda_std::prelude::*;
 ///
 /// Called by every thread of the grid; blocks are a multiple of 32 threads. `partials` has an element
 /// for each block, `ticket[0]` is 0 before the first launch and after each.
-#[inline(always)]
+#[device]
 pub fn last_block<T: Summand>(
     input: Global<T>,
     partials: Global<T>,

@@ -19,7 +19,7 @@ use cuda_std::prelude::*;
 ///
 /// Called by every thread of the grid, whose blocks are all resident and a multiple of 32 threads.
 /// `partials` has an element for each block, `barrier` the words of a [`GridBarrier`].
-#[inline(always)]
+#[device]
 pub fn grid_barrier<T: Summand>(
     input: Global<T>,
     partials: Global<T>,

@@ -6,6 +6,7 @@
 
 use super::{Ordering, Scalar, Scope, Space, View};
 use crate::backend::rmw;
+use cuda_std_macros::device;
 
 /// A number that can be added, exchanged and compared-and-swapped atomically: u32, i32, u64, i64,
 /// f32 and f64. Each backend implements it; kernels use the methods of [`View`].
@@ -46,8 +47,7 @@ macro_rules! operations {
         $(#[$doc])*
         ///
         /// Returns what element `i` held before.
-        #[inline(always)]
-        #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+        #[device]
         pub fn $name(self, i: usize, value: T, order: Ordering, scope: Scope) -> T {
             // SAFETY: the contract of the view.
             unsafe { T::$call::<S>(self.at(i), value, order, scope) }
@@ -67,8 +67,7 @@ impl<T: Atomic, S: Space> View<T, S> {
     /// floating point −0 and +0 differ and a NaN equals itself.
     ///
     /// Returns what element `i` held before: the swap was made if that has the bits of `current`.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     pub fn compare_exchange(
         self,
         i: usize,
@@ -87,8 +86,7 @@ impl<T: Atomic, S: Space> View<T, S> {
     /// # Panics
     ///
     /// In the emulator, for another `order`.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     pub fn add(self, i: usize, value: T, order: Ordering, scope: Scope) {
         // SAFETY: the contract of the view.
         unsafe { T::reduce_add::<S>(self.at(i), value, order, scope) }
@@ -117,8 +115,7 @@ impl<S: Space> View<u32, S> {
     /// (CUDA's `atomicInc`, seed row R4).
     ///
     /// Returns what element `i` held before.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     pub fn fetch_inc(self, i: usize, limit: u32, order: Ordering, scope: Scope) -> u32 {
         // SAFETY: the contract of the view.
         unsafe { rmw::inc::<S>(self.at(i), limit, order, scope) }

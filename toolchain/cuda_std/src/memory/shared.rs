@@ -2,13 +2,13 @@
 
 use super::{Scalar, Shared};
 use crate::backend::shared as backend;
+use cuda_std_macros::device;
 
 /// The dynamic shared memory of the block, sized by the launch, as elements of `T`.
 ///
 /// Every thread of the block gets the same memory. It starts unwritten and is aligned to 16 bytes
 /// (PTX `.extern .shared`).
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub fn dynamic_shared<T: Scalar>() -> Shared<T> {
     let (base, bytes) = backend::dynamic();
     // SAFETY: the block's own memory, live for as long as the block runs; its accesses answer to
@@ -49,8 +49,7 @@ pub unsafe fn static_shared<T: Scalar>(
 macro_rules! shared_array {
     ($($(#[$meta:meta])* $vis:vis fn $name:ident() -> [$ty:ty; $len:expr];)*) => {$(
         $(#[$meta])*
-        #[inline(always)]
-        #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+        #[$crate::device]
         $vis fn $name() -> $crate::memory::Shared<$ty> {
             const LEN: usize = $len;
             const BYTES: usize = LEN * size_of::<$ty>();

@@ -4,6 +4,7 @@ use super::{CacheHint, GlobalSpace, Ordering, Scalar, Scope, Space};
 use crate::backend::access;
 use core::fmt;
 use core::marker::PhantomData;
+use cuda_std_macros::device;
 
 /// An array of `T` in state space `S`, as all threads that share it see it.
 ///
@@ -88,8 +89,7 @@ impl<T: Scalar, S: Space> View<T, S> {
     }
 
     /// The part from element `start` on, `len` elements long. The part must lie within the view.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     pub fn part(self, start: usize, len: usize) -> Self {
         Self {
             base: self.run_at(start, len),
@@ -119,15 +119,13 @@ impl<T: Scalar, S: Space> View<T, S> {
     }
 
     /// The address of element `i`.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     pub(crate) fn at(self, i: usize) -> S::Address {
         self.run_at(i, 1)
     }
 
     /// The address of the `len` elements from `i` on. The emulator checks that the view has them.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     fn run_at(self, i: usize, len: usize) -> S::Address {
         #[cfg(not(target_arch = "nvptx64"))]
         if len > self.len || i > self.len - len {
@@ -146,16 +144,14 @@ impl<T: Scalar, S: Space> View<T, S> {
     ///
     /// The compiler may reuse an earlier value or move the load. To wait for another thread, use
     /// [`read_volatile`](Self::read_volatile) or [`load`](Self::load) (seed row R5).
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     pub fn read(self, i: usize) -> T {
         // SAFETY: the contract of the view.
         unsafe { access::read::<T, S>(self.at(i)) }
     }
 
     /// Sets element `i` by a plain (weak) store: `st`.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     pub fn write(self, i: usize, value: T) {
         // SAFETY: the contract of the view.
         unsafe { access::write::<T, S>(self.at(i), value) }
@@ -163,16 +159,14 @@ impl<T: Scalar, S: Space> View<T, S> {
 
     /// Element `i`, loaded anew each time and from where other threads' stores arrive:
     /// `ld.volatile`. Orders nothing else: see [`load`](Self::load).
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     pub fn read_volatile(self, i: usize) -> T {
         // SAFETY: the contract of the view.
         unsafe { access::read_volatile::<T, S>(self.at(i)) }
     }
 
     /// Sets element `i`, each time it is called: `st.volatile`. Orders nothing else.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     pub fn write_volatile(self, i: usize, value: T) {
         // SAFETY: the contract of the view.
         unsafe { access::write_volatile::<T, S>(self.at(i), value) }
@@ -186,8 +180,7 @@ impl<T: Scalar, S: Space> View<T, S> {
     /// # Panics
     ///
     /// In the emulator, for `Release` and `AcqRel`, which a load cannot have.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     pub fn load(self, i: usize, order: Ordering, scope: Scope) -> T {
         // SAFETY: the contract of the view.
         unsafe { access::load::<T, S>(self.at(i), order, scope) }
@@ -200,8 +193,7 @@ impl<T: Scalar, S: Space> View<T, S> {
     /// # Panics
     ///
     /// In the emulator, for `Acquire` and `AcqRel`, which a store cannot have.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     pub fn store(self, i: usize, value: T, order: Ordering, scope: Scope) {
         // SAFETY: the contract of the view.
         unsafe { access::store::<T, S>(self.at(i), value, order, scope) }
@@ -209,8 +201,7 @@ impl<T: Scalar, S: Space> View<T, S> {
 
     /// The 16 bytes from element `i` on, in one access: `ld.v4.b32`. Element `i` must be aligned to
     /// 16 bytes (see [`unaligned_head`](Self::unaligned_head)).
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     pub fn read_pack(self, i: usize, hint: CacheHint) -> T::Pack<T> {
         // SAFETY: the contract of the view; a pack is 16 bytes of plain numbers.
         unsafe { access::read_16::<T::Pack<T>, S>(self.run_at(i, T::PACK), hint) }
@@ -218,8 +209,7 @@ impl<T: Scalar, S: Space> View<T, S> {
 
     /// Sets the 16 bytes from element `i` on, in one access: `st.v4.b32`. Element `i` must be
     /// aligned to 16 bytes.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     pub fn write_pack(self, i: usize, pack: T::Pack<T>, hint: CacheHint) {
         // SAFETY: the contract of the view; a pack is 16 bytes of plain numbers.
         unsafe { access::write_16::<T::Pack<T>, S>(self.run_at(i, T::PACK), pack, hint) }
@@ -229,8 +219,7 @@ impl<T: Scalar, S: Space> View<T, S> {
 impl<T: Scalar> View<T, GlobalSpace> {
     /// Asks for the line of element `i` to be brought into the L2: `prefetch.global.L2`. A hint, for
     /// words that will be looked at soon and would otherwise come from device memory only then.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     pub fn prefetch(self, i: usize) {
         access::prefetch(self.at(i));
     }
@@ -242,8 +231,7 @@ impl View<u64, GlobalSpace> {
     ///
     /// Each of the two is single-copy atomic, the pair is not: the two may be of different times (PTX
     /// ISA, "Vector Data-types" of the memory consistency model).
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     pub fn load_pair(self, i: usize) -> [u64; 2] {
         // SAFETY: the contract of the view.
         unsafe { access::load_pair(self.run_at(i, 2)) }

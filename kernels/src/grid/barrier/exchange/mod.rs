@@ -88,15 +88,13 @@ impl Exchange {
     /// Blocks are a multiple of 32 threads, and there are at most 8192 of them. A block may attach
     /// again later in the launch, and then crosses by the new one only. It has one exchange at a time:
     /// another would pass its results on through the same shared memory.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     pub fn attach(words: Global<u64>) -> Self {
         Self::attach_among(words, Members::grid())
     }
 
     /// Attaches to the exchange of `members` in `words`; otherwise as [`attach`](Self::attach).
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     pub fn attach_among(words: Global<u64>, members: Members) -> Self {
         // If this block has crossed in this launch, its first thread has written so. No look comes early.
         thread::sync_threads();
@@ -119,8 +117,7 @@ impl Exchange {
     ///
     /// Called by every thread of each block that takes part. `value` is that of the block's first
     /// thread; the others' are ignored. One barrier of the block inside, none before.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     pub fn all_reduce<O: Operation>(&mut self, op: O, value: O::Accumulator) -> O::Accumulator {
         const {
             assert!(O::COMMUTATIVE, "members are combined out of order");
@@ -153,8 +150,7 @@ impl Exchange {
     /// every block.
     ///
     /// Called as [`all_reduce`](Self::all_reduce) is. It is a crossing: `root` too waits for all.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     pub fn broadcast<T: Carried>(&mut self, root: u32, value: T) -> T {
         const { assert!(T::HALVES <= 2, "a member has words for two halves") };
         let [low, high, ..] = match self.members.rank() == root {
@@ -171,8 +167,7 @@ impl Exchange {
     }
 
     /// Every member sends one word, and reads all.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     fn cross<O: Operation>(&self, op: O, value: O::Accumulator) -> O::Accumulator {
         let count = self.members.count();
         let row = self.row(0, count as usize);
@@ -185,8 +180,7 @@ impl Exchange {
     /// Every member reads the words of its group, and sends on what the group makes; then it reads
     /// one such word of each group. Word p of a group goes to row p, for the members of that place
     /// in their groups.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     fn cross_in_two_steps<O: Operation>(&self, op: O, value: O::Accumulator) -> O::Accumulator {
         let (rank, count) = (self.members.rank(), self.members.count());
         let group = self.members.group(GROUP);
@@ -215,8 +209,7 @@ impl Exchange {
 
     /// The words from `start` on, of which the second halves lie `apart` words further, those of
     /// odd crossings twice as far.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     fn row(&self, start: usize, apart: usize) -> Row {
         let odd = (self.crossing % 2) as usize;
         Row {

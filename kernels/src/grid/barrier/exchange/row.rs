@@ -32,8 +32,7 @@ pub(super) struct Row {
 
 impl Row {
     /// Makes `value` word `at` of the row.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     pub(super) fn send<T: Carried>(&self, at: usize, value: T) {
         let row = Stamped {
             words: self.words,
@@ -46,8 +45,7 @@ impl Row {
     /// Waits for the first `count` words of the row, at most [`LONGEST`], and combines them.
     ///
     /// By all lanes of a warp, which all have the result.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     pub(super) fn gather<O: Operation>(&self, op: O, count: u32) -> O::Accumulator {
         // By how many words a lane has: what is looked at in vain costs time, and so do branches.
         if count <= 2 * WARP_SIZE {
@@ -60,8 +58,7 @@ impl Row {
     }
 
     /// The same where each lane has `WORDS` words.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     pub(super) fn gather_by<O: Operation, const WORDS: usize>(
         &self,
         op: O,
@@ -103,8 +100,7 @@ impl Row {
         warp::reduce(op, all)
     }
 
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     fn look(&self, at: usize) -> u64 {
         self.words.load(at, Ordering::Relaxed, Scope::Device)
     }

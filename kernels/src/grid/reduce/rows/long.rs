@@ -20,8 +20,7 @@ use cuda_std::prelude::*;
 /// a word for each half of each [leaf](crate::grid::reduce::Shape::leaves) of each row, and a state for
 /// each row; nothing if the shape is one tile. For the rest, each row is as in
 /// [`reduce`](crate::grid::reduce()).
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub fn reduce_long_rows<O: Operation>(
     op: O,
     input: Global<O::Element>,
@@ -64,8 +63,7 @@ pub fn reduce_long_rows<O: Operation>(
 
 /// Combines this warp's strip of `tile` of the row that begins at element `start` of `input`, not at
 /// a multiple of 16 bytes. By all lanes of a warp, which all have the result.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 fn shifted_strip<O: Operation>(
     op: O,
     input: Global<O::Element>,

@@ -24,8 +24,7 @@ pub(super) struct Loaded<T: Scalar> {
 /// Combines this lane's packs of a run into `places`, from the first to the last. `load(place)` is the
 /// pack at a place in the run; `at_once` loads are in flight together. `then(place, places)` is told
 /// what they have come to behind each, and says whether to begin anew.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub(super) fn walk_run<O: Operation>(
     op: O,
     at_once: usize,
@@ -66,8 +65,7 @@ pub(super) fn is_aligned<T: Scalar>(input: Global<T>, columns: usize) -> bool {
 
 /// The pack from element `at` of `input` on, which may end before the pack does: what is not there
 /// is anything.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub(super) fn read_with_care<T: Scalar>(input: Global<T>, at: usize) -> T::Pack<T> {
     Pack::from_fn(|place| match at + place < input.len() {
         true => input.read(at + place),

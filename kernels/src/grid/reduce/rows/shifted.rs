@@ -14,8 +14,7 @@ pub(super) struct Shifted<T: Scalar> {
 
 impl<T: Scalar> Shifted<T> {
     /// `len` elements of `input` from `start` on; none if one of the packs may lie outside of `input`.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     pub(super) fn of(input: Global<T>, start: usize, len: usize) -> Option<Self> {
         let head = input.unaligned_head();
         if start < head || start + len + 2 * T::PACK > input.len() {
@@ -29,8 +28,7 @@ impl<T: Scalar> Shifted<T> {
     }
 
     /// The pack from element `at` on, which is one of them: the next ones may follow it.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     pub(super) fn read_pack(self, at: usize) -> T::Pack<T> {
         let at = self.lead + at as u32;
         let (pack, past) = (at / T::PACK as u32, at % T::PACK as u32);

@@ -43,8 +43,7 @@ impl Batch {
 /// [`Batch::of`] the columns, `result` has room for each row, and `input` holds them all, one after the
 /// other. The operation commutes. Nobody writes `input` while the kernel runs. Each result is visible
 /// to what follows on the stream. No barrier, no shared memory, no co-residency needed.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub fn reduce_short_rows<O: Operation>(
     op: O,
     input: Global<O::Element>,
@@ -100,8 +99,7 @@ struct Taken {
 impl Taken {
     /// Reduces the rows. `load(i)` loads the pack from element `i` of the first of them on, and
     /// `at_once` such loads are in flight together. By all lanes of the warp.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     fn reduce<O: Operation>(
         self,
         op: O,
@@ -148,8 +146,7 @@ impl Taken {
 
 /// Combines one value per lane within each `lanes` side by side, a power of two, neighbours first as in
 /// [`warp::reduce`](crate::warp::reduce). By all lanes of a warp; each has the result of its group.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 fn combine_lanes<O: Operation>(op: O, mut value: O::Accumulator, lanes: u32) -> O::Accumulator {
     let mut apart = 1;
     while apart < WARP_SIZE {

@@ -21,8 +21,7 @@ const LOOKS: usize = warp::ROWS;
 
 impl<T: Scalar + Carried> Scan<T> {
     /// Finds what lies before every tile of the block.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     pub(super) fn look<O: BulkOperation<T>>(self, op: O, lane: u32) {
         let mut before = Before {
             values: self.values(),
@@ -78,8 +77,7 @@ struct Before<T> {
 impl<T: Scalar + Carried> Before<T> {
     /// Waits for the aggregates of the tiles before `tile`, looking at [`LOOKS`] rows at once, and gives
     /// what they combine to. By all lanes of a warp, which all have the result.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     fn of<O: BulkOperation<T>>(&mut self, op: O, tile: u32, lane: u32) -> T {
         let last = tile / ROW;
         loop {
@@ -113,8 +111,7 @@ impl<T: Scalar + Carried> Before<T> {
     }
 
     /// What all that has been looked at combines to.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     fn up_to_here<O: BulkOperation<T>>(&self, op: O) -> T {
         op.combine(self.base, warp::reduce(op, self.rows))
     }

@@ -94,8 +94,7 @@ struct Scan<T> {
 /// shared memory a block, best of as many blocks as fit at once and no more than tiles. The input is
 /// parted into `tiles` tiles, as [`Shape::for_bulk`] says. Input and output begin at multiples of 16
 /// bytes. All else as for `scan`.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 pub fn scan_by_bulk<O, T>(
     op: O,
     input: Global<T>,
@@ -174,15 +173,13 @@ impl<T: Scalar + Carried> Scan<T> {
     }
 
     /// The memory of a strip of this turn's tile.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     fn strip(self, turn: Turn, strip: u32) -> Shared<T> {
         dynamic_shared::<T>().part(turn.strip(strip) * Self::STRIP, Self::STRIP)
     }
 
     /// Loads tiles in the order of its tickets; says how many. By one thread.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     fn load<O: BulkOperation<T>>(self, op: O) -> u32 {
         // Every block draws once too often; who draws the last of all sets it back to 0. Relaxed: it
         // says whose turn it is, and carries nothing.
@@ -212,8 +209,7 @@ impl<T: Scalar + Carried> Scan<T> {
     }
 
     /// Has the elements of a tile copied to the memory of this turn. By one thread.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     fn ask_for<O: BulkOperation<T>>(self, op: O, turn: Turn, tile: u32) {
         let start = Self::start(tile, 0);
         let elements = Self::TILE.min(self.input.len() - start);
@@ -247,8 +243,7 @@ impl<T: Scalar + Carried> Scan<T> {
     }
 
     /// The scan of the strips' totals. By all lanes of a warp, the first ones for a strip each.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     fn scan_of_strips<O: BulkOperation<T>>(op: O, turn: Turn, lane: u32) -> T {
         warp::scan(
             op,
@@ -271,8 +266,7 @@ impl<T: Scalar + Carried> Scan<T> {
 
     /// Zeroes the words and the stamp, when nobody looks any more: the block does that ends last, by
     /// the tiles that all have done. By all threads of the block; `done` is that of the loader.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     fn begin_anew(self, done: u32) {
         let launch = gridsync_scan_launch();
         if thread::thread_idx_x() == THREADS - WARP_SIZE {

@@ -46,8 +46,7 @@ impl Turn {
     }
 
     /// Waits for one of its barriers. By all lanes of a warp.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     pub(super) fn wait(self, barrier: u32) {
         mbarrier::wait(
             gridsync_scan_ring(),
@@ -58,15 +57,13 @@ impl Turn {
     }
 
     /// Arrives at one of its barriers.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     pub(super) fn arrive(self, barrier: u32) {
         mbarrier::arrive(gridsync_scan_ring(), (barrier + self.stage) as usize);
     }
 
     /// Waits for the tile of this turn, and gives its number. By all lanes of a warp.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     pub(super) fn tile(self) -> u32 {
         self.wait(FULL);
         gridsync_scan_tiles().read(self.stage as usize)

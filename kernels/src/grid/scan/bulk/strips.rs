@@ -16,8 +16,7 @@ use cuda_std::warp::{FULL_MASK, WARP_SIZE, sync_warp};
 impl<T: Scalar + Carried> Scan<T> {
     /// Reduces strip `strip` of every tile; the first warp sends what the tile combines to, and leaves
     /// what lies before each strip.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     pub(super) fn reduce_strips<O: BulkOperation<T>>(self, op: O, strip: u32, lane: u32) {
         let mut number = 0;
         loop {
@@ -57,8 +56,7 @@ impl<T: Scalar + Carried> Scan<T> {
     }
 
     /// Scans strip `strip` of every tile.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     pub(super) fn scan_strips<O: BulkOperation<T>>(self, op: O, strip: u32, lane: u32) {
         let mut number = 0;
         loop {
@@ -106,8 +104,7 @@ impl<T: Scalar + Carried> Scan<T> {
 
     /// What this lane has of a strip, lifted. The pack that the array ends in is filled up with the
     /// identity, and so are the packs after it.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     fn loaded<O: BulkOperation<T>>(
         self,
         op: O,
@@ -138,8 +135,7 @@ impl<T: Scalar + Carried> Scan<T> {
     }
 
     /// Has the results of a strip copied to the output. By one thread.
-    #[inline(always)]
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+    #[device]
     fn store(self, memory: Shared<T>, tile: u32, strip: u32) {
         let (start, elements) = (Self::start(tile, strip), self.elements_of(tile, strip));
         // Copies are of whole packs.
@@ -155,8 +151,7 @@ impl<T: Scalar + Carried> Scan<T> {
 
 /// What a strip combines to, of which the lanes of a warp have loaded a pack of each row. By all lanes
 /// of the warp, which all have the result.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 fn total<O: ScanOperation>(op: O, loaded: [Places<O>; ROWS]) -> O::Accumulator {
     let packs: [O::Accumulator; ROWS] =
         Pack::from_fn(|row| loaded[row].in_order(op.identity(), |a, b| op.combine(a, b)));
@@ -169,8 +164,7 @@ fn total<O: ScanOperation>(op: O, loaded: [Places<O>; ROWS]) -> O::Accumulator {
 }
 
 /// The scan of what the lanes of a warp have loaded of a strip. By all lanes of the warp.
-#[inline(always)]
-#[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+#[device]
 fn scanned<O: ScanOperation>(op: O, loaded: [Places<O>; ROWS]) -> Held<O, ROWS> {
     let (held, _) = match O::EXACT {
         true => Held::scan_by(op, loaded, |packs| warp::scan_rows(op, packs)),
