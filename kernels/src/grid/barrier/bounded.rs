@@ -2,8 +2,9 @@
 
 #[cfg(doc)]
 use super::Barrier;
-use super::{Members, STRIDE};
+use super::{Members, NAME, STRIDE};
 use cuda_std::prelude::*;
+use cuda_std::protocol::join_barrier;
 
 /// What the counter grows by in each round; so many blocks at most.
 const ROUND: u32 = 1 << 20;
@@ -49,8 +50,9 @@ impl BoundedBarrier {
     /// most.
     ///
     /// Called by every thread of each block that takes part, before the block first arrives.
-    #[device]
+    #[device(protocol = NAME)]
     pub fn attach(words: Global<u32>, members: Members, limit_ns: u64) -> Self {
+        join_barrier(NAME, words);
         // Others may have arrived already, but the round cannot be full before this block has.
         let now = words.load(COUNTER, Ordering::Relaxed, Scope::Device);
         Self {
@@ -69,7 +71,7 @@ impl BoundedBarrier {
     ///
     /// # Errors
     /// In all threads of the block: blocks are missing.
-    #[device]
+    #[device(protocol = NAME)]
     pub fn sync(&mut self) -> Result<(), Expired> {
         // Gathers what all threads of the block wrote, so that one release covers it.
         thread::sync_threads();

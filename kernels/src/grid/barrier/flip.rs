@@ -1,7 +1,8 @@
 //! The flip barrier: one word and a bit that turns over, as CUDA's cooperative groups do it.
 
-use super::{Barrier, Members};
+use super::{Barrier, Members, NAME};
 use cuda_std::prelude::*;
+use cuda_std::protocol::join_barrier;
 
 /// The bit that turns over.
 const PHASE: u32 = 1 << 31;
@@ -25,8 +26,9 @@ impl Barrier for FlipBarrier {
         1
     }
 
-    #[device]
+    #[device(protocol = NAME)]
     fn attach_among(word: Global<u32>, members: Members) -> Self {
+        join_barrier(NAME, word);
         Self {
             word,
             members,
@@ -34,7 +36,7 @@ impl Barrier for FlipBarrier {
         }
     }
 
-    #[device]
+    #[device(protocol = NAME)]
     fn arrive(&mut self) {
         // Gathers what all threads of the block wrote, so that one release covers it.
         thread::sync_threads();
@@ -46,7 +48,7 @@ impl Barrier for FlipBarrier {
         }
     }
 
-    #[device]
+    #[device(protocol = NAME)]
     fn wait(&mut self) {
         if thread::is_first_in_block() {
             let (word, before) = (self.word, self.before);

@@ -1,8 +1,9 @@
 //! The seed's barrier (row R4), repaired: the counter that wraps to 0, and a generation that says
 //! so for good.
 
-use super::{Barrier, Members, STRIDE};
+use super::{Barrier, Members, NAME, STRIDE};
 use cuda_std::prelude::*;
+use cuda_std::protocol::join_barrier;
 
 /// Where the counter lies, and where the number of full rounds.
 const COUNT: usize = 0;
@@ -29,8 +30,9 @@ impl Barrier for GenerationBarrier {
         GENERATION + 1
     }
 
-    #[device]
+    #[device(protocol = NAME)]
     fn attach_among(state: Global<u32>, members: Members) -> Self {
+        join_barrier(NAME, state);
         let generation = if thread::is_first_in_block() {
             state.read_volatile(GENERATION)
         } else {
@@ -43,7 +45,7 @@ impl Barrier for GenerationBarrier {
         }
     }
 
-    #[device]
+    #[device(protocol = NAME)]
     fn arrive(&mut self) {
         thread::device_fence();
         // The seed lacks it: its first thread arrives while others of the block still write.
@@ -60,7 +62,7 @@ impl Barrier for GenerationBarrier {
         }
     }
 
-    #[device]
+    #[device(protocol = NAME)]
     fn wait(&mut self) {
         if thread::is_first_in_block() {
             let (state, generation) = (self.state, self.generation);

@@ -1,9 +1,10 @@
 //! The growing counter, the seed's lock-based barrier (row R9): one atomic addition per block, and
 //! a goal that grows with it.
 
-use super::{Acquire, Barrier, Look, Members};
+use super::{Acquire, Barrier, Look, Members, NAME};
 use core::marker::PhantomData;
 use cuda_std::prelude::*;
+use cuda_std::protocol::join_barrier;
 
 /// What the counter grows by in each round; so many blocks at most.
 const ROUND: u32 = 1 << 20;
@@ -30,8 +31,9 @@ impl<L: Look> Barrier for GrowingBarrier<L> {
         1
     }
 
-    #[device]
+    #[device(protocol = NAME)]
     fn attach_among(counter: Global<u32>, members: Members) -> Self {
+        join_barrier(NAME, counter);
         // Others may have arrived already, but the round cannot be full before this block has.
         let goal = if thread::is_first_in_block() {
             let now = counter.load(0, Ordering::Relaxed, Scope::Device);
@@ -47,7 +49,7 @@ impl<L: Look> Barrier for GrowingBarrier<L> {
         }
     }
 
-    #[device]
+    #[device(protocol = NAME)]
     fn arrive(&mut self) {
         // Gathers what all threads of the block wrote, so that one release covers it.
         thread::sync_threads();
@@ -58,7 +60,7 @@ impl<L: Look> Barrier for GrowingBarrier<L> {
         }
     }
 
-    #[device]
+    #[device(protocol = NAME)]
     fn wait(&mut self) {
         if thread::is_first_in_block() {
             L::until_reached(self.counter, 0, self.goal);

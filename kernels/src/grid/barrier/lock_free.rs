@@ -1,8 +1,9 @@
 //! The seed's lock-free barrier (row R10): a flag in and a flag out for each block, and no atomic
 //! read-modify-write operation.
 
-use super::{Barrier, Members, STRIDE};
+use super::{Barrier, Members, NAME, STRIDE};
 use cuda_std::prelude::*;
+use cuda_std::protocol::join_barrier;
 
 /// Where the number of the last full round lies, and where the flags in begin. Those out follow.
 const ROUND: usize = 0;
@@ -71,8 +72,9 @@ impl Barrier for LockFreeBarrier {
         FLAGS + 2 * blocks
     }
 
-    #[device]
+    #[device(protocol = NAME)]
     fn attach_among(state: Global<u32>, members: Members) -> Self {
+        join_barrier(NAME, state);
         Self {
             state,
             members,
@@ -80,7 +82,7 @@ impl Barrier for LockFreeBarrier {
         }
     }
 
-    #[device]
+    #[device(protocol = NAME)]
     fn arrive(&mut self) {
         self.round = self.round.wrapping_add(1);
         // Gathers what all threads of the block wrote, so that one release covers it.
@@ -92,7 +94,7 @@ impl Barrier for LockFreeBarrier {
         }
     }
 
-    #[device]
+    #[device(protocol = NAME)]
     fn wait(&mut self) {
         if self.members.rank() == 0 {
             self.coordinate(self.round);

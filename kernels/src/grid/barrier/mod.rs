@@ -60,6 +60,9 @@ pub use seed::SeedBarrier;
 pub use split::{LateBarrier, SplitBarrier};
 pub use tree::TreeBarrier;
 
+/// What the barriers are called in messages of the emulator.
+const NAME: &str = "the grid barrier";
+
 /// Words from one counter to the next where each is to have lines of the L2 to itself: 256 bytes.
 const STRIDE: usize = 64;
 

@@ -1,7 +1,8 @@
 //! The phase barrier: one word, whose top bit turns over each time all blocks have arrived.
 
-use super::{Barrier, Members};
+use super::{Barrier, Members, NAME};
 use cuda_std::prelude::*;
+use cuda_std::protocol::join_barrier;
 
 /// The bit that turns over.
 const PHASE: u32 = 1 << 31;
@@ -25,8 +26,9 @@ impl Barrier for PhaseBarrier {
         1
     }
 
-    #[device]
+    #[device(protocol = NAME)]
     fn attach_among(word: Global<u32>, members: Members) -> Self {
+        join_barrier(NAME, word);
         // Relaxed suffices: the phase cannot turn before this block has arrived.
         let phase = if thread::is_first_in_block() {
             word.load(0, Ordering::Relaxed, Scope::Device) & PHASE
@@ -40,7 +42,7 @@ impl Barrier for PhaseBarrier {
         }
     }
 
-    #[device]
+    #[device(protocol = NAME)]
     fn arrive(&mut self) {
         // Gathers what all threads of the block wrote, so that one release covers it.
         thread::sync_threads();
@@ -50,7 +52,7 @@ impl Barrier for PhaseBarrier {
         }
     }
 
-    #[device]
+    #[device(protocol = NAME)]
     fn wait(&mut self) {
         if thread::is_first_in_block() {
             let (word, phase) = (self.word, self.phase);

@@ -1,7 +1,8 @@
 //! The release barrier: blocks arrive at one word and wait at another.
 
-use super::{Barrier, Members, STRIDE};
+use super::{Barrier, Members, NAME, STRIDE};
 use cuda_std::prelude::*;
+use cuda_std::protocol::join_barrier;
 
 /// What the counter grows by in each round.
 const ROUND: u32 = 1 << 31;
@@ -28,8 +29,9 @@ impl Barrier for ReleaseBarrier {
         RELEASED + 1
     }
 
-    #[device]
+    #[device(protocol = NAME)]
     fn attach_among(state: Global<u32>, members: Members) -> Self {
+        join_barrier(NAME, state);
         let round = if thread::is_first_in_block() {
             state.load(RELEASED, Ordering::Relaxed, Scope::Device)
         } else {
@@ -42,7 +44,7 @@ impl Barrier for ReleaseBarrier {
         }
     }
 
-    #[device]
+    #[device(protocol = NAME)]
     fn arrive(&mut self) {
         // Gathers what all threads of the block wrote, so that one release covers it.
         thread::sync_threads();
@@ -56,7 +58,7 @@ impl Barrier for ReleaseBarrier {
         }
     }
 
-    #[device]
+    #[device(protocol = NAME)]
     fn wait(&mut self) {
         if thread::is_first_in_block() {
             let (state, round) = (self.state, self.round);

@@ -8,8 +8,9 @@
 //! of all up to two blocks of up to 512 threads for each multiprocessor of an H200, and two counters
 //! are beyond.
 
-use super::{Barrier, Members, STRIDE};
+use super::{Barrier, Members, NAME, STRIDE};
 use cuda_std::prelude::*;
+use cuda_std::protocol::join_barrier;
 use cuda_std::time::clock;
 use cuda_std::warp::{FULL_MASK, WARP_SIZE, lane_id, sync_warp, warp_vote_all};
 
@@ -70,8 +71,9 @@ pub(super) const fn words(counters: u32) -> usize {
 
 impl Counters {
     /// Attaches to as many `counters` of `members` in `state`.
-    #[device]
+    #[device(protocol = NAME)]
     pub(super) fn attach(state: Global<u32>, members: Members, counters: u32) -> Self {
+        join_barrier(NAME, state);
         let (rank, blocks) = (members.rank(), members.count());
         // A lane looks at one counter; of a block with fewer threads than counters all arrive at
         // the first.
@@ -113,7 +115,7 @@ impl Counters {
         }
     }
 
-    #[device]
+    #[device(protocol = NAME)]
     pub(super) fn arrive(&mut self) {
         // Gathers what all threads of the block wrote, so that one release covers it.
         thread::sync_threads();
@@ -129,7 +131,7 @@ impl Counters {
         }
     }
 
-    #[device]
+    #[device(protocol = NAME)]
     pub(super) fn wait(&mut self) {
         let threads = thread::threads_per_block();
         if thread::index_in_block() < WARP_SIZE {

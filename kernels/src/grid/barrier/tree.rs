@@ -2,8 +2,9 @@
 //! releases them.
 
 use super::release::arrives_last;
-use super::{Barrier, Members, STRIDE};
+use super::{Barrier, Members, NAME, STRIDE};
 use cuda_std::prelude::*;
+use cuda_std::protocol::join_barrier;
 
 /// Blocks of a group.
 // With groups of 16, 132 blocks make 9 groups: about as many arrivals at the root as in a group.
@@ -35,8 +36,9 @@ impl Barrier for TreeBarrier {
         GROUPS + blocks.div_ceil(GROUP as usize) * STRIDE
     }
 
-    #[device]
+    #[device(protocol = NAME)]
     fn attach_among(state: Global<u32>, members: Members) -> Self {
+        join_barrier(NAME, state);
         let round = if thread::is_first_in_block() {
             state.load(RELEASED, Ordering::Relaxed, Scope::Device)
         } else {
@@ -49,7 +51,7 @@ impl Barrier for TreeBarrier {
         }
     }
 
-    #[device]
+    #[device(protocol = NAME)]
     fn arrive(&mut self) {
         // Gathers what all threads of the block wrote, so that one release covers it.
         thread::sync_threads();
@@ -65,7 +67,7 @@ impl Barrier for TreeBarrier {
         }
     }
 
-    #[device]
+    #[device(protocol = NAME)]
     fn wait(&mut self) {
         if thread::is_first_in_block() {
             let (state, round) = (self.state, self.round);

@@ -70,7 +70,7 @@ const STARTED: usize = 0;
 /// zeroed before the first launch, left as it is from one launch to the next, whatever their lengths,
 /// and used by one launch at a time. The first thread of the block that started last writes the
 /// result; it is visible to what follows on the stream. No co-residency needed.
-#[device]
+#[device(protocol = "the reduction")]
 pub fn reduce<O: Operation>(
     op: O,
     input: Global<O::Element>,

@@ -146,7 +146,7 @@ const CARRIES: usize = 3;
 ///
 /// Input or output that does not begin at a multiple of 16 bytes is read, or written, element by
 /// element: more slowly, with the same bits.
-#[device]
+#[device(protocol = "the scan")]
 pub fn scan<O: ScanOperation>(
     op: O,
     input: Global<O::Element>,

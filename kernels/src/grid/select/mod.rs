@@ -64,7 +64,7 @@ unsafe impl<T: Scalar> KernelArg for Outputs<T> {}
 ///
 /// Input that does not begin at a multiple of 16 bytes is read element by element, more slowly;
 /// outputs may begin anywhere.
-#[device]
+#[device(protocol = "the selection")]
 pub fn select<P: Predicate>(
     predicate: P,
     input: Global<P::Element>,
@@ -83,7 +83,7 @@ pub fn select<P: Predicate>(
 ///
 /// Equal is what `==` says: of IEEE 754 for floating point, where −0 equals +0, and a NaN equals
 /// nothing and is a run of its own. Called as [`select`].
-#[device]
+#[device(protocol = "the selection")]
 pub fn unique<T: Scalar + PartialEq>(
     input: Global<T>,
     outputs: Outputs<T>,

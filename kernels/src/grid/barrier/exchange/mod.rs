@@ -49,6 +49,9 @@ pub struct Exchange {
     crossing: u64,
 }
 
+/// What it is called in messages of the emulator.
+const NAME: &str = "the exchange";
+
 /// Where the number of the last crossing lies, and where the members' words begin. The numbers of the
 /// last crossing that each other member was part of come at the end.
 const CROSSING: usize = 0;
@@ -94,7 +97,7 @@ impl Exchange {
     }
 
     /// Attaches to the exchange of `members` in `words`; otherwise as [`attach`](Self::attach).
-    #[device]
+    #[device(protocol = NAME)]
     pub fn attach_among(words: Global<u64>, members: Members) -> Self {
         // If this block has crossed in this launch, its first thread has written so. No look comes early.
         thread::sync_threads();
@@ -117,7 +120,7 @@ impl Exchange {
     ///
     /// Called by every thread of each block that takes part. `value` is that of the block's first
     /// thread; the others' are ignored. One barrier of the block inside, none before.
-    #[device]
+    #[device(protocol = NAME)]
     pub fn all_reduce<O: Operation>(&mut self, op: O, value: O::Accumulator) -> O::Accumulator {
         const {
             assert!(O::COMMUTATIVE, "members are combined out of order");

@@ -20,7 +20,7 @@ use cuda_std::prelude::*;
 /// a word for each half of each [leaf](crate::grid::reduce::Shape::leaves) of each row, and a state for
 /// each row; nothing if the shape is one tile. For the rest, each row is as in
 /// [`reduce`](crate::grid::reduce()).
-#[device]
+#[device(protocol = "the reduction")]
 pub fn reduce_long_rows<O: Operation>(
     op: O,
     input: Global<O::Element>,

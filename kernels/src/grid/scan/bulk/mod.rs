@@ -94,7 +94,7 @@ struct Scan<T> {
 /// shared memory a block, best of as many blocks as fit at once and no more than tiles. The input is
 /// parted into `tiles` tiles, as [`Shape::for_bulk`] says. Input and output begin at multiples of 16
 /// bytes. All else as for `scan`.
-#[device]
+#[device(protocol = "the scan")]
 pub fn scan_by_bulk<O, T>(
     op: O,
     input: Global<T>,
