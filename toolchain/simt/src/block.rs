@@ -125,13 +125,11 @@ impl<'a> Block<'a> {
             .for_each(Fiber::abandon);
     }
 
-    /// The first thread that could go on.
-    pub(crate) fn runnable_site(&self) -> Option<Site> {
-        let number = self
-            .threads
-            .iter()
-            .position(|thread| matches!(thread.wait, Wait::Nothing))?;
-        Some(self.site(number))
+    /// The first thread of a warp that can go on.
+    pub(crate) fn runnable_site(&self, warp: usize) -> Option<Site> {
+        let warp = &self.warps[warp];
+        let lane = lanes(warp.ready).next()?;
+        Some(self.site(warp.first + lane as usize))
     }
 
     pub(crate) fn is_done(&self) -> bool {

@@ -113,7 +113,7 @@ impl<'a> Scheduler<'a> {
         let (mut steps, mut changes, mut hand_over) = (0, 0, false);
         while let Some(warp) = self.picker.pick(&self.ready, hand_over) {
             if steps >= world.step_limit {
-                return Err(self.over_the_limit());
+                return Err(self.over_the_limit(warp));
             }
             steps += 1;
             bump(&world.clock);
@@ -241,14 +241,18 @@ impl<'a> Scheduler<'a> {
         deadlock::explain(self.running(), world.grid.count() - self.next_block, world)
     }
 
+    /// The fault of a launch that has made all its steps; `warp` would be the next.
     #[cold]
-    fn over_the_limit(&self) -> Fault {
+    fn over_the_limit(&self, warp: usize) -> Fault {
         let World {
             kernel,
             step_limit: limit,
             ..
         } = self.machine.world;
-        let site = self.running().find_map(Block::runnable_site);
+        let site = match &self.slots[warp / self.warps_per_block] {
+            Slot::Running(block) => block.runnable_site(warp % self.warps_per_block),
+            Slot::Fresh(_) | Slot::Empty => None,
+        };
         Fault::StepLimit {
             kernel: Arc::clone(kernel),
             limit: *limit,

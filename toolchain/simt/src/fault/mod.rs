@@ -149,13 +149,13 @@ pub enum Fault {
     #[error("{0}")]
     Deadlock(Box<Deadlock>),
     /// More steps than the launch allows.
-    #[error("step limit: kernel {kernel} still runs after {limit} steps, {}: a loop that does not end, or raise step_limit", .site.as_ref().map_or("nothing started".to_owned(), ToString::to_string))]
+    #[error("step limit: kernel {kernel} still runs after {limit} steps, {}: a loop that does not end, or raise step_limit", .site.as_ref().map_or("whose next thread has not started".to_owned(), ToString::to_string))]
     StepLimit {
         /// The kernel.
         kernel: Arc<str>,
         /// The limit.
         limit: u64,
-        /// A thread that could go on, if any has started.
+        /// The thread that would have gone on, if it has started.
         site: Option<Site>,
     },
     /// A frame beyond the emulated thread's stack.

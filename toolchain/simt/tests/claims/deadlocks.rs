@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use simt::{Dim3, Fault, LaunchConfig, Memory, Policy, WaitingFor, launch};
 
-use crate::support::{Words, config, schedules};
+use crate::support::{Words, assert_site, config, schedules};
 
 #[test]
 fn a_flag_that_nobody_sets_is_a_deadlock() {
@@ -304,4 +304,23 @@ fn a_loop_without_spin_meets_the_step_limit() {
         );
         assert!(fault.site().is_some());
     }
+}
+
+#[test]
+fn the_step_limit_names_the_thread_whose_turn_it_is() {
+    let mut memory = Memory::new(1 << 20);
+    let flag = Words::zeros(&mut memory, 1);
+    let config = LaunchConfig {
+        step_limit: 10_000,
+        ..config(2, 1, Policy::RunAhead)
+    };
+    let line = line!() + 5;
+    let fault = launch(&mut memory, &config, &|| {
+        if simt::position().block_idx.x == 0 {
+            flag.wait_for(0, 1);
+        }
+        while flag.get(0) == 0 {}
+    })
+    .expect_err("block 1 does not let block 0 go on");
+    assert_site(&fault, 1, 0, file!(), line);
 }
