@@ -4,6 +4,7 @@ mod atomic;
 mod bulk;
 mod cluster;
 mod kernel;
+mod lines;
 mod mbarrier;
 mod misuse;
 mod shared;

@@ -87,11 +87,13 @@ pub(crate) unsafe fn load_pair(at: *mut u8) -> [u64; 2] {
     if !(at as usize).is_multiple_of(16) {
         simt::trap("a pair of words that does not begin at a multiple of 16 bytes");
     }
-    let load = |at| {
-        // SAFETY: the contract of `View`, of both elements.
-        unsafe { load::<u64, GlobalSpace>(at, Ordering::Relaxed, Scope::Device) }
-    };
-    [load(at), load(at.wrapping_add(8))]
+    // SAFETY: the contract of `View`, of both elements.
+    unsafe {
+        [
+            load::<u64, GlobalSpace>(at, Ordering::Relaxed, Scope::Device),
+            load::<u64, GlobalSpace>(at.wrapping_add(8), Ordering::Relaxed, Scope::Device),
+        ]
+    }
 }
 
 #[track_caller]

@@ -1,0 +1,366 @@
+//! A fault in the device library names a line of whoever calls it: at each step of each function.
+
+use std::fs;
+use std::path::Path;
+
+use crate::support::{Zeros, launch};
+use cuda_std::memory::Global;
+use cuda_std::prelude::{shared_array, thread};
+use gridsync_kernels::block::{self, Slots};
+use gridsync_kernels::grid::barrier::*;
+use gridsync_kernels::grid::kendall::{self, Side};
+use gridsync_kernels::grid::reduce::{self, Batch};
+use gridsync_kernels::grid::scan::{self, Form, Mode, Shape};
+use gridsync_kernels::grid::select::{Outputs, Within};
+use gridsync_kernels::grid::{self, merge_sort, range_sum};
+use gridsync_kernels::ladder::{scans::*, sums::*};
+use gridsync_kernels::op::{Compensated, CompensatedSum, InSegments, Operation, Segments, Sum};
+use gridsync_kernels::warp;
+use simt::{Fault, LaunchConfig, Policy, Schedule};
+
+type Add = Sum<u32>;
+
+/// How a case is launched.
+#[derive(Clone, Copy)]
+struct On {
+    grid: u32,
+    block: u32,
+    dynamic_shared: usize,
+}
+
+const fn on(grid: u32, block: u32) -> On {
+    On {
+        grid,
+        block,
+        dynamic_shared: 0,
+    }
+}
+
+/// Launches that are stopped after ever more steps, at most.
+const STOPS: u64 = 25;
+
+/// Stops a kernel after one step, two steps, and so on to its end, under several schedules: wherever a
+/// thread stands then, a line of this file is named.
+#[track_caller]
+fn walk(name: &str, on: On, kernel: impl Fn(Zeros)) {
+    for seed in 0..2 {
+        let policy = Policy::Random { quantum: 1 };
+        let mut config = LaunchConfig {
+            schedule: Schedule { seed, policy },
+            dynamic_shared: on.dynamic_shared,
+            shared_limit: 228 << 10,
+            ..LaunchConfig::new(name, on.grid, on.block)
+        };
+        let steps = match launch(&config, &kernel) {
+            Ok(steps) => steps,
+            Err(fault) => panic!("{fault}"),
+        };
+        let stride = steps.div_ceil(STOPS) as usize;
+        for limit in (1..steps).skip(seed as usize % stride).step_by(stride) {
+            config.step_limit = limit;
+            let fault = launch(&config, &kernel).expect_err("it takes more steps");
+            assert!(matches!(fault, Fault::StepLimit { .. }), "{fault}");
+            let Some(site) = fault.site() else { continue };
+            assert_eq!(
+                site.place.file(),
+                file!(),
+                "step {limit} of {name}: {fault}"
+            );
+        }
+    }
+}
+
+/// Walks through cases, each an expression over `zeros`.
+macro_rules! walk {
+    ($($on:expr => |$zeros:ident| $kernel:expr;)*) => {$(
+        walk(stringify!($kernel), $on, |$zeros| {
+            let _ = $kernel;
+        });
+    )*};
+}
+
+shared_array! {
+    fn slots() -> [u32; 128];
+}
+
+#[test]
+fn functions_of_warps_and_blocks_name_their_callers() {
+    let op = Add::new();
+    let lane = cuda_std::warp::lane_id;
+    let four = CompensatedSum::<f64>::new().identity();
+    walk! {
+        on(1, 32) => |_zeros| warp::reduce(op, lane());
+        on(1, 32) => |_zeros| warp::reduce_groups::<Add, 8>(op, lane());
+        on(1, 32) => |_zeros| warp::reduce_rows(op, [lane(); 8]);
+        on(1, 32) => |_zeros| warp::scan_rows(op, [lane(); 8]);
+        on(1, 32) => |_zeros| warp::scan(op, lane());
+        on(1, 32) => |_zeros| warp::scan_each(op, [lane(), 2]);
+        on(1, 32) => |_zeros| warp::before(op, lane());
+        on(1, 32) => |_zeros| warp::total(lane());
+        on(1, 32) => |_zeros| warp::swap(u64::from(lane()), 3);
+        on(1, 32) => |_zeros| warp::of_lane(four, 3);
+        on(2, 96) => |_zeros| block::reduce(op, lane());
+        on(1, 32) => |_zeros| {
+            let slots = Slots::new(slots(), 4);
+            slots.write(lane() as usize, four);
+            slots.read::<Compensated<f64>>(lane() as usize)
+        };
+        on(1, 4) => |zeros| {
+            // SAFETY: a word for 32 elements.
+            let segments = unsafe { Segments::marked(zeros.of(0, 1)) };
+            let first = segments.starts(1);
+            (first, InSegments::<Add>::new(segments).lift(1, 2))
+        };
+    }
+}
+
+/// Attaches to a barrier, and crosses it in both ways.
+macro_rules! cross {
+    ($($barrier:ty),*) => {
+        walk! {$(
+            on(3, 64) => |zeros| {
+                let words = zeros.of(0, <$barrier>::words(3));
+                let mut barrier = <$barrier>::attach(words);
+                barrier.sync();
+                barrier.arrive();
+                barrier.wait()
+            };
+        )*}
+    };
+}
+
+#[test]
+fn barriers_name_their_callers() {
+    cross!(
+        GridBarrier,
+        PhaseBarrier,
+        FlipBarrier,
+        SplitBarrier<4>,
+        LateBarrier,
+        GrowingBarrier
+    );
+    cross!(
+        GrowingBarrier<Volatile>,
+        GrowingBarrier<Ptx>,
+        GenerationBarrier,
+        LockFreeBarrier
+    );
+    cross!(ReleaseBarrier, TreeBarrier, ClusterBarrier);
+    walk! {
+        on(3, 64) => |zeros| {
+            let all = Members::grid();
+            let mut barrier = PhaseBarrier::attach_among(zeros.of(0, 1), all);
+            barrier.sync();
+        };
+        on(3, 64) => |zeros| {
+            let words = zeros.of(0, BoundedBarrier::words(3));
+            let mut barrier = BoundedBarrier::attach(words, Members::grid(), 1_000_000);
+            let first = barrier.sync();
+            first.and(barrier.sync())
+        };
+        on(40, 32) => |zeros| {
+            let mut exchange = Exchange::attach(zeros.of(0, Exchange::words(40)));
+            let sum = exchange.all_reduce(Sum::<u64>::new(), 1);
+            exchange.broadcast(2, sum)
+        };
+        on(2, 64) => |zeros| {
+            let words = zeros.of(0, Exchange::words(2));
+            Exchange::attach_among(words, Members::grid()).all_reduce(Add::new(), 1)
+        };
+    }
+    // A block that is missing is written down by another one.
+    let missing = |zeros: Zeros| {
+        let words = zeros.of(0, BoundedBarrier::words(2));
+        if thread::block_index() == 1 {
+            let mut barrier = BoundedBarrier::attach(words, Members::grid(), 1_000);
+            let expired = barrier.sync();
+            assert!(expired.is_err());
+        }
+    };
+    walk("a missing block", on(2, 32), missing);
+}
+
+#[test]
+fn reductions_name_their_callers() {
+    let op = Add::new();
+    let workspace = |zeros: Zeros| reduce::Workspace {
+        words: zeros.of(1, reduce::MOST_TILES),
+        state: zeros.of(2, reduce::STATE),
+    };
+    let shape = reduce::Shape::of::<u32>(9000);
+    let long = reduce::Shape::of::<u32>(3000);
+    let batch = Batch::of::<u32>(40).expect("forty elements are a short row");
+    walk! {
+        on(shape.tiles, 32 * shape.warps) => |zeros|
+            grid::reduce(op, zeros.of(0, 9000), workspace(zeros), zeros.of(3, 1), shape.runs);
+        on(long.tiles, 32 * long.warps) => |zeros| reduce::reduce_long_rows(
+            op, zeros.of(0, 3000), workspace(zeros), zeros.of(3, 1), 3000, long.runs);
+        on(1, 32) => |zeros|
+            reduce::reduce_short_rows(op, zeros.of(0, 280), zeros.of(3, 7), 40, batch);
+    }
+}
+
+fn scan_workspace(zeros: Zeros) -> scan::Workspace {
+    scan::Workspace {
+        words: zeros.of(1, 4096),
+        state: zeros.of(2, scan::STATE),
+    }
+}
+
+const MODE: Mode = Mode {
+    form: Form::Inclusive,
+    goes_on: true,
+    leaves: true,
+    in_second: false,
+};
+
+#[test]
+fn scans_and_selections_name_their_callers() {
+    let op = Add::new();
+    let workspace = scan_workspace;
+    let shape = Shape::with::<u32>(3000, 2, 1, 4);
+    let bulk = On {
+        dynamic_shared: scan::BULK_SHARED as usize,
+        ..on(1, scan::BULK_THREADS)
+    };
+    let tiles = Shape::for_bulk::<u32>(9000).tiles;
+    let outputs = |zeros: Zeros| Outputs {
+        kept: zeros.of(3, 3000),
+        rest: zeros.of(4, 0),
+        positions: zeros.of(4, 3000),
+        count: zeros.of::<u64>(2, 100).part(40, 1),
+    };
+    let few = Shape::with::<u32>(300, 2, 1, 4);
+    let kept = Within::greater_than(7u32);
+    walk! {
+        on(shape.tiles, 64) => |zeros|
+            grid::scan(op, zeros.of(0, 3000), zeros.of(3, 3000), workspace(zeros), 1, 4, MODE);
+        bulk => |zeros|
+            scan::scan_by_bulk(op, zeros.of(0, 9000), zeros.of(3, 9000), workspace(zeros), tiles, MODE);
+        on(few.tiles, 64) => |zeros|
+            grid::select(kept, zeros.of(0, 300), outputs(zeros), workspace(zeros), 1, 4);
+        on(few.tiles, 64) => |zeros|
+            grid::select::unique::<u32>(zeros.of(0, 300), outputs(zeros), workspace(zeros), 1, 4);
+    }
+}
+
+#[test]
+fn sorting_and_correlating_name_their_callers() {
+    let threads = merge_sort::THREADS;
+    let tile = merge_sort::TILE;
+    let queries = |zeros: Zeros| zeros.of::<u64>(1, 4);
+    walk! {
+        on(1, threads) => |zeros| {
+            let keys: Global<u32> = zeros.of(0, 1000);
+            merge_sort::sort_tile(|i| keys.read(i), keys)
+        };
+        on(2, threads) => |zeros|
+            merge_sort::merge_runs::<u32>(zeros.of(0, 2 * tile), zeros.of(1, 2 * tile), tile);
+        on(1, 32) => |zeros|
+            range_sum::range_sums::<u64>(zeros.of(0, 9), queries(zeros), zeros.of(2, 2), zeros.of(3, 1));
+        on(1, 64) => |zeros| {
+            let (values, keys, counts) = (zeros.of::<f32>(0, 50), zeros.of(1, 50), zeros.of(2, 16));
+            kendall::place(values, keys, counts, Side::X);
+        };
+        on(1, 64) => |zeros| {
+            let (values, bits, counts) = (zeros.of::<f64>(0, 50), zeros.of(1, 50), zeros.of(2, 16));
+            kendall::order(values, bits, counts, Side::Y);
+        };
+        on(1, 64) => |zeros| {
+            let (values, sorted, keys) = (zeros.of::<f64>(0, 50), zeros.of(1, 50), zeros.of(2, 50));
+            kendall::rank(values, sorted, keys, Side::X);
+        };
+        on(2, 256) => |zeros|
+            kendall::by_pairs::<f32>(zeros.of(0, 300), zeros.of(1, 300), zeros.of(2, 16));
+        on(1, 64) => |zeros| kendall::count(zeros.of(2, 16), 0, 1);
+        on(1, 256) => |zeros| kendall::ties_of_keys(zeros.of(0, 200), zeros.of(2, 16));
+        on(1, 256) => |zeros| kendall::ties_of_ranks(zeros.of(0, 200), zeros.of(2, 16));
+    }
+}
+
+#[test]
+fn the_rungs_of_the_ladders_name_their_callers() {
+    let some = |zeros: Zeros| (zeros.of::<u32>(0, 600), zeros.of::<u32>(3, 512));
+    macro_rules! sums {
+        ($($rung:ident::$name:ident;)*) => {
+            walk! {$(
+                on(2, 256) => |zeros| {
+                    let (input, output) = some(zeros);
+                    $rung::$name(input, output)
+                };
+            )*}
+        };
+    }
+    sums! {
+        r00_read_only::read_only; r01_serial::serial; r02_chunks::chunks; r03_strided::strided;
+        r04_atomics::atomics; r05_interleaved::interleaved; r06_compacted::compacted;
+        r07_sequential::sequential; r08_first_add::first_add; r09_last_warp::last_warp;
+        r10_warps_first::warps_first; r11_shuffles::shuffles; r12_wide_loads::wide_loads;
+        r13_redux::redux; r14_grid_stride::grid_stride; r15_atomic_finish::atomic_finish;
+    }
+    let words = |zeros: Zeros| zeros.of::<u32>(2, 200);
+    walk! {
+        on(2, 256) => |zeros| r16_last_block::last_block(
+            zeros.of::<u32>(0, 600), zeros.of(3, 2), zeros.of(2, 1), zeros.of(4, 1));
+        on(2, 256) => |zeros| r17_grid_barrier::grid_barrier(
+            zeros.of::<u32>(0, 600), zeros.of(3, 2), words(zeros), zeros.of(4, 1));
+        on(1, 256) => |zeros| s00_copy::copy(zeros.of(0, 600), zeros.of(3, 600));
+        on(1, 32) => |zeros| s01_serial::serial(zeros.of(0, 60), zeros.of(3, 60));
+        on(1, 256) => |zeros| s02_one_block::one_block(zeros.of(0, 256), zeros.of(3, 256));
+        on(2, 256) => |zeros|
+            s03_block_sums::block_sums(zeros.of(0, 500), zeros.of(3, 500), zeros.of(1, 2));
+        on(2, 256) => |zeros| s03_block_sums::inject(zeros.of(3, 500), zeros.of(1, 2));
+        on(1, 256) => |zeros|
+            s04_blelloch::blelloch(zeros.of(0, 500), zeros.of(3, 500), zeros.of(1, 1));
+        on(1, 256) => |zeros|
+            s05_padded::padded(zeros.of(0, 500), zeros.of(3, 500), zeros.of(1, 1));
+        on(1, 256) => |zeros|
+            s06_shuffles::shuffles(zeros.of(0, 2000), zeros.of(3, 2000), zeros.of(1, 1));
+        on(1, 256) => |zeros| s06_shuffles::inject_packs(zeros.of(3, 2000), zeros.of(1, 1));
+        on(2, 256) => |zeros| s07_grid_barrier::grid_barrier(
+            zeros.of(0, 4000), zeros.of(3, 4000), zeros.of(1, 2), words(zeros));
+        on(2, 256) => |zeros|
+            s08_chained::chained(zeros.of(0, 4000), zeros.of(3, 4000), zeros.of(1, 100));
+        on(2, 256) => |zeros|
+            s09_look_back::look_back(zeros.of(0, 4000), zeros.of(3, 4000), zeros.of(1, 100));
+    }
+}
+
+/// The names of the public device functions in the sources below a folder.
+fn device_functions(folder: &Path, names: &mut Vec<String>) {
+    for entry in fs::read_dir(folder).expect("the sources are there") {
+        let path = entry.expect("it can be read").path();
+        if path.is_dir() {
+            device_functions(&path, names);
+            continue;
+        }
+        let text = fs::read_to_string(&path).expect("it is text");
+        for (at, _) in text.match_indices("#[device") {
+            let function = &text[at..];
+            let Some(start) = function.find("fn ") else {
+                continue;
+            };
+            if function[..start].trim_end().ends_with("pub") {
+                let name = function[start + 3..].split(['(', '<']).next();
+                names.push(name.expect("a function has a name").to_owned());
+            }
+        }
+    }
+}
+
+#[test]
+fn no_public_device_function_is_left_out() {
+    let mut names = Vec::new();
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    device_functions(&sources, &mut names);
+    assert!(names.len() > 50, "{names:?}");
+    let here = include_str!("lines.rs");
+    let left_out: Vec<_> = names
+        .iter()
+        .filter(|name| {
+            let called = ["(", "::<", ";"].map(|end| format!("{name}{end}"));
+            !called.iter().any(|call| here.contains(call))
+        })
+        .collect();
+    assert!(left_out.is_empty(), "{left_out:?}");
+}

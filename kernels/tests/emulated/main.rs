@@ -1,0 +1,6 @@
+//! What the emulator says of kernels that use the device library: the lines that it names, and what
+//! it finds missing.
+
+mod forgotten;
+mod lines;
+mod support;
