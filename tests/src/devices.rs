@@ -2,7 +2,7 @@
 
 use gridsync::device::cuda::NoCuda;
 use gridsync::device::{Device, DeviceError, Emulator, EmulatorConfig, KERNELS};
-use simt::{Policy, Schedule};
+use simt::{Lanes, Policy, Schedule};
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::sync::{Mutex, PoisonError};
@@ -36,17 +36,25 @@ pub fn unjudged_under(schedule: Schedule) -> Device {
     }))
 }
 
-/// Every policy that interleaves accesses, the random one with several seeds and lengths of turn.
+/// Every policy that interleaves accesses, the random one with several seeds and lengths of turn, and
+/// with lanes in step and apart.
 #[must_use]
 pub fn schedules() -> Vec<Schedule> {
+    use Lanes::{Apart, Together};
     let fixed = [Policy::RoundRobin, Policy::RunAhead, Policy::Reverse];
-    let random = [(1, 1), (2, 1), (3, 7), (4, 32), (5, 128), (6, 3)];
+    let random = [
+        (1, 1, Together),
+        (2, 1, Apart),
+        (3, 7, Together),
+        (4, 32, Together),
+        (5, 128, Apart),
+        (6, 3, Apart),
+    ];
     fixed
         .into_iter()
         .map(Schedule::new)
-        .chain(random.map(|(seed, quantum)| Schedule {
-            seed,
-            policy: Policy::Random { quantum },
+        .chain(random.map(|(seed, quantum, lanes)| {
+            Schedule::seeded(Policy::Random { quantum }, seed).with_lanes(lanes)
         }))
         .collect()
 }

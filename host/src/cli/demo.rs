@@ -3,7 +3,7 @@
 use super::exit::Wrong;
 use super::{Global, output};
 use clap::value_parser;
-use gridsync::device::{Device, Emulator, EmulatorConfig, Policy, Schedule};
+use gridsync::device::{Device, Emulator, EmulatorConfig, Lanes, Policy, Schedule};
 use gridsync::lab::xpx::{self, Form, Outcome, Setup};
 use gridsync::launch::{Blocks, cooperative};
 use gridsync::report::table;
@@ -123,9 +123,9 @@ fn experiment(
     let mut wrong = Vec::new();
     for run in 0..runs as usize {
         let scheduled = device.properties().is_emulated().then(|| {
-            let schedule = timing
-                .schedule
-                .unwrap_or_else(|| Schedule::from_seed(run as u64));
+            // In step: what goes wrong goes wrong for whole warps, as it does on most devices.
+            let drawn = || Schedule::from_seed(run as u64).with_lanes(Lanes::Together);
+            let schedule = timing.schedule.unwrap_or_else(drawn);
             Device::new(Emulator::new(EmulatorConfig {
                 schedule,
                 ..EmulatorConfig::default()

@@ -22,7 +22,7 @@ pub use error::DeviceError;
 pub use geometry::{Dim3, Geometry};
 pub use graph::Graph;
 pub use images::KERNELS;
-pub use simt::{Policy, Schedule};
+pub use simt::{Lanes, Policy, Schedule};
 
 use bytemuck::Pod;
 use std::{fmt, sync::Arc};

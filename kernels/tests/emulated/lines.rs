@@ -46,7 +46,7 @@ fn walk(name: &str, on: On, kernel: impl Fn(Zeros)) {
     for seed in 0..2 {
         let policy = Policy::Random { quantum: 1 };
         let mut config = LaunchConfig {
-            schedule: Schedule { seed, policy },
+            schedule: Schedule::seeded(policy, seed),
             dynamic_shared: on.dynamic_shared,
             shared_limit: 228 << 10,
             ..LaunchConfig::new(name, on.grid, on.block)

@@ -108,7 +108,7 @@ macro_rules! schedules {
         mod on_two_blocks {
             use super::*;
             $(#[test] fn $name() {
-                let schedule = Schedule { seed: $seed, policy: $policy };
+                let schedule = Schedule::seeded($policy, $seed);
                 run(&emulator_under(schedule), &this(), tile::<This>() + 1)
             })*
         }

@@ -9,6 +9,7 @@ use crate::dim::{Dim3, Place, Position, Spot, WARP_LANES};
 use crate::fault::{Arrival, Fault, Missing, Site};
 use crate::fiber::{Call, Fiber, Reply, Request, Stop, Turn};
 use crate::here::{Here, World};
+use crate::picker::Picker;
 use crate::quiet::Quiet;
 use crate::shared::SharedMemory;
 use crate::stack::Pool;
@@ -96,6 +97,7 @@ impl<'a> Block<'a> {
                 wait: Wait::Nothing,
                 spot: Spot::at(entry),
                 spun_at: entry,
+                stepped_at: 0,
                 seen: 0,
                 ticket: None,
             });
@@ -136,23 +138,26 @@ impl<'a> Block<'a> {
         self.exited == self.threads.len()
     }
 
-    /// Runs every runnable lane of a warp, in lane order, to its next scheduling point.
+    /// Runs those of a warp's runnable lanes whose turn it is, each to its next scheduling point.
     pub(crate) fn step(
         &mut self,
         warp: usize,
+        picker: &mut Picker,
         cluster: &mut ClusterBarrier,
         machine: &mut Machine<'a>,
     ) -> Result<Step, Fault> {
         let mut step = Step::default();
         let mut slept = 0;
+        let now = machine.world.clock.get();
         let first = self.warps[warp].first;
-        for lane in lanes(self.warps[warp].ready) {
+        for lane in picker.party(self.warps[warp].ready).lanes() {
             let number = first + lane as usize;
             let thread = &mut self.threads[number];
             let fiber = thread
                 .fiber
                 .as_mut()
                 .expect("a ready thread should not have exited");
+            let before = core::mem::replace(&mut thread.stepped_at, now);
             machine.switches += 1;
             let turn = fiber.resume(core::mem::replace(&mut thread.reply, Reply::Go));
             if let Turn::Stopped(stop) = &turn {
@@ -200,7 +205,9 @@ impl<'a> Block<'a> {
                     }
                     Request::Sleep(cycles) => {
                         step.hand_over = true;
-                        slept = slept.max(cycles);
+                        let wakes = before + u64::from(cycles);
+                        thread.stepped_at = now.max(wakes);
+                        slept = slept.max(wakes);
                     }
                     Request::ActiveMask => self.warps[warp].asking |= 1 << lane,
                     Request::Collective(call) => self.call(warp, lane, call, machine)?,
@@ -222,10 +229,8 @@ impl<'a> Block<'a> {
         let warp = &mut self.warps[warp];
         let count = warp.lanes.count_ones() as usize;
         warp.answer_active_masks(&mut self.threads[first..first + count]);
-        // Counted from the warp's own last step, so that the sleeps of many warps overlap.
         let clock = &machine.world.clock;
-        clock.set(clock.get().max(warp.stepped_at + u64::from(slept)));
-        warp.stepped_at = clock.get();
+        clock.set(clock.get().max(slept));
         Ok(step)
     }
 

@@ -13,16 +13,19 @@ const REPORTED: usize = 4;
 
 /// The fault of a launch whose live blocks are all stuck.
 pub(crate) fn explain<'a, 'b: 'a>(
-    blocks: impl Iterator<Item = &'a Block<'b>> + Clone,
+    blocks: impl Iterator<Item = &'a Block<'b>>,
     never_started: u64,
     world: &World<'_>,
 ) -> Fault {
-    let skipped = blocks.clone().find_map(skipped_barrier);
+    let mut blocks: Vec<_> = blocks.collect();
+    blocks.sort_by_key(|block| world.grid.linear(block.index));
+    let skipped = blocks.iter().find_map(|block| skipped_barrier(block));
     skipped.unwrap_or_else(|| {
+        let first = blocks.iter().take(REPORTED);
         Fault::Deadlock(Box::new(Deadlock {
             kernel: Arc::clone(&world.kernel),
-            waiting: blocks.clone().take(REPORTED).flat_map(waiting).collect(),
-            live_blocks: blocks.count() as u64,
+            waiting: first.flat_map(|block| waiting(block)).collect(),
+            live_blocks: blocks.len() as u64,
             never_started,
             grid_blocks: world.grid.count(),
         }))

@@ -45,6 +45,7 @@ mod launch;
 mod library;
 mod memory;
 mod panics;
+mod picker;
 mod quiet;
 mod race;
 mod ready;
@@ -64,7 +65,7 @@ pub use launch::{LaunchConfig, Stats, launch};
 pub use library::{Calling, join_barrier, library_call, protocol_call};
 pub use memory::{Label, Memory, MemoryError};
 pub use race::{Flaw, Link, MissingOrder, Race, RacingAccess};
-pub use schedule::{Policy, Schedule};
+pub use schedule::{Lanes, Policy, Schedule};
 pub use thread::{
     BarrierVotes, WarpValues, access, active_mask, block_barrier, clock, cluster_arrive,
     cluster_wait, dynamic_shared, fence, global_timer, in_kernel, nanosleep, position, spin,

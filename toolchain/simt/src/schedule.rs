@@ -1,56 +1,96 @@
-//! Which warp steps next: the policy, and the seed that makes a run repeatable.
+//! Who runs when, as whoever launches a kernel says it; and the numbers drawn from its seed.
 
-use crate::ready::ReadySet;
-
-/// How warps take turns. A step runs every runnable lane of one warp to its next scheduling point.
+/// How warps take turns. A step runs lanes of one warp, each to its next scheduling point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Policy {
-    /// Every runnable warp one step, in block order.
+    /// Every runnable warp one step, in turn.
     RoundRobin,
     /// A warp drawn at random runs for 1 to `quantum` steps, then another is drawn.
     Random {
         /// Longest turn, in steps; 0 counts as 1.
         quantum: u32,
     },
-    /// A warp runs until it blocks, spins, sleeps or exits before the next in block order is taken: the
-    /// schedule that makes a missing barrier visible.
+    /// A warp runs until it blocks, spins, sleeps or exits before the next is taken: the schedule that
+    /// makes a missing barrier visible.
     RunAhead,
     /// [`Policy::RunAhead`] from the last warp of the last block backwards.
     Reverse,
-    /// Fast: accesses are no scheduling points, only synchronisation is. Warps in turn. Finds what
-    /// does not depend on how accesses interleave.
+    /// Fast: accesses are no scheduling points, only synchronisation is. Warps in turn. A thread goes
+    /// as far as it can by itself, which some errors need to show; it finds nothing that depends on how
+    /// accesses interleave.
     Coarse,
 }
 
-/// A policy and the seed of its random draws.
+/// How the lanes of a warp move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Lanes {
+    /// In step: all that can run.
+    Together,
+    /// Apart, as they may since Volta: some of those that can run, drawn at random, or a single one,
+    /// until they block or others are drawn.
+    Apart,
+}
+
+/// Who runs when: a policy, how lanes move, and the seed of all that is drawn.
+///
+/// The seed of 0 leaves things in their order: blocks start from the first one on, and warps and lanes
+/// take their turns in the order of their numbers. Any other draws an order of warps, of lanes, and of
+/// the blocks to start, since hardware promises none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Schedule {
-    /// Start of the random sequence. Same seed and policy, same run.
+    /// Start of the random sequence. The same schedule and kernel give the same run.
     pub seed: u64,
     /// How warps take turns.
     pub policy: Policy,
+    /// How the lanes of a warp move.
+    pub lanes: Lanes,
 }
 
 impl Schedule {
-    /// The policy with seed 0.
+    /// The policy with everything in order, and lanes in step.
     pub const fn new(policy: Policy) -> Self {
-        Self { seed: 0, policy }
+        Self::seeded(policy, 0)
     }
 
-    /// A policy drawn, with its parameters, from the seed: any of the interleaving ones, never
-    /// [`Policy::Coarse`].
+    /// The policy with lanes in step, and this seed.
+    pub const fn seeded(policy: Policy, seed: u64) -> Self {
+        Self {
+            seed,
+            policy,
+            lanes: Lanes::Together,
+        }
+    }
+
+    /// This schedule with lanes that move as said.
+    #[must_use]
+    pub const fn with_lanes(self, lanes: Lanes) -> Self {
+        Self { lanes, ..self }
+    }
+
+    /// A schedule drawn from the seed: any policy, with lanes together or apart.
     pub fn from_seed(seed: u64) -> Self {
         let mut random = SplitMix(seed);
         let policy = match random.below(8) {
             0 => Policy::RoundRobin,
             1 => Policy::RunAhead,
             2 => Policy::Reverse,
+            3 => Policy::Coarse,
             // Short turns shuffle neighbouring accesses, long ones let a warp overtake a barrier.
             _ => Policy::Random {
                 quantum: 1 << random.below(8),
             },
         };
-        Self { seed, policy }
+        let lanes = match random.below(2) {
+            0 => Lanes::Together,
+            _ => Lanes::Apart,
+        };
+        // Not 0, which draws nothing: two seeds would give the same run.
+        let seed = random.next() | 1;
+        Self {
+            seed,
+            policy,
+            lanes,
+        }
     }
 }
 
@@ -62,10 +102,10 @@ impl Default for Schedule {
 
 /// SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", 2014).
 #[derive(Debug)]
-struct SplitMix(u64);
+pub(crate) struct SplitMix(pub(crate) u64);
 
 impl SplitMix {
-    fn next(&mut self) -> u64 {
+    pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -74,55 +114,17 @@ impl SplitMix {
     }
 
     /// A number in `0..bound`; its bias, at most bound / 2^64, is of no matter for a schedule.
-    fn below(&mut self, bound: u64) -> u64 {
+    pub(crate) fn below(&mut self, bound: u64) -> u64 {
         self.next() % bound
     }
-}
 
-/// Draws warps from the set of runnable ones as the schedule says.
-#[derive(Debug)]
-pub(crate) struct Picker {
-    policy: Policy,
-    random: SplitMix,
-    current: Option<usize>,
-    /// Steps left of a random turn.
-    left: u64,
-}
-
-impl Picker {
-    pub(crate) fn new(schedule: Schedule) -> Self {
-        Self {
-            policy: schedule.policy,
-            random: SplitMix(schedule.seed),
-            current: None,
-            left: 0,
+    /// The numbers below `len` in an order drawn at random.
+    pub(crate) fn shuffled(&mut self, len: usize) -> Vec<u32> {
+        let mut order: Vec<u32> = (0..len as u32).collect();
+        for at in (1..len).rev() {
+            order.swap(at, self.below(at as u64 + 1) as usize);
         }
-    }
-
-    /// The warp to step next, or `None` when none is runnable. `hand_over`: the last step spun or
-    /// slept.
-    pub(crate) fn pick(&mut self, ready: &ReadySet, hand_over: bool) -> Option<usize> {
-        let stay = self
-            .current
-            .filter(|&warp| !hand_over && ready.contains(warp));
-        let next = match self.policy {
-            Policy::RoundRobin | Policy::Coarse => ready.after(self.current),
-            Policy::RunAhead => stay.or_else(|| ready.after(self.current)),
-            Policy::Reverse => stay.or_else(|| ready.before(self.current)),
-            Policy::Random { quantum } => {
-                let stay = stay.filter(|_| self.left > 0);
-                if stay.is_some() {
-                    self.left -= 1;
-                    stay
-                } else {
-                    self.left = self.random.below(u64::from(quantum.max(1)));
-                    let from = self.random.below(ready.len() as u64) as usize;
-                    ready.after(Some(from))
-                }
-            }
-        };
-        self.current = next;
-        next
+        order
     }
 }
 
@@ -131,51 +133,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn run_ahead_stays_until_the_warp_spins_or_blocks() {
-        let mut ready = ReadySet::full(3);
-        let mut picker = Picker::new(Schedule::new(Policy::RunAhead));
-        assert_eq!(picker.pick(&ready, false), Some(0));
-        assert_eq!(picker.pick(&ready, false), Some(0));
-        assert_eq!(picker.pick(&ready, true), Some(1));
-        ready.remove(1);
-        assert_eq!(picker.pick(&ready, false), Some(2));
-        assert_eq!(picker.pick(&ready, true), Some(0));
-    }
-
-    #[test]
-    fn random_reaches_every_warp_and_repeats_with_its_seed() {
-        let draw = |seed| {
-            let ready = ReadySet::full(70);
-            let schedule = Schedule {
-                seed,
-                policy: Policy::Random { quantum: 4 },
-            };
-            let mut picker = Picker::new(schedule);
-            (0..5000)
-                .map(|_| picker.pick(&ready, false))
-                .collect::<Vec<_>>()
-        };
-        let turns = draw(1);
-        for warp in 0..70 {
-            assert!(turns.contains(&Some(warp)), "warp {warp} never ran");
+    fn seeds_draw_every_policy_and_both_ways_of_lanes() {
+        let drawn: Vec<Schedule> = (0..200).map(Schedule::from_seed).collect();
+        let fixed = [
+            Policy::RoundRobin,
+            Policy::RunAhead,
+            Policy::Reverse,
+            Policy::Coarse,
+            Policy::Random { quantum: 1 },
+        ];
+        for policy in fixed {
+            for lanes in [Lanes::Together, Lanes::Apart] {
+                let is_like = |s: &&Schedule| (s.policy, s.lanes) == (policy, lanes);
+                assert!(drawn.iter().any(|s| is_like(&s)), "{policy:?}, {lanes:?}");
+            }
         }
-        assert_eq!(turns, draw(1));
-        assert_ne!(turns, draw(2));
-    }
-
-    #[test]
-    fn seeds_draw_every_interleaving_policy() {
-        let drawn: Vec<Policy> = (0..200)
-            .map(|seed| Schedule::from_seed(seed).policy)
-            .collect();
-        for policy in [Policy::RoundRobin, Policy::RunAhead, Policy::Reverse] {
-            assert!(drawn.contains(&policy), "{policy:?} never drawn");
-        }
-        assert!(
-            drawn
-                .iter()
-                .any(|p| matches!(p, Policy::Random { quantum: 1 }))
-        );
-        assert!(!drawn.contains(&Policy::Coarse));
     }
 }

@@ -11,9 +11,8 @@ use crate::dim::{Place, WARP_LANES};
 use crate::fault::Fault;
 use crate::here::{World, bump};
 use crate::launch::{LaunchConfig, Stats};
+use crate::picker::{Picker, Starts};
 use crate::quiet::{Quiet, Verdict};
-use crate::ready::ReadySet;
-use crate::schedule::Picker;
 use crate::stack::Pool;
 
 /// Doublings after which the leaps of the clock stay the same: 2^40 cycles, 18 minutes at 1 GHz.
@@ -35,10 +34,9 @@ struct Scheduler<'a> {
     /// The barrier of each cluster: slots in order, cut into runs of a cluster's blocks.
     clusters: Vec<ClusterBarrier>,
     machine: Machine<'a>,
-    ready: ReadySet,
     picker: Picker,
+    starts: Starts,
     warps_per_block: usize,
-    next_block: u64,
     body: &'a dyn Fn(),
     dynamic_shared: usize,
     entry: Place,
@@ -69,16 +67,23 @@ pub(crate) fn run<'a>(
         pool: Pool::new(config.stack_bytes, resident.saturating_mul(threads)),
     };
     machine.quiet.started(resident * threads);
+    let mut starts = Starts::new(config.schedule.seed, blocks / cluster);
+    let first = core::iter::from_fn(|| starts.next()).take(clusters as usize);
+    let first = first.flat_map(|started| started * cluster..(started + 1) * cluster);
     let mut scheduler = Scheduler {
-        slots: (0..resident).map(Slot::Fresh).collect(),
+        slots: first.map(Slot::Fresh).collect(),
         clusters: (0..clusters)
             .map(|_| ClusterBarrier::new(cluster * threads))
             .collect(),
         machine,
-        ready: ReadySet::full(resident as usize * warps_per_block),
-        picker: Picker::new(config.schedule),
+        picker: Picker::new(
+            config.schedule,
+            resident as usize,
+            warps_per_block,
+            config.count,
+        ),
+        starts,
         warps_per_block,
-        next_block: resident,
         body,
         dynamic_shared: config.dynamic_shared,
         entry,
@@ -111,7 +116,7 @@ impl<'a> Scheduler<'a> {
     fn run_to_end(&mut self) -> Result<u64, Fault> {
         let world = self.machine.world;
         let (mut steps, mut changes, mut hand_over) = (0, 0, false);
-        while let Some(warp) = self.picker.pick(&self.ready, hand_over) {
+        while let Some(warp) = self.picker.pick(hand_over) {
             if steps >= world.step_limit {
                 return Err(self.over_the_limit(warp));
             }
@@ -162,11 +167,12 @@ impl<'a> Scheduler<'a> {
         let cluster = number / self.machine.world.cluster as usize;
         let step = block.step(
             warp % self.warps_per_block,
+            &mut self.picker,
             &mut self.clusters[cluster],
             &mut self.machine,
         )?;
         if block.warps[warp % self.warps_per_block].ready == 0 {
-            self.ready.remove(warp);
+            self.picker.remove(warp);
         }
         let done = block.is_done();
         if step.released {
@@ -185,7 +191,7 @@ impl<'a> Scheduler<'a> {
     /// All warps of a slot's block can run.
     fn ready_all(&mut self, number: usize) {
         let first = number * self.warps_per_block;
-        (first..first + self.warps_per_block).for_each(|warp| self.ready.insert(warp));
+        (first..first + self.warps_per_block).for_each(|warp| self.picker.insert(warp));
     }
 
     /// The slots of a cluster's blocks.
@@ -206,7 +212,7 @@ impl<'a> Scheduler<'a> {
             let warps = block.warps.iter().enumerate();
             warps
                 .filter(|(_, warp)| warp.ready != 0)
-                .for_each(|(warp, _)| self.ready.insert(first + warp));
+                .for_each(|(warp, _)| self.picker.insert(first + warp));
         }
     }
 
@@ -215,20 +221,23 @@ impl<'a> Scheduler<'a> {
         let world = self.machine.world;
         let slots = self.slots_of(cluster);
         let empty = |slot: &Slot<'_>| matches!(slot, Slot::Empty);
-        if self.next_block == world.grid.count() || !self.slots[slots.clone()].iter().all(empty) {
+        if !self.slots[slots.clone()].iter().all(empty) {
             return;
         }
+        let Some(next) = self.starts.next() else {
+            return;
+        };
         let threads = u64::from(world.cluster) * world.block.count();
         self.clusters[cluster] = ClusterBarrier::new(threads);
         self.machine.quiet.started(threads);
-        for number in slots {
-            self.slots[number] = Slot::Fresh(self.next_block);
-            self.next_block += 1;
+        let first = next * u64::from(world.cluster);
+        for (number, block) in slots.zip(first..) {
+            self.slots[number] = Slot::Fresh(block);
             self.ready_all(number);
         }
     }
 
-    fn running(&self) -> impl Iterator<Item = &Block<'a>> + Clone {
+    fn running(&self) -> impl Iterator<Item = &Block<'a>> {
         self.slots.iter().filter_map(|slot| match slot {
             Slot::Running(block) => Some(&**block),
             Slot::Fresh(_) | Slot::Empty => None,
@@ -238,7 +247,8 @@ impl<'a> Scheduler<'a> {
     #[cold]
     fn deadlock(&self) -> Fault {
         let world = self.machine.world;
-        deadlock::explain(self.running(), world.grid.count() - self.next_block, world)
+        let never_started = self.starts.left() * u64::from(world.cluster);
+        deadlock::explain(self.running(), never_started, world)
     }
 
     /// The fault of a launch that has made all its steps; `warp` would be the next.

@@ -33,6 +33,9 @@ pub(crate) struct Lane<'a> {
     pub(crate) spot: Spot,
     /// Where it spun last.
     pub(crate) spun_at: Place,
+    /// What the clock showed at its last step, or when the sleep ended that this step was. A sleep
+    /// counts from there, so that those of many threads overlap.
+    pub(crate) stepped_at: u64,
     /// See [`crate::quiet::Quiet::spun`].
     pub(crate) seen: u64,
     /// Its arrival at the cluster barrier, until it comes to wait.
@@ -54,8 +57,6 @@ pub(crate) struct Warp {
     pub(crate) pending: u32,
     /// Lanes that asked for the active mask in this step.
     pub(crate) asking: u32,
-    /// What the clock showed after the last step.
-    pub(crate) stepped_at: u64,
 }
 
 /// Why a collective cannot be.
@@ -88,7 +89,6 @@ impl Warp {
             exited: 0,
             pending: 0,
             asking: 0,
-            stepped_at: 0,
         }
     }
 

@@ -209,10 +209,8 @@ fn blocks_that_have_no_tile_and_blocks_that_start_late_change_nothing() {
 #[test]
 fn every_schedule_gives_the_same_bits() {
     let host = sample::<u64>(Kind::Values, 2 * 4096 + 77, 9);
-    let random = [(1, 1), (2, 7), (3, 128)].map(|(seed, quantum)| Schedule {
-        seed,
-        policy: Policy::Random { quantum },
-    });
+    let random = [(1, 1), (2, 7), (3, 128)]
+        .map(|(seed, quantum)| Schedule::seeded(Policy::Random { quantum }, seed));
     for schedule in random {
         let bench = Bench::new(&emulator(2, schedule, true), host.clone(), 0);
         bench.scan(Sum::<u64>::new(), 2, Form::Exclusive);

@@ -166,7 +166,7 @@ macro_rules! schedules {
         mod in_several_groups {
             use super::*;
             $(#[test] fn $name() {
-                let schedule = Schedule { seed: $seed, policy: $policy };
+                let schedule = Schedule::seeded($policy, $seed);
                 run_in_groups::<This>(&emulator_under(schedule), INPUTS, 1)
             })*
         }

@@ -96,7 +96,7 @@ macro_rules! schedules {
         mod in_several_groups {
             use super::*;
             $(#[test] fn $name() {
-                let schedule = Schedule { seed: $seed, policy: $policy };
+                let schedule = Schedule::seeded($policy, $seed);
                 $in_groups::<$element>(&emulator_under(schedule), 1)
             })*
         }

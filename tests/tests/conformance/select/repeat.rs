@@ -99,7 +99,7 @@ fn the_stamps_begin_anew_whoever_ends_last() {
         Policy::Reverse,
         Policy::Random { quantum: 7 },
     ] {
-        let device = emulator_under(Schedule { seed: 5, policy });
+        let device = emulator_under(Schedule::seeded(policy, 5));
         assert_eq!(stamps(&device, 4), AROUND_THE_LAST[..4], "{policy:?}");
     }
 }

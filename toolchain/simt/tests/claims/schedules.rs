@@ -1,8 +1,8 @@
 //! Determinism, and what each policy brings to light.
 
-use simt::{LaunchConfig, Memory, Policy, Schedule, Stats, launch};
+use simt::{Fault, Lanes, LaunchConfig, Memory, Policy, Schedule, Stats, launch};
 
-use crate::support::{Words, config, global_thread};
+use crate::support::{Words, config, global_thread, schedules};
 
 /// Tickets in the order in which threads come to an atomic: the order of the run itself.
 fn order(schedule: Schedule) -> (Vec<u32>, Stats) {
@@ -35,7 +35,7 @@ fn the_same_seed_is_the_same_run() {
 fn different_seeds_are_different_runs() {
     let policy = Policy::Random { quantum: 4 };
     let runs: Vec<_> = (0..10)
-        .map(|seed| order(Schedule { seed, policy }).0)
+        .map(|seed| order(Schedule::seeded(policy, seed)).0)
         .collect();
     for (at, run) in runs.iter().enumerate() {
         assert!(
@@ -43,6 +43,117 @@ fn different_seeds_are_different_runs() {
             "seed {at} repeats an earlier run"
         );
     }
+}
+
+#[test]
+fn seeds_repeat_no_run() {
+    let mut runs = Vec::new();
+    for seed in 0..100 {
+        let run = order(Schedule::from_seed(seed)).0;
+        let earlier = runs.iter().position(|earlier| *earlier == run);
+        assert_eq!(earlier, None, "seed {seed} repeats an earlier run");
+        runs.push(run);
+    }
+}
+
+#[test]
+fn every_policy_draws_from_its_seed() {
+    let policies = [
+        Policy::RoundRobin,
+        Policy::RunAhead,
+        Policy::Reverse,
+        Policy::Coarse,
+        Policy::Random { quantum: 4 },
+    ];
+    for policy in policies {
+        for lanes in [Lanes::Together, Lanes::Apart] {
+            let run = |seed| order(Schedule::seeded(policy, seed).with_lanes(lanes)).0;
+            assert_ne!(run(1), run(2), "{policy:?}, {lanes:?}");
+        }
+    }
+}
+
+/// In how many of a hundred runs the lanes of a warp see what the lane above wrote before they read,
+/// all of them, and how often only some.
+fn lanes_in_step(lanes: Lanes) -> (u32, u32) {
+    let (mut all, mut some) = (0, 0);
+    for seed in 0..100 {
+        let mut memory = Memory::new(1 << 20);
+        let words = Words::zeros(&mut memory, 32);
+        let seen = Words::unwritten(&mut memory, 32);
+        let policy = Policy::Random { quantum: 3 };
+        let config = LaunchConfig {
+            schedule: Schedule::seeded(policy, seed).with_lanes(lanes),
+            ..config(1, 32, policy)
+        };
+        launch(&mut memory, &config, &|| {
+            let i = global_thread();
+            words.set(i, 1);
+            seen.set(i, words.get((i + 1) % 32));
+        })
+        .expect("a missing barrier is no bad access");
+        match seen.host(&memory, 32).into_iter().sum() {
+            32 => all += 1,
+            0 => {}
+            _ => some += 1,
+        }
+    }
+    (all, some)
+}
+
+#[test]
+fn lanes_of_a_warp_come_apart_where_the_schedule_says_so() {
+    assert_eq!(lanes_in_step(Lanes::Together), (100, 0));
+    let (_, some) = lanes_in_step(Lanes::Apart);
+    assert!(some > 80, "{some}");
+}
+
+#[test]
+fn a_lane_may_wait_for_another_of_its_warp() {
+    // Since Volta; in step with the others, or apart from them.
+    for schedule in schedules() {
+        let mut memory = Memory::new(1 << 20);
+        let turn = Words::zeros(&mut memory, 1);
+        let config = LaunchConfig {
+            schedule,
+            ..config(1, 32, Policy::RoundRobin)
+        };
+        launch(&mut memory, &config, &|| {
+            turn.wait_for(0, 31 - global_thread() as u32);
+            turn.add(0, 1);
+        })
+        .expect("each lane lets the one below it go on");
+    }
+}
+
+#[test]
+fn blocks_start_in_an_order_that_the_seed_draws() {
+    // Each block waits for the one before it, and one is resident at a time: a scan without tickets.
+    let ends = |seed| {
+        let mut memory = Memory::new(1 << 20);
+        let turn = Words::zeros(&mut memory, 1);
+        let config = LaunchConfig {
+            schedule: Schedule::seeded(Policy::RunAhead, seed),
+            max_resident_blocks: Some(2),
+            ..config(20, 1, Policy::RoundRobin)
+        };
+        let launched = launch(&mut memory, &config, &|| {
+            let block = simt::position().block_idx.x;
+            turn.wait_for(0, block);
+            turn.add(0, 1);
+        });
+        match launched {
+            Ok(_) => true,
+            Err(Fault::Deadlock(deadlock)) => {
+                assert!(deadlock.never_started > 0, "{deadlock}");
+                false
+            }
+            Err(fault) => panic!("{fault}"),
+        }
+    };
+    assert!(ends(0), "in order each waits for blocks that have started");
+    let stuck = (1..21).filter(|&seed| !ends(seed)).count();
+    assert!(stuck >= 10, "{stuck} of 20");
 }
 
 /// Each thread reads its neighbour's word without a barrier between write and read. Returns which

@@ -1,6 +1,8 @@
 //! A view of words for kernels under test, and the check of a fault's site.
 
-use simt::{Access, Dim3, Fault, LaunchConfig, Memory, Order, Policy, Schedule, Scope, Space};
+use simt::{
+    Access, Dim3, Fault, Lanes, LaunchConfig, Memory, Order, Policy, Schedule, Scope, Space,
+};
 
 /// Words of device or shared memory, each access checked.
 #[derive(Clone, Copy)]
@@ -129,7 +131,7 @@ impl Words {
     }
 }
 
-/// Every policy, with a few seeds of the random ones.
+/// Every policy, in order and with a few seeds, with lanes in step and apart.
 pub(crate) fn schedules() -> Vec<Schedule> {
     let fixed = [
         Policy::RoundRobin,
@@ -138,10 +140,10 @@ pub(crate) fn schedules() -> Vec<Schedule> {
         Policy::Coarse,
     ];
     let mut all: Vec<Schedule> = fixed.into_iter().map(Schedule::new).collect();
-    all.extend([1, 2, 3].map(|seed| Schedule {
-        seed,
-        policy: Policy::Random { quantum: 5 },
-    }));
+    let random = Policy::Random { quantum: 5 };
+    all.extend([1, 2, 3].map(|seed| Schedule::seeded(random, seed)));
+    let apart = |policy| Schedule::seeded(policy, 4).with_lanes(Lanes::Apart);
+    all.extend(fixed.into_iter().chain([random]).map(apart));
     all
 }
 
