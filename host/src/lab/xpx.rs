@@ -35,8 +35,8 @@ impl Form {
         }
     }
 
-    /// Whether some schedule makes this form go wrong: it needs two warps that no barrier keeps in
-    /// step.
+    /// Whether some schedule in which the lanes of a warp go in step makes this form go wrong: it
+    /// needs two warps that no barrier keeps in step.
     #[must_use]
     pub fn can_fail(self, setup: &Setup) -> bool {
         match self {
