@@ -8,13 +8,14 @@ use crate::cluster::ClusterBarrier;
 use crate::dim::{Dim3, Place, Position, Spot, WARP_LANES};
 use crate::fault::{Arrival, Fault, Missing, Site};
 use crate::fiber::{Call, Fiber, Reply, Request, Stop, Turn};
-use crate::here::{Here, World};
+use crate::here::Here;
 use crate::picker::Picker;
 use crate::quiet::Quiet;
 use crate::shared::SharedMemory;
 use crate::stack::Pool;
 use crate::thread::BarrierVotes;
 use crate::warp::{CallError, Lane, Wait, Warp, lanes};
+use crate::world::World;
 
 /// What a step needs of the launch, and what it counts.
 pub(crate) struct Machine<'a> {

@@ -8,8 +8,8 @@ use crate::block::{Block, Machine};
 use crate::dim::Place;
 use crate::fault::Fault;
 use crate::fiber::Reply;
-use crate::here::World;
 use crate::warp::Wait;
+use crate::world::World;
 
 /// The barrier that the threads of one cluster's blocks share.
 #[derive(Debug)]

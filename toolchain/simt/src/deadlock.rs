@@ -5,8 +5,8 @@ use std::sync::Arc;
 use crate::block::Block;
 use crate::dim::Place;
 use crate::fault::{Deadlock, Fault, Missing, Waiting, WaitingFor};
-use crate::here::World;
 use crate::warp::{Lane, Wait};
+use crate::world::World;
 
 /// Blocks, and places in each, that a report names: more would hide the pattern.
 const REPORTED: usize = 4;

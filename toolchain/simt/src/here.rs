@@ -1,4 +1,4 @@
-//! What an in-thread call finds: the launch, the block, and the thread that makes the call.
+//! What an in-thread call finds: the thread that makes it, its block and its launch.
 
 use core::cell::{Cell, RefCell};
 use core::panic::Location;
@@ -12,104 +12,17 @@ use corosensei::Yielder;
 
 use crate::access::{Access, AccessKind, Space};
 use crate::bulk::Store;
-use crate::count::{Counter, SharedAccess};
-use crate::dim::{Dim3, Position, Spot};
-use crate::fault::{Fault, Site, Target};
+use crate::count::SharedAccess;
+use crate::dim::{Position, Spot};
+use crate::fault::{Fault, Site};
 use crate::fiber::{Reply, Request, Stop};
 use crate::library::LibraryCall;
-use crate::memory::{Memory, Region};
+use crate::looks::{Looks, QUIET};
+use crate::memory::Region;
 use crate::panics::Note;
-use crate::race::{self, Act, Found, MissingOrder, Party, Race, Races, RacingAccess, Span, Why};
+use crate::race::{Act, Found, RacingAccess, Span};
 use crate::shared::{SharedError, SharedMemory};
-
-/// Counts of one launch.
-#[derive(Debug, Default)]
-pub(crate) struct Counters {
-    pub(crate) accesses: Cell<u64>,
-    pub(crate) fences: Cell<u64>,
-    pub(crate) spins: Cell<u64>,
-}
-
-/// Adds one to a counter.
-pub(crate) fn bump(counter: &Cell<u64>) {
-    counter.set(counter.get() + 1);
-}
-
-/// What all threads of a launch share.
-#[derive(Debug)]
-pub(crate) struct World<'a> {
-    pub(crate) kernel: Arc<str>,
-    pub(crate) memory: &'a Memory,
-    pub(crate) grid: Dim3,
-    pub(crate) block: Dim3,
-    /// Blocks of a cluster.
-    pub(crate) cluster: u32,
-    pub(crate) shared_limit: usize,
-    pub(crate) step_limit: u64,
-    /// Whether every access is a scheduling point.
-    pub(crate) lockstep: bool,
-    pub(crate) counters: Counters,
-    /// If this launch counts what its warps do in shared memory.
-    pub(crate) counter: Option<Counter>,
-    /// Cycles of this launch.
-    pub(crate) clock: Cell<u64>,
-    /// Accesses that changed a byte.
-    pub(crate) changes: Cell<u64>,
-    /// The detector of data races, if it is asked for.
-    pub(crate) races: Option<Races>,
-}
-
-impl World<'_> {
-    /// The number of a thread in the grid, block after block. Only where races are looked for, and
-    /// so there are few threads.
-    pub(crate) fn thread_number(&self, at: &Position) -> u32 {
-        (at.linear_block() * self.block.count()) as u32 + at.linear_thread()
-    }
-
-    /// A race with the access `later` to `target`, with names for numbers.
-    fn race(&self, target: Target, later: RacingAccess, found: Found) -> Race {
-        let named = |party: Party| {
-            let (thread, threads) = (u64::from(party.thread), self.block.count());
-            RacingAccess {
-                site: Site {
-                    kernel: Arc::clone(&self.kernel),
-                    block: self.grid.index_of(thread / threads),
-                    thread: self.block.index_of(thread % threads),
-                    place: party.place,
-                    inside: None,
-                },
-                access: party.access,
-                bytes: party.bytes,
-            }
-        };
-        let missing = match found.why {
-            Why::Scope(scope) => MissingOrder::Scope(scope),
-            Why::Overlap => MissingOrder::Overlap,
-            Why::Link {
-                write,
-                read,
-                release,
-                acquire,
-                barrier,
-            } => MissingOrder::Link(Box::new(race::Link {
-                write: named(write),
-                read: named(read),
-                release,
-                acquire,
-                barrier,
-            })),
-            Why::Crossing(barrier) => MissingOrder::Crossing(barrier),
-            Why::Protocol(name) => MissingOrder::Protocol(name),
-            Why::Everything { same_block } => MissingOrder::Everything { same_block },
-        };
-        Race {
-            target,
-            earlier: named(found.earlier),
-            later,
-            missing,
-        }
-    }
-}
+use crate::world::{World, bump};
 
 /// Bytes about to be written, as they were: what tells a change from a rewrite of the same value.
 #[derive(Clone, Copy, Debug)]
@@ -147,6 +60,8 @@ pub(crate) struct Here<'a> {
     /// Its bulk stores that it has not waited for, first to last.
     pub(crate) stores: RefCell<Vec<Store>>,
     watch: Cell<Option<Watch>>,
+    /// Its accesses since it last spun.
+    pub(crate) looks: Looks,
 }
 
 thread_local! {
@@ -222,6 +137,7 @@ impl<'a> Here<'a> {
             dropping: Cell::new(false),
             stores: RefCell::default(),
             watch: Cell::new(None),
+            looks: Looks::default(),
         }
     }
 
@@ -272,15 +188,9 @@ impl<'a> Here<'a> {
             self.stop(Request::Step, spot);
         } else {
             self.arrive(spot);
-            let limit = self.world.step_limit;
-            if accesses.get() >= limit {
-                let kernel = Arc::clone(&self.world.kernel);
-                self.fail(Fault::StepLimit {
-                    kernel,
-                    limit,
-                    site: Some(self.site(spot)),
-                });
-            }
+        }
+        if accesses.get() >= self.world.alarm.get() {
+            self.alarm(address, spot);
         }
         self.count(address, bytes, access, spot);
         self.check(address, bytes, access, spot)
@@ -293,6 +203,31 @@ impl<'a> Here<'a> {
             Ok(()) => true,
             Err(_) if panicking() => false,
             Err(flaw) => self.refuse(flaw, address, bytes, access, spot),
+        }
+    }
+
+    /// Looks, from time to time, whether the launch goes on: see [`crate::looks`].
+    #[cold]
+    fn alarm(&self, address: usize, spot: Spot) {
+        let world = self.world;
+        let accesses = world.counters.accesses.get();
+        if !world.lockstep && accesses >= world.step_limit {
+            self.fail(Fault::StepLimit {
+                kernel: Arc::clone(&world.kernel),
+                limit: world.step_limit,
+                site: Some(self.site(spot)),
+            });
+        }
+        let changes = world.changes.get();
+        let watched = world.changes_at_alarm.replace(changes) == changes;
+        let next = accesses + if watched { 1 } else { QUIET };
+        world.alarm.set(match world.lockstep {
+            true => next,
+            false => next.min(world.step_limit),
+        });
+        if watched && let Some(looks) = self.looks.look(address, spot.call, changes) {
+            let site = self.site(spot);
+            self.fail(Fault::NoProgress { site, looks });
         }
     }
 

@@ -7,12 +7,13 @@ use std::sync::Arc;
 use crate::count::{Counter, Counts};
 use crate::dim::Dim3;
 use crate::fault::Fault;
-use crate::here::{Counters, World, active};
+use crate::here::active;
 use crate::memory::Memory;
 use crate::panics;
 use crate::race::{MAX_THREADS, Races};
 use crate::schedule::{Policy, Schedule};
 use crate::scheduler;
+use crate::world::{Counters, World};
 
 /// Most threads of a block (CUDA C++ Programming Guide, "Compute Capabilities").
 const MAX_BLOCK_THREADS: u64 = 1024;
@@ -216,6 +217,8 @@ pub fn launch(
         counter: config.count.then(Counter::default),
         clock: Cell::new(0),
         changes: Cell::new(0),
+        alarm: Cell::new(0),
+        changes_at_alarm: Cell::new(u64::MAX),
         races: config.races.then(|| {
             let (blocks, threads) = (config.grid.count(), config.block.count());
             Races::new(blocks * threads, threads, config.cluster_blocks())

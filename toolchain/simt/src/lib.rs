@@ -43,6 +43,7 @@ mod fiber;
 mod here;
 mod launch;
 mod library;
+mod looks;
 mod memory;
 mod panics;
 mod picker;
@@ -55,6 +56,7 @@ mod shared;
 mod stack;
 mod thread;
 mod warp;
+mod world;
 
 pub use access::{Access, AccessKind, Order, Scope, Space};
 pub use bulk::{bulk_fence, bulk_load, bulk_store, bulk_wait_read, bulk_wait_stored};

@@ -9,11 +9,11 @@ use crate::count::Counter;
 use crate::deadlock;
 use crate::dim::{Place, WARP_LANES};
 use crate::fault::Fault;
-use crate::here::{World, bump};
 use crate::launch::{LaunchConfig, Stats};
 use crate::picker::{Picker, Starts};
 use crate::quiet::{Quiet, Verdict};
 use crate::stack::Pool;
+use crate::world::{World, bump};
 
 /// Doublings after which the leaps of the clock stay the same: 2^40 cycles, 18 minutes at 1 GHz.
 const LONGEST_LEAP: u32 = 40;

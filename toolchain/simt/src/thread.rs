@@ -9,7 +9,8 @@ use crate::access::{Access, Order, Scope};
 use crate::dim::{Position, WARP_LANES};
 use crate::fault::Fault;
 use crate::fiber::{Call, Reply, Request};
-use crate::here::{active, bump, with};
+use crate::here::{active, with};
+use crate::world::bump;
 
 /// What a block barrier tells each thread (`barrier.cta.red.popc`, `.and`, `.or`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -258,6 +259,7 @@ pub fn dynamic_shared() -> (*mut u8, usize) {
 pub fn spin() {
     with("spin", |here, spot| {
         bump(&here.world.counters.spins);
+        here.looks.hand_over();
         here.stop(Request::Spin, spot);
     });
 }

@@ -148,6 +148,17 @@ pub enum Fault {
     /// Every live thread waits, and nothing changes.
     #[error("{0}")]
     Deadlock(Box<Deadlock>),
+    /// A thread that looks at the same memory over and over, while nothing changes, and never hands
+    /// over: a loop that waits for another thread without [`spin`](crate::spin).
+    #[error(
+        "no progress: the thread has looked {looks} times at memory that does not change, and handed over to nobody ({site}): call `spin` in each turn of a loop that waits for another thread"
+    )]
+    NoProgress {
+        /// Who and where.
+        site: Site,
+        /// How often it has looked in a row.
+        looks: u32,
+    },
     /// More steps than the launch allows.
     #[error("step limit: kernel {kernel} still runs after {limit} steps, {}: a loop that does not end, or raise step_limit", .site.as_ref().map_or("whose next thread has not started".to_owned(), ToString::to_string))]
     StepLimit {
@@ -290,6 +301,7 @@ impl Fault {
             | Self::BarrierSkipped { site, .. }
             | Self::ClusterNotArrived { site }
             | Self::ClusterArrivedTwice { site, .. }
+            | Self::NoProgress { site, .. }
             | Self::StackOverflow { site, .. }
             | Self::Trap { site, .. }
             | Self::Panicked { site, .. } => Some(site),

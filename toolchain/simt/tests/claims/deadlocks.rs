@@ -324,3 +324,90 @@ fn the_step_limit_names_the_thread_whose_turn_it_is() {
     .expect_err("block 1 does not let block 0 go on");
     assert_site(&fault, 1, 0, file!(), line);
 }
+
+/// Every policy under which a loop that never hands over keeps the other threads from going on.
+const SELFISH: [Policy; 3] = [Policy::RunAhead, Policy::Reverse, Policy::Coarse];
+
+#[test]
+fn a_wait_without_spin_is_told_as_such_by_its_line() {
+    for policy in SELFISH {
+        let waits: [(u32, &dyn Fn(Words)); 3] = [
+            (line!(), &|flag| while flag.get(0) == 0 {}),
+            // Two words in turn, as in a look back over tiles.
+            (line!(), &|flag| while flag.get(0) + flag.get(1) == 0 {}),
+            (line!(), &|flag| while flag.add(0, 0) == 0 {}),
+        ];
+        for (line, wait) in waits {
+            let mut memory = Memory::new(1 << 20);
+            let flag = Words::zeros(&mut memory, 2);
+            let waiter = if policy == Policy::Reverse { 1 } else { 0 };
+            let fault = launch(
+                &mut memory,
+                &config(2, 1, policy),
+                &|| match simt::position().block_idx.x == waiter {
+                    true => wait(flag),
+                    false => flag.set(0, 1),
+                },
+            )
+            .expect_err("the writer never has its turn");
+            assert!(matches!(fault, Fault::NoProgress { .. }), "{fault}");
+            assert_site(&fault, waiter, 0, file!(), line);
+            let told = fault.to_string();
+            assert!(
+                told.contains("call `spin` in each turn of a loop"),
+                "{told}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_wait_of_a_whole_warp_by_votes_is_told_too() {
+    let mut memory = Memory::new(1 << 20);
+    let flag = Words::zeros(&mut memory, 1);
+    let fault = launch(&mut memory, &config(1, 32, Policy::RoundRobin), &|| {
+        let all_came = || {
+            let came = u128::from(flag.get(0) == 1);
+            simt::warp_exchange(u32::MAX, "vote.sync.all", came)
+                .values
+                .contains(&1)
+        };
+        while !all_came() {}
+    })
+    .expect_err("nobody sets the flag");
+    assert!(matches!(fault, Fault::NoProgress { .. }), "{fault}");
+}
+
+#[test]
+fn long_loops_that_go_on_are_not_taken_for_waits() {
+    const TURNS: usize = 600_000;
+    // A small table that is read again and again, and a result now and then.
+    let computes = |words: Words, turn: usize| {
+        words.get(turn % 3);
+        if turn.is_multiple_of(100_000) {
+            words.set(10, turn as u32 + 1);
+        }
+    };
+    // More words than a wait looks at.
+    let reads_on = |words: Words, turn: usize| _ = words.get(turn % 64);
+    // A wait that says so, for a change that does not come.
+    let spins = |words: Words, _: usize| {
+        words.get(0);
+        simt::spin();
+    };
+    let loops: [&dyn Fn(Words, usize); 3] = [&computes, &reads_on, &spins];
+    for policy in SELFISH {
+        for one in loops {
+            let mut memory = Memory::new(1 << 20);
+            let words = Words::zeros(&mut memory, 64);
+            let config = LaunchConfig {
+                patience: u32::MAX,
+                ..config(1, 1, policy)
+            };
+            launch(&mut memory, &config, &|| {
+                (0..TURNS).for_each(|turn| one(words, turn))
+            })
+            .expect("it comes to its end");
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! What all threads of a launch share.
+
+use core::cell::Cell;
+use std::sync::Arc;
+
+use crate::count::Counter;
+use crate::dim::{Dim3, Position};
+use crate::fault::{Site, Target};
+use crate::memory::Memory;
+use crate::race::{self, Found, MissingOrder, Party, Race, Races, RacingAccess, Why};
+
+/// Counts of one launch.
+#[derive(Debug, Default)]
+pub(crate) struct Counters {
+    pub(crate) accesses: Cell<u64>,
+    pub(crate) fences: Cell<u64>,
+    pub(crate) spins: Cell<u64>,
+}
+
+/// Adds one to a counter.
+pub(crate) fn bump(counter: &Cell<u64>) {
+    counter.set(counter.get() + 1);
+}
+
+/// What all threads of a launch share.
+#[derive(Debug)]
+pub(crate) struct World<'a> {
+    pub(crate) kernel: Arc<str>,
+    pub(crate) memory: &'a Memory,
+    pub(crate) grid: Dim3,
+    pub(crate) block: Dim3,
+    /// Blocks of a cluster.
+    pub(crate) cluster: u32,
+    pub(crate) shared_limit: usize,
+    pub(crate) step_limit: u64,
+    /// Whether every access is a scheduling point.
+    pub(crate) lockstep: bool,
+    pub(crate) counters: Counters,
+    /// If this launch counts what its warps do in shared memory.
+    pub(crate) counter: Option<Counter>,
+    /// Cycles of this launch.
+    pub(crate) clock: Cell<u64>,
+    /// Accesses that changed a byte.
+    pub(crate) changes: Cell<u64>,
+    /// When to look whether the launch goes on, in accesses; and those changes when that was looked at
+    /// last.
+    pub(crate) alarm: Cell<u64>,
+    pub(crate) changes_at_alarm: Cell<u64>,
+    /// The detector of data races, if it is asked for.
+    pub(crate) races: Option<Races>,
+}
+
+impl World<'_> {
+    /// The number of a thread in the grid, block after block. Only where races are looked for, and
+    /// so there are few threads.
+    pub(crate) fn thread_number(&self, at: &Position) -> u32 {
+        (at.linear_block() * self.block.count()) as u32 + at.linear_thread()
+    }
+
+    /// A race with the access `later` to `target`, with names for numbers.
+    pub(crate) fn race(&self, target: Target, later: RacingAccess, found: Found) -> Race {
+        let named = |party: Party| {
+            let (thread, threads) = (u64::from(party.thread), self.block.count());
+            RacingAccess {
+                site: Site {
+                    kernel: Arc::clone(&self.kernel),
+                    block: self.grid.index_of(thread / threads),
+                    thread: self.block.index_of(thread % threads),
+                    place: party.place,
+                    inside: None,
+                },
+                access: party.access,
+                bytes: party.bytes,
+            }
+        };
+        let missing = match found.why {
+            Why::Scope(scope) => MissingOrder::Scope(scope),
+            Why::Overlap => MissingOrder::Overlap,
+            Why::Link {
+                write,
+                read,
+                release,
+                acquire,
+                barrier,
+            } => MissingOrder::Link(Box::new(race::Link {
+                write: named(write),
+                read: named(read),
+                release,
+                acquire,
+                barrier,
+            })),
+            Why::Crossing(barrier) => MissingOrder::Crossing(barrier),
+            Why::Protocol(name) => MissingOrder::Protocol(name),
+            Why::Everything { same_block } => MissingOrder::Everything { same_block },
+        };
+        Race {
+            target,
+            earlier: named(found.earlier),
+            later,
+            missing,
+        }
+    }
+}
