@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::cluster::ClusterBarrier;
 use crate::dim::{Dim3, Place, Position, Spot, WARP_LANES};
-use crate::fault::{Arrival, Fault, Missing, Site};
+use crate::fault::{Arrival, Fault, Missing, Site, WaitingFor};
 use crate::fiber::{Call, Fiber, Reply, Request, Stop, Turn};
 use crate::here::Here;
 use crate::picker::Picker;
@@ -14,7 +14,7 @@ use crate::quiet::Quiet;
 use crate::shared::SharedMemory;
 use crate::stack::Pool;
 use crate::thread::BarrierVotes;
-use crate::warp::{CallError, Lane, Wait, Warp, lanes};
+use crate::warp::{Aligned, CallError, Lane, Wait, Warp, lanes};
 use crate::world::World;
 
 /// What a step needs of the launch, and what it counts.
@@ -53,6 +53,8 @@ pub(crate) struct Block<'a> {
     /// Threads at the block barrier, and those of them with a true predicate.
     arrived: usize,
     votes: u32,
+    /// How often it has opened.
+    opened: u64,
     exited: usize,
 }
 
@@ -116,6 +118,7 @@ impl<'a> Block<'a> {
             before: world.grid.linear(index) * world.block.count(),
             arrived: 0,
             votes: 0,
+            opened: 0,
             exited: 0,
         })
     }
@@ -218,7 +221,7 @@ impl<'a> Block<'a> {
                     Request::ClusterArrive(order) => {
                         let world = machine.world;
                         step.cluster_opened |=
-                            self.cluster_arrive(number, order, cluster, world)?;
+                            self.cluster_arrive(warp, lane, order, cluster, world)?;
                     }
                     Request::ClusterWait => self.cluster_wait(warp, lane, cluster, machine)?,
                 },
@@ -252,6 +255,14 @@ impl<'a> Block<'a> {
             };
             return Err(self.skipped(number, missing));
         }
+        let now = Aligned {
+            phase: self.opened,
+            lane,
+            spot: self.threads[number].spot,
+        };
+        if let Some(other) = Aligned::come(&mut self.warps[warp].barrier, now) {
+            return Err(self.diverged(WaitingFor::BlockBarrier, warp, [lane, other]));
+        }
         self.stand(warp, lane, Wait::Barrier, machine);
         self.arrived += 1;
         self.votes += u32::from(vote);
@@ -270,6 +281,7 @@ impl<'a> Block<'a> {
         }
         let waits = |wait: &Wait| matches!(wait, Wait::Barrier);
         self.release(waits, &Reply::Votes(votes), machine);
+        self.opened += 1;
         machine.barriers += 1;
         if let Some(counter) = &machine.world.counter {
             counter.barrier(self.index);
@@ -415,6 +427,13 @@ impl<'a> Block<'a> {
             site: self.site(waiting),
             missing: Box::new(missing),
         }
+    }
+
+    /// The fault of two lanes of a warp that come to a barrier by different calls.
+    pub(crate) fn diverged(&self, barrier: WaitingFor, warp: usize, lanes: [u32; 2]) -> Fault {
+        let first = self.warps[warp].first;
+        let sites = Box::new(lanes.map(|lane| self.site(first + lane as usize)));
+        Fault::BarrierDiverged { barrier, sites }
     }
 
     /// A thread, and the scheduling point it stands at.

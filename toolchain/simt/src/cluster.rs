@@ -6,9 +6,9 @@
 use crate::access::Order;
 use crate::block::{Block, Machine};
 use crate::dim::Place;
-use crate::fault::Fault;
+use crate::fault::{Fault, WaitingFor};
 use crate::fiber::Reply;
-use crate::warp::Wait;
+use crate::warp::{Aligned, Wait};
 use crate::world::World;
 
 /// The barrier that the threads of one cluster's blocks share.
@@ -66,19 +66,26 @@ impl<'a> Block<'a> {
     /// A thread arrives at the cluster barrier and goes on. Returns whether the barrier opens.
     pub(crate) fn cluster_arrive(
         &mut self,
-        number: usize,
+        warp: usize,
+        lane: u32,
         order: Order,
         barrier: &mut ClusterBarrier,
         world: &World<'_>,
     ) -> Result<bool, Fault> {
+        let number = self.warps[warp].first + lane as usize;
         let site = self.site(number);
+        let (phase, spot) = (barrier.phase, self.threads[number].spot);
+        let now = Aligned { phase, lane, spot };
         let ticket = Ticket {
-            phase: barrier.phase,
+            phase,
             place: site.place,
         };
         if let Some(before) = self.threads[number].ticket.replace(ticket) {
             let first = before.place;
             return Err(Fault::ClusterArrivedTwice { site, first });
+        }
+        if let Some(other) = Aligned::come(&mut self.warps[warp].cluster_arrival, now) {
+            return Err(self.diverged(WaitingFor::ClusterBarrier, warp, [lane, other]));
         }
         barrier.arrived += 1;
         let opens = barrier.open_if_complete();
@@ -101,19 +108,19 @@ impl<'a> Block<'a> {
         machine: &mut Machine<'a>,
     ) -> Result<(), Fault> {
         let number = self.warps[warp].first + lane as usize;
-        match self.threads[number].ticket.take() {
-            None => {
-                let site = self.site(number);
-                return Err(Fault::ClusterNotArrived { site });
-            }
-            Some(ticket) if barrier.awaits(ticket) => {
-                self.stand(warp, lane, Wait::ClusterBarrier, machine);
-            }
-            Some(_) => {
-                if let Some(races) = &machine.world.races {
-                    races.cluster_pass(self.number_of(number));
-                }
-            }
+        let Some(ticket) = self.threads[number].ticket.take() else {
+            let site = self.site(number);
+            return Err(Fault::ClusterNotArrived { site });
+        };
+        let (phase, spot) = (ticket.phase, self.threads[number].spot);
+        let now = Aligned { phase, lane, spot };
+        if let Some(other) = Aligned::come(&mut self.warps[warp].cluster_wait, now) {
+            return Err(self.diverged(WaitingFor::ClusterBarrier, warp, [lane, other]));
+        }
+        if barrier.awaits(ticket) {
+            self.stand(warp, lane, Wait::ClusterBarrier, machine);
+        } else if let Some(races) = &machine.world.races {
+            races.cluster_pass(self.number_of(number));
         }
         Ok(())
     }

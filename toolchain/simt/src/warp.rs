@@ -42,6 +42,34 @@ pub(crate) struct Lane<'a> {
     pub(crate) ticket: Option<Ticket>,
 }
 
+/// The first call by which a lane of a warp came to a barrier.
+///
+/// The instructions are the `.aligned` ones, which all lanes of a warp execute together (PTX ISA,
+/// `barrier`, `barrier.cluster`): another call is another instruction.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Aligned {
+    /// How often the barrier had opened.
+    pub(crate) phase: u64,
+    pub(crate) lane: u32,
+    pub(crate) spot: Spot,
+}
+
+impl Aligned {
+    /// A lane comes to the barrier, `first` being the first of its warp. Gives the lane of the warp that
+    /// came to the same phase by another call.
+    pub(crate) fn come(first: &mut Option<Self>, now: Self) -> Option<u32> {
+        match first {
+            Some(first) if first.phase == now.phase => {
+                (first.spot != now.spot).then_some(first.lane)
+            }
+            _ => {
+                *first = Some(now);
+                None
+            }
+        }
+    }
+}
+
 /// The lanes of a warp, as bit masks.
 #[derive(Debug)]
 pub(crate) struct Warp {
@@ -57,6 +85,11 @@ pub(crate) struct Warp {
     pub(crate) pending: u32,
     /// Lanes that asked for the active mask in this step.
     pub(crate) asking: u32,
+    /// How its lanes came last to the barrier of the block, arrived at that of the cluster, and came to
+    /// wait there.
+    pub(crate) barrier: Option<Aligned>,
+    pub(crate) cluster_arrival: Option<Aligned>,
+    pub(crate) cluster_wait: Option<Aligned>,
 }
 
 /// Why a collective cannot be.
@@ -89,6 +122,9 @@ impl Warp {
             exited: 0,
             pending: 0,
             asking: 0,
+            barrier: None,
+            cluster_arrival: None,
+            cluster_wait: None,
         }
     }
 

@@ -122,6 +122,17 @@ pub enum Fault {
         /// A thread that will not come.
         missing: Box<Missing>,
     },
+    /// Lanes of one warp that come to a barrier of the block or the cluster by different calls
+    /// (undefined on hardware: `bar.sync` and `barrier.cluster` are `.aligned`).
+    #[error(
+        "{barrier}: lanes of one warp come to it by different calls ({} and {}): all lanes of a warp must execute the same one, so move it out of the branch", .sites[0], .sites[1]
+    )]
+    BarrierDiverged {
+        /// The barrier.
+        barrier: WaitingFor,
+        /// The later lane and the first one.
+        sites: Box<[Site; 2]>,
+    },
     /// A thread that waits at the cluster barrier without having arrived at it (undefined on
     /// hardware).
     #[error("cluster barrier: waits without having arrived ({site}): arrive once before each wait")]
@@ -307,6 +318,7 @@ impl Fault {
             | Self::Panicked { site, .. } => Some(site),
             Self::StepLimit { site, .. } => site.as_ref(),
             Self::WarpMismatch { arrivals } => Some(&arrivals[0].site),
+            Self::BarrierDiverged { sites, .. } => Some(&sites[0]),
             Self::Race(race) => Some(&race.later.site),
             Self::Deadlock(_)
             | Self::TooLargeForRaces { .. }

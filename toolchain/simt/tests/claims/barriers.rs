@@ -1,6 +1,6 @@
 //! The block barrier.
 
-use simt::{Dim3, Fault, Memory, Policy, launch};
+use simt::{Dim3, Fault, Memory, Policy, WaitingFor, launch};
 
 use crate::support::{Words, assert_site, config, global_thread, schedules};
 
@@ -61,6 +61,57 @@ fn barriers_in_two_places_are_one_barrier() {
         assert_eq!(votes.count, 32);
     })
     .expect("a barrier is known by its number, not by its place");
+}
+
+#[test]
+fn lanes_of_a_warp_at_different_calls_of_the_barrier_are_reported_with_both() {
+    let mut memory = Memory::new(1 << 20);
+    for schedule in schedules() {
+        let config = simt::LaunchConfig {
+            schedule,
+            ..config(2, 64, Policy::RoundRobin)
+        };
+        let line = line!() + 3;
+        let fault = launch(&mut memory, &config, &|| {
+            if simt::position().linear_thread() < 40 {
+                simt::block_barrier(0);
+            } else {
+                simt::block_barrier(1);
+            }
+        })
+        .expect_err("warp 1 stands at both");
+        let Fault::BarrierDiverged { barrier, sites } = &fault else {
+            panic!("{fault}")
+        };
+        assert_eq!(*barrier, WaitingFor::BlockBarrier);
+        let mut lines = sites.each_ref().map(|site| site.place.line());
+        lines.sort_unstable();
+        assert_eq!(lines, [line, line + 2], "{fault}");
+        assert!(sites.iter().all(|site| site.thread.x >= 32), "{fault}");
+        let told = fault.to_string();
+        assert!(
+            told.starts_with("the block barrier: lanes of one warp come"),
+            "{told}"
+        );
+    }
+}
+
+#[test]
+fn one_call_in_a_loop_is_one_call_however_often_each_lane_has_come() {
+    let mut memory = Memory::new(1 << 20);
+    for schedule in schedules() {
+        let config = simt::LaunchConfig {
+            schedule,
+            ..config(1, 64, Policy::RoundRobin)
+        };
+        launch(&mut memory, &config, &|| {
+            for _ in 0..5 {
+                simt::block_barrier(0);
+            }
+            simt::block_barrier(0);
+        })
+        .expect("all lanes come by the same calls");
+    }
 }
 
 #[test]

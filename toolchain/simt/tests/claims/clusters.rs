@@ -109,13 +109,54 @@ fn arriving_does_not_wait_and_other_clusters_are_not_waited_for() {
 #[test]
 fn threads_that_have_exited_are_counted_out_whether_they_had_arrived_or_not() {
     under_all_schedules(clustered(4, 48, 2), 1, |_| {
-        match simt::position().linear_thread() {
-            0 => {}
-            1 => simt::cluster_arrive(Order::Release),
-            2 => sync(),
-            _ => (0..3).for_each(|_| sync()),
+        // Thread 0 exits before the first arrival, thread 1 after it, and thread 2 after the wait.
+        let me = simt::position().linear_thread();
+        for _ in 0..3 {
+            if me == 0 {
+                return;
+            }
+            simt::cluster_arrive(Order::Release);
+            if me == 1 {
+                return;
+            }
+            simt::cluster_wait();
+            if me == 2 {
+                return;
+            }
         }
     });
+}
+
+#[test]
+fn lanes_of_a_warp_come_to_the_barrier_by_one_call() {
+    let diverges = |arrival: bool, apart: u32| {
+        let config = clustered(2, 64, 2);
+        let fault = launch(&mut Memory::new(0), &config, &|| {
+            let branch = simt::position().linear_thread() < apart;
+            if arrival && branch {
+                simt::cluster_arrive(Order::Relaxed);
+            } else {
+                simt::cluster_arrive(Order::Release);
+            }
+            if !arrival && branch {
+                simt::clock();
+                simt::cluster_wait();
+            } else {
+                simt::cluster_wait();
+            }
+        })
+        .err()?;
+        let Fault::BarrierDiverged { barrier, sites } = &fault else {
+            panic!("{fault}")
+        };
+        assert_eq!(*barrier, WaitingFor::ClusterBarrier);
+        assert_ne!(sites[0].place, sites[1].place, "{fault}");
+        Some(())
+    };
+    for arrival in [true, false] {
+        assert_eq!(diverges(arrival, 7), Some(()), "within a warp");
+        assert_eq!(diverges(arrival, 32), None, "between warps");
+    }
 }
 
 #[test]
