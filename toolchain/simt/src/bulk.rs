@@ -22,22 +22,27 @@ pub(crate) struct Store {
     from: usize,
     bytes: usize,
     spot: Spot,
+    /// Its number, where races are looked for.
+    copy: Option<u32>,
     /// What it has read of shared memory, once the thread has waited for that.
     read: Option<Vec<Piece>>,
 }
 
 /// Copies `bytes` bytes of device memory to the block's shared memory (`cp.async.bulk` with
-/// `.shared::cluster.global`), at once and as accesses of the caller: it is for the caller to tell
-/// a barrier in memory that they are there. A scheduling point.
+/// `.shared::cluster.global`), at once. Then it calls `tell`, which tells a barrier in memory that they
+/// are there. A scheduling point.
 ///
-/// Each 16 bytes are checked as a weak load and a weak store of that width.
+/// Each 16 bytes are checked as a weak load and a weak store of that width. These, and what `tell`
+/// does, race with whatever comes neither before the call nor after a wait for that barrier, also of
+/// the caller.
 ///
 /// # Panics
 /// Outside an emulated thread.
 #[track_caller]
-pub fn bulk_load(to: *mut u8, from: *const u8, bytes: usize) {
+pub fn bulk_load(to: *mut u8, from: *const u8, bytes: usize, tell: impl FnOnce()) {
     with("bulk_load", |here, spot| {
-        here.begin_copy(bytes, spot);
+        let copy = here.begin_copy(bytes, spot);
+        here.copying.set(copy);
         for offset in pieces(bytes) {
             let piece = here.read_piece(from.addr() + offset, Space::Global, spot);
             here.write_piece(to.addr() + offset, Space::Shared, piece, spot);
@@ -46,6 +51,9 @@ pub fn bulk_load(to: *mut u8, from: *const u8, bytes: usize) {
         if let Some((region, offset)) = here.shared.borrow().arena().find(to.addr(), bytes) {
             region.fence_proxies(offset, bytes);
         }
+        tell();
+        here.copying.set(None);
+        here.end_copy(copy);
     });
 }
 
@@ -64,7 +72,7 @@ pub fn bulk_load(to: *mut u8, from: *const u8, bytes: usize) {
 #[track_caller]
 pub fn bulk_store(to: *mut u8, from: *const u8, bytes: usize) {
     with("bulk_store", |here, spot| {
-        here.begin_copy(bytes, spot);
+        let copy = here.begin_copy(bytes, spot);
         let unfenced = here.unfenced(from.addr(), bytes);
         if let Some(byte) = unfenced {
             here.refuse_copy(
@@ -81,6 +89,7 @@ pub fn bulk_store(to: *mut u8, from: *const u8, bytes: usize) {
             from: from.addr(),
             bytes,
             spot,
+            copy,
             read: None,
         });
     });
@@ -134,12 +143,28 @@ fn pieces(bytes: usize) -> impl Iterator<Item = usize> {
 }
 
 impl Here<'_> {
-    fn begin_copy(&self, bytes: usize, spot: Spot) {
+    /// The thread asks for a copy. Gives the copy's number, where races are looked for.
+    fn begin_copy(&self, bytes: usize, spot: Spot) -> Option<u32> {
         self.stop(Request::Step, spot);
         if !bytes.is_multiple_of(PIECE) {
             let message =
                 format!("a bulk copy moves a multiple of {PIECE} bytes, not {bytes}: pad the rest");
             self.refuse_copy(message, spot);
+        }
+        let races = self.world.races.as_ref()?;
+        Some(races.begin_copy(self.world.thread_number(&self.position)))
+    }
+
+    /// The thread has waited for what a copy of it has done so far.
+    fn wait_for_copy(&self, copy: Option<u32>) {
+        if let (Some(races), Some(copy)) = (&self.world.races, copy) {
+            races.wait_for_copy(self.world.thread_number(&self.position), copy);
+        }
+    }
+
+    fn end_copy(&self, copy: Option<u32>) {
+        if let (Some(races), Some(copy)) = (&self.world.races, copy) {
+            races.end_copy(copy);
         }
     }
 
@@ -179,21 +204,28 @@ impl Here<'_> {
         let mut stores = self.stores.borrow_mut();
         let read = stores.len().saturating_sub(left);
         for store in stores.iter_mut().take(read) {
-            let from = store.from;
-            store.read.get_or_insert_with(|| {
-                pieces(store.bytes)
-                    .map(|offset| self.read_piece(from + offset, Space::Shared, store.spot))
-                    .collect()
-            });
+            if store.read.is_some() {
+                continue;
+            }
+            self.copying.set(store.copy);
+            let read = pieces(store.bytes)
+                .map(|offset| self.read_piece(store.from + offset, Space::Shared, store.spot));
+            store.read = Some(read.collect());
+            self.copying.set(None);
+            self.wait_for_copy(store.copy);
         }
     }
 
     /// All stores, which have read their shared memory, write device memory.
     fn write_for_stores(&self) {
         for store in self.stores.take() {
+            self.copying.set(store.copy);
             for (offset, piece) in pieces(store.bytes).zip(store.read.into_iter().flatten()) {
                 self.write_piece(store.to + offset, Space::Global, piece, store.spot);
             }
+            self.copying.set(None);
+            self.wait_for_copy(store.copy);
+            self.end_copy(store.copy);
         }
     }
 

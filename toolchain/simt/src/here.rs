@@ -59,6 +59,8 @@ pub(crate) struct Here<'a> {
     pub(crate) dropping: Cell<bool>,
     /// Its bulk stores that it has not waited for, first to last.
     pub(crate) stores: RefCell<Vec<Store>>,
+    /// The number of the bulk copy whose accesses are being made, where races are looked for.
+    pub(crate) copying: Cell<Option<u32>>,
     watch: Cell<Option<Watch>>,
     /// Its accesses since it last spun.
     pub(crate) looks: Looks,
@@ -136,6 +138,7 @@ impl<'a> Here<'a> {
             note: Cell::new(None),
             dropping: Cell::new(false),
             stores: RefCell::default(),
+            copying: Cell::new(None),
             watch: Cell::new(None),
             looks: Looks::default(),
         }
@@ -280,7 +283,7 @@ impl<'a> Here<'a> {
                 offset,
                 bytes,
             };
-            let thread = self.world.thread_number(&self.position);
+            let thread = self.number();
             let act = Act {
                 access,
                 place: spot.place,
@@ -293,6 +296,12 @@ impl<'a> Here<'a> {
             self.watch(region, offset, bytes);
         }
         Ok(())
+    }
+
+    /// By which number the detector of races knows who makes an access now.
+    fn number(&self) -> u32 {
+        let copying = self.copying.get();
+        copying.unwrap_or_else(|| self.world.thread_number(&self.position))
     }
 
     #[cold]

@@ -91,6 +91,7 @@ impl World<'_> {
             })),
             Why::Crossing(barrier) => MissingOrder::Crossing(barrier),
             Why::Protocol(name) => MissingOrder::Protocol(name),
+            Why::Copy => MissingOrder::Copy,
             Why::Everything { same_block } => MissingOrder::Everything { same_block },
         };
         Race {

@@ -3,7 +3,7 @@
 use crate::support::{config, download, leaves, upload};
 use cuda_std::memory::{Global, Shared};
 use cuda_std::{bulk, mbarrier, shared_array, thread, time, warp};
-use simt::{Fault, LaunchConfig, Memory, Policy, Schedule};
+use simt::{Fault, LaunchConfig, Memory, MissingOrder, Policy, Schedule};
 
 const STAGES: usize = 3;
 const TILE: usize = 64;
@@ -254,6 +254,105 @@ fn a_store_that_is_overwritten_before_it_is_read_is_found() {
     assert!(matches!(fault, Fault::Race(_)), "{fault}");
 }
 
+/// The race that ends `body`, of whose accesses one is a bulk copy's.
+#[track_caller]
+fn race_with_a_copy(body: impl Fn(Global<u32>, Global<u32>)) {
+    let fault = fault(true, body);
+    let Fault::Race(race) = &fault else {
+        panic!("{fault}")
+    };
+    assert_eq!(race.missing, MissingOrder::Copy, "{fault}");
+}
+
+#[test]
+fn a_load_over_what_a_store_still_reads_is_a_race_within_one_thread() {
+    for waits in [true, false] {
+        let reuse = |from, to| {
+            store_results(to);
+            mbarrier_of_one_thread();
+            if thread::is_first_in_block() {
+                if waits {
+                    bulk::wait_read::<0>();
+                }
+                mbarrier::arrive_expect(full(), 0, 4 * TILE as u32);
+                bulk::load(results(), from, full(), 0);
+                bulk::wait_read::<0>();
+            }
+        };
+        match waits {
+            true => _ = launch(true, reuse).expect("the store has read"),
+            false => race_with_a_copy(reuse),
+        }
+    }
+}
+
+/// Makes the barriers of the ring, after whatever came before.
+fn mbarrier_of_one_thread() {
+    thread::sync_threads();
+    init(1);
+}
+
+#[test]
+fn a_thread_races_with_its_own_store_until_it_waits() {
+    race_with_a_copy(|_, to| {
+        store_results(to);
+        if thread::is_first_in_block() {
+            results().write(5, 77);
+            bulk::wait_read::<0>();
+        }
+    });
+    race_with_a_copy(|_, to| {
+        store_results(to);
+        if thread::is_first_in_block() {
+            to.write(5, 77);
+            bulk::wait_read::<0>();
+            bulk::wait_stored();
+        }
+    });
+}
+
+#[test]
+fn a_load_is_not_there_for_the_thread_that_asked_for_it_before_its_wait() {
+    for waits in [true, false] {
+        let read = |from, _| {
+            init(1);
+            if thread::is_first_in_block() {
+                fill(0, from);
+                if waits {
+                    mbarrier::wait(full(), 0, 0);
+                }
+                stage(0).read(3);
+            }
+        };
+        match waits {
+            true => _ = launch(true, read).expect("the load is there"),
+            false => race_with_a_copy(read),
+        }
+    }
+}
+
+#[test]
+fn a_load_tells_of_its_own_bytes_alone() {
+    // What the thread wrote after its arrival is told by nobody.
+    let fault = fault(true, |from, _| {
+        init(1);
+        match thread::index_in_block() {
+            0 => {
+                mbarrier::arrive_expect(full(), 0, 4 * TILE as u32);
+                results().write(0, 1);
+                bulk::load(stage(0), from, full(), 0);
+            }
+            32 => {
+                mbarrier::wait(full(), 0, 0);
+                stage(0).read(0);
+                results().read(0);
+            }
+            _ => {}
+        }
+    });
+    assert!(matches!(fault, Fault::Race(_)), "{fault}");
+}
+
 #[test]
 fn waiting_for_all_but_the_last_stores_frees_the_first_ones() {
     let stored = leaves(&config(1, 1), &[0u32; 3 * TILE], |to| {
@@ -278,18 +377,21 @@ fn waiting_for_all_but_the_last_stores_frees_the_first_ones() {
 
 #[test]
 fn a_store_is_seen_after_its_end_and_not_before() {
-    launch(true, |_, to| {
-        store_results(to);
-        if thread::is_first_in_block() {
-            bulk::wait_read::<0>();
-            assert_eq!(to.read(9), 0);
-            bulk::wait_stored();
-            assert_eq!(to.read(9), 9);
-        }
-        thread::sync_threads();
-        assert_eq!(to.read(10), 10);
-    })
-    .expect("no fault");
+    for races in [true, false] {
+        launch(races, |_, to| {
+            store_results(to);
+            if thread::is_first_in_block() {
+                bulk::wait_read::<0>();
+                // Which is a race, if it is looked for.
+                assert!(races || to.read(9) == 0);
+                bulk::wait_stored();
+                assert_eq!(to.read(9), 9);
+            }
+            thread::sync_threads();
+            assert_eq!(to.read(10), 10);
+        })
+        .expect("no fault");
+    }
     let fault = fault(true, |_, to| {
         store_results(to);
         if thread::is_first_in_block() {

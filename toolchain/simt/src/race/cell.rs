@@ -61,7 +61,7 @@ impl Event {
 
     /// Whether both are strong, include each other, and overlap completely, if at all (PTX ISA,
     /// "Morally Strong Operations").
-    pub(super) fn morally_strong(&self, other: &Self, shape: Shape) -> bool {
+    pub(super) fn morally_strong(&self, other: &Self, shape: &Shape) -> bool {
         let (Some(mine), Some(theirs)) = (self.access.reach(), other.access.reach()) else {
             return false;
         };
@@ -108,7 +108,7 @@ pub(super) struct Cell {
 impl Cell {
     /// The access before `new`, by a thread that has come to `now`, that races with it (PTX ISA,
     /// "Data-Races").
-    pub(super) fn race(&self, new: &Event, now: &Stamp, shape: Shape) -> Option<Event> {
+    pub(super) fn race(&self, new: &Event, now: &Stamp, shape: &Shape) -> Option<Event> {
         let races = |old: &Event| {
             old.mask & new.mask != 0
                 && (old.access.writes() || new.access.writes())

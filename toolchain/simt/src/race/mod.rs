@@ -9,6 +9,7 @@
 
 mod cell;
 mod clock;
+mod copies;
 mod links;
 mod protocols;
 mod reach;
@@ -49,6 +50,8 @@ struct State {
     shadow: Shadow,
     clusters: HashMap<u32, Cluster>,
     protocols: Protocols,
+    /// The numbers that each thread's bulk copies go by: places among the threads.
+    copies: HashMap<u32, Vec<u32>>,
 }
 
 /// An access: what it does, and where in the source.
@@ -99,6 +102,7 @@ pub(crate) enum Why {
     },
     Crossing(&'static str),
     Protocol(&'static str),
+    Copy,
     Everything {
         same_block: bool,
     },
@@ -110,6 +114,8 @@ impl Races {
         let shape = Shape {
             block_threads: block_threads as u32,
             cluster_blocks,
+            threads: threads as u32,
+            copies: Vec::new(),
         };
         Self {
             state: RefCell::new(State {
@@ -118,6 +124,7 @@ impl Races {
                 shadow: Shadow::default(),
                 clusters: HashMap::new(),
                 protocols: Protocols::default(),
+                copies: HashMap::new(),
             }),
         }
     }
@@ -136,7 +143,7 @@ impl Races {
         for (cell, mask) in span.cells() {
             let new = new.of_cell(mask);
             let cell = state.shadow.cell(span.region, cell);
-            if let Some(old) = cell.race(&new, now, state.shape) {
+            if let Some(old) = cell.race(&new, now, &state.shape) {
                 return Err(Box::new(state.explain(&old, &new)));
             }
             cell.record(new, observed, now);
@@ -205,7 +212,7 @@ impl State {
             _ => self.missing_order(old, new),
         };
         Found {
-            earlier: Party::of(old),
+            earlier: self.party(old),
             why,
         }
     }
@@ -216,14 +223,20 @@ impl State {
         let [old_block, new_block] =
             [old, new].map(|event| self.shape.group(Level::Block, event.thread));
         let same_block = old_block == new_block;
+        if [old, new]
+            .iter()
+            .any(|event| self.shape.is_copy(event.thread))
+        {
+            return Why::Copy;
+        }
         let barrier = match same_block {
             true => None,
             false => self.protocols.barrier_of(old_block, new_block),
         };
         if let Some(seen) = self.link_between(old, new, Links::own) {
             return Why::Link {
-                write: Party::of(&seen.head.write),
-                read: Party::of(&seen.read),
+                write: self.party(&seen.head.write),
+                read: self.party(&seen.read),
                 release: seen.release,
                 acquire: seen.acquire,
                 barrier,
@@ -251,12 +264,10 @@ impl State {
             .filter(|seen| seen.would_order(old, now))
             .min_by_key(|seen| seen.rank())
     }
-}
 
-impl Party {
-    fn of(event: &Event) -> Self {
-        Self {
-            thread: event.thread,
+    fn party(&self, event: &Event) -> Party {
+        Party {
+            thread: self.shape.owner(event.thread),
             access: event.access,
             bytes: event.bytes.into(),
             place: event.place,

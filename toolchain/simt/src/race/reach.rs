@@ -25,17 +25,34 @@ impl Level {
 }
 
 /// How threads, by their numbers in the grid, make blocks and clusters.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(super) struct Shape {
     pub(super) block_threads: u32,
     pub(super) cluster_blocks: u32,
+    /// Threads of the grid. Further numbers are those of bulk copies.
+    pub(super) threads: u32,
+    /// Whose the copies are.
+    pub(super) copies: Vec<u32>,
 }
 
 impl Shape {
+    /// Whether this number is that of a bulk copy.
+    pub(super) fn is_copy(&self, thread: u32) -> bool {
+        thread >= self.threads
+    }
+
+    /// The thread that a number stands for: itself, or the one that asked for the copy.
+    pub(super) fn owner(&self, thread: u32) -> u32 {
+        match thread.checked_sub(self.threads) {
+            None => thread,
+            Some(copy) => self.copies[copy as usize],
+        }
+    }
+
     /// The number of the group of a level that a thread is in.
-    pub(super) fn group(self, level: Level, thread: u32) -> u32 {
+    pub(super) fn group(&self, level: Level, thread: u32) -> u32 {
         match level {
-            Level::Block => thread / self.block_threads,
+            Level::Block => self.owner(thread) / self.block_threads,
             Level::Cluster => self.group(Level::Block, thread) / self.cluster_blocks,
             Level::Device => 0,
         }
@@ -43,7 +60,7 @@ impl Shape {
 
     /// The nearest level that two threads share: a scope includes the other thread if it is as far
     /// or further.
-    pub(super) fn between(self, a: u32, b: u32) -> Level {
+    pub(super) fn between(&self, a: u32, b: u32) -> Level {
         let shared = |level: &Level| self.group(*level, a) == self.group(*level, b);
         Level::ALL.into_iter().find(shared).unwrap_or(Level::Device)
     }

@@ -44,6 +44,8 @@ pub enum MissingOrder {
     Crossing(&'static str),
     /// The later thread has heard of the earlier one by this protocol, which orders no other memory.
     Protocol(&'static str),
+    /// One of the two is that of a bulk copy, which the other one neither precedes nor waits for.
+    Copy,
     /// No such read is known.
     Everything {
         /// Whether both are of one block.
@@ -143,6 +145,11 @@ impl fmt::Display for MissingOrder {
                 "nothing orders them: {name}, by which the later thread has heard of the earlier one, \
                  orders no other memory: cross a barrier of the grid between them, or release and \
                  acquire at device scope"
+            ),
+            Self::Copy => f.write_str(
+                "nothing orders them: a bulk copy goes on beside its thread, from where it is asked \
+                 for to where its end is waited for, and the other access must come before the one or \
+                 after the other",
             ),
             Self::Everything { same_block: true } => f.write_str(
                 "nothing orders them: a barrier of the block or the warp must stand between them",

@@ -29,7 +29,7 @@ impl State {
         let Some(value) = cell.values.iter().find(here) else {
             return 0;
         };
-        if !value.write.morally_strong(new, self.shape) {
+        if !value.write.morally_strong(new, &self.shape) {
             return 0;
         }
         let new_to = |now: &Stamp, head: &Head| !now.knows(head.stamp.thread, head.stamp.epoch);
@@ -104,13 +104,13 @@ impl State {
             })
             .collect();
         let releases = new.access.order.releases();
-        let own = releases.then(|| head(writer.now.pass_on(), Some(reach)));
+        let own = releases.then(|| head(writer.pass_on(), Some(reach)));
         let at = values.iter().position(here).unwrap_or_else(|| {
             values.push(Value::of(new));
             values.len() - 1
         });
         let value = &mut values[at];
-        let continues = new.access.reads() && value.write.morally_strong(&new, self.shape);
+        let continues = new.access.reads() && value.write.morally_strong(&new, &self.shape);
         if !continues {
             value.restart();
         }

@@ -19,6 +19,10 @@ pub(super) struct Thread {
     /// What it has read without acquiring it: of each location, by how far an acquire has to reach
     /// (PTX ISA, "Release and Acquire Patterns": a strong read, then an acquire or a fence).
     pending: HashMap<Location, [Clock; 3]>,
+    /// Whether it is a bulk copy that has not ended.
+    pub(super) is_copying: bool,
+    /// Whether it passes on only what it did itself, and not what it has heard of: so do bulk copies.
+    is_copy: bool,
     /// The writes that it saw without coming to know what was before them.
     pub(super) links: Links,
 }
@@ -38,7 +42,29 @@ impl Thread {
             now: Stamp::first(number),
             fences: [None, None, None],
             pending: HashMap::new(),
+            is_copying: false,
+            is_copy: false,
             links: Links::default(),
+        }
+    }
+
+    /// A bulk copy.
+    pub(super) fn of_copy(number: u32) -> Self {
+        Self {
+            is_copy: true,
+            ..Self::new(number)
+        }
+    }
+
+    /// What it passes on at this moment; it is in its next epoch.
+    pub(super) fn pass_on(&mut self) -> Stamp {
+        let stamp = self.now.pass_on();
+        match self.is_copy {
+            true => Stamp {
+                clock: Clock::default(),
+                ..stamp
+            },
+            false => stamp,
         }
     }
 
