@@ -136,13 +136,21 @@ unsafe impl Reducible for Variance {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // On a GPU: `Device::cuda(0, &[PtxImage { compute, text }])` with the image of that crate.
-    let device = Device::new(Emulator::new(EmulatorConfig::default()));
+    // On a GPU: `Device::cuda(0, &[PtxImage { compute, text }])` with the image of that crate. On the
+    // emulator under several schedules, with a look for data races.
+    for seed in 0..8 {
+        let device = Device::new(Emulator::new(EmulatorConfig::checking(seed)));
+        mean_and_variance(&device)?;
+    }
+    Ok(())
+}
+
+fn mean_and_variance(device: &Device) -> Result<(), Box<dyn std::error::Error>> {
     let host: Vec<f32> = (0..10_000u16).map(|i| 1e4 + f32::from(i % 100)).collect();
     let op = Variance { shift: 1e4 };
 
     let input = device.upload(&host)?;
-    let (mean, variance) = Reducer::with(op, &device)?.reduce(&input)?;
+    let (mean, variance) = Reducer::with(op, device)?.reduce(&input)?;
     println!("{} elements: mean {mean}, variance {variance}", host.len());
 
     // 0 to 99, a hundred times: (100² − 1) / 12.

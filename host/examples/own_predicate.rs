@@ -73,8 +73,16 @@ unsafe impl Selectable for Thinned {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // On a GPU: `Device::cuda(0, &[PtxImage { compute, text }])` with the image of that crate.
-    let device = Device::new(Emulator::new(EmulatorConfig::default()));
+    // On a GPU: `Device::cuda(0, &[PtxImage { compute, text }])` with the image of that crate. On the
+    // emulator under several schedules, with a look for data races.
+    for seed in 0..8 {
+        let device = Device::new(Emulator::new(EmulatorConfig::checking(seed)));
+        thin_out(&device)?;
+    }
+    Ok(())
+}
+
+fn thin_out(device: &Device) -> Result<(), Box<dyn std::error::Error>> {
     let host: Vec<f32> = (0..10_000u16).map(|i| f32::from(i % 1000)).collect();
     let by = Thinned {
         bound: 500.0,

@@ -25,10 +25,13 @@
 //! use gridsync_kernels::op::Sum;
 //!
 //! // On a GPU: Device::cuda(0, &gridsync::device::KERNELS)?
-//! let device = Device::new(Emulator::new(EmulatorConfig::default()));
-//! let input = device.upload(&[1.5f32, 2.5, 3.0])?;
-//! let mut sum = Reducer::<Sum<f32>>::new(&device)?;
-//! assert_eq!(sum.reduce(&input)?, 7.0);
+//! // On the emulator under a few schedules, with a look for data races:
+//! for seed in 0..4 {
+//!     let device = Device::new(Emulator::new(EmulatorConfig::checking(seed)));
+//!     let input = device.upload(&[1.5f32, 2.5, 3.0])?;
+//!     let mut sum = Reducer::<Sum<f32>>::new(&device)?;
+//!     assert_eq!(sum.reduce(&input)?, 7.0);
+//! }
 //! # Ok::<(), gridsync::device::DeviceError>(())
 //! ```
 

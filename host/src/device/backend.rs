@@ -1,6 +1,7 @@
 //! What a device can do, whatever it is made of.
 
 use super::{DeviceError, Geometry};
+use simt::Stats;
 use std::{ffi::c_void, sync::Arc};
 
 /// A machine that runs grids: allocates, copies, launches, times.
@@ -14,6 +15,11 @@ use std::{ffi::c_void, sync::Arc};
 pub trait Backend: Send + Sync {
     /// What the device is and how much it has.
     fn properties(&self) -> &Properties;
+
+    /// What an emulator has done in all launches so far that ended well; none on a GPU.
+    fn emulated(&self) -> Option<Stats> {
+        None
+    }
 
     /// Bytes of device memory that nobody has allocated.
     ///

@@ -7,7 +7,7 @@ use super::{
 };
 use graph::{Recorded, Step};
 use libcuda::CUDA_ERROR_INVALID_CLUSTER_SIZE;
-use simt::{Fault, LaunchConfig, Memory, MemoryError, Policy, Schedule};
+use simt::{Fault, LaunchConfig, Memory, MemoryError, Policy, Schedule, Stats};
 use std::{
     ffi::c_void,
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
@@ -18,7 +18,9 @@ use std::{
 /// "Thread Block Clusters").
 const MAX_CLUSTER_BLOCKS: u32 = 8;
 
-/// What is emulated, and how its threads take turns.
+/// What is emulated, how its threads take turns, and what is looked for.
+///
+/// Fields may be added: fill up with `..EmulatorConfig::default()`.
 #[derive(Clone, Copy, Debug)]
 pub struct EmulatorConfig {
     /// Streaming multiprocessors.
@@ -32,19 +34,53 @@ pub struct EmulatorConfig {
     /// Whether to look for data races; the first one is its launch's error. A launch of more than
     /// 2^14 threads is then refused, and an access takes about twice as long.
     pub races: bool,
+    /// Bytes of the stack of each thread. What is not used is not taken from the host, only its
+    /// addresses.
+    pub stack_bytes: usize,
+    /// Warp steps after which a launch is given up; where accesses are no steps, as under
+    /// [`Policy::Coarse`], they count too.
+    pub step_limit: u64,
+    /// Rounds of pure spinning without a change of memory after which a launch is deadlocked. With
+    /// fewer than about 40 the clock may not come to a timeout of the kernel's own.
+    pub patience: u32,
+}
+
+impl EmulatorConfig {
+    /// What finds most errors: data races are looked for, under the schedule drawn from this seed.
+    ///
+    /// A schedule shows some errors and hides others, so run a kernel under several seeds; eight find
+    /// most. A launch may have 2^14 threads.
+    #[must_use]
+    pub fn checking(seed: u64) -> Self {
+        Self {
+            schedule: Schedule::from_seed(seed),
+            races: true,
+            ..Self::default()
+        }
+    }
 }
 
 impl Default for EmulatorConfig {
     /// A small GPU: 8 multiprocessors, 48 KiB of shared memory a block and 4 GiB, of which only what
-    /// is used is taken from the host. The schedule is the fast one, which changes threads at synchronisation only, and races
-    /// are not looked for.
+    /// is used is taken from the host. The schedule is the fast one, which changes threads at
+    /// synchronisation only, and races are not looked for: for large inputs. Small ones are better run
+    /// by [`checking`](Self::checking).
     fn default() -> Self {
+        let LaunchConfig {
+            stack_bytes,
+            step_limit,
+            patience,
+            ..
+        } = LaunchConfig::new("", 1, 1);
         Self {
             multiprocessors: 8,
             memory_bytes: 4 << 30,
             shared_per_block: 48 << 10,
             schedule: Schedule::new(Policy::Coarse),
             races: false,
+            stack_bytes,
+            step_limit,
+            patience,
         }
     }
 }
@@ -63,6 +99,8 @@ pub struct Emulator {
     config: EmulatorConfig,
     properties: Properties,
     memory: Mutex<Memory>,
+    /// What all launches have done so far.
+    stats: Mutex<Stats>,
     gate: Gate<Recorded>,
     /// The fault that lost it.
     fault: OnceLock<Box<Fault>>,
@@ -76,6 +114,7 @@ impl Emulator {
             config,
             properties: properties(&config),
             memory: Mutex::new(Memory::new(config.memory_bytes)),
+            stats: Mutex::default(),
             gate: Gate::default(),
             fault: OnceLock::new(),
         }
@@ -108,15 +147,15 @@ impl Emulator {
     ) -> Result<(), DeviceError> {
         // SAFETY: the caller vouches for the arguments and for the kernel's contract.
         let body = || unsafe { body(args) };
-        simt::launch(&mut self.memory(), config, &body)
-            .map(|_stats| ())
-            .map_err(|fault| {
-                let fault = Box::new(fault);
-                if fault.had_started() {
-                    self.fault.get_or_init(|| fault.clone());
-                }
-                DeviceError::Fault(fault)
-            })
+        let stats = simt::launch(&mut self.memory(), config, &body).map_err(|fault| {
+            let fault = Box::new(fault);
+            if fault.had_started() {
+                self.fault.get_or_init(|| fault.clone());
+            }
+            DeviceError::Fault(fault)
+        })?;
+        *lock(&self.stats) += stats;
+        Ok(())
     }
 
     /// Blocks of `threads` threads and `shared` bytes that one multiprocessor holds.
@@ -160,6 +199,10 @@ fn properties(config: &EmulatorConfig) -> Properties {
 impl Backend for Emulator {
     fn properties(&self) -> &Properties {
         &self.properties
+    }
+
+    fn emulated(&self) -> Option<Stats> {
+        Some(*lock(&self.stats))
     }
 
     fn free_memory(&self) -> Result<usize, DeviceError> {
@@ -236,11 +279,14 @@ impl Backend for Emulator {
         let mut config = LaunchConfig::new(kernel.name, dim(geometry.grid), dim(geometry.block));
         config.cluster = geometry.cluster;
         config.dynamic_shared = geometry.dynamic_shared as usize;
-        config.shared_limit = self.properties.shared_per_block_optin as usize;
+        config.shared_per_block = self.properties.shared_per_block_optin as usize;
         config.cooperative = geometry.cooperative;
         config.max_resident_blocks = Some(resident);
         config.schedule = self.config.schedule;
         config.races = self.config.races;
+        config.stack_bytes = self.config.stack_bytes;
+        config.step_limit = self.config.step_limit;
+        config.patience = self.config.patience;
         let entered = self.gate.recordable("a launch")?;
         self.expect_alive("a launch")?;
         if let Some(recorded) = entered.recorded() {
@@ -348,6 +394,7 @@ mod tests {
     use super::*;
     use crate::device::Device;
     use cuda_std::{cluster, prelude::*};
+    use simt::Fault;
 
     /// Counts the blocks of each cluster, and gives every block the count as it is when all of its
     /// cluster have arrived.
@@ -393,5 +440,100 @@ mod tests {
             ),
             "{wide}"
         );
+    }
+
+    /// Waits a second for what does not come, and meets the block.
+    #[kernel]
+    unsafe fn wait_in_vain(seen: Global<u32>) {
+        if !spin::until_timeout(1_000_000_000, || false) {
+            seen.fetch_add(0, 1, Ordering::Relaxed, Scope::Device);
+        }
+        thread::sync_threads();
+    }
+
+    /// Takes a frame of 8 KiB or more.
+    #[kernel]
+    unsafe fn take_a_frame(seen: Global<u32>) {
+        let frame = core::hint::black_box([1u32; 2 << 10]);
+        thread::sync_threads();
+        seen.fetch_add(0, frame[7], Ordering::Relaxed, Scope::Device);
+    }
+
+    /// Launches a kernel in two blocks of 32 threads, and gives the device.
+    fn launched<K>(config: EmulatorConfig) -> Result<Device, DeviceError>
+    where
+        K: cuda_std::launch::Kernel<Args = (Global<u32>,)>,
+    {
+        let device = Device::new(Emulator::new(config));
+        let seen = device.zeroed::<u32>(1)?;
+        // SAFETY: a word for all threads, alive until the download.
+        unsafe { device.launch::<K>(&Geometry::new(2, 32), (seen.view(),)) }?;
+        assert_eq!(seen.download()?, [64]);
+        Ok(device)
+    }
+
+    fn fault(launched: Result<Device, DeviceError>) -> Fault {
+        match launched.expect_err("the launch should fail") {
+            DeviceError::Fault(fault) => *fault,
+            error => panic!("{error}"),
+        }
+    }
+
+    #[test]
+    fn limits_of_the_configuration_hold_for_its_launches() {
+        let config = EmulatorConfig::default();
+        assert!(launched::<wait_in_vain>(config).is_ok());
+        assert!(launched::<take_a_frame>(config).is_ok());
+        let step_limit = 3;
+        let stopped = fault(launched::<wait_in_vain>(EmulatorConfig {
+            step_limit,
+            ..config
+        }));
+        assert!(
+            matches!(stopped, Fault::StepLimit { limit: 3, .. }),
+            "{stopped}"
+        );
+        let stopped = fault(launched::<wait_in_vain>(EmulatorConfig {
+            patience: 2,
+            ..config
+        }));
+        assert!(matches!(stopped, Fault::Deadlock(_)), "{stopped}");
+        let stopped = fault(launched::<take_a_frame>(EmulatorConfig {
+            stack_bytes: 32 << 10,
+            ..config
+        }));
+        assert!(matches!(stopped, Fault::StackOverflow { .. }), "{stopped}");
+        assert!(
+            stopped.to_string().contains("raise stack_bytes"),
+            "{stopped}"
+        );
+    }
+
+    #[test]
+    fn what_launches_did_can_be_asked_for() {
+        let device = launched::<wait_in_vain>(EmulatorConfig::default()).expect("it ends");
+        let one = device.emulated().expect("this is an emulator");
+        assert_eq!((one.launches, one.blocks, one.threads), (1, 2, 64));
+        assert_eq!((one.barriers, one.accesses), (2, 64));
+        assert!(one.steps > 0 && one.spins > 0);
+        let seen = device.zeroed::<u32>(1).expect("a word");
+        // SAFETY: as above.
+        let again = unsafe { device.launch::<take_a_frame>(&Geometry::new(1, 32), (seen.view(),)) };
+        again.expect("it ends");
+        let both = device.emulated().expect("this is an emulator");
+        assert_eq!((both.launches, both.threads), (2, 96));
+        assert_eq!(both.accesses - one.accesses, 32);
+    }
+
+    #[test]
+    fn the_configuration_that_checks_looks_for_races_under_different_schedules() {
+        let drawn: Vec<_> = (0..8).map(EmulatorConfig::checking).collect();
+        assert!(drawn.iter().all(|config| config.races));
+        for (at, config) in drawn.iter().enumerate() {
+            let is_new = drawn[..at]
+                .iter()
+                .all(|other| other.schedule != config.schedule);
+            assert!(is_new, "seed {at}");
+        }
     }
 }

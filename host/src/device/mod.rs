@@ -22,7 +22,7 @@ pub use error::DeviceError;
 pub use geometry::{Dim3, Geometry};
 pub use graph::Graph;
 pub use images::KERNELS;
-pub use simt::{Lanes, Policy, Schedule};
+pub use simt::{Lanes, Policy, Schedule, Stats};
 
 use bytemuck::Pod;
 use std::{fmt, sync::Arc};
@@ -66,6 +66,16 @@ impl Device {
     #[must_use]
     pub fn properties(&self) -> &Properties {
         self.0.properties()
+    }
+
+    /// What the emulator has done in all launches so far that ended well: threads, steps, accesses,
+    /// barriers. None on a GPU.
+    ///
+    /// The difference of two is what the launches in between did. The numbers depend on the schedule,
+    /// and say nothing about the time that a GPU would take.
+    #[must_use]
+    pub fn emulated(&self) -> Option<Stats> {
+        self.0.emulated()
     }
 
     /// Bytes of its memory that nobody has allocated, in this process or another.

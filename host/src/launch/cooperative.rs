@@ -140,7 +140,7 @@ fn plan<K: Kernel>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::device::{Emulator, EmulatorConfig, Policy, Schedule};
+    use crate::device::{Emulator, EmulatorConfig};
     use gridsync_kernels::entry::barrier::barrier_only;
 
     /// An emulated GPU that holds two blocks of 512 threads on each multiprocessor.
@@ -148,9 +148,7 @@ mod tests {
         Device::new(Emulator::new(EmulatorConfig {
             multiprocessors,
             memory_bytes: 1 << 20,
-            shared_per_block: 48 << 10,
-            schedule: Schedule::new(Policy::Coarse),
-            races: false,
+            ..EmulatorConfig::default()
         }))
     }
 

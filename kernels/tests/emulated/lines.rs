@@ -48,7 +48,7 @@ fn walk(name: &str, on: On, kernel: impl Fn(Zeros)) {
         let mut config = LaunchConfig {
             schedule: Schedule::seeded(policy, seed),
             dynamic_shared: on.dynamic_shared,
-            shared_limit: 228 << 10,
+            shared_per_block: 228 << 10,
             ..LaunchConfig::new(name, on.grid, on.block)
         };
         let steps = match launch(&config, &kernel) {

@@ -375,7 +375,7 @@ impl<'a> Here<'a> {
         align: usize,
         spot: Spot,
     ) -> *mut u8 {
-        let limit = self.world.shared_limit;
+        let limit = self.world.shared_per_block;
         // The borrow ends before a fault unwinds through destructors that may borrow again.
         let found = self.shared.borrow_mut().variable(name, bytes, align, limit);
         found.unwrap_or_else(|error| {

@@ -1,6 +1,7 @@
 //! What a launch takes and gives.
 
 use core::cell::Cell;
+use core::ops::AddAssign;
 use core::panic::Location;
 use std::sync::Arc;
 
@@ -18,6 +19,15 @@ use crate::world::{Counters, World};
 /// Most threads of a block (CUDA C++ Programming Guide, "Compute Capabilities").
 const MAX_BLOCK_THREADS: u64 = 1024;
 
+/// The stack of a thread, unless a launch says otherwise.
+// Without optimisation the reductions, scans and selections of gridsync take up to 96 KiB (rustc 1.95,
+// x86-64, 2026-11-22), and a kernel around them takes more.
+const STACK_BYTES: usize = if cfg!(debug_assertions) {
+    256 << 10
+} else {
+    64 << 10
+};
+
 /// A launch: geometry, resources, schedule, and how long to wait for a change.
 #[derive(Clone, Copy, Debug)]
 pub struct LaunchConfig<'a> {
@@ -34,7 +44,7 @@ pub struct LaunchConfig<'a> {
     pub dynamic_shared: usize,
     /// Static and dynamic shared memory that a block may have together, in bytes. Default: 48 KiB,
     /// what every CUDA device gives without an opt-in.
-    pub shared_limit: usize,
+    pub shared_per_block: usize,
     /// Refuse the launch unless all blocks can be resident at once, as
     /// `cuLaunchCooperativeKernel` does.
     pub cooperative: bool,
@@ -45,8 +55,8 @@ pub struct LaunchConfig<'a> {
     /// Who runs when.
     pub schedule: Schedule,
     /// Stack of each thread in bytes, of which 24 KiB are kept to find an overflow and to
-    /// unwind. Default: 64 KiB; at least 32 KiB are given, and more where a page of memory has
-    /// more than 4 KiB.
+    /// unwind. Default: 64 KiB, and 256 KiB in builds with debug assertions, as they are made without
+    /// optimisation. At least 32 KiB are given, and more where a page of memory has more than 4 KiB.
     pub stack_bytes: usize,
     /// Rounds of pure spinning without a change of memory after which the launch is deadlocked.
     /// Default: 64. With fewer than about 40 the clock's leaps may not reach a timeout of the
@@ -72,11 +82,11 @@ impl<'a> LaunchConfig<'a> {
             block: block.into(),
             cluster: None,
             dynamic_shared: 0,
-            shared_limit: 48 << 10,
+            shared_per_block: 48 << 10,
             cooperative: false,
             max_resident_blocks: None,
             schedule: Schedule::default(),
-            stack_bytes: 64 << 10,
+            stack_bytes: STACK_BYTES,
             patience: 64,
             step_limit: 1 << 34,
             count: false,
@@ -93,7 +103,7 @@ impl<'a> LaunchConfig<'a> {
         let Self {
             grid,
             block,
-            shared_limit: limit,
+            shared_per_block: limit,
             ..
         } = *self;
         let kernel = || Arc::from(self.kernel);
@@ -157,9 +167,11 @@ impl<'a> LaunchConfig<'a> {
     }
 }
 
-/// What a finished launch did.
+/// What a finished launch did, or several.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
+    /// Launches that have finished.
+    pub launches: u64,
     /// Blocks run.
     pub blocks: u64,
     /// Threads run.
@@ -182,6 +194,26 @@ pub struct Stats {
     pub spins: u64,
     /// What warps did in shared memory, if [`LaunchConfig::count`] asked for it.
     pub counts: Option<Counts>,
+}
+
+impl AddAssign for Stats {
+    /// What both did. Of counts only those of the launch added last are kept.
+    fn add_assign(&mut self, more: Self) {
+        *self = Self {
+            launches: self.launches + more.launches,
+            blocks: self.blocks + more.blocks,
+            threads: self.threads + more.threads,
+            steps: self.steps + more.steps,
+            switches: self.switches + more.switches,
+            accesses: self.accesses + more.accesses,
+            fences: self.fences + more.fences,
+            barriers: self.barriers + more.barriers,
+            cluster_barriers: self.cluster_barriers + more.cluster_barriers,
+            collectives: self.collectives + more.collectives,
+            spins: self.spins + more.spins,
+            counts: more.counts.or(self.counts),
+        };
+    }
 }
 
 /// Runs `body` once for each thread of the grid, on this OS thread, and returns when all have
@@ -210,7 +242,7 @@ pub fn launch(
         grid: config.grid,
         block: config.block,
         cluster: config.cluster_blocks(),
-        shared_limit: config.shared_limit,
+        shared_per_block: config.shared_per_block,
         step_limit: config.step_limit,
         lockstep: config.count || config.schedule.policy != Policy::Coarse,
         counters: Counters::default(),

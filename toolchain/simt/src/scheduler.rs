@@ -97,6 +97,7 @@ pub(crate) fn run<'a>(
         ..
     } = scheduler.machine;
     Ok(Stats {
+        launches: 1,
         blocks,
         threads: blocks * threads,
         steps,

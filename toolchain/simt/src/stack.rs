@@ -25,7 +25,7 @@ const CANARY: usize = 8;
 /// Distance by which the tops of neighbouring stacks differ within a small page. Tops at one offset would
 /// all compete for the same few cache sets: 7 lines, a typical frame, spread them over all 64.
 const COLOUR: usize = 7 * 64;
-/// Bytes mapped at once: enough that 135 000 stacks take some hundred mappings.
+/// Bytes mapped at once: enough that 135 000 stacks take some hundreds of mappings.
 const CHUNK: usize = 64 << 20;
 /// `MADV_GUARD_INSTALL` of Linux 6.13, which older C libraries do not name.
 const MADV_GUARD_INSTALL: i32 = 102;

@@ -31,7 +31,7 @@ pub(crate) struct World<'a> {
     pub(crate) block: Dim3,
     /// Blocks of a cluster.
     pub(crate) cluster: u32,
-    pub(crate) shared_limit: usize,
+    pub(crate) shared_per_block: usize,
     pub(crate) step_limit: u64,
     /// Whether every access is a scheduling point.
     pub(crate) lockstep: bool,

@@ -3,6 +3,7 @@
 mod site;
 mod waiting;
 
+use core::fmt;
 use std::sync::Arc;
 
 use crate::access::Access;
@@ -13,7 +14,7 @@ pub use site::{Arrival, Site, Target};
 pub use waiting::{Deadlock, Missing, Waiting, WaitingFor};
 
 /// Why a launch did not finish. The message names kernel, block, thread and place.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Fault {
     /// An access that no single live allocation of its space holds.
@@ -56,7 +57,7 @@ pub enum Fault {
     },
     /// Static and dynamic shared memory together exceed the launch's limit.
     #[error(
-        "shared memory: {name} brings the block to {requested} bytes, the limit is {limit}: raise shared_limit or use less ({site})"
+        "shared memory: {name} brings the block to {requested} bytes, the limit is {limit}: raise shared_per_block or use less ({site})"
     )]
     SharedLimit {
         /// Who and where.
@@ -244,7 +245,9 @@ pub enum Fault {
         limit: u64,
     },
     /// Dynamic shared memory beyond the limit, before any thread runs.
-    #[error("kernel {kernel}: {requested} bytes of dynamic shared memory, the limit is {limit}")]
+    #[error(
+        "kernel {kernel}: {requested} bytes of dynamic shared memory, the limit is {limit}: raise shared_per_block or use less"
+    )]
     DynamicSharedLimit {
         /// The kernel.
         kernel: Arc<str>,
@@ -268,7 +271,7 @@ pub enum Fault {
     },
     /// A launch with too many threads to look for data races among them.
     #[error(
-        "kernel {kernel}: {threads} threads, but data races are looked for among {limit} at most: launch fewer, or leave races off"
+        "kernel {kernel}: {threads} threads, but data races are looked for among {limit} at most: launch fewer, or leave `races` off"
     )]
     TooLargeForRaces {
         /// The kernel.
@@ -286,7 +289,7 @@ pub enum Fault {
     },
     /// The operating system gave no memory for stacks.
     #[error(
-        "kernel {kernel}: no memory for stacks ({bytes} bytes more, errno {errno}): lower stack_bytes or max_resident_blocks"
+        "kernel {kernel}: no memory for stacks ({bytes} bytes more, errno {errno}): lower stack_bytes, or let fewer blocks be resident at once"
     )]
     StackMapping {
         /// The kernel.
@@ -296,6 +299,13 @@ pub enum Fault {
         /// What the system said.
         errno: i32,
     },
+}
+
+impl fmt::Debug for Fault {
+    /// The message: a `main` that returns an error shows it by this, and so does `expect`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")
+    }
 }
 
 impl Fault {

@@ -635,3 +635,14 @@ fn more_threads_than_a_clock_has_numbers_for_are_refused() {
     };
     assert_eq!((threads, limit), (17 * 1024, 16 * 1024));
 }
+
+#[test]
+fn a_fault_shows_its_message_where_errors_are_debugged() {
+    let mut memory = Memory::new(1 << 20);
+    let words = Words::zeros(&mut memory, 32);
+    let fault = launch(&mut memory, &config(1, 1, Policy::RoundRobin), &|| {
+        words.set(32, 1)
+    });
+    let fault = fault.expect_err("there are 32 words");
+    assert_eq!(format!("{fault:?}"), fault.to_string());
+}

@@ -89,7 +89,7 @@ fn too_much_shared_memory_is_a_fault() {
     let mut memory = Memory::new(1 << 20);
     let config = LaunchConfig {
         dynamic_shared: 1000,
-        shared_limit: 2000,
+        shared_per_block: 2000,
         ..config(1, 32, Policy::RoundRobin)
     };
     let line = line!() + 3;

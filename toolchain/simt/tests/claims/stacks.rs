@@ -66,7 +66,11 @@ fn dive(depth: usize) {
 fn a_deep_call_meets_the_stack_limit_and_a_larger_stack_cures_it() {
     let mut memory = Memory::new(1 << 20);
     let line = line!() - 10;
-    let fault = launch(&mut memory, &config(1, 8, Policy::RoundRobin), &|| dive(60))
+    let small = LaunchConfig {
+        stack_bytes: 64 << 10,
+        ..config(1, 8, Policy::RoundRobin)
+    };
+    let fault = launch(&mut memory, &small, &|| dive(60))
         .expect_err("60 frames of 1 KiB and more do not fit");
     assert!(
         matches!(fault, Fault::StackOverflow { bytes: 65_536, .. }),
@@ -81,15 +85,27 @@ fn a_deep_call_meets_the_stack_limit_and_a_larger_stack_cures_it() {
 }
 
 #[test]
+fn the_default_stack_holds_a_kernel_that_is_not_optimised() {
+    // The kernels of gridsync take up to 96 KiB then.
+    let depth = if cfg!(debug_assertions) { 96 } else { 24 };
+    let config = config(1, 8, Policy::RoundRobin);
+    launch(&mut Memory::new(0), &config, &|| dive(depth)).expect("a frame is 1 KiB and more");
+}
+
+#[test]
 fn an_overflow_between_calls_is_found_by_the_canary() {
     let mut memory = Memory::new(1 << 20);
-    let fault = launch(&mut memory, &config(1, 8, Policy::RoundRobin), &|| {
+    let config = LaunchConfig {
+        stack_bytes: 64 << 10,
+        ..config(1, 8, Policy::RoundRobin)
+    };
+    let fault = launch(&mut memory, &config, &|| {
         simt::spin();
         fill();
     })
     .expect_err("the frames reach the canary");
     assert!(matches!(fault, Fault::StackOverflow { .. }), "{fault}");
-    launch(&mut memory, &config(1, 8, Policy::RoundRobin), &simt::spin).expect("all is well again");
+    launch(&mut memory, &config, &simt::spin).expect("all is well again");
 }
 
 /// Writes one frame of 50 KiB, which is more than the 40 to 44 that a stack of 64 leaves to the thread,

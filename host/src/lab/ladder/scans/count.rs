@@ -102,7 +102,7 @@ fn of_the_library(design: Design, mut config: LaunchConfig<'_>) -> Result<Counte
         Design::Bulk => {
             config.block = BULK_THREADS.into();
             config.dynamic_shared = BULK_SHARED as usize;
-            config.shared_limit = 227 << 10;
+            config.shared_per_block = 227 << 10;
             // SAFETY: as above.
             one_tile(&config, tile, |v| unsafe {
                 scan_bulk_sum_u32::run((v.input, v.output, v.words, v.state, 1, form));
