@@ -79,7 +79,7 @@ impl Launch {
         let mut config = LaunchConfig::new(self.name, dim(shape.grid), dim(shape.block));
         config.cluster = shape.cluster;
         config.dynamic_shared = shape.shared as usize;
-        config.shared_limit = SHARED;
+        config.shared_per_block = SHARED;
         config.max_resident_blocks = Some(MULTIPROCESSORS * BLOCKS);
         config.schedule = Schedule::new(Policy::Coarse);
         // SAFETY: the arguments are copies of those that the launch was given; whoever launched vouches
