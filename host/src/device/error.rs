@@ -34,7 +34,7 @@ pub enum DeviceError {
     },
 
     /// The driver did not accept a kernel's PTX.
-    #[error("the driver rejected `{kernel}` of the compute_{image} kernels: {result}, {}\n{log}", meaning(.result))]
+    #[error("the driver rejected `{kernel}` of the compute_{image} kernels: {result}, {}{}", meaning(.result), after_a_line(.log))]
     Jit {
         /// The kernel.
         kernel: &'static str,
@@ -276,6 +276,14 @@ fn meaning(result: &CUresult) -> &'static str {
         .map_or("which this program does not know", |meaning| {
             meaning.trim_end_matches('.')
         })
+}
+
+/// A log as the end of a message, if anything was logged.
+fn after_a_line(log: &str) -> String {
+    match log.trim_end() {
+        "" => String::new(),
+        log => format!("\n{log}"),
+    }
 }
 
 impl DeviceError {
