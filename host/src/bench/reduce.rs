@@ -4,7 +4,7 @@ use super::throughput::{Bench, Element, Load, time_cold};
 use super::{Case, Ceiling, MeasureError, Measurement, PeerProgram, SIZES, Throughput};
 use crate::primitives::Reducer;
 use gridsync_kernels::entry::reduce::Reducible;
-use gridsync_kernels::op::{ArgMin, CompensatedSum, Compose, Max, Min, Sum};
+use gridsync_kernels::op::{ArgMin, CompensatedSum, Compose, Max, Min, Sum, WideSum};
 
 /// The suite.
 ///
@@ -25,6 +25,7 @@ pub const REDUCE: Throughput = Throughput {
         of::<Min<i32>>("tiles", "min", DEFAULT),
         of::<Max<i32>>("tiles", "max", DEFAULT),
         of::<Sum<u64>>("tiles", "sum", DEFAULT),
+        of::<WideSum<u64>>("in 128 bits", "sum", NONE),
         of::<Min<u64>>("tiles", "min", DEFAULT),
         of::<Max<u64>>("tiles", "max", DEFAULT),
         of::<Compose>("in order", "compose", NONE),
