@@ -1,4 +1,5 @@
-//! Floating-point operations that the device has an instruction for and that Rust would spell out.
+//! Minimum and maximum of numbers, for which the device has an instruction and Rust would spell it
+//! out. All other functions of numbers are in [`math`](crate::math).
 
 macro_rules! extremes {
     ($($(#[$doc:meta])* $name:ident: $ty:ty, $is_first:expr, $asm:literal, $class:ident;)*) => {$(

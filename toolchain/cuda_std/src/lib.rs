@@ -13,6 +13,7 @@
 //! * `bulk`: copies between device and shared memory beside the threads; since sm_90;
 //! * [`warp`]: shuffles, votes, matches and reductions of the 32 lanes of a warp;
 //! * [`memory`]: views of global and shared memory, atomics with scope and ordering;
+//! * [`math`]: functions of real numbers, exact, accurate and approximate;
 //! * [`spin`]: waiting for another thread;
 //! * [`protocol`]: what a library says of itself for the messages of the emulator;
 //! * [`time`]: clocks and sleep;
@@ -22,7 +23,12 @@
 #![cfg_attr(target_arch = "nvptx64", no_std)]
 #![cfg_attr(
     target_arch = "nvptx64",
-    feature(asm_experimental_arch, link_llvm_intrinsics, stdarch_nvptx),
+    feature(
+        asm_experimental_arch,
+        core_float_math,
+        link_llvm_intrinsics,
+        stdarch_nvptx
+    ),
     allow(internal_features)
 )]
 
@@ -37,6 +43,7 @@ pub mod dependent;
 mod dim;
 pub mod float;
 pub mod launch;
+pub mod math;
 #[cfg(any(compute_ge_90, not(target_arch = "nvptx64")))]
 pub mod mbarrier;
 pub mod memory;
@@ -61,6 +68,7 @@ extern crate self as cuda_std;
 
 /// What most kernels need.
 pub mod prelude {
+    pub use crate::math::{self, Float};
     pub use crate::memory::{CacheHint, Global, Ordering, Scalar, Scope, Shared};
     pub use crate::{device, kernel, shared_array, spin, thread, warp};
 }

@@ -1,5 +1,6 @@
 //! The expansion of `#[device]`.
 
+use crate::std_only;
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{Error, Expr, ExprClosure, ImplItemFn, Result, parse::Parser, visit::Visit};
@@ -7,12 +8,13 @@ use syn::{Error, Expr, ExprClosure, ImplItemFn, Result, parse::Parser, visit::Vi
 /// Expands one device function.
 pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStream> {
     let protocol = protocol(options)?;
-    let function: ImplItemFn = syn::parse2(item)
+    let mut function: ImplItemFn = syn::parse2(item)
         .map_err(|error| Error::new(error.span(), "a device function has a body"))?;
     if let Some(token) = &function.sig.constness {
         let message = "a `const fn` calls no device functions: it needs no `#[device]`";
         return Err(Error::new_spanned(token, message));
     }
+    std_only::prepare(&mut function.block)?;
     let ImplItemFn {
         attrs,
         vis,

@@ -1,5 +1,6 @@
 //! The expansion of `#[kernel]`.
 
+use crate::std_only;
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{Attribute, Error, FnArg, ItemFn, LitInt, Pat, Result, ReturnType, parse::Parser};
@@ -8,8 +9,9 @@ use syn::{Attribute, Error, FnArg, ItemFn, LitInt, Pat, Result, ReturnType, pars
 pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStream> {
     let options = Options::parse(options)?;
     let (cooperative, bounds) = (options.cooperative, options.bounds());
-    let function: ItemFn = syn::parse2(item)?;
+    let mut function: ItemFn = syn::parse2(item)?;
     check(&function)?;
+    std_only::prepare(&mut function.block)?;
     let (names, types) = parameters(&function)?;
 
     let ItemFn {

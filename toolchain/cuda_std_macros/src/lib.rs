@@ -2,6 +2,7 @@
 
 mod device;
 mod kernel;
+mod std_only;
 
 use proc_macro::TokenStream;
 
@@ -17,6 +18,10 @@ use proc_macro::TokenStream;
 ///   `cuda_std::launch::Kernel`: its name, its argument tuple and its body. A launch takes that
 ///   type, so that a launch with the wrong arguments does not compile, and the emulator runs the
 ///   very same body.
+///
+/// `x.sqrt()` and other methods of numbers that are rounded exactly work in the body on both sides.
+/// `x.exp()`, `x.sin()` and their like, which only `std` has, are refused on both sides: the functions
+/// of `cuda_std::math` take their place.
 ///
 /// Lint attributes and those of functions, such as `#[inline]`, hold for the body on both sides.
 ///
@@ -56,7 +61,7 @@ pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Makes a function part of a device library: one that kernels call.
 ///
-/// It is inlined into its callers. In the emulator a fault in it names the line that calls it, from
+/// It is inlined into its callers. For methods of numbers the rules of [`macro@kernel`] hold. In the emulator a fault in it names the line that calls it, from
 /// library function to library function up to the kernel: the function is `#[track_caller]` there and,
 /// if closures in it make calls too, keeps the line of its caller for them. On the device that costs
 /// nothing.

@@ -2,7 +2,7 @@
 
 mod atomic;
 
-use crate::probes::{self, Probes};
+use crate::probes::{self, ACCURATE, Probes};
 use crate::ptx::{bodies, effects, parameters};
 use cuda_builder::Arch;
 use std::collections::BTreeMap;
@@ -16,6 +16,7 @@ const ATOMIC: &str = include_str!("claims/atomic.txt");
 const SHARED: &str = include_str!("claims/shared.txt");
 const CLUSTER: &str = include_str!("claims/cluster.txt");
 const BULK: &str = include_str!("claims/bulk.txt");
+const MATH: &str = include_str!("claims/math.txt");
 const FLOW: &str = include_str!("claims/flow.txt");
 
 /// What each kernel must do.
@@ -104,6 +105,69 @@ fn barriers_stay_single_and_spins_keep_their_load() {
 }
 
 #[test]
+fn an_exact_or_approximate_function_is_the_instruction_it_names() {
+    check_text(MATH);
+}
+
+/// The bits of the emulator are those of the device only so: without `.rn`, ptxas may make one
+/// `fma` of a product and a sum, and an approximation has bits of its own.
+#[test]
+fn accurate_functions_round_all_arithmetic_to_nearest() {
+    for probes in probes::all() {
+        // Functions that kernels call stand outside of them, and are of `libm`.
+        let accurate = probes.ptx.split_inclusive("\n}\n").filter(|part| {
+            part.contains(&format!(".visible .entry {ACCURATE}")) || !part.contains(".entry")
+        });
+        let arithmetic = accurate.flat_map(str::lines).filter(|line| {
+            let opcode = line
+                .trim()
+                .split(char::is_whitespace)
+                .next()
+                .unwrap_or_default();
+            let mut parts = opcode.split('.');
+            let rounds = [
+                "add", "sub", "mul", "mad", "fma", "div", "rcp", "sqrt", "rsqrt", "ex2", "lg2",
+                "sin", "cos", "tanh",
+            ];
+            rounds.contains(&parts.next().unwrap_or_default())
+                && parts.any(|part| ["f32", "f64"].contains(&part))
+        });
+        let (rounded, other): (Vec<_>, Vec<_>) = arithmetic.partition(|line| line.contains(".rn."));
+        assert!(rounded.len() > 1000, "{} instructions", rounded.len());
+        assert_eq!(other, [""; 0], "on sm_{}", probes.arch);
+        let missing = probes
+            .ptx
+            .lines()
+            .find(|line| line.contains(".extern .func"));
+        assert_eq!(missing, None, "on sm_{}: nobody defines it", probes.arch);
+    }
+}
+
+#[test]
+fn the_usual_functions_of_f32_have_no_stack_frame_and_little_f64() {
+    for probes in probes::all() {
+        let bodies = bodies(&probes.ptx);
+        for function in ["exp", "exp2", "ln", "log2", "sin", "cos", "tan", "tanh"] {
+            let kernel = format!("{ACCURATE}{function}_f32");
+            let wide = bodies[kernel.as_str()]
+                .iter()
+                .filter(|line| line.contains(".f64"));
+            assert_eq!(wide.count(), 0, "{kernel} on sm_{}", probes.arch);
+            let (_, text) = probes
+                .ptx
+                .split_once(&format!(".entry {kernel}("))
+                .expect("a probe");
+            let text = text.split("\n}\n").next().unwrap_or_default();
+            assert!(
+                !text.contains(".local"),
+                "{kernel} on sm_{}:\n{text}",
+                probes.arch
+            );
+        }
+    }
+}
+
+#[test]
 fn a_cluster_is_told_by_special_registers_and_its_barrier_is_two_instructions() {
     check_text_since(Arch::Compute90, CLUSTER);
 }
@@ -126,8 +190,10 @@ fn read_modify_write_keeps_its_ordering_scope_and_type() {
 fn every_probe_has_exactly_one_claim() {
     for probes in probes::all() {
         let arch = format!("sm_{}", probes.arch);
-        let texts = [THREAD, WARP, ACCESS, ATOMIC, SHARED, CLUSTER, BULK, FLOW]
-            .map(|text| read(text, &arch));
+        let texts = [
+            THREAD, WARP, ACCESS, ATOMIC, SHARED, CLUSTER, BULK, MATH, FLOW,
+        ]
+        .map(|text| read(text, &arch));
         let made = [atomic::of_each_type(), atomic::of_each_order_and_scope()];
         let mut claimed: Vec<String> = texts
             .into_iter()
@@ -136,6 +202,7 @@ fn every_probe_has_exactly_one_claim() {
             .collect();
         claimed.sort();
         let mut built = probes.built.kernels.clone();
+        built.retain(|name| !name.starts_with(ACCURATE));
         built.sort();
         assert_eq!(claimed, built, "on {arch}");
     }

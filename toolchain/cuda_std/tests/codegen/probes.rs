@@ -8,6 +8,10 @@ use std::sync::OnceLock;
 /// What is committed of gridsync's own kernels: everything since Turing, and what Hopper adds.
 pub(crate) const ARCHS: [Arch; 2] = [Arch::Compute75, Arch::Compute90];
 
+/// What the names of probes begin with that hold a function of many instructions. They have no claim
+/// each.
+pub(crate) const ACCURATE: &str = "accurate_";
+
 /// The probes for one architecture.
 pub(crate) struct Probes {
     pub(crate) arch: Arch,

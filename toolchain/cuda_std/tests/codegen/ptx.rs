@@ -21,8 +21,20 @@ const PURE: [&str; 19] = [
 ];
 
 /// What is a claim of its own all the same: reads of clocks, which give another value each time, of
-/// the size of dynamic shared memory, and conversions of f16.
-const NOT_PURE: [&str; 4] = ["%clock64", "%globaltimer", "%dynamic_smem_size", ".f16"];
+/// the size of dynamic shared memory, conversions of f16, roundings to an integer, and arithmetic of
+/// numbers, which is rounded somehow.
+const NOT_PURE: [&str; 10] = [
+    "%clock64",
+    "%globaltimer",
+    "%dynamic_smem_size",
+    ".f16",
+    "cvt.rmi.f",
+    "cvt.rpi.f",
+    "cvt.rzi.f",
+    "cvt.rni.f",
+    "add.rn.",
+    "mul.rn.",
+];
 
 /// Each kernel with the statements and labels of its body.
 pub(crate) fn bodies(ptx: &str) -> BTreeMap<&str, Vec<&str>> {

@@ -1,6 +1,6 @@
 //! The same probes as machine code, where NVIDIA's assembler and disassembler are at hand.
 
-use crate::probes::{self, Probes};
+use crate::probes::{self, ACCURATE, Probes};
 use crate::skipped;
 use std::collections::BTreeMap;
 use std::env;
@@ -93,7 +93,11 @@ fn opcodes(sass: &str) -> BTreeMap<String, Vec<String>> {
 fn no_access_is_generic() {
     for_each_arch(|probes, kernels| {
         assert_eq!(kernels.len(), probes.built.kernels.len());
-        for (kernel, opcodes) in kernels {
+        // Some functions of `libm` have a stack frame, which is reached by generic addresses.
+        for (kernel, opcodes) in kernels
+            .iter()
+            .filter(|(kernel, _)| !kernel.starts_with(ACCURATE))
+        {
             let generic = opcodes.iter().find(|opcode| {
                 let root = opcode.split('.').next().unwrap_or_default();
                 ["LD", "ST", "ATOM"].contains(&root)

@@ -13,6 +13,7 @@ mod bulk;
 #[cfg(compute_ge_90)]
 mod cluster;
 mod flow;
+mod math;
 mod shared;
 mod thread;
 mod warp;

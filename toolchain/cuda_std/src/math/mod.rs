@@ -1,0 +1,148 @@
+//! Functions of real numbers, of `f32` and `f64`, with said accuracy.
+//!
+//! ```
+//! use cuda_std::prelude::*;
+//!
+//! /// Replaces each number by the density of the normal distribution there.
+//! #[kernel]
+//! unsafe fn density(data: Global<f32>, deviation: f32) {
+//!     let i = thread::index();
+//!     if i < data.len() {
+//!         let z = data.read(i) / deviation;
+//!         data.write(i, math::exp(-0.5 * z * z) * math::rsqrt(core::f32::consts::TAU) / deviation);
+//!     }
+//! }
+//! ```
+//!
+//! There are three kinds of functions:
+//!
+//! * **Exact**: what [`Float`] has, [`sqrt`], [`mul_add`], [`Float::floor`] and their like, and the
+//!   operators `+ − · /`. The result is the number nearest to the true one. These can be called as
+//!   methods too: `x.sqrt()`.
+//! * **Accurate**: all other functions of this module. The table says by how much they are wrong at
+//!   most.
+//! * **Approximate**: [`approx`], one instruction each, for `f32` alone.
+//!
+//! Exact and accurate functions give the same bits on every GPU, in the emulator and on the CPU:
+//! they consist of operations that are rounded exactly. PTX has no instruction for an accurate
+//! function. The fast ones of `f32` are written here; the others are those of the crate `libm`, the
+//! same code that Rust has for targets without a C library. NVIDIA's libdevice is not needed.
+//!
+//! `core` has no `exp` or `sin`, and `std` has others, with other last bits. So `x.exp()` of a
+//! number does not compile within `#[kernel]` and `#[device]`, on either side, and the error says
+//! what to call. A function without either attribute is not looked at: there `x.exp()` compiles on
+//! the host, and the build for the device says that `f32` has no such method. `x.sqrt()` works there
+//! too, on both sides, with the [prelude](crate::prelude) or with [`Float`] in scope.
+//!
+//! NaN is the exception: both sides give one in the same places, but a GPU has one NaN, and a CPU
+//! many.
+//!
+//! # How wrong they are at most
+//!
+//! In units in the last place of the true result, subnormal results included:
+//!
+//! | | `f32` | `f64` | | `f32` | `f64` |
+//! |---|---|---|---|---|---|
+//! | [`exp`] | 1.1 * | 0.9 | [`asin`] | 0.8 | 1.0 |
+//! | [`exp2`] | 1.1 * | 0.6 | [`acos`] | 0.9 | 0.9 |
+//! | [`exp_m1`] | 0.9 | 0.8 | [`atan`] | 0.9 | 0.8 |
+//! | [`ln`] | 1.0 * | 0.7 | [`atan2`] | 1.6 | ATAN2 |
+//! | [`log2`] | 1.0 * | 0.7 | [`sinh`] | 1.9 | 1.6 |
+//! | [`log10`] | 0.9 | 0.6 | [`cosh`] | 1.4 | 1.3 |
+//! | [`ln_1p`] | 0.9 | 0.7 | [`tanh`] | 1.4 * | 1.9 |
+//! | [`sin`], [`cos`], [`sin_cos`] | 1.5 * | 0.8 | [`asinh`] | ASINH32 | ASINH64 |
+//! | [`tan`] | 3.5 * | 0.9 | [`acosh`] | ACOSH32 | ACOSH64 |
+//! | [`powf`] | 0.9 | 0.9 | [`atanh`] | ATANH32 | ATANH64 |
+//! | [`rsqrt`] | 1.5 | 1.5 | [`cbrt`] | 0.51 | 0.51 |
+//! | [`hypot`] | 1.0 | 1.0 | | | |
+//!
+//! Those with a star are written here, the others are `libm`'s. The bounds are the greatest errors
+//! that were found, rounded up: of `f32` at every 17th of all numbers, and at 2.5 · 10⁸ pairs,
+//! against the function of `f64` of the standard library; of `f64` at 2 · 10⁵ random numbers or pairs
+//! each, against numbers of 256 bits. The tests of this crate in `tests/math` hold them, and look at
+//! all numbers of `f32` where asked to.
+//!
+//! # What they take
+//!
+//! On sm_90 by ptxas 13: [`exp`] of an `f32` 21 instructions, [`ln`] 36, [`sin`] 94, without a stack
+//! frame. Functions of `libm` take 200 to 1500, and those of `f64` that reduce an angle have a stack
+//! frame of 608 bytes, for numbers beyond 10⁶ or so.
+
+pub mod approx;
+mod float;
+mod single;
+mod std_only;
+
+pub use float::Float;
+#[doc(hidden)]
+pub use std_only::{__Anything, __Number};
+
+macro_rules! functions {
+    ($($(#[$doc:meta])* $name:ident($($arg:ident),*) $(-> $result:ty)?;)*) => {$(
+        $(#[$doc])*
+        #[inline(always)]
+        pub fn $name<T: Float>($($arg: T),*) -> functions!(@result $($result)?) {
+            functions!(@call $name $($arg)*)
+        }
+    )*};
+    (@result) => { T };
+    (@result $result:ty) => { $result };
+    (@call $name:ident $first:ident $($rest:ident)*) => { $first.$name($($rest),*) };
+}
+
+functions! {
+    /// The square root, rounded exactly: `sqrt.rn`. NaN of what is less than 0; −0 of −0.
+    sqrt(x);
+    /// `a` · `b` + `c`, rounded once: `fma.rn`.
+    mul_add(a, b, c);
+    /// 1 / √`x`, from two exact operations, `sqrt.rn` and `rcp.rn`. Infinite of 0, with its sign.
+    rsqrt(x);
+    /// e to the power `x`.
+    exp(x);
+    /// 2 to the power `x`.
+    exp2(x);
+    /// e to the power `x`, less 1: accurate near 0 too.
+    exp_m1(x);
+    /// The natural logarithm. NaN of what is less than 0, −∞ of 0, as of all logarithms.
+    ln(x);
+    /// The logarithm to base 2. Exact of powers of 2.
+    log2(x);
+    /// The logarithm to base 10.
+    log10(x);
+    /// The natural logarithm of 1 + `x`: accurate near 0 too.
+    ln_1p(x);
+    /// The sine of `x` radians, for any number, however large. NaN of infinity.
+    sin(x);
+    /// The cosine of `x` radians, for any number, however large. NaN of infinity.
+    cos(x);
+    /// Sine and cosine, for little more than one of them.
+    sin_cos(x) -> (T, T);
+    /// The tangent of `x` radians, for any number, however large. NaN of infinity.
+    tan(x);
+    /// The angle in radians, from −π/2 to π/2, whose sine is `x`.
+    asin(x);
+    /// The angle in radians, from 0 to π, whose cosine is `x`.
+    acos(x);
+    /// The angle in radians, from −π/2 to π/2, whose tangent is `x`.
+    atan(x);
+    /// The angle in radians, from −π to π, from the direction of x to the point (`x`, `y`).
+    atan2(y, x);
+    /// The hyperbolic sine.
+    sinh(x);
+    /// The hyperbolic cosine.
+    cosh(x);
+    /// The hyperbolic tangent.
+    tanh(x);
+    /// The inverse of the hyperbolic sine.
+    asinh(x);
+    /// The inverse of the hyperbolic cosine. NaN of what is less than 1.
+    acosh(x);
+    /// The inverse of the hyperbolic tangent.
+    atanh(x);
+    /// The third root.
+    cbrt(x);
+    /// `x` to the power `y`. For a power that is an integer give the integer as a number.
+    powf(x, y);
+    /// √(`x`² + `y`²), without overflow on the way.
+    hypot(x, y);
+}

@@ -1,0 +1,26 @@
+//! How wrong the functions of `cuda_std::math` are at most.
+//!
+//! On the host, whose bits are those of the device: `../codegen` sees to that, by the instructions
+//! that the functions become.
+
+mod double;
+mod exact;
+mod single;
+
+/// A function and its bound, in units in the last place.
+pub(crate) struct Bound<F, Reference> {
+    pub(crate) name: &'static str,
+    pub(crate) function: F,
+    pub(crate) reference: Reference,
+    pub(crate) ulp: f64,
+}
+
+/// As many numbers as asked for from `seed`, all bits of them random (SplitMix64).
+pub(crate) fn random_bits(seed: u64) -> impl Iterator<Item = u64> {
+    (1u64..).map(move |i| {
+        let mut z = seed.wrapping_add(i.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    })
+}
