@@ -123,6 +123,12 @@ use core::ffi::c_void;
 ///
 /// The type has the same size, alignment and meaning on the host and on the device, and any of its
 /// values may be copied from one to the other byte by byte. Its alignment is at most 8.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be an argument of a kernel",
+    label = "not an argument of a kernel",
+    note = "an argument is a number (`u8` to `u64`, `i8` to `i64`, `usize`, `isize`, `f32`, `f64`) or a view of device memory, `Global<T>`",
+    note = "in place of a pointer, a reference or a slice take a `Global<T>`, which knows its length; in place of a `bool` take a `u32`"
+)]
 pub unsafe trait KernelArg: Copy + 'static {}
 
 macro_rules! plain_args {

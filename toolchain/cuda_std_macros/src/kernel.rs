@@ -5,6 +5,9 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{Attribute, Error, FnArg, ItemFn, LitInt, Pat, Result, ReturnType, parse::Parser};
 
+/// The longest tuple that is a `cuda_std::launch::KernelArgs`.
+const MAX_PARAMETERS: usize = 8;
+
 /// Expands one kernel into its device entry point and its host type.
 pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStream> {
     let options = Options::parse(options)?;
@@ -139,6 +142,14 @@ fn check(function: &ItemFn) -> Result<()> {
         let message = "a kernel cannot have a `where` clause: its types are all known";
         return Err(Error::new_spanned(clause, message));
     }
+    let count = sig.inputs.len();
+    if count > MAX_PARAMETERS {
+        let message = format!(
+            "a kernel takes at most {MAX_PARAMETERS} parameters, and this one has {count}: pass \
+             some of them in one `Global` view"
+        );
+        return Err(Error::new_spanned(&sig.inputs, message));
+    }
     if sig.unsafety.is_none() {
         return Err(Error::new_spanned(
             sig.fn_token,
@@ -200,6 +211,21 @@ mod tests {
             let said = refusal(item);
             assert!(said.contains(word), "{said}");
         }
+    }
+
+    #[test]
+    fn a_kernel_of_nine_parameters_is_refused_with_the_numbers() {
+        let kernel = |count: usize| {
+            let parameters: String = (0..count).map(|i| format!("a{i}: u32, ")).collect();
+            format!("unsafe fn k({parameters}) {{}}")
+        };
+        let said = refusal(&kernel(9));
+        assert!(
+            said.contains("at most 8") && said.contains("has 9"),
+            "{said}"
+        );
+        let eight = expand(TokenStream::new(), kernel(8).parse().expect("Rust"));
+        assert!(eight.is_ok());
     }
 
     #[test]

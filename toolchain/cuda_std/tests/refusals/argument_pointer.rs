@@ -1,0 +1,8 @@
+use cuda_std::prelude::*;
+
+#[kernel]
+unsafe fn fill(out: *mut f32, value: f32) {
+    let _ = (out, value);
+}
+
+fn main() {}
