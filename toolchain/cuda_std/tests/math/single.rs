@@ -42,9 +42,9 @@ const UNARY: [Unary; 23] = {
         of("sinh", 1.9, math::sinh, f64::sinh),
         of("cosh", 1.4, math::cosh, f64::cosh),
         of("tanh", 1.4, math::tanh, f64::tanh),
-        of("asinh", 9.0, math::asinh, f64::asinh),
-        of("acosh", 9.0, math::acosh, f64::acosh),
-        of("atanh", 9.0, math::atanh, f64::atanh),
+        of("asinh", 1.8, math::asinh, f64::asinh),
+        of("acosh", 2.0, math::acosh, f64::acosh),
+        of("atanh", 1.7, math::atanh, f64::atanh),
         of("cbrt", 0.51, math::cbrt, f64::cbrt),
         of("sin_cos.1", 1.5, |x| math::sin_cos(x).1, f64::cos),
     ]
