@@ -3,12 +3,20 @@
 /// A numeric axis.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Scale {
-    log2: bool,
+    kind: Kind,
     /// The ends, in the axis' own terms: logarithms if it is logarithmic.
     from: f64,
     to: f64,
     /// The ticks: their values and what stands at them.
     pub(super) ticks: Vec<(f64, String)>,
+}
+
+/// How places on an axis follow from values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Linear,
+    Log2,
+    Log10,
 }
 
 /// Ticks that an axis has at most.
@@ -42,7 +50,7 @@ impl Scale {
             })
             .collect();
         Self {
-            log2: false,
+            kind: Kind::Linear,
             from: first * step,
             to: last * step,
             ticks,
@@ -74,7 +82,34 @@ impl Scale {
             })
             .collect();
         Self {
-            log2: true,
+            kind: Kind::Log2,
+            from: first,
+            to: last,
+            ticks,
+        }
+    }
+
+    /// A logarithmic axis that begins below every one of `values`, which are finite and above 0; its
+    /// ends and its ticks are powers of ten.
+    pub(super) fn log10(values: impl Iterator<Item = f64>) -> Self {
+        let (least, greatest) = ends(values.map(f64::log10));
+        let first = least.ceil() - 1.0;
+        let step = ((greatest.ceil() - first) / TICKS).ceil().max(1.0);
+        let last = first + step * ((greatest.ceil() - first) / step).ceil();
+        let ticks = (0..=((last - first) / step) as u32)
+            .map(|tick| {
+                let exponent = first + f64::from(tick) * step;
+                let value = 10f64.powf(exponent);
+                let text = if (-3.0..=5.0).contains(&exponent) {
+                    plain(value, (-exponent).max(0.0) as usize)
+                } else {
+                    format!("10{}", superscript(exponent))
+                };
+                (value, text)
+            })
+            .collect();
+        Self {
+            kind: Kind::Log10,
             from: first,
             to: last,
             ticks,
@@ -83,7 +118,11 @@ impl Scale {
 
     /// Where `value` is between the ends: 0 at the first, 1 at the last.
     pub(super) fn place(&self, value: f64) -> f64 {
-        let value = if self.log2 { value.log2() } else { value };
+        let value = match self.kind {
+            Kind::Linear => value,
+            Kind::Log2 => value.log2(),
+            Kind::Log10 => value.log10(),
+        };
         (value - self.from) / (self.to - self.from)
     }
 }
@@ -101,6 +140,16 @@ pub(super) fn plain(value: f64, decimals: usize) -> String {
         Some(digits) if digits.contains(|c| ('1'..='9').contains(&c)) => format!("−{digits}"),
         Some(zero) => zero.into(),
         None => text,
+    }
+}
+
+/// How many decimals show three digits of `value`.
+pub(super) fn three_digits(value: f64) -> usize {
+    match value {
+        value if value >= 100.0 || value == 0.0 => 0,
+        value if value >= 10.0 => 1,
+        value if value >= 1.0 => 2,
+        _ => 3,
     }
 }
 
@@ -165,5 +214,17 @@ mod tests {
         assert_eq!(ticks(&lengths)[..2], ["2¹⁰", "2¹³"]);
         assert!(lengths.place(f64::from(1 << 28)) <= 1.0);
         assert_eq!(ticks(&Scale::log2([0.5].into_iter())), ["2⁻¹", "2⁰"]);
+    }
+
+    #[test]
+    fn a_log10_axis_has_powers_of_ten_and_begins_below_its_values() {
+        let rates = Scale::log10([0.4, 4400.0].into_iter());
+        assert_eq!(ticks(&rates), ["0.1", "1", "10", "100", "1000", "10000"]);
+        let one = Scale::log10([1.0].into_iter());
+        assert_eq!(ticks(&one), ["0.1", "1"]);
+        assert_eq!(one.place(1.0), 1.0);
+        let wide = Scale::log10([1e-9, 1e9].into_iter());
+        assert!(wide.ticks.len() <= 9, "{wide:?}");
+        assert!(wide.place(1e9) <= 1.0 && wide.place(1e-9) > 0.0);
     }
 }

@@ -26,6 +26,10 @@ pub(super) const SERIES: [Colour; 7] = [
     Colour(0x00, 0x00, 0x00),
 ];
 
+/// Of bars that stand together: black, vermillion, sky blue. Their luminances are far apart, so that
+/// they differ in black and white.
+pub(super) const BARS: [Colour; 3] = [SERIES[6], VERMILLION, SERIES[5]];
+
 /// The diverging scale: blue at -1, white at 0, vermillion at 1.
 pub(super) fn diverging(value: f64) -> Colour {
     let end = if value < 0.0 { BLUE } else { VERMILLION };
@@ -84,6 +88,17 @@ mod tests {
         assert_eq!(diverging(0.0), WHITE);
         assert_eq!((diverging(-1.0), diverging(1.0)), (BLUE, VERMILLION));
         assert_eq!(diverging(7.0), VERMILLION);
+    }
+
+    #[test]
+    fn no_two_series_share_a_colour_and_bars_differ_in_luminance() {
+        for (number, colour) in SERIES.iter().enumerate() {
+            assert!(!SERIES[..number].contains(colour), "{colour:?}");
+        }
+        for pair in BARS.windows(2) {
+            let contrast = pair[0].contrast(pair[1]);
+            assert!(contrast >= 1.6, "{contrast}: {pair:?}");
+        }
     }
 
     #[test]

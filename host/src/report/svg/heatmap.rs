@@ -1,7 +1,7 @@
 //! A grid of cells over two axes of names, coloured by how far each is from 0.
 
 use super::ChartError;
-use super::axis::plain;
+use super::axis::{plain, three_digits};
 use super::canvas::{Anchor, Canvas, TEXT, TITLE, width};
 use super::colour::{GREY, INK, PALE, diverging};
 
@@ -72,7 +72,7 @@ impl HeatMap {
             });
         // The scale is as long on both sides, so that equal shades are equally far from 0.
         let end = least.abs().max(most.abs());
-        let decimals = decimals(end);
+        let decimals = three_digits(end);
         let shade = |value: f64| diverging(if end > 0.0 { value / end } else { 0.0 });
         let show = |value: Option<f64>| value.map_or(NONE.into(), |value| signed(value, decimals));
 
@@ -216,16 +216,6 @@ fn draw_legend(
             INK,
             &label(value),
         );
-    }
-}
-
-/// How many decimals show three digits of `end`.
-fn decimals(end: f64) -> usize {
-    match end {
-        end if end >= 100.0 || end == 0.0 => 0,
-        end if end >= 10.0 => 1,
-        end if end >= 1.0 => 2,
-        _ => 3,
     }
 }
 

@@ -31,7 +31,7 @@ pub struct Lines {
     pub y_label: String,
     /// Whether the x axis is logarithmic.
     pub log2_x: bool,
-    /// The series, in the order of the legend. One without points is in the legend only.
+    /// The series, 7 at most, in the order of the legend. One without points is in the legend only.
     pub series: Vec<Series>,
 }
 
@@ -56,8 +56,7 @@ const GAP: f64 = 10.0;
 const SAMPLE: f64 = 30.0;
 const ENTRY: f64 = 20.0;
 
-/// The outlines of markers. Their number has no divisor in common with that of the colours, so that
-/// 35 series differ.
+/// The outlines of markers. The sixth series has the first again, in another colour.
 const MARKERS: [&[(f64, f64)]; 5] = [
     // An octagon for a disc, a square, a triangle, a diamond, a triangle upside down.
     &[
@@ -80,7 +79,8 @@ impl Lines {
     /// The chart as an SVG file.
     ///
     /// # Errors
-    /// [`ChartError::Empty`], [`ChartError::NotFinite`], [`ChartError::NotPositive`].
+    /// [`ChartError::Empty`], [`ChartError::NotFinite`], [`ChartError::NotPositive`],
+    /// [`ChartError::TooManySeries`].
     pub fn svg(&self) -> Result<String, ChartError> {
         let points = self.checked()?;
         let xs = points.iter().map(|&(x, _)| x);
@@ -129,7 +129,7 @@ impl Lines {
         canvas.upward_text(GAP + TEXT, ABOVE + height / 2.0, GREY, &self.y_label);
 
         for (number, series) in self.series.iter().enumerate() {
-            let colour = SERIES[number % SERIES.len()];
+            let colour = SERIES[number];
             let marker = MARKERS[number % MARKERS.len()];
             let mut points = series.points.clone();
             points.sort_by(|(a, _), (b, _)| a.total_cmp(b));
@@ -154,6 +154,13 @@ impl Lines {
     /// All points, of which there is one at least, if the chart is whole.
     fn checked(&self) -> Result<Vec<(f64, f64)>, ChartError> {
         let title = || self.title.clone();
+        if self.series.len() > SERIES.len() {
+            return Err(ChartError::TooManySeries {
+                title: title(),
+                found: self.series.len(),
+                most: SERIES.len(),
+            });
+        }
         let mut points = Vec::new();
         for series in &self.series {
             for (number, &(x, y)) in series.points.iter().enumerate() {

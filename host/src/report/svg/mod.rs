@@ -1,4 +1,5 @@
-//! Charts as SVG, written out by hand: [`HeatMap`] and [`Lines`].
+//! Charts as SVG, written out by hand: [`HeatMap`], [`Lines`] over a numeric axis, and [`Bars`] of
+//! what has names.
 //!
 //! A chart is one self-contained file without scripts or fonts. It has its own light background, so
 //! that it reads on a dark page too, and tells what it shows in `<title>` and `<desc>`. Colours are
@@ -6,11 +7,13 @@
 //! blindness tell apart; nothing is told by colour alone.
 
 mod axis;
+mod bars;
 mod canvas;
 mod colour;
 mod heatmap;
 mod lines;
 
+pub use bars::{Bars, Row};
 pub use heatmap::{Axis, HeatMap};
 pub use lines::{Lines, Series};
 
@@ -43,6 +46,30 @@ pub enum ChartError {
         place: String,
         /// The place on the axis.
         x: f64,
+    },
+    /// A bar of less than nothing.
+    #[error(
+        "the chart {title:?} has {value} at {place}: bars on a logarithmic axis have none below 0"
+    )]
+    Negative {
+        /// The title of the chart.
+        title: String,
+        /// The row.
+        place: String,
+        /// The value.
+        value: f64,
+    },
+    /// More series than there are colours.
+    #[error(
+        "the chart {title:?} has {found} series and there are {most} colours: make charts of at most {most}"
+    )]
+    TooManySeries {
+        /// The title of the chart.
+        title: String,
+        /// Series that are there.
+        found: usize,
+        /// Series that a chart of this kind tells apart.
+        most: usize,
     },
     /// The values do not fill the axes.
     #[error(

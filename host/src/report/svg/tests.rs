@@ -62,6 +62,51 @@ fn lines() -> Lines {
     }
 }
 
+fn row(name: &str, values: &[Option<f64>]) -> Row {
+    Row {
+        name: name.into(),
+        values: values.to_vec(),
+    }
+}
+
+fn bars() -> Bars {
+    Bars {
+        title: "What a block of 256 threads does to add up".into(),
+        x_label: "times in a block".into(),
+        note: "counted by the emulator".into(),
+        series: [
+            "additions of a warp",
+            "bank conflicts",
+            "barriers of the block",
+        ]
+        .map(Into::into)
+        .into(),
+        rows: vec![
+            row("1 one thread", &[Some(255.0), Some(0.0), Some(0.0)]),
+            row(
+                "3 interleaved, with <gaps>",
+                &[Some(36.0), Some(154.0), Some(8.0)],
+            ),
+            row("12 shuffles", &[Some(13.5), None, Some(1.0)]),
+        ],
+        roof: None,
+    }
+}
+
+fn rates() -> Bars {
+    Bars {
+        title: "The sum of 268435456 f32 on an NVIDIA H200".into(),
+        x_label: "GB/s".into(),
+        note: String::new(),
+        series: vec!["rate".into()],
+        rows: vec![
+            row("1 one thread", &[Some(0.412)]),
+            row("17 one launch, behind a grid barrier", &[Some(4489.3)]),
+        ],
+        roof: Some(("reading only".into(), 4512.0)),
+    }
+}
+
 /// Every chart that the tests look at.
 fn charts() -> Vec<String> {
     let one_cell = HeatMap {
@@ -77,7 +122,7 @@ fn charts() -> Vec<String> {
         x_label: "elements".into(),
         y_label: "GB/s".into(),
         log2_x: true,
-        series: (0..20)
+        series: (0..7)
             .map(|n| {
                 let points = [(1024.0, f64::from(n)), (f64::from(1 << 28), -4489.3)];
                 series(&format!("design number {n}"), &points)
@@ -94,6 +139,8 @@ fn charts() -> Vec<String> {
         lines().svg(),
         linear.svg(),
         many.svg(),
+        bars().svg(),
+        rates().svg(),
     ]
     .map(|svg| svg.expect("a whole chart should be drawn"))
     .to_vec()
@@ -122,6 +169,12 @@ fn a_heat_map_is_drawn_as_it_was() {
 #[test]
 fn lines_are_drawn_as_they_were() {
     is_golden("lines.svg", &lines().svg().expect("they are whole"));
+}
+
+#[test]
+fn bars_are_drawn_as_they_were() {
+    is_golden("bars.svg", &bars().svg().expect("they are whole"));
+    is_golden("rates.svg", &rates().svg().expect("they are whole"));
 }
 
 /// The tags and texts of `xml`, each tag without its brackets; panics where it is not well-formed.
@@ -235,6 +288,72 @@ fn no_text_of_a_chart_meets_another_or_leaves_it() {
             }
         }
     }
+}
+
+#[test]
+fn every_row_of_bars_has_its_name_its_values_and_the_note_below() {
+    let svg = bars().svg().expect("they are whole");
+    let tokens = tokens(&svg);
+    let texts: Vec<&str> = tokens
+        .iter()
+        .filter(|(tag, _)| tag.starts_with("text "))
+        .map(|(_, text)| *text)
+        .collect();
+    for text in [
+        "12 shuffles",
+        "255",
+        "154",
+        "13.5",
+        "bank conflicts",
+        "counted by the emulator",
+    ] {
+        assert!(texts.contains(&text), "{text} is not among {texts:?}");
+    }
+    assert!(!svg.contains("<polyline points=\"0"), "rows are not joined");
+}
+
+#[test]
+fn more_series_than_colours_are_refused_with_the_number() {
+    let one = series("split", &[(33.0, 0.8)]);
+    let chart = Lines {
+        series: vec![one; 8],
+        ..lines()
+    };
+    let error = chart.svg().expect_err("there are 7 colours").to_string();
+    assert!(error.contains("8 series and there are 7"), "{error}");
+    let chart = Bars {
+        series: vec!["a".into(); 4],
+        ..bars()
+    };
+    let error = chart.svg().expect_err("there are 3 colours").to_string();
+    assert!(error.contains("4 series and there are 3"), "{error}");
+}
+
+#[test]
+fn bars_of_what_has_none_are_refused_with_where_it_is() {
+    let with = |values: &[Option<f64>]| Bars {
+        rows: vec![row("shuffles", values)],
+        ..bars()
+    };
+    let error = with(&[Some(-1.0), None, None])
+        .svg()
+        .expect_err("negative")
+        .to_string();
+    assert!(error.contains("-1 at shuffles"), "{error}");
+    let error = with(&[Some(f64::NAN), None, None])
+        .svg()
+        .expect_err("NaN")
+        .to_string();
+    assert!(error.contains("NaN at shuffles"), "{error}");
+    let error = with(&[Some(1.0)])
+        .svg()
+        .expect_err("two are missing")
+        .to_string();
+    assert!(error.contains("1 values where its axes have 3"), "{error}");
+    assert!(matches!(
+        with(&[None; 3]).svg(),
+        Err(ChartError::Empty { .. })
+    ));
 }
 
 #[test]

@@ -1,57 +1,91 @@
 //! The ladder as charts.
 
 use super::{Climbed, Counted, Report};
-use crate::report::svg::{Lines, Series};
+use crate::report::svg::{Bars, Row};
 
-/// GB/s of each rung, over its number, below the rate of reading alone; none where nothing was
-/// timed.
+/// GB/s of each rung, below the rate of reading alone; none where nothing was timed.
 #[must_use]
-pub fn rates_chart(report: &Report, device: &str) -> Option<Lines> {
+pub fn rates_chart(report: &Report, device: &str) -> Option<Bars> {
     let roof = report.roof.as_ref()?;
-    let last = report.climbed.last()?.number;
-    let read = Series {
-        name: "reading only".into(),
-        points: vec![(0.0, roof.gb_per_s), (f64::from(last), roof.gb_per_s)],
-    };
-    let of_rung = |rung: &Climbed| {
-        let rate = rung.gb_per_s()?;
-        Some(Series {
-            name: format!("{} {}", rung.number, rung.name),
-            points: vec![(f64::from(rung.number), rate)],
-        })
-    };
-    Some(Lines {
+    let timed = |rung: &Climbed| Some(row(rung, vec![Some(rung.gb_per_s()?)]));
+    let rows: Vec<Row> = report.climbed.iter().filter_map(timed).collect();
+    Some(Bars {
         title: format!("The sum of {} {} on {device}", report.len, report.dtype),
-        x_label: "rung".into(),
-        y_label: "GB/s".into(),
-        log2_x: false,
-        series: [read]
-            .into_iter()
-            .chain(report.climbed.iter().filter_map(of_rung))
-            .collect(),
+        x_label: "GB/s".into(),
+        note: String::new(),
+        series: vec!["rate".into()],
+        rows,
+        roof: Some(("reading only".into(), roof.gb_per_s)),
     })
 }
 
-/// What one block does in each rung, over its number.
+/// What one block does in each rung, as the emulator counts it.
 #[must_use]
-pub fn operations_chart(report: &Report) -> Lines {
-    let series = |name: &str, of: fn(&Counted) -> u64| Series {
-        name: name.into(),
-        points: report
-            .climbed
-            .iter()
-            .filter_map(|rung| Some((f64::from(rung.number), of(&rung.counted?) as f64)))
-            .collect(),
+pub fn operations_chart(report: &Report) -> Bars {
+    let times = |counted: &Counted| {
+        [
+            counted.warp_additions,
+            counted.bank_conflicts,
+            counted.barriers,
+        ]
+        .map(|times| Some(times as f64))
+        .to_vec()
     };
-    Lines {
+    let rungs = report.climbed.iter();
+    Bars {
         title: "What a block of 256 threads does to add up".into(),
-        x_label: "rung".into(),
-        y_label: "times in a block".into(),
-        log2_x: false,
-        series: vec![
-            series("additions of a warp", |counted| counted.warp_additions),
-            series("bank conflicts", |counted| counted.bank_conflicts),
-            series("barriers of the block", |counted| counted.barriers),
-        ],
+        x_label: "times in a block".into(),
+        note: "counted by the emulator, not measured on a GPU".into(),
+        series: [
+            "additions of a warp",
+            "bank conflicts",
+            "barriers of the block",
+        ]
+        .map(Into::into)
+        .into(),
+        rows: rungs
+            .filter_map(|rung| Some(row(rung, times(rung.counted.as_ref()?))))
+            .collect(),
+        roof: None,
+    }
+}
+
+/// The row of a rung.
+fn row(rung: &Climbed, values: Vec<Option<f64>>) -> Row {
+    let name = format!("{} {}", rung.number, rung.name);
+    Row { name, values }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::Geometry;
+
+    #[test]
+    fn a_rung_is_a_row_and_what_was_counted_says_by_whom() {
+        let climbed = |number, name, barriers| Climbed {
+            number,
+            name,
+            len: 256,
+            geometry: Geometry::new(1, 256),
+            measured: None,
+            counted: Some(Counted {
+                barriers,
+                ..Counted::default()
+            }),
+        };
+        let report = Report {
+            dtype: "f32",
+            len: 256,
+            roof: None,
+            climbed: vec![climbed(5, "interleaved", 9), climbed(12, "shuffles", 1)],
+            absent: vec![],
+        };
+        let chart = operations_chart(&report);
+        let names: Vec<&str> = chart.rows.iter().map(|row| row.name.as_str()).collect();
+        assert_eq!(names, ["5 interleaved", "12 shuffles"]);
+        assert_eq!(chart.rows[0].values, [Some(0.0), Some(0.0), Some(9.0)]);
+        assert!(chart.note.contains("emulator"), "{}", chart.note);
+        assert_eq!(rates_chart(&report, "a GPU"), None);
     }
 }
