@@ -2,6 +2,7 @@
 
 use super::choice::Place;
 use super::exit::{Usage, Wrong};
+use super::files::Files;
 use super::parts::{Parts, time_with_bar};
 use super::reduce::median;
 use super::{Global, output};
@@ -60,6 +61,8 @@ impl Outcome {
 
 impl Tau {
     pub(crate) fn run(self, global: &Global) -> anyhow::Result<()> {
+        let files = Files::default().reads("X", &self.x).reads("Y", &self.y);
+        files.refuse_what_collides(global)?;
         let read = |path: &OsString| data::read(&Input::parse(path.clone()), self.dtype);
         let (x, y) = (read(&self.x)?, read(&self.y)?);
         if x.dtype() != y.dtype() {

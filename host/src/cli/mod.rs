@@ -6,6 +6,7 @@ mod choice;
 mod demo;
 mod devices;
 mod exit;
+mod files;
 mod folder;
 mod kendall;
 mod lab;

@@ -5,6 +5,7 @@ mod rows;
 
 use super::choice::Place;
 use super::exit::{Usage, Wrong};
+use super::files::Files;
 use super::{Global, output};
 use clap::ValueEnum;
 use cuda_std::{bf16, f16};
@@ -100,6 +101,9 @@ enum Variant {
 
 impl Reduce {
     pub(crate) fn run(self, global: &Global) -> anyhow::Result<()> {
+        let files = Files::default().reads("INPUT", &self.input);
+        let files = files.writes("out", self.out.as_ref());
+        files.refuse_what_collides(global)?;
         let array = data::read(&Input::parse(self.input.clone()), self.dtype)?;
         if self.rows {
             return self.run_rows(global, &array);

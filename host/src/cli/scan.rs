@@ -6,6 +6,7 @@ mod stream;
 use super::checked::Found;
 use super::choice::Place;
 use super::exit::Usage;
+use super::files::Files;
 use super::number::Number;
 use super::parts::{About, Parts, time_with_bar};
 use super::reduce::median;
@@ -110,12 +111,10 @@ impl Outcome {
 
 impl Scan {
     pub(crate) fn run(self, global: &Global) -> anyhow::Result<()> {
+        let files = Files::default().reads("INPUT", &self.input);
+        let files = files.writes("output", Some(&self.output));
+        files.refuse_what_collides(global)?;
         let to = Output::parse(self.output.clone());
-        if to == Output::Stdout && global.json {
-            let why =
-                "standard output takes the array or the JSON, not both: write to a file by -o";
-            return Err(Usage(why.into()).into());
-        }
         let input = data::open(&Input::parse(self.input.clone()), self.dtype)?;
         let (dtype, len) = (input.dtype(), input.len());
         self.refuse_what_makes_no_sense(dtype)?;

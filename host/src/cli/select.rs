@@ -6,6 +6,7 @@ mod stream;
 
 use super::choice::Place;
 use super::exit::{Usage, Wrong};
+use super::files::Files;
 use super::parts::{About, Parts, time_with_bar};
 use super::{Global, output};
 use bytemuck::Pod;
@@ -91,7 +92,14 @@ struct Outcome {
 
 impl Select {
     pub(crate) fn run(self, global: &Global) -> anyhow::Result<()> {
-        let on_stdout = self.refuse_what_goes_to_one_place(global)?;
+        let files = Files::default()
+            .reads("INPUT", &self.input)
+            .writes("output", Some(&self.output))
+            .writes("partition", self.partition.as_ref())
+            .writes("positions", self.positions.as_ref())
+            .writes("counts", self.counts.as_ref());
+        files.refuse_what_collides(global)?;
+        let on_stdout = self.outputs().iter().any(|(_, to)| *to == Output::Stdout);
         let input = data::open(&Input::parse(self.input.clone()), self.dtype)?;
         let (dtype, len) = (input.dtype(), input.len());
         let place = global.device.place()?;
@@ -133,25 +141,6 @@ impl Select {
         let first = ("output", Output::parse(self.output.clone()));
         let others = others.into_iter().filter_map(output);
         std::iter::once(first).chain(others).collect()
-    }
-
-    /// Says whether an output is standard output, which takes one thing only.
-    fn refuse_what_goes_to_one_place(&self, global: &Global) -> anyhow::Result<bool> {
-        let outputs = self.outputs();
-        for (number, (name, to)) in outputs.iter().enumerate() {
-            if outputs[..number].iter().any(|(_, other)| other == to) {
-                let why =
-                    format!("--{name} and another output are both {to}: each takes one array");
-                return Err(Usage(why).into());
-            }
-        }
-        let on_stdout = outputs.iter().any(|(_, to)| *to == Output::Stdout);
-        if on_stdout && global.json {
-            let why =
-                "standard output takes the array or the JSON, not both: write to a file by -o";
-            return Err(Usage(why.into()).into());
-        }
-        Ok(on_stdout)
     }
 
     fn dispatch(&self, input: Incoming, place: &Place, global: &Global) -> anyhow::Result<Outcome> {

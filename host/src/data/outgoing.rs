@@ -151,7 +151,7 @@ impl Replacement {
 
 /// The file that a write to `path` makes or changes. The target of a symbolic link is what gets the content, not the
 /// link, even where there is no such file yet.
-fn end_of_links(path: &Path) -> io::Result<PathBuf> {
+pub(super) fn end_of_links(path: &Path) -> io::Result<PathBuf> {
     match fs::canonicalize(path) {
         // A link that leads round in a circle is another error, so that the loop has an end.
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}

@@ -28,7 +28,7 @@ pub fn read(input: &Input, dtype: Option<Dtype>) -> Result<Array, DataError> {
 /// Any of the variants of [`DataError`] that name an `input`.
 pub fn open(input: &Input, dtype: Option<Dtype>) -> Result<Incoming<'static>, DataError> {
     let Input::Path(path) = input else {
-        return Source::new(input, io::stdin().lock(), None).open(dtype);
+        return Source::new(input, io::stdin(), None).open(dtype);
     };
     let open = || -> io::Result<_> {
         let file = File::open(path)?;

@@ -4,10 +4,14 @@ use assert_cmd::Command;
 use gridsync_tests::program;
 use serde_json::Value;
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 /// The contract's exit codes.
 pub(crate) const WRONG_USAGE: i32 = 2;
 pub(crate) const DEVICE_FAILURE: i32 = 3;
+
+/// A call that takes longer than this hangs, and is ended: no call takes a tenth of it.
+const HANGS: Duration = Duration::from_secs(600);
 
 /// A call of the program that has ended.
 #[derive(Debug)]
@@ -37,6 +41,7 @@ fn run(command: &mut Command, args: &[&str], stdin: &[u8]) -> Call {
     let output = command
         .args(args)
         .write_stdin(stdin)
+        .timeout(HANGS)
         .output()
         .expect("the program should start");
     let text = |bytes| String::from_utf8(bytes).expect("the program should print UTF-8");

@@ -8,6 +8,7 @@ mod bench;
 mod call;
 mod demo;
 mod devices;
+mod files;
 mod help;
 mod kendall;
 mod lab;

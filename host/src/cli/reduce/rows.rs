@@ -58,12 +58,6 @@ impl Reduce {
             );
         }
         let out = self.out.clone().map(Output::parse);
-        if out == Some(Output::Stdout) && global.json {
-            return Err(Usage(
-                "-o - and --json would both take standard output: give -o a file".into(),
-            )
-            .into());
-        }
         let place = global.device.place()?;
         let variant = match self.variant(&place)? {
             "tiles" => "rows",
