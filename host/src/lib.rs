@@ -13,7 +13,7 @@
 //!   prove the cases.
 //! * [`mod@bench`]: the rules of measuring, and the suites: grid barriers, all-reduce and reductions,
 //!   each beside a peer.
-//! * [`data`]: `.npy` and raw files.
+//! * [`data`]: `.npy` and raw files. [`memory`]: arrays that say so where they do not fit.
 //! * [`report`]: tables, and charts as SVG.
 //!
 //! Kernels are written with `cuda_std` and `gridsync_kernels`, whose barriers are in
@@ -40,6 +40,7 @@ pub mod data;
 pub mod device;
 pub mod lab;
 pub mod launch;
+pub mod memory;
 pub mod primitives;
 pub mod reference;
 pub mod report;

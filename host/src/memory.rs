@@ -1,0 +1,173 @@
+//! Memory of the host: how much of it is free, and arrays that say so where they do not fit.
+//!
+//! An allocation of Rust's own that fails ends the process. These are errors with the numbers. An array that the
+//! system would promise and could not deliver is refused too, if the system tells how much is free.
+
+use bytemuck::Zeroable;
+#[cfg(target_os = "linux")]
+use std::fs;
+
+/// An array that does not fit into the memory of the host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{bytes} bytes do not fit in memory{}", of_which(*.free))]
+pub struct NoRoom {
+    /// The bytes asked for.
+    pub bytes: u64,
+    /// The bytes that are free, if the system tells.
+    pub free: Option<u64>,
+}
+
+fn of_which(free: Option<u64>) -> String {
+    free.map_or_else(String::new, |free| format!(", of which {free} are free"))
+}
+
+/// Below this an array is not held against what is free: asking would take longer than allocating.
+const WORTH_ASKING: usize = 64 << 20;
+
+/// Makes room for `more` elements behind those of `array`.
+///
+/// # Errors
+/// [`NoRoom`].
+pub fn reserve<T>(array: &mut Vec<T>, more: usize) -> Result<(), NoRoom> {
+    if array.capacity() - array.len() >= more {
+        return Ok(());
+    }
+    let bytes = (array.len().saturating_add(more)).saturating_mul(size_of::<T>());
+    promised(bytes)?;
+    array.try_reserve(more).map_err(|_| no_room(bytes))
+}
+
+/// `len` elements of which every byte is zero.
+///
+/// # Errors
+/// [`NoRoom`].
+pub fn zeroed<T: Zeroable>(len: usize) -> Result<Vec<T>, NoRoom> {
+    let bytes = len.saturating_mul(size_of::<T>());
+    promised(bytes)?;
+    bytemuck::allocation::try_zeroed_vec(len).map_err(|()| no_room(bytes))
+}
+
+/// Asks for so many bytes and gives them back: for what allocates where no error can be told.
+///
+/// # Errors
+/// [`NoRoom`].
+pub fn probe(bytes: usize) -> Result<(), NoRoom> {
+    reserve(&mut Vec::<u8>::new(), bytes)
+}
+
+/// Refuses what is more than is free.
+fn promised(bytes: usize) -> Result<(), NoRoom> {
+    match bytes >= WORTH_ASKING && free().is_some_and(|free| bytes as u64 > free) {
+        true => Err(no_room(bytes)),
+        false => Ok(()),
+    }
+}
+
+/// That so many bytes do not fit.
+pub(crate) fn no_room(bytes: usize) -> NoRoom {
+    NoRoom {
+        bytes: bytes as u64,
+        free: free(),
+    }
+}
+
+/// Bytes that this process can still allocate and use, if the system tells: what memory and swap have free, or less
+/// where the process or its control group is limited to less.
+#[must_use]
+pub fn free() -> Option<u64> {
+    #[cfg(target_os = "linux")]
+    {
+        let limits = [of_the_machine(), of_the_process(), of_the_group()];
+        limits.into_iter().flatten().min()
+    }
+    #[cfg(not(target_os = "linux"))]
+    None
+}
+
+/// What memory and swap have free (proc_meminfo(5)).
+#[cfg(target_os = "linux")]
+fn of_the_machine() -> Option<u64> {
+    let table = fs::read_to_string("/proc/meminfo").ok()?;
+    let kibibytes = |name: &str| -> Option<u64> {
+        let line = table.lines().find_map(|line| line.strip_prefix(name))?;
+        line.split_whitespace().next()?.parse().ok()
+    };
+    Some((kibibytes("MemAvailable:")? + kibibytes("SwapFree:").unwrap_or(0)) << 10)
+}
+
+/// What the limit on the address space leaves (getrlimit(2), proc_pid_statm(5)).
+#[cfg(target_os = "linux")]
+fn of_the_process() -> Option<u64> {
+    let mut limit = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    // SAFETY: the structure is there to be written.
+    let answered = unsafe { libc::getrlimit(libc::RLIMIT_AS, &raw mut limit) } == 0;
+    if !answered || limit.rlim_cur == libc::RLIM_INFINITY {
+        return None;
+    }
+    let pages = fs::read_to_string("/proc/self/statm").ok()?;
+    let pages: u64 = pages.split_whitespace().next()?.parse().ok()?;
+    // SAFETY: it takes no memory of ours.
+    let page = u64::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).ok()?;
+    Some(limit.rlim_cur.saturating_sub(pages * page))
+}
+
+/// What the limit of the control group leaves, where the files that it has cached could go ("Control Group v2" of the
+/// kernel's documentation).
+#[cfg(target_os = "linux")]
+fn of_the_group() -> Option<u64> {
+    let groups = fs::read_to_string("/proc/self/cgroup").ok()?;
+    let own = groups.lines().find_map(|line| line.strip_prefix("0::"))?;
+    let folders = [format!("/sys/fs/cgroup{own}"), "/sys/fs/cgroup".into()];
+    let folder = folders
+        .into_iter()
+        .find(|folder| fs::exists(format!("{folder}/memory.max")).unwrap_or(false))?;
+    let read = |name: &str| fs::read_to_string(format!("{folder}/{name}")).ok();
+    // Without a limit it says `max`, which is no number.
+    let limit: u64 = read("memory.max")?.trim().parse().ok()?;
+    let used: u64 = read("memory.current")?.trim().parse().ok()?;
+    let cached = read("memory.stat").and_then(|table| {
+        let line = table
+            .lines()
+            .find_map(|line| line.strip_prefix("inactive_file "))?;
+        line.trim().parse::<u64>().ok()
+    });
+    Some(limit.saturating_sub(used.saturating_sub(cached.unwrap_or(0))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_fits_nowhere_is_an_error_with_its_bytes() {
+        for error in [
+            zeroed::<u64>(1 << 60).err(),
+            reserve(&mut Vec::<u64>::new(), 1 << 60).err(),
+            probe(1 << 63).err(),
+        ] {
+            let error = error.expect("no machine has so much");
+            assert_eq!(error.bytes, 1 << 63);
+            assert_eq!(error.free.is_some(), cfg!(target_os = "linux"), "{error}");
+        }
+        let overflows = zeroed::<u64>(usize::MAX).expect_err("no machine has so much");
+        assert_eq!(overflows.bytes, u64::MAX);
+    }
+
+    #[test]
+    fn what_fits_is_there_and_zero() {
+        assert_eq!(zeroed::<u32>(5), Ok(vec![0; 5]));
+        let mut array = vec![1u8, 2];
+        assert_eq!(reserve(&mut array, 100), Ok(()));
+        assert!(array.capacity() >= 102);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn the_system_tells_how_much_is_free() {
+        let free = free().expect("Linux tells");
+        assert!(free > 1 << 20 && free < 1 << 50, "{free}");
+    }
+}
