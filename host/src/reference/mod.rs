@@ -16,8 +16,9 @@ pub use accuracy::{
 };
 pub use kendall::{Kendall, kendall, kendall_by_pairs};
 pub use range_sum::{first_bad, range_sums};
-pub use reduce::{reduce, reduce_depth};
+pub(crate) use reduce::combine_leaves;
+pub use reduce::{Reduction, reduce, reduce_depth};
 pub use reduce_rows::reduce_rows;
-pub use scan::{scan, scan_depth, scan_in};
+pub use scan::{Scan, scan, scan_depth, scan_in};
 pub use select::{partition, positions, run_lengths, select};
 pub use xpx::xpx;

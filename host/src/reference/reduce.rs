@@ -18,47 +18,105 @@ const CHUNK: usize = 1 << 16;
 /// On all cores. What is combined with what follows from the length alone, as [`Shape`] says, unless
 /// the operation is exact: the same bits on any number of cores, and those of a GPU.
 pub fn reduce<O: Operation>(op: O, input: &[O::Element]) -> O::Output {
-    if O::EXACT {
-        return op.finish_of(chunk_by_chunk(op, input), input.len() as u64);
-    }
-    let shape = Shape::of::<O::Element>(input.len());
-    let (tile, warps) = (shape.tile::<O::Element>(), shape.warps as usize);
-    let tiles: Vec<Vec<_>> = input
-        .par_chunks(tile)
-        .enumerate()
-        .map_init(Vec::new, |places, (number, elements)| {
-            let tile = Tile {
-                elements,
-                first: (number * tile) as u64,
-                warps,
-            };
-            let mut strips = match O::COMMUTATIVE {
-                true => tile.strips_of_places(op, places),
-                false => tile.strips_in_order(op, shape.runs as usize, places),
-            };
-            match shape.leaves_are_strips() {
-                true => strips,
-                false => vec![by_pairs(op, &mut strips)],
-            }
-        })
-        .collect();
-    let mut chains = chains(op, &tiles.concat(), shape.threads() as usize);
-    op.finish_of(by_pairs(op, &mut chains), input.len() as u64)
+    let mut reduction = Reduction::new(op, input.len());
+    reduction.next(input);
+    reduction.finish()
 }
 
-/// Combines `input` from the first element to the last, in chunks: a plain loop, of which the compiler
-/// makes vectors where the operation lets it.
-fn chunk_by_chunk<O: Operation>(op: O, input: &[O::Element]) -> O::Accumulator {
-    let chunks: Vec<_> = input
-        .par_chunks(CHUNK)
-        .enumerate()
-        .map(|(number, chunk)| {
-            let indexed = chunk.iter().zip((number * CHUNK) as u64..);
-            indexed.fold(op.identity(), |all, (&x, index)| op.take(all, x, index))
-        })
-        .collect();
-    let all = chunks.into_iter();
-    all.fold(op.identity(), |all, chunk| op.combine(all, chunk))
+/// A reduction of an array that comes part by part. The result has the bits of a reduction of the whole.
+pub struct Reduction<O: Operation> {
+    op: O,
+    shape: Shape,
+    /// What all elements combine to so far, if the operation is exact.
+    all: O::Accumulator,
+    /// The leaves of the tree so far, if it is not.
+    leaves: Vec<O::Accumulator>,
+    /// The index of the next element.
+    next: u64,
+}
+
+impl<O: Operation> Reduction<O> {
+    /// A reduction of `len` elements by `op`.
+    #[must_use]
+    pub fn new(op: O, len: usize) -> Self {
+        Self {
+            op,
+            shape: Shape::of::<O::Element>(len),
+            all: op.identity(),
+            leaves: Vec::new(),
+            next: 0,
+        }
+    }
+
+    /// Takes the next elements. Unless the operation is exact or this is the last part, they are a
+    /// multiple of a [tile](Shape::tile).
+    pub fn next(&mut self, input: &[O::Element]) {
+        match O::EXACT {
+            true => self.next_by_chunks(input),
+            false => self.next_tiles(input),
+        }
+        self.next += input.len() as u64;
+    }
+
+    /// Combines from the first element to the last, in chunks: a plain loop, of which the compiler makes
+    /// vectors where the operation lets it.
+    fn next_by_chunks(&mut self, input: &[O::Element]) {
+        let (op, start) = (self.op, self.next);
+        let chunks: Vec<_> = input
+            .par_chunks(CHUNK)
+            .enumerate()
+            .map(|(number, chunk)| {
+                let indexed = chunk.iter().zip(start + (number * CHUNK) as u64..);
+                indexed.fold(op.identity(), |all, (&x, index)| op.take(all, x, index))
+            })
+            .collect();
+        let chunks = chunks.into_iter();
+        self.all = chunks.fold(self.all, |all, chunk| op.combine(all, chunk));
+    }
+
+    fn next_tiles(&mut self, input: &[O::Element]) {
+        let (op, shape, start) = (self.op, self.shape, self.next);
+        let (tile, warps) = (shape.tile::<O::Element>(), shape.warps as usize);
+        let tiles: Vec<Vec<_>> = input
+            .par_chunks(tile)
+            .enumerate()
+            .map_init(Vec::new, |places, (number, elements)| {
+                let tile = Tile {
+                    elements,
+                    first: start + (number * tile) as u64,
+                    warps,
+                };
+                let mut strips = match O::COMMUTATIVE {
+                    true => tile.strips_of_places(op, places),
+                    false => tile.strips_in_order(op, shape.runs as usize, places),
+                };
+                match shape.leaves_are_strips() {
+                    true => strips,
+                    false => vec![by_pairs(op, &mut strips)],
+                }
+            })
+            .collect();
+        self.leaves.extend(tiles.into_iter().flatten());
+    }
+
+    /// The result, when all elements have been taken.
+    #[must_use]
+    pub fn finish(self) -> O::Output {
+        let all = match O::EXACT {
+            true => self.all,
+            false => combine_leaves(self.op, self.shape, &self.leaves),
+        };
+        self.op.finish_of(all, self.next)
+    }
+}
+
+/// What the leaves of an array of this shape combine to.
+pub(crate) fn combine_leaves<O: Operation>(
+    op: O,
+    shape: Shape,
+    leaves: &[O::Accumulator],
+) -> O::Accumulator {
+    by_pairs(op, &mut chains(op, leaves, shape.threads() as usize))
 }
 
 /// The elements of a tile.
@@ -187,7 +245,8 @@ pub fn reduce_depth<O: Operation>(len: usize) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gridsync_kernels::op::{Affine, Compose, Count, Max, Min, Product, Sum, Xor};
+    use cuda_std::f16;
+    use gridsync_kernels::op::{Affine, ArgMax, Compose, Count, Max, Min, Product, Sum, Xor};
 
     #[test]
     fn agrees_with_the_iterators_of_the_standard_library() {
@@ -220,6 +279,39 @@ mod tests {
             let nonzero = input.iter().filter(|&&x| x != 0).count() as u64;
             assert_eq!(reduce(Count::<i32>::new(), &input), nonzero);
         }
+    }
+
+    #[test]
+    fn parts_have_the_bits_of_the_whole() {
+        // A tree whose leaves are strips, and one whose leaves are tiles of one run and of more.
+        for len in [5000, (4 << 20) + 12_345, 129 << 20] {
+            let shape = Shape::of::<f16>(len);
+            let elements =
+                (0..len).map(|i| f16::from_bits(0x3000 | (i as u16).wrapping_mul(0x9E37)));
+            let input: Vec<_> = elements.collect();
+            let op = Sum::<f16, f32>::new();
+            let whole = reduce(op, &input);
+            for tiles in [1, 3] {
+                let mut parts = Reduction::new(op, len);
+                for part in input.chunks(tiles * shape.tile::<f16>()) {
+                    parts.next(part);
+                }
+                assert_eq!(
+                    parts.finish().to_bits(),
+                    whole.to_bits(),
+                    "{len} by {tiles}"
+                );
+            }
+        }
+        let input: Vec<i32> = (0..100_000).map(|i: i32| i.wrapping_mul(i)).collect();
+        let op = ArgMax::<i32>::new();
+        let mut parts = Reduction::new(op, input.len());
+        input.chunks(777).for_each(|part| parts.next(part));
+        assert_eq!(
+            parts.finish(),
+            reduce(op, &input),
+            "indices are those of the whole"
+        );
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The scan.
 
+use crate::memory::{self, NoRoom};
 use cuda_std::memory::Scalar;
 use cuda_std::warp::WARP_SIZE;
 use gridsync_kernels::grid::scan::{Form, ScanOperation, Shape};
@@ -15,79 +16,164 @@ const LANES: usize = WARP_SIZE as usize;
 ///
 /// On all cores. What is combined with what follows from the length alone, as [`Shape`] says, unless
 /// the operation is exact: the same bits on any number of cores, and those of a GPU.
+///
+/// # Panics
+/// If memory has no room for what a [`Scan`] works in.
 pub fn scan<O: ScanOperation>(op: O, input: &[O::Element], form: Form) -> Vec<O::Output> {
-    if O::EXACT {
-        return chunk_by_chunk(op, input, form);
-    }
     let shape = Shape::of::<O::Element, O::Accumulator>(input.len());
-    scan_in(op, shape, input, form)
+    whole(Scan::in_shape(op, shape, input.len(), form), input)
 }
 
-/// Scans `input` from the first element to the last: the chunks that the cores share are reduced first,
-/// and then scanned from what lies before them.
-fn chunk_by_chunk<O: ScanOperation>(op: O, input: &[O::Element], form: Form) -> Vec<O::Output> {
-    let chunks = || input.par_chunks(CHUNK).enumerate();
-    let first = |number| (number * CHUNK) as u64;
-    let totals: Vec<_> = chunks()
-        .map(|(number, chunk)| {
-            let indexed = chunk.iter().zip(first(number)..);
-            indexed.fold(op.identity(), |all, (&x, index)| op.take(all, x, index))
-        })
-        .collect();
-    let before: Vec<_> = totals
-        .into_iter()
-        .scan(op.identity(), |next, total| {
-            let before = *next;
-            *next = op.combine(before, total);
-            Some(before)
-        })
-        .collect();
-    let mut output = vec![O::Output::default(); input.len()];
-    chunks()
-        .zip(output.par_chunks_mut(CHUNK))
-        .zip(before)
-        .for_each(|(((number, chunk), results), mut all)| {
-            for ((&x, index), result) in chunk.iter().zip(first(number)..).zip(results) {
-                let before = op.before(all, index);
-                all = op.take(all, x, index);
-                *result = op.finish(match form {
-                    Form::Inclusive => all,
-                    Form::Exclusive => before,
-                });
-            }
-        });
-    output
-}
-
-/// The same, in the order of another shape of that length.
+/// Scans `input` in the order of another shape of that length; an exact operation too.
+///
+/// # Panics
+/// As for [`scan`].
 pub fn scan_in<O: ScanOperation>(
     op: O,
     shape: Shape,
     input: &[O::Element],
     form: Form,
 ) -> Vec<O::Output> {
-    let tile = shape.tile::<O::Element>();
-    let mut in_tiles = vec![op.identity(); input.len()];
-    let aggregates: Vec<_> = input
-        .par_chunks(tile)
-        .zip(in_tiles.par_chunks_mut(tile))
-        .enumerate()
-        .map(|(number, (input, results))| {
-            let first = (number * tile) as u64;
-            scan_tile(op, shape, input, first, results, form)
-        })
-        .collect();
+    let scan = Scan::in_shape(op, shape, input.len(), form);
+    whole(scan.map(Scan::in_order), input)
+}
+
+/// Scans all of `input`.
+fn whole<O: ScanOperation>(scan: Result<Scan<O>, NoRoom>, input: &[O::Element]) -> Vec<O::Output> {
+    let mut scan = scan.unwrap_or_else(|no_room| panic!("{no_room}"));
     let mut output = vec![O::Output::default(); input.len()];
+    scan.next(input, &mut output);
     output
-        .par_chunks_mut(tile)
-        .zip(in_tiles.par_chunks(tile))
-        .zip(prefixes(op, shape, &aggregates))
-        .for_each(|((output, in_tile), prefix)| {
-            for (result, &all) in output.iter_mut().zip(in_tile) {
-                *result = op.finish(op.combine(prefix, all));
-            }
-        });
-    output
+}
+
+/// A scan of an array that comes part by part: each part goes on where the last one ended. The results
+/// have the bits of a scan of the whole.
+pub struct Scan<O: ScanOperation> {
+    op: O,
+    form: Form,
+    shape: Shape,
+    is_in_order: bool,
+    /// What all elements before the next one combine to.
+    before: O::Accumulator,
+    /// The index of the next element.
+    next: u64,
+    /// The results of a group within their tiles.
+    in_tiles: Vec<O::Accumulator>,
+}
+
+impl<O: ScanOperation> Scan<O> {
+    /// A scan of `len` elements by `op`.
+    ///
+    /// # Errors
+    /// [`NoRoom`] for the accumulators of one [group](Shape::part), or of all elements if they are fewer.
+    pub fn new(op: O, len: usize, form: Form) -> Result<Self, NoRoom> {
+        let shape = Shape::of::<O::Element, O::Accumulator>(len);
+        Self::in_shape(op, shape, len, form)
+    }
+
+    fn in_shape(op: O, shape: Shape, len: usize, form: Form) -> Result<Self, NoRoom> {
+        let group = shape.group as usize * shape.tile::<O::Element>();
+        let mut in_tiles = Vec::new();
+        memory::reserve(&mut in_tiles, len.min(group))?;
+        Ok(Self {
+            op,
+            form,
+            shape,
+            is_in_order: !O::EXACT,
+            before: op.identity(),
+            next: 0,
+            in_tiles,
+        })
+    }
+
+    /// The same in the order of the shape, even if the operation is exact.
+    fn in_order(mut self) -> Self {
+        self.is_in_order = true;
+        self
+    }
+
+    /// Scans the next elements, and writes a result for each. Unless the operation is exact or this is
+    /// the last part, they are a multiple of [`Shape::part`].
+    ///
+    /// # Panics
+    /// If there are not as many results as elements.
+    pub fn next(&mut self, input: &[O::Element], output: &mut [O::Output]) {
+        assert_eq!(input.len(), output.len(), "a result for each element");
+        if !self.is_in_order {
+            return self.next_by_chunks(input, output);
+        }
+        let group = self.shape.group as usize * self.shape.tile::<O::Element>();
+        for (input, output) in input.chunks(group).zip(output.chunks_mut(group)) {
+            self.next_group(input, output);
+        }
+    }
+
+    /// Scans from the first element to the last: the chunks that the cores share are reduced first, and
+    /// then scanned from what lies before them.
+    fn next_by_chunks(&mut self, input: &[O::Element], output: &mut [O::Output]) {
+        let (op, form, start) = (self.op, self.form, self.next);
+        let chunks = || input.par_chunks(CHUNK).enumerate();
+        let first = |number| start + (number * CHUNK) as u64;
+        let totals: Vec<_> = chunks()
+            .map(|(number, chunk)| {
+                let indexed = chunk.iter().zip(first(number)..);
+                indexed.fold(op.identity(), |all, (&x, index)| op.take(all, x, index))
+            })
+            .collect();
+        let before: Vec<_> = totals
+            .into_iter()
+            .map(|total| {
+                let before = self.before;
+                self.before = op.combine(before, total);
+                before
+            })
+            .collect();
+        chunks()
+            .zip(output.par_chunks_mut(CHUNK))
+            .zip(before)
+            .for_each(|(((number, chunk), results), mut all)| {
+                for ((&x, index), result) in chunk.iter().zip(first(number)..).zip(results) {
+                    let before = op.before(all, index);
+                    all = op.take(all, x, index);
+                    *result = op.finish(match form {
+                        Form::Inclusive => all,
+                        Form::Exclusive => before,
+                    });
+                }
+            });
+        self.next += input.len() as u64;
+    }
+
+    /// Scans a group of tiles, or what there is left of one.
+    fn next_group(&mut self, input: &[O::Element], output: &mut [O::Output]) {
+        let (op, form, shape, start) = (self.op, self.form, self.shape, self.next);
+        let tile = shape.tile::<O::Element>();
+        self.in_tiles.clear();
+        // There is room: no group is longer than the first.
+        self.in_tiles.resize(input.len(), op.identity());
+        let aggregates: Vec<_> = input
+            .par_chunks(tile)
+            .zip(self.in_tiles.par_chunks_mut(tile))
+            .enumerate()
+            .map(|(number, (input, results))| {
+                let first = start + (number * tile) as u64;
+                scan_tile(op, shape, input, first, results, form)
+            })
+            .collect();
+        let (base, leaves) = (self.before, shape.group as usize);
+        output
+            .par_chunks_mut(tile)
+            .zip(self.in_tiles.par_chunks(tile))
+            .enumerate()
+            .for_each(|(number, (output, in_tile))| {
+                let prefix = op.combine(base, tree(op, &aggregates[..number], leaves));
+                for (result, &all) in output.iter_mut().zip(in_tile) {
+                    *result = op.finish(op.combine(prefix, all));
+                }
+            });
+        self.before = op.combine(base, tree(op, &aggregates, leaves));
+        self.next += input.len() as u64;
+    }
 }
 
 /// Scans a tile, which begins with element `first` of the array, by itself, and gives its aggregate.
@@ -186,35 +272,6 @@ fn lanes_before<O: ScanOperation>(
     }
 }
 
-/// What lies before each tile, from the aggregates of all.
-fn prefixes<O: ScanOperation>(
-    op: O,
-    shape: Shape,
-    aggregates: &[O::Accumulator],
-) -> Vec<O::Accumulator> {
-    let group = shape.group as usize;
-    let groups: Vec<_> = aggregates
-        .par_chunks(group)
-        .map(|group_of| tree(op, group_of, group))
-        .collect();
-    let bases: Vec<_> = groups
-        .into_iter()
-        .scan(op.identity(), |next, all| {
-            let base = *next;
-            *next = op.combine(base, all);
-            Some(base)
-        })
-        .collect();
-    let prefix = |tile: usize| {
-        let first = tile / group * group;
-        op.combine(
-            bases[tile / group],
-            tree(op, &aggregates[first..tile], group),
-        )
-    };
-    (0..aggregates.len()).into_par_iter().map(prefix).collect()
-}
-
 /// The balanced binary tree over `leaves` values, neighbours first; those that are not there are the
 /// identity.
 fn tree<O: ScanOperation>(op: O, values: &[O::Accumulator], leaves: usize) -> O::Accumulator {
@@ -240,7 +297,8 @@ pub fn scan_depth<O: ScanOperation>(len: usize) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gridsync_kernels::op::{Max, Product, Sum, Xor};
+    use cuda_std::f16;
+    use gridsync_kernels::op::{InSegments, Max, Product, Segments, Sum, Xor};
 
     /// Holds both forms against a loop, in groups of `group` tiles.
     fn agrees_with_a_loop<O: ScanOperation<Element = i32, Output: PartialEq + std::fmt::Debug>>(
@@ -286,6 +344,36 @@ mod tests {
                 agrees_with_a_loop(Max::<i32>::new(), len, group);
             }
         }
+    }
+
+    #[test]
+    fn parts_have_the_bits_of_the_whole() {
+        // Three parts of small elements, and one that is not whole.
+        let part = Shape::part::<f16, f64>();
+        let input: Vec<_> = (0..3 * part + 1001)
+            .map(|i| f16::from_bits(0x3000 | (i as u16).wrapping_mul(0x9E37) & 0x8fff))
+            .collect();
+        for form in [Form::Inclusive, Form::Exclusive] {
+            in_parts(Sum::<f16, f64>::new(), &input, part, form);
+        }
+        let input: Vec<i32> = (0..300_000).collect();
+        in_parts(Sum::<i32, i64>::new(), &input, 100_001, Form::Exclusive);
+        let rows = InSegments::<Sum<i32, i64>>::new(Segments::rows(777));
+        in_parts(rows, &input, 100_001, Form::Inclusive);
+    }
+
+    fn in_parts<O>(op: O, input: &[O::Element], part: usize, form: Form)
+    where
+        O: ScanOperation<Output: PartialEq + std::fmt::Debug>,
+    {
+        let expected = scan(op, input, form);
+        let mut parts = Scan::new(op, input.len(), form).expect("there is room");
+        let mut output = vec![O::Output::default(); input.len()];
+        for (input, output) in input.chunks(part).zip(output.chunks_mut(part)) {
+            parts.next(input, output);
+        }
+        let at = output.iter().zip(&expected).position(|(a, b)| a != b);
+        assert_eq!(at, None, "{form:?}, in parts of {part}");
     }
 
     #[test]
