@@ -1,11 +1,11 @@
 //! An array as it came from a file: flat elements, a type and a shape.
 
-use std::collections::TryReserveError;
 use std::io::{self, Read};
 #[cfg(target_os = "linux")]
 use std::mem::MaybeUninit;
 
 use super::{DataError, Dtype, Scalar};
+use crate::memory::{self, NoRoom};
 
 /// Elements of one type, flat, in C order; data of any rank, 0 (one element) included, and possibly empty.
 #[derive(Debug)]
@@ -88,9 +88,11 @@ impl Aligned {
     pub(super) const TO: usize = 16;
 
     /// Room for `len` bytes, none of them touched yet.
-    pub(super) fn with_capacity(len: usize) -> Result<Self, TryReserveError> {
+    pub(super) fn with_capacity(len: usize) -> Result<Self, NoRoom> {
         let mut storage: Vec<u8> = Vec::new();
-        storage.try_reserve_exact(len.saturating_add(Self::TO))?;
+        let bytes = len as u64;
+        memory::reserve(&mut storage, len.saturating_add(Self::TO))
+            .map_err(|no_room| NoRoom { bytes, ..no_room })?;
         #[cfg(target_os = "linux")]
         ask_for_huge_pages(storage.spare_capacity_mut());
         let start = storage.as_ptr().align_offset(Self::TO);
@@ -99,7 +101,7 @@ impl Aligned {
     }
 
     /// Takes a vector over as it is where the allocator has aligned it already, as allocators mostly do.
-    pub(super) fn from_vec(storage: Vec<u8>) -> Result<Self, TryReserveError> {
+    pub(super) fn from_vec(storage: Vec<u8>) -> Result<Self, NoRoom> {
         if storage.as_ptr().align_offset(Self::TO) == 0 {
             return Ok(Self { storage, start: 0 });
         }

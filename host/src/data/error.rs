@@ -3,6 +3,7 @@
 use std::io;
 
 use super::{Dtype, Input, NpyError, Output};
+use crate::memory::NoRoom;
 
 /// An input that cannot be read, or an output that cannot be written.
 ///
@@ -41,12 +42,12 @@ pub enum DataError {
         cause: io::Error,
     },
     /// More bytes than this process can allocate.
-    #[error("{input}: {bytes} bytes of data do not fit in memory; read a smaller part of it")]
+    #[error("{input}: {no_room}")]
     OutOfMemory {
         /// What was to be read.
         input: Input,
-        /// The bytes asked for.
-        bytes: u64,
+        /// The bytes that it takes and those that are free.
+        no_room: NoRoom,
     },
     /// Not `.npy`, and no element type was named.
     #[error(
@@ -158,6 +159,14 @@ pub enum DataError {
         /// Type given.
         dtype: Dtype,
     },
+    /// More elements than memory holds, of an array for a stream: it begins with how many there are.
+    #[error("{output}: {no_room}, and a pipe or a device gets the array at its end; name a file")]
+    NotHeld {
+        /// What was to be written.
+        output: Output,
+        /// The bytes that it takes and those that are free.
+        no_room: NoRoom,
+    },
     /// The operating system failed to write it. A file that was there before is as it was.
     #[error("{output}: not written: {cause}; {}", remedy(cause))]
     Write {
@@ -180,7 +189,6 @@ fn remedy(cause: &io::Error) -> &'static str {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
             "free some space or name another disk"
         }
-        io::ErrorKind::BrokenPipe => "the reader of the pipe went away",
         _ => "check the disk, or name another path",
     }
 }

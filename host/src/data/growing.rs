@@ -3,11 +3,13 @@
 use super::npy::header_bytes;
 use super::outgoing::{Outgoing, npy_descr};
 use super::{DataError, Dtype, Output};
+use crate::memory;
 
 /// A `.npy` file of one dimension that takes elements as they come, and says how many there are when it is
 /// [finished](Self::finish); as [`write_npy`](super::write_npy) otherwise. What is no file, but a stream, gets them
 /// all then: memory holds them until then.
 pub struct Growing {
+    output: Output,
     outgoing: Outgoing,
     dtype: Dtype,
     descr: &'static str,
@@ -32,6 +34,7 @@ impl Growing {
             Some(Vec::new())
         };
         Ok(Self {
+            output: output.clone(),
             outgoing,
             dtype,
             descr,
@@ -58,11 +61,15 @@ impl Growing {
     /// Takes the next elements.
     ///
     /// # Errors
-    /// [`DataError::Write`].
+    /// [`DataError::Write`], and [`DataError::NotHeld`] of a stream.
     pub fn push(&mut self, bytes: &[u8]) -> Result<(), DataError> {
         self.len += (bytes.len() / self.dtype.size()) as u64;
         match &mut self.held {
             Some(held) => {
+                memory::reserve(held, bytes.len()).map_err(|no_room| DataError::NotHeld {
+                    output: self.output.clone(),
+                    no_room,
+                })?;
                 held.extend_from_slice(bytes);
                 Ok(())
             }

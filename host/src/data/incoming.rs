@@ -6,6 +6,7 @@ use std::io::{self, Read};
 use super::array::Aligned;
 use super::read::refused;
 use super::{Array, DataError, Dtype, Input};
+use crate::memory::NoRoom;
 
 /// An array that has been [opened](super::open): its type and shape are known, and its elements come all at once or
 /// piece by piece, in C order.
@@ -130,18 +131,14 @@ fn read_up_to(reader: &mut dyn Read, into: &mut [u8]) -> io::Result<usize> {
     Ok(found)
 }
 
-pub(super) fn out_of_memory(input: &Input, bytes: u64) -> DataError {
-    DataError::OutOfMemory {
-        input: input.clone(),
-        bytes,
-    }
+pub(super) fn out_of_memory(input: &Input) -> impl FnOnce(NoRoom) -> DataError {
+    let input = input.clone();
+    |no_room| DataError::OutOfMemory { input, no_room }
 }
 
 fn allocate(input: &Input, bytes: u64) -> Result<Aligned, DataError> {
-    usize::try_from(bytes)
-        .ok()
-        .and_then(|len| Aligned::with_capacity(len).ok())
-        .ok_or_else(|| out_of_memory(input, bytes))
+    let len = usize::try_from(bytes).unwrap_or(usize::MAX);
+    Aligned::with_capacity(len).map_err(out_of_memory(input))
 }
 
 pub(super) fn check_len(input: &Input, expected: u64, found: u64) -> Result<(), DataError> {

@@ -39,6 +39,8 @@ pub struct Outgoing {
 enum Destination {
     /// Standard output, a device or a FIFO.
     Stream(Box<dyn Write>),
+    /// What was one, until its reader had had enough.
+    Nobody,
     File(Replacement),
 }
 
@@ -61,16 +63,23 @@ impl Outgoing {
         })
     }
 
-    /// Writes the next bytes.
+    /// Writes the next bytes. What the reader of a pipe does not want any more is dropped.
     ///
     /// # Errors
     /// [`DataError::Write`].
     pub fn push(&mut self, bytes: &[u8]) -> Result<(), DataError> {
-        match &mut self.to {
+        let written = match &mut self.to {
             Destination::Stream(stream) => stream.write_all(bytes),
+            Destination::Nobody => Ok(()),
             Destination::File(file) => file.temporary.write_all(bytes),
+        };
+        match written {
+            Err(cause) if cause.kind() == io::ErrorKind::BrokenPipe => {
+                self.to = Destination::Nobody;
+                Ok(())
+            }
+            written => written.map_err(|cause| failed(&self.output, cause)),
         }
-        .map_err(|cause| failed(&self.output, cause))
     }
 
     /// Whether it is a regular file, and no stream.
@@ -96,7 +105,11 @@ impl Outgoing {
     /// [`DataError::Write`].
     pub fn finish(self) -> Result<(), DataError> {
         match self.to {
-            Destination::Stream(mut stream) => stream.flush(),
+            Destination::Stream(mut stream) => match stream.flush() {
+                Err(cause) if cause.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+                flushed => flushed,
+            },
+            Destination::Nobody => Ok(()),
             Destination::File(file) => file.finish(),
         }
         .map_err(|cause| failed(&self.output, cause))

@@ -7,9 +7,13 @@ use super::array::Aligned;
 use super::incoming::{Elements, check_len, out_of_memory};
 use super::npy::{self, Header};
 use super::{Array, DataError, Dtype, Incoming, Input};
+use crate::memory;
 
 /// First bytes of a zip file, which is what an `.npz` is (PKWARE APPNOTE, 4.3.7).
 const ZIP_MAGIC: &[u8] = b"PK\x03\x04";
+
+/// Bytes that a pipe is asked for at once, where nobody knows how many there are.
+const AT_ONCE: usize = 1 << 20;
 
 /// Reads a whole array: `.npy` if it starts as one does, raw little-endian elements of type `dtype` otherwise.
 ///
@@ -136,12 +140,17 @@ impl<'a, 'r, R: Read + 'r> Source<'a, R> {
             (len, Elements::ToRead(Box::new(reader)))
         } else {
             let mut all = start;
-            self.reader
-                .read_to_end(&mut all)
-                .map_err(|cause| refused(self.input, cause))?;
+            loop {
+                memory::reserve(&mut all, AT_ONCE).map_err(out_of_memory(self.input))?;
+                let mut next = (&mut self.reader).take(AT_ONCE as u64);
+                let found = next.read_to_end(&mut all);
+                if found.map_err(|cause| refused(self.input, cause))? == 0 {
+                    break;
+                }
+            }
             let len = all.len() as u64;
             self.check_whole_elements(len, dtype)?;
-            let data = Aligned::from_vec(all).map_err(|_| out_of_memory(self.input, len))?;
+            let data = Aligned::from_vec(all).map_err(out_of_memory(self.input))?;
             (len, Elements::Here(data))
         };
         let shape = vec![bytes / dtype.size() as u64];
