@@ -3,18 +3,17 @@
 mod latency;
 mod throughput;
 
+use super::count::within;
 use super::exit::Usage;
 use super::{Global, output};
+use clap::ValueEnum;
 use clap::builder::PossibleValuesParser;
-use clap::{ValueEnum, value_parser};
 use gridsync::bench::{
     self, ALL_REDUCE, BARRIER, Case, Design, KENDALL, PARTITION, REDUCE, REDUCE_ROWS, Record, SCAN,
     SELECT, Throughput, UNIQUE, Warning,
 };
 use gridsync::data::{Output, write_raw};
-use indicatif::{ProgressBar, ProgressStyle};
 use std::ffi::OsString;
-use std::io::{self, IsTerminal};
 
 /// Measure on a GPU, beside a peer
 ///
@@ -62,10 +61,10 @@ pub(crate) struct Bench {
     only: Vec<String>,
     /// Of barrier and all-reduce: blocks of the grids [default: a quarter, a half, one, two and four
     /// for each multiprocessor].
-    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = within::<u32>(1..=u64::MAX))]
     blocks: Vec<u32>,
     /// Of barrier and all-reduce: threads of a block [default: 32,128,256,1024].
-    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = within::<u32>(1..=u64::MAX))]
     threads: Vec<u32>,
     /// Of the other suites: measure these operations only [default: all].
     #[arg(
@@ -86,15 +85,15 @@ pub(crate) struct Bench {
     /// Of the other suites: elements, as 1000 or 2^20 [default: of reduce and scan
     /// 2^10,2^12,2^16,2^20,2^24,2^28,2^30,2^32, of reduce-rows 2^24, of kendall
     /// 2^10,2^13,2^14,2^16,2^20,2^24, else 2^16,2^20,2^24,2^28].
-    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = throughput::size)]
+    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = within::<usize>(1..=1 << 56))]
     sizes: Vec<usize>,
     /// Measure the peer too, in the same run: needs nvcc, but for kendall. It finds headers newer than
     /// its own, such as CUB's, by `NVCC_PREPEND_FLAGS="-I FOLDER"`.
     #[arg(long)]
     peers: bool,
     /// Write the records to this file, one JSON value a line.
-    #[arg(long, value_name = "FILE")]
-    out: Option<OsString>,
+    #[arg(short, long, alias = "out", value_name = "FILE")]
+    output: Option<OsString>,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -176,14 +175,7 @@ fn distinct(names: impl Iterator<Item = &'static str>) -> Vec<&'static str> {
 impl Bench {
     pub(crate) fn run(self, global: &Global) -> anyhow::Result<()> {
         self.refuse_flags_of_other_suites()?;
-        let device = global.device.device()?;
-        if device.properties().is_emulated() {
-            return Err(Usage(
-                "the time of an emulated grid says nothing: bench needs a GPU (see gridsync devices)"
-                    .into(),
-            )
-            .into());
-        }
+        let device = global.device.gpu("bench")?;
         let (records, text): (_, fn(&[Record]) -> String) = match self.suite.suite() {
             Suite::Latencies(suite) => (self.latencies(suite, device, global)?, latency::text),
             Suite::Throughputs(suite) => {
@@ -194,7 +186,7 @@ impl Bench {
             .iter()
             .map(|record| format!("{}\n", record.json()))
             .collect();
-        if let Some(out) = self.out {
+        if let Some(out) = self.output {
             write_raw(&Output::parse(out), lines.as_bytes())?;
         }
         let json = || records.iter().map(Record::json).collect();
@@ -224,16 +216,6 @@ impl Bench {
             ))),
         }
     }
-}
-
-/// A bar on standard error, or none: with --quiet, and where that is no terminal.
-pub(super) fn progress(global: &Global, points: usize) -> ProgressBar {
-    if global.quiet || !io::stderr().is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let style = ProgressStyle::with_template("{bar:30} {pos} of {len}, {eta} left: {msg}")
-        .expect("the template should be one");
-    ProgressBar::new(points as u64).with_style(style)
 }
 
 /// The notes below a table, each with its number.

@@ -1,72 +1,80 @@
-//! What `--check` found of many results, as the program says it.
+//! What `--check` found, as the program says it.
 
-use super::exit::Wrong;
+use super::job::Verdict;
 use super::number::Number;
 use super::output;
 use gridsync::primitives::{Check, ScanCheck};
-use serde_json::{Value, json};
+use serde_json::json;
 
-/// The first wrong result, or one that is as far off as any of what it may be.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Found {
-    /// Where it stands.
-    at: usize,
-    check: Check<Number>,
-}
-
-impl Found {
-    pub(super) fn new<A: Into<Number>>(scan: ScanCheck<A>) -> Self {
+impl Verdict {
+    /// Of one result.
+    pub(super) fn of(result: Number, check: Check<Number>) -> Self {
+        let wrong = || {
+            format!(
+                "the result is wrong: {} where the reference says {}, off by {:e}, allowed are {:e}",
+                result.text(),
+                check.reference.text(),
+                check.abs_err,
+                check.bound
+            )
+        };
         Self {
-            at: scan.at,
-            check: Check {
-                reference: scan.check.reference.into(),
-                abs_err: scan.check.abs_err,
-                bound: scan.check.bound,
-                ok: scan.check.ok,
-            },
+            json: json!({
+                "reference": check.reference.json(),
+                "abs_err": output::number(check.abs_err),
+                "bound": output::number(check.bound),
+                "ok": check.ok,
+            }),
+            line: compared(&check),
+            wrong: (!check.ok).then(wrong),
         }
     }
 
-    pub(super) fn is_right(&self) -> bool {
-        self.check.ok
-    }
-
-    pub(super) fn json(&self) -> Value {
-        json!({
-            "at": self.at,
-            "reference": self.check.reference.json(),
-            "abs_err": output::number(self.check.abs_err),
-            "bound": output::number(self.check.bound),
-            "ok": self.check.ok,
-        })
-    }
-
-    /// A line.
-    pub(super) fn text(&self) -> String {
-        let Self { at, check } = self;
-        let verdict = match check.ok {
-            true if check.bound == f64::INFINITY => {
-                "nothing can be promised, since partial results may overflow"
-            }
-            true => "right",
-            false => "WRONG",
+    /// Of many results, by the first wrong one, or one that is as far off as any of what it may be; `what` says of
+    /// what it is a result, up to its number.
+    pub(super) fn of_many<A: Into<Number>>(found: ScanCheck<A>, what: &str) -> Self {
+        let ScanCheck { at, check } = found;
+        let check = Check {
+            reference: check.reference.into(),
+            abs_err: check.abs_err,
+            bound: check.bound,
+            ok: check.ok,
         };
-        format!(
-            "worst at {at}: reference {}, off by {:e}, allowed {:e}: {verdict}",
-            check.reference.text(),
-            check.abs_err,
-            check.bound,
-        )
+        let wrong = || {
+            format!(
+                "{what} {at} is wrong, and nothing was written: the reference says {}, it is off by {:e}, allowed are {:e}",
+                check.reference.text(),
+                check.abs_err,
+                check.bound
+            )
+        };
+        Self {
+            json: json!({
+                "at": at,
+                "reference": check.reference.json(),
+                "abs_err": output::number(check.abs_err),
+                "bound": output::number(check.bound),
+                "ok": check.ok,
+            }),
+            line: format!("worst at {at}: {}", compared(&check)),
+            wrong: (!check.ok).then(wrong),
+        }
     }
+}
 
-    /// That it is wrong; `what` says of what it is a result, up to its number.
-    pub(super) fn error(&self, what: &str) -> Wrong {
-        let Self { at, check } = self;
-        Wrong(format!(
-            "{what} {at} is wrong, and nothing was written: the reference says {}, it is off by {:e}, allowed are {:e}",
-            check.reference.text(),
-            check.abs_err,
-            check.bound
-        ))
-    }
+/// A result beside its reference.
+fn compared(check: &Check<Number>) -> String {
+    let verdict = match check.ok {
+        true if check.bound == f64::INFINITY => {
+            "nothing can be promised, since partial results may overflow"
+        }
+        true => "right",
+        false => "WRONG",
+    };
+    format!(
+        "reference {}: off by {:e}, allowed {:e}: {verdict}",
+        check.reference.text(),
+        check.abs_err,
+        check.bound
+    )
 }

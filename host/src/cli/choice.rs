@@ -1,6 +1,7 @@
 //! Which device to run on.
 
 use super::exit::Usage;
+use anyhow::Context;
 use gridsync::device::cuda::{NoCuda, probe};
 use gridsync::device::{Device, DeviceError, Emulator, EmulatorConfig, KERNELS};
 use std::str::FromStr;
@@ -71,6 +72,21 @@ impl DeviceChoice {
             )
             .into()),
         }
+    }
+
+    /// The GPU, for `what` makes no sense without one.
+    pub(crate) fn gpu(self, what: &str) -> anyhow::Result<Device> {
+        let ordinal = match self {
+            Self::Auto => 0,
+            Self::Cuda(ordinal) => ordinal,
+            Self::Emulator | Self::Cpu => {
+                return Err(Usage(format!(
+                    "{what} needs a GPU, since the time of an emulated grid says nothing: use --device cuda"
+                ))
+                .into());
+            }
+        };
+        Device::cuda(ordinal, &KERNELS).with_context(|| format!("{what} needs a GPU"))
     }
 }
 

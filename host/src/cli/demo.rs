@@ -1,8 +1,8 @@
 //! `gridsync demo`: X→P→X without a barrier, with a barrier of the block, with one of the grid.
 
+use super::count::within;
 use super::exit::Wrong;
 use super::{Global, output};
-use clap::value_parser;
 use gridsync::device::{Device, Emulator, EmulatorConfig, Lanes, Policy, Schedule};
 use gridsync::lab::xpx::{self, Form, Outcome, Setup};
 use gridsync::launch::{Blocks, cooperative};
@@ -13,16 +13,16 @@ use serde_json::json;
 #[derive(clap::Args)]
 pub(crate) struct Demo {
     /// Elements of X and of P, up to 65536: every thread adds all of them up.
-    #[arg(short = 'n', long, default_value_t = 128, value_parser = value_parser!(u32).range(1..=1 << 16))]
+    #[arg(short = 'n', long, alias = "n", default_value_t = 128, value_parser = within::<u32>(1..=1 << 16))]
     elements: u32,
     /// Blocks of the grid.
-    #[arg(long, default_value_t = 2)]
+    #[arg(long, default_value_t = 2, value_parser = within::<u32>(0..=u64::MAX))]
     blocks: u32,
     /// Threads of a block.
-    #[arg(long, default_value_t = 64)]
+    #[arg(long, default_value_t = 64, value_parser = within::<u32>(0..=u64::MAX))]
     threads: u32,
     /// Runs of each form [default: 1000 on a GPU, 20 on the emulator].
-    #[arg(long, value_parser = value_parser!(u32).range(1..))]
+    #[arg(long, value_parser = within::<u32>(1..=u64::MAX))]
     runs: Option<u32>,
 }
 
@@ -235,7 +235,7 @@ fn json(device: &str, setup: &Setup, shown: &[(Outcome, Timing)]) -> serde_json:
     });
     json!({
         "device": device,
-        "elements": setup.elements,
+        "n": setup.elements,
         "blocks": setup.blocks,
         "threads": setup.threads,
         "forms": forms.collect::<Vec<_>>(),

@@ -1,8 +1,12 @@
-//! Exit codes: 0 right; 1 a check failed or a result is wrong; 2 bad usage or bad input; 3 device,
-//! driver or build failure.
+//! Exit codes, as the help and the README have them in one table.
 
+use super::output;
 use gridsync::data::DataError;
 use gridsync::device::DeviceError;
+use gridsync::memory::NoRoom;
+use gridsync::primitives::PartError;
+use gridsync::primitives::kendall::KendallError;
+use gridsync::primitives::range_sum::RangeSumError;
 use std::fmt;
 use std::process::ExitCode;
 
@@ -46,7 +50,7 @@ fn classify(error: &anyhow::Error) -> u8 {
     if error.is::<Wrong>() {
         return WRONG;
     }
-    match error.downcast_ref::<DeviceError>() {
+    match device_error(error) {
         // The user's shape, not the device, is at fault.
         Some(
             DeviceError::GridTooLarge { .. }
@@ -54,18 +58,58 @@ fn classify(error: &anyhow::Error) -> u8 {
             | DeviceError::EmptyGrid { .. },
         ) => USAGE,
         Some(_) => DEVICE,
-        None if error.is::<Usage>() || error.is::<DataError>() => USAGE,
+        None if is_of_the_call(error) => USAGE,
         None => DEVICE,
+    }
+}
+
+/// The failure of a device that it is, if it is one.
+fn device_error(error: &anyhow::Error) -> Option<&DeviceError> {
+    if let Some(PartError::Device(error)) = error.downcast_ref() {
+        return Some(error);
+    }
+    if let Some(RangeSumError::Device(error)) = error.downcast_ref() {
+        return Some(error);
+    }
+    if let Some(KendallError::Device(error)) = error.downcast_ref() {
+        return Some(error);
+    }
+    error.downcast_ref()
+}
+
+/// Whether what was asked for, or a file, is at fault.
+fn is_of_the_call(error: &anyhow::Error) -> bool {
+    error.is::<Usage>()
+        || error.is::<DataError>()
+        || error.is::<RangeSumError>()
+        || error.is::<KendallError>()
+        || error.is::<PartError>()
+        || error.is::<NoRoom>()
+}
+
+/// The same error; where memory did not suffice, with what to do.
+pub(crate) fn no_room(error: anyhow::Error, remedy: &str) -> anyhow::Error {
+    let is_no_room = error.is::<NoRoom>()
+        || matches!(error.downcast_ref(), Some(PartError::Memory(_)))
+        || matches!(error.downcast_ref(), Some(RangeSumError::Memory(_)))
+        || matches!(error.downcast_ref(), Some(KendallError::Memory(_)))
+        || matches!(error.downcast_ref(), Some(DataError::OutOfMemory { .. }));
+    match is_no_room {
+        true => Usage(format!("{error:#}; {remedy}")).into(),
+        false => error,
     }
 }
 
 /// Prints what clap has to say: help and versions are no errors, and errors are one line like ours.
 pub(crate) fn usage(error: &clap::Error) -> ExitCode {
     use clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
-    if !error.use_stderr() || error.kind() == DisplayHelpOnMissingArgumentOrSubcommand {
+    if !error.use_stderr() {
+        return code(output::print(error.to_string().trim_end()));
+    }
+    if error.kind() == DisplayHelpOnMissingArgumentOrSubcommand {
         // Where even this cannot be printed there is no one to tell.
         let _printed = error.print();
-        return ExitCode::from(if error.use_stderr() { USAGE } else { 0 });
+        return ExitCode::from(USAGE);
     }
     let text = error.to_string();
     let what: Vec<&str> = text

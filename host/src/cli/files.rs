@@ -24,6 +24,11 @@ impl Files {
         self
     }
 
+    /// The outputs, each with its name.
+    pub(super) fn outputs(&self) -> impl Iterator<Item = (&'static str, &Output)> {
+        self.outputs.iter().map(|(name, to)| (*name, to))
+    }
+
     /// Refuses what would hang, or lose a result: an input that can be read once and is asked for twice,
     /// one file for two outputs, an output in place of an input, and standard output for an array and for
     /// JSON.

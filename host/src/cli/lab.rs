@@ -134,12 +134,7 @@ struct Grid {
 
 impl Fences {
     fn run(self, global: &Global) -> anyhow::Result<()> {
-        let device = global.device.device()?;
-        if device.properties().is_emulated() {
-            let why = "the time of an emulated grid says nothing: lab fences needs a GPU \
-                       (see gridsync devices)";
-            return Err(Usage(why.into()).into());
-        }
+        let device = global.device.gpu("lab fences")?;
         let mhz = fences::clock_mhz(&device)?;
         let all = device.properties().multiprocessors;
         let grids = [

@@ -3,10 +3,11 @@
 mod files;
 mod model;
 
-use super::bench::{number, progress};
-use super::exit::{Usage, Wrong};
+use super::bench::number;
+use super::count::within;
+use super::exit::Wrong;
+use super::progress::progress;
 use super::{Global, folder, output};
-use clap::value_parser;
 use gridsync::bench::{Sampling, Warning};
 use gridsync::device::Device;
 use gridsync::lab::mkl::{Comparison, Form, MklError, POINTS, compare, sweep};
@@ -26,33 +27,28 @@ use std::path::PathBuf;
 #[derive(clap::Args)]
 pub(crate) struct Mkl {
     /// Transforms X→P→X of a job.
-    #[arg(long, default_value_t = 100, value_name = "N", value_parser = value_parser!(u32).range(1..=10_000))]
+    #[arg(long, default_value_t = 100, value_name = "N", value_parser = within::<u32>(1..=10_000))]
     rounds: u32,
     /// Elements of X and of P, up to 65536: every thread adds all of them up.
-    #[arg(short = 'n', long, default_value_t = 4096, value_name = "N", value_parser = value_parser!(u32).range(1..=1 << 16))]
+    #[arg(short = 'n', long, alias = "n", default_value_t = 4096, value_name = "N", value_parser = within::<u32>(1..=1 << 16))]
     elements: u32,
     /// Blocks of the grid [default: one for each multiprocessor].
-    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = within::<u32>(1..=u64::MAX))]
     blocks: Option<u32>,
     /// Threads of a block.
-    #[arg(long, default_value_t = 256, value_name = "N", value_parser = value_parser!(u32).range(1..))]
+    #[arg(long, default_value_t = 256, value_name = "N", value_parser = within::<u32>(1..=u64::MAX))]
     threads: u32,
     /// Measure at the shapes of the seed's Fig. 5 and Fig. 6 too, and write fig5-launches.svg,
     /// fig5-graph.svg, fig6.svg, mkl.jsonl and cost-model.txt to this folder.
-    #[arg(short, long, value_name = "DIR")]
-    out: Option<PathBuf>,
+    #[arg(short, long, alias = "out", value_name = "DIR")]
+    output: Option<PathBuf>,
 }
 
 impl Mkl {
     pub(crate) fn run(self, global: &Global) -> anyhow::Result<()> {
-        let device = global.device.device()?;
-        if device.properties().is_emulated() {
-            let why = "the time of an emulated grid says nothing: lab mkl needs a GPU \
-                       (see gridsync devices)";
-            return Err(Usage(why.into()).into());
-        }
+        let device = global.device.gpu("lab mkl")?;
         // Before minutes of measuring, not after them.
-        if let Some(out) = &self.out {
+        if let Some(out) = &self.output {
             folder::prepare(out, &files::NAMES)?;
         }
         let setup = Setup {
@@ -61,7 +57,7 @@ impl Mkl {
             threads: self.threads,
         };
 
-        let points = Form::ALL.len() + self.out.as_ref().map_or(0, |_| POINTS);
+        let points = Form::ALL.len() + self.output.as_ref().map_or(0, |_| POINTS);
         let bar = progress(global, points);
         let step = |form: Form, setup: &Setup| {
             let Setup {
@@ -73,7 +69,7 @@ impl Mkl {
         let sampling = Sampling::default();
         let compared =
             compare(&device, &Form::ALL, &setup, self.rounds, &sampling, step).map_err(failed)?;
-        if let Some(out) = &self.out {
+        if let Some(out) = &self.output {
             let swept = sweep(&device, self.rounds, &sampling, step).map_err(failed)?;
             folder::write(out, &files::contents(&device, &compared, &swept)?)?;
         }
@@ -188,7 +184,7 @@ fn as_json(device: &Device, compared: &Comparison) -> Value {
         .map(|absent| json!({ "form": absent.form.name(), "why": absent.error.to_string() }));
     json!({
         "device": device.properties().name,
-        "elements": elements,
+        "n": elements,
         "blocks": blocks,
         "threads": threads,
         "rounds": compared.rounds,

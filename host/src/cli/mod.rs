@@ -3,11 +3,13 @@
 mod bench;
 mod checked;
 mod choice;
+mod count;
 mod demo;
 mod devices;
 mod exit;
 mod files;
 mod folder;
+mod job;
 mod kendall;
 mod lab;
 mod ladder;
@@ -15,10 +17,12 @@ mod mkl;
 mod number;
 mod output;
 mod parts;
+mod progress;
 mod range_sum;
 mod reduce;
 mod scan;
 mod select;
+mod sink;
 mod stress;
 mod verify;
 
@@ -52,8 +56,13 @@ Examples:
   gridsync lab spin                           what the compiler makes of a spin, in PTX
   gridsync verify --device emulator           the kernels on the emulator, against the reference
 
-Exit codes: 0 right; 1 a check failed or a result is wrong; 2 bad usage or bad input;
-3 device, driver or build failure.";
+Exit codes:
+  0  all is right; also where whoever reads standard output has had enough
+  1  a result is wrong: a check failed, or a kernel was found to be wrong
+  2  the call is at fault: bad usage, an input that cannot be read or makes no
+     sense, an output that cannot be written, more memory than the host has
+  3  the device is at fault: there is none where one is needed, or it, its
+     driver or a kernel failed";
 
 /// Flags that every subcommand takes.
 #[derive(Args)]

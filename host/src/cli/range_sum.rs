@@ -1,27 +1,25 @@
 //! `gridsync range-sum`: the sums of ranges of an array.
 
-use super::checked::Found;
+mod ranges;
+
+use super::Global;
 use super::choice::Place;
 use super::exit::Usage;
 use super::files::Files;
+use super::job::{self, Done, Job, Verdict};
 use super::number::Number;
-use super::parts::{About, Parts, each_part, time_with_bar};
-use super::reduce::median;
-use super::{Global, output};
+use super::parts::Parts;
+use super::sink::Sink;
 use bytemuck::Pod;
 use clap::ValueEnum;
 use cuda_std::{bf16, f16};
-use gridsync::data::{self, Dtype, Incoming, Input, Output};
-use gridsync::device::Device;
-use gridsync::primitives::range_sum::{
-    BadRange, RangeSumError, RangeSums, check_range_sums, range_sums_on_cpu,
-};
-use gridsync::primitives::scan::Form;
-use gridsync::primitives::{PartRangeSums, RangeSummable, Scanner, range_sums_in_parts};
+use gridsync::data::{self, Dtype, Incoming, Input};
+use gridsync::primitives::range_sum::check_range_sums;
+use gridsync::primitives::{PartRangeSums, RangeSummable};
 use gridsync_kernels::op::Sum;
-use serde_json::{Value, json};
+use ranges::Ranges;
+use serde_json::Map;
 use std::ffi::OsString;
-use std::time::Instant;
 
 /// Sum ranges of an array: as many as there are queries
 ///
@@ -50,7 +48,7 @@ pub(crate) struct RangeSum {
     #[command(flatten)]
     parts: Parts,
     /// The .npy file to write; `-` is standard output, which then has nothing else.
-    #[arg(short, long, value_name = "OUT")]
+    #[arg(short, long, alias = "out", value_name = "OUT")]
     output: OsString,
     /// Compare the sums with those of a loop on the CPU, and print the worst difference and its bound.
     #[arg(long)]
@@ -63,53 +61,24 @@ enum Acc {
     F64,
 }
 
-/// What the queries gave.
-struct Outcome {
-    /// The type of the sums.
-    dtype: Dtype,
-    bytes: Vec<u8>,
-    check: Option<Found>,
-    /// The median time of a scan and all queries; with all copies, if it was in parts.
-    median_us: f64,
-    /// Elements of a part, if it was not all of them at once.
-    part: Option<usize>,
-}
-
 impl RangeSum {
     pub(crate) fn run(self, global: &Global) -> anyhow::Result<()> {
-        let files = Files::default().reads("INPUT", &self.input);
-        let files = files.reads("QUERIES", &self.queries);
-        let files = files.writes("output", Some(&self.output));
-        files.refuse_what_collides(global)?;
-        let to = Output::parse(self.output.clone());
-        let input = data::open(&Input::parse(self.input.clone()), self.dtype)?;
-        let (dtype, len) = (input.dtype(), input.len());
-        let queries = self.queries()?;
-        let place = global.device.place()?;
-        if global.verbose {
+        let files = Files::default()
+            .reads("INPUT", &self.input)
+            .reads("QUERIES", &self.queries)
+            .writes("output", Some(&self.output));
+        let remedy = match self.check {
+            true => "--check holds all elements and their sums: leave it out",
+            false => "take fewer elements at a time, by --part, or fewer queries",
+        };
+        job::run(global, &files, remedy, |job| {
+            let input = job.open(&self.input, self.dtype)?;
+            let (dtype, len) = (input.dtype(), input.len());
+            let queries = self.queries()?;
             let m = queries.len();
-            eprintln!(
-                "{m} ranges of {len} elements of {dtype} on {}",
-                place.name()
-            );
-        }
-        let outcome = self.dispatch(input, &queries, &place, global)?;
-        let failed = outcome.check.filter(|found| !found.is_right());
-        if failed.is_none() {
-            let shape = [queries.len() as u64];
-            data::write_npy(&to, outcome.dtype, &shape, &outcome.bytes)?;
-        }
-        if to != Output::Stdout && (!global.quiet || global.json) {
-            let written = failed.is_none().then_some(&to);
-            let about = About { dtype, len };
-            let text = || text(written, &about, &queries, &place, &outcome);
-            let json = || json(written, &about, &queries, &place, &outcome);
-            output::result(global, text, json)?;
-        }
-        match failed {
-            Some(found) => Err(found.error("the sum of query").into()),
-            None => Ok(()),
-        }
+            job.announce(&format!("{m} ranges of {len} elements of {dtype}"))?;
+            self.dispatch(job, input, &queries)
+        })
     }
 
     /// The ranges that are asked for.
@@ -139,15 +108,14 @@ impl RangeSum {
 
     fn dispatch(
         &self,
+        job: &Job<'_>,
         input: Incoming,
         queries: &[[u64; 2]],
-        place: &Place,
-        global: &Global,
-    ) -> anyhow::Result<Outcome> {
+    ) -> anyhow::Result<Done> {
         macro_rules! by_dtype {
             ($($dtype:ident: $op:ty;)*) => {
                 match input.dtype() {
-                    $(Dtype::$dtype => self.sums(<$op>::new(), input, queries, place, global),)*
+                    $(Dtype::$dtype => self.sums(<$op>::new(), job, input, queries),)*
                 }
             };
         }
@@ -191,160 +159,67 @@ fn ranges<T: Copy + Into<i128>>(ends: &[T]) -> anyhow::Result<Vec<[u64; 2]>> {
     pairs.iter().enumerate().map(range).collect()
 }
 
-/// What a query that is no range of the array is to the user.
-fn usage(bad: BadRange) -> anyhow::Error {
-    Usage(bad.to_string()).into()
-}
-
 impl RangeSum {
-    /// Sums, checks if asked to, and times: the median of several runs where a run is cheap.
+    /// Sums part by part, and checks if asked to.
     fn sums<O>(
         &self,
         op: O,
+        job: &Job<'_>,
         input: Incoming,
         queries: &[[u64; 2]],
-        place: &Place,
-        global: &Global,
-    ) -> anyhow::Result<Outcome>
+    ) -> anyhow::Result<Done>
     where
         O: RangeSummable,
         O::Element: Pod + data::Scalar,
         O::Output: Pod + data::Scalar + Into<Number>,
     {
-        // The time is that of a scan beside the sums that are kept.
-        let bytes = size_of::<O::Element>() + 2 * size_of::<O::Output>();
-        let part = self.parts.of(place, input.len(), bytes)?;
-        let outcome = |sums: &[O::Output], check: Option<_>, median_us, part| Outcome {
-            dtype: <O::Output as data::Scalar>::DTYPE,
-            bytes: bytemuck::cast_slice(sums).to_vec(),
-            check: check.map(Found::new),
-            median_us,
-            part,
-        };
-        if let (Place::Device(device), Some(part), false) = (place, part, self.check) {
-            let part = self.parts.to_stream(part);
-            let (sums, us) = time_with_bar(global, |step| {
-                let sums = PartRangeSums::new(op, device, input.len(), queries, part);
-                let mut sums = sums.map_err(refused)?;
-                let part = sums.part();
-                each_part(input, part, step, |elements| Ok(sums.next(elements)?))?;
-                anyhow::Ok(sums.sums())
-            })?;
-            return Ok(outcome(&sums, None, us, Some(part)));
-        }
-        let array = input.all()?;
-        let input = array.as_slice::<O::Element>()?;
-        let (sums, median_us) = match (place, part) {
-            (Place::Cpu, _) => {
-                let start = Instant::now();
-                let sums = range_sums_on_cpu(op, input, queries).map_err(usage)?;
-                (sums, start.elapsed().as_secs_f64() * 1e6)
+        let (dtype, len) = (input.dtype(), input.len());
+        let bytes = size_of::<O::Element>() + size_of::<O::Output>();
+        let part = self.parts.of(job, len, bytes)?;
+        let place = job.place()?;
+        let mut ranges = match place {
+            Place::Device(device) if part >= len => Ranges::on_device(op, device, len, queries)?,
+            Place::Device(device) => {
+                Ranges::InParts(PartRangeSums::new(op, device, len, queries, part)?)
             }
-            (Place::Device(device), None) => time_on_device::<O>(device, input, queries)?,
-            (Place::Device(device), Some(part)) => time_with_bar(global, |step| {
-                let step = |done| step(done, input.len());
-                range_sums_in_parts(op, device, input, queries, part, step)
-            })
-            .map_err(refused)?,
+            Place::Cpu => Ranges::InParts(PartRangeSums::on_cpu(op, len, queries, part)?),
         };
-        let check = match self.check {
-            true => check_range_sums(op, input, queries, &sums),
-            false => None,
+        let part = ranges.part(len);
+        let taken = self.parts.taken(job, part, len);
+        let take = |elements: &[O::Element]| ranges.take(elements);
+        let elements = match self.check {
+            true => Some(job.collect(input, part, take)?),
+            false => {
+                job.each_part(input, part, take)?;
+                None
+            }
         };
-        Ok(outcome(&sums, check, median_us, part))
-    }
-}
-
-/// What the user gets to hear of it.
-fn refused(error: RangeSumError) -> anyhow::Error {
-    match error {
-        RangeSumError::BadRange(bad) => usage(bad),
-        RangeSumError::Device(error) => error.into(),
-    }
-}
-
-/// The sums, and the median time of a scan and all queries in µs.
-fn time_on_device<O>(
-    device: &Device,
-    input: &[O::Element],
-    queries: &[[u64; 2]],
-) -> anyhow::Result<(Vec<O::Output>, f64)>
-where
-    O: RangeSummable,
-    O::Element: Pod,
-    O::Output: Pod,
-{
-    let input = device.upload(input)?;
-    let mut ranges = RangeSums::<O>::new(device, &input)?;
-    // The first launches compile the kernels, and say whether all queries are ranges.
-    let sums = ranges.query(queries).map_err(refused)?;
-    let words = device.upload(queries.as_flattened())?;
-    let mut again = device.alloc(queries.len())?;
-    let mut scanner = Scanner::<O>::new(device, input.len())?;
-    let mut prefixes = device.alloc(input.len())?;
-    let runs = if device.properties().is_emulated() {
-        1
-    } else {
-        9
-    };
-    let times = (0..runs).map(|_| {
-        device.time(|| {
-            scanner.launch(&input, &mut prefixes, Form::Inclusive)?;
-            ranges.launch(&words, &mut again)
+        let (sums, us) = ranges.sums()?;
+        let check = elements.and_then(|elements| {
+            job.doing("checking");
+            let found = check_range_sums(op, &elements, queries, &sums)?;
+            Some(Verdict::of_many(found, "the sum of query"))
+        });
+        let shape = [queries.len() as u64];
+        let sum = <O::Output as data::Scalar>::DTYPE;
+        let arrays = job::unless_wrong(&check, || {
+            Sink::of_shape(&self.output, sum, &shape)?.with(&sums)
+        })?;
+        let mut fields = Map::new();
+        fields.insert("queries".into(), queries.len().into());
+        let variant = match place {
+            Place::Device(_) => "prefix-difference",
+            Place::Cpu => "rayon",
+        };
+        let what = format!("{} ranges of {len} {dtype} elements", queries.len());
+        Ok(Done {
+            fields,
+            us,
+            bytes: len * bytes + size_of_val(queries) + size_of_val(&sums[..]),
+            part: taken,
+            check,
+            arrays,
+            ..Done::of("range-sum".into(), what, dtype, len, variant)
         })
-    });
-    let median_us = median(times.collect::<Result<_, _>>()?);
-    Ok((sums, median_us))
-}
-
-/// The name of what is run.
-fn variant(place: &Place) -> &'static str {
-    match place {
-        Place::Device(_) => "prefix-difference",
-        Place::Cpu => "rayon",
     }
-}
-
-fn json(
-    written: Option<&Output>,
-    about: &About,
-    queries: &[[u64; 2]],
-    place: &Place,
-    outcome: &Outcome,
-) -> Value {
-    json!({
-        "dtype": about.dtype.name(),
-        "n": about.len,
-        "queries": queries.len(),
-        "device": place.name(),
-        "variant": variant(place),
-        "output": written.map(ToString::to_string),
-        "median_us": output::number(outcome.median_us),
-        "part": outcome.part,
-        "check": outcome.check.map(|found| found.json()),
-    })
-}
-
-fn text(
-    written: Option<&Output>,
-    about: &About,
-    queries: &[[u64; 2]],
-    place: &Place,
-    outcome: &Outcome,
-) -> String {
-    let mut text = format!(
-        "{} ranges of {} {} elements on {}: {:.1} µs",
-        queries.len(),
-        about.len,
-        about.dtype,
-        place.name(),
-        outcome.median_us,
-    );
-    if let Some(found) = outcome.check {
-        text += &format!("\n{}", found.text());
-    }
-    if let Some(to) = written {
-        text += &format!("\n{to}: {} elements of {}", queries.len(), outcome.dtype);
-    }
-    text
 }

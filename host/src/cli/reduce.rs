@@ -1,24 +1,29 @@
 //! `gridsync reduce`: an array to one value.
 
-mod outcome;
+mod mean;
 mod rows;
+mod shown;
 
+use super::Global;
 use super::choice::Place;
-use super::exit::{Usage, Wrong};
+use super::count::within;
+use super::exit::Usage;
 use super::files::Files;
-use super::{Global, output};
+use super::job::{self, Done, Job, Verdict};
+use super::parts::Parts;
+use bytemuck::Pod;
 use clap::ValueEnum;
 use cuda_std::{bf16, f16};
-use gridsync::data::{self, Array, Dtype, Input};
+use gridsync::data::{self, Dtype, Incoming, Input};
+use gridsync::primitives::{Check, Checked, PartReducer, PartReducible};
+use gridsync::reference;
 use gridsync_kernels::op::{
     And, ArgMax, ArgMin, CompensatedSum, Count, Max, Min, Or, Product, ProductModulo, Sum, Xor,
 };
-use outcome::{Outcome, reduce};
-use rayon::prelude::*;
-use serde_json::json;
+use mean::ExactSum;
+use serde_json::Map;
+use shown::Shown;
 use std::ffi::OsString;
-
-pub(super) use outcome::median;
 
 /// Reduce an array of any shape to one value, or each row of a matrix
 ///
@@ -46,7 +51,7 @@ pub(crate) struct Reduce {
     #[arg(long)]
     acc: Option<Acc>,
     /// What prod-mod is taken modulo: 1 to 4294967296.
-    #[arg(long, value_name = "M")]
+    #[arg(long, value_name = "M", value_parser = within::<u64>(0..=u64::MAX))]
     modulus: Option<u64>,
     /// How to go about it.
     #[arg(long, default_value = "auto")]
@@ -54,13 +59,15 @@ pub(crate) struct Reduce {
     /// Compare the result with the CPU reference, and print the difference and its bound.
     #[arg(long)]
     check: bool,
-    /// Reduce each row of a matrix, a .npy array of 2 dimensions, by sum, min or max: to the bits that
-    /// the row alone would give.
-    #[arg(long, conflicts_with_all = ["acc", "modulus"])]
+    /// Reduce each row of the array by itself, along its last dimension, by sum, min or max: to the bits
+    /// that the row alone would give. The results have the shape of the array without that dimension.
+    #[arg(long, conflicts_with_all = ["acc", "modulus", "part"])]
     rows: bool,
+    #[command(flatten)]
+    parts: Parts,
     /// Write the results of --rows to this .npy file, whole or not at all, and do not print them.
-    #[arg(short, long, value_name = "FILE", requires = "rows")]
-    out: Option<OsString>,
+    #[arg(short, long, alias = "out", value_name = "OUT", requires = "rows")]
+    output: Option<OsString>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -101,61 +108,29 @@ enum Variant {
 
 impl Reduce {
     pub(crate) fn run(self, global: &Global) -> anyhow::Result<()> {
-        let files = Files::default().reads("INPUT", &self.input);
-        let files = files.writes("out", self.out.as_ref());
-        files.refuse_what_collides(global)?;
-        let array = data::read(&Input::parse(self.input.clone()), self.dtype)?;
-        if self.rows {
-            return self.run_rows(global, &array);
-        }
-        self.refuse_what_makes_no_sense(&array)?;
-        let place = global.device.place()?;
-        let variant = self.variant(&place)?;
-        if global.verbose {
-            eprintln!(
-                "{} elements of {} on {}",
-                array.len(),
-                array.dtype(),
-                place.name()
-            );
-        }
-        let outcome = self.dispatch(&array, &place)?;
-
-        let gb_per_s = array.bytes().len() as f64 / outcome.median_us / 1e3;
-        let text = || self.text(global, &array, &place, &outcome, gb_per_s);
-        let json = || {
-            let mut json = json!({
-                "op": self.op_name(),
-                "dtype": array.dtype().name(),
-                "n": array.len(),
-                "device": place.name(),
-                "variant": variant,
-                "result": outcome.result.json(),
-                "median_us": output::number(outcome.median_us),
-                "gb_per_s": output::number(gb_per_s),
-                "check": outcome.check.map(|check| json!({
-                    "reference": check.reference.json(),
-                    "abs_err": output::number(check.abs_err),
-                    "bound": output::number(check.bound),
-                    "ok": check.ok,
-                })),
-            });
-            if let Some(value) = outcome.value {
-                json["value"] = value.json();
+        let files = Files::default()
+            .reads("INPUT", &self.input)
+            .writes("output", self.output.as_ref());
+        job::run(global, &files, self.remedy(), |job| {
+            let input = job.open(&self.input, self.dtype)?;
+            let (dtype, len) = (input.dtype(), input.len());
+            if !self.rows {
+                self.refuse_what_makes_no_sense(dtype, len)?;
             }
-            json
-        };
-        output::result(global, text, json)?;
-        match outcome.check {
-            Some(check) if !check.ok => Err(Wrong(format!(
-                "the result is wrong: {} where the reference says {}, off by {:e}, allowed are {:e}",
-                outcome.result.text(),
-                check.reference.text(),
-                check.abs_err,
-                check.bound
-            ))
-            .into()),
-            _ => Ok(()),
+            job.announce(&format!("{len} elements of {dtype}"))?;
+            match self.rows {
+                true => self.reduce_rows(job, input),
+                false => self.dispatch(job, input),
+            }
+        })
+    }
+
+    /// What to do where memory does not suffice.
+    fn remedy(&self) -> &'static str {
+        match (self.rows, self.check) {
+            (true, _) => "--rows holds all rows: reduce some of them at a time",
+            (_, true) => "--check holds all elements: leave it out",
+            _ => "take fewer elements at a time, by --part",
         }
     }
 
@@ -165,12 +140,11 @@ impl Reduce {
             .map_or_else(String::new, |value| value.get_name().into())
     }
 
-    fn refuse_what_makes_no_sense(&self, array: &Array) -> anyhow::Result<()> {
-        let dtype = array.dtype();
+    fn refuse_what_makes_no_sense(&self, dtype: Dtype, len: usize) -> anyhow::Result<()> {
         let is_float = matches!(dtype, Dtype::F16 | Dtype::Bf16 | Dtype::F32 | Dtype::F64);
         let usage = |message: String| Err(Usage(message).into());
         let extremes_and_mean = [Op::Min, Op::Max, Op::Argmin, Op::Argmax, Op::Mean];
-        if array.is_empty() && extremes_and_mean.contains(&self.op) {
+        if len == 0 && extremes_and_mean.contains(&self.op) {
             return usage(format!(
                 "the {} of an empty array is not defined: {} has no elements",
                 self.op_name(),
@@ -227,12 +201,12 @@ impl Reduce {
         }
     }
 
-    fn dispatch(&self, array: &Array, place: &Place) -> anyhow::Result<Outcome> {
+    fn dispatch(&self, job: &Job<'_>, input: Incoming) -> anyhow::Result<Done> {
         macro_rules! by_dtype {
             ($($dtype:ident: $op:ty $(= $value:expr)?;)*) => {
-                match array.dtype() {
+                match input.dtype() {
                     $(Dtype::$dtype => {
-                        reduce::<$op>(by_dtype!(@ $op $(, $value)?), array, place, self.check)
+                        self.reduce::<$op>(by_dtype!(@ $op $(, $value)?), job, input)
                     })*
                     #[allow(unreachable_patterns)]
                     dtype => Err(Usage(format!("no {} of {dtype} elements", self.op_name())).into()),
@@ -243,7 +217,7 @@ impl Reduce {
         }
         let wide = self.acc == Some(Acc::F64);
         let compensated = self.acc == Some(Acc::Compensated);
-        let outcome = match self.op {
+        match self.op {
             Op::Sum | Op::Mean if wide => by_dtype! {
                 F16: Sum<f16, f64>; Bf16: Sum<bf16, f64>; F32: Sum<f32, f64>; F64: Sum<f64>;
             },
@@ -292,17 +266,6 @@ impl Reduce {
                 F16: Count<f16>; Bf16: Count<bf16>; F32: Count<f32>; F64: Count<f64>;
                 I32: Count<i32>; U32: Count<u32>; I64: Count<i64>; U64: Count<u64>;
             },
-        }?;
-        if self.op != Op::Mean {
-            return Ok(outcome);
-        }
-        match exact_sum_of_wide_integers(array)? {
-            Some(sum) if !outcome.result.holds(sum) => Err(Usage(format!(
-                "the sum of these {} elements, {sum}, is beyond 64 bits, so their mean cannot be taken from it: convert them to f64",
-                array.dtype()
-            ))
-            .into()),
-            _ => Ok(outcome.divided_by(array.len())),
         }
     }
 
@@ -313,65 +276,68 @@ impl Reduce {
         Ok(ProductModulo::new(modulus).map_err(|error| Usage(format!("--modulus: {error}")))?)
     }
 
-    fn text(
-        &self,
-        global: &Global,
-        array: &Array,
-        place: &Place,
-        outcome: &Outcome,
-        gb_per_s: f64,
-    ) -> String {
-        let mut text = outcome.result.text();
-        if !global.quiet {
-            text += &format!(
-                "\n{} of {} {} elements on {}: {:.1} µs, {gb_per_s:.1} GB/s",
-                self.op_name(),
-                array.len(),
-                array.dtype(),
-                place.name(),
-                outcome.median_us
-            );
-            if let Some(value) = outcome.value {
-                text += &format!("\nthe element there is {}", value.text());
+    /// Reduces part by part.
+    fn reduce<O>(&self, op: O, job: &Job<'_>, input: Incoming) -> anyhow::Result<Done>
+    where
+        O: PartReducible + Checked,
+        O::Element: Pod + data::Scalar,
+        O::Output: Shown,
+    {
+        let (dtype, len) = (input.dtype(), input.len());
+        let part = self.parts.of(job, len, size_of::<O::Element>())?;
+        let (mut reducer, place) = match job.place()? {
+            place @ Place::Cpu => (PartReducer::on_cpu(op, len, part), place),
+            place @ Place::Device(device) => (PartReducer::new(op, device, len, part)?, place),
+        };
+        let part = reducer.part();
+        let taken = self.parts.taken(job, part, len);
+        let variant = self.variant(place)?;
+        let mut exact = ExactSum::of(dtype, self.op == Op::Mean);
+        let mut take = |elements: &[O::Element]| {
+            exact.take(bytemuck::cast_slice(elements));
+            Ok(reducer.next(elements)?)
+        };
+        let elements = match self.check {
+            true => Some(job.collect(input, part, take)?),
+            false => {
+                job.each_part(input, part, &mut take)?;
+                None
             }
-        }
-        if let Some(check) = outcome.check.filter(|_| !global.quiet) {
-            let verdict = match check.ok {
-                true if check.bound == f64::INFINITY => {
-                    "nothing can be promised, since partial results may overflow"
-                }
-                true => "right",
-                false => "WRONG",
-            };
-            text += &format!(
-                "\nreference {}: off by {:e}, allowed {:e}: {verdict}",
-                check.reference.text(),
-                check.abs_err,
-                check.bound,
-            );
-        }
-        text
+        };
+        let us = reducer.us();
+        let output = reducer.finish();
+        let check = elements.map(|elements| {
+            job.doing("checking");
+            let check = op.check(&elements, output, reference::reduce_depth::<O>(len));
+            Check {
+                reference: check.reference.number(),
+                abs_err: check.abs_err,
+                bound: check.bound,
+                ok: check.ok,
+            }
+        });
+        let (result, check) = match self.op {
+            Op::Mean => exact.mean(dtype, len, output.number(), check)?,
+            _ => (output.number(), check),
+        };
+        let value = output.value();
+        let mut fields = Map::new();
+        fields.insert("result".into(), result.json());
+        fields.extend(value.map(|value| ("value".to_owned(), value.json())));
+        let op = self.op_name();
+        let what = format!("{op} of {len} {dtype} elements");
+        Ok(Done {
+            result: Some(result.text()),
+            lines: value
+                .map(|value| format!("the element there is {}", value.text()))
+                .into_iter()
+                .collect(),
+            fields,
+            us,
+            bytes: len * size_of::<O::Element>(),
+            part: taken,
+            check: check.map(|check| Verdict::of(result, check)),
+            ..Done::of(op, what, dtype, len, variant)
+        })
     }
-}
-
-/// The true sum of 64-bit integers, if the array is of those: their sum in 64 bits may have wrapped
-/// around, and a mean must not be taken from such a one.
-fn exact_sum_of_wide_integers(array: &Array) -> anyhow::Result<Option<i128>> {
-    Ok(match array.dtype() {
-        Dtype::I64 => Some(
-            array
-                .as_slice::<i64>()?
-                .par_iter()
-                .map(|&x| i128::from(x))
-                .sum(),
-        ),
-        Dtype::U64 => Some(
-            array
-                .as_slice::<u64>()?
-                .par_iter()
-                .map(|&x| i128::from(x))
-                .sum(),
-        ),
-        _ => None,
-    })
 }

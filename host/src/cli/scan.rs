@@ -1,29 +1,25 @@
 //! `gridsync scan`: what all elements of an array up to each one combine to.
 
 mod rows;
-mod stream;
 
-use super::checked::Found;
+use super::Global;
 use super::choice::Place;
 use super::exit::Usage;
 use super::files::Files;
+use super::job::{self, Done, Job, Verdict};
 use super::number::Number;
-use super::parts::{About, Parts, time_with_bar};
-use super::reduce::median;
-use super::{Global, output};
+use super::parts::Parts;
+use super::sink::Sink;
 use bytemuck::Pod;
 use clap::ValueEnum;
 use cuda_std::{bf16, f16};
-use gridsync::data::{self, Dtype, Incoming, Input, Output};
-use gridsync::device::Device;
-use gridsync::primitives::scan::{Form, scan_on_cpu};
-use gridsync::primitives::{ScanCheck, ScanChecked, Scanner, scan_in_parts};
-use gridsync::reference;
+use gridsync::data::{self, Dtype, Incoming};
+use gridsync::primitives::scan::Form;
+use gridsync::primitives::{PartScanner, ScanChecked};
+use gridsync::{memory, reference};
 use gridsync_kernels::entry::scan::Scannable;
 use gridsync_kernels::op::{And, Count, Max, Min, Or, Product, Sum, Xor};
-use serde_json::{Value, json};
 use std::ffi::OsString;
-use std::time::Instant;
 
 /// Scan an array: write, for each element, what all up to it combine to
 ///
@@ -61,7 +57,7 @@ pub(crate) struct Scan {
     #[command(flatten)]
     parts: Parts,
     /// The .npy file to write; `-` is standard output, which then has nothing else.
-    #[arg(short, long, value_name = "OUT")]
+    #[arg(short, long, alias = "out", value_name = "OUT")]
     output: OsString,
     /// Compare the results with a loop on the CPU, and print the worst difference and its bound.
     #[arg(long)]
@@ -86,64 +82,29 @@ enum Acc {
     F64,
 }
 
-/// What a scan gave.
-struct Outcome {
-    /// The type of the results.
-    dtype: Dtype,
-    /// The results, unless they have been written as they came.
-    bytes: Option<Vec<u8>>,
-    check: Option<Found>,
-    median_us: f64,
-    /// Elements of a part, if it was not all of them at once.
-    part: Option<usize>,
-}
-
-impl Outcome {
-    fn gb_per_s(&self, about: &About) -> f64 {
-        (about.len * (about.dtype.size() + self.dtype.size())) as f64 / self.median_us / 1e3
-    }
-
-    /// The check that failed, if one has.
-    fn failed(&self) -> Option<Found> {
-        self.check.filter(|found| !found.is_right())
-    }
-}
-
 impl Scan {
     pub(crate) fn run(self, global: &Global) -> anyhow::Result<()> {
-        let files = Files::default().reads("INPUT", &self.input);
-        let files = files.writes("output", Some(&self.output));
-        files.refuse_what_collides(global)?;
-        let to = Output::parse(self.output.clone());
-        let input = data::open(&Input::parse(self.input.clone()), self.dtype)?;
-        let (dtype, len) = (input.dtype(), input.len());
-        self.refuse_what_makes_no_sense(dtype)?;
-        let place = global.device.place()?;
-        if global.verbose {
-            eprintln!("{len} elements of {dtype} on {}", place.name());
-        }
-        let shape = match self.rows {
-            true => input.shape().to_vec(),
-            false => vec![len as u64],
-        };
-        let outcome = match self.rows {
-            true => self.scan_rows(&input.all()?, &place)?,
-            false => self.dispatch(input, &to, &place, global)?,
-        };
-        if let (Some(bytes), None) = (&outcome.bytes, outcome.failed()) {
-            data::write_npy(&to, outcome.dtype, &shape, bytes)?;
-        }
-        if to != Output::Stdout {
-            let about = About { dtype, len };
-            let text = || self.text(&to, &about, &place, &outcome);
-            let json = || self.json(&to, &about, &place, &outcome);
-            if !global.quiet || global.json {
-                output::result(global, text, json)?;
+        let files = Files::default()
+            .reads("INPUT", &self.input)
+            .writes("output", Some(&self.output));
+        job::run(global, &files, self.remedy(), |job| {
+            let input = job.open(&self.input, self.dtype)?;
+            let (dtype, len) = (input.dtype(), input.len());
+            self.refuse_what_makes_no_sense(dtype)?;
+            job.announce(&format!("{len} elements of {dtype}"))?;
+            match self.rows {
+                true => self.scan_rows(job, input),
+                false => self.dispatch(job, input),
             }
-        }
-        match outcome.failed() {
-            Some(found) => Err(found.error("the result at").into()),
-            None => Ok(()),
+        })
+    }
+
+    /// What to do where memory does not suffice.
+    fn remedy(&self) -> &'static str {
+        match (self.rows, self.check) {
+            (true, _) => "--rows holds all rows and their results: scan some of them at a time",
+            (_, true) => "--check holds all elements and their results: leave it out",
+            _ => "take fewer elements at a time, by --part",
         }
     }
 
@@ -188,17 +149,11 @@ impl Scan {
         )
     }
 
-    fn dispatch(
-        &self,
-        input: Incoming,
-        to: &Output,
-        place: &Place,
-        global: &Global,
-    ) -> anyhow::Result<Outcome> {
+    fn dispatch(&self, job: &Job<'_>, input: Incoming) -> anyhow::Result<Done> {
         macro_rules! by_dtype {
             ($($dtype:ident: $op:ty;)*) => {
                 match input.dtype() {
-                    $(Dtype::$dtype => self.scan(<$op>::new(), input, to, place, global),)*
+                    $(Dtype::$dtype => self.scan(<$op>::new(), job, input),)*
                     #[allow(unreachable_patterns)]
                     dtype => {
                         let types: &[Dtype] = &[$(Dtype::$dtype),*];
@@ -236,147 +191,71 @@ impl Scan {
         }
     }
 
-    fn json(&self, to: &Output, about: &About, place: &Place, outcome: &Outcome) -> Value {
-        let written = outcome.failed().is_none().then(|| to.to_string());
-        json!({
-            "op": self.op_name(),
-            "dtype": about.dtype.name(),
-            "n": about.len,
-            "device": place.name(),
-            "variant": variant(place),
-            "output": written,
-            "median_us": output::number(outcome.median_us),
-            "gb_per_s": output::number(outcome.gb_per_s(about)),
-            "part": outcome.part,
-            "check": outcome.check.map(|found| found.json()),
-        })
-    }
-
-    fn text(&self, to: &Output, about: &About, place: &Place, outcome: &Outcome) -> String {
-        let form = match self.form() {
-            Form::Inclusive => "inclusive",
-            Form::Exclusive => "exclusive",
-        };
-        let mut text = format!(
-            "{form} {} of {} {} elements on {}: {:.1} µs, {:.1} GB/s",
-            self.op_name(),
-            about.len,
-            about.dtype,
-            place.name(),
-            outcome.median_us,
-            outcome.gb_per_s(about)
-        );
-        if let Some(found) = outcome.check {
-            text += &format!("\n{}", found.text());
-        }
-        if outcome.failed().is_none() {
-            text += &format!("\n{to}: {} elements of {}", about.len, outcome.dtype);
-        }
-        text
-    }
-}
-
-impl Scan {
-    /// Scans, checks if asked to, and times: the median of several runs where a run is cheap. What is taken
-    /// in parts is written too, part by part, unless it is to be checked first.
-    fn scan<O>(
-        &self,
-        op: O,
-        input: Incoming,
-        to: &Output,
-        place: &Place,
-        global: &Global,
-    ) -> anyhow::Result<Outcome>
+    /// Scans part by part, and writes each part; where it is to be checked, all of them after that.
+    fn scan<O>(&self, op: O, job: &Job<'_>, input: Incoming) -> anyhow::Result<Done>
     where
         O: Scannable + ScanChecked,
         O::Element: Pod + data::Scalar,
         O::Output: Pod + data::Scalar + Into<Number>,
     {
-        let form = self.form();
+        let (dtype, len, form) = (input.dtype(), input.len(), self.form());
         let bytes = size_of::<O::Element>() + size_of::<O::Output>();
-        let part = self.parts.of(place, input.len(), bytes)?;
-        if let (Place::Device(device), Some(part), false) = (place, part, self.check) {
-            let part = self.parts.to_stream(part);
-            return stream::scan(op, device, (input, to), form, part, global);
-        }
-        let array = input.all()?;
-        let input = array.as_slice::<O::Element>()?;
-        let (results, median_us) = match (place, part) {
-            (Place::Cpu, _) => time_on_cpu(op, input, form),
-            (Place::Device(device), None) => time_on_device(op, device, input, form)?,
-            (Place::Device(device), Some(part)) => time_with_bar(global, |step| {
-                let step = |done| step(done, input.len());
-                scan_in_parts(op, device, input, form, part, step)
-            })?,
+        let part = self.parts.of(job, len, bytes)?;
+        let mut scanner = match job.place()? {
+            Place::Cpu => PartScanner::on_cpu(op, len, form, part)?,
+            Place::Device(device) => PartScanner::new(op, device, len, form, part)?,
         };
-        let depth = reference::scan_depth::<O>(input.len());
-        let check = match self.check {
-            true => op.check_scan(input, &results, form, depth),
-            false => None,
+        let (part, shape) = (scanner.part(), [len as u64]);
+        let taken = self.parts.taken(job, part, len);
+        let create = || Sink::of_shape(&self.output, <O::Output as data::Scalar>::DTYPE, &shape);
+        let (arrays, check) = if self.check {
+            let mut results = memory::zeroed::<O::Output>(len)?;
+            let mut behind = 0;
+            let elements = job.collect::<O::Element>(input, part, |elements| {
+                let results = &mut results[behind..][..elements.len()];
+                behind += elements.len();
+                Ok(scanner.next(elements, results)?)
+            })?;
+            job.doing("checking");
+            let depth = reference::scan_depth::<O>(len);
+            let found = op.check_scan(&elements, &results, form, depth);
+            let check = found.map(|found| Verdict::of_many(found, "the result at"));
+            (
+                job::unless_wrong(&check, || create()?.with(&results))?,
+                check,
+            )
+        } else {
+            let mut results = memory::zeroed::<O::Output>(part)?;
+            let mut array = create()?;
+            job.each_part(input, part, |elements| {
+                let results = &mut results[..elements.len()];
+                scanner.next(elements, results)?;
+                array.push(results)
+            })?;
+            (vec![array], None)
         };
-        Ok(Outcome {
-            part,
-            ..Outcome::new(&results, check, median_us)
+        Ok(Done {
+            us: scanner.us(),
+            bytes: len * bytes,
+            part: taken,
+            check,
+            arrays,
+            ..self.done(job, dtype, len)?
         })
     }
-}
 
-impl Outcome {
-    fn new<A>(results: &[A], check: Option<ScanCheck<A>>, median_us: f64) -> Self
-    where
-        A: Pod + data::Scalar + Into<Number>,
-    {
-        Self {
-            dtype: <A as data::Scalar>::DTYPE,
-            bytes: Some(bytemuck::cast_slice(results).to_vec()),
-            check: check.map(Found::new),
-            median_us,
-            part: None,
-        }
+    /// What every scan says of itself.
+    fn done(&self, job: &Job<'_>, dtype: Dtype, len: usize) -> anyhow::Result<Done> {
+        let form = match self.form() {
+            Form::Inclusive => "inclusive",
+            Form::Exclusive => "exclusive",
+        };
+        let op = self.op_name();
+        let what = format!("{form} {op} of {len} {dtype} elements");
+        let variant = match job.place()? {
+            Place::Device(_) => "single-pass",
+            Place::Cpu => "rayon",
+        };
+        Ok(Done::of(op, what, dtype, len, variant))
     }
-}
-
-/// The name of what is run.
-fn variant(place: &Place) -> &'static str {
-    match place {
-        Place::Device(_) => "single-pass",
-        Place::Cpu => "rayon",
-    }
-}
-
-fn time_on_cpu<O: Scannable>(op: O, input: &[O::Element], form: Form) -> (Vec<O::Output>, f64) {
-    let mut times = Vec::new();
-    let mut results = Vec::new();
-    for _ in 0..3 {
-        let start = Instant::now();
-        results = scan_on_cpu(op, input, form);
-        times.push(start.elapsed().as_secs_f64() * 1e6);
-    }
-    (results, median(times))
-}
-
-/// The results, and the median time of the kernel in µs.
-fn time_on_device<O>(
-    op: O,
-    device: &Device,
-    input: &[O::Element],
-    form: Form,
-) -> anyhow::Result<(Vec<O::Output>, f64)>
-where
-    O: Scannable,
-    O::Element: Pod,
-    O::Output: Pod,
-{
-    let input = device.upload(input)?;
-    let mut results = device.alloc(input.len())?;
-    let mut scanner = Scanner::with(op, device, input.len())?;
-    let emulated = device.properties().is_emulated();
-    if !emulated {
-        // The first launch compiles the kernel.
-        scanner.launch(&input, &mut results, form)?;
-    }
-    let runs = if emulated { 1 } else { 9 };
-    let times = (0..runs).map(|_| device.time(|| scanner.launch(&input, &mut results, form)));
-    let median_us = median(times.collect::<Result<_, _>>()?);
-    Ok((results.download()?, median_us))
 }

@@ -1,10 +1,10 @@
 //! `gridsync lab stress`: the grid barriers, right and wrong, crossed again and again.
 
-use super::bench::progress;
+use super::count::within;
 use super::exit::{Usage, Wrong};
+use super::progress::progress;
 use super::{Global, output};
 use clap::builder::PossibleValuesParser;
-use clap::value_parser;
 use gridsync::lab::stress::{self, Found, Run, Tally};
 use gridsync::report::table;
 use gridsync::verify::{Contender, DESIGNS, MUTANTS};
@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 pub(crate) struct Stress {
     /// Rounds of two crossings for each barrier, shared out among the settings [default: 200000 on a
     /// GPU, 500 on the emulator].
-    #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1..=1_000_000_000))]
+    #[arg(long, value_name = "N", value_parser = within::<u64>(1..=1_000_000_000))]
     rounds: Option<u64>,
     /// Cross these designs only [default: all]; the wrong ones are crossed all the same.
     #[arg(

@@ -1,5 +1,6 @@
 //! `gridsync verify`: every kernel on many inputs, against the reference.
 
+use super::count::within;
 use super::exit::Wrong;
 use super::{Global, output};
 use clap::value_parser;
@@ -24,7 +25,7 @@ use serde_json::json;
 #[derive(clap::Args)]
 pub(crate) struct Verify {
     /// Inputs of each length, differing in their seed.
-    #[arg(long, default_value_t = 1, value_parser = value_parser!(u64).range(1..))]
+    #[arg(long, default_value_t = 1, value_parser = within::<u64>(1..=u64::MAX))]
     seeds: u64,
     /// The longest input is 2 to the power of this many elements.
     #[arg(long, default_value_t = 16, value_parser = value_parser!(u32).range(0..=34))]

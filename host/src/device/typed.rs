@@ -31,6 +31,16 @@ unsafe fn run<K: Kernel>(args: &[*const c_void]) {
 }
 
 impl Device {
+    /// Has `K` compiled and loaded now, not at its first launch or query.
+    ///
+    /// # Errors
+    /// [`DeviceError::UnknownKernel`], and those of loading the kernel.
+    pub fn compile<K: Kernel>(&self) -> Result<(), DeviceError> {
+        self.backend()
+            .attributes(&KernelInfo::of::<K>())
+            .map(|_| ())
+    }
+
     /// Puts a launch of `K` into the stream.
     ///
     /// # Errors

@@ -3,6 +3,7 @@
 use super::merge_sort::{first_of, geometry, levels, sort};
 use super::scratch::Scratch;
 use crate::device::{Buffer, Device, DeviceError, Geometry};
+use crate::memory::NoRoom;
 use crate::reference;
 use bytemuck::Pod;
 use cuda_std::launch::Kernel;
@@ -16,6 +17,7 @@ use gridsync_kernels::entry::kendall::{
 use gridsync_kernels::grid::kendall::{
     COUNTS, DISCORDANT, NAN, Ordered, PAIRS_TILE, Side, TIES_BOTH, TIES_X, TIES_Y,
 };
+use gridsync_kernels::grid::merge_sort::TILE;
 use rayon::prelude::*;
 use sealed::Work;
 use std::marker::PhantomData;
@@ -54,6 +56,9 @@ pub enum KendallError {
     /// The device failed.
     #[error(transparent)]
     Device(#[from] DeviceError),
+    /// The host has no room to correlate in.
+    #[error(transparent)]
+    Memory(#[from] NoRoom),
     /// One array is longer than the other.
     #[error("x has {x} elements and y {y}: correlate arrays of one length")]
     Lengths {
@@ -299,6 +304,23 @@ impl<T: Correlatable> Correlator<T> {
             false => Method::Sort,
         };
         self.method.unwrap_or(faster)
+    }
+
+    /// Has the driver compile now, not at the first launch, the kernels that arrays of `len` elements are
+    /// correlated by: they correlate zeros, enough for one level of merging.
+    ///
+    /// # Errors
+    /// As for [`launch`](Self::launch).
+    pub fn compile(&mut self, len: usize) -> Result<(), KendallError> {
+        if self.device.properties().is_emulated() {
+            return Ok(());
+        }
+        let method = self.method_for(len);
+        let zeros = self.device.zeroed::<T>(len.min(2 * TILE))?;
+        let asked = self.method.replace(method);
+        let launched = self.launch(&zeros, &zeros);
+        self.method = asked;
+        launched
     }
 
     /// Sees to it that arrays of `len` elements can be sorted.

@@ -20,8 +20,8 @@ mod sifted;
 pub use check::{Check, Checked};
 pub use kendall::{Correlator, Kendall, kendall};
 pub use parts::{
-    PartRangeSums, PartScanner, PartSelector, kendall_in_parts, range_sums_in_parts, scan_in_parts,
-    select_in_parts,
+    PartCorrelator, PartError, PartRangeSums, PartReducer, PartReducible, PartScanner,
+    PartSelector, kendall_in_parts, range_sums_in_parts, scan_in_parts, select_in_parts,
 };
 pub use range_sum::RangeSums;
 pub use range_sum_check::RangeSummable;

@@ -1,8 +1,9 @@
 //! Sums of any ranges of an array: one scan, and then one subtraction for each.
 
 use super::scan::{Form, Scanner};
-use super::{RangeSummable, ScanCheck};
+use super::{PartError, RangeSummable, ScanCheck};
 use crate::device::{Buffer, Device, DeviceError, Geometry};
+use crate::memory::NoRoom;
 use crate::reference;
 use bytemuck::Pod;
 use gridsync_kernels::entry::range_sum::RangeSumNumber;
@@ -32,9 +33,21 @@ pub enum RangeSumError {
     /// The device failed.
     #[error(transparent)]
     Device(#[from] DeviceError),
+    /// The host has no room for what it keeps.
+    #[error(transparent)]
+    Memory(#[from] NoRoom),
     /// A query, the first such, is no range of the array.
     #[error(transparent)]
     BadRange(#[from] BadRange),
+}
+
+impl From<PartError> for RangeSumError {
+    fn from(error: PartError) -> Self {
+        match error {
+            PartError::Device(error) => error.into(),
+            PartError::Memory(error) => error.into(),
+        }
+    }
 }
 
 /// The sums of the ranges `queries`, each `[from, to]` for the elements from..to, of `input` on the CPU,
@@ -48,12 +61,13 @@ pub fn range_sums_on_cpu<O: RangeSummable>(
     queries: &[[u64; 2]],
 ) -> Result<Vec<O::Output>, BadRange> {
     reference::range_sums(op, input, queries)
-        .map_err(|query| BadRange::new(query, queries[query], input.len()))
+        .map_err(|query| BadRange::of(query, queries[query], input.len()))
 }
 
 impl BadRange {
     /// That query number `query`, `[from, to]`, is no range of `len` elements.
-    pub(super) fn new(query: usize, [from, to]: [u64; 2], len: usize) -> Self {
+    #[must_use]
+    pub fn of(query: usize, [from, to]: [u64; 2], len: usize) -> Self {
         Self {
             query,
             from,
@@ -92,11 +106,29 @@ where
         let mut prefixes = device.alloc(input.len())?;
         let mut scanner = Scanner::<O>::new(device, input.len())?;
         scanner.launch(input, &mut prefixes, Form::Inclusive)?;
+        Self::from_prefixes(prefixes)
+    }
+
+    /// The sums of ranges of an array that has been scanned already: `prefixes` are the results of its
+    /// inclusive scan.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub fn from_prefixes(prefixes: Buffer<O::Output>) -> Result<Self, DeviceError> {
         Ok(Self {
+            bad: prefixes.device().zeroed(1)?,
             prefixes,
-            bad: device.zeroed(1)?,
             operation: PhantomData,
         })
+    }
+
+    /// Has the driver compile the kernel that answers queries now, not at the first launch.
+    ///
+    /// # Errors
+    /// As for [`Device::compile`].
+    pub fn compile(&self) -> Result<(), DeviceError> {
+        self.device()
+            .compile::<<O::Output as RangeSumNumber>::Kernel>()
     }
 
     /// The device that the sums are on.
@@ -159,7 +191,7 @@ where
         let query = !word as usize;
         let words = queries.download_part(2 * query..2 * query + 2)?;
         let range = [words[0], words[1]];
-        Ok(Some(BadRange::new(query, range, self.prefixes.len())))
+        Ok(Some(BadRange::of(query, range, self.prefixes.len())))
     }
 
     /// The sums of the ranges `queries`, each `[from, to]` for the elements from..to.

@@ -3,6 +3,7 @@
 use crate::device::{Buffer, Device, DeviceError, Geometry};
 use crate::reference;
 use bytemuck::Pod;
+use cuda_std::memory::Global;
 use gridsync_kernels::entry::reduce::Reducible;
 use gridsync_kernels::grid::reduce::{MOST_TILES, STATE, Shape};
 use gridsync_kernels::op::{Carried, Operation};
@@ -113,28 +114,51 @@ where
             input.len()
         );
         self.launched = None;
-        self.device.expect_own(input)?;
         if O::NEEDS_LEN && self.device.backend().is_recording() {
             // The result is read with the length of the last launch, which need not be the replayed one.
             let doing = "a reduction whose result depends on the length";
             return Err(DeviceError::NotRecordable { doing });
         }
         let shape = Shape::of::<O::Element>(part.len());
+        let result = self.result.view();
+        let len = part.len();
+        self.launch_in(shape, input, part, result)?;
+        self.launched = Some(len);
+        Ok(())
+    }
+
+    /// The same in the order of `shape`, which has room for the part, into the words `result`, as many as
+    /// an accumulator has halves: they outlive the launch.
+    pub(super) fn launch_in(
+        &mut self,
+        shape: Shape,
+        input: &Buffer<O::Element>,
+        part: Range<usize>,
+        result: Global<u32>,
+    ) -> Result<(), DeviceError> {
+        self.device.expect_own(input)?;
         let geometry = Geometry::new(shape.tiles, shape.threads());
         let args = self.op.arguments((
             input.view().part(part.start, part.len()),
             self.words.view(),
             self.state.view(),
-            self.result.view(),
+            result,
             shape.runs,
         ));
-        // SAFETY: the shape is that of the part, and the grid is that of the shape; the words have
-        // room for all shapes; they and the state were zeroed, and each launch leaves them for the next;
-        // `&mut self` and the order of the stream keep other launches off them; a dropped buffer waits
-        // for the stream; that the kernel reduces by `op` is the promise of `Reducible`.
-        unsafe { self.device.launch::<O::Kernel>(&geometry, args)? };
-        self.launched = Some(part.len());
-        Ok(())
+        // SAFETY: the grid is that of the shape, which has room for the part; the words have room for all
+        // shapes; they and the state were zeroed, and each launch leaves them for the next; `&mut self`
+        // and the order of the stream keep other launches off them; a dropped buffer waits for the
+        // stream; that the kernel reduces by `op` is the promise of `Reducible`; the caller vouches for
+        // the result.
+        unsafe { self.device.launch::<O::Kernel>(&geometry, args) }
+    }
+
+    /// Has the driver compile the kernel now, not at the first launch.
+    ///
+    /// # Errors
+    /// As for [`Device::compile`].
+    pub fn compile(&self) -> Result<(), DeviceError> {
+        self.device.compile::<O::Kernel>()
     }
 
     /// The result of the last [`launch`](Self::launch), or of the last replay of a graph that recorded

@@ -155,6 +155,18 @@ where
         })
     }
 
+    /// Has the driver compile the kernel now, not at the first launch.
+    ///
+    /// # Errors
+    /// As for [`Device::compile`].
+    pub fn compile(&self) -> Result<(), DeviceError> {
+        match &self.plan {
+            Plan::Nothing => Ok(()),
+            Plan::Short { .. } => self.device.compile::<O::Short>(),
+            Plan::Long { .. } => self.device.compile::<O::Long>(),
+        }
+    }
+
     /// Reduces the rows of `input` and waits for the results.
     ///
     /// # Errors

@@ -192,6 +192,26 @@ where
         O::HAS_BULK && is_new && device.shared_per_block_optin >= BULK_SHARED
     }
 
+    /// Whether arrays of `len` elements are scanned faster by bulk copies, where they can be.
+    fn is_long_enough_for_bulk(&self, len: usize) -> bool {
+        let each = size_of::<O::Element>();
+        let is_long = |(of, bytes)| each == of && len * each >= bytes;
+        BULK_FROM.into_iter().any(is_long) && !self.device.properties().is_emulated()
+    }
+
+    /// Has the driver compile now, not at the first launch, the kernels that parts of `len` elements and
+    /// fewer are scanned by.
+    ///
+    /// # Errors
+    /// As for [`Device::compile`].
+    pub fn compile(&mut self, len: usize) -> Result<(), DeviceError> {
+        self.device.compile::<O::Kernel>()?;
+        if self.has_bulk() && self.is_long_enough_for_bulk(len) {
+            self.bulk_geometry(1)?;
+        }
+        Ok(())
+    }
+
     /// By which design these views are scanned.
     fn design_for(
         &self,
@@ -202,13 +222,9 @@ where
         let is_aligned = input.unaligned_head() == 0 && output.unaligned_head() == 0;
         let is_large = shape == Shape::for_bulk::<O::Element>(input.len());
         let can_bulk = is_large && self.has_bulk();
-        let each = size_of::<O::Element>();
-        let is_long = |(of, bytes)| each == of && input.len() * each >= bytes;
-        let is_faster =
-            BULK_FROM.into_iter().any(is_long) && !self.device.properties().is_emulated();
         match self.design {
             Some(Design::Registers) => Design::Registers,
-            None if !is_faster => Design::Registers,
+            None if !self.is_long_enough_for_bulk(input.len()) => Design::Registers,
             _ if can_bulk && is_aligned => Design::Bulk,
             _ => Design::Registers,
         }

@@ -2,6 +2,7 @@
 
 use super::select::To;
 use crate::device::{Buffer, Device, DeviceError};
+use crate::memory::{self, NoRoom};
 use bytemuck::Pod;
 
 /// What is wanted of a selection besides the elements that are kept.
@@ -42,6 +43,46 @@ pub struct Sifted<T> {
     pub rest: Option<Vec<T>>,
     /// The indices of those that are kept.
     pub positions: Option<Vec<u64>>,
+}
+
+impl<T: Copy> Sifted<T> {
+    /// Nothing yet of what is wanted.
+    #[must_use]
+    pub fn none(wanted: Wanted) -> Self {
+        Self {
+            kept: Vec::new(),
+            rest: wanted.rest.then(Vec::new),
+            positions: wanted.positions.then(Vec::new),
+        }
+    }
+
+    /// Puts what was found in the next part of an array behind what was found before.
+    ///
+    /// # Errors
+    /// [`NoRoom`].
+    pub fn extend(&mut self, found: &Self) -> Result<(), NoRoom> {
+        fn push<A: Copy>(all: &mut Vec<A>, found: &[A]) -> Result<(), NoRoom> {
+            memory::reserve(all, found.len())?;
+            all.extend_from_slice(found);
+            Ok(())
+        }
+        push(&mut self.kept, &found.kept)?;
+        if let (Some(all), Some(found)) = (&mut self.rest, &found.rest) {
+            push(all, found)?;
+        }
+        if let (Some(all), Some(found)) = (&mut self.positions, &found.positions) {
+            push(all, found)?;
+        }
+        Ok(())
+    }
+
+    /// Bytes of all of it.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        size_of_val(&self.kept[..])
+            + self.rest.as_deref().map_or(0, size_of_val)
+            + self.positions.as_deref().map_or(0, size_of_val)
+    }
 }
 
 /// Room on a device for what is selected.

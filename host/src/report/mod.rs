@@ -1,6 +1,8 @@
-//! How results are shown: tables for a terminal, charts as SVG.
+//! How results are shown: tables and times for a terminal, charts as SVG.
 
 pub mod svg;
 mod table;
+mod time;
 
 pub use table::table;
+pub use time::time;

@@ -43,7 +43,7 @@ where
     let case = format!("{} of {len} elements, seed {seed}", type_name::<O>());
     let failed = |error: RangeSumError| match error {
         RangeSumError::Device(error) => CaseError::Device(error),
-        RangeSumError::BadRange(error) => CaseError::Wrong(format!("{case}: {error}")),
+        error => CaseError::Wrong(format!("{case}: {error}")),
     };
     let mut ranges = RangeSums::<O>::new(device, &device.upload(&host)?)?;
     let sums = ranges.query(&queries).map_err(failed)?;

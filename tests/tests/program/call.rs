@@ -53,17 +53,39 @@ fn run(command: &mut Command, args: &[&str], stdin: &[u8]) -> Call {
 }
 
 impl Call {
-    /// It did what it was asked, and had nothing to say on standard error.
+    /// It did what it was asked. What it says of that on standard error is no complaint.
     #[track_caller]
     pub(crate) fn succeeds(self) -> Self {
-        assert_eq!((self.code, self.stderr.as_str()), (Some(0), ""), "{self:?}");
+        assert_eq!(self.code, Some(0), "{self:?}");
+        let complains = self
+            .stderr
+            .lines()
+            .any(|line| line.starts_with("gridsync: "));
+        assert!(!complains, "{self:?}");
         self
+    }
+
+    /// The same, and it had nothing to say on standard error.
+    #[track_caller]
+    pub(crate) fn is_silent(self) -> Self {
+        assert_eq!(self.stderr, "", "{self:?}");
+        self.succeeds()
+    }
+
+    /// It did what it was asked, and each of `parts` is in what it says of that on standard error.
+    #[track_caller]
+    pub(crate) fn says(self, parts: &[&str]) -> Self {
+        let call = self.succeeds();
+        for part in parts {
+            assert!(call.stderr.contains(part), "{part:?}: {call:?}");
+        }
+        call
     }
 
     /// It succeeded, and printed one JSON value and nothing else.
     #[track_caller]
     pub(crate) fn json(self) -> Value {
-        let call = self.succeeds();
+        let call = self.is_silent();
         serde_json::from_str(&call.stdout).unwrap_or_else(|error| panic!("{error}: {call:?}"))
     }
 

@@ -57,7 +57,7 @@ fn another_shape_shows_it_too() {
     ];
     let demo = without_cuda(&args, b"").json();
     shows_the_fault_and_the_cure(&demo);
-    assert_eq!(demo["elements"], 192);
+    assert_eq!(demo["n"], 192);
     assert_eq!(demo["blocks"], 3);
     assert_eq!(demo["threads"], 64);
 }

@@ -128,7 +128,7 @@ fn ladder_climbs_every_rung_and_counts_as_the_seed_does() {
         let args = ["lab", "ladder", "-n", "5000", "--dtype", dtype, "--json"];
         let shown = without_cuda(&args, b"").json();
         assert_eq!(
-            (&shown["elements"], &shown["dtype"]),
+            (&shown["n"], &shown["dtype"]),
             (&5000.into(), &dtype.into())
         );
         let climbed = shown["rungs"].as_array().expect("there should be rungs");
@@ -186,7 +186,7 @@ fn ladder_times_every_rung_beside_reading_alone_on_cuda() {
 fn scans_climbs_every_rung_and_counts_what_a_block_does() {
     let args = ["lab", "scans", "-n", "5000", "--json"];
     let shown = without_cuda(&args, b"").json();
-    assert_eq!(shown["elements"], 5000);
+    assert_eq!(shown["n"], 5000);
     assert!(shown["copy_gb_per_s"].is_null(), "{shown}");
     let climbed = shown["rungs"].as_array().expect("there should be rungs");
     let told = |rung: u64, keys: [&str; 3]| {
@@ -195,7 +195,7 @@ fn scans_climbs_every_rung_and_counts_what_a_block_does() {
         assert!(found["us"].is_null(), "{found}");
         keys.map(|key| found[key].as_u64())
     };
-    let moves = |rung| told(rung, ["elements", "launches", "words_moved"]);
+    let moves = |rung| told(rung, ["n", "launches", "words_moved"]);
     assert_eq!(moves(1), [Some(5000), Some(1), Some(10_000)]);
     assert_eq!(moves(3), [Some(5000), Some(3), Some(20_040)]);
     assert_eq!(moves(7), [Some(5000), Some(1), Some(15_000)]);

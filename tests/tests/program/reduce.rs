@@ -7,7 +7,6 @@ use gridsync_tests::npy;
 use gridsync_tests::oracle::{self, Expected, Number, Plain};
 use half::{bf16, f16};
 use serde_json::Value;
-use std::collections::BTreeSet;
 use std::fs;
 
 /// Elements of the inputs: an odd number, for two blocks of most types.
@@ -241,38 +240,6 @@ fn the_mean_of_every_type_is_its_sum_divided() {
     );
 }
 
-fn keys(object: &Value) -> BTreeSet<&str> {
-    let object = object.as_object().expect("it should be an object");
-    object.keys().map(String::as_str).collect()
-}
-
-#[test]
-fn the_json_has_the_keys_that_scripts_rely_on_and_no_others() {
-    let json = raw("sum", &[1i32, 2, 3], &["--check"]).json();
-    let all = [
-        "op",
-        "dtype",
-        "n",
-        "device",
-        "variant",
-        "result",
-        "median_us",
-        "gb_per_s",
-        "check",
-    ];
-    assert_eq!(keys(&json), all.into());
-    assert_eq!(
-        keys(&json["check"]),
-        ["reference", "abs_err", "bound", "ok"].into()
-    );
-    assert_eq!(json["variant"], "rayon");
-    assert_eq!(json["result"], 6);
-    assert_eq!(json["check"]["reference"], 6);
-    let json = raw("sum", &[1i32], &["--device", "emulator"]).json();
-    assert_eq!(keys(&json), all.into());
-    assert_eq!(json["variant"], "tiles");
-}
-
 #[test]
 fn the_json_of_an_index_has_the_element_too() {
     for device in ["cpu", "emulator"] {
@@ -311,10 +278,8 @@ fn quiet_prints_the_result_alone() {
 #[test]
 fn the_check_prints_the_difference_the_bound_and_the_verdict() {
     let args = ["reduce", "-", "--dtype", "f32", "--op", "sum", "--check"];
-    let call = without_cuda(&args, bytemuck::cast_slice(&[0.1f32; 100])).succeeds();
-    for part in ["reference ", "off by ", "allowed ", "right"] {
-        assert!(call.stdout.contains(part), "{part:?}: {}", call.stdout);
-    }
+    let call = without_cuda(&args, bytemuck::cast_slice(&[0.1f32; 100]));
+    call.says(&["reference ", "off by ", "allowed ", "right"]);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The suites of latencies: designs over shapes of grids.
 
-use super::{Bench, Global, Usage, below, marks, progress};
+use super::{Bench, Global, Usage, below, marks};
+use crate::cli::progress::progress;
 use anyhow::Context;
 use gridsync::bench::{Design, Record, Sampling, Shape, Suite, THREADS, default_blocks};
 use gridsync::device::Device;

@@ -1,7 +1,8 @@
 //! The suites of throughputs: operations on elements of several types, over lengths.
 
-use super::{Bench, Global, Usage, below, distinct, marks, progress};
+use super::{Bench, Global, Usage, below, distinct, marks};
 use crate::cli::exit::Wrong;
+use crate::cli::progress::progress;
 use anyhow::Context;
 use gridsync::bench::{
     Case, Ceiling, MeasureError, PeerError, PeerTimes, Record, Sampling, Throughput,
@@ -95,21 +96,6 @@ fn chosen(suite: &Throughput, ops: &[String], dtypes: &[String]) -> Result<Vec<C
     Ok(chosen)
 }
 
-/// A length: `1000`, or a power as `2^20`.
-pub(super) fn size(text: &str) -> Result<usize, String> {
-    let size = match text.split_once('^') {
-        None => text.parse().ok(),
-        Some((base, exponent)) => base
-            .parse::<usize>()
-            .ok()
-            .zip(exponent.parse().ok())
-            .and_then(|(base, exponent)| base.checked_pow(exponent)),
-    };
-    // Buffers are counted in bytes.
-    size.filter(|size| (1..=1 << 56).contains(size))
-        .ok_or_else(|| "lengths are 1000 or 2^20, from 1 on and up to 2^56".into())
-}
-
 /// The table, and below it what its marks mean.
 pub(super) fn text(records: &[Record]) -> String {
     let mut table = table();
@@ -186,15 +172,6 @@ mod tests {
         );
         let refused = of_scan(&["min"], &[]).err().map(|usage| usage.0);
         assert!(refused.is_some_and(|why| why.contains("--ops sum, --dtypes f32,f64,i32,u32,u64")));
-    }
-
-    #[test]
-    fn a_length_is_a_number_or_a_power() {
-        assert_eq!(size("1000"), Ok(1000));
-        assert_eq!(size("2^32"), Ok(1 << 32));
-        for wrong in ["0", "2^", "2^64", "2^57", "-1", "many", "2^x"] {
-            assert!(size(wrong).is_err(), "{wrong}");
-        }
     }
 
     #[test]

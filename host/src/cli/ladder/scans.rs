@@ -1,10 +1,10 @@
 //! `gridsync lab scans`: one scan, rung by rung.
 
 use super::{marks, percent_of, time_cells, with_notes};
-use crate::cli::bench::progress;
+use crate::cli::count::within;
 use crate::cli::exit::Wrong;
+use crate::cli::progress::progress;
 use crate::cli::{Global, folder, output};
-use clap::value_parser;
 use gridsync::bench::{Record, Sampling, Warning};
 use gridsync::device::{Device, Emulator, EmulatorConfig};
 use gridsync::lab::ladder::scans::{
@@ -23,7 +23,7 @@ const IN_THE_EMULATOR: u64 = (1 << 18) + 1000;
 /// Capability 9.0").
 const SHARED_OF_HOPPER: u32 = 227 << 10;
 
-/// What `--out` writes; without a GPU the second alone.
+/// What `--output` writes; without a GPU the second alone.
 const FILES: [&str; 3] = ["scans.svg", "scan-operations.svg", "scans.jsonl"];
 
 /// Climb the ladder of scans: from one thread to one pass at the memory's rate
@@ -39,11 +39,11 @@ const FILES: [&str; 3] = ["scans.svg", "scan-operations.svg", "scans.jsonl"];
 pub(crate) struct Scans {
     /// Elements of the array [default: 2^28 on a GPU, 2^18 + 1000 in the emulator]. Slow rungs get
     /// fewer; the table says how many.
-    #[arg(short = 'n', long, alias = "n", value_name = "N", value_parser = value_parser!(u64).range(1..=1 << 36))]
+    #[arg(short = 'n', long, alias = "n", value_name = "N", value_parser = within::<u64>(1..=1 << 36))]
     elements: Option<u64>,
     /// Write scan-operations.svg to this folder, and on a GPU scans.svg and scans.jsonl.
-    #[arg(short, long, value_name = "DIR")]
-    out: Option<PathBuf>,
+    #[arg(short, long, alias = "out", value_name = "DIR")]
+    output: Option<PathBuf>,
 }
 
 impl Scans {
@@ -53,7 +53,7 @@ impl Scans {
             gpu => gpu,
         };
         // Before minutes of measuring, not after them.
-        if let Some(out) = &self.out {
+        if let Some(out) = &self.output {
             folder::prepare(out, &FILES)?;
         }
         let default = match device.properties().is_emulated() {
@@ -62,7 +62,7 @@ impl Scans {
         };
         let report = climb(global, &device, self.elements.unwrap_or(default) as usize)?;
         let name = &device.properties().name;
-        if let Some(out) = &self.out {
+        if let Some(out) = &self.output {
             folder::write(out, &files(name, &report)?)?;
         }
         output::result(
@@ -118,7 +118,7 @@ fn record(device: &str, report: &Report, rung: &Climbed) -> Option<Record> {
         params: json!({
             "rung": rung.number,
             "dtype": "u32",
-            "elements": rung.len,
+            "n": rung.len,
             "launches": rung.launches,
             "words_moved": rung.words_moved,
             "copy_gb_per_s": report.roof.as_ref().map(|roof| roof.gb_per_s),
@@ -219,7 +219,7 @@ fn as_json(device: &str, report: &Report) -> Value {
         json!({
             "rung": rung.number,
             "name": rung.name,
-            "elements": rung.len,
+            "n": rung.len,
             "us": time.map(|time| time.median),
             "min": time.map(|time| time.min),
             "max": time.map(|time| time.max),
@@ -244,7 +244,7 @@ fn as_json(device: &str, report: &Report) -> Value {
     json!({
         "device": device,
         "dtype": "u32",
-        "elements": report.len,
+        "n": report.len,
         "copy_gb_per_s": report.roof.as_ref().map(|roof| roof.gb_per_s),
         "rungs": rungs.collect::<Vec<_>>(),
         "absent": absent.collect::<Vec<_>>(),

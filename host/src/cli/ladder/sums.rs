@@ -1,10 +1,10 @@
 //! `gridsync lab ladder`: one sum, rung by rung.
 
 use super::{marks, percent_of, time_cells, with_notes};
-use crate::cli::bench::progress;
+use crate::cli::count::within;
 use crate::cli::exit::Wrong;
+use crate::cli::progress::progress;
 use crate::cli::{Global, folder, output};
-use clap::value_parser;
 use gridsync::bench::{Record, Sampling, Warning};
 use gridsync::device::Device;
 use gridsync::lab::ladder::sums::{
@@ -18,7 +18,7 @@ use std::path::PathBuf;
 const ON_A_GPU: u64 = 1 << 28;
 const IN_THE_EMULATOR: u64 = 1 << 16;
 
-/// What `--out` writes; without a GPU the second alone.
+/// What `--output` writes; without a GPU the second alone.
 const FILES: [&str; 3] = ["ladder.svg", "operations.svg", "ladder.jsonl"];
 
 /// Climb the ladder of sums: from one thread to one launch at the memory's rate
@@ -33,14 +33,14 @@ const FILES: [&str; 3] = ["ladder.svg", "operations.svg", "ladder.jsonl"];
 pub(crate) struct Ladder {
     /// Elements of the array [default: 2^28 on a GPU, 2^16 in the emulator]. Slow rungs get fewer;
     /// the table says how many.
-    #[arg(short = 'n', long, alias = "n", value_name = "N", value_parser = value_parser!(u64).range(1..=1 << 36))]
+    #[arg(short = 'n', long, alias = "n", value_name = "N", value_parser = within::<u64>(1..=1 << 36))]
     elements: Option<u64>,
     /// What the array holds. Only u32 has a rung with redux.sync.
     #[arg(long, value_enum, default_value_t = Dtype::F32, value_name = "TYPE")]
     dtype: Dtype,
     /// Write operations.svg to this folder, and on a GPU ladder.svg and ladder.jsonl.
-    #[arg(short, long, value_name = "DIR")]
-    out: Option<PathBuf>,
+    #[arg(short, long, alias = "out", value_name = "DIR")]
+    output: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
@@ -55,7 +55,7 @@ impl Ladder {
     pub(crate) fn run(self, global: &Global) -> anyhow::Result<()> {
         let device = global.device.device()?;
         // Before minutes of measuring, not after them.
-        if let Some(out) = &self.out {
+        if let Some(out) = &self.output {
             folder::prepare(out, &FILES)?;
         }
         let default = match device.properties().is_emulated() {
@@ -67,7 +67,7 @@ impl Ladder {
             Dtype::F32 => climb::<f32>(global, &device, len),
             Dtype::U32 => climb::<u32>(global, &device, len),
         }?;
-        if let Some(out) = &self.out {
+        if let Some(out) = &self.output {
             folder::write(out, &files(&device, &report)?)?;
         }
         let name = &device.properties().name;
@@ -117,7 +117,7 @@ fn record(device: &str, report: &Report, rung: &Climbed) -> Option<Record> {
         params: json!({
             "rung": rung.number,
             "dtype": report.dtype,
-            "elements": rung.len,
+            "n": rung.len,
             "blocks": rung.geometry.grid.volume(),
             "threads": rung.geometry.block.volume(),
             "reading_gb_per_s": report.roof.as_ref().map(|roof| roof.gb_per_s),
@@ -213,7 +213,7 @@ fn as_json(device: &str, report: &Report) -> Value {
         json!({
             "rung": rung.number,
             "name": rung.name,
-            "elements": rung.len,
+            "n": rung.len,
             "us": time.map(|time| time.median),
             "min": time.map(|time| time.min),
             "max": time.map(|time| time.max),
@@ -234,7 +234,7 @@ fn as_json(device: &str, report: &Report) -> Value {
     json!({
         "device": device,
         "dtype": report.dtype,
-        "elements": report.len,
+        "n": report.len,
         "reading_gb_per_s": report.roof.as_ref().map(|roof| roof.gb_per_s),
         "rungs": rungs.collect::<Vec<_>>(),
         "absent": absent.collect::<Vec<_>>(),

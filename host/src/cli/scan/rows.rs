@@ -1,25 +1,32 @@
 //! `gridsync scan --rows`: each row of an array by itself.
 
-use super::{Op, Outcome, Place, Scan, Usage, time_on_cpu, time_on_device};
+use super::{Op, Scan};
+use crate::cli::choice::Place;
+use crate::cli::exit::Usage;
+use crate::cli::job::{Done, Job, Verdict, unless_wrong};
 use crate::cli::number::Number;
+use crate::cli::sink::Sink;
 use bytemuck::Pod;
-use gridsync::data::{self, Array, Dtype};
-use gridsync::primitives::{ScanCheck, ScanChecked};
-use gridsync::reference;
+use gridsync::data::{self, Dtype, Incoming};
+use gridsync::device::Device;
+use gridsync::primitives::scan::Form;
+use gridsync::primitives::{ScanCheck, ScanChecked, Scanner};
+use gridsync::{memory, reference};
 use gridsync_kernels::entry::scan::Scannable;
 use gridsync_kernels::op::{InSegments, Max, Min, Segments, Sum};
+use std::time::Instant;
 
 impl Scan {
-    /// Scans the rows of `array`: those of its last dimension.
-    pub(super) fn scan_rows(&self, array: &Array, place: &Place) -> anyhow::Result<Outcome> {
-        let Some(&columns) = array.shape().last() else {
+    /// Scans the rows of `input`: those of its last dimension.
+    pub(super) fn scan_rows(&self, job: &Job<'_>, input: Incoming) -> anyhow::Result<Done> {
+        let Some(&columns) = input.shape().last() else {
             let why = "--rows is for arrays of one dimension or more, and this one has none";
             return Err(Usage(why.into()).into());
         };
         macro_rules! by_dtype {
             ($($dtype:ident: $op:ty;)*) => {
-                match array.dtype() {
-                    $(Dtype::$dtype => self.scan_rows_by::<$op>(array, columns, place),)*
+                match input.dtype() {
+                    $(Dtype::$dtype => self.scan_rows_by::<$op>(job, input, columns),)*
                     dtype => {
                         let types: &[Dtype] = &[$(Dtype::$dtype),*];
                         Err(Usage(self.no_such(dtype, types)).into())
@@ -51,20 +58,22 @@ impl Scan {
         }
     }
 
-    fn scan_rows_by<O>(&self, array: &Array, columns: u64, place: &Place) -> anyhow::Result<Outcome>
+    fn scan_rows_by<O>(&self, job: &Job<'_>, input: Incoming, columns: u64) -> anyhow::Result<Done>
     where
         O: ScanChecked<Element: Pod + data::Scalar, Output: Pod + data::Scalar + Into<Number>>
             + Default,
         InSegments<O>: Scannable<Element = O::Element, Output = O::Output>,
     {
+        let array = input.all()?;
         let (input, form) = (array.as_slice::<O::Element>()?, self.form());
         // An array without elements has no rows that could be too short.
         let op = InSegments::<O>::new(Segments::rows(columns.max(1)));
-        let (results, median_us) = match place {
-            Place::Cpu => time_on_cpu(op, input, form),
-            Place::Device(device) => time_on_device(op, device, input, form)?,
+        let mut results = memory::zeroed::<O::Output>(input.len())?;
+        let us = match job.place()? {
+            Place::Cpu => on_cpu(op, input, &mut results, form)?,
+            Place::Device(device) => on_device(op, device, input, &mut results, form)?,
         };
-        let check = self.check.then(|| {
+        let found = self.check.then(|| {
             let depth = reference::scan_depth::<InSegments<O>>(input.len());
             let columns = columns.max(1) as usize;
             let rows = input.chunks(columns).zip(results.chunks(columns));
@@ -81,6 +90,48 @@ impl Scan {
                 (true, true) => worst,
             })
         });
-        Ok(Outcome::new(&results, check.flatten(), median_us))
+        let check = found
+            .flatten()
+            .map(|found| Verdict::of_many(found, "the result at"));
+        let dtype = <O::Output as data::Scalar>::DTYPE;
+        Ok(Done {
+            us,
+            bytes: array.bytes().len() + size_of_val(&results[..]),
+            arrays: unless_wrong(&check, || {
+                Sink::of_shape(&self.output, dtype, array.shape())?.with(&results)
+            })?,
+            check,
+            ..self.done(job, array.dtype(), array.len())?
+        })
     }
+}
+
+/// Scans on all cores of the CPU; how many µs that took.
+fn on_cpu<O: Scannable>(
+    op: O,
+    input: &[O::Element],
+    results: &mut [O::Output],
+    form: Form,
+) -> Result<f64, memory::NoRoom> {
+    let mut scan = reference::Scan::new(op, input.len(), form)?;
+    let start = Instant::now();
+    scan.next(input, results);
+    Ok(start.elapsed().as_secs_f64() * 1e6)
+}
+
+/// Scans on a device; how many µs the kernel took.
+fn on_device<O: Scannable<Element: Pod, Output: Pod>>(
+    op: O,
+    device: &Device,
+    input: &[O::Element],
+    results: &mut [O::Output],
+    form: Form,
+) -> anyhow::Result<f64> {
+    let input = device.upload(input)?;
+    let mut output = device.alloc(input.len())?;
+    let mut scanner = Scanner::with(op, device, input.len())?;
+    scanner.compile(input.len())?;
+    let us = device.time(|| scanner.launch(&input, &mut output, form))?;
+    output.download_to(0, results)?;
+    Ok(us)
 }

@@ -2,7 +2,6 @@
 
 use crate::cli::exit::Usage;
 use gridsync::primitives::select::{Comparable, Within};
-use std::any::type_name;
 use std::fmt;
 use std::str::FromStr;
 
@@ -51,35 +50,142 @@ impl fmt::Display for Condition {
 
 impl Condition {
     /// The same for elements of `T`.
-    pub(super) fn within<T: Comparable + FromStr>(&self) -> anyhow::Result<Within<T>> {
+    pub(super) fn within<T: Bounded>(&self) -> anyhow::Result<Within<T>> {
         Ok(match self {
             Self::Word("nonzero") => Within::nonzero(),
             Self::Word("finite") => Within::finite(),
             Self::Word(_) => Within::not_nan(),
-            Self::Compare(sign, bound) => {
-                let Ok(bound) = bound.parse() else {
-                    let name = type_name::<T>();
-                    return Err(Usage(format!("{bound} is not a number of {name}")).into());
-                };
-                match *sign {
+            Self::Compare(sign, bound) => T::compared(sign, bound)
+                .ok_or_else(|| Usage(format!("{bound} is not a number: write 3, -0.5 or 1e6")))?,
+        })
+    }
+}
+
+/// An element that is compared with a number of the command line.
+pub(super) trait Bounded: Comparable {
+    /// The elements that compare so with a bound, if it is a number.
+    fn compared(sign: &str, bound: &str) -> Option<Within<Self>>;
+}
+
+macro_rules! floats {
+    ($($ty:ty),*) => {$(
+        impl Bounded for $ty {
+            fn compared(sign: &str, bound: &str) -> Option<Within<Self>> {
+                let bound = bound.parse().ok()?;
+                Some(match sign {
                     "<" => Within::less_than(bound),
                     "<=" => Within::at_most(bound),
                     ">" => Within::greater_than(bound),
                     ">=" => Within::at_least(bound),
                     "==" => Within::equal_to(bound),
                     _ => Within::not_equal_to(bound),
-                }
+                })
             }
-        })
+        }
+    )*};
+}
+floats!(f32, f64);
+
+macro_rules! integers {
+    ($($ty:ty),*) => {$(
+        impl Bounded for $ty {
+            fn compared(sign: &str, bound: &str) -> Option<Within<Self>> {
+                let range = (<$ty>::MIN.into(), <$ty>::MAX.into());
+                let within = |low, high| match interval((low, high), range) {
+                    Some((low, high)) => Within::between(low as $ty, high as $ty),
+                    None => Within::between(<$ty>::MAX, <$ty>::MIN),
+                };
+                let Some(Decimal { floor, is_whole }) = Decimal::of(bound)? else {
+                    // Nothing compares with NaN but that it differs.
+                    let none = within(1, 0);
+                    return Some(if sign == "!=" { none.others() } else { none });
+                };
+                let above = floor + i128::from(!is_whole);
+                Some(match sign {
+                    "<" => within(i128::MIN, above - 1),
+                    "<=" => within(i128::MIN, floor),
+                    ">" => within(floor + 1, i128::MAX),
+                    ">=" => within(above, i128::MAX),
+                    "==" => within(above, floor),
+                    _ => within(above, floor).others(),
+                })
+            }
+        }
+    )*};
+}
+integers!(i32, u32, i64, u64);
+
+/// What two intervals have in common, if they have anything.
+fn interval((low, high): (i128, i128), (least, most): (i128, i128)) -> Option<(i128, i128)> {
+    let common = (low.max(least), high.min(most));
+    (common.0 <= common.1).then_some(common)
+}
+
+/// A decimal number as far as integers compare with it.
+struct Decimal {
+    /// The greatest integer that is not above it, or what is beyond 64 bits as it is.
+    floor: i128,
+    is_whole: bool,
+}
+
+/// More than any integer of 64 bits.
+const BEYOND: i128 = 1 << 100;
+
+impl Decimal {
+    /// The number that `text` says, exactly; none where it says NaN. None at all if it says no number.
+    fn of(text: &str) -> Option<Option<Self>> {
+        // It has to be what is a number elsewhere too.
+        let nearest: f64 = text.parse().ok()?;
+        if nearest.is_nan() {
+            return Some(None);
+        }
+        let is_negative = text.starts_with('-');
+        let (magnitude, has_part) = match nearest.abs() {
+            // So is what is nearer to 0 than any f64.
+            0.0 => (0, false),
+            1e30.. => (BEYOND, false),
+            _ => magnitude(text.trim_start_matches(['-', '+']))?,
+        };
+        let floor = match is_negative {
+            true => -magnitude - i128::from(has_part),
+            false => magnitude,
+        };
+        Some(Some(Self {
+            floor,
+            is_whole: !has_part,
+        }))
     }
+}
+
+/// The integer part of digits, of a number up to 1e30, with a point and an exponent, and whether there is more.
+fn magnitude(text: &str) -> Option<(i128, bool)> {
+    let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+    let (whole, part) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let digits = format!("{whole}{part}");
+    let digits = digits.trim_start_matches('0');
+    // How many digits stand before the point; far less than none are none. An exponent beyond i64 is one of 0.
+    let before = exponent
+        .parse::<i64>()
+        .unwrap_or(0)
+        .saturating_add(digits.len() as i64)
+        - part.len() as i64;
+    let before = before.max(0) as usize;
+    let (integer, rest) = digits.split_at(before.min(digits.len()));
+    let zeros = match integer {
+        "" => 0,
+        integer => before - integer.len(),
+    };
+    let integer = format!("0{integer}{}", "0".repeat(zeros)).parse().ok()?;
+    Some((integer, rest.contains(|digit| digit != '0')))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use gridsync_kernels::grid::select::Predicate;
 
     #[test]
-    fn a_condition_is_a_sign_and_a_number_or_a_word() {
+    fn signs_words_and_blanks_are_free() {
         let parse = |text: &str| text.parse::<Condition>().map(|c| c.to_string());
         assert_eq!(parse("> 0.5"), Ok("> 0.5".into()));
         assert_eq!(parse("<=-3"), Ok("<= -3".into()));
@@ -89,13 +195,90 @@ mod tests {
         }
     }
 
+    /// Which of some elements are kept.
+    fn kept<T: Bounded, const N: usize>(condition: &str, of: [T; N]) -> [bool; N] {
+        let condition: Condition = condition.parse().expect("it is one");
+        let within = condition.within::<T>().expect("it is a number");
+        of.map(|x| within.keeps(x, 0))
+    }
+
     #[test]
-    fn a_number_has_to_be_one_of_the_elements_type() {
-        let condition: Condition = "< 0.5".parse().expect("it is one");
-        assert!(condition.within::<f64>().is_ok());
-        assert!(condition.within::<i32>().is_err());
-        let condition: Condition = ">= -1".parse().expect("it is one");
-        assert!(condition.within::<i64>().is_ok());
-        assert!(condition.within::<u64>().is_err());
+    fn integers_compare_with_any_number_as_numbers_do() {
+        let bounds = [
+            "3",
+            "3.0",
+            "3.5",
+            "-3.5",
+            "-3",
+            "0",
+            "-0.0",
+            "0.001",
+            "-0.001",
+            "1e0",
+            "35e-1",
+            "0.35e1",
+            ".5",
+            "5.",
+            "2147483647",
+            "2147483648",
+            "-2147483648.5",
+            "1e9",
+            "4.5e9",
+            "-1e300",
+            "1e300",
+            "1e-300",
+            "inf",
+            "-inf",
+            "NaN",
+            "+3",
+            "1e-99999999999999999999",
+        ];
+        let elements = [i32::MIN, -4, -3, -1, 0, 1, 3, 4, 5, 1_000_000_000, i32::MAX];
+        for bound in bounds {
+            let number: f64 = bound.parse().expect("it is a number");
+            let compare: [(&str, fn(&f64, &f64) -> bool); 6] = [
+                ("<", f64::lt),
+                ("<=", f64::le),
+                (">", f64::gt),
+                (">=", f64::ge),
+                ("==", f64::eq),
+                ("!=", f64::ne),
+            ];
+            for (sign, compare) in compare {
+                let condition = format!("{sign} {bound}");
+                let expected = elements.map(|x| compare(&f64::from(x), &number));
+                assert_eq!(kept(&condition, elements), expected, "{condition}");
+                let unsigned = [0, 1, 3, 4, u32::MAX];
+                let expected = unsigned.map(|x| compare(&f64::from(x), &number));
+                assert_eq!(
+                    kept(&condition, unsigned),
+                    expected,
+                    "{condition}, unsigned"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn integers_of_64_bits_compare_exactly() {
+        let elements = [u64::MAX - 1, u64::MAX];
+        assert_eq!(kept("> 18446744073709551614", elements), [false, true]);
+        assert_eq!(kept("> 18446744073709551614.5", elements), [false, true]);
+        assert_eq!(kept("> 1.8446744073709551614e19", elements), [false, true]);
+        assert_eq!(kept("<= 18446744073709551615", elements), [true, true]);
+        assert_eq!(kept("< 18446744073709551616", elements), [true, true]);
+        let elements = [i64::MIN, i64::MIN + 1];
+        assert_eq!(kept("< -9223372036854775807.5", elements), [true, false]);
+        assert_eq!(kept("> -1", [0u64, 1]), [true, true]);
+        assert_eq!(kept("== -1", [0u64, u64::MAX]), [false, false]);
+    }
+
+    #[test]
+    fn what_is_no_number_is_refused() {
+        for bound in ["three", "1,5", "0x10", "1e", "--1", "1 2"] {
+            let condition: Condition = format!("< {bound}").parse().expect("it may be one");
+            assert!(condition.within::<i32>().is_err(), "{bound}");
+            assert!(condition.within::<f64>().is_err(), "{bound}");
+        }
     }
 }

@@ -178,7 +178,7 @@ impl Comparison {
             variant: timed.form.name(),
             device: device.to_owned(),
             params: json!({
-                "figure": figure, "elements": elements, "blocks": blocks, "threads": threads,
+                "figure": figure, "n": elements, "blocks": blocks, "threads": threads,
                 "rounds": self.rounds,
             }),
             time: timed.time,

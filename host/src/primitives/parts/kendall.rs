@@ -1,76 +1,234 @@
 //! Kendall's rank correlation, part by part.
 
-use crate::device::{Buffer, Device, DeviceError};
+use crate::device::{Buffer, Device};
+use crate::memory::{self, NoRoom};
 use crate::primitives::kendall::{Correlatable, Correlator, Kendall, KendallError, expect_ranks};
+use crate::reference;
+use bytemuck::Pod;
+use std::time::Instant;
 
-/// Correlates `x` and `y` with `part` places on `device` at a time, two at least: half of them against every
-/// other half. The counts, and τ to the bit, are those of the whole. Calls `done` with how many of how
-/// many steps are behind.
+/// Correlates arrays of the host with a part of their places at a time on a device, or on the CPU: half of a
+/// part against every other half. The counts, and τ to the bit, are those of the whole.
 ///
 /// All counts are sums over pairs of places. So the pairs between two halves are those of both together
 /// less those within each, and need no kernel of their own; n places in halves of h take (n/h)²/2
 /// correlations of 2h.
+pub struct PartCorrelator<T> {
+    part: usize,
+    on: On<T>,
+    us: f64,
+}
+
+enum On<T> {
+    Device(Box<OnDevice<T>>),
+    Cpu,
+}
+
+struct OnDevice<T> {
+    device: Device,
+    correlator: Correlator<T>,
+    /// Room for a half, and behind it the half that others are correlated with.
+    both: [Buffer<T>; 2],
+}
+
+/// Places of x and of y.
+type Places<'a, T> = (&'a [T], &'a [T]);
+
+impl<T: Correlatable> PartCorrelator<T> {
+    /// Takes about `part` places at a time to `device`, two at least, of arrays of `len` places.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub fn new(device: &Device, len: usize, part: usize) -> Result<Self, KendallError> {
+        let part = rounded(len, part);
+        let mut correlator = Correlator::new(device, part)?;
+        correlator.compile(part)?;
+        let on = OnDevice {
+            device: device.clone(),
+            correlator,
+            both: [device.alloc(0)?, device.alloc(0)?],
+        };
+        Ok(Self {
+            part,
+            on: On::Device(Box::new(on)),
+            us: 0.0,
+        })
+    }
+
+    /// The same on all cores of the CPU.
+    #[must_use]
+    pub fn on_cpu(len: usize, part: usize) -> Self {
+        Self {
+            part: rounded(len, part),
+            on: On::Cpu,
+            us: 0.0,
+        }
+    }
+
+    /// Places that are correlated at a time.
+    #[must_use]
+    pub fn part(&self) -> usize {
+        self.part
+    }
+
+    /// µs that the kernels have taken so far, or the CPU.
+    #[must_use]
+    pub fn us(&self) -> f64 {
+        self.us
+    }
+
+    /// Correlates `x` and `y`. Calls `done` with how many of how many steps are behind.
+    ///
+    /// # Errors
+    /// [`KendallError`]; a NaN is refused.
+    pub fn correlate(
+        &mut self,
+        x: &[T],
+        y: &[T],
+        mut done: impl FnMut(usize, usize),
+    ) -> Result<Kendall, KendallError> {
+        expect_ranks(x, y)?;
+        if x.len() <= self.part {
+            let all = self.count(None, (x, y))?;
+            done(1, 1);
+            return Ok(all);
+        }
+        let half = self.part / 2;
+        let halves: Vec<_> = x.chunks(half).zip(y.chunks(half)).collect();
+        let steps = halves.len() * (halves.len() + 1) / 2;
+        let mut behind = 0;
+        let mut within: Vec<[u64; 4]> = Vec::new();
+        let mut all = [0; 4];
+        for &last in &halves {
+            let mut step = |before| {
+                let kendall = self.count(before, last)?;
+                behind += 1;
+                done(behind, steps);
+                Ok::<_, KendallError>(counts(&kendall))
+            };
+            let alone = step(None)?;
+            for (&before, within) in halves.iter().zip(&within) {
+                let together = step(Some(before))?;
+                all = [0, 1, 2, 3].map(|c| all[c] + together[c] - within[c] - alone[c]);
+            }
+            all = [0, 1, 2, 3].map(|c| all[c] + alone[c]);
+            within.push(alone);
+        }
+        let [discordant, ties_x, ties_y, ties_both] = all;
+        let len = x.len() as u64;
+        Ok(Kendall::of(len, discordant, ties_x, ties_y, ties_both))
+    }
+
+    /// Correlates a half alone, or then together with one `before` it.
+    fn count(
+        &mut self,
+        before: Option<Places<'_, T>>,
+        half: Places<'_, T>,
+    ) -> Result<Kendall, KendallError> {
+        let (kendall, us) = match (&mut self.on, before) {
+            (On::Device(on), None) => on.alone(half, self.part)?,
+            (On::Device(on), Some(before)) => on.together(before)?,
+            (On::Cpu, None) => on_cpu(half)?,
+            (On::Cpu, Some(before)) => {
+                let [x, y] = [joined(before.0, half.0)?, joined(before.1, half.1)?];
+                on_cpu((&x, &y))?
+            }
+        };
+        self.us += us;
+        Ok(kendall)
+    }
+}
+
+impl<T: Correlatable> OnDevice<T> {
+    /// Correlates a half, which stays for [`together`](Self::together) if it is one of several.
+    fn alone(
+        &mut self,
+        (x, y): Places<'_, T>,
+        part: usize,
+    ) -> Result<(Kendall, f64), KendallError> {
+        let alone = [self.device.upload(x)?, self.device.upload(y)?];
+        let found = self.count(&alone)?;
+        let room = part / 2;
+        if x.len() <= room {
+            for (both, half) in self.both.iter_mut().zip([x, y]) {
+                *both = self.device.alloc(room + half.len())?;
+                both.copy_part_from(room, half)?;
+            }
+        }
+        Ok(found)
+    }
+
+    /// Correlates the half that was last alone together with one `before` it, which is whole.
+    fn together(&mut self, (x, y): Places<'_, T>) -> Result<(Kendall, f64), KendallError> {
+        let [both_x, both_y] = &mut self.both;
+        both_x.copy_part_from(0, x)?;
+        both_y.copy_part_from(0, y)?;
+        let both = std::mem::replace(
+            &mut self.both,
+            [self.device.alloc(0)?, self.device.alloc(0)?],
+        );
+        let found = self.count(&both);
+        self.both = both;
+        found
+    }
+
+    /// Correlates what is on the device; how many µs of device time that took.
+    fn count(&mut self, [x, y]: &[Buffer<T>; 2]) -> Result<(Kendall, f64), KendallError> {
+        let mut refused = None;
+        let us = self.device.time(|| match self.correlator.launch(x, y) {
+            Ok(()) => Ok(()),
+            Err(KendallError::Device(error)) => Err(error),
+            Err(error) => {
+                refused = Some(error);
+                Ok(())
+            }
+        })?;
+        match refused {
+            Some(error) => Err(error),
+            None => Ok((self.correlator.result()?, us)),
+        }
+    }
+}
+
+/// Correlates on the CPU; how many µs that took.
+fn on_cpu<T: Correlatable>((x, y): Places<'_, T>) -> Result<(Kendall, f64), KendallError> {
+    // The places of both, and one more array to merge into.
+    memory::probe(x.len().saturating_mul(4 * size_of::<T>()))?;
+    let start = Instant::now();
+    let kendall = reference::kendall(x, y);
+    Ok((kendall, start.elapsed().as_secs_f64() * 1e6))
+}
+
+/// Places of a part, of `len`: an even number of them, or all.
+fn rounded(len: usize, part: usize) -> usize {
+    match part >= len {
+        true => len,
+        false => (part & !1).max(2),
+    }
+}
+
+/// Both pieces side by side.
+fn joined<T: Pod>(first: &[T], last: &[T]) -> Result<Vec<T>, NoRoom> {
+    let mut all = Vec::new();
+    memory::reserve(&mut all, first.len() + last.len())?;
+    all.extend_from_slice(first);
+    all.extend_from_slice(last);
+    Ok(all)
+}
+
+/// Correlates `x` and `y` with `part` places on `device` at a time, as a [`PartCorrelator`] does. Calls
+/// `done` with how many of how many steps are behind.
 ///
 /// # Errors
-/// [`KendallError`], as for a [`Correlator`].
+/// As for [`PartCorrelator`].
 pub fn kendall_in_parts<T: Correlatable>(
     device: &Device,
     x: &[T],
     y: &[T],
     part: usize,
-    mut done: impl FnMut(usize, usize),
+    done: impl FnMut(usize, usize),
 ) -> Result<Kendall, KendallError> {
-    expect_ranks(x, y)?;
-    let len = x.len();
-    if len <= part {
-        let mut correlator = Correlator::new(device, len)?;
-        correlator.launch(&device.upload(x)?, &device.upload(y)?)?;
-        let all = correlator.result()?;
-        done(1, 1);
-        return Ok(all);
-    }
-    let half = (part / 2).max(1);
-    let halves: Vec<_> = x.chunks(half).zip(y.chunks(half)).collect();
-    let steps = halves.len() * (halves.len() + 1) / 2;
-    let mut behind = 0;
-    let mut correlator = Correlator::new(device, 2 * half)?;
-    let mut count = |[x, y]: &[Buffer<T>; 2]| {
-        correlator.launch(x, y)?;
-        let kendall = correlator.result()?;
-        behind += 1;
-        done(behind, steps);
-        Ok::<_, KendallError>(counts(&kendall))
-    };
-
-    let mut within: Vec<[u64; 4]> = Vec::new();
-    let mut all = [0; 4];
-    for &(x, y) in &halves {
-        let alone = count(&[device.upload(x)?, device.upload(y)?])?;
-        // Beside this half, one after the other of those before, which are whole.
-        let mut both = [device.alloc(half + x.len())?, device.alloc(half + y.len())?];
-        copy(&mut both, half, (x, y))?;
-        for (before, within) in halves.iter().zip(&within) {
-            copy(&mut both, 0, *before)?;
-            let together = count(&both)?;
-            all = [0, 1, 2, 3].map(|c| all[c] + together[c] - within[c] - alone[c]);
-        }
-        all = [0, 1, 2, 3].map(|c| all[c] + alone[c]);
-        within.push(alone);
-    }
-    let [discordant, ties_x, ties_y, ties_both] = all;
-    Ok(Kendall::of(
-        len as u64, discordant, ties_x, ties_y, ties_both,
-    ))
-}
-
-/// Copies parts of x and y to where they go on the device.
-fn copy<T: Correlatable>(
-    [x, y]: &mut [Buffer<T>; 2],
-    at: usize,
-    (from_x, from_y): (&[T], &[T]),
-) -> Result<(), DeviceError> {
-    x.copy_part_from(at, from_x)?;
-    y.copy_part_from(at, from_y)
+    PartCorrelator::new(device, x.len(), part)?.correlate(x, y, done)
 }
 
 /// What is counted, in the order that [`Kendall::of`] takes it.

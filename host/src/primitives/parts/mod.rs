@@ -1,16 +1,32 @@
-//! Arrays of the host that need not fit into the device's memory: they go through it part by part.
+//! Arrays that need not fit into the memory of the device, nor into that of the host: they go through either part by
+//! part, on a device or on the CPU, to the results of the whole.
 
 mod kendall;
 mod range_sum;
+mod reduce;
 mod scan;
 mod select;
+mod sift;
 
-pub use kendall::kendall_in_parts;
+pub use kendall::{PartCorrelator, kendall_in_parts};
 pub use range_sum::{PartRangeSums, range_sums_in_parts};
+pub use reduce::{PartReducer, PartReducible};
 pub use scan::{PartScanner, scan_in_parts};
 pub use select::{PartSelector, select_in_parts};
 
 use crate::device::{Device, DeviceError};
+use crate::memory::NoRoom;
+
+/// Why an array did not go through part by part.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum PartError {
+    /// The device failed.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+    /// The host has no room for a part.
+    #[error(transparent)]
+    Memory(#[from] NoRoom),
+}
 
 /// Elements that are to be on `device` at a time, if all `len` of them do not fit where each takes `bytes`
 /// bytes, with what is made of it: as many as take three quarters of what is free. None if all fit.

@@ -1,17 +1,18 @@
 //! Range sums, part by part.
 
-use super::PartScanner;
-use crate::device::{Device, DeviceError};
+use super::{PartError, PartScanner};
+use crate::device::Device;
+use crate::memory::{self, NoRoom};
 use crate::primitives::RangeSummable;
 use crate::primitives::range_sum::{BadRange, RangeSumError};
 use crate::primitives::scan::Form;
 use crate::reference;
-use bytemuck::{Pod, Zeroable};
+use bytemuck::Pod;
 use gridsync_kernels::grid::range_sum::range_sum;
 
-/// The sums of ranges of an array that comes part by part and is scanned by a [`PartScanner`]; of its
-/// results the host keeps those at the ends of ranges. The differences are taken on the CPU. The bits are
-/// those of [`RangeSums`](crate::primitives::RangeSums).
+/// The sums of ranges of an array that comes part by part and is scanned by a [`PartScanner`], on a device or
+/// on the CPU; of its results the host keeps those at the ends of ranges. The differences are taken on the
+/// CPU. The bits are those of [`RangeSums`](crate::primitives::RangeSums).
 pub struct PartRangeSums<'a, O: RangeSummable> {
     scanner: PartScanner<O>,
     queries: &'a [[u64; 2]],
@@ -30,8 +31,8 @@ impl<'a, O: RangeSummable<Element: Pod, Output: Pod>> PartRangeSums<'a, O> {
     /// them on `device` at a time.
     ///
     /// # Errors
-    /// [`RangeSumError::BadRange`] for the first query that is no range of the array, and those of the
-    /// device.
+    /// [`RangeSumError::BadRange`] for the first query that is no range of the array,
+    /// [`RangeSumError::Memory`], and those of the device.
     pub fn new(
         op: O,
         device: &Device,
@@ -39,27 +40,57 @@ impl<'a, O: RangeSummable<Element: Pod, Output: Pod>> PartRangeSums<'a, O> {
         queries: &'a [[u64; 2]],
         part: usize,
     ) -> Result<Self, RangeSumError> {
-        if let Some(query) = reference::first_bad(queries, len) {
-            return Err(BadRange::new(query, queries[query], len).into());
-        }
+        expect_ranges(queries, len)?;
         let scanner = PartScanner::new(op, device, len, Form::Inclusive, part)?;
-        let ends = queries.as_flattened().iter();
-        let mut ends: Vec<usize> = ends.filter(|&&end| end > 0).map(before).collect();
+        Self::of(scanner, queries)
+    }
+
+    /// The same on all cores of the CPU.
+    ///
+    /// # Errors
+    /// As for [`new`](Self::new), but for those of a device.
+    pub fn on_cpu(
+        op: O,
+        len: usize,
+        queries: &'a [[u64; 2]],
+        part: usize,
+    ) -> Result<Self, RangeSumError> {
+        expect_ranges(queries, len)?;
+        Self::of(
+            PartScanner::on_cpu(op, len, Form::Inclusive, part)?,
+            queries,
+        )
+    }
+
+    fn of(scanner: PartScanner<O>, queries: &'a [[u64; 2]]) -> Result<Self, RangeSumError> {
+        let mut ends = Vec::new();
+        memory::reserve(&mut ends, 2 * queries.len())?;
+        let places = queries.as_flattened().iter();
+        ends.extend(places.filter(|&&end| end > 0).map(before));
         ends.sort_unstable();
         ends.dedup();
+        let mut prefixes = Vec::new();
+        memory::reserve(&mut prefixes, ends.len())?;
         Ok(Self {
-            results: vec![O::Output::zeroed(); scanner.part()],
+            results: memory::zeroed(scanner.part())?,
             scanner,
             queries,
             behind: 0,
-            prefixes: Vec::with_capacity(ends.len()),
             ends,
+            prefixes,
         })
     }
 
     /// Elements of every part but the last one, which has the rest.
+    #[must_use]
     pub fn part(&self) -> usize {
         self.scanner.part()
+    }
+
+    /// µs that the kernels have taken so far, or the CPU.
+    #[must_use]
+    pub fn us(&self) -> f64 {
+        self.scanner.us()
     }
 
     /// Takes the next part.
@@ -69,7 +100,7 @@ impl<'a, O: RangeSummable<Element: Pod, Output: Pod>> PartRangeSums<'a, O> {
     ///
     /// # Panics
     /// If it is longer than a [`part`](Self::part).
-    pub fn next(&mut self, elements: &[O::Element]) -> Result<(), DeviceError> {
+    pub fn next(&mut self, elements: &[O::Element]) -> Result<(), PartError> {
         let results = &mut self.results[..elements.len()];
         self.scanner.next(elements, results)?;
         let here = self.ends[self.prefixes.len()..]
@@ -83,18 +114,30 @@ impl<'a, O: RangeSummable<Element: Pod, Output: Pod>> PartRangeSums<'a, O> {
 
     /// The sums, when all parts have been taken.
     ///
+    /// # Errors
+    /// [`NoRoom`] for the sums.
+    ///
     /// # Panics
     /// If more are to come.
-    #[must_use]
-    pub fn sums(&self) -> Vec<O::Output> {
+    pub fn sums(&self) -> Result<Vec<O::Output>, NoRoom> {
         let prefix = |end| {
             let place = self.ends.binary_search(&end);
             self.prefixes[place.expect("every end of a query is among them")]
         };
-        let sums = self.queries.iter();
-        sums.map(|&[from, to]| range_sum(from, to, prefix))
-            .collect()
+        let mut sums = Vec::new();
+        memory::reserve(&mut sums, self.queries.len())?;
+        let ranges = self.queries.iter();
+        sums.extend(ranges.map(|&[from, to]| range_sum(from, to, prefix)));
+        Ok(sums)
     }
+}
+
+/// Refuses what is no range of `len` elements.
+fn expect_ranges(queries: &[[u64; 2]], len: usize) -> Result<(), BadRange> {
+    let bad = reference::first_bad(queries, len);
+    bad.map_or(Ok(()), |query| {
+        Err(BadRange::of(query, queries[query], len))
+    })
 }
 
 /// The place before an end, which is not 0.
@@ -128,5 +171,5 @@ where
         behind += chunk.len();
         done(behind);
     }
-    Ok(sums.sums())
+    Ok(sums.sums()?)
 }

@@ -1,17 +1,32 @@
 //! Scans, part by part.
 
+use super::PartError;
 use crate::device::{Buffer, Device, DeviceError};
+use crate::memory;
 use crate::primitives::scan::{Form, Scanner};
-use bytemuck::{Pod, Zeroable};
+use crate::reference;
+use bytemuck::Pod;
 use gridsync_kernels::entry::scan::Scannable;
 use gridsync_kernels::grid::scan::Shape;
+use std::time::Instant;
 
-/// A scan of an array that comes part by part: each goes on from where the last one ended, on the device,
-/// which has room for one part and its results.
+/// A scan of an array that comes part by part: each goes on from where the last one ended, on a device, which
+/// has room for one part and its results, or on the CPU.
 ///
 /// The bits are those of one scan of the whole. An operation that goes by the index of an element sees it
-/// count from 0 in each part.
+/// count from 0 in each part on a device.
 pub struct PartScanner<O: Scannable> {
+    part: usize,
+    on: On<O>,
+    us: f64,
+}
+
+enum On<O: Scannable> {
+    Device(Box<OnDevice<O>>),
+    Cpu(reference::Scan<O>),
+}
+
+struct OnDevice<O: Scannable> {
     scanner: Scanner<O>,
     form: Form,
     elements: Buffer<O::Element>,
@@ -32,21 +47,40 @@ impl<O: Scannable<Element: Pod, Output: Pod>> PartScanner<O> {
         len: usize,
         form: Form,
         part: usize,
-    ) -> Result<Self, DeviceError> {
-        let least = Shape::part::<O::Element, O::Accumulator>();
-        let part = ((part / least).max(1) * least).min(len);
-        Ok(Self {
-            scanner: Scanner::with(op, device, part)?,
+    ) -> Result<Self, PartError> {
+        let part = rounded::<O>(len, part);
+        let mut scanner = Scanner::with(op, device, part)?;
+        scanner.compile(part)?;
+        let on = OnDevice {
+            scanner,
             form,
             elements: device.alloc(part)?,
             results: device.alloc(part)?,
             is_whole: part == len,
+        };
+        Ok(Self {
+            part,
+            on: On::Device(Box::new(on)),
+            us: 0.0,
+        })
+    }
+
+    /// A scan of `len` elements on all cores of the CPU, in such parts.
+    ///
+    /// # Errors
+    /// [`PartError::Memory`] for what it works in, up to 64 MiB.
+    pub fn on_cpu(op: O, len: usize, form: Form, part: usize) -> Result<Self, PartError> {
+        Ok(Self {
+            part: rounded::<O>(len, part),
+            on: On::Cpu(reference::Scan::new(op, len, form)?),
+            us: 0.0,
         })
     }
 
     /// Elements of every part but the last one, which has the rest.
+    #[must_use]
     pub fn part(&self) -> usize {
-        self.elements.len()
+        self.part
     }
 
     /// Scans the next part into `results`, of the same length.
@@ -60,30 +94,69 @@ impl<O: Scannable<Element: Pod, Output: Pod>> PartScanner<O> {
         &mut self,
         elements: &[O::Element],
         results: &mut [O::Output],
-    ) -> Result<(), DeviceError> {
+    ) -> Result<(), PartError> {
         assert_eq!(elements.len(), results.len());
+        self.us += match &mut self.on {
+            On::Device(on) => on.next(elements, results)?,
+            On::Cpu(scan) => {
+                let start = Instant::now();
+                scan.next(elements, results);
+                start.elapsed().as_secs_f64() * 1e6
+            }
+        };
+        Ok(())
+    }
+
+    /// µs that the kernels have taken so far, or the CPU.
+    #[must_use]
+    pub fn us(&self) -> f64 {
+        self.us
+    }
+}
+
+impl<O: Scannable<Element: Pod, Output: Pod>> OnDevice<O> {
+    /// Scans the next part; how many µs of device time that took.
+    fn next(
+        &mut self,
+        elements: &[O::Element],
+        results: &mut [O::Output],
+    ) -> Result<f64, DeviceError> {
+        let device = self.elements.device().clone();
         self.elements.copy_part_from(0, elements)?;
-        let (from, to) = (&self.elements, &mut self.results);
-        if self.is_whole {
-            self.scanner.launch(from, to, self.form)?;
-            return self.results.download_to(0, results);
-        }
         let (went_on, range) = (self.scanner.goes_on(), 0..elements.len());
-        self.scanner
-            .launch_next(from, range.clone(), to, range, self.form)?;
-        let copied = self.results.download_to(0, results);
-        if copied.is_err() && !elements.is_empty() {
+        let mut launched = false;
+        let timed = device.time(|| {
+            let (from, to) = (&self.elements, &mut self.results);
+            if self.is_whole {
+                return self.scanner.launch(from, to, self.form);
+            }
+            self.scanner
+                .launch_next(from, range.clone(), to, range.clone(), self.form)?;
+            launched = true;
+            Ok(())
+        });
+        let scanned = timed.and_then(|us| {
+            self.results.download_to(0, results)?;
+            Ok(us)
+        });
+        if scanned.is_err() && launched && !elements.is_empty() {
             self.scanner.take_back(went_on);
         }
-        copied
+        scanned
     }
+}
+
+/// Elements of a part, where about `part` are asked for.
+fn rounded<O: Scannable>(len: usize, part: usize) -> usize {
+    let least = Shape::part::<O::Element, O::Accumulator>();
+    ((part / least).max(1) * least).min(len)
 }
 
 /// Scans `input` by `op` on `device`, part by part through about `part` elements of its memory, and as
 /// many results, as a [`PartScanner`] does. Calls `done` with the elements that have been scanned.
 ///
 /// # Errors
-/// Those of the device.
+/// Those of the device, and [`PartError::Memory`] for the results.
 pub fn scan_in_parts<O>(
     op: O,
     device: &Device,
@@ -91,12 +164,12 @@ pub fn scan_in_parts<O>(
     form: Form,
     part: usize,
     mut done: impl FnMut(usize),
-) -> Result<Vec<O::Output>, DeviceError>
+) -> Result<Vec<O::Output>, PartError>
 where
     O: Scannable<Element: Pod, Output: Pod>,
 {
     let mut scanner = PartScanner::new(op, device, input.len(), form, part)?;
-    let mut results = vec![O::Output::zeroed(); input.len()];
+    let mut results = memory::zeroed::<O::Output>(input.len())?;
     let part = scanner.part().max(1);
     let mut behind = 0;
     for (chunk, results) in input.chunks(part).zip(results.chunks_mut(part)) {

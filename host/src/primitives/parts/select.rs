@@ -1,24 +1,34 @@
 //! Selections, part by part.
 
-use crate::device::{Device, DeviceError};
+use super::PartError;
+use super::sift::sift;
+use crate::device::{Buffer, Device};
+use crate::memory;
 use crate::primitives::{Room, Selector, Sifted, Wanted};
 use bytemuck::Pod;
 use gridsync_kernels::entry::select::Selectable;
+use std::time::Instant;
 
-/// A selection from an array that comes part by part.
+/// A selection from an array that comes part by part, on a device, which has room for one part and what is
+/// selected from it, or on the CPU.
 ///
 /// Each element is judged beside the one before it, wherever a part begins, so that
 /// [`FirstOfRun`](crate::primitives::select::FirstOfRun) finds the runs of the whole. A predicate that
 /// goes by the index of an element does not see that of the whole.
 pub struct PartSelector<S: Selectable> {
     by: S,
-    device: Device,
-    selector: Selector<S::Element>,
+    on: On<S>,
     wanted: Wanted,
     /// The element before the next part.
     last: Option<S::Element>,
     /// Elements of the parts before.
     behind: usize,
+    us: f64,
+}
+
+enum On<S: Selectable> {
+    Device(Device, Selector<S::Element>),
+    Cpu,
 }
 
 impl<S: Selectable<Element: Pod>> PartSelector<S> {
@@ -26,56 +36,117 @@ impl<S: Selectable<Element: Pod>> PartSelector<S> {
     ///
     /// # Errors
     /// Those of the device.
-    pub fn new(by: S, device: &Device, part: usize, wanted: Wanted) -> Result<Self, DeviceError> {
-        Ok(Self {
+    pub fn new(by: S, device: &Device, part: usize, wanted: Wanted) -> Result<Self, PartError> {
+        device.compile::<S::Kernel>()?;
+        let selector = Selector::new(device, part.saturating_add(1))?;
+        Ok(Self::begin(
             by,
-            device: device.clone(),
-            selector: Selector::new(device, part.saturating_add(1))?,
+            On::Device(device.clone(), selector),
+            wanted,
+        ))
+    }
+
+    /// A selection on all cores of the CPU, from parts of any length.
+    #[must_use]
+    pub fn on_cpu(by: S, wanted: Wanted) -> Self {
+        Self::begin(by, On::Cpu, wanted)
+    }
+
+    fn begin(by: S, on: On<S>, wanted: Wanted) -> Self {
+        Self {
+            by,
+            on,
             wanted,
             last: None,
             behind: 0,
-        })
+            us: 0.0,
+        }
     }
 
     /// What is selected from the next part; positions are those in the whole.
     ///
     /// # Errors
-    /// Those of the device.
+    /// Those of the device, and [`PartError::Memory`] for what is selected.
     ///
     /// # Panics
     /// If it is longer than was said.
-    pub fn next(&mut self, elements: &[S::Element]) -> Result<Sifted<S::Element>, DeviceError> {
-        // The element before was judged with its own part.
-        let known = self.last.as_slice();
-        let known_kept = usize::from(!known.is_empty() && self.by.is_kept(known, 0));
-        let len = known.len() + elements.len();
-        let mut chunk = self.device.alloc(len)?;
-        chunk.copy_part_from(0, known)?;
-        chunk.copy_part_from(known.len(), elements)?;
-        let mut room = Room::new(&self.device, len, self.wanted)?;
-        self.selector
-            .launch_part(self.by, &chunk, 0..len, room.to())?;
-        let mut found = room.download()?;
-        found.kept.drain(..known_kept);
-        if let Some(rest) = &mut found.rest {
-            rest.drain(..known.len() - known_kept);
-        }
+    pub fn next(&mut self, elements: &[S::Element]) -> Result<Sifted<S::Element>, PartError> {
+        let mut found = match &self.on {
+            On::Device(..) => self.next_on_device(elements)?,
+            On::Cpu => {
+                let start = Instant::now();
+                let found = sift(self.by, self.last, elements, self.wanted)?;
+                self.us += start.elapsed().as_secs_f64() * 1e6;
+                found
+            }
+        };
         if let Some(positions) = &mut found.positions {
-            positions.drain(..known_kept);
-            let first = (self.behind - known.len()) as u64;
-            positions.iter_mut().for_each(|at| *at += first);
+            positions
+                .iter_mut()
+                .for_each(|at| *at += self.behind as u64);
         }
         self.behind += elements.len();
         self.last = elements.last().copied().or(self.last);
         Ok(found)
     }
+
+    /// The same; positions are those in the part.
+    fn next_on_device(&mut self, elements: &[S::Element]) -> Result<Sifted<S::Element>, PartError> {
+        let On::Device(device, selector) = &mut self.on else {
+            unreachable!("it is asked where there is a device");
+        };
+        // The element before was judged with its own part.
+        let known = self.last.as_slice();
+        let known_kept = usize::from(!known.is_empty() && self.by.is_kept(known, 0));
+        let len = known.len() + elements.len();
+        let mut chunk = device.alloc(len)?;
+        chunk.copy_part_from(0, known)?;
+        chunk.copy_part_from(known.len(), elements)?;
+        let mut room = Room::new(device, len, self.wanted)?;
+        self.us += device.time(|| selector.launch_part(self.by, &chunk, 0..len, room.to()))?;
+        let kept = room.count.download()?[0] as usize;
+        let others = known.len() - known_kept..len - kept;
+        let mut found = Sifted {
+            kept: downloaded(&room.kept, known_kept..kept)?,
+            rest: room
+                .rest
+                .map(|rest| downloaded(&rest, others))
+                .transpose()?,
+            positions: room
+                .positions
+                .map(|positions| downloaded(&positions, known_kept..kept))
+                .transpose()?,
+        };
+        if let Some(positions) = &mut found.positions {
+            positions
+                .iter_mut()
+                .for_each(|at| *at -= known.len() as u64);
+        }
+        Ok(found)
+    }
+
+    /// µs that the kernels have taken so far, or the CPU.
+    #[must_use]
+    pub fn us(&self) -> f64 {
+        self.us
+    }
+}
+
+/// A part of a buffer, on the host.
+fn downloaded<T: Pod>(
+    buffer: &Buffer<T>,
+    part: std::ops::Range<usize>,
+) -> Result<Vec<T>, PartError> {
+    let mut host = memory::zeroed(part.len())?;
+    buffer.download_to(part.start, &mut host)?;
+    Ok(host)
 }
 
 /// Selects from `input` on `device`, `part` elements at a time, or one where it is 0, as a
 /// [`PartSelector`] does. Calls `done` with the elements that have been judged.
 ///
 /// # Errors
-/// Those of the device.
+/// Those of the device, and [`PartError::Memory`] for what is selected.
 pub fn select_in_parts<S>(
     by: S,
     device: &Device,
@@ -83,27 +154,16 @@ pub fn select_in_parts<S>(
     part: usize,
     wanted: Wanted,
     mut done: impl FnMut(usize),
-) -> Result<Sifted<S::Element>, DeviceError>
+) -> Result<Sifted<S::Element>, PartError>
 where
     S: Selectable<Element: Pod>,
 {
     let part = part.max(1);
     let mut selector = PartSelector::new(by, device, part.min(input.len()), wanted)?;
-    let mut all = Sifted {
-        kept: Vec::new(),
-        rest: wanted.rest.then(Vec::new),
-        positions: wanted.positions.then(Vec::new),
-    };
+    let mut all = Sifted::none(wanted);
     let mut behind = 0;
     for chunk in input.chunks(part) {
-        let found = selector.next(chunk)?;
-        all.kept.extend(found.kept);
-        if let (Some(all), Some(found)) = (&mut all.rest, found.rest) {
-            all.extend(found);
-        }
-        if let (Some(all), Some(found)) = (&mut all.positions, found.positions) {
-            all.extend(found);
-        }
+        all.extend(&selector.next(chunk)?)?;
         behind += chunk.len();
         done(behind);
     }

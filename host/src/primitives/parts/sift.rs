@@ -1,0 +1,85 @@
+//! A selection from a part of an array on the CPU. It is counted first, so that memory is asked for once.
+
+use crate::memory::{self, NoRoom};
+use crate::primitives::{Sifted, Wanted};
+use bytemuck::Pod;
+use gridsync_kernels::entry::select::Selectable;
+use rayon::prelude::*;
+use std::mem::take;
+use std::ops::Range;
+
+/// Elements that a core takes at once.
+const CHUNK: usize = 1 << 16;
+
+/// What `by` selects from `elements`, before which `last` stands, if anything does. Positions are those in the part.
+///
+/// # Errors
+/// [`NoRoom`] for what is selected.
+pub(super) fn sift<S: Selectable<Element: Pod>>(
+    by: S,
+    last: Option<S::Element>,
+    elements: &[S::Element],
+    wanted: Wanted,
+) -> Result<Sifted<S::Element>, NoRoom> {
+    let first_is_kept = match (last, elements) {
+        (_, []) => false,
+        (Some(last), [first, ..]) => by.is_kept(&[last, *first], 1),
+        (None, _) => by.is_kept(elements, 0),
+    };
+    let is_kept = |index: &usize| match index {
+        0 => first_is_kept,
+        index => by.is_kept(elements, *index),
+    };
+    let chunks: Vec<Range<usize>> = (0..elements.len())
+        .step_by(CHUNK)
+        .map(|start| start..elements.len().min(start + CHUNK))
+        .collect();
+    let count = |chunk: &Range<usize>| chunk.clone().filter(is_kept).count();
+    let kept: Vec<usize> = chunks.par_iter().map(count).collect();
+    let others: Vec<usize> = chunks
+        .iter()
+        .zip(&kept)
+        .map(|(chunk, kept)| chunk.len() - kept)
+        .collect();
+
+    let those_kept = |number: usize| chunks[number].clone().filter(is_kept);
+    let all_others = |number: usize| chunks[number].clone().filter(|index| !is_kept(index));
+    let element = |index| elements[index];
+    Ok(Sifted {
+        kept: gathered(&kept, |chunk| those_kept(chunk).map(element))?,
+        rest: wanted
+            .rest
+            .then(|| gathered(&others, |chunk| all_others(chunk).map(element)))
+            .transpose()?,
+        positions: wanted
+            .positions
+            .then(|| gathered(&kept, |chunk| those_kept(chunk).map(|index| index as u64)))
+            .transpose()?,
+    })
+}
+
+/// What the chunks give, side by side: as many values each as `counts` say.
+fn gathered<T: Pod + Send, I: Iterator<Item = T>>(
+    counts: &[usize],
+    of_chunk: impl Fn(usize) -> I + Sync,
+) -> Result<Vec<T>, NoRoom> {
+    let mut all = memory::zeroed::<T>(counts.iter().sum())?;
+    let mut behind = &mut all[..];
+    let places: Vec<&mut [T]> = counts
+        .iter()
+        .map(|&count| {
+            let (places, rest) = take(&mut behind).split_at_mut(count);
+            behind = rest;
+            places
+        })
+        .collect();
+    places
+        .into_par_iter()
+        .enumerate()
+        .for_each(|(number, places)| {
+            for (place, value) in places.iter_mut().zip(of_chunk(number)) {
+                *place = value;
+            }
+        });
+    Ok(all)
+}

@@ -1,0 +1,147 @@
+//! Exit codes: one table, which the help and the README have, and which the program keeps to.
+
+use crate::call::{Call, DEVICE_FAILURE, WRONG_USAGE, gridsync, without_cuda};
+use gridsync_tests::devices::{skipped, with_cuda};
+use gridsync_tests::{npy, program};
+use std::fs;
+use std::io::Read;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// The table, as the help has it.
+fn table() -> String {
+    let help = without_cuda(&["--help"], b"").succeeds().stdout;
+    let (_, table) = help
+        .split_once("Exit codes:\n")
+        .expect("the help should have the table");
+    let lines = table.lines().take_while(|line| line.starts_with("  "));
+    lines.map(|line| format!("{line}\n")).collect()
+}
+
+#[test]
+fn the_readme_has_the_table_of_the_help() {
+    let table = table();
+    let codes = table
+        .lines()
+        .filter_map(|line| line.split_whitespace().next());
+    let codes: Vec<_> = codes.filter(|word| word.parse::<u8>().is_ok()).collect();
+    assert_eq!(codes, ["0", "1", "2", "3"], "{table}");
+    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../README.md");
+    let readme = fs::read_to_string(readme).expect("the README should be there");
+    assert!(readme.contains(&table), "the README should have:\n{table}");
+}
+
+/// A call whose standard output is `/dev/full`, if there is one.
+fn to_a_full_disk(args: &[&str], stdin: &[u8]) -> Option<Call> {
+    let Ok(full) = fs::OpenOptions::new().write(true).open("/dev/full") else {
+        skipped("no /dev/full to write to");
+        return None;
+    };
+    let folder = tempfile::tempdir().expect("a folder should be there to write to");
+    let input = folder.path().join("input");
+    fs::write(&input, stdin).expect("it is a folder");
+    let output = Command::new(program::path())
+        .env("GRIDSYNC_LIBCUDA", "/nonexistent/libcuda.so.1")
+        .args(args)
+        .stdin(fs::File::open(&input).expect("it was written"))
+        .stdout(full)
+        .output()
+        .expect("the program should start");
+    Some(Call {
+        code: output.status.code(),
+        stdout: String::new(),
+        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+    })
+}
+
+#[test]
+fn an_output_that_cannot_be_written_is_2_everywhere() {
+    let array = npy::of(&[1i32, 2, 3]).expect("i32 has a name");
+    for args in [
+        &["reduce", "-", "--op", "sum"][..],
+        &["reduce", "-", "--op", "sum", "--json"],
+        &["reduce", "-", "--op", "sum", "--rows"],
+        &["reduce", "-", "--op", "sum", "--rows", "-o", "-"],
+        &["scan", "-", "--op", "sum", "-o", "-"],
+        &["scan", "-", "--op", "sum", "-o", "/dev/full"],
+        &["scan", "-", "--op", "sum", "--rows", "-o", "-"],
+        &["select", "-", "--unique", "-o", "-"],
+        &["select", "-", "--unique", "-o", "/dev/null", "--json"],
+        &["devices"],
+        &["demo", "--runs", "1"],
+        &["lab", "spin"],
+        &["--help"],
+    ] {
+        let Some(call) = to_a_full_disk(args, &array) else {
+            return;
+        };
+        call.fails(WRONG_USAGE, &["not written", "free some space"]);
+    }
+    let nowhere = ["scan", "-", "--op", "sum", "-o", "/nonexistent/out.npy"];
+    without_cuda(&nowhere, &array).fails(WRONG_USAGE, &["create the folder"]);
+}
+
+#[test]
+fn a_reader_that_has_had_enough_is_no_failure() {
+    let folder = tempfile::tempdir().expect("a folder should be there to write to");
+    let input = folder.path().join("input.npy");
+    // More than a pipe holds.
+    fs::write(
+        &input,
+        npy::of(&vec![1i64; 100_000]).expect("i64 has a name"),
+    )
+    .expect("a folder");
+    let input = input.to_str().expect("UTF-8");
+    for args in [
+        &["devices"][..],
+        &["--help"],
+        &["demo", "--runs", "1", "--device", "emulator"],
+        &["reduce", input, "--op", "sum", "-q"],
+        &["reduce", input, "--op", "sum", "--json"],
+        &["scan", input, "--op", "sum", "-o", "-", "-q"],
+        &["scan", input, "--op", "sum", "-o", "-", "-q", "--check"],
+        &["select", input, "--where", "> 0", "-o", "-", "-q"],
+    ] {
+        let mut child = Command::new(program::path())
+            .args(args)
+            .env("GRIDSYNC_LIBCUDA", "/nonexistent/libcuda.so.1")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the program should start");
+        drop(child.stdout.take());
+        let mut stderr = String::new();
+        child
+            .stderr
+            .take()
+            .expect("stderr is piped")
+            .read_to_string(&mut stderr)
+            .expect("stderr should be readable");
+        let status = child.wait().expect("the program should end");
+        assert_eq!((status.code(), stderr.as_str()), (Some(0), ""), "{args:?}");
+    }
+}
+
+#[test]
+fn a_gpu_that_is_needed_and_not_there_is_3_and_one_that_is_not_asked_for_is_2() {
+    for what in [
+        &["bench", "barrier"][..],
+        &["bench", "reduce"],
+        &["bench", "kendall"],
+        &["lab", "fences"],
+        &["lab", "mkl"],
+    ] {
+        let on = |device| without_cuda(&[what, &["--device", device]].concat(), b"");
+        on("auto").fails(DEVICE_FAILURE, &["needs a GPU", "driver"]);
+        on("cuda").fails(DEVICE_FAILURE, &["needs a GPU", "driver"]);
+        on("emulator").fails(WRONG_USAGE, &["needs a GPU", "--device cuda"]);
+        on("cpu").fails(WRONG_USAGE, &["needs a GPU", "--device cuda"]);
+    }
+    with_cuda(|_| {
+        let args = [
+            "reduce", "-", "--dtype", "i32", "--op", "sum", "--device", "cuda:99",
+        ];
+        gridsync(&args, &[0; 8]).fails(DEVICE_FAILURE, &["99"]);
+    });
+}

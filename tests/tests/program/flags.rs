@@ -1,0 +1,99 @@
+//! Flags that mean the same have one name, the other is understood too, and counts are written as people write them.
+
+use crate::call::{WRONG_USAGE, without_cuda};
+use gridsync_tests::npy;
+use std::fs;
+
+#[test]
+fn outputs_are_named_by_output_and_out_is_understood() {
+    let folder = tempfile::tempdir().expect("a folder should be there to write to");
+    let at = |name: &str| folder.path().join(name).to_str().expect("UTF-8").to_owned();
+    let array = npy::of(&[1i32, 2, 3]).expect("i32 has a name");
+    for (number, args) in [
+        &["scan", "-", "--op", "sum"][..],
+        &["reduce", "-", "--op", "sum", "--rows"],
+        &["select", "-", "--unique"],
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        for flag in ["-o", "--output", "--out"] {
+            let to = at(&format!("{number}{flag}.npy"));
+            let json = without_cuda(&[args, &[flag, &to, "--json"]].concat(), &array).json();
+            assert_eq!(json["output"], to, "{json}");
+            assert!(fs::exists(&to).expect("it is a folder"), "{to}");
+        }
+    }
+    for flag in ["--output", "--out"] {
+        let to = at(flag);
+        without_cuda(&["lab", "ladder", "-n", "5000", "-q", flag, &to], b"").succeeds();
+        assert!(fs::exists(format!("{to}/operations.svg")).expect("it is a folder"));
+    }
+    for args in [
+        &["reduce", "--help"][..],
+        &["bench", "--help"],
+        &["lab", "scans", "--help"],
+    ] {
+        let help = without_cuda(args, b"").succeeds().stdout;
+        assert!(
+            help.contains("--output <") && !help.contains("--out <"),
+            "{help}"
+        );
+    }
+}
+
+#[test]
+fn counts_are_numbers_powers_and_thousands_wherever_they_are_asked_for() {
+    let array = npy::of(&[1i32; 300]).expect("i32 has a name");
+    let scan = ["scan", "-", "--op", "sum", "-o", "/dev/null", "-q"];
+    let select = ["select", "-", "--unique", "-o", "/dev/null", "--json"];
+    for part in ["100", "1e2", "2^6"] {
+        without_cuda(&[&scan[..], &["--part", part]].concat(), &array).succeeds();
+        let json = without_cuda(&[&select[..], &["--part", part]].concat(), &array).json();
+        let taken = if part == "2^6" { 64 } else { 100 };
+        assert_eq!(json["part"], taken, "{json}");
+    }
+    let demo = [
+        "demo",
+        "-n",
+        "2^7",
+        "--blocks",
+        "2^1",
+        "--threads",
+        "6.4e1",
+        "--runs",
+        "1e0",
+    ];
+    let json = without_cuda(&[&demo[..], &["--json"]].concat(), b"").json();
+    let shape = ["n", "blocks", "threads"].map(|key| json[key].as_u64());
+    assert_eq!(shape, [Some(128), Some(2), Some(64)]);
+    let modulus = ["reduce", "-", "--op", "prod-mod", "--modulus", "2^32", "-q"];
+    assert_eq!(without_cuda(&modulus, &array).succeeds().stdout, "1\n");
+    for args in [
+        &["demo", "-n", "2^99"][..],
+        &["verify", "--seeds", "1e"],
+        &["bench", "reduce", "--sizes", "2^20,2^64"],
+        &["bench", "barrier", "--blocks", "1.5"],
+        &["lab", "ladder", "-n", "0"],
+        &["lab", "scans", "-n", "2^37"],
+        &["lab", "mkl", "--rounds", "1e5"],
+        &["lab", "stress", "--rounds", "0"],
+    ] {
+        let told = ["counts are 1000, 2^20 or 1e6", args[args.len() - 2]];
+        without_cuda(args, b"").fails(WRONG_USAGE, &told[..1]);
+    }
+}
+
+#[test]
+fn a_part_of_nothing_is_refused_in_words() {
+    let array = npy::of(&[1i32; 3]).expect("i32 has a name");
+    for args in [
+        &["reduce", "-", "--op", "sum"][..],
+        &["scan", "-", "--op", "sum", "-o", "/dev/null"],
+        &["select", "-", "--unique", "-o", "/dev/null"],
+        &["kendall", "-", "/dev/null"],
+    ] {
+        let call = without_cuda(&[args, &["--part", "0"]].concat(), &array);
+        call.fails(WRONG_USAGE, &["--part", "from 1 on"]);
+    }
+}

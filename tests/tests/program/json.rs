@@ -1,0 +1,165 @@
+//! What `--json` prints: the fields that the README describes, and no others.
+
+use crate::call::without_cuda;
+use gridsync_tests::npy;
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+/// The head of the README's table of fields.
+const HEAD: &str = "| field | in | what it is |";
+
+/// A row of that table: fields, and in which calls they are.
+struct Row {
+    fields: Vec<String>,
+    calls: Vec<String>,
+}
+
+/// What stands between backticks.
+fn quoted(cell: &str) -> Vec<String> {
+    let parts = cell.split('`').skip(1).step_by(2);
+    parts.map(str::to_owned).collect()
+}
+
+fn rows() -> Vec<Row> {
+    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../README.md");
+    let readme = fs::read_to_string(readme).expect("the README should be there");
+    let (_, table) = readme
+        .split_once(HEAD)
+        .expect("the README should have the table");
+    let rows = table
+        .lines()
+        .skip(2)
+        .take_while(|line| line.starts_with('|'));
+    rows.map(|row| {
+        let mut cells = row.split('|').skip(1);
+        let mut cell = || quoted(cells.next().expect("three cells"));
+        Row {
+            fields: cell(),
+            calls: cell(),
+        }
+    })
+    .collect()
+}
+
+/// Whether `call`, as the table has it, is one that these arguments make: all of its words are among them,
+/// but for one behind `without`.
+fn is_one(call: &str, args: &[&str]) -> bool {
+    let (with, without) = call.split_once(" without ").unwrap_or((call, "-"));
+    let is_there = |word: &str| args.contains(&word);
+    with.split(' ').all(is_there) && !is_there(without)
+}
+
+/// The fields of an object.
+fn fields(object: &Value) -> BTreeSet<String> {
+    let object = object.as_object().expect("it should be an object");
+    object.keys().cloned().collect()
+}
+
+#[test]
+fn the_fields_are_those_that_the_readme_describes() {
+    let rows = rows();
+    assert!(rows.len() > 10, "the table should be read");
+    let folder = tempfile::tempdir().expect("a folder should be there to write to");
+    let at = |name: &str| folder.path().join(name).to_str().expect("UTF-8").to_owned();
+    let matrix = npy::header("<f4", false, "(2, 3)");
+    let matrix = npy::raw(
+        &matrix,
+        bytemuck::cast_slice(&[1.0f32, 2.0, 3.0, 3.0, 5.0, 4.0]),
+    );
+    fs::write(at("x.npy"), matrix).expect("it is a folder");
+    let queries = npy::header("<i4", false, "(1, 2)");
+    let queries = npy::raw(&queries, bytemuck::cast_slice(&[0i32, 4]));
+    fs::write(at("q.npy"), queries).expect("it is a folder");
+    for args in [
+        &["reduce", "x.npy", "--op", "sum"][..],
+        &["reduce", "x.npy", "--op", "argmin"],
+        &["reduce", "x.npy", "--op", "argmax"],
+        &["reduce", "x.npy", "--op", "max", "--rows"],
+        &[
+            "reduce", "x.npy", "--op", "max", "--rows", "--output", "o.npy",
+        ],
+        &["scan", "x.npy", "--op", "sum", "--output", "o.npy"],
+        &[
+            "scan", "x.npy", "--op", "sum", "--rows", "--output", "o.npy",
+        ],
+        &[
+            "select",
+            "x.npy",
+            "--where",
+            "> 1",
+            "--output",
+            "o.npy",
+            "--partition",
+            "p.npy",
+        ],
+        &[
+            "select",
+            "x.npy",
+            "--where",
+            "> 1",
+            "--output",
+            "o.npy",
+            "--positions",
+            "p.npy",
+        ],
+        &[
+            "select", "x.npy", "--unique", "--output", "o.npy", "--counts", "p.npy",
+        ],
+        &["range-sum", "x.npy", "q.npy", "--output", "o.npy"],
+        &["kendall", "x.npy", "x.npy"],
+    ] {
+        let expected = rows.iter().filter(|row| {
+            let mut calls = row.calls.iter();
+            row.calls.is_empty() || calls.any(|call| is_one(call, args))
+        });
+        let expected: BTreeSet<_> = expected.flat_map(|row| row.fields.clone()).collect();
+        for device in ["cpu", "emulator"] {
+            let named: Vec<String> = args
+                .iter()
+                .map(|arg| {
+                    if arg.ends_with(".npy") {
+                        at(arg)
+                    } else {
+                        (*arg).into()
+                    }
+                })
+                .collect();
+            let named: Vec<&str> = named.iter().map(String::as_str).collect();
+            let more = ["--json", "--check", "--device", device];
+            let json = without_cuda(&[&named[..], &more].concat(), b"").json();
+            assert_eq!(fields(&json), expected, "{args:?} on {device}");
+            assert_eq!(json["check"]["ok"], true, "{json}");
+            assert!(json["part"].is_null(), "{json}");
+            assert!(
+                json["total_us"].as_f64() >= json["median_us"].as_f64(),
+                "{json}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_check_of_one_result_of_many_and_of_rows_has_its_fields() {
+    let array = npy::of(&[1i32, 2, 3]).expect("i32 has a name");
+    let check = |args: &[&str]| {
+        let json = without_cuda(&[args, &["--check", "--json"]].concat(), &array).json();
+        fields(&json["check"])
+    };
+    let set = |names: &[&str]| {
+        names
+            .iter()
+            .map(|&name| name.to_owned())
+            .collect::<BTreeSet<_>>()
+    };
+    let one = ["reference", "abs_err", "bound", "ok"];
+    assert_eq!(check(&["reduce", "-", "--op", "sum"]), set(&one));
+    let many = [&one[..], &["at"]].concat();
+    assert_eq!(
+        check(&["scan", "-", "--op", "sum", "-o", "/dev/null"]),
+        set(&many)
+    );
+    let rows = check(&["reduce", "-", "--op", "sum", "--rows"]);
+    assert_eq!(rows, set(&["wrong_rows", "abs_err", "ok"]));
+}
