@@ -1,16 +1,22 @@
-//! Arrays of the host that go through the device part by part: what comes of them is that of the whole.
+//! Arrays of the host that go through the device, or the CPU, part by part: what comes of them is that of the whole.
 //! Scans so are tried beside the scans of parts.
 
+use cuda_std::f16;
 use gridsync::device::Device;
 use gridsync::primitives::kendall::{KendallError, kendall_on_cpu};
 use gridsync::primitives::range_sum::{BadRange, RangeSumError, range_sums_on_cpu};
+use gridsync::primitives::reduce::reduce_on_cpu;
 use gridsync::primitives::select::{
     FirstOfRun, Within, partition_on_cpu, positions_on_cpu, select_on_cpu,
 };
-use gridsync::primitives::{Wanted, kendall_in_parts, range_sums_in_parts, select_in_parts};
-use gridsync::verify::{Kind, Ranked, Sample, Ties, runs, sample, sample_ranges};
+use gridsync::primitives::{
+    Checked, PartCorrelator, PartRangeSums, PartReducer, PartReducible, PartSelector, Sifted,
+    Wanted, kendall_in_parts, range_sums_in_parts, select_in_parts,
+};
+use gridsync::verify::{Kind, Ranked, Sample, Ties, modulo_a_prime, runs, sample, sample_ranges};
 use gridsync_kernels::entry::select::Selectable;
-use gridsync_kernels::op::Sum;
+use gridsync_kernels::grid::scan::Shape;
+use gridsync_kernels::op::{ArgMax, ArgMin, CompensatedSum, Compose, Count, Max, Sum};
 
 /// Elements of the arrays that selections are tried on.
 const LEN: usize = 3003;
@@ -76,7 +82,131 @@ fn correlated<T: Ranked>(device: &Device, ties: Ties, len: usize, part: usize) {
     );
 }
 
+/// Reduces in parts, on the device or on the CPU, and holds that against the whole.
+fn reduced<O>(device: Option<&Device>, op: O, input: &[O::Element], part: usize)
+where
+    O: PartReducible + Checked<Element: bytemuck::Pod, Output: std::fmt::Debug>,
+{
+    let len = input.len();
+    let mut reducer = match device {
+        Some(device) => PartReducer::new(op, device, len, part).expect("there is room"),
+        None => PartReducer::on_cpu(op, len, part),
+    };
+    let taken = reducer.part();
+    assert!(taken <= len && taken > 0, "{taken} of {len}");
+    for part in input.chunks(taken) {
+        reducer.next(part).expect("the part should be reduced");
+    }
+    let (got, expected) = (reducer.finish(), reduce_on_cpu(op, input));
+    let name = std::any::type_name::<O>();
+    assert!(
+        O::same(got, expected),
+        "{name} of {len} by {taken}: {got:?}, not {expected:?}"
+    );
+}
+
+/// Reductions of arrays of up to 4 MiB, which are not parted, and of more, which are: in parts of a tile, of
+/// some, and in such as are no tiles.
+fn reduced_by_all(device: Option<&Device>) {
+    let small = sample::<f32>(Kind::Values, 5003, 1);
+    reduced(device, Sum::<f32>::new(), &small, 1000);
+    reduced(device, ArgMin::<f32>::new(), &small, 1000);
+    let large = sample::<f64>(Kind::Values, 600_001, 2);
+    for part in [1, 300_000, 599_999] {
+        reduced(device, Sum::<f64>::new(), &large, part);
+    }
+    reduced(device, CompensatedSum::<f64>::new(), &large, 100_000);
+    reduced(device, Max::<f64>::new(), &large, 100_001);
+    reduced(device, ArgMax::<f64>::new(), &large, 100_001);
+    reduced(device, Count::<f64>::new(), &large, 250_000);
+    let maps = sample::<u64>(Kind::Factors, 600_001, 3);
+    reduced(device, Compose::new(), &maps, 200_000);
+    let modulo = modulo_a_prime::<u64>();
+    reduced(device, modulo, &maps, 200_001);
+}
+
+#[test]
+fn reductions_in_parts_are_those_of_the_whole_on_the_cpu() {
+    reduced_by_all(None);
+}
+
+#[test]
+fn selections_in_parts_are_those_of_the_whole_on_the_cpu() {
+    let input = runs::<f32>(LEN, 3);
+    let all = Wanted {
+        rest: true,
+        positions: true,
+    };
+    fn selected<S>(by: S, input: &[S::Element], part: usize, wanted: Wanted)
+    where
+        S: Selectable<Element: bytemuck::Pod>,
+    {
+        let mut selector = PartSelector::on_cpu(by, wanted);
+        let mut got = Sifted::none(wanted);
+        for part in input.chunks(part) {
+            let found = selector.next(part).expect("there is room");
+            got.extend(&found).expect("there is room");
+        }
+        let [kept, rest] = partition_on_cpu(by, input);
+        let bits = |values: &[S::Element]| bytemuck::cast_slice::<_, u8>(values).to_vec();
+        assert!(bits(&got.kept) == bits(&kept), "kept, by {part}");
+        let rest = wanted.rest.then(|| bits(&rest));
+        assert!(got.rest.map(|rest| bits(&rest)) == rest, "rest, by {part}");
+        let positions = wanted.positions.then(|| positions_on_cpu(by, input));
+        assert_eq!(got.positions, positions, "positions, by {part}");
+    }
+    for part in [1, 7, 1000, LEN, 5 * LEN] {
+        selected(Within::less_than(0.0f32), &input, part, all);
+        selected(FirstOfRun::<f32>::new(), &input, part, all);
+        selected(FirstOfRun::<f32>::new(), &input, part, Wanted::default());
+    }
+    // More than a core takes at once.
+    let long = runs::<i32>(300_001, 4);
+    selected(FirstOfRun::<i32>::new(), &long, 200_000, all);
+}
+
+#[test]
+fn rank_correlations_in_parts_are_those_of_the_whole_on_the_cpu() {
+    for ties in Ties::ALL {
+        for (len, part) in [
+            (1000, 999),
+            (1000, 501),
+            (1001, 400),
+            (12, 2),
+            (3, 0),
+            (1, 0),
+        ] {
+            let (x, y) = ties.sample::<f64>(len, 1);
+            let mut parts = PartCorrelator::on_cpu(len, part);
+            let got = parts.correlate(&x, &y, |_, _| ()).expect("it has no NaN");
+            let expected = kendall_on_cpu(&x, &y).expect("it has no NaN");
+            assert!(got.same(&expected), "{ties:?}, {len} by {part}: {got:?}");
+        }
+    }
+}
+
+#[test]
+fn range_sums_in_parts_are_those_of_the_whole_on_the_cpu() {
+    // Two parts of a scan of small elements, and some more.
+    let len = 2 * Shape::part::<f16, f64>() + 1001;
+    let (op, input) = (Sum::<f16, f64>::new(), sample::<f16>(Kind::Values, len, 9));
+    let queries = sample_ranges(len, 500, 1);
+    let mut sums = PartRangeSums::on_cpu(op, len, &queries, 1).expect("all are ranges");
+    let part = sums.part();
+    assert!(part < len, "{part}");
+    for part in input.chunks(part) {
+        sums.next(part).expect("there is room");
+    }
+    let got = sums.sums().expect("there is room");
+    let expected = range_sums_on_cpu(op, &input, &queries).expect("all are ranges");
+    let bits = |sums: &[f64]| sums.iter().map(|sum| sum.to_bits()).collect::<Vec<_>>();
+    assert_eq!(bits(&got), bits(&expected));
+}
+
 on_each_backend! {
+    fn reductions_in_parts_are_those_of_the_whole(device: &Device) {
+        reduced_by_all(Some(device));
+    }
     fn selections_in_parts_are_those_of_the_whole(device: &Device) {
         for part in PARTS {
             selected_by_both(device, Within::less_than(0.0), &runs::<f32>(LEN, 3), part);
