@@ -62,7 +62,7 @@ fn every_rank_and_version_of_numpy_reads_flat() {
 }
 
 #[test]
-fn fortran_order_is_refused_only_where_it_matters() {
+fn fortran_order_is_read_in_c_order() {
     holds(
         &numpy("fortran_1d").unwrap(),
         &[4],
@@ -73,18 +73,114 @@ fn fortran_order_is_refused_only_where_it_matters() {
         &[4, 1],
         &[0.0_f32, 1.0, 2.0, 3.0],
     );
+    holds(
+        &numpy("fortran_2d").unwrap(),
+        &[2, 3],
+        &[0_i32, 1, 2, 3, 4, 5],
+    );
+    let all: Vec<i32> = (0..24).collect();
+    holds(&numpy("fortran_3d").unwrap(), &[2, 3, 4], &all);
+    holds(
+        &numpy("fortran_queries").unwrap(),
+        &[2, 2],
+        &[0_u32, 3, 1, 2],
+    );
+}
+
+/// An array of an archive that numpy wrote.
+fn member(name: &str) -> Result<Array, DataError> {
+    let folder = PathBuf::from("tests/fixtures/npy");
+    data::read(&Input::Path(folder.join(name)), None)
+}
+
+#[test]
+fn the_arrays_of_archives_are_read_by_their_names() {
+    let ramp: Vec<f32> = (0..5000).map(|i| i as f32).collect();
+    for path in [
+        "archive.npz:ramp",
+        "packed.npz:ramp",
+        "packed.npz:ramp.npy",
+        "single.npz:ramp",
+        "single.npz",
+    ] {
+        holds(&member(path).unwrap(), &[5000], &ramp);
+    }
+    for path in ["archive.npz:grid", "archive.npz:fortran", "packed.npz:grid"] {
+        holds(&member(path).unwrap(), &[2, 3], &[0_i32, 1, 2, 3, 4, 5]);
+    }
+    let narrow: Vec<u32> = (0..256).collect();
+    holds(&member("packed.npz:narrow").unwrap(), &[256], &narrow);
     says(
-        numpy("fortran_2d"),
-        &["fortran_2d.npy", "[2, 3]", "np.ascontiguousarray"],
+        member("archive.npz"),
+        &["grid, fortran, ramp", "file.npz:NAME"],
+    );
+    says(
+        member("archive.npz:none"),
+        &["no array \"none\"", "grid, fortran, ramp"],
+    );
+    says(
+        member("absent.npz:ramp"),
+        &["absent.npz:ramp", "no such file"],
     );
 }
 
 #[test]
+fn the_arrays_of_archives_come_in_pieces() {
+    for path in ["archive.npz:ramp", "packed.npz:ramp"] {
+        let path = PathBuf::from("tests/fixtures/npy").join(path);
+        let mut incoming = data::open(&Input::Path(path), None).unwrap();
+        let mut ramp = vec![0_f32; incoming.len()];
+        for piece in ramp.chunks_mut(999) {
+            incoming.next(bytemuck::cast_slice_mut(piece)).unwrap();
+        }
+        assert!((0..5000).map(|i| i as f32).eq(ramp));
+    }
+}
+
+#[test]
+fn an_archive_that_is_damaged_is_an_error_or_what_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.npz");
+    for name in ["archive.npz", "packed.npz"] {
+        let whole = fs::read(PathBuf::from("tests/fixtures/npy").join(name)).unwrap();
+        let read = |bytes: &[u8]| {
+            fs::write(&path, bytes).unwrap();
+            data::read(&Input::Path(folder.path().join("a.npz:grid")), None)
+        };
+        // The array itself, and the list of what is where; what lies between is of no account.
+        let last = whole.len() - 600;
+        for at in (0..1000.min(last)).chain(last..whole.len()) {
+            let mut bad = whole.clone();
+            bad[at] ^= 0x55;
+            if let Ok(array) = read(&bad) {
+                let right = [0_i32, 1, 2, 3, 4, 5];
+                assert_eq!(
+                    array.as_slice::<i32>().ok(),
+                    Some(&right[..]),
+                    "{name}, byte {at}"
+                );
+            }
+        }
+        for len in (0..whole.len()).step_by(97) {
+            assert!(read(&whole[..len]).is_err(), "{name}, {len} bytes");
+        }
+    }
+}
+
+#[test]
+fn narrow_and_big_endian_elements_are_read_as_those_that_there_are_kernels_for() {
+    holds(&numpy("bool").unwrap(), &[2], &[1_u32, 0]);
+    holds(&numpy("i1").unwrap(), &[3], &[0_i32, 1, 2]);
+    holds(&numpy("i2").unwrap(), &[3], &[0_i32, 1, 2]);
+    holds(&numpy("u1").unwrap(), &[3], &[0_u32, 1, 255]);
+    holds(&numpy("u2").unwrap(), &[3], &[0_u32, 1, 65535]);
+    holds(&numpy("big_endian").unwrap(), &[3], &[0.0_f32, 1.0, 2.0]);
+    holds(&numpy("big_endian_i2").unwrap(), &[3], &[-2_i32, 1, 300]);
+}
+
+#[test]
 fn a_type_without_kernels_is_refused_with_a_way_to_convert_it() {
-    let supported = "f16, bf16, f32, f64, i32, u32, i64, u64";
-    says(numpy("bool"), &["|b1", supported, "a.astype('<u4')"]);
-    says(numpy("i1"), &["|i1", supported, "a.astype('<i4')"]);
-    says(numpy("i2"), &["<i2", supported, "a.astype('<i4')"]);
+    let supported = "f16, bf16, f32, f64, i32, u32, i64, u64, i8, i16, u8, u16, bool";
     says(numpy("complex"), &["<c8", supported, "a.real"]);
     says(numpy("text"), &["<U2", supported, "a.astype"]);
     says(numpy("dates"), &["<M8[D]", supported, "a.astype('<i8')"]);
@@ -94,10 +190,6 @@ fn a_type_without_kernels_is_refused_with_a_way_to_convert_it() {
         &["('x', '<f4')", supported, "a['name']"],
     );
     says(numpy("structured_unicode"), &["é€", supported, "a['name']"]);
-    says(
-        numpy("big_endian"),
-        &["big-endian", "'>f4'", "a.astype('<f4')"],
-    );
     says(numpy("bf16"), &["<V2", "tofile", "--dtype bf16"]);
 }
 
@@ -109,7 +201,7 @@ fn a_contradicting_dtype_names_both() {
     let input = Input::parse(&path);
     says(
         data::read(&input, Some(Dtype::I32)),
-        &["f32", "i32", "a.npy", "astype('int32')"],
+        &["f32", "i32", "a.npy", "leave --dtype out"],
     );
     holds(
         &data::read(&input, Some(Dtype::F32)).unwrap(),
@@ -164,7 +256,7 @@ fn a_file_of_another_format_is_not_taken_for_numbers() {
     fs::write(&npz, b"PK\x03\x04 and so on").unwrap();
     says(
         data::read(&Input::parse(&npz), None),
-        &["a.npz", "archive", "np.load"],
+        &["a.npz", "archive", "np.savez"],
     );
     let npy = folder.path().join("a.NPY");
     fs::write(&npy, [0; 16]).unwrap();

@@ -177,11 +177,17 @@ fn text(global: &Global, device: &str, setup: &Setup, shown: &[(Outcome, Timing)
         setup.elements, setup.blocks, setup.threads
     );
     if let Some(said) = shown.iter().find_map(|(_, timing)| timing.said) {
-        text += &format!(
-            "* No fault showed by itself, so a schedule that shows it was chosen: {said}.\n"
-        );
+        let mut provoked = shown
+            .iter()
+            .filter(|(outcome, timing)| timing.said.is_some() && outcome.form.can_fail(setup));
+        let which = match provoked.all(|(outcome, _)| !outcome.wrong.is_empty()) {
+            true => "so a schedule that shows it was chosen",
+            false => "and not under one that was chosen to show it either",
+        };
+        text += &format!("* No fault showed by itself, {which}: {said}.\n");
     }
     for (outcome, _) in shown {
+        let cannot = !outcome.form.can_fail(setup);
         let (seen, whole_warps, whole_blocks) = (
             !outcome.wrong.is_empty(),
             outcome.total(|w| w.broken_warps) == 0,
@@ -193,6 +199,12 @@ fn text(global: &Global, device: &str, setup: &Setup, shown: &[(Outcome, Timing)
             }
             Form::BlockBarrier if seen && whole_blocks => {
                 "Behind a block barrier it sees what its whole block sees.\n"
+            }
+            Form::NoBarrier if cannot => {
+                "Without a barrier nothing can go wrong here: one warp has all elements.\n"
+            }
+            Form::BlockBarrier if cannot => {
+                "A block barrier is enough here: one block has all elements.\n"
             }
             Form::GridBarrier if !seen => {
                 "Behind a grid barrier every run equals the CPU reference, to the bit.\n"

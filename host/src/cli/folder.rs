@@ -1,6 +1,6 @@
 //! What `--out DIR` writes: all of it or nothing.
 
-use gridsync::data::{DataError, Output};
+use gridsync::data::{self, DataError, Output};
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -15,22 +15,15 @@ pub(super) fn prepare(folder: &Path, names: &[&str]) -> Result<(), DataError> {
     })
 }
 
-/// Writes files, each a name and its content: to a folder of their own first, so that none appears
-/// before all are whole.
+/// Writes files, each a name and its content: none appears before all are whole.
 pub(super) fn write(folder: &Path, files: &[(&str, String)]) -> Result<(), DataError> {
-    let partial = tempfile::Builder::new()
-        .prefix(".gridsync-")
-        .suffix(".partial")
-        .tempdir_in(folder)
-        .map_err(unwritten(folder))?;
-    for (name, content) in files {
-        fs::write(partial.path().join(name), content).map_err(unwritten(&folder.join(name)))?;
-    }
-    for (name, _) in files {
-        let path = folder.join(name);
-        fs::rename(partial.path().join(name), &path).map_err(unwritten(&path))?;
-    }
-    Ok(())
+    let whole = files.iter().map(|(name, content)| {
+        let mut file = data::create_raw(&Output::Path(folder.join(name)))?;
+        file.push(content.as_bytes())?;
+        Ok(file)
+    });
+    let whole = whole.collect::<Result<Vec<_>, DataError>>()?;
+    whole.into_iter().try_for_each(|file| file.finish())
 }
 
 /// The error of writing to `path`.

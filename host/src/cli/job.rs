@@ -8,7 +8,7 @@ use super::progress::progress;
 use super::sink::Sink;
 use super::{Global, output};
 use bytemuck::Pod;
-use gridsync::data::{self, Dtype, Incoming, Input};
+use gridsync::data::{self, Dtype, Incoming, Input, Stored};
 use gridsync::memory;
 use gridsync::report::time;
 use indicatif::ProgressBar;
@@ -26,15 +26,44 @@ pub(super) struct Job<'a> {
     bar: ProgressBar,
 }
 
+/// What there is to say of an array whose elements may be gone.
+#[derive(Clone, Copy)]
+pub(super) struct About {
+    pub(super) stored: Stored,
+    pub(super) len: usize,
+}
+
+impl About {
+    pub(super) fn of(input: &Incoming) -> Self {
+        Self {
+            stored: input.stored(),
+            len: input.len(),
+        }
+    }
+
+    /// The type of the elements, as they are read.
+    pub(super) fn dtype(self) -> Dtype {
+        self.stored.dtype()
+    }
+
+    /// `5 i32 elements`, or what else they are called, and what they are in the file if that is something else.
+    pub(super) fn text(self, elements: &str) -> String {
+        let Self { stored, len } = self;
+        let in_the_file = match stored.is_plain() {
+            true => String::new(),
+            false => format!(" ({stored} in the file)"),
+        };
+        format!("{len} {} {elements}{in_the_file}", self.dtype())
+    }
+}
+
 /// What was computed.
 pub(super) struct Done {
     /// The operation, as the JSON names it.
     pub(super) op: String,
     /// What was done to what: "inclusive sum of 5 i32 elements".
     pub(super) what: String,
-    pub(super) dtype: Dtype,
-    /// Elements of the input.
-    pub(super) len: usize,
+    pub(super) about: About,
     /// The name of what was run.
     pub(super) variant: &'static str,
     /// What goes to standard output, if that is not an array.
@@ -56,18 +85,11 @@ pub(super) struct Done {
 
 impl Done {
     /// What there is to say before anything has been computed.
-    pub(super) fn of(
-        op: String,
-        what: String,
-        dtype: Dtype,
-        len: usize,
-        variant: &'static str,
-    ) -> Self {
+    pub(super) fn of(op: String, what: String, about: About, variant: &'static str) -> Self {
         Self {
             op,
             what,
-            dtype,
-            len,
+            about,
             variant,
             result: None,
             lines: Vec::new(),
@@ -125,9 +147,9 @@ impl Job<'_> {
     pub(super) fn open(
         &self,
         path: &OsString,
-        dtype: Option<Dtype>,
+        asked: Option<Stored>,
     ) -> anyhow::Result<Incoming<'static>> {
-        Ok(data::open(&Input::parse(path), dtype)?)
+        Ok(data::open_stored(&Input::parse(path), asked)?)
     }
 
     /// Where to compute it. Files are opened before, so that a wrong path is told without waiting for a device.
@@ -220,8 +242,9 @@ impl Job<'_> {
         if self.global.json {
             let mut json = json!({
                 "op": done.op,
-                "dtype": done.dtype.name(),
-                "n": done.len,
+                "dtype": done.about.dtype().name(),
+                "stored": done.about.stored.to_string(),
+                "n": done.about.len,
                 "device": place.name(),
                 "variant": done.variant,
                 "median_us": output::number(done.us),

@@ -3,10 +3,10 @@
 use super::choice::Place;
 use super::exit::Usage;
 use super::files::Files;
-use super::job::{self, Done, Job, Verdict};
+use super::job::{self, About, Done, Job, Verdict};
 use super::parts::Parts;
 use super::{Global, output};
-use gridsync::data::{self, Array, Dtype};
+use gridsync::data::{self, Array, Dtype, Stored};
 use gridsync::primitives::PartCorrelator;
 use gridsync::primitives::kendall::{Correlatable, Correlator, Kendall};
 use serde_json::{Map, json};
@@ -22,13 +22,15 @@ use std::ffi::OsString;
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Tau {
-    /// A .npy file, or raw little-endian numbers (with --dtype); `-` is standard input.
+    /// A .npy file, an array of an archive as file.npz:NAME, or raw little-endian numbers (with --dtype);
+    /// `-` is standard input.
     x: OsString,
     /// Another one.
     y: OsString,
-    /// The element type of raw input: f32 f64 i32 u32 i64 u64.
+    /// The element type of raw input: f32 f64 i32 u32 i64 u64, and i8 i16 u8 u16
+    /// bool, which are widened.
     #[arg(long)]
-    dtype: Option<Dtype>,
+    dtype: Option<Stored>,
     #[command(flatten)]
     parts: Parts,
     /// Count again on the CPU, and compare.
@@ -41,8 +43,12 @@ impl Tau {
         let files = Files::default().reads("X", &self.x).reads("Y", &self.y);
         let remedy = "sort fewer places at a time, by --part, or correlate a sample of them";
         job::run(global, &files, remedy, |job| {
-            let read = |path| Ok::<_, anyhow::Error>(job.open(path, self.dtype)?.all()?);
-            let (x, y) = (read(&self.x)?, read(&self.y)?);
+            let read = |path| {
+                let input = job.open(path, self.dtype)?;
+                let about = About::of(&input);
+                Ok::<_, anyhow::Error>((input.all()?, about))
+            };
+            let ((x, about), (y, _)) = (read(&self.x)?, read(&self.y)?);
             if x.dtype() != y.dtype() {
                 return Err(Usage(format!(
                     "x holds {} and y {}: convert one to the type of the other",
@@ -51,16 +57,16 @@ impl Tau {
                 ))
                 .into());
             }
-            job.announce(&format!("{} places of {}", x.len(), x.dtype()))?;
-            self.dispatch(job, &x, &y)
+            job.announce(&about.text("places"))?;
+            self.dispatch(job, about, &x, &y)
         })
     }
 
-    fn dispatch(&self, job: &Job<'_>, x: &Array, y: &Array) -> anyhow::Result<Done> {
+    fn dispatch(&self, job: &Job<'_>, about: About, x: &Array, y: &Array) -> anyhow::Result<Done> {
         macro_rules! by_dtype {
             ($($dtype:ident: $ty:ty;)*) => {
                 match x.dtype() {
-                    $(Dtype::$dtype => self.correlate::<$ty>(job, x, y),)*
+                    $(Dtype::$dtype => self.correlate::<$ty>(job, about, x, y),)*
                     dtype => Err(Usage(format!(
                         "kendall correlates f32 f64 i32 u32 i64 u64, not {dtype}: convert the arrays"
                     ))
@@ -72,11 +78,17 @@ impl Tau {
     }
 
     /// Correlates, and checks if asked to.
-    fn correlate<T>(&self, job: &Job<'_>, x: &Array, y: &Array) -> anyhow::Result<Done>
+    fn correlate<T>(
+        &self,
+        job: &Job<'_>,
+        about: About,
+        x: &Array,
+        y: &Array,
+    ) -> anyhow::Result<Done>
     where
         T: Correlatable + data::Scalar,
     {
-        let (dtype, len) = (x.dtype(), x.len());
+        let len = x.len();
         let bytes = x.bytes().len() + y.bytes().len();
         let (x, y) = (x.as_slice::<T>()?, y.as_slice::<T>()?);
         let place = job.place()?;
@@ -117,7 +129,7 @@ impl Tau {
             Place::Device(_) => "counts",
             Place::Cpu => "rayon",
         };
-        let what = format!("tau of {len} places of {dtype}");
+        let what = format!("tau of {}", about.text("places"));
         Ok(Done {
             result: Some(format!("{tau:?}")),
             lines: vec![format!(
@@ -128,7 +140,7 @@ impl Tau {
             bytes,
             part: taken,
             check,
-            ..Done::of("kendall".into(), what, dtype, len, variant)
+            ..Done::of("kendall".into(), what, about, variant)
         })
     }
 }

@@ -22,6 +22,7 @@ mod range_sum;
 mod reduce;
 mod scan;
 mod select;
+mod signals;
 mod sink;
 mod stress;
 mod verify;
@@ -104,6 +105,7 @@ pub(crate) fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return exit::usage(&error),
     };
+    signals::clean_up();
     let done = match command {
         Command::Bench(bench) => bench.run(&global),
         Command::Demo(demo) => demo.run(&global),

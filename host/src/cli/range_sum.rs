@@ -6,14 +6,14 @@ use super::Global;
 use super::choice::Place;
 use super::exit::Usage;
 use super::files::Files;
-use super::job::{self, Done, Job, Verdict};
+use super::job::{self, About, Done, Job, Verdict};
 use super::number::Number;
 use super::parts::Parts;
 use super::sink::Sink;
 use bytemuck::Pod;
 use clap::ValueEnum;
 use cuda_std::{bf16, f16};
-use gridsync::data::{self, Dtype, Incoming, Input};
+use gridsync::data::{self, Dtype, Incoming, Input, Stored};
 use gridsync::primitives::range_sum::check_range_sums;
 use gridsync::primitives::{PartRangeSums, RangeSummable};
 use gridsync_kernels::op::Sum;
@@ -35,13 +35,15 @@ use std::ffi::OsString;
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct RangeSum {
-    /// A .npy file, or raw little-endian numbers (with --dtype); `-` is standard input.
+    /// A .npy file, an array of an archive as file.npz:NAME, or raw little-endian numbers (with --dtype);
+    /// `-` is standard input.
     input: OsString,
     /// A .npy file of m × 2 integers.
     queries: OsString,
-    /// The element type of raw input: f16 bf16 f32 f64 i32 u32 i64 u64.
+    /// The element type of raw input: f16 bf16 f32 f64 i32 u32 i64 u64, and i8 i16 u8 u16
+    /// bool, which are widened.
     #[arg(long)]
-    dtype: Option<Dtype>,
+    dtype: Option<Stored>,
     /// The type to accumulate floating-point sums in; f64 if not given.
     #[arg(long)]
     acc: Option<Acc>,
@@ -73,10 +75,9 @@ impl RangeSum {
         };
         job::run(global, &files, remedy, |job| {
             let input = job.open(&self.input, self.dtype)?;
-            let (dtype, len) = (input.dtype(), input.len());
             let queries = self.queries()?;
-            let m = queries.len();
-            job.announce(&format!("{m} ranges of {len} elements of {dtype}"))?;
+            let elements = About::of(&input).text("elements");
+            job.announce(&format!("{} ranges of {elements}", queries.len()))?;
             self.dispatch(job, input, &queries)
         })
     }
@@ -173,7 +174,7 @@ impl RangeSum {
         O::Element: Pod + data::Scalar,
         O::Output: Pod + data::Scalar + Into<Number>,
     {
-        let (dtype, len) = (input.dtype(), input.len());
+        let (about, len) = (About::of(&input), input.len());
         let bytes = size_of::<O::Element>() + size_of::<O::Output>();
         let part = self.parts.of(job, len, bytes)?;
         let place = job.place()?;
@@ -211,7 +212,7 @@ impl RangeSum {
             Place::Device(_) => "prefix-difference",
             Place::Cpu => "rayon",
         };
-        let what = format!("{} ranges of {len} {dtype} elements", queries.len());
+        let what = format!("{} ranges of {}", queries.len(), about.text("elements"));
         Ok(Done {
             fields,
             us,
@@ -219,7 +220,7 @@ impl RangeSum {
             part: taken,
             check,
             arrays,
-            ..Done::of("range-sum".into(), what, dtype, len, variant)
+            ..Done::of("range-sum".into(), what, about, variant)
         })
     }
 }

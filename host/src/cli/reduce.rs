@@ -9,12 +9,12 @@ use super::choice::Place;
 use super::count::within;
 use super::exit::Usage;
 use super::files::Files;
-use super::job::{self, Done, Job, Verdict};
+use super::job::{self, About, Done, Job, Verdict};
 use super::parts::Parts;
 use bytemuck::Pod;
 use clap::ValueEnum;
 use cuda_std::{bf16, f16};
-use gridsync::data::{self, Dtype, Incoming, Input};
+use gridsync::data::{self, Dtype, Incoming, Input, Stored};
 use gridsync::primitives::{Check, Checked, PartReducer, PartReducible};
 use gridsync::reference;
 use gridsync_kernels::op::{
@@ -34,19 +34,22 @@ use std::ffi::OsString;
 /// element, the first of equal ones, of which -0 and +0 are two, and the first NaN if there is one;
 /// their JSON has the element as "value". prod-mod is the product modulo M, from 0 to M - 1. An empty
 /// array gives 0 for sum (-0.0 if floating point), count, xor and or, 1 for prod and prod-mod (modulo
-/// 1: 0), all bits for and; min, max, argmin, argmax and mean of it are an error. In JSON, NaN and the
-/// infinities are strings.
+/// 1: 0), all bits for and; min, max, argmin, argmax and mean of it are an error. An array in Fortran
+/// order is taken in the order of its file, but for argmin and argmax, whose indices are those of C
+/// order. In JSON, NaN and the infinities are strings.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Reduce {
-    /// A .npy file, or raw little-endian numbers (with --dtype); `-` is standard input.
+    /// A .npy file, an array of an archive as file.npz:NAME, or raw little-endian numbers (with --dtype);
+    /// `-` is standard input.
     input: OsString,
     /// What to combine the elements by.
     #[arg(long)]
     op: Op,
-    /// The element type of raw input: f16 bf16 f32 f64 i32 u32 i64 u64.
+    /// The element type of raw input: f16 bf16 f32 f64 i32 u32 i64 u64, and i8 i16 u8 u16
+    /// bool, which are widened.
     #[arg(long)]
-    dtype: Option<Dtype>,
+    dtype: Option<Stored>,
     /// What to accumulate a floating-point sum, product or mean in.
     #[arg(long)]
     acc: Option<Acc>,
@@ -113,11 +116,10 @@ impl Reduce {
             .writes("output", self.output.as_ref());
         job::run(global, &files, self.remedy(), |job| {
             let input = job.open(&self.input, self.dtype)?;
-            let (dtype, len) = (input.dtype(), input.len());
             if !self.rows {
-                self.refuse_what_makes_no_sense(dtype, len)?;
+                self.refuse_what_makes_no_sense(input.dtype(), input.len())?;
             }
-            job.announce(&format!("{len} elements of {dtype}"))?;
+            job.announce(&About::of(&input).text("elements"))?;
             match self.rows {
                 true => self.reduce_rows(job, input),
                 false => self.dispatch(job, input),
@@ -283,7 +285,12 @@ impl Reduce {
         O::Element: Pod + data::Scalar,
         O::Output: Shown,
     {
-        let (dtype, len) = (input.dtype(), input.len());
+        let (about, dtype, len) = (About::of(&input), input.dtype(), input.len());
+        let input = match self.op {
+            // An index is one of C order.
+            Op::Argmin | Op::Argmax => input,
+            _ => input.in_any_order(),
+        };
         let part = self.parts.of(job, len, size_of::<O::Element>())?;
         let (mut reducer, place) = match job.place()? {
             place @ Place::Cpu => (PartReducer::on_cpu(op, len, part), place),
@@ -325,7 +332,7 @@ impl Reduce {
         fields.insert("result".into(), result.json());
         fields.extend(value.map(|value| ("value".to_owned(), value.json())));
         let op = self.op_name();
-        let what = format!("{op} of {len} {dtype} elements");
+        let what = format!("{op} of {}", about.text("elements"));
         Ok(Done {
             result: Some(result.text()),
             lines: value
@@ -337,7 +344,7 @@ impl Reduce {
             bytes: len * size_of::<O::Element>(),
             part: taken,
             check: check.map(|check| Verdict::of(result, check)),
-            ..Done::of(op, what, dtype, len, variant)
+            ..Done::of(op, what, about, variant)
         })
     }
 }

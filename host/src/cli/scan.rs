@@ -6,14 +6,14 @@ use super::Global;
 use super::choice::Place;
 use super::exit::Usage;
 use super::files::Files;
-use super::job::{self, Done, Job, Verdict};
+use super::job::{self, About, Done, Job, Verdict};
 use super::number::Number;
 use super::parts::Parts;
 use super::sink::Sink;
 use bytemuck::Pod;
 use clap::ValueEnum;
 use cuda_std::{bf16, f16};
-use gridsync::data::{self, Dtype, Incoming};
+use gridsync::data::{self, Dtype, Incoming, Stored};
 use gridsync::primitives::scan::Form;
 use gridsync::primitives::{PartScanner, ScanChecked};
 use gridsync::{memory, reference};
@@ -36,7 +36,8 @@ use std::ffi::OsString;
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Scan {
-    /// A .npy file, or raw little-endian numbers (with --dtype); `-` is standard input.
+    /// A .npy file, an array of an archive as file.npz:NAME, or raw little-endian numbers (with --dtype);
+    /// `-` is standard input.
     input: OsString,
     /// What to combine the elements by.
     #[arg(long)]
@@ -44,9 +45,10 @@ pub(crate) struct Scan {
     /// Leave out the element itself: combine those before it.
     #[arg(long)]
     exclusive: bool,
-    /// The element type of raw input: f16 bf16 f32 f64 i32 u32 i64 u64.
+    /// The element type of raw input: f16 bf16 f32 f64 i32 u32 i64 u64, and i8 i16 u8 u16
+    /// bool, which are widened.
     #[arg(long)]
-    dtype: Option<Dtype>,
+    dtype: Option<Stored>,
     /// The type to accumulate a floating-point sum or product in.
     #[arg(long)]
     acc: Option<Acc>,
@@ -89,9 +91,8 @@ impl Scan {
             .writes("output", Some(&self.output));
         job::run(global, &files, self.remedy(), |job| {
             let input = job.open(&self.input, self.dtype)?;
-            let (dtype, len) = (input.dtype(), input.len());
-            self.refuse_what_makes_no_sense(dtype)?;
-            job.announce(&format!("{len} elements of {dtype}"))?;
+            self.refuse_what_makes_no_sense(input.dtype())?;
+            job.announce(&About::of(&input).text("elements"))?;
             match self.rows {
                 true => self.scan_rows(job, input),
                 false => self.dispatch(job, input),
@@ -198,7 +199,7 @@ impl Scan {
         O::Element: Pod + data::Scalar,
         O::Output: Pod + data::Scalar + Into<Number>,
     {
-        let (dtype, len, form) = (input.dtype(), input.len(), self.form());
+        let (about, len, form) = (About::of(&input), input.len(), self.form());
         let bytes = size_of::<O::Element>() + size_of::<O::Output>();
         let part = self.parts.of(job, len, bytes)?;
         let mut scanner = match job.place()? {
@@ -240,22 +241,22 @@ impl Scan {
             part: taken,
             check,
             arrays,
-            ..self.done(job, dtype, len)?
+            ..self.done(job, about)?
         })
     }
 
     /// What every scan says of itself.
-    fn done(&self, job: &Job<'_>, dtype: Dtype, len: usize) -> anyhow::Result<Done> {
+    fn done(&self, job: &Job<'_>, about: About) -> anyhow::Result<Done> {
         let form = match self.form() {
             Form::Inclusive => "inclusive",
             Form::Exclusive => "exclusive",
         };
         let op = self.op_name();
-        let what = format!("{form} {op} of {len} {dtype} elements");
+        let what = format!("{form} {op} of {}", about.text("elements"));
         let variant = match job.place()? {
             Place::Device(_) => "single-pass",
             Place::Cpu => "rayon",
         };
-        Ok(Done::of(op, what, dtype, len, variant))
+        Ok(Done::of(op, what, about, variant))
     }
 }

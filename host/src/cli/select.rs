@@ -8,13 +8,13 @@ use super::Global;
 use super::choice::Place;
 use super::exit::Usage;
 use super::files::Files;
-use super::job::{self, Done, Job};
+use super::job::{self, About, Done, Job};
 use super::parts::Parts;
 use super::sink::Sink;
 use bytemuck::Pod;
 use check::{verdict, wrong};
 use condition::{Bounded, Condition};
-use gridsync::data::{self, Dtype, Incoming};
+use gridsync::data::{self, Dtype, Incoming, Stored};
 use gridsync::primitives::select::{FirstOfRun, Within};
 use gridsync::primitives::{PartSelector, Sifted, Wanted};
 use gridsync_kernels::entry::select::Selectable;
@@ -35,7 +35,8 @@ use std::ffi::OsString;
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Select {
-    /// A .npy file, or raw little-endian numbers (with --dtype); `-` is standard input.
+    /// A .npy file, an array of an archive as file.npz:NAME, or raw little-endian numbers (with --dtype);
+    /// `-` is standard input.
     input: OsString,
     /// Keep the elements that meet this condition, such as "> 0.5".
     #[arg(
@@ -47,9 +48,10 @@ pub(crate) struct Select {
     /// Keep the first of each run of equal elements.
     #[arg(long, conflicts_with = "condition")]
     unique: bool,
-    /// The element type of raw input: f32 f64 i32 u32 i64 u64.
+    /// The element type of raw input: f32 f64 i32 u32 i64 u64, and i8 i16 u8 u16
+    /// bool, which are widened.
     #[arg(long)]
-    dtype: Option<Dtype>,
+    dtype: Option<Stored>,
     /// The .npy file to write what is kept to; `-` is standard output, which then has nothing else.
     #[arg(short, long, alias = "out", value_name = "OUT")]
     output: OsString,
@@ -83,8 +85,7 @@ impl Select {
         };
         job::run(global, &files, remedy, |job| {
             let input = job.open(&self.input, self.dtype)?;
-            let (dtype, len) = (input.dtype(), input.len());
-            job.announce(&format!("{len} elements of {dtype}"))?;
+            job.announce(&About::of(&input).text("elements"))?;
             self.dispatch(job, input)
         })
     }
@@ -121,7 +122,7 @@ impl Select {
     where
         S: Selectable<Element: Pod + data::Scalar>,
     {
-        let (dtype, len) = (input.dtype(), input.len());
+        let (about, dtype, len) = (About::of(&input), input.dtype(), input.len());
         let wanted = Wanted {
             rest: self.partition.is_some(),
             positions: self.positions.is_some() || self.counts.is_some(),
@@ -171,7 +172,7 @@ impl Select {
             (None, false) => "select",
         };
         let condition = condition.unwrap_or_else(|| "unique".into());
-        let what = format!("{kept} of {len} {dtype} elements ({condition})");
+        let what = format!("{kept} of {}, {condition},", about.text("elements"));
         Ok(Done {
             fields,
             us: selector.us(),
@@ -179,7 +180,7 @@ impl Select {
             part: taken,
             check,
             arrays,
-            ..Done::of(op.into(), what, dtype, len, variant)
+            ..Done::of(op.into(), what, about, variant)
         })
     }
 

@@ -1,355 +1,244 @@
 //! `gridsync verify`: every kernel on many inputs, against the reference.
 
+mod cases;
+mod plan;
+
 use super::count::within;
 use super::exit::Wrong;
+use super::progress::progress;
 use super::{Global, output};
-use clap::value_parser;
-use gridsync::device::{Device, DeviceError, Emulator, EmulatorConfig, Schedule};
-use gridsync::lab::xpx::{self, Form, Setup};
-use gridsync::launch::Blocks;
-use gridsync::primitives::kendall::Method;
-use gridsync::report::table;
-use gridsync::verify::{
-    CaseError, Crossing, DESIGNS, Ties, kendall_kinds, range_sum_kinds, reduce_kinds, row_kinds,
-    scan_kinds, select_kinds,
-};
+use cases::{Case, INTERLEAVED, Kernel, kernels};
+use gridsync::device::{Device, DeviceError};
+use gridsync::report::time;
+use gridsync::verify::CaseError;
+use indicatif::ProgressBar;
+use plan::largest;
+use rayon::prelude::*;
 use serde_json::json;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
 
 /// Prove the kernels right: run each on many inputs, against the reference
 ///
 /// Runs every reduction, of arrays and of the rows of matrices, every scan, selection, range sum and
-/// rank correlation, every grid barrier and X→P→X behind the one to take, on lengths around every edge.
+/// rank correlation, every grid barrier and X→P→X with the one to take, on lengths around every edge.
 /// On the emulator short inputs run under a schedule drawn from each seed, which interleaves the
 /// threads access by access, and data races are looked for in small grids; long ones run under the fast
-/// schedule.
+/// schedule. All short ones are run, and as many of the long ones as there is time for; on a GPU all are.
 #[derive(clap::Args)]
 pub(crate) struct Verify {
     /// Inputs of each length, differing in their seed.
     #[arg(long, default_value_t = 1, value_parser = within::<u64>(1..=u64::MAX))]
     seeds: u64,
     /// The longest input is 2 to the power of this many elements.
-    #[arg(long, default_value_t = 16, value_parser = value_parser!(u32).range(0..=34))]
+    #[arg(long, default_value_t = 16, value_parser = clap::value_parser!(u32).range(0..=34))]
     max_log2: u32,
+    /// How long it may take on the emulator, but for the short inputs.
+    #[arg(long, default_value_t = 120, value_parser = within::<u64>(0..=u64::MAX))]
+    seconds: u64,
+    /// Run all long inputs on the emulator too, however long that takes.
+    #[arg(long, conflicts_with = "seconds")]
+    thorough: bool,
 }
 
-/// The longest input that the emulator runs access by access.
-const INTERLEAVED: usize = 300;
-
-/// The longest arrays of which the emulator compares all pairs.
-const ALL_PAIRS: usize = 600;
-
-/// The longest arrays that the emulator sorts to correlate them. It does so under the fast schedule
-/// alone: even a short array is sorted by a block of 256 threads.
-const SORTED: usize = 4097;
-
-/// The most threads of a grid whose barriers the emulator judges by data races too.
-const JUDGED: u32 = 600;
-
-/// How the emulator runs a case.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Emulated {
-    /// Under the fast schedule.
-    Fast,
-    /// Access by access, under the schedule of its seed.
-    Interleaved,
-    /// The same, looking for data races.
-    Judged,
-}
+/// The part of that time that is given to long inputs beforehand: the short ones and the first machine that is slower
+/// than the one that was measured take theirs.
+const PLANNED: f64 = 0.75;
 
 /// What came of the cases of one kernel.
+#[derive(Default)]
 struct Row {
-    name: String,
     passed: usize,
     failed: Vec<String>,
+    left_out: usize,
+}
+
+/// A run of all kernels.
+struct Run<'a> {
+    global: &'a Global,
+    device: &'a Device,
+    start: Instant,
+    /// The largest case that is run, and until when.
+    largest: usize,
+    until: Option<Duration>,
+    bar: ProgressBar,
+    /// The length of the longest name.
+    width: usize,
+    /// Rows are printed one after the other.
+    printing: Mutex<()>,
 }
 
 impl Verify {
     pub(crate) fn run(self, global: &Global) -> anyhow::Result<()> {
         let device = global.device.device()?;
-        let mut rows = Vec::new();
-        let ended = self.cases(global, &device, &mut rows);
-
+        let is_emulated = device.properties().is_emulated();
+        let kernels = kernels(is_emulated, self.max_log2, self.seeds);
+        let is_limited = is_emulated && !self.thorough;
+        let cores = rayon::current_num_threads() as f64;
+        let until = Duration::from_secs(self.seconds);
+        let budget_us = until.as_secs_f64() * 1e6 * PLANNED * cores;
+        let width = kernels.iter().map(|kernel| kernel.name.chars().count());
+        let run = Run {
+            global,
+            device: &device,
+            start: Instant::now(),
+            largest: match is_limited {
+                true => largest(&kernels, budget_us),
+                false => usize::MAX,
+            },
+            until: is_limited.then_some(until),
+            bar: progress(global, 0),
+            width: width.max().unwrap_or(0),
+            printing: Mutex::new(()),
+        };
+        let rows = run.all(&kernels)?;
+        run.bar.finish_and_clear();
+        let left_us = kernels.iter().flat_map(|kernel| &kernel.cases);
+        let left_us = left_us
+            .filter(|case| case.size > run.largest)
+            .map(|case| case.us);
+        let summary = summary(&rows, &run, left_us.sum::<f64>() / cores);
         let name = &device.properties().name;
-        output::result(global, || text(global, name, &rows), || json(name, &rows))?;
-        ended?;
+        output::result(global, || summary, || json(name, &kernels, &rows))?;
         match rows.iter().map(|row| row.failed.len()).sum::<usize>() {
             0 => Ok(()),
             failed => Err(Wrong(format!("{failed} cases failed on {name}")).into()),
         }
     }
+}
 
-    /// Runs all cases into `rows`, which hold what was done if the device fails on the way.
-    fn cases(&self, global: &Global, device: &Device, rows: &mut Vec<Row>) -> anyhow::Result<()> {
-        let reductions = reduce_kinds()
-            .into_iter()
-            .map(|kind| ("reduce", kind.op, kind.element, kind.accumulator, kind.case));
-        let scans = scan_kinds()
-            .into_iter()
-            .map(|kind| ("scan", kind.op, kind.element, kind.accumulator, kind.case));
-        let selections = select_kinds()
-            .into_iter()
-            .map(|kind| ("select", kind.op, kind.element, kind.element, kind.case));
-        let kinds = reductions.chain(scans).chain(selections);
-        for (primitive, op, element, accumulator, case_of) in kinds {
-            let of = of(op, element, accumulator);
-            let row = start(global, rows, format!("{primitive} {of}"));
-            for len in lengths(self.max_log2) {
-                for seed in 0..self.seeds {
-                    let device = scheduled(device, emulated(len), seed);
-                    let case = || format!("{len} elements, seed {seed}");
-                    row.count(case, case_of(&device, len, seed))?;
-                }
-            }
+impl Run<'_> {
+    /// Runs all kernels, and prints a row for each.
+    fn all(&self, kernels: &[Kernel]) -> anyhow::Result<Vec<Row>> {
+        let name = &self.device.properties().name;
+        self.say(&format!(
+            "{} kernels on {name}, against the CPU reference",
+            kernels.len()
+        ))?;
+        self.say(&format!(
+            "{:<width$}  passed  failed",
+            "",
+            width = self.width
+        ))?;
+        if !self.device.properties().is_emulated() {
+            let rows = kernels.iter().map(|kernel| {
+                let mut row = Row::default();
+                self.cases(kernel, &mut row, |_| true)?;
+                self.print(kernel, &row)?;
+                Ok(row)
+            });
+            return rows.collect();
         }
-        for kind in row_kinds() {
-            let of = of(kind.op, kind.element, kind.accumulator);
-            let row = start(global, rows, format!("reduce rows, {of}"));
-            for (height, width) in matrices(self.max_log2) {
-                for seed in 0..self.seeds {
-                    let device = scheduled(device, emulated(height * width), seed);
-                    let case = || format!("{height} rows of {width}, seed {seed}");
-                    row.count(case, (kind.case)(&device, height, width, seed))?;
-                }
-            }
-        }
-        self.ranges_and_ranks(global, device, rows)?;
-        self.barriers(global, device, rows)
+        // Each kernel on short inputs before any is run on long ones.
+        let is_short = |case: &Case| case.size <= INTERLEAVED;
+        self.expect(kernels, is_short);
+        let of_short = |kernel| {
+            let mut row = Row::default();
+            self.cases(kernel, &mut row, is_short)?;
+            Ok(row)
+        };
+        let rows: anyhow::Result<Vec<Row>> = kernels.par_iter().map(of_short).collect();
+        self.expect(kernels, |case| case.size <= self.largest && !is_short(case));
+        let rows = rows?.into_iter().zip(kernels).map(Mutex::new);
+        let rows: Vec<_> = rows.collect();
+        // In order, as cores are free.
+        rows.iter().par_bridge().try_for_each(|row| {
+            let mut row = row.lock().map_err(|_| anyhow::anyhow!("a case panicked"))?;
+            let (row, kernel) = &mut *row;
+            self.cases(kernel, row, |case| !is_short(case))?;
+            self.print(kernel, row)
+        })?;
+        let rows = rows.into_iter().filter_map(|row| row.into_inner().ok());
+        Ok(rows.map(|(row, _)| row).collect())
     }
 
-    /// The range sums, and the rank correlations.
-    fn ranges_and_ranks(
+    /// Runs those cases of a kernel that are `wanted`. A kernel that faults in the emulator has failed; any other
+    /// failure of a device ends everything.
+    fn cases(
         &self,
-        global: &Global,
-        device: &Device,
-        rows: &mut Vec<Row>,
+        kernel: &Kernel,
+        row: &mut Row,
+        wanted: impl Fn(&Case) -> bool,
     ) -> anyhow::Result<()> {
-        for kind in range_sum_kinds() {
-            let of = of("sum", kind.element, kind.accumulator);
-            let row = start(global, rows, format!("ranges, {of}"));
-            for len in lengths(self.max_log2) {
-                for seed in 0..self.seeds {
-                    let device = scheduled(device, emulated(len), seed);
-                    let case = || format!("{len} elements, seed {seed}");
-                    row.count(case, (kind.case)(&device, len, seed))?;
+        for case in kernel.cases.iter().filter(|case| wanted(case)) {
+            let is_late = self.until.is_some_and(|until| self.start.elapsed() > until);
+            if case.size > self.largest || (is_late && case.size > INTERLEAVED) {
+                row.left_out += 1;
+                continue;
+            }
+            let what = || format!("{}, {}", kernel.name, case.name);
+            match case.run(self.device) {
+                Ok(()) => row.passed += 1,
+                Err(CaseError::Wrong(why)) => row.failed.push(why),
+                Err(CaseError::Device(error @ DeviceError::Fault(_))) => {
+                    row.failed.push(format!("{}: {error}", what()));
+                }
+                Err(CaseError::Device(error)) => {
+                    return Err(anyhow::Error::from(error).context(what()));
                 }
             }
-        }
-        let is_emulated = device.properties().is_emulated();
-        for kind in kendall_kinds() {
-            let row = start(global, rows, format!("kendall {}", kind.element));
-            let lengths = lengths(self.max_log2).into_iter();
-            for len in lengths.filter(|&len| !is_emulated || len <= SORTED) {
-                let methods: &[Method] = match len {
-                    ..=ALL_PAIRS => &[Method::Pairs, Method::Sort],
-                    _ => &[Method::Sort],
-                };
-                for seed in 0..self.seeds {
-                    let ties = Ties::ALL[(len + seed as usize) % Ties::ALL.len()];
-                    let case = || format!("{ties:?} ties of {len} places, seed {seed}");
-                    row.count(case, (kind.case)(device, ties, methods, len, seed))?;
-                }
-            }
+            self.bar.inc(case.us as u64 + 1);
         }
         Ok(())
     }
 
-    fn barriers(
-        &self,
-        global: &Global,
-        device: &Device,
-        rows: &mut Vec<Row>,
-    ) -> anyhow::Result<()> {
-        for design in DESIGNS {
-            let row = start(global, rows, format!("barrier, {}", design.name));
-            for threads in [1, 32, 33, 96, 256] {
-                for blocks in [
-                    Blocks::Exactly(1),
-                    Blocks::Exactly(2),
-                    Blocks::AtMost(33),
-                    Blocks::Fill,
-                ] {
-                    for seed in 0..self.seeds {
-                        let emulated = match blocks {
-                            Blocks::Exactly(blocks) | Blocks::AtMost(blocks)
-                                if blocks * threads <= JUDGED =>
-                            {
-                                Emulated::Judged
-                            }
-                            Blocks::Fill => Emulated::Fast,
-                            _ => Emulated::Interleaved,
-                        };
-                        let device = scheduled(device, emulated, seed);
-                        let crossing = Crossing::of(blocks, threads);
-                        let case = || format!("{crossing:?}, seed {seed}");
-                        row.count(case, design.case(&device, &crossing))?;
-                    }
-                }
-            }
+    /// Has the bar show how much of such cases is behind.
+    fn expect(&self, kernels: &[Kernel], wanted: impl Fn(&Case) -> bool) {
+        let cases = kernels.iter().flat_map(|kernel| &kernel.cases);
+        let us = cases
+            .filter(|case| wanted(case))
+            .map(|case| case.us as u64 + 1);
+        self.bar.reset();
+        self.bar.set_length(us.sum());
+    }
+
+    /// Prints the row of a kernel, and what went wrong.
+    fn print(&self, kernel: &Kernel, row: &Row) -> anyhow::Result<()> {
+        let Row { passed, failed, .. } = row;
+        let (name, width) = (&kernel.name, self.width);
+        let mut lines = vec![format!("{name:<width$}  {passed:>6}  {:>6}", failed.len())];
+        lines.extend(failed.iter().map(|why| format!("  {why}")));
+        self.say(&lines.join("\n"))
+    }
+
+    /// Prints lines as they come.
+    fn say(&self, lines: &str) -> anyhow::Result<()> {
+        if self.global.quiet || self.global.json {
+            return Ok(());
         }
-        let row = start(global, rows, "X→P→X, grid barrier".into());
-        for (elements, blocks, threads) in [(128, 2, 64), (1, 1, 1), (77, 3, 33), (1000, 4, 96)] {
-            let setup = Setup {
-                elements,
-                blocks,
-                threads,
-            };
-            for seed in 0..self.seeds {
-                let device = scheduled(device, Emulated::Judged, seed);
-                let wrong = xpx::run(&device, Form::GridBarrier, &setup, 0);
-                let done = match wrong {
-                    Ok(None) => Ok(()),
-                    Ok(Some(wrong)) => Err(CaseError::Wrong(format!("{wrong:?}"))),
-                    Err(error) => Err(error.into()),
-                };
-                row.count(|| format!("{setup:?}, seed {seed}"), done)?;
-            }
-        }
-        Ok(())
+        let _alone = self.printing.lock();
+        self.bar.suspend(|| output::print(lines))
     }
 }
 
-/// The device for a case: on the emulator one of its own, unless it is to be the fast one.
-fn scheduled(device: &Device, emulated: Emulated, seed: u64) -> Device {
-    if !device.properties().is_emulated() || emulated == Emulated::Fast {
-        return device.clone();
+fn summary(rows: &[Row], run: &Run<'_>, left_us: f64) -> String {
+    let sum = |of: fn(&Row) -> usize| rows.iter().map(of).sum::<usize>();
+    let mut summary = format!(
+        "{} passed, {} failed, on {} in {}",
+        sum(|row| row.passed),
+        sum(|row| row.failed.len()),
+        run.device.properties().name,
+        time(run.start.elapsed().as_secs_f64() * 1e6)
+    );
+    let left = sum(|row| row.left_out);
+    if left > 0 {
+        summary += &format!(
+            "; {left} longer inputs were left out: --thorough runs them too, some {}",
+            time(left_us)
+        );
     }
-    Device::new(Emulator::new(EmulatorConfig {
-        schedule: Schedule::from_seed(seed),
-        races: emulated == Emulated::Judged,
-        ..EmulatorConfig::default()
-    }))
+    summary
 }
 
-/// How the emulator runs a case of so many elements.
-fn emulated(elements: usize) -> Emulated {
-    match elements {
-        ..=INTERLEAVED => Emulated::Judged,
-        _ => Emulated::Fast,
-    }
-}
-
-/// An operation on elements of a type, with its accumulator where that is another.
-fn of(op: &str, element: &str, accumulator: &str) -> String {
-    match element == accumulator {
-        true => format!("{op} {element}"),
-        false => format!("{op} {element} in {accumulator}"),
-    }
-}
-
-/// Begins the row of one kernel.
-fn start<'a>(global: &Global, rows: &'a mut Vec<Row>, name: String) -> &'a mut Row {
-    if global.verbose {
-        eprintln!("{name}");
-    }
-    rows.push(Row {
-        name,
-        passed: 0,
-        failed: Vec::new(),
+fn json(device: &str, kernels: &[Kernel], rows: &[Row]) -> serde_json::Value {
+    let cases = kernels.iter().zip(rows).map(|(kernel, row)| {
+        let Row {
+            passed,
+            failed,
+            left_out,
+        } = row;
+        let name = &kernel.name;
+        json!({ "case": name, "passed": passed, "failed": failed, "left_out": left_out })
     });
-    let last = rows.len() - 1;
-    &mut rows[last]
-}
-
-impl Row {
-    /// Counts one case. A kernel that faults in the emulator has failed; any other failure of a
-    /// device ends everything.
-    fn count(
-        &mut self,
-        case: impl Fn() -> String,
-        done: Result<(), CaseError>,
-    ) -> anyhow::Result<()> {
-        match done {
-            Ok(()) => self.passed += 1,
-            Err(CaseError::Wrong(what)) => self.failed.push(what),
-            Err(CaseError::Device(error @ DeviceError::Fault(_))) => {
-                self.failed
-                    .push(format!("{}, {}: {error}", self.name, case()));
-            }
-            Err(CaseError::Device(error)) => {
-                let what = format!("{}, {}", self.name, case());
-                return Err(anyhow::Error::from(error).context(what));
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Lengths around every edge: of a warp, a pack, a block's turn, and powers of two.
-fn lengths(max_log2: u32) -> Vec<usize> {
-    let max = 1usize << max_log2;
-    let edges = [
-        0, 1, 7, 8, 9, 31, 32, 33, 255, 256, 257, 4095, 4096, 4097, 8193,
-    ];
-    let powers = (13..=max_log2).flat_map(|log2| [(1 << log2) - 1, (1 << log2) + 1]);
-    let mut lengths: Vec<usize> = edges
-        .into_iter()
-        .chain(powers)
-        .chain([max])
-        .filter(|&len| len <= max + 1)
-        .collect();
-    lengths.sort_unstable();
-    lengths.dedup();
-    lengths
-}
-
-/// Rows and columns around every edge: of a pack, a batch, a run, a tile, and none at all.
-fn matrices(max_log2: u32) -> Vec<(usize, usize)> {
-    let edges = [
-        (1, 1),
-        (0, 5),
-        (5, 0),
-        (257, 1),
-        (70, 3),
-        (65, 4),
-        (33, 16),
-        (17, 17),
-        (9, 130),
-        (5, 512),
-        (3, 1024),
-        (3, 1025),
-        (3, 2049),
-        (2, 8193),
-        (3, 20_000),
-        (2, 100_001),
-    ];
-    let fits = |&(rows, columns): &(usize, usize)| rows * columns <= 1 << max_log2;
-    edges.into_iter().filter(fits).collect()
-}
-
-fn text(global: &Global, device: &str, rows: &[Row]) -> String {
-    let mut table = table();
-    table.set_header(["", "passed", "failed"]);
-    for row in rows {
-        table.add_row([
-            row.name.clone(),
-            row.passed.to_string(),
-            row.failed.len().to_string(),
-        ]);
-    }
-    let passed: usize = rows.iter().map(|row| row.passed).sum();
-    let failures: Vec<_> = rows
-        .iter()
-        .flat_map(|row| &row.failed)
-        .map(String::as_str)
-        .collect();
-    let summary = format!("{passed} passed, {} failed, on {device}", failures.len());
-    let parts = [table.to_string(), failures.join("\n"), summary];
-    let shown = if global.quiet {
-        &parts[2..]
-    } else {
-        &parts[..]
-    };
-    let shown: Vec<&str> = shown
-        .iter()
-        .map(String::as_str)
-        .filter(|part| !part.is_empty())
-        .collect();
-    shown.join("\n\n")
-}
-
-fn json(device: &str, rows: &[Row]) -> serde_json::Value {
-    let cases = rows
-        .iter()
-        .map(|row| json!({ "case": row.name, "passed": row.passed, "failed": row.failed }));
     json!({ "device": device, "cases": cases.collect::<Vec<_>>() })
 }

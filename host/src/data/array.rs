@@ -1,8 +1,6 @@
 //! An array as it came from a file: flat elements, a type and a shape.
 
 use std::io::{self, Read};
-#[cfg(target_os = "linux")]
-use std::mem::MaybeUninit;
 
 use super::{DataError, Dtype, Scalar};
 use crate::memory::{self, NoRoom};
@@ -100,6 +98,14 @@ impl Aligned {
         Ok(Self { storage, start })
     }
 
+    /// `len` bytes of zero.
+    pub(super) fn zeroed(len: usize) -> Result<Self, NoRoom> {
+        let mut aligned = Self::from_vec(memory::zeroed(len)?)?;
+        #[cfg(target_os = "linux")]
+        ask_for_huge_pages(&mut aligned.storage);
+        Ok(aligned)
+    }
+
     /// Takes a vector over as it is where the allocator has aligned it already, as allocators mostly do.
     pub(super) fn from_vec(storage: Vec<u8>) -> Result<Self, NoRoom> {
         if storage.as_ptr().align_offset(Self::TO) == 0 {
@@ -121,12 +127,17 @@ impl Aligned {
     pub(super) fn bytes(&self) -> &[u8] {
         &self.storage[self.start..]
     }
+
+    pub(super) fn bytes_mut(&mut self) -> &mut [u8] {
+        &mut self.storage[self.start..]
+    }
 }
 
 /// Asks that memory which nothing has touched yet comes in pages of 2 MiB: a file fills it twice as fast as it would
 /// in 4 KiB pages, whose faults take as long as the copying. Being refused is no error.
 #[cfg(target_os = "linux")]
-fn ask_for_huge_pages(memory: &mut [MaybeUninit<u8>]) {
+fn ask_for_huge_pages<T>(memory: &mut [T]) {
+    const { assert!(size_of::<T>() == 1, "memory is asked for by bytes") };
     // Below this, the whole huge pages inside are too few to matter.
     const WORTHWHILE: usize = 4 << 20;
     // madvise(2) wants an address at a page boundary; this is one whatever the size of the small pages.

@@ -90,11 +90,6 @@ impl Dtype {
             Self::U64 => Some("<u8"),
         }
     }
-
-    /// Every name, for messages: `f16, bf16, …`.
-    pub(super) fn names() -> String {
-        Self::ALL.map(Self::name).join(", ")
-    }
 }
 
 impl fmt::Display for Dtype {
@@ -105,7 +100,7 @@ impl fmt::Display for Dtype {
 
 /// A name that is no element type.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown element type {given:?}; use one of {}", Dtype::names())]
+#[error("unknown element type {given:?}; use one of {}", Dtype::ALL.map(Dtype::name).join(", "))]
 pub struct ParseDtypeError {
     /// The name as it was given.
     pub given: String,

@@ -2,7 +2,8 @@
 
 use std::io;
 
-use super::{Dtype, Input, NpyError, Output};
+use super::stored::names;
+use super::{Dtype, Input, NpyError, NpzError, Output, Stored};
 use crate::memory::NoRoom;
 
 /// An input that cannot be read, or an output that cannot be written.
@@ -53,19 +54,19 @@ pub enum DataError {
     #[error(
         "{input}: is not .npy (it does not start with \\x93NUMPY), so name the type of its raw little-endian elements: \
          --dtype {}",
-        Dtype::ALL.map(Dtype::name).join("|")
+        names().replace(", ", "|")
     )]
     NeedsDtype {
         /// What was to be read.
         input: Input,
     },
-    /// A zip file, which is what `np.savez` writes.
-    #[error(
-        "{input}: is a zip or .npz archive; save the one array in it: `np.save('a.npy', np.load(f)['name'])`"
-    )]
+    /// A zip file, which is what `np.savez` writes, or an array in one.
+    #[error("{input}: {problem}")]
     Archive {
         /// What was to be read.
         input: Input,
+        /// What is wrong with it.
+        problem: NpzError,
     },
     /// The name says `.npy`, the content does not.
     #[error(
@@ -76,26 +77,26 @@ pub enum DataError {
         input: Input,
     },
     /// A raw input that ends within an element.
-    #[error("{input}: {bytes} bytes are no whole number of {size}-byte {dtype} elements ({} left over); check --dtype, or whether it was cut short", bytes % *size as u64)]
+    #[error("{input}: {bytes} bytes are no whole number of {}-byte {stored} elements ({} left over); check --dtype, or whether it was cut short", stored.size(), bytes % stored.size() as u64)]
     PartialElement {
         /// What was to be read.
         input: Input,
         /// Its length in bytes.
         bytes: u64,
         /// The element type asked for.
-        dtype: Dtype,
-        /// Bytes of one element.
-        size: usize,
+        stored: Stored,
     },
     /// The `.npy` header says one type, `--dtype` another.
-    #[error("{input}: holds {held}, but --dtype says {asked}; leave --dtype out, or convert with `a.astype('{}')`", asked.numpy_name())]
+    #[error(
+        "{input}: holds {held}, but --dtype says {asked}; leave --dtype out, or convert the file"
+    )]
     DtypeConflict {
         /// What was to be read.
         input: Input,
         /// The type in the header.
-        held: Dtype,
+        held: Stored,
         /// The type asked for.
-        asked: Dtype,
+        asked: Stored,
     },
     /// A `.npy` header that is corrupt, or describes data that gridsync does not take.
     #[error("{input}: {problem}")]

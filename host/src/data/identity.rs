@@ -6,8 +6,8 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use super::outgoing::end_of_links;
-use super::{Input, Output};
+use super::replacement::end_of_links;
+use super::{Input, Output, npz};
 
 /// The null device: what is written to it is gone, so that any number of outputs may be.
 const NULL: &str = "/dev/null";
@@ -84,7 +84,10 @@ impl Input {
     pub fn identity(&self) -> Option<Identity> {
         match self {
             Self::Stdin => Identity::of_stream(&io::stdin()),
-            Self::Path(path) => Identity::of_path(path),
+            Self::Path(path) => match npz::split(path).filter(|_| !path.exists()) {
+                Some((archive, _)) => Identity::of_path(&archive),
+                None => Identity::of_path(path),
+            },
         }
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! [`read`] takes a path or standard input and gives an [`Array`]: elements of one [`Dtype`], flat, in C order.
 //! A `.npy` file is recognised by its first bytes and says its own type; anything else is raw little-endian elements,
-//! whose type the caller must name. [`write_npy`] and [`write_raw`] leave a whole file or none. [`open`],
+//! whose type the caller must name. `file.npz:name` is an array of an archive. Narrow integers are widened, big-endian
+//! elements swapped, and arrays in Fortran order transposed, on the way in ([`Stored`]). [`write_npy`] and [`write_raw`] leave a whole file or none. [`open`],
 //! [`create_npy`] and [`Growing`] do the same piece by piece, for arrays that memory does not hold.
 //!
 //! ```
@@ -27,11 +28,15 @@ mod identity;
 mod incoming;
 mod literal;
 mod npy;
+mod npz;
 mod outgoing;
 mod place;
 mod read;
+mod replacement;
+mod stored;
 #[cfg(test)]
 mod tests;
+mod transpose;
 mod write;
 
 pub use array::Array;
@@ -41,9 +46,12 @@ pub use growing::Growing;
 pub use identity::Identity;
 pub use incoming::Incoming;
 pub use npy::NpyError;
-pub use outgoing::{Outgoing, create_npy};
+pub use npz::NpzError;
+pub use outgoing::{Outgoing, create_npy, create_raw};
 pub use place::{Input, Output};
-pub use read::{open, read};
+pub use read::{open, open_stored, read};
+pub use replacement::discard_partials;
+pub use stored::{ParseStoredError, Stored};
 pub use write::{write_npy, write_raw};
 
 #[cfg(target_endian = "big")]

@@ -5,9 +5,10 @@
 
 use std::io::{self, Read};
 
-use super::Dtype;
 use super::array::byte_len;
 use super::literal::{Fields, printable};
+use super::stored::names;
+use super::{Dtype, Stored};
 
 /// The first bytes of every `.npy` file.
 pub(super) const MAGIC: &[u8; 6] = b"\x93NUMPY";
@@ -107,14 +108,6 @@ pub enum NpyError {
         /// The element type.
         dtype: Dtype,
     },
-    /// Big-endian elements of an otherwise supported type.
-    #[error("its elements are big-endian ('{descr}'); convert them with `a.astype('{swapped}')`")]
-    BigEndian {
-        /// The type in the header.
-        descr: String,
-        /// The same type, little-endian.
-        swapped: &'static str,
-    },
     /// Two opaque bytes an element: most likely bfloat16, which the format cannot name.
     #[error(
         "its elements are 2 opaque bytes ('{descr}'); if they are bf16, save them raw with `a.tofile(f)` and read them \
@@ -127,7 +120,7 @@ pub enum NpyError {
     /// An element type that gridsync has no kernels for.
     #[error(
         "element type \"{descr}\" is not supported, only {} are; {advice}",
-        Dtype::names()
+        names()
     )]
     Unsupported {
         /// The type in the header.
@@ -135,23 +128,16 @@ pub enum NpyError {
         /// How to convert it.
         advice: &'static str,
     },
-    /// Fortran (column-major) order, where that differs from C order.
-    #[error(
-        "shape {shape:?} is in Fortran order; save it in C order with `np.save(f, np.ascontiguousarray(a))`"
-    )]
-    Fortran {
-        /// The dimensions.
-        shape: Vec<u64>,
-    },
 }
 
 /// What a header says.
 #[derive(Debug)]
 pub(super) struct Header {
-    pub(super) dtype: Dtype,
+    pub(super) stored: Stored,
     pub(super) shape: Vec<u64>,
-    /// Bytes of data, by type and shape.
-    pub(super) data_len: u64,
+    pub(super) is_fortran: bool,
+    /// Elements, by the shape; in memory and in the file they take no more than 2^64 - 1 bytes.
+    pub(super) len: u64,
     /// Bytes from the start of the file to the data.
     pub(super) data_offset: u64,
 }
@@ -201,54 +187,37 @@ impl Header {
             });
         }
         let text = take("text", u64::from(len))?;
-        let (dtype, shape, data_len) = interpret(Fields::parse(&text)?)?;
-        Ok(Self {
-            dtype,
+        let Fields {
+            descr,
+            fortran_order,
             shape,
-            data_len,
+        } = Fields::parse(&text)?;
+        let stored = stored(&descr)?;
+        let dtype = stored.dtype();
+        let Some(bytes) = byte_len(dtype, &shape) else {
+            return Err(NpyError::ShapeOverflow { shape, dtype });
+        };
+        Ok(Self {
+            stored,
+            shape,
+            is_fortran: fortran_order,
+            len: bytes / dtype.size() as u64,
             data_offset: offset,
         })
     }
 }
 
-/// Checks that gridsync can take such an array: its type, shape and length in bytes.
-fn interpret(fields: Fields) -> Result<(Dtype, Vec<u64>, u64), NpyError> {
-    let dtype = dtype(&fields.descr)?;
-    let shape = fields.shape;
-    let Some(data_len) = byte_len(dtype, &shape) else {
-        return Err(NpyError::ShapeOverflow { shape, dtype });
-    };
-    // Where at most one dimension is more than 1, or there is no element, both orders are the same.
-    let one_order = data_len == 0 || shape.iter().filter(|&&n| n > 1).count() <= 1;
-    if fields.fortran_order && !one_order {
-        return Err(NpyError::Fortran { shape });
+/// The element type of a header, or why it is none that is read.
+fn stored(descr: &str) -> Result<Stored, NpyError> {
+    if let Some(stored) = Stored::of_npy(descr) {
+        return Ok(stored);
     }
-    Ok((dtype, shape, data_len))
-}
-
-/// The element type of a header, or why it is none of ours.
-fn dtype(descr: &str) -> Result<Dtype, NpyError> {
-    let named = |name: &str| {
-        Dtype::ALL
-            .into_iter()
-            .find(|dtype| dtype.npy_descr() == Some(name))
-    };
-    if let Some(dtype) = named(descr) {
-        return Ok(dtype);
-    }
-    let big_endian = descr
-        .strip_prefix('>')
-        .and_then(|kind| named(&format!("<{kind}")))
-        .and_then(Dtype::npy_descr);
-    let descr = descr.to_owned();
-    if let Some(swapped) = big_endian {
-        return Err(NpyError::BigEndian { descr, swapped });
-    }
-    if matches!(descr.as_str(), "<V2" | "|V2") {
+    if matches!(descr, "<V2" | "|V2") {
+        let descr = descr.to_owned();
         return Err(NpyError::Opaque { descr });
     }
     Err(NpyError::Unsupported {
-        advice: advice(&descr),
+        advice: advice(descr),
         descr: printable(descr.as_bytes()),
     })
 }
@@ -263,8 +232,6 @@ fn advice(descr: &str) -> &'static str {
         .chars()
         .next()
     {
-        Some('b' | 'u') => "convert it with `a.astype('<u4')`",
-        Some('i') => "convert it with `a.astype('<i4')`",
         Some('f' | 'O') => "convert it with `a.astype('<f8')`",
         Some('c') => "save `a.real` or `a.imag`",
         Some('m' | 'M') => "convert it with `a.astype('<i8')`",

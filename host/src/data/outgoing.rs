@@ -2,12 +2,18 @@
 
 use std::fs::{self, File};
 use std::io::{self, Seek, Write};
-use std::path::{Path, PathBuf};
-
-use tempfile::NamedTempFile;
 
 use super::npy::header_bytes;
+use super::replacement::Replacement;
 use super::{DataError, Dtype, Output};
+
+/// Begins a file, or a stream, of bytes as they come; as [`write_raw`](super::write_raw).
+///
+/// # Errors
+/// [`DataError::Write`] when the operating system fails.
+pub fn create_raw(output: &Output) -> Result<Outgoing, DataError> {
+    Outgoing::begin(output)
+}
 
 /// Begins a `.npy` file of this type and shape, whose elements come piece by piece: as
 /// [`write_npy`](super::write_npy), but that nobody looks whether they fill the shape.
@@ -71,7 +77,7 @@ impl Outgoing {
         let written = match &mut self.to {
             Destination::Stream(stream) => stream.write_all(bytes),
             Destination::Nobody => Ok(()),
-            Destination::File(file) => file.temporary.write_all(bytes),
+            Destination::File(file) => file.file().write_all(bytes),
         };
         match written {
             Err(cause) if cause.kind() == io::ErrorKind::BrokenPipe => {
@@ -92,10 +98,9 @@ impl Outgoing {
         let Destination::File(file) = &mut self.to else {
             unreachable!("a stream has no start to go back to");
         };
-        let temporary = &mut file.temporary;
-        temporary
-            .rewind()
-            .and_then(|()| temporary.write_all(bytes))
+        let mut file = file.file();
+        file.rewind()
+            .and_then(|()| file.write_all(bytes))
             .map_err(|cause| failed(&self.output, cause))
     }
 
@@ -120,137 +125,5 @@ fn failed(output: &Output, cause: io::Error) -> DataError {
     DataError::Write {
         output: output.clone(),
         cause,
-    }
-}
-
-/// A file that takes the place of another in one step, or leaves everything as it is.
-struct Replacement {
-    temporary: NamedTempFile,
-    path: PathBuf,
-}
-
-impl Replacement {
-    fn begin(path: &Path) -> io::Result<Self> {
-        let path = end_of_links(path)?;
-        if path.is_dir() {
-            return Err(io::ErrorKind::IsADirectory.into());
-        }
-        let folder = match path.parent() {
-            Some(folder) if folder != Path::new("") => folder,
-            _ => Path::new("."),
-        };
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(".gridsync-").suffix(".partial");
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt;
-            // As any new file; the process's umask still applies. The default is for secrets, 0600.
-            builder.permissions(fs::Permissions::from_mode(0o666));
-        }
-        let temporary = builder.tempfile_in(folder)?;
-        if let Ok(there) = fs::metadata(&path) {
-            temporary.as_file().set_permissions(there.permissions())?;
-        }
-        Ok(Self { temporary, path })
-    }
-
-    fn finish(self) -> io::Result<()> {
-        // The rename must not reach the disk before the data.
-        self.temporary.as_file().sync_all()?;
-        self.temporary.persist(self.path)?;
-        Ok(())
-    }
-}
-
-/// The file that a write to `path` makes or changes. The target of a symbolic link is what gets the content, not the
-/// link, even where there is no such file yet.
-pub(super) fn end_of_links(path: &Path) -> io::Result<PathBuf> {
-    match fs::canonicalize(path) {
-        // A link that leads round in a circle is another error, so that the loop has an end.
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        there => return there,
-    }
-    let mut end = path.to_owned();
-    while let Ok(target) = fs::read_link(&end) {
-        end = end.parent().unwrap_or(Path::new("")).join(target);
-    }
-    Ok(end)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn names(folder: &Path) -> Vec<std::ffi::OsString> {
-        let entries = fs::read_dir(folder).unwrap();
-        entries.map(|entry| entry.unwrap().file_name()).collect()
-    }
-
-    /// What a disk leaves that fills up in the middle of the data.
-    fn half(path: &Path) {
-        let mut file = Replacement::begin(path).unwrap();
-        file.temporary.write_all(b"half of it").unwrap();
-    }
-
-    fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
-        let mut file = Replacement::begin(path)?;
-        file.temporary.write_all(bytes)?;
-        file.finish()
-    }
-
-    #[test]
-    fn a_failed_write_leaves_the_old_file_and_nothing_else() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("out.npy");
-        fs::write(&path, "old").unwrap();
-        half(&path);
-        assert_eq!(fs::read(&path).unwrap(), b"old");
-        assert_eq!(names(folder.path()), ["out.npy"]);
-    }
-
-    #[test]
-    fn a_failed_write_of_a_new_file_leaves_nothing() {
-        let folder = tempfile::tempdir().unwrap();
-        half(&folder.path().join("out.npy"));
-        assert!(names(folder.path()).is_empty());
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn a_link_to_a_file_that_is_not_there_yet_is_followed() {
-        use std::os::unix::fs::symlink;
-        let folder = tempfile::tempdir().unwrap();
-        let at = |name: &str| folder.path().join(name);
-        fs::create_dir(at("results")).unwrap();
-        symlink("second", at("first")).unwrap();
-        symlink("results/out.npy", at("second")).unwrap();
-        write(&at("first"), b"new").unwrap();
-        assert_eq!(fs::read(at("results/out.npy")).unwrap(), b"new");
-        for link in ["first", "second"] {
-            assert!(at(link).is_symlink(), "{link} was replaced");
-        }
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn a_link_to_itself_is_an_error_and_stays() {
-        let folder = tempfile::tempdir().unwrap();
-        let link = folder.path().join("link");
-        std::os::unix::fs::symlink("link", &link).unwrap();
-        write(&link, b"new").unwrap_err();
-        assert!(link.is_symlink());
-    }
-
-    #[test]
-    fn the_old_file_is_there_until_the_new_one_is_whole() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("out.npy");
-        fs::write(&path, "old").unwrap();
-        let mut file = Replacement::begin(&path).unwrap();
-        file.temporary.write_all(b"new").unwrap();
-        assert_eq!(fs::read(&path).unwrap(), b"old");
-        file.finish().unwrap();
-        assert_eq!(fs::read(&path).unwrap(), b"new");
-        assert_eq!(names(folder.path()), ["out.npy"]);
     }
 }

@@ -3,11 +3,13 @@
 use proptest::prelude::*;
 
 use super::read::Source;
-use super::{Array, DataError, Dtype, Incoming, Input, npy};
+use super::{Array, DataError, Dtype, Incoming, Input, Stored, npy};
 
 /// Reads bytes as they would come through a pipe.
 fn piped(bytes: &[u8], dtype: Option<Dtype>) -> Result<Array, DataError> {
-    Source::new(&Input::Stdin, bytes, None).open(dtype)?.all()
+    Source::new(&Input::Stdin, bytes, None)
+        .open(dtype.map(Stored::from))?
+        .all()
 }
 
 /// A `.npy` file of zeroed elements.
@@ -66,7 +68,7 @@ fn a_pipe_that_does_not_end_after_its_data_is_not_read_to_its_end() {
 
 /// Takes what comes through a pipe by pieces of `piece` bytes.
 fn by_pieces(bytes: &[u8], dtype: Option<Dtype>, piece: usize) -> Result<Vec<u8>, DataError> {
-    let mut incoming = Source::new(&Input::Stdin, bytes, None).open(dtype)?;
+    let mut incoming = Source::new(&Input::Stdin, bytes, None).open(dtype.map(Stored::from))?;
     let mut all = vec![0; incoming.len() * incoming.dtype().size()];
     for piece in all.chunks_mut(piece) {
         incoming.next(piece)?;
@@ -128,6 +130,80 @@ fn a_byte_behind_no_elements_is_one_too_many() {
             ..
         })
     ));
+}
+
+/// A `.npy` file of this type and these bytes, in Fortran order if so.
+fn stored(descr: &str, fortran: bool, shape: &[u64], bytes: &[u8]) -> Vec<u8> {
+    let header = npy::header_bytes(descr, shape);
+    let mut file = match fortran {
+        false => header,
+        true => String::from_utf8_lossy(&header[10..])
+            .replace("False", "True ")
+            .bytes()
+            .fold(header[..10].to_vec(), |mut file, byte| {
+                file.push(byte);
+                file
+            }),
+    };
+    file.extend(bytes);
+    file
+}
+
+#[test]
+fn elements_that_lie_otherwise_come_in_pieces_too() {
+    let narrow: Vec<u8> = (0..200_003u32).map(|i| (i % 251) as u8).collect();
+    let wide: Vec<u8> = narrow
+        .iter()
+        .flat_map(|&x| u32::from(x).to_le_bytes())
+        .collect();
+    let file = stored("|u1", false, &[narrow.len() as u64], &narrow);
+    let big: Vec<u8> = narrow
+        .iter()
+        .flat_map(|&x| u32::from(x).to_be_bytes())
+        .collect();
+    let swapped = stored(">u4", false, &[narrow.len() as u64], &big);
+    for piece in [4, 1000, 4 * 65_536, 4 * 200_003] {
+        assert!(by_pieces(&file, None, piece).unwrap() == wide, "{piece}");
+        assert!(by_pieces(&swapped, None, piece).unwrap() == wide, "{piece}");
+    }
+    assert!(piped(&file, None).unwrap().bytes() == wide);
+    assert!(piped(&swapped, None).unwrap().bytes() == wide);
+    let columns: Vec<u8> = (0..6u32).flat_map(u32::to_le_bytes).collect();
+    let fortran = stored("<u4", true, &[2, 3], &columns);
+    let rows: Vec<u8> = [0u32, 2, 4, 1, 3, 5]
+        .iter()
+        .flat_map(|x| x.to_le_bytes())
+        .collect();
+    for piece in [4, 8, 24] {
+        assert_eq!(by_pieces(&fortran, None, piece).unwrap(), rows);
+    }
+    let incoming = Source::new(&Input::Stdin, &fortran[..], None).open(None);
+    let array = incoming.unwrap().in_any_order().all().unwrap();
+    assert_eq!(array.bytes(), columns, "in the order of the file");
+}
+
+#[test]
+fn elements_that_lie_otherwise_are_counted_in_the_bytes_of_the_file() {
+    for (descr, size) in [("|i1", 1), ("<u2", 2), (">f4", 4)] {
+        let bytes = vec![1; 100_000 * size];
+        let whole = stored(descr, false, &[100_000], &bytes);
+        let more = stored(descr, false, &[100_000], &[&bytes[..], &[0]].concat());
+        let less = &whole[..whole.len() - 1];
+        for piece in [4, 400_000] {
+            assert!(by_pieces(&whole, None, piece).is_ok());
+            let (more, less) = (by_pieces(&more, None, piece), by_pieces(less, None, piece));
+            let (found, expected) = (100_000 * size as u64, 100_000 * size as u64);
+            assert!(
+                matches!(more, Err(DataError::Trailing { expected: e, found: f, .. }) if (e, f) == (expected, found + 1)),
+                "{descr}: {more:?}"
+            );
+            assert!(
+                matches!(less, Err(DataError::Truncated { expected: e, found: f, .. }) if (e, f) == (expected, found - 1)),
+                "{descr}: {less:?}"
+            );
+        }
+        assert!(piped(&more, None).is_err() && piped(less, None).is_err());
+    }
 }
 
 #[test]
@@ -200,7 +276,7 @@ fn a_failing_reader_is_reported_with_its_cause() {
     for good in [0, 4, 7, 30, 130] {
         let file = zeros(Dtype::F32, &[4]);
         let reader = file[..good].chain(Broken);
-        let incoming = Source::new(&Input::Stdin, reader, None).open(Some(Dtype::F32));
+        let incoming = Source::new(&Input::Stdin, reader, None).open(Some(Dtype::F32.into()));
         assert!(
             message(incoming.and_then(Incoming::all)).contains("the disk is on fire"),
             "after {good} bytes"

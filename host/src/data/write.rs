@@ -1,7 +1,7 @@
 //! Writing an array: whole or not at all.
 
 use super::array::byte_len;
-use super::outgoing::{Outgoing, create_npy};
+use super::outgoing::{create_npy, create_raw};
 use super::{DataError, Dtype, Output};
 
 /// Writes a `.npy` file: a header, then `bytes`, the elements in C order.
@@ -36,7 +36,7 @@ pub fn write_npy(
 /// # Errors
 /// [`DataError::Write`] when the operating system fails.
 pub fn write_raw(output: &Output, bytes: &[u8]) -> Result<(), DataError> {
-    let mut outgoing = Outgoing::begin(output)?;
+    let mut outgoing = create_raw(output)?;
     outgoing.push(bytes)?;
     outgoing.finish()
 }

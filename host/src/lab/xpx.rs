@@ -36,12 +36,14 @@ impl Form {
     }
 
     /// Whether some schedule in which the lanes of a warp go in step makes this form go wrong: it
-    /// needs two warps that no barrier keeps in step.
+    /// needs two warps with elements that no barrier keeps in step.
     #[must_use]
     pub fn can_fail(self, setup: &Setup) -> bool {
+        // The last thread that has an element.
+        let last = setup.elements.min(setup.grid_threads()).saturating_sub(1);
         match self {
-            Self::NoBarrier => setup.grid_threads() > 32,
-            Self::BlockBarrier => setup.blocks > 1,
+            Self::NoBarrier => setup.warp_of(last) > 0,
+            Self::BlockBarrier => setup.block_of(last) > 0,
             Self::GridBarrier => false,
         }
     }

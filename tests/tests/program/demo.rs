@@ -76,6 +76,58 @@ fn the_table_says_on_what_it_ran_and_what_came_out() {
     }
 }
 
+/// The rows of the table: what each form is called, and how many runs were wrong.
+fn wrong_runs(text: &str) -> Vec<(&str, u32)> {
+    let row = |line: &'static str, text: &str| {
+        let row = text.lines().find(|row| row.trim_start().starts_with(line));
+        let row = row.unwrap_or_else(|| panic!("{line}: {text}"));
+        let rest = row.trim_start()[line.len()..].trim_start_matches([' ', '*']);
+        let wrong = rest.split(' ').next().and_then(|word| word.parse().ok());
+        (line, wrong.unwrap_or_else(|| panic!("a number: {row}")))
+    };
+    ["no barrier", "block barrier", "grid barrier"]
+        .map(|line| row(line, text))
+        .to_vec()
+}
+
+#[test]
+fn no_schedule_is_said_to_show_a_fault_that_it_does_not_show() {
+    for (n, no_barrier_fails, block_barrier_fails) in [
+        (1, false, false),
+        (2, false, false),
+        (3, false, false),
+        (32, false, false),
+        (33, true, false),
+        (64, true, false),
+        (65, true, true),
+        (128, true, true),
+    ] {
+        let n = n.to_string();
+        let demo = without_cuda(&["demo", "-n", &n, "--device", "emulator"], b"").succeeds();
+        let text = &demo.stdout;
+        let wrong = wrong_runs(text);
+        assert_eq!(wrong[0].1 > 0, no_barrier_fails, "{text}");
+        assert_eq!(wrong[1].1 > 0, block_barrier_fails, "{text}");
+        assert_eq!(wrong[2].1, 0, "{text}");
+        assert_eq!(
+            text.contains("one warp has all elements"),
+            !no_barrier_fails,
+            "{text}"
+        );
+        assert_eq!(
+            text.contains("one block has all elements"),
+            !block_barrier_fails,
+            "{text}"
+        );
+        let claims = text.contains("a schedule that shows it was chosen");
+        assert!(!claims || no_barrier_fails || block_barrier_fails, "{text}");
+        let marked = text.lines().filter(|line| line.contains("barrier *"));
+        for line in marked {
+            assert!(claims, "{line}: {text}");
+        }
+    }
+}
+
 #[test]
 fn one_warp_alone_is_right_in_every_form() {
     let args = [

@@ -45,7 +45,61 @@ fn every_kernel_is_proved_right_on_the_emulator() {
 fn the_table_ends_with_the_sum_and_the_device() {
     let verify = without_cuda(&["verify", "--max-log2", "3", "--seeds", "2"], b"").succeeds();
     let last = verify.stdout.lines().last().unwrap_or_default();
-    assert!(last.ends_with(" passed, 0 failed, on emulator"), "{last}");
+    assert!(
+        last.contains(" passed, 0 failed, on emulator in "),
+        "{last}"
+    );
+    let is_row = |line: &&str| line.starts_with("scan sum f32 ");
+    assert_eq!(verify.stdout.lines().filter(is_row).count(), 1);
+}
+
+/// The numbers of a key, summed up over all kernels.
+fn sum(json: &Value, key: &str) -> u64 {
+    let cases = json["cases"].as_array().expect("there should be cases");
+    cases.iter().filter_map(|case| case[key].as_u64()).sum()
+}
+
+#[test]
+fn what_is_left_out_is_what_a_thorough_run_has_beside() {
+    let verify = |more: &[&str]| {
+        let args = ["verify", "--device", "emulator", "--max-log2", "8"];
+        without_cuda(&[&args, more].concat(), b"")
+    };
+    let (limited, thorough) = (
+        verify(&["--json"]).json(),
+        verify(&["--json", "--thorough"]).json(),
+    );
+    assert_eq!(sum(&thorough, "left_out"), 0);
+    let all = sum(&limited, "passed") + sum(&limited, "left_out");
+    assert_eq!(all, sum(&thorough, "passed"));
+}
+
+#[test]
+fn in_little_time_every_kernel_is_tried_and_long_inputs_are_left_out_which_is_said() {
+    let args = ["verify", "--device", "emulator", "--seconds", "1"];
+    let text = without_cuda(&args, b"").succeeds().stdout;
+    let last = text.lines().last().unwrap_or_default();
+    assert!(
+        last.contains("longer inputs were left out: --thorough"),
+        "{last}"
+    );
+    let rows = text.lines().skip(2).filter_map(|line| {
+        let mut numbers = line.split_whitespace().rev();
+        let (failed, passed) = (numbers.next()?, numbers.next()?);
+        Some((passed.parse::<u64>().ok()?, failed.parse::<u64>().ok()?))
+    });
+    let rows: Vec<_> = rows.collect();
+    let kernels = reduce_kinds().len() + row_kinds().len() + scan_kinds().len();
+    assert!(
+        rows.len() > kernels,
+        "a row for each kernel: {}",
+        rows.len()
+    );
+    assert!(
+        rows.iter()
+            .all(|&(passed, failed)| passed > 0 && failed == 0),
+        "{text}"
+    );
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::{Op, Reduce, Variant};
 use crate::cli::choice::Place;
 use crate::cli::exit::Usage;
-use crate::cli::job::{Done, Job, Verdict, unless_wrong};
+use crate::cli::job::{About, Done, Job, Verdict, unless_wrong};
 use crate::cli::number::Number;
 use crate::cli::output;
 use crate::cli::sink::Sink;
@@ -116,8 +116,8 @@ impl Reduce {
             "tiles" => "rows",
             other => other,
         };
+        let about = About::of(&input);
         let array = input.all()?;
-        let (dtype, len) = (array.dtype(), array.len());
         let input = array.as_slice::<O::Element>()?;
         // The results, and what they are made from on the way.
         memory::probe(rows.saturating_mul(2 * size_of::<O::Output>()))?;
@@ -162,7 +162,10 @@ impl Reduce {
             }
         };
         let op = self.op_name();
-        let what = format!("{op} of each of {rows} rows of {columns} {dtype} elements");
+        let what = format!(
+            "{op} of each of {rows} rows of {columns} of {}",
+            about.text("elements")
+        );
         Ok(Done {
             result,
             fields,
@@ -170,7 +173,7 @@ impl Reduce {
             bytes: array.bytes().len(),
             check,
             arrays,
-            ..Done::of(op, what, dtype, len, variant)
+            ..Done::of(op, what, about, variant)
         })
     }
 }

@@ -3,7 +3,7 @@
 use super::{Op, Scan};
 use crate::cli::choice::Place;
 use crate::cli::exit::Usage;
-use crate::cli::job::{Done, Job, Verdict, unless_wrong};
+use crate::cli::job::{About, Done, Job, Verdict, unless_wrong};
 use crate::cli::number::Number;
 use crate::cli::sink::Sink;
 use bytemuck::Pod;
@@ -64,6 +64,7 @@ impl Scan {
             + Default,
         InSegments<O>: Scannable<Element = O::Element, Output = O::Output>,
     {
+        let about = About::of(&input);
         let array = input.all()?;
         let (input, form) = (array.as_slice::<O::Element>()?, self.form());
         // An array without elements has no rows that could be too short.
@@ -101,7 +102,7 @@ impl Scan {
                 Sink::of_shape(&self.output, dtype, array.shape())?.with(&results)
             })?,
             check,
-            ..self.done(job, array.dtype(), array.len())?
+            ..self.done(job, about)?
         })
     }
 }

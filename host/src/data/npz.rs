@@ -1,0 +1,141 @@
+//! Members of `.npz` archives: zip files in which each array is a `.npy` file, stored or deflated.
+
+use std::fs::File;
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use crc32fast::Hasher;
+use flate2::read::DeflateDecoder;
+use zip::{CompressionMethod, ZipArchive};
+
+/// First bytes of a zip file (PKWARE APPNOTE, 4.3.7 and, of an empty one, 4.3.16).
+pub(super) const MAGIC: [&[u8]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
+
+/// What is wrong with an archive, or with what is asked of it.
+#[derive(Debug, thiserror::Error)]
+pub enum NpzError {
+    /// It cannot be read.
+    #[error("the archive cannot be read: {0}; save it again with `np.savez`")]
+    Broken(zip::result::ZipError),
+    /// There is no such array in it.
+    #[error("has no array {name:?}, but {}; name one as in file.npz:NAME", list(.names))]
+    NoSuchMember {
+        /// The name that was asked for.
+        name: String,
+        /// The arrays that there are.
+        names: Vec<String>,
+    },
+    /// There are several arrays in it, or none.
+    #[error("is an archive of {}; name one as in file.npz:NAME", list(.names))]
+    WhichMember {
+        /// The arrays that there are.
+        names: Vec<String>,
+    },
+    /// It cannot be unpacked.
+    #[error(
+        "the array {name:?} is {how}, and only stored and deflated ones are read; save it again with `np.savez`"
+    )]
+    Packed {
+        /// Its name.
+        name: String,
+        /// How it is packed.
+        how: String,
+    },
+    /// An archive that is no file: the list of what is in it stands at its end.
+    #[error("is a zip or .npz archive, whose arrays are found from its end; save it to a file")]
+    Piped,
+}
+
+fn list(names: &[String]) -> String {
+    match names {
+        [] => "no arrays".into(),
+        names => names.join(", "),
+    }
+}
+
+/// The archive and the name of the member that `path` names: `file.npz:name`.
+pub(super) fn split(path: &Path) -> Option<(PathBuf, String)> {
+    let text = path.to_str()?;
+    let at = text.to_ascii_lowercase().rfind(".npz:")? + ".npz".len();
+    Some((text[..at].into(), text[at + 1..].to_owned()))
+}
+
+/// Opens the array `name` in the archive, or the only one; with it comes its length in bytes, that of a `.npy` file.
+pub(super) fn open(
+    mut file: File,
+    name: Option<&str>,
+) -> Result<(impl Read + use<>, u64), NpzError> {
+    let mut archive = ZipArchive::new(BufReader::new(&mut file)).map_err(NpzError::Broken)?;
+    let names: Vec<String> = archive
+        .file_names()
+        .map(|name| name.map_or_else(|_| "\u{fffd}".into(), |name| name.into_owned()))
+        .collect();
+    let short = |name: &String| name.strip_suffix(".npy").unwrap_or(name).to_owned();
+    let all = || names.iter().map(short).collect::<Vec<_>>();
+    let index = match name {
+        Some(asked) => names
+            .iter()
+            .position(|name| name == asked || short(name) == asked),
+        None => (names.len() == 1).then_some(0),
+    };
+    let Some(index) = index else {
+        return Err(match name {
+            Some(name) => NpzError::NoSuchMember {
+                name: name.to_owned(),
+                names: all(),
+            },
+            None => NpzError::WhichMember { names: all() },
+        });
+    };
+    let member = archive.by_index_raw(index).map_err(NpzError::Broken)?;
+    let packed = |how: String| NpzError::Packed {
+        name: short(&names[index]),
+        how,
+    };
+    if member.encrypted() {
+        return Err(packed("encrypted".into()));
+    }
+    let (len, checksum) = (member.size(), member.crc32());
+    let (start, packed_len) = (member.data_start(), member.compressed_size());
+    let method = member.compression();
+    drop(member);
+    drop(archive);
+    file.seek(SeekFrom::Start(start.unwrap_or(0)))
+        .map_err(|cause| NpzError::Broken(cause.into()))?;
+    let packed_bytes = file.take(packed_len);
+    let reader: Box<dyn Read> = match method {
+        CompressionMethod::Stored => Box::new(packed_bytes),
+        CompressionMethod::DEFLATE => Box::new(DeflateDecoder::new(packed_bytes)),
+        other => return Err(packed(format!("packed by {other}"))),
+    };
+    Ok((Checked::new(reader, checksum), len))
+}
+
+/// A reader that holds what it has read against a checksum at the end.
+struct Checked<R> {
+    reader: R,
+    seen: Hasher,
+    expected: u32,
+}
+
+impl<R: Read> Checked<R> {
+    fn new(reader: R, expected: u32) -> Self {
+        Self {
+            reader,
+            seen: Hasher::new(),
+            expected,
+        }
+    }
+}
+
+impl<R: Read> Read for Checked<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let found = self.reader.read(into)?;
+        self.seen.update(&into[..found]);
+        if found == 0 && !into.is_empty() && self.seen.clone().finalize() != self.expected {
+            let why = "its checksum is wrong: the archive is damaged";
+            return Err(io::Error::new(io::ErrorKind::InvalidData, why));
+        }
+        Ok(found)
+    }
+}

@@ -1,0 +1,273 @@
+//! A file that takes the place of another in one step, or leaves everything as it is.
+//!
+//! Until then it has no name, where the system has such files: whatever ends the process, nothing of it is left. Elsewhere,
+//! and for the moment in which it takes the place of an old file, its name is `.gridsync-….partial`, beside the path that
+//! it is for; [`discard_partials`] removes those. `kill -9` and a power cut can leave such a file.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io;
+use std::mem;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use tempfile::TempPath;
+
+/// The partial files that have names.
+static NAMED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+fn named() -> MutexGuard<'static, BTreeSet<PathBuf>> {
+    NAMED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Removes all partial files of this process that have names, for a process that a signal ends. None is begun after that:
+/// a thread that wants one waits for the end.
+pub fn discard_partials() {
+    let partials = named();
+    for partial in partials.iter() {
+        // There is no one left to tell, and whoever comes next can remove it too.
+        let _removed = fs::remove_file(partial);
+    }
+    mem::forget(partials);
+}
+
+/// A file that takes the place of another in one step, or leaves everything as it is.
+pub(super) struct Replacement {
+    file: File,
+    /// Its name, if it has one.
+    partial: Option<Partial>,
+    path: PathBuf,
+}
+
+/// The name of a partial file, which goes with it.
+struct Partial(Option<TempPath>);
+
+impl Replacement {
+    /// Begins a file for `path`.
+    pub(super) fn begin(path: &Path) -> io::Result<Self> {
+        let path = end_of_links(path)?;
+        if path.is_dir() {
+            return Err(io::ErrorKind::IsADirectory.into());
+        }
+        let folder = folder_of(&path);
+        let (file, partial) = match unnamed_in(folder) {
+            Some(file) => (file, None),
+            None => {
+                let (file, partial) = Partial::make_in(folder, |path| File::create_new(path))?;
+                (file, Some(partial))
+            }
+        };
+        if let Ok(there) = fs::metadata(&path) {
+            file.set_permissions(there.permissions())?;
+        }
+        Ok(Self {
+            file,
+            partial,
+            path,
+        })
+    }
+
+    /// What is to be written to.
+    pub(super) fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// Gives it its name, when all of it is on the disk.
+    pub(super) fn finish(self) -> io::Result<()> {
+        // The name must not reach the disk before the data.
+        self.file.sync_all()?;
+        let partial = match self.partial {
+            Some(partial) => partial,
+            None => match link(&self.file, &self.path) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                    // A link takes no other's place; a rename does.
+                    let link = |path: &Path| link(&self.file, path);
+                    Partial::make_in(folder_of(&self.path), link)?.1
+                }
+                linked => return linked,
+            },
+        };
+        partial.rename(&self.path)
+    }
+}
+
+impl Partial {
+    /// Makes a file of a name that no other has, which stands on the list as long as it is there.
+    fn make_in<T>(
+        folder: &Path,
+        mut make: impl FnMut(&Path) -> io::Result<T>,
+    ) -> io::Result<(T, Self)> {
+        // A signal in between would find the file and not its name.
+        let mut names = named();
+        let (made, path) = tempfile::Builder::new()
+            .prefix(".gridsync-")
+            .suffix(".partial")
+            .make_in(folder, &mut make)?
+            .into_parts();
+        names.insert(path.to_path_buf());
+        Ok((made, Self(Some(path))))
+    }
+
+    fn rename(mut self, to: &Path) -> io::Result<()> {
+        let mut names = named();
+        match self.0.take() {
+            Some(path) => {
+                names.remove(&*path);
+                path.persist(to).map_err(|failed| failed.error)
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+impl Drop for Partial {
+    fn drop(&mut self) {
+        if let Some(path) = self.0.take() {
+            let mut names = named();
+            names.remove(&*path);
+            drop(path);
+        }
+    }
+}
+
+/// The folder that a file stands in.
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    }
+}
+
+/// A file without a name, of the permissions of any new file, if there can be one on the disk of `folder` that gets a name
+/// later on (open(2), `O_TMPFILE`).
+#[cfg(target_os = "linux")]
+fn unnamed_in(folder: &Path) -> Option<File> {
+    use std::os::unix::fs::OpenOptionsExt;
+    // It gets its name by way of this folder.
+    if !Path::new("/proc/self/fd").is_dir() {
+        return None;
+    }
+    let mut options = File::options();
+    let options = options.read(true).write(true).mode(0o666);
+    options.custom_flags(libc::O_TMPFILE).open(folder).ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn unnamed_in(_folder: &Path) -> Option<File> {
+    None
+}
+
+/// Gives a file without a name this one, if no other has it.
+#[cfg(target_os = "linux")]
+fn link(file: &File, path: &Path) -> io::Result<()> {
+    use std::ffi::CString;
+    use std::os::fd::AsRawFd;
+    use std::os::unix::ffi::OsStrExt;
+    let from = CString::new(format!("/proc/self/fd/{}", file.as_raw_fd()))?;
+    let to = CString::new(path.as_os_str().as_bytes())?;
+    let (here, follow) = (libc::AT_FDCWD, libc::AT_SYMLINK_FOLLOW);
+    // SAFETY: both paths end in NUL and outlive the call.
+    match unsafe { libc::linkat(here, from.as_ptr(), here, to.as_ptr(), follow) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn link(_file: &File, _path: &Path) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// The file that a write to `path` makes or changes. The target of a symbolic link is what gets the content, not the
+/// link, even where there is no such file yet.
+pub(super) fn end_of_links(path: &Path) -> io::Result<PathBuf> {
+    match fs::canonicalize(path) {
+        // A link that leads round in a circle is another error, so that the loop has an end.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        there => return there,
+    }
+    let mut end = path.to_owned();
+    while let Ok(target) = fs::read_link(&end) {
+        end = end.parent().unwrap_or(Path::new("")).join(target);
+    }
+    Ok(end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    fn names(folder: &Path) -> Vec<std::ffi::OsString> {
+        let entries = fs::read_dir(folder).unwrap();
+        entries.map(|entry| entry.unwrap().file_name()).collect()
+    }
+
+    /// What a disk leaves that fills up in the middle of the data.
+    fn half(path: &Path) {
+        let file = Replacement::begin(path).unwrap();
+        file.file().write_all(b"half of it").unwrap();
+    }
+
+    fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+        let file = Replacement::begin(path)?;
+        file.file().write_all(bytes)?;
+        file.finish()
+    }
+
+    #[test]
+    fn a_failed_write_leaves_the_old_file_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out.npy");
+        fs::write(&path, "old").unwrap();
+        half(&path);
+        assert_eq!(fs::read(&path).unwrap(), b"old");
+        assert_eq!(names(folder.path()), ["out.npy"]);
+    }
+
+    #[test]
+    fn a_failed_write_of_a_new_file_leaves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        half(&folder.path().join("out.npy"));
+        assert!(names(folder.path()).is_empty());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_to_a_file_that_is_not_there_yet_is_followed() {
+        use std::os::unix::fs::symlink;
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::create_dir(at("results")).unwrap();
+        symlink("second", at("first")).unwrap();
+        symlink("results/out.npy", at("second")).unwrap();
+        write(&at("first"), b"new").unwrap();
+        assert_eq!(fs::read(at("results/out.npy")).unwrap(), b"new");
+        for link in ["first", "second"] {
+            assert!(at(link).is_symlink(), "{link} was replaced");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_to_itself_is_an_error_and_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink("link", &link).unwrap();
+        write(&link, b"new").unwrap_err();
+        assert!(link.is_symlink());
+    }
+
+    #[test]
+    fn the_old_file_is_there_until_the_new_one_is_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out.npy");
+        fs::write(&path, "old").unwrap();
+        let file = Replacement::begin(&path).unwrap();
+        file.file().write_all(b"new").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"old");
+        file.finish().unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"new");
+        assert_eq!(names(folder.path()), ["out.npy"]);
+    }
+}

@@ -1,0 +1,265 @@
+//! How elements lie in a file, and how they come to lie in memory: narrow integers are widened, and big-endian elements
+//! swapped.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::Dtype;
+
+/// The type of elements in a file, which are read as those of a [`Dtype`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stored {
+    kind: Kind,
+    is_big_endian: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// As they are in memory.
+    Wide(Dtype),
+    I8,
+    I16,
+    U8,
+    U16,
+    Bool,
+}
+
+/// Those that memory has another type for, with gridsync's name, numpy's, and the kind and size of its type strings.
+const NARROW: [(Kind, &str, &str, &str); 5] = [
+    (Kind::I8, "i8", "int8", "i1"),
+    (Kind::I16, "i16", "int16", "i2"),
+    (Kind::U8, "u8", "uint8", "u1"),
+    (Kind::U16, "u16", "uint16", "u2"),
+    (Kind::Bool, "bool", "bool", "b1"),
+];
+
+impl From<Dtype> for Stored {
+    /// Little-endian elements of that type.
+    fn from(dtype: Dtype) -> Self {
+        Self {
+            kind: Kind::Wide(dtype),
+            is_big_endian: false,
+        }
+    }
+}
+
+impl Stored {
+    /// The type that they are read as.
+    #[must_use]
+    pub const fn dtype(self) -> Dtype {
+        match self.kind {
+            Kind::Wide(dtype) => dtype,
+            Kind::I8 | Kind::I16 => Dtype::I32,
+            Kind::U8 | Kind::U16 | Kind::Bool => Dtype::U32,
+        }
+    }
+
+    /// Bytes of an element in the file.
+    #[must_use]
+    pub const fn size(self) -> usize {
+        match self.kind {
+            Kind::Wide(dtype) => dtype.size(),
+            Kind::I8 | Kind::U8 | Kind::Bool => 1,
+            Kind::I16 | Kind::U16 => 2,
+        }
+    }
+
+    /// Whether they lie in memory as they do in the file.
+    #[must_use]
+    pub fn is_plain(self) -> bool {
+        self == Self::from(self.dtype())
+    }
+
+    /// The type that a `.npy` header names, as numpy's type strings do: `<f4`, `>i2`, `|u1`, `f4`, `=f4`, `float32`. None
+    /// if elements of it are not read. Native order is taken for little-endian, which it is here.
+    pub(super) fn of_npy(descr: &str) -> Option<Self> {
+        let order = descr.chars().next().filter(|order| "<>=|".contains(*order));
+        let name = order.map_or(descr, |_| &descr[1..]);
+        let wide = |dtype: &Dtype| {
+            let code = dtype.npy_descr().map(|descr| &descr[1..]);
+            code == Some(name) || dtype.npy_descr().is_some() && dtype.numpy_name() == name
+        };
+        let narrow = |(_, _, numpy, code): &&(_, _, &str, &str)| {
+            [*numpy, *code].contains(&name) || name == "?" && *code == "b1"
+        };
+        let kind = match Dtype::ALL.iter().find(|dtype| wide(dtype)) {
+            Some(dtype) => Kind::Wide(*dtype),
+            None => NARROW.iter().find(narrow)?.0,
+        };
+        let mut stored = Self {
+            kind,
+            is_big_endian: false,
+        };
+        stored.is_big_endian = order == Some('>') && stored.size() > 1;
+        Some(stored)
+    }
+
+    /// Makes elements of `into` of as many `from` a file.
+    ///
+    /// # Panics
+    /// If they are not as many.
+    pub(super) fn convert(self, from: &[u8], into: &mut [u8]) {
+        assert_eq!(
+            from.len() / self.size(),
+            into.len() / self.dtype().size(),
+            "as many elements"
+        );
+        match self.kind {
+            Kind::Wide(_) => {
+                into.copy_from_slice(from);
+                self.put_in_order(into);
+            }
+            Kind::I8 => each(from, into, |[byte]: [u8; 1]| i32::from(byte as i8)),
+            Kind::U8 => each(from, into, |[byte]: [u8; 1]| u32::from(byte)),
+            Kind::Bool => each(from, into, |[byte]: [u8; 1]| u32::from(byte != 0)),
+            Kind::I16 if self.is_big_endian => {
+                each(from, into, |bytes| i32::from(i16::from_be_bytes(bytes)));
+            }
+            Kind::I16 => each(from, into, |bytes| i32::from(i16::from_le_bytes(bytes))),
+            Kind::U16 if self.is_big_endian => {
+                each(from, into, |bytes| u32::from(u16::from_be_bytes(bytes)));
+            }
+            Kind::U16 => each(from, into, |bytes| u32::from(u16::from_le_bytes(bytes))),
+        }
+    }
+
+    /// Swaps the bytes of each element, if they are as wide in memory and big-endian.
+    pub(super) fn put_in_order(self, elements: &mut [u8]) {
+        if let (Kind::Wide(dtype), true) = (self.kind, self.is_big_endian) {
+            elements
+                .chunks_exact_mut(dtype.size())
+                .for_each(<[u8]>::reverse);
+        }
+    }
+}
+
+/// Writes what `of` makes of each element of `N` bytes.
+fn each<const N: usize, T: bytemuck::Pod>(from: &[u8], into: &mut [u8], of: impl Fn([u8; N]) -> T) {
+    let (elements, _) = from.as_chunks::<N>();
+    for (&element, place) in elements.iter().zip(into.chunks_exact_mut(size_of::<T>())) {
+        place.copy_from_slice(bytemuck::bytes_of(&of(element)));
+    }
+}
+
+impl fmt::Display for Stored {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let order = if self.is_big_endian {
+            "big-endian "
+        } else {
+            ""
+        };
+        let narrow = NARROW.iter().find(|(kind, ..)| *kind == self.kind);
+        let name = narrow.map_or(self.dtype().name(), |(_, name, ..)| name);
+        write!(f, "{order}{name}")
+    }
+}
+
+/// A name that is no type of elements in a file.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("unknown element type {given:?}; use one of {}", names())]
+pub struct ParseStoredError {
+    /// The name as it was given.
+    pub given: String,
+}
+
+/// Every name, for messages: `f16, bf16, …`.
+pub(super) fn names() -> String {
+    let narrow = NARROW.map(|(_, name, ..)| name).join(", ");
+    format!("{}, {narrow}", Dtype::ALL.map(Dtype::name).join(", "))
+}
+
+impl FromStr for Stored {
+    type Err = ParseStoredError;
+
+    /// Takes gridsync's name or numpy's: `f32`, `float32`, `u8`, `uint8`.
+    fn from_str(given: &str) -> Result<Self, Self::Err> {
+        if let Ok(dtype) = given.parse::<Dtype>() {
+            return Ok(dtype.into());
+        }
+        let named = NARROW
+            .iter()
+            .find(|(_, name, numpy, _)| [*name, *numpy].contains(&given));
+        let (kind, ..) = named.ok_or_else(|| ParseStoredError {
+            given: given.to_owned(),
+        })?;
+        Ok(Self {
+            kind: *kind,
+            is_big_endian: false,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read<T: bytemuck::Pod>(descr: &str, bytes: &[u8]) -> Vec<T> {
+        let stored = Stored::of_npy(descr).expect("it is read");
+        let mut into = vec![T::zeroed(); bytes.len() / stored.size()];
+        stored.convert(bytes, bytemuck::cast_slice_mut(&mut into));
+        into
+    }
+
+    #[test]
+    fn narrow_integers_keep_their_values() {
+        assert_eq!(read::<i32>("|i1", &[0x80, 0xff, 0x7f]), [-128, -1, 127]);
+        assert_eq!(read::<u32>("|u1", &[0x80, 0xff]), [128, 255]);
+        assert_eq!(read::<u32>("|b1", &[0, 1, 2]), [0, 1, 1]);
+        assert_eq!(read::<i32>("<i2", &[0x00, 0x80, 0xff, 0xff]), [-32768, -1]);
+        assert_eq!(read::<i32>(">i2", &[0x80, 0x00, 0x00, 0x01]), [-32768, 1]);
+        assert_eq!(read::<u32>("<u2", &[0x00, 0x80]), [32768]);
+        assert_eq!(read::<u32>(">u2", &[0x80, 0x01]), [32769]);
+    }
+
+    #[test]
+    fn big_endian_elements_are_swapped() {
+        assert_eq!(read::<f32>(">f4", &1.5f32.to_be_bytes()), [1.5]);
+        assert_eq!(read::<i64>(">i8", &(-7i64).to_be_bytes()), [-7]);
+        assert_eq!(read::<u16>(">f2", &0x3c00u16.to_be_bytes()), [0x3c00]);
+        assert_eq!(read::<f64>("<f8", &1.5f64.to_le_bytes()), [1.5]);
+    }
+
+    #[test]
+    fn a_type_has_many_names_in_a_header() {
+        for (dtype, names) in [
+            (Dtype::F32, &["<f4", "f4", "=f4", "float32", "=float32"][..]),
+            (Dtype::U64, &["<u8", "u8", "uint64"]),
+            (Dtype::I32, &["<i4", "|i1", "i1", "int8", ">i1", "int16"]),
+            (Dtype::U32, &["|b1", "?", "|?", "bool", "u1", "uint16"]),
+        ] {
+            for name in names {
+                let stored = Stored::of_npy(name);
+                assert_eq!(stored.map(Stored::dtype), Some(dtype), "{name}");
+            }
+        }
+        for none in [
+            "", "<", "<f", "<f16", "<c8", "<U3", "|O", "bfloat16", "<V2", "f32", "é", "<é4",
+        ] {
+            assert_eq!(Stored::of_npy(none), None, "{none:?}");
+        }
+        assert!(
+            Stored::of_npy("|i1") == Stored::of_npy(">i1"),
+            "a byte has no order"
+        );
+    }
+
+    #[test]
+    fn names_on_the_command_line_are_those_of_rust_or_of_numpy() {
+        for (name, size, dtype) in [
+            ("i8", 1, Dtype::I32),
+            ("int8", 1, Dtype::I32),
+            ("u16", 2, Dtype::U32),
+            ("bool", 1, Dtype::U32),
+            ("f32", 4, Dtype::F32),
+            ("float64", 8, Dtype::F64),
+        ] {
+            let stored: Stored = name.parse().expect("it is one");
+            assert_eq!((stored.size(), stored.dtype()), (size, dtype), "{name}");
+        }
+        let error = "f8".parse::<Stored>().expect_err("it is none").to_string();
+        assert!(
+            error.contains("f16, bf16, f32") && error.contains("i8, i16, u8, u16, bool"),
+            "{error}"
+        );
+    }
+}

@@ -1,0 +1,209 @@
+//! Arrays as the world of NumPy has them: narrow, big-endian, in Fortran order, in archives. What comes of them is what
+//! comes of the plain array.
+
+use crate::call::{Call, WRONG_USAGE, without_cuda};
+use gridsync_tests::npy;
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+use tempfile::TempDir;
+
+/// Rows and columns of the arrays.
+const SHAPE: (usize, usize) = (300, 7);
+
+/// The element at a place: both signs, and ties.
+fn element(index: usize) -> i64 {
+    (index * 37 % 101) as i64 - 20
+}
+
+/// A file of the elements, in C order or in Fortran order, each as these bytes.
+fn file(descr: &str, fortran: bool, bytes: impl Fn(i64) -> Vec<u8>) -> Vec<u8> {
+    let (rows, columns) = SHAPE;
+    let in_c_order = |place: usize| match fortran {
+        false => place,
+        true => place % rows * columns + place / rows,
+    };
+    let places = 0..rows * columns;
+    let data: Vec<u8> = places
+        .flat_map(|place| bytes(element(in_c_order(place))))
+        .collect();
+    let header = npy::header(descr, fortran, &format!("({rows}, {columns})"));
+    npy::raw(&header, &data)
+}
+
+/// An array that lies otherwise, what its elements are called, and the plain one that holds the same.
+fn pairs() -> Vec<(&'static str, Vec<u8>, Vec<u8>)> {
+    let i32s = |x: i64| (x as i32).to_le_bytes().to_vec();
+    // Unsigned types have no sign.
+    let positive = |x: i64| x.max(0);
+    let signed = file("<i4", false, i32s);
+    let unsigned = file("<u4", false, |x| i32s(positive(x)));
+    let bits = file("<u4", false, |x| i32s(i64::from(x > 0)));
+    let floats = file("<f4", false, |x| (x as f32).to_le_bytes().to_vec());
+    let doubles = file("<f8", false, |x| (x as f64).to_le_bytes().to_vec());
+    let i8s = |x: i64| vec![x as u8];
+    let i16s = |x: i64| (x as i16).to_le_bytes().to_vec();
+    let swapped = |mut bytes: Vec<u8>| {
+        bytes.reverse();
+        bytes
+    };
+    let f32s = |x: i64| (x as f32).to_le_bytes().to_vec();
+    let f64s = |x: i64| (x as f64).to_le_bytes().to_vec();
+    vec![
+        ("i8", file("|i1", false, i8s), signed.clone()),
+        ("i8", file("|i1", true, i8s), signed.clone()),
+        ("i16", file("<i2", false, i16s), signed.clone()),
+        (
+            "big-endian i16",
+            file(">i2", false, |x| swapped(i16s(x))),
+            signed,
+        ),
+        (
+            "u8",
+            file("|u1", false, |x| i8s(positive(x))),
+            unsigned.clone(),
+        ),
+        ("u16", file("u2", false, |x| i16s(positive(x))), unsigned),
+        ("bool", file("|b1", false, |x| vec![u8::from(x > 0)]), bits),
+        (
+            "big-endian f32",
+            file(">f4", false, |x| swapped(f32s(x))),
+            floats.clone(),
+        ),
+        ("f32", file("=f4", false, f32s), floats.clone()),
+        ("f32", file("float32", false, f32s), floats),
+        ("f64", file("f8", true, f64s), doubles.clone()),
+        (
+            "big-endian f64",
+            file(">f8", true, |x| swapped(f64s(x))),
+            doubles,
+        ),
+    ]
+}
+
+/// A folder with files.
+fn folder(files: &[(&str, &[u8])]) -> TempDir {
+    let folder = tempfile::tempdir().expect("a folder should be there to write to");
+    for (name, bytes) in files {
+        fs::write(folder.path().join(name), bytes).expect("it is a folder");
+    }
+    folder
+}
+
+/// Calls the program on files of `folder`: words with `.np` in them. An underscore is a blank.
+fn call(folder: &Path, line: &str) -> Call {
+    let at = |word: &str| match word.contains(".np") {
+        true => folder.join(word).to_str().expect("UTF-8").to_owned(),
+        false => word.replace('_', " "),
+    };
+    let args: Vec<String> = line.split(' ').map(at).collect();
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    without_cuda(&args, b"")
+}
+
+/// The JSON of a call without what differs from run to run, and the file that it wrote, if it did.
+fn outcome(folder: &Path, line: &str) -> (Value, Option<Vec<u8>>) {
+    let mut json = call(folder, &format!("{line} --json")).json();
+    for key in ["median_us", "total_us", "gb_per_s"] {
+        json[key].take();
+    }
+    let out = folder.join("out.npy");
+    let written = fs::read(&out).ok();
+    let _none = fs::remove_file(&out);
+    (json, written)
+}
+
+#[test]
+fn an_array_that_lies_otherwise_gives_what_the_plain_one_gives() {
+    let queries = npy::header("<i8", false, "(2, 2)");
+    let queries = npy::raw(&queries, bytemuck::cast_slice(&[0i64, 2100, 7, 700]));
+    for (name, other, plain) in pairs() {
+        let files = [
+            ("x.npy", &other[..]),
+            ("plain.npy", &plain),
+            ("q.npy", &queries),
+        ];
+        let folder = folder(&files);
+        for line in [
+            "reduce x.npy --op sum --check",
+            "reduce x.npy --op argmax --check",
+            "reduce x.npy --op max --rows",
+            "scan x.npy --op sum -o out.npy --check",
+            "scan x.npy --op max --rows -o out.npy",
+            "select x.npy --where >_3 -o out.npy",
+            "select x.npy --unique -o out.npy --part 100",
+            "range-sum x.npy q.npy -o out.npy",
+            "kendall x.npy x.npy",
+        ] {
+            let (mut json, written) = outcome(folder.path(), line);
+            let plain = line.replace("x.npy", "plain.npy");
+            let (mut expected, expected_file) = outcome(folder.path(), &plain);
+            assert_eq!(json["stored"].take(), name, "{line}");
+            assert_eq!(expected["stored"].take(), expected["dtype"], "{line}");
+            assert_eq!(json, expected, "{name}: {line}");
+            assert_eq!(written, expected_file, "{name}: {line}");
+            assert_eq!(json["part"] == 100, line.contains("--part"), "{json}");
+        }
+    }
+}
+
+#[test]
+fn raw_elements_may_be_narrow() {
+    let bytes: Vec<u8> = (0..200).collect();
+    for (dtype, sum) in [
+        ("u8", 19_900),
+        ("i8", 19_900 - 256 * 72),
+        ("bool", 199),
+        ("uint8", 19_900),
+    ] {
+        let args = ["reduce", "-", "--op", "sum", "--dtype", dtype, "-q"];
+        let call = without_cuda(&args, &bytes).succeeds();
+        assert_eq!(call.stdout, format!("{sum}\n"), "{dtype}");
+    }
+    let folder = folder(&[("raw.np", &bytes)]);
+    let told = call(folder.path(), "reduce raw.np --op max --dtype u16 -q").succeeds();
+    assert_eq!(told.stdout, format!("{}\n", 199 << 8 | 198));
+    let none = call(folder.path(), "reduce raw.np --op max --dtype f8");
+    none.fails(WRONG_USAGE, &["f8", "i8, i16, u8, u16, bool"]);
+}
+
+#[test]
+fn queries_may_be_in_fortran_order() {
+    let array = npy::of(&[1i32, 2, 3, 4]).expect("i32 has a name");
+    let queries = |fortran, ends: [u16; 6]| {
+        let header = npy::header("<u2", fortran, "(3, 2)");
+        npy::raw(&header, bytemuck::cast_slice(&ends))
+    };
+    let (columns, rows) = (
+        queries(true, [0, 1, 2, 4, 3, 2]),
+        queries(false, [0, 4, 1, 3, 2, 2]),
+    );
+    let folder = folder(&[("x.npy", &array), ("f.npy", &columns), ("c.npy", &rows)]);
+    let (_, of_columns) = outcome(folder.path(), "range-sum x.npy f.npy -o out.npy");
+    let (_, of_rows) = outcome(folder.path(), "range-sum x.npy c.npy -o out.npy");
+    assert_eq!(of_columns, of_rows);
+    assert_eq!(of_rows, npy::of(&[10i64, 5, 0]));
+}
+
+#[test]
+fn an_array_of_an_archive_is_named_after_a_colon() {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../host/tests/fixtures/npy");
+    let prints = |line: &str| call(&fixtures, line).succeeds().stdout;
+    for path in ["archive.npz:ramp", "packed.npz:ramp", "single.npz"] {
+        let sum = prints(&format!("reduce {path} --op sum -q"));
+        assert_eq!(sum, "12497500.0\n", "{path}");
+        let last = prints(&format!("reduce {path} --op argmax -q --part 100"));
+        assert_eq!(last, "4999\n", "{path}");
+    }
+    let tau = prints("kendall archive.npz:ramp packed.npz:ramp -q");
+    assert_eq!(tau, "1.0\n");
+    let which = call(&fixtures, "reduce archive.npz --op sum");
+    which.fails(WRONG_USAGE, &["grid, fortran, ramp", "file.npz:NAME"]);
+    let none = call(&fixtures, "reduce packed.npz:x --op sum");
+    none.fails(WRONG_USAGE, &["no array \"x\"", "grid, ramp, narrow"]);
+    // The archive would be gone.
+    let archive = fs::read(fixtures.join("single.npz")).expect("it is there");
+    let folder = folder(&[("a.npz", &archive)]);
+    let replaced = call(folder.path(), "scan a.npz:ramp --op sum -o a.npz");
+    replaced.fails(WRONG_USAGE, &["would replace it"]);
+}

@@ -1,0 +1,139 @@
+//! Signals that end the program leave nothing of what it has not finished.
+
+use gridsync_tests::{npy, program};
+use std::fs::{self, File};
+use std::io::Write;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
+use tempfile::TempDir;
+
+/// A call that waits for elements from a pipe, of which it has been given some.
+struct Waiting {
+    folder: TempDir,
+    child: Child,
+    /// Where the elements come from, and those that it waits for.
+    pipe: File,
+    missing: Vec<u8>,
+}
+
+impl Waiting {
+    /// Calls the program by `call`, up to where it has begun its output `out.npy`.
+    fn begin(call: &mut Command) -> Self {
+        let folder = tempfile::tempdir().expect("a folder should be there to write to");
+        let made = Command::new("mkfifo")
+            .arg(folder.path().join("pipe"))
+            .status();
+        assert!(made.expect("there should be mkfifo").success());
+        let child = call
+            .args(["scan", "pipe", "--op", "sum", "-o", "out.npy", "-q"])
+            .env("GRIDSYNC_LIBCUDA", "/nonexistent/libcuda.so.1")
+            .current_dir(folder.path())
+            .stdin(Stdio::null())
+            .spawn()
+            .expect("the program should start");
+        let mut pipe = File::options()
+            .write(true)
+            .open(folder.path().join("pipe"))
+            .expect("a pipe");
+        let file = npy::of(&[1i32; 1000]).expect("i32 has a name");
+        let (some, missing) = file.split_at(file.len() - 100);
+        pipe.write_all(some).expect("it is read");
+        let waiting = Self {
+            missing: missing.to_vec(),
+            folder,
+            child,
+            pipe,
+        };
+        // However long that takes: it is waited for, and nothing is measured.
+        while !waiting.has_begun() {
+            sleep(Duration::from_millis(5));
+        }
+        waiting
+    }
+
+    /// Whether it has a file in the folder open.
+    fn has_begun(&self) -> bool {
+        let open = fs::read_dir(format!("/proc/{}/fd", self.child.id())).expect("it runs");
+        let mut paths = open.filter_map(|entry| fs::read_link(entry.ok()?.path()).ok());
+        paths.any(|path| path.starts_with(self.folder.path()) && !path.ends_with("pipe"))
+    }
+
+    fn send(&self, signal: &str) {
+        let pid = self.child.id().to_string();
+        let sent = Command::new("kill").args(["-s", signal, &pid]).status();
+        assert!(sent.expect("there should be kill").success());
+    }
+
+    /// All that there is in the folder but the pipe.
+    fn files(folder: &Path) -> Vec<PathBuf> {
+        let entries = fs::read_dir(folder).expect("it is a folder");
+        let paths = entries.map(|entry| entry.expect("an entry").path());
+        paths.filter(|path| !path.ends_with("pipe")).collect()
+    }
+}
+
+#[test]
+fn a_signal_that_ends_the_program_leaves_no_partial_file() {
+    for (signal, number) in [("INT", 2), ("TERM", 15), ("HUP", 1)] {
+        let mut waiting = Waiting::begin(&mut Command::new(program::path()));
+        waiting.send(signal);
+        let status = waiting.child.wait().expect("it should end");
+        assert_eq!(status.signal(), Some(number), "{signal}: {status}");
+        assert_eq!(
+            Waiting::files(waiting.folder.path()),
+            [""; 0].map(PathBuf::from),
+            "{signal}"
+        );
+    }
+}
+
+#[test]
+fn a_signal_that_is_ignored_stays_so() {
+    let mut shell = Command::new("sh");
+    shell
+        .args(["-c", "trap '' HUP && exec \"$0\" \"$@\""])
+        .arg(program::path());
+    let mut waiting = Waiting::begin(&mut shell);
+    waiting.send("HUP");
+    let Waiting { pipe, missing, .. } = &mut waiting;
+    pipe.write_all(missing).expect("it is still read");
+    let Waiting {
+        folder,
+        mut child,
+        pipe,
+        ..
+    } = waiting;
+    drop(pipe);
+    let status = child.wait().expect("it should end");
+    assert_eq!(status.code(), Some(0), "{status}");
+    assert_eq!(
+        Waiting::files(folder.path()),
+        [folder.path().join("out.npy")]
+    );
+}
+
+#[test]
+fn an_output_that_was_there_stays_until_the_new_one_is_whole() {
+    let mut waiting = Waiting::begin(Command::new(program::path()).env("RAYON_NUM_THREADS", "2"));
+    let out = waiting.folder.path().join("out.npy");
+    fs::write(&out, "old").expect("it is a folder");
+    let Waiting { pipe, missing, .. } = &mut waiting;
+    pipe.write_all(missing).expect("it is read");
+    let Waiting {
+        folder,
+        mut child,
+        pipe,
+        ..
+    } = waiting;
+    drop(pipe);
+    assert_eq!(child.wait().expect("it should end").code(), Some(0));
+    assert_eq!(Waiting::files(folder.path()), [out.clone()]);
+    let new = fs::read(out).expect("it is there");
+    assert!(
+        new.starts_with(b"\x93NUMPY"),
+        "the new one has taken its place"
+    );
+}
