@@ -122,14 +122,18 @@ where
         let shape = Shape::of::<O::Element>(part.len());
         let result = self.result.view();
         let len = part.len();
-        self.launch_in(shape, input, part, result)?;
+        // SAFETY: the shape is that of the part, and a dropped buffer waits for the stream.
+        unsafe { self.launch_in(shape, input, part, result)? };
         self.launched = Some(len);
         Ok(())
     }
 
-    /// The same in the order of `shape`, which has room for the part, into the words `result`, as many as
-    /// an accumulator has halves: they outlive the launch.
-    pub(super) fn launch_in(
+    /// The same in the order of `shape`, into the words `result`.
+    ///
+    /// # Safety
+    /// The shape has room for the part. The words are as many as an accumulator has halves, and they
+    /// outlive the launch.
+    pub(super) unsafe fn launch_in(
         &mut self,
         shape: Shape,
         input: &Buffer<O::Element>,

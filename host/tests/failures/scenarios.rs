@@ -10,8 +10,8 @@ use gridsync::primitives::reduce_rows::reduce_rows_on_cpu;
 use gridsync::primitives::scan::{Design, Form, scan_on_cpu};
 use gridsync::primitives::select::{FirstOfRun, Within, positions_on_cpu, select_on_cpu};
 use gridsync::primitives::{
-    Correlator, Kendall, PartScanner, PartSelector, RangeSums, Reducer, RowReducer, Scanner,
-    Wanted, kendall_in_parts, range_sums_in_parts, select_in_parts,
+    Correlator, Kendall, PartError, PartScanner, PartSelector, RangeSums, Reducer, RowReducer,
+    Scanner, Wanted, kendall_in_parts, range_sums_in_parts, select_in_parts,
 };
 use gridsync_kernels::op::{ArgMin, Indexed, Mean, Sum, WideSum};
 
@@ -69,6 +69,13 @@ fn device_error(error: KendallError) -> DeviceError {
     match error {
         KendallError::Device(error) => error,
         other => panic!("the arrays can be correlated: {other}"),
+    }
+}
+
+fn part_error(error: PartError) -> DeviceError {
+    match error {
+        PartError::Device(error) => error,
+        PartError::Memory(_) => panic!("{error}"),
     }
 }
 
@@ -217,12 +224,15 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
                 input.len() << 20,
                 Form::Inclusive,
                 0,
-            )?;
+            )
+            .map_err(part_error)?;
             let (mut sums, mut done) = (vec![0i64; 6000], 0);
             Ok(Box::new(move || {
                 while done < 6000 {
                     let part = done..done + 2000;
-                    scanner.next(&input[part.clone()], &mut sums[part])?;
+                    scanner
+                        .next(&input[part.clone()], &mut sums[part])
+                        .map_err(part_error)?;
                     done += 2000;
                 }
                 Ok(bytes(&sums))
@@ -256,7 +266,8 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
             Ok(Box::new(move || {
                 let (by, wanted) = (FirstOfRun::<f32>::new(), Wanted::POSITIONS);
                 let input = floats(601);
-                let found = select_in_parts(by, &device, &input, 250, wanted, |_| ())?;
+                let found = select_in_parts(by, &device, &input, 250, wanted, |_| ())
+                    .map_err(part_error)?;
                 Ok(bytes(&found.positions.expect("they were wanted")))
             }))
         },
@@ -266,12 +277,14 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
         name: "unique, one part after the other",
         begin: |device| {
             let (by, input) = (FirstOfRun::<f32>::new(), floats(601));
-            let mut selector = PartSelector::new(by, device, 250, Wanted::default())?;
+            let mut selector =
+                PartSelector::new(by, device, 250, Wanted::default()).map_err(part_error)?;
             let (mut kept, mut done) = (Vec::new(), 0);
             Ok(Box::new(move || {
                 while done < input.len() {
                     let end = input.len().min(done + 250);
-                    kept.extend(selector.next(&input[done..end])?.kept);
+                    let part = &input[done..end];
+                    kept.extend(selector.next(part).map_err(part_error)?.kept);
                     done = end;
                 }
                 Ok(bytes(&kept))

@@ -164,7 +164,7 @@ impl<O: PartReducible<Element: Pod>> PartReducer<O> {
     pub fn finish(self) -> O::Output {
         match self.on {
             On::Cpu(reduction) => reduction.finish(),
-            On::Device(on) => self.op.finish(on.all(self.op)),
+            On::Device(on) => self.op.finish_of(on.all(self.op), on.behind as u64),
         }
     }
 }
@@ -195,8 +195,12 @@ impl<O: PartReducible<Element: Pod>> OnDevice<O> {
                 let halves = O::Accumulator::HALVES;
                 let result = self.results.view().part(number * halves, halves);
                 let unit = first..len.min(first + unit);
-                self.reducer
-                    .launch_in(shape, &self.elements, unit, result)?;
+                // SAFETY: a unit is a whole array of this shape or one of its tiles; the words are in a
+                // buffer that has room for all units of a part, and a dropped buffer waits for the stream.
+                unsafe {
+                    self.reducer
+                        .launch_in(shape, &self.elements, unit, result)?;
+                }
             }
             Ok(())
         })?;
