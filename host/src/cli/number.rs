@@ -13,24 +13,6 @@ pub(crate) enum Number {
 }
 
 impl Number {
-    pub(crate) fn to_f64(self) -> f64 {
-        match self {
-            Self::Float(x) => x,
-            Self::Single(x) => x.into(),
-            Self::Signed(x) => x as f64,
-            Self::Unsigned(x) => x as f64,
-        }
-    }
-
-    /// Whether this is that very integer.
-    pub(crate) fn holds(self, integer: i128) -> bool {
-        match self {
-            Self::Signed(x) => i128::from(x) == integer,
-            Self::Unsigned(x) => i128::from(x) == integer,
-            Self::Float(_) | Self::Single(_) => false,
-        }
-    }
-
     pub(crate) fn text(self) -> String {
         match self {
             Self::Float(x) => format!("{x:?}"),

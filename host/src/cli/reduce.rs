@@ -1,6 +1,5 @@
 //! `gridsync reduce`: an array to one value.
 
-mod mean;
 mod rows;
 mod shown;
 
@@ -18,16 +17,17 @@ use gridsync::data::{self, Dtype, Incoming, Input, Stored};
 use gridsync::primitives::{Check, Checked, PartReducer, PartReducible};
 use gridsync::reference;
 use gridsync_kernels::op::{
-    And, ArgMax, ArgMin, CompensatedSum, Count, Max, Min, Or, Product, ProductModulo, Sum, Xor,
+    And, ArgMax, ArgMin, CompensatedSum, Count, Max, Mean, Min, Or, Product, ProductModulo, Sum,
+    WideSum, Xor,
 };
-use mean::ExactSum;
 use serde_json::Map;
 use shown::Shown;
 use std::ffi::OsString;
 
 /// Reduce an array of any shape to one value, or each row of a matrix
 ///
-/// Integers are accumulated in 64 bits and wrap around there. Floating-point sums are taken in a
+/// Integers are accumulated in 64 bits and wrap around there; a sum that did is told with what it is
+/// exactly (in JSON as "exact"), and a mean is the true one. Floating-point sums are taken in a
 /// fixed order, in f32 for f32, f16 and bf16 and in f64 for f64, unless --acc says otherwise.
 /// NaN makes a sum, product, minimum, maximum and mean NaN; -0 is less than +0; count counts what
 /// differs from zero. argmin and argmax give the index, from 0 on, of the least and the greatest
@@ -214,21 +214,34 @@ impl Reduce {
                     dtype => Err(Usage(format!("no {} of {dtype} elements", self.op_name())).into()),
                 }
             };
-            (@ $op:ty) => { <$op>::new() };
+            (@ $op:ty) => { <$op>::default() };
             (@ $op:ty, $value:expr) => { $value };
         }
         let wide = self.acc == Some(Acc::F64);
         let compensated = self.acc == Some(Acc::Compensated);
         match self.op {
-            Op::Sum | Op::Mean if wide => by_dtype! {
+            Op::Sum if wide => by_dtype! {
                 F16: Sum<f16, f64>; Bf16: Sum<bf16, f64>; F32: Sum<f32, f64>; F64: Sum<f64>;
             },
-            Op::Sum | Op::Mean if compensated => by_dtype! {
+            Op::Sum if compensated => by_dtype! {
                 F32: CompensatedSum<f32>; F64: CompensatedSum<f64>;
             },
-            Op::Sum | Op::Mean => by_dtype! {
+            // In 128 bits, so that a sum which 64 bits do not hold is told.
+            Op::Sum => by_dtype! {
                 F16: Sum<f16, f32>; Bf16: Sum<bf16, f32>; F32: Sum<f32>; F64: Sum<f64>;
-                I32: Sum<i32, i64>; U32: Sum<u32, u64>; I64: Sum<i64>; U64: Sum<u64>;
+                I32: Sum<i32, i64>; U32: Sum<u32, u64>; I64: WideSum<i64>; U64: WideSum<u64>;
+            },
+            Op::Mean if wide => by_dtype! {
+                F16: Mean<Sum<f16, f64>>; Bf16: Mean<Sum<bf16, f64>>; F32: Mean<Sum<f32, f64>>;
+                F64: Mean<Sum<f64>>;
+            },
+            Op::Mean if compensated => by_dtype! {
+                F32: Mean<CompensatedSum<f32>>; F64: Mean<CompensatedSum<f64>>;
+            },
+            Op::Mean => by_dtype! {
+                F16: Mean<Sum<f16, f32>>; Bf16: Mean<Sum<bf16, f32>>; F32: Mean<Sum<f32>>;
+                F64: Mean<Sum<f64>>; I32: Mean<Sum<i32, i64>>; U32: Mean<Sum<u32, u64>>;
+                I64: Mean<WideSum<i64>>; U64: Mean<WideSum<u64>>;
             },
             Op::Prod if wide => by_dtype! {
                 F16: Product<f16, f64>; Bf16: Product<bf16, f64>; F32: Product<f32, f64>;
@@ -299,11 +312,7 @@ impl Reduce {
         let part = reducer.part();
         let taken = self.parts.taken(job, part, len);
         let variant = self.variant(place)?;
-        let mut exact = ExactSum::of(dtype, self.op == Op::Mean);
-        let mut take = |elements: &[O::Element]| {
-            exact.take(bytemuck::cast_slice(elements));
-            Ok(reducer.next(elements)?)
-        };
+        let mut take = |elements: &[O::Element]| Ok(reducer.next(elements)?);
         let elements = match self.check {
             true => Some(job.collect(input, part, take)?),
             false => {
@@ -317,28 +326,29 @@ impl Reduce {
             job.doing("checking");
             let check = op.check(&elements, output, reference::reduce_depth::<O>(len));
             Check {
-                reference: check.reference.number(),
+                reference: check.reference.number(dtype),
                 abs_err: check.abs_err,
                 bound: check.bound,
                 ok: check.ok,
             }
         });
-        let (result, check) = match self.op {
-            Op::Mean => exact.mean(dtype, len, output.number(), check)?,
-            _ => (output.number(), check),
-        };
+        let result = output.number(dtype);
+        let wrapped = output.wrapped(dtype);
         let value = output.value();
         let mut fields = Map::new();
         fields.insert("result".into(), result.json());
         fields.extend(value.map(|value| ("value".to_owned(), value.json())));
+        if self.op == Op::Sum {
+            let exact = wrapped.map(|sum| sum.to_string());
+            fields.insert("exact".into(), exact.into());
+        }
+        let value = value.map(|value| format!("the element there is {}", value.text()));
+        let wrapped = wrapped.map(|sum| format!("the sum wrapped around in 64 bits: it is {sum}"));
         let op = self.op_name();
         let what = format!("{op} of {}", about.text("elements"));
         Ok(Done {
             result: Some(result.text()),
-            lines: value
-                .map(|value| format!("the element there is {}", value.text()))
-                .into_iter()
-                .collect(),
+            lines: value.into_iter().chain(wrapped).collect(),
             fields,
             us,
             bytes: len * size_of::<O::Element>(),

@@ -106,17 +106,45 @@ fn integers_wrap_around_at_64_bits() {
 }
 
 #[test]
-fn a_mean_whose_sum_wraps_around_is_refused() {
-    let mean = |dtype, input: &[u8]| {
-        let args = ["reduce", "-", "--json", "--op", "mean", "--dtype", dtype];
-        without_cuda(&args, input)
+fn a_mean_is_the_true_one_though_its_sum_is_beyond_64_bits() {
+    for device in ["cpu", "emulator"] {
+        let mean = |dtype, input: &[u8]| {
+            let args = ["reduce", "-", "--json", "--op", "mean", "--dtype", dtype];
+            let more = ["--check", "--device", device];
+            let json = without_cuda(&[&args[..], &more].concat(), input).json();
+            assert_eq!(json["check"]["ok"], true, "{json}");
+            json["result"].as_f64()
+        };
+        let of_u64 = mean("u64", bytemuck::cast_slice(&[u64::MAX, u64::MAX - 2]));
+        assert_eq!(of_u64, Some((u64::MAX - 1) as f64));
+        let of_i64 = mean("i64", bytemuck::cast_slice(&[i64::MIN, i64::MIN, -2]));
+        assert_eq!(of_i64, Some((2 * i128::from(i64::MIN) - 2) as f64 / 3.0));
+    }
+}
+
+#[test]
+fn a_sum_that_wrapped_around_is_told_and_what_it_is_exactly() {
+    let sum = |dtype, input: &[u8], more: &[&str]| {
+        let args = ["reduce", "-", "--op", "sum", "--dtype", dtype, "--check"];
+        without_cuda(&[&args[..], more].concat(), input)
     };
-    mean("u64", bytemuck::cast_slice(&[u64::MAX, 1]))
-        .fails(WRONG_USAGE, &["18446744073709551616", "f64"]);
-    mean("i64", bytemuck::cast_slice(&[i64::MIN, -1]))
-        .fails(WRONG_USAGE, &["-9223372036854775809", "f64"]);
+    let (u64s, i64s) = ([u64::MAX, 3], [i64::MIN, -1]);
+    for device in ["cpu", "emulator"] {
+        let of_u64 = sum("u64", bytemuck::cast_slice(&u64s), &["--device", device]);
+        let of_u64 = of_u64.says(&["wrapped around", "it is 18446744073709551618"]);
+        assert_eq!(of_u64.stdout, "2\n");
+        let args = ["--device", device, "--json"];
+        let json = sum("i64", bytemuck::cast_slice(&i64s), &args).json();
+        assert_eq!(json["result"], i64::MAX);
+        assert_eq!(json["exact"], "-9223372036854775809");
+        let quiet = sum("u64", bytemuck::cast_slice(&u64s), &["-q"]).is_silent();
+        assert_eq!(quiet.stdout, "2\n");
+    }
     // On its way a sum may wrap, and back.
-    let json = mean("i64", bytemuck::cast_slice(&[i64::MAX, 1, -9])).json();
-    let right = (i128::from(i64::MAX) - 8) as f64 / 3.0;
-    assert_eq!(json["result"].as_f64(), Some(right));
+    let input = [i64::MAX, 1, -9];
+    let back = sum("i64", bytemuck::cast_slice(&input), &["--json"]).json();
+    assert_eq!(
+        (&back["result"], &back["exact"]),
+        (&(i64::MAX - 8).into(), &Value::Null)
+    );
 }

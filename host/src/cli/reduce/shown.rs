@@ -1,12 +1,19 @@
 //! Results of reductions that can be printed.
 
 use crate::cli::number::Number;
+use gridsync::data::Dtype;
 use gridsync_kernels::op::Indexed;
 
 /// A result that can be printed.
 pub(super) trait Shown: Copy {
-    /// The result as a number.
-    fn number(self) -> Number;
+    /// The result as a number, where the elements are of this type.
+    fn number(self, dtype: Dtype) -> Number;
+
+    /// The sum that it is, if it wraps around in the 64 bits of this type.
+    fn wrapped(self, dtype: Dtype) -> Option<i128> {
+        let _ = dtype;
+        None
+    }
 
     /// The element that it is the index of, if it is one.
     fn value(self) -> Option<Number> {
@@ -17,7 +24,7 @@ pub(super) trait Shown: Copy {
 macro_rules! numbers {
     ($($ty:ty),*) => {$(
         impl Shown for $ty {
-            fn number(self) -> Number {
+            fn number(self, _dtype: Dtype) -> Number {
                 self.into()
             }
         }
@@ -26,7 +33,7 @@ macro_rules! numbers {
 numbers!(f32, f64, i32, u32, i64, u64);
 
 impl<A: Into<Number> + Copy> Shown for Option<Indexed<A>> {
-    fn number(self) -> Number {
+    fn number(self, _dtype: Dtype) -> Number {
         let Some(found) = self else {
             unreachable!("an empty array is refused before");
         };
@@ -35,5 +42,33 @@ impl<A: Into<Number> + Copy> Shown for Option<Indexed<A>> {
 
     fn value(self) -> Option<Number> {
         self.map(|found| found.value.into())
+    }
+}
+
+/// A sum in 128 bits, of which 64 are shown.
+impl Shown for i128 {
+    fn number(self, dtype: Dtype) -> Number {
+        match dtype {
+            Dtype::U64 => (self as u64).into(),
+            _ => (self as i64).into(),
+        }
+    }
+
+    fn wrapped(self, dtype: Dtype) -> Option<i128> {
+        let fits = match dtype {
+            Dtype::U64 => u64::try_from(self).is_ok(),
+            _ => i64::try_from(self).is_ok(),
+        };
+        (!fits).then_some(self)
+    }
+}
+
+/// A mean.
+impl Shown for Option<f64> {
+    fn number(self, _dtype: Dtype) -> Number {
+        let Some(mean) = self else {
+            unreachable!("an empty array is refused before");
+        };
+        mean.into()
     }
 }

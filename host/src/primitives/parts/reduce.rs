@@ -8,8 +8,8 @@ use bytemuck::Pod;
 use gridsync_kernels::entry::reduce::Reducible;
 use gridsync_kernels::grid::reduce::Shape;
 use gridsync_kernels::op::{
-    And, ArgMax, ArgMin, Carried, CompensatedSum, Compose, Count, Indexed, Max, Min, Operation, Or,
-    Product, ProductModulo, Sum, Xor,
+    And, ArgMax, ArgMin, Carried, CompensatedSum, Compose, Count, Indexed, Max, Mean, Min,
+    Operation, Or, Product, ProductModulo, Sum, WideSum, Xor,
 };
 use std::time::Instant;
 
@@ -30,7 +30,7 @@ macro_rules! wherever_they_stand {
 }
 wherever_they_stand! {
     Sum<T, A>, Product<T, A>, Min<T, A>, Max<T, A>, Count<T>, Xor<T>, And<T>, Or<T>,
-    CompensatedSum<T>, ProductModulo<T>
+    CompensatedSum<T>, ProductModulo<T>, WideSum<T>, Mean<O>
 }
 impl PartReducible for Compose {}
 
