@@ -2,12 +2,14 @@
 
 use super::count::within;
 use super::exit::Wrong;
+use super::progress::progress;
 use super::{Global, output};
-use gridsync::device::{Device, Emulator, EmulatorConfig, Lanes, Policy, Schedule};
+use gridsync::device::{Device, Emulator, EmulatorConfig, Policy, Schedule};
 use gridsync::lab::xpx::{self, Form, Outcome, Setup};
 use gridsync::launch::{Blocks, cooperative};
 use gridsync::report::table;
 use gridsync_kernels::entry::xpx::xpx_grid_barrier;
+use indicatif::ProgressBar;
 use serde_json::json;
 
 #[derive(clap::Args)]
@@ -45,14 +47,17 @@ impl Demo {
         cooperative::<xpx_grid_barrier>(&device, Blocks::Exactly(setup.blocks), setup.threads, 0)?;
         let runs = self.runs.unwrap_or(if emulated { 20 } else { 1000 });
 
+        let bar = progress(global, Form::ALL.len() * runs as usize);
         let mut shown = Vec::new();
-        for form in Form::ALL {
+        for (number, form) in Form::ALL.into_iter().enumerate() {
+            bar.set_message(form.name());
+            bar.set_position(number as u64 * u64::from(runs));
             let natural = Timing {
                 stagger_ns: 0,
                 schedule: None,
                 said: None,
             };
-            let mut outcome = experiment(&device, form, &setup, runs, &natural)?;
+            let mut outcome = experiment(&device, form, &setup, runs, &natural, &bar)?;
             let mut timing = natural;
             // A grid of one warp, or one block, has no one to race with. The grid barrier has to
             // stand whatever timing brought the others down.
@@ -61,11 +66,12 @@ impl Demo {
                 .any(|(_, timing): &(_, Timing)| timing.said.is_some());
             if outcome.wrong.is_empty() && (form.can_fail(&setup) || provoked) {
                 timing = provoke(emulated);
-                outcome = experiment(&device, form, &setup, runs, &timing)?;
+                outcome = experiment(&device, form, &setup, runs, &timing, &bar)?;
             }
             shown.push((outcome, timing));
         }
 
+        bar.finish_and_clear();
         let name = device.properties().name.clone();
         output::result(
             global,
@@ -119,13 +125,14 @@ fn experiment(
     setup: &Setup,
     runs: u32,
     timing: &Timing,
+    bar: &ProgressBar,
 ) -> anyhow::Result<Outcome> {
     let mut wrong = Vec::new();
     for run in 0..runs as usize {
         let scheduled = device.properties().is_emulated().then(|| {
-            // In step: what goes wrong goes wrong for whole warps, as it does on most devices.
-            let drawn = || Schedule::from_seed(run as u64).with_lanes(Lanes::Together);
-            let schedule = timing.schedule.unwrap_or_else(drawn);
+            // Each warp goes as far as it can, in an order of warps and blocks that is drawn for the run.
+            let drawn = Schedule::seeded(Policy::RunAhead, 1 + run as u64);
+            let schedule = timing.schedule.unwrap_or(drawn);
             Device::new(Emulator::new(EmulatorConfig {
                 schedule,
                 ..EmulatorConfig::default()
@@ -133,6 +140,7 @@ fn experiment(
         });
         let device = scheduled.as_ref().unwrap_or(device);
         wrong.extend(xpx::run(device, form, setup, timing.stagger_ns)?.map(|w| (run, w)));
+        bar.inc(1);
     }
     Ok(Outcome {
         form,
@@ -149,13 +157,9 @@ fn text(global: &Global, device: &str, setup: &Setup, shown: &[(Outcome, Timing)
         "wrong elements",
         "in whole warps",
         "in whole blocks",
-        "for instance",
     ]);
     for (outcome, timing) in shown {
         let mark = if timing.said.is_some() { " *" } else { "" };
-        let example = outcome.wrong.first().map_or(String::new(), |(run, wrong)| {
-            format!("run {run}: X[{}..{}]", wrong.first.start, wrong.first.end)
-        });
         let of_warps = ratio(outcome, |w| w.whole_warps, |w| w.broken_warps);
         let of_blocks = ratio(outcome, |w| w.whole_blocks, |w| w.broken_blocks);
         table.add_row([
@@ -164,7 +168,6 @@ fn text(global: &Global, device: &str, setup: &Setup, shown: &[(Outcome, Timing)
             outcome.total(|w| w.elements).to_string(),
             of_warps,
             of_blocks,
-            example,
         ]);
     }
     if global.quiet {
@@ -172,10 +175,24 @@ fn text(global: &Global, device: &str, setup: &Setup, shown: &[(Outcome, Timing)
     }
     let mut text = format!(
         "X→P→X on {device}: {} elements, {} blocks of {} threads\n\
-         Stage (i) sets each P[j] to the mean of all X, stage (ii) each X[j] to the mean of all P.\n\n\
+         Stage (i) sets each P[j] to the mean of all X,\n\
+         stage (ii) each X[j] to the mean of all P.\n\n\
          {table}\n\n",
         setup.elements, setup.blocks, setup.threads
     );
+    let nothing_yet = text.len();
+    for (outcome, _) in shown {
+        if let Some((run, wrong)) = outcome.wrong.first() {
+            let (name, of) = (outcome.form.name(), &wrong.first);
+            text += &format!(
+                "{name}: X[{}..{}] is wrong in run {run}\n",
+                of.start, of.end
+            );
+        }
+    }
+    if text.len() > nothing_yet {
+        text += "\n";
+    }
     if let Some(said) = shown.iter().find_map(|(_, timing)| timing.said) {
         let mut provoked = shown
             .iter()

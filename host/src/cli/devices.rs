@@ -2,10 +2,9 @@
 //! R8, R17).
 
 use super::{Global, output};
-use comfy_table::Table;
 use gridsync::device::cuda::probe;
 use gridsync::device::{Backend, DeviceError, Emulator, EmulatorConfig, Properties};
-use gridsync::report::table;
+use gridsync::report::{Table, table};
 use serde_json::json;
 
 #[derive(clap::Args)]
@@ -30,7 +29,7 @@ impl Devices {
             }
             let emulated = Emulator::new(EmulatorConfig::default());
             text += &format!(
-                "emulator  {} multiprocessors, {} threads each, on this CPU, every access checked\n",
+                "emulator  {} multiprocessors of {} threads, on this CPU; every access checked\n",
                 emulated.properties().multiprocessors,
                 emulated.properties().max_threads_per_multiprocessor,
             );

@@ -4,5 +4,5 @@ pub mod svg;
 mod table;
 mod time;
 
-pub use table::table;
+pub use table::{Column, Table, table};
 pub use time::time;

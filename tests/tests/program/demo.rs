@@ -2,6 +2,8 @@
 
 use crate::call::{WRONG_USAGE, gridsync, without_cuda};
 use serde_json::Value;
+use std::fs;
+use std::path::Path;
 
 /// The three forms in the order shown: their names and how many of their runs went wrong.
 fn forms(demo: &Value) -> Vec<(String, u64)> {
@@ -73,6 +75,43 @@ fn the_table_says_on_what_it_ran_and_what_came_out() {
         "0 of 5",
     ] {
         assert!(demo.stdout.contains(part), "{part:?}: {}", demo.stdout);
+    }
+}
+
+#[test]
+fn the_readme_shows_what_the_demo_prints() {
+    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../README.md");
+    let readme = fs::read_to_string(readme).expect("the README should be there");
+    let (_, shown) = readme
+        .split_once("$ cargo run --release -- demo\n")
+        .expect("the README should show the demo");
+    let demo = without_cuda(&["demo"], b"").succeeds();
+    assert!(
+        shown.starts_with(&format!("{}$ ", demo.stdout)),
+        "the README should show:\n{}",
+        demo.stdout
+    );
+}
+
+#[test]
+fn tables_fit_a_terminal_and_have_no_blanks_at_their_ends() {
+    for args in [
+        &["demo"][..],
+        &["devices"],
+        &["lab", "ladder", "-n", "4096"],
+        &["lab", "scans", "-n", "4096"],
+        &["lab", "stress", "--rounds", "1"],
+        &["verify", "--max-log2", "0", "--seconds", "0"],
+    ] {
+        let args = [args, &["--device", "emulator"]].concat();
+        let text = without_cuda(&args, b"").succeeds().stdout;
+        assert!(text.lines().count() > 2, "{text}");
+        for line in text.lines() {
+            assert_eq!(line, line.trim_end(), "{args:?}: {line:?}");
+            // Prose goes on at the edge of a terminal; columns would fall apart there.
+            let is_row = line.contains("  ") && !line.contains(": ");
+            assert!(!is_row || line.chars().count() <= 80, "{args:?}: {line}");
+        }
     }
 }
 
@@ -159,11 +198,11 @@ fn a_grid_that_does_not_fit_is_refused_with_the_largest_that_does() {
 #[test]
 fn shapes_that_are_no_grid_are_refused() {
     let demo = |args: &[&str]| without_cuda(&[&["demo"], args].concat(), b"");
-    demo(&["-n", "0"]).fails(WRONG_USAGE, &["--elements", "1..="]);
+    demo(&["-n", "0"]).fails(WRONG_USAGE, &["--elements", "from 1 to 65536"]);
     demo(&["--blocks", "0"]).fails(WRONG_USAGE, &["0 blocks"]);
     demo(&["--threads", "0"]).fails(WRONG_USAGE, &["0 threads", "1 to 1024"]);
     demo(&["--threads", "2000"]).fails(WRONG_USAGE, &["2000 threads", "1 to 1024"]);
-    demo(&["--runs", "0"]).fails(WRONG_USAGE, &["--runs", "1..="]);
+    demo(&["--runs", "0"]).fails(WRONG_USAGE, &["--runs", "from 1"]);
     demo(&["--blocks", "-1"]).fails(WRONG_USAGE, &["-1"]);
     demo(&["--device", "cpu"]).fails(WRONG_USAGE, &["--device emulator"]);
 }

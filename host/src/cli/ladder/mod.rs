@@ -7,9 +7,9 @@ pub(super) use scans::Scans;
 pub(super) use sums::Ladder;
 
 use super::bench::number;
-use comfy_table::Table;
 use gridsync::bench::{Measurement, Warning};
 use gridsync::lab::ladder::Roof;
+use gridsync::report::Table;
 
 /// The cells that tell the time of a rung: µs, GB/s, and what that is of the roof's, in percent.
 fn time_cells(measured: &Measurement, gb_per_s: Option<f64>, percent: Option<f64>) -> [String; 3] {
