@@ -52,7 +52,7 @@ pub use kendall::KENDALL;
 pub use once::{Cache, once};
 pub use peer::PeerError;
 use peer::{Answers, PeerProgram, PeerScript};
-pub use record::{Peer, Record};
+pub use record::{Peer, Record, Step};
 pub use reduce::REDUCE;
 pub use reduce_rows::REDUCE_ROWS;
 pub use sampling::{Measurement, SAMPLES, Sampling, WARM_UP_US};

@@ -24,6 +24,15 @@ pub struct Record {
     pub warnings: Vec<Warning>,
 }
 
+/// What a run of a suite tells as it goes on.
+#[derive(Clone, Copy, Debug)]
+pub enum Step<'a, P> {
+    /// This point is measured next.
+    Next(P),
+    /// This has been measured.
+    Measured(&'a Record),
+}
+
 /// A peer's measurement of the same, in the same run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Peer {

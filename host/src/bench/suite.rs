@@ -1,7 +1,7 @@
 //! A suite of latencies: designs of one thing that a whole grid does, measured over shapes of
 //! grids, beside a peer.
 
-use super::{Measurement, Peer, PeerError, PeerProgram, Record, SAMPLES, Sampling, Warning};
+use super::{Measurement, Peer, PeerError, PeerProgram, Record, SAMPLES, Sampling, Step, Warning};
 use crate::device::{Device, DeviceError, KernelInfo};
 use serde_json::json;
 use std::collections::HashMap;
@@ -121,9 +121,9 @@ impl Suite {
     }
 
     /// Measures each of `designs`, which are of this suite, at each of `shapes`: µs per crossing,
-    /// back to back. `step` hears of
-    /// each point before it is measured, or left out because its grid cannot be resident. `peers` has
-    /// what the peer took at a shape, as [`peers`](Self::peers) says.
+    /// back to back. `step` hears of each point before it is measured, or left out because its grid
+    /// cannot be resident, and of each record. `peers` has what the peer took at a shape, as
+    /// [`peers`](Self::peers) says.
     ///
     /// At the end the first point is measured again. If it has moved, every record says so:
     /// [`Warning::Drift`].
@@ -140,7 +140,7 @@ impl Suite {
         shapes: &[Shape],
         peers: &HashMap<Shape, Peer>,
         sampling: &Sampling,
-        mut step: impl FnMut(&Design, Shape),
+        mut step: impl FnMut(Step<'_, (&Design, Shape)>),
     ) -> Result<Run, DeviceError> {
         let (present, absent) = part(designs, |design| {
             device.backend().attributes(&design.kernel).map(drop)
@@ -149,13 +149,13 @@ impl Suite {
         let mut first = None;
         for &shape in shapes {
             for design in &present {
-                step(design, shape);
+                step(Step::Next((design, shape)));
                 let Some(measured) = (design.measure)(device, design.cluster, shape, sampling)?
                 else {
                     continue;
                 };
                 first.get_or_insert((design, shape, measured.time.median));
-                records.push(Record {
+                let record = Record {
                     suite: self.name,
                     variant: design.name,
                     device: device.properties().name.clone(),
@@ -164,7 +164,9 @@ impl Suite {
                     bytes: None,
                     peer: peers.get(&shape).cloned(),
                     warnings: measured.warnings,
-                });
+                };
+                step(Step::Measured(&record));
+                records.push(record);
             }
         }
         if let Some((design, shape, before)) = first
@@ -219,8 +221,11 @@ mod tests {
             ..Sampling::default()
         };
         let shapes = Shape::all(&[4, 1 << 20], &[32]);
-        let mut steps = 0;
-        let step = |_: &Design, _| steps += 1;
+        let (mut steps, mut told) = (0, Vec::new());
+        let step = |step: Step<'_, (&Design, Shape)>| match step {
+            Step::Next(_) => steps += 1,
+            Step::Measured(record) => told.push(record.clone()),
+        };
         let run = BARRIER
             .run(
                 &device,
@@ -233,6 +238,7 @@ mod tests {
             .expect("the emulator should run every design");
         assert_eq!(steps, 2 * BARRIER.designs.len());
         assert_eq!(run.absent, []);
+        assert_eq!(told, run.records, "each as it comes");
         let measured: Vec<_> = run.records.iter().map(|record| record.variant).collect();
         let names: Vec<_> = BARRIER.designs.iter().map(|design| design.name).collect();
         assert_eq!(measured, names, "each once: the larger grid does not fit");

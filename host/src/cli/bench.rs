@@ -1,6 +1,7 @@
 //! `gridsync bench`: measurements, beside a peer's in the same run.
 
 mod latency;
+mod rows;
 mod throughput;
 
 use super::count::within;
@@ -13,9 +14,13 @@ use gridsync::bench::{
     SELECT, Throughput, UNIQUE, Warning,
 };
 use gridsync::data::{Output, write_raw};
+use serde_json::Value;
 use std::ffi::OsString;
 
 /// Measure on a GPU, beside a peer
+///
+/// Each row is printed as it comes; the records, which --output and --json give, have more: the least
+/// and the greatest sample, how many there were, and the time of the peer.
 ///
 /// The suite `barrier` is the time per crossing of each grid barrier, back to back, over shapes of
 /// grids: the slope between launches of 200 and 2200 rounds, the median of 7 or more, until it is
@@ -176,11 +181,9 @@ impl Bench {
     pub(crate) fn run(self, global: &Global) -> anyhow::Result<()> {
         self.refuse_flags_of_other_suites()?;
         let device = global.device.gpu("bench")?;
-        let (records, text): (_, fn(&[Record]) -> String) = match self.suite.suite() {
-            Suite::Latencies(suite) => (self.latencies(suite, device, global)?, latency::text),
-            Suite::Throughputs(suite) => {
-                (self.throughputs(suite, device, global)?, throughput::text)
-            }
+        let records = match self.suite.suite() {
+            Suite::Latencies(suite) => self.latencies(suite, device, global)?,
+            Suite::Throughputs(suite) => self.throughputs(suite, device, global)?,
         };
         let lines: String = records
             .iter()
@@ -189,8 +192,16 @@ impl Bench {
         if let Some(out) = self.output {
             write_raw(&Output::parse(out), lines.as_bytes())?;
         }
-        let json = || records.iter().map(Record::json).collect();
-        output::result(global, || text(&records), json)
+        match global.json {
+            true => output::print(
+                &records
+                    .iter()
+                    .map(Record::json)
+                    .collect::<Value>()
+                    .to_string(),
+            ),
+            false => Ok(()),
+        }
     }
 
     fn refuse_flags_of_other_suites(&self) -> Result<(), Usage> {
@@ -216,22 +227,6 @@ impl Bench {
             ))),
         }
     }
-}
-
-/// The notes below a table, each with its number.
-fn below(notes: &[Warning]) -> String {
-    (1..)
-        .zip(notes)
-        .map(|(number, warning)| format!("\n[{number}] {warning}"))
-        .collect()
-}
-
-/// The numbers of the notes that say what a record's warnings say.
-fn marks(notes: &mut Vec<Warning>, record: &Record) -> String {
-    let warnings = record.warnings.iter();
-    warnings
-        .map(|warning| format!("[{}]", number(notes, *warning)))
-        .collect()
 }
 
 /// The number of the note that says `warning`; what several records share is one note.

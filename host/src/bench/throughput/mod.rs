@@ -5,7 +5,7 @@ mod cold;
 mod inputs;
 mod peers;
 
-use super::{Measurement, Peer, PeerProgram, PeerScript, Record, Sampling, Spread, Warning};
+use super::{Measurement, Peer, PeerProgram, PeerScript, Record, Sampling, Spread, Step, Warning};
 use crate::data::Dtype;
 use crate::device::{Device, DeviceError};
 use cold::Plan;
@@ -94,7 +94,7 @@ pub struct Case {
     /// What it writes, in percent of its input, if that is not what the ceiling does.
     written: Option<u64>,
     /// The modes of the peer that it is measured beside.
-    pub(super) peer_modes: &'static [&'static str],
+    pub peer_modes: &'static [&'static str],
     pub(super) measure: Measure,
 }
 
@@ -165,8 +165,8 @@ impl Throughput {
     }
 
     /// Measures `cases`, which are of this suite, at each of `sizes`: µs of device time of one call,
-    /// by the rules of [`bench`](super). `step` hears of each point before it is measured. `peers`
-    /// has what the peer took, as [`peers`](Self::peers) says.
+    /// by the rules of [`bench`](super). `step` hears of each point before it is measured, and of each
+    /// record. `peers` has what the peer took, as [`peers`](Self::peers) says.
     ///
     /// At the end the first point is measured again. If it has moved, every record of ours says so:
     /// [`Warning::Drift`].
@@ -184,7 +184,7 @@ impl Throughput {
         sizes: &[usize],
         peers: &PeerTimes,
         sampling: &Sampling,
-        mut step: impl FnMut(&Case, usize),
+        mut step: impl FnMut(Step<'_, (&Case, usize)>),
     ) -> Result<Throughputs, MeasureError> {
         let l2_bytes = device.properties().l2_bytes;
         let mut bench = Bench {
@@ -198,14 +198,16 @@ impl Throughput {
         for (dtype, n) in lengths(cases, sizes) {
             'plans: for plan in self.plans(dtype, n, l2_bytes) {
                 let load = Load { n, plan };
-                records.extend(self.ceiling_record(&bench, dtype, &load, peers));
+                let ceiling = self.ceiling_record(&bench, dtype, &load, peers);
+                keep(&mut records, ceiling, &mut step);
                 if let Some((on_cpu, at)) = on_cpu
                     && (dtype, n, plan) == (on_cpu.dtype, at, Plan::ALONE)
                 {
-                    records.extend(self.on_cpu_record(&bench, &on_cpu, n, peers));
+                    let of_cpu = self.on_cpu_record(&bench, &on_cpu, n, peers);
+                    keep(&mut records, of_cpu, &mut step);
                 }
                 for case in cases.iter().filter(|case| case.dtype == dtype) {
-                    step(case, n);
+                    step(Step::Next((case, n)));
                     let measured = match (case.measure)(&mut bench, &load) {
                         Err(MeasureError::Device(error @ DeviceError::OutOfMemory { .. })) => {
                             too_large.push(TooLarge { dtype, n, error });
@@ -215,7 +217,8 @@ impl Throughput {
                     };
                     let Some(measured) = measured else { continue };
                     first.get_or_insert((case, load, measured.time.median));
-                    records.extend(self.records(&bench, case, &load, &measured, peers));
+                    let ours = self.records(&bench, case, &load, &measured, peers);
+                    keep(&mut records, ours, &mut step);
                 }
             }
         }
@@ -348,6 +351,18 @@ impl Case {
             Some(percent) => bytes + bytes * percent / 100,
             None => ceiling.moved(bytes),
         }
+    }
+}
+
+/// Tells of each record, and keeps it.
+fn keep(
+    records: &mut Vec<Record>,
+    new: impl IntoIterator<Item = Record>,
+    step: &mut impl FnMut(Step<'_, (&Case, usize)>),
+) {
+    for record in new {
+        step(Step::Measured(&record));
+        records.push(record);
     }
 }
 

@@ -16,7 +16,7 @@ impl Throughput {
     /// The records of `cases` of `n` elements in the emulator, beside nobody.
     pub(in crate::bench) fn in_emulator(&self, cases: &[Case], n: usize) -> Vec<Record> {
         let nobody = PeerTimes::default();
-        self.run(&device(), cases, &[n], &nobody, &ONCE, |_, _| ())
+        self.run(&device(), cases, &[n], &nobody, &ONCE, |_| ())
             .expect("the emulator should measure it, and find it right")
             .records
     }
@@ -31,8 +31,11 @@ fn of(op: &str) -> Vec<Case> {
 #[test]
 fn every_element_type_is_measured() {
     let (cases, nobody) = (of("min"), PeerTimes::default());
-    let mut steps = Vec::new();
-    let step = |case: &Case, n| steps.push((case.dtype.name(), n));
+    let (mut steps, mut told) = (Vec::new(), Vec::new());
+    let step = |step: Step<'_, (&Case, usize)>| match step {
+        Step::Next((case, n)) => steps.push((case.dtype.name(), n)),
+        Step::Measured(record) => told.push(record.clone()),
+    };
     let run = REDUCE
         .run(&device(), &cases, &[1 << 12], &nobody, &ONCE, step)
         .expect("the emulator should reduce");
@@ -41,6 +44,7 @@ fn every_element_type_is_measured() {
         ["f32", "f32", "f64", "f64", "i32", "i32", "u64", "u64"].map(|name| (name, 1 << 12)),
         "in a row and alone"
     );
+    assert_eq!(told, run.records, "each as it comes");
     assert_eq!(run.too_large, []);
     let bytes: Vec<_> = run.records.iter().map(|record| record.bytes).collect();
     assert_eq!(bytes, [4, 4, 8, 8, 4, 4, 8, 8].map(|size| Some(size << 12)));
@@ -72,7 +76,7 @@ fn a_mode_of_the_peer_that_answered_is_a_record_and_so_is_the_read_ceiling() {
         peers.0.times.insert(question, time);
     }
     let run = REDUCE
-        .run(&device, cases, &[1000], &peers, &ONCE, |_, _| ())
+        .run(&device, cases, &[1000], &peers, &ONCE, |_| ())
         .expect("the emulator should reduce");
     let told: Vec<_> = run
         .records
@@ -127,14 +131,7 @@ fn a_copy_is_held_against_what_is_read_and_written_and_the_cpu_has_one_line() {
         peers.0.times.insert(question.clone(), time);
     }
     let run = SCAN
-        .run(
-            &device,
-            auto,
-            &[100, 1000, 1 << 50],
-            &peers,
-            &ONCE,
-            |_, _| (),
-        )
+        .run(&device, auto, &[100, 1000, 1 << 50], &peers, &ONCE, |_| ())
         .expect("the emulator should scan");
     let told: Vec<_> = run
         .records
@@ -161,7 +158,7 @@ fn a_copy_is_held_against_what_is_read_and_written_and_the_cpu_has_one_line() {
 fn what_does_not_fit_in_memory_is_told_and_the_rest_is_measured() {
     let (cases, nobody) = (&of("max")[..1], PeerTimes::default());
     let run = REDUCE
-        .run(&device(), cases, &[1 << 50, 100], &nobody, &ONCE, |_, _| ())
+        .run(&device(), cases, &[1 << 50, 100], &nobody, &ONCE, |_| ())
         .expect("too little memory is no failure");
     assert!(
         matches!(&run.too_large[..], [TooLarge { dtype: Dtype::F32, n, .. }] if *n == 1 << 50),

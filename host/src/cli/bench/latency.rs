@@ -1,11 +1,11 @@
 //! The suites of latencies: designs over shapes of grids.
 
-use super::{Bench, Global, Usage, below, marks};
-use crate::cli::progress::progress;
+use super::rows::Rows;
+use super::{Bench, Global, Usage};
 use anyhow::Context;
-use gridsync::bench::{Design, Record, Sampling, Shape, Suite, THREADS, default_blocks};
+use gridsync::bench::{Design, Record, Sampling, Shape, Step, Suite, THREADS, default_blocks};
 use gridsync::device::Device;
-use gridsync::report::table;
+use gridsync::report::Column;
 use std::collections::HashMap;
 
 impl Bench {
@@ -39,15 +39,17 @@ impl Bench {
             (device, HashMap::new())
         };
 
-        let bar = progress(global, designs.len() * shapes.len());
-        let step = |design: &Design, shape: Shape| {
-            let Shape { blocks, threads } = shape;
-            bar.set_message(format!("{} at {blocks} × {threads}", design.name));
-            bar.inc(1);
+        let points = designs.len() * shapes.len();
+        let mut rows = Rows::new(global, points, columns(&designs), cells);
+        let step = |step: Step<'_, (&Design, Shape)>| match step {
+            Step::Next((design, Shape { blocks, threads })) => {
+                rows.next(format!("{} at {blocks} × {threads}", design.name));
+            }
+            Step::Measured(record) => rows.add(record),
         };
         let sampling = Sampling::default();
         let run = suite.run(&device, &designs, &shapes, &peers, &sampling, step)?;
-        bar.finish_and_clear();
+        rows.finish(&run.records)?;
 
         for absent in &run.absent {
             eprintln!("gridsync: leaving out {}: {}", absent.design, absent.error);
@@ -65,65 +67,35 @@ impl Bench {
     }
 }
 
-/// The table, and below it what its marks mean.
-pub(super) fn text(records: &[Record]) -> String {
-    let mut table = table();
-    table.set_header([
-        "design", "blocks", "threads", "µs", "min", "max", "samples", "peer µs", "ratio", "",
-    ]);
-    let mut notes = Vec::new();
-    for record in records {
-        let peer = record
-            .peer
-            .as_ref()
-            .map_or(String::new(), |peer| format!("{:.3}", peer.median));
-        table.add_row([
-            record.variant.to_owned(),
-            record.params["blocks"].to_string(),
-            record.params["threads"].to_string(),
-            format!("{:.3}", record.time.median),
-            format!("{:.3}", record.time.min),
-            format!("{:.3}", record.time.max),
-            record.time.samples.to_string(),
-            peer,
-            record
-                .ratio()
-                .map_or(String::new(), |ratio| format!("{ratio:.3}")),
-            marks(&mut notes, record),
-        ]);
-    }
-    format!("{table}\n{}", below(&notes))
+/// Its columns.
+fn columns(designs: &[Design]) -> Vec<Column> {
+    let names = designs.iter().map(|design| design.name.len());
+    vec![
+        Column::words("design", names.max().unwrap_or(0)),
+        Column::numbers("blocks", 6),
+        Column::numbers("threads", 7),
+        Column::numbers("µs", 7),
+        Column::numbers("min", 7),
+        Column::numbers("max", 7),
+        Column::numbers("peer µs", 7),
+        Column::numbers("ratio", 5),
+        Column::words("", 0),
+    ]
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use gridsync::bench::{Spread, Warning};
-    use serde_json::json;
-
-    #[test]
-    fn what_broke_a_rule_is_marked_and_said_below_once() {
-        let drift = Warning::drift(1.0, 1.1).expect("10 % are too much");
-        let short = Warning::too_short(20.0).expect("20 µs are too short");
-        let record = |variant, warnings| Record {
-            suite: "barrier",
-            variant,
-            device: "a GPU".into(),
-            params: json!({ "blocks": 132, "threads": 256 }),
-            time: Spread::of(vec![0.845]).expect("there is a sample"),
-            bytes: None,
-            peer: None,
-            warnings,
-        };
-        let text = text(&[
-            record("split", vec![drift]),
-            record("phase", vec![short, drift]),
-        ]);
-        let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
-        assert!(lines[1].ends_with(" [1]"), "{text}");
-        assert!(lines[2].ends_with(" [2][1]"), "{text}");
-        assert!(lines[4].starts_with("[1] drift: "), "{text}");
-        assert!(lines[5].starts_with("[2] too short: "), "{text}");
-        assert_eq!(lines.len(), 6, "{text}");
-    }
+/// The row of a record.
+fn cells(_so_far: &[Record], record: &Record) -> Vec<String> {
+    let peer = record.peer.as_ref();
+    vec![
+        record.variant.to_owned(),
+        record.params["blocks"].to_string(),
+        record.params["threads"].to_string(),
+        format!("{:.3}", record.time.median),
+        format!("{:.3}", record.time.min),
+        format!("{:.3}", record.time.max),
+        peer.map_or(String::new(), |peer| format!("{:.3}", peer.median)),
+        record
+            .ratio()
+            .map_or(String::new(), |ratio| format!("{ratio:.3}")),
+    ]
 }

@@ -1,14 +1,14 @@
 //! The suites of throughputs: operations on elements of several types, over lengths.
 
-use super::{Bench, Global, Usage, below, distinct, marks};
+use super::rows::Rows;
+use super::{Bench, Global, Usage, distinct};
 use crate::cli::exit::Wrong;
-use crate::cli::progress::progress;
 use anyhow::Context;
 use gridsync::bench::{
-    Case, Ceiling, MeasureError, PeerError, PeerTimes, Record, Sampling, Throughput,
+    Case, Ceiling, MeasureError, PeerError, PeerTimes, Record, Sampling, Step, Throughput,
 };
 use gridsync::device::Device;
-use gridsync::report::table;
+use gridsync::report::Column;
 
 impl Bench {
     pub(super) fn throughputs(
@@ -42,13 +42,14 @@ impl Bench {
             eprintln!("gridsync: {note}");
         }
 
-        let bar = progress(global, cases.len() * sizes.len());
-        let step = |case: &Case, n: usize| {
-            bar.set_message(format!(
+        let points = cases.len() * sizes.len();
+        let mut rows = Rows::new(global, points, columns(suite, &cases, sizes), cells);
+        let step = |step: Step<'_, (&Case, usize)>| match step {
+            Step::Next((case, n)) => rows.next(format!(
                 "{} of {n} {}, {}",
                 case.op, case.dtype, case.variant
-            ));
-            bar.inc(1);
+            )),
+            Step::Measured(record) => rows.add(record),
         };
         let run = suite
             .run(&device, &cases, sizes, &peers, &sampling, step)
@@ -56,7 +57,7 @@ impl Bench {
                 MeasureError::Wrong(what) => anyhow::Error::new(Wrong(what)),
                 MeasureError::Device(error) => error.into(),
             })?;
-        bar.finish_and_clear();
+        rows.finish(&run.records)?;
 
         for left in &run.too_large {
             eprintln!(
@@ -96,54 +97,57 @@ fn chosen(suite: &Throughput, ops: &[String], dtypes: &[String]) -> Result<Vec<C
     Ok(chosen)
 }
 
-/// The table, and below it what its marks mean.
-pub(super) fn text(records: &[Record]) -> String {
-    let mut table = table();
-    table.set_header([
-        "variant",
-        "op",
-        "dtype",
-        "n",
-        "calls",
-        "µs",
-        "min",
-        "max",
-        "samples",
-        "GB/s",
-        "% of ceiling",
-        "peer",
-        "peer µs",
-        "ratio",
-        "",
-    ]);
-    let mut notes = Vec::new();
-    for record in records {
-        let word = |key: &str| record.params[key].as_str().unwrap_or_default().to_owned();
-        let or_none = |text: Option<String>| text.unwrap_or_default();
-        table.add_row([
-            record.variant.to_owned(),
-            word("op"),
-            word("dtype"),
-            record.params["n"].to_string(),
-            record.params["calls"].to_string(),
-            format!("{:.3}", record.time.median),
-            format!("{:.3}", record.time.min),
-            format!("{:.3}", record.time.max),
-            record.time.samples.to_string(),
-            or_none(record.gb_per_s().map(|gb| format!("{gb:.1}"))),
-            or_none(of_ceiling(records, record).map(|part| format!("{:.1}", 100.0 * part))),
-            word("peer_mode"),
-            or_none(
-                record
-                    .peer
-                    .as_ref()
-                    .map(|peer| format!("{:.3}", peer.median)),
-            ),
-            or_none(record.ratio().map(|ratio| format!("{ratio:.3}"))),
-            marks(&mut notes, record),
-        ]);
+/// Its columns, which have room for whatever these cases and lengths have.
+fn columns(suite: &Throughput, cases: &[Case], sizes: &[usize]) -> Vec<Column> {
+    let longest = |names: &mut dyn Iterator<Item = usize>| names.max().unwrap_or(0);
+    let beside = [suite.ceiling.name().len()];
+    let variants = cases.iter().map(|case| case.variant.len()).chain(beside);
+    let modes = cases.iter().flat_map(|case| case.peer_modes);
+    vec![
+        Column::words("variant", longest(&mut variants.into_iter())),
+        Column::words("op", longest(&mut cases.iter().map(|case| case.op.len()))),
+        Column::words("dtype", 0),
+        Column::numbers("n", longest(&mut sizes.iter().map(|&n| length(n).len()))),
+        Column::numbers("calls", 0),
+        Column::numbers("µs", 9),
+        Column::numbers("GB/s", 6),
+        Column::numbers("%roof", 0),
+        Column::numbers("ratio", 0),
+        Column::words("to", longest(&mut modes.map(|mode| plain(mode).len()))),
+        Column::words("", 0),
+    ]
+}
+
+/// A length, as short as people write it.
+fn length(n: usize) -> String {
+    match n.is_power_of_two() && n > 1 {
+        true => format!("2^{}", n.ilog2()),
+        false => n.to_string(),
     }
-    format!("{table}\n{}", below(&notes))
+}
+
+/// A mode of the peer; in what it accumulates is said by the variant.
+fn plain(mode: &str) -> &str {
+    mode.trim_end_matches("_in_f64")
+}
+
+/// The row of a record; one of only moving bytes stands before it.
+fn cells(so_far: &[Record], record: &Record) -> Vec<String> {
+    let word = |key: &str| record.params[key].as_str().unwrap_or_default().to_owned();
+    let or_none = |text: Option<String>| text.unwrap_or_default();
+    let n = record.params["n"].as_u64().unwrap_or_default();
+    vec![
+        record.variant.to_owned(),
+        word("op"),
+        word("dtype"),
+        length(n as usize),
+        record.params["calls"].to_string(),
+        format!("{:.3}", record.time.median),
+        or_none(record.gb_per_s().map(|gb| format!("{gb:.1}"))),
+        or_none(of_ceiling(so_far, record).map(|part| format!("{:.1}", 100.0 * part))),
+        or_none(record.ratio().map(|ratio| format!("{ratio:.3}"))),
+        plain(&word("peer_mode")).to_owned(),
+    ]
 }
 
 /// The throughput of `record` over that of only moving bytes, if that is among `records`.
@@ -159,7 +163,9 @@ fn of_ceiling(records: &[Record], record: &Record) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gridsync::bench::{Peer, SCAN, Spread};
+    use gridsync::bench::{
+        KENDALL, PARTITION, Peer, REDUCE, REDUCE_ROWS, SCAN, SELECT, Spread, UNIQUE,
+    };
     use serde_json::json;
 
     #[test]
@@ -192,30 +198,48 @@ mod tests {
             name: "cub::DeviceReduce",
             median: 5.0,
         };
-        let text = text(&[
-            record(Ceiling::Read.name(), 2.0, None),
-            record("tiles", 2.5, Some(peer)),
-        ]);
-        let row = text.lines().nth(2).expect("a header and two rows");
-        let words: Vec<&str> = row.split_whitespace().collect();
+        let read = record(Ceiling::Read.name(), 2.0, None);
+        let tiles = record("tiles", 2.5, Some(peer));
+        let words = [
+            "tiles", "sum", "f32", "1000", "256", "2.500", "1.6", "80.0", "0.500",
+        ];
+        let so_far = [read, tiles];
         assert_eq!(
-            words,
-            [
-                "tiles",
-                "sum",
-                "f32",
-                "1000",
-                "256",
-                "2.500",
-                "2.500",
-                "2.500",
-                "1",
-                "1.6",
-                "80.0",
-                "run_to_run",
-                "5.000",
-                "0.500",
-            ]
+            cells(&so_far, &so_far[1]),
+            [&words[..], &["run_to_run"]].concat()
         );
+        assert_eq!(cells(&so_far, &so_far[0])[7], "100.0");
+    }
+
+    #[test]
+    fn every_suite_fits_into_a_terminal() {
+        for suite in [
+            &REDUCE,
+            &REDUCE_ROWS,
+            &SCAN,
+            &SELECT,
+            &PARTITION,
+            &UNIQUE,
+            &KENDALL,
+        ] {
+            let columns = columns(suite, suite.cases, suite.sizes);
+            let rows = suite.cases.iter().map(|case| {
+                let cells = [
+                    case.variant,
+                    case.op,
+                    "f32",
+                    "2^32",
+                    "256",
+                    "12345.678",
+                    "4321.0",
+                ];
+                let mode = case.peer_modes.first().map_or("", |mode| plain(mode));
+                let more = ["100.0", "0.985", mode, "[1]"];
+                Column::row(&columns, cells.into_iter().chain(more).map(str::to_owned))
+            });
+            for row in rows {
+                assert!(row.chars().count() <= 80, "{}: {row}", suite.name);
+            }
+        }
     }
 }
