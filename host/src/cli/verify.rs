@@ -30,7 +30,8 @@ pub(crate) struct Verify {
     /// Inputs of each length, differing in their seed.
     #[arg(long, default_value_t = 1, value_parser = within::<u64>(1..=u64::MAX))]
     seeds: u64,
-    /// The longest input is 2 to the power of this many elements.
+    /// The longest input is 2 to the power of this many elements. Grids that cross barriers are of one
+    /// thread up to all that the device holds, whatever this says.
     #[arg(long, default_value_t = 16, value_parser = clap::value_parser!(u32).range(0..=34))]
     max_log2: u32,
     /// How long it may take on the emulator, but for the short inputs.
@@ -121,6 +122,7 @@ impl Run<'_> {
             width = self.width
         ))?;
         if !self.device.properties().is_emulated() {
+            self.expect(kernels, "all inputs", |_| true);
             let rows = kernels.iter().map(|kernel| {
                 let mut row = Row::default();
                 self.cases(kernel, &mut row, |_| true)?;
@@ -131,14 +133,15 @@ impl Run<'_> {
         }
         // Each kernel on short inputs before any is run on long ones.
         let is_short = |case: &Case| case.size <= INTERLEAVED;
-        self.expect(kernels, is_short);
+        self.expect(kernels, "short inputs", is_short);
         let of_short = |kernel| {
             let mut row = Row::default();
             self.cases(kernel, &mut row, is_short)?;
             Ok(row)
         };
         let rows: anyhow::Result<Vec<Row>> = kernels.par_iter().map(of_short).collect();
-        self.expect(kernels, |case| case.size <= self.largest && !is_short(case));
+        let is_long = |case: &Case| case.size <= self.largest && !is_short(case);
+        self.expect(kernels, "long inputs", is_long);
         let rows = rows?.into_iter().zip(kernels).map(Mutex::new);
         let rows: Vec<_> = rows.collect();
         // In order, as cores are free.
@@ -182,13 +185,14 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Has the bar show how much of such cases is behind.
-    fn expect(&self, kernels: &[Kernel], wanted: impl Fn(&Case) -> bool) {
+    /// Has the bar show how much of the cases that are `wanted` is done.
+    fn expect(&self, kernels: &[Kernel], what: &'static str, wanted: impl Fn(&Case) -> bool) {
         let cases = kernels.iter().flat_map(|kernel| &kernel.cases);
         let us = cases
             .filter(|case| wanted(case))
             .map(|case| case.us as u64 + 1);
         self.bar.reset();
+        self.bar.set_message(what);
         self.bar.set_length(us.sum());
     }
 

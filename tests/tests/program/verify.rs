@@ -4,7 +4,10 @@ use crate::call::{WRONG_USAGE, without_cuda};
 use gridsync::verify::{
     kendall_kinds, range_sum_kinds, reduce_kinds, row_kinds, scan_kinds, select_kinds,
 };
+use gridsync_tests::program;
 use serde_json::Value;
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
 
 #[test]
 fn every_kernel_is_proved_right_on_the_emulator() {
@@ -103,8 +106,30 @@ fn in_little_time_every_kernel_is_tried_and_long_inputs_are_left_out_which_is_sa
 }
 
 #[test]
+fn a_run_that_is_stopped_has_shown_what_it_had() {
+    let mut child = Command::new(program::path())
+        .args(["verify", "--max-log2", "0", "--thorough"])
+        .args(["--device", "emulator"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the program should start");
+    let stdout = child.stdout.take().expect("stdout is piped");
+    let mut lines = BufReader::new(stdout).lines().map_while(Result::ok);
+    let row = lines.find(|line| line.starts_with("reduce sum f32 "));
+    child.kill().expect("it should run");
+    child.wait().expect("it should end");
+    assert!(row.is_some(), "a row should come");
+    let rest: Vec<_> = lines.collect();
+    assert!(
+        !rest.iter().any(|line| line.contains(" passed, ")),
+        "{rest:?}"
+    );
+}
+
+#[test]
 fn nothing_to_prove_is_no_proof() {
-    without_cuda(&["verify", "--seeds", "0"], b"").fails(WRONG_USAGE, &["--seeds", "1.."]);
+    without_cuda(&["verify", "--seeds", "0"], b"").fails(WRONG_USAGE, &["--seeds", "from 1 on"]);
     without_cuda(&["verify", "--max-log2", "35"], b"").fails(WRONG_USAGE, &["35", "34"]);
     without_cuda(&["verify", "--device", "cpu"], b"").fails(WRONG_USAGE, &["emulator"]);
 }
