@@ -5,11 +5,9 @@ use gridsync_tests::devices::with_cuda;
 
 #[test]
 fn the_time_of_an_emulated_grid_is_refused() {
-    for device in ["auto", "emulator"] {
-        for suite in ["barrier", "reduce", "scan", "kendall"] {
-            let call = without_cuda(&["bench", suite, "--device", device], b"");
-            call.fails(WRONG_USAGE, &["emulated", "needs a GPU"]);
-        }
+    for suite in ["barrier", "reduce", "scan", "kendall"] {
+        let call = without_cuda(&["bench", suite, "--device", "emulator"], b"");
+        call.fails(WRONG_USAGE, &["emulated", "needs a GPU"]);
     }
     without_cuda(&["bench", "barrier", "--device", "cuda"], b"").fails(DEVICE_FAILURE, &["driver"]);
 }
@@ -23,7 +21,8 @@ fn a_suite_a_design_or_a_shape_that_is_not_there_is_refused() {
     bench(&["barrier", "--threads", "many"]).fails(WRONG_USAGE, &["--threads", "many"]);
     bench(&["reduce", "--ops", "sum,mean"]).fails(WRONG_USAGE, &["mean", "sum, min, max"]);
     bench(&["reduce", "--dtypes", "f16"]).fails(WRONG_USAGE, &["f16", "f32, f64, i32, u64, u32"]);
-    bench(&["reduce", "--sizes", "2^20,2^64"]).fails(WRONG_USAGE, &["2^64", "up to 2^56"]);
+    bench(&["reduce", "--sizes", "2^20,2^64"])
+        .fails(WRONG_USAGE, &["2^64", "from 1 to 72057594037927936"]);
 }
 
 #[test]

@@ -63,7 +63,7 @@ fn the_example_of_scipys_documentation_has_its_value_and_counts() {
         assert_eq!((&json["n"], &json["dtype"]), (&5.into(), &"i32".into()));
         let call = files.call(&["--check", "--device", device]).says(&[
             "concordant 2, discordant 6, ties: 2 in x, 1 in y, 1 in both",
-            "5 places of i32",
+            "5 i32 places",
             "right",
         ]);
         assert_eq!(call.stdout, "-0.4714045207910316\n");

@@ -3,6 +3,7 @@
 use crate::call::{Call, WRONG_USAGE, without_cuda};
 use gridsync::verify::{Ties, runs};
 use gridsync_tests::{npy, program};
+use serde_json::Value;
 use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
@@ -44,18 +45,25 @@ fn call(folder: &Path, args: &[&str], more: &[&str]) -> Call {
 
 /// That `outputs`, and what is printed but for times, are the same in parts as at once; checked, and not,
 /// when some go from file to file.
-fn in_parts(args: &[&str], outputs: &[&str], part: usize) {
-    in_parts_with(args, outputs, part, &["--check"]);
-    in_parts_with(args, outputs, part, &[]);
+///
+/// Parts of which `taken` elements were taken in the end; none if all were, at once.
+fn in_parts(args: &[&str], outputs: &[&str], part: usize, taken: Option<usize>) {
+    in_parts_with(args, outputs, (part, taken), &["--check"]);
+    in_parts_with(args, outputs, (part, taken), &[]);
 }
 
-fn in_parts_with(args: &[&str], outputs: &[&str], part: usize, more: &[&str]) {
+fn in_parts_with(
+    args: &[&str],
+    outputs: &[&str],
+    (part, taken): (usize, Option<usize>),
+    more: &[&str],
+) {
     let folder = folder();
     let args = [args, more].concat();
     let run = |more: &[&str]| {
         let mut json = call(folder.path(), &args, more).json();
         let part = json["part"].take();
-        for time in ["median_us", "gb_per_s"] {
+        for time in ["median_us", "total_us", "gb_per_s"] {
             json[time].take();
         }
         let files = outputs.iter().map(|name| folder.path().join(name));
@@ -67,17 +75,48 @@ fn in_parts_with(args: &[&str], outputs: &[&str], part: usize, more: &[&str]) {
     let whole = run(&[]);
     let parts = run(&["--part", &part.to_string()]);
     assert!(whole.1.is_null(), "{}", whole.1);
-    assert_eq!(parts.1, part);
+    assert_eq!(parts.1, Value::from(taken));
     assert_eq!(parts.0, whole.0, "{args:?} by {part}");
     assert!(parts.2 == whole.2, "{args:?} by {part}: other files");
 }
 
 #[test]
-fn a_scan_in_parts_writes_what_one_at_once_writes() {
+fn a_scan_of_less_than_a_part_is_one_at_once() {
     in_parts(
         &["scan", "x.npy", "--op", "sum", "-o", "out.npy"],
         &["out.npy"],
         700,
+        None,
+    );
+}
+
+#[test]
+fn a_scan_goes_in_whole_parts_which_is_said_to_the_bytes_of_one_at_once() {
+    // 32 MiB, which is what parts of f32 are multiples of, and some more.
+    const PART: usize = 1 << 23;
+    let folder = tempfile::tempdir().expect("a folder should be there to write to");
+    let (x, _) = Ties::Few.sample::<f32>(PART + 4097, 1);
+    let file = npy::of(&x).expect("f32 has a name");
+    fs::write(folder.path().join("x.npy"), file).expect("it is a folder");
+    let at = |name: &str| folder.path().join(name).to_str().expect("UTF-8").to_owned();
+    let (x, out) = (at("x.npy"), at("out.npy"));
+    let scan = |more: &[&str]| {
+        let args = ["scan", &x, "--op", "sum", "-o", &out, "--device", "cpu"];
+        let call = without_cuda(&[&args, more].concat(), b"");
+        (call, fs::read(&out).expect("it should be written"))
+    };
+    let (call, whole) = scan(&["--part", "2^24", "--json"]);
+    assert!(call.json()["part"].is_null());
+    for asked in ["1000", "2^23", "10000000"] {
+        let (call, in_parts) = scan(&["--part", asked, "--json"]);
+        assert_eq!(call.json()["part"], PART, "{asked}");
+        assert!(in_parts == whole, "{asked}: other bytes");
+    }
+    let (call, _) = scan(&["--part", "1000"]);
+    assert!(
+        call.stderr
+            .contains("--part 1000: parts are of 8388608 elements"),
+        "{call:?}"
     );
 }
 
@@ -90,7 +129,9 @@ fn an_array_that_is_cut_short_on_its_way_leaves_no_output() {
     let run = |bytes: &[u8], found: usize| {
         for by in by {
             let out = out.to_str().expect("UTF-8");
-            let more = ["-", "-o", out, "--device", "emulator", "--part", "700"];
+            let more = [
+                "-", "-o", out, "--device", "emulator", "--part", "700", "-q",
+            ];
             let parts = ["standard input", &found.to_string(), &(4 * LEN).to_string()];
             without_cuda(&[by, &more].concat(), bytes).fails(WRONG_USAGE, &parts);
         }
@@ -108,13 +149,19 @@ fn a_selection_in_parts_writes_what_one_at_once_writes() {
     let select = ["select", "runs.npy", "-o", "out.npy"];
     for part in [1, 1000, LEN] {
         let by = ["--where", "> 0", "--partition", "rest.npy"];
-        in_parts(&[select, by].concat(), &["out.npy", "rest.npy"], part);
+        in_parts(
+            &[select, by].concat(),
+            &["out.npy", "rest.npy"],
+            part,
+            Some(part).filter(|&part| part < LEN),
+        );
     }
     let by = ["--unique", "--counts", "counts.npy"];
     in_parts(
         &[&select[..], &by[..]].concat(),
         &["out.npy", "counts.npy"],
         1000,
+        Some(1000),
     );
 }
 
@@ -141,12 +188,12 @@ fn a_selection_in_parts_goes_to_a_pipe_too() {
 #[test]
 fn range_sums_in_parts_are_those_at_once() {
     let args = ["range-sum", "x.npy", "ranges.npy", "-o", "out.npy"];
-    in_parts(&args, &["out.npy"], 700);
+    in_parts(&args, &["out.npy"], 700, None);
 }
 
 #[test]
 fn a_rank_correlation_in_parts_is_that_at_once() {
-    in_parts(&["kendall", "x.npy", "y.npy"], &[], 1000);
+    in_parts(&["kendall", "x.npy", "y.npy"], &[], 1000, Some(1000));
 }
 
 #[test]

@@ -289,7 +289,7 @@ fn verbose_speaks_on_standard_error_only() {
     ];
     let call = without_cuda(&args, bytemuck::cast_slice(&[4i32]));
     assert_eq!(call.code, Some(0));
-    assert!(call.stderr.contains("1 elements of i32"), "{call:?}");
+    assert!(call.stderr.contains("1 i32 elements"), "{call:?}");
     let json: Value = serde_json::from_str(&call.stdout).expect("stdout should be JSON alone");
     assert_eq!(json["result"], 4);
 }

@@ -6,6 +6,7 @@ use gridsync_tests::devices::with_cuda;
 use gridsync_tests::npy;
 use gridsync_tests::oracle::{self, Plain};
 use half::f16;
+use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
@@ -146,18 +147,21 @@ fn results_are_printed_while_they_are_few() {
 #[test]
 fn what_is_no_matrix_or_has_no_such_reduction_is_refused() {
     let (_folder, matrix) = matrix(&[1f32; 2 * COLUMNS]);
-    let (_other, array) = write(&npy::of(&[1f32; 4]).expect("f32 has a name"));
+    let (_other, number) = write(&npy::raw(&npy::header("<f4", false, "()"), &[0; 4]));
     let header = npy::header("<f4", false, "(1152921504606846976, 0)");
     let (_third, nothing) = write(&npy::raw(&header, &[]));
     let refused = |args: &[&str], says: &[&str]| {
         without_cuda(&[&["reduce"], args].concat(), b"").fails(WRONG_USAGE, says);
     };
-    let (matrix, array, nothing) = (text(&matrix), text(&array), text(&nothing));
+    let (matrix, number, nothing) = (text(&matrix), text(&number), text(&nothing));
     refused(
-        &[array, "--rows", "--op", "sum"],
-        &["2 dimensions", "has 1"],
+        &[number, "--rows", "--op", "sum"],
+        &["one dimension or more", "has none"],
     );
-    refused(&[nothing, "--rows", "--op", "sum"], &["no elements"]);
+    refused(
+        &[nothing, "--rows", "--op", "min"],
+        &["min of no elements", "1152921504606846976 rows"],
+    );
     refused(
         &[matrix, "--rows", "--op", "mean"],
         &["sum, min and max", "mean"],
@@ -204,5 +208,40 @@ fn the_sum_of_a_row_has_the_bits_that_it_has_alone() {
         let args = ["reduce", "-", "--dtype", "f32", "--op", "sum", "--json"];
         let alone = without_cuda(&args, bytemuck::cast_slice(row)).json();
         assert_eq!(&alone["result"], result);
+    }
+}
+
+#[test]
+fn an_array_of_any_rank_has_rows_and_a_row_of_nothing_sums_up_to_what_no_elements_do() {
+    let cube: Vec<i32> = (0..12).collect();
+    let header = npy::header("<i4", false, "(2, 2, 3)");
+    let (folder, path) = write(&npy::raw(&header, bytemuck::cast_slice(&cube)));
+    let out = folder.path().join("out.npy");
+    let args = [
+        "reduce",
+        text(&path),
+        "--rows",
+        "--op",
+        "sum",
+        "-o",
+        text(&out),
+    ];
+    without_cuda(&args, b"").succeeds();
+    let header = npy::header("<i8", false, "(2, 2)");
+    let sums = npy::raw(&header, bytemuck::cast_slice(&[3i64, 12, 21, 30]));
+    assert_eq!(fs::read(&out).expect("it was written"), sums);
+
+    for (shape, rows) in [("(5, 0)", 5), ("(0, 5)", 0), ("(2, 3, 0)", 6), ("(4,)", 1)] {
+        let len = if shape == "(4,)" { 4 } else { 0 };
+        let file = npy::raw(&npy::header("<i4", false, shape), &vec![0; 4 * len]);
+        for device in ["cpu", "emulator"] {
+            let args = ["reduce", "-", "--rows", "--op", "sum", "--json", "--check"];
+            let json = without_cuda(&[&args[..], &["--device", device]].concat(), &file).json();
+            assert_eq!(
+                json["results"],
+                Value::from(vec![0; rows]),
+                "{shape} on {device}"
+            );
+        }
     }
 }

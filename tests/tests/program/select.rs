@@ -111,7 +111,7 @@ fn an_array_of_any_rank_is_taken_as_flat_and_an_empty_one_gives_an_empty_one() {
 fn the_text_says_what_was_kept_and_written() {
     let (_folder, path) = output();
     let call = raw(&[4i32, -9], &path, &["--where", "> 0", "--check"]).says(&[
-        "1 of 2 i32 elements (> 0)",
+        "1 of 2 i32 elements, > 0,",
         "right",
         "out.npy: 1 elements of i32",
     ]);
