@@ -29,7 +29,7 @@ pub(super) struct Case {
 
 /// How the emulator runs a case.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Emulated {
+pub(super) enum Emulated {
     /// Under the fast schedule.
     Fast,
     /// Access by access, under the schedule of its seed.
@@ -62,7 +62,8 @@ const OF_KENDALL: f64 = 25.0;
 const OF_CROSSINGS: f64 = 100.0;
 
 impl Case {
-    fn of(
+    /// A case of this name, size and seed.
+    pub(super) fn of(
         (name, size, seed): (String, usize, u64),
         us: f64,
         emulated: Emulated,

@@ -2,10 +2,9 @@
 
 use super::cases::{INTERLEAVED, Kernel};
 
-/// The largest cases that fit into so many µs of CPU time: those of any kernel of at most so many elements or threads;
-/// none if the time is not limited.
+/// How large cases may be, in elements or threads, so that all of them fit into so many µs of CPU time.
 ///
-/// Small cases, and what looks for data races in them, are run in any case and not counted.
+/// Short inputs, which are run in any case, are not counted.
 pub(super) fn largest(kernels: &[Kernel], budget_us: f64) -> usize {
     let mut cases: Vec<(usize, f64)> = kernels
         .iter()
@@ -23,4 +22,36 @@ pub(super) fn largest(kernels: &[Kernel], budget_us: f64) -> usize {
         largest = of_one_size[0].0;
     }
     largest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::cases::{Case, Emulated};
+    use super::*;
+
+    #[test]
+    fn all_kernels_get_to_the_size_that_there_is_time_for() {
+        let case = |size: usize, us| {
+            let name = (String::new(), size, 0);
+            Case::of(name, us, Emulated::Fast, |_| Ok(()))
+        };
+        let kernel = |cases| Kernel {
+            name: String::new(),
+            cases,
+        };
+        let kernels = [
+            kernel(vec![case(10, 1e9), case(1000, 10.0), case(4000, 40.0)]),
+            kernel(vec![case(1000, 10.0), case(2000, 20.0)]),
+        ];
+        for (budget_us, size) in [
+            (0.0, INTERLEAVED),
+            (19.0, INTERLEAVED),
+            (20.0, 1000),
+            (40.0, 2000),
+            (79.0, 2000),
+            (80.0, 4000),
+        ] {
+            assert_eq!(largest(&kernels, budget_us), size, "{budget_us} µs");
+        }
+    }
 }
