@@ -134,9 +134,10 @@ impl<'a> Incoming<'a> {
     /// read as a whole, [`DataError::OutOfMemory`].
     ///
     /// # Panics
-    /// If fewer elements are left.
+    /// If fewer elements are left, or the last one of `piece` is not whole.
     pub fn next(&mut self, piece: &mut [u8]) -> Result<(), DataError> {
         let size = self.dtype().size();
+        assert!(piece.len().is_multiple_of(size), "whole elements");
         let end = self.taken + (piece.len() / size) as u64;
         assert!(end <= self.len, "fewer elements are left");
         if self.is_fortran {

@@ -232,6 +232,27 @@ mod tests {
         assert!(names(folder.path()).is_empty());
     }
 
+    #[test]
+    fn a_partial_file_is_on_the_list_of_what_a_signal_removes_as_long_as_it_has_a_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let out = folder.path().join("out.npy");
+        let make = || Partial::make_in(folder.path(), |path| File::create_new(path)).unwrap();
+        let path = |partial: &Partial| partial.0.as_ref().unwrap().to_path_buf();
+        let is_listed = |path: &PathBuf| named().contains(path);
+
+        let (_file, dropped) = make();
+        let at = path(&dropped);
+        assert!(is_listed(&at) && at.exists());
+        drop(dropped);
+        assert!(!is_listed(&at) && !at.exists());
+
+        let (_file, renamed) = make();
+        let at = path(&renamed);
+        assert!(is_listed(&at));
+        renamed.rename(&out).unwrap();
+        assert!(!is_listed(&at) && !at.exists() && out.exists());
+    }
+
     #[cfg(unix)]
     #[test]
     fn a_link_to_a_file_that_is_not_there_yet_is_followed() {

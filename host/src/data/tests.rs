@@ -81,7 +81,7 @@ fn the_pieces_of_an_array_are_the_whole() {
     let mut file = npy::header_bytes("<u4", &[10]);
     let data: Vec<u8> = (0..40).collect();
     file.extend(&data);
-    for piece in [1, 4, 39, 40, 41] {
+    for piece in [4, 12, 36, 40, 44] {
         assert_eq!(by_pieces(&file, None, piece).unwrap(), data);
         assert_eq!(by_pieces(&data, Some(Dtype::I32), piece).unwrap(), data);
     }
@@ -91,7 +91,7 @@ fn the_pieces_of_an_array_are_the_whole() {
 fn pieces_that_are_missing_or_too_many_are_an_error() {
     let mut file = zeros(Dtype::F32, &[4]);
     file.push(0);
-    for piece in [1, 15, 16] {
+    for piece in [4, 12, 16] {
         let more = by_pieces(&file, None, piece).expect_err("a byte too many");
         assert!(matches!(
             more,

@@ -5,10 +5,13 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::sleep;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
+
+/// A call that has not begun its output after so long never will.
+const HANGS: Duration = Duration::from_secs(120);
 
 /// A call that waits for elements from a pipe, of which it has been given some.
 struct Waiting {
@@ -41,14 +44,17 @@ impl Waiting {
         let file = npy::of(&[1i32; 1000]).expect("i32 has a name");
         let (some, missing) = file.split_at(file.len() - 100);
         pipe.write_all(some).expect("it is read");
-        let waiting = Self {
+        let mut waiting = Self {
             missing: missing.to_vec(),
             folder,
             child,
             pipe,
         };
-        // However long that takes: it is waited for, and nothing is measured.
+        let start = Instant::now();
         while !waiting.has_begun() {
+            let ended = waiting.child.try_wait().expect("it can be asked");
+            assert_eq!(ended, None, "it should wait for elements");
+            assert!(start.elapsed() < HANGS, "it should begin its output");
             sleep(Duration::from_millis(5));
         }
         waiting
@@ -65,6 +71,14 @@ impl Waiting {
         let pid = self.child.id().to_string();
         let sent = Command::new("kill").args(["-s", signal, &pid]).status();
         assert!(sent.expect("there should be kill").success());
+    }
+
+    /// Gives it the elements that it waits for, and waits for its end. How it ended, and the folder.
+    fn go_on(mut self) -> (ExitStatus, TempDir) {
+        self.pipe.write_all(&self.missing).expect("it is read");
+        drop(self.pipe);
+        let status = self.child.wait().expect("it should end");
+        (status, self.folder)
     }
 
     /// All that there is in the folder but the pipe.
@@ -96,18 +110,9 @@ fn a_signal_that_is_ignored_stays_so() {
     shell
         .args(["-c", "trap '' HUP && exec \"$0\" \"$@\""])
         .arg(program::path());
-    let mut waiting = Waiting::begin(&mut shell);
+    let waiting = Waiting::begin(&mut shell);
     waiting.send("HUP");
-    let Waiting { pipe, missing, .. } = &mut waiting;
-    pipe.write_all(missing).expect("it is still read");
-    let Waiting {
-        folder,
-        mut child,
-        pipe,
-        ..
-    } = waiting;
-    drop(pipe);
-    let status = child.wait().expect("it should end");
+    let (status, folder) = waiting.go_on();
     assert_eq!(status.code(), Some(0), "{status}");
     assert_eq!(
         Waiting::files(folder.path()),
@@ -117,19 +122,11 @@ fn a_signal_that_is_ignored_stays_so() {
 
 #[test]
 fn an_output_that_was_there_stays_until_the_new_one_is_whole() {
-    let mut waiting = Waiting::begin(Command::new(program::path()).env("RAYON_NUM_THREADS", "2"));
+    let waiting = Waiting::begin(&mut Command::new(program::path()));
     let out = waiting.folder.path().join("out.npy");
     fs::write(&out, "old").expect("it is a folder");
-    let Waiting { pipe, missing, .. } = &mut waiting;
-    pipe.write_all(missing).expect("it is read");
-    let Waiting {
-        folder,
-        mut child,
-        pipe,
-        ..
-    } = waiting;
-    drop(pipe);
-    assert_eq!(child.wait().expect("it should end").code(), Some(0));
+    let (status, folder) = waiting.go_on();
+    assert_eq!(status.code(), Some(0), "{status}");
     assert_eq!(Waiting::files(folder.path()), [out.clone()]);
     let new = fs::read(out).expect("it is there");
     assert!(

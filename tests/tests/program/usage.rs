@@ -1,9 +1,6 @@
-//! Calls that make no sense, and outputs that nobody reads.
+//! Calls that make no sense.
 
 use crate::call::{WRONG_USAGE, without_cuda};
-use gridsync_tests::program;
-use std::io::Read;
-use std::process::{Command, Stdio};
 
 #[test]
 fn what_clap_refuses_is_one_line_too() {
@@ -27,50 +24,4 @@ fn a_call_without_a_subcommand_shows_the_help_and_fails() {
     let call = without_cuda(&[], b"");
     assert_eq!((call.code, call.stdout.as_str()), (Some(WRONG_USAGE), ""));
     assert!(call.stderr.contains("Usage: gridsync"), "{call:?}");
-}
-
-#[test]
-fn a_reader_that_has_had_enough_is_no_failure() {
-    for args in [
-        &["devices"][..],
-        &["--help"],
-        &["demo", "--runs", "1", "--device", "emulator"],
-    ] {
-        let mut child = Command::new(program::path())
-            .args(args)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("the program should start");
-        drop(child.stdout.take());
-        let mut stderr = String::new();
-        child
-            .stderr
-            .take()
-            .expect("stderr is piped")
-            .read_to_string(&mut stderr)
-            .expect("stderr should be readable");
-        let status = child.wait().expect("the program should end");
-        assert_eq!((status.code(), stderr.as_str()), (Some(0), ""), "{args:?}");
-    }
-}
-
-#[test]
-fn a_full_disk_is_reported() {
-    let Ok(full) = std::fs::OpenOptions::new().write(true).open("/dev/full") else {
-        gridsync_tests::devices::skipped("no /dev/full to write to");
-        return;
-    };
-    let output = Command::new(program::path())
-        .arg("devices")
-        .stdout(full)
-        .output()
-        .expect("the program should start");
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(!output.status.success(), "{stderr}");
-    assert!(
-        stderr.starts_with("gridsync: ") && stderr.lines().count() == 1,
-        "{stderr}"
-    );
 }
