@@ -44,7 +44,8 @@ fn every_element_type_is_measured() {
         ["f32", "f32", "f64", "f64", "i32", "i32", "u64", "u64"].map(|name| (name, 1 << 12)),
         "in a row and alone"
     );
-    assert_eq!(told, run.records, "each as it comes");
+    let times = |records: &[Record]| records.iter().map(|r| r.time).collect::<Vec<_>>();
+    assert_eq!(times(&told), times(&run.records), "each as it comes");
     assert_eq!(run.too_large, []);
     let bytes: Vec<_> = run.records.iter().map(|record| record.bytes).collect();
     assert_eq!(bytes, [4, 4, 8, 8, 4, 4, 8, 8].map(|size| Some(size << 12)));

@@ -126,9 +126,12 @@ fn length(n: usize) -> String {
     }
 }
 
-/// A mode of the peer; in what it accumulates is said by the variant.
+/// A mode of the peer without what the variant says too: in what it accumulates, how long the rows are, how much is
+/// kept.
 fn plain(mode: &str) -> &str {
-    mode.trim_end_matches("_in_f64")
+    let mode = mode.trim_end_matches("_in_f64");
+    let is_digit = |letter: char| letter.is_ascii_digit();
+    mode.trim_end_matches(is_digit).trim_end_matches('_')
 }
 
 /// The row of a record; one of only moving bytes stands before it.
