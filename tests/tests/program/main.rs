@@ -9,6 +9,8 @@ mod call;
 mod demo;
 mod devices;
 mod exit_codes;
+#[cfg(target_os = "linux")]
+mod failing;
 mod files;
 mod flags;
 mod help;

@@ -127,7 +127,7 @@ fn an_output_that_was_there_stays_until_the_new_one_is_whole() {
     fs::write(&out, "old").expect("it is a folder");
     let (status, folder) = waiting.go_on();
     assert_eq!(status.code(), Some(0), "{status}");
-    assert_eq!(Waiting::files(folder.path()), [out.clone()]);
+    assert_eq!(Waiting::files(folder.path()), std::slice::from_ref(&out));
     let new = fs::read(out).expect("it is there");
     assert!(
         new.starts_with(b"\x93NUMPY"),

@@ -1,0 +1,65 @@
+//! The calls of the driver.
+
+use super::{Ended, Folder, call};
+use crate::call::DEVICE_FAILURE;
+use std::{env, fs, thread};
+
+/// Calls that use the device in different ways: as few as that, since each is made for each call of the driver.
+const CALLS: [&str; 5] = [
+    "reduce x.npy --op max",
+    "scan x.npy --op sum -o old.npy --part 400",
+    "select x.npy --where >10 -o out.npy --partition rest.npy --part 600",
+    "range-sum x.npy ranges.npy -o out.npy",
+    "kendall x.npy y.npy",
+];
+
+/// Calls the program on a stand-in for a GPU; says which call of the driver failed, if one did.
+fn on_a_gpu(args: &str, fail: &str) -> (Ended, Option<String>) {
+    let test = env::current_exe().expect("a test knows where it is");
+    let driver = test.with_file_name("libgridsync_fake_driver.so");
+    let (folder, logged) = (Folder::new(), Folder::new());
+    let log = logged.path().join("log");
+    let ended = call(args, &folder, |command| {
+        command
+            .args(["--device", "cuda"])
+            .env("GRIDSYNC_LIBCUDA", driver)
+            .env("GRIDSYNC_FAKE_LOG", &log)
+            .env("GRIDSYNC_FAKE_FAIL", fail)
+            .status()
+    });
+    let log = fs::read_to_string(log).unwrap_or_default();
+    let mut failed = log.lines().filter_map(|line| line.strip_prefix("failed "));
+    let failed = failed.next().map(str::to_owned);
+    (ended.expect("the program should start"), failed)
+}
+
+/// Has each call of the driver fail in turn, until there is none that has not; says how many failed.
+fn points(args: &str, whole: &Ended, how: &str) -> usize {
+    let fails = |at: &u64| {
+        let fail = format!("{at}{how}");
+        let (ended, failed) = on_a_gpu(args, &fail);
+        let what = format!("{args}: call {fail}, {failed:?}");
+        ended.is_whole_or_refused(&whole.left, DEVICE_FAILURE, &what);
+        failed.is_some()
+    };
+    (1..).take_while(fails).count()
+}
+
+#[test]
+fn whichever_call_of_the_driver_fails_each_file_is_whole_or_as_before() {
+    let all = thread::scope(|scope| {
+        let running = CALLS.map(|args| {
+            scope.spawn(move || {
+                let (whole, _) = on_a_gpu(args, "");
+                assert!(whole.status.success(), "{args}: {}", whole.stderr);
+                let points = ["", " sticky"].map(|how| points(args, &whole, how));
+                println!("{args:70} {:3} once, {:3} for good", points[0], points[1]);
+                assert!(points.iter().all(|&points| points > 20), "{args}");
+                points.iter().sum::<usize>()
+            })
+        });
+        let ended = running.map(|call| call.join().expect("it says above what was wrong"));
+        ended.iter().sum::<usize>()
+    });
+    println!("{all} calls of the driver failed in turn");
+}

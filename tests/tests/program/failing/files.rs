@@ -1,0 +1,51 @@
+//! The calls of the file system.
+
+use super::supervisor::{Fail, run};
+use super::{CALLS, Ended, Folder, call};
+use crate::call::WRONG_USAGE;
+use gridsync_tests::devices::skipped;
+use std::io;
+
+/// Calls the program on the CPU; says what failed, if something did.
+fn on_the_cpu(args: &str, fail: Fail) -> io::Result<(Ended, Option<String>)> {
+    let (folder, mut failed) = (Folder::new(), None);
+    let ended = call(args, &folder, |command| {
+        let ran = run(command.args(["--device", "cpu"]), &folder.path(), fail)?;
+        failed = ran.failed;
+        Ok(ran.status)
+    });
+    Ok((ended?, failed))
+}
+
+#[test]
+fn whichever_call_of_the_file_system_fails_each_file_is_whole_or_as_before() {
+    let (mut table, mut all) = (String::new(), 0);
+    for args in CALLS {
+        let (whole, _) = match on_the_cpu(args, Fail::None) {
+            Ok(whole) => whole,
+            Err(error) if error.kind() == io::ErrorKind::TimedOut => panic!("{args} hangs"),
+            Err(error) => {
+                skipped(&format!(
+                    "no call of another process can be made to fail: {error}"
+                ));
+                return;
+            }
+        };
+        assert!(whole.status.success(), "{args}: {}", whole.stderr);
+        let points = [Fail::Once as fn(u64) -> Fail, Fail::DiskFull].map(|fail| {
+            let fails = |&at: &u64| {
+                let (ended, failed) = on_the_cpu(args, fail(at)).expect("it did before");
+                let what = format!("{args}: {:?}, {failed:?}", fail(at));
+                ended.is_whole_or_refused(&whole.left, WRONG_USAGE, &what);
+                failed.is_some()
+            };
+            (1..).take_while(fails).count()
+        });
+        table += &format!("{args:70} {:3} {:3}\n", points[0], points[1]);
+        all += points[0] + points[1];
+        assert!(points.iter().all(|&points| points > 2), "{table}");
+    }
+    println!(
+        "calls that failed in turn, alone and with the disk full from then on:\n{table}{all} in all"
+    );
+}

@@ -1,0 +1,150 @@
+//! Whatever the program calls fails, one call after the other.
+//!
+//! The program then ends with one line and the exit code for it, or does what it was asked all the same. Each file that it
+//! writes is whole, or as it was before, and nothing else is left.
+
+mod driver;
+mod files;
+mod supervisor;
+
+use gridsync_tests::{npy, program};
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+use tempfile::TempDir;
+
+/// Elements of the arrays.
+const LEN: usize = 1200;
+
+/// What the program is called with: each command, at once and in parts, with each kind of output.
+const CALLS: [&str; 14] = [
+    "reduce x.npy --op sum",
+    "reduce x.npy --op max --part 400",
+    "reduce m.npy --op sum --rows -o out.npy",
+    "scan x.npy --op sum -o out.npy",
+    "scan x.npy --op sum -o old.npy --check",
+    "scan x.npy --op sum -o old.npy --part 400",
+    "scan x.npy --op sum -o -",
+    "select x.npy --where >10 -o out.npy --positions at.npy",
+    "select x.npy --where >10 -o out.npy --partition rest.npy --part 400",
+    "select x.npy --unique -o old.npy --counts counts.npy",
+    "select x.npy --unique -o - --part 400",
+    "range-sum x.npy ranges.npy -o out.npy",
+    "range-sum x.npy ranges.npy -o old.npy --part 400",
+    "kendall x.npy y.npy",
+];
+
+/// A folder for a call.
+struct Folder(TempDir);
+
+/// What is there after a call.
+#[derive(PartialEq)]
+struct Left {
+    files: BTreeMap<String, Vec<u8>>,
+    stdout: Vec<u8>,
+}
+
+/// A call that has ended.
+struct Ended {
+    status: ExitStatus,
+    left: Left,
+    stderr: String,
+}
+
+impl Folder {
+    /// With the inputs, and an output of another call.
+    fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a folder should be there to write to");
+        let write = |name, bytes: Vec<u8>| {
+            fs::write(folder.path().join(name), bytes).expect("it is a folder");
+        };
+        let floats = |step: usize| -> Vec<f32> {
+            (0..LEN)
+                .map(|i| (i / 2 * step % 101) as f32 * 0.5)
+                .collect()
+        };
+        write("x.npy", npy::of(&floats(37)).expect("f32 has a name"));
+        write("y.npy", npy::of(&floats(11)).expect("f32 has a name"));
+        let rows = npy::header("<f4", false, "(12, 100)");
+        write("m.npy", npy::raw(&rows, bytemuck::cast_slice(&floats(7))));
+        let ranges: Vec<u64> = (0..50).flat_map(|i| [i, 24 * i]).collect();
+        let rows = npy::header("<u8", false, "(50, 2)");
+        write("ranges.npy", npy::raw(&rows, bytemuck::cast_slice(&ranges)));
+        write("old.npy", npy::of(&[1i32, 2, 3]).expect("i32 has a name"));
+        Self(folder)
+    }
+
+    /// Its path without links.
+    fn path(&self) -> PathBuf {
+        self.0.path().canonicalize().expect("it is there")
+    }
+
+    fn files(&self) -> BTreeMap<String, Vec<u8>> {
+        let file = |entry: fs::DirEntry| {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            (name, fs::read(entry.path()).expect("it is a file"))
+        };
+        let entries = fs::read_dir(self.0.path()).expect("it is a folder");
+        entries
+            .map(|entry| file(entry.expect("an entry")))
+            .collect()
+    }
+}
+
+/// Calls the program with `args` in `folder`, by way of `run`.
+fn call(
+    args: &str,
+    folder: &Folder,
+    run: impl FnOnce(&mut Command) -> io::Result<ExitStatus>,
+) -> io::Result<Ended> {
+    let printed = tempfile::tempdir().expect("a folder should be there to write to");
+    let [stdout, stderr] = ["stdout", "stderr"].map(|name| printed.path().join(name));
+    let create = |path: &Path| File::create(path).expect("it is a folder");
+    let mut command = Command::new(program::path());
+    command
+        .args(args.split(' '))
+        .arg("--quiet")
+        .current_dir(folder.path())
+        .env("RAYON_NUM_THREADS", "2")
+        .stdin(Stdio::null())
+        .stdout(create(&stdout))
+        .stderr(create(&stderr));
+    let status = run(&mut command)?;
+    Ok(Ended {
+        status,
+        left: Left {
+            files: folder.files(),
+            stdout: fs::read(stdout).expect("it is there"),
+        },
+        stderr: String::from_utf8_lossy(&fs::read(stderr).expect("it is there")).into_owned(),
+    })
+}
+
+impl Ended {
+    /// It did what it was asked, as `whole` did, or ended with `code` and has written all or nothing of each file.
+    /// `what` failed.
+    #[track_caller]
+    fn is_whole_or_refused(&self, whole: &Left, code: i32, what: &str) {
+        let what = format!("{what}: {}, {:?}", self.status, self.stderr);
+        if self.status.success() {
+            assert!(self.left == *whole, "{what}: another result");
+            return;
+        }
+        assert_eq!(self.status.code(), Some(code), "{what}");
+        let is_a_line =
+            self.stderr.starts_with("gridsync: ") && self.stderr.trim_end().lines().count() == 1;
+        assert!(is_a_line, "{what}: one line should say it");
+        let before = Folder::new().files();
+        for (name, bytes) in &self.left.files {
+            let is_known = [&before, &whole.files]
+                .iter()
+                .any(|files| files.get(name) == Some(bytes));
+            assert!(is_known, "{what}: {name} is neither old nor whole");
+        }
+        for name in before.keys() {
+            assert!(self.left.files.contains_key(name), "{what}: {name} is gone");
+        }
+    }
+}
