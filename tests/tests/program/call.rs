@@ -67,7 +67,7 @@ impl Call {
 
     /// The same, and it had nothing to say on standard error.
     #[track_caller]
-    pub(crate) fn in_silence(self) -> Self {
+    pub(crate) fn says_nothing(self) -> Self {
         assert_eq!(self.stderr, "", "{self:?}");
         self.succeeds()
     }
@@ -85,7 +85,7 @@ impl Call {
     /// It succeeded, and printed one JSON value and nothing else.
     #[track_caller]
     pub(crate) fn json(self) -> Value {
-        let call = self.in_silence();
+        let call = self.says_nothing();
         serde_json::from_str(&call.stdout).unwrap_or_else(|error| panic!("{error}: {call:?}"))
     }
 

@@ -67,7 +67,10 @@ fn the_example_of_scipys_documentation_has_its_value_and_counts() {
             "right",
         ]);
         assert_eq!(call.stdout, "-0.4714045207910316\n");
-        let quiet = files.call(&["-q", "--device", device]).in_silence().stdout;
+        let quiet = files
+            .call(&["-q", "--device", device])
+            .says_nothing()
+            .stdout;
         assert_eq!(quiet, "-0.4714045207910316\n");
     }
 }

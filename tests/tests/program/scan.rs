@@ -120,7 +120,7 @@ fn an_array_of_any_rank_is_scanned_as_flat_and_an_empty_one_gives_an_empty_one()
 #[test]
 fn quiet_prints_nothing_and_the_text_says_what_was_written() {
     let (_folder, path) = output();
-    let quiet = raw("sum", &[4i32, -9], &path, &["-q"]).in_silence();
+    let quiet = raw("sum", &[4i32, -9], &path, &["-q"]).says_nothing();
     assert_eq!(quiet.stdout, "");
     let call = raw("sum", &[4i32, -9], &path, &["--check"]).says(&[
         "inclusive sum of 2 i32",

@@ -137,7 +137,7 @@ fn a_sum_that_wrapped_around_is_told_and_what_it_is_exactly() {
         let json = sum("i64", bytemuck::cast_slice(&i64s), &args).json();
         assert_eq!(json["result"], i64::MAX);
         assert_eq!(json["exact"], "-9223372036854775809");
-        let quiet = sum("u64", bytemuck::cast_slice(&u64s), &["-q"]).in_silence();
+        let quiet = sum("u64", bytemuck::cast_slice(&u64s), &["-q"]).says_nothing();
         assert_eq!(quiet.stdout, "2\n");
     }
     // On its way a sum may wrap, and back.

@@ -52,7 +52,7 @@ fn the_table_ends_with_the_sum_and_the_device() {
         last.contains(" passed, 0 failed, on emulator in "),
         "{last}"
     );
-    let is_row = |line: &&str| line.starts_with("scan sum f32 ");
+    let is_row = |line: &&str| line.starts_with("scan sum f32  ");
     assert_eq!(verify.stdout.lines().filter(is_row).count(), 1);
 }
 

@@ -236,7 +236,8 @@ mod tests {
         let elements = [i32::MIN, -4, -3, -1, 0, 1, 3, 4, 5, 1_000_000_000, i32::MAX];
         for bound in bounds {
             let number: f64 = bound.parse().expect("it is a number");
-            let compare: [(&str, fn(&f64, &f64) -> bool); 6] = [
+            type Compare = fn(&f64, &f64) -> bool;
+            let compare: [(&str, Compare); 6] = [
                 ("<", f64::lt),
                 ("<=", f64::le),
                 (">", f64::gt),

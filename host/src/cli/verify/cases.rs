@@ -15,6 +15,9 @@ pub(super) struct Kernel {
     pub(super) cases: Vec<Case>,
 }
 
+/// Runs a kernel on a device, and holds its results against the reference.
+type RunOn = dyn Fn(&Device) -> Result<(), CaseError> + Send + Sync;
+
 /// A kernel on one input.
 pub(super) struct Case {
     pub(super) name: String,
@@ -22,7 +25,7 @@ pub(super) struct Case {
     pub(super) size: usize,
     /// µs that the emulator takes for it, about.
     pub(super) us: f64,
-    run: Box<dyn Fn(&Device) -> Result<(), CaseError> + Send + Sync>,
+    run: Box<RunOn>,
     emulated: Emulated,
     seed: u64,
 }
