@@ -1,0 +1,94 @@
+//! What is emulated.
+
+use crate::device::Properties;
+use simt::{LaunchConfig, Policy, Schedule};
+
+/// What is emulated, how its threads take turns, and what is looked for.
+///
+/// Fields may be added: fill up with `..EmulatorConfig::default()`.
+#[derive(Clone, Copy, Debug)]
+pub struct EmulatorConfig {
+    /// Streaming multiprocessors.
+    pub multiprocessors: u32,
+    /// Bytes of device memory.
+    pub memory_bytes: usize,
+    /// Bytes of shared memory of a block, at most.
+    pub shared_per_block: u32,
+    /// Who runs when.
+    pub schedule: Schedule,
+    /// Whether to look for data races; the first one is its launch's error. A launch of more than
+    /// 2^14 threads is then refused, and an access takes about twice as long.
+    pub races: bool,
+    /// Bytes of the stack of each thread. What is not used is not taken from the host, only its
+    /// addresses.
+    pub stack_bytes: usize,
+    /// Warp steps after which a launch is given up; where accesses are no steps, as under
+    /// [`Policy::Coarse`], they count too.
+    pub step_limit: u64,
+    /// Rounds of pure spinning without a change of memory after which a launch is deadlocked. With
+    /// fewer than about 40 the clock may not come to a timeout of the kernel's own.
+    pub patience: u32,
+}
+
+impl EmulatorConfig {
+    /// What finds most errors: data races are looked for, under the schedule drawn from this seed.
+    ///
+    /// A schedule shows some errors and hides others, so run a kernel under several seeds, as the
+    /// examples do. A launch may have 2^14 threads.
+    #[must_use]
+    pub fn checking(seed: u64) -> Self {
+        Self {
+            schedule: Schedule::from_seed(seed),
+            races: true,
+            ..Self::default()
+        }
+    }
+}
+
+impl Default for EmulatorConfig {
+    /// A small GPU: 8 multiprocessors, 48 KiB of shared memory a block and 4 GiB, of which only what
+    /// is used is taken from the host. The schedule is the fast one, which changes threads at
+    /// synchronisation only, and races are not looked for: for large inputs. Small ones are better run
+    /// by [`checking`](Self::checking).
+    fn default() -> Self {
+        let LaunchConfig {
+            stack_bytes,
+            step_limit,
+            patience,
+            ..
+        } = LaunchConfig::new("", 1, 1);
+        Self {
+            multiprocessors: 8,
+            memory_bytes: 4 << 30,
+            shared_per_block: 48 << 10,
+            schedule: Schedule::new(Policy::Coarse),
+            races: false,
+            stack_bytes,
+            step_limit,
+            patience,
+        }
+    }
+}
+
+/// Clusters, and else the limits of compute capability 7.5 and later, at their least (CUDA C++
+/// Programming Guide, "Technical Specifications per Compute Capability").
+pub(super) fn properties(config: &EmulatorConfig) -> Properties {
+    Properties {
+        name: "emulator".into(),
+        multiprocessors: config.multiprocessors,
+        memory_bytes: config.memory_bytes as u64,
+        warp_size: 32,
+        max_grid_x: i32::MAX as u32,
+        max_threads_per_block: 1024,
+        max_threads_per_multiprocessor: 1024,
+        max_blocks_per_multiprocessor: 16,
+        registers_per_block: 65_536,
+        registers_per_multiprocessor: 65_536,
+        shared_per_block: 48 << 10,
+        shared_per_block_optin: config.shared_per_block,
+        shared_per_multiprocessor: config.shared_per_block.max(64 << 10),
+        cooperative: true,
+        cluster: true,
+        ..Properties::default()
+    }
+}
