@@ -3,11 +3,12 @@
 use super::exit::{Usage, Wrong};
 use super::ladder::{Ladder, Scans};
 use super::mkl::Mkl;
+use super::progress::progress;
 use super::stress::Stress;
 use super::{Global, output};
 use anyhow::Context;
 use clap::Subcommand;
-use gridsync::device::{Device, KERNELS};
+use gridsync::device::KERNELS;
 use gridsync::lab::fences::{self, Cost, STORES};
 use gridsync::lab::spin::{Compiled, FORMS};
 use gridsync::report::table;
@@ -135,34 +136,29 @@ struct Grid {
 impl Fences {
     fn run(self, global: &Global) -> anyhow::Result<()> {
         let device = global.device.gpu("lab fences")?;
+        let bar = progress(global, 2 * fences::STEPS);
         let mhz = fences::clock_mhz(&device)?;
         let all = device.properties().multiprocessors;
+        let measure = |what, blocks, threads| -> anyhow::Result<Grid> {
+            bar.set_message(what);
+            Ok(Grid {
+                what,
+                blocks,
+                threads,
+                costs: fences::costs(&device, (blocks, threads), || bar.inc(1))?,
+            })
+        };
         let grids = [
-            Grid::measure(&device, "one thread", 1, 1)?,
-            Grid::measure(&device, "a warp on every multiprocessor", all, 32)?,
+            measure("one thread", 1, 1)?,
+            measure("a warp on every multiprocessor", all, 32)?,
         ];
+        bar.finish_and_clear();
         let name = &device.properties().name;
         output::result(
             global,
             || fences_text(global, name, mhz, &grids),
             || fences_json(name, mhz, &grids),
         )
-    }
-}
-
-impl Grid {
-    fn measure(
-        device: &Device,
-        what: &'static str,
-        blocks: u32,
-        threads: u32,
-    ) -> anyhow::Result<Self> {
-        Ok(Self {
-            what,
-            blocks,
-            threads,
-            costs: fences::costs(device, (blocks, threads))?,
-        })
     }
 }
 

@@ -150,14 +150,22 @@ impl Run {
     }
 }
 
+/// How often [`costs`] measures: each operation, and none, after each number of stores.
+pub const STEPS: usize = STORES.len() * (1 + OPERATIONS.len());
+
 /// What each of [`OPERATIONS`] costs in a grid of so many blocks and threads a block, after each
-/// number of [`STORES`].
+/// number of [`STORES`]. `step` is called after each of the [`STEPS`].
 ///
 /// # Errors
 /// Those of the device.
-pub fn costs(device: &Device, grid: (u32, u32)) -> Result<Vec<Cost>, DeviceError> {
-    let cycles = |operation: &Operation, stores| {
+pub fn costs(
+    device: &Device,
+    grid: (u32, u32),
+    mut step: impl FnMut(),
+) -> Result<Vec<Cost>, DeviceError> {
+    let mut cycles = |operation: &Operation, stores| {
         let slopes = operation.slopes(device, grid, stores)?;
+        step();
         Ok::<_, DeviceError>(spread(slopes.into_iter().map(|(cycles, _)| cycles)))
     };
     let mut costs = Vec::new();

@@ -163,49 +163,68 @@ fn text(global: &Global, device: &str, report: &Report) -> String {
     parts.join("\n\n")
 }
 
-/// The table, and below it what its marks mean.
+/// The times, where they were measured, and below them what was counted.
 fn rows(report: &Report) -> String {
+    match report.roof {
+        Some(_) => format!("{}\n\n{}", times(report), counts(report)),
+        None => counts(report),
+    }
+}
+
+/// A row of a table begins with these.
+fn heads(rung: &Climbed) -> [String; 3] {
+    [
+        rung.number.to_string(),
+        rung.name.to_owned(),
+        rung.len.to_string(),
+    ]
+}
+
+/// The times, and below them what their marks mean.
+fn times(report: &Report) -> String {
     let mut table = table();
-    let times = ["µs", "GB/s", "% of copying"];
-    let times = times.iter().take(if report.roof.is_some() { 3 } else { 0 });
-    let moves = ["launches", "words"];
-    let counts = ["tile", "warp operations", "bank conflicts", "barriers", ""];
-    table.set_header(
-        ["", "rung", "elements"]
-            .iter()
-            .chain(times)
-            .chain(&moves)
-            .chain(&counts),
-    );
+    table.set_header(["", "rung", "elements", "µs", "GB/s", "% of copying", ""]);
     let mut notes: Vec<Warning> = Vec::new();
     for rung in &report.climbed {
-        let mut row = vec![
-            rung.number.to_string(),
-            rung.name.to_owned(),
-            rung.len.to_string(),
-        ];
-        let mut noted = String::new();
+        let mut row = heads(rung).to_vec();
         if let Some(measured) = &rung.measured {
             row.extend(time_cells(measured, rung.gb_per_s(), percent(report, rung)));
-            noted = marks(&mut notes, measured);
+            row.push(marks(&mut notes, measured));
         }
-        row.extend([
+        table.add_row(row);
+    }
+    with_notes(&table, &notes)
+}
+
+fn counts(report: &Report) -> String {
+    let mut table = table();
+    table.set_header([
+        "",
+        "rung",
+        "elements",
+        "launches",
+        "words",
+        "tile",
+        "warp operations",
+        "bank conflicts",
+        "barriers",
+    ]);
+    for rung in &report.climbed {
+        let moves = [
             rung.launches.to_string(),
             format!("{:.2}", rung.words_moved as f64 / rung.len as f64),
-        ]);
-        row.extend(match rung.counted {
-            Some(counted) => [
+        ];
+        let counted = rung.counted.map_or_else(Default::default, |counted| {
+            [
                 counted.elements.to_string(),
                 counted.warp_operations().to_string(),
                 counted.bank_conflicts.to_string(),
                 counted.barriers.to_string(),
-            ],
-            None => Default::default(),
+            ]
         });
-        row.push(noted);
-        table.add_row(row);
+        table.add_row(heads(rung).into_iter().chain(moves).chain(counted));
     }
-    with_notes(&table, &notes)
+    table.to_string()
 }
 
 fn as_json(device: &str, report: &Report) -> Value {
@@ -287,22 +306,20 @@ mod tests {
     #[test]
     fn a_timed_scan_tells_its_rate_beside_that_of_a_copy() {
         let rows = rows(&timed());
-        let mut lines = rows.lines();
-        let is_row = |line: &&str| line.starts_with("9 ");
-        let row = lines.find(is_row).expect("a row of the rung");
-        let cells: Vec<&str> = row.split_whitespace().take(8).collect();
-        let expected = [
-            "9",
-            "look-back",
-            "1048576",
-            "4.0",
-            "2097.2",
-            "50.0",
-            "2",
-            "2.00",
-        ];
-        assert_eq!(cells, expected, "{rows}");
-        assert!(row.ends_with("[1]"), "{rows}");
+        let of_the_rung: Vec<Vec<&str>> = rows
+            .lines()
+            .filter(|line| line.starts_with("9 "))
+            .map(|line| line.split_whitespace().collect())
+            .collect();
+        let [times, counts] = &of_the_rung[..] else {
+            panic!("a row of times and one of counts: {rows}");
+        };
+        let expected = ["9", "look-back", "1048576", "4.0", "2097.2", "50.0", "[1]"];
+        assert_eq!(times, &expected, "{rows}");
+        assert_eq!(counts[3..5], ["2", "2.00"], "{rows}");
+        let in_the_tables = rows.lines().filter(|line| !line.starts_with('['));
+        let widest = in_the_tables.map(|line| line.chars().count()).max();
+        assert!(widest <= Some(80), "{rows}");
     }
 
     #[test]

@@ -161,45 +161,62 @@ fn text(global: &Global, device: &str, report: &Report) -> String {
     parts.join("\n\n")
 }
 
-/// The table, and below it what its marks mean.
+/// The times, where they were measured, and below them what was counted.
 fn rows(report: &Report) -> String {
-    let timed = report.roof.is_some();
+    match report.roof {
+        Some(_) => format!("{}\n\n{}", times(report), counts(report)),
+        None => counts(report),
+    }
+}
+
+/// A row of a table begins with these.
+fn heads(rung: &Climbed) -> [String; 3] {
+    [
+        rung.number.to_string(),
+        rung.name.to_owned(),
+        rung.len.to_string(),
+    ]
+}
+
+/// The times, and below them what their marks mean.
+fn times(report: &Report) -> String {
     let mut table = table();
-    let times = ["µs", "GB/s", "% of reading"];
-    let times = times.iter().take(if timed { 3 } else { 0 });
-    let counts = [
+    table.set_header(["", "rung", "elements", "µs", "GB/s", "% of reading", ""]);
+    let mut notes: Vec<Warning> = Vec::new();
+    for rung in &report.climbed {
+        let mut row = heads(rung).to_vec();
+        if let Some(measured) = &rung.measured {
+            row.extend(time_cells(measured, rung.gb_per_s(), percent(report, rung)));
+            row.push(marks(&mut notes, measured));
+        }
+        table.add_row(row);
+    }
+    with_notes(&table, &notes)
+}
+
+fn counts(report: &Report) -> String {
+    let mut table = table();
+    table.set_header([
+        "",
+        "rung",
+        "elements",
         "warp additions",
         "shared accesses",
         "bank conflicts",
         "barriers",
-        "",
-    ];
-    table.set_header(["", "rung", "elements"].iter().chain(times).chain(&counts));
-    let mut notes: Vec<Warning> = Vec::new();
+    ]);
     for rung in &report.climbed {
-        let mut row = vec![
-            rung.number.to_string(),
-            rung.name.to_owned(),
-            rung.len.to_string(),
-        ];
-        let mut noted = String::new();
-        if let Some(measured) = &rung.measured {
-            row.extend(time_cells(measured, rung.gb_per_s(), percent(report, rung)));
-            noted = marks(&mut notes, measured);
-        }
-        row.extend(match rung.counted {
-            Some(counted) => [
+        let counted = rung.counted.map_or_else(Default::default, |counted| {
+            [
                 counted.warp_additions.to_string(),
                 counted.shared_accesses.to_string(),
                 counted.bank_conflicts.to_string(),
                 counted.barriers.to_string(),
-            ],
-            None => Default::default(),
+            ]
         });
-        row.push(noted);
-        table.add_row(row);
+        table.add_row(heads(rung).into_iter().chain(counted));
     }
-    with_notes(&table, &notes)
+    table.to_string()
 }
 
 fn as_json(device: &str, report: &Report) -> Value {
@@ -282,12 +299,17 @@ mod tests {
         let is_row = |line: &&str| line.starts_with("16 ");
         let row = lines.find(is_row).expect("a row of the rung");
         let cells: Vec<&str> = row.split_whitespace().collect();
-        let expected = ["16", "last", "1048576", "4.0", "1048.6", "50.0", "[1]"];
+        let expected = [
+            "16", "last", "block", "1048576", "4.0", "1048.6", "50.0", "[1]",
+        ];
         assert_eq!(cells, expected, "{rows}");
         assert!(
             lines.any(|line| line.starts_with("[1] too short: ")),
             "{rows}"
         );
+        let in_the_tables = rows.lines().filter(|line| !line.starts_with('['));
+        let widest = in_the_tables.map(|line| line.chars().count()).max();
+        assert!(widest <= Some(80), "{rows}");
     }
 
     #[test]

@@ -5,6 +5,7 @@ use super::{CALLS, Ended, Folder, call};
 use crate::call::WRONG_USAGE;
 use gridsync_tests::devices::skipped;
 use std::io;
+use std::os::unix::process::ExitStatusExt;
 
 /// Calls the program on the CPU; says what failed, if something did.
 fn on_the_cpu(args: &str, fail: Fail) -> io::Result<(Ended, Option<String>)> {
@@ -17,21 +18,30 @@ fn on_the_cpu(args: &str, fail: Fail) -> io::Result<(Ended, Option<String>)> {
     Ok((ended?, failed))
 }
 
+/// A call that nothing happens to, which ends well. None, said aloud, if nobody can supervise it here.
+fn if_possible(args: &str) -> Option<Ended> {
+    match on_the_cpu(args, Fail::None) {
+        Ok((whole, _)) => {
+            assert!(whole.status.success(), "{args}: {}", whole.stderr);
+            Some(whole)
+        }
+        Err(error) if error.kind() == io::ErrorKind::TimedOut => panic!("{args} hangs"),
+        Err(error) => {
+            skipped(&format!(
+                "no call of another process can be made to fail: {error}"
+            ));
+            None
+        }
+    }
+}
+
 #[test]
 fn whichever_call_of_the_file_system_fails_each_file_is_whole_or_as_before() {
     let (mut table, mut all) = (String::new(), 0);
     for args in CALLS {
-        let (whole, _) = match on_the_cpu(args, Fail::None) {
-            Ok(whole) => whole,
-            Err(error) if error.kind() == io::ErrorKind::TimedOut => panic!("{args} hangs"),
-            Err(error) => {
-                skipped(&format!(
-                    "no call of another process can be made to fail: {error}"
-                ));
-                return;
-            }
+        let Some(whole) = if_possible(args) else {
+            return;
         };
-        assert!(whole.status.success(), "{args}: {}", whole.stderr);
         let points = [Fail::Once as fn(u64) -> Fail, Fail::DiskFull].map(|fail| {
             let fails = |&at: &u64| {
                 let (ended, failed) = on_the_cpu(args, fail(at)).expect("it did before");
@@ -48,4 +58,30 @@ fn whichever_call_of_the_file_system_fails_each_file_is_whole_or_as_before() {
     println!(
         "calls that failed in turn, alone and with the disk full from then on:\n{table}{all} in all"
     );
+}
+
+#[test]
+fn whichever_call_a_signal_comes_at_no_partial_file_is_left() {
+    let mut all = 0;
+    for args in [
+        "scan x.npy --op sum -o out.npy",
+        "scan x.npy --op sum -o old.npy --part 400",
+        "select x.npy --where >10 -o old.npy --positions at.npy",
+    ] {
+        let Some(whole) = if_possible(args) else {
+            return;
+        };
+        let ends = |&at: &u64| {
+            let fail = Fail::Signal(at, libc::SIGTERM);
+            let (ended, came) = on_the_cpu(args, fail).expect("it did before");
+            let what = format!("{args}: {fail:?}, {came:?}: {}", ended.status);
+            let by_signal = ended.status.signal() == Some(libc::SIGTERM);
+            assert!(by_signal || ended.status.success(), "{what}");
+            ended.is_old_or_whole(&whole.left, &what);
+            came.is_some()
+        };
+        all += (1..).take_while(ends).count();
+    }
+    println!("a signal came at each of {all} calls");
+    assert!(all > 30, "only at {all} calls");
 }

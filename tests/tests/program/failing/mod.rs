@@ -136,6 +136,12 @@ impl Ended {
         let is_a_line =
             self.stderr.starts_with("gridsync: ") && self.stderr.trim_end().lines().count() == 1;
         assert!(is_a_line, "{what}: one line should say it");
+        self.is_old_or_whole(whole, &what);
+    }
+
+    /// Each file is as it was before, or as `whole` has it, and there is no other.
+    #[track_caller]
+    fn is_old_or_whole(&self, whole: &Left, what: &str) {
         let before = Folder::new().files();
         for (name, bytes) in &self.left.files {
             let is_known = [&before, &whole.files]

@@ -64,21 +64,34 @@ const WATCHED: &[Watched] = &[
     watched(libc::SYS_renameat2, "renameat2", About::Path(3), false),
 ];
 
-/// Which call is to fail: none, or the n-th that can, from 1 on.
+/// What happens at which call: the n-th of those that can fail, from 1 on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Fail {
+    /// Nothing happens.
     None,
-    /// That one.
+    /// That one fails.
     Once(u64),
-    /// That one, and all later ones for which the disk would need room.
+    /// That one fails, and all later ones for which the disk would need room.
     DiskFull(u64),
+    /// The program gets this signal, and the call is made. The system has no files without a name.
+    Signal(u64, i32),
+}
+
+impl Fail {
+    /// The number of the call; 0 for none.
+    fn at(self) -> u64 {
+        match self {
+            Self::None => 0,
+            Self::Once(at) | Self::DiskFull(at) | Self::Signal(at, _) => at,
+        }
+    }
 }
 
 /// A run that has ended.
 #[derive(Debug)]
 pub(crate) struct Ran {
     pub(crate) status: ExitStatus,
-    /// The first call that failed, if one did.
+    /// The first call that failed, or that the signal came at, if there was one.
     pub(crate) failed: Option<String>,
 }
 
@@ -93,7 +106,8 @@ pub(crate) fn run(command: &mut Command, folder: &Path, fail: Fail) -> io::Resul
     // SAFETY: the closure only makes system calls, with pointers to what it owns.
     unsafe { command.pre_exec(move || listen(&filter)) };
     let mut child = command.spawn()?;
-    let supervised = listener_of(&child).and_then(|listener| supervise(&listener, folder, fail));
+    let supervised =
+        listener_of(&child).and_then(|listener| supervise(&listener, &child, folder, fail));
     if supervised.is_err() {
         child.kill()?;
     }
@@ -158,7 +172,12 @@ fn listener_of(child: &Child) -> io::Result<OwnedFd> {
 }
 
 /// Answers each call until the program has ended; says which failed first.
-fn supervise(listener: &OwnedFd, folder: &Path, fail: Fail) -> io::Result<Option<String>> {
+fn supervise(
+    listener: &OwnedFd,
+    child: &Child,
+    folder: &Path,
+    fail: Fail,
+) -> io::Result<Option<String>> {
     let (mut count, mut failed) = (0, None);
     while let Some(call) = next_call(listener)? {
         let watched = WATCHED
@@ -168,20 +187,28 @@ fn supervise(listener: &OwnedFd, folder: &Path, fail: Fail) -> io::Result<Option
         let about = file_of(&call, &watched.about, folder);
         let about = about.filter(|path| is_ours(path, folder, &call, watched));
         count += u64::from(about.is_some());
-        let fails = match (fail, &about) {
-            (_, None) => false,
-            (Fail::None, _) => false,
-            (Fail::Once(at), _) => count == at,
-            (Fail::DiskFull(at), _) => count >= at && needs_room(&call, watched),
+        let (is_it, is_later) = (about.is_some() && count == fail.at(), count > fail.at());
+        let error = match fail {
+            Fail::Once(_) if is_it && !needs_room(&call, watched) => Some(libc::EIO),
+            Fail::Once(_) if is_it => Some(libc::ENOSPC),
+            Fail::DiskFull(_) if (is_it || is_later) && needs_room(&call, watched) => {
+                about.is_some().then_some(libc::ENOSPC)
+            }
+            Fail::Signal(..) if makes_unnamed(&call, watched) => Some(libc::EOPNOTSUPP),
+            _ => None,
         };
-        if let (true, Some(path)) = (fails, about) {
+        let happens = match fail {
+            Fail::Signal(_, signal) if is_it => {
+                // SAFETY: numbers only; nobody has waited for the child, so that it is still that one.
+                unsafe { libc::kill(child.id() as i32, signal) == 0 }
+            }
+            Fail::Signal(..) => false,
+            _ => error.is_some(),
+        };
+        if let (true, Some(path)) = (happens, about) {
             failed.get_or_insert_with(|| format!("{} of {}", watched.name, path.display()));
         }
-        let error = match needs_room(&call, watched) {
-            true => libc::ENOSPC,
-            false => libc::EIO,
-        };
-        answer(listener, call.id, fails.then_some(error))?;
+        answer(listener, call.id, error)?;
     }
     Ok(failed)
 }
@@ -190,6 +217,11 @@ fn supervise(listener: &OwnedFd, folder: &Path, fail: Fail) -> io::Result<Option
 fn is_ours(path: &Path, folder: &Path, call: &libc::seccomp_notif, watched: &Watched) -> bool {
     let writes_out = watched.name.contains("write") && call.data.args[0] == 1;
     path.starts_with(folder) || writes_out
+}
+
+/// Whether the call makes a file without a name.
+fn makes_unnamed(call: &libc::seccomp_notif, watched: &Watched) -> bool {
+    watched.name == "openat" && call.data.args[2] as i32 & libc::O_TMPFILE == libc::O_TMPFILE
 }
 
 /// Whether a full disk makes the call fail.
