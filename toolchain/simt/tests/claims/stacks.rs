@@ -21,37 +21,6 @@ fn one_hundred_and_thirty_five_thousand_threads_are_alive_at_once() {
     assert_eq!(stats.threads, 528 * 256);
 }
 
-/// Mappings of this process.
-fn mappings() -> usize {
-    let maps = std::fs::read_to_string("/proc/self/maps").expect("Linux lists mappings");
-    maps.lines().count()
-}
-
-#[test]
-fn a_thousand_launches_leave_no_stack_behind() {
-    let mut memory = Memory::new(1 << 20);
-    let words = Words::zeros(&mut memory, 1);
-    let before = mappings();
-    for round in 0..1000 {
-        // Stacks so large that a thousand left-over pools would show as mappings.
-        let config = LaunchConfig {
-            stack_bytes: 1 << 20,
-            ..config(2, 33, Policy::Coarse)
-        };
-        let ended = launch(&mut memory, &config, &|| {
-            words.add(0, 1);
-            simt::block_barrier(0);
-            assert!(round % 2 == 0 || simt::position().linear_thread() != 20);
-        });
-        assert_eq!(ended.is_err(), round % 2 == 1);
-    }
-    let after = mappings();
-    assert!(
-        after < before + 100,
-        "{before} mappings before, {after} after"
-    );
-}
-
 /// `depth` frames of a KiB or more, with an in-thread call in each.
 fn dive(depth: usize) {
     let frame = black_box([1u8; 1024]);
