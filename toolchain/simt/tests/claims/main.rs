@@ -10,6 +10,7 @@ mod grid_barrier;
 mod libraries;
 mod memory;
 mod race_barriers;
+mod race_causes;
 mod races;
 mod recovery;
 mod schedules;
