@@ -9,7 +9,42 @@ pub(super) use sums::Ladder;
 use super::bench::number;
 use gridsync::bench::{Measurement, Warning};
 use gridsync::lab::ladder::Roof;
-use gridsync::report::Table;
+use gridsync::report::{Table, table};
+
+/// A row of a table begins with these: the number of a rung, its name, and its elements.
+fn heads(number: u32, name: &str, len: usize) -> [String; 3] {
+    [number.to_string(), name.to_owned(), len.to_string()]
+}
+
+/// A rung in the table of times.
+struct Timed<'a> {
+    heads: [String; 3],
+    measured: Option<&'a Measurement>,
+    gb_per_s: Option<f64>,
+}
+
+/// The times of the rungs beside the roof, which is the rate of only doing `what`; and below them what their marks mean.
+fn times<'a>(what: &str, roof: &Roof, rungs: impl Iterator<Item = Timed<'a>>) -> String {
+    let mut table = table();
+    let percent = format!("% of {what}");
+    table.set_header(["", "rung", "elements", "µs", "GB/s", &percent, ""]);
+    let mut notes = Vec::new();
+    for Timed {
+        heads,
+        measured,
+        gb_per_s,
+    } in rungs
+    {
+        let mut row = heads.to_vec();
+        if let Some(measured) = measured {
+            let percent = percent_of(Some(roof), gb_per_s);
+            row.extend(time_cells(measured, gb_per_s, percent));
+            row.push(marks(&mut notes, measured));
+        }
+        table.add_row(row);
+    }
+    with_notes(&table, &notes)
+}
 
 /// The cells that tell the time of a rung: µs, GB/s, and what that is of the roof's, in percent.
 fn time_cells(measured: &Measurement, gb_per_s: Option<f64>, percent: Option<f64>) -> [String; 3] {

@@ -1,6 +1,6 @@
 //! `gridsync lab ladder`: one sum, rung by rung.
 
-use super::{marks, percent_of, time_cells, with_notes};
+use super::{Timed, percent_of, times};
 use crate::cli::count::within;
 use crate::cli::exit::Wrong;
 use crate::cli::progress::progress;
@@ -163,35 +163,20 @@ fn text(global: &Global, device: &str, report: &Report) -> String {
 
 /// The times, where they were measured, and below them what was counted.
 fn rows(report: &Report) -> String {
-    match report.roof {
-        Some(_) => format!("{}\n\n{}", times(report), counts(report)),
+    let timed = report.climbed.iter().map(|rung| Timed {
+        heads: heads(rung),
+        measured: rung.measured.as_ref(),
+        gb_per_s: rung.gb_per_s(),
+    });
+    match &report.roof {
+        Some(roof) => format!("{}\n\n{}", times("reading", roof, timed), counts(report)),
         None => counts(report),
     }
 }
 
 /// A row of a table begins with these.
 fn heads(rung: &Climbed) -> [String; 3] {
-    [
-        rung.number.to_string(),
-        rung.name.to_owned(),
-        rung.len.to_string(),
-    ]
-}
-
-/// The times, and below them what their marks mean.
-fn times(report: &Report) -> String {
-    let mut table = table();
-    table.set_header(["", "rung", "elements", "µs", "GB/s", "% of reading", ""]);
-    let mut notes: Vec<Warning> = Vec::new();
-    for rung in &report.climbed {
-        let mut row = heads(rung).to_vec();
-        if let Some(measured) = &rung.measured {
-            row.extend(time_cells(measured, rung.gb_per_s(), percent(report, rung)));
-            row.push(marks(&mut notes, measured));
-        }
-        table.add_row(row);
-    }
-    with_notes(&table, &notes)
+    super::heads(rung.number, rung.name, rung.len)
 }
 
 fn counts(report: &Report) -> String {

@@ -9,3 +9,14 @@ pub mod sums;
 
 pub use entry::Entry;
 pub use roof::{Absent, Roof};
+
+use crate::report::svg::Row;
+
+/// What a chart says of numbers that the emulator has counted.
+const COUNTED: &str = "counted by the emulator, not measured on a GPU";
+
+/// The row of a rung in a chart.
+fn row(number: u32, name: &str, values: Vec<Option<f64>>) -> Row {
+    let name = format!("{number} {name}");
+    Row { name, values }
+}

@@ -1,13 +1,14 @@
 //! The ladder as charts.
 
 use super::{Climbed, Counted, Report};
+use crate::lab::ladder::{COUNTED, row};
 use crate::report::svg::{Bars, Row};
 
 /// GB/s of each rung, below the rate of reading alone; none where nothing was timed.
 #[must_use]
 pub fn rates_chart(report: &Report, device: &str) -> Option<Bars> {
     let roof = report.roof.as_ref()?;
-    let timed = |rung: &Climbed| Some(row(rung, vec![Some(rung.gb_per_s()?)]));
+    let timed = |rung: &Climbed| Some(row(rung.number, rung.name, vec![Some(rung.gb_per_s()?)]));
     let rows: Vec<Row> = report.climbed.iter().filter_map(timed).collect();
     Some(Bars {
         title: format!("The sum of {} {} on {device}", report.len, report.dtype),
@@ -35,7 +36,7 @@ pub fn operations_chart(report: &Report) -> Bars {
     Bars {
         title: "What a block of 256 threads does to add up".into(),
         x_label: "times in a block".into(),
-        note: "counted by the emulator, not measured on a GPU".into(),
+        note: COUNTED.into(),
         series: [
             "additions of a warp",
             "bank conflicts",
@@ -44,16 +45,10 @@ pub fn operations_chart(report: &Report) -> Bars {
         .map(Into::into)
         .into(),
         rows: rungs
-            .filter_map(|rung| Some(row(rung, times(rung.counted.as_ref()?))))
+            .filter_map(|rung| Some(row(rung.number, rung.name, times(rung.counted.as_ref()?))))
             .collect(),
         roof: None,
     }
-}
-
-/// The row of a rung.
-fn row(rung: &Climbed, values: Vec<Option<f64>>) -> Row {
-    let name = format!("{} {}", rung.number, rung.name);
-    Row { name, values }
 }
 
 #[cfg(test)]
