@@ -24,7 +24,7 @@ fn of_which(free: Option<u64>) -> String {
 /// Below this an array is not held against what is free: asking would take longer than allocating.
 const WORTH_ASKING: usize = 64 << 20;
 
-/// Makes room for `more` elements behind those of `array`.
+/// Makes room for `more` elements after those of `array`.
 ///
 /// # Errors
 /// [`NoRoom`].
@@ -37,7 +37,7 @@ pub fn reserve<T>(array: &mut Vec<T>, more: usize) -> Result<(), NoRoom> {
     array.try_reserve(more).map_err(|_| no_room(bytes))
 }
 
-/// `len` elements of which every byte is zero.
+/// `len` elements whose bytes are all zero.
 ///
 /// # Errors
 /// [`NoRoom`].

@@ -190,22 +190,22 @@ impl Job<'_> {
     ) -> anyhow::Result<()> {
         let len = input.len();
         if len == 0 {
-            // It looks whether there is something behind them all the same.
+            // Reading no elements still looks for bytes after them.
             return Ok(input.next(&mut [])?);
         }
         let mut elements = memory::zeroed::<T>(part.min(len))?;
-        let mut behind = 0;
-        while behind < len {
-            let elements = &mut elements[..part.min(len - behind)];
+        let mut read = 0;
+        while read < len {
+            let elements = &mut elements[..part.min(len - read)];
             input.next(bytemuck::cast_slice_mut(elements))?;
             take(elements)?;
-            behind += elements.len();
-            self.step(behind, len);
+            read += elements.len();
+            self.step(read, len);
         }
         Ok(())
     }
 
-    /// All elements of `input`, of which `take` is given `part` at a time.
+    /// Reads all elements of `input`, and gives them to `take`, `part` at a time.
     pub(super) fn collect<T: Pod>(
         &self,
         mut input: Incoming,
@@ -216,12 +216,12 @@ impl Job<'_> {
         if elements.is_empty() {
             input.next(&mut [])?;
         }
-        let (mut behind, len) = (0, elements.len());
+        let (mut read, len) = (0, elements.len());
         for elements in elements.chunks_mut(part.max(1)) {
             input.next(bytemuck::cast_slice_mut(elements))?;
             take(elements)?;
-            behind += elements.len();
-            self.step(behind, len);
+            read += elements.len();
+            self.step(read, len);
         }
         Ok(elements)
     }

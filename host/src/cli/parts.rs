@@ -35,7 +35,8 @@ impl Parts {
         })
     }
 
-    /// The same of arrays that the host holds whole: on the CPU all at once, unless the user says how many.
+    /// Like [`of`](Self::of), for arrays that the host holds whole: on the CPU all at once, unless the user says how
+    /// many.
     pub(super) fn of_held(self, job: &Job<'_>, len: usize, bytes: usize) -> anyhow::Result<usize> {
         match (self.part, job.place()?) {
             (None, Place::Cpu) => Ok(len),

@@ -33,7 +33,7 @@ pub fn open(input: &Input, dtype: Option<Dtype>) -> Result<Incoming<'static>, Da
     open_stored(input, dtype.map(Stored::from))
 }
 
-/// The same of raw elements of any type that files hold.
+/// Opens an array as [`open`] does; raw elements may be of any type that files hold.
 ///
 /// # Errors
 /// As for [`open`].

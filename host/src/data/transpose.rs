@@ -17,8 +17,8 @@ pub(super) fn from_fortran(data: Aligned, size: usize, shape: &[u64]) -> Result<
         return Ok(from);
     }
     let mut to = Aligned::zeroed(from.bytes().len())?;
-    // In Fortran order the first dimension is the fastest. One after the other goes to its place before all that are
-    // still behind it: arrays of the rest, side by side, turn into rows of it.
+    // In Fortran order the first dimension is the fastest. Each step makes one dimension slower than all that are still
+    // to come: a matrix with that dimension along its rows is transposed.
     let elements = from.bytes().len() / size;
     let mut fixed = 1;
     for &dimension in &shape[..shape.len().saturating_sub(1)] {

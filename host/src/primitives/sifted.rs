@@ -56,7 +56,7 @@ impl<T: Copy> Sifted<T> {
         }
     }
 
-    /// Puts what was found in the next part of an array behind what was found before.
+    /// Puts what was found in the next part of an array after what was found before.
     ///
     /// # Errors
     /// [`NoRoom`].

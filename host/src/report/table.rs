@@ -25,7 +25,7 @@ pub fn table() -> Table {
     table
         .load_style(presets::NOTHING)
         .set_content_arrangement(ContentArrangement::Dynamic)
-        // The blanks behind the last column are not printed.
+        // The blanks after the last column are not printed.
         .set_width(WIDTH + APART);
     Table {
         table,

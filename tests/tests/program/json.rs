@@ -44,7 +44,7 @@ fn rows() -> Vec<Row> {
 }
 
 /// Whether `call`, as the table has it, is one that these arguments make: all of its words are among them,
-/// but for one behind `without`.
+/// and none that stands after `without`.
 fn is_one(call: &str, args: &[&str]) -> bool {
     let (with, without) = call.split_once(" without ").unwrap_or((call, "-"));
     let is_there = |word: &str| args.contains(&word);

@@ -46,7 +46,7 @@ fn call(folder: &Path, args: &[&str], more: &[&str]) -> Call {
 /// That `outputs`, and what is printed but for times, are the same in parts as at once; checked, and not,
 /// when some go from file to file.
 ///
-/// Parts of which `taken` elements were taken in the end; none if all were, at once.
+/// `taken` is how many elements a part had in the end; none if all were taken at once.
 fn in_parts(args: &[&str], outputs: &[&str], part: usize, taken: Option<usize>) {
     in_parts_with(args, outputs, (part, taken), &["--check"]);
     in_parts_with(args, outputs, (part, taken), &[]);

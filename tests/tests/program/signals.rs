@@ -13,7 +13,7 @@ use tempfile::TempDir;
 /// A call that has not begun its output after so long never will.
 const HANGS: Duration = Duration::from_secs(120);
 
-/// A call that waits for elements from a pipe, of which it has been given some.
+/// A call that has been given some elements by a pipe and waits for the others.
 struct Waiting {
     folder: TempDir,
     child: Child,

@@ -219,7 +219,7 @@ fn check_rows<O: Checked>(
 }
 
 impl RowChecks {
-    /// The same of `rows` rows, as the program says it.
+    /// What the program says of the checks of `rows` rows.
     fn verdict(self, rows: usize) -> Verdict {
         let Self {
             wrong,

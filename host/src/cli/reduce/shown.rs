@@ -45,7 +45,7 @@ impl<A: Into<Number> + Copy> Shown for Option<Indexed<A>> {
     }
 }
 
-/// A sum in 128 bits, of which 64 are shown.
+/// A sum in 128 bits. The lower 64 are shown.
 impl Shown for i128 {
     fn number(self, dtype: Dtype) -> Number {
         match dtype {

@@ -44,7 +44,7 @@ pub(super) enum Emulated {
 /// The longest input that the emulator runs access by access.
 pub(super) const INTERLEAVED: usize = 300;
 
-/// The longest arrays of which the emulator compares all pairs.
+/// The longest arrays whose pairs the emulator compares all.
 const ALL_PAIRS: usize = 600;
 
 /// The longest arrays that the emulator sorts to correlate them. It does so under the fast schedule
@@ -115,7 +115,7 @@ fn of(op: &str, element: &str, accumulator: &str) -> String {
     }
 }
 
-/// Bytes of an element whose type has the digits of its bits behind it: `bf16`.
+/// Bytes of an element. The name of its type ends with its bits, as in `bf16`.
 fn bytes(element: &str) -> f64 {
     let bits = element.trim_start_matches(|letter: char| !letter.is_ascii_digit());
     bits.parse::<f64>().map_or(8.0, |bits| bits / 8.0)

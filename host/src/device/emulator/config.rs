@@ -46,8 +46,8 @@ impl EmulatorConfig {
 }
 
 impl Default for EmulatorConfig {
-    /// A small GPU: 8 multiprocessors, 48 KiB of shared memory a block and 4 GiB, of which only what
-    /// is used is taken from the host. The schedule is the fast one, which changes threads at
+    /// A small GPU: 8 multiprocessors, 48 KiB of shared memory a block, and 4 GiB of memory; the host
+    /// gives only what is used. The schedule is the fast one, which changes threads at
     /// synchronisation only, and races are not looked for: for large inputs. Small ones are better run
     /// by [`checking`](Self::checking).
     fn default() -> Self {

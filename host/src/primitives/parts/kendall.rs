@@ -27,7 +27,7 @@ enum On<T> {
 struct OnDevice<T> {
     device: Device,
     correlator: Correlator<T>,
-    /// Room for a half, and behind it the half that others are correlated with.
+    /// Room for two halves: one, and after it the half that it is correlated with.
     both: [Buffer<T>; 2],
 }
 
@@ -77,7 +77,7 @@ impl<T: Correlatable> PartCorrelator<T> {
         self.us
     }
 
-    /// Correlates `x` and `y`. Calls `done` with how many of how many steps are behind.
+    /// Correlates `x` and `y`. Calls `done` with how many of how many steps are done.
     ///
     /// # Errors
     /// [`KendallError`]; a NaN is refused.
@@ -96,14 +96,14 @@ impl<T: Correlatable> PartCorrelator<T> {
         let half = self.part / 2;
         let halves: Vec<_> = x.chunks(half).zip(y.chunks(half)).collect();
         let steps = halves.len() * (halves.len() + 1) / 2;
-        let mut behind = 0;
+        let mut step_number = 0;
         let mut within: Vec<[u64; 4]> = Vec::new();
         let mut all = [0; 4];
         for &last in &halves {
             let mut step = |before| {
                 let kendall = self.count(before, last)?;
-                behind += 1;
-                done(behind, steps);
+                step_number += 1;
+                done(step_number, steps);
                 Ok::<_, KendallError>(counts(&kendall))
             };
             let alone = step(None)?;
@@ -217,7 +217,7 @@ fn joined<T: Pod>(first: &[T], last: &[T]) -> Result<Vec<T>, NoRoom> {
 }
 
 /// Correlates `x` and `y` with `part` places on `device` at a time, as a [`PartCorrelator`] does. Calls
-/// `done` with how many of how many steps are behind.
+/// `done` with how many of how many steps are done.
 ///
 /// # Errors
 /// As for [`PartCorrelator`].

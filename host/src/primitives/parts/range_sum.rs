@@ -19,7 +19,7 @@ pub struct PartRangeSums<'a, O: RangeSummable> {
     /// The results of a part.
     results: Vec<O::Output>,
     /// Elements of the parts before.
-    behind: usize,
+    taken: usize,
     /// The places that ranges end at, or before which they begin, in order; and the results there, as far
     /// as the array has come.
     ends: Vec<usize>,
@@ -75,7 +75,7 @@ impl<'a, O: RangeSummable<Element: Pod, Output: Pod>> PartRangeSums<'a, O> {
             results: memory::zeroed(scanner.part())?,
             scanner,
             queries,
-            behind: 0,
+            taken: 0,
             ends,
             prefixes,
         })
@@ -105,10 +105,10 @@ impl<'a, O: RangeSummable<Element: Pod, Output: Pod>> PartRangeSums<'a, O> {
         self.scanner.next(elements, results)?;
         let here = self.ends[self.prefixes.len()..]
             .iter()
-            .map(|end| end - self.behind)
+            .map(|end| end - self.taken)
             .take_while(|&end| end < elements.len());
         self.prefixes.extend(here.map(|end| results[end]));
-        self.behind += elements.len();
+        self.taken += elements.len();
         Ok(())
     }
 
@@ -165,11 +165,11 @@ where
 {
     let mut sums = PartRangeSums::new(op, device, input.len(), queries, part)?;
     let part = sums.part().max(1);
-    let mut behind = 0;
+    let mut taken = 0;
     for chunk in input.chunks(part) {
         sums.next(chunk)?;
-        behind += chunk.len();
-        done(behind);
+        taken += chunk.len();
+        done(taken);
     }
     Ok(sums.sums()?)
 }

@@ -82,7 +82,7 @@ struct OnDevice<O: PartReducible> {
     /// What has been reduced so far: the leaves of the tree, or one of all elements.
     leaves: Vec<O::Accumulator>,
     /// Elements of the parts before.
-    behind: usize,
+    taken: usize,
 }
 
 impl<O: PartReducible<Element: Pod>> PartReducer<O> {
@@ -107,7 +107,7 @@ impl<O: PartReducible<Element: Pod>> PartReducer<O> {
             shape,
             results: device.alloc(launches * O::Accumulator::HALVES)?,
             leaves: Vec::new(),
-            behind: 0,
+            taken: 0,
         };
         Ok(Self {
             op,
@@ -164,7 +164,7 @@ impl<O: PartReducible<Element: Pod>> PartReducer<O> {
     pub fn finish(self) -> O::Output {
         match self.on {
             On::Cpu(reduction) => reduction.finish(),
-            On::Device(on) => self.op.finish_of(on.all(self.op), on.behind as u64),
+            On::Device(on) => self.op.finish_of(on.all(self.op), on.taken as u64),
         }
     }
 }
@@ -212,7 +212,7 @@ impl<O: PartReducible<Element: Pod>> OnDevice<O> {
                 let mut halves = [0; 4];
                 halves[..words.len()].copy_from_slice(words);
                 let all = O::Accumulator::from_halves(halves);
-                O::moved(all, (self.behind + first) as u64)
+                O::moved(all, (self.taken + first) as u64)
             });
         match O::EXACT {
             true => {
@@ -221,7 +221,7 @@ impl<O: PartReducible<Element: Pod>> OnDevice<O> {
             }
             false => self.leaves.extend(found),
         }
-        self.behind += len;
+        self.taken += len;
         Ok(us)
     }
 

@@ -171,11 +171,11 @@ where
     let mut scanner = PartScanner::new(op, device, input.len(), form, part)?;
     let mut results = memory::zeroed::<O::Output>(input.len())?;
     let part = scanner.part().max(1);
-    let mut behind = 0;
+    let mut taken = 0;
     for (chunk, results) in input.chunks(part).zip(results.chunks_mut(part)) {
         scanner.next(chunk, results)?;
-        behind += chunk.len();
-        done(behind);
+        taken += chunk.len();
+        done(taken);
     }
     Ok(results)
 }

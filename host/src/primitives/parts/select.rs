@@ -22,7 +22,7 @@ pub struct PartSelector<S: Selectable> {
     /// The element before the next part.
     last: Option<S::Element>,
     /// Elements of the parts before.
-    behind: usize,
+    taken: usize,
     us: f64,
 }
 
@@ -58,7 +58,7 @@ impl<S: Selectable<Element: Pod>> PartSelector<S> {
             on,
             wanted,
             last: None,
-            behind: 0,
+            taken: 0,
             us: 0.0,
         }
     }
@@ -81,11 +81,9 @@ impl<S: Selectable<Element: Pod>> PartSelector<S> {
             }
         };
         if let Some(positions) = &mut found.positions {
-            positions
-                .iter_mut()
-                .for_each(|at| *at += self.behind as u64);
+            positions.iter_mut().for_each(|at| *at += self.taken as u64);
         }
-        self.behind += elements.len();
+        self.taken += elements.len();
         self.last = elements.last().copied().or(self.last);
         Ok(found)
     }
@@ -161,11 +159,11 @@ where
     let part = part.max(1);
     let mut selector = PartSelector::new(by, device, part.min(input.len()), wanted)?;
     let mut all = Sifted::none(wanted);
-    let mut behind = 0;
+    let mut taken = 0;
     for chunk in input.chunks(part) {
         all.extend(&selector.next(chunk)?)?;
-        behind += chunk.len();
-        done(behind);
+        taken += chunk.len();
+        done(taken);
     }
     Ok(all)
 }
