@@ -9,7 +9,7 @@
 use cuda_std::prelude::*;
 use gridsync::device::{Device, Emulator, EmulatorConfig};
 use gridsync::primitives::{Reducer, reduce::reduce_on_cpu};
-use gridsync_kernels::entry::reduce::{Arguments, Reducible};
+use gridsync_entries::reduce::{Arguments, Reducible};
 use gridsync_kernels::grid::{self, reduce::Workspace};
 use gridsync_kernels::op::{Carried, Halves, Operation};
 

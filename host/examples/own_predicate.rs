@@ -9,7 +9,7 @@
 use cuda_std::prelude::*;
 use gridsync::device::{Device, Emulator, EmulatorConfig};
 use gridsync::primitives::select::{select, select_on_cpu};
-use gridsync_kernels::entry::select::{Arguments, Selectable};
+use gridsync_entries::select::{Arguments, Selectable};
 use gridsync_kernels::grid::select::{Outputs, Predicate};
 use gridsync_kernels::grid::{self, scan::Workspace};
 

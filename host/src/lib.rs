@@ -7,14 +7,7 @@
 //! * [`primitives`]: reductions, scans, selections, range sums and rank correlation as a user calls them,
 //!   and checks of their results.
 //! * [`mod@reference`]: what is right, on the CPU with rayon.
-//! * [`lab`]: the experiments: what goes wrong without a grid barrier, what the compiler makes of a
-//!   spin, what fences cost, what one launch gains over many, and which barriers break under stress.
-//! * [`verify`]: the cases that prove the kernels right, and barriers that are wrong on purpose to
-//!   prove the cases.
-//! * [`mod@bench`]: the rules of measuring, and the suites: grid barriers, all-reduce and reductions,
-//!   each beside a peer.
-//! * [`data`]: `.npy` and raw files. [`memory`]: arrays that say so where they do not fit.
-//! * [`report`]: tables, and charts as SVG.
+//! * [`memory`]: arrays that say so where they do not fit.
 //!
 //! Kernels are written with `cuda_std` and `gridsync_kernels`, whose barriers are in
 //! [`grid::barrier`](gridsync_kernels::grid::barrier); see the example `own_kernel`.
@@ -35,13 +28,8 @@
 //! # Ok::<(), gridsync::device::DeviceError>(())
 //! ```
 
-pub mod bench;
-pub mod data;
 pub mod device;
-pub mod lab;
 pub mod launch;
 pub mod memory;
 pub mod primitives;
 pub mod reference;
-pub mod report;
-pub mod verify;

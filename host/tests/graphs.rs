@@ -5,8 +5,8 @@ mod fake_driver;
 use cuda_std::prelude::*;
 use fake_driver::{GOOD, kernel, launch, log_of, open};
 use gridsync::device::{Buffer, Device, DeviceError, Emulator, EmulatorConfig, Geometry};
-use gridsync_kernels::entry::barrier::barrier_rounds;
 use gridsync_kernels::grid::barrier::{Barrier, GridBarrier};
+use gridsync_lab_kernels::barrier::barrier_rounds;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread::scope;
 

@@ -1,9 +1,6 @@
 //! Without a CUDA driver the program starts, and says why there is no GPU.
 
-use gridsync::device::{
-    Device, DeviceError,
-    cuda::{NoCuda, probe},
-};
+use gridsync::device::{Device, DeviceError, NoCuda, cuda::probe};
 use std::env;
 
 #[test]

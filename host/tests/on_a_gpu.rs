@@ -5,8 +5,8 @@ use cuda_std::memory::Global;
 use gridsync::device::cuda::{PtxImage, probe};
 use gridsync::device::{Device, DeviceError, Geometry, KERNELS};
 use gridsync::launch::{Blocks, cooperative, resident_blocks};
-use gridsync_kernels::entry::barrier::{barrier_only, barrier_rounds};
 use gridsync_kernels::grid::barrier::{Barrier, GridBarrier};
+use gridsync_lab_kernels::barrier::{barrier_only, barrier_rounds};
 
 /// The first GPU with `images`, or none with the reason on standard error.
 fn gpu(images: &[PtxImage]) -> Option<Device> {

@@ -2,8 +2,8 @@
 
 use gridsync::device::{Device, DeviceError, Emulator, EmulatorConfig, Geometry};
 use gridsync::launch::{Blocks, Plan, barrier_words, cooperative, plan, resident_blocks};
-use gridsync_kernels::entry::xpx::{xpx_grid_barrier, xpx_stage};
 use gridsync_kernels::grid::barrier::GridBarrier;
+use gridsync_lab_kernels::xpx::{xpx_grid_barrier, xpx_stage};
 
 const ROUNDS: u32 = 3;
 

@@ -1,11 +1,11 @@
-//! The device code of gridsync: barriers, reductions and more, over a whole grid.
+//! The device library of gridsync: barriers, reductions, scans and selections over a whole grid, to call
+//! from your own kernels.
 //!
-//! The folders are the thread hierarchy. What stands in [`warp`], [`block`] and [`grid`] is a
-//! library to call from your own kernels; [`entry`] holds gridsync's own kernels, which do little
-//! but call it. [`op`] says what can be reduced. [`ladder`] is a sum in seventeen steps and a scan in eleven, to read.
+//! The folders are the thread hierarchy: [`warp`], [`block`], [`grid`]. [`op`] says what can be reduced.
+//! There is no kernel in this crate, so that your image holds what you call and nothing else.
 //!
-//! The crate knows `cuda_std` and nothing else. Compiled for nvptx64 it is PTX; compiled for the
-//! host its kernels run in the emulator.
+//! The crate knows `cuda_std` and nothing else. Compiled for nvptx64 it is PTX; compiled for the host it
+//! runs in the emulator.
 
 #![cfg_attr(
     target_arch = "nvptx64",
@@ -14,8 +14,6 @@
 )]
 
 pub mod block;
-pub mod entry;
 pub mod grid;
-pub mod ladder;
 pub mod op;
 pub mod warp;

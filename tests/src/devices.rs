@@ -1,6 +1,6 @@
 //! Devices to test on.
 
-use gridsync::device::cuda::NoCuda;
+use gridsync::device::NoCuda;
 use gridsync::device::{Device, DeviceError, Emulator, EmulatorConfig, KERNELS};
 use simt::{Lanes, Policy, Schedule};
 use std::collections::BTreeSet;

@@ -32,7 +32,7 @@ pub fn path() -> &'static Path {
         let program = profile.join(format!("gridsync{}", env::consts::EXE_SUFFIX));
         assert!(
             program.is_file(),
-            "{} should be there: build it with `cargo build -p gridsync`, or name it in \
+            "{} should be there: build it with `cargo build -p gridsync-program`, or name it in \
              CARGO_BIN_EXE_gridsync",
             program.display()
         );
@@ -47,7 +47,12 @@ fn build(mut cargo: Command, profile: &Path) {
     };
     let target = profile.parent().unwrap_or(profile);
     let built = cargo
-        .args(["build", "--quiet", "--package=gridsync", "--bin=gridsync"])
+        .args([
+            "build",
+            "--quiet",
+            "--package=gridsync-program",
+            "--bin=gridsync",
+        ])
         .args(["--profile", name, "--target-dir"])
         .arg(target)
         .current_dir(env!("CARGO_MANIFEST_DIR"))

@@ -53,7 +53,7 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
     }
     fs::create_dir_all(out.join("test-executables"))?;
 
-    let program = build(&["build", "--package=gridsync", "--bin=gridsync"])?;
+    let program = build(&["build", "--package=gridsync-program", "--bin=gridsync"])?;
     let program = program
         .iter()
         .find(|built| built.what == What::Program)

@@ -1,6 +1,6 @@
 //! What can go wrong between the host and a device.
 
-use super::{Geometry, cuda::NoCuda};
+use super::{Geometry, NoCuda};
 use libcuda::CUresult;
 
 /// Why a device did not do what it was asked.
@@ -289,6 +289,7 @@ fn after_a_line(log: &str) -> String {
 impl DeviceError {
     /// `Ok` for success; otherwise [`Lost`](Self::Lost) or [`Driver`](Self::Driver), with what was
     /// being done.
+    #[cfg(feature = "cuda")]
     pub(super) fn check(
         result: CUresult,
         during: impl FnOnce() -> String,

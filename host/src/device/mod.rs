@@ -6,13 +6,16 @@
 
 mod backend;
 mod buffer;
+#[cfg(feature = "cuda")]
 pub mod cuda;
 mod emulator;
 mod error;
 mod gate;
 mod geometry;
 mod graph;
+#[cfg(feature = "cuda")]
 mod images;
+mod no_cuda;
 mod typed;
 
 pub use backend::{Backend, KernelAttributes, KernelInfo, Properties, Recording};
@@ -21,7 +24,9 @@ pub use emulator::{Emulator, EmulatorConfig};
 pub use error::DeviceError;
 pub use geometry::{Dim3, Geometry};
 pub use graph::Graph;
+#[cfg(feature = "cuda")]
 pub use images::KERNELS;
+pub use no_cuda::{NoCuda, OLDEST_DRIVER};
 pub use simt::{Lanes, Policy, Schedule, Stats};
 
 use bytemuck::Pod;
@@ -41,6 +46,7 @@ impl Device {
     ///
     /// # Errors
     /// As for [`cuda::Cuda::new`].
+    #[cfg(feature = "cuda")]
     pub fn cuda(ordinal: u32, images: &[cuda::PtxImage]) -> Result<Self, DeviceError> {
         cuda::Cuda::new(ordinal, images).map(Self::new)
     }

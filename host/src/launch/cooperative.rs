@@ -141,7 +141,7 @@ fn plan<K: Kernel>(
 mod tests {
     use super::*;
     use crate::device::{Emulator, EmulatorConfig};
-    use gridsync_kernels::entry::barrier::barrier_only;
+    use gridsync_lab_kernels::barrier::barrier_only;
 
     /// An emulated GPU that holds two blocks of 512 threads on each multiprocessor.
     fn emulator(multiprocessors: u32) -> Device {

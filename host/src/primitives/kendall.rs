@@ -8,7 +8,7 @@ use crate::reference;
 use bytemuck::Pod;
 use cuda_std::launch::Kernel;
 use cuda_std::memory::Global;
-use gridsync_kernels::entry::kendall::{
+use gridsync_entries::kendall::{
     kendall_order_f64, kendall_order_i64, kendall_order_u64, kendall_pairs_f32, kendall_pairs_f64,
     kendall_pairs_i32, kendall_pairs_i64, kendall_pairs_u32, kendall_pairs_u64, kendall_place_f32,
     kendall_place_i32, kendall_place_u32, kendall_rank_f64, kendall_rank_i64, kendall_rank_u64,

@@ -2,7 +2,7 @@
 
 use crate::device::{Device, DeviceError, Geometry};
 use cuda_std::memory::Global;
-use gridsync_kernels::entry::merge_sort::{merge_sort_runs, merge_sort_tiles};
+use gridsync_entries::merge_sort::{merge_sort_runs, merge_sort_tiles};
 use gridsync_kernels::grid::merge_sort::{THREADS, TILE};
 
 /// A block for each tile of so many keys.

@@ -6,7 +6,7 @@ use crate::device::{Buffer, Device, DeviceError, Geometry};
 use crate::memory::NoRoom;
 use crate::reference;
 use bytemuck::Pod;
-use gridsync_kernels::entry::range_sum::RangeSumNumber;
+use gridsync_entries::range_sum::RangeSumNumber;
 use gridsync_kernels::op::Operation;
 use std::marker::PhantomData;
 

@@ -4,8 +4,8 @@ use super::check::{Check, within};
 use super::scan_check::{ScanCheck, worst};
 use crate::reference::{Exact, exact_prefix_sums, sum_bound};
 use cuda_std::{bf16, f16};
-use gridsync_kernels::entry::range_sum::RangeSumNumber;
-use gridsync_kernels::entry::scan::Scannable;
+use gridsync_entries::range_sum::RangeSumNumber;
+use gridsync_entries::scan::Scannable;
 use gridsync_kernels::op::{Operation, Sum};
 use std::iter::once;
 

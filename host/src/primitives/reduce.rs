@@ -4,7 +4,7 @@ use crate::device::{Buffer, Device, DeviceError, Geometry};
 use crate::reference;
 use bytemuck::Pod;
 use cuda_std::memory::Global;
-use gridsync_kernels::entry::reduce::Reducible;
+use gridsync_entries::reduce::Reducible;
 use gridsync_kernels::grid::reduce::{MOST_TILES, STATE, Shape};
 use gridsync_kernels::op::{Carried, Operation};
 use std::ops::Range;

@@ -4,7 +4,7 @@ use crate::device::{Buffer, Device, DeviceError, Geometry};
 use crate::reference;
 use bytemuck::Pod;
 use cuda_std::warp::WARP_SIZE;
-use gridsync_kernels::entry::reduce_rows::RowReducible;
+use gridsync_entries::reduce_rows::RowReducible;
 use gridsync_kernels::grid::reduce::{Batch, ROW_STATE, SMALL, Shape};
 use gridsync_kernels::op::{Carried, Operation};
 use std::ops::Range;
@@ -272,7 +272,7 @@ mod tests {
     use crate::device::{Emulator, EmulatorConfig};
     use cuda_std::launch::{Kernel, KernelArg};
     use cuda_std::prelude::*;
-    use gridsync_kernels::entry::reduce_rows::{LongArguments, ShortArguments};
+    use gridsync_entries::reduce_rows::{LongArguments, ShortArguments};
     use gridsync_kernels::grid::reduce::{Workspace, reduce_long_rows, reduce_short_rows};
     use gridsync_kernels::op::{ArgMin, Indexed};
 

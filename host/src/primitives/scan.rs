@@ -7,7 +7,7 @@ use crate::launch::resident_blocks;
 use crate::reference;
 use bytemuck::Pod;
 use cuda_std::memory::{Global, Scalar};
-use gridsync_kernels::entry::scan::Scannable;
+use gridsync_entries::scan::Scannable;
 use gridsync_kernels::grid::scan::{BULK_SHARED, BULK_THREADS, Mode, STATE, ScanOperation, Shape};
 use gridsync_kernels::op::{Carried, InSegments, Operation, Segments};
 use std::ops::Range;

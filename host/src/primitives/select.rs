@@ -6,14 +6,14 @@ use crate::device::{Buffer, Device, DeviceError, Geometry};
 use crate::reference;
 use bytemuck::Pod;
 use cuda_std::memory::Scalar;
-use gridsync_kernels::entry::select::Selectable;
+use gridsync_entries::select::Selectable;
 use gridsync_kernels::grid::scan::{STATE, Shape};
 use gridsync_kernels::grid::select::{HALVES, Outputs};
 use std::marker::PhantomData;
 use std::ops::Range;
 
 pub use crate::reference::run_lengths;
-pub use gridsync_kernels::entry::select::FirstOfRun;
+pub use gridsync_entries::select::FirstOfRun;
 pub use gridsync_kernels::grid::select::{Comparable, Predicate, Within};
 
 /// What was selected: the first elements of a buffer.

@@ -88,10 +88,14 @@ impl<T: Copy> Sifted<T> {
 /// Room on a device for what is selected.
 #[derive(Debug)]
 pub struct Room<T> {
-    pub(crate) kept: Buffer<T>,
-    pub(crate) rest: Option<Buffer<T>>,
-    pub(crate) positions: Option<Buffer<u64>>,
-    pub(crate) count: Buffer<u64>,
+    /// The elements that are kept.
+    pub kept: Buffer<T>,
+    /// All others, if they are wanted.
+    pub rest: Option<Buffer<T>>,
+    /// The indices of those that are kept, if they are wanted.
+    pub positions: Option<Buffer<u64>>,
+    /// How many are kept: one number.
+    pub count: Buffer<u64>,
 }
 
 impl<T: Pod> Room<T> {

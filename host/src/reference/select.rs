@@ -1,6 +1,6 @@
 //! Selections.
 
-use gridsync_kernels::entry::select::Selectable;
+use gridsync_entries::select::Selectable;
 use rayon::prelude::*;
 
 /// The elements of `input` that `by` keeps, in their order.

@@ -19,7 +19,8 @@ impl<O> Mean<O> {
 
     /// What sums it up.
     #[cfg(not(target_arch = "nvptx64"))]
-    pub(crate) fn sum(self) -> O {
+    #[must_use]
+    pub fn sum(self) -> O {
         self.0
     }
 }

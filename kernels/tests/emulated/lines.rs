@@ -13,9 +13,9 @@ use gridsync_kernels::grid::reduce::{self, Batch};
 use gridsync_kernels::grid::scan::{self, Form, Mode, Shape};
 use gridsync_kernels::grid::select::{Outputs, Within};
 use gridsync_kernels::grid::{self, merge_sort, range_sum};
-use gridsync_kernels::ladder::{scans::*, sums::*};
 use gridsync_kernels::op::{Compensated, CompensatedSum, InSegments, Operation, Segments, Sum};
 use gridsync_kernels::warp;
+use gridsync_lab_kernels::ladder::{scans::*, sums::*};
 use simt::{Fault, LaunchConfig, Policy, Schedule};
 
 type Add = Sum<u32>;

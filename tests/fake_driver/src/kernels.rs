@@ -1,7 +1,7 @@
 //! The kernels that this driver runs.
 
 use cuda_std::launch::{Kernel, KernelArgs};
-use gridsync_kernels::entry::{kendall, merge_sort, range_sum, reduce, reduce_rows, scan, select};
+use gridsync_entries::{kendall, merge_sort, range_sum, reduce, reduce_rows, scan, select};
 use std::ffi::c_void;
 
 /// A kernel by its name.

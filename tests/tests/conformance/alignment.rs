@@ -7,9 +7,9 @@ use gridsync::device::Device;
 use gridsync::primitives::reduce::reduce_on_cpu;
 use gridsync::primitives::{Checked, Reducer};
 use gridsync::reference::reduce_depth;
-use gridsync::verify::{Kind, Sample, sample};
-use gridsync_kernels::entry::reduce::Reducible;
+use gridsync_entries::reduce::Reducible;
 use gridsync_kernels::op::{ArgMax, ArgMin, Compose, Count, Max, Sum, Xor};
+use gridsync_program::verify::{Kind, Sample, sample};
 use gridsync_tests::oracle::{self, Plain};
 use gridsync_tests::outcome::Outcome;
 

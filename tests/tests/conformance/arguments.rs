@@ -2,7 +2,7 @@
 
 use gridsync::device::Device;
 use gridsync::primitives::{Checked, reduce, reduce::reduce_on_cpu};
-use gridsync_kernels::entry::reduce::Reducible;
+use gridsync_entries::reduce::Reducible;
 use gridsync_kernels::op::{ArgMax, ArgMin, Indexed};
 use gridsync_tests::oracle::Plain;
 

@@ -3,12 +3,12 @@
 use cuda_std::launch::Kernel;
 use gridsync::device::{Buffer, Device, DeviceError, Geometry};
 use gridsync::launch::{Blocks, cooperative, resident_blocks};
-use gridsync::verify::{Crossing, DESIGNS};
-use gridsync_kernels::entry::barrier::{Measured, Stressed, barrier_only, barrier_rounds};
 use gridsync_kernels::grid::barrier::{
     Barrier, FlipBarrier, GenerationBarrier, GridBarrier, GrowingBarrier, LateBarrier,
     LockFreeBarrier, PhaseBarrier, ReleaseBarrier, SplitBarrier, TreeBarrier,
 };
+use gridsync_lab_kernels::barrier::{Measured, Stressed, barrier_only, barrier_rounds};
+use gridsync_program::verify::{Crossing, DESIGNS};
 use gridsync_tests::devices::{emulator, emulator_under, schedules, unjudged_under, with_cuda};
 use simt::{Policy, Schedule};
 

@@ -3,8 +3,8 @@
 use cuda_std::launch::Kernel;
 use gridsync::device::{Buffer, Device};
 use gridsync::launch::{Blocks, cooperative};
-use gridsync_kernels::entry::barrier::{phased_barrier_rounds, subset_barrier_rounds};
 use gridsync_kernels::grid::barrier::{Barrier, GridBarrier};
+use gridsync_lab_kernels::barrier::{phased_barrier_rounds, subset_barrier_rounds};
 use gridsync_tests::devices::{emulator_under, schedules, with_cuda};
 
 /// A grid that crosses the barrier.

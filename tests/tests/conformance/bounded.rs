@@ -2,8 +2,8 @@
 
 use gridsync::device::Device;
 use gridsync::launch::{Blocks, cooperative};
-use gridsync_kernels::entry::barrier::bounded_barrier_rounds;
 use gridsync_kernels::grid::barrier::{BoundedBarrier, Missing};
+use gridsync_lab_kernels::barrier::bounded_barrier_rounds;
 use gridsync_tests::devices::{emulator_under, schedules};
 use simt::Schedule;
 

@@ -3,27 +3,25 @@
 use super::{ladder, reduce, rows, scan, select};
 use cuda_std::launch::Kernel;
 use gridsync::device::KERNELS;
-use gridsync_kernels::entry::barrier as barriers;
-use gridsync_kernels::entry::fences::{
+use gridsync_entries::kendall as kendalls;
+use gridsync_entries::merge_sort::{merge_sort_runs, merge_sort_tiles};
+use gridsync_entries::range_sum::{range_sum_f32, range_sum_f64, range_sum_i64, range_sum_u64};
+use gridsync_entries::scan as scans_of;
+use gridsync_entries::scan::{
+    scan_bulk_sum_f32, scan_bulk_sum_f64, scan_bulk_sum_i32, scan_bulk_sum_i64, scan_bulk_sum_u32,
+    scan_bulk_sum_u64,
+};
+use gridsync_lab_kernels::barrier as barriers;
+use gridsync_lab_kernels::fences::{
     cost_of_atom_relaxed, cost_of_fence_acq_rel_block, cost_of_fence_acq_rel_device,
     cost_of_fence_acq_rel_system, cost_of_fence_sc_block, cost_of_fence_sc_device,
     cost_of_fence_sc_system, cost_of_load_acquire, cost_of_none, cost_of_red_relaxed,
     cost_of_red_release,
 };
-use gridsync_kernels::entry::kendall as kendalls;
-use gridsync_kernels::entry::ladder::sums::ladder_redux_u32;
-use gridsync_kernels::entry::merge_sort::{merge_sort_runs, merge_sort_tiles};
-use gridsync_kernels::entry::range_sum::{
-    range_sum_f32, range_sum_f64, range_sum_i64, range_sum_u64,
-};
-use gridsync_kernels::entry::scan as scans_of;
-use gridsync_kernels::entry::scan::{
-    scan_bulk_sum_f32, scan_bulk_sum_f64, scan_bulk_sum_i32, scan_bulk_sum_i64, scan_bulk_sum_u32,
-    scan_bulk_sum_u64,
-};
-use gridsync_kernels::entry::scan_stress;
-use gridsync_kernels::entry::spin::{spin_acquire, spin_asm, spin_naive, spin_volatile};
-use gridsync_kernels::entry::xpx::{
+use gridsync_lab_kernels::ladder::sums::kernels::ladder_redux_u32;
+use gridsync_lab_kernels::scan_stress;
+use gridsync_lab_kernels::spin::{spin_acquire, spin_asm, spin_naive, spin_volatile};
+use gridsync_lab_kernels::xpx::{
     xpx_block_barrier, xpx_flip_barrier, xpx_generation_barrier, xpx_grid_barrier,
     xpx_grid_barrier_alone, xpx_growing_ptx_barrier, xpx_growing_volatile_barrier,
     xpx_lock_free_barrier, xpx_no_barrier, xpx_stage, xpx_stage_overlapped, xpx_tree_barrier,

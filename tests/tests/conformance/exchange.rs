@@ -2,8 +2,8 @@
 
 use gridsync::device::{Buffer, Device, Emulator, EmulatorConfig};
 use gridsync::launch::{Blocks, barrier_words, cooperative};
-use gridsync_kernels::entry::barrier::{exchange_by_barrier_only, exchange_only, exchange_rounds};
 use gridsync_kernels::grid::barrier::{Exchange, GridBarrier};
+use gridsync_lab_kernels::barrier::{exchange_by_barrier_only, exchange_only, exchange_rounds};
 use gridsync_tests::devices::{emulator_under, schedules, unjudged_under, with_cuda};
 use simt::Schedule;
 

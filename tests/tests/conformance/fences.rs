@@ -2,9 +2,9 @@
 //! say. What they measure is not tested.
 
 use gridsync::device::{Device, KERNELS};
-use gridsync::lab::fences::{NOTHING, OPERATIONS};
-use gridsync::lab::ptx::Body;
-use gridsync_kernels::entry::fences::{MAX_STORES, WORDS_PER_BLOCK};
+use gridsync_lab_kernels::fences::{MAX_STORES, WORDS_PER_BLOCK};
+use gridsync_program::lab::fences::{NOTHING, OPERATIONS};
+use gridsync_program::lab::ptx::Body;
 
 /// Words of a line.
 const LINE: usize = WORDS_PER_BLOCK / (MAX_STORES as usize + 1);

@@ -2,9 +2,9 @@
 
 use gridsync::device::Device;
 use gridsync::primitives::kendall::{Correlator, KendallError, Method, kendall, kendall_on_cpu};
-use gridsync::verify::{Ranked, Ties, kendall_case, kendall_kinds};
 use gridsync_kernels::grid::kendall::PAIRS_TILE;
 use gridsync_kernels::grid::merge_sort::TILE;
+use gridsync_program::verify::{Ranked, Ties, kendall_case, kendall_kinds};
 use gridsync_tests::devices::{emulator, emulator_under, schedules, with_cuda};
 use std::collections::BTreeSet;
 

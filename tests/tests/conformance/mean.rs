@@ -5,10 +5,10 @@ use cuda_std::{bf16, f16};
 use gridsync::device::{Device, DeviceError};
 use gridsync::primitives::{Checked, Reducer, RowReducer};
 use gridsync::reference;
-use gridsync::verify::{Kind, Sample, sample};
-use gridsync_kernels::entry::reduce::Reducible;
-use gridsync_kernels::entry::reduce_rows::RowReducible;
+use gridsync_entries::reduce::Reducible;
+use gridsync_entries::reduce_rows::RowReducible;
 use gridsync_kernels::op::{CompensatedSum, Mean, Operation, Sum, Total, WideSum};
+use gridsync_program::verify::{Kind, Sample, sample};
 use gridsync_tests::devices::emulator;
 
 const LENS: [usize; 7] = [1, 2, 33, 1000, 4097, 12_345, 65_537];

@@ -13,10 +13,12 @@ use gridsync::primitives::{
     Checked, PartCorrelator, PartRangeSums, PartReducer, PartReducible, PartSelector, Sifted,
     Wanted, kendall_in_parts, range_sums_in_parts, select_in_parts,
 };
-use gridsync::verify::{Kind, Ranked, Sample, Ties, modulo_a_prime, runs, sample, sample_ranges};
-use gridsync_kernels::entry::select::Selectable;
+use gridsync_entries::select::Selectable;
 use gridsync_kernels::grid::scan::Shape;
 use gridsync_kernels::op::{ArgMax, ArgMin, CompensatedSum, Compose, Count, Max, Sum};
+use gridsync_program::verify::{
+    Kind, Ranked, Sample, Ties, modulo_a_prime, runs, sample, sample_ranges,
+};
 
 /// Elements of the arrays that selections are tried on.
 const LEN: usize = 3003;

@@ -2,8 +2,8 @@
 
 use gridsync::device::Device;
 use gridsync::primitives::range_sum::{BadRange, RangeSumError, RangeSums, range_sums_on_cpu};
-use gridsync::verify::{Kind, range_sum_kinds, sample, sample_ranges};
 use gridsync_kernels::op::Sum;
+use gridsync_program::verify::{Kind, range_sum_kinds, sample, sample_ranges};
 use gridsync_tests::devices::{emulator, emulator_under, schedules, with_cuda};
 
 macro_rules! lengths {

@@ -6,13 +6,13 @@ use cuda_std::{bf16, f16};
 use gridsync::device::Device;
 use gridsync::primitives::reduce::reduce_on_cpu;
 use gridsync::reference::reduce_depth;
-use gridsync::verify::{Kind, ReduceKind, Sample, modulo_a_prime, reduce_kinds, sample};
-use gridsync_kernels::entry::reduce::Reducible;
+use gridsync_entries::reduce::Reducible;
 use gridsync_kernels::grid::reduce::Shape;
 use gridsync_kernels::op::{
     And, ArgMax, ArgMin, CompensatedSum, Compose, Count, Max, Min, Or, Product, ProductModulo, Sum,
     WideSum, Xor,
 };
+use gridsync_program::verify::{Kind, ReduceKind, Sample, modulo_a_prime, reduce_kinds, sample};
 use gridsync_tests::devices::{emulator, emulator_under, with_cuda};
 use gridsync_tests::oracle::{self, Plain};
 use gridsync_tests::outcome::Outcome;

@@ -3,9 +3,9 @@
 use gridsync::device::Device;
 use gridsync::primitives::{Checked, Reducer};
 use gridsync::reference::reduce_depth;
-use gridsync::verify::{Kind, Sample, sample};
-use gridsync_kernels::entry::reduce::Reducible;
+use gridsync_entries::reduce::Reducible;
 use gridsync_kernels::op::{ArgMax, Sum, Xor};
+use gridsync_program::verify::{Kind, Sample, sample};
 use gridsync_tests::devices::{emulator, emulator_under, schedules};
 use gridsync_tests::oracle::Plain;
 use std::fmt::Debug;

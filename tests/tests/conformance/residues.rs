@@ -2,8 +2,8 @@
 
 use gridsync::device::Device;
 use gridsync::primitives::{reduce, reduce::reduce_on_cpu};
-use gridsync::verify::{Kind, sample};
 use gridsync_kernels::op::ProductModulo;
+use gridsync_program::verify::{Kind, sample};
 
 /// Ends of the range, a power of two within, an even number, and primes.
 const MODULI: [u64; 8] = [

@@ -8,10 +8,10 @@ use gridsync::primitives::reduce::reduce_on_cpu;
 use gridsync::primitives::reduce_rows::reduce_rows_on_cpu;
 use gridsync::primitives::{Checked, RowReducer, reduce_rows};
 use gridsync::reference::reduce_depth;
-use gridsync::verify::{Kind, Sample, reduce_rows_case, row_kinds, sample};
-use gridsync_kernels::entry::reduce_rows::RowReducible;
+use gridsync_entries::reduce_rows::RowReducible;
 use gridsync_kernels::grid::reduce::Shape;
 use gridsync_kernels::op::{Max, Min, Operation, Sum};
+use gridsync_program::verify::{Kind, Sample, reduce_rows_case, row_kinds, sample};
 use gridsync_tests::devices::{
     emulator, emulator_under, schedules, skipped, unjudged_under, with_cuda,
 };

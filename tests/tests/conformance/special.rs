@@ -3,7 +3,7 @@
 use cuda_std::{bf16, f16};
 use gridsync::device::Device;
 use gridsync::primitives::{reduce, reduce::reduce_on_cpu};
-use gridsync_kernels::entry::reduce::Reducible;
+use gridsync_entries::reduce::Reducible;
 use gridsync_kernels::op::{Count, Max, Min, Product, Sum};
 use gridsync_tests::oracle::{Number, Plain};
 use gridsync_tests::outcome::Outcome;

@@ -1,11 +1,11 @@
 //! Waiting for a word. What the compiler made of the naive form stands in the PTX, where
-//! `gridsync::lab::spin` looks; here it never has to wait on a GPU, where it would do so forever.
+//! `gridsync_program::lab::spin` looks; here it never has to wait on a GPU, where it would do so forever.
 
 use cuda_std::launch::Kernel;
 use cuda_std::memory::Global;
 use gridsync::device::{Device, DeviceError};
 use gridsync::launch::{Blocks, cooperative};
-use gridsync_kernels::entry::spin::{spin_acquire, spin_asm, spin_naive, spin_volatile};
+use gridsync_lab_kernels::spin::{spin_acquire, spin_asm, spin_naive, spin_volatile};
 use gridsync_tests::devices::{emulator_under, schedules, unjudged_under};
 use simt::{Fault, Policy, Schedule};
 

@@ -1,12 +1,12 @@
 //! X→P→X: right behind a grid barrier, wrong without one, and wrong as the hardware's units make it.
 
 use gridsync::device::{Device, DeviceError};
-use gridsync::lab::mkl::{self, Job};
-use gridsync::lab::xpx::{Form, Setup, Wrong, run};
 use gridsync::launch::{Blocks, barrier_words, cooperative};
 use gridsync::reference;
-use gridsync_kernels::entry::xpx::xpx_grid_barrier;
 use gridsync_kernels::grid::barrier::GridBarrier;
+use gridsync_lab_kernels::xpx::xpx_grid_barrier;
+use gridsync_program::lab::mkl::{self, Job};
+use gridsync_program::lab::xpx::{Form, Setup, Wrong, run};
 use gridsync_tests::devices::{emulator_under, schedules, unjudged_under};
 use simt::{Fault, Lanes, Policy, Schedule};
 

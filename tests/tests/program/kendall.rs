@@ -1,7 +1,7 @@
 //! `gridsync kendall`: what it prints, its check, and what it refuses.
 
 use crate::call::{Call, WRONG_USAGE, without_cuda};
-use gridsync::verify::Ties;
+use gridsync_program::verify::Ties;
 use gridsync_tests::devices::skipped;
 use gridsync_tests::npy;
 use gridsync_tests::oracle::Plain;

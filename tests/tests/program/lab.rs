@@ -1,7 +1,7 @@
 //! `gridsync lab`.
 
 use crate::call::{DEVICE_FAILURE, WRONG_USAGE, gridsync, without_cuda};
-use gridsync::verify::{DESIGNS, MUTANTS};
+use gridsync_program::verify::{DESIGNS, MUTANTS};
 use gridsync_tests::devices::with_cuda;
 use std::fs;
 

@@ -1,7 +1,7 @@
 //! `--part`: the files that are written, and the numbers that are printed, are those of the whole.
 
 use crate::call::{Call, WRONG_USAGE, without_cuda};
-use gridsync::verify::{Ties, runs};
+use gridsync_program::verify::{Ties, runs};
 use gridsync_tests::{npy, program};
 use serde_json::Value;
 use std::fs;

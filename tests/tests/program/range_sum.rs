@@ -1,7 +1,7 @@
 //! `gridsync range-sum`: what it writes, its check, and which queries it refuses.
 
 use crate::call::{Call, WRONG_USAGE, without_cuda};
-use gridsync::verify::{Kind, sample, sample_ranges};
+use gridsync_program::verify::{Kind, sample, sample_ranges};
 use gridsync_tests::npy;
 use gridsync_tests::oracle::Plain;
 use std::fs;

@@ -1,7 +1,7 @@
 //! `gridsync reduce`: every operation on every type, against plain loops; its JSON, its check.
 
 use crate::call::{Call, WRONG_USAGE, gridsync, without_cuda};
-use gridsync::verify::{Kind, Sample, sample};
+use gridsync_program::verify::{Kind, Sample, sample};
 use gridsync_tests::devices::with_cuda;
 use gridsync_tests::npy;
 use gridsync_tests::oracle::{self, Expected, Number, Plain};

@@ -1,7 +1,7 @@
 //! `gridsync reduce --rows`: each row of a matrix against a plain loop; its files, its refusals.
 
 use crate::call::{Call, WRONG_USAGE, gridsync, without_cuda};
-use gridsync::verify::{Kind, Sample, sample};
+use gridsync_program::verify::{Kind, Sample, sample};
 use gridsync_tests::devices::with_cuda;
 use gridsync_tests::npy;
 use gridsync_tests::oracle::{self, Plain};

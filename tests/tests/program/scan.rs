@@ -1,7 +1,7 @@
 //! `gridsync scan`: what it writes, its JSON, its check, and what it refuses.
 
 use crate::call::{Call, DEVICE_FAILURE, WRONG_USAGE, without_cuda};
-use gridsync::verify::{Kind, Sample, sample};
+use gridsync_program::verify::{Kind, Sample, sample};
 use gridsync_tests::npy;
 use gridsync_tests::oracle::{self, Plain};
 use half::{bf16, f16};

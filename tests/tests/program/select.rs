@@ -1,7 +1,7 @@
 //! `gridsync select`: what it writes, its JSON, its check, and what it refuses.
 
 use crate::call::{Call, DEVICE_FAILURE, WRONG_USAGE, without_cuda};
-use gridsync::verify::{Sample, runs};
+use gridsync_program::verify::{Sample, runs};
 use gridsync_tests::npy;
 use gridsync_tests::oracle::Plain;
 use std::fs;

@@ -1,7 +1,7 @@
 //! `gridsync verify`.
 
 use crate::call::{WRONG_USAGE, without_cuda};
-use gridsync::verify::{
+use gridsync_program::verify::{
     kendall_kinds, range_sum_kinds, reduce_kinds, row_kinds, scan_kinds, select_kinds,
 };
 use gridsync_tests::program;

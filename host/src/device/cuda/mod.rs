@@ -13,7 +13,7 @@ mod probe;
 mod query;
 
 pub use image::{PtxImage, PtxParts};
-pub use probe::{DeviceSummary, NoCuda, OLDEST_DRIVER, probe};
+pub use probe::{DeviceSummary, probe};
 
 use super::{
     Backend, DeviceError, Geometry, KernelAttributes, KernelInfo, Properties, Recording, gate::Gate,

@@ -1,37 +1,8 @@
 //! Whether there is CUDA here, and which devices.
 
 use super::query;
-use crate::device::DeviceError;
-use libcuda::{CUDA_ERROR_NO_DEVICE, CUresult, Unavailable};
-
-/// The oldest CUDA version of a driver that is talked to, 1000·major + 10·minor: 11.4, that of the
-/// declarations in cust 0.3.2.
-pub const OLDEST_DRIVER: u32 = 11_040;
-
-/// Why no CUDA device can be used.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NoCuda {
-    /// No driver is installed.
-    #[error(transparent)]
-    NoLibrary(#[from] Unavailable),
-    /// A driver, but no device.
-    #[error(
-        "the CUDA driver sees no device: there is no NVIDIA GPU here, or CUDA_VISIBLE_DEVICES hides it"
-    )]
-    NoDevice,
-    /// A driver from before what this program needs.
-    #[error("the driver is of CUDA {}.{}; this takes {}.{} or newer: update the NVIDIA driver", .found / 1000, .found % 1000 / 10, OLDEST_DRIVER / 1000, OLDEST_DRIVER % 1000 / 10)]
-    DriverTooOld {
-        /// CUDA version of the driver found, 1000·major + 10·minor.
-        found: u32,
-    },
-    /// The driver does not start.
-    #[error("the CUDA driver does not start: {result}, {}; nvidia-smi may say more", .result.meaning().unwrap_or("an error it has no name for").trim_end_matches('.'))]
-    Broken {
-        /// What it answered.
-        result: CUresult,
-    },
-}
+use crate::device::{DeviceError, NoCuda, OLDEST_DRIVER};
+use libcuda::{CUDA_ERROR_NO_DEVICE, CUresult};
 
 /// One device, without opening it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use crate::device::{Buffer, Device, DeviceError};
 use crate::primitives::Reducer;
 use crate::reference::{self, combine_leaves};
 use bytemuck::Pod;
-use gridsync_kernels::entry::reduce::Reducible;
+use gridsync_entries::reduce::Reducible;
 use gridsync_kernels::grid::reduce::Shape;
 use gridsync_kernels::op::{
     And, ArgMax, ArgMin, Carried, CompensatedSum, Compose, Count, Indexed, Max, Mean, Min,

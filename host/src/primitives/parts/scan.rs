@@ -6,7 +6,7 @@ use crate::memory;
 use crate::primitives::scan::{Form, Scanner};
 use crate::reference;
 use bytemuck::Pod;
-use gridsync_kernels::entry::scan::Scannable;
+use gridsync_entries::scan::Scannable;
 use gridsync_kernels::grid::scan::Shape;
 use std::time::Instant;
 

@@ -6,7 +6,7 @@ use crate::device::{Buffer, Device};
 use crate::memory;
 use crate::primitives::{Room, Selector, Sifted, Wanted};
 use bytemuck::Pod;
-use gridsync_kernels::entry::select::Selectable;
+use gridsync_entries::select::Selectable;
 use std::time::Instant;
 
 /// A selection from an array that comes part by part, on a device, which has room for one part and what is

@@ -3,7 +3,7 @@
 use crate::memory::{self, NoRoom};
 use crate::primitives::{Sifted, Wanted};
 use bytemuck::Pod;
-use gridsync_kernels::entry::select::Selectable;
+use gridsync_entries::select::Selectable;
 use rayon::prelude::*;
 use std::mem::take;
 use std::ops::Range;

@@ -3,7 +3,7 @@
 use super::kernels::{hides_its_grid_barrier, resets_when_full};
 use gridsync::device::{Device, DeviceError, Geometry};
 use gridsync::launch::{Blocks, cooperative, resident_blocks};
-use gridsync::verify::{Contender, Crossing, DESIGNS, MUTANTS, Outcome};
+use gridsync_program::verify::{Contender, Crossing, DESIGNS, MUTANTS, Outcome};
 use gridsync_tests::devices::{emulator, emulator_under, schedules, unjudged_under};
 use simt::{Fault, Policy, Schedule};
 

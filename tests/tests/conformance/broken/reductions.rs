@@ -4,9 +4,9 @@ use super::kernels;
 use crate::repeat::one_workspace;
 use gridsync::device::DeviceError;
 use gridsync::primitives::{Check, Checked};
-use gridsync::verify::{CaseError, Kind, reduce_case};
-use gridsync_kernels::entry::reduce::{Arguments, Reducible};
+use gridsync_entries::reduce::{Arguments, Reducible};
 use gridsync_kernels::op::{Operation, Sum};
+use gridsync_program::verify::{CaseError, Kind, reduce_case};
 use gridsync_tests::devices::{emulator, emulator_under};
 use simt::{Fault, Policy, Schedule};
 

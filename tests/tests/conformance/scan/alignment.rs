@@ -6,9 +6,9 @@ use cuda_std::f16;
 use gridsync::device::Device;
 use gridsync::primitives::Scanner;
 use gridsync::primitives::scan::scan_on_cpu;
-use gridsync::verify::{Kind, Sample, sample};
-use gridsync_kernels::entry::scan::Scannable;
+use gridsync_entries::scan::Scannable;
 use gridsync_kernels::op::{Max, Operation, Sum};
+use gridsync_program::verify::{Kind, Sample, sample};
 use gridsync_tests::oracle::Plain;
 use std::fmt::Debug;
 

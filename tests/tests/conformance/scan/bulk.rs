@@ -8,10 +8,10 @@ use gridsync::device::{Buffer, Device, DeviceError, Emulator, EmulatorConfig, Ge
 use gridsync::primitives::Scanner;
 use gridsync::primitives::scan::{Design, Form, scan_on_cpu};
 use gridsync::reference;
-use gridsync::verify::{Kind, Sample, sample};
-use gridsync_kernels::entry::scan::{BulkArguments, Scannable};
+use gridsync_entries::scan::{BulkArguments, Scannable};
 use gridsync_kernels::grid::scan::{BULK_SHARED, BULK_THREADS, MOST_GROUP, STATE, Shape};
 use gridsync_kernels::op::{Carried, Max, Operation, Sum};
+use gridsync_program::verify::{Kind, Sample, sample};
 use gridsync_tests::devices::{skipped, with_cuda};
 use simt::{Policy, Schedule};
 use std::fmt::Debug;

@@ -3,12 +3,12 @@
 use gridsync::device::{Device, Geometry};
 use gridsync::launch::resident_blocks;
 use gridsync::primitives::scan::{Form, scan_on_cpu};
-use gridsync::verify::{Kind, sample};
-use gridsync_kernels::entry::scan_stress::{
-    DelayedSum, scan_bulk_delayed_sum_u32, scan_delayed_sum_u32,
-};
 use gridsync_kernels::grid::scan::{BULK_SHARED, BULK_THREADS, STATE, Shape};
 use gridsync_kernels::op::Sum;
+use gridsync_lab_kernels::scan_stress::{
+    DelayedSum, scan_bulk_delayed_sum_u32, scan_delayed_sum_u32,
+};
+use gridsync_program::verify::{Kind, sample};
 use gridsync_tests::devices::{emulator, with_cuda};
 
 /// Scans of each design.

@@ -29,7 +29,7 @@ pub(crate) use matrix::rows;
 use bytemuck::Pod;
 use gridsync::device::{Device, Geometry};
 use gridsync::primitives::scan::Form;
-use gridsync_kernels::entry::scan::Scannable;
+use gridsync_entries::scan::Scannable;
 use gridsync_kernels::grid::scan::{STATE, Shape};
 use gridsync_kernels::op::Carried;
 

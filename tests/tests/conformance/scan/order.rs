@@ -5,11 +5,11 @@ use cuda_std::prelude::{Global, kernel};
 use gridsync::device::Device;
 use gridsync::primitives::Scanner;
 use gridsync::primitives::scan::{Form, scan_on_cpu};
-use gridsync::verify::{Kind, sample};
-use gridsync_kernels::entry::scan::{Arguments, NoBulk, Scannable};
+use gridsync_entries::scan::{Arguments, NoBulk, Scannable};
 use gridsync_kernels::grid;
 use gridsync_kernels::grid::scan::{Mode, Shape, Workspace};
 use gridsync_kernels::op::Operation;
+use gridsync_program::verify::{Kind, sample};
 use gridsync_tests::devices::{emulator, emulator_under, schedules};
 
 /// The maps x ↦ a·x + b modulo 2^32, one after the other: a above, b below. That of an element

@@ -5,9 +5,9 @@ use gridsync::device::{Device, Emulator, EmulatorConfig};
 use gridsync::primitives::scan::{Form, scan_on_cpu};
 use gridsync::primitives::{Scanner, scan};
 use gridsync::reference;
-use gridsync::verify::{Kind, sample};
 use gridsync_kernels::grid::scan::Shape;
 use gridsync_kernels::op::Sum;
+use gridsync_program::verify::{Kind, sample};
 use gridsync_tests::devices::schedules;
 
 on_each_backend! {

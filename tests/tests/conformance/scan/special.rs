@@ -5,9 +5,9 @@ use bytemuck::Pod;
 use gridsync::device::Device;
 use gridsync::primitives::Scanner;
 use gridsync::primitives::scan::{Form, scan_on_cpu};
-use gridsync::verify::{Kind, Sample, sample};
-use gridsync_kernels::entry::scan::Scannable;
+use gridsync_entries::scan::Scannable;
 use gridsync_kernels::op::{Affine, CompensatedSum, ProductModulo, Recurrence};
+use gridsync_program::verify::{Kind, Sample, sample};
 use gridsync_tests::devices::{emulator, with_cuda};
 use std::fmt::Debug;
 

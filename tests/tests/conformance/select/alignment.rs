@@ -6,8 +6,8 @@ use gridsync::device::Device;
 use gridsync::primitives::Selector;
 use gridsync::primitives::select::{Comparable, FirstOfRun, To, Within};
 use gridsync::primitives::select::{partition_on_cpu, positions_on_cpu};
-use gridsync::verify::{Kind, Sample, runs, sample};
-use gridsync_kernels::entry::select::Selectable;
+use gridsync_entries::select::Selectable;
+use gridsync_program::verify::{Kind, Sample, runs, sample};
 use std::fmt::Debug;
 
 /// Every start of the input, and of the outputs, past an aligned address.

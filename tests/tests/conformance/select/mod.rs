@@ -16,7 +16,7 @@ pub(crate) use matrix::kernels;
 
 use bytemuck::Pod;
 use gridsync::device::{Buffer, Device, Geometry};
-use gridsync_kernels::entry::select::Selectable;
+use gridsync_entries::select::Selectable;
 use gridsync_kernels::grid::scan::{STATE, Shape};
 use gridsync_kernels::grid::select::{HALVES, Outputs};
 use std::fmt::Debug;

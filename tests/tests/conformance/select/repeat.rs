@@ -8,8 +8,8 @@ use gridsync::primitives::select::{
     FirstOfRun, Within, partition, positions_on_cpu, run_lengths, select, select_on_cpu,
     select_with_positions, unique,
 };
-use gridsync::verify::{Kind, runs, sample, select_case};
 use gridsync_kernels::grid::scan::Shape;
+use gridsync_program::verify::{Kind, runs, sample, select_case};
 use gridsync_tests::devices::{emulator_under, schedules, unjudged_under, with_cuda};
 use simt::{Policy, Schedule};
 

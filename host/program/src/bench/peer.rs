@@ -1,0 +1,325 @@
+//! Peers: CUDA C++ programs, carried as source, built by nvcc where there is one; and Python scripts
+//! for what runs on the CPU.
+
+use super::{Sampling, Spread};
+use std::collections::HashMap;
+use std::io::{self, Write};
+use std::process::{Command, Stdio};
+use tempfile::TempDir;
+
+/// Why a peer could not be measured.
+#[derive(Debug, thiserror::Error)]
+pub enum PeerError {
+    /// There is no compiler for it.
+    #[error(
+        "no nvcc to build the peer with ({0}): put CUDA's bin folder on the PATH, or leave --peers out"
+    )]
+    NoCompiler(io::Error),
+    /// There is no interpreter for it.
+    #[error("no python3 to run the peer with ({0})")]
+    NoInterpreter(io::Error),
+    /// It computed something else than it should have.
+    #[error("a wrong result of the peer: {0}")]
+    Wrong(String),
+    /// It did not build or run.
+    #[error("the peer {step} failed: {output}")]
+    Failed {
+        /// What was being done.
+        step: &'static str,
+        /// What was said of it, on one line.
+        output: String,
+    },
+    /// A file or a pipe failed.
+    #[error("running the peer: {0}")]
+    Io(#[from] io::Error),
+}
+
+/// What the peers share, as it lies beside their sources.
+const HEADERS: [(&str, &str); 5] = [
+    ("peer.cuh", include_str!("../../../../bench/peers/peer.cuh")),
+    (
+        "slope.cuh",
+        include_str!("../../../../bench/peers/slope.cuh"),
+    ),
+    (
+        "throughput.cuh",
+        include_str!("../../../../bench/peers/throughput.cuh"),
+    ),
+    (
+        "select.cuh",
+        include_str!("../../../../bench/peers/select.cuh"),
+    ),
+    ("peer.py", include_str!("../../../../bench/peers/peer.py")),
+];
+
+/// The exit code of a peer that computed something else than it should have.
+const WRONG: i32 = 1;
+
+/// A CUDA C++ program that is asked in lines what takes how long, as `bench/peers/peer.cuh` says.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PeerProgram {
+    /// What it is called in a record.
+    pub(super) name: &'static str,
+    /// Its source.
+    pub(super) source: &'static str,
+    /// What nvcc is told beyond what it is told for all.
+    pub(super) flags: &'static [&'static str],
+}
+
+/// What a peer answered.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Answers {
+    /// µs, by the line that asked for them; what could not be measured is not there.
+    pub(super) times: HashMap<String, Spread>,
+    /// Why something is not there, in the peer's words, each once.
+    pub(super) notes: Vec<String>,
+}
+
+impl PeerProgram {
+    /// Builds it, runs it with `args` and the numbers of `sampling`, and asks it `questions`.
+    pub(super) fn ask(
+        &self,
+        args: &[String],
+        sampling: &Sampling,
+        questions: &[String],
+    ) -> Result<Answers, PeerError> {
+        let folder = folder_with("peer.cu", self.source)?;
+        let (source, program) = (folder.path().join("peer.cu"), folder.path().join("peer"));
+        let built = Command::new("nvcc")
+            .args(["-O3", "-std=c++17", "-arch=native"])
+            .args(self.flags)
+            .arg("-o")
+            .args([&program, &source])
+            .output()
+            .map_err(PeerError::NoCompiler)?;
+        if !built.status.success() {
+            return Err(failed("build", &built.stderr));
+        }
+        let mut peer = Command::new(&program);
+        peer.args(args);
+        converse(&mut peer, sampling, questions, PeerError::Io)
+    }
+}
+
+/// A Python script that is asked in the same lines, as `bench/peers/peer.py` says.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PeerScript {
+    /// What it is called in a record.
+    pub(super) name: &'static str,
+    /// Its source.
+    pub(super) source: &'static str,
+}
+
+impl PeerScript {
+    /// Runs it with the numbers of `sampling`, and asks it `questions`. Where there is no Python, or it
+    /// fails, a note says so: what runs on the CPU is told for comparison only.
+    ///
+    /// # Errors
+    /// [`PeerError::Wrong`], and those of files.
+    pub(super) fn ask(
+        &self,
+        sampling: &Sampling,
+        questions: &[String],
+    ) -> Result<Answers, PeerError> {
+        let folder = folder_with("script.py", self.source)?;
+        let mut peer = Command::new("python3");
+        peer.arg(folder.path().join("script.py"));
+        match converse(&mut peer, sampling, questions, PeerError::NoInterpreter) {
+            Err(error @ (PeerError::NoInterpreter(_) | PeerError::Failed { .. })) => Ok(Answers {
+                notes: vec![format!("left out: {error}")],
+                ..Answers::default()
+            }),
+            answers => answers,
+        }
+    }
+}
+
+/// A folder with `source` by that name, beside what the peers share.
+fn folder_with(name: &str, source: &str) -> io::Result<TempDir> {
+    let folder = tempfile::tempdir()?;
+    for (name, text) in HEADERS.into_iter().chain([(name, source)]) {
+        std::fs::write(folder.path().join(name), text)?;
+    }
+    Ok(folder)
+}
+
+/// Runs `peer` with the numbers of `sampling` behind its arguments, and asks it `questions`. It not
+/// being there is what `absent` makes of it.
+fn converse(
+    peer: &mut Command,
+    sampling: &Sampling,
+    questions: &[String],
+    absent: fn(io::Error) -> PeerError,
+) -> Result<Answers, PeerError> {
+    let mut child = peer
+        .args([
+            sampling.at_least.to_string(),
+            sampling.at_most.to_string(),
+            sampling.uncertainty.to_string(),
+        ])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(absent)?;
+    if let Some(mut input) = child.stdin.take() {
+        let asked: String = questions.iter().map(|line| format!("{line}\n")).collect();
+        match input.write_all(asked.as_bytes()) {
+            // It ended before it had read them: why, it says itself.
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
+            written => written?,
+        }
+    }
+    let done = child.wait_with_output()?;
+    match done.status.code() {
+        Some(0) => Ok(Answers::parse(&String::from_utf8_lossy(&done.stdout))),
+        Some(WRONG) => Err(PeerError::Wrong(on_one_line(&done.stderr))),
+        _ => Err(failed("run", &done.stderr)),
+    }
+}
+
+fn failed(step: &'static str, stderr: &[u8]) -> PeerError {
+    let output = on_one_line(stderr);
+    PeerError::Failed { step, output }
+}
+
+fn on_one_line(text: &[u8]) -> String {
+    let text = String::from_utf8_lossy(text);
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+impl Answers {
+    /// Reads lines `QUESTION: median quartile_range min max samples` and `note: …`; others are left
+    /// aside.
+    fn parse(said: &str) -> Self {
+        let mut answers = Self::default();
+        for (question, answer) in said.lines().filter_map(|line| line.split_once(": ")) {
+            if question == "note" {
+                if !answers.notes.iter().any(|note| note == answer) {
+                    answers.notes.push(answer.into());
+                }
+            } else if let Some(time) = spread(answer) {
+                answers.times.insert(question.into(), time);
+            }
+        }
+        answers
+    }
+}
+
+/// `median quartile_range min max samples`.
+fn spread(text: &str) -> Option<Spread> {
+    let mut words = text.split_whitespace();
+    let mut us = || words.next()?.parse().ok();
+    let (median, quartile_range, min, max) = (us()?, us()?, us()?, us()?);
+    Some(Spread {
+        median,
+        quartile_range,
+        min,
+        max,
+        samples: words.next()?.parse().ok()?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_answers_are_read_by_their_questions_and_the_notes_once() {
+        let answers = Answers::parse(
+            "132 256: 0.9900 0.0010 0.9880 0.9910 7\n\
+             note: no room for 1 × 34359738368 bytes\n\
+             sum f32 run_to_run 1024 256 0: 2.5 0.01 2.4 1e+01 51\n\
+             note: no room for 1 × 34359738368 bytes\n",
+        );
+        let time = |question| answers.times.get(question).copied();
+        assert_eq!(
+            time("132 256"),
+            Some(Spread {
+                median: 0.99,
+                quartile_range: 0.001,
+                min: 0.988,
+                max: 0.991,
+                samples: 7
+            })
+        );
+        let sum = time("sum f32 run_to_run 1024 256 0").expect("there is an answer");
+        assert_eq!((sum.median, sum.max, sum.samples), (2.5, 10.0, 51));
+        assert_eq!(answers.times.len(), 2);
+        assert_eq!(answers.notes, ["no room for 1 × 34359738368 bytes"]);
+    }
+
+    /// What a peer that is this shell script answers to two questions.
+    #[cfg(unix)]
+    fn of_shell(script: &str) -> Result<Answers, PeerError> {
+        let mut shell = Command::new("sh");
+        let questions = ["132 256".to_owned(), "132 512".to_owned()];
+        let sampling = Sampling::default();
+        converse(
+            shell.args(["-c", script, "peer"]),
+            &sampling,
+            &questions,
+            PeerError::Io,
+        )
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_peer_reads_its_sampling_and_its_questions() {
+        let answers = of_shell("while read line; do echo \"$line: 1 0 1 $2 $1\"; done")
+            .expect("the shell should answer");
+        let time = answers.times["132 512"];
+        assert_eq!((time.median, time.max, time.samples), (1.0, 51.0, 7));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_wrong_result_of_a_peer_is_not_taken_for_its_failure() {
+        let ends = |script| of_shell(script).expect_err("it should fail").to_string();
+        assert_eq!(
+            ends("echo 'sum 3 is 4,\nnot 5' >&2; exit 1"),
+            "a wrong result of the peer: sum 3 is 4, not 5"
+        );
+        assert_eq!(
+            ends("cat > /dev/null; echo 'no device' >&2; exit 3"),
+            "the peer run failed: no device"
+        );
+    }
+
+    /// What a script whose work is to wait answers, if its result is checked so.
+    fn of_python(check: &str) -> Result<Answers, PeerError> {
+        let source = format!(
+            "import peer, time\npeer.answer(lambda op, dtype, n: (lambda: time.sleep(1e-3), {check}))\n"
+        );
+        let script = PeerScript {
+            name: "wait",
+            source: source.leak(),
+        };
+        script.ask(&Sampling::default(), &["wait f32 cpu 1 1 0".into()])
+    }
+
+    #[test]
+    fn a_script_is_timed_by_the_same_lines_where_there_is_python() {
+        let answers = of_python("lambda: None").expect("it should not fail");
+        match answers.times.get("wait f32 cpu 1 1 0") {
+            Some(time) => assert!(time.min >= 1000.0 && time.samples >= 7, "{time:?}"),
+            None => assert!(answers.notes[0].contains("no python3"), "{answers:?}"),
+        }
+        let fails = of_python("lambda: 1 / 0").expect("that it fails is a note");
+        assert!(fails.notes[0].starts_with("left out: "), "{fails:?}");
+    }
+
+    #[test]
+    fn a_wrong_result_of_a_script_is_no_note() {
+        match of_python("lambda: (_ for _ in ()).throw(peer.Wrong('5'))") {
+            Ok(answers) => assert!(answers.notes[0].contains("no python3"), "{answers:?}"),
+            Err(error) => assert_eq!(error.to_string(), "a wrong result of the peer: peer: 5"),
+        }
+    }
+
+    #[test]
+    fn what_is_no_answer_is_left_aside() {
+        let answers = Answers::parse("132 256: 0.99 0.001 0.988\n132 256\nno device\n\n");
+        assert_eq!(answers, Answers::default());
+    }
+}

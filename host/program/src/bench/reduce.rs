@@ -1,0 +1,82 @@
+//! The suite `reduce`: one array to one value, beside CUB's `DeviceReduce`.
+
+use super::throughput::{Bench, Element, Load, time_cold};
+use super::{Case, Ceiling, MeasureError, Measurement, PeerProgram, SIZES, Throughput};
+use gridsync::primitives::Reducer;
+use gridsync_entries::reduce::Reducible;
+use gridsync_kernels::op::{ArgMin, CompensatedSum, Compose, Max, Min, Sum, WideSum};
+
+/// The suite.
+///
+/// We sum i32 in i64, CUB sums it in i32: a sum of ours does not wrap silently.
+pub const REDUCE: Throughput = Throughput {
+    name: "reduce",
+    cases: &[
+        of::<Sum<f32>>("tiles", "sum", SUM),
+        of::<Sum<f32, f64>>("f32 in f64", "sum", &["run_to_run_in_f64"]),
+        of::<CompensatedSum<f32>>("compensated", "sum", SUM),
+        of::<Min<f32>>("tiles", "min", DEFAULT),
+        of::<Max<f32>>("tiles", "max", DEFAULT),
+        of::<ArgMin<f32>>("tiles", "argmin", NONE),
+        of::<Sum<f64>>("tiles", "sum", SUM),
+        of::<Min<f64>>("tiles", "min", DEFAULT),
+        of::<Max<f64>>("tiles", "max", DEFAULT),
+        of::<Sum<i32, i64>>("tiles", "sum", DEFAULT),
+        of::<Min<i32>>("tiles", "min", DEFAULT),
+        of::<Max<i32>>("tiles", "max", DEFAULT),
+        of::<Sum<u64>>("tiles", "sum", DEFAULT),
+        of::<WideSum<u64>>("in 128 bits", "sum", NONE),
+        of::<Min<u64>>("tiles", "min", DEFAULT),
+        of::<Max<u64>>("tiles", "max", DEFAULT),
+        of::<Compose>("in order", "compose", NONE),
+    ],
+    sizes: &SIZES,
+    ceiling: Ceiling::Read,
+    peer: Some(PeerProgram {
+        name: "cub::DeviceReduce",
+        source: include_str!("../../../../bench/peers/cub_reduce.cu"),
+        flags: &[],
+    }),
+    on_cpu: None,
+};
+
+/// What CUB does unless asked for something else.
+const DEFAULT: &[&str] = &["run_to_run"];
+
+/// For sums of floating point also its mode that gives the same bits on every GPU.
+const SUM: &[&str] = &["run_to_run", "gpu_to_gpu"];
+
+/// For what CUB does in another way, or not at all.
+const NONE: &[&str] = &[];
+
+/// The reduction by `O`, beside these modes of the peer.
+const fn of<O: Reducible + Default>(
+    variant: &'static str,
+    op: &'static str,
+    peer_modes: &'static [&'static str],
+) -> Case
+where
+    O::Element: Element,
+{
+    Case::new::<O::Element>(variant, op, peer_modes, measure::<O>)
+}
+
+/// µs of one reduction, from `n` elements in device memory to one result there.
+fn measure<O: Reducible + Default>(
+    bench: &mut Bench<'_>,
+    load: &Load,
+) -> Result<Option<Measurement>, MeasureError>
+where
+    O::Element: Element,
+{
+    let Load { n, plan } = load;
+    let inputs = bench
+        .stock
+        .inputs::<O::Element>(bench.device, *n, plan.calls)?;
+    let mut reducer = Reducer::<O>::new(bench.device)?;
+    let reduce = |i: usize| reducer.launch(&inputs[i]);
+    // SAFETY: a reduction only reads its input and leaves its workspace for the next one; inputs and
+    // reducer outlive the measurement.
+    let measured = unsafe { time_cold(bench.device, plan, bench.sampling, reduce) }?;
+    Ok(Some(measured))
+}

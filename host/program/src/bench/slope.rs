@@ -1,0 +1,71 @@
+//! The time of one round, free of what a launch costs.
+
+use super::sampling::warm_up;
+use super::{Measurement, Sampling, Warning};
+use gridsync::device::{Device, DeviceError};
+
+/// Microseconds of device time per round of what `launch(rounds)` puts into the stream: the slope
+/// between `few` and `many` rounds, after a warm-up.
+///
+/// # Errors
+/// Those of the device.
+///
+/// # Panics
+/// If `many` is not greater than `few`, or as [`Sampling::measure`] does.
+pub fn slope(
+    device: &Device,
+    few: u32,
+    many: u32,
+    sampling: &Sampling,
+    mut launch: impl FnMut(u32) -> Result<(), DeviceError>,
+) -> Result<Measurement, DeviceError> {
+    slope_of(few, many, sampling, |rounds| device.time(|| launch(rounds)))
+}
+
+/// The slope of `time(rounds)`.
+fn slope_of<E>(
+    few: u32,
+    many: u32,
+    sampling: &Sampling,
+    mut time: impl FnMut(u32) -> Result<f64, E>,
+) -> Result<Measurement, E> {
+    assert!(many > few, "a slope needs two counts");
+    let rounds = f64::from(many - few);
+    warm_up(|| time(few))?;
+    let mut measured = sampling.measure(|| {
+        let short = time(few)?;
+        let long = time(many)?;
+        Ok((long - short) / rounds)
+    })?;
+    let timed = measured.time.median * rounds;
+    measured.warnings.extend(Warning::too_short(timed));
+    Ok(measured)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::convert::Infallible;
+
+    fn with_round_of(us: f64) -> Measurement {
+        let time = |rounds| Ok::<_, Infallible>(7.5 + us * f64::from(rounds));
+        slope_of(200, 2200, &Sampling::default(), time).expect("no launch fails")
+    }
+
+    #[test]
+    fn what_a_launch_costs_falls_out() {
+        let measured = with_round_of(0.5);
+        assert!((measured.time.median - 0.5).abs() < 1e-9, "{measured:?}");
+        assert_eq!(measured.warnings, []);
+    }
+
+    #[test]
+    fn too_few_rounds_are_told() {
+        // 2000 rounds of 10 ns are 20 µs.
+        let warnings = with_round_of(0.01).warnings;
+        assert!(
+            matches!(warnings[..], [Warning::TooShort { us, .. }] if (us - 20.0).abs() < 1e-6),
+            "{warnings:?}"
+        );
+    }
+}

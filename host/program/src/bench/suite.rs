@@ -1,0 +1,275 @@
+//! A suite of latencies: designs of one thing that a whole grid does, measured over shapes of
+//! grids, beside a peer.
+
+use super::{Measurement, Peer, PeerError, PeerProgram, Record, SAMPLES, Sampling, Step, Warning};
+use gridsync::device::{Device, DeviceError, KernelInfo};
+use serde_json::json;
+use std::collections::HashMap;
+
+/// Rounds of the shorter launch of a slope.
+pub const FEW: u32 = 200;
+/// Rounds of the longer one.
+pub const MANY: u32 = 2200;
+
+/// Threads of a block that are measured unless others are asked for.
+pub const THREADS: [u32; 4] = [32, 128, 256, 1024];
+
+/// Blocks that are measured on a device of so many multiprocessors unless others are asked for: a
+/// quarter, a half, one, two and four for each.
+#[must_use]
+pub fn default_blocks(multiprocessors: u32) -> [u32; 5] {
+    [(1, 4), (1, 2), (1, 1), (2, 1), (4, 1)]
+        .map(|(times, over)| (multiprocessors * times / over).max(1))
+}
+
+/// Designs of one thing, and who else does it.
+#[derive(Clone, Copy, Debug)]
+pub struct Suite {
+    /// What it is called.
+    pub name: &'static str,
+    /// The designs: a new one is a line in its table.
+    pub designs: &'static [Design],
+    pub(super) peer: PeerProgram,
+}
+
+/// A design, as it is measured.
+#[derive(Clone, Copy, Debug)]
+pub struct Design {
+    /// What it is called in a record.
+    pub name: &'static str,
+    pub(super) kernel: KernelInfo,
+    pub(super) cluster: Option<u32>,
+    pub(super) measure: Measure,
+}
+
+/// Measures a design in clusters of so many blocks, if in any; nothing if the grid cannot be
+/// resident.
+pub(super) type Measure =
+    fn(&Device, Option<u32>, Shape, &Sampling) -> Result<Option<Measurement>, DeviceError>;
+
+impl Design {
+    /// The same in clusters of so many blocks.
+    #[must_use]
+    pub const fn in_clusters_of(self, blocks: u32) -> Self {
+        Self {
+            cluster: Some(blocks),
+            ..self
+        }
+    }
+}
+
+/// Blocks and threads of a grid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Shape {
+    /// Blocks of the grid.
+    pub blocks: u32,
+    /// Threads of a block.
+    pub threads: u32,
+}
+
+impl Shape {
+    /// Every one of `blocks` with every one of `threads`.
+    #[must_use]
+    pub fn all(blocks: &[u32], threads: &[u32]) -> Vec<Self> {
+        blocks
+            .iter()
+            .flat_map(|&blocks| threads.iter().map(move |&threads| Self { blocks, threads }))
+            .collect()
+    }
+}
+
+/// What a run of the suite gave.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    /// A record for each design and each shape that can be resident, by shape.
+    pub records: Vec<Record>,
+    /// The designs that this device has no kernel of.
+    pub absent: Vec<Absent>,
+}
+
+/// A design that could not be measured at all.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Absent {
+    /// The design.
+    pub design: &'static str,
+    /// [`DeviceError::UnknownKernel`].
+    pub error: DeviceError,
+}
+
+impl Suite {
+    /// µs that the suite's peer takes at each of `shapes` that can be resident: the median of
+    /// [`SAMPLES`] slopes.
+    ///
+    /// # Errors
+    /// [`PeerError`], as it says.
+    pub fn peers(&self, shapes: &[Shape]) -> Result<HashMap<Shape, Peer>, PeerError> {
+        let sampling = Sampling {
+            at_least: SAMPLES,
+            at_most: SAMPLES,
+            ..Sampling::default()
+        };
+        let question = |shape: Shape| format!("{} {}", shape.blocks, shape.threads);
+        let questions: Vec<String> = shapes.iter().copied().map(question).collect();
+        let rounds = [FEW.to_string(), MANY.to_string()];
+        let answers = self.peer.ask(&rounds, &sampling, &questions)?;
+        let peer = |&shape: &Shape| {
+            let name = self.peer.name;
+            let median = answers.times.get(&question(shape))?.median;
+            Some((shape, Peer { name, median }))
+        };
+        Ok(shapes.iter().filter_map(peer).collect())
+    }
+
+    /// Measures each of `designs`, which are of this suite, at each of `shapes`: µs per crossing,
+    /// back to back. `step` hears of each point before it is measured, or left out because its grid
+    /// cannot be resident, and of each record. `peers` has what the peer took at a shape, as
+    /// [`peers`](Self::peers) says.
+    ///
+    /// At the end the first point is measured again. If it has moved, every record says so:
+    /// [`Warning::Drift`].
+    ///
+    /// # Errors
+    /// Those of the device.
+    ///
+    /// # Panics
+    /// As [`Sampling::measure`] does.
+    pub fn run(
+        &self,
+        device: &Device,
+        designs: &[Design],
+        shapes: &[Shape],
+        peers: &HashMap<Shape, Peer>,
+        sampling: &Sampling,
+        mut step: impl FnMut(Step<'_, (&Design, Shape)>),
+    ) -> Result<Run, DeviceError> {
+        let (present, absent) = part(designs, |design| {
+            device.backend().attributes(&design.kernel).map(drop)
+        })?;
+        let mut records = Vec::new();
+        let mut first = None;
+        for &shape in shapes {
+            for design in &present {
+                step(Step::Next((design, shape)));
+                let Some(measured) = (design.measure)(device, design.cluster, shape, sampling)?
+                else {
+                    continue;
+                };
+                first.get_or_insert((design, shape, measured.time.median));
+                let record = Record {
+                    suite: self.name,
+                    variant: design.name,
+                    device: device.properties().name.clone(),
+                    params: json!({ "blocks": shape.blocks, "threads": shape.threads }),
+                    time: measured.time,
+                    bytes: None,
+                    peer: peers.get(&shape).cloned(),
+                    warnings: measured.warnings,
+                };
+                step(Step::Measured(&record));
+                records.push(record);
+            }
+        }
+        if let Some((design, shape, before)) = first
+            && let Some(again) = (design.measure)(device, design.cluster, shape, sampling)?
+            && let Some(drift) = Warning::drift(before, again.time.median)
+        {
+            for record in &mut records {
+                record.warnings.push(drift);
+            }
+        }
+        Ok(Run { records, absent })
+    }
+}
+
+/// Parts the designs that `look` finds from those whose kernel is not there.
+fn part(
+    designs: &[Design],
+    look: impl Fn(&Design) -> Result<(), DeviceError>,
+) -> Result<(Vec<Design>, Vec<Absent>), DeviceError> {
+    let (mut present, mut absent) = (Vec::new(), Vec::new());
+    for design in designs {
+        match look(design) {
+            Ok(()) => present.push(*design),
+            Err(error @ DeviceError::UnknownKernel { .. }) => absent.push(Absent {
+                design: design.name,
+                error,
+            }),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok((present, absent))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::BARRIER;
+    use gridsync::device::{Emulator, EmulatorConfig};
+
+    #[test]
+    fn the_blocks_on_an_h200_are_those_of_the_records() {
+        assert_eq!(default_blocks(132), [33, 66, 132, 264, 528]);
+        assert_eq!(default_blocks(1)[0], 1);
+    }
+
+    #[test]
+    fn every_design_is_measured_at_every_shape_that_fits() {
+        let device = Device::new(Emulator::new(EmulatorConfig::default()));
+        let sampling = Sampling {
+            at_least: 1,
+            at_most: 1,
+            ..Sampling::default()
+        };
+        let shapes = Shape::all(&[4, 1 << 20], &[32]);
+        let (mut steps, mut told) = (0, Vec::new());
+        let step = |step: Step<'_, (&Design, Shape)>| match step {
+            Step::Next(_) => steps += 1,
+            Step::Measured(record) => told.push(record.clone()),
+        };
+        let run = BARRIER
+            .run(
+                &device,
+                BARRIER.designs,
+                &shapes,
+                &HashMap::new(),
+                &sampling,
+                step,
+            )
+            .expect("the emulator should run every design");
+        assert_eq!(steps, 2 * BARRIER.designs.len());
+        assert_eq!(run.absent, []);
+        let times = |records: &[Record]| records.iter().map(|r| r.time).collect::<Vec<_>>();
+        assert_eq!(times(&told), times(&run.records), "each as it comes");
+        let measured: Vec<_> = run.records.iter().map(|record| record.variant).collect();
+        let names: Vec<_> = BARRIER.designs.iter().map(|design| design.name).collect();
+        assert_eq!(measured, names, "each once: the larger grid does not fit");
+        for record in run.records {
+            assert_eq!(record.params, json!({ "blocks": 4, "threads": 32 }));
+        }
+    }
+
+    #[test]
+    fn a_design_whose_kernel_is_not_there_is_left_out_and_a_lost_device_is_not() {
+        let unknown = DeviceError::UnknownKernel {
+            name: "phase_barrier_only",
+            image: 75,
+        };
+        let look = |design: &Design| match design.name {
+            "phase" => Err(unknown.clone()),
+            _ => Ok(()),
+        };
+        let (present, absent) =
+            part(BARRIER.designs, look).expect("an absent design is no failure");
+        assert_eq!(present.len(), BARRIER.designs.len() - 1);
+        assert!(matches!(&absent[..], [absent] if absent.design == "phase"));
+
+        let lost = DeviceError::NoSuchDevice {
+            ordinal: 1,
+            count: 1,
+        };
+        assert_eq!(
+            part(BARRIER.designs, |_| Err(lost.clone())).map(|_| ()),
+            Err(lost.clone())
+        );
+    }
+}

@@ -1,0 +1,199 @@
+//! The time of one call whose input is in no cache.
+
+use crate::bench::sampling::warm_up;
+use crate::bench::{Measurement, Sampling, Warning};
+use gridsync::device::{Device, DeviceError};
+use gridsync::primitives::Reducer;
+use gridsync_kernels::op::Sum;
+
+/// Bytes that all calls read and write together, at most, unless a single one does more.
+const MOST_BYTES: u64 = 2 << 30;
+
+/// Calls of a replay at most.
+const MOST_CALLS: u64 = 256;
+
+/// How many times the L2 they have to be, so that the first input is no longer there when the last one
+/// has been read.
+const REPLAYED_FROM: u64 = 16;
+
+/// Microseconds that a sample takes at least if replays may follow each other.
+const SAMPLE_US: f64 = 2000.0;
+
+/// Replays within a sample at most.
+const MOST_REPLAYS: f64 = 4096.0;
+
+/// How many times the L2 is read to empty it.
+const EVICTED_BY: usize = 4;
+
+/// How calls on inputs of one size are timed: many in a row, or one alone. A peer is given the same
+/// plan.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(in crate::bench) struct Plan {
+    /// Calls of a replay, each on an input of its own.
+    pub(in crate::bench) calls: usize,
+    /// Microseconds that a sample takes at least, by replays; 0 if a second replay would find
+    /// inputs in the L2, and a sample is a single one.
+    pub(in crate::bench) sample_us: f64,
+}
+
+impl Plan {
+    /// One call, put into the stream behind other work, so that the device need not wait for the
+    /// host: what someone sees who reduces once. The events count, about two microseconds of them.
+    pub(in crate::bench) const ALONE: Self = Self {
+        calls: 1,
+        sample_us: 0.0,
+    };
+
+    /// The plan for calls in a row that read and write `bytes` each, on a device with an L2 of
+    /// `l2_bytes`.
+    ///
+    /// Of a device that does not tell the size of its L2 nothing is replayed, and nothing emptied.
+    pub(super) fn in_a_row(bytes: u64, l2_bytes: u32) -> Self {
+        let calls = (MOST_BYTES / bytes.max(1)).clamp(1, MOST_CALLS);
+        let replayed = l2_bytes > 0 && calls * bytes >= REPLAYED_FROM * u64::from(l2_bytes);
+        Self {
+            calls: calls as usize,
+            sample_us: if replayed { SAMPLE_US } else { 0.0 },
+        }
+    }
+
+    /// How many replays follow each other in a sample, where `one` says what one takes, µs.
+    fn replays<E>(&self, one: impl FnOnce() -> Result<f64, E>) -> Result<u32, E> {
+        if self.sample_us == 0.0 {
+            return Ok(1);
+        }
+        Ok((self.sample_us / one()?).ceil().clamp(1.0, MOST_REPLAYS) as u32)
+    }
+}
+
+/// Microseconds of device time of one `call`, whose input the L2 does not hold: `call(i)` works on the
+/// i-th of as many inputs as the plan has calls.
+///
+/// Before each sample the L2 is emptied by reading something else, so that no modified lines are left
+/// whose writing back would count. By [`Plan::ALONE`] a sample is a call behind that, between two
+/// events. By other plans the calls are recorded into one graph, and a sample is what its replays take
+/// over the number of calls. What it costs to begin a replay, some microseconds, is shared by its
+/// calls.
+///
+/// # Errors
+/// Those of `call` and of the device; [`DeviceError::OutOfMemory`] if there is no room for what
+/// empties the L2.
+///
+/// # Panics
+/// As [`Sampling::measure`] does.
+///
+/// # Safety
+/// What `call` launches can be launched again with the memory as it left it, and works only in memory
+/// that lives as long as `call`.
+pub(in crate::bench) unsafe fn time_cold(
+    device: &Device,
+    plan: &Plan,
+    sampling: &Sampling,
+    mut call: impl FnMut(usize) -> Result<(), DeviceError>,
+) -> Result<Measurement, DeviceError> {
+    // What is wrong with a call comes to light here, under its own name.
+    call(0)?;
+    device.synchronize()?;
+    let l2 = device.properties().l2_bytes as usize;
+    let other = device.zeroed::<u64>(EVICTED_BY * l2 / size_of::<u64>())?;
+    let mut evict = Reducer::<Sum<u64>>::new(device)?;
+    if *plan == Plan::ALONE {
+        let mut alone = || device.time_behind(|| evict.launch(&other), || call(0));
+        warm_up(&mut alone)?;
+        return sampling.measure(alone);
+    }
+
+    let graph = device.record(|| (0..plan.calls).try_for_each(&mut call))?;
+    let replay = |times| {
+        // SAFETY: the caller's promise; `call` outlives the graph.
+        device.time(|| (0..times).try_for_each(|_| unsafe { graph.launch() }))
+    };
+    warm_up(|| replay(1))?;
+    let replays = plan.replays(|| replay(1))?;
+    let calls = f64::from(replays) * plan.calls as f64;
+    let mut measured = sampling.measure(|| {
+        evict.launch(&other)?;
+        replay(replays).map(|us| us / calls)
+    })?;
+    let timed = measured.time.median * calls;
+    measured.warnings.extend(Warning::too_short(timed));
+    Ok(measured)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gridsync::device::{Emulator, EmulatorConfig};
+    use std::cell::Cell;
+    use std::convert::Infallible;
+
+    /// The L2 of an H200.
+    const L2: u32 = 60 << 20;
+
+    #[test]
+    fn small_inputs_are_many_and_a_large_one_is_alone() {
+        let calls = |bytes| Plan::in_a_row(bytes, L2).calls;
+        assert_eq!(calls(0), 256);
+        assert_eq!(calls(1 << 12), 256);
+        assert_eq!(calls(1 << 23), 256);
+        assert_eq!(calls((1 << 23) + 4), 255);
+        assert_eq!(calls(1 << 30), 2);
+        assert_eq!(calls((1 << 30) + 4), 1);
+        assert_eq!(calls(1 << 35), 1);
+    }
+
+    #[test]
+    fn a_second_replay_never_finds_an_input_in_the_l2() {
+        // 256 × 3 MiB are 12.8 times the L2, 256 × 4 MiB are 17 times.
+        assert_eq!(Plan::in_a_row(3 << 20, L2).sample_us, 0.0);
+        assert_eq!(Plan::in_a_row(4 << 20, L2).sample_us, SAMPLE_US);
+        assert_eq!(Plan::in_a_row(1 << 35, L2).sample_us, SAMPLE_US);
+        assert_eq!(Plan::in_a_row(1 << 35, 0).sample_us, 0.0);
+    }
+
+    #[test]
+    fn a_sample_is_replayed_until_it_is_long_enough_or_not_at_all() {
+        let replays = |sample_us, us| {
+            Plan {
+                calls: 1,
+                sample_us,
+            }
+            .replays(|| Ok::<_, Infallible>(us))
+        };
+        assert_eq!(replays(SAMPLE_US, 470.0), Ok(5));
+        assert_eq!(replays(SAMPLE_US, 7600.0), Ok(1));
+        assert_eq!(replays(SAMPLE_US, 0.0), Ok(4096));
+        assert_eq!(replays(0.0, 470.0), Ok(1));
+    }
+
+    #[test]
+    fn every_input_is_recorded_once_and_the_time_is_that_of_one_call() {
+        let device = Device::new(Emulator::new(EmulatorConfig::default()));
+        let inputs: Vec<_> = (0..3)
+            .map(|_| device.upload(&[1u64; 100]))
+            .collect::<Result<_, _>>()
+            .expect("there is room");
+        let mut reducer = Reducer::<Sum<u64>>::new(&device).expect("it has the kernel");
+        let (calls, once) = (
+            Cell::new(0),
+            Sampling {
+                at_most: 7,
+                ..Sampling::default()
+            },
+        );
+        let plan = Plan {
+            calls: 3,
+            sample_us: 0.0,
+        };
+        let call = |i: usize| {
+            calls.set(calls.get() + 1);
+            reducer.launch(&inputs[i])
+        };
+        // SAFETY: a reduction leaves its ticket at 0, and the reducer outlives the measurement.
+        let measured =
+            unsafe { time_cold(&device, &plan, &once, call) }.expect("the emulator reduces");
+        assert_eq!(calls.get(), 1 + 3);
+        assert!(measured.time.min > 0.0);
+        assert_eq!(reducer.result(), Ok(100));
+    }
+}

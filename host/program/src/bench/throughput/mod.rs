@@ -1,0 +1,396 @@
+//! Suites of throughputs: a primitive over operations, element types and lengths, beside a peer and
+//! beside what it takes only to move the bytes.
+
+mod cold;
+mod inputs;
+mod peers;
+
+use super::{Measurement, Peer, PeerProgram, PeerScript, Record, Sampling, Spread, Step, Warning};
+use crate::data::Dtype;
+use cold::Plan;
+pub(super) use cold::time_cold;
+use gridsync::device::{Device, DeviceError};
+use inputs::bytes;
+pub(super) use inputs::{Element, ExactSums, Stock, Values};
+pub use peers::PeerTimes;
+use serde_json::{Value, json};
+
+/// Lengths of arrays from where a launch is all that counts to where memory is.
+pub const SIZES: [usize; 8] = [
+    1 << 10,
+    1 << 12,
+    1 << 16,
+    1 << 20,
+    1 << 24,
+    1 << 28,
+    1 << 30,
+    1 << 32,
+];
+
+/// What a primitive does with memory at the least: no time of it is below what this takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ceiling {
+    /// It reads its input.
+    Read,
+    /// It reads both of its inputs.
+    ReadBoth,
+    /// It reads its input and writes as much.
+    Copy,
+}
+
+impl Ceiling {
+    /// What it is called in a record: its variant and its operation.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Read | Self::ReadBoth => "read",
+            Self::Copy => "copy",
+        }
+    }
+
+    /// Bytes that are moved for an input of so many.
+    const fn moved(self, bytes: u64) -> u64 {
+        match self {
+            Self::Read => bytes,
+            Self::ReadBoth | Self::Copy => 2 * bytes,
+        }
+    }
+}
+
+/// A primitive over operations and element types, and who else does it, on the GPU or on the CPU.
+#[derive(Clone, Copy, Debug)]
+pub struct Throughput {
+    /// What it is called.
+    pub name: &'static str,
+    /// What is measured: a new operation or element type is a line in its table.
+    pub cases: &'static [Case],
+    /// Lengths that are measured unless others are asked for.
+    pub sizes: &'static [usize],
+    /// What the times are held against.
+    pub ceiling: Ceiling,
+    pub(super) peer: Option<PeerProgram>,
+    pub(super) on_cpu: Option<OnCpu>,
+}
+
+/// Who does it on the CPU: a single line, for an idea of the distance.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OnCpu {
+    pub(super) peer: PeerScript,
+    pub(super) op: &'static str,
+    pub(super) dtype: Dtype,
+    /// It is measured at the greatest length up to this.
+    pub(super) longest: usize,
+}
+
+/// An operation on elements of one type, by one of our kernels.
+#[derive(Clone, Copy, Debug)]
+pub struct Case {
+    /// What the kernel is called in a record.
+    pub variant: &'static str,
+    /// The operation.
+    pub op: &'static str,
+    /// The type of the elements.
+    pub dtype: Dtype,
+    /// What it writes, in percent of its input, if that is not what the ceiling does.
+    written: Option<u64>,
+    /// The modes of the peer that it is measured beside.
+    pub peer_modes: &'static [&'static str],
+    pub(super) measure: Measure,
+}
+
+/// Measures a case; nothing if there is no such case at that length.
+pub(super) type Measure = fn(&mut Bench<'_>, &Load) -> Result<Option<Measurement>, MeasureError>;
+
+/// Why a case could not be measured.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum MeasureError {
+    /// The device failed.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+    /// The result is wrong.
+    #[error("{0}")]
+    Wrong(String),
+}
+
+/// What a case is measured with.
+pub(super) struct Bench<'a> {
+    pub(super) device: &'a Device,
+    pub(super) sampling: &'a Sampling,
+    pub(super) stock: Stock,
+}
+
+/// What a case is measured at.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Load {
+    /// Elements of an input.
+    pub(super) n: usize,
+    pub(super) plan: Plan,
+}
+
+/// What a run of the suite gave.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Throughputs {
+    /// By element type, then by length: the ceiling if a peer was asked, of the variant
+    /// [`Ceiling::name`], and who does it on the CPU, of their own name; then the cases, each with a
+    /// record for every mode of the peer that answered, or with one without a peer.
+    pub records: Vec<Record>,
+    /// What did not fit in the device's memory.
+    pub too_large: Vec<TooLarge>,
+}
+
+/// A length that does not fit in the device's memory.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TooLarge {
+    /// The type of the elements.
+    pub dtype: Dtype,
+    /// How many there are.
+    pub n: usize,
+    /// [`DeviceError::OutOfMemory`].
+    pub error: DeviceError,
+}
+
+impl Load {
+    /// Whether a result is checked here whose check takes seconds: once for each case and length, where
+    /// it is called alone.
+    pub(super) fn is_checked(&self) -> bool {
+        self.plan == Plan::ALONE
+    }
+}
+
+impl Throughput {
+    /// How inputs of a length are timed, one way after the other.
+    fn plans(&self, dtype: Dtype, n: usize, l2_bytes: u32) -> [Plan; 2] {
+        let moved = self.ceiling.moved(bytes(dtype, n));
+        [Plan::in_a_row(moved, l2_bytes), Plan::ALONE]
+    }
+
+    /// Measures `cases`, which are of this suite, at each of `sizes`: µs of device time of one call,
+    /// by the rules of [`bench`](super). `step` hears of each point before it is measured, and of each
+    /// record. `peers` has what the peer took, as [`peers`](Self::peers) says.
+    ///
+    /// At the end the first point is measured again. If it has moved, every record of ours says so:
+    /// [`Warning::Drift`].
+    ///
+    /// # Errors
+    /// Those of the device, but for memory that does not suffice; [`MeasureError::Wrong`] if a result
+    /// that is checked is wrong.
+    ///
+    /// # Panics
+    /// As [`Sampling::measure`] does.
+    pub fn run(
+        &self,
+        device: &Device,
+        cases: &[Case],
+        sizes: &[usize],
+        peers: &PeerTimes,
+        sampling: &Sampling,
+        mut step: impl FnMut(Step<'_, (&Case, usize)>),
+    ) -> Result<Throughputs, MeasureError> {
+        let l2_bytes = device.properties().l2_bytes;
+        let mut bench = Bench {
+            device,
+            sampling,
+            stock: Stock::default(),
+        };
+        let on_cpu = self.on_cpu(cases, sizes);
+        let (mut records, mut too_large) = (Vec::new(), Vec::new());
+        let mut first = None;
+        for (dtype, n) in lengths(cases, sizes) {
+            'plans: for plan in self.plans(dtype, n, l2_bytes) {
+                let load = Load { n, plan };
+                let ceiling = self.ceiling_record(&bench, dtype, &load, peers);
+                keep(&mut records, ceiling, &mut step);
+                if let Some((on_cpu, at)) = on_cpu
+                    && (dtype, n, plan) == (on_cpu.dtype, at, Plan::ALONE)
+                {
+                    let of_cpu = self.on_cpu_record(&bench, &on_cpu, n, peers);
+                    keep(&mut records, of_cpu, &mut step);
+                }
+                for case in cases.iter().filter(|case| case.dtype == dtype) {
+                    step(Step::Next((case, n)));
+                    let measured = match (case.measure)(&mut bench, &load) {
+                        Err(MeasureError::Device(error @ DeviceError::OutOfMemory { .. })) => {
+                            too_large.push(TooLarge { dtype, n, error });
+                            break 'plans;
+                        }
+                        measured => measured?,
+                    };
+                    let Some(measured) = measured else { continue };
+                    first.get_or_insert((case, load, measured.time.median));
+                    let ours = self.records(&bench, case, &load, &measured, peers);
+                    keep(&mut records, ours, &mut step);
+                }
+            }
+        }
+        if let Some((case, load, before)) = first
+            && let Some(again) = (case.measure)(&mut bench, &load)?
+            && let Some(drift) = Warning::drift(before, again.time.median)
+        {
+            let is_ours = |record: &Record| cases.iter().any(|case| case.variant == record.variant);
+            let ours = records.iter_mut().filter(|record| is_ours(record));
+            ours.for_each(|record| record.warnings.push(drift));
+        }
+        Ok(Throughputs { records, too_large })
+    }
+
+    /// The record of what only moving so much takes, if the peer was asked.
+    fn ceiling_record(
+        &self,
+        bench: &Bench<'_>,
+        dtype: Dtype,
+        load: &Load,
+        peers: &PeerTimes,
+    ) -> Option<Record> {
+        let bytes = bytes(dtype, load.n);
+        let question = self.ceiling.question(bytes, &load.plan);
+        let time = *peers.0.times.get(&question)?;
+        let name = self.ceiling.name();
+        Some(Record {
+            suite: self.name,
+            variant: name,
+            device: bench.device.properties().name.clone(),
+            params: params(name, dtype, load, None),
+            time,
+            bytes: Some(self.ceiling.moved(bytes)),
+            peer: None,
+            warnings: bench.sampling.noise(&time).into_iter().collect(),
+        })
+    }
+
+    /// The record of what it takes on the CPU, if that was asked and answered.
+    fn on_cpu_record(
+        &self,
+        bench: &Bench<'_>,
+        on_cpu: &OnCpu,
+        n: usize,
+        peers: &PeerTimes,
+    ) -> Option<Record> {
+        let time = *peers.0.times.get(&on_cpu.question(n))?;
+        let plan = Plan::ALONE;
+        Some(Record {
+            suite: self.name,
+            variant: on_cpu.peer.name,
+            device: "CPU".into(),
+            params: params(on_cpu.op, on_cpu.dtype, &Load { n, plan }, None),
+            time,
+            bytes: Some(self.ceiling.moved(bytes(on_cpu.dtype, n))),
+            peer: None,
+            warnings: bench.sampling.noise(&time).into_iter().collect(),
+        })
+    }
+
+    /// A record for each mode of the peer that answered, or one without a peer.
+    fn records(
+        &self,
+        bench: &Bench<'_>,
+        case: &Case,
+        load: &Load,
+        measured: &Measurement,
+        peers: &PeerTimes,
+    ) -> Vec<Record> {
+        let properties = bench.device.properties();
+        let record = |mode: Option<&str>, peer: Option<&Spread>| {
+            let mut warnings = measured.warnings.clone();
+            warnings.extend(peer.and_then(|time| bench.sampling.peer_noise(time)));
+            Record {
+                suite: self.name,
+                variant: case.variant,
+                device: properties.name.clone(),
+                params: params(case.op, case.dtype, load, mode),
+                time: measured.time,
+                bytes: Some(case.moved(bytes(case.dtype, load.n), self.ceiling)),
+                peer: self.peer.zip(peer).map(|(program, time)| Peer {
+                    name: program.name,
+                    median: time.median,
+                }),
+                warnings,
+            }
+        };
+        let beside = |&mode: &&'static str| {
+            let question = case.question(mode, load.n, &load.plan);
+            let time = peers.0.times.get(&question)?;
+            Some(record(Some(mode), Some(time)))
+        };
+        let records: Vec<Record> = case.peer_modes.iter().filter_map(beside).collect();
+        if records.is_empty() {
+            return vec![record(None, None)];
+        }
+        records
+    }
+}
+
+impl Case {
+    /// The operation `op` on elements of `T`.
+    pub(super) const fn new<T: Element>(
+        variant: &'static str,
+        op: &'static str,
+        peer_modes: &'static [&'static str],
+        measure: Measure,
+    ) -> Self {
+        Self {
+            variant,
+            op,
+            dtype: T::DTYPE,
+            written: None,
+            peer_modes,
+            measure,
+        }
+    }
+
+    /// The same, which writes so many percent of what it reads.
+    pub(super) const fn writing(self, percent: u64) -> Self {
+        Self {
+            written: Some(percent),
+            ..self
+        }
+    }
+
+    /// Bytes that it moves, for an input of so many.
+    pub(super) const fn moved(&self, bytes: u64, ceiling: Ceiling) -> u64 {
+        match self.written {
+            Some(percent) => bytes + bytes * percent / 100,
+            None => ceiling.moved(bytes),
+        }
+    }
+}
+
+/// Tells of each record, and keeps it.
+fn keep(
+    records: &mut Vec<Record>,
+    new: impl IntoIterator<Item = Record>,
+    step: &mut impl FnMut(Step<'_, (&Case, usize)>),
+) {
+    for record in new {
+        step(Step::Measured(&record));
+        records.push(record);
+    }
+}
+
+/// What a measurement of a throughput is of.
+fn params(op: &str, dtype: Dtype, load: &Load, peer_mode: Option<&str>) -> Value {
+    json!({
+        "op": op,
+        "dtype": dtype.name(),
+        "n": load.n,
+        "calls": load.plan.calls,
+        "peer_mode": peer_mode,
+    })
+}
+
+/// Each element type of `cases` with each of `sizes`, in their order: cases that share a type share
+/// their inputs.
+fn lengths(cases: &[Case], sizes: &[usize]) -> Vec<(Dtype, usize)> {
+    let mut dtypes = Vec::new();
+    for case in cases {
+        if !dtypes.contains(&case.dtype) {
+            dtypes.push(case.dtype);
+        }
+    }
+    dtypes
+        .into_iter()
+        .flat_map(|dtype| sizes.iter().map(move |&n| (dtype, n)))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,141 @@
+//! The table of a benchmark, row by row as they come: one that is stopped has shown what it had.
+
+use super::Global;
+use crate::bench::{Record, Warning};
+use crate::cli::output;
+use crate::cli::progress::progress;
+use crate::report::Column;
+use indicatif::ProgressBar;
+
+/// A table that is being printed.
+pub(super) struct Rows<'a> {
+    global: &'a Global,
+    bar: ProgressBar,
+    columns: Vec<Column>,
+    /// The cells of a record, the last of those so far.
+    cells: fn(&[Record], &Record) -> Vec<String>,
+    records: Vec<Record>,
+    notes: Vec<Warning>,
+    /// What came of printing so far.
+    printed: anyhow::Result<()>,
+}
+
+impl<'a> Rows<'a> {
+    /// A table of these columns, of at most so many points.
+    pub(super) fn new(
+        global: &'a Global,
+        points: usize,
+        columns: Vec<Column>,
+        cells: fn(&[Record], &Record) -> Vec<String>,
+    ) -> Self {
+        Self {
+            global,
+            bar: progress(global, points),
+            columns,
+            cells,
+            records: Vec::new(),
+            notes: Vec::new(),
+            printed: Ok(()),
+        }
+    }
+
+    /// Shows what is measured next.
+    pub(super) fn next(&self, what: String) {
+        self.bar.set_message(what);
+        self.bar.inc(1);
+    }
+
+    /// Prints the row of a record.
+    pub(super) fn add(&mut self, record: &Record) {
+        let row = self.row(record);
+        let lines = match self.records.len() {
+            1 => format!("{}\n{row}", Column::heads(&self.columns)),
+            _ => row,
+        };
+        if self.printed.is_ok() && !self.global.json {
+            self.printed = self.bar.suspend(|| output::print(&lines));
+        }
+    }
+
+    /// The row of a record, with the numbers of the notes that belong to it.
+    fn row(&mut self, record: &Record) -> String {
+        self.records.push(record.clone());
+        let mut cells = (self.cells)(&self.records, record);
+        let marks = record.warnings.iter();
+        let marks = marks.map(|warning| format!("[{}]", super::number(&mut self.notes, *warning)));
+        cells.push(marks.collect());
+        Column::row(&self.columns, cells)
+    }
+
+    /// What stands below the table: its notes, and what was found of all of `records` at the end.
+    fn below(&self, records: &[Record]) -> Vec<String> {
+        let notes = (1..).zip(&self.notes);
+        let mut lines: Vec<_> = notes
+            .map(|(number, warning)| format!("[{number}] {warning}"))
+            .collect();
+        let mut warnings = records.iter().flat_map(|record| &record.warnings);
+        let of_all = warnings.find(|warning| !self.notes.contains(warning));
+        lines.extend(of_all.map(|warning| format!("All rows: {warning}")));
+        lines
+    }
+
+    /// Prints what stands below the table, whose records these are.
+    pub(super) fn finish(self, records: &[Record]) -> anyhow::Result<()> {
+        self.bar.finish_and_clear();
+        let below = self.below(records);
+        self.printed?;
+        match self.global.json || below.is_empty() {
+            true => Ok(()),
+            false => output::print(&format!("\n{}", below.join("\n"))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::Spread;
+    use clap::Parser;
+    use serde_json::json;
+
+    #[test]
+    fn what_broke_a_rule_is_marked_and_said_below_once() {
+        let call = crate::cli::Cli::try_parse_from(["gridsync", "devices"]).expect("a call");
+        let columns = vec![Column::words("design", 6), Column::words("", 0)];
+        let mut rows = Rows::new(&call.global, 2, columns, |_, record| {
+            vec![record.variant.to_owned()]
+        });
+        let noise = Warning::Noise {
+            uncertainty: 0.1,
+            allowed: 0.005,
+            samples: 7,
+        };
+        let short = Warning::too_short(20.0).expect("20 µs are too short");
+        let drift = Warning::drift(1.0, 1.1).expect("10 % are too much");
+        let record = |variant, warnings| Record {
+            suite: "barrier",
+            variant,
+            device: "a GPU".into(),
+            params: json!({ "blocks": 132, "threads": 256 }),
+            time: Spread::of(vec![0.845]).expect("there is a sample"),
+            bytes: None,
+            peer: None,
+            warnings,
+        };
+        let mut records = [
+            record("split", vec![noise]),
+            record("phase", vec![short, noise]),
+        ];
+        let lines: Vec<_> = records.iter().map(|record| rows.row(record)).collect();
+        assert_eq!(lines, ["split  [1]", "phase  [2][1]"]);
+        // What is known at the end alone.
+        records
+            .iter_mut()
+            .for_each(|record| record.warnings.push(drift));
+        let below = rows.below(&records);
+        assert!(below[0].starts_with("[1] noise: "), "{below:?}");
+        assert!(below[1].starts_with("[2] too short: "), "{below:?}");
+        assert!(below[2].starts_with("All rows: drift: "), "{below:?}");
+        assert_eq!(below.len(), 3, "{below:?}");
+    }
+}

@@ -1,0 +1,248 @@
+//! The suites of throughputs: operations on elements of several types, over lengths.
+
+use super::rows::Rows;
+use super::{Bench, Global, Usage, distinct};
+use crate::bench::{
+    Case, Ceiling, MeasureError, PeerError, PeerTimes, Record, Sampling, Step, Throughput,
+};
+use crate::cli::exit::Wrong;
+use crate::report::Column;
+use anyhow::Context;
+use gridsync::device::Device;
+
+impl Bench {
+    pub(super) fn throughputs(
+        &self,
+        suite: &Throughput,
+        device: Device,
+        global: &Global,
+    ) -> anyhow::Result<Vec<Record>> {
+        let cases = chosen(suite, &self.ops, &self.dtypes)?;
+        let sizes = match &self.sizes[..] {
+            [] => suite.sizes,
+            sizes => sizes,
+        };
+        let sampling = Sampling::default();
+        let (device, peers) = if self.peers {
+            let l2_bytes = device.properties().l2_bytes;
+            // The peer has the GPU to itself.
+            drop(device);
+            let peers = suite
+                .peers(&cases, sizes, l2_bytes, &sampling)
+                .map_err(|error| match error {
+                    PeerError::Wrong(_) => anyhow::Error::new(Wrong(error.to_string())),
+                    error => error.into(),
+                })
+                .with_context(|| format!("measuring the peers of {}", suite.name))?;
+            (global.device.device()?, peers)
+        } else {
+            (device, PeerTimes::default())
+        };
+        for note in peers.notes() {
+            eprintln!("gridsync: {note}");
+        }
+
+        let points = cases.len() * sizes.len();
+        let mut rows = Rows::new(global, points, columns(suite, &cases, sizes), cells);
+        let step = |step: Step<'_, (&Case, usize)>| match step {
+            Step::Next((case, n)) => rows.next(format!(
+                "{} of {n} {}, {}",
+                case.op, case.dtype, case.variant
+            )),
+            Step::Measured(record) => rows.add(record),
+        };
+        let run = suite
+            .run(&device, &cases, sizes, &peers, &sampling, step)
+            .map_err(|error| match error {
+                MeasureError::Wrong(what) => anyhow::Error::new(Wrong(what)),
+                MeasureError::Device(error) => error.into(),
+            })?;
+        rows.finish(&run.records)?;
+
+        for left in &run.too_large {
+            eprintln!(
+                "gridsync: leaving out {} elements of {}: {}",
+                left.n, left.dtype, left.error
+            );
+        }
+        if run.records.is_empty() {
+            return Err(Usage(format!(
+                "nothing to measure: none of {} lengths fits in the memory of {}",
+                sizes.len(),
+                device.properties().name
+            ))
+            .into());
+        }
+        Ok(run.records)
+    }
+}
+
+/// The cases of these operations and element types; where none are named, of all.
+fn chosen(suite: &Throughput, ops: &[String], dtypes: &[String]) -> Result<Vec<Case>, Usage> {
+    let asked = |names: &[String], name| names.is_empty() || names.iter().any(|n| n == name);
+    let cases = suite.cases.iter();
+    let chosen: Vec<Case> = cases
+        .clone()
+        .filter(|case| asked(ops, case.op) && asked(dtypes, case.dtype.name()))
+        .copied()
+        .collect();
+    if chosen.is_empty() {
+        return Err(Usage(format!(
+            "nothing to measure: the suite {} takes --ops {}, --dtypes {}, and not every one of each",
+            suite.name,
+            distinct(cases.clone().map(|case| case.op)).join(","),
+            distinct(cases.map(|case| case.dtype.name())).join(","),
+        )));
+    }
+    Ok(chosen)
+}
+
+/// Its columns, which have room for whatever these cases and lengths have.
+fn columns(suite: &Throughput, cases: &[Case], sizes: &[usize]) -> Vec<Column> {
+    let longest = |names: &mut dyn Iterator<Item = usize>| names.max().unwrap_or(0);
+    let beside = [suite.ceiling.name().len()];
+    let variants = cases.iter().map(|case| case.variant.len()).chain(beside);
+    let modes = cases.iter().flat_map(|case| case.peer_modes);
+    vec![
+        Column::words("variant", longest(&mut variants.into_iter())),
+        Column::words("op", longest(&mut cases.iter().map(|case| case.op.len()))),
+        Column::words("dtype", 0),
+        Column::numbers("n", longest(&mut sizes.iter().map(|&n| length(n).len()))),
+        Column::numbers("calls", 0),
+        Column::numbers("µs", 9),
+        Column::numbers("GB/s", 6),
+        Column::numbers("%roof", 0),
+        Column::numbers("ratio", 0),
+        Column::words("to", longest(&mut modes.map(|mode| plain(mode).len()))),
+        Column::words("", 0),
+    ]
+}
+
+/// A length, as short as people write it.
+fn length(n: usize) -> String {
+    match n.is_power_of_two() && n > 1 {
+        true => format!("2^{}", n.ilog2()),
+        false => n.to_string(),
+    }
+}
+
+/// A mode of the peer without what the variant says too: in what it accumulates, how long the rows are, how much is
+/// kept.
+fn plain(mode: &str) -> &str {
+    let mode = mode.trim_end_matches("_in_f64");
+    let is_digit = |letter: char| letter.is_ascii_digit();
+    mode.trim_end_matches(is_digit).trim_end_matches('_')
+}
+
+/// The row of a record; one of only moving bytes stands before it.
+fn cells(so_far: &[Record], record: &Record) -> Vec<String> {
+    let word = |key: &str| record.params[key].as_str().unwrap_or_default().to_owned();
+    let or_none = |text: Option<String>| text.unwrap_or_default();
+    let n = record.params["n"].as_u64().unwrap_or_default();
+    vec![
+        record.variant.to_owned(),
+        word("op"),
+        word("dtype"),
+        length(n as usize),
+        record.params["calls"].to_string(),
+        format!("{:.3}", record.time.median),
+        or_none(record.gb_per_s().map(|gb| format!("{gb:.1}"))),
+        or_none(of_ceiling(so_far, record).map(|part| format!("{:.1}", 100.0 * part))),
+        or_none(record.ratio().map(|ratio| format!("{ratio:.3}"))),
+        plain(&word("peer_mode")).to_owned(),
+    ]
+}
+
+/// The throughput of `record` over that of only moving bytes, if that is among `records`.
+fn of_ceiling(records: &[Record], record: &Record) -> Option<f64> {
+    let ceiling = records.iter().find(|ceiling| {
+        let is_ceiling = [Ceiling::Read, Ceiling::Copy].map(Ceiling::name);
+        let alike = |key| ceiling.params[key] == record.params[key];
+        is_ceiling.contains(&ceiling.variant) && ["dtype", "n", "calls"].into_iter().all(alike)
+    })?;
+    Some(record.gb_per_s()? / ceiling.gb_per_s()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::{
+        KENDALL, PARTITION, Peer, REDUCE, REDUCE_ROWS, SCAN, SELECT, Spread, UNIQUE,
+    };
+    use serde_json::json;
+
+    #[test]
+    fn what_a_suite_does_not_have_is_refused_with_what_it_has() {
+        let names = |names: &[&str]| names.iter().map(|&name| name.into()).collect::<Vec<_>>();
+        let of_scan = |ops: &[&str], dtypes: &[&str]| chosen(&SCAN, &names(ops), &names(dtypes));
+        assert_eq!(
+            of_scan(&[], &["u32"]).map(|cases| cases.len()).ok(),
+            Some(3)
+        );
+        let refused = of_scan(&["min"], &[]).err().map(|usage| usage.0);
+        assert!(refused.is_some_and(|why| why.contains("--ops sum, --dtypes f32,f64,i32,u32,u64")));
+    }
+
+    #[test]
+    fn a_row_tells_its_part_of_the_ceiling_and_its_peer() {
+        let record = |variant, median, peer| Record {
+            suite: "reduce",
+            variant,
+            device: "a GPU".into(),
+            params: json!({
+                "op": "sum", "dtype": "f32", "n": 1000, "calls": 256, "peer_mode": "run_to_run",
+            }),
+            time: Spread::of(vec![median]).expect("there is a sample"),
+            bytes: Some(4000),
+            peer,
+            warnings: vec![],
+        };
+        let peer = Peer {
+            name: "cub::DeviceReduce",
+            median: 5.0,
+        };
+        let read = record(Ceiling::Read.name(), 2.0, None);
+        let tiles = record("tiles", 2.5, Some(peer));
+        let words = [
+            "tiles", "sum", "f32", "1000", "256", "2.500", "1.6", "80.0", "0.500",
+        ];
+        let so_far = [read, tiles];
+        assert_eq!(
+            cells(&so_far, &so_far[1]),
+            [&words[..], &["run_to_run"]].concat()
+        );
+        assert_eq!(cells(&so_far, &so_far[0])[7], "100.0");
+    }
+
+    #[test]
+    fn every_suite_fits_into_a_terminal() {
+        for suite in [
+            &REDUCE,
+            &REDUCE_ROWS,
+            &SCAN,
+            &SELECT,
+            &PARTITION,
+            &UNIQUE,
+            &KENDALL,
+        ] {
+            let columns = columns(suite, suite.cases, suite.sizes);
+            let rows = suite.cases.iter().map(|case| {
+                let cells = [
+                    case.variant,
+                    case.op,
+                    "f32",
+                    "2^32",
+                    "256",
+                    "12345.678",
+                    "4321.0",
+                ];
+                let mode = case.peer_modes.first().map_or("", |mode| plain(mode));
+                let more = ["100.0", "0.985", mode, "[1]"];
+                Column::row(&columns, cells.into_iter().chain(more).map(str::to_owned))
+            });
+            for row in rows {
+                assert!(row.chars().count() <= 80, "{}: {row}", suite.name);
+            }
+        }
+    }
+}

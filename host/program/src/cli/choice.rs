@@ -1,0 +1,107 @@
+//! Which device to run on.
+
+use super::exit::Usage;
+use anyhow::Context;
+use gridsync::device::cuda::probe;
+use gridsync::device::{Device, DeviceError, Emulator, EmulatorConfig, KERNELS, NoCuda};
+use std::str::FromStr;
+
+/// What `--device` says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DeviceChoice {
+    Auto,
+    Cuda(u32),
+    Emulator,
+    Cpu,
+}
+
+impl FromStr for DeviceChoice {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "auto" => Ok(Self::Auto),
+            "cuda" => Ok(Self::Cuda(0)),
+            "emulator" => Ok(Self::Emulator),
+            "cpu" => Ok(Self::Cpu),
+            _ => text
+                .strip_prefix("cuda:")
+                .and_then(|ordinal| ordinal.parse().ok())
+                .map(Self::Cuda)
+                .ok_or_else(|| "devices are auto, cuda, cuda:N, emulator and cpu".into()),
+        }
+    }
+}
+
+/// Where a primitive runs.
+#[derive(Clone, Debug)]
+pub(crate) enum Place {
+    Device(Device),
+    Cpu,
+}
+
+impl Place {
+    /// What it is called.
+    pub(crate) fn name(&self) -> String {
+        match self {
+            Self::Device(device) => device.properties().name.clone(),
+            Self::Cpu => "cpu".into(),
+        }
+    }
+}
+
+impl DeviceChoice {
+    /// Where to run a primitive that has a CPU form.
+    pub(crate) fn place(self) -> anyhow::Result<Place> {
+        Ok(match self {
+            Self::Cpu => Place::Cpu,
+            Self::Auto => gpu().map_or(Place::Cpu, Place::Device),
+            Self::Cuda(_) | Self::Emulator => Place::Device(self.device()?),
+        })
+    }
+
+    /// The device to run on, for what has no CPU form.
+    pub(crate) fn device(self) -> anyhow::Result<Device> {
+        match self {
+            Self::Auto => Ok(gpu().unwrap_or_else(emulator)),
+            Self::Cuda(ordinal) => Ok(Device::cuda(ordinal, &KERNELS)?),
+            Self::Emulator => Ok(emulator()),
+            Self::Cpu => Err(Usage(
+                "there is no CPU form of this: use --device emulator, which runs the kernels on the CPU"
+                    .into(),
+            )
+            .into()),
+        }
+    }
+
+    /// The GPU, for `what` makes no sense without one.
+    pub(crate) fn gpu(self, what: &str) -> anyhow::Result<Device> {
+        let ordinal = match self {
+            Self::Auto => 0,
+            Self::Cuda(ordinal) => ordinal,
+            Self::Emulator | Self::Cpu => {
+                return Err(Usage(format!(
+                    "{what} needs a GPU, since the time of an emulated grid says nothing: use --device cuda"
+                ))
+                .into());
+            }
+        };
+        Device::cuda(ordinal, &KERNELS).with_context(|| format!("{what} needs a GPU"))
+    }
+}
+
+/// The first GPU, if there is one that answers. One that does not is told of, and left aside.
+fn gpu() -> Option<Device> {
+    match probe().and_then(|_| Device::cuda(0, &KERNELS)) {
+        Ok(device) => Some(device),
+        Err(DeviceError::NoCuda(NoCuda::NoLibrary(_) | NoCuda::NoDevice)) => None,
+        Err(error) => {
+            eprintln!("gridsync: going on without the GPU: {error}");
+            None
+        }
+    }
+}
+
+fn emulator() -> Device {
+    Device::new(Emulator::new(EmulatorConfig::default()))
+}

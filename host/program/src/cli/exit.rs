@@ -1,0 +1,125 @@
+//! Exit codes, as the help and the README have them in one table.
+
+use super::output;
+use crate::data::DataError;
+use gridsync::device::DeviceError;
+use gridsync::memory::NoRoom;
+use gridsync::primitives::PartError;
+use gridsync::primitives::kendall::KendallError;
+use gridsync::primitives::range_sum::RangeSumError;
+use std::fmt;
+use std::process::ExitCode;
+
+const WRONG: u8 = 1;
+const USAGE: u8 = 2;
+const DEVICE: u8 = 3;
+
+/// A result is wrong, or a check failed; what was found has been printed.
+#[derive(Debug)]
+pub(crate) struct Wrong(pub(crate) String);
+
+/// The user asked for something that makes no sense.
+#[derive(Debug)]
+pub(crate) struct Usage(pub(crate) String);
+
+impl fmt::Display for Wrong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Display for Usage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Wrong {}
+impl std::error::Error for Usage {}
+
+/// The exit code for what came of a command; says on standard error what went wrong.
+pub(crate) fn code(done: anyhow::Result<()>) -> ExitCode {
+    let Err(error) = done else {
+        return ExitCode::SUCCESS;
+    };
+    eprintln!("gridsync: {error:#}");
+    ExitCode::from(classify(&error))
+}
+
+fn classify(error: &anyhow::Error) -> u8 {
+    if error.is::<Wrong>() {
+        return WRONG;
+    }
+    match device_error(error) {
+        // The user's shape, not the device, is at fault.
+        Some(
+            DeviceError::GridTooLarge { .. }
+            | DeviceError::BadBlock { .. }
+            | DeviceError::EmptyGrid { .. },
+        ) => USAGE,
+        Some(_) => DEVICE,
+        None if is_of_the_call(error) => USAGE,
+        None => DEVICE,
+    }
+}
+
+/// The failure of a device that it is, if it is one.
+fn device_error(error: &anyhow::Error) -> Option<&DeviceError> {
+    if let Some(PartError::Device(error)) = error.downcast_ref() {
+        return Some(error);
+    }
+    if let Some(RangeSumError::Device(error)) = error.downcast_ref() {
+        return Some(error);
+    }
+    if let Some(KendallError::Device(error)) = error.downcast_ref() {
+        return Some(error);
+    }
+    error.downcast_ref()
+}
+
+/// Whether what was asked for, or a file, is at fault.
+fn is_of_the_call(error: &anyhow::Error) -> bool {
+    error.is::<Usage>()
+        || error.is::<DataError>()
+        || error.is::<RangeSumError>()
+        || error.is::<KendallError>()
+        || error.is::<PartError>()
+        || error.is::<NoRoom>()
+}
+
+/// The same error; where memory did not suffice, with what to do.
+pub(crate) fn no_room(error: anyhow::Error, remedy: &str) -> anyhow::Error {
+    let is_no_room = error.is::<NoRoom>()
+        || matches!(error.downcast_ref(), Some(PartError::Memory(_)))
+        || matches!(error.downcast_ref(), Some(RangeSumError::Memory(_)))
+        || matches!(error.downcast_ref(), Some(KendallError::Memory(_)))
+        || matches!(error.downcast_ref(), Some(DataError::OutOfMemory { .. }));
+    match is_no_room {
+        true => Usage(format!("{error:#}; {remedy}")).into(),
+        false => error,
+    }
+}
+
+/// Prints what clap has to say: help and versions are no errors, and errors are one line like ours.
+pub(crate) fn usage(error: &clap::Error) -> ExitCode {
+    use clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
+    if !error.use_stderr() {
+        return code(output::print(error.to_string().trim_end()));
+    }
+    if error.kind() == DisplayHelpOnMissingArgumentOrSubcommand {
+        // Where even this cannot be printed there is no one to tell.
+        let _printed = error.print();
+        return ExitCode::from(USAGE);
+    }
+    let text = error.to_string();
+    let what: Vec<&str> = text
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more"))
+        .collect();
+    let what = what.join(" ");
+    let what = what.strip_prefix("error: ").unwrap_or(&what);
+    eprintln!("gridsync: {what}; --help tells how it is called");
+    ExitCode::from(USAGE)
+}

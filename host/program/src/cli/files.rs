@@ -1,0 +1,100 @@
+//! The files of a call, and which of them cannot go together.
+
+use super::Global;
+use super::exit::Usage;
+use crate::data::{Identity, Input, Output};
+use std::ffi::OsString;
+
+/// The inputs and outputs of a call, each by the name that the command line has for it.
+#[derive(Default)]
+pub(super) struct Files {
+    inputs: Vec<(&'static str, Input)>,
+    outputs: Vec<(&'static str, Output)>,
+}
+
+impl Files {
+    pub(super) fn reads(mut self, name: &'static str, path: &OsString) -> Self {
+        self.inputs.push((name, Input::parse(path)));
+        self
+    }
+
+    pub(super) fn writes(mut self, name: &'static str, path: Option<&OsString>) -> Self {
+        let outputs = path.map(|path| (name, Output::parse(path)));
+        self.outputs.extend(outputs);
+        self
+    }
+
+    /// The outputs, each with its name.
+    pub(super) fn outputs(&self) -> impl Iterator<Item = (&'static str, &Output)> {
+        self.outputs.iter().map(|(name, to)| (*name, to))
+    }
+
+    /// Refuses what would hang, or lose a result: an input that can be read once and is asked for twice,
+    /// one file for two outputs, an output in place of an input, and standard output for an array and for
+    /// JSON.
+    pub(super) fn refuse_what_collides(&self, global: &Global) -> Result<(), Usage> {
+        let inputs = self
+            .inputs
+            .iter()
+            .map(|(name, input)| (name, input, input.identity()));
+        let inputs: Vec<_> = inputs.collect();
+        let outputs = self.outputs.iter();
+        let outputs: Vec<_> = outputs
+            .map(|(name, to)| (name, to, to.identity()))
+            .collect();
+        for (number, (name, input, identity)) in inputs.iter().enumerate() {
+            let before = &inputs[..number];
+            let twice = before
+                .iter()
+                .find(|(_, other, known)| match (input, other) {
+                    (Input::Stdin, Input::Stdin) => true,
+                    _ => {
+                        is_one(identity, known)
+                            && identity.as_ref().is_some_and(Identity::is_read_once)
+                    }
+                });
+            if let Some((other, ..)) = twice {
+                return Err(Usage(format!(
+                    "{other} and {name} are both {input}, which can be read once: save one of them to a file"
+                )));
+            }
+        }
+        for (number, (name, to, identity)) in outputs.iter().enumerate() {
+            let before = &outputs[..number];
+            let twice = before.iter().find(|(.., known)| is_one(identity, known));
+            if let Some((other, known, _)) = twice {
+                let one = match known == to {
+                    true => format!("are both {to}"),
+                    false => format!("are one file, {known} and {to}"),
+                };
+                return Err(Usage(format!(
+                    "--{other} and --{name} {one}: each takes an array of its own, so name two files"
+                )));
+            }
+            let both_ways = identity.as_ref().is_some_and(Identity::goes_both_ways);
+            let mut inputs = inputs.iter();
+            let replaced = inputs.find(|(.., known)| is_one(identity, known) && !both_ways);
+            if let Some((input, path, _)) = replaced {
+                return Err(Usage(format!(
+                    "--{name} {to} is the file that {input} names, {path}, and would replace it: name another file"
+                )));
+            }
+        }
+        let standard = Output::Stdout.identity();
+        let on_stdout = |(_, to, identity): &(_, &Output, _)| {
+            **to == Output::Stdout || is_one(identity, &standard)
+        };
+        match outputs.iter().find(|output| on_stdout(output)) {
+            Some((name, ..)) if global.json => Err(Usage(format!(
+                "standard output takes the array of --{name} or the JSON, not both: name a file"
+            ))),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn is_one(one: &Option<Identity>, other: &Option<Identity>) -> bool {
+    one.as_ref()
+        .zip(other.as_ref())
+        .is_some_and(|(one, other)| one.is(other))
+}

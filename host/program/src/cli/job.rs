@@ -1,0 +1,292 @@
+//! What reduce, scan, select, range-sum and kendall have in common: files are opened, a device is chosen, something is
+//! computed, at once or part by part, its results are checked and written, and what was done is said.
+
+use super::choice::Place;
+use super::exit::{Wrong, no_room};
+use super::files::Files;
+use super::progress::progress;
+use super::sink::Sink;
+use super::{Global, output};
+use crate::data::{self, Dtype, Incoming, Input, Stored};
+use crate::report::time;
+use bytemuck::Pod;
+use gridsync::memory;
+use indicatif::ProgressBar;
+use serde_json::{Map, Value, json};
+use std::cell::OnceCell;
+use std::ffi::OsString;
+use std::time::Instant;
+
+/// A call that is under way.
+pub(super) struct Job<'a> {
+    pub(super) global: &'a Global,
+    files: &'a Files,
+    start: Instant,
+    place: OnceCell<Place>,
+    bar: ProgressBar,
+}
+
+/// What there is to say of an array whose elements may be gone.
+#[derive(Clone, Copy)]
+pub(super) struct About {
+    pub(super) stored: Stored,
+    pub(super) len: usize,
+}
+
+impl About {
+    pub(super) fn of(input: &Incoming) -> Self {
+        Self {
+            stored: input.stored(),
+            len: input.len(),
+        }
+    }
+
+    /// The type of the elements, as they are read.
+    pub(super) fn dtype(self) -> Dtype {
+        self.stored.dtype()
+    }
+
+    /// `5 i32 elements`, or what else they are called, and what they are in the file if that is something else.
+    pub(super) fn text(self, elements: &str) -> String {
+        let Self { stored, len } = self;
+        let in_the_file = match stored.is_plain() {
+            true => String::new(),
+            false => format!(" ({stored} in the file)"),
+        };
+        format!("{len} {} {elements}{in_the_file}", self.dtype())
+    }
+}
+
+/// What was computed.
+pub(super) struct Done {
+    /// The operation, as the JSON names it.
+    pub(super) op: String,
+    /// What was done to what: "inclusive sum of 5 i32 elements".
+    pub(super) what: String,
+    pub(super) about: About,
+    /// The name of what was run.
+    pub(super) variant: &'static str,
+    /// What goes to standard output, if that is not an array.
+    pub(super) result: Option<String>,
+    /// What more there is to say of it.
+    pub(super) lines: Vec<String>,
+    /// What the JSON has of this operation alone.
+    pub(super) fields: Map<String, Value>,
+    /// µs that the kernels took, or the CPU.
+    pub(super) us: f64,
+    /// Bytes that were read and written meanwhile.
+    pub(super) bytes: usize,
+    /// Elements of a part, if it was not all of them at once.
+    pub(super) part: Option<usize>,
+    pub(super) check: Option<Verdict>,
+    /// The arrays that have been written but for their end: none if the check has found something.
+    pub(super) arrays: Vec<Sink>,
+}
+
+impl Done {
+    /// What there is to say before anything has been computed.
+    pub(super) fn of(op: String, what: String, about: About, variant: &'static str) -> Self {
+        Self {
+            op,
+            what,
+            about,
+            variant,
+            result: None,
+            lines: Vec::new(),
+            fields: Map::new(),
+            us: 0.0,
+            bytes: 0,
+            part: None,
+            check: None,
+            arrays: Vec::new(),
+        }
+    }
+}
+
+/// What a check found.
+pub(super) struct Verdict {
+    pub(super) json: Value,
+    pub(super) line: String,
+    /// What is wrong, if anything is.
+    pub(super) wrong: Option<String>,
+}
+
+/// The array that `write` writes, unless the check has found something.
+pub(super) fn unless_wrong(
+    check: &Option<Verdict>,
+    write: impl FnOnce() -> anyhow::Result<Sink>,
+) -> anyhow::Result<Vec<Sink>> {
+    match check.as_ref().is_some_and(|check| check.wrong.is_some()) {
+        true => Ok(Vec::new()),
+        false => Ok(vec![write()?]),
+    }
+}
+
+/// Runs a call on `files`: `compute` does what it has of its own. Where memory does not suffice, `remedy` says what to
+/// do.
+pub(super) fn run(
+    global: &Global,
+    files: &Files,
+    remedy: &str,
+    compute: impl FnOnce(&Job<'_>) -> anyhow::Result<Done>,
+) -> anyhow::Result<()> {
+    files.refuse_what_collides(global)?;
+    let job = Job {
+        global,
+        files,
+        start: Instant::now(),
+        place: OnceCell::new(),
+        bar: progress(global, 0),
+    };
+    let done = compute(&job).and_then(|done| job.finish(done));
+    done.map_err(|error| no_room(error, remedy))
+}
+
+impl Job<'_> {
+    /// Opens an array.
+    pub(super) fn open(
+        &self,
+        path: &OsString,
+        asked: Option<Stored>,
+    ) -> anyhow::Result<Incoming<'static>> {
+        Ok(data::open_stored(&Input::parse(path), asked)?)
+    }
+
+    /// Where to compute it. Files are opened before, so that a wrong path is told without waiting for a device.
+    pub(super) fn place(&self) -> anyhow::Result<&Place> {
+        if let Some(place) = self.place.get() {
+            return Ok(place);
+        }
+        let place = self.global.device.place()?;
+        Ok(self.place.get_or_init(|| place))
+    }
+
+    /// Says with --verbose what is to be done.
+    pub(super) fn announce(&self, what: &str) -> anyhow::Result<()> {
+        let place = self.place()?;
+        if self.global.verbose {
+            eprintln!("{what} on {}", place.name());
+        }
+        Ok(())
+    }
+
+    /// Shows how far it is of how far.
+    pub(super) fn step(&self, done: usize, of: usize) {
+        self.bar.set_length(of as u64);
+        self.bar.set_position(done as u64);
+    }
+
+    /// Shows what it is at.
+    pub(super) fn doing(&self, what: &'static str) {
+        self.bar.set_message(what);
+    }
+
+    /// Reads the elements of `input`, `part` at a time, and passes them on.
+    pub(super) fn each_part<T: Pod>(
+        &self,
+        mut input: Incoming,
+        part: usize,
+        mut take: impl FnMut(&[T]) -> anyhow::Result<()>,
+    ) -> anyhow::Result<()> {
+        let len = input.len();
+        if len == 0 {
+            // Reading no elements still looks for bytes after them.
+            return Ok(input.next(&mut [])?);
+        }
+        let mut elements = memory::zeroed::<T>(part.min(len))?;
+        let mut read = 0;
+        while read < len {
+            let elements = &mut elements[..part.min(len - read)];
+            input.next(bytemuck::cast_slice_mut(elements))?;
+            take(elements)?;
+            read += elements.len();
+            self.step(read, len);
+        }
+        Ok(())
+    }
+
+    /// Reads all elements of `input`, and gives them to `take`, `part` at a time.
+    pub(super) fn collect<T: Pod>(
+        &self,
+        mut input: Incoming,
+        part: usize,
+        mut take: impl FnMut(&[T]) -> anyhow::Result<()>,
+    ) -> anyhow::Result<Vec<T>> {
+        let mut elements = memory::zeroed::<T>(input.len())?;
+        if elements.is_empty() {
+            input.next(&mut [])?;
+        }
+        let (mut read, len) = (0, elements.len());
+        for elements in elements.chunks_mut(part.max(1)) {
+            input.next(bytemuck::cast_slice_mut(elements))?;
+            take(elements)?;
+            read += elements.len();
+            self.step(read, len);
+        }
+        Ok(elements)
+    }
+
+    /// Writes what is to be written, and says what was done.
+    fn finish(&self, done: Done) -> anyhow::Result<()> {
+        let wrong = done.check.as_ref().and_then(|check| check.wrong.clone());
+        let mut written = Vec::new();
+        for array in done.arrays {
+            self.doing("writing");
+            written.push(array.finish()?);
+        }
+        self.bar.finish_and_clear();
+        let total_us = self.start.elapsed().as_secs_f64() * 1e6;
+        let gb_per_s = done.bytes as f64 / done.us / 1e3;
+        let place = self.place()?;
+
+        if self.global.json {
+            let mut json = json!({
+                "op": done.op,
+                "dtype": done.about.dtype().name(),
+                "stored": done.about.stored.to_string(),
+                "n": done.about.len,
+                "device": place.name(),
+                "variant": done.variant,
+                "median_us": output::number(done.us),
+                "total_us": output::number(total_us),
+                "gb_per_s": output::number(gb_per_s),
+                "part": done.part,
+                "check": done.check.as_ref().map(|check| &check.json),
+            });
+            if let Value::Object(json) = &mut json {
+                json.extend(done.fields);
+                let paths = self.files.outputs().map(|(name, to)| {
+                    let path = wrong.is_none().then(|| to.to_string());
+                    (name.to_owned(), path.into())
+                });
+                json.extend(paths);
+            }
+            output::print(&json.to_string())?;
+        } else if let Some(result) = &done.result {
+            output::print(result)?;
+        }
+        if !self.global.quiet && !self.global.json {
+            let parts = done
+                .part
+                .map_or(String::new(), |part| format!(" in parts of {part}"));
+            let computing = match place {
+                Place::Cpu => format!("computing {} ({gb_per_s:.1} GB/s)", time(done.us)),
+                Place::Device(device) if device.properties().is_emulated() => {
+                    format!("emulating {}", time(done.us))
+                }
+                Place::Device(_) => format!("kernels {} ({gb_per_s:.1} GB/s)", time(done.us)),
+            };
+            eprintln!(
+                "{} on {}{parts}: {computing}, from file to result {}",
+                done.what,
+                place.name(),
+                time(total_us)
+            );
+            let check = done.check.into_iter().map(|check| check.line);
+            for line in done.lines.into_iter().chain(check).chain(written) {
+                eprintln!("{line}");
+            }
+        }
+        wrong.map_or(Ok(()), |wrong| Err(Wrong(wrong).into()))
+    }
+}

@@ -1,0 +1,163 @@
+//! `gridsync kendall`: the rank correlation of two arrays.
+
+use super::choice::Place;
+use super::exit::Usage;
+use super::files::Files;
+use super::job::{self, About, Done, Job, Verdict};
+use super::parts::Parts;
+use super::{Global, output};
+use crate::data::{self, Array, Dtype, Stored};
+use gridsync::primitives::PartCorrelator;
+use gridsync::primitives::kendall::{Correlatable, Correlator, Kendall};
+use serde_json::{Map, json};
+use std::ffi::OsString;
+
+/// Correlate two arrays by rank: Kendall's tau-b, and the pairs that it counts
+///
+/// The arrays are taken as flat, in C order, and are of one length and type: f32 f64 i32 u32 i64 u64.
+/// Of all pairs of places concordant ones have the same order in both arrays, discordant ones the
+/// opposite, and ties are equal in one of them or in both; -0 equals +0. The counts are exact; tau is
+/// that of scipy.stats.kendalltau. It is NaN if an array is constant or has fewer than two elements.
+/// A NaN among the elements is an error, as with nan_policy="raise".
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Tau {
+    /// A .npy file, an array of an archive as file.npz:NAME, or raw little-endian numbers (with --dtype);
+    /// `-` is standard input.
+    x: OsString,
+    /// Another one.
+    y: OsString,
+    /// The element type of raw input: f32 f64 i32 u32 i64 u64, and i8 i16 u8 u16
+    /// bool, which are widened.
+    #[arg(long)]
+    dtype: Option<Stored>,
+    #[command(flatten)]
+    parts: Parts,
+    /// Count again on the CPU, and compare.
+    #[arg(long)]
+    check: bool,
+}
+
+impl Tau {
+    pub(crate) fn run(self, global: &Global) -> anyhow::Result<()> {
+        let files = Files::default().reads("X", &self.x).reads("Y", &self.y);
+        let remedy = "sort fewer places at a time, by --part, or correlate a sample of them";
+        job::run(global, &files, remedy, |job| {
+            let read = |path| {
+                let input = job.open(path, self.dtype)?;
+                let about = About::of(&input);
+                Ok::<_, anyhow::Error>((input.all()?, about))
+            };
+            let ((x, about), (y, _)) = (read(&self.x)?, read(&self.y)?);
+            if x.dtype() != y.dtype() {
+                return Err(Usage(format!(
+                    "x holds {} and y {}: convert one to the type of the other",
+                    x.dtype(),
+                    y.dtype()
+                ))
+                .into());
+            }
+            job.announce(&about.text("places"))?;
+            self.dispatch(job, about, &x, &y)
+        })
+    }
+
+    fn dispatch(&self, job: &Job<'_>, about: About, x: &Array, y: &Array) -> anyhow::Result<Done> {
+        macro_rules! by_dtype {
+            ($($dtype:ident: $ty:ty;)*) => {
+                match x.dtype() {
+                    $(Dtype::$dtype => self.correlate::<$ty>(job, about, x, y),)*
+                    dtype => Err(Usage(format!(
+                        "kendall correlates f32 f64 i32 u32 i64 u64, not {dtype}: convert the arrays"
+                    ))
+                    .into()),
+                }
+            };
+        }
+        by_dtype! { F32: f32; F64: f64; I32: i32; U32: u32; I64: i64; U64: u64; }
+    }
+
+    /// Correlates, and checks if asked to.
+    fn correlate<T>(
+        &self,
+        job: &Job<'_>,
+        about: About,
+        x: &Array,
+        y: &Array,
+    ) -> anyhow::Result<Done>
+    where
+        T: Correlatable + data::Scalar,
+    {
+        let len = x.len();
+        let bytes = x.bytes().len() + y.bytes().len();
+        let (x, y) = (x.as_slice::<T>()?, y.as_slice::<T>()?);
+        let place = job.place()?;
+        let part = self.parts.of_held(job, len, Correlator::<T>::BYTES)?;
+        let mut correlator = match place {
+            Place::Cpu => PartCorrelator::on_cpu(len, part),
+            Place::Device(device) => PartCorrelator::new(device, len, part)?,
+        };
+        let taken = self.parts.taken(job, correlator.part(), len);
+        let kendall = correlator.correlate(x, y, |done, of| job.step(done, of))?;
+        let check = match self.check {
+            true => {
+                job.doing("checking");
+                Some(verdict(&kendall, &checked(x, y)?))
+            }
+            false => None,
+        };
+        let Kendall {
+            concordant,
+            discordant,
+            ties_x,
+            ties_y,
+            ties_both,
+            tau,
+        } = kendall;
+        let mut fields = Map::new();
+        fields.insert("tau".into(), output::number(tau));
+        for (name, count) in [
+            ("concordant", concordant),
+            ("discordant", discordant),
+            ("ties_x", ties_x),
+            ("ties_y", ties_y),
+            ("ties_both", ties_both),
+        ] {
+            fields.insert(name.into(), count.into());
+        }
+        let variant = match place {
+            Place::Device(_) => "counts",
+            Place::Cpu => "rayon",
+        };
+        let what = format!("tau of {}", about.text("places"));
+        Ok(Done {
+            result: Some(format!("{tau:?}")),
+            lines: vec![format!(
+                "concordant {concordant}, discordant {discordant}, ties: {ties_x} in x, {ties_y} in y, {ties_both} in both"
+            )],
+            fields,
+            us: correlator.us(),
+            bytes,
+            part: taken,
+            check,
+            ..Done::of("kendall".into(), what, about, variant)
+        })
+    }
+}
+
+/// What the CPU counts.
+fn checked<T: Correlatable>(x: &[T], y: &[T]) -> anyhow::Result<Kendall> {
+    Ok(PartCorrelator::on_cpu(x.len(), x.len()).correlate(x, y, |_, _| ())?)
+}
+
+fn verdict(got: &Kendall, reference: &Kendall) -> Verdict {
+    let ok = got.same(reference);
+    let verdict = if ok { "right" } else { "WRONG" };
+    Verdict {
+        json: json!({ "ok": ok }),
+        line: format!("counted again on the CPU: {verdict}"),
+        wrong: (!ok).then(|| {
+            format!("the counts are wrong: {got:?}, where the reference says {reference:?}")
+        }),
+    }
+}

@@ -1,0 +1,39 @@
+//! What goes where: results to standard output, all else to standard error.
+
+use super::Global;
+use crate::data::{DataError, Output};
+use serde_json::Value;
+use std::io::{self, Write};
+
+/// Prints a result: text for a person, or the JSON value if `--json` asks for it.
+pub(crate) fn result(
+    global: &Global,
+    text: impl FnOnce() -> String,
+    json: impl FnOnce() -> Value,
+) -> anyhow::Result<()> {
+    match global.json {
+        true => print(&json().to_string()),
+        false => print(text().trim_end()),
+    }
+}
+
+/// Prints lines on standard output.
+pub(crate) fn print(lines: &str) -> anyhow::Result<()> {
+    let mut out = io::stdout().lock();
+    match writeln!(out, "{lines}").and_then(|()| out.flush()) {
+        // Whoever read our output has had enough. The verdict stands all the same.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        done => Ok(done.map_err(|cause| DataError::Write {
+            output: Output::Stdout,
+            cause,
+        })?),
+    }
+}
+
+/// A number as JSON, which has none for NaN and the infinities: those are strings.
+pub(crate) fn number(value: f64) -> Value {
+    match serde_json::Number::from_f64(value) {
+        Some(number) => number.into(),
+        None => value.to_string().into(),
+    }
+}

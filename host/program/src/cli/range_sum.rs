@@ -1,0 +1,226 @@
+//! `gridsync range-sum`: the sums of ranges of an array.
+
+mod ranges;
+
+use super::Global;
+use super::choice::Place;
+use super::exit::Usage;
+use super::files::Files;
+use super::job::{self, About, Done, Job, Verdict};
+use super::number::Number;
+use super::parts::Parts;
+use super::sink::Sink;
+use crate::data::{self, Dtype, Incoming, Input, Stored};
+use bytemuck::Pod;
+use clap::ValueEnum;
+use cuda_std::{bf16, f16};
+use gridsync::primitives::range_sum::check_range_sums;
+use gridsync::primitives::{PartRangeSums, RangeSummable};
+use gridsync_kernels::op::Sum;
+use ranges::Ranges;
+use serde_json::Map;
+use std::ffi::OsString;
+
+/// Sum ranges of an array: as many as there are queries
+///
+/// The array is taken as flat, in C order. QUERIES is an array of integers of m rows and two columns,
+/// from and to: row i asks for the sum of the elements from..to, the last one left out, as numpy does
+/// by x[from:to].sum(). The output has m sums. The array is scanned once; a query then takes two reads
+/// and a subtraction. Integers are summed in 64 bits, exactly, and wrap around there. Floating-point
+/// numbers are summed in f64, unless --acc says f32; a sum is the difference of the sums of all
+/// elements up to either end, and as accurate as those are: its error bound, which --check takes, is
+/// that of all elements up to the range's end. From a NaN or an infinity on, ranges that begin behind
+/// it are NaN; the sum of no elements is 0. A query that is no range of the array is an error, and
+/// nothing is written.
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct RangeSum {
+    /// A .npy file, an array of an archive as file.npz:NAME, or raw little-endian numbers (with --dtype);
+    /// `-` is standard input.
+    input: OsString,
+    /// A .npy file of m × 2 integers.
+    queries: OsString,
+    /// The element type of raw input: f16 bf16 f32 f64 i32 u32 i64 u64, and i8 i16 u8 u16
+    /// bool, which are widened.
+    #[arg(long)]
+    dtype: Option<Stored>,
+    /// The type to accumulate floating-point sums in; f64 if not given.
+    #[arg(long)]
+    acc: Option<Acc>,
+    #[command(flatten)]
+    parts: Parts,
+    /// The .npy file to write; `-` is standard output, which then has nothing else.
+    #[arg(short, long, alias = "out", value_name = "OUT")]
+    output: OsString,
+    /// Compare the sums with those of a loop on the CPU, and print the worst difference and its bound.
+    #[arg(long)]
+    check: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Acc {
+    F32,
+    F64,
+}
+
+impl RangeSum {
+    pub(crate) fn run(self, global: &Global) -> anyhow::Result<()> {
+        let files = Files::default()
+            .reads("INPUT", &self.input)
+            .reads("QUERIES", &self.queries)
+            .writes("output", Some(&self.output));
+        let remedy = match self.check {
+            true => "--check holds all elements and their sums: leave it out",
+            false => "take fewer elements at a time, by --part, or fewer queries",
+        };
+        job::run(global, &files, remedy, |job| {
+            let input = job.open(&self.input, self.dtype)?;
+            let queries = self.queries()?;
+            let elements = About::of(&input).text("elements");
+            job.announce(&format!("{} ranges of {elements}", queries.len()))?;
+            self.dispatch(job, input, &queries)
+        })
+    }
+
+    /// The ranges that are asked for.
+    fn queries(&self) -> anyhow::Result<Vec<[u64; 2]>> {
+        let input = Input::parse(self.queries.clone());
+        let array = data::read(&input, None)?;
+        let &[_, 2] = array.shape() else {
+            return Err(Usage(format!(
+                "{input}: queries are an array of m × 2 integers, from and to; this one has the shape {:?}",
+                array.shape()
+            ))
+            .into());
+        };
+        macro_rules! by_dtype {
+            ($($dtype:ident: $ty:ty;)*) => {
+                match array.dtype() {
+                    $(Dtype::$dtype => ranges(array.as_slice::<$ty>()?),)*
+                    dtype => Err(Usage(format!(
+                        "{input}: queries are integers, not {dtype}: convert them to i64"
+                    ))
+                    .into()),
+                }
+            };
+        }
+        by_dtype! { I32: i32; U32: u32; I64: i64; U64: u64; }
+    }
+
+    fn dispatch(
+        &self,
+        job: &Job<'_>,
+        input: Incoming,
+        queries: &[[u64; 2]],
+    ) -> anyhow::Result<Done> {
+        macro_rules! by_dtype {
+            ($($dtype:ident: $op:ty;)*) => {
+                match input.dtype() {
+                    $(Dtype::$dtype => self.sums(<$op>::new(), job, input, queries),)*
+                }
+            };
+        }
+        let dtype = input.dtype();
+        match self.acc {
+            Some(_) if matches!(dtype, Dtype::I32 | Dtype::U32 | Dtype::I64 | Dtype::U64) => {
+                Err(Usage(format!(
+                    "--acc is for floating-point elements; {dtype} is accumulated in 64-bit integers"
+                ))
+                .into())
+            }
+            Some(Acc::F32) if dtype == Dtype::F64 => Err(Usage(
+                "--acc f32 would lose digits of f64 elements: leave it out".into(),
+            )
+            .into()),
+            Some(Acc::F32) => by_dtype! {
+                F16: Sum<f16, f32>; Bf16: Sum<bf16, f32>; F32: Sum<f32>; F64: Sum<f64>;
+                I32: Sum<i32, i64>; U32: Sum<u32, u64>; I64: Sum<i64>; U64: Sum<u64>;
+            },
+            Some(Acc::F64) | None => by_dtype! {
+                F16: Sum<f16, f64>; Bf16: Sum<bf16, f64>; F32: Sum<f32, f64>; F64: Sum<f64>;
+                I32: Sum<i32, i64>; U32: Sum<u32, u64>; I64: Sum<i64>; U64: Sum<u64>;
+            },
+        }
+    }
+}
+
+/// Integers in pairs, which have to be places in an array.
+fn ranges<T: Copy + Into<i128>>(ends: &[T]) -> anyhow::Result<Vec<[u64; 2]>> {
+    let (pairs, _) = ends.as_chunks::<2>();
+    let place = |end: T| u64::try_from(end.into());
+    let range = |(query, &[from, to]): (usize, &[T; 2])| match (place(from), place(to)) {
+        (Ok(from), Ok(to)) => Ok([from, to]),
+        _ => Err(Usage(format!(
+            "query {query}: {}..{} is no range: places are counted from 0",
+            from.into(),
+            to.into()
+        ))
+        .into()),
+    };
+    pairs.iter().enumerate().map(range).collect()
+}
+
+impl RangeSum {
+    /// Sums part by part, and checks if asked to.
+    fn sums<O>(
+        &self,
+        op: O,
+        job: &Job<'_>,
+        input: Incoming,
+        queries: &[[u64; 2]],
+    ) -> anyhow::Result<Done>
+    where
+        O: RangeSummable,
+        O::Element: Pod + data::Scalar,
+        O::Output: Pod + data::Scalar + Into<Number>,
+    {
+        let (about, len) = (About::of(&input), input.len());
+        let bytes = size_of::<O::Element>() + size_of::<O::Output>();
+        let part = self.parts.of(job, len, bytes)?;
+        let place = job.place()?;
+        let mut ranges = match place {
+            Place::Device(device) if part >= len => Ranges::on_device(op, device, len, queries)?,
+            Place::Device(device) => {
+                Ranges::InParts(PartRangeSums::new(op, device, len, queries, part)?)
+            }
+            Place::Cpu => Ranges::InParts(PartRangeSums::on_cpu(op, len, queries, part)?),
+        };
+        let part = ranges.part(len);
+        let taken = self.parts.taken(job, part, len);
+        let take = |elements: &[O::Element]| ranges.take(elements);
+        let elements = match self.check {
+            true => Some(job.collect(input, part, take)?),
+            false => {
+                job.each_part(input, part, take)?;
+                None
+            }
+        };
+        let (sums, us) = ranges.sums()?;
+        let check = elements.and_then(|elements| {
+            job.doing("checking");
+            let found = check_range_sums(op, &elements, queries, &sums)?;
+            Some(Verdict::of_many(found, "the sum of query"))
+        });
+        let shape = [queries.len() as u64];
+        let sum = <O::Output as data::Scalar>::DTYPE;
+        let arrays = job::unless_wrong(&check, || {
+            Sink::of_shape(&self.output, sum, &shape)?.with(&sums)
+        })?;
+        let mut fields = Map::new();
+        fields.insert("queries".into(), queries.len().into());
+        let variant = match place {
+            Place::Device(_) => "prefix-difference",
+            Place::Cpu => "rayon",
+        };
+        let what = format!("{} ranges of {}", queries.len(), about.text("elements"));
+        Ok(Done {
+            fields,
+            us,
+            bytes: len * bytes + size_of_val(queries) + size_of_val(&sums[..]),
+            part: taken,
+            check,
+            arrays,
+            ..Done::of("range-sum".into(), what, about, variant)
+        })
+    }
+}

@@ -1,0 +1,244 @@
+//! `gridsync reduce --rows`: each row of a matrix to one value.
+
+use super::{Op, Reduce, Variant};
+use crate::cli::choice::Place;
+use crate::cli::exit::Usage;
+use crate::cli::job::{About, Done, Job, Verdict, unless_wrong};
+use crate::cli::number::Number;
+use crate::cli::output;
+use crate::cli::sink::Sink;
+use crate::data::{self, Dtype, Incoming, Scalar};
+use bytemuck::Pod;
+use cuda_std::{bf16, f16};
+use gridsync::device::Device;
+use gridsync::primitives::reduce_rows::reduce_rows_on_cpu;
+use gridsync::primitives::{Checked, RowReducer};
+use gridsync::{memory, reference};
+use gridsync_entries::reduce_rows::RowReducible;
+use gridsync_kernels::op::{Max, Min, Sum};
+use serde_json::{Map, Value, json};
+use std::time::Instant;
+
+/// Results that are printed for a person to read, at most.
+const MOST_PRINTED: usize = 100;
+
+/// A matrix: rows of columns.
+#[derive(Clone, Copy)]
+struct Size {
+    rows: usize,
+    columns: usize,
+}
+
+/// What came of checking each row.
+#[derive(Clone, Copy, Default)]
+struct RowChecks {
+    wrong: usize,
+    first_wrong: usize,
+    /// The greatest distance of a row from its reference.
+    abs_err: f64,
+}
+
+impl Reduce {
+    /// Reduces each row of `input`.
+    pub(super) fn reduce_rows(&self, job: &Job<'_>, input: Incoming) -> anyhow::Result<Done> {
+        let size = self.size(&input)?;
+        if self.variant == Variant::Tiles {
+            return Err(
+                Usage("--variant tiles is for one value: leave it out with --rows".into()).into(),
+            );
+        }
+        macro_rules! by_dtype {
+            ($($dtype:ident: $op:ty;)*) => {
+                match input.dtype() {
+                    $(Dtype::$dtype => self.rows_by(<$op>::new(), job, input, size),)*
+                    #[allow(unreachable_patterns)]
+                    dtype => Err(Usage(format!(
+                        "there is no {} of rows of {dtype}: convert them to f32",
+                        self.op_name()
+                    ))
+                    .into()),
+                }
+            };
+        }
+        match self.op {
+            Op::Sum => by_dtype! {
+                F16: Sum<f16, f32>; Bf16: Sum<bf16, f32>; F32: Sum<f32>; F64: Sum<f64>;
+                I32: Sum<i32, i64>; U32: Sum<u32, u64>; I64: Sum<i64>; U64: Sum<u64>;
+            },
+            Op::Min => by_dtype! {
+                F32: Min<f32>; F64: Min<f64>;
+                I32: Min<i32>; U32: Min<u32>; I64: Min<i64>; U64: Min<u64>;
+            },
+            Op::Max => by_dtype! {
+                F32: Max<f32>; F64: Max<f64>;
+                I32: Max<i32>; U32: Max<u32>; I64: Max<i64>; U64: Max<u64>;
+            },
+            _ => Err(Usage(format!(
+                "--rows takes --op sum, min and max, not {}",
+                self.op_name()
+            ))
+            .into()),
+        }
+    }
+
+    /// The rows and columns, if the rows can be reduced.
+    fn size(&self, input: &Incoming) -> Result<Size, Usage> {
+        let shape = input.shape();
+        let Some((&columns, others)) = shape.split_last() else {
+            let why = "--rows is for arrays of one dimension or more, and this one has none";
+            return Err(Usage(why.into()));
+        };
+        let rows = others.iter().try_fold(1u64, |rows, &n| rows.checked_mul(n));
+        let (Some(rows), Ok(columns)) = (rows, columns.try_into()) else {
+            return Err(Usage(format!(
+                "the rows of an array of shape {shape:?} are too many"
+            )));
+        };
+        let rows = usize::try_from(rows).unwrap_or(usize::MAX);
+        if columns == 0 && rows > 0 && self.op != Op::Sum {
+            return Err(Usage(format!(
+                "the {} of no elements is not defined, and there are {rows} rows of none",
+                self.op_name()
+            )));
+        }
+        Ok(Size { rows, columns })
+    }
+
+    /// Reduces the rows, and checks each if asked to.
+    fn rows_by<O>(&self, op: O, job: &Job<'_>, input: Incoming, size: Size) -> anyhow::Result<Done>
+    where
+        O: RowReducible + Checked,
+        O::Element: Pod + data::Scalar,
+        O::Output: Pod + Send + data::Scalar + Into<Number>,
+    {
+        let Size { rows, columns } = size;
+        let variant = match self.variant(job.place()?)? {
+            "tiles" => "rows",
+            other => other,
+        };
+        let about = About::of(&input);
+        let array = input.all()?;
+        let input = array.as_slice::<O::Element>()?;
+        // The results, and what they are made from on the way.
+        memory::probe(rows.saturating_mul(2 * size_of::<O::Output>()))?;
+        let (results, us) = match job.place()? {
+            Place::Cpu => {
+                let start = Instant::now();
+                let results = reduce_rows_on_cpu(op, input, rows, columns);
+                (results, start.elapsed().as_secs_f64() * 1e6)
+            }
+            Place::Device(device) => on_device(op, device, input, size)?,
+        };
+        let check = self.check.then(|| {
+            job.doing("checking");
+            check_rows(op, input, &results, columns).verdict(rows)
+        });
+        let mut fields = Map::new();
+        fields.insert("rows".into(), rows.into());
+        fields.insert("columns".into(), columns.into());
+        let numbers = results.iter().map(|&x| -> Number { x.into() });
+        let (result, arrays) = match &self.output {
+            Some(out) => {
+                fields.insert("results".into(), Value::Null);
+                let (_, shape) = array.shape().split_last().unwrap_or((&0, &[]));
+                let write = || Sink::of_shape(out, O::Output::DTYPE, shape)?.with(&results);
+                (None, unless_wrong(&check, write)?)
+            }
+            None if job.global.json => {
+                let all = numbers.map(Number::json).collect();
+                fields.insert("results".into(), all);
+                fields.insert("output".into(), Value::Null);
+                (None, Vec::new())
+            }
+            None => {
+                let mut lines: Vec<_> = numbers.take(MOST_PRINTED).map(Number::text).collect();
+                if rows > MOST_PRINTED {
+                    let left = rows - MOST_PRINTED;
+                    lines.push(format!(
+                        "… and {left} rows more: -o FILE writes all, --json prints all"
+                    ));
+                }
+                (Some(lines.join("\n")), Vec::new())
+            }
+        };
+        let op = self.op_name();
+        let what = format!(
+            "{op} of each of {rows} rows of {columns} of {}",
+            about.text("elements")
+        );
+        Ok(Done {
+            result,
+            fields,
+            us,
+            bytes: array.bytes().len(),
+            check,
+            arrays,
+            ..Done::of(op, what, about, variant)
+        })
+    }
+}
+
+/// The results, and how many µs the kernel took.
+fn on_device<O>(
+    op: O,
+    device: &Device,
+    input: &[O::Element],
+    size: Size,
+) -> anyhow::Result<(Vec<O::Output>, f64)>
+where
+    O: RowReducible,
+    O::Element: Pod,
+{
+    let input = device.upload(input)?;
+    let mut reducer = RowReducer::with(op, device, size.rows, size.columns)?;
+    reducer.compile()?;
+    let us = device.time(|| reducer.launch(&input))?;
+    Ok((reducer.results()?, us))
+}
+
+/// Holds each result against the reference for its row.
+fn check_rows<O: Checked>(
+    op: O,
+    input: &[O::Element],
+    results: &[O::Output],
+    columns: usize,
+) -> RowChecks {
+    let depth = reference::reduce_depth::<O>(columns);
+    let mut checks = RowChecks::default();
+    for (row, &result) in results.iter().enumerate() {
+        let check = op.check(&input[row * columns..][..columns], result, depth);
+        checks.abs_err = checks.abs_err.max(check.abs_err);
+        if !check.ok {
+            if checks.wrong == 0 {
+                checks.first_wrong = row;
+            }
+            checks.wrong += 1;
+        }
+    }
+    checks
+}
+
+impl RowChecks {
+    /// What the program says of the checks of `rows` rows.
+    fn verdict(self, rows: usize) -> Verdict {
+        let Self {
+            wrong,
+            first_wrong,
+            abs_err,
+        } = self;
+        Verdict {
+            json: json!({
+                "wrong_rows": wrong,
+                "abs_err": output::number(abs_err),
+                "ok": wrong == 0,
+            }),
+            line: match wrong {
+                0 => format!("all rows right, off by {abs_err:e} at most"),
+                wrong => format!("{wrong} rows WRONG, off by {abs_err:e} at most"),
+            },
+            wrong: (wrong > 0).then(|| {
+                format!("{wrong} of {rows} rows are wrong, the first of them row {first_wrong}")
+            }),
+        }
+    }
+}

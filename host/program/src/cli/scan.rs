@@ -1,0 +1,262 @@
+//! `gridsync scan`: what all elements of an array up to each one combine to.
+
+mod rows;
+
+use super::Global;
+use super::choice::Place;
+use super::exit::Usage;
+use super::files::Files;
+use super::job::{self, About, Done, Job, Verdict};
+use super::number::Number;
+use super::parts::Parts;
+use super::sink::Sink;
+use crate::data::{self, Dtype, Incoming, Stored};
+use bytemuck::Pod;
+use clap::ValueEnum;
+use cuda_std::{bf16, f16};
+use gridsync::primitives::scan::Form;
+use gridsync::primitives::{PartScanner, ScanChecked};
+use gridsync::{memory, reference};
+use gridsync_entries::scan::Scannable;
+use gridsync_kernels::op::{And, Count, Max, Min, Or, Product, Sum, Xor};
+use std::ffi::OsString;
+
+/// Scan an array: write, for each element, what all up to it combine to
+///
+/// The array is taken as flat, in C order, and the output has one dimension, as numpy.cumsum without
+/// an axis. Integers are summed and multiplied in 64 bits and wrap around there: the output of i32
+/// is i64, that of u32 u64. Floating-point sums and products are taken in a fixed order, in f32 for
+/// f32, f16 and bf16 and in f64 for f64, unless --acc says otherwise; the output is of that type.
+/// Counts are written as u64. From a NaN on a sum, product, minimum and maximum is NaN; -0 is less than
+/// +0; count counts what differs from zero. sum is for all element types; prod, min and max for those
+/// of 4 and 8 bytes; xor, and and or for i32 and u32; count for those and f32. An exclusive scan
+/// begins with the value of no elements: 0 for sum (-0.0 if floating point), count, xor and or, 1 for
+/// prod, all bits for and, the greatest value for min (inf if floating point), the least for max.
+/// An output is written whole or not at all, and not if --check finds it wrong.
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Scan {
+    /// A .npy file, an array of an archive as file.npz:NAME, or raw little-endian numbers (with --dtype);
+    /// `-` is standard input.
+    input: OsString,
+    /// What to combine the elements by.
+    #[arg(long)]
+    op: Op,
+    /// Leave out the element itself: combine those before it.
+    #[arg(long)]
+    exclusive: bool,
+    /// The element type of raw input: f16 bf16 f32 f64 i32 u32 i64 u64, and i8 i16 u8 u16
+    /// bool, which are widened.
+    #[arg(long)]
+    dtype: Option<Stored>,
+    /// The type to accumulate a floating-point sum or product in.
+    #[arg(long)]
+    acc: Option<Acc>,
+    /// Scan each row of the array by itself, along its last dimension: by sum, min or max. The output
+    /// has the shape of the array.
+    #[arg(long, conflicts_with = "part")]
+    rows: bool,
+    #[command(flatten)]
+    parts: Parts,
+    /// The .npy file to write; `-` is standard output, which then has nothing else.
+    #[arg(short, long, alias = "out", value_name = "OUT")]
+    output: OsString,
+    /// Compare the results with a loop on the CPU, and print the worst difference and its bound.
+    #[arg(long)]
+    check: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Op {
+    Sum,
+    Prod,
+    Min,
+    Max,
+    Xor,
+    And,
+    Or,
+    Count,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Acc {
+    F32,
+    F64,
+}
+
+impl Scan {
+    pub(crate) fn run(self, global: &Global) -> anyhow::Result<()> {
+        let files = Files::default()
+            .reads("INPUT", &self.input)
+            .writes("output", Some(&self.output));
+        job::run(global, &files, self.remedy(), |job| {
+            let input = job.open(&self.input, self.dtype)?;
+            self.refuse_what_makes_no_sense(input.dtype())?;
+            job.announce(&About::of(&input).text("elements"))?;
+            match self.rows {
+                true => self.scan_rows(job, input),
+                false => self.dispatch(job, input),
+            }
+        })
+    }
+
+    /// What to do where memory does not suffice.
+    fn remedy(&self) -> &'static str {
+        match (self.rows, self.check) {
+            (true, _) => "--rows holds all rows and their results: scan some of them at a time",
+            (_, true) => "--check holds all elements and their results: leave it out",
+            _ => "take fewer elements at a time, by --part",
+        }
+    }
+
+    fn form(&self) -> Form {
+        match self.exclusive {
+            false => Form::Inclusive,
+            true => Form::Exclusive,
+        }
+    }
+
+    fn op_name(&self) -> String {
+        self.op
+            .to_possible_value()
+            .map_or_else(String::new, |value| value.get_name().into())
+    }
+
+    fn refuse_what_makes_no_sense(&self, dtype: Dtype) -> anyhow::Result<()> {
+        let is_float = matches!(dtype, Dtype::F16 | Dtype::Bf16 | Dtype::F32 | Dtype::F64);
+        let usage = |message: String| Err(Usage(message).into());
+        match self.acc {
+            Some(_) if !is_float => usage(format!(
+                "--acc is for floating-point elements; {dtype} is accumulated in 64-bit integers"
+            )),
+            Some(_) if !matches!(self.op, Op::Sum | Op::Prod) => usage(format!(
+                "--acc is for sum and prod; {} rounds nothing",
+                self.op_name()
+            )),
+            Some(Acc::F32) if dtype == Dtype::F64 => {
+                usage("--acc f32 would lose digits of f64 elements: leave it out".into())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Says that the operation scans other element types than `dtype`.
+    fn no_such(&self, dtype: Dtype, types: &[Dtype]) -> String {
+        let names: Vec<_> = types.iter().map(|dtype| dtype.name()).collect();
+        format!(
+            "--op {} scans elements of {}, not of {dtype}: convert them",
+            self.op_name(),
+            names.join(" ")
+        )
+    }
+
+    fn dispatch(&self, job: &Job<'_>, input: Incoming) -> anyhow::Result<Done> {
+        macro_rules! by_dtype {
+            ($($dtype:ident: $op:ty;)*) => {
+                match input.dtype() {
+                    $(Dtype::$dtype => self.scan(<$op>::new(), job, input),)*
+                    #[allow(unreachable_patterns)]
+                    dtype => {
+                        let types: &[Dtype] = &[$(Dtype::$dtype),*];
+                        Err(Usage(self.no_such(dtype, types)).into())
+                    }
+                }
+            };
+        }
+        let wide = self.acc == Some(Acc::F64);
+        match self.op {
+            Op::Sum if wide => by_dtype! {
+                F16: Sum<f16, f64>; Bf16: Sum<bf16, f64>; F32: Sum<f32, f64>; F64: Sum<f64>;
+            },
+            Op::Sum => by_dtype! {
+                F16: Sum<f16, f32>; Bf16: Sum<bf16, f32>; F32: Sum<f32>; F64: Sum<f64>;
+                I32: Sum<i32, i64>; U32: Sum<u32, u64>; I64: Sum<i64>; U64: Sum<u64>;
+            },
+            Op::Prod if wide => by_dtype! { F32: Product<f32, f64>; F64: Product<f64>; },
+            Op::Prod => by_dtype! {
+                F32: Product<f32>; F64: Product<f64>; I32: Product<i32, i64>;
+                U32: Product<u32, u64>; I64: Product<i64>; U64: Product<u64>;
+            },
+            Op::Min => by_dtype! {
+                F32: Min<f32>; F64: Min<f64>; I32: Min<i32>; U32: Min<u32>; I64: Min<i64>;
+                U64: Min<u64>;
+            },
+            Op::Max => by_dtype! {
+                F32: Max<f32>; F64: Max<f64>; I32: Max<i32>; U32: Max<u32>; I64: Max<i64>;
+                U64: Max<u64>;
+            },
+            Op::Xor => by_dtype! { I32: Xor<i32>; U32: Xor<u32>; },
+            Op::And => by_dtype! { I32: And<i32>; U32: And<u32>; },
+            Op::Or => by_dtype! { I32: Or<i32>; U32: Or<u32>; },
+            Op::Count => by_dtype! { F32: Count<f32>; I32: Count<i32>; U32: Count<u32>; },
+        }
+    }
+
+    /// Scans part by part, and writes each part; where it is to be checked, all of them after that.
+    fn scan<O>(&self, op: O, job: &Job<'_>, input: Incoming) -> anyhow::Result<Done>
+    where
+        O: Scannable + ScanChecked,
+        O::Element: Pod + data::Scalar,
+        O::Output: Pod + data::Scalar + Into<Number>,
+    {
+        let (about, len, form) = (About::of(&input), input.len(), self.form());
+        let bytes = size_of::<O::Element>() + size_of::<O::Output>();
+        let part = self.parts.of(job, len, bytes)?;
+        let mut scanner = match job.place()? {
+            Place::Cpu => PartScanner::on_cpu(op, len, form, part)?,
+            Place::Device(device) => PartScanner::new(op, device, len, form, part)?,
+        };
+        let (part, shape) = (scanner.part(), [len as u64]);
+        let taken = self.parts.taken(job, part, len);
+        let create = || Sink::of_shape(&self.output, <O::Output as data::Scalar>::DTYPE, &shape);
+        let (arrays, check) = if self.check {
+            let mut results = memory::zeroed::<O::Output>(len)?;
+            let mut behind = 0;
+            let elements = job.collect::<O::Element>(input, part, |elements| {
+                let results = &mut results[behind..][..elements.len()];
+                behind += elements.len();
+                Ok(scanner.next(elements, results)?)
+            })?;
+            job.doing("checking");
+            let depth = reference::scan_depth::<O>(len);
+            let found = op.check_scan(&elements, &results, form, depth);
+            let check = found.map(|found| Verdict::of_many(found, "the result at"));
+            (
+                job::unless_wrong(&check, || create()?.with(&results))?,
+                check,
+            )
+        } else {
+            let mut results = memory::zeroed::<O::Output>(part)?;
+            let mut array = create()?;
+            job.each_part(input, part, |elements| {
+                let results = &mut results[..elements.len()];
+                scanner.next(elements, results)?;
+                array.push(results)
+            })?;
+            (vec![array], None)
+        };
+        Ok(Done {
+            us: scanner.us(),
+            bytes: len * bytes,
+            part: taken,
+            check,
+            arrays,
+            ..self.done(job, about)?
+        })
+    }
+
+    /// What every scan says of itself.
+    fn done(&self, job: &Job<'_>, about: About) -> anyhow::Result<Done> {
+        let form = match self.form() {
+            Form::Inclusive => "inclusive",
+            Form::Exclusive => "exclusive",
+        };
+        let op = self.op_name();
+        let what = format!("{form} {op} of {}", about.text("elements"));
+        let variant = match job.place()? {
+            Place::Device(_) => "single-pass",
+            Place::Cpu => "rayon",
+        };
+        Ok(Done::of(op, what, about, variant))
+    }
+}

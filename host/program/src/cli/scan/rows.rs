@@ -1,0 +1,138 @@
+//! `gridsync scan --rows`: each row of an array by itself.
+
+use super::{Op, Scan};
+use crate::cli::choice::Place;
+use crate::cli::exit::Usage;
+use crate::cli::job::{About, Done, Job, Verdict, unless_wrong};
+use crate::cli::number::Number;
+use crate::cli::sink::Sink;
+use crate::data::{self, Dtype, Incoming};
+use bytemuck::Pod;
+use gridsync::device::Device;
+use gridsync::primitives::scan::Form;
+use gridsync::primitives::{ScanCheck, ScanChecked, Scanner};
+use gridsync::{memory, reference};
+use gridsync_entries::scan::Scannable;
+use gridsync_kernels::op::{InSegments, Max, Min, Segments, Sum};
+use std::time::Instant;
+
+impl Scan {
+    /// Scans the rows of `input`: those of its last dimension.
+    pub(super) fn scan_rows(&self, job: &Job<'_>, input: Incoming) -> anyhow::Result<Done> {
+        let Some(&columns) = input.shape().last() else {
+            let why = "--rows is for arrays of one dimension or more, and this one has none";
+            return Err(Usage(why.into()).into());
+        };
+        macro_rules! by_dtype {
+            ($($dtype:ident: $op:ty;)*) => {
+                match input.dtype() {
+                    $(Dtype::$dtype => self.scan_rows_by::<$op>(job, input, columns),)*
+                    dtype => {
+                        let types: &[Dtype] = &[$(Dtype::$dtype),*];
+                        Err(Usage(self.no_such(dtype, types)).into())
+                    }
+                }
+            };
+        }
+        match self.op {
+            Op::Sum if self.acc == Some(super::Acc::F64) => by_dtype! {
+                F32: Sum<f32, f64>; F64: Sum<f64>;
+            },
+            Op::Sum => by_dtype! {
+                F32: Sum<f32>; F64: Sum<f64>; I32: Sum<i32, i64>; U32: Sum<u32, u64>;
+                I64: Sum<i64>; U64: Sum<u64>;
+            },
+            Op::Min => by_dtype! {
+                F32: Min<f32>; F64: Min<f64>; I32: Min<i32>; U32: Min<u32>; I64: Min<i64>;
+                U64: Min<u64>;
+            },
+            Op::Max => by_dtype! {
+                F32: Max<f32>; F64: Max<f64>; I32: Max<i32>; U32: Max<u32>; I64: Max<i64>;
+                U64: Max<u64>;
+            },
+            _ => Err(Usage(format!(
+                "--rows scans by sum, min and max, not by {}",
+                self.op_name()
+            ))
+            .into()),
+        }
+    }
+
+    fn scan_rows_by<O>(&self, job: &Job<'_>, input: Incoming, columns: u64) -> anyhow::Result<Done>
+    where
+        O: ScanChecked<Element: Pod + data::Scalar, Output: Pod + data::Scalar + Into<Number>>
+            + Default,
+        InSegments<O>: Scannable<Element = O::Element, Output = O::Output>,
+    {
+        let about = About::of(&input);
+        let array = input.all()?;
+        let (input, form) = (array.as_slice::<O::Element>()?, self.form());
+        // An array without elements has no rows that could be too short.
+        let op = InSegments::<O>::new(Segments::rows(columns.max(1)));
+        let mut results = memory::zeroed::<O::Output>(input.len())?;
+        let us = match job.place()? {
+            Place::Cpu => on_cpu(op, input, &mut results, form)?,
+            Place::Device(device) => on_device(op, device, input, &mut results, form)?,
+        };
+        let found = self.check.then(|| {
+            let depth = reference::scan_depth::<InSegments<O>>(input.len());
+            let columns = columns.max(1) as usize;
+            let rows = input.chunks(columns).zip(results.chunks(columns));
+            let checks = rows.enumerate().filter_map(|(row, (input, results))| {
+                let check = O::default().check_scan(input, results, form, depth)?;
+                let at = row * columns + check.at;
+                Some(ScanCheck { at, ..check })
+            });
+            // The first one that failed, or the one with the largest error.
+            checks.reduce(|worst, next| match (worst.check.ok, next.check.ok) {
+                (false, _) => worst,
+                (true, false) => next,
+                (true, true) if next.check.abs_err > worst.check.abs_err => next,
+                (true, true) => worst,
+            })
+        });
+        let check = found
+            .flatten()
+            .map(|found| Verdict::of_many(found, "the result at"));
+        let dtype = <O::Output as data::Scalar>::DTYPE;
+        Ok(Done {
+            us,
+            bytes: array.bytes().len() + size_of_val(&results[..]),
+            arrays: unless_wrong(&check, || {
+                Sink::of_shape(&self.output, dtype, array.shape())?.with(&results)
+            })?,
+            check,
+            ..self.done(job, about)?
+        })
+    }
+}
+
+/// Scans on all cores of the CPU; how many µs that took.
+fn on_cpu<O: Scannable>(
+    op: O,
+    input: &[O::Element],
+    results: &mut [O::Output],
+    form: Form,
+) -> Result<f64, memory::NoRoom> {
+    let mut scan = reference::Scan::new(op, input.len(), form)?;
+    let start = Instant::now();
+    scan.next(input, results);
+    Ok(start.elapsed().as_secs_f64() * 1e6)
+}
+
+/// Scans on a device; how many µs the kernel took.
+fn on_device<O: Scannable<Element: Pod, Output: Pod>>(
+    op: O,
+    device: &Device,
+    input: &[O::Element],
+    results: &mut [O::Output],
+    form: Form,
+) -> anyhow::Result<f64> {
+    let input = device.upload(input)?;
+    let mut output = device.alloc(input.len())?;
+    let mut scanner = Scanner::with(op, device, input.len())?;
+    scanner.compile(input.len())?;
+    let us = device.time(|| scanner.launch(&input, &mut output, form))?;
+    output.download_to(0, results)?;
+    Ok(us)
+}

@@ -1,0 +1,201 @@
+//! `gridsync select`: some elements of an array, in their order.
+
+mod check;
+mod condition;
+mod sifted;
+
+use super::Global;
+use super::choice::Place;
+use super::exit::Usage;
+use super::files::Files;
+use super::job::{self, About, Done, Job};
+use super::parts::Parts;
+use super::sink::Sink;
+use crate::data::{self, Dtype, Incoming, Stored};
+use bytemuck::Pod;
+use check::{verdict, wrong};
+use condition::{Bounded, Condition};
+use gridsync::primitives::select::{FirstOfRun, Within};
+use gridsync::primitives::{PartSelector, Sifted, Wanted};
+use gridsync_entries::select::Selectable;
+use serde_json::Map;
+use sifted::Outputs;
+use std::ffi::OsString;
+
+/// Select elements of an array: those that meet a condition, or the first of each run
+///
+/// The array is taken as flat, in C order, and each output has one dimension: --where is x[x > 0.5] in
+/// NumPy, --partition the same with x[~(x > 0.5)], --positions numpy.flatnonzero(x > 0.5). A condition
+/// is one of < <= > >= == != and a number, which need be no integer where the elements are, or one of
+/// the words nonzero, finite and notnan. Comparisons are those of IEEE 754: NaN meets != only, and -0 equals +0. --unique keeps the
+/// first of each run of equal elements; each NaN is a run of its own; --positions says where each run
+/// begins, --counts how long it is: run-length encoding. Positions and counts are written as u64. For
+/// elements of 4 and 8 bytes. Each output is written whole or not at all, and none if --check finds
+/// one wrong.
+#[derive(clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Select {
+    /// A .npy file, an array of an archive as file.npz:NAME, or raw little-endian numbers (with --dtype);
+    /// `-` is standard input.
+    input: OsString,
+    /// Keep the elements that meet this condition, such as "> 0.5".
+    #[arg(
+        long = "where",
+        value_name = "CONDITION",
+        required_unless_present = "unique"
+    )]
+    condition: Option<Condition>,
+    /// Keep the first of each run of equal elements.
+    #[arg(long, conflicts_with = "condition")]
+    unique: bool,
+    /// The element type of raw input: f32 f64 i32 u32 i64 u64, and i8 i16 u8 u16
+    /// bool, which are widened.
+    #[arg(long)]
+    dtype: Option<Stored>,
+    /// The .npy file to write what is kept to; `-` is standard output, which then has nothing else.
+    #[arg(short, long, alias = "out", value_name = "OUT")]
+    output: OsString,
+    /// The .npy file to write all other elements to.
+    #[arg(long, value_name = "REST", conflicts_with = "unique")]
+    partition: Option<OsString>,
+    /// The .npy file to write the indices of the elements that are kept to.
+    #[arg(long, value_name = "POSITIONS")]
+    positions: Option<OsString>,
+    /// The .npy file to write the lengths of the runs to.
+    #[arg(long, value_name = "COUNTS", conflicts_with = "condition")]
+    counts: Option<OsString>,
+    #[command(flatten)]
+    parts: Parts,
+    /// Compare the results with a loop on the CPU.
+    #[arg(long)]
+    check: bool,
+}
+
+impl Select {
+    pub(crate) fn run(self, global: &Global) -> anyhow::Result<()> {
+        let files = Files::default()
+            .reads("INPUT", &self.input)
+            .writes("output", Some(&self.output))
+            .writes("partition", self.partition.as_ref())
+            .writes("positions", self.positions.as_ref())
+            .writes("counts", self.counts.as_ref());
+        let remedy = match self.check {
+            true => "--check holds all elements and what is selected: leave it out",
+            false => "take fewer elements at a time, by --part",
+        };
+        job::run(global, &files, remedy, |job| {
+            let input = job.open(&self.input, self.dtype)?;
+            job.announce(&About::of(&input).text("elements"))?;
+            self.dispatch(job, input)
+        })
+    }
+
+    fn dispatch(&self, job: &Job<'_>, input: Incoming) -> anyhow::Result<Done> {
+        match input.dtype() {
+            Dtype::F32 => self.select::<f32>(job, input),
+            Dtype::F64 => self.select::<f64>(job, input),
+            Dtype::I32 => self.select::<i32>(job, input),
+            Dtype::U32 => self.select::<u32>(job, input),
+            Dtype::I64 => self.select::<i64>(job, input),
+            Dtype::U64 => self.select::<u64>(job, input),
+            dtype => Err(Usage(format!(
+                "select takes elements of f32 f64 i32 u32 i64 u64, not of {dtype}: convert them"
+            ))
+            .into()),
+        }
+    }
+
+    fn select<T>(&self, job: &Job<'_>, input: Incoming) -> anyhow::Result<Done>
+    where
+        T: Bounded + Pod + data::Scalar,
+        Within<T>: Selectable<Element = T>,
+        FirstOfRun<T>: Selectable<Element = T>,
+    {
+        match &self.condition {
+            Some(condition) => self.select_by(condition.within::<T>()?, job, input),
+            None => self.select_by(FirstOfRun::<T>::new(), job, input),
+        }
+    }
+
+    /// Selects part by part, and writes what is found in each; where it is to be checked, after that.
+    fn select_by<S>(&self, by: S, job: &Job<'_>, input: Incoming) -> anyhow::Result<Done>
+    where
+        S: Selectable<Element: Pod + data::Scalar>,
+    {
+        let (about, dtype, len) = (About::of(&input), input.dtype(), input.len());
+        let wanted = Wanted {
+            rest: self.partition.is_some(),
+            positions: self.positions.is_some() || self.counts.is_some(),
+        };
+        let bytes = wanted.bytes::<S::Element>();
+        let part = self.parts.of(job, len, bytes)?.min(len.max(1));
+        let taken = self.parts.taken(job, part, len);
+        let (mut selector, variant) = match job.place()? {
+            Place::Cpu => (PartSelector::on_cpu(by, wanted), "rayon"),
+            Place::Device(device) => {
+                let selector = PartSelector::new(by, device, part, wanted)?;
+                (selector, "single-pass")
+            }
+        };
+        let (mut kept, mut written) = (0, 0);
+        let mut select = |elements: &[S::Element]| -> anyhow::Result<_> {
+            let found = selector.next(elements)?;
+            kept += found.kept.len();
+            written += found.bytes();
+            Ok(found)
+        };
+        let (arrays, check) = if self.check {
+            let mut all = Sifted::none(wanted);
+            let elements =
+                job.collect(input, part, |elements| Ok(all.extend(&select(elements)?)?))?;
+            job.doing("checking");
+            let check = verdict(wrong(by, &elements, &all));
+            let mut arrays = Vec::new();
+            if check.wrong.is_none() {
+                let mut outputs = self.outputs(dtype)?;
+                outputs.push(&all)?;
+                arrays = outputs.finish(len as u64)?;
+            }
+            (arrays, Some(check))
+        } else {
+            let mut outputs = self.outputs(dtype)?;
+            job.each_part(input, part, |elements| outputs.push(&select(elements)?))?;
+            (outputs.finish(len as u64)?, None)
+        };
+        let mut fields = Map::new();
+        let condition = self.condition.as_ref().map(ToString::to_string);
+        fields.insert("where".into(), condition.clone().into());
+        fields.insert("kept".into(), kept.into());
+        let op = match (&self.partition, self.unique) {
+            (Some(_), _) => "partition",
+            (None, true) => "unique",
+            (None, false) => "select",
+        };
+        let condition = condition.unwrap_or_else(|| "unique".into());
+        let what = format!("{kept} of {}, {condition},", about.text("elements"));
+        Ok(Done {
+            fields,
+            us: selector.us(),
+            bytes: len * dtype.size() + written,
+            part: taken,
+            check,
+            arrays,
+            ..Done::of(op.into(), what, about, variant)
+        })
+    }
+
+    /// All arrays that were asked for, to be written.
+    fn outputs(&self, elements: Dtype) -> anyhow::Result<Outputs> {
+        let begin = |to: &Option<OsString>, dtype| {
+            let to = to.as_ref();
+            to.map(|to| Sink::growing(to, dtype)).transpose()
+        };
+        Ok(Outputs {
+            kept: Sink::growing(&self.output, elements)?,
+            rest: begin(&self.partition, elements)?,
+            positions: begin(&self.positions, Dtype::U64)?,
+            counts: begin(&self.counts, Dtype::U64)?,
+            run: None,
+        })
+    }
+}

@@ -1,0 +1,38 @@
+//! Signals that end the program: what it has not finished goes with it.
+
+use crate::data;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use signal_hook::low_level::emulate_default_handler;
+use std::thread;
+
+/// Has the signals that end a program remove its partial files first. One that was ignored when the program began, as
+/// nohup does it, is ignored still.
+pub(super) fn clean_up() {
+    let ends = [SIGINT, SIGTERM, SIGHUP].into_iter();
+    // Without a handler a signal ends the program all the same.
+    let Ok(mut signals) = Signals::new(ends.filter(|&signal| !is_ignored(signal))) else {
+        return;
+    };
+    thread::spawn(move || {
+        for signal in signals.forever() {
+            data::discard_partials();
+            let _ended = emulate_default_handler(signal);
+        }
+    });
+}
+
+#[cfg(target_os = "linux")]
+fn is_ignored(signal: i32) -> bool {
+    let mut action = std::mem::MaybeUninit::<libc::sigaction>::zeroed();
+    // SAFETY: without a new action the call only writes what there is, for which there is room.
+    let told = unsafe { libc::sigaction(signal, std::ptr::null(), action.as_mut_ptr()) } == 0;
+    // SAFETY: zeros are an action, and so is what the call has written.
+    let action = unsafe { action.assume_init() };
+    told && action.sa_sigaction == libc::SIG_IGN
+}
+
+#[cfg(not(target_os = "linux"))]
+fn is_ignored(_signal: i32) -> bool {
+    false
+}

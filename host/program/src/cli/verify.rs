@@ -1,0 +1,296 @@
+//! `gridsync verify`: every kernel on many inputs, against the reference.
+
+mod cases;
+mod plan;
+
+use super::count::within;
+use super::exit::Wrong;
+use super::progress::progress;
+use super::{Global, output};
+use crate::report::time;
+use crate::verify::CaseError;
+use cases::{Case, INTERLEAVED, Kernel, kernels};
+use gridsync::device::{Device, DeviceError};
+use indicatif::ProgressBar;
+use plan::largest;
+use rayon::prelude::*;
+use serde_json::json;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+/// Prove the kernels right: run each on many inputs, against the reference
+///
+/// Runs every reduction, of arrays and of the rows of matrices, every scan, selection, range sum and
+/// rank correlation, every grid barrier and X→P→X with the one to take, on lengths around every edge.
+/// On the emulator short inputs run under a schedule drawn from each seed, which interleaves the
+/// threads access by access, and data races are looked for in small grids; long ones run under the fast
+/// schedule. All short ones are run, and as many of the long ones as there is time for: it ends within
+/// two minutes on two cores. On a GPU all are run.
+#[derive(clap::Args)]
+pub(crate) struct Verify {
+    /// Inputs of each length, differing in their seed.
+    #[arg(long, default_value_t = 1, value_parser = within::<u64>(1..=u64::MAX))]
+    seeds: u64,
+    /// The longest input is 2 to the power of this many elements. Grids that cross barriers are of one
+    /// thread up to all that the device holds, whatever this says.
+    #[arg(long, default_value_t = 16, value_parser = clap::value_parser!(u32).range(0..=34))]
+    max_log2: u32,
+    /// After so many seconds no long input is begun on the emulator.
+    #[arg(long, default_value_t = 110, value_parser = within::<u64>(0..=u64::MAX))]
+    seconds: u64,
+    /// Run all long inputs on the emulator too, however long that takes.
+    #[arg(long, conflicts_with = "seconds")]
+    thorough: bool,
+}
+
+/// The part of that time that is given to long inputs beforehand: the short ones and the first machine that is slower
+/// than the one that was measured take theirs.
+const PLANNED: f64 = 0.75;
+
+/// What came of the cases of one kernel.
+#[derive(Default)]
+struct Row {
+    passed: usize,
+    failed: Vec<String>,
+    left_out: usize,
+}
+
+/// A run of all kernels.
+struct Run<'a> {
+    global: &'a Global,
+    device: &'a Device,
+    start: Instant,
+    /// The largest case that is run, and until when.
+    largest: usize,
+    until: Option<Duration>,
+    bar: ProgressBar,
+    /// The length of the longest name.
+    width: usize,
+    /// Rows are printed one after the other.
+    printing: Mutex<()>,
+}
+
+impl Verify {
+    pub(crate) fn run(self, global: &Global) -> anyhow::Result<()> {
+        let device = global.device.device()?;
+        let is_emulated = device.properties().is_emulated();
+        let kernels = kernels(is_emulated, self.max_log2, self.seeds);
+        let is_limited = is_emulated && !self.thorough;
+        let cores = rayon::current_num_threads() as f64;
+        let until = Duration::from_secs(self.seconds);
+        let budget_us = until.as_secs_f64() * 1e6 * PLANNED * cores;
+        let width = kernels.iter().map(|kernel| kernel.name.chars().count());
+        let run = Run {
+            global,
+            device: &device,
+            start: Instant::now(),
+            largest: match is_limited {
+                true => largest(&kernels, budget_us),
+                false => usize::MAX,
+            },
+            until: is_limited.then_some(until),
+            bar: progress(global, 0),
+            width: width.max().unwrap_or(0),
+            printing: Mutex::new(()),
+        };
+        let rows = run.all(&kernels)?;
+        run.bar.finish_and_clear();
+        let left_us = kernels.iter().flat_map(|kernel| &kernel.cases);
+        let left_us = left_us
+            .filter(|case| case.size > run.largest)
+            .map(|case| case.us);
+        let summary = summary(&rows, &run, left_us.sum::<f64>() / cores);
+        let name = &device.properties().name;
+        output::result(global, || summary, || json(name, &kernels, &rows))?;
+        match rows.iter().map(|row| row.failed.len()).sum::<usize>() {
+            0 => Ok(()),
+            failed => Err(Wrong(format!("{failed} cases failed on {name}")).into()),
+        }
+    }
+}
+
+impl Run<'_> {
+    /// Runs all kernels, and prints a row for each.
+    fn all(&self, kernels: &[Kernel]) -> anyhow::Result<Vec<Row>> {
+        let name = &self.device.properties().name;
+        self.say(&format!(
+            "{} kernels on {name}, against the CPU reference",
+            kernels.len()
+        ))?;
+        self.say(&format!(
+            "{:<width$}  passed  failed",
+            "",
+            width = self.width
+        ))?;
+        if !self.device.properties().is_emulated() {
+            self.expect(kernels, "all inputs", |_| true);
+            let rows = kernels.iter().map(|kernel| {
+                let mut row = Row::default();
+                self.cases(kernel, &mut row, |_| true)?;
+                self.print(kernel, &row)?;
+                Ok(row)
+            });
+            return rows.collect();
+        }
+        // Each kernel on short inputs before any is run on long ones.
+        let is_short = |case: &Case| case.size <= INTERLEAVED;
+        self.expect(kernels, "short inputs", is_short);
+        let of_short = |kernel| {
+            let mut row = Row::default();
+            self.cases(kernel, &mut row, is_short)?;
+            Ok(row)
+        };
+        let rows: anyhow::Result<Vec<Row>> = kernels.par_iter().map(of_short).collect();
+        let is_long = |case: &Case| case.size <= self.largest && !is_short(case);
+        self.expect(kernels, "long inputs", is_long);
+        let rows = rows?.into_iter().zip(kernels).map(Mutex::new);
+        let rows: Vec<_> = rows.collect();
+        // In order, as cores are free.
+        rows.iter().par_bridge().try_for_each(|row| {
+            let mut row = row.lock().map_err(|_| anyhow::anyhow!("a case panicked"))?;
+            let (row, kernel) = &mut *row;
+            self.cases(kernel, row, |case| !is_short(case))?;
+            self.print(kernel, row)
+        })?;
+        let rows = rows.into_iter().filter_map(|row| row.into_inner().ok());
+        Ok(rows.map(|(row, _)| row).collect())
+    }
+
+    /// Runs those cases of a kernel that are `wanted`. A kernel that faults in the emulator has failed; any other
+    /// failure of a device ends everything.
+    fn cases(
+        &self,
+        kernel: &Kernel,
+        row: &mut Row,
+        wanted: impl Fn(&Case) -> bool,
+    ) -> anyhow::Result<()> {
+        for case in kernel.cases.iter().filter(|case| wanted(case)) {
+            let is_late = self.until.is_some_and(|until| self.start.elapsed() > until);
+            if case.size > self.largest || (is_late && case.size > INTERLEAVED) {
+                row.left_out += 1;
+                continue;
+            }
+            let what = || format!("{}, {}", kernel.name, case.name);
+            match case.run(self.device) {
+                Ok(()) => row.passed += 1,
+                Err(CaseError::Wrong(why)) => row.failed.push(why),
+                Err(CaseError::Device(error @ DeviceError::Fault(_))) => {
+                    row.failed.push(format!("{}: {error}", what()));
+                }
+                Err(CaseError::Device(error)) => {
+                    return Err(anyhow::Error::from(error).context(what()));
+                }
+            }
+            self.bar.inc(case.us as u64 + 1);
+        }
+        Ok(())
+    }
+
+    /// Has the bar show how much of the cases that are `wanted` is done.
+    fn expect(&self, kernels: &[Kernel], what: &'static str, wanted: impl Fn(&Case) -> bool) {
+        let cases = kernels.iter().flat_map(|kernel| &kernel.cases);
+        let us = cases
+            .filter(|case| wanted(case))
+            .map(|case| case.us as u64 + 1);
+        self.bar.reset();
+        self.bar.set_message(what);
+        self.bar.set_length(us.sum());
+    }
+
+    /// Prints the row of a kernel, and what went wrong.
+    fn print(&self, kernel: &Kernel, row: &Row) -> anyhow::Result<()> {
+        let Row { passed, failed, .. } = row;
+        let (name, width) = (&kernel.name, self.width);
+        let mut lines = vec![format!("{name:<width$}  {passed:>6}  {:>6}", failed.len())];
+        lines.extend(failed.iter().map(|why| format!("  {why}")));
+        self.say(&lines.join("\n"))
+    }
+
+    /// Prints lines as they come.
+    fn say(&self, lines: &str) -> anyhow::Result<()> {
+        if self.global.quiet || self.global.json {
+            return Ok(());
+        }
+        let _alone = self.printing.lock();
+        self.bar.suspend(|| output::print(lines))
+    }
+}
+
+fn summary(rows: &[Row], run: &Run<'_>, left_us: f64) -> String {
+    let sum = |of: fn(&Row) -> usize| rows.iter().map(of).sum::<usize>();
+    let mut summary = format!(
+        "{} passed, {} failed, on {} in {}",
+        sum(|row| row.passed),
+        sum(|row| row.failed.len()),
+        run.device.properties().name,
+        time(run.start.elapsed().as_secs_f64() * 1e6)
+    );
+    let left = sum(|row| row.left_out);
+    if left > 0 {
+        summary += &format!(
+            "; {left} longer inputs were left out: --thorough runs them too, some {}",
+            time(left_us)
+        );
+    }
+    summary
+}
+
+fn json(device: &str, kernels: &[Kernel], rows: &[Row]) -> serde_json::Value {
+    let cases = kernels.iter().zip(rows).map(|(kernel, row)| {
+        let Row {
+            passed,
+            failed,
+            left_out,
+        } = row;
+        let name = &kernel.name;
+        json!({ "case": name, "passed": passed, "failed": failed, "left_out": left_out })
+    });
+    json!({ "device": device, "cases": cases.collect::<Vec<_>>() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cases::Emulated;
+    use clap::Parser;
+    use gridsync::device::{Emulator, EmulatorConfig};
+    use gridsync::primitives::Reducer;
+    use gridsync_kernels::op::Sum;
+
+    #[test]
+    fn a_kernel_that_faults_has_failed_and_the_cases_after_it_are_run() {
+        let call = crate::cli::Cli::try_parse_from(["gridsync", "devices"]).expect("a call");
+        let device = Device::new(Emulator::new(EmulatorConfig::default()));
+        let run = Run {
+            global: &call.global,
+            device: &device,
+            start: Instant::now(),
+            largest: usize::MAX,
+            until: None,
+            bar: progress(&call.global, 0),
+            width: 0,
+            printing: Mutex::new(()),
+        };
+        let case = |name: &str, case: fn(&Device) -> Result<(), CaseError>| {
+            Case::of((name.into(), 8, 0), 1.0, Emulated::Fast, case)
+        };
+        let never_written = |device: &Device| {
+            let input = device.alloc(8)?;
+            Reducer::<Sum<f32>>::new(device)?.reduce(&input)?;
+            Ok(())
+        };
+        let kernel = Kernel {
+            name: "reduce".into(),
+            cases: vec![case("bad", never_written), case("good", |_| Ok(()))],
+        };
+        let mut row = Row::default();
+        run.cases(&kernel, &mut row, |_| true)
+            .expect("it should go on");
+        assert_eq!((row.passed, row.failed.len()), (1, 1), "{:?}", row.failed);
+        assert!(
+            row.failed[0].starts_with("reduce, bad: "),
+            "{:?}",
+            row.failed
+        );
+    }
+}

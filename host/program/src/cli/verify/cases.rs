@@ -1,0 +1,348 @@
+//! All cases: each kernel with its inputs, and what the emulator takes for them.
+
+use crate::lab::xpx::{self, Form, Setup};
+use crate::verify::{
+    CaseError, Crossing, DESIGNS, Ties, kendall_kinds, range_sum_kinds, reduce_kinds, row_kinds,
+    scan_kinds, select_kinds,
+};
+use gridsync::device::{Device, Emulator, EmulatorConfig, Schedule};
+use gridsync::launch::Blocks;
+use gridsync::primitives::kendall::Method;
+
+/// A kernel, or a few that do one thing, and its cases.
+pub(super) struct Kernel {
+    pub(super) name: String,
+    pub(super) cases: Vec<Case>,
+}
+
+/// Runs a kernel on a device, and holds its results against the reference.
+type RunOn = dyn Fn(&Device) -> Result<(), CaseError> + Send + Sync;
+
+/// A kernel on one input.
+pub(super) struct Case {
+    pub(super) name: String,
+    /// Elements of the input, or threads of the grid.
+    pub(super) size: usize,
+    /// µs that the emulator takes for it, about.
+    pub(super) us: f64,
+    run: Box<RunOn>,
+    emulated: Emulated,
+    seed: u64,
+}
+
+/// How the emulator runs a case.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Emulated {
+    /// Under the fast schedule.
+    Fast,
+    /// Access by access, under the schedule of its seed.
+    Interleaved,
+    /// The same, looking for data races.
+    Judged,
+}
+
+/// The longest input that the emulator runs access by access.
+pub(super) const INTERLEAVED: usize = 300;
+
+/// The longest arrays whose pairs the emulator compares all.
+const ALL_PAIRS: usize = 600;
+
+/// The longest arrays that the emulator sorts to correlate them. It does so under the fast schedule
+/// alone: even a short array is sorted by a block of 256 threads.
+const SORTED: usize = 4097;
+
+/// The most threads of a grid whose barriers the emulator judges by data races too.
+const JUDGED: u32 = 600;
+
+/// µs that the emulator takes for a byte of the elements of a long input, and for a thread that crosses barriers.
+// A core of an Intel Xeon, a release build, 2026-11-22: CPU time of inputs of 4095 to 4097 elements, of all kernels
+// of a kind, and of grids of 8192 threads.
+const OF_REDUCE: f64 = 1.1;
+const OF_SCAN: f64 = 19.0;
+const OF_SELECT: f64 = 10.0;
+const OF_RANGES: f64 = 5.0;
+const OF_KENDALL: f64 = 25.0;
+const OF_CROSSINGS: f64 = 100.0;
+
+impl Case {
+    /// A case of this name, size and seed.
+    pub(super) fn of(
+        (name, size, seed): (String, usize, u64),
+        us: f64,
+        emulated: Emulated,
+        run: impl Fn(&Device) -> Result<(), CaseError> + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            name,
+            size,
+            us,
+            run: Box::new(run),
+            emulated,
+            seed,
+        }
+    }
+
+    /// Runs it on `device`; on the emulator on one of its own, which nobody else uses meanwhile.
+    pub(super) fn run(&self, device: &Device) -> Result<(), CaseError> {
+        if !device.properties().is_emulated() {
+            return (self.run)(device);
+        }
+        let fast = EmulatorConfig::default();
+        (self.run)(&Device::new(Emulator::new(match self.emulated {
+            Emulated::Fast => fast,
+            _ => EmulatorConfig {
+                schedule: Schedule::from_seed(self.seed),
+                races: self.emulated == Emulated::Judged,
+                ..fast
+            },
+        })))
+    }
+}
+
+/// How the emulator runs a case of so many elements.
+fn emulated(elements: usize) -> Emulated {
+    match elements {
+        ..=INTERLEAVED => Emulated::Judged,
+        _ => Emulated::Fast,
+    }
+}
+
+/// An operation on elements of a type, with its accumulator where that is another.
+fn of(op: &str, element: &str, accumulator: &str) -> String {
+    match element == accumulator {
+        true => format!("{op} {element}"),
+        false => format!("{op} {element} in {accumulator}"),
+    }
+}
+
+/// Bytes of an element. The name of its type ends with its bits, as in `bf16`.
+fn bytes(element: &str) -> f64 {
+    let bits = element.trim_start_matches(|letter: char| !letter.is_ascii_digit());
+    bits.parse::<f64>().map_or(8.0, |bits| bits / 8.0)
+}
+
+/// All kernels, on inputs of up to 2 to the power of `max_log2` elements, as many of each length as `seeds`.
+pub(super) fn kernels(is_emulated: bool, max_log2: u32, seeds: u64) -> Vec<Kernel> {
+    let lengths = lengths(max_log2);
+    /// The case of one length and seed.
+    type OfLength = fn(&Device, usize, u64) -> Result<(), CaseError>;
+    let by_length = |name: String, us_a_byte: f64, element: &str, case: OfLength| {
+        let us = us_a_byte * bytes(element);
+        let cases = lengths.iter().flat_map(|&len| {
+            (0..seeds).map(move |seed| {
+                let name = format!("{len} elements, seed {seed}");
+                Case::of(
+                    (name, len, seed),
+                    us * len as f64,
+                    emulated(len),
+                    move |device| case(device, len, seed),
+                )
+            })
+        });
+        Kernel {
+            name,
+            cases: cases.collect(),
+        }
+    };
+    let mut kernels = Vec::new();
+    kernels.extend(reduce_kinds().into_iter().map(|kind| {
+        let of = of(kind.op, kind.element, kind.accumulator);
+        by_length(format!("reduce {of}"), OF_REDUCE, kind.element, kind.case)
+    }));
+    kernels.extend(scan_kinds().into_iter().map(|kind| {
+        let of = of(kind.op, kind.element, kind.accumulator);
+        by_length(format!("scan {of}"), OF_SCAN, kind.element, kind.case)
+    }));
+    kernels.extend(select_kinds().into_iter().map(|kind| {
+        let name = format!("select {} {}", kind.op, kind.element);
+        by_length(name, OF_SELECT, kind.element, kind.case)
+    }));
+    kernels.extend(row_kinds().into_iter().map(|kind| {
+        let of = of(kind.op, kind.element, kind.accumulator);
+        let us = OF_REDUCE * bytes(kind.element);
+        let cases = matrices(max_log2).into_iter().flat_map(|(height, width)| {
+            (0..seeds).map(move |seed| {
+                let name = format!("{height} rows of {width}, seed {seed}");
+                let size = height * width;
+                Case::of(
+                    (name, size, seed),
+                    us * size as f64,
+                    emulated(size),
+                    move |device| (kind.case)(device, height, width, seed),
+                )
+            })
+        });
+        Kernel {
+            name: format!("reduce rows, {of}"),
+            cases: cases.collect(),
+        }
+    }));
+    kernels.extend(range_sum_kinds().into_iter().map(|kind| {
+        let of = of("sum", kind.element, kind.accumulator);
+        by_length(format!("ranges, {of}"), OF_RANGES, kind.element, kind.case)
+    }));
+    kernels.extend(correlations(is_emulated, &lengths, seeds));
+    kernels.extend(barriers(seeds));
+    kernels.push(transforms(seeds));
+    kernels
+}
+
+/// The rank correlations.
+fn correlations(is_emulated: bool, lengths: &[usize], seeds: u64) -> Vec<Kernel> {
+    let is_in_reach = |&len: &usize| !is_emulated || len <= SORTED;
+    let lengths: Vec<usize> = lengths.iter().copied().filter(is_in_reach).collect();
+    let kernel = |kind: crate::verify::KendallKind| {
+        let us = OF_KENDALL * bytes(kind.element);
+        let cases = lengths.iter().flat_map(|&len| {
+            let methods: &[Method] = match len {
+                ..=ALL_PAIRS => &[Method::Pairs, Method::Sort],
+                _ => &[Method::Sort],
+            };
+            (0..seeds).map(move |seed| {
+                let ties = Ties::ALL[(len + seed as usize) % Ties::ALL.len()];
+                let name = format!("{ties:?} ties of {len} places, seed {seed}");
+                Case::of(
+                    (name, len, seed),
+                    us * len as f64,
+                    Emulated::Fast,
+                    move |device| (kind.case)(device, ties, methods, len, seed),
+                )
+            })
+        });
+        Kernel {
+            name: format!("kendall {}", kind.element),
+            cases: cases.collect(),
+        }
+    };
+    kendall_kinds().into_iter().map(kernel).collect()
+}
+
+/// The grid barriers.
+fn barriers(seeds: u64) -> Vec<Kernel> {
+    let mut shapes = Vec::new();
+    for threads in [1, 32, 33, 96, 256] {
+        for (blocks, most) in [
+            (Blocks::Exactly(1), 1),
+            (Blocks::Exactly(2), 2),
+            (Blocks::AtMost(33), 33),
+            // As many as the emulator's 8 multiprocessors hold, of 1024 threads and 16 blocks each.
+            (Blocks::Fill, 8 * (1024 / threads).min(16)),
+        ] {
+            shapes.push((threads, blocks, most * threads));
+        }
+    }
+    let kernel = |design: &'static crate::verify::Contender| {
+        let cases = shapes.iter().flat_map(|&(threads, blocks, size)| {
+            let emulated = match blocks {
+                Blocks::Fill => Emulated::Fast,
+                _ if size <= JUDGED => Emulated::Judged,
+                _ => Emulated::Interleaved,
+            };
+            (0..seeds).map(move |seed| {
+                let crossing = Crossing::of(blocks, threads);
+                let name = format!("{crossing:?}, seed {seed}");
+                let us = OF_CROSSINGS * f64::from(size);
+                Case::of((name, size as usize, seed), us, emulated, move |device| {
+                    design.case(device, &crossing)
+                })
+            })
+        });
+        Kernel {
+            name: format!("barrier, {}", design.name),
+            cases: cases.collect(),
+        }
+    };
+    DESIGNS.iter().map(kernel).collect()
+}
+
+/// X→P→X with the barrier to take.
+fn transforms(seeds: u64) -> Kernel {
+    let setups = [(128, 2, 64), (1, 1, 1), (77, 3, 33), (1000, 4, 96)];
+    let cases = setups.into_iter().flat_map(|(elements, blocks, threads)| {
+        let setup = Setup {
+            elements,
+            blocks,
+            threads,
+        };
+        (0..seeds).map(move |seed| {
+            let name = format!("{setup:?}, seed {seed}");
+            let size = (blocks * threads) as usize;
+            let us = OF_CROSSINGS * size as f64;
+            Case::of(
+                (name, size, seed),
+                us,
+                Emulated::Judged,
+                move |device| match xpx::run(device, Form::GridBarrier, &setup, 0)? {
+                    None => Ok(()),
+                    Some(wrong) => Err(CaseError::Wrong(format!("{wrong:?}"))),
+                },
+            )
+        })
+    });
+    Kernel {
+        name: "X→P→X, grid barrier".into(),
+        cases: cases.collect(),
+    }
+}
+
+/// Lengths around every edge: of a warp, a pack, a block's turn, and powers of two.
+fn lengths(max_log2: u32) -> Vec<usize> {
+    let max = 1usize << max_log2;
+    let edges = [
+        0, 1, 7, 8, 9, 31, 32, 33, 255, 256, 257, 4095, 4096, 4097, 8193,
+    ];
+    let powers = (13..=max_log2).flat_map(|log2| [(1 << log2) - 1, (1 << log2) + 1]);
+    let mut lengths: Vec<usize> = edges
+        .into_iter()
+        .chain(powers)
+        .chain([max])
+        .filter(|&len| len <= max + 1)
+        .collect();
+    lengths.sort_unstable();
+    lengths.dedup();
+    lengths
+}
+
+/// Rows and columns around every edge: of a pack, a batch, a run, a tile, and none at all.
+fn matrices(max_log2: u32) -> Vec<(usize, usize)> {
+    let edges = [
+        (1, 1),
+        (0, 5),
+        (5, 0),
+        (257, 1),
+        (70, 3),
+        (65, 4),
+        (33, 16),
+        (17, 17),
+        (9, 130),
+        (5, 512),
+        (3, 1024),
+        (3, 1025),
+        (3, 2049),
+        (2, 8193),
+        (3, 20_000),
+        (2, 100_001),
+    ];
+    let fits = |&(rows, columns): &(usize, usize)| rows * columns <= 1 << max_log2;
+    edges.into_iter().filter(fits).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kernel_has_a_case_that_is_small() {
+        for kernel in kernels(true, 16, 1) {
+            let is_small = |case: &Case| case.size <= INTERLEAVED;
+            assert!(kernel.cases.iter().any(is_small), "{}", kernel.name);
+        }
+    }
+
+    #[test]
+    fn an_element_has_the_bytes_that_its_name_says() {
+        for (name, size) in [("f32", 4.0), ("bf16", 2.0), ("u64", 8.0), ("i32", 4.0)] {
+            assert_eq!(bytes(name), size);
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! An array as it came from a file: flat elements, a type and a shape.
+
+use std::io::{self, Read};
+
+use super::{DataError, Dtype, Scalar};
+use gridsync::memory::{self, NoRoom};
+
+/// Elements of one type, flat, in C order; data of any rank, 0 (one element) included, and possibly empty.
+#[derive(Debug)]
+pub struct Array {
+    dtype: Dtype,
+    shape: Vec<u64>,
+    data: Aligned,
+}
+
+impl Array {
+    /// The data must be exactly as long as the shape asks.
+    pub(super) fn new(dtype: Dtype, shape: Vec<u64>, data: Aligned) -> Self {
+        debug_assert_eq!(byte_len(dtype, &shape), Some(data.bytes().len() as u64));
+        Self { dtype, shape, data }
+    }
+
+    /// The type of the elements.
+    pub fn dtype(&self) -> Dtype {
+        self.dtype
+    }
+
+    /// The dimensions, slowest first; empty for a single value. Raw input has one dimension.
+    pub fn shape(&self) -> &[u64] {
+        &self.shape
+    }
+
+    /// The number of elements.
+    pub fn len(&self) -> usize {
+        self.bytes().len() / self.dtype.size()
+    }
+
+    /// Whether there are no elements.
+    pub fn is_empty(&self) -> bool {
+        self.bytes().is_empty()
+    }
+
+    /// The elements as little-endian bytes; the first is at a multiple of 16.
+    pub fn bytes(&self) -> &[u8] {
+        self.data.bytes()
+    }
+
+    /// The elements as a slice, without a copy.
+    ///
+    /// # Errors
+    /// [`DataError::WrongType`] when `T` is not the type of the elements; nothing is converted.
+    pub fn as_slice<T: Scalar>(&self) -> Result<&[T], DataError> {
+        if T::DTYPE == self.dtype {
+            Ok(bytemuck::cast_slice(self.bytes()))
+        } else {
+            Err(DataError::WrongType {
+                held: self.dtype,
+                asked: T::DTYPE,
+            })
+        }
+    }
+}
+
+/// The bytes that a shape of these elements takes; `None` beyond 2^64 - 1.
+pub(super) fn byte_len(dtype: Dtype, shape: &[u64]) -> Option<u64> {
+    // A zero anywhere makes the array empty, however large the product of the others.
+    if shape.contains(&0) {
+        return Some(0);
+    }
+    shape
+        .iter()
+        .try_fold(dtype.size() as u64, |bytes, &n| bytes.checked_mul(n))
+}
+
+/// Bytes that start at a multiple of [`Aligned::TO`].
+///
+/// A `Vec<u8>` that skips its first few bytes, and not a vector of 16-byte words: a word vector would have to be
+/// zeroed before a file is read into it, while `read_to_end` fills a byte vector's unused capacity directly.
+pub(super) struct Aligned {
+    storage: Vec<u8>,
+    start: usize,
+}
+
+impl Aligned {
+    /// The widest load that kernels and their references make.
+    pub(super) const TO: usize = 16;
+
+    /// Room for `len` bytes, none of them touched yet.
+    pub(super) fn with_capacity(len: usize) -> Result<Self, NoRoom> {
+        let mut storage: Vec<u8> = Vec::new();
+        let bytes = len as u64;
+        memory::reserve(&mut storage, len.saturating_add(Self::TO))
+            .map_err(|no_room| NoRoom { bytes, ..no_room })?;
+        #[cfg(target_os = "linux")]
+        ask_for_huge_pages(storage.spare_capacity_mut());
+        let start = storage.as_ptr().align_offset(Self::TO);
+        storage.resize(start, 0);
+        Ok(Self { storage, start })
+    }
+
+    /// `len` bytes of zero.
+    pub(super) fn zeroed(len: usize) -> Result<Self, NoRoom> {
+        let mut aligned = Self::from_vec(memory::zeroed(len)?)?;
+        #[cfg(target_os = "linux")]
+        ask_for_huge_pages(&mut aligned.storage);
+        Ok(aligned)
+    }
+
+    /// Takes a vector over as it is where the allocator has aligned it already, as allocators mostly do.
+    pub(super) fn from_vec(storage: Vec<u8>) -> Result<Self, NoRoom> {
+        if storage.as_ptr().align_offset(Self::TO) == 0 {
+            return Ok(Self { storage, start: 0 });
+        }
+        let mut aligned = Self::with_capacity(storage.len())?;
+        aligned.storage.extend_from_slice(&storage);
+        Ok(aligned)
+    }
+
+    /// Appends what `reader` gives until it has `len` bytes or there is no more. Within the capacity that it was made
+    /// with, it never moves.
+    pub(super) fn fill(&mut self, reader: impl Read, len: u64) -> io::Result<()> {
+        let missing = len.saturating_sub(self.bytes().len() as u64);
+        reader.take(missing).read_to_end(&mut self.storage)?;
+        Ok(())
+    }
+
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.storage[self.start..]
+    }
+
+    pub(super) fn bytes_mut(&mut self) -> &mut [u8] {
+        &mut self.storage[self.start..]
+    }
+}
+
+/// Asks that memory which nothing has touched yet comes in pages of 2 MiB: a file fills it twice as fast as it would
+/// in 4 KiB pages, whose faults take as long as the copying. Being refused is no error.
+#[cfg(target_os = "linux")]
+fn ask_for_huge_pages<T>(memory: &mut [T]) {
+    const { assert!(size_of::<T>() == 1, "memory is asked for by bytes") };
+    // Below this, the whole huge pages inside are too few to matter.
+    const WORTHWHILE: usize = 4 << 20;
+    // madvise(2) wants an address at a page boundary; this is one whatever the size of the small pages.
+    const HUGE_PAGE: usize = 2 << 20;
+    if memory.len() < WORTHWHILE {
+        return;
+    }
+    let before = memory.as_ptr().align_offset(HUGE_PAGE);
+    if let Some(pages) = memory.get_mut(before..) {
+        // SAFETY: the range is memory that we borrow exclusively, and this advice changes neither its content nor who
+        // may access it; what it cannot apply to, it leaves as it is and reports an error.
+        unsafe { libc::madvise(pages.as_mut_ptr().cast(), pages.len(), libc::MADV_HUGEPAGE) };
+    }
+}
+
+impl std::fmt::Debug for Aligned {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // A gigabyte of numbers helps nobody.
+        write!(f, "{} bytes", self.bytes().len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn data_starts_at_a_multiple_of_sixteen_and_stays_there() {
+        for len in [0, 1, 15, 16, 17, 4095, 1 << 20] {
+            let mut aligned = Aligned::with_capacity(len).unwrap();
+            aligned.fill(io::repeat(7), len as u64).unwrap();
+            assert_eq!(aligned.bytes(), vec![7; len]);
+            assert_eq!(aligned.bytes().as_ptr().align_offset(16), 0, "{len} bytes");
+        }
+    }
+
+    #[test]
+    fn a_hopeless_size_is_an_error_and_not_an_abort() {
+        assert!(Aligned::with_capacity(usize::MAX).is_err());
+        assert!(Aligned::with_capacity(isize::MAX as usize).is_err());
+    }
+
+    #[test]
+    fn a_zero_dimension_makes_any_shape_empty() {
+        assert_eq!(byte_len(Dtype::F32, &[u64::MAX, 0, u64::MAX]), Some(0));
+        assert_eq!(byte_len(Dtype::F32, &[]), Some(4));
+        assert_eq!(byte_len(Dtype::F64, &[1 << 61]), None);
+    }
+
+    #[test]
+    fn elements_come_out_only_as_their_own_type() {
+        let bytes = bytemuck::cast_slice(&[1.5f64, -2.0]).to_vec();
+        let array = Array::new(Dtype::F64, vec![2], Aligned::from_vec(bytes).unwrap());
+        assert_eq!(array.as_slice::<f64>().unwrap(), [1.5, -2.0]);
+        let message = array.as_slice::<i64>().unwrap_err().to_string();
+        assert!(
+            message.contains("f64") && message.contains("i64"),
+            "{message}"
+        );
+    }
+}

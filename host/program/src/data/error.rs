@@ -1,0 +1,195 @@
+//! What can be wrong with an input or an output, in one line each.
+
+use std::io;
+
+use super::stored::names;
+use super::{Dtype, Input, NpyError, NpzError, Output, Stored};
+use gridsync::memory::NoRoom;
+
+/// An input that cannot be read, or an output that cannot be written.
+///
+/// Each message is one complete line: it names the file, the numbers, the cause and what to do, so there is no
+/// [`source`](std::error::Error::source) to print after it.
+#[derive(Debug, thiserror::Error)]
+pub enum DataError {
+    /// The path names nothing.
+    #[error("{input}: no such file; check the path, or give `-` to read standard input")]
+    NotFound {
+        /// What was to be read.
+        input: Input,
+    },
+    /// The path names a directory.
+    #[error("{input}: is a directory; name a .npy or raw file in it")]
+    IsDirectory {
+        /// What was to be read.
+        input: Input,
+    },
+    /// The file may not be read.
+    #[error(
+        "{input}: permission denied; make it readable with `chmod +r`, or pipe it in and give `-`"
+    )]
+    PermissionDenied {
+        /// What was to be read.
+        input: Input,
+    },
+    /// The operating system failed to open or read it.
+    #[error(
+        "{input}: reading failed: {cause}; check the disk or the program at the other end of the pipe"
+    )]
+    Read {
+        /// What was to be read.
+        input: Input,
+        /// What the operating system said.
+        cause: io::Error,
+    },
+    /// More bytes than this process can allocate.
+    #[error("{input}: {no_room}")]
+    OutOfMemory {
+        /// What was to be read.
+        input: Input,
+        /// The bytes that it takes and those that are free.
+        no_room: NoRoom,
+    },
+    /// Not `.npy`, and no element type was named.
+    #[error(
+        "{input}: is not .npy (it does not start with \\x93NUMPY), so name the type of its raw little-endian elements: \
+         --dtype {}",
+        names().replace(", ", "|")
+    )]
+    NeedsDtype {
+        /// What was to be read.
+        input: Input,
+    },
+    /// A zip file, which is what `np.savez` writes, or an array in one.
+    #[error("{input}: {problem}")]
+    Archive {
+        /// What was to be read.
+        input: Input,
+        /// What is wrong with it.
+        problem: NpzError,
+    },
+    /// The name says `.npy`, the content does not.
+    #[error(
+        "{input}: is named .npy but does not start with \\x93NUMPY; save it again with `np.save`, or rename it if it is raw"
+    )]
+    NotNpy {
+        /// What was to be read.
+        input: Input,
+    },
+    /// A raw input that ends within an element.
+    #[error("{input}: {bytes} bytes are no whole number of {}-byte {stored} elements ({} left over); check --dtype, or whether it was cut short", stored.size(), bytes % stored.size() as u64)]
+    PartialElement {
+        /// What was to be read.
+        input: Input,
+        /// Its length in bytes.
+        bytes: u64,
+        /// The element type asked for.
+        stored: Stored,
+    },
+    /// The `.npy` header says one type, `--dtype` another.
+    #[error(
+        "{input}: holds {held}, but --dtype says {asked}; leave --dtype out, or convert the file"
+    )]
+    DtypeConflict {
+        /// What was to be read.
+        input: Input,
+        /// The type in the header.
+        held: Stored,
+        /// The type asked for.
+        asked: Stored,
+    },
+    /// A `.npy` header that is corrupt, or describes data that gridsync does not take.
+    #[error("{input}: {problem}")]
+    Npy {
+        /// What was to be read.
+        input: Input,
+        /// What is wrong with the header.
+        problem: NpyError,
+    },
+    /// Fewer bytes of data than there should be.
+    #[error(
+        "{input}: expected {expected} bytes of data, found {found}; the file was cut short, save or copy it again"
+    )]
+    Truncated {
+        /// What was to be read.
+        input: Input,
+        /// Bytes that the header, or the file's length when it was opened, promised.
+        expected: u64,
+        /// Bytes that were there.
+        found: u64,
+    },
+    /// More bytes of data than the header describes.
+    #[error(
+        "{input}: expected {expected} bytes of data, found at least {found}; save one array per file, nothing after it"
+    )]
+    Trailing {
+        /// What was to be read.
+        input: Input,
+        /// Bytes that the header promised.
+        expected: u64,
+        /// Bytes seen; a pipe is not read to its end to count them all.
+        found: u64,
+    },
+    /// Elements were asked for as another type than they have.
+    #[error("the array holds {held}, not {asked}; ask for {held}, or convert the file first")]
+    WrongType {
+        /// The type of the elements.
+        held: Dtype,
+        /// The type asked for.
+        asked: Dtype,
+    },
+    /// The bytes to write do not fill the shape.
+    #[error(
+        "{output}: {bytes} bytes are not the data of shape {shape:?} of {dtype}; pass one element for each index"
+    )]
+    ShapeMismatch {
+        /// What was to be written.
+        output: Output,
+        /// Bytes given.
+        bytes: usize,
+        /// Type given.
+        dtype: Dtype,
+        /// Shape given.
+        shape: Vec<u64>,
+    },
+    /// The `.npy` format has no name for the element type.
+    #[error("{output}: .npy cannot hold {dtype}; write it raw, or as f32")]
+    NoNpyDescr {
+        /// What was to be written.
+        output: Output,
+        /// Type given.
+        dtype: Dtype,
+    },
+    /// More elements than memory holds, of an array for a stream: it begins with how many there are.
+    #[error("{output}: {no_room}, and a pipe or a device gets the array at its end; name a file")]
+    NotHeld {
+        /// What was to be written.
+        output: Output,
+        /// The bytes that it takes and those that are free.
+        no_room: NoRoom,
+    },
+    /// The operating system failed to write it. A file that was there before is as it was.
+    #[error("{output}: not written: {cause}; {}", remedy(cause))]
+    Write {
+        /// What was to be written.
+        output: Output,
+        /// What the operating system said.
+        cause: io::Error,
+    },
+}
+
+/// What to do about a failed write.
+fn remedy(cause: &io::Error) -> &'static str {
+    match cause.kind() {
+        io::ErrorKind::NotFound => "create the folder first",
+        io::ErrorKind::NotADirectory => "a part of the path is a file, name a folder",
+        io::ErrorKind::IsADirectory => "name a file in it",
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            "name a folder that you can write to"
+        }
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            "free some space or name another disk"
+        }
+        _ => "check the disk, or name another path",
+    }
+}

@@ -1,0 +1,139 @@
+//! A `.npy` file of which nobody knows yet how long it becomes.
+
+use super::npy::header_bytes;
+use super::outgoing::{Outgoing, npy_descr};
+use super::{DataError, Dtype, Output};
+use gridsync::memory;
+
+/// A `.npy` file of one dimension that takes elements as they come, and says how many there are when it is
+/// [finished](Self::finish); as [`write_npy`](super::write_npy) otherwise. What is no file, but a stream, gets them
+/// all then: memory holds them until then.
+pub struct Growing {
+    output: Output,
+    outgoing: Outgoing,
+    dtype: Dtype,
+    descr: &'static str,
+    /// Elements so far.
+    len: u64,
+    /// Those of a stream.
+    held: Option<Vec<u8>>,
+}
+
+impl Growing {
+    /// Begins a file of elements of `dtype`.
+    ///
+    /// # Errors
+    /// [`DataError::NoNpyDescr`] for bf16, [`DataError::Write`] when the operating system fails.
+    pub fn begin(output: &Output, dtype: Dtype) -> Result<Self, DataError> {
+        let descr = npy_descr(output, dtype)?;
+        let mut outgoing = Outgoing::begin(output)?;
+        let held = if outgoing.is_file() {
+            outgoing.push(&header_bytes(descr, &[0]))?;
+            None
+        } else {
+            Some(Vec::new())
+        };
+        Ok(Self {
+            output: output.clone(),
+            outgoing,
+            dtype,
+            descr,
+            len: 0,
+            held,
+        })
+    }
+
+    /// The type of the elements.
+    pub fn dtype(&self) -> Dtype {
+        self.dtype
+    }
+
+    /// Elements so far.
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Whether there are no elements so far.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Takes the next elements.
+    ///
+    /// # Errors
+    /// [`DataError::Write`], and [`DataError::NotHeld`] of a stream.
+    pub fn push(&mut self, bytes: &[u8]) -> Result<(), DataError> {
+        self.len += (bytes.len() / self.dtype.size()) as u64;
+        match &mut self.held {
+            Some(held) => {
+                memory::reserve(held, bytes.len()).map_err(|no_room| DataError::NotHeld {
+                    output: self.output.clone(),
+                    no_room,
+                })?;
+                held.extend_from_slice(bytes);
+                Ok(())
+            }
+            None => self.outgoing.push(bytes),
+        }
+    }
+
+    /// Ends it: all is written.
+    ///
+    /// # Errors
+    /// [`DataError::Write`].
+    pub fn finish(mut self) -> Result<(), DataError> {
+        // Headers of one dimension are of one length.
+        let header = header_bytes(self.descr, &[self.len]);
+        match &self.held {
+            Some(held) => {
+                self.outgoing.push(&header)?;
+                self.outgoing.push(held)?;
+            }
+            None => self.outgoing.write_at_start(&header)?,
+        }
+        self.outgoing.finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{Input, read};
+
+    #[test]
+    fn headers_of_one_dimension_are_of_one_length() {
+        for descr in Dtype::ALL.into_iter().filter_map(Dtype::npy_descr) {
+            for len in [1, 9, 10, u64::MAX] {
+                let header = header_bytes(descr, &[len]);
+                assert_eq!(header.len(), header_bytes(descr, &[0]).len(), "{len}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_file_that_grew_has_all_elements_and_says_how_many() {
+        let folder = tempfile::tempdir().unwrap();
+        for pieces in [0, 1, 3] {
+            let path = folder.path().join("grown.npy");
+            let mut file = Growing::begin(&Output::parse(&path), Dtype::U32).unwrap();
+            let all: Vec<u32> = (0..1000 * pieces).collect();
+            for piece in all.chunks(1000) {
+                file.push(bytemuck::cast_slice(piece)).unwrap();
+            }
+            assert_eq!(file.len(), all.len() as u64);
+            file.finish().unwrap();
+            let array = read(&Input::parse(&path), None).unwrap();
+            assert_eq!(array.as_slice::<u32>().unwrap(), all);
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_given_up_leaves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("grown.npy");
+        let mut file = Growing::begin(&Output::parse(&path), Dtype::U32).unwrap();
+        file.push(&[0; 4]).unwrap();
+        drop(file);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+}

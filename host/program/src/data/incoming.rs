@@ -1,0 +1,238 @@
+//! An array of which the elements are yet to be read.
+
+use std::cmp::Ordering;
+use std::io::{self, Read};
+use std::mem;
+
+use super::array::Aligned;
+use super::read::refused;
+use super::transpose::from_fortran;
+use super::{Array, DataError, Dtype, Input, Stored};
+use gridsync::memory::NoRoom;
+
+/// An array that has been [opened](super::open): its type and shape are known, and its elements come all at once or
+/// piece by piece, in C order.
+pub struct Incoming<'a> {
+    input: Input,
+    stored: Stored,
+    shape: Vec<u64>,
+    /// Whether the elements lie in Fortran order, and that is another one.
+    is_fortran: bool,
+    /// How many elements there are, and how many of them have been taken.
+    len: u64,
+    taken: u64,
+    elements: Elements<'a>,
+}
+
+pub(super) enum Elements<'a> {
+    ToRead(Box<dyn Read + 'a>),
+    /// Those that had to be read before the first was asked for, as they lie in memory.
+    Here(Aligned),
+}
+
+/// Bytes of narrow elements that are widened at a time.
+const AT_ONCE: usize = 1 << 16;
+
+impl<'a> Incoming<'a> {
+    /// `len` elements are those of the shape.
+    pub(super) fn new(
+        input: &Input,
+        stored: Stored,
+        (shape, is_fortran): (Vec<u64>, bool),
+        len: u64,
+        elements: Elements<'a>,
+    ) -> Self {
+        // Where at most one dimension is more than 1, or there is no element, both orders are the same.
+        let one_order = len == 0 || shape.iter().filter(|&&n| n > 1).count() <= 1;
+        Self {
+            input: input.clone(),
+            stored,
+            shape,
+            is_fortran: is_fortran && !one_order,
+            len,
+            taken: 0,
+            elements,
+        }
+    }
+
+    /// The type of the elements, as they are read.
+    pub fn dtype(&self) -> Dtype {
+        self.stored.dtype()
+    }
+
+    /// The type of the elements in the file.
+    pub fn stored(&self) -> Stored {
+        self.stored
+    }
+
+    /// The dimensions, as those of an [`Array`].
+    pub fn shape(&self) -> &[u64] {
+        &self.shape
+    }
+
+    /// The number of elements.
+    pub fn len(&self) -> usize {
+        usize::try_from(self.len).unwrap_or(usize::MAX)
+    }
+
+    /// Whether there are no elements.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The same elements in the order of the file, which for an array in Fortran order is another one: it can then go
+    /// piece by piece too, without having been held as a whole.
+    #[must_use]
+    pub fn in_any_order(mut self) -> Self {
+        self.is_fortran = false;
+        self
+    }
+
+    /// All elements, of which none has been taken before.
+    ///
+    /// # Errors
+    /// [`DataError::OutOfMemory`], [`DataError::Read`], [`DataError::Truncated`] and [`DataError::Trailing`].
+    pub fn all(mut self) -> Result<Array, DataError> {
+        let dtype = self.dtype();
+        let data = self.take_all()?;
+        Ok(Array::new(dtype, self.shape, data))
+    }
+
+    /// The same, without what is said of them.
+    fn take_all(&mut self) -> Result<Aligned, DataError> {
+        let bytes = self.len.saturating_mul(self.dtype().size() as u64);
+        let elements = mem::replace(&mut self.elements, Elements::ToRead(Box::new(io::empty())));
+        let data = match elements {
+            Elements::Here(data) => return Ok(data),
+            Elements::ToRead(reader) if self.stored.is_plain() => {
+                let mut data = allocate(&self.input, bytes)?;
+                // One byte beyond the data would show that there is more; the capacity has room for it.
+                data.fill(reader, bytes.saturating_add(1))
+                    .map_err(|cause| refused(&self.input, cause))?;
+                check_len(&self.input, bytes, data.bytes().len() as u64)?;
+                data
+            }
+            Elements::ToRead(reader) => {
+                self.elements = Elements::ToRead(reader);
+                let len = usize::try_from(bytes).unwrap_or(usize::MAX);
+                let mut data = Aligned::zeroed(len).map_err(out_of_memory(&self.input))?;
+                self.read_next(data.bytes_mut())?;
+                data
+            }
+        };
+        match self.is_fortran {
+            false => Ok(data),
+            true => from_fortran(data, self.dtype().size(), &self.shape)
+                .map_err(out_of_memory(&self.input)),
+        }
+    }
+
+    /// Takes the next elements, as many as fill `piece`; with the last of all it looks whether there is more.
+    ///
+    /// # Errors
+    /// [`DataError::Read`], [`DataError::Truncated`] and [`DataError::Trailing`]; of an array in Fortran order, which is
+    /// read as a whole, [`DataError::OutOfMemory`].
+    ///
+    /// # Panics
+    /// If fewer elements are left, or the last one of `piece` is not whole.
+    pub fn next(&mut self, piece: &mut [u8]) -> Result<(), DataError> {
+        let size = self.dtype().size();
+        assert!(piece.len().is_multiple_of(size), "whole elements");
+        let end = self.taken + (piece.len() / size) as u64;
+        assert!(end <= self.len, "fewer elements are left");
+        if self.is_fortran {
+            let all = self.take_all()?;
+            (self.elements, self.is_fortran) = (Elements::Here(all), false);
+        }
+        match &self.elements {
+            Elements::Here(data) => {
+                let start = self.taken as usize * size;
+                piece.copy_from_slice(&data.bytes()[start..][..piece.len()]);
+            }
+            Elements::ToRead(_) => self.read_next(piece)?,
+        }
+        self.taken = end;
+        Ok(())
+    }
+
+    /// Reads the next elements, as many as fill `piece`.
+    fn read_next(&mut self, piece: &mut [u8]) -> Result<(), DataError> {
+        let stored = self.stored;
+        let size = stored.size() as u64;
+        let count = (piece.len() / stored.dtype().size()) as u64;
+        let is_last = self.taken + count == self.len;
+        let Elements::ToRead(reader) = &mut self.elements else {
+            unreachable!("it is asked where there is something to read");
+        };
+        let mut read = || -> io::Result<u64> {
+            let mut found = 0;
+            if size as usize == stored.dtype().size() {
+                found += read_up_to(reader, piece)?;
+                stored.put_in_order(piece);
+            } else {
+                let mut narrow = [0; AT_ONCE];
+                let at_once = AT_ONCE / stored.size() * stored.dtype().size();
+                for piece in piece.chunks_mut(at_once) {
+                    let narrow = &mut narrow[..piece.len() / stored.dtype().size() * stored.size()];
+                    let more = read_up_to(reader, narrow)?;
+                    found += more;
+                    stored.convert(narrow, piece);
+                    if more < narrow.len() {
+                        break;
+                    }
+                }
+            }
+            if is_last && found as u64 == count * size {
+                found += read_up_to(reader, &mut [0])?;
+            }
+            Ok(found as u64)
+        };
+        let found = read().map_err(|cause| refused(&self.input, cause))?;
+        let (found, all) = (self.taken * size + found, self.len * size);
+        match found < (self.taken + count) * size || found > all {
+            true => check_len(&self.input, all, found),
+            false => Ok(()),
+        }
+    }
+}
+
+/// Reads until `into` is full or there is no more; how much there was.
+pub(super) fn read_up_to(reader: &mut dyn Read, into: &mut [u8]) -> io::Result<usize> {
+    let mut found = 0;
+    while found < into.len() {
+        match reader.read(&mut into[found..]) {
+            Ok(0) => break,
+            Ok(more) => found += more,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(found)
+}
+
+pub(super) fn out_of_memory(input: &Input) -> impl FnOnce(NoRoom) -> DataError {
+    let input = input.clone();
+    |no_room| DataError::OutOfMemory { input, no_room }
+}
+
+fn allocate(input: &Input, bytes: u64) -> Result<Aligned, DataError> {
+    let len = usize::try_from(bytes).unwrap_or(usize::MAX);
+    Aligned::with_capacity(len).map_err(out_of_memory(input))
+}
+
+pub(super) fn check_len(input: &Input, expected: u64, found: u64) -> Result<(), DataError> {
+    let input = || input.clone();
+    match found.cmp(&expected) {
+        Ordering::Equal => Ok(()),
+        Ordering::Less => Err(DataError::Truncated {
+            input: input(),
+            expected,
+            found,
+        }),
+        Ordering::Greater => Err(DataError::Trailing {
+            input: input(),
+            expected,
+            found,
+        }),
+    }
+}

@@ -1,0 +1,58 @@
+//! Arrays in files: `.npy` and raw little-endian, in and out.
+//!
+//! [`read`] takes a path or standard input and gives an [`Array`]: elements of one [`Dtype`], flat, in C order.
+//! A `.npy` file is recognised by its first bytes and says its own type; anything else is raw little-endian elements,
+//! whose type the caller must name. `file.npz:name` is an array of an archive. Narrow integers are widened, big-endian
+//! elements swapped, and arrays in Fortran order transposed, on the way in ([`Stored`]). [`write_npy`] and [`write_raw`] leave a whole file or none. [`open`],
+//! [`create_npy`] and [`Growing`] do the same piece by piece, for arrays that memory does not hold.
+//!
+//! ```
+//! use crate::data::{self, Dtype, Input, Output};
+//!
+//! let folder = tempfile::tempdir()?;
+//! let path = folder.path().join("ramp.npy");
+//! let values = [1.0f32, 2.0, 3.0];
+//! data::write_npy(&Output::parse(&path), Dtype::F32, &[3], bytemuck::cast_slice(&values))?;
+//!
+//! let array = data::read(&Input::parse(&path), None)?;
+//! assert_eq!(array.shape(), [3]);
+//! assert_eq!(array.as_slice::<f32>()?, values);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod array;
+mod dtype;
+mod error;
+mod growing;
+mod identity;
+mod incoming;
+mod literal;
+mod npy;
+mod npz;
+mod outgoing;
+mod place;
+mod read;
+mod replacement;
+mod stored;
+#[cfg(test)]
+mod tests;
+mod transpose;
+mod write;
+
+pub use array::Array;
+pub use dtype::{Dtype, ParseDtypeError, Scalar};
+pub use error::DataError;
+pub use growing::Growing;
+pub use identity::Identity;
+pub use incoming::Incoming;
+pub use npy::NpyError;
+pub use npz::NpzError;
+pub use outgoing::{Outgoing, create_npy, create_raw};
+pub use place::{Input, Output};
+pub use read::{open, open_stored, read};
+pub use replacement::discard_partials;
+pub use stored::{ParseStoredError, Stored};
+pub use write::{write_npy, write_raw};
+
+#[cfg(target_endian = "big")]
+compile_error!("gridsync takes file bytes as they are, so it needs a little-endian host");

@@ -1,0 +1,220 @@
+//! Reading an array from a file or a pipe.
+
+use std::fs::File;
+use std::io::{self, Cursor, Read, Seek};
+use std::path::Path;
+
+use super::array::Aligned;
+use super::incoming::{Elements, check_len, out_of_memory, read_up_to};
+use super::npy::{self, Header};
+use super::npz::{self, NpzError};
+use super::{Array, DataError, Dtype, Incoming, Input, Stored};
+use gridsync::memory;
+
+/// Bytes that a pipe is asked for at once, where nobody knows how many there are.
+const AT_ONCE: usize = 1 << 20;
+
+/// Reads a whole array: `.npy` if it starts as one does, raw little-endian elements of type `dtype` otherwise.
+///
+/// A file goes into one allocation by large reads, and a wrong length is reported before any of it is read.
+///
+/// # Errors
+/// Any of the variants of [`DataError`] that name an `input`.
+pub fn read(input: &Input, dtype: Option<Dtype>) -> Result<Array, DataError> {
+    open(input, dtype)?.all()
+}
+
+/// Opens an array as [`read`] does, and leaves its elements to be read; but raw ones from a pipe are read, to know how
+/// many there are.
+///
+/// # Errors
+/// Any of the variants of [`DataError`] that name an `input`.
+pub fn open(input: &Input, dtype: Option<Dtype>) -> Result<Incoming<'static>, DataError> {
+    open_stored(input, dtype.map(Stored::from))
+}
+
+/// Opens an array as [`open`] does; raw elements may be of any type that files hold.
+///
+/// # Errors
+/// As for [`open`].
+pub fn open_stored(input: &Input, asked: Option<Stored>) -> Result<Incoming<'static>, DataError> {
+    let Input::Path(path) = input else {
+        return Source::new(input, io::stdin(), None).open(asked);
+    };
+    let open = |path: &Path| -> io::Result<_> {
+        let file = File::open(path)?;
+        let metadata = file.metadata()?;
+        Ok((file, metadata))
+    };
+    let not_there = |cause: &io::Error| cause.kind() == io::ErrorKind::NotFound;
+    let (file, metadata) = match open(path) {
+        Err(cause) if not_there(&cause) && npz::split(path).is_some() => {
+            let (archive, name) = npz::split(path).unwrap_or_default();
+            let (file, _) = open(&archive).map_err(|cause| refused(input, cause))?;
+            return open_member(input, file, Some(&name), asked);
+        }
+        opened => opened.map_err(|cause| refused(input, cause))?,
+    };
+    if metadata.is_dir() {
+        return Err(DataError::IsDirectory {
+            input: input.clone(),
+        });
+    }
+    if asked.is_none() && metadata.is_file() && is_archive(&file).unwrap_or(false) {
+        return open_member(input, file, None, asked);
+    }
+    // FIFOs and devices have no length, and files that the kernel makes up as they are read say 0.
+    let len = Some(metadata.len()).filter(|&len| metadata.is_file() && len > 0);
+    Source::new(input, file, len).open(asked)
+}
+
+/// Whether a file begins as a zip file does. It is read from its start after that.
+fn is_archive(mut file: &File) -> io::Result<bool> {
+    let mut start = [0; 4];
+    let found = read_up_to(&mut file, &mut start)?;
+    file.rewind()?;
+    Ok(npz::MAGIC.contains(&&start[..found]))
+}
+
+/// Opens an array of an archive.
+fn open_member(
+    input: &Input,
+    file: File,
+    name: Option<&str>,
+    asked: Option<Stored>,
+) -> Result<Incoming<'static>, DataError> {
+    let (reader, len) = npz::open(file, name).map_err(|problem| DataError::Archive {
+        input: input.clone(),
+        problem,
+    })?;
+    Source::new(input, reader, Some(len)).open(asked)
+}
+
+pub(super) fn refused(input: &Input, cause: io::Error) -> DataError {
+    let input = input.clone();
+    match cause.kind() {
+        io::ErrorKind::NotFound => DataError::NotFound { input },
+        io::ErrorKind::PermissionDenied => DataError::PermissionDenied { input },
+        io::ErrorKind::IsADirectory => DataError::IsDirectory { input },
+        _ => DataError::Read { input, cause },
+    }
+}
+
+/// An open input, and what is known of it.
+pub(super) struct Source<'a, R> {
+    input: &'a Input,
+    reader: R,
+    /// Length of the whole input in bytes, where it can be known beforehand.
+    len: Option<u64>,
+}
+
+impl<'a, 'r, R: Read + 'r> Source<'a, R> {
+    pub(super) fn new(input: &'a Input, reader: R, len: Option<u64>) -> Self {
+        Self { input, reader, len }
+    }
+
+    pub(super) fn open(mut self, asked: Option<Stored>) -> Result<Incoming<'r>, DataError> {
+        let mut start = Vec::with_capacity(npy::MAGIC.len());
+        (&mut self.reader)
+            .take(npy::MAGIC.len() as u64)
+            .read_to_end(&mut start)
+            .map_err(|cause| refused(self.input, cause))?;
+        if start == npy::MAGIC {
+            return self.open_npy(asked);
+        }
+        let input = || self.input.clone();
+        let is_archive = npz::MAGIC.iter().any(|magic| start.starts_with(magic));
+        if is_archive && asked.is_none() {
+            let problem = NpzError::Piped;
+            Err(DataError::Archive {
+                input: input(),
+                problem,
+            })
+        } else if self.is_named_npy() {
+            // Read as raw, a damaged .npy would give numbers, and nobody would know that they are wrong.
+            Err(DataError::NotNpy { input: input() })
+        } else if let Some(asked) = asked {
+            self.open_raw(start, asked)
+        } else {
+            Err(DataError::NeedsDtype { input: input() })
+        }
+    }
+
+    fn is_named_npy(&self) -> bool {
+        match self.input {
+            Input::Stdin => false,
+            Input::Path(path) => path
+                .extension()
+                .is_some_and(|extension| extension.eq_ignore_ascii_case("npy")),
+        }
+    }
+
+    fn open_npy(mut self, asked: Option<Stored>) -> Result<Incoming<'r>, DataError> {
+        let header = Header::read(&mut self.reader).map_err(|problem| DataError::Npy {
+            input: self.input.clone(),
+            problem,
+        })?;
+        let held = header.stored;
+        // As they lie in the file or as they are read.
+        let others = asked.filter(|&asked| asked != held && asked != held.dtype().into());
+        if let Some(asked) = others {
+            return Err(DataError::DtypeConflict {
+                input: self.input.clone(),
+                held,
+                asked,
+            });
+        }
+        if let Some(len) = self.len {
+            let bytes = header.len * held.size() as u64;
+            check_len(self.input, bytes, len.saturating_sub(header.data_offset))?;
+        }
+        let order = (header.shape, header.is_fortran);
+        let elements = Elements::ToRead(Box::new(self.reader));
+        Ok(Incoming::new(self.input, held, order, header.len, elements))
+    }
+
+    /// `start` is what has been read already.
+    fn open_raw(mut self, start: Vec<u8>, stored: Stored) -> Result<Incoming<'r>, DataError> {
+        let size = stored.size() as u64;
+        let (len, elements) = if let Some(bytes) = self.len {
+            self.check_whole_elements(bytes, stored)?;
+            // What is appended meanwhile is no part of it.
+            let reader = Cursor::new(start).chain(self.reader).take(bytes);
+            (bytes / size, Elements::ToRead(Box::new(reader)))
+        } else {
+            let mut all = start;
+            loop {
+                memory::reserve(&mut all, AT_ONCE).map_err(out_of_memory(self.input))?;
+                let mut next = (&mut self.reader).take(AT_ONCE as u64);
+                let found = next.read_to_end(&mut all);
+                if found.map_err(|cause| refused(self.input, cause))? == 0 {
+                    break;
+                }
+            }
+            let bytes = all.len() as u64;
+            self.check_whole_elements(bytes, stored)?;
+            let data = if stored.is_plain() {
+                Aligned::from_vec(all).map_err(out_of_memory(self.input))?
+            } else {
+                let wide = all.len() / stored.size() * stored.dtype().size();
+                let mut data = Aligned::zeroed(wide).map_err(out_of_memory(self.input))?;
+                stored.convert(&all, data.bytes_mut());
+                data
+            };
+            (bytes / size, Elements::Here(data))
+        };
+        let order = (vec![len], false);
+        Ok(Incoming::new(self.input, stored, order, len, elements))
+    }
+
+    fn check_whole_elements(&self, bytes: u64, stored: Stored) -> Result<(), DataError> {
+        if bytes.is_multiple_of(stored.size() as u64) {
+            return Ok(());
+        }
+        Err(DataError::PartialElement {
+            input: self.input.clone(),
+            bytes,
+            stored,
+        })
+    }
+}

@@ -1,0 +1,204 @@
+//! What fences cost (seed row R11), and the operations that stand beside them in a barrier.
+//!
+//! Cycles are read within the kernel, and the middle one of all threads counts. A cost is a
+//! **slope**: cycles of a launch of many rounds, less those of one of few, over the difference; less
+//! the same of the stores alone. The loop around the operation is in it, with a few cycles; what the
+//! operation does to stores after it shows only as far as the next round waits for it.
+
+use crate::bench::Spread;
+use cuda_std::launch::Kernel;
+use cuda_std::memory::Global;
+use gridsync::device::{Device, DeviceError, Geometry};
+use gridsync_lab_kernels::fences::{
+    MAX_STORES, WORDS_PER_BLOCK, cost_of_atom_relaxed, cost_of_fence_acq_rel_block,
+    cost_of_fence_acq_rel_device, cost_of_fence_acq_rel_system, cost_of_fence_sc_block,
+    cost_of_fence_sc_device, cost_of_fence_sc_system, cost_of_load_acquire, cost_of_none,
+    cost_of_red_relaxed, cost_of_red_release,
+};
+
+/// Rounds of the shorter launch of a slope.
+pub const FEW: u32 = 200;
+/// Rounds of the longer one.
+pub const MANY: u32 = 2200;
+/// Samples of a slope.
+pub const SAMPLES: usize = 7;
+/// Lines that are stored to before each operation.
+pub const STORES: [u32; 3] = [0, 1, MAX_STORES];
+
+/// Words, cycles, stores, rounds.
+type Args = (Global<u32>, Global<u64>, u32, u32);
+
+/// An operation that is measured.
+#[derive(Clone, Copy, Debug)]
+pub struct Operation {
+    /// Its instruction; empty for the stores alone.
+    pub instruction: &'static str,
+    /// The kernel that repeats it.
+    pub kernel: &'static str,
+    launch: unsafe fn(&Device, &Geometry, Args) -> Result<(), DeviceError>,
+}
+
+/// The stores alone.
+pub const NOTHING: Operation = Operation::of::<cost_of_none>("");
+
+/// What is measured: the fences, then what a barrier arrives and looks by.
+pub const OPERATIONS: [Operation; 10] = [
+    Operation::of::<cost_of_fence_acq_rel_block>("fence.acq_rel.cta"),
+    Operation::of::<cost_of_fence_acq_rel_device>("fence.acq_rel.gpu"),
+    Operation::of::<cost_of_fence_acq_rel_system>("fence.acq_rel.sys"),
+    Operation::of::<cost_of_fence_sc_block>("fence.sc.cta"),
+    Operation::of::<cost_of_fence_sc_device>("fence.sc.gpu"),
+    Operation::of::<cost_of_fence_sc_system>("fence.sc.sys"),
+    Operation::of::<cost_of_red_relaxed>("red.relaxed.gpu.global.add.u32"),
+    Operation::of::<cost_of_red_release>("red.release.gpu.global.add.u32"),
+    Operation::of::<cost_of_atom_relaxed>("atom.relaxed.gpu.global.add.u32"),
+    Operation::of::<cost_of_load_acquire>("ld.acquire.gpu.global.b32"),
+];
+
+/// What one launch left.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    /// The words, laid out as [the kernels](gridsync_lab_kernels::fences) say.
+    pub words: Vec<u32>,
+    /// The cycles of each thread.
+    pub cycles: Vec<u64>,
+    /// Microseconds of device time of the whole launch.
+    pub time: f64,
+}
+
+/// What an operation costs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cost {
+    /// The instruction.
+    pub instruction: &'static str,
+    /// Lines that each thread stored to before it.
+    pub stores: u32,
+    /// Cycles, beyond those of the stores alone.
+    pub cycles: Spread,
+}
+
+impl Operation {
+    const fn of<K: Kernel<Args = Args>>(instruction: &'static str) -> Self {
+        Self {
+            instruction,
+            kernel: K::NAME,
+            launch: Device::launch::<K>,
+        }
+    }
+
+    /// Has each thread of `blocks` blocks store to `stores` lines and carry out the operation,
+    /// `rounds` times.
+    ///
+    /// # Errors
+    /// Those of the device.
+    ///
+    /// # Panics
+    /// If `threads`, those of a block, are more than 32, or `stores` more than [`MAX_STORES`].
+    pub fn run(
+        &self,
+        device: &Device,
+        (blocks, threads): (u32, u32),
+        stores: u32,
+        rounds: u32,
+    ) -> Result<Run, DeviceError> {
+        assert!(
+            threads <= 32 && stores <= MAX_STORES,
+            "{threads} threads and {stores} stores should be at most 32 and {MAX_STORES}"
+        );
+        let words = device.zeroed::<u32>(blocks as usize * WORDS_PER_BLOCK)?;
+        let cycles = device.zeroed::<u64>(blocks as usize * threads as usize)?;
+        let geometry = Geometry::new(blocks, threads);
+        let time = device.time(|| {
+            let args = (words.view(), cycles.view(), stores, rounds);
+            // SAFETY: threads and stores are within the bounds above; there are the words of each
+            // block, all 0, and the cycles of each thread; they outlive the launch, which `time`
+            // waits for.
+            unsafe { (self.launch)(device, &geometry, args) }
+        })?;
+        Ok(Run {
+            words: words.download()?,
+            cycles: cycles.download()?,
+            time,
+        })
+    }
+
+    /// Cycles and microseconds per round: slopes between [`FEW`] and [`MANY`] rounds, after one
+    /// launch that is not counted.
+    fn slopes(
+        &self,
+        device: &Device,
+        grid: (u32, u32),
+        stores: u32,
+    ) -> Result<Vec<(f64, f64)>, DeviceError> {
+        self.run(device, grid, stores, FEW)?;
+        let rounds = f64::from(MANY - FEW);
+        (0..SAMPLES)
+            .map(|_| {
+                let few = self.run(device, grid, stores, FEW)?;
+                let many = self.run(device, grid, stores, MANY)?;
+                let cycles = many.middle_cycles() - few.middle_cycles();
+                Ok((cycles / rounds, (many.time - few.time) / rounds))
+            })
+            .collect()
+    }
+}
+
+impl Run {
+    /// The cycles of the thread in the middle.
+    fn middle_cycles(&self) -> f64 {
+        spread(self.cycles.iter().map(|&cycles| cycles as f64)).median
+    }
+}
+
+/// How often [`costs`] measures: each operation, and none, after each number of stores.
+pub const STEPS: usize = STORES.len() * (1 + OPERATIONS.len());
+
+/// What each of [`OPERATIONS`] costs in a grid of so many blocks and threads a block, after each
+/// number of [`STORES`]. `step` is called after each of the [`STEPS`].
+///
+/// # Errors
+/// Those of the device.
+pub fn costs(
+    device: &Device,
+    grid: (u32, u32),
+    mut step: impl FnMut(),
+) -> Result<Vec<Cost>, DeviceError> {
+    let mut cycles = |operation: &Operation, stores| {
+        let slopes = operation.slopes(device, grid, stores)?;
+        step();
+        Ok::<_, DeviceError>(spread(slopes.into_iter().map(|(cycles, _)| cycles)))
+    };
+    let mut costs = Vec::new();
+    for stores in STORES {
+        let alone = cycles(&NOTHING, stores)?.median;
+        for operation in &OPERATIONS {
+            let with = cycles(operation, stores)?;
+            costs.push(Cost {
+                instruction: operation.instruction,
+                stores,
+                cycles: Spread {
+                    median: with.median - alone,
+                    min: with.min - alone,
+                    max: with.max - alone,
+                    ..with
+                },
+            });
+        }
+    }
+    Ok(costs)
+}
+
+/// The clock of a multiprocessor in MHz while these kernels run: cycles by the device time of
+/// events, in one thread that does nothing but `fence.sc.gpu`.
+///
+/// # Errors
+/// Those of the device.
+pub fn clock_mhz(device: &Device) -> Result<f64, DeviceError> {
+    let fence = Operation::of::<cost_of_fence_sc_device>("fence.sc.gpu");
+    let slopes = fence.slopes(device, (1, 1), 0)?;
+    Ok(spread(slopes.into_iter().map(|(cycles, time)| cycles / time)).median)
+}
+
+fn spread(samples: impl Iterator<Item = f64>) -> Spread {
+    Spread::of(samples.collect()).expect("there should be a sample")
+}

@@ -1,0 +1,26 @@
+//! Kernels as values, of which a rung is one.
+
+use cuda_std::launch::Kernel;
+use gridsync::device::{Device, DeviceError, Geometry};
+use gridsync::launch::resident_blocks;
+
+/// A kernel with these arguments, whichever it is.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry<Args> {
+    pub(super) name: &'static str,
+    pub(super) launch: unsafe fn(&Device, &Geometry, Args) -> Result<(), DeviceError>,
+    pub(super) resident: fn(&Device, u32, u32) -> Result<u32, DeviceError>,
+    /// The body, as one emulated thread.
+    pub(super) run: unsafe fn(Args),
+}
+
+impl<Args> Entry<Args> {
+    pub(super) const fn of<K: Kernel<Args = Args>>() -> Self {
+        Self {
+            name: K::NAME,
+            launch: Device::launch::<K>,
+            resident: resident_blocks::<K>,
+            run: K::run,
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! Running a rung: its launches, and the memory they work in.
+
+use super::rung::{Launched, Levels, Rung};
+use cuda_std::memory::Global;
+use gridsync::device::{Buffer, Device, DeviceError, Geometry};
+use gridsync::launch::{barrier_words, resident_blocks};
+use gridsync::primitives::Scanner;
+use gridsync::primitives::scan::{Design, Form};
+use gridsync_kernels::grid::barrier::GridBarrier;
+use gridsync_kernels::grid::scan::Shape;
+use gridsync_kernels::op::Sum;
+use gridsync_lab_kernels::ladder::THREADS;
+use gridsync_lab_kernels::ladder::scans::kernels::ladder_scan_grid_barrier;
+use gridsync_lab_kernels::ladder::scans::s06_shuffles::TILE;
+
+/// Words that begin at a multiple of 16 bytes do so at multiples of this.
+const ALIGNED: usize = 4;
+
+/// An input, an output, and the memory that all rungs work in on their way between them.
+pub struct Climb {
+    device: Device,
+    input: Buffer<u32>,
+    output: Buffer<u32>,
+    /// The sums of the blocks; behind them those of the blocks over these.
+    sums: Buffer<u32>,
+    /// Blocks of the grid with a barrier, at most.
+    resident: u32,
+    barrier: Buffer<u32>,
+    words: Buffer<u64>,
+    in_registers: Scanner<Sum<u32>>,
+    by_bulk: Result<Scanner<Sum<u32>>, DeviceError>,
+}
+
+impl Climb {
+    /// Takes `input` to `device`, and allocates.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub fn new(device: &Device, input: &[u32]) -> Result<Self, DeviceError> {
+        let len = input.len();
+        let resident = resident_blocks::<ladder_scan_grid_barrier>(device, THREADS, 0)?.max(1);
+        let scanner = || Scanner::new(device, len);
+        Ok(Self {
+            device: device.clone(),
+            input: device.upload(input)?,
+            output: device.zeroed(len)?,
+            sums: device.alloc(room_for_sums(len).max(resident as usize))?,
+            resident,
+            barrier: barrier_words::<GridBarrier>(device, &Geometry::new(resident, THREADS))?,
+            words: device.zeroed(1 + len.div_ceil(TILE).max(1))?,
+            in_registers: scanner()?.with_design(Design::Registers)?,
+            by_bulk: scanner()?.with_design(Design::Bulk),
+        })
+    }
+
+    /// Puts into the stream all that `rung` does to scan the first `len` elements. Waits for nothing.
+    ///
+    /// # Errors
+    /// [`DeviceError::Unsupported`] if the rung cannot be on this device, or at this length; those of
+    /// the launches. After a fault of the emulator, climb anew.
+    ///
+    /// # Panics
+    /// If the input has fewer elements.
+    pub fn launch(&mut self, rung: &Rung, len: usize) -> Result<(), DeviceError> {
+        assert!(
+            len <= self.input.len(),
+            "{len} elements should be at most {}, those of the input",
+            self.input.len()
+        );
+        let (input, output) = self.views(len);
+        let (device, sums) = (&self.device, self.sums.view());
+        let tiles = len.div_ceil(TILE).max(1) as u32;
+        // SAFETY: buffers begin at multiples of 256 bytes, lie apart, and nobody else uses them; there
+        // is room for the sums of all blocks and levels, for a word of each tile and a ticket, which
+        // are 0, and for a barrier, whose words each launch leaves as the next wants them; the stream
+        // keeps launches apart, and a dropped buffer waits for it; blocks and threads are those that
+        // the kernels want, and those with a barrier are resident.
+        unsafe {
+            match rung.launched {
+                Launched::OneBlock(kernel, threads) => {
+                    (kernel.launch)(device, &Geometry::new(1, threads), (input, output))
+                }
+                Launched::Levels(levels) => scan_levels(device, levels, input, output, sums),
+                Launched::GridBarrier(kernel) => {
+                    let geometry = Geometry::new(tiles.min(self.resident), THREADS);
+                    let args = (input, output, sums, self.barrier.view());
+                    (kernel.launch)(device, &geometry.cooperative(), args)
+                }
+                Launched::Chain(kernel) => {
+                    self.words.zero()?;
+                    let args = (input, output, self.words.view());
+                    (kernel.launch)(device, &Geometry::new(tiles, THREADS), args)
+                }
+                Launched::Library(Design::Registers) => {
+                    let (from, to) = (&self.input, &mut self.output);
+                    self.in_registers
+                        .launch_part(from, 0..len, to, 0..len, Form::Inclusive)
+                }
+                Launched::Library(Design::Bulk) => {
+                    let scanner = self.by_bulk.as_mut().map_err(|error| error.clone())?;
+                    if Shape::of::<u32, u32>(len) != Shape::for_bulk::<u32>(len) {
+                        return Err(DeviceError::Unsupported {
+                            what: "the library's scan of so few elements by bulk copies",
+                            device: device.properties().name.clone(),
+                            needs: "arrays of 1 MiB and less are scanned in registers: it takes more than 262144 elements",
+                        });
+                    }
+                    let (from, to) = (&self.input, &mut self.output);
+                    scanner.launch_part(from, 0..len, to, 0..len, Form::Inclusive)
+                }
+            }
+        }
+    }
+
+    /// The first `len` elements of the input, and the place of their sums.
+    pub(super) fn views(&self, len: usize) -> (Global<u32>, Global<u32>) {
+        (
+            self.input.view().part(0, len),
+            self.output.view().part(0, len),
+        )
+    }
+
+    /// Forgets what rungs have left.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub fn clear(&mut self) -> Result<(), DeviceError> {
+        self.output.zero()
+    }
+
+    /// What rungs have left since the last [`clear`](Self::clear), waiting for them; 0 where they
+    /// have written nothing.
+    ///
+    /// # Errors
+    /// What went wrong in the stream.
+    pub fn sums(&self) -> Result<Vec<u32>, DeviceError> {
+        self.output.download()
+    }
+}
+
+/// Words for the sums of all levels over `len` elements, by tiles of 256, which are the smallest.
+fn room_for_sums(len: usize) -> usize {
+    let blocks = len.div_ceil(THREADS as usize).max(1);
+    let deeper = match blocks {
+        1 => 0,
+        _ => room_for_sums(blocks),
+    };
+    blocks.next_multiple_of(ALIGNED) + deeper
+}
+
+/// Scans `input` into `output` by blocks; then the sums of the blocks in the same way, and adds them.
+///
+/// # Safety
+/// As for the kernels; `sums` has room for those of all levels.
+unsafe fn scan_levels(
+    device: &Device,
+    levels: Levels,
+    input: Global<u32>,
+    output: Global<u32>,
+    sums: Global<u32>,
+) -> Result<(), DeviceError> {
+    let blocks = input.len().div_ceil(levels.tile).max(1);
+    let own = sums.part(0, blocks);
+    let geometry = Geometry::new(blocks as u32, THREADS);
+    // SAFETY: the caller's promise; a block that reads a tile is the one that writes it.
+    unsafe { (levels.scan.launch)(device, &geometry, (input, output, own))? };
+    if blocks == 1 {
+        return Ok(());
+    }
+    let start = blocks.next_multiple_of(ALIGNED);
+    let geometry = Geometry::new(blocks as u32, levels.inject_threads);
+    // SAFETY: the same.
+    unsafe {
+        scan_levels(
+            device,
+            levels,
+            own,
+            own,
+            sums.part(start, sums.len() - start),
+        )?;
+        (levels.inject.launch)(device, &geometry, (output, own))
+    }
+}

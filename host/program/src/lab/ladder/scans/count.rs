@@ -1,0 +1,199 @@
+//! What a block does to scan its tile, counted by the emulator.
+
+use super::rung::{Launched, Rung};
+use crate::lab::ladder::one_block::{count, uploaded};
+use crate::verify::{Kind, sample};
+use cuda_std::launch::Kernel;
+use cuda_std::memory::Global;
+use gridsync::device::DeviceError;
+use gridsync::primitives::scan::{Design, Form};
+use gridsync_entries::scan::{scan_bulk_sum_u32, scan_sum_u32};
+use gridsync_kernels::grid::barrier::{Barrier, GridBarrier};
+use gridsync_kernels::grid::scan::{BULK_SHARED, BULK_THREADS, STATE, Shape};
+use gridsync_lab_kernels::ladder::THREADS;
+use gridsync_lab_kernels::ladder::scans::s06_shuffles::TILE;
+use simt::{LaunchConfig, Memory};
+
+/// What one block does, with one whole tile.
+///
+/// The seed's **warp operation** is an instruction of a warp, however many of its lanes take part in
+/// it: here a load or a store in shared memory, or a shuffle. What a thread adds up by itself is not
+/// among them, nor what bulk copies do. A block alone waits for nobody: how often others look is left
+/// out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counted {
+    /// Elements of the tile.
+    pub elements: usize,
+    /// Loads and stores of a warp in shared memory.
+    pub shared_accesses: u64,
+    /// Shuffles of a warp.
+    pub shuffles: u64,
+    /// Passes through shared memory beyond the first of each access, because lanes wanted different
+    /// words of one bank.
+    pub bank_conflicts: u64,
+    /// Barriers of the block.
+    pub barriers: u64,
+}
+
+impl Counted {
+    /// Warp operations: accesses to shared memory, and shuffles.
+    #[must_use]
+    pub const fn warp_operations(&self) -> u64 {
+        self.shared_accesses + self.shuffles
+    }
+
+    /// What of `times` in a tile comes to 256 elements.
+    #[must_use]
+    pub fn for_256_elements(&self, times: u64) -> f64 {
+        times as f64 * 256.0 / self.elements as f64
+    }
+}
+
+impl Rung {
+    /// Counts what one block does; none of one thread.
+    ///
+    /// # Errors
+    /// A fault of the kernel.
+    pub fn count(&self) -> Result<Option<Counted>, DeviceError> {
+        let config = LaunchConfig::new(self.kernel(), 1, THREADS);
+        let counted = match self.launched {
+            Launched::OneBlock(_, 1) => return Ok(None),
+            Launched::OneBlock(kernel, threads) => {
+                // SAFETY: `Views` has what each kernel asks for, for the one block; here and below.
+                one_tile(&config, threads as usize, |v| unsafe {
+                    (kernel.run)((v.input, v.output));
+                })
+            }
+            Launched::Levels(levels) => {
+                // SAFETY: as above.
+                one_tile(&config, levels.tile, |v| unsafe {
+                    (levels.scan.run)((v.input, v.output, v.sums));
+                })
+            }
+            Launched::GridBarrier(kernel) => {
+                // SAFETY: as above.
+                one_tile(&config, TILE, |v| unsafe {
+                    (kernel.run)((v.input, v.output, v.sums, v.state));
+                })
+            }
+            Launched::Chain(kernel) => {
+                // SAFETY: as above.
+                one_tile(&config, TILE, |v| unsafe {
+                    (kernel.run)((v.input, v.output, v.words));
+                })
+            }
+            Launched::Library(design) => of_the_library(design, config),
+        };
+        counted.map(Some)
+    }
+}
+
+/// Counts what a block of the library's scan does with a tile of a large array.
+fn of_the_library(design: Design, mut config: LaunchConfig<'_>) -> Result<Counted, DeviceError> {
+    let Shape { rows, group, .. } = Shape::for_bulk::<u32>(1);
+    let tile = Shape::for_bulk::<u32>(1).tile::<u32>();
+    let form = Form::Inclusive as u32;
+    match design {
+        // SAFETY: `Views` has what each kernel asks for; the shape is that of its length, by which
+        // large arrays are scanned in either design.
+        Design::Registers => one_tile(&config, tile, |v| unsafe {
+            scan_sum_u32::run((v.input, v.output, v.words, v.state, rows, group, form));
+        }),
+        Design::Bulk => {
+            config.block = BULK_THREADS.into();
+            config.dynamic_shared = BULK_SHARED as usize;
+            config.shared_per_block = 227 << 10;
+            // SAFETY: as above.
+            one_tile(&config, tile, |v| unsafe {
+                scan_bulk_sum_u32::run((v.input, v.output, v.words, v.state, 1, form));
+            })
+        }
+    }
+}
+
+/// What a kernel may ask for: an input and an output of a whole tile, a sum for the one block, and
+/// words of 0, for whatever it wants them.
+struct Views {
+    input: Global<u32>,
+    output: Global<u32>,
+    sums: Global<u32>,
+    /// Those of a barrier, or the state of the library's scan.
+    state: Global<u32>,
+    /// A ticket, and a word for the one tile and the one group.
+    words: Global<u64>,
+}
+
+/// Runs `body` as the one block of `config` over a tile of `elements`.
+fn one_tile(
+    config: &LaunchConfig<'_>,
+    elements: usize,
+    body: impl Fn(&Views),
+) -> Result<Counted, DeviceError> {
+    let input = sample::<u32>(Kind::Values, elements, 1);
+    let mut memory = Memory::new(1 << 20);
+    let views = Views {
+        input: uploaded(&mut memory, &input),
+        output: uploaded(&mut memory, &vec![0; elements]),
+        sums: uploaded(&mut memory, &[0]),
+        state: uploaded(&mut memory, &vec![0; GridBarrier::words(1).max(STATE)]),
+        words: uploaded(&mut memory, &[0; 2]),
+    };
+    let stats = count(&mut memory, config, || body(&views))?;
+    let counts = stats.counts.unwrap_or_default();
+    Ok(Counted {
+        elements,
+        shared_accesses: counts.shared_loads + counts.shared_stores,
+        shuffles: counts.exchanges,
+        bank_conflicts: counts.bank_conflicts,
+        barriers: stats.barriers,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lab::ladder::scans::rungs;
+
+    /// What rung `number` counts.
+    fn counted(number: u32) -> Counted {
+        let rung = rungs().into_iter().find(|r| r.number == number);
+        let counted = rung.expect("a rung").count().expect("no fault");
+        counted.expect("a rung of more than one thread")
+    }
+
+    #[test]
+    fn hillis_and_steele_add_in_all_warps_at_each_of_eight_steps() {
+        let scanned = counted(3);
+        // Eight stores before the steps, and eight in each (seed row R19); loads by the warps that
+        // have something to load, in the last three steps all but the first 1, 2 and 4; and of the total.
+        let loads = 5 * 8 + (8 - 1) + (8 - 2) + (8 - 4);
+        // In the first five steps some lanes of the first warp have nothing to load. They go ahead of
+        // the others, so that this warp stores twice.
+        assert_eq!(scanned.shared_accesses, 8 + 8 * 8 + loads + 8 + 5);
+        assert_eq!((scanned.elements, scanned.barriers), (256, 1 + 8));
+    }
+
+    #[test]
+    fn up_and_down_take_less_for_an_element_and_meet_at_the_banks() {
+        let (steps, tree, padded) = (counted(3), counted(4), counted(5));
+        let for_256 = |c: &Counted| c.for_256_elements(c.warp_operations());
+        assert!(for_256(&tree) < for_256(&steps), "{tree:?}, {steps:?}");
+        assert_eq!(tree.shared_accesses, padded.shared_accesses);
+        assert_eq!((tree.bank_conflicts, padded.bank_conflicts), (525, 0));
+        assert_eq!(tree.barriers, 9 + 9 + 1);
+    }
+
+    #[test]
+    fn shuffles_leave_one_word_of_each_warp_to_shared_memory() {
+        let scanned = counted(6);
+        assert_eq!(scanned.shared_accesses, 8 + 8);
+        assert_eq!((scanned.barriers, scanned.bank_conflicts), (1, 0));
+    }
+
+    #[test]
+    fn a_look_back_takes_the_steps_of_one_warp_more_than_a_chain() {
+        let (chained, look_back) = (counted(8), counted(9));
+        assert_eq!(look_back.shuffles - chained.shuffles, 5);
+        assert_eq!(look_back.shared_accesses, chained.shared_accesses);
+    }
+}

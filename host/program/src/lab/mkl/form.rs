@@ -1,0 +1,121 @@
+//! The forms that are compared.
+
+use cuda_std::memory::Global;
+use gridsync::device::{Buffer, Device, DeviceError, Geometry};
+use gridsync::launch::{Blocks, barrier_words, cooperative};
+use gridsync_kernels::grid::barrier::{
+    FlipBarrier, GenerationBarrier, GridBarrier, GrowingBarrier, LockFreeBarrier, Ptx, TreeBarrier,
+    Volatile,
+};
+use gridsync_lab_kernels::xpx::Transforms;
+
+/// A way to run X→P→X again and again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// A launch for each stage.
+    Launches,
+    /// The same launches recorded in one graph, which is put into the stream by one call.
+    Graph,
+    /// A launch for each stage that may start before the one ahead of it has ended: programmatic
+    /// dependent launch, compute capability 9.0.
+    Overlapped,
+    /// Those launches recorded in one graph.
+    OverlappedGraph,
+    /// One launch for everything, with a grid barrier between the stages.
+    Barrier(Design),
+}
+
+/// A grid barrier that a single launch is measured behind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Design {
+    /// [`GridBarrier`](gridsync_kernels::grid::barrier::GridBarrier), the one to take.
+    Grid,
+    /// [`FlipBarrier`], as cooperative groups do it.
+    Flip,
+    /// [`GrowingBarrier`] with the spin by volatile loads, the seed's second cure (row R5).
+    GrowingVolatile,
+    /// [`GrowingBarrier`] with the spin in inline PTX, its first.
+    GrowingPtx,
+    /// [`GenerationBarrier`].
+    Generation,
+    /// [`LockFreeBarrier`].
+    LockFree,
+    /// [`TreeBarrier`].
+    Tree,
+}
+
+impl Form {
+    /// All forms: many launches first, then one.
+    pub const ALL: [Self; 11] = [
+        Self::Launches,
+        Self::Graph,
+        Self::Overlapped,
+        Self::OverlappedGraph,
+        Self::Barrier(Design::Grid),
+        Self::Barrier(Design::Flip),
+        Self::Barrier(Design::GrowingVolatile),
+        Self::Barrier(Design::GrowingPtx),
+        Self::Barrier(Design::Generation),
+        Self::Barrier(Design::LockFree),
+        Self::Barrier(Design::Tree),
+    ];
+
+    /// What the form is called; a barrier by the name that it has in `gridsync bench barrier`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Launches => "launches",
+            Self::Graph => "graph",
+            Self::Overlapped => "overlapped",
+            Self::OverlappedGraph => "overlapped-graph",
+            Self::Barrier(Design::Grid) => "grid",
+            Self::Barrier(Design::Flip) => "flip",
+            Self::Barrier(Design::GrowingVolatile) => "growing-volatile",
+            Self::Barrier(Design::GrowingPtx) => "growing-ptx",
+            Self::Barrier(Design::Generation) => "generation",
+            Self::Barrier(Design::LockFree) => "lock-free",
+            Self::Barrier(Design::Tree) => "tree",
+        }
+    }
+}
+
+/// X, P, the words of the barrier, rounds.
+pub(super) type Args = (Global<f32>, Global<f32>, Global<u32>, u32);
+
+/// How the kernel of a design is launched.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Single {
+    /// The geometry of so many blocks and threads a block, if all can be resident.
+    pub(super) geometry: fn(&Device, u32, u32) -> Result<Geometry, DeviceError>,
+    /// The words of the barrier.
+    pub(super) words: fn(&Device, &Geometry) -> Result<Buffer<u32>, DeviceError>,
+    /// The launch.
+    pub(super) launch: unsafe fn(&Device, &Geometry, Args) -> Result<(), DeviceError>,
+}
+
+impl Single {
+    const fn of<B: Transforms>() -> Self {
+        Self {
+            geometry: |device, blocks, threads| {
+                cooperative::<B::Xpx>(device, Blocks::Exactly(blocks), threads, 0)
+            },
+            words: barrier_words::<B>,
+            launch: Device::launch::<B::Xpx>,
+        }
+    }
+}
+
+impl Design {
+    /// How its kernel is launched.
+    pub(super) const fn single(self) -> Single {
+        match self {
+            Self::Grid => Single::of::<GridBarrier>(),
+            Self::Flip => Single::of::<FlipBarrier>(),
+            Self::GrowingVolatile => Single::of::<GrowingBarrier<Volatile>>(),
+            Self::GrowingPtx => Single::of::<GrowingBarrier<Ptx>>(),
+            Self::Generation => Single::of::<GenerationBarrier>(),
+            Self::LockFree => Single::of::<LockFreeBarrier>(),
+            Self::Tree => Single::of::<TreeBarrier>(),
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! The spin that the compiler deletes (seed row R5): what became of four ways to wait for a word.
+//!
+//! Found by looking at the built PTX, so it takes no device.
+
+use super::ptx::{Body, is_load};
+use cuda_std::launch::Kernel;
+use gridsync_lab_kernels::spin::{spin_acquire, spin_asm, spin_naive, spin_volatile};
+
+/// A way to wait until a word is 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Form {
+    /// What it is called.
+    pub name: &'static str,
+    /// How it looks at the word.
+    pub looks_by: &'static str,
+    /// Whether each turn has to load the word anew. The naive form does not say so.
+    pub must_load: bool,
+    kernel: &'static str,
+}
+
+/// The four forms.
+pub const FORMS: [Form; 4] = [
+    Form {
+        name: "naive",
+        looks_by: "a plain load",
+        must_load: false,
+        kernel: spin_naive::NAME,
+    },
+    Form {
+        name: "volatile",
+        looks_by: "a volatile load",
+        must_load: true,
+        kernel: spin_volatile::NAME,
+    },
+    Form {
+        name: "asm",
+        looks_by: "a relaxed load, the whole loop one block of inline PTX",
+        must_load: true,
+        kernel: spin_asm::NAME,
+    },
+    Form {
+        name: "acquire",
+        looks_by: "an acquire load of the device's scope",
+        must_load: true,
+        kernel: spin_acquire::NAME,
+    },
+];
+
+/// What the compiler made of a form.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Compiled<'a> {
+    /// The form.
+    pub form: Form,
+    /// The labels and instructions from the first look at the word to the end of the kernel.
+    pub ptx: Vec<&'a str>,
+    /// Whether anything is repeated at all.
+    pub has_loop: bool,
+    /// Load instructions that are repeated.
+    pub loads_in_loop: usize,
+}
+
+impl Form {
+    /// What the compiler made of the form in the kernels of `ptx`; none if its kernel is not there.
+    #[must_use]
+    pub fn compiled(self, ptx: &str) -> Option<Compiled<'_>> {
+        let body = Body::of(ptx, self.kernel)?;
+        let lines = body.lines();
+        let looped: Vec<bool> = (0..lines.len()).map(|at| body.is_looped(at)).collect();
+        let first = (0..lines.len()).find(|&at| looped[at] || is_load(lines[at]));
+        Some(Compiled {
+            form: self,
+            ptx: lines[first.unwrap_or(0)..].to_vec(),
+            has_loop: looped.contains(&true),
+            loads_in_loop: body.looped().filter(|line| is_load(line)).count(),
+        })
+    }
+}
+
+impl Compiled<'_> {
+    /// Whether every turn of the loop loads the word.
+    #[must_use]
+    pub const fn waits(&self) -> bool {
+        self.loads_in_loop > 0
+    }
+
+    /// What became of the loop, in a line.
+    #[must_use]
+    pub const fn verdict(&self) -> &'static str {
+        match (self.waits(), self.has_loop) {
+            (true, _) => "The loop is there, and each turn loads the word anew.",
+            (false, true) => {
+                "The load has left the loop: a word that is not 0 at first is waited for forever."
+            }
+            (false, false) => "The loop is gone: nothing is waited for.",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gridsync::device::KERNELS;
+
+    #[test]
+    fn the_naive_form_has_lost_its_load_and_the_others_have_kept_it() {
+        for image in KERNELS {
+            for form in FORMS {
+                let compiled = form.compiled(image.text).expect("the kernel is built");
+                assert_eq!(compiled.waits(), form.must_load, "{compiled:?}");
+                assert!(
+                    compiled.ptx.iter().any(|line| is_load(line)),
+                    "{compiled:?}"
+                );
+                assert_eq!(compiled.ptx.last(), Some(&"ret;"), "{compiled:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_text_without_the_kernels_is_told_from_a_lost_loop() {
+        assert_eq!(FORMS[0].compiled(".version 7.4\n"), None);
+    }
+}

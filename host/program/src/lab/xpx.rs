@@ -1,0 +1,243 @@
+//! X→P→X (seed rows R1, R2): what goes wrong without a barrier of the whole grid, and where.
+//!
+//! Stage (i) sets every `P[j]` to the mean of all X, stage (ii) every `X[j]` to the mean of all P. P
+//! holds NaN before each run, so that a thread that reads one P too early gives NaN.
+
+use gridsync::device::{Device, DeviceError, Geometry};
+use gridsync::launch::{Blocks, barrier_words, cooperative};
+use gridsync::reference;
+use gridsync_kernels::grid::barrier::GridBarrier;
+use gridsync_lab_kernels::xpx::{xpx_block_barrier, xpx_grid_barrier, xpx_no_barrier};
+use std::ops::Range;
+
+/// What stands between the two stages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// Nothing.
+    NoBarrier,
+    /// A barrier of each block.
+    BlockBarrier,
+    /// A barrier of the whole grid.
+    GridBarrier,
+}
+
+impl Form {
+    /// All forms, from the most wrong to the right one.
+    pub const ALL: [Self; 3] = [Self::NoBarrier, Self::BlockBarrier, Self::GridBarrier];
+
+    /// What the form is called.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::NoBarrier => "no barrier",
+            Self::BlockBarrier => "block barrier",
+            Self::GridBarrier => "grid barrier",
+        }
+    }
+
+    /// Whether some schedule in which the lanes of a warp go in step makes this form go wrong: it
+    /// needs two warps with elements that no barrier keeps in step.
+    #[must_use]
+    pub fn can_fail(self, setup: &Setup) -> bool {
+        // The last thread that has an element.
+        let last = setup.elements.min(setup.grid_threads()).saturating_sub(1);
+        match self {
+            Self::NoBarrier => setup.warp_of(last) > 0,
+            Self::BlockBarrier => setup.block_of(last) > 0,
+            Self::GridBarrier => false,
+        }
+    }
+}
+
+/// The shape of the experiment. The seed's own is 128 elements, 2 blocks of 64 threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Setup {
+    /// Elements of X and of P.
+    pub elements: usize,
+    /// Blocks of the grid.
+    pub blocks: u32,
+    /// Threads of a block.
+    pub threads: u32,
+}
+
+impl Setup {
+    fn grid_threads(&self) -> usize {
+        self.blocks as usize * self.threads as usize
+    }
+
+    /// The warp, counted through the grid, whose thread works on element `j`.
+    fn warp_of(&self, j: usize) -> usize {
+        let thread = j % self.grid_threads();
+        let (block, in_block) = (
+            thread / self.threads as usize,
+            thread % self.threads as usize,
+        );
+        block * self.threads.div_ceil(32) as usize + in_block / 32
+    }
+
+    /// The block whose thread works on element `j`.
+    fn block_of(&self, j: usize) -> usize {
+        j % self.grid_threads() / self.threads as usize
+    }
+}
+
+/// Where one run went wrong.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Wrong {
+    /// Elements of X that differ from the reference.
+    pub elements: usize,
+    /// Warps of which every element is wrong.
+    pub whole_warps: usize,
+    /// Warps of which some elements are wrong and some right.
+    pub broken_warps: usize,
+    /// Blocks of which every element is wrong.
+    pub whole_blocks: usize,
+    /// Blocks of which some elements are wrong and some right.
+    pub broken_blocks: usize,
+    /// The first run of neighbouring wrong elements.
+    pub first: Range<usize>,
+}
+
+impl Wrong {
+    /// Compares X with the reference.
+    pub(super) fn of(setup: &Setup, x: &[f32], expected: &[f32]) -> Option<Self> {
+        let wrong: Vec<bool> = x
+            .iter()
+            .zip(expected)
+            .map(|(a, b)| a.to_bits() != b.to_bits())
+            .collect();
+        let start = wrong.iter().position(|&w| w)?;
+        let len = wrong[start..].iter().take_while(|&&w| w).count();
+        let (whole_warps, broken_warps) = groups(&wrong, |j| setup.warp_of(j));
+        let (whole_blocks, broken_blocks) = groups(&wrong, |j| setup.block_of(j));
+        Some(Self {
+            elements: wrong.iter().filter(|&&w| w).count(),
+            whole_warps,
+            broken_warps,
+            whole_blocks,
+            broken_blocks,
+            first: start..start + len,
+        })
+    }
+}
+
+/// How many groups of elements are wholly wrong, and how many in part.
+fn groups(wrong: &[bool], group_of: impl Fn(usize) -> usize) -> (usize, usize) {
+    let mut counts = std::collections::BTreeMap::<usize, (usize, usize)>::new();
+    for (j, &is_wrong) in wrong.iter().enumerate() {
+        let (all, bad) = counts.entry(group_of(j)).or_default();
+        *all += 1;
+        *bad += usize::from(is_wrong);
+    }
+    let whole = counts.values().filter(|(all, bad)| all == bad).count();
+    let part = counts
+        .values()
+        .filter(|(all, bad)| *bad > 0 && all != bad)
+        .count();
+    (whole, part)
+}
+
+/// What came of many runs of one form.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// The form.
+    pub form: Form,
+    /// Runs made.
+    pub runs: usize,
+    /// The runs that went wrong: which, and where.
+    pub wrong: Vec<(usize, Wrong)>,
+}
+
+impl Outcome {
+    /// The sum over all wrong runs of what `count` says of one.
+    #[must_use]
+    pub fn total(&self, count: impl Fn(&Wrong) -> usize) -> usize {
+        self.wrong.iter().map(|(_, wrong)| count(wrong)).sum()
+    }
+}
+
+/// What X holds at first: numbers whose mean is rounded, so that each of the first rounds gives
+/// another.
+pub(super) fn start(elements: usize) -> Vec<f32> {
+    (0..elements)
+        .map(|j| (j % 1000) as f32 * 0.37 + 1.0)
+        .collect()
+}
+
+/// Runs X→P→X once in `form` on `device`, each warp delayed by its share of `stagger_ns`.
+///
+/// # Errors
+/// Those of the device; for the grid barrier also that the grid is too large for it.
+pub fn run(
+    device: &Device,
+    form: Form,
+    setup: &Setup,
+    stagger_ns: u32,
+) -> Result<Option<Wrong>, DeviceError> {
+    let start = start(setup.elements);
+    let expected = reference::xpx(&start, 1);
+    let x = device.upload(&start)?;
+    let p = device.upload(&vec![f32::NAN; setup.elements])?;
+    let geometry = Geometry::new(setup.blocks, setup.threads);
+    // SAFETY: X and P have one length, more than 0; they outlive the launch, since the download
+    // waits for it; the grid barrier's words start at 0 and its geometry is a resident one.
+    unsafe {
+        match form {
+            Form::NoBarrier => {
+                device.launch::<xpx_no_barrier>(&geometry, (x.view(), p.view(), stagger_ns))?;
+            }
+            Form::BlockBarrier => {
+                device.launch::<xpx_block_barrier>(&geometry, (x.view(), p.view(), stagger_ns))?;
+            }
+            Form::GridBarrier => {
+                let blocks = Blocks::Exactly(setup.blocks);
+                let geometry = cooperative::<xpx_grid_barrier>(device, blocks, setup.threads, 0)?;
+                let barrier = barrier_words::<GridBarrier>(device, &geometry)?;
+                let args = (x.view(), p.view(), stagger_ns, barrier.view(), 1);
+                device.launch::<xpx_grid_barrier>(&geometry, args)?;
+            }
+        }
+    }
+    Ok(Wrong::of(setup, &x.download()?, &expected))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SEED: Setup = Setup {
+        elements: 128,
+        blocks: 2,
+        threads: 64,
+    };
+
+    #[test]
+    fn a_wrong_warp_is_told_from_a_wrong_block() {
+        let right = vec![1.0f32; 128];
+        assert_eq!(Wrong::of(&SEED, &right, &right), None);
+
+        let mut warp = right.clone();
+        warp[32..64].fill(f32::NAN);
+        let wrong = Wrong::of(&SEED, &warp, &right).expect("a warp should be found wrong");
+        assert_eq!((wrong.whole_warps, wrong.broken_warps), (1, 0));
+        assert_eq!((wrong.whole_blocks, wrong.broken_blocks), (0, 1));
+        assert_eq!(wrong.first, 32..64);
+
+        let mut block = right.clone();
+        block[64..].fill(2.0);
+        let wrong = Wrong::of(&SEED, &block, &right).expect("a block should be found wrong");
+        assert_eq!((wrong.whole_warps, wrong.whole_blocks), (2, 1));
+    }
+
+    #[test]
+    fn elements_beyond_the_grid_belong_to_the_warp_that_strides_to_them() {
+        let setup = Setup {
+            elements: 300,
+            blocks: 2,
+            threads: 64,
+        };
+        assert_eq!(setup.warp_of(128), 0);
+        assert_eq!(setup.warp_of(128 + 64), 2);
+        assert_eq!(setup.block_of(256 + 63), 0);
+    }
+}

@@ -1,0 +1,16 @@
+//! What the program `gridsync` is made of, for its own use and that of the tests.
+//!
+//! * [`cli`]: the commands.
+//! * [`lab`]: the experiments: what goes wrong without a grid barrier, what the compiler makes of a spin, what
+//!   fences cost, what one launch gains over many, and which barriers break under stress.
+//! * [`verify`]: the cases that prove the kernels right, and barriers that are wrong on purpose to prove the
+//!   cases.
+//! * [`mod@bench`]: the rules of measuring, and the suites, each beside a peer.
+//! * [`data`]: `.npy` and raw files. [`report`]: tables, and charts as SVG.
+
+pub mod bench;
+pub mod cli;
+pub mod data;
+pub mod lab;
+pub mod report;
+pub mod verify;

@@ -1,0 +1,7 @@
+//! The program `gridsync`.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    gridsync_program::cli::main()
+}

@@ -1,0 +1,278 @@
+//! Values of things that have names, as horizontal bars.
+
+use super::ChartError;
+use super::axis::{Scale, plain, three_digits};
+use super::canvas::{Anchor, Canvas, TEXT, TITLE, width};
+use super::colour::{BARS, GREY, INK, PALE};
+
+/// Values of things that have names, and no place on a numeric axis: a row each, with a bar and the
+/// value for each series. The axis is logarithmic, so that rows of any size can be compared; a bar
+/// twice as long is not twice as much.
+///
+/// ```
+/// use crate::report::svg::{Bars, Row};
+///
+/// let row = |name: &str, value| Row { name: name.into(), values: vec![Some(value)] };
+/// let chart = Bars {
+///     title: "The sum of 2^28 f32".into(),
+///     x_label: "GB/s".into(),
+///     note: String::new(),
+///     series: vec!["rate".into()],
+///     rows: vec![row("one thread", 0.4), row("one launch", 4480.0)],
+///     roof: Some(("reading only".into(), 4500.0)),
+/// };
+/// assert!(chart.svg()?.starts_with("<svg"));
+/// # Ok::<(), crate::report::svg::ChartError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bars {
+    /// What it shows.
+    pub title: String,
+    /// What the values are, with their unit.
+    pub x_label: String,
+    /// Where the values come from, if it is not plain; it stands below the axis.
+    pub note: String,
+    /// The series, 3 at most, in the order of each row's values. A single one needs no legend.
+    pub series: Vec<String>,
+    /// The rows, from the top.
+    pub rows: Vec<Row>,
+    /// What no row can be above, with its name: a line through all rows.
+    pub roof: Option<(String, f64)>,
+}
+
+/// A row of bars.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// What it is called.
+    pub name: String,
+    /// A value of each series, 0 or more; none where nothing was measured.
+    pub values: Vec<Option<f64>>,
+}
+
+/// Of the part between the axes, at least.
+const PLOT_WIDTH: f64 = 460.0;
+/// From the top to the legend or the first row.
+const ABOVE: f64 = 44.0;
+/// Of a line of text above or below the plot, with its distance.
+const LINE: f64 = 1.7 * TEXT;
+/// Between things beside each other.
+const GAP: f64 = 10.0;
+/// Of a bar, and between rows.
+const BAR: f64 = 14.0;
+const BETWEEN: f64 = 8.0;
+
+impl Bars {
+    /// The chart as an SVG file.
+    ///
+    /// # Errors
+    /// [`ChartError::Empty`], [`ChartError::NotFinite`], [`ChartError::Negative`],
+    /// [`ChartError::Ragged`], [`ChartError::TooManySeries`].
+    pub fn svg(&self) -> Result<String, ChartError> {
+        let values = self.checked()?;
+        let above_zero: Vec<f64> = values.into_iter().filter(|&value| value > 0.0).collect();
+        // Where all are 0 the axis is of anything.
+        let scale = match above_zero.as_slice() {
+            [] => Scale::log10([1.0].into_iter()),
+            values => Scale::log10(values.iter().copied()),
+        };
+
+        let names = self.rows.iter().map(|row| width(&row.name, TEXT));
+        let left = GAP + names.fold(0.0, f64::max) + GAP;
+        let shown = self.rows.iter().flat_map(|row| &row.values).flatten();
+        let numbers = shown
+            .map(|&value| width(&show(value), TEXT))
+            .fold(0.0, f64::max);
+        let legend: Vec<f64> = self
+            .legend()
+            .map(|name| BAR + GAP + width(name, TEXT) + GAP)
+            .collect();
+        let roof = self
+            .roof
+            .as_ref()
+            .map(|(name, value)| format!("{name}: {}", show(*value)));
+        let roof_width = roof.as_ref().map_or(0.0, |text| width(text, TEXT));
+        let plot_width = [&self.x_label, &self.note]
+            .map(|text| width(text, TEXT))
+            .into_iter()
+            .fold(
+                PLOT_WIDTH.max(legend.iter().sum()).max(roof_width),
+                f64::max,
+            );
+        let total_width =
+            (left + plot_width + GAP + numbers + GAP).max(width(&self.title, TITLE) + 2.0 * GAP);
+        let row_height = BETWEEN + BAR * self.series.len() as f64;
+        let top = ABOVE + LINE * f64::from(u8::from(!legend.is_empty()) + u8::from(roof.is_some()));
+        let bottom = top + row_height * self.rows.len() as f64;
+        let below = LINE * if self.note.is_empty() { 2.0 } else { 3.0 } + GAP;
+        let mut canvas = Canvas::new(
+            total_width,
+            bottom + below,
+            &self.title,
+            &self.description(),
+        );
+
+        let across = |value: f64| left + plot_width * scale.place(value);
+        for (value, text) in &scale.ticks {
+            let x = across(*value);
+            canvas.line(&[(x, top), (x, bottom)], 1.0, PALE);
+            canvas.text(x, bottom + 0.8 * LINE, Anchor::Middle, INK, text);
+        }
+        let mut x = left;
+        for ((name, taken), colour) in self.legend().zip(legend).zip(BARS) {
+            canvas.rect(x, ABOVE, BAR, BAR, colour);
+            canvas.text(
+                x + BAR + GAP / 2.0,
+                ABOVE + 0.8 * BAR,
+                Anchor::Start,
+                INK,
+                name,
+            );
+            x += taken;
+        }
+        for (number, row) in self.rows.iter().enumerate() {
+            let y = top + number as f64 * row_height + BETWEEN / 2.0;
+            let middle = y + BAR * self.series.len() as f64 / 2.0;
+            canvas.text(
+                left - GAP,
+                middle + 0.35 * TEXT,
+                Anchor::End,
+                INK,
+                &row.name,
+            );
+            for (part, (value, colour)) in row.values.iter().zip(self.colours()).enumerate() {
+                let y = y + part as f64 * BAR;
+                let Some(value) = *value else { continue };
+                let end = if value > 0.0 { across(value) } else { left };
+                canvas.rect(left, y + 1.0, end - left, BAR - 2.0, colour);
+                let baseline = y + BAR / 2.0 + 0.35 * TEXT;
+                canvas.text(end + GAP / 2.0, baseline, Anchor::Start, INK, &show(value));
+            }
+        }
+        canvas.line(&[(left, top), (left, bottom)], 1.0, GREY);
+        if let (Some(text), Some((_, value))) = (roof, &self.roof) {
+            let x = across(*value);
+            canvas.line(&[(x, top - 2.0), (x, bottom)], 1.5, GREY);
+            canvas.text(x, top - 0.4 * LINE, Anchor::End, GREY, &text);
+        }
+        let middle = left + plot_width / 2.0;
+        canvas.text(
+            middle,
+            bottom + 1.8 * LINE,
+            Anchor::Middle,
+            GREY,
+            &self.x_label,
+        );
+        if !self.note.is_empty() {
+            canvas.text(
+                middle,
+                bottom + 2.7 * LINE,
+                Anchor::Middle,
+                GREY,
+                &self.note,
+            );
+        }
+        Ok(canvas.finish())
+    }
+
+    /// The series that need a legend.
+    fn legend(&self) -> impl Iterator<Item = &String> {
+        let all = if self.series.len() > 1 {
+            self.series.as_slice()
+        } else {
+            &[]
+        };
+        all.iter()
+    }
+
+    /// The colours of the series: a single one is the lighter, below black text of its own.
+    fn colours(&self) -> impl Iterator<Item = super::colour::Colour> {
+        let first = if self.series.len() == 1 {
+            BARS.len() - 1
+        } else {
+            0
+        };
+        BARS.into_iter().skip(first)
+    }
+
+    /// All values, of which there is one at least, if the chart is whole.
+    fn checked(&self) -> Result<Vec<f64>, ChartError> {
+        let title = || self.title.clone();
+        if self.series.len() > BARS.len() {
+            return Err(ChartError::TooManySeries {
+                title: title(),
+                found: self.series.len(),
+                most: BARS.len(),
+            });
+        }
+        let mut all: Vec<(&str, f64)> = Vec::new();
+        for row in &self.rows {
+            if row.values.len() != self.series.len() {
+                return Err(ChartError::Ragged {
+                    title: title(),
+                    place: row.name.clone(),
+                    found: row.values.len(),
+                    expected: self.series.len(),
+                });
+            }
+            all.extend(
+                row.values
+                    .iter()
+                    .flatten()
+                    .map(|&value| (row.name.as_str(), value)),
+            );
+        }
+        if all.is_empty() {
+            return Err(ChartError::Empty { title: title() });
+        }
+        all.extend(
+            self.roof
+                .iter()
+                .map(|(name, value)| (name.as_str(), *value)),
+        );
+        for &(place, value) in &all {
+            let (title, place) = (title(), place.to_owned());
+            if !value.is_finite() {
+                return Err(ChartError::NotFinite {
+                    title,
+                    place,
+                    value,
+                });
+            }
+            if value < 0.0 {
+                return Err(ChartError::Negative {
+                    title,
+                    place,
+                    value,
+                });
+            }
+        }
+        Ok(all.into_iter().map(|(_, value)| value).collect())
+    }
+
+    fn description(&self) -> String {
+        let rows: Vec<&str> = self.rows.iter().map(|row| row.name.as_str()).collect();
+        let note = if self.note.is_empty() {
+            String::new()
+        } else {
+            format!(" {}.", self.note)
+        };
+        format!(
+            "Bar chart of {}, on a logarithmic axis: {}, for {}.{note}",
+            self.x_label,
+            self.series.join(", "),
+            rows.join(", ")
+        )
+    }
+}
+
+/// A value with three digits, or all of an integer's.
+fn show(value: f64) -> String {
+    plain(
+        value,
+        if value.fract() == 0.0 {
+            0
+        } else {
+            three_digits(value)
+        },
+    )
+}

@@ -1,0 +1,229 @@
+//! A grid of cells over two axes of names, coloured by how far each is from 0.
+
+use super::ChartError;
+use super::axis::{plain, three_digits};
+use super::canvas::{Anchor, Canvas, TEXT, TITLE, width};
+use super::colour::{GREY, INK, PALE, diverging};
+
+/// A grid of cells over two axes of names, each with its value, coloured from blue (the most
+/// negative) over white (0) to vermillion (the most positive).
+///
+/// ```
+/// use crate::report::svg::{Axis, HeatMap};
+///
+/// let chart = HeatMap {
+///     title: "Split barrier beside grid.sync()".into(),
+///     x: Axis { label: "blocks".into(), ticks: vec!["33".into(), "66".into()] },
+///     y: Axis { label: "threads".into(), ticks: vec!["256".into()] },
+///     values: vec![vec![Some(-22.4), None]],
+///     unit: "%".into(),
+/// };
+/// assert!(chart.svg()?.starts_with("<svg"));
+/// # Ok::<(), crate::report::svg::ChartError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct HeatMap {
+    /// What it shows.
+    pub title: String,
+    /// The columns, from the left.
+    pub x: Axis,
+    /// The rows, from the top.
+    pub y: Axis,
+    /// For each row the values of its columns; none where nothing was measured.
+    pub values: Vec<Vec<Option<f64>>>,
+    /// What the values are in.
+    pub unit: String,
+}
+
+/// An axis of names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Axis {
+    /// What it is.
+    pub label: String,
+    /// What stands at each row or column.
+    pub ticks: Vec<String>,
+}
+
+/// What stands in a cell without a value.
+const NONE: &str = "–";
+/// Of a cell, at least; and of the legend's bar, whose three labels have to fit beside it.
+const LEAST_WIDTH: f64 = 50.0;
+const LEAST_HEIGHT: f64 = 34.0;
+const LEAST_BAR: f64 = 54.0;
+/// From the top to the cells, and from the cells to the bottom.
+const ABOVE: f64 = 58.0;
+const BELOW: f64 = 52.0;
+/// Between things beside each other.
+const GAP: f64 = 10.0;
+/// Of the bar of the legend.
+const BAR: f64 = 16.0;
+
+impl HeatMap {
+    /// The chart as an SVG file.
+    ///
+    /// # Errors
+    /// [`ChartError::Empty`], [`ChartError::Ragged`], [`ChartError::NotFinite`].
+    pub fn svg(&self) -> Result<String, ChartError> {
+        let values = self.checked()?;
+        let (least, most) = values
+            .iter()
+            .fold((values[0], values[0]), |(a, b), &value| {
+                (a.min(value), b.max(value))
+            });
+        // The scale is as long on both sides, so that equal shades are equally far from 0.
+        let end = least.abs().max(most.abs());
+        let decimals = three_digits(end);
+        let shade = |value: f64| diverging(if end > 0.0 { value / end } else { 0.0 });
+        let show = |value: Option<f64>| value.map_or(NONE.into(), |value| signed(value, decimals));
+
+        let widest = |texts: &mut dyn Iterator<Item = String>| {
+            texts.fold(0.0, |widest: f64, text| widest.max(width(&text, TEXT)))
+        };
+        let (columns, rows) = (self.x.ticks.len() as f64, self.y.ticks.len() as f64);
+        let cell_width = (GAP + widest(&mut self.x.ticks.iter().cloned()))
+            .max(GAP + widest(&mut self.values.iter().flatten().copied().map(show)))
+            .max(LEAST_WIDTH)
+            .max(width(&self.x.label, TEXT) / columns);
+        let cell_height = LEAST_HEIGHT
+            .max(width(&self.y.label, TEXT) / rows)
+            .max(LEAST_BAR / rows);
+        let (cells_width, cells_height) = (columns * cell_width, rows * cell_height);
+        let left = GAP + TEXT + GAP + widest(&mut self.y.ticks.iter().cloned()) + GAP;
+        let legend = left + cells_width + 2.0 * GAP;
+        let legend_width =
+            (BAR + GAP + width(&signed(-end, decimals), TEXT)).max(width(&self.unit, TEXT));
+        let total_width = (legend + legend_width + GAP).max(width(&self.title, TITLE) + 2.0 * GAP);
+
+        let mut canvas = Canvas::new(
+            total_width,
+            ABOVE + cells_height + BELOW,
+            &self.title,
+            &format!(
+                "Heat map of {columns} × {rows} cells, {} by {}, from {} to {} {}.",
+                self.x.label,
+                self.y.label,
+                signed(least, decimals),
+                signed(most, decimals),
+                self.unit
+            ),
+        );
+        let top = ABOVE;
+        // Behind the cells, so that a white one has an edge.
+        canvas.rect(
+            left - 1.0,
+            top - 1.0,
+            cells_width + 1.0,
+            cells_height + 1.0,
+            PALE,
+        );
+        for (row, (tick, values)) in self.y.ticks.iter().zip(&self.values).enumerate() {
+            let y = top + row as f64 * cell_height;
+            let baseline = y + cell_height / 2.0 + 0.35 * TEXT;
+            canvas.text(left - GAP, baseline, Anchor::End, INK, tick);
+            for (column, &value) in values.iter().enumerate() {
+                let x = left + column as f64 * cell_width;
+                let fill = value.map_or(PALE, shade);
+                canvas.rect(x, y, cell_width - 1.0, cell_height - 1.0, fill);
+                let middle = x + (cell_width - 1.0) / 2.0;
+                let text = show(value);
+                canvas.text(middle, baseline, Anchor::Middle, fill.text(), &text);
+            }
+        }
+        let below = top + cells_height + 1.5 * TEXT;
+        for (column, tick) in self.x.ticks.iter().enumerate() {
+            let middle = left + (column as f64 + 0.5) * cell_width;
+            canvas.text(middle, below, Anchor::Middle, INK, tick);
+        }
+        let (across, down) = (left + cells_width / 2.0, top + cells_height / 2.0);
+        let baseline = below + 1.6 * TEXT;
+        canvas.text(across, baseline, Anchor::Middle, GREY, &self.x.label);
+        canvas.upward_text(GAP + TEXT, down, GREY, &self.y.label);
+
+        let label = |value| signed(value, decimals);
+        draw_legend(
+            &mut canvas,
+            (legend, top),
+            cells_height,
+            end,
+            &self.unit,
+            label,
+        );
+        Ok(canvas.finish())
+    }
+
+    /// All values, of which there is one at least, if the chart is whole.
+    fn checked(&self) -> Result<Vec<f64>, ChartError> {
+        let title = || self.title.clone();
+        let ragged = |place: String, found, expected| ChartError::Ragged {
+            title: title(),
+            place,
+            found,
+            expected,
+        };
+        if self.values.len() != self.y.ticks.len() {
+            let place = format!("the rows over {}", self.y.label);
+            return Err(ragged(place, self.values.len(), self.y.ticks.len()));
+        }
+        let mut values = Vec::new();
+        for (tick, row) in self.y.ticks.iter().zip(&self.values) {
+            let row_name = format!("{} {tick}", self.y.label);
+            if row.len() != self.x.ticks.len() {
+                return Err(ragged(row_name, row.len(), self.x.ticks.len()));
+            }
+            for (column, &value) in self.x.ticks.iter().zip(row) {
+                let Some(value) = value else { continue };
+                if !value.is_finite() {
+                    return Err(ChartError::NotFinite {
+                        title: title(),
+                        place: format!("{} {column}, {row_name}", self.x.label),
+                        value,
+                    });
+                }
+                values.push(value);
+            }
+        }
+        if values.is_empty() {
+            return Err(ChartError::Empty { title: title() });
+        }
+        Ok(values)
+    }
+}
+
+/// The bar of the scale from `end` at the top to -`end`, with its unit above and labels beside.
+fn draw_legend(
+    canvas: &mut Canvas,
+    (x, top): (f64, f64),
+    height: f64,
+    end: f64,
+    unit: &str,
+    label: impl Fn(f64) -> String,
+) {
+    const STEPS: u32 = 32;
+    canvas.text(x, top - 0.7 * TEXT, Anchor::Start, GREY, unit);
+    canvas.rect(x - 1.0, top - 1.0, BAR + 2.0, height + 2.0, PALE);
+    let step_height = height / f64::from(STEPS);
+    for step in (0..STEPS).map(f64::from) {
+        let colour = diverging(1.0 - (2.0 * step + 1.0) / f64::from(STEPS));
+        canvas.rect(x, top + step * step_height, BAR, step_height, colour);
+    }
+    for (part, value) in [(0.0, end), (0.5, 0.0), (1.0, -end)] {
+        // The outer labels stand within the height of the bar.
+        let baseline = top + part * height + (0.8 - 0.9 * part) * TEXT;
+        canvas.text(
+            x + BAR + GAP / 2.0,
+            baseline,
+            Anchor::Start,
+            INK,
+            &label(value),
+        );
+    }
+}
+
+/// A number that always has its sign, but for 0.
+fn signed(value: f64, decimals: usize) -> String {
+    let text = plain(value, decimals);
+    match text.starts_with('−') || !text.contains(|c| ('1'..='9').contains(&c)) {
+        true => text,
+        false => format!("+{text}"),
+    }
+}

@@ -1,0 +1,210 @@
+//! Series of points over a numeric axis.
+
+use super::ChartError;
+use super::axis::{Scale, plain};
+use super::canvas::{Anchor, Canvas, TEXT, TITLE, width};
+use super::colour::{GREY, INK, PALE, SERIES};
+
+/// Series of points over a numeric axis, joined by lines, told apart by colour and marker. The y
+/// axis is linear and has 0.
+///
+/// ```
+/// use crate::report::svg::{Lines, Series};
+///
+/// let chart = Lines {
+///     title: "Crossing a grid barrier".into(),
+///     x_label: "blocks".into(),
+///     y_label: "µs".into(),
+///     log2_x: true,
+///     series: vec![Series { name: "split".into(), points: vec![(33.0, 0.8), (528.0, 0.902)] }],
+/// };
+/// assert!(chart.svg()?.starts_with("<svg"));
+/// # Ok::<(), crate::report::svg::ChartError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lines {
+    /// What it shows.
+    pub title: String,
+    /// What the x axis is, with its unit.
+    pub x_label: String,
+    /// What the y axis is, with its unit.
+    pub y_label: String,
+    /// Whether the x axis is logarithmic.
+    pub log2_x: bool,
+    /// The series, 7 at most, in the order of the legend. One without points is in the legend only.
+    pub series: Vec<Series>,
+}
+
+/// A series of points.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Series {
+    /// What it is called.
+    pub name: String,
+    /// Its points, x and y, in any order: they are joined from left to right.
+    pub points: Vec<(f64, f64)>,
+}
+
+/// Of the part between the axes, at least.
+const PLOT_WIDTH: f64 = 460.0;
+const PLOT_HEIGHT: f64 = 280.0;
+/// From the top to the plot, and from the plot to the bottom.
+const ABOVE: f64 = 50.0;
+const BELOW: f64 = 54.0;
+/// Between things beside each other.
+const GAP: f64 = 10.0;
+/// Of an entry of the legend: its line, and its height.
+const SAMPLE: f64 = 30.0;
+const ENTRY: f64 = 20.0;
+
+/// The outlines of markers. The sixth series has the first again, in another colour.
+const MARKERS: [&[(f64, f64)]; 5] = [
+    // An octagon for a disc, a square, a triangle, a diamond, a triangle upside down.
+    &[
+        (-1.8, -4.3),
+        (1.8, -4.3),
+        (4.3, -1.8),
+        (4.3, 1.8),
+        (1.8, 4.3),
+        (-1.8, 4.3),
+        (-4.3, 1.8),
+        (-4.3, -1.8),
+    ],
+    &[(-4.0, -4.0), (4.0, -4.0), (4.0, 4.0), (-4.0, 4.0)],
+    &[(0.0, -5.5), (5.0, 3.5), (-5.0, 3.5)],
+    &[(0.0, -5.5), (5.5, 0.0), (0.0, 5.5), (-5.5, 0.0)],
+    &[(0.0, 5.5), (5.0, -3.5), (-5.0, -3.5)],
+];
+
+impl Lines {
+    /// The chart as an SVG file.
+    ///
+    /// # Errors
+    /// [`ChartError::Empty`], [`ChartError::NotFinite`], [`ChartError::NotPositive`],
+    /// [`ChartError::TooManySeries`].
+    pub fn svg(&self) -> Result<String, ChartError> {
+        let points = self.checked()?;
+        let xs = points.iter().map(|&(x, _)| x);
+        let x_scale = if self.log2_x {
+            Scale::log2(xs)
+        } else {
+            Scale::linear(xs)
+        };
+        let y_scale = Scale::linear(points.iter().map(|&(_, y)| y));
+
+        let widest = |texts: &mut dyn Iterator<Item = &String>| {
+            texts.fold(0.0, |widest: f64, text| widest.max(width(text, TEXT)))
+        };
+        let left = GAP + TEXT + GAP + widest(&mut y_scale.ticks.iter().map(|(_, text)| text)) + GAP;
+        let plot_width = PLOT_WIDTH.max(width(&self.x_label, TEXT));
+        let legend = left + plot_width + 2.0 * GAP;
+        let names = widest(&mut self.series.iter().map(|series| &series.name));
+        let total_width =
+            (legend + SAMPLE + GAP + names + GAP).max(width(&self.title, TITLE) + 2.0 * GAP);
+        let height = PLOT_HEIGHT
+            .max(self.series.len() as f64 * ENTRY)
+            .max(width(&self.y_label, TEXT));
+        let mut canvas = Canvas::new(
+            total_width,
+            ABOVE + height + BELOW,
+            &self.title,
+            &self.description(&points),
+        );
+
+        let across = |x: f64| left + plot_width * x_scale.place(x);
+        let down = |y: f64| ABOVE + height * (1.0 - y_scale.place(y));
+        let (right, bottom) = (left + plot_width, ABOVE + height);
+        for (y, text) in &y_scale.ticks {
+            let (y, shade) = (down(*y), if *y == 0.0 { GREY } else { PALE });
+            canvas.line(&[(left, y), (right, y)], 1.0, shade);
+            canvas.text(left - GAP, y + 0.35 * TEXT, Anchor::End, INK, text);
+        }
+        for (x, text) in &x_scale.ticks {
+            let x = across(*x);
+            canvas.line(&[(x, bottom), (x, bottom + 5.0)], 1.0, GREY);
+            let baseline = bottom + 1.6 * TEXT;
+            canvas.text(x, baseline, Anchor::Middle, INK, text);
+        }
+        let (middle, baseline) = (left + plot_width / 2.0, bottom + 3.4 * TEXT);
+        canvas.text(middle, baseline, Anchor::Middle, GREY, &self.x_label);
+        canvas.upward_text(GAP + TEXT, ABOVE + height / 2.0, GREY, &self.y_label);
+
+        for (number, series) in self.series.iter().enumerate() {
+            let colour = SERIES[number];
+            let marker = MARKERS[number % MARKERS.len()];
+            let mut points = series.points.clone();
+            points.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+            let places: Vec<_> = points.iter().map(|&(x, y)| (across(x), down(y))).collect();
+            if places.len() > 1 {
+                canvas.line(&places, 2.0, colour);
+            }
+            for (&(x, y), (across, down)) in points.iter().zip(places) {
+                let tip = format!("{}: {y} at {x}", series.name);
+                canvas.marker(across, down, marker, colour, &tip);
+            }
+            let y = ABOVE + (number as f64 + 0.5) * ENTRY;
+            canvas.line(&[(legend, y), (legend + SAMPLE, y)], 2.0, colour);
+            canvas.marker(legend + SAMPLE / 2.0, y, marker, colour, &series.name);
+            let start = legend + SAMPLE + GAP;
+            let (baseline, name) = (y + 0.35 * TEXT, &series.name);
+            canvas.text(start, baseline, Anchor::Start, INK, name);
+        }
+        Ok(canvas.finish())
+    }
+
+    /// All points, of which there is one at least, if the chart is whole.
+    fn checked(&self) -> Result<Vec<(f64, f64)>, ChartError> {
+        let title = || self.title.clone();
+        if self.series.len() > SERIES.len() {
+            return Err(ChartError::TooManySeries {
+                title: title(),
+                found: self.series.len(),
+                most: SERIES.len(),
+            });
+        }
+        let mut points = Vec::new();
+        for series in &self.series {
+            for (number, &(x, y)) in series.points.iter().enumerate() {
+                let place = || format!("point {number} of {}", series.name);
+                if let Some(value) = [x, y].into_iter().find(|value| !value.is_finite()) {
+                    return Err(ChartError::NotFinite {
+                        title: title(),
+                        place: place(),
+                        value,
+                    });
+                }
+                if self.log2_x && x <= 0.0 {
+                    return Err(ChartError::NotPositive {
+                        title: title(),
+                        place: place(),
+                        x,
+                    });
+                }
+                points.push((x, y));
+            }
+        }
+        if points.is_empty() {
+            return Err(ChartError::Empty { title: title() });
+        }
+        Ok(points)
+    }
+
+    fn description(&self, points: &[(f64, f64)]) -> String {
+        let ends = |of: fn(&(f64, f64)) -> f64| {
+            let least = points.iter().map(of).fold(f64::INFINITY, f64::min);
+            let most = points.iter().map(of).fold(f64::NEG_INFINITY, f64::max);
+            let show = |value: f64| plain(value, if value.fract() == 0.0 { 0 } else { 3 });
+            format!("from {} to {}", show(least), show(most))
+        };
+        let names: Vec<&str> = self.series.iter().map(|s| s.name.as_str()).collect();
+        format!(
+            "Line chart of {} over {}: {}. {} {}, {} {}.",
+            self.y_label,
+            self.x_label,
+            names.join(", "),
+            self.x_label,
+            ends(|point| point.0),
+            self.y_label,
+            ends(|point| point.1)
+        )
+    }
+}

@@ -1,0 +1,190 @@
+//! Cases of the grid barriers: those that are right have to hold, those that are wrong to be caught.
+
+use super::CaseError;
+use gridsync::device::{Device, DeviceError};
+use gridsync::launch::{Blocks, barrier_words, cooperative, cooperative_in_clusters};
+use gridsync_kernels::grid::barrier::{
+    ClusterBarrier, FlipBarrier, GenerationBarrier, GridBarrier, GrowingBarrier, LateBarrier,
+    LockFreeBarrier, PhaseBarrier, Ptx, ReleaseBarrier, SeedBarrier, SplitBarrier, TreeBarrier,
+    Volatile,
+};
+use gridsync_lab_kernels::barrier::{
+    BlockScopeFence, EqualGoal, Mutant, NoFirstBarrier, NoLastBarrier, OneBit, RelaxedArrival,
+    RelaxedLook, ShortGoal, Stressed, WeakLook,
+};
+
+/// How a barrier is crossed to see whether it holds.
+#[derive(Clone, Copy, Debug)]
+pub struct Crossing {
+    /// Blocks of the grid.
+    pub blocks: Blocks,
+    /// Threads of a block.
+    pub threads: u32,
+    /// Blocks of a cluster, if there are clusters; the grid is rounded up to whole ones.
+    pub cluster: Option<u32>,
+    /// Words that each thread writes before each barrier.
+    pub cells: u32,
+    /// Cycles that each warp comes late to each barrier, at most.
+    pub skew: u32,
+    /// Words of memory that the threads store to, here and there, before they write their own: on a
+    /// GPU what is not released is seen late behind such stores. None if 0.
+    pub far: usize,
+    /// Launches, all over the same state.
+    pub launches: u32,
+    /// Rounds of each launch, of two crossings each.
+    pub rounds: u32,
+}
+
+impl Crossing {
+    /// Two launches of ten rounds, with one word for each thread and no delays.
+    #[must_use]
+    pub const fn of(blocks: Blocks, threads: u32) -> Self {
+        Self {
+            blocks,
+            threads,
+            cluster: None,
+            cells: 1,
+            skew: 0,
+            far: 0,
+            launches: 2,
+            rounds: 10,
+        }
+    }
+}
+
+/// What crossing a barrier came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Nothing was wrong.
+    Held,
+    /// So many times a thread read what was not of this round.
+    Stale(u32),
+    /// So many waits were given up, which a barrier that does not give up never ends.
+    GivenUp(u32),
+}
+
+/// A barrier that can be crossed.
+#[derive(Clone, Copy, Debug)]
+pub struct Contender {
+    /// What it is called.
+    pub name: &'static str,
+    /// Crosses it: see [`cross`].
+    pub cross: fn(&Device, &Crossing) -> Result<Outcome, DeviceError>,
+}
+
+impl Contender {
+    /// Crosses the barrier, and says what is wrong if it did not hold.
+    ///
+    /// # Errors
+    /// [`CaseError::Wrong`] with the outcome, and those of the device.
+    pub fn case(&self, device: &Device, crossing: &Crossing) -> Result<(), CaseError> {
+        match (self.cross)(device, crossing)? {
+            Outcome::Held => Ok(()),
+            outcome => Err(CaseError::Wrong(format!(
+                "the {} barrier did not hold: {outcome:?}, {crossing:?}",
+                self.name
+            ))),
+        }
+    }
+}
+
+macro_rules! contenders {
+    ($($(#[$doc:meta])* $list:ident { $($name:literal $cross:expr,)* })*) => {$(
+        $(#[$doc])*
+        pub const $list: &[Contender] = &[$(Contender { name: $name, cross: $cross }),*];
+    )*};
+}
+contenders! {
+    /// The designs, all right. The cluster barrier exists from compute capability 9.0 on.
+    DESIGNS {
+        "grid" cross::<GridBarrier>,
+        "split" cross::<SplitBarrier<2>>,
+        "split-4" cross::<SplitBarrier<4>>,
+        "late" cross::<LateBarrier>,
+        "phase" cross::<PhaseBarrier>,
+        "flip" cross::<FlipBarrier>,
+        "growing" cross::<GrowingBarrier>,
+        "growing-volatile" cross::<GrowingBarrier<Volatile>>,
+        "growing-ptx" cross::<GrowingBarrier<Ptx>>,
+        "generation" cross::<GenerationBarrier>,
+        "release" cross::<ReleaseBarrier>,
+        "tree" cross::<TreeBarrier>,
+        "lock-free" cross::<LockFreeBarrier>,
+        "cluster-1" cross_in_clusters::<1>,
+        "cluster-2" cross_in_clusters::<2>,
+        "cluster-4" cross_in_clusters::<4>,
+    }
+    /// Barriers that are wrong. A test that passes the designs says as much as it catches of these.
+    MUTANTS {
+        "the seed's, used back to back" cross::<SeedBarrier>,
+        "no block barrier first" cross::<Mutant<NoFirstBarrier>>,
+        "no block barrier last" cross::<Mutant<NoLastBarrier>>,
+        "relaxed arrival" cross::<Mutant<RelaxedArrival>>,
+        "fence of block scope" cross::<Mutant<BlockScopeFence>>,
+        "relaxed look" cross::<Mutant<RelaxedLook>>,
+        "plain look" cross::<Mutant<WeakLook>>,
+        "one arrival too few" cross::<Mutant<ShortGoal>>,
+        "goal by ==" cross::<Mutant<EqualGoal>>,
+        "two counters, one bit" cross::<OneBit>,
+    }
+}
+
+/// The cluster barrier in clusters of so many blocks.
+fn cross_in_clusters<const BLOCKS: u32>(
+    device: &Device,
+    crossing: &Crossing,
+) -> Result<Outcome, DeviceError> {
+    let cluster = Some(BLOCKS);
+    cross::<ClusterBarrier>(
+        device,
+        &Crossing {
+            cluster,
+            ..*crossing
+        },
+    )
+}
+
+/// Crosses `B` as `crossing` says, and checks after each crossing what every block wrote before it.
+///
+/// # Errors
+/// Those of the device.
+pub fn cross<B: Stressed>(device: &Device, crossing: &Crossing) -> Result<Outcome, DeviceError> {
+    let Crossing {
+        blocks, threads, ..
+    } = *crossing;
+    let geometry = match crossing.cluster {
+        None => cooperative::<B::Rounds>(device, blocks, threads, 0)?,
+        Some(cluster) => {
+            let blocks = match blocks {
+                Blocks::Exactly(blocks) => Blocks::Exactly(blocks.next_multiple_of(cluster)),
+                Blocks::AtMost(blocks) => Blocks::AtMost(blocks.next_multiple_of(cluster)),
+                rounded_down => rounded_down,
+            };
+            cooperative_in_clusters::<B::Rounds>(device, blocks, threads, 0, cluster)?
+        }
+    };
+    let grid_threads = (geometry.grid.volume() * geometry.block.volume()) as usize;
+    let barrier = barrier_words::<B>(device, &geometry)?;
+    let cells = device.zeroed::<u32>(grid_threads * crossing.cells as usize)?;
+    let errors = device.zeroed::<u32>(1 + crossing.far)?;
+    for launch in 0..crossing.launches {
+        let args = (
+            barrier.view(),
+            cells.view(),
+            errors.view(),
+            1 + launch * crossing.rounds,
+            crossing.rounds,
+            crossing.skew,
+        );
+        // SAFETY: the barrier's words, which start at 0, a multiple of as many cells as threads, a
+        // counter, what is stored to behind it, and a geometry in which all blocks are resident; the buffers outlive the
+        // launches.
+        unsafe { device.launch::<B::Rounds>(&geometry, args)? };
+    }
+    let stale = errors.download_part(0..1)?[0];
+    Ok(match B::waits_given_up(&barrier.download()?) {
+        0 if stale == 0 => Outcome::Held,
+        0 => Outcome::Stale(stale),
+        given_up => Outcome::GivenUp(given_up),
+    })
+}

@@ -1,0 +1,150 @@
+//! Cases of Kendall's rank correlation.
+
+use super::inputs::random;
+use super::{CaseError, Sample};
+use gridsync::device::Device;
+use gridsync::primitives::kendall::{
+    Correlatable, Correlator, Kendall, KendallError, Method, kendall_on_cpu,
+};
+use gridsync::reference::kendall_by_pairs;
+use std::any::type_name;
+
+/// How the two arrays of a case lie, and which ties they have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ties {
+    /// Few: any values, of which every 16th is a zero.
+    Few,
+    /// Many: each array has seven values.
+    Many,
+    /// All of x: it is constant.
+    Constant,
+    /// None, both in order.
+    Sorted,
+    /// None, and y in the reverse order of x.
+    Reversed,
+    /// Blocks of equal ones, of other lengths in x than in y, out of order.
+    Blocks,
+}
+
+impl Ties {
+    /// All of them.
+    pub const ALL: [Self; 6] = [
+        Self::Few,
+        Self::Many,
+        Self::Constant,
+        Self::Sorted,
+        Self::Reversed,
+        Self::Blocks,
+    ];
+
+    /// `len` places of x and y.
+    #[must_use]
+    pub fn sample<T: Ranked>(self, len: usize, seed: u64) -> (Vec<T>, Vec<T>) {
+        let any = |i: u64| random(seed, i);
+        // Small, so that they are in order as any type.
+        let rank = |i: u64| i as u32;
+        let of = |i: u64| -> (T, T) {
+            let last = len as u64 - 1;
+            match self {
+                Self::Few => (T::from_random(any(2 * i)), T::from_random(any(2 * i + 1))),
+                Self::Many => (
+                    T::ranked(rank(any(2 * i) % 7)),
+                    T::ranked(rank(any(2 * i + 1) % 7)),
+                ),
+                Self::Constant => (T::ranked(3), T::from_random(any(i))),
+                Self::Sorted => (T::ranked(rank(i)), T::ranked(rank(i))),
+                Self::Reversed => (T::ranked(rank(i)), T::ranked(rank(last - i))),
+                Self::Blocks => (
+                    T::ranked(rank(any(i / 37) % 100)),
+                    T::ranked(rank(any(i / 53) % 100)),
+                ),
+            }
+        };
+        (0..len as u64).map(of).unzip()
+    }
+}
+
+/// An element of the cases.
+pub trait Ranked: Correlatable + Sample {
+    /// Numbers in the order of `rank`, which is below 2^24; about as many below 0 as above, where there
+    /// are any below.
+    fn ranked(rank: u32) -> Self;
+}
+
+macro_rules! ranked {
+    ($($ty:ty: $middle:expr;)*) => {$(
+        impl Ranked for $ty {
+            fn ranked(rank: u32) -> Self {
+                const MIDDLE: $ty = $middle;
+                rank as $ty - MIDDLE
+            }
+        }
+    )*};
+}
+ranked! { f32: 50.0; f64: 50.0; i32: 50; i64: 50; u32: 0; u64: 0; }
+
+/// The longest arrays of which every pair is compared on the CPU, too.
+const BY_PAIRS: usize = 2100;
+
+/// Correlates `len` sampled places by each of `methods`, twice in one workspace, and holds every count
+/// against that of the CPU.
+///
+/// # Errors
+/// [`CaseError::Wrong`] if a count, or any bit of τ, differs; and those of the device.
+pub fn kendall_case<T: Ranked>(
+    device: &Device,
+    ties: Ties,
+    methods: &[Method],
+    len: usize,
+    seed: u64,
+) -> Result<(), CaseError> {
+    let (x, y) = ties.sample::<T>(len, seed);
+    let case = format!("{ties:?} ties of {len} {}, seed {seed}", type_name::<T>());
+    let failed = |error: KendallError| match error {
+        KendallError::Device(error) => CaseError::Device(error),
+        error => CaseError::Wrong(format!("{case}: {error}")),
+    };
+    let expected = kendall_on_cpu(&x, &y).map_err(failed)?;
+    let held = |what: &str, got: Kendall| match got.same(&expected) {
+        true => Ok(()),
+        false => Err(CaseError::Wrong(format!(
+            "{case}: {what} gives {got:?}, the CPU {expected:?}"
+        ))),
+    };
+    if len <= BY_PAIRS {
+        held("a loop over all pairs", kendall_by_pairs(&x, &y))?;
+    }
+    let (x, y) = (device.upload(&x)?, device.upload(&y)?);
+    for &method in methods {
+        let mut correlator = Correlator::new(device, len)?.with_method(method);
+        for time in ["the first time", "the second time"] {
+            correlator.launch(&x, &y).map_err(failed)?;
+            let got = correlator.result().map_err(failed)?;
+            held(&format!("{method:?}, {time},"), got)?;
+        }
+    }
+    Ok(())
+}
+
+/// A [`kendall_case`] of one element type.
+type Case = fn(&Device, Ties, &[Method], usize, u64) -> Result<(), CaseError>;
+
+/// One element type that is correlated, for running cases over all of them.
+#[derive(Clone, Copy)]
+pub struct KendallKind {
+    /// What the arrays hold.
+    pub element: &'static str,
+    /// [`kendall_case`] for this type: ties, methods, elements, seed.
+    pub case: Case,
+}
+
+macro_rules! kinds {
+    ($($ty:ident),*) => {
+        /// Every element type that is correlated.
+        #[must_use]
+        pub fn kendall_kinds() -> Vec<KendallKind> {
+            vec![$(KendallKind { element: stringify!($ty), case: kendall_case::<$ty> }),*]
+        }
+    };
+}
+kinds!(f32, f64, i32, u32, i64, u64);

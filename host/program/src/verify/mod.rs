@@ -1,0 +1,34 @@
+//! Proving the kernels right: one case is one kernel on one input, held against the reference.
+//!
+//! The conformance tests and `gridsync verify` run the same cases.
+
+mod barrier;
+mod inputs;
+mod kendall;
+mod range_sum;
+mod reduce;
+mod reduce_rows;
+mod scan;
+mod select;
+
+pub use barrier::{Contender, Crossing, DESIGNS, MUTANTS, Outcome, cross};
+pub use inputs::{Kind, Sample, sample};
+pub use kendall::{KendallKind, Ranked, Ties, kendall_case, kendall_kinds};
+pub use range_sum::{RangeSumKind, range_sum_case, range_sum_kinds, sample_ranges};
+pub use reduce::{ReduceKind, modulo_a_prime, reduce_case, reduce_kinds};
+pub use reduce_rows::{RowKind, reduce_rows_case, row_kinds};
+pub use scan::{ScanKind, scan_case, scan_kinds};
+pub use select::{SelectKind, runs, select_case, select_kinds, shares};
+
+use gridsync::device::DeviceError;
+
+/// Why a case did not pass.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum CaseError {
+    /// The device failed.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+    /// The result is wrong.
+    #[error("{0}")]
+    Wrong(String),
+}

@@ -1,0 +1,103 @@
+//! Cases of the range sums.
+
+use super::inputs::random;
+use super::{CaseError, Kind, Sample, sample};
+use bytemuck::Pod;
+use cuda_std::{bf16, f16};
+use gridsync::device::Device;
+use gridsync::primitives::range_sum::{
+    RangeSumError, RangeSums, check_range_sums, range_sums_on_cpu,
+};
+use gridsync::primitives::{RangeSummable, ScanCheck};
+use gridsync_kernels::op::{Operation, Sum};
+use std::any::type_name;
+use std::fmt::Debug;
+
+/// Queries of a case beside those at the ends.
+const QUERIES: usize = 600;
+
+/// `count` ranges of `len` elements, of the sequence `seed`: all, none at either end, and any.
+#[must_use]
+pub fn sample_ranges(len: usize, count: usize, seed: u64) -> Vec<[u64; 2]> {
+    let all = len as u64;
+    let ends = [[0, all], [0, 0], [all, all]];
+    let any = (0..count as u64).map(|i| {
+        let place = |i| random(seed, i) % (all + 1);
+        let (a, b) = (place(2 * i), place(2 * i + 1));
+        [a.min(b), a.max(b)]
+    });
+    ends.into_iter().chain(any).take(count).collect()
+}
+
+/// Asks for the sums of ranges of `len` sampled elements, twice, and checks them all.
+///
+/// # Errors
+/// [`CaseError::Wrong`] if a sum differs from the true one by more than its bound, or in any bit from
+/// that of the second time or of the CPU; and those of the device.
+pub fn range_sum_case<O>(op: O, device: &Device, len: usize, seed: u64) -> Result<(), CaseError>
+where
+    O: RangeSummable,
+    O::Element: Pod + Sample,
+    O::Output: Pod + Debug,
+{
+    let host = sample::<O::Element>(Kind::Values, len, seed);
+    let queries = sample_ranges(len, QUERIES, seed);
+    let case = format!("{} of {len} elements, seed {seed}", type_name::<O>());
+    let failed = |error: RangeSumError| match error {
+        RangeSumError::Device(error) => CaseError::Device(error),
+        error => CaseError::Wrong(format!("{case}: {error}")),
+    };
+    let mut ranges = RangeSums::<O>::new(device, &device.upload(&host)?)?;
+    let sums = ranges.query(&queries).map_err(failed)?;
+    if let Some(ScanCheck { at, check }) =
+        check_range_sums(op, &host, &queries, &sums).filter(|scan| !scan.check.ok)
+    {
+        return Err(CaseError::Wrong(format!(
+            "{case}: {:?} for {:?}, the reference says {:?}; they differ by {:e}, allowed are {:e}",
+            sums[at], queries[at], check.reference, check.abs_err, check.bound
+        )));
+    }
+    let again = ranges.query(&queries).map_err(failed)?;
+    let on_the_cpu = range_sums_on_cpu(op, &host, &queries).map_err(|bad| failed(bad.into()))?;
+    for (what, others) in [("a second time", again), ("the CPU", on_the_cpu)] {
+        let same = bytemuck::cast_slice::<_, u8>(&sums) == bytemuck::cast_slice::<_, u8>(&others);
+        if !same {
+            return Err(CaseError::Wrong(format!("{case}: {what} gives other bits")));
+        }
+    }
+    Ok(())
+}
+
+/// One sum that ranges are asked of, for running cases over all of them.
+#[derive(Clone, Copy)]
+pub struct RangeSumKind {
+    /// What the array holds.
+    pub element: &'static str,
+    /// What is accumulated, and the sums are.
+    pub accumulator: &'static str,
+    /// [`range_sum_case`] for this sum: elements, seed.
+    pub case: fn(&Device, usize, u64) -> Result<(), CaseError>,
+}
+
+macro_rules! kinds {
+    ($($element:ident $(=> $accumulator:ident)?),*) => {
+        /// Every sum that ranges are asked of.
+        #[must_use]
+        pub fn range_sum_kinds() -> Vec<RangeSumKind> {
+            vec![$(RangeSumKind {
+                element: stringify!($element),
+                accumulator: type_name::<
+                    <Sum<$element $(, $accumulator)?> as Operation>::Output,
+                >(),
+                case: |device, len, seed| {
+                    let op = Sum::<$element $(, $accumulator)?>::new();
+                    range_sum_case(op, device, len, seed)
+                },
+            }),*]
+        }
+    };
+}
+kinds! {
+    f32, f32 => f64, f64, i32 => i64, u32 => u64, i64, u64,
+    f16 => f32, f16 => f64, bf16 => f32, bf16 => f64
+}

@@ -1,0 +1,136 @@
+//! The counts behind Kendall's rank correlation.
+
+use cuda_std::prelude::*;
+use gridsync_kernels::grid::kendall::{self, DISCORDANT, Side, count};
+use gridsync_kernels::grid::merge_sort::{merge_runs, sort_tile};
+
+/// Sorts the ranks of y, the lower halves of `keys`, by tiles into `ranks`, and counts their inversions:
+/// see [`sort_tile`].
+///
+/// # Safety
+///
+/// The grid is as [`sort_tile`] wants it; `keys` and `ranks` are of one length and apart; `counts` has
+/// [`COUNTS`](kendall::COUNTS) words.
+#[kernel(max_threads = 256, min_blocks = 4)]
+pub unsafe fn kendall_tiles(keys: Global<u64>, ranks: Global<u32>, counts: Global<u64>) {
+    let inversions = sort_tile(|i| keys.read(i) as u32, ranks);
+    count(counts, DISCORDANT, inversions.into());
+}
+
+/// Merges runs of `run` ranks, and counts the inversions between them: see [`merge_runs`].
+///
+/// # Safety
+///
+/// The arguments and the grid are as [`merge_runs`] wants them; `counts` has
+/// [`COUNTS`](kendall::COUNTS) words.
+#[kernel(max_threads = 256, min_blocks = 4)]
+pub unsafe fn kendall_runs(input: Global<u32>, output: Global<u32>, run: u32, counts: Global<u64>) {
+    count(counts, DISCORDANT, merge_runs(input, output, run as usize));
+}
+
+/// Counts the ties of x, and of both: see [`kendall::ties_of_keys`].
+///
+/// # Safety
+///
+/// The grid is as [`kendall::ties_of_keys`] wants it, `keys` are sorted, and `counts` has
+/// [`COUNTS`](kendall::COUNTS) words.
+#[kernel]
+pub unsafe fn kendall_ties_of_keys(keys: Global<u64>, counts: Global<u64>) {
+    kendall::ties_of_keys(keys, counts);
+}
+
+/// Counts the ties of y: see [`kendall::ties_of_ranks`].
+///
+/// # Safety
+///
+/// The grid is as [`kendall::ties_of_ranks`] wants it, `ranks` are sorted, and `counts` has
+/// [`COUNTS`](kendall::COUNTS) words.
+#[kernel]
+pub unsafe fn kendall_ties_of_ranks(ranks: Global<u32>, counts: Global<u64>) {
+    kendall::ties_of_ranks(ranks, counts);
+}
+
+macro_rules! pairs {
+    ($($name:ident: $ty:ty;)*) => {$(
+        #[doc = concat!("Counts all pairs of ", stringify!($ty), " elements: see [`kendall::by_pairs`].")]
+        ///
+        /// # Safety
+        ///
+        /// The arguments and the grid are as [`kendall::by_pairs`] wants them.
+        #[kernel(max_threads = 256, min_blocks = 4)]
+        pub unsafe fn $name(x: Global<$ty>, y: Global<$ty>, counts: Global<u64>) {
+            kendall::by_pairs(x, y, counts);
+        }
+    )*};
+}
+pairs! {
+    kendall_pairs_f32: f32;
+    kendall_pairs_f64: f64;
+    kendall_pairs_i32: i32;
+    kendall_pairs_u32: u32;
+    kendall_pairs_i64: i64;
+    kendall_pairs_u64: u64;
+}
+
+macro_rules! places {
+    ($($name:ident: $ty:ty;)*) => {$(
+        #[doc = concat!("Puts ", stringify!($ty), " elements into keys: see [`kendall::place`].")]
+        ///
+        /// # Safety
+        ///
+        /// The arguments and the grid are as [`kendall::place`] wants them.
+        #[kernel]
+        pub unsafe fn $name(
+            values: Global<$ty>,
+            keys: Global<u64>,
+            counts: Global<u64>,
+            side: u32,
+        ) {
+            kendall::place(values, keys, counts, Side::of(side));
+        }
+    )*};
+}
+places! {
+    kendall_place_f32: f32;
+    kendall_place_i32: i32;
+    kendall_place_u32: u32;
+}
+
+macro_rules! ranks {
+    ($($order:ident $rank:ident: $ty:ty;)*) => {$(
+        #[doc = concat!("Makes ", stringify!($ty), " elements keys to sort: see [`kendall::order`].")]
+        ///
+        /// # Safety
+        ///
+        /// The arguments and the grid are as [`kendall::order`] wants them.
+        #[kernel]
+        pub unsafe fn $order(
+            values: Global<$ty>,
+            bits: Global<u64>,
+            counts: Global<u64>,
+            side: u32,
+        ) {
+            kendall::order(values, bits, counts, Side::of(side));
+        }
+
+        #[doc = concat!("Puts the ranks of ", stringify!($ty), " elements into keys: see [`kendall::rank`].")]
+        ///
+        /// # Safety
+        ///
+        /// The arguments and the grid are as [`kendall::rank`] wants them.
+        #[kernel]
+        pub unsafe fn $rank(
+            values: Global<$ty>,
+            sorted: Global<u64>,
+            keys: Global<u64>,
+            side: u32,
+        ) {
+            kendall::rank(values, sorted, keys, Side::of(side));
+        }
+    )*};
+}
+ranks! {
+    kendall_order_f64 kendall_rank_f64: f64;
+    kendall_order_i64 kendall_rank_i64: i64;
+    kendall_order_u64 kendall_rank_u64: u64;
+}

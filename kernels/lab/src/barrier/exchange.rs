@@ -1,0 +1,123 @@
+//! The barrier that carries data.
+
+use super::ROUNDS_TOGETHER;
+use super::stress::come_late;
+use cuda_std::prelude::*;
+use cuda_std::warp::WARP_SIZE;
+use gridsync_kernels::grid::barrier::{Barrier, Exchange, GridBarrier};
+use gridsync_kernels::op::Sum;
+use gridsync_kernels::warp;
+
+/// Crosses an [`Exchange`] four times a round, and counts in `errors[0]` the threads that find a
+/// wrong result: a sum of one half and of two, and a broadcast of one half and of two, each from
+/// another block each time. Each warp comes up to `skew` cycles late, and after each three rounds the
+/// block attaches anew.
+///
+/// # Safety
+///
+/// `words` are those of an exchange, as [`Exchange::words`] says; `errors` has one element; blocks
+/// are a multiple of 32 threads and all co-resident.
+#[kernel(cooperative)]
+pub unsafe fn exchange_rounds(words: Global<u64>, errors: Global<u32>, rounds: u32, skew: u32) {
+    let mut exchange = Exchange::attach(words);
+    let (block, blocks) = (thread::block_index() as u32, thread::block_count() as u32);
+    let pairs = u64::from(blocks) * u64::from(blocks - 1) / 2;
+    let mut wrong = 0;
+    for round in 0..rounds {
+        if round > 0 && round % ROUNDS_TOGETHER == 0 {
+            exchange = Exchange::attach(words);
+        }
+        come_late(round, skew);
+        let sum = exchange.all_reduce(Sum::<u32>::new(), block.wrapping_mul(3).wrapping_add(round));
+        let expected = (pairs as u32)
+            .wrapping_mul(3)
+            .wrapping_add(blocks.wrapping_mul(round));
+        wrong += u32::from(sum != expected);
+
+        let value = u64::from(block) << 33 | u64::from(round);
+        let sum = exchange.all_reduce(Sum::<u64>::new(), value);
+        wrong += u32::from(sum != (pairs << 33) + u64::from(blocks) * u64::from(round));
+
+        let root = round % blocks;
+        let said = exchange.broadcast(root, f32::from_bits(block.wrapping_add(round)));
+        wrong += u32::from(said.to_bits() != root.wrapping_add(round));
+
+        let said = exchange.broadcast(root, value);
+        wrong += u32::from(said != (u64::from(root) << 33 | u64::from(round)));
+    }
+    if wrong > 0 {
+        errors.fetch_add(0, wrong, Ordering::Relaxed, Scope::Device);
+    }
+}
+
+/// Takes the mean over all blocks of one number for each, `rounds` times, each time of the means
+/// before, and does nothing else: for measuring it. `means[b]` is what block b brings first, and
+/// what it finds last.
+///
+/// # Safety
+///
+/// As for [`exchange_rounds`]; `means` has one element for each block.
+#[kernel(cooperative)]
+pub unsafe fn exchange_only(words: Global<u64>, means: Global<f32>, rounds: u32) {
+    let mut exchange = Exchange::attach(words);
+    let share = 1.0 / thread::block_count() as f32;
+    let mut mean = means.read(thread::block_index());
+    for _ in 0..rounds {
+        mean = exchange.all_reduce(Sum::<f32>::new(), mean) * share;
+    }
+    if thread::is_first_in_block() {
+        means.write(thread::block_index(), mean);
+    }
+}
+
+shared_array! {
+    /// What the first warp made of all numbers, for the threads of its block.
+    fn gridsync_exchange_by_barrier() -> [f32; 2];
+}
+
+/// The same as [`exchange_only`] by a store, a [`GridBarrier`] and loads: to compare with.
+///
+/// # Safety
+///
+/// `barrier` has the words of a [`GridBarrier`]; `numbers` has two elements for each block and
+/// `means` one; blocks are a multiple of 32 threads and all co-resident.
+#[kernel(cooperative)]
+pub unsafe fn exchange_by_barrier_only(
+    barrier: Global<u32>,
+    numbers: Global<f32>,
+    means: Global<f32>,
+    rounds: u32,
+) {
+    let mut barrier = GridBarrier::attach(barrier);
+    let (block, blocks) = (thread::block_index(), thread::block_count());
+    let result = gridsync_exchange_by_barrier();
+    let share = 1.0 / blocks as f32;
+    let mut mean = means.read(block);
+    for round in 0..rounds as usize {
+        // Two sets of numbers take turns: a slow block may still read the one of this round when a
+        // fast one writes that of the next.
+        let numbers = numbers.part(round % 2 * blocks, blocks);
+        if thread::is_first_in_block() {
+            numbers.write(block, mean);
+        }
+        barrier.sync();
+        let lane = thread::index_in_block();
+        if lane < WARP_SIZE {
+            let mut sum = 0.0;
+            let mut at = lane as usize;
+            while at < blocks {
+                sum += numbers.read(at);
+                at += WARP_SIZE as usize;
+            }
+            let sum = warp::reduce(Sum::<f32>::new(), sum);
+            if lane == 0 {
+                result.write(round % 2, sum);
+            }
+        }
+        thread::sync_threads();
+        mean = result.read(round % 2) * share;
+    }
+    if thread::is_first_in_block() {
+        means.write(block, mean);
+    }
+}

@@ -1,0 +1,172 @@
+//! Putting the grid barriers to the test, and to the clock.
+
+mod bounded;
+mod exchange;
+mod mutants;
+mod phased;
+mod stress;
+
+pub use bounded::bounded_barrier_rounds;
+pub use exchange::{exchange_by_barrier_only, exchange_only, exchange_rounds};
+pub use mutants::{
+    BlockScopeFence, EqualGoal, Mutant, NoFirstBarrier, NoLastBarrier, OneBit, RelaxedArrival,
+    RelaxedLook, ShortGoal, WeakLook, mutant_block_scope_rounds, mutant_equal_goal_rounds,
+    mutant_no_first_rounds, mutant_no_last_rounds, mutant_one_bit_rounds,
+    mutant_relaxed_arrival_rounds, mutant_relaxed_look_rounds, mutant_short_goal_rounds,
+    mutant_weak_look_rounds,
+};
+pub use phased::{phased_barrier_rounds, subset_barrier_rounds};
+use stress::cross_and_check;
+
+use cuda_std::prelude::*;
+#[cfg(any(compute_ge_90, not(target_arch = "nvptx64")))]
+use gridsync_kernels::grid::barrier::ClusterBarrier;
+use gridsync_kernels::grid::barrier::{
+    Barrier, FlipBarrier, GenerationBarrier, GridBarrier, GrowingBarrier, LateBarrier,
+    LockFreeBarrier, PhaseBarrier, Ptx, ReleaseBarrier, SeedBarrier, SplitBarrier, TreeBarrier,
+    Volatile,
+};
+
+/// Rounds after which a block attaches anew.
+const ROUNDS_TOGETHER: u32 = 3;
+
+macro_rules! kernels {
+    ($($(#[$cfg:meta])* $design:ty: $rounds:ident, $only:ident;)*) => {$(
+        #[doc = concat!("Crosses a [`", stringify!($rounds), "`] barrier `2 × rounds` times, and checks each time that it held.")]
+        ///
+        /// In every round each thread writes the number of the round to its own `cells`, as many as
+        /// there are for each, by plain stores; past the barrier each block reads the cells of all,
+        /// by plain loads, from lines that it has read the round before, and counts in `errors[0]`
+        /// those that are not of this round. A second barrier keeps the next round's writes from
+        /// overtaking these reads. With a `skew`, warps come up to so many cycles late: in even
+        /// rounds each by another number, in odd ones a single one, whose words all others then look
+        /// at first; and every fourth round ends in crossings back to back. After each three rounds the
+        /// block attaches anew. Where `errors` has more
+        /// elements, each thread first stores to some of them, all over the place, which keeps the
+        /// words behind those stores on their way for long.
+        ///
+        /// # Safety
+        ///
+        /// `barrier` has the words of the design, as [`Barrier::words`] says; `cells` has a multiple
+        /// of as many elements as the grid has threads; `errors` has an element, 0 before, or more;
+        /// all blocks are co-resident.
+        $(#[$cfg])*
+        #[kernel(cooperative)]
+        pub unsafe fn $rounds(
+            barrier: Global<u32>,
+            cells: Global<u32>,
+            errors: Global<u32>,
+            first_round: u32,
+            rounds: u32,
+            skew: u32,
+        ) {
+            let attach = || <$design>::attach(barrier);
+            cross_and_check(attach, ROUNDS_TOGETHER, cells, errors, first_round, rounds, skew);
+        }
+
+        /// Crosses the barrier `rounds` times and does nothing else: for measuring it.
+        ///
+        /// # Safety
+        ///
+        /// `barrier` has the words of the design; all blocks are co-resident.
+        $(#[$cfg])*
+        #[kernel(cooperative)]
+        pub unsafe fn $only(barrier: Global<u32>, rounds: u32) {
+            let mut barrier = <$design>::attach(barrier);
+            for _ in 0..rounds {
+                barrier.sync();
+            }
+        }
+
+        // SAFETY: the kernel crosses the barrier, and touches the cells and the errors.
+        #[cfg(not(target_arch = "nvptx64"))]
+        unsafe impl Stressed for $design {
+            type Rounds = $rounds;
+        }
+
+        // SAFETY: the kernel crosses the barrier and does nothing else.
+        #[cfg(not(target_arch = "nvptx64"))]
+        unsafe impl Measured for $design {
+            type Only = $only;
+        }
+    )*};
+}
+kernels! {
+    GridBarrier: barrier_rounds, barrier_only;
+    SplitBarrier<2>: split_barrier_rounds, split_barrier_only;
+    SplitBarrier<4>: split_4_barrier_rounds, split_4_barrier_only;
+    LateBarrier: late_barrier_rounds, late_barrier_only;
+    PhaseBarrier: phase_barrier_rounds, phase_barrier_only;
+    FlipBarrier: flip_barrier_rounds, flip_barrier_only;
+    GrowingBarrier: growing_barrier_rounds, growing_barrier_only;
+    GrowingBarrier<Volatile>: growing_volatile_barrier_rounds, growing_volatile_barrier_only;
+    GrowingBarrier<Ptx>: growing_ptx_barrier_rounds, growing_ptx_barrier_only;
+    GenerationBarrier: generation_barrier_rounds, generation_barrier_only;
+    LockFreeBarrier: lock_free_barrier_rounds, lock_free_barrier_only;
+    ReleaseBarrier: release_barrier_rounds, release_barrier_only;
+    TreeBarrier: tree_barrier_rounds, tree_barrier_only;
+    #[cfg(any(compute_ge_90, not(target_arch = "nvptx64")))]
+    ClusterBarrier: cluster_barrier_rounds, cluster_barrier_only;
+}
+
+/// [`SeedBarrier`]: see the kernels of the barriers that are right.
+///
+/// # Safety
+///
+/// As for those. It never waits for ever.
+#[kernel(cooperative)]
+pub unsafe fn seed_barrier_rounds(
+    barrier: Global<u32>,
+    cells: Global<u32>,
+    errors: Global<u32>,
+    first_round: u32,
+    rounds: u32,
+    skew: u32,
+) {
+    let attach = || SeedBarrier::attach(barrier);
+    cross_and_check(attach, u32::MAX, cells, errors, first_round, rounds, skew);
+}
+
+// SAFETY: as for the barriers that are right.
+#[cfg(not(target_arch = "nvptx64"))]
+unsafe impl Stressed for SeedBarrier {
+    type Rounds = seed_barrier_rounds;
+
+    fn waits_given_up(words: &[u32]) -> u32 {
+        Self::misses(words)
+    }
+}
+
+/// A barrier with a kernel that checks it. On the host only.
+///
+/// # Safety
+///
+/// A safe function of the host library launches the kernel. It touches the memory of its arguments
+/// only, and of the barrier's the [`words`](Barrier::words) only.
+#[cfg(not(target_arch = "nvptx64"))]
+pub unsafe trait Stressed: Barrier {
+    /// The kernel that checks it.
+    type Rounds: cuda_std::launch::Kernel<Args = RoundsArgs>;
+
+    /// How many waits were given up, by its words after use: each would have lasted for ever. A
+    /// barrier that is right gives none up.
+    fn waits_given_up(_words: &[u32]) -> u32 {
+        0
+    }
+}
+
+/// A barrier with a kernel that measures it. On the host only.
+///
+/// # Safety
+///
+/// As for [`Stressed`].
+#[cfg(not(target_arch = "nvptx64"))]
+pub unsafe trait Measured: Stressed {
+    /// The kernel that only crosses it: `(barrier, rounds)`.
+    type Only: cuda_std::launch::Kernel<Args = (Global<u32>, u32)>;
+}
+
+/// The arguments of a kernel that checks a barrier:
+/// `(barrier, cells, errors, first_round, rounds, skew)`.
+#[cfg(not(target_arch = "nvptx64"))]
+pub type RoundsArgs = (Global<u32>, Global<u32>, Global<u32>, u32, u32, u32);

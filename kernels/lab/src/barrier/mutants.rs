@@ -1,0 +1,267 @@
+//! Barriers that are wrong on purpose. A stress test that finds nothing says something only if the
+//! same test finds these out.
+
+use super::stress::cross_and_check;
+use core::marker::PhantomData;
+use cuda_std::prelude::*;
+use gridsync_kernels::grid::barrier::{Barrier, Members};
+
+/// How a block says that it has arrived.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Arrival {
+    /// `red.release.gpu`.
+    Release,
+    /// `red.relaxed.gpu`, with nothing before it.
+    Relaxed,
+    /// `red.relaxed.gpu`, after a fence that reaches the block only.
+    BlockScopeFence,
+}
+
+/// How a block looks whether all have arrived.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Looking {
+    /// `ld.acquire.gpu`.
+    Acquire,
+    /// `ld.relaxed.gpu`, with nothing after it.
+    Relaxed,
+    /// A plain `ld`.
+    Weak,
+}
+
+/// What is wrong with a barrier. By default nothing is.
+pub trait Fault {
+    /// Whether the block's threads meet before their block arrives.
+    const FIRST_BARRIER: bool = true;
+    /// Whether they meet before they go on.
+    const LAST_BARRIER: bool = true;
+    /// How the block arrives.
+    const ARRIVAL: Arrival = Arrival::Release;
+    /// How it looks.
+    const LOOKING: Looking = Looking::Acquire;
+    /// How many arrivals it does not wait for.
+    const SHORT: u32 = 0;
+    /// Whether the counter has to stand at the goal, instead of at it or past it.
+    const EQUAL: bool = false;
+}
+
+/// What the counter grows by in each round.
+const ROUND: u32 = 1 << 20;
+
+/// Where the counter lies, and where the count of waits that were given up. In a mutant of two
+/// counters the second one lies behind.
+const COUNTER: usize = 0;
+const GIVEN_UP: usize = 1;
+const SECOND: usize = 64;
+
+/// How long a wait lasts, ns. A crossing takes a thousand; a mutant may wait for ever.
+const PATIENCE_NS: u64 = 200_000;
+
+/// A [`GrowingBarrier`](gridsync_kernels::grid::barrier::GrowingBarrier) with the fault `F`.
+#[derive(Debug)]
+pub struct Mutant<F: Fault> {
+    state: Global<u32>,
+    members: Members,
+    goal: u32,
+    fault: PhantomData<F>,
+}
+
+/// Waits for `condition`, but not for ever: the first to have waited in vain counts itself, and
+/// from then on nobody waits any more.
+#[device]
+fn wait_a_while(state: Global<u32>, mut condition: impl FnMut() -> bool) {
+    let given_up = || state.load(GIVEN_UP, Ordering::Relaxed, Scope::Device) != 0;
+    if !spin::until_timeout(PATIENCE_NS, || condition() || given_up()) {
+        state.add(GIVEN_UP, 1, Ordering::Relaxed, Scope::Device);
+    }
+}
+
+impl<F: Fault> Barrier for Mutant<F> {
+    fn words(_blocks: usize) -> usize {
+        SECOND + 1
+    }
+
+    #[device]
+    fn attach_among(state: Global<u32>, members: Members) -> Self {
+        let now = state.load(COUNTER, Ordering::Relaxed, Scope::Device);
+        Self {
+            state,
+            members,
+            goal: (now / ROUND * ROUND).wrapping_add(ROUND),
+            fault: PhantomData,
+        }
+    }
+
+    #[device]
+    fn arrive(&mut self) {
+        if F::FIRST_BARRIER {
+            thread::sync_threads();
+        }
+        if thread::is_first_in_block() {
+            if F::ARRIVAL == Arrival::BlockScopeFence {
+                thread::fence(Ordering::AcqRel, Scope::Block);
+            }
+            let order = match F::ARRIVAL {
+                Arrival::Release => Ordering::Release,
+                Arrival::Relaxed | Arrival::BlockScopeFence => Ordering::Relaxed,
+            };
+            let arrival = self.members.arrival(ROUND);
+            self.state.add(COUNTER, arrival, order, Scope::Device);
+        }
+    }
+
+    #[device]
+    fn wait(&mut self) {
+        if thread::is_first_in_block() {
+            let (state, goal) = (self.state, self.goal.wrapping_sub(F::SHORT));
+            wait_a_while(state, || {
+                let now = match F::LOOKING {
+                    Looking::Acquire => state.load(COUNTER, Ordering::Acquire, Scope::Device),
+                    Looking::Relaxed => state.load(COUNTER, Ordering::Relaxed, Scope::Device),
+                    Looking::Weak => state.read(COUNTER),
+                };
+                if F::EQUAL {
+                    now == goal
+                } else {
+                    now.wrapping_sub(goal) as i32 >= 0
+                }
+            });
+        }
+        self.goal = self.goal.wrapping_add(ROUND);
+        if F::LAST_BARRIER {
+            thread::sync_threads();
+        }
+    }
+}
+
+/// A [`SplitBarrier`](gridsync_kernels::grid::barrier::SplitBarrier) of two counters that counts rounds modulo
+/// 2, where it takes modulo 4: a slow block misses a round of the counter that is not its own.
+#[derive(Debug)]
+pub struct OneBit {
+    state: Global<u32>,
+    members: Members,
+    round: u32,
+}
+
+/// The one bit.
+const PHASE: u32 = 1 << 31;
+
+impl Barrier for OneBit {
+    fn words(_blocks: usize) -> usize {
+        SECOND + 1
+    }
+
+    #[device]
+    fn attach_among(state: Global<u32>, members: Members) -> Self {
+        let own = (members.rank() % 2) as usize * SECOND;
+        Self {
+            state,
+            members,
+            round: state.load(own, Ordering::Relaxed, Scope::Device) & PHASE,
+        }
+    }
+
+    #[device]
+    fn arrive(&mut self) {
+        thread::sync_threads();
+        if thread::is_first_in_block() {
+            let own = (self.members.rank() % 2) as usize * SECOND;
+            let arrival = self.members.part(2).arrival(PHASE);
+            self.state
+                .add(own, arrival, Ordering::Release, Scope::Device);
+        }
+    }
+
+    #[device]
+    fn wait(&mut self) {
+        if thread::is_first_in_block() {
+            let (state, round) = (self.state, self.round);
+            let turned =
+                |at| (state.load(at, Ordering::Acquire, Scope::Device) ^ round) & PHASE != 0;
+            wait_a_while(state, || turned(COUNTER) && turned(SECOND));
+        }
+        self.round ^= PHASE;
+        thread::sync_threads();
+    }
+}
+
+macro_rules! mutants {
+    ($($(#[$doc:meta])* $name:ident: $rounds:ident { $constant:item })*) => {$(
+        $(#[$doc])*
+        #[derive(Debug)]
+        pub enum $name {}
+
+        impl Fault for $name {
+            $constant
+        }
+
+        mutants!(@kernel $(#[$doc])* Mutant<$name>: $rounds);
+    )*};
+    (@kernel $(#[$doc:meta])* $barrier:ty: $rounds:ident) => {
+        $(#[$doc])*
+        ///
+        /// # Safety
+        ///
+        /// As for the kernels that check a barrier which is right: this one never waits for ever.
+        #[kernel(cooperative)]
+        pub unsafe fn $rounds(
+            barrier: Global<u32>,
+            cells: Global<u32>,
+            errors: Global<u32>,
+            first_round: u32,
+            rounds: u32,
+            skew: u32,
+        ) {
+            let attach = || <$barrier>::attach(barrier);
+            cross_and_check(attach, u32::MAX, cells, errors, first_round, rounds, skew);
+        }
+
+        // SAFETY: as for the barriers that are right.
+        #[cfg(not(target_arch = "nvptx64"))]
+        unsafe impl super::Stressed for $barrier {
+            type Rounds = $rounds;
+
+            fn waits_given_up(words: &[u32]) -> u32 {
+                words[GIVEN_UP]
+            }
+        }
+    };
+}
+mutants! {
+    /// The first thread arrives while others of its block still write.
+    NoFirstBarrier: mutant_no_first_rounds {
+        const FIRST_BARRIER: bool = false;
+    }
+    /// The block's other threads go on while the first one waits.
+    NoLastBarrier: mutant_no_last_rounds {
+        const LAST_BARRIER: bool = false;
+    }
+    /// The arrival is relaxed: it may be seen before what the block wrote.
+    RelaxedArrival: mutant_relaxed_arrival_rounds {
+        const ARRIVAL: Arrival = Arrival::Relaxed;
+    }
+    /// The fence before the arrival reaches the block only.
+    BlockScopeFence: mutant_block_scope_rounds {
+        const ARRIVAL: Arrival = Arrival::BlockScopeFence;
+    }
+    /// The look is relaxed: what is read behind the barrier may come from stale lines of the L1.
+    RelaxedLook: mutant_relaxed_look_rounds {
+        const LOOKING: Looking = Looking::Relaxed;
+    }
+    /// The look is a plain load, which the compiler takes out of the loop (seed row R5).
+    WeakLook: mutant_weak_look_rounds {
+        const LOOKING: Looking = Looking::Weak;
+    }
+    /// One arrival is not waited for.
+    ShortGoal: mutant_short_goal_rounds {
+        const SHORT: u32 = 1;
+    }
+    /// The counter has to stand at the goal, and a slow block finds it past it (seed row R9).
+    EqualGoal: mutant_equal_goal_rounds {
+        const EQUAL: bool = true;
+    }
+}
+mutants! {
+    @kernel
+    /// Two counters with one bit of the round.
+    OneBit: mutant_one_bit_rounds
+}

@@ -1,0 +1,160 @@
+//! What all kernels that check a barrier do.
+
+use cuda_std::prelude::*;
+use cuda_std::time::clock;
+use cuda_std::warp::{WARP_SIZE, warp_index};
+use gridsync_kernels::grid::barrier::Barrier;
+
+/// Attaches to a barrier before the first round and after each `together` rounds, crosses it twice a
+/// round, and counts what is stale after it: see the kernels.
+#[device]
+pub(super) fn cross_and_check<B: Barrier>(
+    attach: impl Fn() -> B,
+    together: u32,
+    cells: Global<u32>,
+    errors: Global<u32>,
+    first_round: u32,
+    rounds: u32,
+    skew: u32,
+) {
+    let far = errors.part(1, errors.len() - 1);
+    let mut barrier = attach();
+    let (mut crossed_together, mut wrong) = (0, 0);
+    for round in 0..rounds {
+        if crossed_together == together {
+            (barrier, crossed_together) = (attach(), 0);
+        }
+        crossed_together += 1;
+        let round = first_round.wrapping_add(round);
+        come_late(round, skew);
+        keep_stores_busy(far, round);
+        write_own(cells, round);
+        barrier.sync();
+        wrong += count_stale_of_straggler(cells, round, skew);
+        come_late(!round, skew);
+        wrong += count_stale(cells, round);
+        barrier.sync();
+        if round.is_multiple_of(4) {
+            // Back to back: where a barrier that cannot be used again at once is found out.
+            for crossing in 0..BURST.min(skew) {
+                barrier.arrive();
+                // One warp of the grid looks late, and may find the others at the next crossing.
+                come_late(round + 2 * crossing + 1, skew);
+                barrier.wait();
+            }
+        }
+    }
+    if wrong > 0 {
+        errors.fetch_add(0, wrong, Ordering::Relaxed, Scope::Device);
+    }
+}
+
+/// Crossings without work between them.
+const BURST: u32 = 8;
+
+/// Stores that each thread has on their way before it writes its cells.
+const FAR_STORES: u32 = 8;
+
+/// Stores to words of this thread all over `far`, which nobody reads. With far more memory than the
+/// L2 holds they take their time; what is stored behind them and not released is then seen late,
+/// though an idle memory system would have shown it at once.
+#[device]
+fn keep_stores_busy(far: Global<u32>, round: u32) {
+    let (me, threads) = (thread::index(), thread::thread_count());
+    let rows = (far.len() / threads) as u32;
+    if rows == 0 {
+        return;
+    }
+    for store in 0..FAR_STORES {
+        let row = mix(FAR_STORES * round + store, me as u32) % rows;
+        far.write(row as usize * threads + me, round);
+    }
+}
+
+/// Writes the round to all cells of this thread: those as many apart as the grid has threads.
+#[device]
+pub(super) fn write_own(cells: Global<u32>, round: u32) {
+    let mut own = thread::index();
+    while own < cells.len() {
+        cells.write(own, round);
+        own += thread::thread_count();
+    }
+}
+
+/// How many cells this thread finds not to be of `round`. The threads of a block look at all cells
+/// between them.
+#[device]
+pub(super) fn count_stale(cells: Global<u32>, round: u32) -> u32 {
+    let (mut stale, mut at) = (0, thread::index_in_block() as usize);
+    let step = thread::threads_per_block() as usize;
+    // Four loads in flight: one after another they would take most of the time.
+    while at + 3 * step < cells.len() {
+        let (a, b) = (cells.read(at), cells.read(at + step));
+        let (c, d) = (cells.read(at + 2 * step), cells.read(at + 3 * step));
+        stale += u32::from(a != round) + u32::from(b != round);
+        stale += u32::from(c != round) + u32::from(d != round);
+        at += 4 * step;
+    }
+    while at < cells.len() {
+        stale += u32::from(cells.read(at) != round);
+        at += step;
+    }
+    stale
+}
+
+/// Holds warps up for up to `skew` cycles. In even rounds each warp is held up by a number of its own;
+/// in odd ones a single warp of the grid is, for all of them, while everybody else waits for it.
+#[device]
+pub(super) fn come_late(round: u32, skew: u32) {
+    if skew == 0 {
+        return;
+    }
+    let (block, warp) = (thread::block_index() as u32, warp_index());
+    let cycles = if round.is_multiple_of(2) {
+        mix(block * 32 + warp, round) % skew
+    } else if (block, warp) == straggler(round) {
+        skew
+    } else {
+        0
+    };
+    let start = clock();
+    spin::until(|| clock().wrapping_sub(start) >= u64::from(cycles));
+}
+
+/// The block, and its warp, that everybody waits for in an odd round.
+#[device]
+fn straggler(round: u32) -> (u32, u32) {
+    let warps = thread::threads_per_block().div_ceil(WARP_SIZE);
+    let block = mix(1, round) % thread::block_count() as u32;
+    (block, mix(2, round) % warps)
+}
+
+/// How many cells of the straggler this thread finds not to be of `round`. Every warp looks at them
+/// before all others, the ones written last first: the block's other words have had time to arrive.
+#[device]
+fn count_stale_of_straggler(cells: Global<u32>, round: u32, skew: u32) -> u32 {
+    let (block, warp) = straggler(round);
+    let threads = thread::threads_per_block();
+    let thread = warp * WARP_SIZE + thread::index_in_block() % WARP_SIZE;
+    if skew == 0 || round.is_multiple_of(2) || thread >= threads {
+        return 0;
+    }
+    let (first, apart) = ((block * threads + thread) as usize, thread::thread_count());
+    let mut stale = 0;
+    let mut row = cells.len() / apart;
+    while row > 0 {
+        row -= 1;
+        stale += u32::from(cells.read(first + row * apart) != round);
+    }
+    stale
+}
+
+/// A number made of two others, each bit of which depends on all of theirs (the finaliser of
+/// MurmurHash3).
+#[inline(always)]
+fn mix(number: u32, salt: u32) -> u32 {
+    let bits = number.wrapping_mul(0x9e37_79b9) ^ salt.wrapping_mul(0x85eb_ca6b);
+    let bits = (bits ^ bits >> 16).wrapping_mul(0x85eb_ca6b);
+    let bits = (bits ^ bits >> 13).wrapping_mul(0xc2b2_ae35);
+    bits ^ bits >> 16
+}

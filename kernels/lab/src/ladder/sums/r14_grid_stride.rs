@@ -1,0 +1,49 @@
+//! Rung 14: as many blocks as are resident, striding over the array (Harris' seventh).
+//!
+//! Changed: the grid is as large as the device, not as the array, and each thread has four loads in
+//! flight. Why: a thread that adds up many elements in a register does so without any other; and
+//! blocks that start, add up 2048 numbers and end leave the memory idle meanwhile. Moves: the
+//! reductions of a block from n/2048 to some thousand, the loads in flight, and the pyramid to two
+//! levels.
+//!
+//! Launched: multiprocessors × the blocks that one holds; then one block over their sums.
+//! Reached on: an H200, 2026-11-21: 244.5 µs, 4390.8 GB/s of 2^28 f32.
+
+use super::Summand;
+use super::r12_wide_loads::behind_the_packs;
+use cuda_std::memory::Pack;
+use cuda_std::prelude::*;
+use gridsync_kernels::block;
+use gridsync_kernels::op::Sum;
+
+/// Sums `input` to an element of `partials` for each block. Called by every thread of the grid;
+/// blocks are a multiple of 32 threads.
+#[device]
+pub fn grid_stride<T: Summand>(input: Global<T>, partials: Global<T>) {
+    let sum = block::reduce(Sum::<T>::new(), thread_sum(input));
+    if thread::is_first_in_block() {
+        partials.write(thread::block_index(), sum);
+    }
+}
+
+/// What this thread's share of `input` adds up to.
+#[device]
+pub(super) fn thread_sum<T: Summand>(input: Global<T>) -> T {
+    let threads = thread::thread_count();
+    let packs = input.len() / T::PACK;
+    let load = |p: usize| input.read_pack(p * T::PACK, CacheHint::ReadOnly);
+    let mut sums = T::Pack::splat(T::ZERO);
+    let mut p = thread::index();
+    while p + 3 * threads < packs {
+        let (first, second) = (load(p), load(p + threads));
+        let (third, fourth) = (load(p + 2 * threads), load(p + 3 * threads));
+        let halves = (first.zip(second, T::add), third.zip(fourth, T::add));
+        sums = sums.zip(halves.0.zip(halves.1, T::add), T::add);
+        p += 4 * threads;
+    }
+    while p < packs {
+        sums = sums.zip(load(p), T::add);
+        p += threads;
+    }
+    sums.fold(T::add).add(behind_the_packs(input))
+}

@@ -1,0 +1,132 @@
+//! X→P→X, the seed's experiment (rows R1, R2), in its three forms; and in those that are compared
+//! with many launches (rows R3, R6): a stage a launch in `stage.rs`, a launch for all stages in
+//! `single.rs`.
+//!
+//! Stage (i): every `P[j]` becomes the mean of all X. Stage (ii): every `X[j]` becomes the mean of all
+//! P. Stage (ii) needs what *all* threads of the grid did in stage (i). Without a barrier it may
+//! read a P that is not there yet, and does so in whole warps; with a barrier of the block only, in
+//! whole blocks; with a barrier of the grid never.
+//!
+//! As in the seed every thread takes every mean anew: a stage costs each thread as many loads as there
+//! are elements, and the whole grid the square of that.
+//!
+//! `stagger_ns` delays block b by b × `stagger_ns`, and warp w of a block by as much again for each
+//! warp, before stage (i). At 0 the hardware's own timing decides whether the fault shows.
+
+mod single;
+mod stage;
+
+#[cfg(not(target_arch = "nvptx64"))]
+pub use single::Transforms;
+pub use single::{
+    xpx_flip_barrier, xpx_generation_barrier, xpx_grid_barrier_alone, xpx_growing_ptx_barrier,
+    xpx_growing_volatile_barrier, xpx_lock_free_barrier, xpx_tree_barrier,
+};
+pub use stage::xpx_stage;
+#[cfg(any(compute_ge_90, not(target_arch = "nvptx64")))]
+pub use stage::xpx_stage_overlapped;
+
+use cuda_std::prelude::*;
+use cuda_std::time::nanosleep;
+use cuda_std::warp::warp_index;
+use gridsync_kernels::grid::barrier::{Barrier, GridBarrier};
+
+/// X→P→X without any barrier: wrong, in whole warps.
+///
+/// # Safety
+///
+/// `x` and `p` have the same length, at least 1. The kernel races, on purpose: that reads a stale
+/// number, and nothing worse.
+#[kernel]
+pub unsafe fn xpx_no_barrier(x: Global<f32>, p: Global<f32>, stagger_ns: u32) {
+    delay(stagger_ns);
+    each_mean(x, p);
+    each_mean(p, x);
+}
+
+/// X→P→X with a barrier of the block between the stages: wrong, in whole blocks.
+///
+/// # Safety
+///
+/// As for [`xpx_no_barrier`].
+#[kernel]
+pub unsafe fn xpx_block_barrier(x: Global<f32>, p: Global<f32>, stagger_ns: u32) {
+    delay(stagger_ns);
+    each_mean(x, p);
+    thread::sync_threads();
+    each_mean(p, x);
+}
+
+/// X→P→X, `rounds` times, with a barrier of the grid between all stages: right.
+///
+/// # Safety
+///
+/// As for [`xpx_no_barrier`]; `barrier` has the words of a [`GridBarrier`], and all blocks are
+/// co-resident.
+#[kernel(cooperative)]
+pub unsafe fn xpx_grid_barrier(
+    x: Global<f32>,
+    p: Global<f32>,
+    stagger_ns: u32,
+    barrier: Global<u32>,
+    rounds: u32,
+) {
+    let barrier = GridBarrier::attach(barrier);
+    delay(stagger_ns);
+    transform(x, p, barrier, rounds);
+}
+
+/// X→P→X, `rounds` times, the stages kept apart by `barrier`.
+#[device]
+fn transform(x: Global<f32>, p: Global<f32>, mut barrier: impl Barrier, rounds: u32) {
+    for round in 0..rounds {
+        if round > 0 {
+            barrier.sync();
+        }
+        each_mean(x, p);
+        barrier.sync();
+        each_mean(p, x);
+    }
+}
+
+/// Sets every element of `to` to the mean of all of `from`, the elements shared out over the grid.
+#[device]
+fn each_mean(from: Global<f32>, to: Global<f32>) {
+    let mut j = thread::index();
+    while j < to.len() {
+        to.write(j, mean(from));
+        j += thread::thread_count();
+    }
+}
+
+/// The mean of all elements, added up in order.
+// The loads of a turn are written out before its additions, and so in flight together: the loop then
+// takes the time of the additions in every kernel. Left to the compiler, kernels differed by half in
+// how fast they added up, and that was measured in place of their barriers.
+#[device]
+fn mean(from: Global<f32>) -> f32 {
+    let (mut sum, mut i) = (0.0, 0);
+    while i + 8 <= from.len() {
+        let [a, b, c, d] = [0, 1, 2, 3].map(|turn| from.read(i + turn));
+        let [e, f, g, h] = [4, 5, 6, 7].map(|turn| from.read(i + turn));
+        sum = sum + a + b + c + d + e + f + g + h;
+        i += 8;
+    }
+    while i < from.len() {
+        sum += from.read(i);
+        i += 1;
+    }
+    sum / from.len() as f32
+}
+
+/// Delays this thread's warp by its share of the stagger.
+#[device]
+fn delay(stagger_ns: u32) {
+    if stagger_ns > 0 {
+        let steps = thread::block_index() as u32 + warp_index();
+        nanosleep(stagger_ns.saturating_mul(steps).min(MAX_SLEEP_NS));
+    }
+}
+
+/// The longest sleep that PTX promises (PTX ISA, "nanosleep").
+const MAX_SLEEP_NS: u32 = 1_000_000;

@@ -1,0 +1,51 @@
+//! X→P→X as one launch (seed row R3, "single kernel launch"), behind each grid barrier that is worth
+//! comparing.
+
+use super::transform;
+use cuda_std::prelude::*;
+use gridsync_kernels::grid::barrier::{
+    Barrier, FlipBarrier, GenerationBarrier, GridBarrier, GrowingBarrier, LockFreeBarrier, Ptx,
+    TreeBarrier, Volatile,
+};
+
+macro_rules! kernels {
+    ($($design:ty: $kernel:ident;)*) => {$(
+        #[doc = concat!("X→P→X, `rounds` times in one launch, behind a [`", stringify!($design), "`].")]
+        ///
+        /// # Safety
+        ///
+        /// `x` and `p` are different memory of the same length, at least 1; `barrier` has the words
+        /// of the design, as [`Barrier::words`] says; all blocks are co-resident.
+        #[kernel(cooperative)]
+        pub unsafe fn $kernel(x: Global<f32>, p: Global<f32>, barrier: Global<u32>, rounds: u32) {
+            transform(x, p, <$design>::attach(barrier), rounds);
+        }
+
+        // SAFETY: the kernel crosses the barrier, and touches `x` and `p`.
+        #[cfg(not(target_arch = "nvptx64"))]
+        unsafe impl Transforms for $design {
+            type Xpx = $kernel;
+        }
+    )*};
+}
+kernels! {
+    GridBarrier: xpx_grid_barrier_alone;
+    FlipBarrier: xpx_flip_barrier;
+    GrowingBarrier<Volatile>: xpx_growing_volatile_barrier;
+    GrowingBarrier<Ptx>: xpx_growing_ptx_barrier;
+    GenerationBarrier: xpx_generation_barrier;
+    LockFreeBarrier: xpx_lock_free_barrier;
+    TreeBarrier: xpx_tree_barrier;
+}
+
+/// A barrier with a kernel that transforms X→P→X by it. On the host only.
+///
+/// # Safety
+///
+/// A safe function of the host library launches the kernel. It touches the memory of its arguments
+/// only, and of the barrier's the [`words`](Barrier::words) only.
+#[cfg(not(target_arch = "nvptx64"))]
+pub unsafe trait Transforms: Barrier {
+    /// The kernel: `(x, p, barrier, rounds)`.
+    type Xpx: cuda_std::launch::Kernel<Args = (Global<f32>, Global<f32>, Global<u32>, u32)>;
+}
