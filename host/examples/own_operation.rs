@@ -8,9 +8,9 @@
 
 use cuda_std::prelude::*;
 use gridsync::device::{Device, Emulator, EmulatorConfig};
-use gridsync::primitives::{Reducer, reduce::reduce_on_cpu};
-use gridsync_entries::reduce::{Arguments, Reducible};
-use gridsync_kernels::grid::{self, reduce::Workspace};
+use gridsync::primitives::Reducer;
+use gridsync::primitives::reduce::{Arguments, Reducible, reduce_on_cpu};
+
 use gridsync_kernels::op::{Carried, Halves, Operation};
 
 /// What is known of some elements. Four halves of 32 bits is the most there is room for.
@@ -109,29 +109,22 @@ impl Operation for Variance {
 ///
 /// # Safety
 ///
-/// As for [`grid::reduce()`].
+/// As for `gridsync_kernels::grid::reduce`.
 #[kernel(max_threads = 512, min_blocks = 1)]
-unsafe fn reduce_variance(
-    input: Global<f32>,
-    words: Global<u64>,
-    state: Global<u32>,
-    result: Global<u32>,
-    runs: u32,
-    op: Variance,
-) {
-    grid::reduce(op, input, Workspace { words, state }, result, runs);
+unsafe fn reduce_variance(common: Arguments<f32>, op: Variance) {
+    common.reduce(op);
 }
 
 // On the host: which kernel it is, and what it is launched with.
-// SAFETY: the kernel is a call of `grid::reduce` with these arguments in this order.
+// SAFETY: the kernel is a call of `grid::reduce` with its arguments.
 unsafe impl Reducible for Variance {
     type Kernel = reduce_variance;
 
     fn arguments(
         self,
-        (input, words, state, result, runs): Arguments<f32>,
+        common: Arguments<f32>,
     ) -> <reduce_variance as cuda_std::launch::Kernel>::Args {
-        (input, words, state, result, runs, self)
+        (common, self)
     }
 }
 

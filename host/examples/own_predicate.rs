@@ -8,10 +8,9 @@
 
 use cuda_std::prelude::*;
 use gridsync::device::{Device, Emulator, EmulatorConfig};
-use gridsync::primitives::select::{select, select_on_cpu};
-use gridsync_entries::select::{Arguments, Selectable};
-use gridsync_kernels::grid::select::{Outputs, Predicate};
-use gridsync_kernels::grid::{self, scan::Workspace};
+use gridsync::primitives::select::{Arguments, Selectable, select, select_on_cpu};
+
+use gridsync_kernels::grid::select::Predicate;
 
 /// Keeps an element whose index is a multiple of `step`, if it is above `bound`.
 // `repr(C)`: it is a kernel's parameter.
@@ -39,32 +38,23 @@ impl Predicate for Thinned {
 ///
 /// # Safety
 ///
-/// As for [`grid::select()`].
+/// As for `gridsync_kernels::grid::select`.
 #[kernel(max_threads = 256, min_blocks = 3)]
-unsafe fn select_thinned(
-    input: Global<f32>,
-    outputs: Outputs<f32>,
-    words: Global<u64>,
-    state: Global<u32>,
-    rows: u32,
-    group: u32,
-    predicate: Thinned,
-) {
-    let workspace = Workspace { words, state };
-    grid::select(predicate, input, outputs, workspace, rows, group);
+unsafe fn select_thinned(common: Arguments<f32>, predicate: Thinned) {
+    common.select(predicate);
 }
 
 // On the host: which kernel it is, what it is launched with, and the same on the CPU.
-// SAFETY: the kernel is a call of `grid::select` with these arguments in this order.
+// SAFETY: the kernel is a call of `grid::select` with its arguments.
 unsafe impl Selectable for Thinned {
     type Element = f32;
     type Kernel = select_thinned;
 
     fn arguments(
         self,
-        (input, outputs, words, state, rows, group): Arguments<f32>,
+        common: Arguments<f32>,
     ) -> <select_thinned as cuda_std::launch::Kernel>::Args {
-        (input, outputs, words, state, rows, group, self)
+        (common, self)
     }
 
     fn is_kept(self, input: &[f32], index: usize) -> bool {

@@ -7,11 +7,7 @@
 //! The crate knows `cuda_std` and nothing else. Compiled for nvptx64 it is PTX; compiled for the host it
 //! runs in the emulator.
 
-#![cfg_attr(
-    target_arch = "nvptx64",
-    no_std,
-    feature(abi_ptx, asm_experimental_arch)
-)]
+#![cfg_attr(target_arch = "nvptx64", no_std, feature(asm_experimental_arch))]
 
 pub mod block;
 pub mod grid;

@@ -1,10 +1,10 @@
-//! Holding a result against the reference.
+//! Comparing a result with the reference.
 
 use crate::reference::{self, compensated_bound, exact_sum, product_bound, sum_bound};
-use cuda_std::{bf16, f16};
+use cuda_std::memory::Scalar;
 use gridsync_kernels::op::{
-    And, ArgMax, ArgMin, Carried, CompensatedSum, Compose, Count, Indexed, Integer, Max, Mean, Min,
-    Number, Operation, Or, Product, ProductModulo, Sum, WideSum, Widen, Xor,
+    And, ArgMax, ArgMin, Bits, Carried, CompensatedSum, Compose, Count, Indexed, Integer, Max,
+    Mean, Min, Number, Operation, Or, Product, ProductModulo, Sum, Total, WideSum, Widen, Xor,
 };
 
 /// What a result was compared with, and what came of it.
@@ -22,8 +22,8 @@ pub struct Check<A> {
 
 /// A reduction whose results can be checked against the reference.
 pub trait Checked: Operation {
-    /// Holds `result`, reduced from `input` with at most `depth` roundings on any element's way,
-    /// against the reference.
+    /// Compares `result`, reduced from `input` with at most `depth` roundings on any element's way, with the
+    /// reference.
     fn check(
         self,
         input: &[Self::Element],
@@ -36,14 +36,15 @@ pub trait Checked: Operation {
 }
 
 /// Allows no difference to the reference; says how far they lie apart by `distance`.
-fn exactly<O: Checked>(
+fn exactly<O: Operation>(
     op: O,
     input: &[O::Element],
     result: O::Output,
+    same: impl Fn(O::Output, O::Output) -> bool,
     distance: impl Fn(O::Output, O::Output) -> f64,
 ) -> Check<O::Output> {
     let reference = reference::reduce(op, input);
-    let ok = O::same(result, reference);
+    let ok = same(result, reference);
     let abs_err = if ok { 0.0 } else { distance(result, reference) };
     Check {
         reference,
@@ -53,90 +54,209 @@ fn exactly<O: Checked>(
     }
 }
 
+/// A number that results are, as far as checks have to know.
+pub trait Judged: Number {
+    /// Whether both have the same bits.
+    fn same(self, other: Self) -> bool;
+
+    /// How far apart they lie.
+    fn distance(self, other: Self) -> f64;
+}
+
+/// A number that elements of `T` are added up and multiplied in: how good the results have to be.
+pub trait Accumulates<T>: Judged {
+    /// Compares the sum of `input` with the reference.
+    fn check_sum(input: &[T], sum: Self, depth: u64) -> Check<Self>;
+
+    /// Compares the product of `input` with the reference.
+    fn check_product(input: &[T], product: Self) -> Check<Self>;
+
+    /// Compares the mean of `input`, whose sum is taken in this type, with the reference.
+    fn check_mean(input: &[T], mean: Option<f64>, depth: u64) -> Check<Option<f64>>;
+}
+
+macro_rules! integers {
+    ($($ty:ty),*) => {$(
+        impl Judged for $ty {
+            fn same(self, other: Self) -> bool {
+                self == other
+            }
+
+            // In a type that holds the difference of any two.
+            fn distance(self, other: Self) -> f64 {
+                (i128::from(self) - i128::from(other)).unsigned_abs() as f64
+            }
+        }
+
+        impl<T: Widen<Self>> Accumulates<T> for $ty {
+            fn check_sum(input: &[T], sum: Self, _depth: u64) -> Check<Self> {
+                exactly(Sum::<T, Self>::new(), input, sum, Self::same, Self::distance)
+            }
+
+            fn check_product(input: &[T], product: Self) -> Check<Self> {
+                exactly(Product::<T, Self>::new(), input, product, Self::same, Self::distance)
+            }
+
+            // The mean of integers is their true sum divided, and rounded once.
+            fn check_mean(input: &[T], mean: Option<f64>, _depth: u64) -> Check<Option<f64>> {
+                let op = Mean::new(Sum::<T, Self>::new());
+                exactly(op, input, mean, same_mean, distance_of_means)
+            }
+        }
+    )*};
+}
+integers!(i32, u32, i64, u64);
+
+macro_rules! floats {
+    ($($ty:ident),*) => {$(
+        impl Judged for $ty {
+            fn same(self, other: Self) -> bool {
+                self.to_bits() == other.to_bits()
+            }
+
+            fn distance(self, other: Self) -> f64 {
+                (self - other).abs().into()
+            }
+        }
+
+        impl<T: Widen<Self> + Widen<f64>> Accumulates<T> for $ty {
+            fn check_sum(input: &[T], sum: Self, depth: u64) -> Check<Self> {
+                let exact = exact_sum(input);
+                // The reference itself is rounded once, to the type of the result.
+                let bound = sum_bound(exact.magnitude, depth + 1, unit::<Self>());
+                within(exact.value, bound, exact.magnitude + bound, sum)
+            }
+
+            fn check_product(input: &[T], product: Self) -> Check<Self> {
+                let (least, greatest) = ($ty::MIN_POSITIVE.into(), $ty::MAX.into());
+                let (value, bound) = product_bound(input, 2.0 * unit::<Self>(), least, greatest);
+                within(value, bound, value.abs(), product)
+            }
+
+            fn check_mean(input: &[T], mean: Option<f64>, depth: u64) -> Check<Option<f64>> {
+                let exact = exact_sum(input);
+                let bound = sum_bound(exact.magnitude, depth, unit::<Self>());
+                let overflows = exact.magnitude + bound > $ty::MAX.into();
+                mean_within(exact.value, bound, overflows, input.len(), mean)
+            }
+        }
+
+        impl Checked for CompensatedSum<$ty> {
+            fn check(self, input: &[$ty], result: $ty, depth: u64) -> Check<$ty> {
+                let exact = exact_sum(input);
+                let bound = compensated_bound(&exact, depth, unit::<$ty>());
+                // A plain sum, which is part of it, must not overflow.
+                let reach = exact.magnitude + sum_bound(exact.magnitude, depth, unit::<$ty>());
+                within(exact.value, bound, reach, result)
+            }
+
+            fn same(a: $ty, b: $ty) -> bool {
+                Judged::same(a, b)
+            }
+        }
+
+        impl Checked for Mean<CompensatedSum<$ty>> {
+            fn check(self, input: &[$ty], result: Option<f64>, depth: u64) -> Check<Option<f64>> {
+                let exact = exact_sum(input);
+                let bound = compensated_bound(&exact, depth, unit::<$ty>());
+                let reach = exact.magnitude + sum_bound(exact.magnitude, depth, unit::<$ty>());
+                let overflows = reach > $ty::MAX.into();
+                mean_within(exact.value, bound, overflows, input.len(), result)
+            }
+
+            fn same(a: Option<f64>, b: Option<f64>) -> bool {
+                same_mean(a, b)
+            }
+        }
+    )*};
+}
+floats!(f32, f64);
+
+/// Half the machine epsilon: the greatest relative error of one rounding.
+fn unit<A: Rounded>() -> f64 {
+    A::EPSILON / 2.0
+}
+
+impl<T: Widen<A>, A: Accumulates<T>> Checked for Sum<T, A> {
+    fn check(self, input: &[T], result: A, depth: u64) -> Check<A> {
+        A::check_sum(input, result, depth)
+    }
+
+    fn same(a: A, b: A) -> bool {
+        a.same(b)
+    }
+}
+
+impl<T: Widen<A>, A: Accumulates<T>> Checked for Product<T, A> {
+    fn check(self, input: &[T], result: A, _depth: u64) -> Check<A> {
+        A::check_product(input, result)
+    }
+
+    fn same(a: A, b: A) -> bool {
+        a.same(b)
+    }
+}
+
+impl<T: Widen<A>, A: Accumulates<T> + Total> Checked for Mean<Sum<T, A>> {
+    fn check(self, input: &[T], result: Option<f64>, depth: u64) -> Check<Option<f64>> {
+        A::check_mean(input, result, depth)
+    }
+
+    fn same(a: Option<f64>, b: Option<f64>) -> bool {
+        same_mean(a, b)
+    }
+}
+
+/// Operations whose results have to be those of the reference, to the bit.
 macro_rules! exact {
-    ($same:expr, $distance:expr; $($op:ty),*) => {$(
-        impl Checked for $op {
+    ($($op:ty $(, [$($generic:tt)*])?: $same:expr, $distance:expr;)*) => {$(
+        impl $(<$($generic)*>)? Checked for $op {
             fn check(
                 self,
                 input: &[Self::Element],
                 result: Self::Output,
                 _depth: u64,
             ) -> Check<Self::Output> {
-                exactly(self, input, result, $distance)
+                exactly(self, input, result, $same, $distance)
             }
 
             fn same(a: Self::Output, b: Self::Output) -> bool {
-                let same: fn(Self::Output, Self::Output) -> bool = $same;
-                same(a, b)
+                $same(a, b)
             }
         }
     )*};
 }
-// Integers, in a type that holds the difference of any two.
 exact! {
-    |a, b| a == b, |a, b| (i128::from(a) - i128::from(b)).unsigned_abs() as f64;
-    Sum<u32>, Sum<i32, i64>, Sum<u32, u64>, Sum<i64>, Sum<u64>,
-    Product<i32, i64>, Product<u32, u64>, Product<i64>, Product<u64>,
-    Min<i32>, Min<u32>, Min<i64>, Min<u64>, Max<i32>, Max<u32>, Max<i64>, Max<u64>,
-    Xor<i32>, Xor<u32>, Xor<i64>, Xor<u64>, And<i32>, And<u32>, And<i64>, And<u64>,
-    Or<i32>, Or<u32>, Or<i64>, Or<u64>,
-    Count<f32>, Count<f64>, Count<i32>, Count<u32>, Count<i64>, Count<u64>, Count<f16>, Count<bf16>
-}
-exact! {
-    |a, b| a == b, |a, b| a.abs_diff(b) as f64;
-    WideSum<i64>, WideSum<u64>
-}
-// The mean of integers is their true sum divided, and rounded once.
-exact! {
-    |a, b| a == b, distance_of_means;
-    Mean<Sum<i32, i64>>, Mean<Sum<u32, u64>>, Mean<Sum<i64>>, Mean<Sum<u64>>,
-    Mean<WideSum<i64>>, Mean<WideSum<u64>>
-}
-// Floating point, to the bit.
-exact! {
-    |a, b| a.to_bits() == b.to_bits(), |a, b| f64::from((a - b).abs());
-    Min<f32>, Min<f16, f32>, Min<bf16, f32>, Max<f32>, Max<f16, f32>, Max<bf16, f32>
-}
-exact! {
-    |a, b| a.to_bits() == b.to_bits(), |a, b| (a - b).abs();
-    Min<f64>, Max<f64>
-}
-// Maps lie nowhere: they are the same, or they are not.
-exact! {
-    |a, b| a == b, |_, _| f64::INFINITY;
-    Compose
+    Min<T, A>, [T: Widen<A>, A: Judged]: A::same, A::distance;
+    Max<T, A>, [T: Widen<A>, A: Judged]: A::same, A::distance;
+    Xor<T>, [T: Bits + Judged]: T::same, T::distance;
+    And<T>, [T: Bits + Judged]: T::same, T::distance;
+    Or<T>, [T: Bits + Judged]: T::same, T::distance;
+    Count<T>, [T: Scalar + PartialEq]: u64::same, u64::distance;
+    ProductModulo<T>, [T: Integer]: u32::same, u32::distance;
+    // The error is that of the index.
+    ArgMin<T, A>, [T: Widen<A>, A: Number]: same_argument, distance_of_arguments;
+    ArgMax<T, A>, [T: Widen<A>, A: Number]: same_argument, distance_of_arguments;
+    WideSum<i64>: same_wide, distance_of_wide;
+    WideSum<u64>: same_wide, distance_of_wide;
+    Mean<WideSum<i64>>: same_mean, distance_of_means;
+    Mean<WideSum<u64>>: same_mean, distance_of_means;
+    // Maps lie nowhere: they are the same, or they are not.
+    Compose: |a, b| a == b, |_, _| f64::INFINITY;
 }
 
-impl<T: Integer> Checked for ProductModulo<T> {
-    fn check(self, input: &[T], result: u32, _depth: u64) -> Check<u32> {
-        exactly(self, input, result, |a, b| a.abs_diff(b).into())
-    }
-
-    fn same(a: u32, b: u32) -> bool {
-        a == b
-    }
+fn same_wide(a: i128, b: i128) -> bool {
+    a == b
 }
 
-macro_rules! arguments {
-    ($($op:ident),*) => {$(
-        /// The error is that of the index.
-        impl<T: Widen<A>, A: Number> Checked for $op<T, A> {
-            fn check(
-                self,
-                input: &[T],
-                result: Option<Indexed<A>>,
-                _depth: u64,
-            ) -> Check<Option<Indexed<A>>> {
-                exactly(self, input, result, distance_of_arguments)
-            }
-
-            fn same(a: Option<Indexed<A>>, b: Option<Indexed<A>>) -> bool {
-                a.map(Carried::to_halves) == b.map(Carried::to_halves)
-            }
-        }
-    )*};
+fn distance_of_wide(a: i128, b: i128) -> f64 {
+    a.abs_diff(b) as f64
 }
-arguments!(ArgMin, ArgMax);
+
+/// Whether two elements, or none, are the same, to the bit.
+fn same_argument<A: Number>(a: Option<Indexed<A>>, b: Option<Indexed<A>>) -> bool {
+    a.map(Carried::to_halves) == b.map(Carried::to_halves)
+}
 
 /// How far apart two elements stand; infinite if one of them is none.
 fn distance_of_arguments<A>(a: Option<Indexed<A>>, b: Option<Indexed<A>>) -> f64 {
@@ -190,122 +310,16 @@ fn same_mean(a: Option<f64>, b: Option<f64>) -> bool {
     a.map(f64::to_bits) == b.map(f64::to_bits)
 }
 
-/// Half the machine epsilon: the greatest relative error of one rounding.
-macro_rules! unit {
-    ($ty:ident) => {
-        f64::from($ty::EPSILON) / 2.0
-    };
-}
-macro_rules! rounded {
-    ($($element:ty => $accumulator:ident;)*) => {$(
-        impl Checked for Sum<$element, $accumulator> {
-            fn check(
-                self,
-                input: &[$element],
-                result: $accumulator,
-                depth: u64,
-            ) -> Check<$accumulator> {
-                let exact = exact_sum(input);
-                // The reference itself is rounded once, to the type of the result.
-                let bound = sum_bound(exact.magnitude, depth + 1, unit!($accumulator));
-                within(exact.value, bound, exact.magnitude + bound, result)
-            }
-
-            fn same(a: $accumulator, b: $accumulator) -> bool {
-                a.to_bits() == b.to_bits()
-            }
-        }
-
-        impl Checked for Mean<Sum<$element, $accumulator>> {
-            fn check(
-                self,
-                input: &[$element],
-                result: Option<f64>,
-                depth: u64,
-            ) -> Check<Option<f64>> {
-                let exact = exact_sum(input);
-                let bound = sum_bound(exact.magnitude, depth, unit!($accumulator));
-                let overflows = exact.magnitude + bound > $accumulator::MAX.into();
-                mean_within(exact.value, bound, overflows, input.len(), result)
-            }
-
-            fn same(a: Option<f64>, b: Option<f64>) -> bool {
-                same_mean(a, b)
-            }
-        }
-
-        impl Checked for Product<$element, $accumulator> {
-            fn check(
-                self,
-                input: &[$element],
-                result: $accumulator,
-                _depth: u64,
-            ) -> Check<$accumulator> {
-                let (least, greatest) =
-                    ($accumulator::MIN_POSITIVE.into(), $accumulator::MAX.into());
-                let (value, bound) =
-                    product_bound(input, 2.0 * unit!($accumulator), least, greatest);
-                within(value, bound, value.abs(), result)
-            }
-
-            fn same(a: $accumulator, b: $accumulator) -> bool {
-                a.to_bits() == b.to_bits()
-            }
-        }
-    )*};
-}
-
-rounded! {
-    f32 => f32; f32 => f64; f64 => f64;
-    f16 => f32; f16 => f64; bf16 => f32; bf16 => f64;
-}
-
-macro_rules! compensated {
-    ($($ty:ident),*) => {$(
-        impl Checked for CompensatedSum<$ty> {
-            fn check(self, input: &[$ty], result: $ty, depth: u64) -> Check<$ty> {
-                let exact = exact_sum(input);
-                let bound = compensated_bound(&exact, depth, unit!($ty));
-                // A plain sum, which is part of it, must not overflow.
-                let reach = exact.magnitude + sum_bound(exact.magnitude, depth, unit!($ty));
-                within(exact.value, bound, reach, result)
-            }
-
-            fn same(a: $ty, b: $ty) -> bool {
-                a.to_bits() == b.to_bits()
-            }
-        }
-    )*};
-}
-compensated!(f32, f64);
-
-macro_rules! compensated_means {
-    ($($ty:ident),*) => {$(
-        impl Checked for Mean<CompensatedSum<$ty>> {
-            fn check(self, input: &[$ty], result: Option<f64>, depth: u64) -> Check<Option<f64>> {
-                let exact = exact_sum(input);
-                let bound = compensated_bound(&exact, depth, unit!($ty));
-                let reach = exact.magnitude + sum_bound(exact.magnitude, depth, unit!($ty));
-                let overflows = reach > $ty::MAX.into();
-                mean_within(exact.value, bound, overflows, input.len(), result)
-            }
-
-            fn same(a: Option<f64>, b: Option<f64>) -> bool {
-                same_mean(a, b)
-            }
-        }
-    )*};
-}
-compensated_means!(f32, f64);
-
 /// A number that a result is computed in, as far as a check needs to know.
 pub(super) trait Rounded: Copy + Into<f64> {
     const MAX: f64;
+    const EPSILON: f64;
     fn round(value: f64) -> Self;
 }
 
 impl Rounded for f32 {
     const MAX: f64 = f32::MAX as f64;
+    const EPSILON: f64 = f32::EPSILON as f64;
     fn round(value: f64) -> Self {
         value as Self
     }
@@ -313,6 +327,7 @@ impl Rounded for f32 {
 
 impl Rounded for f64 {
     const MAX: f64 = f64::MAX;
+    const EPSILON: f64 = f64::EPSILON;
     fn round(value: f64) -> Self {
         value
     }
@@ -328,7 +343,7 @@ pub(super) fn within<A: Rounded>(value: f64, bound: f64, reach: f64, result: A) 
     let same = got == expected || (got.is_nan() && expected.is_nan());
     let abs_err = if same { 0.0 } else { (got - value).abs() };
     let overflowed = value.is_finite() && reach > A::MAX && !got.is_finite();
-    // An infinite bound promises nothing, so that nothing can be held against the result.
+    // An infinite bound promises nothing, and no result is wrong.
     let ok = same || abs_err <= bound || bound == f64::INFINITY || overflowed;
     Check {
         reference,

@@ -17,7 +17,7 @@ mod scratch;
 pub mod select;
 mod sifted;
 
-pub use check::{Check, Checked};
+pub use check::{Accumulates, Check, Checked, Judged};
 pub use kendall::{Correlator, Kendall, kendall};
 pub use parts::{
     PartCorrelator, PartError, PartRangeSums, PartReducer, PartReducible, PartScanner,
@@ -28,7 +28,7 @@ pub use range_sum_check::RangeSummable;
 pub use reduce::{Reducer, reduce};
 pub use reduce_rows::{RowReducer, reduce_rows};
 pub use scan::{Scanner, scan};
-pub use scan_check::{ScanCheck, ScanChecked};
+pub use scan_check::{ScanAccumulates, ScanCheck, ScanChecked};
 pub use select::{Selector, partition, select, unique};
 pub use sifted::{Room, Sifted, Wanted};
 

@@ -163,12 +163,12 @@ where
         }
         let blocks = sums.len().div_ceil(THREADS as usize) as u32;
         let geometry = Geometry::new(blocks, THREADS);
-        let args = (
+        let args = O::Output::arguments((
             self.prefixes.view(),
             queries.view(),
             sums.view(),
             self.bad.view(),
-        );
+        ));
         // SAFETY: a thread for each query, two words a sum, and buffers begin at multiples of 256 bytes;
         // the kernel reads no prefix that is not there; the sums and the word are borrowed alone, and a
         // dropped buffer waits for the stream.

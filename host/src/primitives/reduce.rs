@@ -4,7 +4,7 @@ use crate::device::{Buffer, Device, DeviceError, Geometry};
 use crate::reference;
 use bytemuck::Pod;
 use cuda_std::memory::Global;
-use gridsync_entries::reduce::Reducible;
+pub use gridsync_entries::reduce::{Arguments, Reducible};
 use gridsync_kernels::grid::reduce::{MOST_TILES, STATE, Shape};
 use gridsync_kernels::op::{Carried, Operation};
 use std::ops::Range;
@@ -142,13 +142,13 @@ where
     ) -> Result<(), DeviceError> {
         self.device.expect_own(input)?;
         let geometry = Geometry::new(shape.tiles, shape.threads());
-        let args = self.op.arguments((
-            input.view().part(part.start, part.len()),
-            self.words.view(),
-            self.state.view(),
+        let args = self.op.arguments(Arguments {
+            input: input.view().part(part.start, part.len()),
+            words: self.words.view(),
+            state: self.state.view(),
             result,
-            shape.runs,
-        ));
+            runs: shape.runs,
+        });
         // SAFETY: the grid is that of the shape, which has room for the part; the words have room for all
         // shapes; they and the state were zeroed, and each launch leaves them for the next; `&mut self`
         // and the order of the stream keep other launches off them; a dropped buffer waits for the

@@ -4,7 +4,7 @@ use crate::device::{Buffer, Device, DeviceError, Geometry};
 use crate::reference;
 use bytemuck::Pod;
 use cuda_std::warp::WARP_SIZE;
-use gridsync_entries::reduce_rows::RowReducible;
+pub use gridsync_entries::reduce_rows::{LongArguments, RowReducible, ShortArguments};
 use gridsync_kernels::grid::reduce::{Batch, ROW_STATE, SMALL, Shape};
 use gridsync_kernels::op::{Carried, Operation};
 use std::ops::Range;
@@ -218,8 +218,12 @@ where
         match &self.plan {
             Plan::Nothing => {}
             Plan::Short { batch, geometry } => {
-                let results = self.results.view();
-                let common = (input, results, columns as u32, batch.log_packs);
+                let common = ShortArguments {
+                    input,
+                    result: self.results.view(),
+                    columns: columns as u32,
+                    log_packs: batch.log_packs,
+                };
                 let args = self.op.short_arguments(common);
                 // SAFETY: the batch is that of the columns, which are fewer than 2^32, and the grid has
                 // a warp for each; the input has rows × columns elements, the results have room for
@@ -228,9 +232,14 @@ where
                 unsafe { self.device.launch::<O::Short>(geometry, args)? };
             }
             Plan::Long { shape, geometry } => {
-                let (words, state) = (self.words.view(), self.state.view());
-                let results = self.results.view();
-                let common = (input, words, state, results, columns as u64, shape.runs);
+                let common = LongArguments {
+                    input,
+                    words: self.words.view(),
+                    state: self.state.view(),
+                    result: self.results.view(),
+                    columns: columns as u64,
+                    runs: shape.runs,
+                };
                 let args = self.op.long_arguments(common);
                 // SAFETY: the shape is that of the columns, and the grid is that of the shape for each
                 // row; the words and the state have room for each row, were zeroed, and each launch
@@ -272,8 +281,6 @@ mod tests {
     use crate::device::{Emulator, EmulatorConfig};
     use cuda_std::launch::{Kernel, KernelArg};
     use cuda_std::prelude::*;
-    use gridsync_entries::reduce_rows::{LongArguments, ShortArguments};
-    use gridsync_kernels::grid::reduce::{Workspace, reduce_long_rows, reduce_short_rows};
     use gridsync_kernels::op::{ArgMin, Indexed};
 
     /// The index of the element that lies nearest to a number: an operation with a parameter, an
@@ -312,28 +319,13 @@ mod tests {
     }
 
     #[kernel]
-    unsafe fn nearest_of_short_rows(
-        input: Global<f64>,
-        result: Global<u32>,
-        columns: u32,
-        log_packs: u32,
-        op: Nearest,
-    ) {
-        reduce_short_rows(op, input, result, columns, Batch { log_packs });
+    unsafe fn nearest_of_short_rows(common: ShortArguments<f64>, op: Nearest) {
+        common.reduce(op);
     }
 
     #[kernel]
-    unsafe fn nearest_of_long_rows(
-        input: Global<f64>,
-        words: Global<u64>,
-        state: Global<u32>,
-        result: Global<u32>,
-        columns: u64,
-        runs: u32,
-        op: Nearest,
-    ) {
-        let workspace = Workspace { words, state };
-        reduce_long_rows(op, input, workspace, result, columns as usize, runs);
+    unsafe fn nearest_of_long_rows(common: LongArguments<f64>, op: Nearest) {
+        common.reduce(op);
     }
 
     // SAFETY: both kernels reduce by the operation that they are given, with their arguments in order.
@@ -341,18 +333,12 @@ mod tests {
         type Short = nearest_of_short_rows;
         type Long = nearest_of_long_rows;
 
-        fn short_arguments(
-            self,
-            (input, result, columns, log_packs): ShortArguments<f64>,
-        ) -> <Self::Short as Kernel>::Args {
-            (input, result, columns, log_packs, self)
+        fn short_arguments(self, common: ShortArguments<f64>) -> <Self::Short as Kernel>::Args {
+            (common, self)
         }
 
-        fn long_arguments(
-            self,
-            (input, words, state, result, columns, runs): LongArguments<f64>,
-        ) -> <Self::Long as Kernel>::Args {
-            (input, words, state, result, columns, runs, self)
+        fn long_arguments(self, common: LongArguments<f64>) -> <Self::Long as Kernel>::Args {
+            (common, self)
         }
     }
 

@@ -7,7 +7,7 @@ use crate::launch::resident_blocks;
 use crate::reference;
 use bytemuck::Pod;
 use cuda_std::memory::{Global, Scalar};
-use gridsync_entries::scan::Scannable;
+pub use gridsync_entries::scan::{Arguments, BulkArguments, Scannable};
 use gridsync_kernels::grid::scan::{BULK_SHARED, BULK_THREADS, Mode, STATE, ScanOperation, Shape};
 use gridsync_kernels::op::{Carried, InSegments, Operation, Segments};
 use std::ops::Range;
@@ -409,9 +409,15 @@ where
         match self.design_for(shape, input, output) {
             Design::Registers => {
                 let geometry = Geometry::new(shape.tiles, shape.threads());
-                let (rows, group) = (shape.rows, shape.group);
-                let common = (input, output, words, state, rows, group, mode.number());
-                let args = self.op.arguments(common);
+                let args = self.op.arguments(Arguments {
+                    input,
+                    output,
+                    words,
+                    state,
+                    rows: shape.rows,
+                    group: shape.group,
+                    mode: mode.number(),
+                });
                 // SAFETY: the shape is that of the input, and the grid that of the shape; the words
                 // have room for it; they and the state were zeroed and each launch leaves them for the
                 // next; `&mut self` and the order of the stream keep other launches off them; a dropped
@@ -420,7 +426,14 @@ where
             }
             Design::Bulk => {
                 let geometry = self.bulk_geometry(shape.tiles)?;
-                let args = (input, output, words, state, shape.tiles, mode.number());
+                let args = self.op.bulk_arguments(BulkArguments {
+                    input,
+                    output,
+                    words,
+                    state,
+                    tiles: shape.tiles,
+                    mode: mode.number(),
+                });
                 // SAFETY: the same; and the shape is the kernel's, and both views begin at multiples of
                 // 16 bytes.
                 unsafe { self.device.launch::<O::Bulk>(&geometry, args) }

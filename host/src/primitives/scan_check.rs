@@ -1,11 +1,11 @@
 //! Holding the results of a scan against the reference.
 
-use super::check::{Check, within};
+use super::check::{Check, Judged, within};
 use super::scan::Form;
 use crate::reference::{Exact, exact_prefix_sums, prefix_product_bounds, sum_bound};
-use cuda_std::{bf16, f16};
+use cuda_std::memory::Scalar;
 use gridsync_kernels::grid::scan::ScanOperation;
-use gridsync_kernels::op::{And, Count, Max, Min, Operation, Or, Product, Sum, Xor};
+use gridsync_kernels::op::{And, Bits, Count, Max, Min, Or, Product, Sum, Widen, Xor};
 use std::iter::once;
 
 /// What the results of a scan were compared with, and what came of it.
@@ -68,9 +68,40 @@ fn of_form<T>(form: Form, none: T, inclusive: impl Iterator<Item = T>) -> impl I
     once(none).chain(inclusive).skip(skipped)
 }
 
+/// Allows no difference to a loop over the elements.
+fn exactly<O: ScanOperation>(
+    op: O,
+    input: &[O::Element],
+    results: &[O::Output],
+    form: Form,
+) -> Option<ScanCheck<O::Output>>
+where
+    O::Output: Judged,
+{
+    let up_to = input
+        .iter()
+        .zip(0..)
+        .scan(op.identity(), |all, (&x, index)| {
+            *all = op.combine(*all, op.lift(x, index));
+            Some(*all)
+        });
+    let mut references = of_form(form, op.identity(), up_to).map(|all| op.finish(all));
+    worst(results, input.len(), |result| {
+        let reference = references.next().unwrap_or(op.finish(op.identity()));
+        let ok = result.same(reference);
+        let abs_err = if ok { 0.0 } else { result.distance(reference) };
+        Check {
+            reference,
+            abs_err,
+            bound: 0.0,
+            ok,
+        }
+    })
+}
+
 macro_rules! exact {
-    ($same:expr, $distance:expr; $($op:ty),*) => {$(
-        impl ScanChecked for $op {
+    ($($op:ty, [$($generic:tt)*];)*) => {$(
+        impl<$($generic)*> ScanChecked for $op {
             fn check_scan(
                 self,
                 input: &[Self::Element],
@@ -78,97 +109,113 @@ macro_rules! exact {
                 form: Form,
                 _depth: u64,
             ) -> Option<ScanCheck<Self::Output>> {
-                let same: fn(Self::Output, Self::Output) -> bool = $same;
-                let distance: fn(Self::Output, Self::Output) -> f64 = $distance;
-                let elements = input.iter().zip(0..);
-                let up_to = elements.scan(self.identity(), |all, (&x, index)| {
-                    *all = self.combine(*all, self.lift(x, index));
-                    Some(*all)
-                });
-                let mut references =
-                    of_form(form, self.identity(), up_to).map(|all| self.finish(all));
-                worst(results, input.len(), |result| {
-                    let reference = references.next().unwrap_or(self.identity());
-                    let ok = same(result, reference);
-                    let abs_err = if ok { 0.0 } else { distance(result, reference) };
-                    Check { reference, abs_err, bound: 0.0, ok }
-                })
+                exactly(self, input, results, form)
             }
         }
     )*};
 }
-// Integers, in a type that holds the difference of any two.
 exact! {
-    |a, b| a == b, |a, b| (i128::from(a) - i128::from(b)).unsigned_abs() as f64;
-    Sum<i32>, Sum<u32>, Sum<i32, i64>, Sum<u32, u64>, Sum<i64>, Sum<u64>,
-    Product<i32, i64>, Product<u32, u64>, Product<i64>, Product<u64>,
-    Min<i32>, Min<u32>, Min<i64>, Min<u64>, Max<i32>, Max<u32>, Max<i64>, Max<u64>,
-    Xor<i32>, Xor<u32>, And<i32>, And<u32>, Or<i32>, Or<u32>,
-    Count<f32>, Count<i32>, Count<u32>
-}
-// Floating point, to the bit.
-exact! {
-    |a, b| a.to_bits() == b.to_bits(), |a, b| f64::from((a - b).abs());
-    Min<f32>, Max<f32>
-}
-exact! {
-    |a, b| a.to_bits() == b.to_bits(), |a, b| (a - b).abs();
-    Min<f64>, Max<f64>
+    Min<T, A>, [T: Widen<A>, A: Judged];
+    Max<T, A>, [T: Widen<A>, A: Judged];
+    Xor<T>, [T: Bits + Judged];
+    And<T>, [T: Bits + Judged];
+    Or<T>, [T: Bits + Judged];
+    Count<T>, [T: Scalar + PartialEq];
 }
 
-macro_rules! sums {
-    ($($element:ty => $accumulator:ident;)*) => {$(
-        impl ScanChecked for Sum<$element, $accumulator> {
-            fn check_scan(
-                self,
-                input: &[$element],
-                results: &[$accumulator],
+/// A number that elements of `T` are added up and multiplied in: how good the results of scans have to be.
+pub trait ScanAccumulates<T>: Judged {
+    /// Compares the sums of all elements up to each one with the reference.
+    fn check_sums(input: &[T], sums: &[Self], form: Form, depth: u64) -> Option<ScanCheck<Self>>;
+
+    /// Compares the products of all elements up to each one with the reference.
+    fn check_products(input: &[T], products: &[Self], form: Form) -> Option<ScanCheck<Self>>;
+}
+
+macro_rules! integers {
+    ($($ty:ty),*) => {$(
+        impl<T: Widen<Self>> ScanAccumulates<T> for $ty {
+            fn check_sums(
+                input: &[T],
+                sums: &[Self],
+                form: Form,
+                _depth: u64,
+            ) -> Option<ScanCheck<Self>> {
+                exactly(Sum::<T, Self>::new(), input, sums, form)
+            }
+
+            fn check_products(
+                input: &[T],
+                products: &[Self],
+                form: Form,
+            ) -> Option<ScanCheck<Self>> {
+                exactly(Product::<T, Self>::new(), input, products, form)
+            }
+        }
+    )*};
+}
+integers!(i32, u32, i64, u64);
+
+macro_rules! floats {
+    ($($ty:ident),*) => {$(
+        impl<T: Widen<Self> + Widen<f64>> ScanAccumulates<T> for $ty {
+            fn check_sums(
+                input: &[T],
+                sums: &[Self],
                 form: Form,
                 depth: u64,
-            ) -> Option<ScanCheck<$accumulator>> {
-                let unit = f64::from($accumulator::EPSILON) / 2.0;
+            ) -> Option<ScanCheck<Self>> {
+                let unit = f64::from($ty::EPSILON) / 2.0;
                 let none = Exact { value: -0.0, magnitude: 0.0 };
                 let mut exact = of_form(form, none, exact_prefix_sums(input));
-                worst(results, input.len(), |result| {
+                worst(sums, input.len(), |sum| {
                     let Exact { value, magnitude } = exact.next().unwrap_or(none);
                     // The reference itself is rounded once, to the type of the result.
                     let bound = sum_bound(magnitude, depth + 1, unit);
-                    within(value, bound, magnitude + bound, result)
+                    within(value, bound, magnitude + bound, sum)
+                })
+            }
+
+            fn check_products(
+                input: &[T],
+                products: &[Self],
+                form: Form,
+            ) -> Option<ScanCheck<Self>> {
+                let (least, greatest) = ($ty::MIN_POSITIVE.into(), $ty::MAX.into());
+                let up_to = prefix_product_bounds(input, $ty::EPSILON.into(), least, greatest);
+                let mut exact = of_form(form, (1.0, 0.0), up_to);
+                worst(products, input.len(), |product| {
+                    let (value, bound): (f64, f64) = exact.next().unwrap_or((1.0, 0.0));
+                    within(value, bound, value.abs(), product)
                 })
             }
         }
     )*};
 }
-sums! {
-    f32 => f32; f32 => f64; f64 => f64;
-    f16 => f32; f16 => f64; bf16 => f32; bf16 => f64;
+floats!(f32, f64);
+
+impl<T: Widen<A>, A: ScanAccumulates<T>> ScanChecked for Sum<T, A> {
+    fn check_scan(
+        self,
+        input: &[T],
+        results: &[A],
+        form: Form,
+        depth: u64,
+    ) -> Option<ScanCheck<A>> {
+        A::check_sums(input, results, form, depth)
+    }
 }
 
-macro_rules! products {
-    ($($element:ty => $accumulator:ident;)*) => {$(
-        impl ScanChecked for Product<$element, $accumulator> {
-            fn check_scan(
-                self,
-                input: &[$element],
-                results: &[$accumulator],
-                form: Form,
-                _depth: u64,
-            ) -> Option<ScanCheck<$accumulator>> {
-                let unit = f64::from($accumulator::EPSILON);
-                let (least, greatest) =
-                    ($accumulator::MIN_POSITIVE.into(), $accumulator::MAX.into());
-                let up_to = prefix_product_bounds(input, unit, least, greatest);
-                let mut exact = of_form(form, (1.0, 0.0), up_to);
-                worst(results, input.len(), |result| {
-                    let (value, bound): (f64, f64) = exact.next().unwrap_or((1.0, 0.0));
-                    within(value, bound, value.abs(), result)
-                })
-            }
-        }
-    )*};
-}
-products! {
-    f32 => f32; f32 => f64; f64 => f64;
+impl<T: Widen<A>, A: ScanAccumulates<T>> ScanChecked for Product<T, A> {
+    fn check_scan(
+        self,
+        input: &[T],
+        results: &[A],
+        form: Form,
+        _depth: u64,
+    ) -> Option<ScanCheck<A>> {
+        A::check_products(input, results, form)
+    }
 }
 
 #[cfg(test)]

@@ -6,14 +6,13 @@ use crate::device::{Buffer, Device, DeviceError, Geometry};
 use crate::reference;
 use bytemuck::Pod;
 use cuda_std::memory::Scalar;
-use gridsync_entries::select::Selectable;
-use gridsync_kernels::grid::scan::{STATE, Shape};
-use gridsync_kernels::grid::select::{HALVES, Outputs};
+use gridsync_kernels::grid::scan::STATE;
+use gridsync_kernels::grid::select::{self, HALVES, Outputs};
 use std::marker::PhantomData;
 use std::ops::Range;
 
 pub use crate::reference::run_lengths;
-pub use gridsync_entries::select::FirstOfRun;
+pub use gridsync_entries::select::{Arguments, FirstOfRun, Selectable};
 pub use gridsync_kernels::grid::select::{Comparable, Predicate, Within};
 
 /// What was selected: the first elements of a buffer.
@@ -200,7 +199,7 @@ impl<T: Scalar + Pod> Selector<T> {
     /// # Panics
     /// If they are more than there can be tiles for, from 16 TiB on.
     pub fn new(device: &Device, longest: usize) -> Result<Self, DeviceError> {
-        let words = Shape::most_places::<T, T>(longest) * HALVES;
+        let words = select::most_places::<T>(longest) * HALVES;
         Ok(Self {
             device: device.clone(),
             words: Scratch::new("a selection", device, words, Device::zeroed)?,
@@ -262,11 +261,18 @@ impl<T: Scalar + Pod> Selector<T> {
         if input.is_empty() {
             return to.count.zero();
         }
-        let shape = Shape::of::<T, T>(input.len());
+        let shape = select::shape::<T>(input.len());
         // No word holds a stamp to come: the state goes on, and new words are 0.
         self.words.fit(shape.places() * HALVES)?;
         let (words, state) = (self.words.view(), self.state.view());
-        let args = by.arguments((input, outputs, words, state, shape.rows, shape.group));
+        let args = by.arguments(Arguments {
+            input,
+            outputs,
+            words,
+            state,
+            rows: shape.rows,
+            group: shape.group,
+        });
         let geometry = Geometry::new(shape.tiles, shape.threads());
         // SAFETY: the shape is that of the input, and the grid that of the shape; the words have room
         // for it; they and the state were zeroed and each launch leaves them for the next; `&mut self`

@@ -9,6 +9,19 @@
     feature(abi_ptx, asm_experimental_arch)
 )]
 
+#[macro_use]
+mod catalogue;
+
+/// The operation of a kernel: its parameter, if it has one.
+macro_rules! operation {
+    ($ty:ty) => {
+        <$ty>::new()
+    };
+    ($ty:ty, $op:ident) => {
+        $op
+    };
+}
+
 pub mod kendall;
 pub mod merge_sort;
 pub mod range_sum;
@@ -16,3 +29,11 @@ pub mod reduce;
 pub mod reduce_rows;
 pub mod scan;
 pub mod select;
+
+use gridsync_kernels::op::Operation;
+
+/// What an array holds that `O` combines.
+pub type ElementOf<O> = <O as Operation>::Element;
+
+/// The results of `O`.
+pub type OutputOf<O> = <O as Operation>::Output;

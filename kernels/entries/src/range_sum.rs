@@ -7,8 +7,10 @@ use gridsync_kernels::grid::range_sum::range_sums;
 ///
 /// # Safety
 ///
-/// Safe methods of the host library launch the kernel. All that it does is what [`range_sums`] does with
-/// its arguments.
+/// Safe methods of the host library launch the kernel. All that it does with what [`arguments`] makes of
+/// `common` is what [`range_sums`] does with `common`.
+///
+/// [`arguments`]: Self::arguments
 ///
 /// ```compile_fail,E0200
 /// struct Mine;
@@ -16,8 +18,25 @@ use gridsync_kernels::grid::range_sum::range_sums;
 /// ```
 #[cfg(not(target_arch = "nvptx64"))]
 pub unsafe trait RangeSumNumber: gridsync_kernels::grid::range_sum::Subtract {
-    /// The kernel: `(prefixes, queries, sums, bad)` as in [`range_sums`].
-    type Kernel: cuda_std::launch::Kernel<Args = (Global<Self>, Global<u64>, Global<Self>, Global<u64>)>;
+    /// The kernel.
+    type Kernel: cuda_std::launch::Kernel;
+
+    /// What it is launched with.
+    fn arguments(common: Arguments<Self>) -> <Self::Kernel as cuda_std::launch::Kernel>::Args;
+}
+
+/// `(prefixes, queries, sums, bad)` as in [`range_sums`]. On the host only.
+#[cfg(not(target_arch = "nvptx64"))]
+pub type Arguments<T> = (Global<T>, Global<u64>, Global<T>, Global<u64>);
+
+// SAFETY: the difference of two integers has the same bits with a sign or without.
+#[cfg(not(target_arch = "nvptx64"))]
+unsafe impl RangeSumNumber for i64 {
+    type Kernel = range_sum_u64;
+
+    fn arguments((prefixes, queries, sums, bad): Arguments<Self>) -> Arguments<u64> {
+        (prefixes.cast(), queries, sums.cast(), bad)
+    }
 }
 
 macro_rules! kernels {
@@ -41,12 +60,15 @@ macro_rules! kernels {
         #[cfg(not(target_arch = "nvptx64"))]
         unsafe impl RangeSumNumber for $ty {
             type Kernel = $name;
+
+            fn arguments(common: Arguments<Self>) -> Arguments<Self> {
+                common
+            }
         }
     )*};
 }
 kernels! {
     range_sum_f32: f32;
     range_sum_f64: f64;
-    range_sum_i64: i64;
     range_sum_u64: u64;
 }

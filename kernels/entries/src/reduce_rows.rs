@@ -1,22 +1,98 @@
-//! Reductions of the rows of a matrix: two kernels per operation and element type, one for short rows
-//! and one for long ones.
+//! Reductions of the rows of a matrix: two kernels for each line of [`operations!`](crate::operations) that says
+//! `rows`, one for short rows and one for long ones.
 
+use cuda_std::launch::KernelArg;
 use cuda_std::prelude::*;
-use cuda_std::{bf16, f16};
 use gridsync_kernels::grid::reduce::{Batch, Workspace, reduce_long_rows, reduce_short_rows};
-use gridsync_kernels::op::{Max, Min, Sum};
+use gridsync_kernels::op::Operation;
 #[cfg(not(target_arch = "nvptx64"))]
-use gridsync_kernels::op::{Mean, Operation, Total};
+use gridsync_kernels::op::{Mean, Total};
 
-/// What every kernel for short rows takes: `(input, result, columns, log_packs)` as in
-/// [`reduce_short_rows`]. On the host only.
-#[cfg(not(target_arch = "nvptx64"))]
-pub type ShortArguments<T> = (Global<T>, Global<u32>, u32, u32);
+/// What every kernel for short rows takes, as in [`reduce_short_rows`].
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct ShortArguments<T> {
+    /// The matrix.
+    pub input: Global<T>,
+    /// The words of an accumulator for each row.
+    pub result: Global<u32>,
+    /// Elements of a row.
+    pub columns: u32,
+    /// The batch.
+    pub log_packs: u32,
+}
 
-/// What every kernel for long rows takes: `(input, words, state, result, columns, runs)` as in
-/// [`reduce_long_rows`]. On the host only.
-#[cfg(not(target_arch = "nvptx64"))]
-pub type LongArguments<T> = (Global<T>, Global<u64>, Global<u32>, Global<u32>, u64, u32);
+// SAFETY: `repr(C)` of views and numbers, which are the same on both sides.
+unsafe impl<T: Scalar> KernelArg for ShortArguments<T> {}
+
+impl<T: Scalar> ShortArguments<T> {
+    /// The same memory as elements of another type of that size.
+    #[must_use]
+    pub fn cast<U: Scalar>(self) -> ShortArguments<U> {
+        ShortArguments {
+            input: self.input.cast(),
+            result: self.result,
+            columns: self.columns,
+            log_packs: self.log_packs,
+        }
+    }
+
+    /// Reduces each row by `op`: [`reduce_short_rows`].
+    #[device]
+    pub fn reduce(self, op: impl Operation<Element = T>) {
+        let batch = Batch {
+            log_packs: self.log_packs,
+        };
+        reduce_short_rows(op, self.input, self.result, self.columns, batch);
+    }
+}
+
+/// What every kernel for long rows takes, as in [`reduce_long_rows`].
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct LongArguments<T> {
+    /// The matrix.
+    pub input: Global<T>,
+    /// The words of the workspace.
+    pub words: Global<u64>,
+    /// The state of the workspace.
+    pub state: Global<u32>,
+    /// The words of an accumulator for each row.
+    pub result: Global<u32>,
+    /// Elements of a row.
+    pub columns: u64,
+    /// Runs of a strip.
+    pub runs: u32,
+}
+
+// SAFETY: `repr(C)` of views and numbers, which are the same on both sides.
+unsafe impl<T: Scalar> KernelArg for LongArguments<T> {}
+
+impl<T: Scalar> LongArguments<T> {
+    /// The same memory as elements of another type of that size.
+    #[must_use]
+    pub fn cast<U: Scalar>(self) -> LongArguments<U> {
+        LongArguments {
+            input: self.input.cast(),
+            words: self.words,
+            state: self.state,
+            result: self.result,
+            columns: self.columns,
+            runs: self.runs,
+        }
+    }
+
+    /// Reduces each row by `op`: [`reduce_long_rows`].
+    #[device]
+    pub fn reduce(self, op: impl Operation<Element = T>) {
+        let workspace = Workspace {
+            words: self.words,
+            state: self.state,
+        };
+        let columns = self.columns as usize;
+        reduce_long_rows(op, self.input, workspace, self.result, columns, self.runs);
+    }
+}
 
 /// The operations that have kernels for the rows of a matrix, and which those are. On the host only.
 ///
@@ -40,14 +116,13 @@ pub unsafe trait RowReducible: Operation {
     /// The kernel for long rows.
     type Long: cuda_std::launch::Kernel;
 
-    /// What the kernel for short rows is launched with: what every one takes, and the operation behind
-    /// that if it has a parameter.
+    /// What the kernel for short rows is launched with: `common`, and the operation if it has a parameter.
     fn short_arguments(
         self,
         common: ShortArguments<Self::Element>,
     ) -> <Self::Short as cuda_std::launch::Kernel>::Args;
 
-    /// The same of the kernel for long rows.
+    /// What the kernel for long rows is launched with: `common`, and the operation if it has a parameter.
     fn long_arguments(
         self,
         common: LongArguments<Self::Element>,
@@ -75,93 +150,113 @@ unsafe impl<O: RowReducible + Operation<Output: Total>> RowReducible for Mean<O>
     }
 }
 
-macro_rules! kernels {
-    ($blocks:literal on a multiprocessor;
-     $($short:ident, $long:ident: $op:ty, $element:ty;)*) => {$(
-        #[doc = concat!("Reduces short rows by [`", stringify!($op), "`]: see [`reduce_short_rows`].")]
-        ///
-        /// # Safety
-        ///
-        /// The arguments and the grid are as [`reduce_short_rows`] wants them.
-        #[kernel(max_threads = 256, min_blocks = 3)]
-        pub unsafe fn $short(
-            input: Global<$element>,
-            result: Global<u32>,
-            columns: u32,
-            log_packs: u32,
-        ) {
-            reduce_short_rows(<$op>::new(), input, result, columns, Batch { log_packs });
-        }
+/// The kernels for short rows.
+pub mod short {
+    use super::ShortArguments;
+    use crate::ElementOf;
+    use cuda_std::prelude::*;
+    use cuda_std::{bf16, f16};
+    use gridsync_kernels::op::{ArgMax, ArgMin, Max, Min, Sum};
 
-        #[doc = concat!("Reduces long rows by [`", stringify!($op), "`]: see [`reduce_long_rows`].")]
-        ///
-        /// # Safety
-        ///
-        /// The arguments and the grid are as [`reduce_long_rows`] wants them, and no other launch
-        /// uses `words` or `state` until this one has ended.
-        #[kernel(max_threads = 512, min_blocks = $blocks)]
-        pub unsafe fn $long(
-            input: Global<$element>,
-            words: Global<u64>,
-            state: Global<u32>,
-            result: Global<u32>,
-            columns: u64,
-            runs: u32,
-        ) {
-            let workspace = Workspace { words, state };
-            let op = <$op>::new();
-            reduce_long_rows(op, input, workspace, result, columns as usize, runs);
-        }
-
-        // SAFETY: the kernels pass their arguments on in the same order.
-        #[cfg(not(target_arch = "nvptx64"))]
-        unsafe impl RowReducible for $op {
-            type Short = $short;
-            type Long = $long;
-
-            fn short_arguments(
-                self,
-                common: ShortArguments<$element>,
-            ) -> <$short as cuda_std::launch::Kernel>::Args {
-                common
+    // Three blocks of 256 threads leave a thread 85 registers: eight loads in flight, and where each belongs.
+    macro_rules! kernel {
+        (rows $blocks:literal ($name:ident: $op:literal $ty:ty, $inputs:ident)) => {
+            #[doc = concat!("Reduces short rows by [`", stringify!($ty), "`].")]
+            ///
+            /// # Safety
+            ///
+            /// The arguments and the grid are as
+            /// [`reduce_short_rows`](gridsync_kernels::grid::reduce::reduce_short_rows) wants them.
+            #[kernel(prefix = "reduce_short_rows_", max_threads = 256, min_blocks = 3)]
+            pub unsafe fn $name(common: ShortArguments<ElementOf<$ty>>) {
+                common.reduce(<$ty>::new());
             }
+        };
+        ($primitive:ident $value:tt $row:tt) => {};
+    }
+    operations!(kernel);
+}
 
-            fn long_arguments(
-                self,
-                common: LongArguments<$element>,
-            ) -> <$long as cuda_std::launch::Kernel>::Args {
-                common
+/// The kernels for long rows.
+pub mod long {
+    use super::LongArguments;
+    use crate::ElementOf;
+    use cuda_std::prelude::*;
+    use cuda_std::{bf16, f16};
+    use gridsync_kernels::op::{ArgMax, ArgMin, Max, Min, Sum};
+
+    macro_rules! kernel {
+        (rows $blocks:literal ($name:ident: $op:literal $ty:ty, $inputs:ident)) => {
+            #[doc = concat!("Reduces long rows by [`", stringify!($ty), "`].")]
+            ///
+            /// # Safety
+            ///
+            /// The arguments and the grid are as
+            /// [`reduce_long_rows`](gridsync_kernels::grid::reduce::reduce_long_rows) wants them, and no other
+            /// launch uses the workspace until this one has ended.
+            #[kernel(prefix = "reduce_long_rows_", max_threads = 512, min_blocks = $blocks)]
+            pub unsafe fn $name(common: LongArguments<ElementOf<$ty>>) {
+                common.reduce(<$ty>::new());
             }
-        }
-    )*};
+        };
+        ($primitive:ident $value:tt $row:tt) => {};
+    }
+    operations!(kernel);
 }
-// For long rows as many blocks on a multiprocessor as for one array, which leaves a thread 64
-// registers. Short ones take a few more, for eight loads in flight and where each belongs: three
-// blocks of 256 threads.
-kernels! {
-    2 on a multiprocessor;
-    reduce_short_rows_sum_f32, reduce_long_rows_sum_f32: Sum<f32>, f32;
-    reduce_short_rows_sum_f64, reduce_long_rows_sum_f64: Sum<f64>, f64;
-    reduce_short_rows_sum_i64, reduce_long_rows_sum_i64: Sum<i64>, i64;
-    reduce_short_rows_sum_u64, reduce_long_rows_sum_u64: Sum<u64>, u64;
-    reduce_short_rows_sum_f16_in_f32, reduce_long_rows_sum_f16_in_f32: Sum<f16, f32>, f16;
-    reduce_short_rows_sum_bf16_in_f32, reduce_long_rows_sum_bf16_in_f32: Sum<bf16, f32>, bf16;
-    reduce_short_rows_min_f32, reduce_long_rows_min_f32: Min<f32>, f32;
-    reduce_short_rows_min_f64, reduce_long_rows_min_f64: Min<f64>, f64;
-    reduce_short_rows_min_i32, reduce_long_rows_min_i32: Min<i32>, i32;
-    reduce_short_rows_min_u32, reduce_long_rows_min_u32: Min<u32>, u32;
-    reduce_short_rows_min_i64, reduce_long_rows_min_i64: Min<i64>, i64;
-    reduce_short_rows_min_u64, reduce_long_rows_min_u64: Min<u64>, u64;
-    reduce_short_rows_max_f32, reduce_long_rows_max_f32: Max<f32>, f32;
-    reduce_short_rows_max_f64, reduce_long_rows_max_f64: Max<f64>, f64;
-    reduce_short_rows_max_i32, reduce_long_rows_max_i32: Max<i32>, i32;
-    reduce_short_rows_max_u32, reduce_long_rows_max_u32: Max<u32>, u32;
-    reduce_short_rows_max_i64, reduce_long_rows_max_i64: Max<i64>, i64;
-    reduce_short_rows_max_u64, reduce_long_rows_max_u64: Max<u64>, u64;
-}
-// Four accumulators of 64 bits beside packs that are made of two need a few registers more than 64.
-kernels! {
-    1 on a multiprocessor;
-    reduce_short_rows_sum_i32_in_i64, reduce_long_rows_sum_i32_in_i64: Sum<i32, i64>, i32;
-    reduce_short_rows_sum_u32_in_u64, reduce_long_rows_sum_u32_in_u64: Sum<u32, u64>, u32;
+
+/// Which kernels are whose.
+#[cfg(not(target_arch = "nvptx64"))]
+mod dispatch {
+    use super::{LongArguments, RowReducible, ShortArguments, long, short};
+    use crate::ElementOf;
+    use cuda_std::launch::Kernel;
+    use cuda_std::{bf16, f16};
+    use gridsync_kernels::op::{ArgMax, ArgMin, Max, Min, Sum};
+
+    macro_rules! kernels {
+        (rows $blocks:literal ($name:ident: $op:literal $ty:ty, $inputs:ident)) => {
+            // SAFETY: the kernels are calls of the library with their arguments.
+            unsafe impl RowReducible for $ty {
+                type Short = short::$name;
+                type Long = long::$name;
+
+                fn short_arguments(
+                    self,
+                    common: ShortArguments<ElementOf<$ty>>,
+                ) -> <Self::Short as Kernel>::Args {
+                    (common,)
+                }
+
+                fn long_arguments(
+                    self,
+                    common: LongArguments<ElementOf<$ty>>,
+                ) -> <Self::Long as Kernel>::Args {
+                    (common,)
+                }
+            }
+        };
+        (rows shared ($name:ident: $op:literal $ty:ty as $twin:ty, $inputs:ident)) => {
+            // SAFETY: the twin does the same to the same bits.
+            unsafe impl RowReducible for $ty {
+                type Short = <$twin as RowReducible>::Short;
+                type Long = <$twin as RowReducible>::Long;
+
+                fn short_arguments(
+                    self,
+                    common: ShortArguments<ElementOf<$ty>>,
+                ) -> <Self::Short as Kernel>::Args {
+                    <$twin>::new().short_arguments(common.cast())
+                }
+
+                fn long_arguments(
+                    self,
+                    common: LongArguments<ElementOf<$ty>>,
+                ) -> <Self::Long as Kernel>::Args {
+                    <$twin>::new().long_arguments(common.cast())
+                }
+            }
+        };
+        ($primitive:ident $value:tt $row:tt) => {};
+    }
+    operations!(kernels);
 }

@@ -1,14 +1,89 @@
-//! Selections: two kernels for each element type.
+//! Selections: two kernels for each line of [`selected_elements!`](crate::selected_elements).
 
+use cuda_std::launch::KernelArg;
 use cuda_std::prelude::*;
+use cuda_std::{bf16, f16};
 use gridsync_kernels::grid;
 use gridsync_kernels::grid::scan::Workspace;
-use gridsync_kernels::grid::select::{Outputs, Within};
+use gridsync_kernels::grid::select::{Outputs, Predicate, Within};
 
-/// What every kernel takes that selects: `(input, outputs, words, state, rows, group)` as in
-/// [`grid::select()`]. On the host only.
-#[cfg(not(target_arch = "nvptx64"))]
-pub type Arguments<T> = (Global<T>, Outputs<T>, Global<u64>, Global<u32>, u32, u32);
+/// What every kernel takes, as in [`grid::select()`]. After it comes the predicate, if that is a parameter.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Arguments<T> {
+    /// The array.
+    pub input: Global<T>,
+    /// Where the results go.
+    pub outputs: Outputs<T>,
+    /// The words of the workspace.
+    pub words: Global<u64>,
+    /// The state of the workspace.
+    pub state: Global<u32>,
+    /// Rows of a warp.
+    pub rows: u32,
+    /// Tiles of a group.
+    pub group: u32,
+}
+
+// SAFETY: `repr(C)` of views and numbers, which are the same on both sides.
+unsafe impl<T: Scalar> KernelArg for Arguments<T> {}
+
+impl<T: Scalar> Arguments<T> {
+    /// The same memory as elements of another type of that size.
+    #[must_use]
+    pub fn cast<U: Scalar>(self) -> Arguments<U> {
+        Arguments {
+            input: self.input.cast(),
+            outputs: Outputs {
+                kept: self.outputs.kept.cast(),
+                rest: self.outputs.rest.cast(),
+                positions: self.outputs.positions,
+                count: self.outputs.count,
+            },
+            words: self.words,
+            state: self.state,
+            rows: self.rows,
+            group: self.group,
+        }
+    }
+
+    #[device]
+    fn workspace(self) -> Workspace {
+        Workspace {
+            words: self.words,
+            state: self.state,
+        }
+    }
+
+    /// Selects by `predicate`: [`grid::select()`].
+    #[device]
+    pub fn select(self, predicate: impl Predicate<Element = T>) {
+        let (rows, group) = (self.rows, self.group);
+        grid::select(
+            predicate,
+            self.input,
+            self.outputs,
+            self.workspace(),
+            rows,
+            group,
+        );
+    }
+
+    /// Selects the first of each run of equal elements: [`grid::unique()`].
+    #[device]
+    pub fn unique(self)
+    where
+        T: PartialEq,
+    {
+        grid::unique(
+            self.input,
+            self.outputs,
+            self.workspace(),
+            self.rows,
+            self.group,
+        );
+    }
+}
 
 /// What elements are selected by, and which kernel does it. On the host only.
 ///
@@ -32,8 +107,7 @@ pub unsafe trait Selectable: Copy + Send + Sync + 'static {
     /// The kernel.
     type Kernel: cuda_std::launch::Kernel;
 
-    /// What it is launched with: what every kernel takes, and the predicate behind that if it is a
-    /// parameter.
+    /// What it is launched with: `common`, and the predicate if it is a parameter.
     fn arguments(
         self,
         common: Arguments<Self::Element>,
@@ -61,93 +135,75 @@ impl<T> FirstOfRun<T> {
 }
 
 macro_rules! kernels {
-    ($blocks:literal on a multiprocessor; $($element:ident: $select:ident $unique:ident;)*) => {$(
-        #[doc = concat!("Selects elements of ", stringify!($element), ": see [`grid::select()`].")]
+    ($ty:ident, $select:ident $blocks:literal, $unique:ident $of_unique:literal) => {
+        kernels! { @ select $ty $select $blocks }
+
+        #[doc = concat!("Selects the first of each run of ", stringify!($ty), ": see [`grid::unique()`].")]
         ///
         /// # Safety
         ///
-        /// The arguments and the grid are as [`grid::select()`] wants them, and no other launch uses
-        /// `words` or `state` until this one has ended.
-        #[kernel(max_threads = 256, min_blocks = $blocks)]
-        pub unsafe fn $select(
-            input: Global<$element>,
-            outputs: Outputs<$element>,
-            words: Global<u64>,
-            state: Global<u32>,
-            rows: u32,
-            group: u32,
-            predicate: Within<$element>,
-        ) {
-            grid::select(predicate, input, outputs, Workspace { words, state }, rows, group);
+        /// The arguments and the grid are as [`grid::unique()`] wants them, and no other launch uses the
+        /// workspace until this one has ended.
+        #[kernel(max_threads = 256, min_blocks = $of_unique)]
+        pub unsafe fn $unique(common: Arguments<$ty>) {
+            common.unique();
         }
 
-        #[doc = concat!("Selects the first of each run of ", stringify!($element), ": see [`grid::unique()`].")]
+        kernels! { @ first_of_run $ty $unique, |common: Arguments<$ty>| (common,) }
+    };
+    ($ty:ident, $select:ident $blocks:literal, $unique:ident as $twin:ident) => {
+        kernels! { @ select $ty $select $blocks }
+        kernels! { @ first_of_run $ty $unique, |common: Arguments<$ty>| (common.cast::<$twin>(),) }
+    };
+    (@ select $ty:ident $select:ident $blocks:literal) => {
+        #[doc = concat!("Selects elements of ", stringify!($ty), ": see [`grid::select()`].")]
         ///
         /// # Safety
         ///
-        /// The arguments and the grid are as [`grid::unique()`] wants them, and no other launch uses
-        /// `words` or `state` until this one has ended.
+        /// The arguments and the grid are as [`grid::select()`] wants them, and no other launch uses the
+        /// workspace until this one has ended.
         #[kernel(max_threads = 256, min_blocks = $blocks)]
-        pub unsafe fn $unique(
-            input: Global<$element>,
-            outputs: Outputs<$element>,
-            words: Global<u64>,
-            state: Global<u32>,
-            rows: u32,
-            group: u32,
-        ) {
-            grid::unique(input, outputs, Workspace { words, state }, rows, group);
+        pub unsafe fn $select(common: Arguments<$ty>, predicate: Within<$ty>) {
+            common.select(predicate);
         }
 
-        // SAFETY: the kernel passes its arguments on to `grid::select` in the same order.
+        // SAFETY: the kernel is a call of `grid::select` with its arguments.
         #[cfg(not(target_arch = "nvptx64"))]
-        unsafe impl Selectable for Within<$element> {
-            type Element = $element;
+        unsafe impl Selectable for Within<$ty> {
+            type Element = $ty;
             type Kernel = $select;
 
             fn arguments(
                 self,
-                (input, outputs, words, state, rows, group): Arguments<$element>,
+                common: Arguments<$ty>,
             ) -> <$select as cuda_std::launch::Kernel>::Args {
-                (input, outputs, words, state, rows, group, self)
+                (common, self)
             }
 
-            fn is_kept(self, input: &[$element], index: usize) -> bool {
-                grid::select::Predicate::keeps(self, input[index], index as u64)
+            fn is_kept(self, input: &[$ty], index: usize) -> bool {
+                self.keeps(input[index], index as u64)
             }
         }
-
-        // SAFETY: the kernel passes its arguments on to `grid::unique` in the same order.
+    };
+    (@ first_of_run $ty:ident $unique:ident, $arguments:expr) => {
+        // SAFETY: the kernel is a call of `grid::unique` with its arguments; equal integers have equal bits,
+        // with a sign or without.
         #[cfg(not(target_arch = "nvptx64"))]
-        unsafe impl Selectable for FirstOfRun<$element> {
-            type Element = $element;
+        unsafe impl Selectable for FirstOfRun<$ty> {
+            type Element = $ty;
             type Kernel = $unique;
 
             fn arguments(
                 self,
-                common: Arguments<$element>,
+                common: Arguments<$ty>,
             ) -> <$unique as cuda_std::launch::Kernel>::Args {
-                common
+                ($arguments)(common)
             }
 
-            fn is_kept(self, input: &[$element], index: usize) -> bool {
+            fn is_kept(self, input: &[$ty], index: usize) -> bool {
                 index == 0 || input[index] != input[index - 1]
             }
         }
-    )*};
+    };
 }
-// Four blocks of 8 warps on a multiprocessor leave a thread 64 registers, of which a tile takes 32;
-// together they have 128 KiB of tiles in flight.
-kernels! {
-    4 on a multiprocessor;
-    f32: select_f32 unique_f32;
-    i32: select_i32 unique_i32;
-    u32: select_u32 unique_u32;
-}
-// Elements of 8 bytes take some more.
-kernels! {
-    3 on a multiprocessor;
-    f64: select_f64 unique_f64;
-    i64: select_i64 unique_i64;
-    u64: select_u64 unique_u64;
-}
+selected_elements!(kernels);

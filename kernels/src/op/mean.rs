@@ -83,6 +83,8 @@ macro_rules! totals {
 totals! {
     f32: |sum, len| f64::from(sum) / len as f64;
     f64: |sum, len| sum / len as f64;
+    i32: |sum, len| f64::from(sum) / len as f64;
+    u32: |sum, len| f64::from(sum) / len as f64;
     i64: |sum, len| quotient(sum.into(), len);
     u64: |sum, len| quotient(sum.into(), len);
     i128: quotient;

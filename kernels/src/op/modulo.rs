@@ -85,6 +85,17 @@ impl<T> ProductModulo<T> {
         })
     }
 
+    /// The product modulo the greatest prime below 2^32, to try it with: no factor but its multiples is lost. On
+    /// the host only.
+    #[cfg(not(target_arch = "nvptx64"))]
+    #[must_use]
+    pub const fn by_a_prime() -> Self {
+        match Self::new(4_294_967_291) {
+            Ok(op) => op,
+            Err(_) => unreachable!(),
+        }
+    }
+
     /// `x` modulo m, by one multiplication with the reciprocal (Barrett, "Implementing the Rivest
     /// Shamir and Adleman public key encryption algorithm on a standard digital signal processor",
     /// 1986) and not by a division, which takes some hundred instructions on a GPU.

@@ -125,6 +125,16 @@ impl<O> InSegments<O> {
         let op = PhantomData;
         Self { segments, op }
     }
+
+    /// Where the segments start.
+    #[inline(always)]
+    #[must_use]
+    pub const fn segments(self) -> Segments
+    where
+        O: Copy,
+    {
+        self.segments
+    }
 }
 
 impl<O: Operation + Default> Operation for InSegments<O> {

@@ -36,22 +36,22 @@ macro_rules! entries {
     };
 }
 entries! {
-    reduce::reduce_sum_f32;
-    reduce::reduce_max_f32;
-    reduce::reduce_sum_u64;
-    reduce::reduce_sum_i64_in_i128;
-    reduce::reduce_argmin_f64;
-    reduce_rows::reduce_short_rows_sum_f32;
-    reduce_rows::reduce_long_rows_sum_f32;
-    scan::scan_sum_f32;
-    scan::scan_sum_f32_in_f64;
-    scan::scan_bulk_sum_f32;
-    scan::scan_sum_i32_in_i64;
+    reduce::sum_f32;
+    reduce::max_f32;
+    reduce::sum_u64;
+    reduce::sum_i64_in_i128;
+    reduce::argmin_f64;
+    reduce_rows::short::sum_f32;
+    reduce_rows::long::sum_f32;
+    scan::sum_f32;
+    scan::sum_f32_in_f64;
+    scan::bulk::sum_f32;
+    scan::sum_i32_in_i64;
     select::select_f32;
     select::unique_f32;
     range_sum::range_sum_f32;
     range_sum::range_sum_f64;
-    range_sum::range_sum_i64;
+    range_sum::range_sum_u64;
     kendall::kendall_pairs_f32;
     kendall::kendall_place_f32;
     kendall::kendall_order_f64;

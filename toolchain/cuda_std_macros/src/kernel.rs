@@ -3,7 +3,9 @@
 use crate::std_only;
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::{Attribute, Error, FnArg, ItemFn, LitInt, Pat, Result, ReturnType, parse::Parser};
+use syn::{
+    Attribute, Error, FnArg, ItemFn, LitInt, LitStr, Pat, Result, ReturnType, parse::Parser,
+};
 
 /// The longest tuple that is a `cuda_std::launch::KernelArgs`.
 const MAX_PARAMETERS: usize = 8;
@@ -24,13 +26,16 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStr
         block,
     } = &function;
     let (name, inputs) = (&sig.ident, &sig.inputs);
-    let (text, statements) = (name.to_string(), &block.stmts);
+    let prefix = options
+        .prefix
+        .map_or_else(String::new, |prefix| prefix.value());
+    let (text, statements) = (format!("{prefix}{name}"), &block.stmts);
     let on_type = attrs.iter().filter(|attr| belongs_to_type(attr));
     let on_body = attrs.iter().filter(|attr| belongs_to_body(attr));
     Ok(quote! {
         #[cfg(target_arch = "nvptx64")]
         #(#attrs)*
-        #[unsafe(no_mangle)]
+        #[unsafe(export_name = #text)]
         #vis unsafe extern "ptx-kernel" fn #name(#inputs) {
             #bounds
             #(#statements)*
@@ -61,6 +66,7 @@ struct Options {
     cooperative: bool,
     max_threads: Option<LitInt>,
     min_blocks: Option<LitInt>,
+    prefix: Option<LitStr>,
 }
 
 impl Options {
@@ -73,8 +79,11 @@ impl Options {
                 options.max_threads = Some(meta.value()?.parse()?);
             } else if meta.path.is_ident("min_blocks") {
                 options.min_blocks = Some(meta.value()?.parse()?);
+            } else if meta.path.is_ident("prefix") {
+                options.prefix = Some(meta.value()?.parse()?);
             } else {
-                let known = "`cooperative`, `max_threads = N` and `min_blocks = N`";
+                let known =
+                    "`cooperative`, `max_threads = N`, `min_blocks = N` and `prefix = \"…\"`";
                 let message = format!("unknown kernel option: the options are {known}");
                 return Err(meta.error(message));
             }
@@ -226,6 +235,22 @@ mod tests {
         );
         let eight = expand(TokenStream::new(), kernel(8).parse().expect("Rust"));
         assert!(eight.is_ok());
+    }
+
+    #[test]
+    fn a_prefix_is_part_of_the_name_on_both_sides() {
+        let kernel = quote!(
+            unsafe fn sum(a: u32) {}
+        );
+        let text = expand(quote!(prefix = "scan_"), kernel)
+            .expect("a kernel")
+            .to_string();
+        assert!(text.contains("export_name = \"scan_sum\""), "{text}");
+        assert!(
+            text.contains("NAME : & 'static str = \"scan_sum\""),
+            "{text}"
+        );
+        assert!(text.contains("struct sum"), "{text}");
     }
 
     #[test]

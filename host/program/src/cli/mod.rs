@@ -1,6 +1,7 @@
 //! The command line: one file a subcommand.
 
 mod bench;
+mod catalogue;
 mod checked;
 mod choice;
 mod count;

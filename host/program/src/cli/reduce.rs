@@ -4,6 +4,7 @@ mod rows;
 mod shown;
 
 use super::Global;
+use super::catalogue::{Acc, Lines, listed};
 use super::choice::Place;
 use super::count::within;
 use super::exit::Usage;
@@ -13,12 +14,13 @@ use super::parts::Parts;
 use crate::data::{self, Dtype, Incoming, Input, Stored};
 use bytemuck::Pod;
 use clap::ValueEnum;
+use clap::builder::PossibleValuesParser;
 use cuda_std::{bf16, f16};
 use gridsync::primitives::{Check, Checked, PartReducer, PartReducible};
 use gridsync::reference;
 use gridsync_kernels::op::{
-    And, ArgMax, ArgMin, CompensatedSum, Count, Max, Mean, Min, Or, Product, ProductModulo, Sum,
-    WideSum, Xor,
+    And, ArgMax, ArgMin, CompensatedSum, Count, Integer, Max, Mean, Min, Operation, Or, Product,
+    ProductModulo, Sum, WideSum, Xor,
 };
 use serde_json::Map;
 use shown::Shown;
@@ -44,8 +46,8 @@ pub(crate) struct Reduce {
     /// `-` is standard input.
     input: OsString,
     /// What to combine the elements by.
-    #[arg(long)]
-    op: Op,
+    #[arg(long, value_parser = PossibleValuesParser::new(lines().names()))]
+    op: String,
     /// The element type of raw input: f16 bf16 f32 f64 i32 u32 i64 u64, and i8 i16 u8 u16
     /// bool, which are widened.
     #[arg(long)]
@@ -73,29 +75,51 @@ pub(crate) struct Reduce {
     output: Option<OsString>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Op {
-    Sum,
-    Prod,
-    Min,
-    Max,
-    Argmin,
-    Argmax,
-    Xor,
-    And,
-    Or,
-    Count,
-    Mean,
-    ProdMod,
+/// The operations whose result of no elements is defined.
+const HAVE_AN_IDENTITY: [&str; 7] = ["sum", "prod", "xor", "and", "or", "count", "prod-mod"];
+
+/// An operation that the command line makes.
+trait Asked: Operation {
+    /// The operation with the parameters that the flags have.
+    fn asked(flags: &Reduce) -> anyhow::Result<Self>;
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Acc {
-    F32,
-    F64,
-    /// Sums and means of f32 and f64: the errors of the additions are summed up too, which makes the
-    /// sum as accurate as one in twice the precision.
-    Compensated,
+impl<T: Integer> Asked for ProductModulo<T> {
+    fn asked(flags: &Reduce) -> anyhow::Result<Self> {
+        let missing = || Usage("--op prod-mod needs --modulus M, from 1 to 4294967296".into());
+        let modulus = flags.modulus.ok_or_else(missing)?;
+        Ok(Self::new(modulus).map_err(|error| Usage(format!("--modulus: {error}")))?)
+    }
+}
+
+/// Runs an operation.
+type Run = fn(&Reduce, &Job<'_>, Incoming) -> anyhow::Result<Done>;
+
+/// All that arrays are reduced by.
+fn lines() -> Lines<Run> {
+    let mut lines: Lines<Run> = Lines::new();
+    macro_rules! line {
+        // Maps are for those who compute with them.
+        (reduce $value:tt (compose_u64: $($rest:tt)*)) => {};
+        (reduce $value:tt ($name:ident: $op:literal $ty:ty $(as $twin:ty)?, $inputs:ident)) => {
+            lines.add::<$ty>($op, |call, job, input| {
+                call.reduce(<$ty>::new(), job, input)
+            });
+        };
+        (reduce $value:tt ($name:ident: $op:literal $ty:ty { $example:expr }, $inputs:ident)) => {
+            lines.add::<$ty>($op, |call, job, input| {
+                call.reduce(<$ty>::asked(call)?, job, input)
+            });
+        };
+        (mean $value:tt ($name:ident: $op:literal $ty:ty, $inputs:ident)) => {
+            lines.add::<Mean<$ty>>("mean", |call, job, input| {
+                call.reduce(Mean::new(<$ty>::new()), job, input)
+            });
+        };
+        ($primitive:ident $value:tt $row:tt) => {};
+    }
+    gridsync_entries::operations!(line);
+    lines
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -136,47 +160,36 @@ impl Reduce {
         }
     }
 
-    fn op_name(&self) -> String {
-        self.op
-            .to_possible_value()
-            .map_or_else(String::new, |value| value.get_name().into())
-    }
-
     fn refuse_what_makes_no_sense(&self, dtype: Dtype, len: usize) -> anyhow::Result<()> {
+        let (op, lines) = (self.op.as_str(), lines());
         let is_float = matches!(dtype, Dtype::F16 | Dtype::Bf16 | Dtype::F32 | Dtype::F64);
         let usage = |message: String| Err(Usage(message).into());
-        let extremes_and_mean = [Op::Min, Op::Max, Op::Argmin, Op::Argmax, Op::Mean];
-        if len == 0 && extremes_and_mean.contains(&self.op) {
+        if len == 0 && !HAVE_AN_IDENTITY.contains(&op) {
             return usage(format!(
-                "the {} of an empty array is not defined: {} has no elements",
-                self.op_name(),
+                "the {op} of an empty array is not defined: {} has no elements",
                 Input::parse(self.input.clone())
             ));
         }
-        if is_float && matches!(self.op, Op::Xor | Op::And | Op::Or | Op::ProdMod) {
+        if lines.find(op, dtype, None).is_none() {
+            let types = listed(&lines.types_of(op));
             return usage(format!(
-                "--op {} is of integers (i32 u32 i64 u64); the elements are {dtype}",
-                self.op_name()
+                "--op {op} is of integers ({types}); the elements are {dtype}"
             ));
         }
-        if self.modulus.is_some() && self.op != Op::ProdMod {
-            return usage(format!(
-                "--modulus is for prod-mod; --op {} has none",
-                self.op_name()
-            ));
+        if self.modulus.is_some() && op != "prod-mod" {
+            return usage(format!("--modulus is for prod-mod; --op {op} has none"));
         }
         match self.acc {
             Some(_) if !is_float => usage(format!(
                 "--acc is for floating-point elements; {dtype} is accumulated in 64-bit integers"
             )),
-            Some(_) if !matches!(self.op, Op::Sum | Op::Prod | Op::Mean) => usage(format!(
-                "--acc is for sum, prod and mean; {} rounds nothing",
-                self.op_name()
+            Some(_) if !matches!(op, "sum" | "prod" | "mean") => usage(format!(
+                "--acc is for sum, prod and mean; {op} rounds nothing"
             )),
             Some(Acc::F32) if dtype == Dtype::F64 => {
                 usage("--acc f32 would lose digits of f64 elements: leave it out".into())
             }
-            Some(Acc::Compensated) if self.op == Op::Prod => usage(
+            Some(Acc::Compensated) if op == "prod" => usage(
                 "--acc compensated is for sum and mean; for prod there are f32 and f64".into(),
             ),
             Some(Acc::Compensated) if matches!(dtype, Dtype::F16 | Dtype::Bf16) => usage(format!(
@@ -204,91 +217,10 @@ impl Reduce {
     }
 
     fn dispatch(&self, job: &Job<'_>, input: Incoming) -> anyhow::Result<Done> {
-        macro_rules! by_dtype {
-            ($($dtype:ident: $op:ty $(= $value:expr)?;)*) => {
-                match input.dtype() {
-                    $(Dtype::$dtype => {
-                        self.reduce::<$op>(by_dtype!(@ $op $(, $value)?), job, input)
-                    })*
-                    #[allow(unreachable_patterns)]
-                    dtype => Err(Usage(format!("no {} of {dtype} elements", self.op_name())).into()),
-                }
-            };
-            (@ $op:ty) => { <$op>::default() };
-            (@ $op:ty, $value:expr) => { $value };
+        match lines().find(&self.op, input.dtype(), self.acc) {
+            Some(run) => run(self, job, input),
+            None => Err(Usage(format!("no {} of {} elements", self.op, input.dtype())).into()),
         }
-        let wide = self.acc == Some(Acc::F64);
-        let compensated = self.acc == Some(Acc::Compensated);
-        match self.op {
-            Op::Sum if wide => by_dtype! {
-                F16: Sum<f16, f64>; Bf16: Sum<bf16, f64>; F32: Sum<f32, f64>; F64: Sum<f64>;
-            },
-            Op::Sum if compensated => by_dtype! {
-                F32: CompensatedSum<f32>; F64: CompensatedSum<f64>;
-            },
-            // In 128 bits, so that a sum which 64 bits do not hold is told.
-            Op::Sum => by_dtype! {
-                F16: Sum<f16, f32>; Bf16: Sum<bf16, f32>; F32: Sum<f32>; F64: Sum<f64>;
-                I32: Sum<i32, i64>; U32: Sum<u32, u64>; I64: WideSum<i64>; U64: WideSum<u64>;
-            },
-            Op::Mean if wide => by_dtype! {
-                F16: Mean<Sum<f16, f64>>; Bf16: Mean<Sum<bf16, f64>>; F32: Mean<Sum<f32, f64>>;
-                F64: Mean<Sum<f64>>;
-            },
-            Op::Mean if compensated => by_dtype! {
-                F32: Mean<CompensatedSum<f32>>; F64: Mean<CompensatedSum<f64>>;
-            },
-            Op::Mean => by_dtype! {
-                F16: Mean<Sum<f16, f32>>; Bf16: Mean<Sum<bf16, f32>>; F32: Mean<Sum<f32>>;
-                F64: Mean<Sum<f64>>; I32: Mean<Sum<i32, i64>>; U32: Mean<Sum<u32, u64>>;
-                I64: Mean<WideSum<i64>>; U64: Mean<WideSum<u64>>;
-            },
-            Op::Prod if wide => by_dtype! {
-                F16: Product<f16, f64>; Bf16: Product<bf16, f64>; F32: Product<f32, f64>;
-                F64: Product<f64>;
-            },
-            Op::Prod => by_dtype! {
-                F16: Product<f16, f32>; Bf16: Product<bf16, f32>; F32: Product<f32>;
-                F64: Product<f64>; I32: Product<i32, i64>; U32: Product<u32, u64>;
-                I64: Product<i64>; U64: Product<u64>;
-            },
-            Op::Min => by_dtype! {
-                F16: Min<f16, f32>; Bf16: Min<bf16, f32>; F32: Min<f32>; F64: Min<f64>;
-                I32: Min<i32>; U32: Min<u32>; I64: Min<i64>; U64: Min<u64>;
-            },
-            Op::Max => by_dtype! {
-                F16: Max<f16, f32>; Bf16: Max<bf16, f32>; F32: Max<f32>; F64: Max<f64>;
-                I32: Max<i32>; U32: Max<u32>; I64: Max<i64>; U64: Max<u64>;
-            },
-            Op::ProdMod => by_dtype! {
-                I32: ProductModulo<i32> = self.product_modulo()?;
-                U32: ProductModulo<u32> = self.product_modulo()?;
-                I64: ProductModulo<i64> = self.product_modulo()?;
-                U64: ProductModulo<u64> = self.product_modulo()?;
-            },
-            Op::Argmin => by_dtype! {
-                F16: ArgMin<f16, f32>; Bf16: ArgMin<bf16, f32>; F32: ArgMin<f32>; F64: ArgMin<f64>;
-                I32: ArgMin<i32>; U32: ArgMin<u32>; I64: ArgMin<i64>; U64: ArgMin<u64>;
-            },
-            Op::Argmax => by_dtype! {
-                F16: ArgMax<f16, f32>; Bf16: ArgMax<bf16, f32>; F32: ArgMax<f32>; F64: ArgMax<f64>;
-                I32: ArgMax<i32>; U32: ArgMax<u32>; I64: ArgMax<i64>; U64: ArgMax<u64>;
-            },
-            Op::Xor => by_dtype! { I32: Xor<i32>; U32: Xor<u32>; I64: Xor<i64>; U64: Xor<u64>; },
-            Op::And => by_dtype! { I32: And<i32>; U32: And<u32>; I64: And<i64>; U64: And<u64>; },
-            Op::Or => by_dtype! { I32: Or<i32>; U32: Or<u32>; I64: Or<i64>; U64: Or<u64>; },
-            Op::Count => by_dtype! {
-                F16: Count<f16>; Bf16: Count<bf16>; F32: Count<f32>; F64: Count<f64>;
-                I32: Count<i32>; U32: Count<u32>; I64: Count<i64>; U64: Count<u64>;
-            },
-        }
-    }
-
-    /// The product modulo what `--modulus` says.
-    fn product_modulo<T>(&self) -> anyhow::Result<ProductModulo<T>> {
-        let missing = || Usage("--op prod-mod needs --modulus M, from 1 to 4294967296".into());
-        let modulus = self.modulus.ok_or_else(missing)?;
-        Ok(ProductModulo::new(modulus).map_err(|error| Usage(format!("--modulus: {error}")))?)
     }
 
     /// Reduces part by part.
@@ -299,9 +231,9 @@ impl Reduce {
         O::Output: Shown,
     {
         let (about, dtype, len) = (About::of(&input), input.dtype(), input.len());
-        let input = match self.op {
+        let input = match self.op.as_str() {
             // An index is one of C order.
-            Op::Argmin | Op::Argmax => input,
+            "argmin" | "argmax" => input,
             _ => input.in_any_order(),
         };
         let part = self.parts.of(job, len, size_of::<O::Element>())?;
@@ -338,13 +270,13 @@ impl Reduce {
         let mut fields = Map::new();
         fields.insert("result".into(), result.json());
         fields.extend(value.map(|value| ("value".to_owned(), value.json())));
-        if self.op == Op::Sum {
+        if self.op == "sum" {
             let exact = wrapped.map(|sum| sum.to_string());
             fields.insert("exact".into(), exact.into());
         }
         let value = value.map(|value| format!("the element there is {}", value.text()));
         let wrapped = wrapped.map(|sum| format!("the sum wrapped around in 64 bits: it is {sum}"));
-        let op = self.op_name();
+        let op = self.op.clone();
         let what = format!("{op} of {}", about.text("elements"));
         Ok(Done {
             result: Some(result.text()),

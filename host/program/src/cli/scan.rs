@@ -3,6 +3,7 @@
 mod rows;
 
 use super::Global;
+use super::catalogue::{self, Lines, listed};
 use super::choice::Place;
 use super::exit::Usage;
 use super::files::Files;
@@ -13,6 +14,7 @@ use super::sink::Sink;
 use crate::data::{self, Dtype, Incoming, Stored};
 use bytemuck::Pod;
 use clap::ValueEnum;
+use clap::builder::PossibleValuesParser;
 use cuda_std::{bf16, f16};
 use gridsync::primitives::scan::Form;
 use gridsync::primitives::{PartScanner, ScanChecked};
@@ -40,8 +42,8 @@ pub(crate) struct Scan {
     /// `-` is standard input.
     input: OsString,
     /// What to combine the elements by.
-    #[arg(long)]
-    op: Op,
+    #[arg(long, value_parser = PossibleValuesParser::new(lines().names()))]
+    op: String,
     /// Leave out the element itself: combine those before it.
     #[arg(long)]
     exclusive: bool,
@@ -67,21 +69,36 @@ pub(crate) struct Scan {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Op {
-    Sum,
-    Prod,
-    Min,
-    Max,
-    Xor,
-    And,
-    Or,
-    Count,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Acc {
     F32,
     F64,
+}
+
+impl From<Acc> for catalogue::Acc {
+    fn from(acc: Acc) -> Self {
+        match acc {
+            Acc::F32 => Self::F32,
+            Acc::F64 => Self::F64,
+        }
+    }
+}
+
+/// Runs an operation.
+type Run = fn(&Scan, &Job<'_>, Incoming) -> anyhow::Result<Done>;
+
+/// All that arrays are scanned by.
+fn lines() -> Lines<Run> {
+    let mut lines: Lines<Run> = Lines::new();
+    macro_rules! line {
+        (scan $value:tt (sum_compensated_f32: $($rest:tt)*)) => {};
+        (scan $value:tt (sum_compensated_f64: $($rest:tt)*)) => {};
+        (scan $value:tt ($name:ident: $op:literal $ty:ty $(as $twin:ty)?, $inputs:ident)) => {
+            lines.add::<$ty>($op, |call, job, input| call.scan(<$ty>::new(), job, input));
+        };
+        ($primitive:ident $value:tt $row:tt) => {};
+    }
+    gridsync_entries::operations!(line);
+    lines
 }
 
 impl Scan {
@@ -116,12 +133,6 @@ impl Scan {
         }
     }
 
-    fn op_name(&self) -> String {
-        self.op
-            .to_possible_value()
-            .map_or_else(String::new, |value| value.get_name().into())
-    }
-
     fn refuse_what_makes_no_sense(&self, dtype: Dtype) -> anyhow::Result<()> {
         let is_float = matches!(dtype, Dtype::F16 | Dtype::Bf16 | Dtype::F32 | Dtype::F64);
         let usage = |message: String| Err(Usage(message).into());
@@ -129,9 +140,9 @@ impl Scan {
             Some(_) if !is_float => usage(format!(
                 "--acc is for floating-point elements; {dtype} is accumulated in 64-bit integers"
             )),
-            Some(_) if !matches!(self.op, Op::Sum | Op::Prod) => usage(format!(
+            Some(_) if !matches!(self.op.as_str(), "sum" | "prod") => usage(format!(
                 "--acc is for sum and prod; {} rounds nothing",
-                self.op_name()
+                self.op
             )),
             Some(Acc::F32) if dtype == Dtype::F64 => {
                 usage("--acc f32 would lose digits of f64 elements: leave it out".into())
@@ -141,54 +152,19 @@ impl Scan {
     }
 
     /// Says that the operation scans other element types than `dtype`.
-    fn no_such(&self, dtype: Dtype, types: &[Dtype]) -> String {
-        let names: Vec<_> = types.iter().map(|dtype| dtype.name()).collect();
-        format!(
+    fn no_such<F: Copy>(&self, dtype: Dtype, lines: &Lines<F>) -> Usage {
+        Usage(format!(
             "--op {} scans elements of {}, not of {dtype}: convert them",
-            self.op_name(),
-            names.join(" ")
-        )
+            self.op,
+            listed(&lines.types_of(&self.op))
+        ))
     }
 
     fn dispatch(&self, job: &Job<'_>, input: Incoming) -> anyhow::Result<Done> {
-        macro_rules! by_dtype {
-            ($($dtype:ident: $op:ty;)*) => {
-                match input.dtype() {
-                    $(Dtype::$dtype => self.scan(<$op>::new(), job, input),)*
-                    #[allow(unreachable_patterns)]
-                    dtype => {
-                        let types: &[Dtype] = &[$(Dtype::$dtype),*];
-                        Err(Usage(self.no_such(dtype, types)).into())
-                    }
-                }
-            };
-        }
-        let wide = self.acc == Some(Acc::F64);
-        match self.op {
-            Op::Sum if wide => by_dtype! {
-                F16: Sum<f16, f64>; Bf16: Sum<bf16, f64>; F32: Sum<f32, f64>; F64: Sum<f64>;
-            },
-            Op::Sum => by_dtype! {
-                F16: Sum<f16, f32>; Bf16: Sum<bf16, f32>; F32: Sum<f32>; F64: Sum<f64>;
-                I32: Sum<i32, i64>; U32: Sum<u32, u64>; I64: Sum<i64>; U64: Sum<u64>;
-            },
-            Op::Prod if wide => by_dtype! { F32: Product<f32, f64>; F64: Product<f64>; },
-            Op::Prod => by_dtype! {
-                F32: Product<f32>; F64: Product<f64>; I32: Product<i32, i64>;
-                U32: Product<u32, u64>; I64: Product<i64>; U64: Product<u64>;
-            },
-            Op::Min => by_dtype! {
-                F32: Min<f32>; F64: Min<f64>; I32: Min<i32>; U32: Min<u32>; I64: Min<i64>;
-                U64: Min<u64>;
-            },
-            Op::Max => by_dtype! {
-                F32: Max<f32>; F64: Max<f64>; I32: Max<i32>; U32: Max<u32>; I64: Max<i64>;
-                U64: Max<u64>;
-            },
-            Op::Xor => by_dtype! { I32: Xor<i32>; U32: Xor<u32>; },
-            Op::And => by_dtype! { I32: And<i32>; U32: And<u32>; },
-            Op::Or => by_dtype! { I32: Or<i32>; U32: Or<u32>; },
-            Op::Count => by_dtype! { F32: Count<f32>; I32: Count<i32>; U32: Count<u32>; },
+        let (lines, dtype) = (lines(), input.dtype());
+        match lines.find(&self.op, dtype, self.acc.map(Into::into)) {
+            Some(run) => run(self, job, input),
+            None => Err(self.no_such(dtype, &lines).into()),
         }
     }
 
@@ -251,7 +227,7 @@ impl Scan {
             Form::Inclusive => "inclusive",
             Form::Exclusive => "exclusive",
         };
-        let op = self.op_name();
+        let op = self.op.clone();
         let what = format!("{form} {op} of {}", about.text("elements"));
         let variant = match job.place()? {
             Place::Device(_) => "single-pass",

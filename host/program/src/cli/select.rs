@@ -15,6 +15,7 @@ use crate::data::{self, Dtype, Incoming, Stored};
 use bytemuck::Pod;
 use check::{verdict, wrong};
 use condition::{Bounded, Condition};
+use cuda_std::{bf16, f16};
 use gridsync::primitives::select::{FirstOfRun, Within};
 use gridsync::primitives::{PartSelector, Sifted, Wanted};
 use gridsync_entries::select::Selectable;
@@ -29,8 +30,7 @@ use std::ffi::OsString;
 /// is one of < <= > >= == != and a number, which need be no integer where the elements are, or one of
 /// the words nonzero, finite and notnan. Comparisons are those of IEEE 754: NaN meets != only, and -0 equals +0. --unique keeps the
 /// first of each run of equal elements; each NaN is a run of its own; --positions says where each run
-/// begins, --counts how long it is: run-length encoding. Positions and counts are written as u64. For
-/// elements of 4 and 8 bytes. Each output is written whole or not at all, and none if --check finds
+/// begins, --counts how long it is: run-length encoding. Positions and counts are written as u64. Each output is written whole or not at all, and none if --check finds
 /// one wrong.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
@@ -48,7 +48,7 @@ pub(crate) struct Select {
     /// Keep the first of each run of equal elements.
     #[arg(long, conflicts_with = "condition")]
     unique: bool,
-    /// The element type of raw input: f32 f64 i32 u32 i64 u64, and i8 i16 u8 u16
+    /// The element type of raw input: f16 bf16 f32 f64 i32 u32 i64 u64, and i8 i16 u8 u16
     /// bool, which are widened.
     #[arg(long)]
     dtype: Option<Stored>,
@@ -91,18 +91,15 @@ impl Select {
     }
 
     fn dispatch(&self, job: &Job<'_>, input: Incoming) -> anyhow::Result<Done> {
-        match input.dtype() {
-            Dtype::F32 => self.select::<f32>(job, input),
-            Dtype::F64 => self.select::<f64>(job, input),
-            Dtype::I32 => self.select::<i32>(job, input),
-            Dtype::U32 => self.select::<u32>(job, input),
-            Dtype::I64 => self.select::<i64>(job, input),
-            Dtype::U64 => self.select::<u64>(job, input),
-            dtype => Err(Usage(format!(
-                "select takes elements of f32 f64 i32 u32 i64 u64, not of {dtype}: convert them"
-            ))
-            .into()),
+        macro_rules! select {
+            ($ty:ident $($rest:tt)*) => {
+                if input.dtype() == <$ty as data::Scalar>::DTYPE {
+                    return self.select::<$ty>(job, input);
+                }
+            };
         }
+        gridsync_entries::selected_elements!(select);
+        Err(Usage(format!("select takes no elements of {}", input.dtype())).into())
     }
 
     fn select<T>(&self, job: &Job<'_>, input: Incoming) -> anyhow::Result<Done>

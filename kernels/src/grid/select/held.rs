@@ -19,27 +19,41 @@ pub(super) struct Held<T: Scalar> {
     pub(super) there: u32,
 }
 
-/// Of which elements something is true goes by a word: four bits for each row, of which a pack of
-/// larger elements leaves some 0.
+/// Bits of a row in a word that says of which elements of `T` something is true: one for each element of a
+/// pack, and at least four.
+const fn bits<T: Scalar>() -> usize {
+    match T::PACK {
+        ..=4 => 4,
+        pack => pack,
+    }
+}
+
+/// Rows of a warp that a word has bits for, at most [`ROWS`].
+#[must_use]
+pub(super) const fn most_rows<T: Scalar>() -> usize {
+    32 / bits::<T>()
+}
+
+/// The bit of an element. Larger elements leave some bits of a row 0.
 #[inline(always)]
-pub(super) const fn flag(row: usize, place: usize) -> u32 {
-    1 << (4 * row + place)
+pub(super) const fn flag<T: Scalar>(row: usize, place: usize) -> u32 {
+    1 << (bits::<T>() * row + place)
 }
 
 impl<T: Scalar> Held<T> {
     /// Loads this lane's packs. What the array does not have is some value or other.
     #[device]
     pub(super) fn load(strip: Strip, input: Global<T>) -> Self {
-        const { assert!(T::PACK <= 4, "a row has four flags a lane") };
+        const { assert!(T::PACK <= 8, "no count of a row fits in 16 bits") };
         if input.unaligned_head() == 0 && strip.is_whole(input.len()) {
             return Self {
                 strip,
-                packs: Pack::from_fn(|row| match row < strip.rows {
+                packs: Pack::from_fn(|row| match row < most_rows::<T>() && row < strip.rows {
                     true => input.read_pack(strip.pack(row), CacheHint::ReadOnly),
                     false => Pack::splat(T::default()),
                 }),
-                there: (0x1111_1111 * ((1 << T::PACK) - 1))
-                    & (u32::MAX >> (4 * (ROWS - strip.rows))),
+                there: (u32::MAX / ((1 << bits::<T>()) - 1) * ((1 << T::PACK) - 1))
+                    & (u32::MAX >> (bits::<T>() * (most_rows::<T>() - strip.rows))),
             };
         }
         let mut there = 0;
@@ -48,8 +62,8 @@ impl<T: Scalar> Held<T> {
         let left = (input.len() - first).min(strip.rows * Shape::row::<T>()) as u32;
         let packs = Pack::from_fn(|row| {
             Pack::from_fn(|place| match row * Shape::row::<T>() + place {
-                at if (at as u32) < left => {
-                    there |= flag(row, place);
+                at if row < most_rows::<T>() && (at as u32) < left => {
+                    there |= flag::<T>(row, place);
                     input.read(first + at)
                 }
                 _ => T::default(),
@@ -69,10 +83,12 @@ impl<T: Scalar> Held<T> {
         self.packs.for_each(|row, pack| {
             let first = self.strip.pack(row);
             pack.for_each(|place, element| {
-                flags |= match keeps(element, first + place) {
-                    true => flag(row, place),
-                    false => 0,
-                };
+                if row < most_rows::<T>() {
+                    flags |= match keeps(element, first + place) {
+                        true => flag::<T>(row, place),
+                        false => 0,
+                    };
+                }
             });
         });
         flags
@@ -87,7 +103,7 @@ impl<T: Scalar> Held<T> {
     {
         let start = self.strip.start;
         let mut flags = match start {
-            0 if lane == 0 => flag(0, 0),
+            0 if lane == 0 => flag::<T>(0, 0),
             _ => 0,
         };
         // What comes before the first lane's pack: of another warp, or the row before.
@@ -105,8 +121,8 @@ impl<T: Scalar> Held<T> {
             };
             before_first = below;
             pack.for_each(|place, element| {
-                if element != before {
-                    flags |= flag(row, place);
+                if row < most_rows::<T>() && element != before {
+                    flags |= flag::<T>(row, place);
                 }
                 before = element;
             });
@@ -115,28 +131,37 @@ impl<T: Scalar> Held<T> {
     }
 }
 
-/// How many elements are kept before each pack of the warp. A count of a row is a byte, since it is
-/// at most 128: of the even rows in one word, of the odd rows in another.
+/// How many elements are kept before each pack of the warp: the counts of the even rows in one word, those of the
+/// odd rows in another. A count of a row takes a byte where it is at most 128, and two where it may be 256.
 #[derive(Clone, Copy)]
 pub(super) struct Ranks {
     /// Kept by the lanes before this one.
     lanes: [u32; 2],
     /// Kept by all lanes.
     rows: [u32; 2],
+    /// Bits of a count.
+    bits: usize,
 }
 
 impl Ranks {
-    /// Counts the flags of the warp's lanes. By all of them.
+    /// Counts the flags that the warp's lanes have of elements of `T`. By all of them.
     #[device]
-    pub(super) fn of(kept: u32) -> Self {
-        // Side by side in one word: the counts of two bits, and of four.
+    pub(super) fn of<T: Scalar>(kept: u32) -> Self {
+        // Side by side in one word: the counts of two bits, of four, and of eight.
         let pairs = kept - (kept >> 1 & 0x5555_5555);
         let fours = (pairs & 0x3333_3333) + (pairs >> 2 & 0x3333_3333);
-        let own = [fours & 0x0F0F_0F0F, fours >> 4 & 0x0F0F_0F0F];
+        let own = match bits::<T>() {
+            4 => [fours & 0x0F0F_0F0F, fours >> 4 & 0x0F0F_0F0F],
+            _ => {
+                let eights = (fours & 0x0F0F_0F0F) + (fours >> 4 & 0x0F0F_0F0F);
+                [eights & 0x00FF_00FF, eights >> 8 & 0x00FF_00FF]
+            }
+        };
         let scanned = warp::scan_each(Sum::<u32>::new(), own);
         Self {
             lanes: scanned.zip(own, |with, own| with - own),
             rows: [warp::total(scanned[0]), warp::total(scanned[1])],
+            bits: 2 * bits::<T>(),
         }
     }
 
@@ -144,7 +169,7 @@ impl Ranks {
     #[inline(always)]
     pub(super) fn total(self) -> u32 {
         let mut total = 0;
-        [(); ROWS].for_each(|row, ()| total += of_row(self.rows, row));
+        [(); ROWS].for_each(|row, ()| total += self.of_row(self.rows, row));
         total
     }
 
@@ -152,15 +177,19 @@ impl Ranks {
     #[inline(always)]
     pub(super) fn after(self, mut before: u32) -> [u32; ROWS] {
         Pack::from_fn(|row| {
-            let rank = before + of_row(self.lanes, row);
-            before += of_row(self.rows, row);
+            let rank = before + self.of_row(self.lanes, row);
+            before += self.of_row(self.rows, row);
             rank
         })
     }
-}
 
-/// The count of a row.
-#[inline(always)]
-fn of_row(counts: [u32; 2], row: usize) -> u32 {
-    counts[row % 2] >> (8 * (row / 2)) & 0xFF
+    /// The count of a row; 0 of one that there is no room for.
+    #[inline(always)]
+    fn of_row(self, counts: [u32; 2], row: usize) -> u32 {
+        let at = self.bits * (row / 2);
+        match at < 32 {
+            true => counts[row % 2] >> at & ((1 << self.bits) - 1),
+            false => 0,
+        }
+    }
 }

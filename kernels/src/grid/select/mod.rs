@@ -28,11 +28,37 @@ use crate::op::Sum;
 use cuda_std::launch::KernelArg;
 use cuda_std::prelude::*;
 use cuda_std::warp::{FULL_MASK, WARP_SIZE, warp_shuffle_idx};
-use held::{Held, Ranks};
+use held::{Held, ROWS, Ranks, most_rows};
 
 /// Halves of 32 bits that a count of elements goes by from block to block: a workspace has as many
 /// words for each of the [places](Shape::places) of a shape.
 pub const HALVES: usize = 2;
+
+/// The shape of a selection from `len` elements of `T`: that of a scan, in which a word has a bit for each
+/// element of a lane.
+///
+/// # Panics
+/// As for [`Shape::of`].
+#[must_use]
+pub fn shape<T: Scalar>(len: usize) -> Shape {
+    match most_rows::<T>() {
+        ROWS => Shape::of::<T, T>(len),
+        // As many rows as of elements of twice the size.
+        _ => Shape::of::<T, [T; 2]>(len),
+    }
+}
+
+/// The most [`places`](Shape::places) of the [`shape`] of any array of up to `longest` elements of `T`.
+///
+/// # Panics
+/// As for [`Shape::of`].
+#[must_use]
+pub fn most_places<T: Scalar>(longest: usize) -> usize {
+    match most_rows::<T>() {
+        ROWS => Shape::most_places::<T, T>(longest),
+        _ => Shape::most_places::<T, [T; 2]>(longest),
+    }
+}
 
 /// Where a launch writes to.
 #[repr(C)]
@@ -54,8 +80,7 @@ unsafe impl<T: Scalar> KernelArg for Outputs<T> {}
 
 /// Writes the elements of `input` that `predicate` keeps to `outputs`.
 ///
-/// Called by every thread of a grid along x that is a [`Shape`] of the input's length, with elements
-/// for accumulators: `tiles` blocks of `warps` warps, `rows` rows to a warp, `group` tiles to a group.
+/// Called by every thread of a grid along x that is the [`shape`] of the input's length: `tiles` blocks of `warps` warps, `rows` rows to a warp, `group` tiles to a group.
 /// `kept` is as long as the input, or at least as what is kept; so are `rest` and `positions`, unless
 /// they are empty. All views lie apart, and nobody else touches the outputs, or writes `input`, while
 /// the kernel runs. The workspace is zeroed before the first launch, left as it is from one launch to
@@ -112,7 +137,7 @@ fn compact<T: Scalar>(
     let strip = Strip::new::<T>(strip, rows, at.lane);
     let held = Held::load(strip, input);
     let kept = flags(held, at.lane) & held.there;
-    let ranks = Ranks::of(kept);
+    let ranks = Ranks::of::<T>(kept);
     let (before, count) = across_warps(Sum::<u32>::new(), ranks.total(), at);
     let is_alone = tiles == 1;
     let tiles = Tiles {
@@ -132,17 +157,13 @@ fn compact<T: Scalar>(
     // While the counts of the tiles before are under way.
     let tile = InArray::of::<T>(tile, rows, at, input.len());
     let element = |row: usize, place: usize| held.packs[row][place];
-    staged::put(T::PACK, kept, ranks.after(before), element);
+    staged::put::<T, _>(kept, ranks.after(before), element);
     if !outputs.rest.is_empty() {
         // Behind all that are kept.
         let rest = held.there & !kept;
         let before = (strip.start - tile.first) as u32 - before;
-        staged::put(
-            T::PACK,
-            rest,
-            Ranks::of(rest).after(count + before),
-            element,
-        );
+        let ranks = Ranks::of::<T>(rest).after(count + before);
+        staged::put::<T, _>(rest, ranks, element);
     }
     let earlier = match is_alone {
         true => 0,
@@ -164,7 +185,7 @@ fn compact<T: Scalar>(
         let (kept, _) = warp_shuffle_idx(FULL_MASK, kept, at.lane, WARP_SIZE);
         let first = (strip.pack(0) - tile.first) as u32;
         let position = |row: usize, place: usize| first + (row * Shape::row::<T>() + place) as u32;
-        staged::put(T::PACK, kept, Ranks::of(kept).after(before), position);
+        staged::put::<T, _>(kept, Ranks::of::<T>(kept).after(before), position);
         thread::sync_threads();
         staged::take_positions(tile.first, outputs.positions.part(start, len), at);
     }

@@ -1,6 +1,6 @@
 //! The kept elements of a tile on their way out, side by side in shared memory.
 
-use super::held::{ROWS, flag};
+use super::held::{ROWS, flag, most_rows};
 use crate::grid::scan::Place;
 use cuda_std::memory::Pack;
 use cuda_std::prelude::*;
@@ -24,24 +24,24 @@ fn slot<T: Scalar>(number: u32) -> usize {
     (number + number / gap) as usize
 }
 
-/// Puts the values of which `flags` has the bit side by side, those of each row from its rank on; a row
-/// has `places` of them. By every thread for its own; whoever takes them waits for all of the block.
+/// Puts the values whose element of `T` has its bit in `flags` side by side, those of each row from its rank on.
+/// By every thread for its own; whoever takes them waits for all of the block.
 #[device]
-pub(super) fn put<T: Scalar>(
-    places: usize,
+pub(super) fn put<T: Scalar, V: Scalar>(
     flags: u32,
     ranks: [u32; ROWS],
-    value: impl Fn(usize, usize) -> T,
+    value: impl Fn(usize, usize) -> V,
 ) {
     // A warp that keeps nothing is done: where few elements are kept, it counts.
     if flags == 0 {
         return;
     }
-    let staged = gridsync_select_staged().cast::<T>();
+    let staged = gridsync_select_staged().cast::<V>();
     ranks.for_each(|row, mut rank| {
-        [(); 4].for_each(|place, ()| {
-            if place < places && flags & flag(row, place) != 0 {
-                staged.write(slot::<T>(rank), value(row, place));
+        [(); 8].for_each(|place, ()| {
+            let is_there = row < most_rows::<T>() && place < T::PACK;
+            if is_there && flags & flag::<T>(row, place) != 0 {
+                staged.write(slot::<V>(rank), value(row, place));
                 rank += 1;
             }
         });

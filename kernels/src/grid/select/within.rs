@@ -1,8 +1,10 @@
 //! Comparisons with bounds, all by one predicate.
 
 use super::Predicate;
-use crate::op::Number;
+use cuda_std::convert::{bf16_to_f32, f16_to_f32};
 use cuda_std::launch::KernelArg;
+use cuda_std::memory::Scalar;
+use cuda_std::{bf16, device, f16};
 
 /// Keeps the elements from `low` to `high`, both of them with it; or all others.
 ///
@@ -24,10 +26,19 @@ pub struct Within<T> {
 // SAFETY: `repr(C)` of numbers on both sides.
 unsafe impl<T: Comparable> KernelArg for Within<T> {}
 
-/// A number that [`Within`] compares: f32, f64, i32, u32, i64, u64.
-pub trait Comparable: Number {
+/// A number that [`Within`] compares: f16, bf16, f32, f64, i32, u32, i64, u64.
+pub trait Comparable: Scalar + PartialOrd {
+    /// Zero; of floating point one of the two, which are equal.
+    const ZERO: Self;
+    /// The least of all, −∞ of floating point.
+    const LEAST: Self;
+    /// The greatest of all, ∞ of floating point.
+    const GREATEST: Self;
     /// The least number and the greatest, infinities left aside.
     const FINITE: [Self; 2];
+
+    /// Whether it is less than `other` or equal to it.
+    fn is_at_most(self, other: Self) -> bool;
 
     /// The greatest number that is less, if there is one. NaN of NaN.
     fn next_below(self) -> Option<Self>;
@@ -121,14 +132,22 @@ impl<T: Comparable> Predicate for Within<T> {
     // Not `&&`: both comparisons are cheaper than a branch.
     #[inline(always)]
     fn keeps(self, element: T, _index: u64) -> bool {
-        ((self.low <= element) & (element <= self.high)) != (self.outside != 0)
+        (self.low.is_at_most(element) & element.is_at_most(self.high)) != (self.outside != 0)
     }
 }
 
 macro_rules! integers {
     ($($ty:ident),*) => {$(
         impl Comparable for $ty {
+            const ZERO: Self = 0;
+            const LEAST: Self = Self::MIN;
+            const GREATEST: Self = Self::MAX;
             const FINITE: [Self; 2] = [Self::MIN, Self::MAX];
+
+            #[device]
+            fn is_at_most(self, other: Self) -> bool {
+                self <= other
+            }
 
             fn next_below(self) -> Option<Self> {
                 self.checked_sub(1)
@@ -143,21 +162,52 @@ macro_rules! integers {
 integers!(i32, u32, i64, u64);
 
 macro_rules! floats {
-    ($($ty:ident),*) => {$(
+    ($($ty:ident: $zero:expr, $compared:expr;)*) => {$(
         impl Comparable for $ty {
+            const ZERO: Self = $zero;
+            const LEAST: Self = Self::NEG_INFINITY;
+            const GREATEST: Self = Self::INFINITY;
             const FINITE: [Self; 2] = [Self::MIN, Self::MAX];
 
+            #[device]
+            fn is_at_most(self, other: Self) -> bool {
+                ($compared)(self) <= ($compared)(other)
+            }
+
             fn next_below(self) -> Option<Self> {
-                (self != Self::NEG_INFINITY).then(|| self.next_down())
+                (self != Self::NEG_INFINITY).then(|| -(-self).up())
             }
 
             fn next_above(self) -> Option<Self> {
-                (self != Self::INFINITY).then(|| self.next_up())
+                (self != Self::INFINITY).then(|| self.up())
+            }
+        }
+
+        impl Up for $ty {
+            fn up(self) -> Self {
+                match self.to_bits() {
+                    _ if self.is_nan() => self,
+                    // Of both zeros the next is the least positive number.
+                    _ if self == $zero => Self::from_bits(1),
+                    bits if self > $zero => Self::from_bits(bits + 1),
+                    bits => Self::from_bits(bits - 1),
+                }
             }
         }
     )*};
 }
-floats!(f32, f64);
+floats! {
+    f32: 0.0, |x: f32| x;
+    f64: 0.0, |x: f64| x;
+    f16: f16::from_bits(0), f16_to_f32;
+    bf16: bf16::from_bits(0), bf16_to_f32;
+}
+
+/// A number that has a next one.
+trait Up {
+    /// The next greater number of one that is not ∞. NaN of NaN.
+    fn up(self) -> Self;
+}
 
 #[cfg(all(test, not(target_arch = "nvptx64")))]
 mod tests {
@@ -208,6 +258,15 @@ mod tests {
             f32::INFINITY,
             f32::NAN,
         ]);
+    }
+
+    #[test]
+    fn every_comparison_of_all_numbers_of_16_bits_with_their_neighbours_is_an_interval() {
+        for bits in 0..u16::MAX {
+            let beside = [bits, bits + 1, bits ^ 0x8000];
+            compares_as_the_language_does(&beside.map(f16::from_bits));
+            compares_as_the_language_does(&beside.map(bf16::from_bits));
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use cuda_std::prelude::{Global, Ordering, Scope, kernel, shared_array, spin, thread};
 use cuda_std::warp::{WARP_SIZE, lane_id, warp_index};
+use gridsync_entries::reduce::Arguments;
 use gridsync_kernels::grid::barrier::{Barrier, PhaseBarrier};
 use gridsync_kernels::grid::reduce::Workspace;
 use gridsync_kernels::op::Sum;
@@ -15,11 +16,13 @@ type Total = Sum<i32, i64>;
 /// As for [`grid::reduce()`].
 #[kernel]
 pub(crate) unsafe fn drops_the_tail(
-    input: Global<i32>,
-    words: Global<u64>,
-    state: Global<u32>,
-    result: Global<u32>,
-    runs: u32,
+    Arguments {
+        input,
+        words,
+        state,
+        result,
+        runs,
+    }: Arguments<i32>,
 ) {
     let whole = input.part(0, input.len() / 4 * 4);
     grid::reduce(
@@ -37,11 +40,13 @@ pub(crate) unsafe fn drops_the_tail(
 /// As for [`grid::reduce()`]; it breaks it.
 #[kernel]
 pub(crate) unsafe fn reads_one_too_many(
-    input: Global<i32>,
-    words: Global<u64>,
-    state: Global<u32>,
-    result: Global<u32>,
-    runs: u32,
+    Arguments {
+        input,
+        words,
+        state,
+        result,
+        runs,
+    }: Arguments<i32>,
 ) {
     let longer = input.part(0, input.len() + 1);
     grid::reduce(
@@ -76,11 +81,13 @@ shared_array! {
 /// As for [`grid::reduce()`].
 #[kernel]
 pub(crate) unsafe fn forgets_the_block_barrier(
-    input: Global<i32>,
-    words: Global<u64>,
-    state: Global<u32>,
-    result: Global<u32>,
-    _runs: u32,
+    Arguments {
+        input,
+        words,
+        state,
+        result,
+        ..
+    }: Arguments<i32>,
 ) {
     let results = broken_warp_results();
     let value = warp::reduce(Total::new(), share(input));
@@ -123,11 +130,13 @@ fn finish(value: i64, partials: Global<i64>, ticket: Global<u32>, result: Global
 /// As for [`grid::reduce()`].
 #[kernel]
 pub(crate) unsafe fn never_resets_the_ticket(
-    input: Global<i32>,
-    words: Global<u64>,
-    state: Global<u32>,
-    result: Global<u32>,
-    _runs: u32,
+    Arguments {
+        input,
+        words,
+        state,
+        result,
+        ..
+    }: Arguments<i32>,
 ) {
     let (partials, ticket) = (words.cast::<i64>(), state);
     let value = block::reduce(Total::new(), share(input));

@@ -45,8 +45,8 @@ macro_rules! sums {
         unsafe impl Reducible for $name {
             type Kernel = kernels::$kernel;
 
-            fn arguments(self, common: Arguments<i32>) -> Arguments<i32> {
-                common
+            fn arguments(self, common: Arguments<i32>) -> (Arguments<i32>,) {
+                (common,)
             }
         }
 

@@ -72,19 +72,19 @@ impl<T: Pod + Scalar + Carried + Debug> Bench<T> {
     fn scan<O, K>(&self, op: O, blocks: u32, form: Form) -> u32
     where
         O: Scannable<Element = T, Accumulator = T, Output = T, Bulk = K>,
-        K: Kernel<Args = BulkArguments<T, T>>,
+        K: Kernel<Args = (BulkArguments<T, T>,)>,
     {
         let (len, tiles) = (self.host.len(), self.shape.tiles);
         let what = format!("{form:?}, {len} elements, {blocks} blocks");
         let output = self.device.alloc::<T>(len).expect("the output should fit");
-        let args = (
-            self.input.view(),
-            output.view(),
-            self.words.view(),
-            self.state.view(),
+        let args = (BulkArguments {
+            input: self.input.view(),
+            output: output.view(),
+            words: self.words.view(),
+            state: self.state.view(),
             tiles,
-            form as u32,
-        );
+            mode: form as u32,
+        },);
         let geometry = Geometry::new(blocks, BULK_THREADS).with_dynamic_shared(BULK_SHARED);
         // SAFETY: the tiles are those of the input, and buffers begin at multiples of 256 bytes; no
         // word holds a stamp that is yet to come; all outlive the launch, which the download waits for.

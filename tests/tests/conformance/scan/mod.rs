@@ -54,15 +54,15 @@ where
     let words = shape.places() * O::Accumulator::HALVES;
     let words = device.zeroed::<u64>(words).expect("the words should fit");
     let state = device.zeroed::<u32>(STATE).expect("the state should fit");
-    let args = op.arguments((
-        input.view(),
-        output.view(),
-        words.view(),
-        state.view(),
-        shape.rows,
-        shape.group,
-        form as u32,
-    ));
+    let args = op.arguments(Arguments {
+        input: input.view(),
+        output: output.view(),
+        words: words.view(),
+        state: state.view(),
+        rows: shape.rows,
+        group: shape.group,
+        mode: form as u32,
+    });
     let geometry = Geometry::new(shape.tiles, shape.threads());
     // SAFETY: the shape is of the input's length and the grid the shape's; the workspace is new; all
     // outlive the launch, which the download waits for.

@@ -46,12 +46,14 @@ impl Operation for Affine {
 // SAFETY: the kernel is a call of `grid::scan` with these arguments in this order.
 unsafe impl Scannable for Affine {
     type Kernel = scans_affine_maps;
-    type Bulk = NoBulk<u64, u64>;
+    type Bulk = NoBulk;
     const HAS_BULK: bool = false;
 
-    fn arguments(self, common: Arguments<u64, u64>) -> Arguments<u64, u64> {
-        common
+    fn arguments(self, common: Arguments<u64, u64>) -> (Arguments<u64, u64>,) {
+        (common,)
     }
+
+    fn bulk_arguments(self, _: BulkArguments<u64, u64>) {}
 }
 
 /// Scans by [`Affine`].
@@ -59,25 +61,8 @@ unsafe impl Scannable for Affine {
 /// # Safety
 /// As for [`grid::scan()`].
 #[kernel]
-unsafe fn scans_affine_maps(
-    input: Global<u64>,
-    output: Global<u64>,
-    words: Global<u64>,
-    state: Global<u32>,
-    rows: u32,
-    group: u32,
-    mode: u32,
-) {
-    let workspace = Workspace { words, state };
-    grid::scan(
-        Affine,
-        input,
-        output,
-        workspace,
-        rows,
-        group,
-        Mode::of(mode),
-    );
+unsafe fn scans_affine_maps(common: Arguments<u64, u64>) {
+    common.scan(Affine);
 }
 
 /// What a loop gives.

@@ -63,14 +63,14 @@ impl<S: Selectable<Element: Pod + Debug> + Debug> Bench<S> {
             positions: positions.view(),
             count: count.view(),
         };
-        let args = self.by.arguments((
-            self.input.view(),
+        let args = self.by.arguments(Arguments {
+            input: self.input.view(),
             outputs,
-            self.words.view(),
-            self.state.view(),
-            shape.rows,
-            shape.group,
-        ));
+            words: self.words.view(),
+            state: self.state.view(),
+            rows: shape.rows,
+            group: shape.group,
+        });
         let geometry = Geometry::new(shape.tiles, shape.threads());
         // SAFETY: the shape is of the input's length and the grid the shape's; no word holds a stamp
         // that is yet to come; all outlive the launch, which the downloads wait for.

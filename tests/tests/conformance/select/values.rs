@@ -72,17 +72,8 @@ impl Predicate for Every {
 /// # Safety
 /// As for [`grid::select()`].
 #[kernel]
-unsafe fn selects_every(
-    input: Global<u32>,
-    outputs: Outputs<u32>,
-    words: Global<u64>,
-    state: Global<u32>,
-    rows: u32,
-    group: u32,
-    every: Every,
-) {
-    let workspace = Workspace { words, state };
-    grid::select(every, input, outputs, workspace, rows, group);
+unsafe fn selects_every(common: Arguments<u32>, every: Every) {
+    common.select(every);
 }
 
 // SAFETY: the kernel is a call of `grid::select` with these arguments in this order.
@@ -92,9 +83,9 @@ unsafe impl Selectable for Every {
 
     fn arguments(
         self,
-        (input, outputs, words, state, rows, group): Arguments<u32>,
+        common: Arguments<u32>,
     ) -> <selects_every as cuda_std::launch::Kernel>::Args {
-        (input, outputs, words, state, rows, group, self)
+        (common, self)
     }
 
     fn is_kept(self, input: &[u32], index: usize) -> bool {

@@ -1,13 +1,15 @@
 //! `gridsync reduce --rows`: each row of a matrix to one value.
 
-use super::{Op, Reduce, Variant};
+use super::shown::Shown;
+use super::{Reduce, Variant};
+use crate::cli::catalogue::{Lines, listed};
 use crate::cli::choice::Place;
 use crate::cli::exit::Usage;
 use crate::cli::job::{About, Done, Job, Verdict, unless_wrong};
 use crate::cli::number::Number;
 use crate::cli::output;
 use crate::cli::sink::Sink;
-use crate::data::{self, Dtype, Incoming, Scalar};
+use crate::data::{self, Incoming, Scalar};
 use bytemuck::Pod;
 use cuda_std::{bf16, f16};
 use gridsync::device::Device;
@@ -15,7 +17,7 @@ use gridsync::primitives::reduce_rows::reduce_rows_on_cpu;
 use gridsync::primitives::{Checked, RowReducer};
 use gridsync::{memory, reference};
 use gridsync_entries::reduce_rows::RowReducible;
-use gridsync_kernels::op::{Max, Min, Sum};
+use gridsync_kernels::op::{ArgMax, ArgMin, Max, Mean, Min, Sum};
 use serde_json::{Map, Value, json};
 use std::time::Instant;
 
@@ -27,6 +29,29 @@ const MOST_PRINTED: usize = 100;
 struct Size {
     rows: usize,
     columns: usize,
+}
+
+/// Reduces rows by an operation.
+type Run = fn(&Reduce, &Job<'_>, Incoming, Size) -> anyhow::Result<Done>;
+
+/// All that rows are reduced by.
+fn lines() -> Lines<Run> {
+    let mut lines: Lines<Run> = Lines::new();
+    macro_rules! line {
+        (rows $value:tt ($name:ident: $op:literal $ty:ty $(as $twin:ty)?, $inputs:ident)) => {
+            lines.add::<$ty>($op, |call, job, input, size| {
+                call.rows_by(<$ty>::new(), job, input, size)
+            });
+        };
+        (mean_rows $value:tt ($name:ident: $op:literal $ty:ty $(as $twin:ty)?, $inputs:ident)) => {
+            lines.add::<Mean<$ty>>("mean", |call, job, input, size| {
+                call.rows_by(Mean::new(<$ty>::new()), job, input, size)
+            });
+        };
+        ($primitive:ident $value:tt $row:tt) => {};
+    }
+    gridsync_entries::operations!(line);
+    lines
 }
 
 /// What came of checking each row.
@@ -47,37 +72,18 @@ impl Reduce {
                 Usage("--variant tiles is for one value: leave it out with --rows".into()).into(),
             );
         }
-        macro_rules! by_dtype {
-            ($($dtype:ident: $op:ty;)*) => {
-                match input.dtype() {
-                    $(Dtype::$dtype => self.rows_by(<$op>::new(), job, input, size),)*
-                    #[allow(unreachable_patterns)]
-                    dtype => Err(Usage(format!(
-                        "there is no {} of rows of {dtype}: convert them to f32",
-                        self.op_name()
-                    ))
-                    .into()),
-                }
-            };
-        }
-        match self.op {
-            Op::Sum => by_dtype! {
-                F16: Sum<f16, f32>; Bf16: Sum<bf16, f32>; F32: Sum<f32>; F64: Sum<f64>;
-                I32: Sum<i32, i64>; U32: Sum<u32, u64>; I64: Sum<i64>; U64: Sum<u64>;
-            },
-            Op::Min => by_dtype! {
-                F32: Min<f32>; F64: Min<f64>;
-                I32: Min<i32>; U32: Min<u32>; I64: Min<i64>; U64: Min<u64>;
-            },
-            Op::Max => by_dtype! {
-                F32: Max<f32>; F64: Max<f64>;
-                I32: Max<i32>; U32: Max<u32>; I64: Max<i64>; U64: Max<u64>;
-            },
-            _ => Err(Usage(format!(
-                "--rows takes --op sum, min and max, not {}",
-                self.op_name()
+        let (lines, op, dtype) = (lines(), &self.op, input.dtype());
+        match lines.find(op, dtype, None) {
+            Some(run) => run(self, job, input, size),
+            None if lines.names().contains(&op.as_str()) => Err(Usage(format!(
+                "--rows takes {op} of {}, not of {dtype}: convert them",
+                listed(&lines.types_of(op))
             ))
             .into()),
+            None => {
+                let names = lines.names().join(" ");
+                Err(Usage(format!("--rows takes --op {names}, not {op}")).into())
+            }
         }
     }
 
@@ -95,10 +101,10 @@ impl Reduce {
             )));
         };
         let rows = usize::try_from(rows).unwrap_or(usize::MAX);
-        if columns == 0 && rows > 0 && self.op != Op::Sum {
+        if columns == 0 && rows > 0 && self.op != "sum" {
             return Err(Usage(format!(
                 "the {} of no elements is not defined, and there are {rows} rows of none",
-                self.op_name()
+                self.op
             )));
         }
         Ok(Size { rows, columns })
@@ -109,7 +115,7 @@ impl Reduce {
     where
         O: RowReducible + Checked,
         O::Element: Pod + data::Scalar,
-        O::Output: Pod + Send + data::Scalar + Into<Number>,
+        O::Output: Shown + Send,
     {
         let Size { rows, columns } = size;
         let variant = match self.variant(job.place()?)? {
@@ -136,12 +142,16 @@ impl Reduce {
         let mut fields = Map::new();
         fields.insert("rows".into(), rows.into());
         fields.insert("columns".into(), columns.into());
-        let numbers = results.iter().map(|&x| -> Number { x.into() });
+        let numbers = results.iter().map(|&x| x.number(about.dtype()));
         let (result, arrays) = match &self.output {
             Some(out) => {
                 fields.insert("results".into(), Value::Null);
                 let (_, shape) = array.shape().split_last().unwrap_or((&0, &[]));
-                let write = || Sink::of_shape(out, O::Output::DTYPE, shape)?.with(&results);
+                let write = || {
+                    let results: Vec<_> = results.iter().map(|&x| x.stored()).collect();
+                    let dtype = <<O::Output as Shown>::Stored as Scalar>::DTYPE;
+                    Sink::of_shape(out, dtype, shape)?.with(&results)
+                };
                 (None, unless_wrong(&check, write)?)
             }
             None if job.global.json => {
@@ -161,7 +171,7 @@ impl Reduce {
                 (Some(lines.join("\n")), Vec::new())
             }
         };
-        let op = self.op_name();
+        let op = self.op.clone();
         let what = format!(
             "{op} of each of {rows} rows of {columns} of {}",
             about.text("elements")
@@ -196,7 +206,7 @@ where
     Ok((reducer.results()?, us))
 }
 
-/// Holds each result against the reference for its row.
+/// Compares each result with the reference for its row.
 fn check_rows<O: Checked>(
     op: O,
     input: &[O::Element],

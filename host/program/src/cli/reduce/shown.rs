@@ -1,11 +1,17 @@
 //! Results of reductions that can be printed.
 
 use crate::cli::number::Number;
-use crate::data::Dtype;
+use crate::data::{Dtype, Scalar};
 use gridsync_kernels::op::Indexed;
 
 /// A result that can be printed.
 pub(super) trait Shown: Copy {
+    /// What it is in a file.
+    type Stored: Scalar;
+
+    /// The result as a file has it.
+    fn stored(self) -> Self::Stored;
+
     /// The result as a number, where the elements are of this type.
     fn number(self, dtype: Dtype) -> Number;
 
@@ -24,6 +30,12 @@ pub(super) trait Shown: Copy {
 macro_rules! numbers {
     ($($ty:ty),*) => {$(
         impl Shown for $ty {
+            type Stored = Self;
+
+            fn stored(self) -> Self {
+                self
+            }
+
             fn number(self, _dtype: Dtype) -> Number {
                 self.into()
             }
@@ -33,6 +45,12 @@ macro_rules! numbers {
 numbers!(f32, f64, i32, u32, i64, u64);
 
 impl<A: Into<Number> + Copy> Shown for Option<Indexed<A>> {
+    type Stored = u64;
+
+    fn stored(self) -> u64 {
+        self.map_or(u64::MAX, |found| found.index)
+    }
+
     fn number(self, _dtype: Dtype) -> Number {
         let Some(found) = self else {
             unreachable!("an empty array is refused before");
@@ -47,6 +65,12 @@ impl<A: Into<Number> + Copy> Shown for Option<Indexed<A>> {
 
 /// A sum in 128 bits. The lower 64 are shown.
 impl Shown for i128 {
+    type Stored = i64;
+
+    fn stored(self) -> i64 {
+        self as i64
+    }
+
     fn number(self, dtype: Dtype) -> Number {
         match dtype {
             Dtype::U64 => (self as u64).into(),
@@ -65,6 +89,12 @@ impl Shown for i128 {
 
 /// A mean.
 impl Shown for Option<f64> {
+    type Stored = f64;
+
+    fn stored(self) -> f64 {
+        self.unwrap_or(f64::NAN)
+    }
+
     fn number(self, _dtype: Dtype) -> Number {
         let Some(mean) = self else {
             unreachable!("an empty array is refused before");

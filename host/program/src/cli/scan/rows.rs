@@ -1,12 +1,13 @@
 //! `gridsync scan --rows`: each row of an array by itself.
 
-use super::{Op, Scan};
+use super::Scan;
+use crate::cli::catalogue::Lines;
 use crate::cli::choice::Place;
 use crate::cli::exit::Usage;
 use crate::cli::job::{About, Done, Job, Verdict, unless_wrong};
 use crate::cli::number::Number;
 use crate::cli::sink::Sink;
-use crate::data::{self, Dtype, Incoming};
+use crate::data::{self, Incoming};
 use bytemuck::Pod;
 use gridsync::device::Device;
 use gridsync::primitives::scan::Form;
@@ -16,6 +17,24 @@ use gridsync_entries::scan::Scannable;
 use gridsync_kernels::op::{InSegments, Max, Min, Segments, Sum};
 use std::time::Instant;
 
+/// Scans rows, of so many columns, by an operation.
+type Run = fn(&Scan, &Job<'_>, Incoming, u64) -> anyhow::Result<Done>;
+
+/// All that rows are scanned by.
+fn lines() -> Lines<Run> {
+    let mut lines: Lines<Run> = Lines::new();
+    macro_rules! line {
+        (segments $value:tt ($name:ident: $op:literal $ty:ty $(as $twin:ty)?, $inputs:ident)) => {
+            lines.add::<$ty>($op, |call, job, input, columns| {
+                call.scan_rows_by::<$ty>(job, input, columns)
+            });
+        };
+        ($primitive:ident $value:tt $row:tt) => {};
+    }
+    gridsync_entries::operations!(line);
+    lines
+}
+
 impl Scan {
     /// Scans the rows of `input`: those of its last dimension.
     pub(super) fn scan_rows(&self, job: &Job<'_>, input: Incoming) -> anyhow::Result<Done> {
@@ -23,36 +42,16 @@ impl Scan {
             let why = "--rows is for arrays of one dimension or more, and this one has none";
             return Err(Usage(why.into()).into());
         };
-        macro_rules! by_dtype {
-            ($($dtype:ident: $op:ty;)*) => {
-                match input.dtype() {
-                    $(Dtype::$dtype => self.scan_rows_by::<$op>(job, input, columns),)*
-                    dtype => {
-                        let types: &[Dtype] = &[$(Dtype::$dtype),*];
-                        Err(Usage(self.no_such(dtype, types)).into())
-                    }
-                }
-            };
-        }
-        match self.op {
-            Op::Sum if self.acc == Some(super::Acc::F64) => by_dtype! {
-                F32: Sum<f32, f64>; F64: Sum<f64>;
-            },
-            Op::Sum => by_dtype! {
-                F32: Sum<f32>; F64: Sum<f64>; I32: Sum<i32, i64>; U32: Sum<u32, u64>;
-                I64: Sum<i64>; U64: Sum<u64>;
-            },
-            Op::Min => by_dtype! {
-                F32: Min<f32>; F64: Min<f64>; I32: Min<i32>; U32: Min<u32>; I64: Min<i64>;
-                U64: Min<u64>;
-            },
-            Op::Max => by_dtype! {
-                F32: Max<f32>; F64: Max<f64>; I32: Max<i32>; U32: Max<u32>; I64: Max<i64>;
-                U64: Max<u64>;
-            },
-            _ => Err(Usage(format!(
-                "--rows scans by sum, min and max, not by {}",
-                self.op_name()
+        let (lines, dtype) = (lines(), input.dtype());
+        match lines.find(&self.op, dtype, self.acc.map(Into::into)) {
+            Some(run) => run(self, job, input, columns),
+            None if lines.names().contains(&self.op.as_str()) => {
+                Err(self.no_such(dtype, &lines).into())
+            }
+            None => Err(Usage(format!(
+                "--rows scans by {}, not by {}",
+                lines.names().join(" "),
+                self.op
             ))
             .into()),
         }

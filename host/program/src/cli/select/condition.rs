@@ -1,6 +1,7 @@
 //! What elements have to meet, as the command line says it.
 
 use crate::cli::exit::Usage;
+use cuda_std::{bf16, f16};
 use gridsync::primitives::select::{Comparable, Within};
 use std::fmt;
 use std::str::FromStr;
@@ -84,7 +85,7 @@ macro_rules! floats {
         }
     )*};
 }
-floats!(f32, f64);
+floats!(f32, f64, f16, bf16);
 
 macro_rules! integers {
     ($($ty:ty),*) => {$(

@@ -7,7 +7,9 @@ use cuda_std::launch::Kernel;
 use cuda_std::memory::Global;
 use gridsync::device::DeviceError;
 use gridsync::primitives::scan::{Design, Form};
-use gridsync_entries::scan::{scan_bulk_sum_u32, scan_sum_u32};
+use gridsync_entries::scan::{
+    Arguments, BulkArguments, bulk::sum_u32 as scan_bulk_sum_u32, sum_u32 as scan_sum_u32,
+};
 use gridsync_kernels::grid::barrier::{Barrier, GridBarrier};
 use gridsync_kernels::grid::scan::{BULK_SHARED, BULK_THREADS, STATE, Shape};
 use gridsync_lab_kernels::ladder::THREADS;
@@ -97,7 +99,15 @@ fn of_the_library(design: Design, mut config: LaunchConfig<'_>) -> Result<Counte
         // SAFETY: `Views` has what each kernel asks for; the shape is that of its length, by which
         // large arrays are scanned in either design.
         Design::Registers => one_tile(&config, tile, |v| unsafe {
-            scan_sum_u32::run((v.input, v.output, v.words, v.state, rows, group, form));
+            scan_sum_u32::run((Arguments {
+                input: v.input,
+                output: v.output,
+                words: v.words,
+                state: v.state,
+                rows,
+                group,
+                mode: form,
+            },));
         }),
         Design::Bulk => {
             config.block = BULK_THREADS.into();
@@ -105,7 +115,14 @@ fn of_the_library(design: Design, mut config: LaunchConfig<'_>) -> Result<Counte
             config.shared_per_block = 227 << 10;
             // SAFETY: as above.
             one_tile(&config, tile, |v| unsafe {
-                scan_bulk_sum_u32::run((v.input, v.output, v.words, v.state, 1, form));
+                scan_bulk_sum_u32::run((BulkArguments {
+                    input: v.input,
+                    output: v.output,
+                    words: v.words,
+                    state: v.state,
+                    tiles: 1,
+                    mode: form,
+                },));
             })
         }
     }

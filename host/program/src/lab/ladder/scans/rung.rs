@@ -4,7 +4,7 @@ use crate::lab::ladder::Entry;
 use cuda_std::launch::Kernel;
 use cuda_std::memory::Global;
 use gridsync::primitives::scan::Design;
-use gridsync_entries::scan::{scan_bulk_sum_u32, scan_sum_u32};
+use gridsync_entries::scan::{bulk::sum_u32 as scan_bulk_sum_u32, sum_u32 as scan_sum_u32};
 use gridsync_lab_kernels::ladder::THREADS;
 use gridsync_lab_kernels::ladder::scans::kernels::{
     ladder_scan_blelloch, ladder_scan_block_sums, ladder_scan_chained, ladder_scan_grid_barrier,

@@ -1,0 +1,156 @@
+//! The operations that have kernels, one line each.
+//!
+//! The entry points, the dispatch of the host library, the cases of `verify`, the program and the tests all
+//! read this table, so that a new operation, or a new type for an old one, is one line.
+
+/// Calls the macro `$each` once for each kernel, as `$each! { PRIMITIVE VALUE ROW }`.
+///
+/// `ROW` is `(NAME: OP TYPE, INPUTS)`:
+///
+/// * `NAME` is part of the kernel's name: `sum_f32` of `reduce_sum_f32`.
+/// * `OP` is what the program calls the operation. Of all rows with one `OP` and element type that a
+///   primitive has, the first is the one that the program takes if it is not told an accumulator.
+/// * `TYPE` is the operation, from [`gridsync_kernels::op`]. After it may stand `as TWIN`, an operation whose
+///   kernels do the same: addition of i64 and of u64 is one instruction. Or `{ EXAMPLE }`, if the operation
+///   has a parameter: a value to try it with.
+/// * `INPUTS` is the kind of elements that tests feed it: `Values` of any kind, `Factors` whose product does
+///   not vanish, and those of which few bits are zero or one.
+///
+/// | primitive | kernels | value |
+/// |---|---|---|
+/// | `reduce` | an array to one value | blocks of 512 threads on a multiprocessor |
+/// | `mean` | those of `reduce` | `shared` |
+/// | `rows` | each row of a matrix to one value | the same, for long rows |
+/// | `mean_rows` | those of `rows` | `shared` |
+/// | `scan` | an array to as many values | blocks of 256 threads; `bulk` if there is a kernel by bulk copies too |
+/// | `segments` | a scan of each segment | blocks of 256 threads |
+///
+/// A value is a number of blocks for a kernel of its own, and `shared` for that of the twin. The number bounds
+/// the registers of a thread: 2 blocks of 512 threads leave 64, enough for eight loads in flight and most
+/// accumulators; those of more words, made from elements of two bytes, need more. 2 blocks of 256 leave 128.
+#[macro_export]
+macro_rules! operations {
+    ($each:ident) => { $crate::operations! { @ $each
+        (sum_f32: "sum" Sum<f32>, Values) reduce 2, mean shared, rows 2, mean_rows shared, scan [2 bulk], segments 2;
+        (sum_f32_in_f64: "sum" Sum<f32, f64>, Values) reduce 2, mean shared, scan 2, segments 2;
+        (sum_compensated_f32: "sum" CompensatedSum<f32>, Values) reduce 2, mean shared, scan 2;
+        (sum_f64: "sum" Sum<f64>, Values) reduce 2, mean shared, rows 2, mean_rows shared, scan [2 bulk], segments 2;
+        (sum_compensated_f64: "sum" CompensatedSum<f64>, Values) reduce 2, mean shared, scan 2;
+        (sum_f16_in_f32: "sum" Sum<f16, f32>, Values) reduce 2, mean shared, rows 2, mean_rows shared, scan 2;
+        (sum_f16_in_f64: "sum" Sum<f16, f64>, Values) reduce 2, mean shared, scan 2;
+        (sum_bf16_in_f32: "sum" Sum<bf16, f32>, Values) reduce 2, mean shared, rows 2, mean_rows shared, scan 2;
+        (sum_bf16_in_f64: "sum" Sum<bf16, f64>, Values) reduce 2, mean shared, scan 2;
+        (sum_i32_in_i64: "sum" Sum<i32, i64>, Values) reduce 2, mean shared, rows 1, mean_rows shared, scan 2, segments 2;
+        (sum_u32_in_u64: "sum" Sum<u32, u64>, Values) reduce 2, mean shared, rows 1, mean_rows shared, scan 2, segments 2;
+        (sum_i32: "sum" Sum<i32> as Sum<u32>, Values) scan [shared bulk];
+        (sum_u32: "sum" Sum<u32>, Values) scan [2 bulk];
+        (sum_i64_in_i128: "sum" WideSum<i64>, Values) reduce 2, mean shared;
+        (sum_u64_in_i128: "sum" WideSum<u64>, Values) reduce 2, mean shared;
+        (sum_i64: "sum" Sum<i64> as Sum<u64>, Values) reduce shared, rows shared, mean_rows shared, scan [shared bulk], segments shared;
+        (sum_u64: "sum" Sum<u64>, Values) reduce 2, rows 2, mean_rows shared, scan [2 bulk], segments 2;
+
+        (prod_f32: "prod" Product<f32>, Factors) reduce 2, scan 2;
+        (prod_f32_in_f64: "prod" Product<f32, f64>, Factors) reduce 2, scan 2;
+        (prod_f64: "prod" Product<f64>, Factors) reduce 2, scan 2;
+        (prod_f16_in_f32: "prod" Product<f16, f32>, Factors) reduce 2, scan 2;
+        (prod_f16_in_f64: "prod" Product<f16, f64>, Factors) reduce 2, scan 2;
+        (prod_bf16_in_f32: "prod" Product<bf16, f32>, Factors) reduce 2, scan 2;
+        (prod_bf16_in_f64: "prod" Product<bf16, f64>, Factors) reduce 2, scan 2;
+        (prod_i32_in_i64: "prod" Product<i32, i64>, Factors) reduce 2, scan 2;
+        (prod_u32_in_u64: "prod" Product<u32, u64>, Factors) reduce 2, scan 2;
+        (prod_i64: "prod" Product<i64> as Product<u64>, Factors) reduce shared, scan shared;
+        (prod_u64: "prod" Product<u64>, Factors) reduce 2, scan 2;
+
+        (min_f32: "min" Min<f32>, Values) reduce 2, rows 2, scan 2, segments 2;
+        (min_f64: "min" Min<f64>, Values) reduce 2, rows 2, scan 2, segments 2;
+        (min_f16_in_f32: "min" Min<f16, f32>, Values) reduce 2, rows 2, scan 2;
+        (min_bf16_in_f32: "min" Min<bf16, f32>, Values) reduce 2, rows 2, scan 2;
+        (min_i32: "min" Min<i32>, Values) reduce 2, rows 2, scan 2, segments 2;
+        (min_u32: "min" Min<u32>, Values) reduce 2, rows 2, scan 2, segments 2;
+        (min_i64: "min" Min<i64>, Values) reduce 2, rows 2, scan 2, segments 2;
+        (min_u64: "min" Min<u64>, Values) reduce 2, rows 2, scan 2, segments 2;
+
+        (max_f32: "max" Max<f32>, Values) reduce 2, rows 2, scan 2, segments 2;
+        (max_f64: "max" Max<f64>, Values) reduce 2, rows 2, scan 2, segments 2;
+        (max_f16_in_f32: "max" Max<f16, f32>, Values) reduce 2, rows 2, scan 2;
+        (max_bf16_in_f32: "max" Max<bf16, f32>, Values) reduce 2, rows 2, scan 2;
+        (max_i32: "max" Max<i32>, Values) reduce 2, rows 2, scan 2, segments 2;
+        (max_u32: "max" Max<u32>, Values) reduce 2, rows 2, scan 2, segments 2;
+        (max_i64: "max" Max<i64>, Values) reduce 2, rows 2, scan 2, segments 2;
+        (max_u64: "max" Max<u64>, Values) reduce 2, rows 2, scan 2, segments 2;
+
+        (argmin_f32: "argmin" ArgMin<f32>, Values) reduce 2, rows 2;
+        (argmin_f64: "argmin" ArgMin<f64>, Values) reduce 2, rows 2;
+        (argmin_f16_in_f32: "argmin" ArgMin<f16, f32>, Values) reduce 1, rows 1;
+        (argmin_bf16_in_f32: "argmin" ArgMin<bf16, f32>, Values) reduce 1, rows 1;
+        (argmin_i32: "argmin" ArgMin<i32>, Values) reduce 2, rows 2;
+        (argmin_u32: "argmin" ArgMin<u32>, Values) reduce 2, rows 2;
+        (argmin_i64: "argmin" ArgMin<i64>, Values) reduce 2, rows 2;
+        (argmin_u64: "argmin" ArgMin<u64>, Values) reduce 2, rows 2;
+
+        (argmax_f32: "argmax" ArgMax<f32>, Values) reduce 2, rows 2;
+        (argmax_f64: "argmax" ArgMax<f64>, Values) reduce 2, rows 2;
+        (argmax_f16_in_f32: "argmax" ArgMax<f16, f32>, Values) reduce 1, rows 1;
+        (argmax_bf16_in_f32: "argmax" ArgMax<bf16, f32>, Values) reduce 1, rows 1;
+        (argmax_i32: "argmax" ArgMax<i32>, Values) reduce 2, rows 2;
+        (argmax_u32: "argmax" ArgMax<u32>, Values) reduce 2, rows 2;
+        (argmax_i64: "argmax" ArgMax<i64>, Values) reduce 2, rows 2;
+        (argmax_u64: "argmax" ArgMax<u64>, Values) reduce 2, rows 2;
+
+        (xor_i32: "xor" Xor<i32> as Xor<u32>, Values) reduce shared, scan shared;
+        (xor_u32: "xor" Xor<u32>, Values) reduce 2, scan 2;
+        (xor_i64: "xor" Xor<i64> as Xor<u64>, Values) reduce shared;
+        (xor_u64: "xor" Xor<u64>, Values) reduce 2;
+
+        (and_i32: "and" And<i32> as And<u32>, FewZeros) reduce shared, scan shared;
+        (and_u32: "and" And<u32>, FewZeros) reduce 2, scan 2;
+        (and_i64: "and" And<i64> as And<u64>, FewZeros) reduce shared;
+        (and_u64: "and" And<u64>, FewZeros) reduce 2;
+
+        (or_i32: "or" Or<i32> as Or<u32>, FewOnes) reduce shared, scan shared;
+        (or_u32: "or" Or<u32>, FewOnes) reduce 2, scan 2;
+        (or_i64: "or" Or<i64> as Or<u64>, FewOnes) reduce shared;
+        (or_u64: "or" Or<u64>, FewOnes) reduce 2;
+
+        (count_f32: "count" Count<f32>, Values) reduce 2, scan 2;
+        (count_f64: "count" Count<f64>, Values) reduce 2;
+        (count_f16: "count" Count<f16>, Values) reduce 1, scan 2;
+        (count_bf16: "count" Count<bf16>, Values) reduce 1, scan 2;
+        (count_i32: "count" Count<i32> as Count<u32>, Values) reduce shared, scan shared;
+        (count_u32: "count" Count<u32>, Values) reduce 2, scan 2;
+        (count_i64: "count" Count<i64> as Count<u64>, Values) reduce shared;
+        (count_u64: "count" Count<u64>, Values) reduce 2;
+
+        (prod_mod_i32: "prod-mod" ProductModulo<i32> { ProductModulo::by_a_prime() }, Factors) reduce 2, scan 2;
+        (prod_mod_u32: "prod-mod" ProductModulo<u32> { ProductModulo::by_a_prime() }, Factors) reduce 2, scan 2;
+        (prod_mod_i64: "prod-mod" ProductModulo<i64> { ProductModulo::by_a_prime() }, Factors) reduce 2, scan 2;
+        (prod_mod_u64: "prod-mod" ProductModulo<u64> { ProductModulo::by_a_prime() }, Factors) reduce 2, scan 2;
+        // Odd factors, so that no map loses what the maps before it made.
+        (compose_u64: "compose" Compose, Factors) reduce 2;
+        (recurrence: "recurrence" Recurrence { Recurrence::new(1) }, Factors) scan 2;
+    }};
+    (@ $each:ident $($row:tt $($primitive:ident $value:tt),+;)*) => {
+        $($($each! { $primitive $value $row })+)*
+    };
+}
+
+/// Calls the macro `$each` once for each type of elements that are selected, as
+/// `$each! { TYPE, SELECT BLOCKS, UNIQUE BLOCKS }`.
+///
+/// `SELECT` and `UNIQUE` are the names of the two kernels. `as TWIN` in place of the last number says that the
+/// kernel is that of another type. The numbers are blocks of 256 threads on a multiprocessor: four leave a
+/// thread 64 registers, a tile takes 32 of them, and all have 128 KiB of tiles in flight. Elements of 8 bytes
+/// take some more.
+#[macro_export]
+macro_rules! selected_elements {
+    ($each:ident) => {
+        $each! { f32, select_f32 4, unique_f32 4 }
+        $each! { f64, select_f64 3, unique_f64 3 }
+        $each! { f16, select_f16 4, unique_f16 4 }
+        $each! { bf16, select_bf16 4, unique_bf16 4 }
+        $each! { i32, select_i32 4, unique_u32 as u32 }
+        $each! { u32, select_u32 4, unique_u32 4 }
+        $each! { i64, select_i64 3, unique_u64 as u64 }
+        $each! { u64, select_u64 3, unique_u64 3 }
+    };
+}
