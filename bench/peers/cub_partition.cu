@@ -1,11 +1,11 @@
-// The peer of gridsync's partitions: CUB's DevicePartition::If, measured by the same rule, its results
-// checked.
+// The peer of gridsync's partitions: CUB's DevicePartition::If, measured by the same rule. Its
+// results are checked.
 //
 //   nvcc -O3 -std=c++17 -arch=native cub_partition.cu -o cub_partition
 //   echo "partition f32 kept_50 1048576 256 2000" | ./cub_partition AT_LEAST AT_MOST UNCERTAINTY
 //
-// The modes: kept_50 puts what is less than 0.5, of elements that are uniform between 0 and 1, to the
-// front, in order. CUB puts the others to the end in reversed order.
+// The modes: kept_50 moves the elements below 0.5 to the front, in order. The elements are uniform
+// between 0 and 1. CUB moves the others to the end, in reversed order.
 
 #include <cub/device/device_partition.cuh>
 

@@ -3,11 +3,11 @@
 //   nvcc -O3 -std=c++17 -arch=native cub_reduce.cu -o cub_reduce
 //   echo "sum f32 run_to_run 1048576 256 2000" | ./cub_reduce AT_LEAST AT_MOST UNCERTAINTY
 //
-// The modes: run_to_run is what CUB does unless asked for something else. run_to_run_in_f64 is the
-// same with an initial value in f64, in which CUB accumulates then. gpu_to_gpu is the mode whose
-// sums have the same bits on every GPU: CUB has it from 3.1 on, CUDA 13.0 brings 3.0. Newer headers
-// (github.com/NVIDIA/cccl, or the folder include/cccl of the wheel nvidia-cuda-cccl) are named by
-// NVCC_PREPEND_FLAGS, which nvcc reads itself:
+// The modes: run_to_run is CUB's default. run_to_run_in_f64 is the same with an initial value in
+// f64, so that CUB accumulates in f64. gpu_to_gpu gives sums with the same bits on every GPU. CUB
+// has it from 3.1 on, but CUDA 13.0 brings 3.0. Name newer headers (github.com/NVIDIA/cccl, or the
+// folder include/cccl of the wheel nvidia-cuda-cccl) in NVCC_PREPEND_FLAGS, which nvcc reads
+// itself:
 //
 //   NVCC_PREPEND_FLAGS="-I FOLDER/include/cccl" gridsync bench reduce --peers
 
@@ -25,7 +25,7 @@ using peer::Spread;
 using peer::Storage;
 using peer::with_count;
 
-// µs of one call of CUB in two steps, `reduce(storage, bytes, in, out, n, stream)`.
+// µs of one two-step call of CUB, `reduce(storage, bytes, in, out, n, stream)`.
 template <typename T, typename Result, typename Reduce>
 std::optional<Spread> in_two_steps(const Bench& bench, const Load& load, Reduce reduce) {
   Storage storage;
@@ -40,13 +40,13 @@ std::optional<Spread> in_two_steps(const Bench& bench, const Load& load, Reduce 
 }
 
 #if CUB_VERSION >= 300100
-// Lends CUB the storage as a memory resource, so that nothing is allocated in a call.
+// Lends CUB the storage as a memory resource, so that a call allocates nothing.
 struct Lender {
   Storage* storage;
 
   void* allocate(cuda::stream_ref, size_t bytes, size_t = 0) { return storage->at_least(bytes); }
   void deallocate(cuda::stream_ref, void*, size_t, size_t = 0) {}
-  // What has not these as well is no memory resource; CUB does not call them.
+  // A memory resource must have these two as well; CUB does not call them.
   void* allocate_sync(size_t bytes, size_t = 0) { return storage->at_least(bytes); }
   void deallocate_sync(void*, size_t, size_t = 0) {}
 
@@ -54,9 +54,8 @@ struct Lender {
   friend bool operator!=(const Lender& a, const Lender& b) { return !(a == b); }
 };
 
-// What CUB asks, in a call of one step, for the mode, the stream and the memory. Its own `env` of
-// three parts is more than nvcc 13.5 gets through. The names with underscores are CUB's own, the only
-// ones before 3.5.
+// The environment of a one-step call: mode, stream and memory. CUB's own `env` of three parts is
+// too much for nvcc 13.5. The names with underscores are CUB's own, and the only ones before 3.5.
 struct GpuToGpu {
   cudaStream_t stream;
   Storage* storage;
@@ -68,7 +67,7 @@ struct GpuToGpu {
   auto query(cuda::mr::__get_memory_resource_t) const noexcept { return Lender{storage}; }
 };
 
-// µs of a sum in gpu_to_gpu.
+// µs of a sum in mode gpu_to_gpu.
 template <typename T>
 std::optional<Spread> sum_gpu_to_gpu(const Bench& bench, const Load& load) {
   Storage storage;
@@ -80,7 +79,7 @@ std::optional<Spread> sum_gpu_to_gpu(const Bench& bench, const Load& load) {
   });
 }
 #else
-// Says that there is no such mode.
+// Prints that there is no such mode.
 template <typename T>
 std::optional<Spread> sum_gpu_to_gpu(const Bench&, const Load&) {
   peer::note("no mode gpu_to_gpu in CUB " + std::to_string(CUB_MAJOR_VERSION) + "." +
@@ -89,7 +88,7 @@ std::optional<Spread> sum_gpu_to_gpu(const Bench&, const Load&) {
 }
 #endif
 
-// µs of `op` of elements of `T` in `mode`; none if there is no such.
+// µs of `op` on elements of `T` in `mode`; none if there is no such op or mode.
 template <typename T>
 std::optional<Spread> measure(const Bench& bench, const std::string& op, const std::string& mode,
                               const Load& load) {

@@ -3,10 +3,10 @@
 //   nvcc -O3 -std=c++17 -arch=native cub_reduce_rows.cu -o cub_reduce_rows
 //   echo "sum f32 fixed_16 16777216 32 2000" | ./cub_reduce_rows AT_LEAST AT_MOST UNCERTAINTY
 //
-// The modes: fixed_16 is the form for segments of one size, here 16 elements; offsets_16 the form for
-// segments of any size, told the same by offsets that are computed, not loaded. The elements are those
-// of as many rows as hold N. The fixed form is in CUB from 3.1 on; newer headers than CUDA's are named
-// as for cub_reduce.cu.
+// The modes: fixed_16 is the form for segments of one size, here 16 elements. offsets_16 is the
+// form for segments of any size, with the same segments given by computed offsets. The input has as
+// many whole rows as fit in N elements. CUB has the fixed form from 3.1 on; name newer headers than
+// CUDA's as for cub_reduce.cu.
 
 #include <cub/device/device_segmented_reduce.cuh>
 #include <cub/version.cuh>
@@ -28,7 +28,7 @@ struct Begin {
   __host__ __device__ int64_t operator()(int64_t row) const { return row * columns; }
 };
 
-// µs of one call of CUB in two steps, `reduce(storage, bytes, in, out, rows, stream)`.
+// µs of one two-step call of CUB, `reduce(storage, bytes, in, out, rows, stream)`.
 template <typename Reduce>
 std::optional<Spread> in_two_steps(const Bench& bench, const Load& load, int64_t columns, Reduce reduce) {
   Storage storage;
@@ -63,7 +63,7 @@ std::optional<Spread> by_size(const Bench& bench, const Load& load, int64_t colu
                       });
 }
 #else
-// Says that there is no such form.
+// Prints that there is no such form.
 std::optional<Spread> by_size(const Bench&, const Load&, int64_t) {
   peer::note("no segments of one size in CUB " + std::to_string(CUB_MAJOR_VERSION) + "." +
              std::to_string(CUB_MINOR_VERSION) + "." + std::to_string(CUB_SUBMINOR_VERSION));
@@ -79,7 +79,7 @@ int main(int argc, char** argv) {
         const size_t under = mode.find('_');
         if (op != "sum" || dtype != "f32" || under == std::string::npos) return std::nullopt;
         const std::string form = mode.substr(0, under);
-        // A shorter input is one row.
+        // An input shorter than a row is one row.
         const int64_t columns = std::min<int64_t>(std::stoll(mode.substr(under + 1)), load.n);
         if (form == "fixed") return by_size(bench, load, columns);
         if (form == "offsets") return by_offsets(bench, load, columns);

@@ -1,11 +1,10 @@
-// The peer of gridsync's scans: CUB's DeviceScan::InclusiveSum, measured by the same rule, its results
-// checked.
+// The peer of gridsync's scans: CUB's DeviceScan::InclusiveSum, measured by the same rule. Its
+// results are checked.
 //
 //   nvcc -O3 -std=c++17 -arch=native cub_scan.cu -o cub_scan
 //   echo "sum f32 default 1048576 256 2000" | ./cub_scan AT_LEAST AT_MOST UNCERTAINTY
 //
-// The mode: default is what CUB does unless asked for something else. Its sums of floating point may
-// differ from run to run.
+// The mode: default is CUB's default. Its floating-point sums may differ from run to run.
 
 #include <cub/device/device_scan.cuh>
 
@@ -18,11 +17,11 @@ using peer::Memory;
 using peer::Spread;
 using peer::Storage;
 
-// Whether `sum` cannot come of adding up to `exact` so many elements of magnitudes up to 8. As long as
-// every partial sum is an integer of the type, nothing is rounded. Beyond, CUB does not say in which
-// order it adds; its tiles are larger than 1024 elements, and errors of so many additions hardly ever
-// add up to more than ten times the root of their number (Higham, Mary: A new approach to
-// probabilistic rounding error analysis, 2019).
+// Whether `sum` is too far from `exact`, the exact sum of so many elements of magnitude up to 8. As
+// long as every partial sum is an integer of the type, nothing is rounded. Beyond that, CUB does
+// not say in which order it adds. Its tiles are larger than 1024 elements, and errors of so many
+// additions hardly ever add up to more than ten times the square root of their number (Higham,
+// Mary: A new approach to probabilistic rounding error analysis, 2019).
 template <typename T>
 __device__ bool is_wrong(T sum, int64_t exact, size_t elements) {
   if constexpr (std::is_integral_v<T>) {
@@ -36,7 +35,7 @@ __device__ bool is_wrong(T sum, int64_t exact, size_t elements) {
   }
 }
 
-// Finds the first wrong one of the inclusive sums of an input, whose period sums up to `period`.
+// Finds the first wrong inclusive sum of an input. `period` has the sums of its first period.
 template <typename T>
 __global__ void find_wrong(const T* sums, size_t n, const int64_t* period, unsigned long long* first) {
   const size_t threads = size_t(gridDim.x) * blockDim.x;

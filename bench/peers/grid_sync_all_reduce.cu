@@ -1,6 +1,6 @@
-// The peer of gridsync's exchange: the mean over all blocks of one number of each, in every block,
-// by cooperative groups' grid.sync(): a store, the barrier, and a warp of each block that loads and
-// adds up all numbers. Two sets of numbers take turns, so that one barrier a round is enough.
+// The peer of gridsync's exchange: the mean of one number from each block, in every block, by
+// cooperative groups' grid.sync(). A store, the barrier, then one warp of each block loads and adds
+// up all numbers. Two sets of numbers take turns, so one barrier per round is enough.
 //
 //   nvcc -O3 -std=c++17 -arch=native -rdc=true grid_sync_all_reduce.cu -o all_reduce
 //   echo "132 256" | ./all_reduce FEW MANY AT_LEAST AT_MOST UNCERTAINTY
@@ -30,7 +30,7 @@ __global__ void all_reduce(float* numbers, float* means, int rounds) {
   if (threadIdx.x == 0) means[blockIdx.x] = mean;
 }
 
-// `count` floats on the device, all 0, freed with the last who holds them.
+// `count` floats on the device, all 0, freed with their last owner.
 static std::shared_ptr<float> zeros(int count) {
   float* memory;
   peer::check(cudaMalloc(&memory, count * sizeof(float)));

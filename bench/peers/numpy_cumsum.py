@@ -14,7 +14,7 @@ def prepare(op, dtype, n):
 
     if op != "sum" or dtype not in DTYPES:
         return None
-    # The elements of every input, as fill() of throughput.cuh has them.
+    # The elements of every input, the same as fill() of throughput.cuh makes.
     small = (peer.hashed(numpy.arange(n) % (1 << 24)) % 16).astype("int64")
     small -= 0 if dtype.startswith("u") else 8
     elements = small.astype(DTYPES[dtype])
@@ -26,7 +26,7 @@ def prepare(op, dtype, n):
     def check():
         exact = numpy.cumsum(small)
         if elements.dtype.kind == "f":
-            # One addition after the other, each rounded by half an epsilon of a sum of up to 8 each.
+            # One addition after another, each off by half an epsilon of a sum of up to 8 each.
             unit = float(numpy.finfo(elements.dtype).eps) / 2
             count = numpy.arange(1, n + 1, dtype=numpy.float64)
             bound = numpy.where(8 * count <= 1 / unit, 0, 8 * count * count * unit)

@@ -1,9 +1,9 @@
-// What all peers share: errors, the time between two events, samples and their spread, and the lines
-// of the dialogue.
+// What all peers share: errors, the time between two events, samples and their spread, and the
+// lines of the protocol.
 //
-// A peer is asked in lines on standard input. It answers those that it can with the same line, a
-// colon, and five numbers: "LINE: median quartile_range min max samples", the times in µs. A line
-// "note: …" says why something has no answer.
+// A peer reads questions, one per line, from standard input. It answers those that it can with the
+// same line, a colon, and five numbers: "LINE: median quartile_range min max samples". Times are in
+// µs. A line "note: …" says why a question has no answer.
 
 #pragma once
 
@@ -23,13 +23,13 @@ inline void check(cudaError_t error) {
   std::exit(3);
 }
 
-// Ends the program because a result is wrong: gridsync fails then, as for a wrong result of its own.
+// Ends the program because a result is wrong. gridsync then fails as for a wrong result of its own.
 [[noreturn]] inline void wrong(const std::string& what) {
   std::fprintf(stderr, "peer: %s\n", what.c_str());
   std::exit(1);
 }
 
-// µs of device time of what `work()` puts into the stream behind what `before()` puts there first.
+// µs of device time of the work that `work()` puts into the stream, after that of `before()`.
 template <typename Before, typename Work>
 double time_us(cudaStream_t stream, Before before, Work work) {
   cudaEvent_t start, stop;
@@ -48,19 +48,19 @@ double time_us(cudaStream_t stream, Before before, Work work) {
   return 1e3 * ms;
 }
 
-// µs of device time of what `work()` puts into the stream, which is empty before.
+// µs of device time of the work that `work()` puts into the empty stream.
 template <typename Work>
 double time_us(cudaStream_t stream, Work work) {
   return time_us(stream, [] {}, work);
 }
 
-// What several samples of one quantity gave.
+// The statistics of several samples of one quantity.
 struct Spread {
   double median, quartile_range, min, max;
   int samples;
 };
 
-// The value below which `part` of `sorted`, which is not empty, lies, between two by proportion.
+// The quantile `part` of `sorted`, which is not empty, interpolated between neighbours.
 inline double quantile(const std::vector<double>& sorted, double part) {
   const double place = part * (sorted.size() - 1);
   const double below = sorted[static_cast<size_t>(std::floor(place))];
@@ -74,7 +74,7 @@ inline Spread spread(std::vector<double> samples) {
           samples.front(), samples.back(), static_cast<int>(samples.size())};
 }
 
-// How often to measure: until the standard error of the median, over the median, is at most
+// How often to measure: until the standard error of the median, divided by the median, is at most
 // `uncertainty`, by the formula of gridsync's `Spread::uncertainty`.
 struct Sampling {
   int at_least, at_most;

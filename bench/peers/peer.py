@@ -1,12 +1,12 @@
-"""What the peers on the CPU share: samples and their spread, and the lines of the dialogue, as peer.cuh
-has them. What is timed is one call on a warm array, by the clock of the host."""
+"""What the peers on the CPU share: samples and their spread, and the lines of the protocol, the same as
+in peer.cuh. They time one call on a warm array, by the clock of the host."""
 
 import math
 import sys
 import time
 import traceback
 
-# µs of work before the first sample, and the calls that may take at most.
+# The warm-up: µs of work before the first sample, and the most calls for it.
 WARM_UP_US = 20000
 WARM_UP_CALLS = 1000
 
@@ -23,15 +23,15 @@ def time_us(work):
 
 
 def quantile(ordered, part):
-    """The value below which `part` of `ordered`, which is not empty, lies, between two by proportion."""
+    """The quantile `part` of `ordered`, which is not empty, interpolated between neighbours."""
     place = part * (len(ordered) - 1)
     below, above = ordered[math.floor(place)], ordered[math.ceil(place)]
     return below + (place - math.floor(place)) * (above - below)
 
 
 def measure(work, at_least, at_most, uncertainty):
-    """The spread of the µs of `work()`, until the standard error of the median, over the median, is at
-    most `uncertainty`: as `Sampling::measure` of peer.cuh."""
+    """The spread of the µs of `work()`. Measures until the standard error of the median, divided by the
+    median, is at most `uncertainty`, like `Sampling::measure` of peer.cuh."""
     passed = 0
     for _ in range(WARM_UP_CALLS):
         passed += time_us(work)
@@ -51,7 +51,7 @@ def measure(work, at_least, at_most, uncertainty):
 
 
 def hashed(i):
-    """The hash of each of `i`, an array of integers, by the finaliser of MurmurHash3 (public domain, Austin
+    """The hashes of `i`, an array of integers, by the finaliser of MurmurHash3 (public domain, Austin
     Appleby): hash() of throughput.cuh."""
     h = i.astype("uint32")
     word = h.dtype.type
@@ -65,11 +65,11 @@ def note(text):
 
 
 def answer(prepare):
-    """The main of such a peer, called as `python3 PEER AT_LEAST AT_MOST UNCERTAINTY`.
+    """The main function of such a peer, called as `python3 PEER AT_LEAST AT_MOST UNCERTAINTY`.
 
-    Answers lines "OP DTYPE MODE N CALLS SAMPLE_US"; what it reads of them is OP, DTYPE and N.
-    `prepare(op, dtype, n)` gives what is timed, and what checks its last result and raises Wrong; or
-    None. Ends with 0, with 1 if a result is wrong, with 3 if anything else fails."""
+    Answers lines "OP DTYPE MODE N CALLS SAMPLE_US", but uses only OP, DTYPE and N. `prepare(op, dtype,
+    n)` returns the function to time and one that checks its last result and raises Wrong, or None.
+    Exits with 0, with 1 if a result is wrong, with 3 if anything else fails."""
     at_least, at_most, uncertainty = int(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3])
     try:
         for line in sys.stdin.read().splitlines():

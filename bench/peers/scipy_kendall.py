@@ -2,8 +2,8 @@
 
     echo "kendall f32 cpu 100000 1 0" | python3 scipy_kendall.py AT_LEAST AT_MOST UNCERTAINTY
 
-The pairs are the hashes of 2 i and of 2 i + 1, their upper 24 bits, so that ties are few. The result is
-held against a count of all pairs where they are few enough.
+The pairs are the upper 24 bits of the hashes of 2 i and 2 i + 1, so ties are rare. For small inputs the
+result is compared with a count of all pairs.
 """
 
 import peer
@@ -11,7 +11,7 @@ import peer
 # The names of the types.
 DTYPES = {"f32": "float32", "f64": "float64"}
 
-# Observations up to which all pairs are counted.
+# Up to so many observations all pairs are counted.
 COUNTED = 2000
 
 

@@ -1,5 +1,5 @@
-// What the peers that keep some of the elements share: inputs of which a given part is kept, and the
-// check of what was.
+// What the peers share that keep some of the elements: inputs with a given part to keep, and the
+// check of what was kept.
 
 #pragma once
 
@@ -9,14 +9,14 @@
 
 namespace peer {
 
-// N of the mode "kept_N", in percent; none of another mode.
+// The N of mode "kept_N", in percent; none for other modes.
 inline std::optional<int> percent_kept(const std::string& mode) {
   const std::string begins = "kept_";
   if (mode.rfind(begins, 0) != 0) return std::nullopt;
   return std::atoi(mode.c_str() + begins.size());
 }
 
-// Keeps what is less than a bound.
+// Keeps the elements below a bound.
 struct Below {
   float bound;
   __host__ __device__ bool operator()(float x) const { return x < bound; }
@@ -48,8 +48,8 @@ __global__ void repeat(const float* period, size_t length, float* out, size_t n)
   }
 }
 
-// Fills with runs: so many percent of the elements of a period are greater by 1 than the one before, the
-// others are the same. The hashes of `fill_uniform` say which.
+// Fills with runs. So many percent of the elements of a period are greater by 1 than the one
+// before, and the others equal it. The hashes of `fill_uniform` decide which.
 class Runs {
  public:
   explicit Runs(int percent) : period_(alloc<float>(PERIOD)) {
@@ -72,15 +72,15 @@ class Runs {
   Memory<float> period_;
 };
 
-// What a call should write: these elements, and this count.
+// What a call should write: these elements and this count.
 struct Selection {
   std::vector<float> elements;
   int64_t count;
 };
 
-// µs of one `call(input, output, count, stream)` on inputs that `fill` fills, and into outputs of so many
-// arrays as long as they. `expected(input)` says what the last call should have written to the first of
-// them; if it has not, the program ends.
+// µs of one `call(input, output, count, stream)` on inputs that `fill` fills, into outputs of
+// `arrays` times their length. `expected(input)` returns what the last call should have written to
+// the start of its output. If it has not, the program ends.
 template <typename Fill, typename Call, typename Expected>
 std::optional<Spread> time_selection(const Bench& bench, const Load& load, const Fill& fill, Call call,
                                      Expected expected, size_t arrays = 1) {

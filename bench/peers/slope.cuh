@@ -1,5 +1,5 @@
-// The peers of latencies: µs per round of a cooperative kernel, as the slope between launches of few
-// and of many rounds, in which the cost of a launch falls out.
+// What the peers for latencies share: µs per round of a cooperative kernel, as the slope between
+// launches of few and of many rounds. The cost of a launch cancels out.
 
 #pragma once
 
@@ -10,9 +10,9 @@
 
 namespace peer {
 
-// The main of such a peer, called as `PEER FEW MANY AT_LEAST AT_MOST UNCERTAINTY`. Answers lines
-// "blocks threads", of grids that can be resident. `prepare(blocks)` gives a `launch(grid, block,
-// rounds)` of `kernel`.
+// The main function of such a peer, called as `PEER FEW MANY AT_LEAST AT_MOST UNCERTAINTY`. Answers
+// lines "blocks threads" for grids that can be resident. `prepare(blocks)` returns a `launch(grid,
+// block, rounds)` of `kernel`.
 template <typename Kernel, typename Prepare>
 int answer_slopes(int argc, char** argv, Kernel kernel, Prepare prepare) {
   if (argc != 6) {

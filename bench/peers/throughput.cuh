@@ -1,5 +1,5 @@
-// The peers of throughputs: µs of device time of one call whose input is in no cache, measured as
-// gridsync's bench/throughput does. And the ceilings: what it takes only to load, or only to copy.
+// The peers for throughputs: µs of device time of one call whose input is in no cache, measured as
+// gridsync's bench/throughput does. Also the ceilings: the time only to load or only to copy.
 
 #pragma once
 
@@ -14,14 +14,14 @@
 
 namespace peer {
 
-// Elements after which an input starts over.
+// An input repeats after so many elements.
 constexpr uint32_t PERIOD = 1u << 24;
 // Blocks of the kernels that fill inputs.
 constexpr int FILL_BLOCKS = 1024;
-// µs of device time before the first sample, and the replays that may take at most.
+// The warm-up: µs of device time before the first sample, and the most replays for it.
 constexpr double WARM_UP_US = 20000;
 constexpr int WARM_UP_REPLAYS = 1000;
-// Replays within a sample at most.
+// The most replays in a sample.
 constexpr int MOST_REPLAYS = 1 << 12;
 
 // The finaliser of MurmurHash3 (public domain, Austin Appleby).
@@ -31,7 +31,7 @@ __host__ __device__ inline uint32_t hash(uint32_t h) {
   return h ^ (h >> 16);
 }
 
-// Element i of every input: the lowest four bits of a hash, from 0 or from -8 on.
+// Element i of every input: the lowest four bits of a hash, starting at 0 or -8.
 template <typename T>
 __global__ void fill(T* out, size_t n) {
   constexpr int least = std::is_unsigned<T>::value ? 0 : -8;
@@ -41,7 +41,7 @@ __global__ void fill(T* out, size_t n) {
   }
 }
 
-// Fills an input with those.
+// Fills an input with these.
 struct SmallIntegers {
   template <typename T>
   void operator()(T* out, size_t n, cudaStream_t stream) const {
@@ -54,8 +54,8 @@ constexpr int READ_THREADS = 256;
 constexpr int READS_IN_FLIGHT = 8;
 constexpr size_t READ_TILE = size_t(READ_THREADS) * READS_IN_FLIGHT;
 
-// Loads `packs` of 16 bytes, eight in flight in each thread. What it writes nobody reads: the
-// condition keeps the compiler from dropping the loads, and hardly ever holds.
+// Loads `packs` of 16 bytes, eight in flight per thread. Nobody reads what it writes. The condition
+// keeps the compiler from dropping the loads, and is hardly ever true.
 __global__ void read(const uint4* in, size_t packs, uint32_t* nowhere) {
   uint32_t all = 0;
   for (size_t tile = blockIdx.x * READ_TILE; tile < packs; tile += gridDim.x * READ_TILE) {
@@ -73,7 +73,7 @@ __global__ void read(const uint4* in, size_t packs, uint32_t* nowhere) {
   if (all == 0x9e3779b9u) *nowhere = all;
 }
 
-// Copies `packs` of 16 bytes, eight in flight in each thread.
+// Copies `packs` of 16 bytes, eight in flight per thread.
 __global__ void copy(const uint4* in, uint4* out, size_t packs) {
   for (size_t tile = blockIdx.x * READ_TILE; tile < packs; tile += gridDim.x * READ_TILE) {
     uint4 loaded[READS_IN_FLIGHT];
@@ -118,13 +118,13 @@ Memory<T> alloc(size_t n) {
   return memory;
 }
 
-// Calls `use` with the count of elements in the type that indexes fastest: CUB takes its offsets of it.
+// Calls `use` with the count in the type that indexes fastest: CUB takes its offset type from it.
 template <typename Use>
 auto with_count(size_t n, Use use) {
   return n <= INT32_MAX ? use(static_cast<int32_t>(n)) : use(static_cast<int64_t>(n));
 }
 
-// What a call works in: allocated before it is captured, not with each call.
+// The temporary storage of a call: allocated before the capture, not in each call.
 class Storage {
  public:
   void* at_least(size_t bytes) {
@@ -140,10 +140,10 @@ class Storage {
   size_t bytes_ = 0;
 };
 
-// What is measured: calls on inputs of `n` elements.
+// What to measure: calls on inputs of `n` elements.
 struct Load {
   size_t n;
-  // Calls of a replay, each on an input of its own.
+  // Calls of a replay, each on its own input.
   int calls;
   // µs that a sample takes at least, by replays; 0 if a second replay would find inputs in the L2.
   double sample_us;
@@ -171,9 +171,9 @@ class Bench {
     return time_calls(load, [&](int i) { call(inputs[i].get(), stream_); });
   }
 
-  // µs of one `call(input, output, stream)`, each on an input that `fill(input, n, stream)` fills, and
-  // into an output of its own of `written` elements; none if there is no room for them. Then
-  // `verify(output)` is shown the output of the last call.
+  // µs of one `call(input, output, stream)`; none if there is no room. Each call has its own input,
+  // which `fill(input, n, stream)` fills, and its own output of `written` elements. Then
+  // `verify(output)` gets the output of the last call.
   template <typename T, typename Result, typename Fill, typename Call, typename Verify>
   std::optional<Spread> time_into(const Load& load, size_t written, Fill fill, Call call,
                                   Verify verify) const {
@@ -188,7 +188,7 @@ class Bench {
     return time;
   }
 
-  // The read ceiling: µs to load `load.n` bytes, by a grid of a tile each block or by one that is
+  // The read ceiling: µs to load `load.n` bytes, by a grid of one block per tile or by one that is
   // resident at once, whichever is faster.
   std::optional<Spread> read_ceiling(const Load& load) const {
     const size_t packs = load.n / sizeof(uint4);
@@ -202,8 +202,8 @@ class Bench {
     return fastest;
   }
 
-  // The copy ceiling: µs to copy `load.n` bytes, by the driver or by a kernel in either of those grids,
-  // whichever is fastest.
+  // The copy ceiling: µs to copy `load.n` bytes, by the driver or by a kernel in either of those
+  // grids, whichever is fastest.
   std::optional<Spread> copy_ceiling(const Load& load) const {
     const size_t packs = load.n / sizeof(uint4);
     const auto time_copy = [&](auto call) {
@@ -245,15 +245,15 @@ class Bench {
     return inputs;
   }
 
-  // µs of one call, of which `call(i)` is the i-th.
+  // µs of one call; `call(i)` is the i-th.
   template <typename Call>
   Spread time_calls(const Load& load, Call call) const {
-    // What is loaded or allocated at the first call cannot be captured.
+    // What the first call loads or allocates cannot be captured.
     call(0);
     check(cudaStreamSynchronize(stream_));
     const auto evict = [&] { launch_read(8 * multiprocessors_, evict_.get(), evict_packs_, stream_); };
     if (load.calls == 1 && load.sample_us == 0) {
-      // One call alone, behind what empties the L2.
+      // One call alone, after work that empties the L2.
       const auto alone = [&] { return time_us(stream_, evict, [&] { call(0); }); };
       double passed = 0;
       for (int i = 0; i < WARM_UP_REPLAYS && passed < WARM_UP_US; ++i) passed += alone();
@@ -286,7 +286,7 @@ class Bench {
     return time;
   }
 
-  // Blocks for so many packs: one for each tile, or as many as are resident at once, if those are fewer.
+  // Blocks for so many packs: one per tile, and as many as are resident if that is fewer.
   template <typename Kernel>
   std::vector<unsigned> grids(Kernel kernel, size_t packs) const {
     const size_t tiles = std::max<size_t>(1, (packs + READ_TILE - 1) / READ_TILE);
@@ -315,9 +315,9 @@ class Bench {
   size_t evict_packs_;
 };
 
-// The main of such a peer, called as `PEER AT_LEAST AT_MOST UNCERTAINTY`. Answers lines
-// "OP DTYPE MODE N CALLS SAMPLE_US"; `measure(bench, op, dtype, mode, load)` gives the time, or none,
-// of every op but "read" and "copy".
+// The main function of such a peer, called as `PEER AT_LEAST AT_MOST UNCERTAINTY`. Answers lines
+// "OP DTYPE MODE N CALLS SAMPLE_US". `measure(bench, op, dtype, mode, load)` returns the time, or
+// none, for every op but "read" and "copy".
 template <typename Measure>
 int answer_throughputs(int argc, char** argv, Measure measure) {
   if (argc != 4) {

@@ -1,9 +1,9 @@
-//! Where a block stands in its cluster, and the barrier of the cluster: Hopper and later.
+//! The place of a block in its cluster, and the barrier of the cluster. Hopper and later.
 //!
-//! A cluster is a few consecutive blocks that are resident together; the launch says how many. A
-//! launch that does not say has clusters of one block, and everything here holds for these too.
-//! The module is there for the host and for architectures from sm_90 on: kernels that use it stand
-//! under `cfg(any(compute_ge_90, not(target_arch = "nvptx64")))`.
+//! A cluster is a few consecutive blocks that are resident together. The launch says how many; by
+//! default a cluster is one block, and everything here holds for it too. The module exists on the
+//! host and from sm_90 on. Kernels that use it need `cfg(any(compute_ge_90, not(target_arch =
+//! "nvptx64")))`.
 //!
 //! | function | called by | what it orders |
 //! |---|---|---|
@@ -13,12 +13,11 @@
 //! | [`arrive_relaxed`], then [`wait`] | every thread of the cluster | nothing that the caller did before it arrived |
 //!
 //! Every thread of every block of the cluster must arrive and wait, in turn and the same number of
-//! times; a thread that has exited is counted out. The instructions are the `.aligned` ones: all
-//! lanes of a warp must come to the same call together, as to
-//! [`sync_threads`](crate::thread::sync_threads), and even an arrival waits for the lanes of its
-//! warp (PTX ISA, "barrier.cluster"). A kernel that leaves some thread out hangs on the device; the
-//! emulator reports it, and also a wait without an arrival and two arrivals without a wait, which
-//! PTX leaves undefined.
+//! times; a thread that has exited is counted out. The instructions are `.aligned`: all lanes of a
+//! warp must come to the same call together, as to [`sync_threads`](crate::thread::sync_threads),
+//! and even an arrival waits for the lanes of its warp (PTX ISA, "barrier.cluster"). A kernel that
+//! leaves some thread out hangs on the device; the emulator reports it. The emulator also reports a
+//! wait without an arrival, and two arrivals without a wait. PTX leaves both undefined.
 
 use crate::backend;
 use cuda_std_macros::device;
@@ -47,29 +46,29 @@ pub fn count() -> usize {
     backend::cluster::grid_dim().volume() as usize
 }
 
-/// The barrier of the cluster: waits for all threads of all its blocks, and makes what each did
-/// before in memory visible to all of them: [`arrive`], then [`wait`] (`cluster.sync()` of
-/// cooperative groups).
+/// The barrier of the cluster: waits for all threads of all its blocks, and makes each thread's
+/// earlier memory accesses visible to all of them. The same as [`arrive`], then [`wait`]
+/// (`cluster.sync()` of cooperative groups).
 #[device]
 pub fn sync() {
     arrive();
     wait();
 }
 
-/// Arrives at the barrier of the cluster without waiting for the others, and releases what the
-/// caller did before in memory to those that [`wait`]: `barrier.cluster.arrive.aligned`.
+/// Arrives at the barrier of the cluster without waiting for the others, and releases the caller's
+/// earlier memory accesses to those that [`wait`]: `barrier.cluster.arrive.aligned`.
 ///
 /// The next call here must be [`wait`]. What the caller does in between is not ordered. The release
-/// is no cheap one: sm_90 makes it a fence of the device in every thread (`MEMBAR.ALL.GPU`).
+/// is not cheap: on sm_90 it is a device-wide fence in every thread (`MEMBAR.ALL.GPU`).
 #[device]
 pub fn arrive() {
     backend::cluster::arrive();
 }
 
-/// As [`arrive`], but orders nothing that the caller did before:
+/// Like [`arrive`], but orders nothing that the caller did before:
 /// `barrier.cluster.arrive.relaxed.aligned`.
 ///
-/// It is for threads that have nothing to release, or have a fence of their own before it.
+/// For threads that have nothing to release, or that fence by themselves before it.
 #[device]
 pub fn arrive_relaxed() {
     backend::cluster::arrive_relaxed();

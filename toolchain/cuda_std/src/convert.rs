@@ -1,4 +1,4 @@
-//! Conversions that the device has an instruction for and that Rust would spell out.
+//! Conversions that are one instruction on the device but several operations in plain Rust.
 
 use crate::{bf16, f16};
 

@@ -4,7 +4,7 @@ use core::fmt;
 
 /// A shape or a position in up to three dimensions, x fastest.
 ///
-/// Same layout as CUDA's `dim3`, so that it can be passed to the device runtime by value.
+/// Has the layout of CUDA's `dim3`, so it can be passed to the device runtime by value.
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Dim3 {

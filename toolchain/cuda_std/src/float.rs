@@ -1,5 +1,5 @@
-//! Minimum and maximum of numbers, for which the device has an instruction and Rust would spell it
-//! out. All other functions of numbers are in [`math`](crate::math).
+//! Minimum and maximum, which are one instruction on the device but several operations in plain
+//! Rust. All other functions of numbers are in [`math`](crate::math).
 
 macro_rules! extremes {
     ($($(#[$doc:meta])* $name:ident: $ty:ty, $is_first:expr, $asm:literal, $class:ident;)*) => {$(
@@ -32,7 +32,7 @@ macro_rules! extremes {
     )*};
 }
 
-// `.NaN` is there for f32 from compute capability 8.0 on. Elsewhere `min` and `max` drop a NaN.
+// `.NaN` exists for f32 from compute capability 8.0 on. Before that, `min` and `max` drop a NaN.
 #[cfg(any(compute_ge_80, not(target_arch = "nvptx64")))]
 extremes! {
     /// The lesser: NaN if one is NaN, and −0 is less than +0 (IEEE 754-2019 `minimum`; PTX ISA,

@@ -1,11 +1,11 @@
-//! What a launch needs to know of a kernel: its name, its argument types, its body.
+//! What a launch needs to know about a kernel: its name, its argument types, its body.
 //!
-//! `#[kernel]` implements [`Kernel`] on the host; both ways of running a grid, the CUDA driver and
-//! the emulator, take their arguments from here.
+//! `#[kernel]` implements [`Kernel`] on the host. Both the CUDA driver and the emulator take a
+//! grid's arguments from here.
 //!
 //! # What does not compile
 //!
-//! This does, and each example below differs from it in one thing:
+//! This compiles, and each example below differs from it in one thing:
 //!
 //! ```
 //! use cuda_std::{launch::Kernel, prelude::*};
@@ -21,7 +21,7 @@
 //! }
 //! ```
 //!
-//! A kernel that is not `unsafe`, though its views are promises of whoever launches it:
+//! A kernel that is not `unsafe`, although the launch must vouch for its views:
 //!
 //! ```compile_fail
 //! use cuda_std::prelude::*;
@@ -32,7 +32,7 @@
 //! }
 //! ```
 //!
-//! A generic kernel, which has no one name in the PTX:
+//! A generic kernel, which would need several names in the PTX:
 //!
 //! ```compile_fail
 //! use cuda_std::prelude::*;
@@ -43,7 +43,7 @@
 //! }
 //! ```
 //!
-//! A kernel that says what it returns, even if that is nothing:
+//! A kernel that declares what it returns, even if that is nothing:
 //!
 //! ```compile_fail
 //! use cuda_std::prelude::*;
@@ -54,7 +54,7 @@
 //! }
 //! ```
 //!
-//! An option that there is not:
+//! An option that does not exist:
 //!
 //! ```compile_fail
 //! use cuda_std::prelude::*;
@@ -65,7 +65,7 @@
 //! }
 //! ```
 //!
-//! A parameter that means nothing on the other side, here a slice of the host:
+//! A parameter that means nothing on the device, here a slice of the host:
 //!
 //! ```compile_fail,E0277
 //! use cuda_std::prelude::*;
@@ -76,7 +76,7 @@
 //! }
 //! ```
 //!
-//! Arguments in the wrong order, too few of them, or of another type:
+//! Arguments in the wrong order, too few of them, or of the wrong type:
 //!
 //! ```compile_fail,E0308
 //! # use cuda_std::{launch::Kernel, prelude::*};
@@ -121,7 +121,7 @@ use core::ffi::c_void;
 ///
 /// # Safety
 ///
-/// The type has the same size, alignment and meaning on the host and on the device, and any of its
+/// The type has the same size, alignment and meaning on the host and on the device. Any of its
 /// values may be copied from one to the other byte by byte. Its alignment is at most 8.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be an argument of a kernel",
@@ -150,16 +150,16 @@ pub trait KernelArgs: Copy + 'static {
     /// The bytes of each argument, in order.
     const SIZES: &'static [usize];
 
-    /// Calls `f` with the addresses of the arguments, in order: the form that the CUDA driver
-    /// wants (`kernelParams` of `cuLaunchKernel`).
+    /// Calls `f` with the addresses of the arguments, in order, as the CUDA driver wants them
+    /// (`kernelParams` of `cuLaunchKernel`).
     fn with_pointers<R>(&self, f: impl FnOnce(&[*const c_void]) -> R) -> R;
 
     /// Reads the arguments back from their addresses.
     ///
     /// # Safety
     ///
-    /// `pointers` has [`COUNT`](Self::COUNT) elements, as [`with_pointers`](Self::with_pointers)
-    /// of the same type gave them, and what they point to is still alive.
+    /// `pointers` has [`COUNT`](Self::COUNT) elements, as [`with_pointers`](Self::with_pointers) of
+    /// the same type gave them, and what they point to is still alive.
     unsafe fn from_pointers(pointers: &[*const c_void]) -> Self;
 }
 
@@ -192,11 +192,11 @@ tuple_args!(6: A 0, B 1, C 2, D 3, E 4, F 5);
 tuple_args!(7: A 0, B 1, C 2, D 3, E 4, F 5, G 6);
 tuple_args!(8: A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7);
 
-/// A kernel as the host sees it. Implemented by `#[kernel]`, on the host only.
+/// A kernel as the host sees it. Implemented by `#[kernel]`, only on the host.
 pub trait Kernel: 'static {
     /// The name of the entry point in the PTX.
     const NAME: &'static str;
-    /// Whether the kernel holds a barrier over the whole grid, so that all blocks must be
+    /// Whether the kernel has a barrier over the whole grid, so that all blocks must be
     /// co-resident.
     const COOPERATIVE: bool;
     /// The argument tuple.
@@ -206,7 +206,6 @@ pub trait Kernel: 'static {
     ///
     /// # Safety
     ///
-    /// Called from within an emulated thread, with arguments for which the kernel's own contract
-    /// holds.
+    /// Called in an emulated thread, with arguments that meet the kernel's own contract.
     unsafe fn run(args: Self::Args);
 }

@@ -1,24 +1,23 @@
 //! The device standard library of gridsync.
 //!
-//! Kernels are written against this crate alone. Compiled for nvptx64 each function is the PTX
-//! instruction it documents; compiled for the host it is an operation of the emulator, `simt`, so
-//! that the same source runs on a GPU and, checked, on a CPU.
+//! Kernels are written against this crate alone. Compiled for nvptx64, each function is the PTX
+//! instruction it documents. Compiled for the host, it is an operation of the emulator, `simt`. So
+//! the same source runs on a GPU and, checked, on a CPU.
 //!
-//! Names and shape follow Rust-CUDA's `cuda_std`; what differs, and why, is told in
-//! ARCHITECTURE.md.
+//! Names and shape follow Rust-CUDA's `cuda_std`. ARCHITECTURE.md tells what differs, and why.
 //!
-//! * [`thread`]: where a thread stands, the block barrier, fences;
-//! * `cluster`: where a block stands in its cluster, the barrier of that; since sm_90;
+//! * [`thread`]: positions of threads, the block barrier, fences;
+//! * `cluster`: the block's place in its cluster, the cluster barrier; since sm_90;
 //! * `mbarrier`: barriers in shared memory, for some of the threads and for bytes; since sm_90;
-//! * `bulk`: copies between device and shared memory beside the threads; since sm_90;
+//! * `bulk`: copies between device and shared memory that run beside the threads; since sm_90;
 //! * [`warp`]: shuffles, votes, matches and reductions of the 32 lanes of a warp;
 //! * [`memory`]: views of global and shared memory, atomics with scope and ordering;
 //! * [`math`]: functions of real numbers, exact, accurate and approximate;
 //! * [`spin`]: waiting for another thread;
-//! * [`protocol`]: what a library says of itself for the messages of the emulator;
+//! * [`protocol`]: what a library declares for the emulator's messages;
 //! * [`time`]: clocks and sleep;
-//! * [`dependent`]: waiting for the grid before this one, from compute capability 9.0 on;
-//! * [`launch`]: what the host needs to know of a kernel.
+//! * [`dependent`]: waiting for the grid before this one; since sm_90;
+//! * [`launch`]: what the host needs to know about a kernel.
 
 #![cfg_attr(target_arch = "nvptx64", no_std)]
 #![cfg_attr(
@@ -63,7 +62,7 @@ pub use half::{bf16, f16};
 #[doc(hidden)]
 pub use simt::{library_call, protocol_call};
 
-// The attributes name the crate from outside, and are used here too.
+// The attributes use the crate's outside name, and are used here too.
 extern crate self as cuda_std;
 
 /// What most kernels need.
@@ -73,14 +72,14 @@ pub mod prelude {
     pub use crate::{device, kernel, shared_array, spin, thread, warp};
 }
 
-/// Ends the whole grid with an error: PTX `trap`. The launch fails, and on CUDA the context with
-/// it. In the emulator the launch ends in a fault that carries `message`.
+/// Ends the whole grid with an error: PTX `trap`. The launch fails and, on CUDA, the context is
+/// lost. In the emulator the launch ends in a fault that carries `message`.
 #[device]
 pub fn trap(message: &str) -> ! {
     backend::thread::trap(message)
 }
 
-/// A panic in a kernel ends the grid: there is no unwinding on the device, and formatting the
+/// A panic in a kernel ends the grid. There is no unwinding on the device, and formatting the
 /// message would cost every kernel registers and stack.
 #[cfg(target_arch = "nvptx64")]
 #[panic_handler]

@@ -1,4 +1,4 @@
-//! Where a thread stands in its grid, the barrier of its block, and fences.
+//! The position of a thread in its grid, the barrier of its block, and fences.
 //!
 //! | function | called by | what it orders |
 //! |---|---|---|
@@ -45,8 +45,8 @@ pub fn block_index() -> usize {
     grid_dim().linear(block_idx()) as usize
 }
 
-/// The linear number of the thread in the grid: blocks in linear order, and in each the threads in
-/// linear order.
+/// The linear number of the thread in the grid: blocks in linear order, and threads in linear order
+/// in each block.
 #[device]
 pub fn index() -> usize {
     block_index() * threads_per_block() as usize + index_in_block() as usize
@@ -82,29 +82,29 @@ pub fn first() -> bool {
     index() == 0
 }
 
-/// The barrier of the block: waits for all its threads, and makes what each did before in memory
-/// visible to all of them: `bar.sync 0` (`__syncthreads`).
+/// The barrier of the block: waits for all its threads, and makes each thread's earlier memory
+/// accesses visible to all of them: `bar.sync 0` (`__syncthreads`).
 ///
-/// Every thread of the block must call it, the same number of times: in a branch that some threads
-/// do not take it hangs on the device, and is reported by the emulator.
+/// Every thread of the block must call it, the same number of times. In a branch that some threads
+/// do not take, it hangs on the device; the emulator reports it.
 #[device]
 pub fn sync_threads() {
     backend::thread::barrier();
 }
 
-/// [`sync_threads`], and tells every thread for how many `predicate` held: `bar.red.popc`.
+/// [`sync_threads`] that also counts the threads for which `predicate` held: `bar.red.popc`.
 #[device]
 pub fn sync_threads_count(predicate: bool) -> u32 {
     backend::thread::barrier_count(predicate)
 }
 
-/// [`sync_threads`], and tells every thread whether `predicate` held for all: `bar.red.and`.
+/// [`sync_threads`] that also tells whether `predicate` held for all threads: `bar.red.and`.
 #[device]
 pub fn sync_threads_and(predicate: bool) -> bool {
     backend::thread::barrier_and(predicate)
 }
 
-/// [`sync_threads`], and tells every thread whether `predicate` held for any: `bar.red.or`.
+/// [`sync_threads`] that also tells whether `predicate` held for any thread: `bar.red.or`.
 #[device]
 pub fn sync_threads_or(predicate: bool) -> bool {
     backend::thread::barrier_or(predicate)
@@ -114,8 +114,8 @@ pub fn sync_threads_or(predicate: bool) -> bool {
 /// `scope`: `fence.acq_rel`, or `fence.sc` for `SeqCst`. `Relaxed` orders nothing and costs
 /// nothing.
 ///
-/// A fence makes nobody wait. Together with a barrier of the block before it, it also releases
-/// what the other threads of the block wrote (cumulativity, PTX ISA, "Memory Consistency Model").
+/// A fence does not wait for anybody. After a barrier of the block it also releases what the other
+/// threads of the block wrote (cumulativity, PTX ISA, "Memory Consistency Model").
 #[device]
 pub fn fence(order: Ordering, scope: Scope) {
     backend::fence::fence(order, scope);
@@ -127,7 +127,7 @@ pub fn block_fence() {
     fence(Ordering::SeqCst, Scope::Block);
 }
 
-/// `fence.sc.gpu`: CUDA's `__threadfence`. Where acquire and release suffice, [`fence`] with
+/// `fence.sc.gpu`: CUDA's `__threadfence`. If acquire and release are enough, [`fence`] with
 /// `AcqRel` is cheaper.
 #[device]
 pub fn device_fence() {

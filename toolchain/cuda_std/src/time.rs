@@ -4,14 +4,14 @@ use crate::backend::time as backend;
 use cuda_std_macros::device;
 
 /// The cycle counter of this thread's multiprocessor: `%clock64`. Counters of different
-/// multiprocessors have nothing to do with each other. In the emulator: steps of the schedule.
+/// multiprocessors are unrelated. In the emulator it counts steps of the schedule.
 #[device]
 pub fn clock() -> u64 {
     backend::clock()
 }
 
 /// Nanoseconds of a clock that the whole device shares: `%globaltimer`. It may advance in steps of
-/// a microsecond and more.
+/// a microsecond or more.
 #[device]
 pub fn global_timer() -> u64 {
     backend::global_timer()

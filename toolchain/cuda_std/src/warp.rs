@@ -1,10 +1,10 @@
 //! The 32 lanes of a warp.
 //!
-//! Each of these functions takes first the mask of the lanes that take part, as in CUDA. Every lane
-//! named in the mask must call the same function with the same mask, and the caller must be named:
-//! all of them wait for each other (since Volta lanes are not in step by themselves). None of them
-//! but [`sync_warp`] orders memory. Where a block does not fill its last warp, lanes beyond its end
-//! take no part, and reading from one is undefined.
+//! Each of these functions first takes the mask of the lanes that take part, as in CUDA. Every lane
+//! named in the mask must call the same function with the same mask, and the caller must be named.
+//! All of them wait for each other, because lanes are not in step by themselves since Volta. Only
+//! [`sync_warp`] orders memory. If a block does not fill its last warp, lanes beyond its end take
+//! no part, and reading from one is undefined.
 
 use crate::backend::warp as backend;
 use crate::memory::Scalar;
@@ -23,32 +23,32 @@ pub fn lane_id() -> u32 {
     backend::lane_id()
 }
 
-/// The number of the warp in its block: the linear thread number over 32 (seed row R12).
+/// The number of the warp in its block: the linear thread number divided by 32 (seed row R12).
 #[device]
 pub fn warp_index() -> u32 {
     crate::thread::index_in_block() / WARP_SIZE
 }
 
-/// The lanes that happen to execute this together: `activemask`. A snapshot, and no way to find out
-/// which lanes will take part in what comes next.
+/// The lanes that happen to execute this together: `activemask`. A snapshot: it does not tell which
+/// lanes will take part in what comes next.
 #[device]
 pub fn activemask() -> u32 {
     backend::active_mask()
 }
 
-/// Waits for the lanes of `mask`, and makes what each did before in memory visible to all of them:
-/// `bar.warp.sync` (`__syncwarp`).
+/// Waits for the lanes of `mask`, and makes each lane's earlier memory accesses visible to all of
+/// them: `bar.warp.sync` (`__syncwarp`).
 #[device]
 pub fn sync_warp(mask: u32) {
     backend::sync(mask);
 }
 
-/// `$value` moved as one or two 32-bit words, each `$word` by `$shuffle`. A macro, because a closure
-/// would hide from the emulator which line of the kernel shuffles.
+/// Moves `$value` as one or two 32-bit words, each `$word` by `$shuffle`. A macro, because a
+/// closure would hide from the emulator which line of the kernel shuffles.
 macro_rules! by_words {
     ($T:ty, $value:expr, $word:ident => $shuffle:expr) => {{
         let value: $T = $value;
-        // SAFETY: a `Scalar` is a plain number of 2, 4 or 8 bytes: the arms move as many.
+        // SAFETY: a `Scalar` is a plain number of 2, 4 or 8 bytes, and the arms move as many.
         unsafe {
             match size_of::<$T>() {
                 2 => {
@@ -81,7 +81,7 @@ const fn control(width: u32, clamp: u32) -> u32 {
 /// The value of the lane `delta` below, within segments of `width` lanes: `shfl.sync.up`. `delta`
 /// is below 32.
 ///
-/// Returns the value, and whether it came from another lane of the segment: else it is the
+/// Returns the value, and whether it came from another lane of the segment. If not, it is the
 /// caller's own.
 #[device]
 pub fn warp_shuffle_up<T: Scalar>(mask: u32, value: T, delta: u32, width: u32) -> (T, bool) {
@@ -93,7 +93,7 @@ pub fn warp_shuffle_up<T: Scalar>(mask: u32, value: T, delta: u32, width: u32) -
 /// The value of the lane `delta` above, within segments of `width` lanes: `shfl.sync.down`. `delta`
 /// is below 32.
 ///
-/// Returns the value, and whether it came from another lane of the segment: else it is the
+/// Returns the value, and whether it came from another lane of the segment. If not, it is the
 /// caller's own.
 #[device]
 pub fn warp_shuffle_down<T: Scalar>(mask: u32, value: T, delta: u32, width: u32) -> (T, bool) {
@@ -105,7 +105,7 @@ pub fn warp_shuffle_down<T: Scalar>(mask: u32, value: T, delta: u32, width: u32)
 /// The value of the lane whose number differs by the bits of `lanes`: `shfl.sync.bfly`. `lanes` is
 /// below `width`.
 ///
-/// Returns the value, and whether that lane lies in the segment.
+/// Returns the value, and whether that lane is in the segment.
 #[device]
 pub fn warp_shuffle_xor<T: Scalar>(mask: u32, value: T, lanes: u32, width: u32) -> (T, bool) {
     let moved =
@@ -141,10 +141,10 @@ pub fn warp_vote_ballot(mask: u32, predicate: bool) -> u32 {
     backend::ballot(mask, predicate)
 }
 
-/// The lanes of `mask` that bring the same bits as the caller: `match.any.sync`.
+/// The lanes of `mask` that have the same bits as the caller: `match.any.sync`.
 #[device]
 pub fn warp_match_any<T: Scalar>(mask: u32, value: T) -> u32 {
-    // SAFETY: a `Scalar` is a plain number of 2, 4 or 8 bytes: the arms read as many.
+    // SAFETY: a `Scalar` is a plain number of 2, 4 or 8 bytes, and the arms read as many.
     unsafe {
         match size_of::<T>() {
             2 => backend::match_any_32(mask, transmute_copy::<T, u16>(&value).into()),
@@ -154,8 +154,8 @@ pub fn warp_match_any<T: Scalar>(mask: u32, value: T) -> u32 {
     }
 }
 
-/// Whether all lanes of `mask` bring the same bits: then `mask`, else 0. One `match.any.sync` and
-/// a comparison, which is what `match.all.sync` computes.
+/// `mask` if all lanes of `mask` have the same bits, else 0. One `match.any.sync` and a comparison,
+/// which computes the same as `match.all.sync`.
 #[device]
 pub fn warp_match_all<T: Scalar>(mask: u32, value: T) -> u32 {
     if warp_match_any(mask, value) == mask {
@@ -169,8 +169,8 @@ macro_rules! reductions {
     ($($(#[$doc:meta])* $name:ident: $backend:ident $ty:ty;)*) => {$(
         $(#[$doc])*
         ///
-        /// Every lane of `mask` holds the result. Before sm_80 it is made of shuffles, one per lane
-        /// of the mask.
+        /// Every lane of `mask` gets the result. Before sm_80 it takes one shuffle per lane of the
+        /// mask.
         #[device]
         pub fn $name(mask: u32, value: $ty) -> $ty {
             backend::redux::$backend(mask, value)

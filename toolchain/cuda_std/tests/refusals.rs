@@ -1,5 +1,6 @@
-//! What the compiler says of kernels that are none, word by word, and that it says nothing of those
-//! that only look like it. On the host: a kernel is refused before anything is built for the device.
+//! What the compiler says about functions that are not kernels, word for word, and that it accepts
+//! those that only look like it. On the host, because a kernel is refused before anything is built
+//! for the device.
 
 #[test]
 fn what_is_no_kernel_is_refused_on_the_host_with_the_remedy() {

@@ -27,7 +27,7 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStr
         Some(name) => Some(quote! {
             #[cfg(not(target_arch = "nvptx64"))]
             let _call = ::cuda_std::protocol_call(#name);
-            // A name that nobody uses would be dead code.
+            // Otherwise the name would be dead code on the device.
             #[cfg(target_arch = "nvptx64")]
             let _ = #name;
         }),
@@ -63,8 +63,8 @@ fn protocol(options: TokenStream) -> Result<Option<Expr>> {
     Ok(protocol)
 }
 
-/// Whether the function makes a closure: what is called in one has the closure's line for its caller,
-/// since `#[track_caller]` is for functions only.
+/// Whether the function has a closure. A call in a closure has the closure's line as its caller,
+/// because `#[track_caller]` works only for functions.
 fn has_closure(function: &ImplItemFn) -> bool {
     struct Closures(bool);
     impl Visit<'_> for Closures {

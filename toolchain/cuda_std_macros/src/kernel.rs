@@ -60,7 +60,7 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStr
     })
 }
 
-/// What stands in the parentheses of `#[kernel(..)]`.
+/// The options in the parentheses of `#[kernel(..)]`.
 #[derive(Default)]
 struct Options {
     cooperative: bool,
@@ -99,8 +99,8 @@ impl Options {
         }
     }
 
-    /// The bounds as PTX directives in a comment within the body: the compiler knows no way to put
-    /// them at the head of an entry, where `cuda_builder` moves them.
+    /// The bounds as PTX directives, in a comment in the body. rustc cannot put them at the head of
+    /// an entry; `cuda_builder` moves them there.
     fn bounds(&self) -> Option<TokenStream> {
         let threads = self.max_threads.as_ref()?.base10_digits();
         let mut text = format!("// .maxntid {threads}, 1, 1");
@@ -118,8 +118,8 @@ fn is_any(attribute: &Attribute, names: &[&str]) -> bool {
     names.iter().any(|name| attribute.path().is_ident(name))
 }
 
-/// Whether an attribute of the kernel goes to its type on the host: what is said of the item, and
-/// lints, some of which look at items. Not `expect`, which must be met exactly once.
+/// Whether an attribute of the kernel goes to its type on the host: attributes of items, and lints,
+/// some of which look at items. Not `expect`, which must be met exactly once.
 fn belongs_to_type(attribute: &Attribute) -> bool {
     is_any(
         attribute,
@@ -127,7 +127,7 @@ fn belongs_to_type(attribute: &Attribute) -> bool {
     )
 }
 
-/// Whether an attribute of the kernel goes to its body on the host: lints, and what is said of
+/// Whether an attribute of the kernel goes to its body on the host: lints, and attributes of
 /// functions alone (`inline`, `cold`, …).
 fn belongs_to_body(attribute: &Attribute) -> bool {
     !is_any(attribute, &["doc", "deprecated"])

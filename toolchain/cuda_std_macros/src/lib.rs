@@ -12,21 +12,20 @@ use proc_macro::TokenStream;
 /// `async`, not `const`. It takes at most 8 parameters, all of them `cuda_std::launch::KernelArg`s
 /// (numbers and memory views).
 ///
-/// * **On the device** (nvptx64) it becomes an exported `extern "ptx-kernel"` function of the same
+/// * **On the device** (nvptx64) it becomes an exported `extern "ptx-kernel"` function of that
 ///   name.
-/// * **On the host** it becomes a *type* of the same name that implements
-///   `cuda_std::launch::Kernel`: its name, its argument tuple and its body. A launch takes that
-///   type, so that a launch with the wrong arguments does not compile, and the emulator runs the
-///   very same body.
+/// * **On the host** it becomes a *type* of that name that implements `cuda_std::launch::Kernel`:
+///   its name, its argument tuple and its body. A launch takes that type, so a launch with the
+///   wrong arguments does not compile, and the emulator runs the same body.
 ///
 /// `x.sqrt()` and other methods of numbers that are rounded exactly work in the body on both sides.
-/// `x.exp()`, `x.sin()` and their like, which only `std` has, are refused on both sides: the functions
-/// of `cuda_std::math` take their place.
+/// `x.exp()`, `x.sin()` and the like, which only `std` has, are refused on both sides. Use the
+/// functions of `cuda_std::math` in their place.
 ///
-/// Lint attributes and those of functions, such as `#[inline]`, hold for the body on both sides.
+/// Lint attributes and function attributes, such as `#[inline]`, apply to the body on both sides.
 ///
-/// A crate of kernels begins with what the device's ABI and the inline assembly of `cuda_std`'s
-/// macros need of the compiler:
+/// A crate of kernels begins with the features that the device's ABI and the inline assembly in
+/// `cuda_std`'s macros need:
 ///
 /// ```ignore
 /// #![cfg_attr(target_arch = "nvptx64", no_std, feature(abi_ptx, asm_experimental_arch))]
@@ -34,12 +33,11 @@ use proc_macro::TokenStream;
 ///
 /// Options, separated by commas:
 ///
-/// * `cooperative`: the kernel holds a barrier over the whole grid, so all its blocks must be
-///   co-resident. A launch that cannot promise this is refused.
-/// * `max_threads = N`: blocks have at most so many threads (PTX `.maxntid`); a launch with more
-///   fails.
-/// * `min_blocks = N`, with `max_threads`: so many such blocks should fit on a multiprocessor (PTX
-///   `.minnctapersm`), which bounds the registers of a thread.
+/// * `cooperative`: the kernel has a barrier over the whole grid, so all its blocks must be
+///   co-resident. A launch that cannot guarantee this is refused.
+/// * `max_threads = N`: blocks have at most `N` threads (PTX `.maxntid`). A launch with more fails.
+/// * `min_blocks = N`, with `max_threads`: at least `N` such blocks should fit on a multiprocessor
+///   (PTX `.minnctapersm`). This limits the registers of a thread.
 ///
 /// # Example
 ///
@@ -59,18 +57,18 @@ pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
         .into()
 }
 
-/// Makes a function part of a device library: one that kernels call.
+/// Makes a function part of a device library, to be called by kernels.
 ///
-/// It is inlined into its callers. For methods of numbers the rules of [`macro@kernel`] hold. In the emulator a fault in it names the line that calls it, from
-/// library function to library function up to the kernel: the function is `#[track_caller]` there and,
-/// if closures in it make calls too, keeps the line of its caller for them. On the device that costs
-/// nothing.
+/// It is inlined into its callers. The rules of [`macro@kernel`] for methods of numbers apply. In
+/// the emulator a fault in it names the line that calls it, through all library functions up to the
+/// kernel. For this it is `#[track_caller]` there and, if closures in it make calls too, passes its
+/// caller's line on to them. On the device that costs nothing.
 ///
-/// The option `protocol = "the mail"` names the protocol that the function is a part of, for the
-/// messages of races. It says that the accesses made in the function are ordered as the protocol needs
-/// it, so that no race is blamed on them: give it to what is known to be right.
+/// The option `protocol = "the mail"` names the protocol that the function is part of, for race
+/// messages. It declares that the accesses made in the function are ordered as the protocol needs,
+/// so no race is blamed on them. Use it only for what is known to be right.
 ///
-/// It is for functions of modules, `impl`s and traits that have a body and are not `const`.
+/// It works for functions of modules, `impl`s and traits that have a body and are not `const`.
 ///
 /// # Example
 ///

@@ -1,11 +1,11 @@
-//! Methods of numbers that only `std` has, in the body of a kernel or of a device function.
+//! Methods of numbers that only `std` has, in the body of a kernel or device function.
 //!
-//! * `x.sqrt()` and whatever else is rounded exactly gives the same on both sides. On the device it
-//!   is a method of `cuda_std::math::Float`, which is brought into scope here.
-//! * `x.exp()` and its like are refused, on the host too: the device has no such method, and the one
-//!   of `std` has other last bits than `cuda_std::math::exp`. A macro does not know on what type a
-//!   method is called, but the compiler does. So `x.exp()` becomes `x.__on_the_device().exp()`. Of a
-//!   number that does not compile, with an error that says what to call; of anything else it is a
+//! * `x.sqrt()` and other exactly rounded methods give the same result on both sides. On the device
+//!   they are methods of `cuda_std::math::Float`, which is brought into scope here.
+//! * `x.exp()` and the like are refused, on the host too: the device has no such method, and the
+//!   one of `std` has other last bits than `cuda_std::math::exp`. A macro does not know the type of
+//!   a method's receiver, but the compiler does. So `x.exp()` becomes `x.__on_the_device().exp()`.
+//!   On a number that does not compile, and the error says what to call. On anything else it is a
 //!   reference to the receiver.
 
 use proc_macro2::Span;
@@ -32,7 +32,7 @@ const OTHERS: [&str; 26] = [
     "sin_cos", "sinh", "tan", "tanh",
 ];
 
-/// Prepares a body for both sides, as the module says.
+/// Prepares a body for both sides, as described above.
 pub(crate) fn prepare(body: &mut Block) -> Result<()> {
     let mut methods = Methods::default();
     methods.visit_block_mut(body);

@@ -13,8 +13,8 @@ use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 
 /// Defines every symbol as a trampoline.
 ///
-/// `typed` ones are public with their signature. `untyped` ones are defined for cust alone,
-/// which declares them itself; a trampoline is the same whatever the arguments.
+/// `typed` ones are public with their signature. `untyped` ones are defined only for cust, which
+/// declares them itself. A trampoline is the same whatever the arguments.
 macro_rules! driver {
     (
         typed { $($(#[$doc:meta])* fn $name:ident($($argument:ident: $type:ty),* $(,)?);)* }
@@ -33,8 +33,8 @@ macro_rules! driver {
             $(#[$doc])*
             ///
             /// # Safety
-            /// What the driver API documents for this function: pointers are valid for what it
-            /// reads and writes, handles are live, and sizes and types match.
+            /// As the driver API documents for this function: pointers are valid for what it reads
+            /// and writes, handles are live, and sizes and types match.
             #[unsafe(no_mangle)]
             #[unsafe(naked)]
             pub unsafe extern "C" fn $name($($argument: $type),*) -> CUresult {
@@ -60,14 +60,14 @@ const fn name(with_nul: &'static str) -> &'static CStr {
 
 driver! {
     typed {
-        /// Initialises the driver; everything else but `cuDriverGetVersion` needs it first.
+        /// Initialises the driver. All other calls but `cuDriverGetVersion` need it first.
         fn cuInit(flags: c_uint);
         /// The newest CUDA version that the driver supports, 1000·major + 10·minor.
         fn cuDriverGetVersion(version: *mut c_int);
 
         /// How many devices there are.
         fn cuDeviceGetCount(count: *mut c_int);
-        /// The handle of a device by its ordinal.
+        /// The handle of a device, by its ordinal.
         fn cuDeviceGet(device: *mut CUdevice, ordinal: c_int);
         /// The name of a device, NUL-terminated in `len` bytes.
         fn cuDeviceGetName(name: *mut c_char, len: c_int, device: CUdevice);
@@ -77,16 +77,16 @@ driver! {
         fn cuDeviceGetAttribute(value: *mut c_int, attribute: CUdevice_attribute, device: CUdevice);
         /// Retains a device's primary context.
         fn cuDevicePrimaryCtxRetain(context: *mut CUcontext, device: CUdevice);
-        /// Gives back one retain of a device's primary context.
+        /// Releases one retain of a device's primary context.
         fn cuDevicePrimaryCtxRelease_v2(device: CUdevice);
-        /// Makes a context current on the calling thread; null makes none current.
+        /// Makes a context current on the calling thread; with null, none is current.
         fn cuCtxSetCurrent(context: CUcontext);
 
         /// Allocates device memory, aligned to 256 bytes or more.
         fn cuMemAlloc_v2(address: *mut CUdeviceptr, bytes: usize);
         /// Frees device memory, after the work that may use it.
         fn cuMemFree_v2(address: CUdeviceptr);
-        /// Bytes free and in all on the current device.
+        /// Free and total bytes on the current device.
         fn cuMemGetInfo_v2(free: *mut usize, total: *mut usize);
         /// Copies to the device in stream order.
         fn cuMemcpyHtoDAsync_v2(to: CUdeviceptr, from: *const c_void, bytes: usize, stream: CUstream);
@@ -97,9 +97,9 @@ driver! {
         /// Fills bytes in stream order.
         fn cuMemsetD8Async(at: CUdeviceptr, value: u8, bytes: usize, stream: CUstream);
 
-        /// Waits for everything in a stream; returns the error of what failed in it.
+        /// Waits for everything in a stream; returns the error of any work that failed in it.
         fn cuStreamSynchronize(stream: CUstream);
-        /// Records what is put into the stream from here on instead of running it.
+        /// Records what enters the stream from here on, in place of running it.
         fn cuStreamBeginCapture_v2(stream: CUstream, mode: CUstreamCaptureMode);
         /// Ends a capture and returns its graph.
         fn cuStreamEndCapture(stream: CUstream, graph: *mut CUgraph);
@@ -160,7 +160,7 @@ driver! {
             options: *mut CUjit_option,
             values: *mut CUjit_option_value,
         );
-        /// Links; the cubin belongs to the link and dies with it.
+        /// Links. The cubin belongs to the link and dies with it.
         fn cuLinkComplete(state: CUlinkState, cubin: *mut *mut c_void, bytes: *mut usize);
         /// Ends a link.
         fn cuLinkDestroy(state: CUlinkState);
@@ -217,7 +217,7 @@ driver! {
             extra: *mut *mut c_void,
         );
     }
-    // What else cust 0.3.2 names in its sources.
+    // All other symbols that cust 0.3.2 names in its sources.
     untyped {
         cuArray3DCreate_v2 cuArray3DGetDescriptor_v2 cuArrayDestroy cuCtxCreate_v2
         cuCtxDestroy_v2 cuCtxGetApiVersion cuCtxGetCacheConfig cuCtxGetCurrent cuCtxGetDevice

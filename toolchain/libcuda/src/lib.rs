@@ -2,19 +2,19 @@
 //!
 //! A program that links `libcuda.so` neither builds nor starts on a machine without an NVIDIA
 //! driver. This crate defines every `cu…` symbol that [cust](https://docs.rs/cust/0.3.2) and
-//! gridsync call, each as a jump through a table. The first call of a symbol opens
-//! `libcuda.so.1`, looks the symbol up and puts its address in the table; later calls cost that
-//! jump. Without a driver every call returns [`CUDA_ERROR_STUB_LIBRARY`] (34); a symbol that
-//! the driver is too old to have returns [`CUDA_ERROR_NOT_FOUND`] (500). So the same binary
-//! builds and starts everywhere, and says what is missing.
+//! gridsync call, each as a jump through a table. The first call of a symbol opens `libcuda.so.1`,
+//! looks the symbol up and puts its address in the table. Later calls cost only that jump. Without
+//! a driver every call returns [`CUDA_ERROR_STUB_LIBRARY`] (34). A symbol that is missing from an
+//! old driver returns [`CUDA_ERROR_NOT_FOUND`] (500). So the same binary builds and starts
+//! everywhere, and says what is missing.
 //!
 //! `stub/lib64/libcuda.so` is an empty linker script: cust's build script asks for `-lcuda`, and
 //! `.cargo/config.toml` points it there through `CUDA_LIBRARY_PATH`.
 //!
 //! Names, types and numbers are those of the CUDA driver API
 //! (<https://docs.nvidia.com/cuda/cuda-driver-api/>), with the versioned names that the library
-//! exports (`cuMemAlloc_v2`). Only what cust 0.3.2 lacks, or reports without its number, has a
-//! typed declaration here.
+//! exports (`cuMemAlloc_v2`). Typed declarations exist only for what cust 0.3.2 lacks, or reports
+//! without its number.
 #![allow(
     non_camel_case_types,
     non_snake_case,

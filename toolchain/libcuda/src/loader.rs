@@ -7,10 +7,10 @@ use std::{
     sync::OnceLock,
 };
 
-/// The environment variable that names the driver library to open instead of the usual ones.
+/// The environment variable that names a driver library to open in place of the usual ones.
 pub const LIBRARY_VARIABLE: &str = "GRIDSYNC_LIBCUDA";
 
-/// Where the library is looked for: by soname, then where WSL keeps the Windows driver's.
+/// Where to look for the library: by soname, then where WSL keeps the Windows driver's.
 const USUAL: [&str; 2] = ["libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1"];
 
 /// Why the CUDA driver library could not be opened.
@@ -20,22 +20,22 @@ const USUAL: [&str; 2] = ["libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1"];
     .tried.join("; ")
 )]
 pub struct Unavailable {
-    /// What the dynamic loader said of each candidate, in the order tried.
+    /// What the dynamic loader said about each candidate, in the order tried.
     pub tried: Vec<String>,
 }
 
-/// Says whether the driver library could be opened; opens it at the first call.
+/// Tells whether the driver library could be opened. Opens it at the first call.
 ///
-/// This does not initialise the driver: `cuInit` still says whether there is a device behind it.
+/// This does not initialise the driver: only `cuInit` tells whether there is a device.
 ///
 /// # Errors
-/// [`Unavailable`], with the reason for each file tried. The answer stays the same for the life
-/// of the process.
+/// [`Unavailable`], with the reason for each file tried. The answer stays the same until the
+/// process ends.
 pub fn available() -> Result<(), Unavailable> {
     library().as_ref().map(|_| ()).map_err(Clone::clone)
 }
 
-/// Says whether the driver exports `symbol`, a full name such as `cuLaunchKernelEx`.
+/// Tells whether the driver exports `symbol`, a full name such as `cuLaunchKernelEx`.
 #[must_use]
 pub fn provides(symbol: &CStr) -> bool {
     library()
@@ -53,17 +53,17 @@ unsafe impl Send for Library {}
 unsafe impl Sync for Library {}
 
 impl Library {
-    /// Opens `path`, or returns what the dynamic loader had to say.
+    /// Opens `path`, or returns the dynamic loader's error.
     fn open(path: OsString) -> Result<Self, String> {
         let path = CString::new(path.into_vec())
             .map_err(|path| format!("{:?} has a NUL in it", path.into_vec()))?;
-        // SAFETY: `path` is a NUL-terminated string; the initialisers that run are those of the
-        // driver that the user installed or named, which is what opening a driver means.
+        // SAFETY: `path` is a NUL-terminated string. The initialisers that run belong to the driver
+        // that the user installed or named; opening a driver means running them.
         let handle = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
         if !handle.is_null() {
             return Ok(Self(handle));
         }
-        // SAFETY: `dlerror` returns null or a string of this thread's that lives until its next call.
+        // SAFETY: `dlerror` returns null or a string of this thread that lives until its next call.
         let said = unsafe {
             let text = libc::dlerror();
             if text.is_null() {
@@ -87,7 +87,7 @@ impl Library {
 pub(crate) fn library() -> &'static Result<Library, Unavailable> {
     static LIBRARY: OnceLock<Result<Library, Unavailable>> = OnceLock::new();
     LIBRARY.get_or_init(|| {
-        // A library named by the user stands alone: falling back to another would hide a typo.
+        // If the user names a library, only that one counts: a fallback would hide a typo.
         let candidates = match env::var_os(LIBRARY_VARIABLE) {
             Some(named) => vec![named],
             None => USUAL.map(OsString::from).into(),

@@ -4,8 +4,8 @@ use std::fmt;
 
 /// What a driver call returns (`CUresult`).
 ///
-/// A transparent number and not an enum: a newer driver may return a number that no table
-/// written today has.
+/// A transparent number and not an enum, because a newer driver may return a number that is in no
+/// table today.
 #[repr(transparent)]
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 #[must_use = "a driver call says here whether it failed"]
@@ -24,9 +24,9 @@ impl CUresult {
         }
     }
 
-    /// Whether this error leaves the context unusable, so that every later call on it fails too:
-    /// faults of a kernel, for which the driver API asks that the process be relaunched, and
-    /// uncorrectable errors of the hardware.
+    /// Whether this error leaves the context unusable, so that every later call on it fails too.
+    /// These are faults of a kernel, after which the driver API requires a new process, and
+    /// uncorrectable hardware errors.
     #[must_use]
     pub fn is_sticky(self) -> bool {
         matches!(
@@ -74,7 +74,7 @@ macro_rules! results {
         )*
 
         impl CUresult {
-            /// The driver API's name of this result, if gridsync can meet it.
+            /// The driver API's name for this result, if gridsync can meet it.
             #[must_use]
             pub const fn name(self) -> Option<&'static str> {
                 match self.0 {

@@ -1,4 +1,4 @@
-//! The jump of every symbol, and what its first call does.
+//! The jump of each symbol, and what its first call does.
 //!
 //! ```text
 //! caller ── call cuX ──► cuX:  index → scratch register
@@ -8,8 +8,8 @@
 //!                                              resolve(index), restore, jump to the answer
 //! ```
 //!
-//! The stack is as the caller left it when the driver's function starts, so arguments on the
-//! stack need no care; argument registers do, because [`resolve`] is ordinary code.
+//! When the driver's function starts, the stack is as the caller left it, so arguments on the stack
+//! need no care. Argument registers do, because [`resolve`] is ordinary code.
 
 #[cfg(not(all(
     target_os = "linux",
@@ -31,10 +31,10 @@ pub(crate) static SLOTS: [AtomicPtr<()>; NAMES.len()] =
 
 /// The body of a symbol: puts its index where [`first_call`] finds it and jumps through its slot.
 ///
-/// r11 and eax carry no argument in the System V ABI of a function that is not variadic, and no
-/// driver function is; x16 and x17 are the procedure call standard's own veneer registers.
-/// On aarch64 the slot is read with acquire so that the thread that jumps also sees the
-/// relocations and initialisers that the resolving thread ran; x86-64 loads always do.
+/// r11 and eax carry no argument in the System V ABI, except for variadic functions, and no driver
+/// function is variadic. x16 and x17 are the procedure call standard's veneer registers. On aarch64
+/// the slot is read with acquire, so that the jumping thread also sees the relocations and
+/// initialisers that the resolving thread ran. On x86-64 every load acquires.
 #[cfg(target_arch = "x86_64")]
 macro_rules! trampoline {
     ($index:expr) => {
@@ -70,10 +70,10 @@ pub(crate) use trampoline;
 // The aarch64 `add` takes a 12-bit offset.
 const _: () = assert!(8 * NAMES.len() < 4096);
 
-/// What every slot holds at first: resolves the symbol whose index is in eax, then goes on to it.
+/// The first content of every slot: resolves the symbol whose index is in eax, then jumps to it.
 ///
-/// rsp is 8 below a multiple of 16 on entry, as after any call; 48 bytes of integer arguments
-/// and 136 of vector arguments make it a multiple of 16 again for the call of [`resolve`].
+/// On entry rsp is 8 below a multiple of 16, as after any call. 48 bytes of integer arguments and
+/// 136 of vector arguments make it a multiple of 16 again for the call of [`resolve`].
 #[cfg(target_arch = "x86_64")]
 #[unsafe(naked)]
 extern "C" fn first_call() {
@@ -116,10 +116,10 @@ extern "C" fn first_call() {
     )
 }
 
-/// What every slot holds at first: resolves the symbol whose index is in w17, then goes on to it.
+/// The first content of every slot: resolves the symbol whose index is in w17, then jumps to it.
 ///
 /// Saves x0–x7, x8 (the address of an indirect result), q0–q7, and the frame pointer and link
-/// register that the call of [`resolve`] overwrites: 16 + 80 + 128 = 224 bytes, a multiple of 16.
+/// register, which the call of [`resolve`] overwrites: 16 + 80 + 128 = 224 bytes, a multiple of 16.
 #[cfg(target_arch = "aarch64")]
 #[unsafe(naked)]
 extern "C" fn first_call() {
@@ -155,7 +155,7 @@ extern "C" fn first_call() {
 
 /// Finds the function for a symbol, leaves it in the slot, and returns it.
 ///
-/// Threads that arrive together do the same work and store the same address.
+/// Threads that come here together do the same work and store the same address.
 extern "C" fn resolve(index: u32) -> *mut () {
     let index = index as usize;
     let target = match library() {
@@ -168,12 +168,12 @@ extern "C" fn resolve(index: u32) -> *mut () {
     target
 }
 
-/// Stands for every symbol when there is no driver library.
+/// Stands in for every symbol when there is no driver library.
 extern "C" fn no_library() -> CUresult {
     CUDA_ERROR_STUB_LIBRARY
 }
 
-/// Stands for a symbol that the driver does not have.
+/// Stands in for a symbol that the driver does not have.
 extern "C" fn not_found() -> CUresult {
     CUDA_ERROR_NOT_FOUND
 }

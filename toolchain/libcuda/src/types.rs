@@ -146,11 +146,11 @@ numbers! {
     }
 }
 
-/// The value of a launch attribute: 64 bytes, read as its [`CUlaunchAttributeID`] says.
+/// The value of a launch attribute: 64 bytes. Its [`CUlaunchAttributeID`] says how to read them.
 #[repr(C, align(8))]
 #[derive(Clone, Copy)]
 pub union CUlaunchAttributeValue {
-    /// The whole of it.
+    /// All of its bytes.
     pub bytes: [u8; 64],
     /// 1 for a cooperative launch.
     pub cooperative: c_int,
@@ -185,7 +185,7 @@ impl CUlaunchAttribute {
         }
     }
 
-    /// The grid may start before the kernel ahead of it in the stream has ended.
+    /// The grid may start before the previous kernel in the stream has ended.
     #[must_use]
     pub fn programmatic() -> Self {
         let mut value = CUlaunchAttributeValue { bytes: [0; 64] };
@@ -228,7 +228,7 @@ pub struct CUlaunchConfig {
     pub attribute_count: c_uint,
 }
 
-/// The value of a JIT option: a pointer, or a number in a pointer's clothes.
+/// The value of a JIT option: a pointer, or a number cast to a pointer.
 pub type CUjit_option_value = *mut c_void;
 
 // The layouts of cuda.h (CUDA 11.8 to 13.0, 64-bit).

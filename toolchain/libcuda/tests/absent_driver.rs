@@ -1,12 +1,12 @@
-//! Without a driver library every symbol still answers, with the number of a stub library.
+//! Without a driver library every symbol still answers, with the error of a stub library.
 
 use libcuda::{CUDA_ERROR_STUB_LIBRARY, LIBRARY_VARIABLE};
 use std::{env, ptr, sync::Once};
 
-/// Points the loader at a file that does not exist, also on machines that have a driver.
+/// Points the loader at a file that does not exist, even on machines with a driver.
 fn without_a_driver() {
     static ONCE: Once = Once::new();
-    // SAFETY: runs once, before any test of this process calls the loader, which alone reads it.
+    // SAFETY: runs once, before any test of this process calls the loader, the only reader.
     ONCE.call_once(|| unsafe { env::set_var(LIBRARY_VARIABLE, "/nowhere/libcuda.so.1") });
 }
 
@@ -14,7 +14,7 @@ fn without_a_driver() {
 fn every_call_returns_stub_library_the_first_time_and_later() {
     without_a_driver();
     for _ in 0..3 {
-        // SAFETY: no driver is reached; the arguments are valid all the same.
+        // SAFETY: no driver is reached, and the arguments are valid anyway.
         unsafe {
             assert_eq!(libcuda::cuInit(0), CUDA_ERROR_STUB_LIBRARY);
             let mut version = 7;
@@ -35,7 +35,7 @@ fn every_call_returns_stub_library_the_first_time_and_later() {
 fn the_reason_names_the_file_and_the_remedy() {
     without_a_driver();
     let reason = libcuda::available().expect_err("there is no such file");
-    assert_eq!(reason.tried.len(), 1, "a named library stands alone");
+    assert_eq!(reason.tried.len(), 1, "only the named library is tried");
     let said = reason.to_string();
     assert!(said.contains("/nowhere/libcuda.so.1"), "{said}");
     assert!(said.contains(LIBRARY_VARIABLE), "{said}");

@@ -1,7 +1,7 @@
-//! Trampolines hand every argument through, on the call that resolves them and on later ones.
+//! Trampolines pass every argument through, on the call that resolves them and on later ones.
 //!
 //! The driver is a small library that the test compiles. Without a compiler there is nothing to
-//! call, and the test says SKIPPED.
+//! call, and the test prints SKIPPED.
 
 use libcuda::{CUDA_ERROR_NOT_FOUND, CUDA_SUCCESS, CUresult, LIBRARY_VARIABLE};
 use std::{
@@ -64,7 +64,8 @@ fn fold(values: &[u64]) -> u64 {
     })
 }
 
-/// Builds the fake driver once and points the loader at it; false, having said so, if it cannot.
+/// Builds the fake driver once and points the loader at it. If it cannot, prints so and returns
+/// false.
 fn with_the_fake_driver() -> bool {
     static BUILT: LazyLock<Option<TempDir>> = LazyLock::new(|| {
         let dir = tempfile::tempdir().expect("a temporary folder should be there to write to");
@@ -91,8 +92,8 @@ fn with_the_fake_driver() -> bool {
                 String::from_utf8_lossy(&built.stderr)
             ),
         }
-        // SAFETY: runs once, before any test of this process calls the loader, which alone
-        // reads this variable.
+        // SAFETY: runs once, before any test of this process calls the loader, which is the only
+        // reader of this variable.
         unsafe { env::set_var(LIBRARY_VARIABLE, &library) };
         Some(dir)
     });
@@ -107,7 +108,7 @@ fn launch(seed: u32) {
     let [gx, gy, gz, bx, by, bz, shared] = integers[..] else {
         unreachable!("seven integers were made")
     };
-    // SAFETY: the fake driver only looks at the numbers; it follows none of these pointers.
+    // SAFETY: the fake driver only reads the numbers and follows none of these pointers.
     let got = unsafe {
         libcuda::cuLaunchKernel(
             ptr::without_provenance_mut(pointer(0) as usize),
@@ -172,13 +173,13 @@ fn vector_and_stack_arguments_survive_resolution() {
         f64,
     ) -> u64;
     let trampoline = libcuda::cuLinkDestroy as *const ();
-    // SAFETY: the fake driver exports this name with the signature of `Wide`, and a trampoline
-    // is the same code for every signature.
+    // SAFETY: the fake driver exports this name with the signature of `Wide`, and a trampoline is
+    // the same code for every signature.
     let wide = unsafe { std::mem::transmute::<*const (), Wide>(trampoline) };
     for round in 0..3u64 {
         let i = |place: u64| (round << 40) + place * 0x0101_0101;
         let f = |place: u64| round as f64 + place as f64 / 3.0;
-        // SAFETY: as above; the function reads its arguments and nothing else.
+        // SAFETY: as above. The function only reads its arguments.
         let got = unsafe {
             wide(
                 i(0),
@@ -216,7 +217,7 @@ fn each_symbol_reaches_its_own_function_and_an_unknown_one_is_not_found() {
     assert!(libcuda::provides(c"cuLaunchKernel"));
     assert!(!libcuda::provides(c"cuLaunchKernelEx"));
     let mut calls = -1;
-    // SAFETY: `calls` is an i32 to write to; the null handles go to no function that exists.
+    // SAFETY: `calls` is an i32 to write to. The null handles go to no real function.
     unsafe {
         assert_eq!(libcuda::cuInit(0), CUDA_SUCCESS);
         assert_eq!(libcuda::cuInit(0), CUDA_SUCCESS);

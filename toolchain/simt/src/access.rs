@@ -7,7 +7,7 @@ use core::fmt;
 pub enum AccessKind {
     /// `ld`: needs bytes that were written.
     Read,
-    /// `st`: makes bytes written.
+    /// `st`: marks bytes as written.
     Write,
     /// `atom`, `red`: both.
     Atomic,
@@ -52,21 +52,21 @@ pub enum Space {
     Global,
     /// `.shared`: must lie in the block's own shared memory.
     Shared,
-    /// No space named: either.
+    /// No space named: the address may be in either.
     Generic,
 }
 
 /// One access as the instruction states it.
 ///
-/// The emulator's memory is sequentially consistent, so that order and scope change no value: they
-/// are what a race is judged by ([`LaunchConfig::races`](crate::LaunchConfig::races)).
+/// The emulator's memory is sequentially consistent, so order and scope change no value. They
+/// decide what counts as a race ([`LaunchConfig::races`](crate::LaunchConfig::races)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Access {
     /// Load, store, or read-modify-write.
     pub kind: AccessKind,
     /// Its memory order.
     pub order: Order,
-    /// The scope of that order; of no meaning for [`Order::Weak`].
+    /// The scope of that order. [`Order::Weak`] ignores it.
     pub scope: Scope,
     /// The state space it names.
     pub space: Space,

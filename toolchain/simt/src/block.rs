@@ -17,7 +17,7 @@ use crate::thread::BarrierVotes;
 use crate::warp::{Aligned, CallError, Lane, Wait, Warp, lanes};
 use crate::world::World;
 
-/// What a step needs of the launch, and what it counts.
+/// What a step needs from the launch, and the counters that it updates.
 pub(crate) struct Machine<'a> {
     pub(crate) world: &'a World<'a>,
     pub(crate) quiet: Quiet,
@@ -33,11 +33,11 @@ pub(crate) struct Machine<'a> {
 /// What a step of a warp did.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Step {
-    /// A lane spun or slept: others should have their turn.
+    /// A lane spun or slept, so another warp should run next.
     pub(crate) hand_over: bool,
     /// The block barrier opened: other warps can run.
     pub(crate) released: bool,
-    /// The cluster barrier opened: the cluster's threads that wait at it are to be let through.
+    /// The cluster barrier opened: the threads that wait at it must be released.
     pub(crate) cluster_opened: bool,
 }
 
@@ -50,16 +50,16 @@ pub(crate) struct Block<'a> {
     extents: Dim3,
     /// Threads of the blocks before it in the grid.
     before: u64,
-    /// Threads at the block barrier, and those of them with a true predicate.
+    /// Threads at the block barrier, and how many of them gave a true predicate.
     arrived: usize,
     votes: u32,
-    /// How often it has opened.
+    /// How often the block barrier has opened.
     opened: u64,
     exited: usize,
 }
 
 impl<'a> Block<'a> {
-    /// Makes the block's threads, none of which runs yet. The fault is that of stacks.
+    /// Makes the block's threads; none runs yet. Fails if there is no memory for stacks.
     pub(crate) fn start(
         index: Dim3,
         dynamic_shared: usize,
@@ -91,8 +91,8 @@ impl<'a> Block<'a> {
                 stack.floor(),
                 Spot::at(entry),
             );
-            // SAFETY: the scheduler drops its blocks, hence this fiber, before the machine with
-            // the pool; world and body outlive the scheduler by their lifetime.
+            // SAFETY: the scheduler drops its blocks, and so this fiber, before the machine that
+            // owns the pool. World and body outlive the scheduler by their lifetimes.
             let fiber = unsafe { Fiber::new(stack, here, body) };
             threads.push(Lane {
                 fiber: Some(fiber),
@@ -123,7 +123,7 @@ impl<'a> Block<'a> {
         })
     }
 
-    /// Ends all threads where they stand, without running their destructors.
+    /// Ends all threads where they are, without running their destructors.
     pub(crate) fn abandon(&mut self) {
         self.threads
             .iter_mut()
@@ -131,7 +131,7 @@ impl<'a> Block<'a> {
             .for_each(Fiber::abandon);
     }
 
-    /// The first thread of a warp that can go on.
+    /// The first runnable thread of a warp.
     pub(crate) fn runnable_site(&self, warp: usize) -> Option<Site> {
         let warp = &self.warps[warp];
         let lane = lanes(warp.ready).next()?;
@@ -142,7 +142,7 @@ impl<'a> Block<'a> {
         self.exited == self.threads.len()
     }
 
-    /// Runs those of a warp's runnable lanes whose turn it is, each to its next scheduling point.
+    /// Runs the lanes of a warp that the picker chose, each to its next scheduling point.
     pub(crate) fn step(
         &mut self,
         warp: usize,
@@ -167,8 +167,8 @@ impl<'a> Block<'a> {
             if let Turn::Stopped(stop) = &turn {
                 thread.spot = stop.spot;
             }
-            // The canary is a page of its own: looking at each access would cost more than the
-            // access. It stays dirty until the next synchronisation.
+            // The canary is on a page of its own, so checking it at each access would cost more
+            // than the access. It stays dirty, so the next synchronisation finds it.
             let overflowed = match &turn {
                 Turn::Stopped(Stop {
                     request: Request::Step,
@@ -238,7 +238,7 @@ impl<'a> Block<'a> {
         Ok(step)
     }
 
-    /// A thread comes to the block barrier. Returns whether the barrier opens.
+    /// A thread arrives at the block barrier. Returns whether the barrier opens.
     fn arrive(
         &mut self,
         warp: usize,
@@ -289,7 +289,7 @@ impl<'a> Block<'a> {
         Ok(true)
     }
 
-    /// A thread stands at a barrier until [`Block::release`].
+    /// Blocks a thread at a barrier until [`Block::release`].
     pub(crate) fn stand(&mut self, warp: usize, lane: u32, wait: Wait, machine: &mut Machine<'a>) {
         let warp = &mut self.warps[warp];
         warp.ready &= !(1 << lane);
@@ -298,7 +298,7 @@ impl<'a> Block<'a> {
         machine.quiet.blocked(&mut thread.seen);
     }
 
-    /// The threads that stand at this barrier can go on, and are told `reply`.
+    /// Wakes the threads that wait at this barrier and gives them `reply`.
     pub(crate) fn release(
         &mut self,
         barrier: impl Fn(&Wait) -> bool,
@@ -318,7 +318,7 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// A thread comes to a warp collective.
+    /// A thread calls a warp collective.
     fn call(
         &mut self,
         warp: usize,
@@ -390,7 +390,7 @@ impl<'a> Block<'a> {
         Ok(())
     }
 
-    /// A thread has ended.
+    /// A thread has exited.
     fn exit(&mut self, warp: usize, lane: u32, machine: &mut Machine<'a>) -> Result<(), Fault> {
         let first = self.warps[warp].first;
         let number = first + lane as usize;
@@ -421,7 +421,7 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// The fault of a barrier at which `waiting` stands and to which `missing` will not come.
+    /// The fault when `waiting` is at the block barrier and `missing` will never come.
     pub(crate) fn skipped(&self, waiting: usize, missing: Missing) -> Fault {
         Fault::BarrierSkipped {
             site: self.site(waiting),
@@ -429,14 +429,14 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// The fault of two lanes of a warp that come to a barrier by different calls.
+    /// The fault when two lanes of a warp reach a barrier by different calls.
     pub(crate) fn diverged(&self, barrier: WaitingFor, warp: usize, lanes: [u32; 2]) -> Fault {
         let first = self.warps[warp].first;
         let sites = Box::new(lanes.map(|lane| self.site(first + lane as usize)));
         Fault::BarrierDiverged { barrier, sites }
     }
 
-    /// A thread, and the scheduling point it stands at.
+    /// A thread and the scheduling point it is at.
     pub(crate) fn site(&self, number: usize) -> Site {
         let spot = self.threads[number].spot;
         Site {
@@ -448,7 +448,7 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// The number in the grid of a thread of the block, where races are looked for: there are few.
+    /// A thread's number in the grid. Only for race detection, where the grid is small.
     pub(crate) fn number_of(&self, thread: usize) -> u32 {
         self.before as u32 + thread as u32
     }
@@ -457,7 +457,7 @@ impl<'a> Block<'a> {
         self.extents.index_of(number as u64)
     }
 
-    /// The first thread in this state, which is known to exist.
+    /// The first thread in this state. The caller knows that there is one.
     fn position_of(&self, state: impl Fn(&Wait) -> bool) -> usize {
         let found = self.threads.iter().position(|thread| state(&thread.wait));
         found.expect("counted threads should be found in their state")

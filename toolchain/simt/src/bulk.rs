@@ -1,5 +1,5 @@
-//! Bulk copies between device and shared memory (PTX ISA, "cp.async.bulk"), at the edges of what
-//! the hardware may do: a load is made at once, a store as late as its thread lets it.
+//! Bulk copies between device and shared memory (PTX ISA, "cp.async.bulk"). A load is made at once,
+//! a store as late as its thread allows: the two extremes that hardware permits.
 
 use std::thread::panicking;
 
@@ -9,32 +9,32 @@ use crate::fault::Fault;
 use crate::fiber::Request;
 use crate::here::{Here, with};
 
-/// Bytes that are copied, and checked, as one access; lengths and addresses are multiples of it.
+/// Bytes that are copied and checked as one access. Lengths and addresses are multiples of it.
 const PIECE: usize = 16;
 
-/// Bytes of a copy on their way.
+/// One piece of a copy in flight.
 type Piece = [u8; PIECE];
 
-/// A bulk store of a thread that has not waited for the end of it.
+/// A bulk store that its thread has not waited for yet.
 #[derive(Debug)]
 pub(crate) struct Store {
     to: usize,
     from: usize,
     bytes: usize,
     spot: Spot,
-    /// Its number, where races are looked for.
+    /// Its number in the race detector, if races are looked for.
     copy: Option<u32>,
-    /// What it has read of shared memory, once the thread has waited for that.
+    /// What it read from shared memory, once the thread has waited for that read.
     read: Option<Vec<Piece>>,
 }
 
 /// Copies `bytes` bytes of device memory to the block's shared memory (`cp.async.bulk` with
-/// `.shared::cluster.global`), at once. Then it calls `tell`, which tells a barrier in memory that they
-/// are there. A scheduling point.
+/// `.shared::cluster.global`), at once. Then calls `tell`, which reports the bytes to a barrier in
+/// memory. A scheduling point.
 ///
-/// Each 16 bytes are checked as a weak load and a weak store of that width. These, and what `tell`
-/// does, race with whatever comes neither before the call nor after a wait for that barrier, also of
-/// the caller.
+/// Every 16 bytes are checked as one weak load and one weak store. These accesses, and those of
+/// `tell`, race with any access that is neither before the call nor after a wait for that barrier,
+/// even an access by the caller.
 ///
 /// # Panics
 /// Outside an emulated thread.
@@ -47,7 +47,7 @@ pub fn bulk_load(to: *mut u8, from: *const u8, bytes: usize, tell: impl FnOnce()
             let piece = here.read_piece(from.addr() + offset, Space::Global, spot);
             here.write_piece(to.addr() + offset, Space::Shared, piece, spot);
         }
-        // The copy is no ordinary store: another one may read what it wrote without a fence.
+        // The copy is not an ordinary store: a bulk store may read these bytes without a fence.
         if let Some((region, offset)) = here.shared.borrow().arena().find(to.addr(), bytes) {
             region.fence_proxies(offset, bytes);
         }
@@ -58,14 +58,14 @@ pub fn bulk_load(to: *mut u8, from: *const u8, bytes: usize, tell: impl FnOnce()
 }
 
 /// Copies `bytes` bytes of the block's shared memory to device memory (`cp.async.bulk` with
-/// `.global.shared::cta`, a group of its own): shared memory is read when the thread waits for that
-/// by [`bulk_wait_read`], and device memory is written when it waits for that by
-/// [`bulk_wait_stored`], or exits. A scheduling point.
+/// `.global.shared::cta`, as a group of its own). Shared memory is read when the thread waits by
+/// [`bulk_wait_read`]. Device memory is written when it waits by [`bulk_wait_stored`], or exits. A
+/// scheduling point.
 ///
-/// So a kernel that writes over the bytes too early stores what it should not, and both ends race
-/// with whoever does not wait. Faults name the place of this call. A thread that exits before it has
-/// waited for the reading is [`Fault::Trap`], and so is a copy of bytes that ordinary stores wrote
-/// after the last [`bulk_fence`] of the block.
+/// So a kernel that overwrites the bytes too early stores wrong values, and both ends race with any
+/// thread that does not wait. Faults name the place of this call. It is a [`Fault::Trap`] if the
+/// thread exits before it has waited for the read, or if ordinary stores wrote the bytes after the
+/// block's last [`bulk_fence`].
 ///
 /// # Panics
 /// Outside an emulated thread.
@@ -108,7 +108,8 @@ pub fn bulk_wait_read(left: usize) {
     });
 }
 
-/// Waits until all stores of the thread are made (`cp.async.bulk.wait_group 0`). A scheduling point.
+/// Waits until all stores of the thread are done (`cp.async.bulk.wait_group 0`). A scheduling
+/// point.
 ///
 /// # Panics
 /// Outside an emulated thread.
@@ -124,7 +125,7 @@ pub fn bulk_wait_stored() {
 /// The fence between ordinary stores to shared memory and bulk stores that read it
 /// (`fence.proxy.async.shared::cta`). A scheduling point.
 ///
-/// Laxer than hardware: it counts for all that the block has written so far, whoever wrote it.
+/// Laxer than hardware: it covers all that the block has written so far, whichever thread wrote it.
 ///
 /// # Panics
 /// Outside an emulated thread.
@@ -143,7 +144,7 @@ fn pieces(bytes: usize) -> impl Iterator<Item = usize> {
 }
 
 impl Here<'_> {
-    /// The thread asks for a copy. Gives the copy's number, where races are looked for.
+    /// The thread starts a copy. Returns the copy's number, if races are looked for.
     fn begin_copy(&self, bytes: usize, spot: Spot) -> Option<u32> {
         self.stop(Request::Step, spot);
         if !bytes.is_multiple_of(PIECE) {
@@ -155,7 +156,7 @@ impl Here<'_> {
         Some(races.begin_copy(self.world.thread_number(&self.position)))
     }
 
-    /// The thread has waited for what a copy of it has done so far.
+    /// The thread has waited for what its copy has done so far.
     fn wait_for_copy(&self, copy: Option<u32>) {
         if let (Some(races), Some(copy)) = (&self.world.races, copy) {
             races.wait_for_copy(self.world.thread_number(&self.position), copy);
@@ -199,7 +200,7 @@ impl Here<'_> {
         }
     }
 
-    /// All but the last `left` stores read their shared memory.
+    /// Makes all but the last `left` stores read their shared memory.
     fn read_for_stores(&self, left: usize) {
         let mut stores = self.stores.borrow_mut();
         let read = stores.len().saturating_sub(left);
@@ -216,7 +217,7 @@ impl Here<'_> {
         }
     }
 
-    /// All stores, which have read their shared memory, write device memory.
+    /// Makes all stores write device memory. They have read their shared memory before.
     fn write_for_stores(&self) {
         for store in self.stores.take() {
             self.copying.set(store.copy);
@@ -229,8 +230,8 @@ impl Here<'_> {
         }
     }
 
-    /// The thread exits: its stores end. Shared memory may be gone by the time that they read it, so
-    /// that the thread must have waited for this.
+    /// The thread exits, so its stores end. Shared memory may be gone by the time they read it, so
+    /// the thread must have waited for the reads.
     pub(crate) fn end_stores(&self) {
         let unread = |store: &&Store| store.read.is_none();
         let spot = self

@@ -1,5 +1,4 @@
-//! The barrier of a cluster: arriving and waiting for the others are apart (PTX ISA,
-//! `barrier.cluster`).
+//! The barrier of a cluster, with separate arrive and wait (PTX ISA, `barrier.cluster`).
 //!
 //! Threads that have exited are counted out, as on hardware, whether they had arrived or not.
 
@@ -11,12 +10,12 @@ use crate::fiber::Reply;
 use crate::warp::{Aligned, Wait};
 use crate::world::World;
 
-/// The barrier that the threads of one cluster's blocks share.
+/// The barrier shared by all threads of a cluster.
 #[derive(Debug)]
 pub(crate) struct ClusterBarrier {
-    /// Threads of the cluster that have not exited, those included that have not started yet.
+    /// Threads of the cluster that have not exited, including those that have not started.
     live: u64,
-    /// Live threads that have arrived since the barrier opened last.
+    /// Live threads that have arrived since the barrier last opened.
     arrived: u64,
     /// How often it has opened.
     phase: u64,
@@ -25,13 +24,13 @@ pub(crate) struct ClusterBarrier {
 /// An arrival that its thread has not waited for yet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ticket {
-    /// The phase that it counts in.
+    /// The phase it counts in.
     phase: u64,
     place: Place,
 }
 
 impl ClusterBarrier {
-    /// The barrier of a cluster of so many threads.
+    /// The barrier of a cluster of `threads` threads.
     pub(crate) fn new(threads: u64) -> Self {
         Self {
             live: threads,
@@ -40,7 +39,7 @@ impl ClusterBarrier {
         }
     }
 
-    /// A thread ended. Returns whether the barrier opens for the others.
+    /// A thread exits. Returns whether the barrier opens for the others.
     pub(crate) fn exit(&mut self, ticket: Option<Ticket>) -> bool {
         self.live -= 1;
         self.arrived -= u64::from(ticket.is_some_and(|ticket| self.awaits(ticket)));
@@ -99,7 +98,7 @@ impl<'a> Block<'a> {
         Ok(opens)
     }
 
-    /// A thread comes to wait at the cluster barrier: it goes on if that has opened since.
+    /// A thread waits at the cluster barrier, unless that has opened since the thread arrived.
     pub(crate) fn cluster_wait(
         &mut self,
         warp: usize,
@@ -125,7 +124,7 @@ impl<'a> Block<'a> {
         Ok(())
     }
 
-    /// The cluster barrier has opened: whoever waits at it can go on.
+    /// The cluster barrier has opened: releases the threads of this block that wait at it.
     pub(crate) fn pass_cluster_barrier(&mut self, machine: &mut Machine<'a>) {
         let waits = |wait: &Wait| matches!(wait, Wait::ClusterBarrier);
         if let Some(races) = &machine.world.races {

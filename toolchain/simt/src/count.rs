@@ -1,8 +1,8 @@
-//! Counting what warps do in shared memory, and how often its banks make them wait.
+//! Counts what warps do in shared memory, and how often bank conflicts make them wait.
 //!
 //! Lanes of a warp that make the same call from the same place in one warp step are one instruction
-//! of the warp. That needs lanes in step: while a launch counts, accesses are scheduling points under
-//! every policy.
+//! of the warp. This needs lanes in step, so while a launch counts, accesses are scheduling points
+//! under every policy.
 
 use core::cell::RefCell;
 use std::collections::{HashMap, HashSet};
@@ -15,24 +15,25 @@ const BANKS: usize = 32;
 /// Bytes of a word.
 const WORD: usize = 4;
 
-/// What the warps of a launch did, each instruction of a warp counted once, however many of its
-/// lanes took part.
+/// What the warps of a launch did. Each instruction of a warp counts once, however many lanes took
+/// part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Loads from shared memory.
     pub shared_loads: u64,
     /// Stores to shared memory, and atomics.
     pub shared_stores: u64,
-    /// Those among the stores by which some lane updates a word: since the last barrier of the block
-    /// it has loaded the word, and nobody has stored to it in between. An addition in shared memory
-    /// ends in one; bringing a value there does not. Atomics are among them.
+    /// Stores that update a word: a lane has loaded the word since the block's last barrier, and
+    /// nobody has stored to it in between. An addition in shared memory ends in such a store;
+    /// bringing a value there does not. Atomics count too.
     pub shared_updates: u64,
-    /// Passes through the banks beyond the first. Of 32 banks, one word wide, each serves one word in
-    /// a pass: n different words in one bank take n passes. The same word is served to all lanes that
-    /// want it. Accesses of 8 bytes go by halves of the warp, of 16 by quarters.
+    /// Passes through the banks beyond the first. There are 32 banks, one word wide, and each
+    /// serves one word in a pass: n different words in one bank take n passes. All lanes that want
+    /// the same word get it in one pass. Accesses of 8 bytes go by half warps, of 16 bytes by
+    /// quarter warps.
     pub bank_conflicts: u64,
-    /// Warp collectives that move values from lane to lane: shuffles and reductions. Votes, matches
-    /// and the barrier of a warp are not among them.
+    /// Warp collectives that move values from lane to lane: shuffles and reductions, but not votes,
+    /// matches or warp barriers.
     pub exchanges: u64,
 }
 
@@ -40,7 +41,7 @@ pub struct Counts {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SharedAccess {
     pub(crate) block: Dim3,
-    /// The number of its thread in the block.
+    /// Number of its thread in the block.
     pub(crate) thread: u32,
     pub(crate) lane: u32,
     pub(crate) place: Place,
@@ -49,13 +50,13 @@ pub(crate) struct SharedAccess {
     pub(crate) bytes: usize,
 }
 
-/// The counts so far, and what the lanes of the warp that steps now have done in this step.
+/// The counts so far, and what the lanes of the current warp have done in this step.
 #[derive(Debug, Default)]
 pub(crate) struct Counter {
     counts: RefCell<Counts>,
     step: RefCell<Vec<SharedAccess>>,
-    /// For each block and address the threads that have loaded from there since it was last stored
-    /// to, and since the block's last barrier.
+    /// For each block and address, the threads that have loaded from it since the last store there
+    /// and since the block's last barrier.
     loaded: RefCell<HashMap<Dim3, HashMap<usize, HashSet<u32>>>>,
 }
 
@@ -68,20 +69,20 @@ impl Counter {
         self.step.borrow_mut().push(access);
     }
 
-    /// The lanes of a warp have met at a collective of this `kind`, the name of its instruction.
+    /// Lanes of a warp have met at a collective; `kind` is the name of its instruction.
     pub(crate) fn collective(&self, kind: &str) {
         let moves = kind.starts_with("shfl.") || kind.starts_with("redux.");
         self.counts.borrow_mut().exchanges += u64::from(moves);
     }
 
-    /// The threads of a block have met at its barrier. The warp that came last is still in its step,
-    /// and has done in it all that it does.
+    /// The threads of a block have met at its barrier. The warp that came last is still in its
+    /// step, but does nothing more in it.
     pub(crate) fn barrier(&self, block: Dim3) {
         self.end_step();
         self.loaded.borrow_mut().remove(&block);
     }
 
-    /// The step of a warp has ended: its accesses become instructions.
+    /// A warp step has ended: turns its accesses into instructions.
     pub(crate) fn end_step(&self) {
         let (mut step, mut counts) = (self.step.borrow_mut(), self.counts.borrow_mut());
         let mut loaded = self.loaded.borrow_mut();
@@ -114,7 +115,7 @@ impl Counter {
     }
 }
 
-/// Passes beyond the first of an instruction whose lanes access `bytes` bytes each.
+/// Passes beyond the first, for an instruction whose lanes access `bytes` bytes each.
 fn conflicts(instruction: &[SharedAccess], bytes: usize) -> u64 {
     let lanes_at_once = WARP_LANES as usize / bytes.div_ceil(WORD);
     instruction

@@ -1,4 +1,4 @@
-//! Telling who waits for whom, once nothing can change.
+//! Finds out who waits for whom, once nothing can change.
 
 use std::sync::Arc;
 
@@ -8,10 +8,10 @@ use crate::fault::{Deadlock, Fault, Missing, Waiting, WaitingFor};
 use crate::warp::{Lane, Wait};
 use crate::world::World;
 
-/// Blocks, and places in each, that a report names: more would hide the pattern.
+/// Blocks in a report, and places per block: more would hide the pattern.
 const REPORTED: usize = 4;
 
-/// The fault of a launch whose live blocks are all stuck.
+/// The fault of a launch in which all live blocks are stuck.
 pub(crate) fn explain<'a, 'b: 'a>(
     blocks: impl Iterator<Item = &'a Block<'b>>,
     never_started: u64,
@@ -43,8 +43,8 @@ fn stuck(thread: &Lane<'_>) -> Option<(WaitingFor, Place)> {
     }
 }
 
-/// A block in which some threads stand at its barrier and all others at warp collectives: nobody
-/// outside can help them, so the barrier itself is at fault.
+/// The fault of a block in which some threads are at its barrier and all others at warp
+/// collectives. Nobody outside the block can help them, so the barrier itself is at fault.
 fn skipped_barrier(block: &Block<'_>) -> Option<Fault> {
     let needs_others =
         |thread: &Lane<'_>| matches!(thread.wait, Wait::Nothing | Wait::ClusterBarrier);

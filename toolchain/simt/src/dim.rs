@@ -1,4 +1,4 @@
-//! Where a thread stands: in its block, in the grid, in the source.
+//! Where a thread is: in its block, in the grid, in the source.
 
 use core::fmt;
 
@@ -8,22 +8,22 @@ pub const WARP_LANES: u32 = 32;
 /// A place in the source, as `#[track_caller]` gives it.
 pub type Place = &'static core::panic::Location<'static>;
 
-/// Where an in-thread call stands in the source.
+/// Where an in-thread call is in the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Spot {
-    /// What faults name: the call itself or, within a library, the line that calls the library.
+    /// The place that faults name: the call itself or, in a library, the line that calls it.
     pub(crate) place: Place,
     /// The call itself.
     pub(crate) call: Place,
 }
 
 impl Spot {
-    /// A call that stands in no library.
+    /// A call outside of libraries.
     pub(crate) fn at(place: Place) -> Self {
         Self { place, call: place }
     }
 
-    /// The call itself, where that is not what faults name.
+    /// The call itself, if faults name another place.
     pub(crate) fn inside(self) -> Option<Place> {
         (self.call != self.place).then_some(self.call)
     }
@@ -56,10 +56,10 @@ impl Dim3 {
         self.x as u64 * self.y as u64 * self.z as u64
     }
 
-    /// The index that lies `linear` elements into a box of these extents.
+    /// The index at position `linear` in a box of these extents.
     pub(crate) fn index_of(self, linear: u64) -> Self {
         let (x, y) = (u64::from(self.x), u64::from(self.y));
-        // Each remainder is below a u32 extent; so is the last quotient for a linear index inside.
+        // Each remainder is below a u32 extent; so is the last quotient for a `linear` in the box.
         Self::new(
             (linear % x) as u32,
             (linear / x % y) as u32,
@@ -67,7 +67,7 @@ impl Dim3 {
         )
     }
 
-    /// Inverse of [`Dim3::index_of`]: how far `index` lies into a box of these extents.
+    /// Inverse of [`Dim3::index_of`]: the position of `index` in a box of these extents.
     pub(crate) fn linear(self, index: Self) -> u64 {
         u64::from(index.x)
             + u64::from(self.x) * (u64::from(index.y) + u64::from(self.y) * u64::from(index.z))
@@ -139,7 +139,7 @@ impl Position {
 
     /// Number of the cluster in the grid (`%clusterid`), `x` fastest.
     pub fn linear_cluster(&self) -> u64 {
-        // A launch admits only rows of blocks that are whole clusters.
+        // A launch admits only grids whose rows are whole clusters.
         self.linear_block() / u64::from(self.cluster_blocks)
     }
 

@@ -1,5 +1,5 @@
-//! One emulated thread as a coroutine: it runs to its next scheduling point, says what it wants
-//! there, and goes on when the scheduler replies.
+//! One emulated thread as a coroutine. It runs to its next scheduling point, makes a request there,
+//! and goes on with the scheduler's reply.
 
 use core::ptr::NonNull;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -15,26 +15,26 @@ use crate::panics::{self, Note};
 use crate::stack::{Canary, Slot};
 use crate::thread::{BarrierVotes, WarpValues};
 
-/// What a thread wants at a scheduling point.
+/// What a thread requests at a scheduling point.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Request {
-    /// To go on at the warp's next step.
+    /// Go on at the warp's next step.
     Step,
-    /// To go on, but others first: it waits for memory to change.
+    /// Let others run first: the thread waits for memory to change.
     Spin,
-    /// To go on, but others first, after so many cycles.
+    /// Let others run first, for so many cycles.
     Sleep(u32),
-    /// The block barrier, with a predicate.
+    /// Wait at the block barrier, with a predicate.
     Barrier(bool),
-    /// To be counted at the cluster barrier, and to go on.
+    /// Arrive at the cluster barrier and go on.
     ClusterArrive(Order),
-    /// The cluster barrier, arrived at before, to open.
+    /// Wait for the cluster barrier, after an arrival.
     ClusterWait,
-    /// A warp collective.
+    /// Join a warp collective.
     Collective(Call),
-    /// To know which lanes stand at the same place.
+    /// Learn which lanes are at the same place.
     ActiveMask,
-    /// To be abandoned: its frames are below the floor of its stack.
+    /// Be abandoned: its frames are below the floor of its stack.
     Overflow,
 }
 
@@ -44,7 +44,7 @@ pub(crate) struct Call {
     pub(crate) kind: &'static str,
     pub(crate) mask: u32,
     pub(crate) value: u128,
-    /// Whether it orders what the lanes do in memory.
+    /// Whether it orders the lanes' memory accesses.
     pub(crate) orders: bool,
 }
 
@@ -74,7 +74,7 @@ type Routine = Coroutine<Reply, Stop, Result<(), Fault>, Slot>;
 
 /// An emulated thread that has not exited.
 pub(crate) struct Fiber<'a> {
-    /// Gone only after [`Fiber::into_stack`].
+    /// `None` only after [`Fiber::into_stack`].
     routine: Option<Routine>,
     here: Rc<Here<'a>>,
     /// The stack's canary, readable while the routine owns the stack.
@@ -85,8 +85,8 @@ impl<'a> Fiber<'a> {
     /// A thread that will run `body`.
     ///
     /// # Safety
-    /// The pool that `stack` comes from, and all that `body` and `here` borrow, must outlive the
-    /// fiber, and the fiber must be dropped, not forgotten.
+    /// The pool of `stack`, and all that `body` and `here` borrow, must outlive the fiber. The
+    /// fiber must be dropped, not forgotten.
     pub(crate) unsafe fn new(stack: Slot, here: Here<'a>, body: &'a dyn Fn()) -> Self {
         let here = Rc::new(here);
         let inside = Rc::clone(&here);
@@ -112,8 +112,8 @@ impl<'a> Fiber<'a> {
                 })
             })
         };
-        // SAFETY: the caller keeps what the closure borrows until the fiber is dropped, which
-        // drives the routine to its end.
+        // SAFETY: the caller keeps alive what the closure borrows until the fiber is dropped, and
+        // the drop ends the routine.
         let routine = unsafe { Routine::with_stack_unchecked(stack, root) };
         Self {
             routine: Some(routine),
@@ -135,7 +135,7 @@ impl<'a> Fiber<'a> {
         }
     }
 
-    /// Whether a frame of this thread went over its stack.
+    /// Whether a frame of this thread overflowed its stack.
     pub(crate) fn overflowed(&self) -> bool {
         self.canary.overflowed()
     }
@@ -145,12 +145,12 @@ impl<'a> Fiber<'a> {
         self.routine.take().expect("taken only here").into_stack()
     }
 
-    /// Ends the thread where it stands, without running its destructors: for stacks that may be
-    /// damaged, or too full to unwind on.
+    /// Ends the thread where it is, without running its destructors. For stacks that may be
+    /// damaged, or are too full to unwind on.
     pub(crate) fn abandon(&mut self) {
         if let Some(routine) = &mut self.routine {
-            // SAFETY: nothing outside the stack refers into it, once the fiber never runs again:
-            // `here.yielder` is read by the fiber alone. What its frames own is leaked.
+            // SAFETY: the fiber never runs again, and nothing outside the stack then refers into
+            // it: only the fiber itself reads `here.yielder`. What its frames own is leaked.
             unsafe { routine.force_reset() };
         }
     }
@@ -158,7 +158,7 @@ impl<'a> Fiber<'a> {
 
 impl Drop for Fiber<'_> {
     fn drop(&mut self) {
-        // Dropping a suspended routine unwinds it: its destructors may make in-thread calls.
+        // Dropping a suspended routine unwinds it, and its destructors may make in-thread calls.
         if let Some(routine) = self.routine.take() {
             self.here.dropping.set(true);
             let _running = enter(&self.here);

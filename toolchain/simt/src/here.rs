@@ -1,4 +1,4 @@
-//! What an in-thread call finds: the thread that makes it, its block and its launch.
+//! The context of an in-thread call: the calling thread, its block and its launch.
 
 use core::cell::{Cell, RefCell};
 use core::panic::Location;
@@ -24,7 +24,7 @@ use crate::race::{Act, Found, RacingAccess, Span};
 use crate::shared::{SharedError, SharedMemory};
 use crate::world::{World, bump};
 
-/// Bytes about to be written, as they were: what tells a change from a rewrite of the same value.
+/// Bytes about to be written, and their old value. Tells a change from a rewrite of the same value.
 #[derive(Clone, Copy, Debug)]
 struct Watch {
     at: *const u8,
@@ -49,20 +49,20 @@ pub(crate) struct Here<'a> {
     pub(crate) floor: usize,
     /// The fiber's way back to the scheduler, once it has started.
     pub(crate) yielder: Cell<Option<NonNull<Yielder<Reply, Stop>>>>,
-    /// The in-thread call made last.
+    /// The last in-thread call.
     pub(crate) spot: Cell<Spot>,
-    /// The call of a library that the thread is in, if it is in one.
+    /// The library call that the thread is in, if any.
     pub(crate) library: Cell<LibraryCall>,
-    /// The panic of this thread that the hook saw last.
+    /// The last panic of this thread that the hook saw.
     pub(crate) note: Cell<Option<Note>>,
-    /// Nobody waits for the thread any more: it only unwinds.
+    /// Nobody waits for the thread any more: it is only unwound.
     pub(crate) dropping: Cell<bool>,
-    /// Its bulk stores that it has not waited for, first to last.
+    /// Bulk stores that it has not waited for, oldest first.
     pub(crate) stores: RefCell<Vec<Store>>,
-    /// The number of the bulk copy whose accesses are being made, where races are looked for.
+    /// The number of the bulk copy that makes accesses now, if races are looked for.
     pub(crate) copying: Cell<Option<u32>>,
     watch: Cell<Option<Watch>>,
-    /// Its accesses since it last spun.
+    /// Its accesses since its last spin.
     pub(crate) looks: Looks,
 }
 
@@ -76,7 +76,7 @@ pub(crate) fn active() -> bool {
     CURRENT.get().is_some()
 }
 
-/// Makes `here` the running thread until the guard goes.
+/// Makes `here` the running thread until the guard is dropped.
 pub(crate) fn enter<'h>(here: &'h Here<'_>) -> Entered<'h> {
     CURRENT.set(Some(NonNull::from(here).cast()));
     Entered(core::marker::PhantomData)
@@ -91,7 +91,7 @@ impl Drop for Entered<'_> {
     }
 }
 
-/// Gives the running thread to `body`, and where the caller stands; `name` is the in-thread function,
+/// Calls `body` with the running thread and the caller's place. `name` is the in-thread function,
 /// for the message.
 ///
 /// # Panics
@@ -104,15 +104,15 @@ pub(crate) fn with<R>(name: &str, body: impl FnOnce(&Here<'_>, Spot) -> R) -> R 
             "simt::{name} called outside an emulated thread: call it in a kernel run by simt::launch"
         );
     };
-    // SAFETY: `enter` set the pointer from a reference that its guard's lifetime keeps, and only
-    // the fiber of that thread runs while it is set. `body` cannot keep the reference: its
-    // lifetime is the call's.
+    // SAFETY: `enter` set the pointer from a reference that its guard keeps alive, and only that
+    // thread's fiber runs while it is set. `body` cannot keep the reference, because its lifetime
+    // is that call's.
     let here = unsafe { current.as_ref() };
     let place = here.library.get().caller.unwrap_or(call);
     body(here, Spot { place, call })
 }
 
-/// Gives the running thread to `body`, if one runs.
+/// Calls `body` with the running thread, if there is one.
 pub(crate) fn try_with<R>(body: impl FnOnce(&Here<'_>) -> R) -> Option<R> {
     let current = CURRENT.get()?;
     // SAFETY: as in `with`.
@@ -144,8 +144,8 @@ impl<'a> Here<'a> {
         }
     }
 
-    /// Hands over to the scheduler with a request and returns its reply; `None` at once when the
-    /// thread is being unwound, since its destructors must not be scheduled any more.
+    /// Hands a request to the scheduler and returns its reply. Returns `None` at once if the thread
+    /// is being unwound, because its destructors must not be scheduled.
     pub(crate) fn stop(&self, request: Request, spot: Spot) -> Option<Reply> {
         if panicking() {
             return None;
@@ -165,7 +165,7 @@ impl<'a> Here<'a> {
         self.settle();
         let marker = 0u8;
         if (&raw const marker).addr() < self.floor {
-            // Too little stack may be left to unwind on.
+            // The stack may be too full to unwind on.
             self.suspend(Request::Overflow, spot);
             unreachable!("a thread that overflowed its stack is abandoned");
         }
@@ -199,8 +199,8 @@ impl<'a> Here<'a> {
         self.check(address, bytes, access, spot)
     }
 
-    /// The checks of an access without a scheduling point. Says whether the caller shall perform it;
-    /// when it shall not, the thread is being unwound.
+    /// Checks an access, without a scheduling point. Returns whether the caller must perform it. If
+    /// not, the thread is being unwound.
     pub(crate) fn check(&self, address: usize, bytes: usize, access: Access, spot: Spot) -> bool {
         match self.verify(address, bytes, access, spot) {
             Ok(()) => true,
@@ -209,7 +209,7 @@ impl<'a> Here<'a> {
         }
     }
 
-    /// Looks, from time to time, whether the launch goes on: see [`crate::looks`].
+    /// Checks from time to time whether the launch makes progress: see [`crate::looks`].
     #[cold]
     fn alarm(&self, address: usize, spot: Spot) {
         let world = self.world;
@@ -268,7 +268,7 @@ impl<'a> Here<'a> {
             }
         };
         let (region, offset) = found.ok_or(Flaw::OutOfBounds)?;
-        // The largest power of two in the width: a 12-byte access is three words, aligned as one.
+        // The largest power of two that divides the width: 12 bytes are aligned as one word.
         let width = bytes & bytes.wrapping_neg();
         if address & width.saturating_sub(1) != 0 {
             return Err(Flaw::Misaligned);
@@ -298,7 +298,7 @@ impl<'a> Here<'a> {
         Ok(())
     }
 
-    /// By which number the detector of races knows who makes an access now.
+    /// The number, in the race detector, of whoever makes an access now: the thread or a bulk copy.
     fn number(&self) -> u32 {
         let copying = self.copying.get();
         copying.unwrap_or_else(|| self.world.thread_number(&self.position))
@@ -356,7 +356,7 @@ impl<'a> Here<'a> {
         self.watch.set(Some(Watch { at, bytes, old }));
     }
 
-    /// Notes whether the last write of this thread changed anything.
+    /// Counts a change if the last write of this thread changed anything.
     pub(crate) fn settle(&self) {
         if let Some(Watch { at, bytes, old }) = self.watch.take() {
             // SAFETY: regions of a launch live at least as long as its threads: global ones are
@@ -413,13 +413,13 @@ impl<'a> Here<'a> {
     }
 }
 
-/// The bytes as a number, for comparison; at most 16 of them.
+/// The bytes as a number, for comparison. At most 16 bytes.
 ///
 /// # Safety
 /// `bytes` bytes from `at` are readable, and `bytes <= 16`.
 unsafe fn load(at: *const u8, bytes: usize) -> u128 {
-    // SAFETY: each width that is read is `bytes`, readable by the contract; no alignment is
-    // assumed. The destination has 16 bytes.
+    // SAFETY: each arm reads `bytes` bytes, which the contract makes readable, and assumes no
+    // alignment. The destination has 16 bytes.
     unsafe {
         match bytes {
             4 => at.cast::<u32>().read_unaligned().into(),

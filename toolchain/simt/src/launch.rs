@@ -1,4 +1,4 @@
-//! What a launch takes and gives.
+//! The parameters and results of a launch.
 
 use core::cell::Cell;
 use core::ops::AddAssign;
@@ -37,39 +37,40 @@ pub struct LaunchConfig<'a> {
     pub grid: Dim3,
     /// Threads of each block, at most 1024.
     pub block: Dim3,
-    /// Consecutive blocks in x that form a cluster; the grid's `x` must be a multiple. `None`:
-    /// each block is a cluster of its own.
+    /// Consecutive blocks in x that form a cluster. The grid's `x` must be a multiple. `None`: each
+    /// block is a cluster of its own.
     pub cluster: Option<u32>,
     /// Dynamic shared memory of each block, in bytes.
     pub dynamic_shared: usize,
-    /// Static and dynamic shared memory that a block may have together, in bytes. Default: 48 KiB,
-    /// what every CUDA device gives without an opt-in.
+    /// Limit on a block's static plus dynamic shared memory, in bytes. Default: 48 KiB, which every
+    /// CUDA device gives without an opt-in.
     pub shared_per_block: usize,
     /// Refuse the launch unless all blocks can be resident at once, as
     /// `cuLaunchCooperativeKernel` does.
     pub cooperative: bool,
-    /// Blocks resident at once; a further one starts when one of them has exited. `None`: all;
-    /// 0 counts as 1. Only whole clusters are resident: a further one starts when all blocks of
-    /// one have exited, and fewer blocks than a cluster count as one cluster.
+    /// Blocks resident at once; the next one starts when one has exited. `None`: all. 0 counts as 1.
+    /// Clusters are resident as a whole: the next one starts when all blocks of one have exited,
+    /// and fewer blocks than a cluster count as one cluster.
     pub max_resident_blocks: Option<u32>,
     /// Who runs when.
     pub schedule: Schedule,
-    /// Stack of each thread in bytes, of which 24 KiB are kept to find an overflow and to
-    /// unwind. Default: 64 KiB, and 256 KiB in builds with debug assertions, as they are made without
-    /// optimisation. At least 32 KiB are given, and more where a page of memory has more than 4 KiB.
+    /// Stack of each thread in bytes. 24 KiB of it are reserved to detect an overflow and to
+    /// unwind. Default: 64 KiB, or 256 KiB in builds with debug assertions, which are usually not
+    /// optimised. The minimum is 32 KiB, and more where memory pages are larger than 4 KiB.
     pub stack_bytes: usize,
-    /// Rounds of pure spinning without a change of memory after which the launch is deadlocked.
-    /// Default: 64. With fewer than about 40 the clock's leaps may not reach a timeout of the
-    /// kernel's own.
+    /// The launch is deadlocked after so many rounds of pure spinning without a change of memory.
+    /// Default: 64. Below about 40, the clock's leaps may not reach a kernel's own timeout.
     pub patience: u32,
-    /// Warp steps after which the launch is given up; under [`Policy::Coarse`] accesses count too.
-    /// Default: 2^34, some half hour.
+    /// The launch is stopped after so many warp steps. Under [`Policy::Coarse`] accesses count too.
+    /// Default: 2^34, about half an hour.
     pub step_limit: u64,
-    /// Count what warps do in shared memory ([`Stats::counts`]). Accesses are then scheduling points
-    /// under [`Policy::Coarse`] too, since it takes lanes in step. Default: no.
+    /// Whether to count what warps do in shared memory ([`Stats::counts`]). Accesses are then
+    /// scheduling points under [`Policy::Coarse`] too, because counting needs lanes in step.
+    /// Default: no.
     pub count: bool,
-    /// Whether to look for data races, in a launch of at most 2^14 threads: the first one is the
-    /// launch's [`Fault::Race`]. Default: no, since an access then takes about twice as long.
+    /// Whether to look for data races, in a launch of at most 2^14 threads. The launch fails with
+    /// [`Fault::Race`] at the first one. Default: no, because an access then takes about twice as
+    /// long.
     pub races: bool,
 }
 
@@ -167,7 +168,7 @@ impl<'a> LaunchConfig<'a> {
     }
 }
 
-/// What a finished launch did, or several.
+/// What one or several finished launches did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
     /// Launches that have finished.
@@ -190,14 +191,14 @@ pub struct Stats {
     pub cluster_barriers: u64,
     /// Warp collectives, each counted once for its lanes.
     pub collectives: u64,
-    /// Turns of spin loops, by thread.
+    /// Turns of spin loops, summed over threads.
     pub spins: u64,
     /// What warps did in shared memory, if [`LaunchConfig::count`] asked for it.
     pub counts: Option<Counts>,
 }
 
 impl AddAssign for Stats {
-    /// What both did. Of counts only those of the launch added last are kept.
+    /// Adds up both, but keeps only the `counts` of the launch added last.
     fn add_assign(&mut self, more: Self) {
         *self = Self {
             launches: self.launches + more.launches,
@@ -216,13 +217,12 @@ impl AddAssign for Stats {
     }
 }
 
-/// Runs `body` once for each thread of the grid, on this OS thread, and returns when all have
-/// ended.
+/// Runs `body` once for each thread of the grid, on this OS thread. Returns when all have ended.
 ///
 /// # Errors
-/// The first [`Fault`]. All threads are then unwound, so that their destructors have run (except
-/// after [`Fault::StackOverflow`], which may leak what the threads owned); memory keeps what was
-/// written up to there, and the next launch works.
+/// The first [`Fault`]. All threads are then unwound, so their destructors run (except after
+/// [`Fault::StackOverflow`], which may leak what the threads own). Memory keeps what was written
+/// before the fault, and the next launch works.
 #[track_caller]
 pub fn launch(
     memory: &mut Memory,

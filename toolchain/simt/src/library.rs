@@ -1,7 +1,8 @@
-//! Calls of a library: faults in them name the line that calls the library, and say where inside.
+//! Library calls: a fault in a library names the line that calls the library, and where inside it
+//! is.
 //!
-//! `#[track_caller]` does the same for plain functions, but not for closures: what a library does in
-//! one would be told by the library's own lines.
+//! `#[track_caller]` does the same for plain functions, but not for closures: an access in a
+//! library's closure would be reported at the library's own line.
 
 use core::marker::PhantomData;
 use core::panic::Location;
@@ -9,30 +10,30 @@ use core::panic::Location;
 use crate::dim::Place;
 use crate::here::{Here, try_with};
 
-/// The call of a library that a thread is in.
+/// The library call that a thread is in.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct LibraryCall {
-    /// The line that calls it; none outside of libraries.
+    /// The line that calls it; `None` outside of libraries.
     pub(crate) caller: Option<Place>,
-    /// The number of the protocol that the call is a part of; 0 for none.
+    /// The number of the protocol that the call is part of; 0 for none.
     pub(crate) protocol: u8,
 }
 
-/// A call of a library, which ends when this is dropped: see [`library_call`].
+/// A library call, which ends when this is dropped: see [`library_call`].
 #[derive(Debug)]
 #[must_use = "the call ends when this is dropped"]
 pub struct Calling {
-    /// What the thread was in before, if this made a difference.
+    /// What the thread was in before, if this call changed it.
     before: Option<LibraryCall>,
-    /// It belongs to the thread that it was made in.
+    /// It belongs to the thread that made it.
     here: PhantomData<*const ()>,
 }
 
-/// Begins a call of a library: until the result is dropped, faults of this thread name the place that
-/// called the function which calls this. That function is `#[track_caller]` therefore. Of calls within
-/// calls the outermost is named.
+/// Begins a library call. Until the result is dropped, faults of this thread name the place that
+/// called the function which calls this. That function therefore needs `#[track_caller]`. For
+/// nested calls, the outermost is named.
 ///
-/// Outside an emulated thread it does nothing.
+/// Does nothing outside an emulated thread.
 #[track_caller]
 pub fn library_call() -> Calling {
     let caller = Location::caller();
@@ -42,10 +43,11 @@ pub fn library_call() -> Calling {
     })
 }
 
-/// [`library_call`], of a part of a protocol that is called `name` in messages, as in "the exchange".
+/// Like [`library_call`], for a part of a protocol. Messages call it `name`, for example "the
+/// exchange".
 ///
-/// It says that the accesses made meanwhile are ordered as the protocol needs it, so that no race is
-/// blamed on them. Of protocols within protocols the outermost counts.
+/// Declares that the accesses made meanwhile are ordered as the protocol needs, so no race is
+/// blamed on them. For nested protocols, the outermost counts.
 #[track_caller]
 pub fn protocol_call(name: &'static str) -> Calling {
     let caller = Location::caller();
@@ -58,11 +60,11 @@ pub fn protocol_call(name: &'static str) -> Calling {
     })
 }
 
-/// Says that the block of the calling thread takes part in a barrier between blocks, which is called
-/// `name` in messages, as in "the grid barrier", and whose words begin at the address `words`. A race
-/// between two members is then told as a crossing that is missing.
+/// Declares that the block of the calling thread takes part in a barrier between blocks. Messages
+/// call it `name`, for example "the grid barrier". Its words begin at the address `words`. A race
+/// between two members is then reported as a missing crossing.
 ///
-/// Outside an emulated thread, and where races are not looked for, it does nothing.
+/// Does nothing outside an emulated thread, or if races are not looked for.
 pub fn join_barrier(name: &'static str, words: u64) {
     try_with(|here| {
         if let Some(races) = &here.world.races {

@@ -1,35 +1,35 @@
-//! Loops that wait for another thread and do not hand over: the watch for a thread that looks at the
-//! same memory over and over.
+//! Finds loops that wait for another thread and do not hand over: a thread looks at the same memory
+//! over and over.
 //!
-//! While memory changes nobody is watched. When a launch has made [`QUIET`] accesses and no byte has
-//! changed, each thread's further ones are: counted are those in a row that are of a few words by a few
-//! calls, without a spin. So a thread that reads on through an array is left alone, since it comes to
-//! new words, and so is one that computes, since it writes a result at some time.
+//! While memory changes, nobody is watched. Once a launch has made [`QUIET`] accesses without a
+//! changed byte, each thread is watched: its accesses in a row to a few words by a few calls,
+//! without a spin, are counted. A thread that reads on through an array comes to new words, and one
+//! that computes writes a result at some time, so both are left alone.
 
 use core::cell::{Cell, RefCell};
 
 use crate::dim::Place;
 
-/// Accesses of a launch without a change of memory, before threads are watched.
+/// Accesses of a launch without a change of memory before threads are watched.
 pub(crate) const QUIET: u64 = 1 << 16;
-/// Accesses in a row by which a thread that is watched is stuck.
+/// A watched thread is stuck after so many accesses in a row.
 const STUCK: u32 = 1 << 18;
-/// So many words and calls are few.
+/// At most so many pairs of a word and a call are few.
 const FEW: usize = 32;
 
-/// The accesses of one thread in a row, while it is watched.
+/// The accesses in a row of one watched thread.
 #[derive(Debug, Default)]
 pub(crate) struct Looks {
     count: Cell<u32>,
     /// Changes of memory so far.
     changes: Cell<u64>,
-    /// The words, and the calls.
+    /// The words, each with the call that accessed it.
     of: RefCell<Vec<(usize, Place)>>,
 }
 
 impl Looks {
-    /// An access to `address` by `call`, with so many `changes` of memory so far. Says how many there
-    /// have been in a row, if the thread is stuck.
+    /// Notes an access to `address` by `call`, after `changes` changes of memory. Returns the
+    /// number of accesses in a row if the thread is stuck.
     pub(crate) fn look(&self, address: usize, call: Place, changes: u64) -> Option<u32> {
         let mut of = self.of.borrow_mut();
         if self.changes.replace(changes) != changes || of.len() > FEW {
@@ -45,7 +45,7 @@ impl Looks {
         (count >= STUCK).then_some(count)
     }
 
-    /// The thread hands over: it says itself that it waits.
+    /// The thread hands over, so it knows that it waits.
     pub(crate) fn hand_over(&self) {
         self.count.set(0);
     }

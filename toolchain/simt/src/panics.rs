@@ -1,4 +1,4 @@
-//! Panics of kernel code: noted for the fault, kept off stderr.
+//! Panics of kernel code: recorded for the fault, and kept off stderr.
 
 use core::any::Any;
 use std::panic::{PanicHookInfo, set_hook, take_hook};
@@ -8,7 +8,7 @@ use crate::here;
 
 /// The place of a panic that the hook did not see.
 const NOWHERE: &str = "an unknown place";
-/// The message of a payload that is no string.
+/// The message for a payload that is not a string.
 const NO_TEXT: &str = "a payload that is no string";
 
 /// What a panic in an emulated thread said.
@@ -19,15 +19,15 @@ pub(crate) struct Note {
     pub(crate) at: String,
 }
 
-/// Puts a hook before the process's panic hook, once, that notes panics of emulated threads and
-/// passes on all others.
+/// Installs a panic hook, once. It notes panics of emulated threads and passes all others to the
+/// hook that was there before.
 pub(crate) fn install() {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(|| {
         let previous = take_hook();
         set_hook(Box::new(move |info| {
-            // A second panic while the first unwinds ends the process: let it be seen. So is one
-            // after another that the kernel caught, which looks the same from here.
+            // A second panic while the first unwinds ends the process, so it must be seen. A panic
+            // after one that the kernel caught is shown too, because it looks the same from here.
             if !here::active() || !note(info) {
                 previous(info);
             }
@@ -35,7 +35,7 @@ pub(crate) fn install() {
     });
 }
 
-/// Leaves the note with the emulated thread. Says whether it is the thread's first.
+/// Leaves the note with the emulated thread. Returns whether it is the thread's first.
 fn note(info: &PanicHookInfo<'_>) -> bool {
     let note = Note {
         message: info.payload_as_str().unwrap_or(NO_TEXT).to_owned(),
@@ -44,8 +44,8 @@ fn note(info: &PanicHookInfo<'_>) -> bool {
     here::with("note", |here, _| here.note.replace(Some(note)).is_none())
 }
 
-/// What unwound a thread: the panic of `note`, if it says the same as `payload`. Otherwise the note
-/// is of a panic that the kernel caught, or the hook did not run: somebody has replaced it, or the
+/// The panic that unwound a thread: `note`, if it says the same as `payload`. If not, the note is
+/// about a panic that the kernel caught, or the hook did not run: somebody replaced it, or the
 /// kernel called `resume_unwind`.
 pub(crate) fn explain(payload: &(dyn Any + Send), note: Option<Note>) -> Note {
     let message = text(payload);

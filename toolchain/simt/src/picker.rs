@@ -1,38 +1,38 @@
-//! Which lanes of which warp step next.
+//! Chooses which lanes of which warp step next.
 
 use crate::dim::WARP_LANES;
 use crate::ready::ReadySet;
 use crate::schedule::{Lanes, Policy, Schedule, SplitMix};
 use crate::warp::lanes;
 
-/// The runnable warps, drawn one by one as the schedule says.
+/// The runnable warps, picked one by one as the schedule says.
 #[derive(Debug)]
 pub(crate) struct Picker {
     policy: Policy,
     lanes: Lanes,
     random: SplitMix,
     order: Order,
-    /// By their places in the order.
+    /// By place in the order.
     ready: ReadySet,
     current: Option<usize>,
-    /// Steps left of a random turn.
+    /// Steps left in a random turn.
     left: u64,
-    /// The lanes whose turn it is, where they move apart: others when none of them can run.
+    /// With lanes apart: the lanes whose turn it is. Redrawn when none of them can run.
     group: u32,
 }
 
-/// The lanes that are to step.
+/// The lanes that step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Party {
     pub(crate) mask: u32,
-    /// The lane that comes first, and whether those below it come next.
+    /// The lane that goes first, and whether the lanes below it go next.
     first: u32,
     down: bool,
 }
 
 impl Picker {
-    /// All warps of so many blocks are runnable, of each so many. `in_step`: lanes move together
-    /// whatever the schedule says.
+    /// All warps are runnable: `blocks` blocks of `warps` warps. With `in_step`, lanes move
+    /// together whatever the schedule says.
     pub(crate) fn new(schedule: Schedule, blocks: usize, warps: usize, in_step: bool) -> Self {
         let mut random = SplitMix(schedule.seed);
         Self {
@@ -54,17 +54,17 @@ impl Picker {
         }
     }
 
-    /// A warp can run.
+    /// Adds a warp that can run.
     pub(crate) fn insert(&mut self, warp: usize) {
         self.ready.insert(self.order.place_of(warp));
     }
 
-    /// A warp cannot run any more.
+    /// Removes a warp that cannot run any more.
     pub(crate) fn remove(&mut self, warp: usize) {
         self.ready.remove(self.order.place_of(warp));
     }
 
-    /// The warp to step next, or `None` when none is runnable. `hand_over`: the last step spun or
+    /// The warp to step next, or `None` if none is runnable. `hand_over`: the last step spun or
     /// slept.
     pub(crate) fn pick(&mut self, hand_over: bool) -> Option<usize> {
         let ready = &self.ready;
@@ -94,7 +94,7 @@ impl Picker {
         next.map(|place| self.order.warp_at(place))
     }
 
-    /// Those of the picked warp's `ready` lanes that step.
+    /// The lanes of the picked warp, out of `ready`, that step now.
     pub(crate) fn party(&mut self, ready: u32) -> Party {
         let mask = match self.lanes {
             Lanes::Together => ready,
@@ -114,7 +114,7 @@ impl Picker {
         }
     }
 
-    /// About half of the lanes, or one alone, with one at least that is ready.
+    /// Draws about half of the lanes, or a single one. At least one of them is ready.
     fn draw_group(&mut self, ready: u32) -> u32 {
         let drawn = self.random.next();
         let some = drawn as u32;
@@ -128,7 +128,7 @@ impl Picker {
 }
 
 impl Party {
-    /// These lanes, the lowest first.
+    /// These lanes, lowest first.
     pub(crate) fn in_order(mask: u32) -> Self {
         Self {
             mask,
@@ -151,9 +151,9 @@ impl Party {
     }
 }
 
-/// The order in which warps take turns: that of their numbers, or one drawn for the blocks and one for
-/// the warps in each. Those of a block stay side by side: it ends, and frees its stacks, before most
-/// others have begun.
+/// The order in which warps take turns: by number, or drawn once for the blocks and once for the
+/// warps of each block. Warps of one block stay side by side, so that a block ends, and frees its
+/// stacks, before most others have begun.
 #[derive(Debug, Default)]
 struct Order {
     warps: Vec<u32>,
@@ -192,18 +192,18 @@ impl Order {
     }
 }
 
-/// The order in which the clusters of a grid start: all of them, each once.
+/// The order in which the clusters of a grid start, each once.
 #[derive(Debug)]
 pub(crate) struct Starts {
     clusters: u64,
     started: u64,
-    /// Cluster number `first + stride · n`, modulo their number, is the n-th to start.
+    /// The n-th cluster to start is `first + stride · n`, modulo the number of clusters.
     first: u64,
     stride: u64,
 }
 
 impl Starts {
-    /// In order, from the first one on.
+    /// From the first to the last.
     pub(crate) fn in_order(clusters: u64) -> Self {
         Self {
             clusters,
@@ -213,13 +213,13 @@ impl Starts {
         }
     }
 
-    /// In order, backwards, or by strides, as drawn from a seed other than 0.
+    /// In order, backwards or by strides, as drawn from a seed other than 0.
     pub(crate) fn new(seed: u64, clusters: u64) -> Self {
         let mut starts = Self::in_order(clusters);
         if seed == 0 {
             return starts;
         }
-        // Another sequence than that of the turns.
+        // Not the same sequence as for the turns.
         let mut random = SplitMix(!seed);
         match random.below(4) {
             0 => {}
@@ -235,7 +235,7 @@ impl Starts {
         starts
     }
 
-    /// The cluster that starts next, if one is left.
+    /// The next cluster to start, if one is left.
     pub(crate) fn next(&mut self) -> Option<u64> {
         if self.started == self.clusters {
             return None;
@@ -247,7 +247,7 @@ impl Starts {
         Some(((first + stride * n) % clusters) as u64)
     }
 
-    /// How many have not started.
+    /// How many clusters have not started.
     pub(crate) fn left(&self) -> u64 {
         self.clusters - self.started
     }

@@ -1,10 +1,10 @@
-//! When nothing can change any more: the watch for deadlock.
+//! The watch for deadlock: finds out when nothing can change any more.
 //!
-//! Time is cut into rounds. A round ends when every live thread has spun in it or is blocked, so
-//! that each spinning thread has looked at memory at least once. A change of memory, or a thread's
-//! exit, starts over. After `patience` rounds in a row without either, or at once when no thread
-//! even spins, the launch is deadlocked. Threads that neither spin nor block hold the round open:
-//! long computations are never taken for a deadlock.
+//! Time is divided into rounds. A round ends when every live thread has spun in it or is blocked,
+//! so each spinning thread has looked at memory at least once. A change of memory or a thread's
+//! exit starts over. After `patience` rounds in a row without either, or at once if no thread even
+//! spins, the launch is deadlocked. A thread that neither spins nor blocks holds the round open, so
+//! a long computation is never taken for a deadlock.
 
 /// Counts of threads, and of rounds without change.
 #[derive(Debug)]
@@ -56,20 +56,20 @@ impl Quiet {
         }
     }
 
-    /// A runnable thread waits for others.
+    /// A runnable thread blocks.
     pub(crate) fn blocked(&mut self, seen: &mut u64) {
         self.spun(seen);
         self.runnable -= 1;
     }
 
-    /// A blocked thread can go on.
+    /// A blocked thread becomes runnable.
     pub(crate) fn released(&mut self, seen: &mut u64) {
         *seen = 0;
         self.runnable += 1;
         self.open += 1;
     }
 
-    /// A runnable thread ended.
+    /// A runnable thread exits.
     pub(crate) fn exited(&mut self, seen: &mut u64) {
         self.blocked(seen);
         self.changed();
@@ -86,7 +86,7 @@ impl Quiet {
         self.open = self.runnable;
     }
 
-    /// To be asked after each step, while threads live.
+    /// Called after each step, while threads live.
     pub(crate) fn verdict(&mut self) -> Verdict {
         if self.open > 0 {
             return Verdict::Open;

@@ -33,12 +33,12 @@ impl ReadySet {
         self.words[warp / 64] >> (warp % 64) & 1 == 1
     }
 
-    /// The first member after `warp`, going round to `warp` itself; `None`: from the first.
+    /// The first member after `warp`, wrapping around to `warp` itself. `None`: the first of all.
     pub(crate) fn after(&self, warp: Option<usize>) -> Option<usize> {
         let start = warp.map_or(0, |warp| (warp + 1) % self.len);
         let head = u64::MAX << (start % 64);
         let count = self.words.len();
-        // The first word is visited twice: its upper part at once, its lower part after the rest.
+        // The first word is visited twice: its upper part first, its lower part last.
         (0..=count).find_map(|step| {
             let at = (start / 64 + step) % count;
             let mask = if step == 0 { head } else { u64::MAX };
@@ -47,7 +47,7 @@ impl ReadySet {
         })
     }
 
-    /// The first member before `warp`, going round to `warp` itself; `None`: from the last.
+    /// The first member before `warp`, wrapping around to `warp` itself. `None`: the last of all.
     pub(crate) fn before(&self, warp: Option<usize>) -> Option<usize> {
         let start = warp.map_or(self.len - 1, |warp| (warp + self.len - 1) % self.len);
         let head = u64::MAX >> (63 - start % 64);

@@ -1,4 +1,4 @@
-//! Who runs when, as whoever launches a kernel says it; and the numbers drawn from its seed.
+//! Who runs when, as the launch asks for it, and the random numbers drawn from the seed.
 
 /// How warps take turns. A step runs lanes of one warp, each to its next scheduling point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -10,14 +10,14 @@ pub enum Policy {
         /// Longest turn, in steps; 0 counts as 1.
         quantum: u32,
     },
-    /// A warp runs until it blocks, spins, sleeps or exits before the next is taken: the schedule that
-    /// makes a missing barrier visible.
+    /// A warp runs until it blocks, spins, sleeps or exits, and then the next one. This makes a
+    /// missing barrier visible.
     RunAhead,
     /// [`Policy::RunAhead`] from the last warp of the last block backwards.
     Reverse,
-    /// Fast: accesses are no scheduling points, only synchronisation is. Warps in turn. A thread goes
-    /// as far as it can by itself, which some errors need to show; it finds nothing that depends on how
-    /// accesses interleave.
+    /// Fast: warps take turns, and only synchronisation is a scheduling point, not accesses. A
+    /// thread goes as far as it can by itself, which some errors need to show. This policy
+    /// finds nothing that depends on how accesses interleave.
     Coarse,
 }
 
@@ -26,16 +26,16 @@ pub enum Policy {
 pub enum Lanes {
     /// In step: all that can run.
     Together,
-    /// Apart, as they may since Volta: some of those that can run, drawn at random, or a single one,
+    /// Apart, as they may be since Volta: some runnable lanes, drawn at random, or a single one,
     /// until they block or others are drawn.
     Apart,
 }
 
 /// Who runs when: a policy, how lanes move, and the seed of all that is drawn.
 ///
-/// The seed of 0 leaves things in their order: blocks start from the first one on, and warps and lanes
-/// take their turns in the order of their numbers. Any other draws an order of warps, of lanes, and of
-/// the blocks to start, since hardware promises none.
+/// Seed 0 keeps everything in order: blocks start from the first one on, and warps and lanes take
+/// turns by number. Any other seed draws an order of warps, of lanes and of starting blocks,
+/// because hardware promises none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Schedule {
     /// Start of the random sequence. The same schedule and kernel give the same run.
@@ -61,7 +61,7 @@ impl Schedule {
         }
     }
 
-    /// This schedule with lanes that move as said.
+    /// This schedule with lanes that move in this way.
     #[must_use]
     pub const fn with_lanes(self, lanes: Lanes) -> Self {
         Self { lanes, ..self }
@@ -84,7 +84,7 @@ impl Schedule {
             0 => Lanes::Together,
             _ => Lanes::Apart,
         };
-        // Not 0, which draws nothing: two seeds would give the same run.
+        // Never 0, which draws nothing: two seeds would give the same run.
         let seed = random.next() | 1;
         Self {
             seed,
@@ -113,12 +113,12 @@ impl SplitMix {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number in `0..bound`; its bias, at most bound / 2^64, is of no matter for a schedule.
+    /// A number in `0..bound`. Its bias, at most bound / 2^64, does not matter for a schedule.
     pub(crate) fn below(&mut self, bound: u64) -> u64 {
         self.next() % bound
     }
 
-    /// The numbers below `len` in an order drawn at random.
+    /// The numbers below `len` in random order.
     pub(crate) fn shuffled(&mut self, len: usize) -> Vec<u32> {
         let mut order: Vec<u32> = (0..len as u32).collect();
         for at in (1..len).rev() {

@@ -15,23 +15,23 @@ use crate::quiet::{Quiet, Verdict};
 use crate::stack::Pool;
 use crate::world::{World, bump};
 
-/// Doublings after which the leaps of the clock stay the same: 2^40 cycles, 18 minutes at 1 GHz.
+/// The clock's leaps stop doubling here: 2^40 cycles, 18 minutes at 1 GHz.
 const LONGEST_LEAP: u32 = 40;
 
 /// Room for one resident block.
 enum Slot<'a> {
-    /// The block of this number, whose threads are made when one of its warps is first picked: an
-    /// early block may then be done, and its stacks free, before a late one starts.
+    /// The block with this number. Its threads are made when one of its warps is first picked, so
+    /// an early block may be done, and its stacks free, before a late one starts.
     Fresh(u64),
     Running(Box<Block<'a>>),
     Empty,
 }
 
-/// All of a launch in progress. The slots, with the fibers, are declared and so dropped before
-/// the machine, which holds their stacks.
+/// A launch in progress. The slots hold the fibers and the machine holds their stacks, so the slots
+/// are declared first: they are dropped first.
 struct Scheduler<'a> {
     slots: Vec<Slot<'a>>,
-    /// The barrier of each cluster: slots in order, cut into runs of a cluster's blocks.
+    /// The barrier of each cluster. A cluster's blocks are in consecutive slots.
     clusters: Vec<ClusterBarrier>,
     machine: Machine<'a>,
     picker: Picker,
@@ -148,7 +148,7 @@ impl<'a> Scheduler<'a> {
         }
     }
 
-    /// Steps one warp, and starts or ends its block where it is the first or the last step.
+    /// Steps one warp. Starts its block at the first step, and ends it after the last.
     fn step(&mut self, warp: usize) -> Result<Step, Fault> {
         let number = warp / self.warps_per_block;
         if let Slot::Fresh(linear) = self.slots[number] {
@@ -189,7 +189,7 @@ impl<'a> Scheduler<'a> {
         Ok(step)
     }
 
-    /// All warps of a slot's block can run.
+    /// Marks all warps of a slot's block as runnable.
     fn ready_all(&mut self, number: usize) {
         let first = number * self.warps_per_block;
         (first..first + self.warps_per_block).for_each(|warp| self.picker.insert(warp));
@@ -201,7 +201,7 @@ impl<'a> Scheduler<'a> {
         cluster * blocks..(cluster + 1) * blocks
     }
 
-    /// Lets the threads of a cluster go on that wait at its barrier, which has opened.
+    /// Releases the threads that wait at the barrier of a cluster, which has opened.
     fn pass_cluster_barrier(&mut self, cluster: usize) {
         self.machine.cluster_barriers += 1;
         for number in self.slots_of(cluster) {
@@ -217,7 +217,7 @@ impl<'a> Scheduler<'a> {
         }
     }
 
-    /// Gives the slots of a cluster, once all are empty, to the next cluster of the grid.
+    /// Gives the slots of a cluster to the next cluster of the grid, once all are empty.
     fn start_next(&mut self, cluster: usize) {
         let world = self.machine.world;
         let slots = self.slots_of(cluster);
@@ -252,7 +252,7 @@ impl<'a> Scheduler<'a> {
         deadlock::explain(self.running(), never_started, world)
     }
 
-    /// The fault of a launch that has made all its steps; `warp` would be the next.
+    /// The fault of a launch that has used up its steps; `warp` would be next.
     #[cold]
     fn over_the_limit(&self, warp: usize) -> Fault {
         let World {

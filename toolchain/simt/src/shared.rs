@@ -2,16 +2,16 @@
 
 use crate::memory::{Arena, Label, Region};
 
-/// Alignment of the start of dynamic shared memory: enough for the widest vector access, and what
-/// `cuda_std` declares on the device (`.extern .shared .align 16`).
+/// Alignment of dynamic shared memory: enough for the widest vector access, and what `cuda_std`
+/// declares on the device (`.extern .shared .align 16`).
 const DYNAMIC_ALIGN: usize = 16;
 
-/// Why a static variable cannot be had.
+/// Why a static variable is refused.
 #[derive(Debug)]
 pub(crate) enum SharedError {
     /// The block would hold `requested` bytes.
     Limit { requested: usize },
-    /// The variable exists with `first` bytes, or too small an alignment.
+    /// The variable exists with `first` bytes, or with too small an alignment.
     Conflict { first: usize },
 }
 
@@ -25,7 +25,7 @@ pub(crate) struct SharedMemory {
 }
 
 impl SharedMemory {
-    /// Shared memory with `dynamic` bytes of dynamic part, nothing of it written.
+    /// Shared memory with `dynamic` bytes of dynamic part, none of it written.
     pub(crate) fn new(dynamic: usize) -> Self {
         let mut shared = Self {
             arena: Arena::default(),

@@ -1,36 +1,36 @@
-//! Stacks for tens of thousands of fibers, carved from few mappings.
+//! Stacks for tens of thousands of fibers, carved from a few mappings.
 //!
-//! A mapping of its own for each stack would meet `vm.max_map_count` (65 530) at 33 000 threads.
-//! Each stack is laid out, from its low end: a guard page where the kernel can place one inside a
-//! mapping (Linux 6.13, `MADV_GUARD_INSTALL`), [`SLACK`] bytes, then what the thread may use. The
-//! lowest words of that part are the canary: they stay zero, because a canary of zero costs no
-//! committed page. A dirty canary, or a stack pointer below it, is an overflow; the slack is what
-//! lets it be reported before it reaches a neighbour.
+//! One mapping for each stack would hit `vm.max_map_count` (65 530) at 33 000 threads. From its low
+//! end, a stack has: a guard page where the kernel can place one inside a mapping (Linux 6.13,
+//! `MADV_GUARD_INSTALL`), [`SLACK`] bytes, then what the thread may use. The lowest words of that
+//! part are the canary. They stay zero, because a canary of zero commits no page. A dirty canary,
+//! or a stack pointer below it, is an overflow. The slack lets it be reported before it reaches a
+//! neighbour.
 
 use core::ptr::NonNull;
 use std::io;
 
 use corosensei::stack::{Stack, StackPointer};
 
-/// Smallest page of the systems this runs on; what a launch asks for counts one as the guard.
+/// Smallest page of the systems this runs on. The stack size of a launch includes one as the guard.
 const SMALL_PAGE: usize = 4096;
-/// Room below the canary: for a panic and its unwinding from the deepest frame that is allowed
-/// (some 6 KiB, more where the dynamic linker saves wide vector registers), and for a frame that
-/// goes too far without reaching the neighbour.
+/// Room below the canary: for a panic and its unwinding from the deepest allowed frame (about 6
+/// KiB, more where the dynamic linker saves wide vector registers), and for a frame that goes too
+/// far but does not reach the neighbour.
 const SLACK: usize = 4 * SMALL_PAGE;
-/// Least stack that leaves a kernel two small pages of its own below its colour.
+/// Smallest stack that leaves a kernel two small pages of its own below its colour.
 const MIN_STACK: usize = SMALL_PAGE + SLACK + 3 * SMALL_PAGE;
 /// Words of the canary: one cache line.
 const CANARY: usize = 8;
-/// Distance by which the tops of neighbouring stacks differ within a small page. Tops at one offset would
-/// all compete for the same few cache sets: 7 lines, a typical frame, spread them over all 64.
+/// The tops of neighbouring stacks differ by this much within a small page. At one offset they
+/// would all compete for the same few cache sets. 7 lines, a typical frame, use all 64.
 const COLOUR: usize = 7 * 64;
-/// Bytes mapped at once: enough that 135 000 stacks take some hundreds of mappings.
+/// Bytes mapped at once: enough that 135 000 stacks take a few hundred mappings.
 const CHUNK: usize = 64 << 20;
 /// `MADV_GUARD_INSTALL` of Linux 6.13, which older C libraries do not name.
 const MADV_GUARD_INSTALL: i32 = 102;
 
-/// One stack of the pool; plain addresses, valid while the pool lives.
+/// One stack of the pool, as plain addresses that are valid while the pool lives.
 #[derive(Debug)]
 pub(crate) struct Slot {
     low: NonNull<u8>,
@@ -46,9 +46,9 @@ impl Slot {
         self.low.addr().get() + self.guard + SLACK
     }
 
-    /// The canary, to be looked at while a fiber owns the stack.
+    /// The canary, to check while a fiber owns the stack.
     pub(crate) fn canary(&self) -> Canary {
-        // SAFETY: inside the stack: beyond the guard it has what `MIN_STACK` leaves there.
+        // SAFETY: inside the stack: `MIN_STACK` leaves more than this above the guard.
         Canary(unsafe { self.low.add(self.guard + SLACK) }.cast())
     }
 }
@@ -58,7 +58,7 @@ impl Slot {
 pub(crate) struct Canary(NonNull<[u64; CANARY]>);
 
 impl Canary {
-    /// Whether a frame reached below the floor at any time.
+    /// Whether a frame has ever reached below the floor.
     pub(crate) fn overflowed(&self) -> bool {
         // SAFETY: above the guard page, in a mapping that the pool keeps longer than any fiber;
         // only an overflowing frame writes it, and the thread does not run now.
@@ -66,11 +66,11 @@ impl Canary {
     }
 }
 
-// SAFETY: `base` and `limit` bound memory of at least MIN_STACK bytes that belongs to this slot
-// alone, and are multiples of 64, hence aligned for calls. The trait wants a guard page below. Where the
-// system places guards inside a mapping there is one. Where it does not, an overflow of more than
-// SLACK bytes can write to the neighbour's stack; the scheduler then finds the canary dirty, and
-// abandons every fiber of the launch without running any of them again.
+// SAFETY: `base` and `limit` bound at least MIN_STACK bytes that belong to this slot alone. Both
+// are multiples of 64, so they are aligned for calls. The trait wants a guard page below. There is
+// one where the system places guards inside a mapping. Elsewhere an overflow of more than SLACK
+// bytes can write to the neighbour's stack. The scheduler then finds the canary dirty, and abandons
+// every fiber of the launch without running any of them again.
 unsafe impl Stack for Slot {
     fn base(&self) -> StackPointer {
         self.low
@@ -92,18 +92,18 @@ pub(crate) struct Pool {
     stack_bytes: usize,
     chunks: Vec<NonNull<u8>>,
     chunk_bytes: usize,
-    /// Stacks of exited threads, the warmest last.
+    /// Stacks of exited threads, the most recently used one last.
     free: Vec<Slot>,
-    /// Stacks of the last chunk not yet handed out.
+    /// Stacks of the last chunk that have not been handed out.
     fresh: usize,
 }
 
 impl Pool {
-    /// Stacks of `stack_bytes`, rounded up to pages and to [`MIN_STACK`]; at most `most` of them
-    /// are ever in use at once. Where pages are larger than 4 KiB, stacks grow by what the guard
-    /// does, so that a thread has the same room everywhere.
+    /// Stacks of `stack_bytes`, rounded up to pages and to [`MIN_STACK`], at most `most` of them in
+    /// use at once. Where pages are larger than 4 KiB, stacks grow by as much as the guard does, so
+    /// a thread has the same room everywhere.
     pub(crate) fn new(stack_bytes: usize, most: u64) -> Self {
-        // SAFETY: asks for a constant of the system.
+        // SAFETY: this reads a constant of the system.
         let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
         let page = usize::try_from(page).expect("POSIX has every system know its page size");
         Self::with_page(page, stack_bytes, most)
@@ -147,8 +147,8 @@ impl Pool {
         let chunk = self.chunks[self.chunks.len() - 1];
         // SAFETY: `fresh` counts the whole stacks that fit a chunk, so the slot lies inside it.
         let low = unsafe { chunk.add(self.fresh * self.stack_bytes) };
-        // SAFETY: the page belongs to a stack that nobody uses yet. A kernel that knows no guard
-        // regions refuses with EINVAL and leaves the page as it is: see the impl of Stack.
+        // SAFETY: the page belongs to a stack that nobody uses yet. A kernel without guard regions
+        // refuses with EINVAL and leaves the page as it is: see the impl of Stack.
         unsafe { libc::madvise(low.as_ptr().cast(), self.page, MADV_GUARD_INSTALL) };
         let bytes = self.stack_bytes - self.fresh * COLOUR % SMALL_PAGE;
         Ok(Slot {
@@ -231,7 +231,7 @@ mod tests {
             let mut pool = Pool::with_page(page, stack_bytes, 4);
             let slots: Vec<Slot> = (0..5).map(|_| pool.take().expect("it maps")).collect();
             let rooms = slots.iter().map(|slot| {
-                // Beyond the guard: a write there would end this process.
+                // The floor is above the guard. A write to the guard would end this process.
                 // SAFETY: the floor of a slot lies inside its own mapping.
                 unsafe { slot.low.as_ptr().with_addr(slot.floor()).write(1) };
                 assert!(slot.canary().overflowed());

@@ -1,9 +1,9 @@
 //! The in-thread functions: what kernel code asks of the emulator.
 //!
-//! All of them take their caller's place (`#[track_caller]`), which is what a fault names; a
-//! library between the kernel and these functions should be `#[track_caller]` too. All but
-//! [`in_kernel`] panic when called outside an emulated thread. A thread that is being unwound
-//! after a fault may still call them from destructors: they then return at once.
+//! All of them take their caller's place (`#[track_caller]`), because faults name it. A library
+//! between the kernel and these functions should be `#[track_caller]` too. All but [`in_kernel`]
+//! panic outside an emulated thread. A thread that is being unwound after a fault may still call
+//! them from destructors; they then return at once.
 
 use crate::access::{Access, Order, Scope};
 use crate::dim::{Position, WARP_LANES};
@@ -12,7 +12,7 @@ use crate::fiber::{Call, Reply, Request};
 use crate::here::{active, with};
 use crate::world::bump;
 
-/// What a block barrier tells each thread (`barrier.cta.red.popc`, `.and`, `.or`).
+/// What a block barrier returns to each thread (`barrier.cta.red.popc`, `.and`, `.or`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BarrierVotes {
     /// Threads that gave a predicate other than 0.
@@ -23,17 +23,16 @@ pub struct BarrierVotes {
     pub any: bool,
 }
 
-/// What the lanes of a warp gave each other.
+/// What the lanes of a warp exchanged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WarpValues {
-    /// The lanes that took part: those named that exist.
+    /// The lanes that took part: the named ones that exist.
     pub mask: u32,
     /// The value of each lane that took part; 0 for the others.
     pub values: [u128; WARP_LANES as usize],
 }
 
-/// Whether the caller runs in an emulated thread. The one function here that may be called
-/// anywhere.
+/// Whether the caller runs in an emulated thread. This function may be called anywhere.
 pub fn in_kernel() -> bool {
     active()
 }
@@ -49,13 +48,13 @@ pub fn position() -> Position {
 
 /// Announces one access of `bytes` bytes, 1 to 16 and naturally aligned, at `address`.
 ///
-/// A scheduling point, then the checks: the bytes lie in one live allocation of the space that
-/// `access` names, the address is aligned, and a read finds only bytes that were written. A bad
-/// access does not return: the thread unwinds and the launch returns the fault.
+/// A scheduling point, then the checks: the bytes are inside one live allocation of the space that
+/// `access` names, the address is aligned, and a read finds only written bytes. A bad access does
+/// not return: the thread unwinds and the launch returns the fault.
 ///
-/// Returns `true` when the caller shall perform the access on the pointer, at once: no other
-/// emulated thread runs before its next in-thread call, so that it is atomic. Returns `false` only
-/// when the thread is being unwound and the access would be bad: touch nothing.
+/// Returns `true` if the caller must perform the access on the pointer, at once. No other emulated
+/// thread runs before its next in-thread call, so the access is atomic. Returns `false` only if the
+/// thread is being unwound and the access would be bad: touch nothing.
 ///
 /// # Panics
 /// Outside an emulated thread.
@@ -67,8 +66,9 @@ pub fn access(address: *const u8, bytes: usize, access: Access) -> bool {
     })
 }
 
-/// A fence (`fence.acq_rel`, `fence.sc`, `membar`). A scheduling point. The values that the
-/// emulator's memory gives are sequentially consistent without it: only races are judged by it.
+/// A fence (`fence.acq_rel`, `fence.sc`, `membar`). A scheduling point. It changes no value,
+/// because the emulator's memory is sequentially consistent without it. Only the race detector uses
+/// it.
 ///
 /// # Panics
 /// Outside an emulated thread.
@@ -84,11 +84,11 @@ pub fn fence(scope: Scope, order: Order) {
     });
 }
 
-/// The barrier of the block (`bar.sync 0`, `bar.red 0`): waits for every thread of the block and
-/// counts those with `pred` other than 0.
+/// The barrier of the block (`bar.sync 0`, `bar.red 0`). Waits for every thread of the block and
+/// counts those with a non-zero `pred`.
 ///
 /// Stricter than hardware, to find errors: a thread of the block that has exited, or can never
-/// come, is [`Fault::BarrierSkipped`]. Threads may come from different places of the source.
+/// come, is [`Fault::BarrierSkipped`]. Warps may come from different places of the source.
 ///
 /// # Panics
 /// Outside an emulated thread.
@@ -103,11 +103,11 @@ pub fn block_barrier(pred: u32) -> BarrierVotes {
     })
 }
 
-/// Arrives at the barrier of the cluster (`barrier.cluster.arrive`) and goes on: who needs the
-/// others calls [`cluster_wait`]. An arrival with [`Order::Relaxed`] passes on only what a fence of
-/// the thread has released before; any other order is the default, release.
+/// Arrives at the barrier of the cluster (`barrier.cluster.arrive`) and goes on; [`cluster_wait`]
+/// waits for the others. With [`Order::Relaxed`] the arrival passes on only what an earlier fence
+/// of the thread released. Any other order means release, the default.
 ///
-/// A launch without clusters has clusters of one block. To arrive again without having waited is
+/// A launch without clusters has clusters of one block. Arriving again without having waited is
 /// [`Fault::ClusterArrivedTwice`]. A thread that exits is counted out (PTX ISA, `barrier.cluster`:
 /// the barrier takes the threads that have not exited).
 ///
@@ -124,9 +124,8 @@ pub fn cluster_arrive(order: Order) {
     });
 }
 
-/// Waits (`barrier.cluster.wait`) until every thread of every block of the cluster has made the
-/// arrival that the caller made last, or has exited. To wait without having arrived is
-/// [`Fault::ClusterNotArrived`].
+/// Waits (`barrier.cluster.wait`) until every thread of the cluster has made the arrival that the
+/// caller made last, or has exited. Waiting without having arrived is [`Fault::ClusterNotArrived`].
 ///
 /// # Panics
 /// Outside an emulated thread.
@@ -137,8 +136,8 @@ pub fn cluster_wait() {
     });
 }
 
-/// The barrier of the lanes that `mask` names (`bar.warp.sync`): as [`warp_exchange`], but what
-/// each did before is ordered before what any of them does after.
+/// The barrier of the lanes in `mask` (`bar.warp.sync`). Like [`warp_exchange`], but it orders
+/// memory too: what each lane did before comes before what any of them does after.
 ///
 /// # Panics
 /// Outside an emulated thread.
@@ -155,11 +154,11 @@ pub fn warp_barrier(mask: u32) {
     });
 }
 
-/// The one primitive under shuffles, votes and matches (`shfl.sync`, `vote.sync`, …): waits until
-/// every lane that `mask` names has called with the same `kind` and `mask`, then gives each the
-/// values of all. It orders no accesses to memory: [`warp_barrier`] does.
+/// The primitive below shuffles, votes and matches (`shfl.sync`, `vote.sync`, …). Waits until every
+/// lane in `mask` has called with the same `kind` and `mask`, then gives each lane the values of
+/// all. It orders no accesses to memory; [`warp_barrier`] does.
 ///
-/// Lanes beyond the end of the block, in a partial last warp, may be named and are left out.
+/// The mask may name lanes beyond the end of the block, in a partial last warp; they are left out.
 /// Faults: [`Fault::NotInMask`], [`Fault::LaneExited`], [`Fault::WarpMismatch`].
 ///
 /// # Panics
@@ -203,8 +202,8 @@ impl WarpValues {
     }
 }
 
-/// The lanes of the warp that stand at this same call when the warp's step ends (`activemask`):
-/// convergence as lockstep gives it, which is a hint on hardware and here.
+/// The lanes of the warp that are at this same call when the warp's step ends (`activemask`). This
+/// is convergence as lockstep gives it: only a hint, on hardware and here.
 ///
 /// # Panics
 /// Outside an emulated thread.
@@ -237,9 +236,9 @@ pub fn static_shared(name: &'static str, bytes: usize, align: usize) -> *mut u8 
     })
 }
 
-/// The block's dynamic shared memory and its bytes, as the launch gave them; 16-byte aligned and, to show a
-/// kernel that needs more, not 32-byte aligned. With 0 bytes the pointer dangles. No scheduling
-/// point.
+/// The block's dynamic shared memory and its size in bytes, as the launch gave it. It is 16-byte
+/// aligned, but never 32-byte aligned, to expose a kernel that needs more. With 0 bytes the pointer
+/// dangles. No scheduling point.
 ///
 /// # Panics
 /// Outside an emulated thread.
@@ -264,12 +263,12 @@ pub fn spin() {
     });
 }
 
-/// `nanosleep.u32`: hands over to the other warps, and [`clock`] comes to `ns` cycles after the
-/// warp's last step before the sleep, so that sleeps of many warps overlap. PTX lets it last from 0
-/// to twice `ns`.
+/// `nanosleep.u32`: hands over to the other warps. [`clock`] comes to `ns` cycles after the warp's
+/// last step before the sleep, so sleeps of many warps overlap. PTX allows a sleep of 0 to twice
+/// `ns`.
 ///
-/// Unlike [`spin`] it does not say that the thread waits for a write: a loop that polls and sleeps
-/// needs a `spin` too, or a deadlock in it is seen only as [`Fault::StepLimit`].
+/// Unlike [`spin`], it does not say that the thread waits for a write. A loop that polls and sleeps
+/// needs a `spin` too; without it, a deadlock is seen only as [`Fault::StepLimit`].
 ///
 /// # Panics
 /// Outside an emulated thread.
@@ -280,9 +279,9 @@ pub fn nanosleep(ns: u32) {
     });
 }
 
-/// `%clock64`: one cycle for each warp step of the launch and for each call of this function, and
-/// what a [`nanosleep`] lasts. It leaps, further each time, when everything only spins, so that a
-/// timeout comes to its end.
+/// `%clock64`: advances by one cycle for each warp step of the launch and for each call of this
+/// function, and by the length of a [`nanosleep`]. When everything only spins it leaps, further
+/// each time, so that a timeout ends.
 ///
 /// # Panics
 /// Outside an emulated thread.
@@ -306,8 +305,8 @@ pub fn global_timer() -> u64 {
 /// `trap`: ends the launch with [`Fault::Trap`].
 ///
 /// # Panics
-/// Outside an emulated thread. In a destructor that runs during unwinding it ends the process, as
-/// any panic there does.
+/// Outside an emulated thread. In a destructor during unwinding it ends the process, as any panic
+/// there does.
 #[track_caller]
 pub fn trap(message: &str) -> ! {
     with("trap", |here, spot| {

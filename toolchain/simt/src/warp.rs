@@ -7,45 +7,45 @@ use crate::dim::{Place, Spot, WARP_LANES};
 use crate::fiber::{Call, Fiber, Reply};
 use crate::thread::WarpValues;
 
-/// What a live lane does between its turns.
+/// What a live lane waits for between its turns.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Wait {
     /// It can run.
     Nothing,
-    /// It stands at the block barrier.
+    /// It waits at the block barrier.
     Barrier,
-    /// It waits at the barrier of its cluster.
+    /// It waits at the cluster barrier.
     ClusterBarrier,
-    /// It stands at a warp collective.
+    /// It waits at a warp collective.
     Collective(Call),
-    /// It has ended.
+    /// It has exited.
     Exited,
 }
 
 /// One thread as the scheduler sees it.
 pub(crate) struct Lane<'a> {
-    /// Gone when the thread has exited.
+    /// `None` once the thread has exited.
     pub(crate) fiber: Option<Fiber<'a>>,
-    /// What the next turn is told.
+    /// The reply for its next turn.
     pub(crate) reply: Reply,
     pub(crate) wait: Wait,
-    /// The scheduling point it stands at.
+    /// The scheduling point it is at.
     pub(crate) spot: Spot,
     /// Where it spun last.
     pub(crate) spun_at: Place,
-    /// What the clock showed at its last step, or when the sleep ended that this step was. A sleep
-    /// counts from there, so that those of many threads overlap.
+    /// The clock at its last step or, if that step was a sleep, at the end of the sleep. A sleep
+    /// counts from there, so sleeps of many threads overlap.
     pub(crate) stepped_at: u64,
     /// See [`crate::quiet::Quiet::spun`].
     pub(crate) seen: u64,
-    /// Its arrival at the cluster barrier, until it comes to wait.
+    /// Its arrival at the cluster barrier, until it waits.
     pub(crate) ticket: Option<Ticket>,
 }
 
 /// The first call by which a lane of a warp came to a barrier.
 ///
-/// The instructions are the `.aligned` ones, which all lanes of a warp execute together (PTX ISA,
-/// `barrier`, `barrier.cluster`): another call is another instruction.
+/// The instructions are the `.aligned` ones: all lanes of a warp execute the same one together (PTX
+/// ISA, `barrier`, `barrier.cluster`). Another call is another instruction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Aligned {
     /// How often the barrier had opened.
@@ -55,8 +55,8 @@ pub(crate) struct Aligned {
 }
 
 impl Aligned {
-    /// A lane comes to the barrier, `first` being the first of its warp. Gives the lane of the warp that
-    /// came to the same phase by another call.
+    /// A lane comes to the barrier. `first` is the first call of its warp. Returns the lane that
+    /// came to the same phase by another call, if there is one.
     pub(crate) fn come(first: &mut Option<Self>, now: Self) -> Option<u32> {
         match first {
             Some(first) if first.phase == now.phase => {
@@ -73,7 +73,7 @@ impl Aligned {
 /// The lanes of a warp, as bit masks.
 #[derive(Debug)]
 pub(crate) struct Warp {
-    /// Number in its block of the first lane's thread.
+    /// Number of the first lane's thread in its block.
     pub(crate) first: usize,
     /// Lanes that exist.
     pub(crate) lanes: u32,
@@ -85,20 +85,20 @@ pub(crate) struct Warp {
     pub(crate) pending: u32,
     /// Lanes that asked for the active mask in this step.
     pub(crate) asking: u32,
-    /// How its lanes came last to the barrier of the block, arrived at that of the cluster, and came to
-    /// wait there.
+    /// How its lanes last came to the block barrier, arrived at the cluster barrier, and waited
+    /// there.
     pub(crate) barrier: Option<Aligned>,
     pub(crate) cluster_arrival: Option<Aligned>,
     pub(crate) cluster_wait: Option<Aligned>,
 }
 
-/// Why a collective cannot be.
+/// Why a collective is impossible.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum CallError {
     NotInMask,
     /// This lane is named and has exited.
     Exited(u32),
-    /// This lane waits, named and naming, at another collective.
+    /// This lane waits at another collective. The two lanes name each other.
     Mismatch(u32),
 }
 
@@ -112,7 +112,7 @@ pub(crate) fn lanes(mut mask: u32) -> impl Iterator<Item = u32> + Clone {
 }
 
 impl Warp {
-    /// The warp of `count` threads, 1 to 32, from number `first` on.
+    /// The warp of `count` threads, 1 to 32, starting at number `first`.
     pub(crate) fn new(first: usize, count: u32) -> Self {
         let lanes = u32::MAX >> (WARP_LANES - count);
         Self {
@@ -128,8 +128,8 @@ impl Warp {
         }
     }
 
-    /// `lane` arrives at a collective. `threads` are the warp's lanes. Returns the lanes that can
-    /// now go on, with their replies set, or 0.
+    /// `lane` calls a collective. `threads` are the warp's lanes. Returns the lanes that can now go
+    /// on, with their replies set, or 0.
     pub(crate) fn call(
         &mut self,
         lane: u32,
@@ -151,7 +151,7 @@ impl Warp {
             if theirs.mask == call.mask && theirs.kind == call.kind {
                 agreed |= 1 << other;
             } else if theirs.mask >> lane & 1 == 1 {
-                // Each waits for the other to come elsewhere: neither ever will.
+                // Each waits for the other to come to its own call: neither ever will.
                 return Err(CallError::Mismatch(other));
             }
         }
@@ -178,7 +178,7 @@ impl Warp {
         Ok(named)
     }
 
-    /// `lane` ends. Returns a lane that waits for it at a collective, if one does.
+    /// `lane` exits. Returns a lane that waits for it at a collective, if there is one.
     pub(crate) fn exit(&mut self, lane: u32, threads: &[Lane<'_>]) -> Option<(u32, Call)> {
         self.exited |= 1 << lane;
         self.ready &= !(1 << lane);

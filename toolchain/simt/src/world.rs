@@ -36,28 +36,27 @@ pub(crate) struct World<'a> {
     /// Whether every access is a scheduling point.
     pub(crate) lockstep: bool,
     pub(crate) counters: Counters,
-    /// If this launch counts what its warps do in shared memory.
+    /// Set if this launch counts what its warps do in shared memory.
     pub(crate) counter: Option<Counter>,
     /// Cycles of this launch.
     pub(crate) clock: Cell<u64>,
     /// Accesses that changed a byte.
     pub(crate) changes: Cell<u64>,
-    /// When to look whether the launch goes on, in accesses; and those changes when that was looked at
-    /// last.
+    /// The number of accesses at which to check for progress next, and `changes` at the last check.
     pub(crate) alarm: Cell<u64>,
     pub(crate) changes_at_alarm: Cell<u64>,
-    /// The detector of data races, if it is asked for.
+    /// The race detector, if it is on.
     pub(crate) races: Option<Races>,
 }
 
 impl World<'_> {
-    /// The number of a thread in the grid, block after block. Only where races are looked for, and
-    /// so there are few threads.
+    /// The number of a thread in the grid, block after block. Only for race detection, where
+    /// threads are few.
     pub(crate) fn thread_number(&self, at: &Position) -> u32 {
         (at.linear_block() * self.block.count()) as u32 + at.linear_thread()
     }
 
-    /// A race with the access `later` to `target`, with names for numbers.
+    /// The race of `later` on `target`, with names in place of numbers.
     pub(crate) fn race(&self, target: Target, later: RacingAccess, found: Found) -> Race {
         let named = |party: Party| {
             let (thread, threads) = (u64::from(party.thread), self.block.count());

@@ -1,4 +1,4 @@
-//! Stacks go with their launch. A process of its own: other launches have mappings too.
+//! Stacks are unmapped after their launch. In a process of its own, because other launches map too.
 
 use simt::{LaunchConfig, Memory, Policy, Schedule, launch};
 
@@ -13,7 +13,7 @@ fn a_thousand_launches_leave_no_stack_behind() {
     let mut memory = Memory::new(1 << 20);
     let before = mappings();
     for round in 0..1000 {
-        // Stacks so large that a thousand left-over pools would show as mappings.
+        // Stacks so large that a thousand left-over pools would be visible as mappings.
         let config = LaunchConfig {
             stack_bytes: 1 << 20,
             schedule: Schedule::new(Policy::Coarse),

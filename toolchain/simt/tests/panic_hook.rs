@@ -1,4 +1,4 @@
-//! Alone in its process, because the panic hook is the whole process's.
+//! Alone in its process, because the panic hook belongs to the whole process.
 
 use simt::{Fault, LaunchConfig, Memory, launch};
 

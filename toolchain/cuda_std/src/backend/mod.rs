@@ -1,7 +1,7 @@
 //! The two ways to carry out an operation: as PTX, or in the emulator.
 //!
-//! Both have the same functions under the same names. What each operation means is documented where
-//! it is public; here stands only how it is done.
+//! Both have the same functions under the same names. The public function says what an operation
+//! means; this module only carries it out.
 
 #[cfg(target_arch = "nvptx64")]
 mod ptx;

@@ -1,10 +1,10 @@
-//! Approximations of `f32`: one instruction each, or two, of the special function units.
+//! Approximations of `f32`: one or two instructions each, by the special function units.
 //!
-//! The bounds are those of the PTX ISA, version 9.1, section 9.7.3, "Floating Point Instructions",
-//! under the name of the instruction. Subnormal numbers are taken and given. The emulator and the
-//! CPU give the result of the accurate function, which is within the same bounds: the last bits of
-//! the device's can be others, and what kernels compute from them. On an H200, at 2²¹ numbers, all
-//! kept their bounds but for a hair: `ex2.approx` was wrong by 2.01 units, `cos.approx` by 2^−20.46.
+//! The bounds are from the PTX ISA, version 9.1, section 9.7.3, "Floating Point Instructions",
+//! under the name of the instruction. Subnormal numbers are accepted and returned. The emulator and
+//! the CPU return the result of the accurate function, which is within the same bounds. So the last
+//! bits may differ from the device's, and so may what kernels compute from them. On an H200 all
+//! kept their bounds, except `ex2.approx` and `cos.approx` by a hair (measured, see bench/runs).
 
 macro_rules! approximations {
     ($($(#[$doc:meta])* $name:ident($($arg:ident),*): $asm:literal, $host:expr;)*) => {$(
@@ -44,16 +44,16 @@ approximations! {
     /// error at most 2⁻²² elsewhere.
     log2(x): "lg2.approx.f32 {}, {};", super::log2(x);
     /// The sine of `x` radians: `sin.approx`. Absolute error at most 2^−20.5 from −2π to 2π and
-    /// 2^−14.7 from −100π to 100π; none is promised beyond.
+    /// 2^−14.7 from −100π to 100π, with no bound beyond.
     sin(x): "sin.approx.f32 {}, {};", super::sin(x);
     /// The cosine of `x` radians: `cos.approx`. Absolute error at most 2^−20.5 from −2π to 2π and
-    /// 2^−14.7 from −100π to 100π; none is promised beyond.
+    /// 2^−14.7 from −100π to 100π, with no bound beyond.
     cos(x): "cos.approx.f32 {}, {};", super::cos(x);
     /// The hyperbolic tangent: `tanh.approx`. Relative error at most 2⁻¹¹.
     tanh(x): "tanh.approx.f32 {}, {};", super::tanh(x);
 }
 
-/// e to the power `x`: [`exp2`] of `x` · log₂ e. The product is rounded, and so the relative error
+/// e to the power `x`: [`exp2`] of `x` · log₂ e. The product is rounded, so the relative error
 /// grows with `x`: at most 2⁻²² + |`x`| · 2⁻²³.
 #[inline(always)]
 pub fn exp(x: f32) -> f32 {

@@ -1,44 +1,43 @@
-//! The two types that the functions of [`math`](super) take, and what each function is for each.
+//! The two types that the functions of [`math`](super) take, and each function for each type.
 
 use super::single;
 
 /// A real number of a kernel: `f32` or `f64`.
 ///
-/// Its methods are rounded exactly, to the nearest result there is, so that a GPU, the emulator and
-/// the CPU give the same bits. They have the names and the meaning of the methods that `std` gives
-/// to `f32` and `f64` and that `core`, hence the device, lacks: with the trait in scope, as it is
-/// with the [prelude](crate::prelude), `x.sqrt()` in a kernel compiles on both sides. On the host
-/// the method of `std` is the one that is called.
+/// Its methods are rounded exactly, to the nearest possible result, so a GPU, the emulator and the
+/// CPU give the same bits. `std` has methods of the same names and meaning for `f32` and `f64`, but
+/// `core`, and so the device, lacks them. With this trait in scope, as with the
+/// [prelude](crate::prelude), `x.sqrt()` in a kernel compiles on both sides. On the host the method
+/// of `std` is called.
 pub trait Float: Transcendental {
-    /// The square root: `sqrt.rn`. NaN of what is less than 0; −0 of −0.
+    /// The square root: `sqrt.rn`. NaN for numbers below 0; −0 for −0.
     fn sqrt(self) -> Self;
 
     /// `self · a + b`, rounded once: `fma.rn`.
     fn mul_add(self, a: Self, b: Self) -> Self;
 
-    /// The greatest integer that is not above: `cvt.rmi`.
+    /// The greatest integer that is not above the number: `cvt.rmi`.
     fn floor(self) -> Self;
 
-    /// The least integer that is not below: `cvt.rpi`.
+    /// The least integer that is not below the number: `cvt.rpi`.
     fn ceil(self) -> Self;
 
     /// The integer part: `cvt.rzi`.
     fn trunc(self) -> Self;
 
-    /// The nearest integer, and of two that are equally near the even one: `cvt.rni`.
+    /// The nearest integer, and the even one of two equally near: `cvt.rni`.
     fn round_ties_even(self) -> Self;
 
-    /// The nearest integer, and of two that are equally near the one further from 0. PTX has no
-    /// instruction for it, and so it takes six or so:
-    /// [`round_ties_even`](Self::round_ties_even) is faster.
+    /// The nearest integer, and the one further from 0 of two equally near. PTX has no instruction
+    /// for it, so it takes about six. [`round_ties_even`](Self::round_ties_even) is faster.
     fn round(self) -> Self;
 
-    /// What is left of the number without its integer part, with its sign: `self − self.trunc()`.
+    /// The number without its integer part, with its sign: `self − self.trunc()`.
     fn fract(self) -> Self;
 }
 
-/// The functions that are not rounded exactly. Not for use by itself: a method of `std` has the
-/// same name on the host, with other last bits.
+/// The functions that are not rounded exactly. Not for direct use: on the host `std` has methods of
+/// the same names, with other last bits.
 #[doc(hidden)]
 pub trait Transcendental: Copy + 'static {
     fn rsqrt(self) -> Self;
@@ -77,7 +76,7 @@ macro_rules! exact {
                 {
                     core::$ty::math::$name(self $(, $arg)*)
                 }
-                // The method of `std`: it goes before that of a trait.
+                // The method of `std`, which takes precedence over a trait's.
                 #[cfg(not(target_arch = "nvptx64"))]
                 {
                     <$ty>::$name(self $(, $arg)*)
@@ -94,7 +93,7 @@ fn rsqrt<T: Float + core::ops::Div<Output = T> + From<u8>>(x: T) -> T {
     T::from(1) / Float::sqrt(x)
 }
 
-/// `libm` gives a number for some that are less than −1, where there is none.
+/// `libm` returns a number for some arguments below −1, where there is none.
 #[inline(always)]
 fn acosh_f32(x: f32) -> f32 {
     if x < 1.0 { f32::NAN } else { libm::acoshf(x) }

@@ -1,4 +1,4 @@
-//! Functions of real numbers, of `f32` and `f64`, with said accuracy.
+//! Functions of real numbers, of `f32` and `f64`, with stated accuracy.
 //!
 //! ```
 //! use cuda_std::prelude::*;
@@ -16,29 +16,28 @@
 //!
 //! There are three kinds of functions:
 //!
-//! * **Exact**: what [`Float`] has, [`sqrt`], [`mul_add`], [`Float::floor`] and their like, and the
-//!   operators `+ − · /`. The result is the number nearest to the true one. These can be called as
-//!   methods too: `x.sqrt()`.
-//! * **Accurate**: all other functions of this module. The table says by how much they are wrong at
-//!   most.
-//! * **Approximate**: [`approx`], one instruction each, for `f32` alone.
+//! * **Exact**: the methods of [`Float`], such as [`sqrt`], [`mul_add`] and [`Float::floor`], and
+//!   the operators `+ − · /`. The result is the number nearest to the true one. They can also be
+//!   called as methods: `x.sqrt()`.
+//! * **Accurate**: all other functions of this module. The table has their maximum errors.
+//! * **Approximate**: [`approx`], one or two instructions each, only for `f32`.
 //!
-//! Exact and accurate functions give the same bits on every GPU, in the emulator and on the CPU:
-//! they consist of operations that are rounded exactly. PTX has no instruction for an accurate
-//! function. The fast ones of `f32` are written here; the others are those of the crate `libm`, the
-//! same code that Rust has for targets without a C library. NVIDIA's libdevice is not needed. NaN is
-//! the exception: both sides give it in the same places, but a GPU has one NaN, and a CPU many.
-//! On an H200 no result of [`sqrt`] and of the accurate functions but [`sin_cos`] differed from the
-//! host's, at 2²¹ numbers or pairs each, half of them random bits.
+//! Exact and accurate functions give the same bits on every GPU, in the emulator and on the CPU,
+//! because they consist of operations that are rounded exactly. PTX has no instruction for an
+//! accurate function. The fast ones of `f32` are written here. The others come from the crate
+//! `libm`, the same code that Rust uses for targets without a C library. NVIDIA's libdevice is not
+//! needed. NaN is the exception: both sides return it in the same places, but a GPU has one NaN and
+//! a CPU has many. An H200 gave the host's bits for [`sqrt`] and all accurate functions;
+//! [`sin_cos`] was not tried (measured, see bench/runs).
 //!
-//! `core` has no `exp` or `sin`, and `std` has others, with other last bits. So `x.exp()` of a
-//! number does not compile within `#[kernel]` and `#[device]`, on either side, and the error says
-//! what to call. A function without either attribute is not looked at, nor is a call within another
-//! macro, such as `assert!`, or on a `&f32`: there `x.exp()` compiles on the host, and the build for
-//! the device says that `f32` has no such method. `x.sqrt()` works there too, on both sides, with the
-//! [prelude](crate::prelude) or with [`Float`] in scope.
+//! `core` has no `exp` or `sin`, and those of `std` have other last bits. So in `#[kernel]` and
+//! `#[device]`, `x.exp()` of a number does not compile on either side, and the error says what to
+//! call. A function without either attribute is not checked. Neither is a call inside another
+//! macro, such as `assert!`, or on a `&f32`. There `x.exp()` compiles on the host, and the build
+//! for the device says that `f32` has no such method. `x.sqrt()` works there too, on both sides,
+//! with the [prelude](crate::prelude) or [`Float`] in scope.
 //!
-//! # How wrong they are at most
+//! # Maximum errors
 //!
 //! In units in the last place of the true result, subnormal results included:
 //!
@@ -57,18 +56,18 @@
 //! | [`rsqrt`] | 1.5 | 1.5 | [`cbrt`] | 0.51 | 0.51 |
 //! | [`hypot`] | 0.9 | 1.0 | | | |
 //!
-//! Those with a star are written here, [`rsqrt`] is two exact operations, and the others are
-//! `libm`'s. The bounds are the greatest errors
-//! that were found, rounded up: of `f32` at every 17th of all numbers, and at 2.5 · 10⁸ pairs,
-//! against the function of `f64` of the standard library; of `f64` at 2 · 10⁵ random numbers or pairs
-//! each, against numbers of 256 bits. The tests of this crate in `tests/math` hold them, and look at
-//! all numbers of `f32` where asked to.
+//! Functions with a star are written here, [`rsqrt`] is two exact operations, and the others are
+//! `libm`'s. The bounds are the greatest errors found, rounded up. Functions of `f32` were tried at
+//! every 17th of all numbers and at 2.5 · 10⁸ pairs, against the standard library's function of
+//! `f64`. Functions of `f64` were tried at 2 · 10⁵ random numbers or pairs each, against numbers of
+//! 256 bits. The tests in `tests/math` of this crate check them, and on request try all numbers of
+//! `f32`.
 //!
-//! # What they take
+//! # Cost
 //!
-//! On sm_90 by ptxas 13: [`exp`] of an `f32` 21 instructions, [`ln`] 36, [`sin`] 94, without a stack
-//! frame. Functions of `libm` take 200 to 1900, and those of `f64` that reduce an angle have a stack
-//! frame of 608 bytes, which only angles from 2²⁰ · π/2 on use.
+//! On sm_90, by ptxas 13, [`exp`] of an `f32` takes 21 instructions, [`ln`] 36 and [`sin`] 94,
+//! without a stack frame. Functions of `libm` take 200 to 1900. Those of `f64` that reduce an angle
+//! have a stack frame of 608 bytes, used only for angles from 2²⁰ · π/2 on.
 
 pub mod approx;
 mod float;
@@ -93,33 +92,33 @@ macro_rules! functions {
 }
 
 functions! {
-    /// The square root, rounded exactly: `sqrt.rn`. NaN of what is less than 0; −0 of −0.
+    /// The square root, rounded exactly: `sqrt.rn`. NaN for numbers below 0; −0 for −0.
     sqrt(x);
     /// `a` · `b` + `c`, rounded once: `fma.rn`.
     mul_add(a, b, c);
-    /// 1 / √`x`, from two exact operations, `sqrt.rn` and `rcp.rn`. Infinite of 0, with its sign.
+    /// 1 / √`x`, from two exact operations, `sqrt.rn` and `rcp.rn`. Infinite for 0, with its sign.
     rsqrt(x);
     /// e to the power `x`.
     exp(x);
     /// 2 to the power `x`.
     exp2(x);
-    /// e to the power `x`, less 1: accurate near 0 too.
+    /// e to the power `x`, minus 1. Accurate near 0 too.
     exp_m1(x);
-    /// The natural logarithm. NaN of what is less than 0, −∞ of 0, as of all logarithms.
+    /// The natural logarithm. As for all logarithms: NaN for numbers below 0, −∞ for 0.
     ln(x);
-    /// The logarithm to base 2. Exact of powers of 2.
+    /// The logarithm to base 2. Exact for powers of 2.
     log2(x);
     /// The logarithm to base 10.
     log10(x);
-    /// The natural logarithm of 1 + `x`: accurate near 0 too.
+    /// The natural logarithm of 1 + `x`. Accurate near 0 too.
     ln_1p(x);
-    /// The sine of `x` radians, for any number, however large. NaN of infinity.
+    /// The sine of `x` radians, for any number, however large. NaN for infinity.
     sin(x);
-    /// The cosine of `x` radians, for any number, however large. NaN of infinity.
+    /// The cosine of `x` radians, for any number, however large. NaN for infinity.
     cos(x);
-    /// Sine and cosine, for little more than one of them.
+    /// Sine and cosine, for little more than the cost of one of them.
     sin_cos(x) -> (T, T);
-    /// The tangent of `x` radians, for any number, however large. NaN of infinity.
+    /// The tangent of `x` radians, for any number, however large. NaN for infinity.
     tan(x);
     /// The angle in radians, from −π/2 to π/2, whose sine is `x`.
     asin(x);
@@ -137,14 +136,14 @@ functions! {
     tanh(x);
     /// The inverse of the hyperbolic sine.
     asinh(x);
-    /// The inverse of the hyperbolic cosine. NaN of what is less than 1.
+    /// The inverse of the hyperbolic cosine. NaN for numbers below 1.
     acosh(x);
     /// The inverse of the hyperbolic tangent.
     atanh(x);
-    /// The third root.
+    /// The cube root.
     cbrt(x);
-    /// `x` to the power `y`. For a power that is an integer give the integer as a number.
+    /// `x` to the power `y`. Give an integer power as a floating-point number.
     powf(x, y);
-    /// √(`x`² + `y`²), without overflow on the way.
+    /// √(`x`² + `y`²), without overflow in between.
     hypot(x, y);
 }

@@ -1,24 +1,24 @@
 //! Functions of `f32` that are written here, from what GPUs are good at: fused multiply-adds, no
 //! `f64` on the usual path, no local memory, and branches only where nearly all lanes agree. Only
-//! `tan` and `tanh` divide. The functions of `libm` do the same in two to ten times as many
-//! instructions, and its sine has a stack frame.
+//! `tan` and `tanh` divide. The functions of `libm` take two to ten times as many instructions, and
+//! its sine has a stack frame.
 //!
-//! Every operation is rounded exactly, on the host as on the device, so that both give the same
-//! bits. The polynomials are minimax approximations, found by the algorithm of Remez in 40 digits and
-//! rounded to `f32`. The bounds of the errors are in the table of [`math`](super).
+//! Every operation is rounded exactly, on the host and on the device, so both give the same bits.
+//! The polynomials are minimax approximations, found by the algorithm of Remez with 40 digits and
+//! rounded to `f32`. The table of [`math`](super) has the error bounds.
 
 use super::Float;
 use core::f32::consts::{FRAC_2_PI, LN_2, LOG2_E};
 
-/// What `LN_2` lacks of ln 2.
+/// ln 2 − `LN_2`.
 const LN_2_REST: f32 = -1.904_654_2e-9;
-/// What `LOG2_E` lacks of log₂ e.
+/// log₂ e − `LOG2_E`.
 const LOG2_E_REST: f32 = 1.925_963e-8;
 /// π/2 in three parts.
 const FRAC_PI_2: [f32; 3] = [1.570_796_4, -4.371_139e-8, -1.715_124_5e-15];
 
-/// 1.5 · 2²³. A sum of it and of a number of up to 2²² has the nearest integer in its low bits: an
-/// addition rounds and converts.
+/// 1.5 · 2²³. Adding a number of up to 2²² rounds it to the nearest integer, which is then in the
+/// low bits: one addition rounds and converts.
 const TO_INTEGER: f32 = 12_582_912.0;
 
 /// The nearest integer to `x` · `factor`, as a number and as an `i32`, for products of up to 2²².
@@ -29,15 +29,15 @@ fn nearest(x: f32, factor: f32) -> (f32, i32) {
     (shifted - TO_INTEGER, integer.cast_signed())
 }
 
-/// The polynomial with these coefficients, that of the highest power first.
+/// The polynomial with these coefficients, highest power first.
 #[inline(always)]
 fn polynomial<const N: usize>(x: f32, coefficients: [f32; N]) -> f32 {
     let sum = |sum, coefficient| Float::mul_add(sum, x, coefficient);
     coefficients.into_iter().fold(0.0, sum)
 }
 
-/// e^`r` · 2^`power`, for an `r` of at most ½ · ln 2 and powers from −252 to 254. The power is two
-/// factors, because 2^−150 and 2^128 are no numbers.
+/// e^`r` · 2^`power`, for an `r` of at most ½ · ln 2 and powers from −252 to 254. The power of two
+/// is two factors, because 2^−150 and 2^128 are not numbers of `f32`.
 #[inline(always)]
 fn exp_times_power(r: f32, power: i32) -> f32 {
     let p = polynomial(
@@ -55,7 +55,7 @@ fn exp_times_power(r: f32, power: i32) -> f32 {
     (Float::mul_add(r * r, p, r) + 1.0) * power_of_two(half) * power_of_two(power - half)
 }
 
-/// `x`, or the bound that it is beyond. NaN stays.
+/// `x`, or the bound that it exceeds. NaN stays NaN.
 #[inline(always)]
 fn within(x: f32, least: f32, greatest: f32) -> f32 {
     let x = if x < least { least } else { x };
@@ -78,7 +78,7 @@ pub(super) fn exp2(x: f32) -> f32 {
     exp_times_power((x - n) * LN_2, power)
 }
 
-/// For a positive finite `x` the `f` and `e` with `x` = (1 + f) · 2^e, 1 + f from √½ to √2.
+/// For a positive finite `x`, the `f` and `e` with `x` = (1 + f) · 2^e, and 1 + f from √½ to √2.
 #[inline(always)]
 fn fraction_and_exponent(x: f32) -> (f32, f32) {
     const SQRT_HALF: u32 = core::f32::consts::FRAC_1_SQRT_2.to_bits();
@@ -93,8 +93,8 @@ fn fraction_and_exponent(x: f32) -> (f32, f32) {
     (fraction, ((above.cast_signed() >> 23) + shift) as f32)
 }
 
-/// `result` where `x` is positive and finite, and otherwise the logarithm of 0, of a negative
-/// number, of infinity or of NaN.
+/// `result` if `x` is positive and finite, else the logarithm of 0, of a negative number, of
+/// infinity or of NaN.
 #[inline(always)]
 fn logarithm(x: f32, result: f32) -> f32 {
     if x > 0.0 && x < f32::INFINITY {
@@ -153,7 +153,7 @@ pub(super) fn log2(x: f32) -> f32 {
     logarithm(x, e + Float::mul_add(f, LOG2_E, small))
 }
 
-/// `x` less the nearest multiple of π/2, and which multiple, modulo 4.
+/// `x` minus the nearest multiple of π/2, and the number of that multiple, modulo 4.
 #[inline(always)]
 fn reduce(x: f32) -> (f32, i32) {
     if x.abs() < 131_072.0 {
@@ -167,11 +167,11 @@ fn reduce(x: f32) -> (f32, i32) {
     }
 }
 
-/// [`reduce`] for any number, by the algorithm of Payne and Hanek: of the product of `x` and 2/π
-/// only the bits below 4 matter, and so only some of those of 2/π.
+/// [`reduce`] for any number, by the algorithm of Payne and Hanek: only the bits below 4 of the
+/// product of `x` and 2/π matter, so only some bits of 2/π do.
 #[inline(never)]
 fn reduce_large(x: f32) -> (f32, i32) {
-    /// 2/π in words of 32 bits, from 2³¹ down.
+    /// 2/π in words of 32 bits. The first bit is 2³¹.
     static FRAC_2_PI: [u32; 8] = [
         0,
         0xa2f9_836e,
@@ -187,17 +187,17 @@ fn reduce_large(x: f32) -> (f32, i32) {
     }
     let exponent = (x.to_bits() >> 23) & 0xff;
     let mantissa = (x.to_bits() & 0x007f_ffff) | 0x0080_0000;
-    // x is mantissa · 2^(exponent − 150). The first bit of 2/π that matters, that of 2 in the
-    // product with the power, is this far from 2³¹.
+    // x is mantissa · 2^(exponent − 150). The first bit of 2/π that matters is the one that gives 2
+    // in the product with that power. It is this far from 2³¹.
     let start = exponent - 120;
     let word = |i: u32| u128::from(FRAC_2_PI[(start / 32 + i) as usize]);
     let words = word(0) << 96 | word(1) << 64 | word(2) << 32 | word(3);
     let window = (words << (start % 32)) >> 32;
-    // In units of 2^−62, modulo 4: the bits above are lost.
+    // In units of 2^−62, modulo 4: the higher bits drop out.
     let product = ((window * u128::from(mantissa)) >> 32) as u64;
     let quadrant = product.wrapping_add(1 << 61) >> 62;
     let rest = product.wrapping_sub(quadrant << 62).cast_signed();
-    // One rounding: f32 would round the integer and the product.
+    // In f64, so that there is one rounding: f32 would round the integer and the product.
     let unit = core::f64::consts::FRAC_PI_2 / (1u64 << 62) as f64;
     let r = (rest as f64 * unit) as f32;
     if x < 0.0 {
@@ -241,7 +241,7 @@ pub(super) fn sin_cos(x: f32) -> (f32, f32) {
     } else {
         (-sin, -cos)
     };
-    // The sums above make +0 of −0.
+    // The sums above turn −0 into +0.
     (if x == 0.0 { x } else { sin }, cos)
 }
 

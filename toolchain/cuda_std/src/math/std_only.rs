@@ -1,7 +1,7 @@
-//! What `#[kernel]` and `#[device]` put before a call such as `.exp()`, to learn whether it is one of
-//! `std` on a number. See `std_only` in `cuda_std_macros`.
+//! What `#[kernel]` and `#[device]` put before a call such as `.exp()`, to find out whether it is a
+//! method of `std` on a number. See `std_only` in `cuda_std_macros`.
 
-/// A number, on which such a call is an error.
+/// A number. Such a call on it is an error.
 pub trait __Number: Sized {
     /// Never compiles.
     fn __on_the_device(self) -> Self
@@ -15,7 +15,7 @@ pub trait __Number: Sized {
 impl __Number for f32 {}
 impl __Number for f64 {}
 
-/// Anything else: the compiler comes here only if the type is not one of the two above.
+/// Anything else. The compiler tries this only if the type is not one of the two above.
 pub trait __Anything {
     /// The receiver itself.
     #[inline(always)]
@@ -26,7 +26,7 @@ pub trait __Anything {
 
 impl<T: ?Sized> __Anything for T {}
 
-/// What no type is, for the sake of the error.
+/// Implemented by no type, so that the bound gives this error.
 #[diagnostic::on_unimplemented(
     message = "this method of `{Self}` is of `std` alone, not on the device",
     label = "call the function of this name in `cuda_std::math`",

@@ -1,15 +1,15 @@
 //! Atomic read-modify-write operations on views (PTX ISA, `atom` and `red`).
 //!
-//! The orderings are what the PTX says, not what rustc makes of `core::sync::atomic` on nvptx64:
-//! there, up to LLVM 22, the ordering of a read-modify-write operation is dropped, and the scope is
+//! The orderings are those of the PTX, not those that rustc gives `core::sync::atomic` on nvptx64.
+//! Up to LLVM 22 rustc drops the ordering of read-modify-write operations there, and the scope is
 //! always the system. `SeqCst` puts a `fence.sc` of the same scope before an `acq_rel` operation.
 
 use super::{Ordering, Scalar, Scope, Space, View};
 use crate::backend::rmw;
 use cuda_std_macros::device;
 
-/// A number that can be added, exchanged and compared-and-swapped atomically: u32, i32, u64, i64,
-/// f32 and f64. Each backend implements it; kernels use the methods of [`View`].
+/// A number with atomic addition, exchange and compare-and-swap: u32, i32, u64, i64, f32 and f64.
+/// Each backend implements it; kernels use the methods of [`View`].
 #[doc(hidden)]
 #[allow(missing_docs, clippy::missing_safety_doc)]
 pub trait Atomic: Scalar {
@@ -46,7 +46,7 @@ macro_rules! operations {
     ($($(#[$doc:meta])* $name:ident => $call:ident;)*) => {$(
         $(#[$doc])*
         ///
-        /// Returns what element `i` held before.
+        /// Returns the old value of element `i`.
         #[device]
         pub fn $name(self, i: usize, value: T, order: Ordering, scope: Scope) -> T {
             // SAFETY: the contract of the view.
@@ -63,10 +63,10 @@ impl<T: Atomic, S: Space> View<T, S> {
         exchange => exchange;
     }
 
-    /// Sets element `i` to `new` if it holds `current`: `atom.cas`. Bits are compared, so for
+    /// Sets element `i` to `new` if it holds `current`: `atom.cas`. It compares bits, so for
     /// floating point −0 and +0 differ and a NaN equals itself.
     ///
-    /// Returns what element `i` held before: the swap was made if that has the bits of `current`.
+    /// Returns the old value of element `i`. The swap was made if that has the bits of `current`.
     #[device]
     pub fn compare_exchange(
         self,
@@ -80,8 +80,8 @@ impl<T: Atomic, S: Space> View<T, S> {
         unsafe { T::compare_exchange::<S>(self.at(i), current, new, order, scope) }
     }
 
-    /// Adds `value` to element `i` and asks for no result: `red.add`, which the thread does not
-    /// wait for. `order` is `Relaxed` or `Release`: without a result there is nothing to acquire.
+    /// Adds `value` to element `i` without a result: `red.add`, which the thread does not wait for.
+    /// `order` is `Relaxed` or `Release`, because without a result there is nothing to acquire.
     ///
     /// # Panics
     ///
@@ -111,10 +111,10 @@ impl<T: AtomicInt, S: Space> View<T, S> {
 }
 
 impl<S: Space> View<u32, S> {
-    /// Adds one to element `i`, or sets it to 0 if it holds `limit` or more: `atom.inc`
-    /// (CUDA's `atomicInc`, seed row R4).
+    /// Adds one to element `i`, or sets it to 0 if it holds `limit` or more: `atom.inc` (CUDA's
+    /// `atomicInc`, seed row R4).
     ///
-    /// Returns what element `i` held before.
+    /// Returns the old value of element `i`.
     #[device]
     pub fn fetch_inc(self, i: usize, limit: u32, order: Ordering, scope: Scope) -> u32 {
         // SAFETY: the contract of the view.

@@ -1,9 +1,9 @@
 //! Memory as kernels see it: views of global and shared memory.
 //!
-//! Kernels touch memory through [`Global`] and [`Shared`] only. On the device a view is an address
-//! and a length, and each access is one instruction. In the emulator the same access is checked:
-//! it must lie inside one allocation, be aligned, and read only what was written before. Nothing
-//! may go round the views, or the emulator would not see it.
+//! Kernels access memory only through [`Global`] and [`Shared`]. On the device a view is an address
+//! and a length, and each access is one instruction. In the emulator the same access is checked: it
+//! must lie inside one allocation, be aligned, and read only what was written before. Nothing may
+//! bypass the views, or the emulator would not see it.
 
 mod atomic;
 mod scalar;
@@ -35,18 +35,18 @@ pub enum Scope {
     System,
 }
 
-/// What a load or store tells the caches (PTX ISA, "Cache Operators" and "Cache Eviction
-/// Priority Hints"). A hint about speed: none of them changes the result of a program without
-/// data races, save [`ReadOnly`](CacheHint::ReadOnly) as said there.
+/// What a load or store tells the caches (PTX ISA, "Cache Operators" and "Cache Eviction Priority
+/// Hints"). Hints affect speed only. They do not change the result of a program without data races,
+/// except [`ReadOnly`](CacheHint::ReadOnly) as described there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CacheHint {
     /// Cached at all levels.
     Default,
     /// Cached in the L2 only (`.cg`).
     L2Only,
-    /// Will be used once: does not displace other lines of the L1 (`L1::no_allocate`).
+    /// Used once, so it does not displace other lines of the L1 (`L1::no_allocate`).
     Streaming,
-    /// As `Streaming`, through the non-coherent path (`.nc`): nobody may write this memory for as
-    /// long as the kernel runs. Stores with this hint behave as `Streaming`.
+    /// Like `Streaming`, but through the non-coherent path (`.nc`): nobody may write this memory
+    /// while the kernel runs. Stores with this hint behave as `Streaming`.
     ReadOnly,
 }

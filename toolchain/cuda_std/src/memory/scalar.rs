@@ -7,11 +7,11 @@ use half::{bf16, f16};
 ///
 /// # Safety
 ///
-/// `size_of::<Self>()` is 2, 4 or 8 and equals the alignment, every bit pattern is a value, there
-/// is no padding, and `Pack<A>` is `[A; 16 / size_of::<Self>()]`.
+/// `size_of::<Self>()` is 2, 4 or 8 and equals the alignment, every bit pattern is valid, there is
+/// no padding, and `Pack<A>` is `[A; 16 / size_of::<Self>()]`.
 pub unsafe trait Scalar: Copy + Default + Send + Sync + 'static {
-    /// As many `A` as values of this type fill 16 bytes, the widest access of a thread:
-    /// `Pack<Self>` is what one such access moves.
+    /// An `A` for each value of this type that fits in 16 bytes, the widest access of a thread. One
+    /// such access moves a `Pack<Self>`.
     type Pack<A: Copy>: Pack<A>;
     /// The number of values in a pack.
     const PACK: usize = 16 / size_of::<Self>();
@@ -20,10 +20,10 @@ pub unsafe trait Scalar: Copy + Default + Send + Sync + 'static {
     fn map_pack<A: Copy>(pack: Self::Pack<Self>, f: impl Fn(Self) -> A) -> Self::Pack<A>;
 }
 
-/// A short array whose length the element type sets. Its operations are written out, element by
-/// element, so that on the device it lives in registers: an array that is indexed by a variable
-/// would live in local memory. So an index into one is a constant, or what [`from_fn`](Self::from_fn)
-/// and [`for_each`](Self::for_each) pass on.
+/// A short array; the element type sets its length. Its operations are written out per element, so
+/// that it stays in registers on the device: an array indexed by a variable would be in local
+/// memory. So indices must be constants, or come from [`from_fn`](Self::from_fn) or
+/// [`for_each`](Self::for_each).
 pub trait Pack<A: Copy>: Copy + Index<usize, Output = A> {
     /// Every element is `value`.
     fn splat(value: A) -> Self;
@@ -37,10 +37,10 @@ pub trait Pack<A: Copy>: Copy + Index<usize, Output = A> {
     /// Combines two packs element by element.
     fn zip(self, other: Self, f: impl Fn(A, A) -> A) -> Self;
 
-    /// Combines all elements in order, as a balanced tree: neighbours first.
+    /// Combines all elements in order, as a balanced tree of neighbours.
     fn fold(self, f: impl Fn(A, A) -> A) -> A;
 
-    /// Takes the elements into `start` one after the other, the first one first.
+    /// Folds the elements into `start` one by one, from the first.
     fn in_order<B>(self, start: B, f: impl Fn(B, A) -> B) -> B;
 }
 

@@ -11,12 +11,12 @@ use cuda_std_macros::device;
 #[device]
 pub fn dynamic_shared<T: Scalar>() -> Shared<T> {
     let (base, bytes) = backend::dynamic();
-    // SAFETY: the block's own memory, live for as long as the block runs; its accesses answer to
-    // the contract of `View` in the kernel that asked for it.
+    // SAFETY: the block's own memory, live while the block runs. The kernel that asked for it
+    // answers for the accesses by the contract of `View`.
     unsafe { Shared::from_base(base, bytes / size_of::<T>()) }
 }
 
-/// The view behind [`shared_array!`](crate::shared_array): for its expansion only.
+/// The view for [`shared_array!`](crate::shared_array). Only for its expansion.
 ///
 /// # Safety
 ///
@@ -36,7 +36,7 @@ pub unsafe fn static_shared<T: Scalar>(
 ///
 /// The array is aligned to 16 bytes, starts unwritten, and costs its bytes of shared memory in
 /// every kernel that calls the function. Rust has no shared statics on nvptx64, so the array is
-/// declared in assembly under the name `shared_` + function name: that name must be unique among
+/// declared in assembly under the name `shared_` + function name. That name must be unique among
 /// all crates of a kernel.
 ///
 /// ```

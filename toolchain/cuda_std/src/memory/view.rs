@@ -6,13 +6,13 @@ use core::fmt;
 use core::marker::PhantomData;
 use cuda_std_macros::device;
 
-/// An array of `T` in state space `S`, as all threads that share it see it.
+/// An array of `T` in state space `S`, shared by threads.
 ///
-/// A view is `Copy`: every thread has one, and nothing is borrowed. Indices count elements.
-/// Making a view is `unsafe`, and that `unsafe` answers for every access made through it: each
-/// index lies below [`len`](Self::len), and accesses of different threads to one element, of which
-/// at least one writes, are ordered by synchronisation or are atomic. On the device none of this
-/// is checked. The emulator checks every index and, where races are looked for, every order.
+/// A view is `Copy`: every thread has one, and nothing is borrowed. Indices count elements. Making
+/// a view is `unsafe`, and answers for every access through it: each index is below
+/// [`len`](Self::len), and accesses of different threads to one element, at least one of them a
+/// write, are atomic or ordered by synchronisation. On the device none of this is checked. The
+/// emulator checks every index and, if races are looked for, every order.
 #[repr(C)]
 pub struct View<T, S: Space> {
     base: S::Address,
@@ -35,12 +35,12 @@ impl<T, S: Space> fmt::Debug for View<T, S> {
 }
 
 impl<T: Scalar> View<T, GlobalSpace> {
-    /// A view of `len` elements of device memory from the device address `address` on.
+    /// A view of `len` elements of device memory, starting at the device address `address`.
     ///
     /// # Safety
     ///
-    /// The memory is live for as long as the view is used, `address` is a multiple of
-    /// `size_of::<T>()`, and the accesses made through the view keep the contract of [`View`].
+    /// The memory is live while the view is used, `address` is a multiple of `size_of::<T>()`, and
+    /// the accesses made through the view keep the contract of [`View`].
     #[inline(always)]
     pub unsafe fn from_address(address: u64, len: usize) -> Self {
         #[cfg(target_arch = "nvptx64")]
@@ -62,7 +62,7 @@ impl<T: Scalar> View<T, GlobalSpace> {
 }
 
 impl<T: Scalar, S: Space> View<T, S> {
-    /// A view of `len` elements from `base` on.
+    /// A view of `len` elements, starting at `base`.
     ///
     /// # Safety
     ///
@@ -88,7 +88,7 @@ impl<T: Scalar, S: Space> View<T, S> {
         self.len == 0
     }
 
-    /// The part from element `start` on, `len` elements long. The part must lie within the view.
+    /// The part that starts at element `start` and has `len` elements. It must be within the view.
     #[device]
     pub fn part(self, start: usize, len: usize) -> Self {
         Self {
@@ -98,7 +98,7 @@ impl<T: Scalar, S: Space> View<T, S> {
         }
     }
 
-    /// The same bytes as elements of another type; a rest too short for one element is left out.
+    /// The same bytes as elements of another type. A rest too short for one element is dropped.
     /// The first byte must be aligned for `U`.
     #[inline(always)]
     pub fn cast<U: Scalar>(self) -> View<U, S> {
@@ -110,7 +110,7 @@ impl<T: Scalar, S: Space> View<T, S> {
         }
     }
 
-    /// How many elements lie before the first one whose address is a multiple of 16 bytes, at most
+    /// The number of elements before the first one whose address is a multiple of 16 bytes, at most
     /// [`len`](Self::len).
     #[inline(always)]
     pub fn unaligned_head(self) -> usize {
@@ -124,7 +124,7 @@ impl<T: Scalar, S: Space> View<T, S> {
         self.run_at(i, 1)
     }
 
-    /// The address of the `len` elements from `i` on. The emulator checks that the view has them.
+    /// The address of `len` elements from `i` on. The emulator checks that the view has them.
     #[device]
     fn run_at(self, i: usize, len: usize) -> S::Address {
         #[cfg(not(target_arch = "nvptx64"))]
@@ -157,15 +157,15 @@ impl<T: Scalar, S: Space> View<T, S> {
         unsafe { access::write::<T, S>(self.at(i), value) }
     }
 
-    /// Element `i`, loaded anew each time and from where other threads' stores arrive:
-    /// `ld.volatile`. Orders nothing else: see [`load`](Self::load).
+    /// Element `i`, loaded anew each time from where other threads' stores arrive: `ld.volatile`.
+    /// Orders nothing else: see [`load`](Self::load).
     #[device]
     pub fn read_volatile(self, i: usize) -> T {
         // SAFETY: the contract of the view.
         unsafe { access::read_volatile::<T, S>(self.at(i)) }
     }
 
-    /// Sets element `i`, each time it is called: `st.volatile`. Orders nothing else.
+    /// Sets element `i`, at each call: `st.volatile`. Orders nothing else.
     #[device]
     pub fn write_volatile(self, i: usize, value: T) {
         // SAFETY: the contract of the view.
@@ -217,8 +217,8 @@ impl<T: Scalar, S: Space> View<T, S> {
 }
 
 impl<T: Scalar> View<T, GlobalSpace> {
-    /// Asks for the line of element `i` to be brought into the L2: `prefetch.global.L2`. A hint, for
-    /// words that will be looked at soon and would otherwise come from device memory only then.
+    /// Asks to bring the line of element `i` into the L2: `prefetch.global.L2`. A hint, for words
+    /// that will be needed soon and would otherwise come from device memory only then.
     #[device]
     pub fn prefetch(self, i: usize) {
         access::prefetch(self.at(i));
@@ -226,11 +226,11 @@ impl<T: Scalar> View<T, GlobalSpace> {
 }
 
 impl View<u64, GlobalSpace> {
-    /// Elements `i` and `i + 1`, each loaded relaxed as seen in the device, by one instruction:
+    /// Elements `i` and `i + 1`, both loaded relaxed at device scope by one instruction:
     /// `ld.relaxed.gpu.v2.b64`. Element `i` must be aligned to 16 bytes.
     ///
-    /// Each of the two is single-copy atomic, the pair is not: the two may be of different times (PTX
-    /// ISA, "Vector Data-types" of the memory consistency model).
+    /// Each of the two is single-copy atomic, but the pair is not: the two may be from different
+    /// times (PTX ISA, "Vector Data-types" of the memory consistency model).
     #[device]
     pub fn load_pair(self, i: usize) -> [u64; 2] {
         // SAFETY: the contract of the view.

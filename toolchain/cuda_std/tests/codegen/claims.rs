@@ -1,4 +1,4 @@
-//! The claims, and whether the probes keep them.
+//! The claims, and whether the probes meet them.
 
 mod atomic;
 
@@ -8,7 +8,7 @@ use cuda_builder::Arch;
 use std::collections::BTreeMap;
 
 /// The claims as text: a kernel's name at the left edge, optionally with the one architecture that
-/// the claim is for, and below it its effects as [`effects`] gives them; `#` begins a comment.
+/// the claim is for, and below it its effects as [`effects`] gives them. `#` begins a comment.
 const THREAD: &str = include_str!("claims/thread.txt");
 const WARP: &str = include_str!("claims/warp.txt");
 const ACCESS: &str = include_str!("claims/access.txt");
@@ -47,7 +47,7 @@ fn read(text: &str, arch: &str) -> Claims {
     claims
 }
 
-/// Compares what the probes do with `claims`, and shows every kernel that does something else.
+/// Compares what the probes do with `claims`, and lists every kernel that differs.
 fn check(probes: &Probes, claims: &Claims) {
     assert!(!claims.is_empty(), "no claims were read");
     let bodies = bodies(&probes.ptx);
@@ -109,12 +109,12 @@ fn an_exact_or_approximate_function_is_the_instruction_it_names() {
     check_text(MATH);
 }
 
-/// The bits of the emulator are those of the device only so: without `.rn`, ptxas may make one
-/// `fma` of a product and a sum, and an approximation has bits of its own.
+/// The emulator has the device's bits only under this condition. Without `.rn`, ptxas may fuse a
+/// product and a sum to one `fma`, and an approximation has other bits.
 #[test]
 fn accurate_functions_round_all_arithmetic_to_nearest() {
     for probes in probes::all() {
-        // Functions that kernels call stand outside of them, and are of `libm`.
+        // Functions that kernels call are outside of the kernels, and come from `libm`.
         let accurate = probes.ptx.split_inclusive("\n}\n").filter(|part| {
             part.contains(&format!(".visible .entry {ACCURATE}")) || !part.contains(".entry")
         });

@@ -5,11 +5,10 @@ use cuda_builder::{Arch, Built, Compiler, CudaBuilder};
 use std::path::Path;
 use std::sync::OnceLock;
 
-/// What is committed of gridsync's own kernels: everything since Turing, and what Hopper adds.
+/// The architectures of gridsync's committed PTX: everything since Turing, and what Hopper adds.
 pub(crate) const ARCHS: [Arch; 2] = [Arch::Compute75, Arch::Compute90];
 
-/// What the names of probes begin with that hold a function of many instructions. They have no claim
-/// each.
+/// Prefix of probes that hold a function of many instructions. These have no claim each.
 pub(crate) const ACCURATE: &str = "accurate_";
 
 /// The probes for one architecture.
@@ -19,7 +18,7 @@ pub(crate) struct Probes {
     pub(crate) ptx: String,
 }
 
-/// The probes for each of [`ARCHS`], or none, said aloud, without a kernel compiler.
+/// The probes for each of [`ARCHS`]. Without a kernel compiler none, and a message.
 ///
 /// # Panics
 /// When the probes do not compile.

@@ -1,28 +1,28 @@
-//! Reading PTX down to what a claim speaks of.
+//! Reduces PTX to what a claim describes.
 //!
-//! [`effects`] leaves of a kernel the instructions that touch memory, other threads or time, in
-//! order, each with operands that do not depend on how registers were numbered:
+//! [`effects`] keeps the instructions of a kernel that touch memory, other threads or time, in
+//! order. Their operands do not depend on register numbers:
 //!
-//! * `$2` is the kernel's third parameter, `$0+8` what lies 8 bytes into its first;
-//! * a constant, a special register or a symbol stands for the register that holds it, and
-//!   `base+4` for a register that is the sum of these;
-//! * any other register is its class alone: `%r`, `%rd`, `%p`.
+//! * `$2` is the kernel's third parameter, `$0+8` is 8 bytes into its first;
+//! * a constant, a special register or a symbol replaces the register that holds it, and `base+4`
+//!   replaces a register that is the sum of these;
+//! * any other register is only its class: `%r`, `%rd`, `%p`.
 //!
-//! `loop: ` precedes what lies between the target of a backward branch and that branch.
+//! `loop: ` marks what is between the target of a backward branch and that branch.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::RangeInclusive;
 
-/// Opcodes that only compute or branch. Whatever is not listed counts as an effect, so that an
-/// instruction nobody thought of fails a claim instead of slipping through.
+/// Opcodes that only compute or branch. Anything not listed counts as an effect, so an instruction
+/// that nobody thought of fails a claim and does not slip through.
 const PURE: [&str; 19] = [
     "add", "and", "bra", "cvt", "mad", "max", "min", "mov", "mul", "not", "or", "popc", "ret",
     "selp", "setp", "shl", "shr", "sub", "xor",
 ];
 
-/// What is a claim of its own all the same: reads of clocks, which give another value each time, of
-/// the size of dynamic shared memory, conversions of f16, roundings to an integer, and arithmetic of
-/// numbers, which is rounded somehow.
+/// Exceptions that belong in claims: reads of clocks, which change each time, of the size of
+/// dynamic shared memory, conversions of f16, roundings to an integer, and arithmetic of
+/// floating-point numbers, whose rounding matters.
 const NOT_PURE: [&str; 10] = [
     "%clock64",
     "%globaltimer",
@@ -50,7 +50,7 @@ pub(crate) fn bodies(ptx: &str) -> BTreeMap<&str, Vec<&str>> {
     entries.collect()
 }
 
-/// The lines of a body, up to the brace that ends it; the braces of scopes in it are left out.
+/// The lines of a body, up to the brace that ends it, without the braces of inner scopes.
 fn lines(body: &str) -> impl Iterator<Item = &str> {
     let mut scopes = 1;
     let within = body.lines().map(str::trim).take_while(move |line| {
@@ -78,7 +78,7 @@ pub(crate) fn parameters(ptx: &str, name: &str) -> Vec<String> {
         .collect()
 }
 
-/// The effects of the kernel `name`, whose body this is: see the module.
+/// The effects of the kernel `name` with this body: see the module.
 pub(crate) fn effects(name: &str, body: &[&str]) -> Vec<String> {
     let values = values(name, body);
     let loops = loops(body);
@@ -114,8 +114,8 @@ fn is_effect(statement: &str) -> bool {
     !statement.ends_with(':') && !opcode.starts_with("ld.param") && !pure
 }
 
-/// The registers with one definition, that being a parameter, a constant, a symbol, or the sum of
-/// such and a constant.
+/// The registers with a single definition that is a parameter, a constant, a symbol, or the sum of
+/// one of these and a constant.
 fn values(name: &str, body: &[&str]) -> HashMap<String, String> {
     let mut definitions: HashMap<&str, Vec<&str>> = HashMap::new();
     for statement in body {

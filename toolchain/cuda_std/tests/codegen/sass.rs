@@ -1,4 +1,4 @@
-//! The same probes as machine code, where NVIDIA's assembler and disassembler are at hand.
+//! The same probes as machine code, if NVIDIA's assembler and disassembler are there.
 
 use crate::probes::{self, ACCURATE, Probes};
 use crate::skipped;
@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The first ptxas with an nvdisasm beside it of: `PTXAS`, the venv or toolkit in
+/// The first ptxas that has an nvdisasm beside it, from `PTXAS`, the venv or toolkit in
 /// `GRIDSYNC_CUDA_TOOLS`, the workspace's `target/cuda-tools`, `PATH`, `CUDA_HOME`, `CUDA_PATH`.
 fn find() -> Option<(PathBuf, PathBuf)> {
     let variable = |name| env::var_os(name).map(PathBuf::from);
@@ -38,7 +38,7 @@ fn folders(dir: &Path) -> Vec<PathBuf> {
     entries.map(|entry| entry.path()).collect()
 }
 
-/// What a tool printed; a tool that fails fails the test.
+/// What a tool prints. If the tool fails, so does the test.
 fn run(command: &mut Command) -> String {
     let output = command.output().expect("the tool was found just now");
     let said = String::from_utf8_lossy(&output.stderr);
@@ -57,7 +57,7 @@ fn for_each_arch(check: impl Fn(&Probes, &BTreeMap<String, Vec<String>>)) {
         return;
     };
     for probes in all {
-        // Tests run side by side: each assembles into a file of its own.
+        // Tests run in parallel, so each assembles into its own file.
         let dir = tempfile::tempdir().expect("a temporary folder");
         let cubin = dir.path().join("probes.cubin");
         let gpu = format!("-arch=sm_{}", probes.arch);

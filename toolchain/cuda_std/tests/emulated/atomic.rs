@@ -6,7 +6,7 @@ use cuda_std::memory::Scope::{self, Block, Device, System};
 use cuda_std::memory::{Atomic, AtomicInt, Global};
 use cuda_std::thread;
 
-/// What `operation` returns and leaves where `before` was.
+/// What `operation` returns, and what it leaves in place of `before`.
 #[track_caller]
 fn of<T: Atomic + PartialEq + core::fmt::Debug>(
     before: T,
@@ -176,7 +176,7 @@ fn contended_words_lose_nothing_under_any_schedule() {
         let i = thread::index() as u64;
         at.fetch_add(0, i, Relaxed, Device);
         at.fetch_max(1, i, Relaxed, Device);
-        // An addition made by hand, of the kind that floats before sm_60 needed.
+        // An addition by compare-and-swap, as floats needed before sm_60.
         let mut seen = at.load(2, Relaxed, Device);
         loop {
             let found = at.compare_exchange(2, seen, seen + 1, AcqRel, Device);

@@ -1,4 +1,4 @@
-//! Bulk copies: when they are there, and what happens to who does not wait.
+//! Bulk copies: when their data is there, and what happens without a wait.
 
 use crate::support::{config, download, leaves, upload};
 use cuda_std::memory::{Global, Shared};
@@ -8,7 +8,7 @@ use simt::{Fault, LaunchConfig, Memory, MissingOrder, Policy, Schedule};
 const STAGES: usize = 3;
 const TILE: usize = 64;
 
-/// The barriers of [`outgoing`]: all results are written; they have been read and may be again.
+/// The barriers of [`outgoing`]: all results are written; all are read and may be overwritten.
 const WRITTEN: usize = 0;
 const FREE: usize = 1;
 
@@ -24,7 +24,7 @@ fn stage(at: usize) -> Shared<u32> {
     tiles().part(TILE * at, TILE)
 }
 
-/// Makes the barriers of the ring: a stage is full by one arrival, empty by `readers`.
+/// Makes the barriers of the ring: one arrival fills a stage, `readers` arrivals empty it.
 fn init(readers: u32) {
     if thread::is_first_in_block() {
         for stage in 0..STAGES {
@@ -43,8 +43,8 @@ fn fill(at: usize, from: Global<u32>) {
     bulk::load(stage(at), from, full(), at);
 }
 
-/// What a block of 64 threads leaves in a tile of zeros, beside one of numbers, with races looked for
-/// or not.
+/// What a block of 64 threads leaves in a tile of zeros. `body` also gets a tile of numbers.
+/// `races` says whether to look for races.
 fn launch(races: bool, body: impl Fn(Global<u32>, Global<u32>)) -> Result<Vec<u32>, Fault> {
     let mut memory = Memory::new(1 << 16);
     let numbers: Vec<u32> = (0..TILE as u32).collect();
@@ -107,7 +107,7 @@ fn a_bulk_load_that_is_not_waited_for_is_a_race() {
             0 => fill(0, from),
             32 => {
                 mbarrier::wait(full(), 0, 1);
-                // By now the values are there; only the order is not.
+                // By now the values are there, but not ordered.
                 time::nanosleep(10_000);
                 stage(0).read(0);
             }
@@ -146,8 +146,8 @@ fn a_stage_that_is_filled_before_it_is_empty_is_a_race() {
     }
 }
 
-/// Two warps make results of `rounds` tiles, which a thread of a third one loads through the ring;
-/// their first thread stores the results. Only barriers in shared memory keep them in step.
+/// Two warps make results of `rounds` tiles, which a thread of a third warp loads through the ring.
+/// The first of their threads stores the results. Only barriers in shared memory keep them in step.
 fn pipeline(from: Global<u32>, to: Global<u32>, rounds: usize) {
     if thread::is_first_in_block() {
         mbarrier::init(outgoing(), WRITTEN, 64);
@@ -215,7 +215,7 @@ fn a_ring_of_three_stages_carries_many_tiles_under_every_schedule() {
     }
 }
 
-/// Stores the block's results, as its first thread after all have written them.
+/// Stores the block's results. The first thread does it after all threads have written them.
 fn store_results(to: Global<u32>) {
     let i = thread::index_in_block();
     results().write(i as usize, i);
@@ -254,7 +254,7 @@ fn a_store_that_is_overwritten_before_it_is_read_is_found() {
     assert!(matches!(fault, Fault::Race(_)), "{fault}");
 }
 
-/// The race that ends `body`, of whose accesses one is a bulk copy's.
+/// The race that ends `body`. One of its accesses is a bulk copy's.
 #[track_caller]
 fn race_with_a_copy(body: impl Fn(Global<u32>, Global<u32>)) {
     let fault = fault(true, body);
@@ -286,7 +286,7 @@ fn a_load_over_what_a_store_still_reads_is_a_race_within_one_thread() {
     }
 }
 
-/// Makes the barriers of the ring, after whatever came before.
+/// Makes the barriers of the ring, after a barrier of the block.
 fn mbarrier_of_one_thread() {
     thread::sync_threads();
     init(1);
@@ -333,7 +333,7 @@ fn a_load_is_not_there_for_the_thread_that_asked_for_it_before_its_wait() {
 
 #[test]
 fn a_load_tells_of_its_own_bytes_alone() {
-    // What the thread wrote after its arrival is told by nobody.
+    // Nothing releases what the thread wrote after its arrival.
     let fault = fault(true, |from, _| {
         init(1);
         match thread::index_in_block() {
@@ -382,7 +382,7 @@ fn a_store_is_seen_after_its_end_and_not_before() {
             store_results(to);
             if thread::is_first_in_block() {
                 bulk::wait_read::<0>();
-                // Which is a race, if it is looked for.
+                // This is a race, if races are looked for.
                 assert!(races || to.read(9) == 0);
                 bulk::wait_stored();
                 assert_eq!(to.read(9), 9);
@@ -499,7 +499,7 @@ fn copies_that_are_misaligned_unwritten_or_out_of_bounds_fault_at_their_line() {
     assert_eq!((place.file(), place.line()), (file!(), line));
     let beyond = fault(false, |from, _| {
         init(1);
-        // SAFETY: not given: the emulator must find what a wrong kernel does.
+        // SAFETY: none: the emulator must find what a wrong kernel does.
         let from = unsafe { Global::from_address(from.address() + 4096, TILE) };
         bulk::load(stage(0), from, full(), 0);
     });

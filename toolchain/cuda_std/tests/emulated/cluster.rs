@@ -1,4 +1,4 @@
-//! Where a block stands in its cluster, and the barrier of that.
+//! The place of a block in its cluster, and the barrier of the cluster.
 
 use crate::support::{config, fault_of, leaves, run};
 use cuda_std::memory::Ordering::{AcqRel, Acquire, Relaxed};
@@ -44,7 +44,7 @@ fn the_cluster_barrier_shows_each_thread_what_all_blocks_wrote_before() {
     assert_eq!(sums[480..], [159 * 80 + 160 * 160; 160]);
 }
 
-/// The barrier of a grid, by one thread of each cluster: the others are held at the cluster's.
+/// A grid barrier by one thread of each cluster. The cluster barrier holds the others.
 #[test]
 fn a_cluster_can_be_held_at_its_barrier_until_its_leader_arrives() {
     let sums = leaves(&in_clusters_of(2, config(6, 40)), &[0u32; 241], |data| {

@@ -32,8 +32,8 @@ fn a_kernel_runs_on_the_arguments_that_went_by_address() {
     let stats = args.with_pointers(|pointers| {
         assert_eq!(pointers.len(), 4);
         simt::launch(&mut memory, &config(1, 8), &|| {
-            // SAFETY: the pointers are those of the kernel's own arguments, which live until the
-            // launch is over; the view is of memory allocated above, each element one thread's.
+            // SAFETY: the pointers are to the kernel's own arguments, which live until the launch
+            // ends. The view is of memory allocated above, and each element belongs to one thread.
             unsafe { scale::run(<scale as Kernel>::Args::from_pointers(pointers)) }
         })
     });
@@ -54,7 +54,7 @@ fn arguments_of_every_type_come_back_as_they_went() {
         isize::MIN,
     );
     let back = args.with_pointers(|pointers| {
-        // SAFETY: the pointers of this very tuple, which is still alive.
+        // SAFETY: the pointers are to this tuple, which is still alive.
         unsafe { <(u8, i16, u32, i64, f32, f64, usize, isize)>::from_pointers(pointers) }
     });
     assert_eq!(back, args);

@@ -13,8 +13,8 @@ shared_array! {
     fn barriers() -> [u64; 1];
 }
 
-/// Stops a kernel of one warp after one step, two steps, and so on to its end: wherever a thread
-/// stands then, a line of this file is named.
+/// Stops a kernel of one warp after one step, two steps, and so on to its end. Wherever a thread is
+/// then, the fault names a line of this file.
 fn walk(name: &str, kernel: &dyn Fn(Global<u32>)) {
     let launch = |step_limit| {
         let mut memory = Memory::new(1 << 10);

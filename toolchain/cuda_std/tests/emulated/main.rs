@@ -1,4 +1,4 @@
-//! What the functions of `cuda_std` mean, seen in the emulator: each against its definition.
+//! What the functions of `cuda_std` do in the emulator, each checked against its definition.
 
 mod atomic;
 mod bulk;

@@ -9,7 +9,7 @@ shared_array! {
     fn values() -> [u32; 64];
 }
 
-/// Makes both barriers, which take as many arrivals, and joins the block.
+/// Makes both barriers, each for `arrivals` arrivals, and joins the block.
 fn init(arrivals: u32) {
     if thread::is_first_in_block() {
         mbarrier::init(barriers(), 0, arrivals);
@@ -67,7 +67,7 @@ fn phases_follow_each_other_and_their_parities_take_turns() {
             warp::sync_warp(warp::FULL_MASK);
             mbarrier::wait(barriers(), 0, round % 2);
             assert_eq!(values().read(0), round);
-            // The leader must not write the next round's value before all have read this one's.
+            // The leader must not write the next round's value before all have read this one.
             thread::sync_threads();
             if leads {
                 mbarrier::arrive(barriers(), 1);
@@ -129,8 +129,8 @@ fn an_arrival_too_many_a_parity_of_two_and_a_word_that_is_no_barrier_are_told() 
     assert!(message.contains("wait for 1048576"), "{message}");
 }
 
-/// The race of a block of two warps, of which the first writes and arrives as told, and the second
-/// reads.
+/// The race in a block of two warps. The first writes and arrives by `arrive`, the second waits by
+/// `wait` and reads.
 fn race(init: impl Fn(), arrive: impl Fn(), wait: impl Fn()) -> Option<MissingOrder> {
     let config = LaunchConfig {
         races: true,
@@ -164,7 +164,7 @@ fn an_arrival_and_a_wait_order_and_nothing_less_does() {
     assert!(race(|| init(1), arrive, wait).is_none());
     let unwaited = race(|| init(1), arrive, || thread::block_fence());
     assert!(unwaited.is_some());
-    // Parity 1 of a fresh barrier is past: nobody has arrived there.
+    // Parity 1 of a fresh barrier has passed already: nobody has arrived.
     let past = race(|| init(1), arrive, || mbarrier::wait(barriers(), 0, 1));
     assert!(past.is_some());
     let unjoined = || {

@@ -1,4 +1,4 @@
-//! Misuse ends the launch in a fault that says what and where.
+//! Misuse ends the launch with a fault that says what and where.
 
 use crate::support::{config, fault_of};
 use cuda_std::memory::CacheHint;
@@ -9,13 +9,13 @@ use cuda_std::warp::*;
 use cuda_std::{thread, time, trap};
 use simt::{Fault, LaunchConfig, Memory};
 
-/// The fault that ends `body` over eight words, the first four of them written.
+/// The fault that ends `body` on eight words, only the first four of them written.
 #[track_caller]
 fn misuse(body: impl Fn(Global<u32>)) -> Fault {
     let mut memory = Memory::new(1 << 10);
     let address = memory.alloc(32, 16).expect("32 bytes fit");
     memory.zero(address, 16).expect("allocated just now");
-    // SAFETY: allocated just now for eight words, and alive until the launch has ended.
+    // SAFETY: allocated just now for eight words, and alive until the launch ends.
     let half_written = unsafe { Global::from_address(address, 8) };
     simt::launch(&mut memory, &config(1, 1), &|| body(half_written))
         .expect_err("the kernel should fail")

@@ -1,4 +1,4 @@
-//! Shared memory: one for each block.
+//! Shared memory: each block has its own.
 
 use crate::support::{config, fault_of, leaves, run};
 use cuda_std::memory::dynamic_shared;

@@ -1,14 +1,14 @@
-//! Grids to run, and device memory to look at.
+//! Grids to run, and device memory to inspect.
 
 use cuda_std::memory::{Global, Scalar};
 use simt::{Dim3, Fault, LaunchConfig, Memory, Policy, Schedule};
 
-/// The launch that the tests take unless they say otherwise.
+/// The launch that tests use unless they need another.
 pub(crate) fn config(grid: impl Into<Dim3>, block: impl Into<Dim3>) -> LaunchConfig<'static> {
     LaunchConfig::new("test", grid, block)
 }
 
-/// Runs `body` as every thread of the grid, for its assertions alone.
+/// Runs `body` as every thread of the grid, only for its assertions.
 #[track_caller]
 pub(crate) fn run(config: &LaunchConfig<'_>, body: impl Fn()) {
     if let Err(fault) = simt::launch(&mut Memory::new(1 << 20), config, &body) {
@@ -22,22 +22,22 @@ pub(crate) fn fault_of(config: &LaunchConfig<'_>, body: impl Fn()) -> Fault {
     simt::launch(&mut Memory::new(1 << 20), config, &body).expect_err("the kernel should fail")
 }
 
-/// Fresh device memory that holds `values`.
+/// New device memory that holds `values`.
 pub(crate) fn upload<T: Scalar>(memory: &mut Memory, values: &[T]) -> Global<T> {
     let bytes = size_of_val(values);
     let address = memory.alloc(bytes, 16).expect("tests fit in memory");
-    // SAFETY: a `Scalar` has no padding, so that all its bytes can be read.
+    // SAFETY: a `Scalar` has no padding, so all its bytes can be read.
     let raw = unsafe { core::slice::from_raw_parts(values.as_ptr().cast(), bytes) };
     memory.write(address, raw).expect("allocated just now");
-    // SAFETY: allocated for just as many elements; the tests keep the memory for as long.
+    // SAFETY: allocated for exactly these elements, and the tests keep the memory as long.
     unsafe { Global::from_address(address, values.len()) }
 }
 
-/// What device memory holds.
+/// The content of device memory.
 pub(crate) fn download<T: Scalar>(memory: &Memory, view: Global<T>) -> Vec<T> {
     let mut values = vec![T::default(); view.len()];
     let bytes = size_of_val(values.as_slice());
-    // SAFETY: every bit pattern is a `Scalar`, so that any bytes may be written.
+    // SAFETY: every bit pattern is a `Scalar`, so any bytes may be written.
     let raw = unsafe { core::slice::from_raw_parts_mut(values.as_mut_ptr().cast(), bytes) };
     memory
         .read(view.address(), raw)
@@ -45,8 +45,8 @@ pub(crate) fn download<T: Scalar>(memory: &Memory, view: Global<T>) -> Vec<T> {
     values
 }
 
-/// Runs `body` over a view of `before` under each of several schedules, which must all leave the
-/// same values there, and gives these.
+/// Runs `body` on a view of `before` under several schedules. All must leave the same values;
+/// returns these.
 #[track_caller]
 pub(crate) fn leaves<T: Scalar + PartialEq + core::fmt::Debug>(
     config: &LaunchConfig<'_>,

@@ -1,4 +1,4 @@
-//! Where threads stand, and the barrier of their block.
+//! Positions of threads, and the barrier of their block.
 
 use crate::support::{config, leaves, run};
 use cuda_std::memory::Ordering::{AcqRel, Relaxed};

@@ -1,4 +1,4 @@
-//! Views, and the packs they move.
+//! Views, and the packs that they move.
 
 use crate::support::{config, download, leaves, upload};
 use cuda_std::convert::{bf16_to_f32, f16_to_f32};

@@ -1,4 +1,4 @@
-//! What lanes do together, against tables made from the PTX ISA's definitions.
+//! Warp collectives, against tables made from the PTX ISA's definitions.
 
 use crate::support::{config, run};
 use cuda_std::memory::Scalar;
@@ -17,7 +17,7 @@ enum Mode {
 use Mode::{Down, Idx, Up, Xor};
 
 /// The lane that `lane` reads and the predicate, by the pseudocode of "shfl.sync" in the PTX ISA,
-/// with the control word that CUDA's `__shfl_*_sync` make of a width.
+/// with the control word that CUDA's `__shfl_*_sync` make from a width.
 fn source(mode: Mode, lane: u32, b: u32, width: u32) -> (u32, bool) {
     let c = (32 - width) << 8 | if mode == Up { 0 } else { 31 };
     let (lane, bval, cval, mask) = (
@@ -125,7 +125,7 @@ fn halves_of_a_warp_shuffle_apart() {
     });
 }
 
-/// Masks with one lane, with gaps, with halves, with all.
+/// Masks with one lane, with gaps, with one half, with all lanes.
 const MASKS: [u32; 6] = [
     1,
     0x8000_0000,
@@ -175,7 +175,7 @@ fn a_match_finds_the_lanes_with_the_same_bits() {
         };
         assert_eq!(warp_match_any(mask, lane % 5), same(|lane| lane % 5));
         assert_eq!(warp_match_any(mask, lane as u16 / 7), same(|lane| lane / 7));
-        // The words of 64 bits are compared together: here the low ones agree.
+        // Words of 64 bits are compared as a whole: here the low halves agree.
         assert_eq!(
             warp_match_any(mask, u64::from(lane / 3) << 32),
             same(|lane| lane / 3)
@@ -202,7 +202,7 @@ fn a_match_compares_bits_so_zeros_differ_and_a_nan_is_itself() {
 #[test]
 fn reductions_take_the_lanes_of_the_mask_and_no_others() {
     in_each_mask(|mask, lane| {
-        // Spread over the whole range, so that signed and unsigned order differ and sums wrap.
+        // Spread over the whole range, so signed and unsigned order differ and sums wrap.
         let value = |lane: u32| lane.wrapping_mul(0x9E37_79B9) ^ 0x8000_0000;
         let (mine, all) = (value(lane), || lanes(mask).map(value));
         let signed = || all().map(|value| value as i32);

@@ -4,15 +4,15 @@ use crate::{Bound, random_bits};
 use astro_float::{BigFloat, Consts, RoundingMode};
 use cuda_std::math;
 
-/// Bits of a reference. A difference from 1 of 2⁻¹⁰⁰ leaves 156 of them.
+/// Bits of a reference. If it differs from 1 by 2⁻¹⁰⁰, 156 bits are left.
 const BITS: usize = 256;
 const EXACT: RoundingMode = RoundingMode::None;
 
-/// A reference, of as many arguments as the function has.
+/// A reference with as many arguments as the function.
 type Reference = fn(&[BigFloat], &mut Consts) -> BigFloat;
 
-/// A function of one or two arguments, and where these come from: numbers up to a size, and whether
-/// of both signs.
+/// A function of one or two arguments, and where these come from: numbers up to a size, of both
+/// signs or not.
 struct Case {
     bound: Bound<fn(&[f64]) -> f64, Reference>,
     sizes: &'static [f64],
@@ -38,7 +38,7 @@ const fn case(
     }
 }
 
-/// The same number. `from_f64` takes a subnormal one for another, so that it is scaled there and back.
+/// The same number. `from_f64` gets subnormal numbers wrong, so they are scaled there and back.
 fn big(x: f64) -> BigFloat {
     let scaled = |scale: f64| BigFloat::from_f64(x * scale, BITS);
     match x.is_subnormal() {
@@ -237,7 +237,7 @@ const CASES: [Case; 25] = [
     ),
 ];
 
-/// The leading word of a number as a fraction of 1, and its exponent.
+/// The leading word of a number as a fraction of 1, and the number's exponent.
 fn fraction_and_exponent(number: &BigFloat) -> (f64, i32) {
     let (words, ..) = number.as_raw_parts().expect("a number");
     let leading = *words.last().expect("a number has words");
@@ -247,7 +247,7 @@ fn fraction_and_exponent(number: &BigFloat) -> (f64, i32) {
     )
 }
 
-/// How far `result` is from `exact`, in units in the last place there.
+/// The distance of `result` from `exact`, in units in the last place there.
 fn error(result: f64, exact: &BigFloat) -> f64 {
     if exact.is_nan() {
         return if result.is_nan() { 0.0 } else { f64::INFINITY };
@@ -275,8 +275,8 @@ fn an_error_is_counted_in_units_in_the_last_place() {
     assert_eq!(error(1.0, &BigFloat::nan(None)), f64::INFINITY);
 }
 
-/// A number of up to `size`: half of them spread evenly, half of them by their exponents, down to
-/// 2⁻¹⁰⁰.
+/// A number of up to `size`. Half of the numbers are spread evenly, half by their exponents, down
+/// to 2⁻¹⁰⁰.
 fn number(bits: u64, size: f64, signed: bool) -> f64 {
     let spread = (bits >> 12) as f64 / 2f64.powi(52);
     let positive = match bits & 2 {
@@ -290,7 +290,7 @@ fn number(bits: u64, size: f64, signed: bool) -> f64 {
     }
 }
 
-/// Looks at so many numbers, or pairs, of each function.
+/// Tries `count` numbers, or pairs, for each function.
 fn check(count: usize) {
     let mut constants = Consts::new().expect("memory");
     let mut broken = Vec::new();
@@ -334,7 +334,7 @@ fn functions_of_f64_keep_their_bounds() {
     check(2000);
 }
 
-/// Where the bounds come from.
+/// The source of the bounds.
 #[test]
 #[ignore = "takes minutes"]
 fn functions_of_many_f64_keep_their_bounds() {

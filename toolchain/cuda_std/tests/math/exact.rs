@@ -1,4 +1,4 @@
-//! Exact functions, and results that are no rounding of anything.
+//! Exact functions, and results that are not rounded.
 
 use cuda_std::math::{self, Float, approx};
 

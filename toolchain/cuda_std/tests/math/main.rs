@@ -1,7 +1,7 @@
-//! How wrong the functions of `cuda_std::math` are at most.
+//! The maximum errors of the functions of `cuda_std::math`.
 //!
-//! On the host, whose bits are those of the device: `../codegen` sees to that, by the instructions
-//! that the functions become.
+//! These tests run on the host. The device has the same bits: `../codegen` checks this, by the
+//! instructions that the functions become.
 
 mod double;
 mod exact;
@@ -15,7 +15,7 @@ pub(crate) struct Bound<F, Reference> {
     pub(crate) ulp: f64,
 }
 
-/// As many numbers as asked for from `seed`, all bits of them random (SplitMix64).
+/// An endless sequence of numbers from `seed`, all bits random (SplitMix64).
 pub(crate) fn random_bits(seed: u64) -> impl Iterator<Item = u64> {
     (1u64..).map(move |i| {
         let mut z = seed.wrapping_add(i.wrapping_mul(0x9e37_79b9_7f4a_7c15));

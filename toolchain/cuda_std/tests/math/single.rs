@@ -1,4 +1,4 @@
-//! The functions of `f32`, against those of `f64` of the standard library.
+//! The functions of `f32`, against the standard library's functions of `f64`.
 
 use crate::{Bound, random_bits};
 use cuda_std::math;
@@ -71,8 +71,8 @@ const BINARY: [Binary; 3] = [
     },
 ];
 
-/// How far `result` is from `exact`, in units in the last place there. Infinite where one is NaN
-/// and the other is not, or where a zero has the wrong sign.
+/// The distance of `result` from `exact`, in units in the last place there. Infinite if only one is
+/// NaN, or if a zero has the wrong sign.
 fn error(result: f32, exact: f64) -> f64 {
     if exact.is_nan() || result.is_nan() {
         return if exact.is_nan() && result.is_nan() {
@@ -87,7 +87,7 @@ fn error(result: f32, exact: f64) -> f64 {
     }
     let exponent = ((exact.to_bits() >> 52) & 0x7ff) as i32 - 1023;
     let ulp = f64::powi(2.0, exponent.clamp(-126, 127) - 23);
-    // Where a result overflows, infinity is the next number after the greatest.
+    // If a result overflows, infinity counts as the next number after the greatest.
     let number = |x: f64| x.clamp(-f64::powi(2.0, 128), f64::powi(2.0, 128));
     (number(result.into()) - number(exact)).abs() / ulp
 }
@@ -112,7 +112,7 @@ fn greatest<T: Debug>(inputs: impl Iterator<Item = T>, error: impl Fn(&T) -> f64
     })
 }
 
-/// Pairs of any numbers, of numbers of like size, and of a number and a small power.
+/// Pairs of any numbers, of numbers of similar size, and of a number and a small power.
 fn pairs(seed: u64) -> impl Iterator<Item = (f32, f32)> {
     random_bits(seed).map(|bits| {
         let (x, y) = (
@@ -130,7 +130,7 @@ fn pairs(seed: u64) -> impl Iterator<Item = (f32, f32)> {
     })
 }
 
-/// Looks at every `step`-th number, and at as many pairs, on all cores.
+/// Tries every `step`-th number, and as many pairs, on all cores.
 fn check(step: usize) {
     let workers = thread::available_parallelism().map_or(1, usize::from);
     let on_all = |part: &(dyn Fn(usize) -> (f64, String) + Sync)| {
@@ -179,11 +179,11 @@ fn check(step: usize) {
 
 #[test]
 fn functions_of_f32_keep_their_bounds() {
-    // A prime: every exponent, and other last bits in each.
+    // A prime, so that every exponent occurs, each with other last bits.
     check(3989);
 }
 
-/// Where the bounds come from.
+/// The source of the bounds.
 #[test]
 #[ignore = "looks at every number, for minutes on 16 cores"]
 fn functions_of_every_f32_keep_their_bounds() {

@@ -1,4 +1,4 @@
-//! What can go wrong in a launch, each with the place, the numbers and the way out.
+//! What can go wrong in a launch. Each fault has the place, the numbers and a remedy.
 
 mod site;
 mod waiting;
@@ -17,7 +17,7 @@ pub use waiting::{Deadlock, Missing, Waiting, WaitingFor};
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Fault {
-    /// An access that no single live allocation of its space holds.
+    /// An access that is not inside one live allocation of its space.
     #[error("out of bounds: {bytes}-byte {access} at {target} ({site})")]
     OutOfBounds {
         /// Who and where.
@@ -29,7 +29,7 @@ pub enum Fault {
         /// Where it went.
         target: Target,
     },
-    /// An address that is no multiple of the access width.
+    /// An address that is not a multiple of the access width.
     #[error(
         "misaligned: {bytes}-byte {access} at {target}: the address must be a multiple of the width ({site})"
     )]
@@ -69,7 +69,7 @@ pub enum Fault {
         /// The launch's limit.
         limit: usize,
     },
-    /// One static shared variable asked for with two sizes or alignments.
+    /// One static shared variable requested with two sizes or alignments.
     #[error(
         "shared memory: {name} has {first} bytes, asked for as {now} bytes: give each variable its own name ({site})"
     )]
@@ -78,12 +78,12 @@ pub enum Fault {
         site: Site,
         /// The variable.
         name: &'static str,
-        /// Its size in bytes as first asked for.
+        /// Its size in bytes at the first request.
         first: usize,
-        /// The size or, at the same size, an alignment it cannot meet.
+        /// Its size at this request. The same as `first` if only the alignment differs.
         now: usize,
     },
-    /// A warp collective called by a lane that its mask does not name (undefined on hardware).
+    /// A warp collective called by a lane that is not in its own mask (undefined on hardware).
     #[error("{kind}: lane {lane} is not in its own mask {mask:#010x} ({site})")]
     NotInMask {
         /// Who and where.
@@ -123,8 +123,8 @@ pub enum Fault {
         /// A thread that will not come.
         missing: Box<Missing>,
     },
-    /// Lanes of one warp that come to a barrier of the block or the cluster by different calls
-    /// (undefined on hardware: `bar.sync` and `barrier.cluster` are `.aligned`).
+    /// Lanes of one warp that reach a block or cluster barrier by different calls (undefined on
+    /// hardware: `bar.sync` and `barrier.cluster` are `.aligned`).
     #[error(
         "{barrier}: lanes of one warp come to it by different calls ({} and {}): all lanes of a warp must execute the same one, so move it out of the branch", .sites[0], .sites[1]
     )]
@@ -134,8 +134,7 @@ pub enum Fault {
         /// The later lane and the first one.
         sites: Box<[Site; 2]>,
     },
-    /// A thread that waits at the cluster barrier without having arrived at it (undefined on
-    /// hardware).
+    /// A thread that waits at the cluster barrier without having arrived (undefined on hardware).
     #[error("cluster barrier: waits without having arrived ({site}): arrive once before each wait")]
     ClusterNotArrived {
         /// Who and where.
@@ -152,7 +151,7 @@ pub enum Fault {
         /// Where it arrived before.
         first: Place,
     },
-    /// Two accesses that nothing orders, found where [`LaunchConfig::races`] asks for it.
+    /// Two accesses that nothing orders. Looked for if [`LaunchConfig::races`] is set.
     ///
     /// [`LaunchConfig::races`]: crate::LaunchConfig::races
     #[error("{0}")]
@@ -160,8 +159,8 @@ pub enum Fault {
     /// Every live thread waits, and nothing changes.
     #[error("{0}")]
     Deadlock(Box<Deadlock>),
-    /// A thread that looks at the same memory over and over, while nothing changes, and never hands
-    /// over: a loop that waits for another thread without [`spin`](crate::spin).
+    /// A thread that accesses the same memory over and over while nothing changes: a loop that
+    /// waits for another thread without [`spin`](crate::spin).
     #[error(
         "no progress: the thread has looked {looks} times at memory that does not change, and handed over to nobody ({site}): call `spin` in each turn of a loop that waits for another thread"
     )]
@@ -181,7 +180,7 @@ pub enum Fault {
         /// The thread that would have gone on, if it has started.
         site: Option<Site>,
     },
-    /// A frame beyond the emulated thread's stack.
+    /// A stack frame beyond the emulated thread's stack.
     #[error(
         "stack overflow: the thread needs more than {bytes} bytes of stack: raise stack_bytes ({site})"
     )]
@@ -222,7 +221,7 @@ pub enum Fault {
         /// Extents of the block.
         block: Dim3,
     },
-    /// A grid that is no whole number of clusters.
+    /// A grid that is not a whole number of clusters.
     #[error(
         "kernel {kernel}: a grid of {grid} blocks cannot be cut into clusters of {cluster} along x: the cluster must have a number of blocks that divides {}", .grid.x
     )]
@@ -269,7 +268,7 @@ pub enum Fault {
         /// Blocks that can be resident.
         resident: u32,
     },
-    /// A launch with too many threads to look for data races among them.
+    /// A launch with too many threads for race detection.
     #[error(
         "kernel {kernel}: {threads} threads, but data races are looked for among {limit} at most: launch fewer, or leave `races` off"
     )]
@@ -302,14 +301,14 @@ pub enum Fault {
 }
 
 impl fmt::Debug for Fault {
-    /// The message: a `main` that returns an error shows it by this, and so does `expect`.
+    /// The message, because `expect` and a `main` that returns an error show errors by `Debug`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{self}")
     }
 }
 
 impl Fault {
-    /// The thread and place to blame, where a fault has one.
+    /// The thread and place to blame, if the fault has one.
     pub fn site(&self) -> Option<&Site> {
         match self {
             Self::OutOfBounds { site, .. }
@@ -342,8 +341,8 @@ impl Fault {
         }
     }
 
-    /// Whether the grid had started, so that memory is as it was stopped. Other faults are refusals:
-    /// nothing has run.
+    /// Whether the grid had started. Memory is then as it was when the grid stopped. All other
+    /// faults are refusals: nothing has run.
     pub fn had_started(&self) -> bool {
         !matches!(
             self,

@@ -1,4 +1,4 @@
-//! Who did what, where: the parts that messages are made of.
+//! Who did what and where: the parts of messages.
 
 use core::fmt;
 use std::sync::Arc;
@@ -15,10 +15,10 @@ pub struct Site {
     pub block: Dim3,
     /// The thread in its block.
     pub thread: Dim3,
-    /// The in-thread call that the thread stands at, or stood at last; within a library, the line
-    /// that calls it.
+    /// The in-thread call that the thread is at, or was at last. Within a library, the line that
+    /// calls the library.
     pub place: Place,
-    /// Within a library, the in-thread call itself, where it is known.
+    /// Within a library, the in-thread call itself, if known.
     pub inside: Option<Place>,
 }
 
@@ -42,12 +42,12 @@ impl fmt::Display for Site {
     }
 }
 
-/// What an address is, told by the allocation it lies in or just beyond.
+/// An address, described by the allocation that it is in or just beyond.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Target {
     /// The address itself; it differs between runs, so messages prefer the allocation.
     pub address: u64,
-    /// The nearest allocation at or below it with the offset into it, where one is near.
+    /// The nearest allocation at or below it and the offset into it, if one is near.
     pub region: Option<(Label, u64)>,
     /// Size of that allocation in bytes.
     pub size: u64,

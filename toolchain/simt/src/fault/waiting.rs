@@ -1,4 +1,4 @@
-//! Who waits for whom, once nobody can go on.
+//! Who waits for whom, once no thread can go on.
 
 use core::fmt;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::dim::{Dim3, Place};
 pub struct Missing {
     /// The thread in its block.
     pub thread: Dim3,
-    /// Where it waits instead; `None`: it has exited.
+    /// Where it waits instead, or `None` if it has exited.
     pub stuck: Option<(WaitingFor, Place)>,
 }
 
@@ -38,7 +38,7 @@ pub enum WaitingFor {
     ClusterBarrier,
     /// The warp collective of this kind.
     WarpCollective(&'static str),
-    /// A change of memory: it spins.
+    /// A change of memory: the thread spins.
     Change,
 }
 
@@ -89,7 +89,7 @@ impl fmt::Display for Waiting {
 pub struct Deadlock {
     /// The kernel, as the launch named it.
     pub kernel: Arc<str>,
-    /// The places of the first few blocks.
+    /// Where threads of the first few blocks wait.
     pub waiting: Vec<Waiting>,
     /// Blocks that have started and not exited.
     pub live_blocks: u64,

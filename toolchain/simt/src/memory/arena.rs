@@ -5,15 +5,15 @@ use core::cell::Cell;
 use super::region::Region;
 use crate::fault::Target;
 
-/// How far beyond an allocation's end an address still counts as an overrun of it.
+/// How far beyond an allocation's end an address still counts as an overrun.
 const NEAR: usize = 1 << 20;
 
 /// A set of regions that do not overlap.
 #[derive(Debug, Default)]
 pub(crate) struct Arena {
-    /// By address.
+    /// Sorted by address.
     regions: Vec<Region>,
-    /// Where the last look-up hit: accesses come in runs on one region.
+    /// Where the last look-up hit: consecutive accesses are often to one region.
     last: Cell<usize>,
 }
 
@@ -40,8 +40,8 @@ impl Arena {
         Some(self.regions.remove(at))
     }
 
-    /// The region that holds all of `bytes` from `address`, with the offset into it. Nothing at all
-    /// (`bytes` of 0) also fits at a region's end.
+    /// The region that holds all of `bytes` bytes from `address`, and the offset into it. 0 bytes
+    /// also fit at a region's end.
     pub(crate) fn find(&self, address: usize, bytes: usize) -> Option<(&Region, usize)> {
         let hit = |region: &Region| {
             let offset = address.wrapping_sub(region.address());
@@ -58,7 +58,7 @@ impl Arena {
         Some((&self.regions[at], offset))
     }
 
-    /// Describes an address by the region that it lies in or not far beyond.
+    /// Describes an address by the region that it is in or shortly beyond.
     pub(crate) fn describe(&self, address: usize) -> Option<Target> {
         let region = &self.regions[self.at_or_below(address)?];
         let offset = address - region.address();

@@ -1,4 +1,4 @@
-//! Device memory: allocations at host addresses, every byte known as written or not.
+//! Device memory: allocations at host addresses. Each byte is known as written or not.
 
 mod arena;
 mod region;
@@ -23,13 +23,13 @@ pub enum MemoryError {
         /// Bytes left of the capacity.
         available: usize,
     },
-    /// An alignment that is no power of two.
+    /// An alignment that is not a power of two.
     #[error("alignment {align} is not a power of two")]
     BadAlignment {
         /// What was asked for.
         align: usize,
     },
-    /// A copy that no single live allocation holds.
+    /// A copy that is not inside one live allocation.
     #[error("out of bounds: a copy of {bytes} bytes at {target}")]
     OutOfBounds {
         /// Length of the copy.
@@ -40,7 +40,7 @@ pub enum MemoryError {
     /// A free of an address that no live allocation starts at.
     #[error("not an allocation: {address:#x} was never allocated or is already freed")]
     NotAnAllocation {
-        /// What was to be freed.
+        /// The address to free.
         address: u64,
     },
     /// A copy to the host of bytes that nobody wrote.
@@ -55,10 +55,10 @@ pub enum MemoryError {
 
 /// The global memory of one emulated device.
 ///
-/// An address is the host address of the storage, so that kernel views are plain pointers
-/// (`core::ptr::with_exposed_provenance_mut(address as usize)`); only [`launch`](crate::launch)
-/// gives the right to use them, through [`access`](crate::access). Storage is committed by the
-/// host when it is first touched.
+/// An address is the host address of the storage, so kernel views are plain pointers
+/// (`core::ptr::with_exposed_provenance_mut(address as usize)`). Only [`launch`](crate::launch)
+/// gives the right to use them, through [`access`](crate::access). The host commits storage when it
+/// is first touched.
 #[derive(Debug)]
 pub struct Memory {
     arena: Arena,
@@ -78,7 +78,7 @@ impl Memory {
         }
     }
 
-    /// Bytes that can be allocated in all.
+    /// Total bytes that can be allocated.
     pub fn capacity(&self) -> usize {
         self.capacity
     }
@@ -93,7 +93,7 @@ impl Memory {
         self.capacity - self.used
     }
 
-    /// Allocates `bytes`, none of them written yet, at a multiple of `align` and of 256.
+    /// Allocates `bytes` bytes at a multiple of `align` and of 256. None of them is written yet.
     ///
     /// # Errors
     /// [`MemoryError::OutOfMemory`] beyond the capacity (or the host's), and
@@ -137,7 +137,7 @@ impl Memory {
     pub fn write(&mut self, address: u64, bytes: &[u8]) -> Result<(), MemoryError> {
         let (region, offset) = self.locate(address, bytes.len())?;
         region.mark(offset, bytes.len());
-        // SAFETY: `locate` found the whole range in one region; the source is the caller's slice,
+        // SAFETY: `locate` found the whole range in one region. The source is the caller's slice,
         // which cannot overlap storage that no reference ever points into.
         unsafe {
             region
@@ -173,7 +173,7 @@ impl Memory {
                 target,
             });
         }
-        // SAFETY: `locate` found the whole range in one region; the destination is the caller's
+        // SAFETY: `locate` found the whole range in one region. The destination is the caller's
         // slice, which cannot overlap storage that no reference ever points into.
         unsafe {
             region

@@ -6,7 +6,7 @@ use core::ptr::NonNull;
 use core::sync::atomic::{AtomicU64, Ordering};
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 
-/// Alignment of every allocation of device memory, as of `cuMemAlloc` (CUDA C++ Programming
+/// Alignment of every allocation of device memory, as `cuMemAlloc` gives it (CUDA C++ Programming
 /// Guide, "Device Memory Accesses").
 pub(crate) const DEVICE_ALIGN: usize = 256;
 
@@ -31,8 +31,8 @@ impl fmt::Display for Label {
     }
 }
 
-/// Zeroed storage at a stable address. All bytes can be loaded without undefined behaviour; which
-/// of them a kernel may read is for the shadow to say.
+/// Zeroed storage at a stable address. All bytes can be loaded without undefined behaviour; the
+/// shadow says which of them a kernel may read.
 #[derive(Debug)]
 pub(crate) struct Region {
     storage: NonNull<u8>,
@@ -41,7 +41,7 @@ pub(crate) struct Region {
     first: NonNull<u8>,
     size: usize,
     label: Label,
-    /// No other region of this process has had it, though its address may be used again.
+    /// Unique in this process, though the address may be used again.
     number: u64,
     /// A bit for each byte.
     written: Box<[Cell<u64>]>,
@@ -50,8 +50,8 @@ pub(crate) struct Region {
     unfenced: Box<[Cell<u64>]>,
 }
 
-// SAFETY: the region owns its storage alone, as a Box<[u8]> would; the pointers that kernels make
-// from its address live only while `launch` holds the memory exclusively.
+// SAFETY: the region owns its storage alone, as a `Box<[u8]>` would. Kernels use pointers made from
+// its address only while `launch` holds the memory exclusively.
 unsafe impl Send for Region {}
 
 impl Region {
@@ -61,23 +61,23 @@ impl Region {
         Self::placed(size, align, 0, label)
     }
 
-    /// As [`Region::new`], but never at a multiple of twice `align`: more alignment than was asked
-    /// for would hide that it is needed.
+    /// Like [`Region::new`], but never at a multiple of twice `align`: more alignment than
+    /// requested would hide that a kernel needs it.
     pub(crate) fn barely_aligned(size: usize, align: usize, label: Label) -> Option<Self> {
         Self::placed(size, align.checked_mul(2)?, align, label)
     }
 
     /// Storage at a multiple of `align`, plus `skew`, which is less than `align`.
     fn placed(size: usize, align: usize, skew: usize, label: Label) -> Option<Self> {
-        // Aligned by hand: the allocator gives lazily committed zero pages only for alignments
-        // that malloc has anyway, and writes every page for larger ones.
+        // Aligned by hand: for alignments above malloc's own, the allocator writes every page and
+        // does not use lazily committed zero pages.
         let layout = Layout::from_size_align(size.checked_add(align)?, 1).ok()?;
-        // SAFETY: the layout's size is at least `align`, hence not zero.
+        // SAFETY: the layout's size is at least `align`, so it is not zero.
         let storage = NonNull::new(unsafe { alloc_zeroed(layout) })?;
         let shift = skew.wrapping_sub(storage.addr().get()) & (align - 1);
         // SAFETY: shift < align, and the storage is size + align bytes.
         let first = unsafe { storage.add(shift) };
-        // Kernels make pointers from the bare address; exposing it here is what permits that.
+        // Kernels make pointers from the bare address, which exposing it here permits.
         first.as_ptr().expose_provenance();
         static REGIONS: AtomicU64 = AtomicU64::new(0);
         let bits = |size: usize| (0..size.div_ceil(64)).map(|_| Cell::new(0)).collect();
@@ -121,7 +121,7 @@ impl Region {
         unsafe { self.first.as_ptr().add(offset) }
     }
 
-    /// The words of the shadow that `bytes` from `offset` touch, each with its bits.
+    /// The words of the shadow for `bytes` bytes from `offset`, each with its bits.
     fn shadow(&self, offset: usize, bytes: usize) -> impl Iterator<Item = (usize, u64)> {
         let (start, end) = (offset, offset + bytes);
         (start / 64..end.div_ceil(64)).map(move |word| {
@@ -131,7 +131,7 @@ impl Region {
         })
     }
 
-    /// Notes that these bytes, which lie in the region, are written.
+    /// Marks these bytes, which lie in the region, as written.
     pub(crate) fn mark(&self, offset: usize, bytes: usize) {
         for (word, bits) in self.shadow(offset, bytes) {
             let written = &self.written[word];
@@ -142,8 +142,8 @@ impl Region {
         }
     }
 
-    /// A fence between the proxies: bulk copies may read what ordinary stores wrote to these bytes,
-    /// which lie in the region.
+    /// A fence between the proxies: bulk copies may now read what ordinary stores wrote to these
+    /// bytes, which lie in the region.
     pub(crate) fn fence_proxies(&self, offset: usize, bytes: usize) {
         for (word, bits) in self.shadow(offset, bytes) {
             if let Some(word) = self.unfenced.get(word) {

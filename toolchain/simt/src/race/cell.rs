@@ -1,4 +1,4 @@
-//! Four bytes of memory: who touched them, as far as somebody may still race with it.
+//! Four bytes of memory, and the accesses to them that somebody may still race with.
 
 use super::Act;
 use super::clock::Stamp;
@@ -10,30 +10,30 @@ use crate::dim::Place;
 /// Bytes of a cell.
 pub(super) const CELL_BYTES: usize = 4;
 
-/// An access, as one of its cells remembers it.
+/// An access as a cell remembers it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Event {
     pub(super) thread: u32,
     pub(super) epoch: u32,
     pub(super) place: Place,
     pub(super) access: Access,
-    /// The low bits of the address it starts at, and its width: two accesses that overlap do so
-    /// completely if both are the same.
+    /// The low bits of its start address, and its width. Two accesses that overlap do so completely
+    /// if both are equal.
     pub(super) start: u8,
     pub(super) bytes: u8,
-    /// A bit for each byte of the cell that nobody has covered since.
+    /// A bit for each byte of the cell that no later access has covered.
     pub(super) mask: u8,
-    /// The number of the protocol that it is a part of; 0 for none.
+    /// The number of the protocol that it is part of; 0 for none.
     pub(super) protocol: u8,
-    /// The number of the write that it is or, of a read, of the last one before it.
+    /// For a write its number, for a read the number of the last write before it.
     turn: u32,
-    /// The first of the writes up to `turn` that precede it in observation order; `u32::MAX` if
+    /// The first of the writes up to `turn` that come before it in observation order; `u32::MAX` if
     /// none does.
     since: u32,
 }
 
 impl Event {
-    /// An access of a thread that has come to `now`, which starts at `offset` of its region.
+    /// An access by a thread at stamp `now`, starting at `offset` of its region.
     pub(super) fn new(now: &Stamp, act: Act, offset: usize, bytes: usize) -> Self {
         Self {
             thread: now.thread,
@@ -49,18 +49,18 @@ impl Event {
         }
     }
 
-    /// The access as the cell remembers it whose bytes `mask` it touches.
+    /// The access as a cell remembers it; `mask` has the bytes of the cell that it touches.
     pub(super) fn of_cell(self, mask: u8) -> Self {
         Self { mask, ..self }
     }
 
-    /// Whether the two are of one location: they overlap completely, if at all.
+    /// Whether the two are at one location: if they overlap, they do so completely.
     pub(super) fn is_of(&self, start: u8, bytes: u8) -> bool {
         (self.start, self.bytes) == (start, bytes)
     }
 
-    /// Whether both are strong, include each other, and overlap completely, if at all (PTX ISA,
-    /// "Morally Strong Operations").
+    /// Whether both are strong, each has a scope that includes the other, and they overlap
+    /// completely if at all (PTX ISA, "Morally Strong Operations").
     pub(super) fn morally_strong(&self, other: &Self, shape: &Shape) -> bool {
         let (Some(mine), Some(theirs)) = (self.access.reach(), other.access.reach()) else {
             return false;
@@ -69,8 +69,8 @@ impl Event {
             && shape.between(self.thread, other.thread) <= mine.min(theirs)
     }
 
-    /// Whether whoever races with `old`, which happened before, races with this one too. Neither is
-    /// a weak read.
+    /// Whether everything that races with `old`, which happened before, races with this one too.
+    /// Neither of the two is a weak read.
     fn covers(&self, old: &Self) -> bool {
         let (new, old_access) = (self.access, old.access);
         new.reach().is_none()
@@ -85,29 +85,28 @@ impl Event {
         !self.access.writes() && self.access.reach().is_none()
     }
 
-    /// What weak reads are sorted by.
+    /// The sort key of weak reads.
     fn key(&self) -> (u32, u8) {
         (self.thread, self.mask)
     }
 }
 
-/// Four bytes and their past.
+/// Four bytes and the accesses to them.
 #[derive(Debug, Default)]
 pub(super) struct Cell {
-    /// The weak reads, by thread and bytes: there may be one of each thread, and a further one has
-    /// nothing to do with them.
+    /// Weak reads, sorted by thread and bytes. Each thread may have one, and a new one leaves those
+    /// of other threads as they are.
     reads: Vec<Event>,
-    /// All others.
+    /// All other accesses.
     others: Vec<Event>,
     /// Writes so far.
     turn: u32,
-    /// What strong writes left here, by location; those that start in this cell.
+    /// What strong writes that start in this cell left here, by location.
     pub(super) values: Vec<Value>,
 }
 
 impl Cell {
-    /// The access before `new`, by a thread that has come to `now`, that races with it (PTX ISA,
-    /// "Data-Races").
+    /// An earlier access that races with `new`, by a thread at stamp `now` (PTX ISA, "Data-Races").
     pub(super) fn race(&self, new: &Event, now: &Stamp, shape: &Shape) -> Option<Event> {
         let races = |old: &Event| {
             old.mask & new.mask != 0
@@ -121,8 +120,8 @@ impl Cell {
         old.copied().find(races)
     }
 
-    /// Whether a strong read that happened before observed this write: then the write happened
-    /// before too, though not what came before it (PTX ISA, "Causality Order", 2).
+    /// Whether a strong read that happened before observed this write. If so, the write happened
+    /// before too, but not what came before the write (PTX ISA, "Causality Order", 2).
     fn observed(&self, write: &Event, now: &Stamp) -> bool {
         let observes = |read: &Event| {
             (read.since..=read.turn).contains(&write.turn)
@@ -132,7 +131,7 @@ impl Cell {
         write.access.writes() && write.access.reach().is_some() && self.others.iter().any(observes)
     }
 
-    /// Remembers an access that races with none before it, of a thread that has come to `now` and
+    /// Records an access that races with no earlier one. Its thread is at stamp `now`, and it
     /// observes the last `observed` writes.
     pub(super) fn record(&mut self, mut new: Event, observed: u32, now: &Stamp) {
         new.since = match observed {
@@ -152,7 +151,7 @@ impl Cell {
         }
         let weak = new.access.reach().is_none();
         self.others.retain_mut(|old| {
-            // What is before a weak write and not known to it is what was observed.
+            // A weak write has observed what it does not know: else the two would race.
             if (weak || now.knows(old.thread, old.epoch)) && new.covers(old) {
                 old.mask &= !new.mask;
             }

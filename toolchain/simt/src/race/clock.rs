@@ -2,8 +2,8 @@
 
 use std::rc::Rc;
 
-/// For each thread the last of its epochs that is known; 0 for none. Clones share their numbers
-/// until one of them grows: after a barrier a whole block has one set.
+/// For each thread, its last epoch that is known; 0 for none. Clones share their numbers until one
+/// of them grows, so a whole block has one set after a barrier.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Clock(Rc<Vec<u32>>);
 
@@ -12,7 +12,7 @@ impl Clock {
         self.0.get(thread as usize).copied().unwrap_or(0)
     }
 
-    /// Knows `epoch` of `thread` from now on.
+    /// Learns `epoch` of `thread`.
     pub(super) fn raise(&mut self, thread: u32, epoch: u32) {
         if self.get(thread) >= epoch {
             return;
@@ -23,7 +23,7 @@ impl Clock {
         known[at] = epoch;
     }
 
-    /// Knows what `other` knows from now on.
+    /// Learns all that `other` knows.
     pub(super) fn join(&mut self, other: &Self) {
         if self.is(other) || other.0.is_empty() {
             return;
@@ -45,10 +45,10 @@ impl Clock {
     }
 }
 
-/// A thread at a moment: its epoch, and what it knows of the others.
+/// A thread at one moment: its epoch, and what it knows of the others.
 ///
-/// A thread enters its next epoch whenever its stamp is passed on. Who knows an epoch therefore
-/// knows all that the thread knew when it ended.
+/// A thread enters its next epoch whenever its stamp is passed on. So whoever knows an epoch knows
+/// all that the thread knew when that epoch ended.
 #[derive(Clone, Debug)]
 pub(super) struct Stamp {
     pub(super) thread: u32,
@@ -57,7 +57,7 @@ pub(super) struct Stamp {
 }
 
 impl Stamp {
-    /// The first epoch of a thread, which knows nobody.
+    /// The first epoch of a thread, which knows of no other.
     pub(super) fn first(thread: u32) -> Self {
         Self {
             thread,
@@ -66,12 +66,12 @@ impl Stamp {
         }
     }
 
-    /// Whether what `thread` did in `epoch`, if it is another thread, happened before.
+    /// Whether what `thread`, another thread, did in `epoch` happened before.
     pub(super) fn knows(&self, thread: u32, epoch: u32) -> bool {
         self.thread == thread || self.clock.get(thread) >= epoch
     }
 
-    /// Whether what `thread` did in `epoch`, which may be the same thread, happened before.
+    /// Whether what `thread`, perhaps the same thread, did in `epoch` happened before.
     pub(super) fn follows(&self, thread: u32, epoch: u32) -> bool {
         let known = match self.thread == thread {
             true => self.epoch,
@@ -80,7 +80,7 @@ impl Stamp {
         known >= epoch
     }
 
-    /// The stamp as it is passed on; the thread is in its next epoch.
+    /// Passes the stamp on. The thread is then in its next epoch.
     pub(super) fn pass_on(&mut self) -> Self {
         let passed = self.clone();
         self.epoch += 1;
@@ -89,7 +89,7 @@ impl Stamp {
 }
 
 impl Clock {
-    /// Knows what a thread did up to `stamp`, and what it knew.
+    /// Learns what a thread did up to `stamp`, and what it knew.
     pub(super) fn absorb(&mut self, stamp: &Stamp) {
         self.join(&stamp.clock);
         self.raise(stamp.thread, stamp.epoch);

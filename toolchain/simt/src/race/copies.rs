@@ -1,19 +1,19 @@
-//! Bulk copies, which go on beside the thread that asks for them: each is a thread of its own.
+//! Bulk copies run beside the thread that asks for them, so each is a thread of its own.
 //!
-//! What came before the copy was asked for came before its accesses. They come before what others do
-//! once these have waited for its end: at the barrier in shared memory that a load tells, or by the
-//! waits of the thread that stores.
+//! What comes before the request comes before the copy's accesses. These come before what others do
+//! after a wait for the copy's end: at the barrier in shared memory that a load reports to, or by
+//! the waits of the thread that stores.
 
 use super::Races;
 use super::thread::Thread;
 
 impl Races {
-    /// A thread asks for a copy. Gives the number by which the copy goes until [`Races::end_copy`].
+    /// A thread starts a copy. Returns the copy's number, valid until [`Races::end_copy`].
     pub(crate) fn begin_copy(&self, thread: u32) -> u32 {
         let state = &mut *self.state.borrow_mut();
         let copies = state.copies.entry(thread).or_default();
         let asks = &state.threads[thread as usize].now;
-        // A number is free when its copy has ended, and who asks has heard of all that it did.
+        // A number is free once its copy has ended and the asking thread knows all that it did.
         let free = copies.iter().copied().find(|&copy| {
             let copy = &state.threads[copy as usize];
             !copy.is_copying && asks.knows(copy.now.thread, copy.now.epoch - 1)

@@ -1,5 +1,5 @@
-//! Reads that saw a write of another thread and did not come to know what was before it: what a race
-//! is explained by. Nothing is judged by them.
+//! Reads that saw another thread's write but did not learn what came before it. They only explain a
+//! race; no race is judged by them.
 
 use super::cell::Event;
 use super::clock::Stamp;
@@ -16,22 +16,22 @@ use std::collections::hash_map::Entry;
 pub(super) struct Seen {
     pub(super) head: Head,
     pub(super) read: Event,
-    /// How far a release and an acquire have to reach.
+    /// How far a release and an acquire must reach.
     pub(super) apart: Level,
     pub(super) release: Option<Flaw>,
     pub(super) acquire: Option<Flaw>,
 }
 
 impl Seen {
-    /// Whether `old` happened before `new`, of a thread that has come to `now`, if nothing were
-    /// missing here.
+    /// Whether `old` would happen before `new`, by a thread at stamp `now`, if nothing were missing
+    /// here.
     pub(super) fn would_order(&self, old: &Event, now: &Stamp) -> bool {
         self.head.stamp.follows(old.thread, old.epoch)
             && now.knows(self.read.thread, self.read.epoch)
     }
 
-    /// What links are chosen by, least first: how much is missing, and then whatever tells two of
-    /// them apart, so that each run chooses the same.
+    /// Links are chosen by lowest rank: how much is missing, then any difference between two of
+    /// them, so that each run chooses the same.
     pub(super) fn rank(&self) -> impl Ord + use<> {
         let weight = |flaw| match flaw {
             None => 0,
@@ -50,24 +50,24 @@ impl Seen {
 /// The writer, and how far its release reached.
 type Key = (u32, Option<Level>);
 
-/// Of one reader, the last link to each other thread.
+/// For one reader, the last link to each other thread.
 #[derive(Debug, Default)]
 pub(super) struct Links {
-    /// Those whose read is not acquired as far as the writer, so far.
+    /// Links whose read has not been acquired as far as the writer.
     open: HashMap<Key, Seen>,
-    /// Those whose read is.
+    /// Links whose read has.
     acquired: HashMap<Key, Seen>,
-    /// Those within a protocol, which has its reasons.
+    /// Links within a protocol, which leaves them open on purpose.
     of_protocols: HashMap<Key, Seen>,
 }
 
 impl Links {
-    /// Of reads of one write the first is kept: it comes before most.
+    /// Of several reads of one write the first is kept, because it comes before most accesses.
     pub(super) fn note(&mut self, seen: Seen) {
         let [writer, reader] = [seen.head.write.protocol, seen.read.protocol];
         let links = match seen.acquire {
             _ if writer != 0 && writer == reader => &mut self.of_protocols,
-            // What is missing is missing in a protocol, where nobody else can mend it.
+            // What is missing is inside a protocol, where the kernel cannot mend it.
             Some(_) if reader != 0 => return,
             _ if writer != 0 && seen.release.is_some() => return,
             Some(_) => &mut self.open,
@@ -94,12 +94,12 @@ impl Links {
         }
     }
 
-    /// Those that the kernel can mend.
+    /// Links that the kernel can mend.
     pub(super) fn own(&self) -> impl Iterator<Item = &Seen> {
         self.open.values().chain(self.acquired.values())
     }
 
-    /// Those within a protocol.
+    /// Links within a protocol.
     pub(super) fn of_protocols(&self) -> impl Iterator<Item = &Seen> {
         self.of_protocols.values()
     }

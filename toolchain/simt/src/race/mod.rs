@@ -1,11 +1,11 @@
-//! Data races, found by happens-before as the memory model of PTX has it (PTX ISA, "Memory
-//! Consistency Model"): two accesses to the same bytes, one of which writes, that causality does
-//! not order and that are not morally strong to each other.
+//! Finds data races by happens-before as the memory model of PTX defines it (PTX ISA, "Memory
+//! Consistency Model"). A race is two accesses to the same bytes, at least one of them a write,
+//! that causality does not order and that are not morally strong to each other.
 //!
-//! Each thread has a vector [`clock`], and each four bytes of memory a [`cell`] with the accesses
-//! that somebody may still race with, as in FastTrack (Flanagan and Freund, PLDI 2009), but with
-//! all that is not ordered: strong accesses may stand side by side. What a strong write leaves for
-//! readers to acquire is a [`value`]; how far scopes reach is in [`reach`].
+//! Each thread has a vector [`clock`]. Each four bytes of memory have a [`cell`] with the accesses
+//! that somebody may still race with. This is FastTrack (Flanagan and Freund, PLDI 2009), except
+//! that a cell keeps all unordered accesses, because strong accesses may be concurrent. A [`value`]
+//! is what a strong write leaves for readers to acquire; [`reach`] says how far scopes reach.
 
 mod cell;
 mod clock;
@@ -34,10 +34,10 @@ use shadow::Shadow;
 use std::collections::HashMap;
 use thread::Thread;
 
-/// Most threads of a launch that is looked at: a clock may have a number for each of them.
+/// Most threads of a launch with race detection: a clock may have a number for each of them.
 pub(crate) const MAX_THREADS: u64 = 1 << 14;
 
-/// The detector of one launch. Threads go by their numbers in the grid, block after block.
+/// The race detector of one launch. Threads have their numbers in the grid, block after block.
 #[derive(Debug)]
 pub(crate) struct Races {
     state: RefCell<State>,
@@ -50,7 +50,7 @@ struct State {
     shadow: Shadow,
     clusters: HashMap<u32, Cluster>,
     protocols: Protocols,
-    /// The numbers that each thread's bulk copies go by: places among the threads.
+    /// The numbers of each thread's bulk copies, as places among the threads.
     copies: HashMap<u32, Vec<u32>>,
 }
 
@@ -59,16 +59,16 @@ struct State {
 pub(crate) struct Act {
     pub(crate) access: Access,
     pub(crate) place: Place,
-    /// The number of the protocol that it is a part of; 0 for none.
+    /// The number of the protocol that it is part of; 0 for none.
     pub(crate) protocol: u8,
 }
 
-/// What has been passed on by those that arrived at the barrier of a cluster.
+/// What threads have passed on by arriving at a cluster barrier.
 #[derive(Debug, Default)]
 struct Cluster {
-    /// Since it opened last.
+    /// Since it last opened.
     arriving: Clock,
-    /// Before it opened last.
+    /// Before it last opened.
     opened: Clock,
 }
 
@@ -88,7 +88,7 @@ pub(crate) struct Party {
     pub(crate) place: Place,
 }
 
-/// As [`MissingOrder`], by the numbers of threads.
+/// Like [`MissingOrder`], but with thread numbers.
 #[derive(Debug)]
 pub(crate) enum Why {
     Scope(Scope),
@@ -109,7 +109,7 @@ pub(crate) enum Why {
 }
 
 impl Races {
-    /// The detector of a launch of so many threads, at most [`MAX_THREADS`].
+    /// The detector for a launch of `threads` threads, at most [`MAX_THREADS`].
     pub(crate) fn new(threads: u64, block_threads: u64, cluster_blocks: u32) -> Self {
         let shape = Shape {
             block_threads: block_threads as u32,
@@ -129,7 +129,7 @@ impl Races {
         }
     }
 
-    /// A thread touches memory. Tells the access that this one races with.
+    /// A thread accesses memory. Fails with the access that this one races with.
     pub(crate) fn access(&self, thread: u32, span: Span, act: Act) -> Result<(), Box<Found>> {
         let state = &mut *self.state.borrow_mut();
         let Act { access, place, .. } = act;
@@ -157,19 +157,19 @@ impl Races {
         self.state.borrow_mut().fence(thread, scope, order, place);
     }
 
-    /// The number of a protocol of this name, from 1 on.
+    /// The number of the protocol `name`, from 1 on.
     pub(crate) fn protocol(&self, name: &'static str) -> u8 {
         self.state.borrow_mut().protocols.number(name)
     }
 
-    /// The block of a thread takes part in the barrier of this name whose words begin at `words`.
+    /// The block of a thread takes part in the barrier `name`, whose words begin at `words`.
     pub(crate) fn join(&self, thread: u32, name: &'static str, words: u64) {
         let state = &mut *self.state.borrow_mut();
         let block = state.shape.group(Level::Block, thread);
         state.protocols.join(name, words, block);
     }
 
-    /// These threads have met at the barrier of their block, or of lanes of their warp.
+    /// These threads have met at the barrier of their block, or of some lanes of their warp.
     pub(crate) fn meet(&self, threads: impl Iterator<Item = u32> + Clone) {
         self.state.borrow_mut().meet(threads);
     }
@@ -186,7 +186,7 @@ impl Races {
         cluster.opened = core::mem::take(&mut cluster.arriving);
     }
 
-    /// A thread is through the barrier of its cluster.
+    /// A thread has passed the barrier of its cluster.
     pub(crate) fn cluster_pass(&self, thread: u32) {
         let state = &mut *self.state.borrow_mut();
         let opened = state.cluster(thread).opened.clone();
@@ -217,8 +217,8 @@ impl State {
         }
     }
 
-    /// What would order the two, if that is known: a link in which something is missing, a barrier
-    /// that both could cross, or what one heard of the other by a protocol that orders nothing else.
+    /// What would order the two, if known: a link with something missing, a barrier that both could
+    /// cross, or a protocol by which one learned of the other, but which orders nothing else.
     fn missing_order(&self, old: &Event, new: &Event) -> Why {
         let [old_block, new_block] =
             [old, new].map(|event| self.shape.group(Level::Block, event.thread));
@@ -250,7 +250,7 @@ impl State {
             .map_or(Why::Everything { same_block }, Why::Protocol)
     }
 
-    /// The link among `links` of any thread that would order the two, if nothing were missing in it.
+    /// The link among all threads' `links` that would order the two if nothing were missing in it.
     fn link_between<'s, I: Iterator<Item = &'s Seen>>(
         &'s self,
         old: &Event,

@@ -1,4 +1,4 @@
-//! What libraries have said of their protocols: for messages, never to judge by.
+//! What libraries have declared about their protocols. Only for messages; no race is judged by it.
 
 use std::collections::HashSet;
 
@@ -13,15 +13,14 @@ pub(super) struct Protocols {
 #[derive(Debug)]
 struct Barrier {
     name: &'static str,
-    /// Where its words begin, which tells it from others of its name.
+    /// Where its words begin. This tells barriers of one name apart.
     words: u64,
     /// The blocks that take part.
     blocks: HashSet<u32>,
 }
 
 impl Protocols {
-    /// The number of the protocol of this name, from 1 on. The last number stands for all that come
-    /// after it.
+    /// The number of the protocol `name`, from 1 on. All that come too late share the last number.
     pub(super) fn number(&mut self, name: &'static str) -> u8 {
         let known = self.names.iter().position(|&known| known == name);
         let at = known.unwrap_or_else(|| {
@@ -31,7 +30,7 @@ impl Protocols {
         u8::try_from(at + 1).unwrap_or(u8::MAX)
     }
 
-    /// The name of the protocol of this number; none where it has no number of its own.
+    /// The name of a protocol, if it has a number of its own.
     pub(super) fn name(&self, number: u8) -> Option<&'static str> {
         let shared = number == u8::MAX && self.names.len() > usize::from(u8::MAX);
         let at = usize::from(number).checked_sub(1)?;

@@ -2,8 +2,8 @@
 
 use crate::access::{Access, AccessKind, Order, Scope};
 
-/// What the threads of a grid have in common, from near to far. Scopes come down to these: there is
-/// one device, so that the system reaches no further.
+/// What threads of a grid have in common, from near to far. Scopes are reduced to these levels.
+/// There is one device, so system scope reaches no further.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Level {
     Block,
@@ -12,7 +12,7 @@ pub(super) enum Level {
 }
 
 impl Level {
-    /// From near to far: the place of a level in an array of three.
+    /// From near to far, so that a level is an index into an array of three.
     pub(super) const ALL: [Self; 3] = [Self::Block, Self::Cluster, Self::Device];
 
     pub(super) fn of(scope: Scope) -> Self {
@@ -24,19 +24,19 @@ impl Level {
     }
 }
 
-/// How threads, by their numbers in the grid, make blocks and clusters.
+/// How threads, by their numbers in the grid, form blocks and clusters.
 #[derive(Debug)]
 pub(super) struct Shape {
     pub(super) block_threads: u32,
     pub(super) cluster_blocks: u32,
-    /// Threads of the grid. Further numbers are those of bulk copies.
+    /// Threads of the grid. Higher numbers are bulk copies.
     pub(super) threads: u32,
-    /// Whose the copies are.
+    /// The thread that each copy belongs to.
     pub(super) copies: Vec<u32>,
 }
 
 impl Shape {
-    /// Whether this number is that of a bulk copy.
+    /// Whether this number is a bulk copy.
     pub(super) fn is_copy(&self, thread: u32) -> bool {
         thread >= self.threads
     }
@@ -49,7 +49,7 @@ impl Shape {
         }
     }
 
-    /// The number of the group of a level that a thread is in.
+    /// The number of the thread's group at a level.
     pub(super) fn group(&self, level: Level, thread: u32) -> u32 {
         match level {
             Level::Block => self.owner(thread) / self.block_threads,
@@ -58,8 +58,8 @@ impl Shape {
         }
     }
 
-    /// The nearest level that two threads share: a scope includes the other thread if it is as far
-    /// or further.
+    /// The nearest level that two threads share. A scope includes the other thread if it reaches at
+    /// least as far.
     pub(super) fn between(&self, a: u32, b: u32) -> Level {
         let shared = |level: &Level| self.group(*level, a) == self.group(*level, b);
         Level::ALL.into_iter().find(shared).unwrap_or(Level::Device)

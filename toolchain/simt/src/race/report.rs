@@ -1,4 +1,4 @@
-//! How a race is told.
+//! How a race is reported.
 
 use crate::access::{Access, AccessKind, Order, Scope};
 use crate::dim::Place;
@@ -16,8 +16,9 @@ pub struct RacingAccess {
     pub bytes: usize,
 }
 
-/// Two accesses to the same bytes, one of which writes, that nothing orders and that are not morally
-/// strong to each other (PTX ISA, "Data-Races"): on hardware what is read is anyone's guess.
+/// Two accesses to the same bytes, at least one of them a write, that nothing orders and that are
+/// not morally strong to each other (PTX ISA, "Data-Races"). On hardware the value read is
+/// unpredictable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Race {
     /// What the later one touched.
@@ -34,51 +35,51 @@ pub struct Race {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MissingOrder {
-    /// Both are strong, but one of them has a scope without the thread of the other.
+    /// Both are strong, but the scope of one does not include the other's thread.
     Scope(Scope),
     /// Both are strong, but overlap only in part.
     Overlap,
-    /// A read saw a write, and would order the two if it acquired what the write had released.
+    /// A read saw a write, and would order the two if the write released and the read acquired.
     Link(Box<Link>),
-    /// The blocks of both take part in this barrier, and no crossing of it lies between them.
+    /// The blocks of both take part in this barrier, but no crossing of it is between them.
     Crossing(&'static str),
-    /// The later thread has heard of the earlier one by this protocol, which orders no other memory.
+    /// The later thread learned of the earlier one by this protocol, which orders no other memory.
     Protocol(&'static str),
-    /// One of the two is that of a bulk copy, which the other one neither precedes nor waits for.
+    /// One of the two belongs to a bulk copy. The other neither precedes the copy nor waits for it.
     Copy,
-    /// No such read is known.
+    /// Nothing is known that could order them.
     Everything {
-        /// Whether both are of one block.
+        /// Whether both are in one block.
         same_block: bool,
     },
 }
 
-/// A write, and a read of it, that do not order what is before the one and after the other.
+/// A write and a read of it that fail to order what is before the write and after the read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
     /// The write.
     pub write: RacingAccess,
     /// The read.
     pub read: RacingAccess,
-    /// What is missing at the write; none if it is released as far as the reader.
+    /// What is missing at the write; `None` if it releases as far as the reader.
     pub release: Option<Flaw>,
-    /// What is missing at the read; none if it acquires as far as the writer.
+    /// What is missing at the read; `None` if it acquires as far as the writer.
     pub acquire: Option<Flaw>,
-    /// A barrier that the blocks of both accesses take part in: to cross it between them would order
-    /// them too.
+    /// A barrier that the blocks of both accesses take part in. Crossing it between them would
+    /// order them too.
     pub barrier: Option<&'static str>,
 }
 
 /// What is missing at one end of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flaw {
-    /// The access is not ordered, and has no fence: before it, if it is the write, or after it.
+    /// The access is not ordered and has no fence: before it for a write, after it for a read.
     Absent,
-    /// It is ordered, but at this scope, which does not include the thread at the other end.
+    /// It is ordered, but its scope does not include the thread at the other end.
     Scope {
         /// The scope that is too narrow.
         scope: Scope,
-        /// The fence that has it; none if the access itself has it.
+        /// The fence that has this scope; `None` if the access itself has it.
         fence: Option<Place>,
     },
 }

@@ -1,4 +1,4 @@
-//! The cells of all memory that was touched.
+//! The cells of all memory that has been touched.
 
 use super::cell::{CELL_BYTES, Cell};
 use std::collections::HashMap;
@@ -19,7 +19,7 @@ pub(crate) struct Span {
 }
 
 impl Span {
-    /// The numbers of the cells that it touches, each with the bits of its bytes.
+    /// The numbers of the cells that it touches, each with a bit for each byte.
     pub(super) fn cells(self) -> impl Iterator<Item = (usize, u8)> {
         let (start, end) = (self.offset, self.offset + self.bytes);
         (start / CELL_BYTES..end.div_ceil(CELL_BYTES)).map(move |cell| {
@@ -30,14 +30,14 @@ impl Span {
     }
 }
 
-/// The cells of all regions. A region's number is never used again, so that nothing has to be
-/// forgotten when a block ends.
+/// The cells of all regions. A region's number is never reused, so nothing has to be forgotten when
+/// a block ends.
 #[derive(Debug, Default)]
 pub(super) struct Shadow {
     pages: Vec<Pages>,
     /// Where the pages of a region are.
     of: HashMap<u64, usize>,
-    /// The region looked up last: accesses come in runs on one region.
+    /// The region looked up last: consecutive accesses are often to one region.
     last: Option<(u64, usize)>,
 }
 

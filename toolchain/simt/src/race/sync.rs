@@ -12,8 +12,8 @@ use crate::access::{Order, Scope};
 use crate::dim::Place;
 
 impl State {
-    /// A read comes to know what was released to it, as far as it acquires. Returns how many writes
-    /// it observes.
+    /// A read learns what was released to it, as far as it acquires. Returns how many writes it
+    /// observes.
     pub(super) fn acquire(&mut self, new: &Event, span: Span) -> u32 {
         let Some(reach) = new.access.reach().filter(|_| new.access.reads()) else {
             return 0;
@@ -75,7 +75,7 @@ impl State {
         value.run
     }
 
-    /// A write leaves what it releases, for readers to acquire.
+    /// A write leaves what it releases for readers to acquire.
     pub(super) fn release(&mut self, new: &Event, span: Span) {
         if !new.access.writes() {
             return;
@@ -127,7 +127,7 @@ impl State {
             }
         }
         if !releases {
-            // For what came after the last fence. What comes after the write is of the next epoch.
+            // For what came after the last fence. What comes after the write is in the next epoch.
             patterns.push(head(writer.now.pass_on(), None));
         }
         for pattern in patterns {
@@ -135,9 +135,9 @@ impl State {
         }
     }
 
-    /// A fence (PTX ISA, "membar / fence"). One that is sequentially consistent acquires and releases
-    /// like any other. The order of such fences that meet in no pattern is left out: this run has one
-    /// by chance, and another run has the opposite one.
+    /// A fence (PTX ISA, "membar / fence"). `fence.sc` acquires and releases like any other. The
+    /// order of two such fences that meet in no pattern is ignored: it is chance in this run, and
+    /// opposite in another.
     pub(super) fn fence(&mut self, thread: u32, scope: Scope, order: Order, place: Place) {
         let thread = &mut self.threads[thread as usize];
         if order.acquires() {
@@ -148,7 +148,7 @@ impl State {
         }
     }
 
-    /// Each of these threads knows afterwards what all of them knew.
+    /// Afterwards each of these threads knows what all of them knew.
     pub(super) fn meet(&mut self, threads: impl Iterator<Item = u32> + Clone) {
         let mut all = Clock::default();
         let mut last = Clock::default();
@@ -170,8 +170,8 @@ impl State {
         }
     }
 
-    /// An arrival passes on what its thread knows if it releases; a relaxed one what the thread's
-    /// last fence of the cluster or further released (PTX ISA, `barrier.cluster`).
+    /// A releasing arrival passes on what its thread knows. A relaxed one passes on what the
+    /// thread's last fence at cluster scope or wider released (PTX ISA, `barrier.cluster`).
     pub(super) fn cluster_arrive(&mut self, thread: u32, order: Order) {
         let arriving = &mut self.threads[thread as usize];
         let stamps: Vec<_> = if order.releases() {

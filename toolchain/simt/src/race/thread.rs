@@ -1,4 +1,4 @@
-//! What the detector knows of a thread.
+//! What the detector knows about a thread.
 
 use super::clock::{Clock, Stamp};
 use super::links::Links;
@@ -7,27 +7,27 @@ use crate::access::Scope;
 use crate::dim::Place;
 use std::collections::HashMap;
 
-/// A location: where its first cell is.
+/// A location: its region, and its first cell.
 pub(super) type Location = (u64, usize);
 
 /// A thread of the launch.
 #[derive(Debug)]
 pub(super) struct Thread {
     pub(super) now: Stamp,
-    /// The last fence that releases as far as each level, unless a later one reaches further.
+    /// For each level, the last fence that releases that far, unless a later one reaches further.
     pub(super) fences: [Option<Fence>; 3],
-    /// What it has read without acquiring it: of each location, by how far an acquire has to reach
+    /// What it has read without acquiring it: for each location, by how far an acquire must reach
     /// (PTX ISA, "Release and Acquire Patterns": a strong read, then an acquire or a fence).
     pending: HashMap<Location, [Clock; 3]>,
     /// Whether it is a bulk copy that has not ended.
     pub(super) is_copying: bool,
-    /// Whether it passes on only what it did itself, and not what it has heard of: so do bulk copies.
+    /// Whether it passes on only what it did itself, and not what it learned. Bulk copies do so.
     is_copy: bool,
-    /// The writes that it saw without coming to know what was before them.
+    /// The writes that it saw without learning what came before them.
     pub(super) links: Links,
 }
 
-/// A fence that releases: the thread before it, and what it is.
+/// A fence that releases: the thread's stamp at the fence, and the fence itself.
 #[derive(Clone, Debug)]
 pub(super) struct Fence {
     pub(super) stamp: Stamp,
@@ -36,7 +36,7 @@ pub(super) struct Fence {
 }
 
 impl Thread {
-    /// A thread that has not done anything yet.
+    /// A thread that has done nothing yet.
     pub(super) fn new(number: u32) -> Self {
         Self {
             now: Stamp::first(number),
@@ -56,7 +56,7 @@ impl Thread {
         }
     }
 
-    /// What it passes on at this moment; it is in its next epoch.
+    /// What it passes on now. It is then in its next epoch.
     pub(super) fn pass_on(&mut self) -> Stamp {
         let stamp = self.now.pass_on();
         match self.is_copy {
@@ -68,12 +68,12 @@ impl Thread {
         }
     }
 
-    /// It has read what `stamp` released, and would have to acquire it as far as `level`.
+    /// It has read what `stamp` released, and must acquire it as far as `level`.
     pub(super) fn saw(&mut self, location: Location, level: Level, stamp: &Stamp) {
         self.pending.entry(location).or_default()[level as usize].absorb(stamp);
     }
 
-    /// It acquires, as far as `reach`, what it has read from a location.
+    /// Acquires, as far as `reach`, what it has read from a location.
     pub(super) fn acquire_from(&mut self, location: Location, reach: Level) {
         if let Some(seen) = self.pending.get_mut(&location) {
             for seen in &mut seen[..=reach as usize] {
@@ -82,7 +82,7 @@ impl Thread {
         }
     }
 
-    /// A fence acquires all that it has read, as far as its scope reaches.
+    /// A fence acquires everything read so far, as far as its scope reaches.
     pub(super) fn acquire(&mut self, scope: Scope, place: Place) {
         let reach = Level::of(scope);
         self.links.fence(reach, scope, place);
@@ -96,7 +96,7 @@ impl Thread {
         }
     }
 
-    /// A fence releases, as far as its scope reaches, all that came before it.
+    /// A fence releases everything before it, as far as its scope reaches.
     pub(super) fn release(&mut self, scope: Scope, place: Place) {
         let reach = Level::of(scope) as usize;
         let stamp = self.now.pass_on();

@@ -1,4 +1,4 @@
-//! What a strong write leaves in a location: how readers come to know what happened before it.
+//! What a strong write leaves in a location. It tells readers what happened before the write.
 
 use super::cell::Event;
 use super::clock::{Clock, Stamp};
@@ -8,32 +8,32 @@ use crate::access::Scope;
 use crate::dim::Place;
 
 /// What a write passes on: a release pattern (PTX ISA, "Release and Acquire Patterns"), or a write
-/// that is none, which is kept to say what is missing.
+/// that is none. Such a write is kept to report what is missing.
 #[derive(Clone, Debug)]
 pub(super) struct Head {
     /// The thread before the pattern.
     pub(super) stamp: Stamp,
-    /// How far the first operation of the pattern reaches; none: nothing is released.
+    /// How far the pattern's first operation reaches; `None` if nothing is released.
     pub(super) reach: Option<Level>,
-    /// The fence that is the first operation, if it is one: its scope and its place.
+    /// Scope and place of the fence that is the first operation, if it is a fence.
     pub(super) fence: Option<(Scope, Place)>,
     pub(super) write: Event,
 }
 
-/// What is in a location.
+/// What a location holds.
 #[derive(Debug)]
 pub(super) struct Value {
     /// The last write.
     pub(super) write: Event,
-    /// How many writes a read of this value observes: an unbroken run of atomics, and the one
+    /// How many writes a read of this value observes: an unbroken run of atomics, and the write
     /// before them.
     pub(super) run: u32,
     /// The release patterns whose write a read of this value observes.
     pub(super) heads: Vec<Head>,
-    /// What the heads that reach the whole device pass on between them: to take it at once is far
-    /// quicker than head by head where all blocks arrive at one counter.
+    /// All that the device-wide heads pass on, joined. Taking it at once is far quicker than head
+    /// by head when all blocks arrive at one counter.
     pub(super) everywhere: Clock,
-    /// Of each thread its last release of this very location: a later strong write of the thread
+    /// For each thread its last release of this very location. A later strong write by the thread
     /// passes it on too.
     pub(super) released: Vec<Head>,
 }
@@ -52,7 +52,7 @@ impl Value {
 }
 
 impl Value {
-    /// A read of the value may observe this release pattern too.
+    /// A read of the value may also observe this release pattern.
     pub(super) fn pass_on(&mut self, head: Head) {
         if head.reach == Some(Level::Device) {
             self.everywhere.absorb(&head.stamp);
@@ -60,7 +60,7 @@ impl Value {
         add_head(&mut self.heads, head);
     }
 
-    /// No release pattern is left: another write has broken the run.
+    /// Forgets all release patterns: another write has broken the run.
     pub(super) fn restart(&mut self) {
         self.run = 0;
         self.heads.clear();
@@ -69,7 +69,7 @@ impl Value {
 }
 
 impl Head {
-    /// What is missing for a reader that is so far `apart`.
+    /// What is missing for a reader that is `apart` from the writer.
     pub(super) fn flaw(&self, apart: Level) -> Option<Flaw> {
         match self.reach {
             None => Some(Flaw::Absent),
@@ -87,7 +87,7 @@ impl Head {
         }
     }
 
-    /// Whether it passes on, as far as the other one or further, all that the other one does.
+    /// Whether it passes on all that `other` does, at least as far.
     fn covers(&self, other: &Self) -> bool {
         self.stamp.thread == other.stamp.thread
             && self.stamp.epoch >= other.stamp.epoch
@@ -95,8 +95,8 @@ impl Head {
     }
 }
 
-/// Adds a head, unless another one stands for it; it stands for those that it covers. A thread may
-/// have several: an older one that reaches further, and newer ones that reach less far.
+/// Adds a head unless another covers it, and removes those that it covers. A thread may have
+/// several: an older one that reaches further, and newer ones that reach less far.
 pub(super) fn add_head(heads: &mut Vec<Head>, new: Head) {
     if heads.iter().any(|old| old.covers(&new)) {
         return;

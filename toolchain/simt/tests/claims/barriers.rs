@@ -79,7 +79,7 @@ fn lanes_of_a_warp_at_different_calls_of_the_barrier_are_reported_with_both() {
                 simt::block_barrier(1);
             }
         })
-        .expect_err("warp 1 stands at both");
+        .expect_err("warp 1 is at both");
         let Fault::BarrierDiverged { barrier, sites } = &fault else {
             panic!("{fault}")
         };
@@ -117,7 +117,7 @@ fn one_call_in_a_loop_is_one_call_however_often_each_lane_has_come() {
 #[test]
 fn a_thread_that_exits_instead_is_a_skipped_barrier() {
     let mut memory = Memory::new(1 << 20);
-    // Thread 0 is gone before anyone arrives; thread 40 leaves others waiting.
+    // Thread 0 exits before anyone arrives; thread 40 leaves others waiting.
     for gone in [0, 40] {
         for schedule in schedules() {
             let config = simt::LaunchConfig {

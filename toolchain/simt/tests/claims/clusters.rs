@@ -1,4 +1,4 @@
-//! Clusters: who is in which, their barrier, and which launches have none.
+//! Clusters: which blocks are in which, their barrier, and which launches are refused.
 
 use simt::{Dim3, Fault, LaunchConfig, Memory, Order, Policy, Stats, WaitingFor, launch};
 
@@ -12,7 +12,7 @@ fn clustered(grid: impl Into<Dim3>, block: u32, cluster: u32) -> LaunchConfig<'s
     }
 }
 
-/// Runs `body` on words of 0 under every schedule, in memory of its own each time.
+/// Runs `body` on words of 0 under every schedule, each time in fresh memory.
 #[track_caller]
 fn under_all_schedules(
     config: LaunchConfig<'_>,
@@ -85,7 +85,7 @@ fn the_cluster_barrier_opens_only_when_all_threads_of_all_blocks_have_arrived() 
 fn arriving_does_not_wait_and_other_clusters_are_not_waited_for() {
     let seen = under_all_schedules(clustered(4, 1, 2), 2, |flags| {
         match simt::position().linear_block() {
-            // Its neighbour comes only after it has been told, and so after the arrival.
+            // Its neighbour stores only after it has been told, so after the arrival.
             0 => {
                 simt::cluster_arrive(Order::Relaxed);
                 flags.set(0, 1);
@@ -96,7 +96,7 @@ fn arriving_does_not_wait_and_other_clusters_are_not_waited_for() {
                 flags.wait_for(0, 1);
                 sync();
             }
-            // The second cluster comes to its barrier only after the first has passed.
+            // The second cluster reaches its barrier only after the first has passed.
             _ => {
                 flags.wait_for(1, 1);
                 sync();
@@ -245,7 +245,7 @@ fn a_grid_that_is_no_whole_number_of_clusters_is_refused_with_its_numbers() {
         launch(&mut memory, &config, &|| unreachable!("no thread may run"))
             .expect_err("must be refused")
     };
-    // Eight blocks would be two clusters, but they are no row.
+    // Eight blocks are enough for two clusters, but not in a row along x.
     for grid in [Dim3::new(7, 1, 1), Dim3::new(2, 4, 1)] {
         let fault = refused(clustered(grid, 32, 4));
         let Fault::PartialCluster { cluster: 4, .. } = fault else {

@@ -1,10 +1,10 @@
-//! What a launch counts of its warps in shared memory.
+//! What a launch counts about its warps in shared memory.
 
 use simt::{Access, Counts, LaunchConfig, Memory, Policy, Space, launch};
 
 use crate::support::{Words, config};
 
-/// What a block of 64 threads counts. `body` gets the number of its thread and 2048 words of shared
+/// The counts of one block of 64 threads. `body` gets the thread's number and 2048 words of shared
 /// memory.
 fn counted(policy: Policy, body: impl Fn(usize, Words)) -> Counts {
     let config = LaunchConfig {

@@ -189,7 +189,7 @@ fn a_kernel_that_only_sleeps_ends_and_time_passes() {
             for _ in 0..1000 {
                 simt::nanosleep(500);
             }
-            // The first may have begun, for the clock, before `start` was read.
+            // The first sleep counts from a step before `start` was read.
             assert!(simt::clock() - start >= 999 * 500);
         })
         .expect("a sleep ends by itself");
@@ -325,7 +325,7 @@ fn the_step_limit_names_the_thread_whose_turn_it_is() {
     assert_site(&fault, 1, 0, file!(), line);
 }
 
-/// Every policy under which a loop that never hands over keeps the other threads from going on.
+/// Policies under which a loop that never hands over keeps all other threads from running.
 const SELFISH: [Policy; 3] = [Policy::RunAhead, Policy::Reverse, Policy::Coarse];
 
 #[test]
@@ -333,7 +333,7 @@ fn a_wait_without_spin_is_told_as_such_by_its_line() {
     for policy in SELFISH {
         let waits: [(u32, &dyn Fn(Words)); 3] = [
             (line!(), &|flag| while flag.get(0) == 0 {}),
-            // Two words in turn, as in a look back over tiles.
+            // Two words in turn, as in a look-back over tiles.
             (line!(), &|flag| while flag.get(0) + flag.get(1) == 0 {}),
             (line!(), &|flag| while flag.add(0, 0) == 0 {}),
         ];
@@ -388,9 +388,9 @@ fn long_loops_that_go_on_are_not_taken_for_waits() {
             words.set(10, turn as u32 + 1);
         }
     };
-    // More words than a wait looks at.
+    // More words than a waiting loop reads.
     let reads_on = |words: Words, turn: usize| _ = words.get(turn % 64);
-    // A wait that says so, for a change that does not come.
+    // A wait that hands over, for a change that never comes.
     let spins = |words: Words, _: usize| {
         words.get(0);
         simt::spin();
@@ -407,7 +407,7 @@ fn long_loops_that_go_on_are_not_taken_for_waits() {
             launch(&mut memory, &config, &|| {
                 (0..TURNS).for_each(|turn| one(words, turn))
             })
-            .expect("it comes to its end");
+            .expect("the loop ends");
         }
     }
 }

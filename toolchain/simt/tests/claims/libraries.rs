@@ -1,4 +1,4 @@
-//! What faults say of libraries: the line that calls one, and which of its protocols would have helped.
+//! Faults in libraries name the line that calls the library, and the protocol that would help.
 
 use simt::{
     Fault, LaunchConfig, Memory, MissingOrder, Order, Policy, Schedule, Scope, join_barrier,
@@ -8,17 +8,17 @@ use simt::{
 use crate::races::{DATA, FLAG, race_in};
 use crate::support::{Words, assert_site, config};
 
-/// Where the access in [`sum`] stands.
+/// The line of the access in [`sum`].
 const SUM_LINE: u32 = line!() + 6;
 
-/// A function of a library, with its accesses in a closure.
+/// A library function with its accesses in a closure.
 #[track_caller]
 fn sum(words: Words, count: usize) -> u32 {
     let _call = library_call();
     (0..count).map(|i| words.get(i)).sum()
 }
 
-/// One that calls another.
+/// A library function that calls another.
 #[track_caller]
 fn mean(words: Words, count: usize) -> u32 {
     let _call = library_call();
@@ -68,7 +68,7 @@ fn a_library_call_ends_with_its_guard_and_is_nothing_outside_a_kernel() {
     assert_eq!(fault.site().and_then(|site| site.inside), None);
 }
 
-/// A barrier of the grid in one word.
+/// A grid barrier in one word.
 #[derive(Clone, Copy)]
 struct Barrier {
     word: Words,
@@ -80,7 +80,7 @@ impl Barrier {
     fn attach(word: Words, at: usize) -> Self {
         let _call = protocol_call("the barrier");
         join_barrier("the barrier", word.address() + 4 * at as u64);
-        // As barriers do it that count on: where does the count stand?
+        // Like a barrier that counts on from launch to launch: read where the count is.
         word.load(at, Order::Relaxed, Scope::Device);
         Self { word, at }
     }
@@ -100,7 +100,7 @@ impl Barrier {
     }
 }
 
-/// Each block writes a word, and reads that of another: past the barrier, or without it.
+/// Each block writes a word and reads another block's word, with or without the barrier in between.
 fn neighbours(words: Words, barrier: Barrier, crosses: bool) {
     let (me, blocks) = (position().block_idx.x as usize, 3);
     if position().thread_idx.x == 0 {
@@ -121,7 +121,7 @@ fn a_barrier_that_is_not_crossed_is_missing_and_its_own_atomics_are_not_blamed()
     };
     assert_eq!(attached(true), None);
     assert_eq!(attached(false), Some(MissingOrder::Crossing("the barrier")));
-    // Arriving after the write, so that the others may see it when they attach.
+    // Arriving after the write, so that others may see the count when they attach.
     for seed in 0..30 {
         let mut memory = Memory::new(1 << 20);
         let words = Words::zeros(&mut memory, 32);
@@ -148,7 +148,7 @@ fn a_barrier_that_is_not_crossed_is_missing_and_its_own_atomics_are_not_blamed()
 
 #[test]
 fn barriers_of_other_blocks_are_not_what_is_missing() {
-    // Blocks 0 and 1 have one barrier, block 2 another one.
+    // Blocks 0 and 1 have one barrier, block 2 another.
     let race = race_in(3, 1, |words| {
         let block = position().block_idx.x;
         Barrier::attach(words, FLAG + usize::from(block == 2));
@@ -163,7 +163,7 @@ fn barriers_of_other_blocks_are_not_what_is_missing() {
 
 #[test]
 fn a_protocol_that_orders_no_other_memory_says_so() {
-    /// Tells or hears by a relaxed word.
+    /// Sends by a relaxed word.
     #[track_caller]
     fn tell(words: Words) {
         let _call = protocol_call("the mail");

@@ -1,4 +1,4 @@
-//! What barriers order, and what other collectives do not.
+//! What barriers order, and that other collectives order nothing.
 
 use simt::{LaunchConfig, Memory, MissingOrder, Order, Policy, Scope, launch, position};
 
@@ -7,7 +7,7 @@ use crate::support::{Words, config};
 
 #[test]
 fn a_block_barrier_gathers_and_spreads_for_a_release_and_an_acquire() {
-    // The grid barrier in small: all write, one thread of each block tells, all read.
+    // A small grid barrier: all write, one thread of each block reports, all read.
     let crossed = |first: bool, last: bool| {
         race_in(2, 40, move |words| {
             let at = position();
@@ -42,7 +42,7 @@ fn a_block_barrier_gathers_and_spreads_for_a_release_and_an_acquire() {
 
 #[test]
 fn shared_memory_is_ordered_by_barriers_alone_and_again_each_time() {
-    // Every thread reads its neighbour's word, twice over the same words.
+    // Every thread reads its neighbour's word, twice in the same memory.
     let turned = |kernel: fn(Words, usize)| {
         race_in(2, 64, move |_| {
             let tile = Words::shared(simt::static_shared("tile", 256, 16));

@@ -1,4 +1,4 @@
-//! What a race is blamed on: both accesses, the link that is missing between them, and nothing else.
+//! What a race is blamed on: both accesses, the missing link between them, and nothing else.
 
 use crate::races::{DATA, FLAG, race_in};
 use crate::support::{Words, assert_site, config};
@@ -56,7 +56,7 @@ fn a_race_names_both_accesses_and_what_is_missing() {
     }
 }
 
-/// The message of the race that a kernel of two blocks has, under any schedule.
+/// The message of the race that a kernel of two blocks has under any schedule.
 #[track_caller]
 fn told(kernel: impl Fn(Words)) -> String {
     let mut memory = Memory::new(1 << 20);
@@ -81,7 +81,7 @@ fn a_fence_whose_scope_is_too_narrow_is_named_with_its_scope() {
             while words.load(FLAG, Order::Relaxed, Scope::Device) != 1 {
                 simt::spin();
             }
-            // There is a fence, so that the advice to put one here would be wrong.
+            // There is a fence already, so advice to put one here would be wrong.
             let scope = Scope::Block;
             simt::fence(scope, Order::AcqRel);
             words.get(DATA);
@@ -97,7 +97,7 @@ fn a_fence_whose_scope_is_too_narrow_is_named_with_its_scope() {
     );
 }
 
-/// Acquires the flag, and then reads what it is for.
+/// Acquires the flag, then reads the data that it guards.
 fn waits_and_reads(words: Words) {
     while words.load(FLAG, Order::Acquire, Scope::Device) != 1 {
         simt::spin();
@@ -107,7 +107,7 @@ fn waits_and_reads(words: Words) {
 
 #[test]
 fn a_flag_that_is_told_before_the_value_is_not_blamed_on_another_access() {
-    // Both take a relaxed ticket first, and the flag is released and acquired: neither is at fault.
+    // Both take a relaxed ticket first. The flag is released and acquired. Neither is to blame.
     let missing = race_in(2, 1, |words| {
         words.add_at(FLAG + 1, 1, Order::Relaxed, Scope::Device);
         if position().block_idx.x == 0 {
@@ -126,7 +126,7 @@ fn a_flag_that_is_told_before_the_value_is_not_blamed_on_another_access() {
 
 #[test]
 fn a_write_after_a_relaxed_one_is_not_blamed_on_that() {
-    // Thread 0 of block 0 adds before it writes: making the addition release would not help.
+    // Thread 0 of block 0 adds before it writes, so a releasing addition would not help.
     let missing = race_in(2, 1, |words| {
         if position().block_idx.x == 0 {
             words.add_at(FLAG, 1, Order::Relaxed, Scope::Device);

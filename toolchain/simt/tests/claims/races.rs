@@ -1,5 +1,5 @@
-//! Data races, litmus test by litmus test: what the memory model of PTX orders is none, what it does
-//! not is one, and the fault says what is missing. Each holds whatever the schedule.
+//! Data races, one litmus test each. What the memory model of PTX orders is no race, and what it
+//! does not order is one. The fault says what is missing. Each claim holds under every schedule.
 
 use simt::{
     Access, Dim3, Fault, Flaw, LaunchConfig, Memory, MissingOrder, Order, Policy, Race, Schedule,
@@ -11,8 +11,8 @@ use crate::support::{Words, config, schedules};
 pub(crate) const FLAG: usize = 0;
 pub(crate) const DATA: usize = 16;
 
-/// Runs a kernel over words of zero under each schedule, looking for races: there is one under all
-/// of them, for the same reason, or under none.
+/// Runs a kernel on words of zero under each schedule, looking for races. Either all schedules have
+/// one, for the same reason, or none has.
 #[track_caller]
 pub(crate) fn race_in(
     grid: impl Into<Dim3>,
@@ -37,7 +37,7 @@ pub(crate) fn race_in(
             Err(fault) => panic!("{schedule:?}: {fault}"),
         });
     }
-    // Threads and lines differ between schedules where several races are to be found.
+    // With several races to find, threads and lines differ between schedules.
     let kind = |missing: &Option<MissingOrder>| match missing {
         Some(MissingOrder::Link(link)) => format!("{:?}", (link.release, link.acquire)),
         other => format!("{other:?}"),
@@ -49,7 +49,7 @@ pub(crate) fn race_in(
     found.swap_remove(0)
 }
 
-/// What is missing at the two ends of a flag, the write and the read of it.
+/// What is missing at the two ends of a flag: at its write and at its read.
 type Ends = (Option<Flaw>, Option<Flaw>);
 
 fn ends(missing: Option<MissingOrder>) -> Option<Ends> {
@@ -64,8 +64,8 @@ const NOT_RELEASED: Ends = (Some(Flaw::Absent), None);
 const NOT_ACQUIRED: Ends = (None, Some(Flaw::Absent));
 const NEITHER: Ends = (Some(Flaw::Absent), Some(Flaw::Absent));
 
-/// One thread writes data and tells a flag, another waits for the flag and reads the data: in
-/// another warp of its block, or in another block.
+/// One thread writes data and sets a flag. Another waits for the flag and reads the data, in
+/// another warp of the block or in another block.
 #[track_caller]
 fn message(same_block: bool, tell: impl Fn(Words), seen: impl Fn(Words) -> bool) -> Option<Race> {
     let (grid, block) = if same_block { (1, 33) } else { (2, 1) };
@@ -140,7 +140,7 @@ fn a_message_needs_a_release_and_an_acquire_that_reach_the_other_block() {
             assert_eq!(ends, Some(NOT_ACQUIRED));
         }
     }
-    // In one block its scope is enough.
+    // Within one block, block scope is enough.
     assert_eq!(passed(true, (Release, Block), (Acquire, Block)), None);
     assert_eq!(passed(true, (Release, Device), (Acquire, Block)), None);
 }
@@ -219,7 +219,7 @@ fn fences_make_patterns_of_relaxed_accesses() {
     }
     let block = Some((AcqRel, Block));
     assert_eq!(passed(true, block, block), None);
-    // A fence is there, and only its scope is too narrow.
+    // There is a fence; only its scope is too narrow.
     let narrow = |end: Option<Flaw>| match end {
         Some(Flaw::Scope { scope, fence }) => (scope, fence.is_some()),
         other => panic!("{other:?}"),
@@ -230,8 +230,8 @@ fn fences_make_patterns_of_relaxed_accesses() {
     assert_eq!((release, narrow(acquire)), (None, (Block, true)));
 }
 
-/// What a thread releases twice, first to the device and then what came in between to its block alone:
-/// `tell` is the second release and the flag, `seen` how another thread of the block looks at it.
+/// A thread releases twice: first to the device, and then what came in between to its block alone.
+/// `tell` is the second release and the flag. `seen` is how another thread of the block reads it.
 #[track_caller]
 fn narrowed(tell: impl Fn(Words), seen: impl Fn(Words) -> bool) -> Option<MissingOrder> {
     let race = message(
@@ -266,7 +266,7 @@ fn a_release_of_block_scope_holds_in_the_block_after_one_of_the_device() {
     assert_eq!(narrowed(by_fence, acquired), None);
     let by_store = |words: Words| words.store(FLAG, 1, Release, Block);
     assert_eq!(narrowed(by_store, acquired), None);
-    // Twice at one location: a later relaxed store passes both on.
+    // Twice at one location: a later relaxed store passes on both.
     let twice = |words: Words| {
         words.store(FLAG, 2, Release, Device);
         words.set(DATA, 42);
@@ -280,7 +280,7 @@ fn a_release_of_block_scope_holds_in_the_block_after_one_of_the_device() {
 fn the_order_that_sc_fences_happen_to_have_hides_no_race() {
     use {Order::*, Scope::*};
     for order in [SeqCst, AcqRel] {
-        // Block 0 writes before its fence, block 1 reads after its own, and nobody tells anybody.
+        // Block 0 writes before its fence, block 1 reads after its own, and no flag links them.
         let untold = race_in(2, 1, |words| {
             if position().block_idx.x == 0 {
                 words.set(DATA, 42);
@@ -325,8 +325,8 @@ fn an_sc_fence_on_the_wrong_side_of_the_flag_is_found_under_every_seed() {
 #[test]
 fn a_release_is_passed_on_through_atomics_and_by_no_other_store() {
     use {Order::*, Scope::*};
-    // Block 0 releases, block 1 changes the flag, block 2 acquires what block 1 left there, once it
-    // is there.
+    // Block 0 releases, block 1 changes the flag once it is set, and block 2 acquires what block 1
+    // left there.
     let passed = |change: fn(Words)| {
         race_in(3, 1, move |words| match position().block_idx.x {
             0 => {
@@ -382,8 +382,8 @@ fn a_later_store_of_the_same_thread_passes_its_release_on() {
 
 #[test]
 fn a_write_that_was_observed_may_be_overwritten_plainly() {
-    // Causality takes in the writes that a strong read observes, though nothing that came before
-    // them: here those of the counter, but not the data.
+    // Causality includes the writes that a strong read observes, but nothing that came before them.
+    // Here that is the counter's writes, but not the data.
     let observed = |data: bool| {
         race_in(3, 1, move |words| {
             if position().block_idx.x > 0 {
@@ -477,7 +477,7 @@ fn what_is_done_between_launches_and_in_blocks_apart_is_ordered_or_apart() {
     };
     for writer in 0..3 {
         launch(&mut memory, &config, &|| {
-            // Where one block ends another may find its shared memory, which is another all the same.
+            // A block may reuse the memory of one that has ended, but it counts as other memory.
             Words::shared(simt::static_shared("word", 4, 4)).set(0, 1);
             if position().block_idx.x == writer {
                 words.set(DATA, words.get(DATA) + 1);

@@ -1,4 +1,4 @@
-//! Panics, traps, and the state of things after a fault.
+//! Panics and traps, and the state after a fault.
 
 use std::cell::Cell;
 use std::panic::{catch_unwind, resume_unwind};
@@ -38,7 +38,7 @@ fn a_panic_in_a_kernel_is_a_fault() {
     }
 }
 
-/// The message and the place of the panic that ends `kernel`.
+/// The message and place of the panic that ends `kernel`.
 fn panicked(kernel: &dyn Fn()) -> (String, String) {
     let fault = launch(
         &mut Memory::new(0),
@@ -115,7 +115,7 @@ fn a_trap_is_a_fault_with_its_message() {
     );
 }
 
-/// Counts the threads that hold one, and touches memory when it goes.
+/// Counts the threads that hold one, and accesses memory in its destructor.
 struct Held<'a> {
     count: &'a Cell<u32>,
     words: Words,

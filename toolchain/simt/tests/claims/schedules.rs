@@ -1,10 +1,10 @@
-//! Determinism, and what each policy brings to light.
+//! Determinism, and what each policy reveals.
 
 use simt::{Fault, Lanes, LaunchConfig, Memory, Policy, Schedule, Stats, launch};
 
 use crate::support::{Words, config, global_thread, schedules};
 
-/// Tickets in the order in which threads come to an atomic: the order of the run itself.
+/// Tickets in the order in which threads reach an atomic: this is the order of the run.
 fn order(schedule: Schedule) -> (Vec<u32>, Stats) {
     let mut memory = Memory::new(1 << 20);
     let ticket = Words::zeros(&mut memory, 1);
@@ -73,8 +73,8 @@ fn every_policy_draws_from_its_seed() {
     }
 }
 
-/// In how many of a hundred runs the lanes of a warp see what the lane above wrote before they read,
-/// all of them, and how often only some.
+/// Counts, out of a hundred runs, those in which all lanes of a warp see what the lane above wrote
+/// before they read, and those in which only some do.
 fn lanes_in_step(lanes: Lanes) -> (u32, u32) {
     let (mut all, mut some) = (0, 0);
     for seed in 0..100 {
@@ -91,7 +91,7 @@ fn lanes_in_step(lanes: Lanes) -> (u32, u32) {
             words.set(i, 1);
             seen.set(i, words.get((i + 1) % 32));
         })
-        .expect("a missing barrier is no bad access");
+        .expect("a missing barrier is not a bad access");
         match seen.host(&memory, 32).into_iter().sum() {
             32 => all += 1,
             0 => {}
@@ -110,7 +110,7 @@ fn lanes_of_a_warp_come_apart_where_the_schedule_says_so() {
 
 #[test]
 fn a_lane_may_wait_for_another_of_its_warp() {
-    // Since Volta; in step with the others, or apart from them.
+    // As since Volta: in step with the others, or apart from them.
     for schedule in schedules() {
         let mut memory = Memory::new(1 << 20);
         let turn = Words::zeros(&mut memory, 1);
@@ -156,7 +156,7 @@ fn blocks_start_in_an_order_that_the_seed_draws() {
     assert!(stuck >= 10, "{stuck} of 20");
 }
 
-/// Each thread reads its neighbour's word without a barrier between write and read. Returns which
+/// Each thread reads its neighbour's word with no barrier between write and read. Returns which
 /// threads saw the neighbour's value.
 fn neighbours(policy: Policy) -> Vec<bool> {
     let mut memory = Memory::new(1 << 20);
@@ -167,7 +167,7 @@ fn neighbours(policy: Policy) -> Vec<bool> {
         words.set(i, 1);
         seen.set(i, words.get((i + 32) % 128));
     })
-    .expect("a missing barrier is no bad access");
+    .expect("a missing barrier is not a bad access");
     seen.host(&memory, 128)
         .into_iter()
         .map(|seen| seen == 1)
@@ -177,7 +177,7 @@ fn neighbours(policy: Policy) -> Vec<bool> {
 #[test]
 fn run_ahead_shows_a_missing_barrier_in_whole_warps() {
     let ahead = neighbours(Policy::RunAhead);
-    // Warp 0 to 2 read the next warp before it has run; warp 3 reads warp 0, which has.
+    // Warps 0 to 2 read the next warp's words before it runs. Warp 3 reads warp 0's, which has run.
     assert_eq!(ahead, [vec![false; 96], vec![true; 32]].concat());
     let reverse = neighbours(Policy::Reverse);
     assert_eq!(reverse, [vec![true; 96], vec![false; 32]].concat());
@@ -213,7 +213,7 @@ fn an_unprotected_counter_loses_updates_in_lockstep() {
     launch(&mut memory, &config(4, 64, Policy::RoundRobin), &|| {
         counter.set(0, counter.get(0) + 1);
     })
-    .expect("a race is no bad access");
+    .expect("a race is not a bad access");
     assert_eq!(
         counter.host(&memory, 1),
         [1],

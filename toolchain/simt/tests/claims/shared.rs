@@ -19,7 +19,7 @@ fn a_block_shares_and_blocks_do_not() {
             let i = at.linear_thread() as usize;
             let tile = Words::shared(simt::static_shared("tile", 256, 16));
             let (start, bytes) = simt::dynamic_shared();
-            // What the device promises, and no more.
+            // The alignment that the device promises, and no more.
             assert_eq!((bytes, start.addr() % 32), (256, 16));
             let extra = Words::shared(start);
             tile.set(i, at.block_idx.x);

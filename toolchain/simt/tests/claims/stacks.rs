@@ -1,4 +1,4 @@
-//! Stacks: thousands at once, used again, never overrun in silence.
+//! Stacks: thousands at once, used again, and never overrun silently.
 
 use std::hint::black_box;
 
@@ -21,7 +21,7 @@ fn one_hundred_and_thirty_five_thousand_threads_are_alive_at_once() {
     assert_eq!(stats.threads, 528 * 256);
 }
 
-/// `depth` frames of a KiB or more, with an in-thread call in each.
+/// Recurses through `depth` frames of 1 KiB or more, with an in-thread call in each.
 fn dive(depth: usize) {
     let frame = black_box([1u8; 1024]);
     simt::fence(simt::Scope::Device, simt::Order::SeqCst);
@@ -55,7 +55,7 @@ fn a_deep_call_meets_the_stack_limit_and_a_larger_stack_cures_it() {
 
 #[test]
 fn the_default_stack_holds_a_kernel_that_is_not_optimised() {
-    // The kernels of gridsync take up to 96 KiB then.
+    // Without optimisation, gridsync's kernels take up to 96 KiB.
     let depth = if cfg!(debug_assertions) { 96 } else { 24 };
     let config = config(1, 8, Policy::RoundRobin);
     launch(&mut Memory::new(0), &config, &|| dive(depth)).expect("a frame is 1 KiB and more");
@@ -77,8 +77,8 @@ fn an_overflow_between_calls_is_found_by_the_canary() {
     launch(&mut memory, &config, &simt::spin).expect("all is well again");
 }
 
-/// Writes one frame of 50 KiB, which is more than the 40 to 44 that a stack of 64 leaves to the thread,
-/// and less than the slack below can hold.
+/// Writes one frame of 50 KiB: more than the 40 to 44 KiB that a stack of 64 KiB leaves to the
+/// thread, but less than what the slack can add.
 #[inline(never)]
 fn fill() {
     let mut frame = [1u8; 50 << 10];

@@ -1,4 +1,4 @@
-//! A view of words for kernels under test, and the check of a fault's site.
+//! A view of words for kernels under test, and a check of a fault's site.
 
 use simt::{
     Access, Dim3, Fault, Lanes, LaunchConfig, Memory, Order, Policy, Schedule, Scope, Space,
@@ -12,7 +12,7 @@ pub(crate) struct Words {
 }
 
 impl Words {
-    /// Fresh device memory of `count` zeros.
+    /// New device memory of `count` zeros.
     pub(crate) fn zeros(memory: &mut Memory, count: usize) -> Self {
         let words = Self::unwritten(memory, count);
         memory
@@ -21,7 +21,7 @@ impl Words {
         words
     }
 
-    /// Fresh device memory of `count` words never written.
+    /// New device memory of `count` words that were never written.
     pub(crate) fn unwritten(memory: &mut Memory, count: usize) -> Self {
         let start = memory.alloc(4 * count, 4).expect("tests fit in memory") as usize;
         Self {
@@ -77,7 +77,7 @@ impl Words {
         }
     }
 
-    /// Loads at an order and a scope.
+    /// Loads with an order and a scope.
     #[track_caller]
     pub(crate) fn load(self, index: usize, order: Order, scope: Scope) -> u32 {
         let at = self.at(index);
@@ -89,7 +89,7 @@ impl Words {
         unsafe { at.read() }
     }
 
-    /// Stores at an order and a scope.
+    /// Stores with an order and a scope.
     #[track_caller]
     pub(crate) fn store(self, index: usize, value: u32, order: Order, scope: Scope) {
         let at = self.at(index);
@@ -106,7 +106,7 @@ impl Words {
         self.add_at(index, value, Order::AcqRel, Scope::Device)
     }
 
-    /// Adds atomically at an order and a scope, and returns the old value.
+    /// Adds atomically with an order and a scope, and returns the old value.
     #[track_caller]
     pub(crate) fn add_at(self, index: usize, value: u32, order: Order, scope: Scope) -> u32 {
         let at = self.at(index);
@@ -131,7 +131,7 @@ impl Words {
     }
 }
 
-/// Every policy, in order and with a few seeds, with lanes in step and apart.
+/// Every policy, with seed 0 and some others, with lanes in step and apart.
 pub(crate) fn schedules() -> Vec<Schedule> {
     let fixed = [
         Policy::RoundRobin,
@@ -147,7 +147,7 @@ pub(crate) fn schedules() -> Vec<Schedule> {
     all
 }
 
-/// A launch of kernel "test" under a policy.
+/// A launch of the kernel "test" under a policy.
 pub(crate) fn config(
     grid: impl Into<Dim3>,
     block: impl Into<Dim3>,
@@ -165,7 +165,7 @@ pub(crate) fn global_thread() -> usize {
     (at.linear_block() * at.block_dim.count()) as usize + at.linear_thread() as usize
 }
 
-/// Checks that a fault blames this thread at this line of this file, in its message too.
+/// Checks that a fault and its message blame this thread at this line of this file.
 #[track_caller]
 pub(crate) fn assert_site(fault: &Fault, block: u32, thread: u32, file: &str, line: u32) {
     let site = fault

@@ -45,7 +45,7 @@ fn a_partial_warp_leaves_out_lanes_that_do_not_exist() {
             if at.warp() == 0 { 32 } else { 1 }
         );
     })
-    .expect("lane 32 stands alone in its warp");
+    .expect("lane 32 is alone in its warp");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use crate::memory::{CacheHint, Global, GlobalSpace, Ordering, Scalar, Scope, Spa
 use core::mem::{MaybeUninit, zeroed};
 use simt::{Access, Order};
 
-/// The pointer behind an address: in the emulator an address is one.
+/// The pointer for an address. In the emulator an address is a pointer.
 fn pointer<V, S: Space>(at: S::Address) -> *mut V {
     core::ptr::with_exposed_provenance_mut(S::to_bits(at) as usize)
 }
@@ -18,7 +18,7 @@ unsafe fn checked_load<V: Copy, S: Space>(at: S::Address, access: Access) -> V {
         // SAFETY: the emulator found these bytes live, aligned and written.
         unsafe { pointer.read() }
     } else {
-        // SAFETY: `V` is made of plain numbers: zero is one.
+        // SAFETY: `V` is made of plain numbers, and zero is one.
         unsafe { zeroed() }
     }
 }
@@ -81,7 +81,7 @@ pub(crate) unsafe fn load<T: Scalar, S: Space>(at: S::Address, order: Ordering, 
     unsafe { checked_load::<T, S>(at, access) }
 }
 
-/// Two loads: the pair is not atomic on the device either.
+/// Two loads, because the pair is not atomic on the device either.
 #[track_caller]
 pub(crate) unsafe fn load_pair(at: *mut u8) -> [u64; 2] {
     if !(at as usize).is_multiple_of(16) {
@@ -119,7 +119,7 @@ pub(crate) unsafe fn store<T: Scalar, S: Space>(
     unsafe { checked_store::<T, S>(at, value, access) }
 }
 
-/// Sixteen bytes as one access: aligned like one on the device, which Rust's arrays are not.
+/// Sixteen bytes as one access. Aligned to 16 as on the device; Rust's arrays are not.
 #[derive(Clone, Copy)]
 #[repr(C, align(16))]
 struct Aligned16<P>(P);

@@ -24,7 +24,7 @@ fn bytes<T: Scalar>(to: usize, from: usize) -> usize {
 #[track_caller]
 pub(crate) unsafe fn load<T: Scalar>(to: Shared<T>, from: Global<T>, barrier: *mut u8) {
     let bytes = bytes::<T>(to.len(), from.len());
-    // What happens in the closure is told by the line of the caller, like the rest.
+    // Faults inside the closure name the caller's line too.
     let _call = simt::library_call();
     simt::bulk_load(start(to), start::<T, GlobalSpace>(from), bytes, || {
         // SAFETY: the contract of `View`.

@@ -1,4 +1,4 @@
-//! Where an emulated block stands in its cluster, and the barrier of the cluster.
+//! The place of an emulated block in its cluster, and the barrier of the cluster.
 
 use crate::dim::Dim3;
 

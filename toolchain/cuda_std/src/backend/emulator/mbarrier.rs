@@ -1,25 +1,25 @@
-//! Barriers in shared memory: the word holds what the hardware's opaque one does (PTX ISA,
+//! Barriers in shared memory. The word holds what the hardware's opaque one does (PTX ISA,
 //! "mbarrier", "Contents of the mbarrier object"), and each operation updates it atomically.
 
 use super::{access, rmw, thread};
 use crate::memory::{Ordering, Scope, SharedSpace};
 
-/// The largest number of arrivals, and of bytes either way.
+/// The largest number of arrivals, and of pending bytes (positive or negative).
 const MOST: u32 = (1 << 20) - 1;
 
 /// Marks a word that `init` has written.
 const MARK: u64 = 0b10 << 62;
 
-/// A barrier, packed into a word of [`MARK`], one bit of parity, 21 bits of bytes and twice 20 bits of
-/// arrivals.
+/// A barrier, packed into a word: [`MARK`], one bit of parity, 21 bits of bytes and two fields of
+/// 20 bits of arrivals.
 #[derive(Clone, Copy)]
 struct Barrier {
     /// The parity of the current phase.
     parity: u32,
-    /// Arrivals of each phase, and those of them that the current one still waits for.
+    /// Arrivals of each phase, and how many of them the current phase still waits for.
     arrivals: u32,
     pending: u32,
-    /// Bytes that the current phase still waits for; negative where copies came before they were
+    /// Bytes that the current phase still waits for; negative if copies came before they were
     /// expected.
     bytes: i64,
 }
@@ -46,7 +46,7 @@ impl Barrier {
         MARK | parity << 61 | bytes << 40 | pending << 20 | u64::from(self.arrivals)
     }
 
-    /// So many bytes more to wait for, or fewer.
+    /// Waits for `bytes` bytes more, or fewer if negative.
     fn expect(self, bytes: i64) -> Result<Self, String> {
         let bytes = self.bytes + bytes;
         if bytes.unsigned_abs() > u64::from(MOST) {
@@ -81,7 +81,7 @@ impl Barrier {
     }
 }
 
-/// Updates a barrier and releases to those who wait for it.
+/// Updates a barrier and releases to its waiters.
 #[track_caller]
 unsafe fn update(at: *mut u8, f: impl FnOnce(Barrier) -> Result<Barrier, String>) {
     let mut flaw = None;
@@ -119,8 +119,8 @@ pub(crate) unsafe fn init(at: *mut u8, arrivals: u32) {
     unsafe { access::write::<u64, SharedSpace>(at, barrier.word()) }
 }
 
-// What the fence adds, for other blocks and for copies, the emulator does not tell apart: that a
-// barrier of the block must come between is judged as for any store.
+// The emulator does not model what the fence adds for other blocks and for copies. It judges the
+// need for a barrier of the block as for any store.
 pub(crate) fn fence_init() {}
 
 #[track_caller]
@@ -135,7 +135,7 @@ pub(crate) unsafe fn arrive_expect(at: *mut u8, bytes: u32) {
     unsafe { update(at, |barrier| barrier.expect(bytes.into())?.arrive()) }
 }
 
-/// So many bytes have been copied.
+/// `bytes` bytes have been copied.
 #[track_caller]
 pub(super) unsafe fn complete(at: *mut u8, bytes: usize) {
     // SAFETY: the contract of `View`.

@@ -1,4 +1,4 @@
-//! Operations in the emulator, `simt`: each is a scheduling point and is checked there.
+//! Operations in the emulator, `simt`. Each is a scheduling point and is checked there.
 
 pub(crate) mod access;
 pub(crate) mod bulk;

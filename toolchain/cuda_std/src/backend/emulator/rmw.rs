@@ -1,11 +1,11 @@
-//! Atomic read-modify-write operations: one checked access, then plain arithmetic, since no other
-//! emulated thread runs before the next one.
+//! Atomic read-modify-write operations: one checked access, then plain arithmetic. No other
+//! emulated thread runs before the next access.
 
 use super::{order_of, scope_of, space_of};
 use crate::memory::{Atomic, AtomicInt, Ordering, Scope, Space};
 use simt::Access;
 
-/// Replaces the value at `at` by `f` of it and returns what was there.
+/// Replaces the value at `at` by `f(value)` and returns the old one.
 #[track_caller]
 pub(super) unsafe fn update<T: Copy + Default, S: Space>(
     at: S::Address,

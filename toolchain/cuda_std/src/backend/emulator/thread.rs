@@ -1,4 +1,4 @@
-//! Where an emulated thread stands, and the barrier of its block.
+//! The place of an emulated thread, and the barrier of its block.
 
 use crate::dim::Dim3;
 

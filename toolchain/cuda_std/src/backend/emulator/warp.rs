@@ -1,4 +1,4 @@
-//! What the lanes of a warp do together: all of it follows from seeing what each lane brought.
+//! Warp collectives, all computed from the values that the lanes bring.
 
 use simt::warp_exchange;
 
@@ -17,8 +17,8 @@ pub(crate) fn sync(mask: u32) {
     simt::warp_barrier(mask);
 }
 
-/// One `shfl.sync`: `source` gives, from the lane, the last lane of its segment and the first one,
-/// the lane to read, or none if that lies outside the segment, when a lane keeps its own value.
+/// One `shfl.sync`. `source` gets the lane and the first and last lane of its segment. It returns
+/// the lane to read, or `None` if that is outside the segment; the lane then keeps its own value.
 #[track_caller]
 fn shuffle(
     mask: u32,
@@ -42,7 +42,7 @@ fn shuffle(
     }
 }
 
-/// What `shfl.sync` takes of its second operand: five bits.
+/// The five bits that `shfl.sync` uses of its second operand.
 fn low_bits(by: u32) -> i32 {
     (by & 31) as i32
 }
@@ -76,7 +76,7 @@ pub(crate) fn shuffle_idx(mask: u32, value: u32, by: u32, control: u32) -> u32 {
     })
 }
 
-/// The lanes that take part, and those of them for whose value `select` holds.
+/// The lanes that take part, and those whose value meets `select`.
 #[track_caller]
 fn lanes_where(
     mask: u32,

@@ -76,15 +76,15 @@ macro_rules! store_to {
     };
 }
 
-/// Asks for the line of an address of global memory to be brought into the L2 (PTX ISA, "prefetch").
+/// Asks to bring the line of a global address into the L2 (PTX ISA, "prefetch").
 #[inline(always)]
 pub(crate) fn prefetch(at: u64) {
-    // SAFETY: a hint; it reads nothing that could be seen, and an address of no memory is ignored.
+    // SAFETY: a hint. It reads nothing visible, and ignores an address outside of memory.
     unsafe { asm!("prefetch.global.L2 [{}];", in(reg64) at, options(nostack, preserves_flags)) }
 }
 
-// In each of these functions the caller's contract is that of `View`: the address is aligned, lies
-// in live memory of the space, and conflicting accesses are ordered.
+// Each of these functions has the contract of `View`: the address is aligned and lies in live
+// memory of the space, and conflicting accesses are ordered.
 
 // `pure, readonly`: a plain load may be reused and moved between stores, as the language allows.
 #[inline(always)]
@@ -155,12 +155,12 @@ pub(crate) unsafe fn load_pair(at: u64) -> [u64; 2] {
     [first, second]
 }
 
-// One block of PTX, braces and all: its register, its predicate and its label are its own, however
-// often it is inlined. PTX has no numeric labels, which rustc would have.
+// One block of PTX, with its braces, so that register, predicate and label are local however often
+// it is inlined. PTX has no numeric labels, which rustc asks for.
 #[allow(named_asm_labels)]
 #[inline(always)]
 pub(crate) unsafe fn wait_while_nonzero(at: u64) {
-    // SAFETY: the contract of `View`. Not `pure`: it ends when another thread has stored 0.
+    // SAFETY: the contract of `View`. Not `pure`: it ends when another thread stores 0.
     unsafe {
         asm!(
             "{{",
@@ -311,10 +311,10 @@ pub(crate) unsafe fn write_16<P: Copy, S: Space>(at: S::Address, pack: P, hint: 
 }
 
 #[inline(always)]
-// PTX has no numeric labels; braces scope this one, so that the function may be inlined twice.
+// PTX has no numeric labels. The braces scope this one, so the function may be inlined twice.
 #[allow(named_asm_labels)]
 pub(crate) fn spin_until_reached(word: Global<u32>, goal: u32) {
-    // SAFETY: the contract of `View`. The label and the registers live in the braces' scope.
+    // SAFETY: the contract of `View`. The label and the registers are local to the braces.
     unsafe {
         asm!("{{",
              ".reg .pred behind;",

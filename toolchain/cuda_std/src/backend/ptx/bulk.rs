@@ -12,7 +12,8 @@ fn start<T: Scalar>(shared: Shared<T>) -> u32 {
 #[inline(always)]
 pub(crate) unsafe fn load<T: Scalar>(to: Shared<T>, from: Global<T>, barrier: u32) {
     let bytes = (to.len() * size_of::<T>()) as u32;
-    // SAFETY: the contract of `View`. An address of the block's own memory is one of the cluster's.
+    // SAFETY: the contract of `View`. An address of the block's memory is also one of the
+    // cluster's.
     unsafe {
         asm!(
             "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [{}], [{}], {}, [{}];",

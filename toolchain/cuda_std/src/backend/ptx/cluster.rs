@@ -1,4 +1,4 @@
-//! Where a block stands in its cluster (PTX ISA, "Special Registers"), and the barrier of the
+//! The place of a block in its cluster (PTX ISA, "Special Registers"), and the barrier of the
 //! cluster.
 
 use crate::dim::Dim3;

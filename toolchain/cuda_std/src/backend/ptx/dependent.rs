@@ -9,8 +9,8 @@ unsafe extern "C" {
 
 #[inline(always)]
 pub(crate) fn wait() {
-    // SAFETY: an intrinsic without operands. LLVM takes it to read and write any memory, so that no
-    // access moves across it.
+    // SAFETY: an intrinsic without operands. LLVM assumes that it reads and writes any memory, so
+    // no access moves across it.
     unsafe { griddepcontrol_wait() }
 }
 

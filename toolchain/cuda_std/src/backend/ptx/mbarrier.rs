@@ -2,8 +2,8 @@
 
 use core::arch::asm;
 
-// In each of these functions the caller's contract is that of `View`: the address is that of eight
-// aligned bytes of the block's shared memory, and they are used as a barrier alone.
+// Each of these functions has the contract of `View`: the address is that of eight aligned bytes of
+// the block's shared memory, which are used only as a barrier.
 
 #[inline(always)]
 pub(crate) unsafe fn init(at: u32, arrivals: u32) {
@@ -43,11 +43,11 @@ pub(crate) unsafe fn arrive_expect(at: u32, bytes: u32) {
     }
 }
 
-// PTX has no numeric labels; braces scope this one, so that the function may be inlined twice.
+// PTX has no numeric labels. The braces scope this one, so the function may be inlined twice.
 #[allow(named_asm_labels)]
 #[inline(always)]
 pub(crate) unsafe fn wait(at: u32, parity: u32) {
-    // SAFETY: the contract of `View`. The label and the predicate live in the braces' scope.
+    // SAFETY: the contract of `View`. The label and the predicate are local to the braces.
     unsafe {
         asm!(
             "{{",

@@ -1,9 +1,9 @@
 //! Operations as PTX.
 //!
-//! Whatever threads do together (barriers, shuffles, votes) goes through LLVM's intrinsics, because
-//! those are marked convergent and `asm!` is not: the compiler would be free to duplicate or move
-//! the instruction into a branch. Memory instructions are `asm!`: they are not convergent, and the
-//! intrinsics lack most orderings and scopes.
+//! Operations between threads (barriers, shuffles, votes) use LLVM's intrinsics, which are marked
+//! convergent. `asm!` is not, so the compiler could duplicate the instruction or move it into a
+//! branch. Memory instructions use `asm!`: they are not convergent, and the intrinsics lack most
+//! orderings and scopes.
 
 pub(crate) mod access;
 #[cfg(compute_ge_90)]

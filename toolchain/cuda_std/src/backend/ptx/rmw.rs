@@ -4,8 +4,8 @@ use super::fence::fence;
 use crate::memory::{Atomic, AtomicInt, Ordering, Scope, Space, SpaceKind};
 use core::arch::asm;
 
-/// Runs `$one!(ordering, scope, space, class, …)` with the words that the instruction wants.
-/// Shared memory belongs to one block, whatever scope is asked for.
+/// Runs `$one!(ordering, scope, space, class, …)` with the words of the instruction. Shared memory
+/// belongs to one block, so its scope is always the block.
 macro_rules! by_order_scope_space {
     ($S:ty, $order:expr, $scope:expr, $one:ident!($($rest:tt)*)) => {
         match (<$S>::KIND, $order, $scope) {
@@ -60,7 +60,7 @@ macro_rules! red {
     };
 }
 
-/// Part of the sequentially consistent form that goes before the `acq_rel` operation.
+/// The fence that a sequentially consistent operation has before its `acq_rel` part.
 #[inline(always)]
 fn fence_if_seq_cst(order: Ordering, scope: Scope) {
     if order == Ordering::SeqCst {
@@ -85,8 +85,8 @@ macro_rules! operation {
     };
 }
 
-/// Implements [`Atomic`] for a type: its addition, and the width that is exchanged and compared.
-/// Registers are untyped, so that a float is exchanged and compared by its bits as it stands.
+/// Implements [`Atomic`] for a type: its addition, and the width of exchange and compare. Registers
+/// are untyped, so a float is exchanged and compared by its bits.
 macro_rules! atomic {
     ($ty:ty, $class:ident, $add:literal, $exch:literal, $cas:literal) => {
         impl Atomic for $ty {
@@ -123,7 +123,7 @@ macro_rules! atomic {
             ) {
                 fence_if_seq_cst(order, scope);
                 let bits = S::to_bits(at);
-                // Without a result there is nothing to acquire: anything stronger is a release.
+                // Without a result there is nothing to acquire, so anything stronger is a release.
                 let order = match order {
                     Ordering::Relaxed => Ordering::Relaxed,
                     _ => Ordering::Release,

@@ -1,4 +1,4 @@
-//! Where a thread stands (PTX ISA, "Special Registers"), and the barrier of its block.
+//! The place of a thread (PTX ISA, "Special Registers"), and the barrier of its block.
 
 use crate::dim::Dim3;
 use core::arch::nvptx;
@@ -60,6 +60,6 @@ pub(crate) fn trap(_message: &str) -> ! {
     unsafe { nvptx::trap() }
 }
 
-/// On the device a spinning thread just goes on: hardware schedules the others.
+/// On the device a spinning thread just continues: hardware schedules the others.
 #[inline(always)]
 pub(crate) fn spin() {}

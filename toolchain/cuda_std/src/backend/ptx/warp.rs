@@ -1,5 +1,5 @@
-//! What the lanes of a warp do together (PTX ISA, "shfl.sync", "vote.sync", "match.sync",
-//! "redux.sync", "bar.warp.sync", "activemask"), all by convergent intrinsics.
+//! Warp collectives (PTX ISA, "shfl.sync", "vote.sync", "match.sync", "redux.sync",
+//! "bar.warp.sync", "activemask"), all by convergent intrinsics.
 
 use core::arch::asm;
 
@@ -141,7 +141,7 @@ pub(crate) mod redux {
 }
 
 /// The same by shuffles, for devices before sm_80: every lane takes the value of each lane of
-/// `mask` in turn. That serves any mask; a full warp is reduced faster by five shuffles.
+/// `mask` in turn. This works for any mask; five shuffles reduce a full warp faster.
 #[cfg(not(compute_ge_80))]
 pub(crate) mod redux {
     use super::shuffle_idx;

@@ -1,4 +1,4 @@
-//! Read-modify-write operations: each on each type in each space, each ordering in each scope.
+//! Read-modify-write operations: each on each type in each space, and each ordering in each scope.
 
 use crate::{does, in_each_order_and_scope};
 use cuda_std::memory::Ordering::{AcqRel, Relaxed};

@@ -1,4 +1,4 @@
-//! Where a block stands in its cluster, and the barrier of that: from sm_90 on.
+//! The place of a block in its cluster, and the barrier of the cluster. From sm_90 on.
 
 use crate::{does, gives};
 use cuda_std::memory::Global;

@@ -1,7 +1,7 @@
-//! Kernels for the codegen tests: what each must compile to stands in `../codegen/claims`.
+//! Kernels for the codegen tests. `../codegen/claims` says what each must compile to.
 //!
-//! A probe takes its operands as parameters, so that the PTX shows where each one goes, and stores
-//! its result by a volatile store, which is in its claim.
+//! A probe takes its operands as parameters, so that the PTX shows where each one goes. It stores
+//! its result by a volatile store, which is part of its claim.
 
 #![no_std]
 #![feature(abi_ptx, asm_experimental_arch)]
@@ -18,7 +18,7 @@ mod shared;
 mod thread;
 mod warp;
 
-/// A kernel that stores what the body gives to the first parameter.
+/// A kernel that stores the body's result to the first parameter.
 macro_rules! gives {
     ($($name:ident($($arg:ident: $ty:ty),*) -> $result:ty $body:block)*) => {$(
         #[cuda_std::kernel]
@@ -39,7 +39,7 @@ macro_rules! does {
 }
 pub(crate) use does;
 
-/// The body once for each ordering listed in each scope, written out: a loop would stay a loop.
+/// The body once for each listed ordering and each scope, written out: a loop would stay a loop.
 macro_rules! in_each_order_and_scope {
     ($order:ident $scope:ident in $orders:tt => $body:block) => {
         $crate::in_each_order_and_scope!(@ Block $order $scope $orders $body);

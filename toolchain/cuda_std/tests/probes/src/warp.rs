@@ -1,4 +1,4 @@
-//! Shuffles, votes, matches, reductions. The mask is a parameter: the PTX shows that it arrives.
+//! Shuffles, votes, matches, reductions. The mask is a parameter, so the PTX shows where it goes.
 
 use crate::{does, gives};
 use cuda_std::warp::*;
