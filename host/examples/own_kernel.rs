@@ -3,7 +3,7 @@
 //!
 //! Runs on the emulator here, from the very source that becomes PTX, under several schedules and with a
 //! look for data races: take away the crossing of the barrier, and it says what is missing. For a GPU
-//! build it to PTX with `cuda_builder` and open the device with that image (see README.md, "Your own
+//! build it to PTX with `cuda_builder` and open the device with that image (see kernels/README.md, "Your own
 //! kernels").
 //!
 //! `cargo run --release -p gridsync --example own_kernel`

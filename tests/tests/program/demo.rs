@@ -80,7 +80,7 @@ fn the_table_says_on_what_it_ran_and_what_came_out() {
 
 #[test]
 fn the_readme_shows_what_the_demo_prints() {
-    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../README.md");
+    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../host/program/README.md");
     let readme = fs::read_to_string(readme).expect("the README should be there");
     let (_, shown) = readme
         .split_once("$ cargo run --release -- demo\n")

@@ -26,7 +26,7 @@ fn the_readme_has_the_table_of_the_help() {
         .filter_map(|line| line.split_whitespace().next());
     let codes: Vec<_> = codes.filter(|word| word.parse::<u8>().is_ok()).collect();
     assert_eq!(codes, ["0", "1", "2", "3"], "{table}");
-    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../README.md");
+    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../host/program/README.md");
     let readme = fs::read_to_string(readme).expect("the README should be there");
     assert!(readme.contains(&table), "the README should have:\n{table}");
 }

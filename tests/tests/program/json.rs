@@ -23,7 +23,7 @@ fn quoted(cell: &str) -> Vec<String> {
 }
 
 fn rows() -> Vec<Row> {
-    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../README.md");
+    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../host/program/README.md");
     let readme = fs::read_to_string(readme).expect("the README should be there");
     let (_, table) = readme
         .split_once(HEAD)
