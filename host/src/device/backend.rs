@@ -1,4 +1,4 @@
-//! What a device can do, whatever it is made of.
+//! What every device can do, a GPU or an emulated one.
 
 use super::{DeviceError, Geometry};
 use simt::Stats;
@@ -6,17 +6,17 @@ use std::{ffi::c_void, sync::Arc};
 
 /// A machine that runs grids: allocates, copies, launches, times.
 ///
-/// Work is ordered: each `Backend` has one stream, and what is put into it runs in the order it was
-/// put; a launch that [overlaps](Geometry::overlapping) may start before the one ahead of it has ended.
+/// Work is ordered: each `Backend` has one stream, and runs what is put into it in that order. A
+/// launch that [overlaps](Geometry::overlapping) may start before the one before it has ended.
 /// Calls may come from any thread; threads that share a backend share its stream.
 ///
-/// While a thread [records](Self::record), whatever else touches the stream is refused with
+/// While a thread [records](Self::record), every other call that touches the stream is refused with
 /// [`DeviceError::NotRecordable`] or [`DeviceError::RecordingElsewhere`].
 pub trait Backend: Send + Sync {
     /// What the device is and how much it has.
     fn properties(&self) -> &Properties;
 
-    /// What an emulator has done in all launches so far that ended well; none on a GPU.
+    /// What an emulator has done in all launches so far that succeeded; none on a GPU.
     fn emulated(&self) -> Option<Stats> {
         None
     }
@@ -24,7 +24,7 @@ pub trait Backend: Send + Sync {
     /// Bytes of device memory that nobody has allocated.
     ///
     /// # Errors
-    /// Those of asking.
+    /// If the device does not answer.
     fn free_memory(&self) -> Result<usize, DeviceError>;
 
     /// Allocates `bytes` of device memory, more than none, at an address that is a multiple of 256.
@@ -35,8 +35,8 @@ pub trait Backend: Send + Sync {
 
     /// Frees an allocation, after the work in the stream that may still use it.
     ///
-    /// A failure has no one to tell it to and is dropped: it means that the device is lost, which
-    /// the next call that can say so does.
+    /// A failure cannot be returned from here and is dropped. It means that the device is lost, and
+    /// the next call that returns a result says so.
     ///
     /// # Safety
     /// `address` came from [`alloc`](Self::alloc) of this backend and has not been freed; nothing
@@ -46,7 +46,7 @@ pub trait Backend: Send + Sync {
     /// Copies `from` to the device, after the work in the stream; done on return.
     ///
     /// # Errors
-    /// Those of the copy, and those of earlier work in the stream that failed.
+    /// If the copy fails, or if earlier work in the stream has failed.
     ///
     /// # Safety
     /// `to .. to + from.len()` lies in a live allocation of this backend.
@@ -55,16 +55,16 @@ pub trait Backend: Send + Sync {
     /// Copies from the device into `to`, after the work in the stream; done on return.
     ///
     /// # Errors
-    /// Those of the copy, and those of earlier work in the stream that failed.
+    /// If the copy fails, or if earlier work in the stream has failed.
     ///
     /// # Safety
     /// `from .. from + to.len()` lies in a live allocation of this backend.
     unsafe fn download(&self, from: u64, to: &mut [u8]) -> Result<(), DeviceError>;
 
-    /// Puts into the stream the filling of `bytes` bytes with zero.
+    /// Puts a filling of `bytes` bytes with zero into the stream.
     ///
     /// # Errors
-    /// Those of putting it there; later ones come from [`synchronize`](Self::synchronize).
+    /// If it cannot be put there; later errors come from [`synchronize`](Self::synchronize).
     ///
     /// # Safety
     /// `at .. at + bytes` lies in a live allocation of this backend, and stays so until it has run.
@@ -75,8 +75,8 @@ pub trait Backend: Send + Sync {
     ///
     /// # Errors
     /// [`DeviceError::GridTooLarge`] if a cooperative launch does not fit,
-    /// [`DeviceError::SharedTooLarge`] if a block's shared memory does not, otherwise those of the
-    /// launch; what goes wrong while it runs comes from [`synchronize`](Self::synchronize).
+    /// [`DeviceError::SharedTooLarge`] if a block's shared memory does not, otherwise errors of the
+    /// launch. Errors while the kernel runs come from [`synchronize`](Self::synchronize).
     ///
     /// # Safety
     /// `args` are the arguments that the kernel declares, in number, type and order; the memory
@@ -91,7 +91,7 @@ pub trait Backend: Send + Sync {
     /// What the kernel needs of the device.
     ///
     /// # Errors
-    /// [`DeviceError::UnknownKernel`], and those of loading the kernel.
+    /// [`DeviceError::UnknownKernel`], and errors of loading the kernel.
     fn attributes(&self, kernel: &KernelInfo) -> Result<KernelAttributes, DeviceError>;
 
     /// Blocks of the kernel that fit on one SM at once; 0 if not even one does.
@@ -124,16 +124,17 @@ pub trait Backend: Send + Sync {
     /// Waits for everything in the stream.
     ///
     /// # Errors
-    /// What went wrong in it. [`DeviceError::Lost`] if it took the context with it.
+    /// The error of the work that failed; [`DeviceError::Lost`] if the context is lost with it.
     fn synchronize(&self) -> Result<(), DeviceError>;
 
-    /// Puts `before` into the empty stream and then `work`, between two events; waits, and returns
-    /// the microseconds of device time between them, with a resolution of about half a microsecond.
+    /// Puts `before` into the empty stream, and then `work` between two events. Waits, and returns
+    /// the microseconds of device time between the events, with a resolution of about half a
+    /// microsecond.
     ///
     /// What other threads put into the stream meanwhile counts too.
     ///
     /// # Errors
-    /// Those of `before` and `work`, and those of the stream.
+    /// Errors of `before`, of `work`, and of the stream.
     fn time(
         &self,
         before: &mut dyn FnMut() -> Result<(), DeviceError>,
@@ -144,7 +145,8 @@ pub trait Backend: Send + Sync {
     /// thread makes in it, instead of putting them into the stream.
     ///
     /// # Errors
-    /// Those of `work`, and those of recording; [`DeviceError::Unsupported`] if this backend cannot.
+    /// Errors of `work` and of the recording; [`DeviceError::Unsupported`] if this backend cannot
+    /// record.
     fn record(
         self: Arc<Self>,
         _work: &mut dyn FnMut() -> Result<(), DeviceError>,
@@ -164,7 +166,7 @@ pub trait Backend: Send + Sync {
 
 /// What a backend recorded.
 pub trait Recording: Send + Sync {
-    /// Puts it into the stream, in the order in which it was recorded.
+    /// Puts everything into the stream, in the order in which it was recorded.
     ///
     /// # Errors
     /// As for [`Graph::launch`](super::Graph::launch).
@@ -183,7 +185,7 @@ pub struct KernelInfo {
     pub cooperative: bool,
     /// The bytes of each of its arguments, in order.
     pub args: &'static [usize],
-    /// Its body on the host, as one thread of a grid; only an emulator calls it.
+    /// Its body on the host, run as one thread of a grid; only an emulator calls it.
     pub run: unsafe fn(&[*const c_void]),
 }
 
@@ -241,9 +243,9 @@ pub struct Properties {
     pub registers_per_block: u32,
     /// 32-bit registers of an SM.
     pub registers_per_multiprocessor: u32,
-    /// Bytes of shared memory of a block that did not opt in to more.
+    /// Bytes of shared memory of a block that has not opted in to more.
     pub shared_per_block: u32,
-    /// Bytes of shared memory of a block that did.
+    /// Bytes of shared memory of a block that has.
     pub shared_per_block_optin: u32,
     /// Bytes of shared memory of an SM.
     pub shared_per_multiprocessor: u32,
@@ -256,7 +258,7 @@ pub struct Properties {
 }
 
 impl Properties {
-    /// Whether this is the emulator, which is of no compute capability.
+    /// Whether this is the emulator, which has no compute capability.
     #[must_use]
     pub const fn is_emulated(&self) -> bool {
         self.compute == 0

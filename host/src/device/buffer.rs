@@ -17,7 +17,8 @@ pub struct Buffer<T> {
 impl<T: Pod> Buffer<T> {
     /// A buffer whose contents are whatever the memory held.
     pub(super) fn alloc(device: &Device, len: usize) -> Result<Self, DeviceError> {
-        // A length that overflows asks for more than any device has, which the backend says.
+        // If the length overflows, this asks for more than any device has, and the backend refuses
+        // it.
         let bytes = len.saturating_mul(size_of::<T>());
         let address = match bytes {
             0 => 0,
@@ -64,12 +65,12 @@ impl<T: Pod> Buffer<T> {
     /// Copies it to the host, after the work in the stream.
     ///
     /// # Errors
-    /// Those of the copy, and those of earlier work that failed.
+    /// If the copy fails, or if earlier work in the stream has failed.
     pub fn download(&self) -> Result<Vec<T>, DeviceError> {
         self.download_part(0..self.len)
     }
 
-    /// The same of the elements `part` only.
+    /// Copies only the elements `part` to the host.
     ///
     /// # Errors
     /// As for [`download`](Self::download).
@@ -82,8 +83,7 @@ impl<T: Pod> Buffer<T> {
         Ok(host)
     }
 
-    /// Copies as many elements as there are in `host`, from element `start` on, over them, after the work
-    /// in the stream.
+    /// Fills `host` with the elements from `start` on, after the work in the stream.
     ///
     /// # Errors
     /// As for [`download`](Self::download).
@@ -100,7 +100,7 @@ impl<T: Pod> Buffer<T> {
         Ok(())
     }
 
-    /// Where a part begins that lies within the buffer.
+    /// The address of a part, which has to lie within the buffer.
     #[track_caller]
     fn address_of(&self, start: usize, len: usize) -> u64 {
         assert!(
@@ -111,7 +111,7 @@ impl<T: Pod> Buffer<T> {
         self.address + (start * size_of::<T>()) as u64
     }
 
-    /// Copies `host` over it, after the work in the stream; done on return.
+    /// Overwrites the buffer with `host`, after the work in the stream; done on return.
     ///
     /// # Errors
     /// [`DeviceError::LengthMismatch`] if the lengths differ, and as for
@@ -126,8 +126,8 @@ impl<T: Pod> Buffer<T> {
         self.copy_part_from(0, host)
     }
 
-    /// Copies `host` over as many elements from element `start` on, as [`copy_from`](Self::copy_from)
-    /// does.
+    /// Overwrites the elements from `start` on with `host`, after the work in the stream; done on
+    /// return.
     ///
     /// # Errors
     /// As for [`download`](Self::download).
@@ -147,10 +147,10 @@ impl<T: Pod> Buffer<T> {
         Ok(())
     }
 
-    /// Puts the filling of all its bytes with zero into the stream.
+    /// Puts a filling of all its bytes with zero into the stream.
     ///
     /// # Errors
-    /// Those of putting it there.
+    /// If it cannot be put there.
     pub fn zero(&mut self) -> Result<(), DeviceError> {
         if self.bytes() > 0 {
             // SAFETY: the allocation is this buffer's and exactly this long; it is freed in stream
@@ -164,8 +164,8 @@ impl<T: Pod> Buffer<T> {
 impl<T> Drop for Buffer<T> {
     fn drop(&mut self) {
         if self.address != 0 {
-            // SAFETY: the address came from this backend's `alloc`, is freed only here, and the
-            // kernels that were given it borrowed this buffer.
+            // SAFETY: the address came from this backend's `alloc`, is freed only here, and every
+            // kernel that got it borrowed this buffer.
             unsafe { self.device.backend().free(self.address) };
         }
     }

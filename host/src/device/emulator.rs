@@ -17,28 +17,28 @@ use std::{
     time::Instant,
 };
 
-/// Blocks of a cluster, at most: what every device with clusters has (CUDA C++ Programming Guide,
-/// "Thread Block Clusters").
+/// Blocks of a cluster, at most: as many as every device with clusters allows (CUDA C++ Programming
+/// Guide, "Thread Block Clusters").
 const MAX_CLUSTER_BLOCKS: u32 = 8;
 
 /// An emulated GPU.
 ///
-/// Launches run at once, on the thread that calls; a fault of the kernel is that launch's error.
-/// Whatever the kernel, the blocks that the emulated multiprocessors hold are resident, and further
-/// ones start as these end, in the order that the schedule draws: as on hardware, and with the same
-/// ways to hang, which end in an error here.
+/// Launches run at once, on the thread that calls; a fault of the kernel is that launch's error. As
+/// on hardware, as many blocks are resident as the emulated multiprocessors hold, and further ones
+/// start as these end, in an order that the schedule draws. A grid that would hang on hardware ends
+/// in an error here.
 ///
-/// A fault loses the emulator, as it loses a GPU's context: the grid was stopped halfway, and what it
-/// left in memory means nothing. Every later call but freeing answers [`DeviceError::Stopped`]. Make
-/// another emulator to go on.
+/// A fault loses the emulator, as it loses a GPU's context: the grid was stopped halfway, and what
+/// it left in memory means nothing. Every later call except freeing answers
+/// [`DeviceError::Stopped`]. Make another emulator to go on.
 pub struct Emulator {
     config: EmulatorConfig,
     properties: Properties,
     memory: Mutex<Memory>,
-    /// What all launches have done so far.
+    /// What all launches so far have done.
     stats: Mutex<Stats>,
     gate: Gate<Recorded>,
-    /// The fault that lost it.
+    /// The fault that stopped a grid, if one did.
     fault: OnceLock<Box<Fault>>,
 }
 
@@ -56,7 +56,7 @@ impl Emulator {
         }
     }
 
-    /// Refuses what is asked after a fault; `doing` says what that is.
+    /// Refuses every call after a fault; `doing` names the call.
     fn expect_alive(&self, doing: &'static str) -> Result<(), DeviceError> {
         match self.fault.get() {
             None => Ok(()),
@@ -71,7 +71,7 @@ impl Emulator {
         lock(&self.memory)
     }
 
-    /// Runs a launch that is in order.
+    /// Runs a launch that has been checked.
     ///
     /// # Safety
     /// As for [`Backend::launch`]; `body` is the kernel's.
@@ -94,7 +94,7 @@ impl Emulator {
         Ok(())
     }
 
-    /// Blocks of `threads` threads and `shared` bytes that one multiprocessor holds.
+    /// How many blocks of `threads` threads and `shared` bytes one multiprocessor holds.
     fn blocks_per_multiprocessor(&self, threads: u32, shared: u32) -> u32 {
         let p = &self.properties;
         let warps = threads.div_ceil(p.warp_size).max(1);
@@ -141,8 +141,8 @@ impl Backend for Emulator {
     }
 
     unsafe fn free(&self, address: u64) {
-        // Nothing is in flight, so that a recording need not be waited for. An address that is not an
-        // allocation is excluded by the caller's promise.
+        // Launches run at once, so nothing still uses the memory, and there is no need to wait for
+        // a recording. The caller promises that the address is an allocation.
         let _freed = self.memory().free(address);
     }
 
@@ -211,7 +211,7 @@ impl Backend for Emulator {
         unsafe { self.run(&config, kernel.run, args) }
     }
 
-    /// The emulator keeps no registers: the number is 0.
+    /// The emulator has no registers: the number is 0.
     fn attributes(&self, _kernel: &KernelInfo) -> Result<KernelAttributes, DeviceError> {
         Ok(KernelAttributes {
             registers: 0,
@@ -238,7 +238,7 @@ impl Backend for Emulator {
         Ok(self.blocks_per_multiprocessor(block_threads, dynamic_shared))
     }
 
-    /// Blocks of a cluster may be on any multiprocessors: only whole clusters count.
+    /// The blocks of a cluster may be on any multiprocessors, so only whole clusters are counted.
     fn active_clusters(
         &self,
         kernel: &KernelInfo,
@@ -263,13 +263,13 @@ impl Backend for Emulator {
         self.expect_alive("waiting for the stream")
     }
 
-    /// Time of the host that emulates: it says nothing about any GPU.
+    /// Time on the host: it says nothing about any GPU.
     fn time(
         &self,
         before: &mut dyn FnMut() -> Result<(), DeviceError>,
         work: &mut dyn FnMut() -> Result<(), DeviceError>,
     ) -> Result<f64, DeviceError> {
-        // Both go through the gate themselves.
+        // `before` and `work` pass the gate themselves.
         drop(self.gate.unrecorded("timing")?);
         before()?;
         let start = Instant::now();
@@ -289,7 +289,8 @@ impl Backend for Emulator {
     }
 }
 
-/// Locks, also after another thread panicked: what these mutexes guard is whole at every step.
+/// Locks, also after another thread has panicked: what these mutexes guard is consistent at every
+/// step.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -309,7 +310,7 @@ mod tests {
     use cuda_std::{cluster, prelude::*};
     use simt::Fault;
 
-    /// Counts the blocks of each cluster, and gives every block the count as it is when all of its
+    /// Counts the blocks of each cluster. Every block reads the count after all blocks of its
     /// cluster have arrived.
     #[kernel]
     unsafe fn count_clusters(counts: Global<u32>, seen: Global<u32>) {
@@ -336,7 +337,7 @@ mod tests {
             unsafe { device.launch::<count_clusters>(&geometry, (counts.view(), seen.view())) }?;
             seen.download()
         };
-        // More than the 128 blocks that are resident at once.
+        // 304 blocks are more than the 128 that can be resident at once.
         assert_eq!(launch(304, 8), Ok(vec![8; 304]));
         assert_eq!(launch(6, 3), Ok(vec![3; 6]));
         let partial = launch(7, 4).expect_err("seven blocks are no clusters of four");
@@ -355,7 +356,7 @@ mod tests {
         );
     }
 
-    /// Waits a second for what does not come, and meets the block.
+    /// Waits a second for a value that never comes, and then at the barrier of the block.
     #[kernel]
     unsafe fn wait_in_vain(seen: Global<u32>) {
         if !spin::until_timeout(1_000_000_000, || false) {
@@ -364,7 +365,7 @@ mod tests {
         thread::sync_threads();
     }
 
-    /// Takes a frame of 8 KiB or more.
+    /// Has a stack frame of 8 KiB or more.
     #[kernel]
     unsafe fn take_a_frame(seen: Global<u32>) {
         let frame = core::hint::black_box([1u32; 2 << 10]);

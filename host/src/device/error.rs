@@ -7,7 +7,7 @@ use libcuda::CUresult;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DeviceError {
-    /// There is no CUDA to speak of.
+    /// CUDA cannot be used.
     #[error(transparent)]
     NoCuda(#[from] NoCuda),
 
@@ -22,7 +22,7 @@ pub enum DeviceError {
         count: u32,
     },
 
-    /// No kernel image is for this device.
+    /// There is no kernel image for this device.
     #[error(
         "no kernel image runs on compute capability {compute}: the images are for {offered:?} and newer; build one for compute_{compute} (cargo xtask build-kernels)"
     )]
@@ -38,7 +38,7 @@ pub enum DeviceError {
     Jit {
         /// The kernel.
         kernel: &'static str,
-        /// What the image that it is of was compiled for.
+        /// The compute capability that its image was compiled for.
         image: u32,
         /// The driver's answer.
         result: CUresult,
@@ -58,7 +58,7 @@ pub enum DeviceError {
         image: u32,
     },
 
-    /// The memory asked for is not there.
+    /// There is not enough free device memory.
     #[error(
         "out of device memory: {requested} bytes requested, {free} of {total} are free; use a smaller input or free buffers first"
     )]
@@ -67,7 +67,7 @@ pub enum DeviceError {
         requested: usize,
         /// Bytes free on the device when it failed.
         free: usize,
-        /// Bytes of the device in all.
+        /// All bytes of the device.
         total: usize,
     },
 
@@ -158,7 +158,7 @@ pub enum DeviceError {
         kernel: &'static str,
     },
 
-    /// A grid that is no whole number of clusters.
+    /// A grid that is not a whole number of clusters.
     #[error(
         "`{kernel}` cannot run as {geometry}: launch a multiple of the cluster's blocks, and at least one cluster"
     )]
@@ -176,11 +176,11 @@ pub enum DeviceError {
         what: &'static str,
         /// The device's name.
         device: String,
-        /// What it would take.
+        /// What the device or the driver would need.
         needs: &'static str,
     },
 
-    /// Asked for while this thread records a graph, of which it cannot be part.
+    /// The call cannot be part of a graph, and this thread records one.
     #[error(
         "{doing} cannot be recorded: a graph is made of launches and of fillings with zero; do it before recording or after"
     )]
@@ -189,7 +189,7 @@ pub enum DeviceError {
         doing: &'static str,
     },
 
-    /// Asked for while another thread records a graph on this device.
+    /// Another thread records a graph on this device.
     #[error(
         "{doing} has to wait: another thread is recording a graph on this device; let threads that share a device take turns"
     )]
@@ -198,7 +198,7 @@ pub enum DeviceError {
         doing: &'static str,
     },
 
-    /// There is nothing to give: no launch came before, or the last one failed.
+    /// There is no result: nothing was launched, or the last launch failed.
     #[error(
         "there is no {what} to read: nothing was launched, or the last launch failed; launch it first"
     )]
@@ -207,14 +207,14 @@ pub enum DeviceError {
         what: &'static str,
     },
 
-    /// A graph has recorded launches that use memory which a longer array would replace.
+    /// A longer array needs new memory, but a graph has recorded launches that use the old memory.
     #[error(
         "{what} for {needed} places is refused: a graph has recorded launches that use its memory of {room} places, and replacing that would leave the graph without; make it for the longest array before recording"
     )]
     InGraph {
         /// Whose memory it is.
         what: &'static str,
-        /// Places that the array takes.
+        /// Places that the array needs.
         needed: usize,
         /// Places that there are.
         room: usize,
@@ -231,10 +231,10 @@ pub enum DeviceError {
         result: CUresult,
     },
 
-    /// A kernel faulted, and took the context with it.
+    /// A kernel faulted, and the context is lost.
     #[error("{during}: {result}, {}. The CUDA context is lost: every later call on this device fails. Start the program again; compute-sanitizer or the emulator shows where the fault is", meaning(.result))]
     Lost {
-        /// What was being done when it came to light; the fault may be of earlier work.
+        /// What was being done when the fault was reported; earlier work may have caused it.
         during: String,
         /// The driver's answer.
         result: CUresult,
@@ -244,7 +244,7 @@ pub enum DeviceError {
     #[error("the emulator stopped the grid: {0}")]
     Fault(Box<simt::Fault>),
 
-    /// The emulator had stopped a grid before, and has been lost since.
+    /// The emulator has stopped a grid before, and has been lost since.
     #[error(
         "{doing} is refused: the emulator is lost since it stopped a grid halfway, and its memory means nothing; make another Emulator. The fault was: {fault}"
     )]
@@ -269,7 +269,7 @@ pub enum DeviceError {
     },
 }
 
-/// What the driver API says of a result, as the tail of a message.
+/// What the driver API says about a result, for the end of a message.
 fn meaning(result: &CUresult) -> &'static str {
     result
         .meaning()

@@ -1,4 +1,4 @@
-//! The way into a stream, which a recording takes over while it lasts.
+//! The gate that every call to a stream passes, and that a recording takes over while it lasts.
 
 use super::DeviceError;
 use std::{
@@ -6,16 +6,16 @@ use std::{
     thread::{self, ThreadId},
 };
 
-/// What every call goes through that touches a backend's stream.
+/// Every call that touches a backend's stream passes this gate.
 ///
-/// One thread at a time may record. Until it has ended, its launches become part of the recording,
-/// and whatever else it or another thread wants of the stream is refused: it would end up in the
-/// graph, or break the recording. Calls hold the gate while they run, so that a recording begins
-/// between two of them.
+/// A backend has one stream, so a recording would also take up what other threads put there. One
+/// thread at a time may record. Until the recording ends, this thread's launches become part of it.
+/// Every other call, from this thread or another, is refused: it would end up in the graph or break
+/// the recording. Calls hold the gate while they run, so that a recording begins between two calls.
 #[derive(Debug)]
 pub(super) struct Gate<R>(RwLock<Option<InProgress<R>>>);
 
-/// A recording that has begun and not ended.
+/// A recording that has not ended yet.
 #[derive(Debug)]
 struct InProgress<R> {
     thread: ThreadId,
@@ -39,7 +39,8 @@ impl<R> Default for Gate<R> {
 }
 
 impl<R> Gate<R> {
-    /// Lets a call through that a recording may take over, if it is this thread's.
+    /// Lets a call through that can become part of a recording; refuses it while another thread
+    /// records.
     pub(super) fn recordable(&self, doing: &'static str) -> Result<Entered<'_, R>, DeviceError> {
         let entered = self.either();
         match &*entered.0 {
@@ -59,7 +60,7 @@ impl<R> Gate<R> {
         }
     }
 
-    /// Lets a call through that looks for itself whether somebody records.
+    /// Lets a call through in any case; it checks itself whether a thread records.
     pub(super) fn either(&self) -> Entered<'_, R> {
         Entered(self.0.read().unwrap_or_else(PoisonError::into_inner))
     }
@@ -90,7 +91,7 @@ impl<R> Gate<R> {
     }
 }
 
-/// Ends the recording that it stands for when dropped, however its work ended.
+/// A recording that is under way. Dropping this ends it, whether its work succeeded or not.
 pub(super) struct Recorder<'a, R>(Option<&'a Gate<R>>);
 
 impl<R> Recorder<'_, R> {

@@ -3,7 +3,8 @@
 pub use cuda_std::Dim3;
 use std::fmt;
 
-/// How many blocks of how many threads, with how much shared memory, resident how.
+/// How many blocks of how many threads, with how much shared memory, and whether blocks must be
+/// resident together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Geometry {
     /// Blocks of the grid.
@@ -12,12 +13,12 @@ pub struct Geometry {
     pub block: Dim3,
     /// Bytes of dynamic shared memory of a block.
     pub dynamic_shared: u32,
-    /// Whether all blocks must be resident at once. A kernel that is itself cooperative is
-    /// launched so in any case.
+    /// Whether all blocks must be resident at once. A cooperative kernel is launched in this way in
+    /// any case.
     pub cooperative: bool,
     /// Consecutive blocks in x that form a cluster, if any do.
     pub cluster: Option<u32>,
-    /// Whether the grid may start before the kernel ahead of it in the stream has ended.
+    /// Whether the grid may start before the previous kernel in the stream has ended.
     pub overlapping: bool,
 }
 
@@ -26,7 +27,7 @@ impl Geometry {
     /// Specifications").
     pub const MOST_ALONG_Y: u32 = 65_535;
 
-    /// `grid` blocks of `block` threads, with nothing else asked for.
+    /// `grid` blocks of `block` threads, and nothing more.
     #[must_use]
     pub fn new(grid: impl Into<Dim3>, block: impl Into<Dim3>) -> Self {
         Self {
@@ -39,32 +40,33 @@ impl Geometry {
         }
     }
 
-    /// The same with `bytes` of dynamic shared memory a block.
+    /// This launch with `bytes` of dynamic shared memory a block.
     #[must_use]
     pub const fn with_dynamic_shared(mut self, bytes: u32) -> Self {
         self.dynamic_shared = bytes;
         self
     }
 
-    /// The same with all blocks resident at once.
+    /// This launch with all blocks resident at once.
     #[must_use]
     pub const fn cooperative(mut self) -> Self {
         self.cooperative = true;
         self
     }
 
-    /// The same in clusters of `blocks`.
+    /// This launch in clusters of `blocks`.
     #[must_use]
     pub const fn clusters_of(mut self, blocks: u32) -> Self {
         self.cluster = Some(blocks);
         self
     }
 
-    /// The same, free to start before the kernel ahead of it in the stream has ended: programmatic
-    /// dependent launch, compute capability 9.0.
+    /// This launch, which may start before the previous kernel in the stream has ended:
+    /// programmatic dependent launch, compute capability 9.0.
     ///
     /// The kernel must call [`cuda_std::dependent::wait_for_previous`] before it touches what the
-    /// kernel ahead of it writes, or writes what that one uses. Whoever launches answers for that.
+    /// previous kernel writes, and before it writes what the previous kernel uses. The caller of
+    /// the launch answers for that.
     #[must_use]
     pub const fn overlapping(mut self) -> Self {
         self.overlapping = true;

@@ -6,24 +6,24 @@ use std::fmt;
 /// Launches and fillings with zero, in the order in which they were recorded, with their arguments.
 ///
 /// Each [`launch`](Self::launch) puts all of them into the stream of the device that recorded them.
-/// On CUDA that is a graph (CUDA C++ Programming Guide, "CUDA Graphs"): it costs the host one call
-/// whatever the number of launches, and the device less between two of them. Cooperative launches,
-/// clusters and [overlapping](super::Geometry::overlapping) launches can be part of one.
+/// On CUDA that is a graph (CUDA C++ Programming Guide, "CUDA Graphs"): the host makes one call for
+/// any number of launches, and the device takes less time between two of them. Cooperative
+/// launches, clusters and [overlapping](super::Geometry::overlapping) launches can be part of one.
 pub struct Graph(Box<dyn Recording>);
 
 impl Graph {
     /// Puts everything that was recorded into the stream.
     ///
     /// # Errors
-    /// Those of putting it there; [`DeviceError::NotRecordable`] while a graph is being recorded,
-    /// and [`DeviceError::RecordingElsewhere`] while another thread does. A fault of a kernel comes
-    /// from [`Device::synchronize`], under the name of the graph's last kernel; in the emulator,
-    /// which runs everything at once, it comes from here.
+    /// If it cannot be put there; [`DeviceError::NotRecordable`] while this thread records a graph,
+    /// and [`DeviceError::RecordingElsewhere`] while another thread does. [`Device::synchronize`]
+    /// reports a fault of a kernel, under the name of the graph's last kernel. The emulator runs
+    /// everything at once, so it reports the fault here.
     ///
     /// # Safety
-    /// As for [`Device::launch`], of each recorded launch anew: the contracts of the kernels hold
-    /// for what the memory holds now, and the buffers that the arguments view, which the graph does
-    /// not own, are alive and stay so until it has run.
+    /// As for [`Device::launch`], for each recorded launch again: the contracts of the kernels hold
+    /// for what the memory contains now. The graph does not own the buffers that its arguments
+    /// view: they stay alive until it has run.
     pub unsafe fn launch(&self) -> Result<(), DeviceError> {
         // SAFETY: the caller's promise.
         unsafe { self.0.launch() }
@@ -39,14 +39,14 @@ impl fmt::Debug for Graph {
 impl Device {
     /// Runs `work` once, and records what it launches instead of running it.
     ///
-    /// `work` may launch kernels and [zero](super::Buffer::zero) buffers. What it asks of the device
-    /// beyond that, such as a copy, an allocation or [`synchronize`](Self::synchronize), is refused
-    /// with [`DeviceError::NotRecordable`], and what other threads ask of it meanwhile with
-    /// [`DeviceError::RecordingElsewhere`]: on one stream there is no telling whose work a recording
-    /// would take up. A buffer that is dropped meanwhile is freed when the recording has ended.
+    /// `work` may launch kernels and [zero](super::Buffer::zero) buffers. Every other call of it to
+    /// the device, such as a copy, an allocation or [`synchronize`](Self::synchronize), is refused
+    /// with [`DeviceError::NotRecordable`]. Calls of other threads meanwhile are refused with
+    /// [`DeviceError::RecordingElsewhere`]: there is one stream, and a recording would take up
+    /// their work too. A buffer that is dropped meanwhile is freed when the recording has ended.
     ///
     /// # Errors
-    /// Those of `work`, and then nothing is kept; those of the driver when it makes the graph;
+    /// The error of `work`, and then nothing is kept; errors of the driver when it makes the graph;
     /// [`DeviceError::Unsupported`] from a backend without graphs.
     ///
     /// # Examples

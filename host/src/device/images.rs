@@ -1,9 +1,9 @@
-//! gridsync's own kernels as built PTX.
+//! gridsync's own kernels as PTX.
 
 use super::cuda::PtxImage;
 
 /// The kernels of `gridsync-kernels`, built by `cargo xtask build-kernels` and committed, so that
-/// no kernel compiler is needed to run them: one image for everything since Turing, one with
+/// no kernel compiler is needed to run them: one image for every GPU since Turing, and one with
 /// Hopper's instructions.
 pub const KERNELS: [PtxImage; 2] = [
     PtxImage {

@@ -1,8 +1,8 @@
-//! Devices: memory, launches and time, on a GPU or on what stands in for one.
+//! Devices: memory, launches and time, on a GPU or in the emulator.
 //!
-//! [`Device`] is the handle that everything above holds. It is cheap to clone and can be shared
-//! between threads; behind it is a [`Backend`], of which [`cuda::Cuda`] is the one that drives an
-//! NVIDIA GPU and [`Emulator`] the one that runs the same kernels on the CPU.
+//! [`Device`] is the handle that all other modules hold. It is cheap to clone and can be shared
+//! between threads. It refers to a [`Backend`]: [`cuda::Cuda`] drives an NVIDIA GPU, and
+//! [`Emulator`] runs the same kernels on the CPU.
 
 mod backend;
 mod buffer;
@@ -37,7 +37,7 @@ use std::{fmt, sync::Arc};
 pub struct Device(Arc<dyn Backend>);
 
 impl Device {
-    /// The handle to `backend`.
+    /// A handle to `backend`.
     pub fn new(backend: impl Backend + 'static) -> Self {
         Self(Arc::new(backend))
     }
@@ -62,7 +62,7 @@ impl Device {
         })
     }
 
-    /// What is behind the handle.
+    /// The backend of the handle.
     #[must_use]
     pub fn backend(&self) -> &dyn Backend {
         &*self.0
@@ -74,11 +74,11 @@ impl Device {
         self.0.properties()
     }
 
-    /// What the emulator has done in all launches so far that ended well: threads, steps, accesses,
+    /// What the emulator has done in all launches so far that succeeded: threads, steps, accesses,
     /// barriers. None on a GPU.
     ///
-    /// The difference of two is what the launches in between did. The numbers depend on the schedule,
-    /// and say nothing about the time that a GPU would take.
+    /// The difference of two answers is what the launches in between did. The numbers depend on the
+    /// schedule, and say nothing about the time that a GPU would take.
     #[must_use]
     pub fn emulated(&self) -> Option<Stats> {
         self.0.emulated()
@@ -87,7 +87,7 @@ impl Device {
     /// Bytes of its memory that nobody has allocated, in this process or another.
     ///
     /// # Errors
-    /// Those of asking.
+    /// If the device does not answer.
     pub fn free_memory(&self) -> Result<usize, DeviceError> {
         self.0.free_memory()
     }
@@ -103,7 +103,7 @@ impl Device {
     /// A buffer of `len` elements with every byte zero.
     ///
     /// # Errors
-    /// [`DeviceError::OutOfMemory`], and those of filling it.
+    /// [`DeviceError::OutOfMemory`], and errors of the filling.
     pub fn zeroed<T: Pod>(&self, len: usize) -> Result<Buffer<T>, DeviceError> {
         let mut buffer = self.alloc(len)?;
         buffer.zero()?;
@@ -113,7 +113,7 @@ impl Device {
     /// A buffer with the contents of `host`.
     ///
     /// # Errors
-    /// [`DeviceError::OutOfMemory`], and those of the copy.
+    /// [`DeviceError::OutOfMemory`], and errors of the copy.
     pub fn upload<T: Pod>(&self, host: &[T]) -> Result<Buffer<T>, DeviceError> {
         let mut buffer = self.alloc(host.len())?;
         buffer.copy_from(host)?;
@@ -123,24 +123,25 @@ impl Device {
     /// Waits for everything put into the device's stream.
     ///
     /// # Errors
-    /// What went wrong in it.
+    /// The error of the work that failed.
     pub fn synchronize(&self) -> Result<(), DeviceError> {
         self.0.synchronize()
     }
 
-    /// Microseconds of device time that `work`, put into the stream, takes.
+    /// Puts `work` into the stream, and returns the microseconds of device time that it takes.
     ///
     /// # Errors
-    /// Those of `work`, and those of the stream.
+    /// Errors of `work` and of the stream.
     pub fn time(&self, work: impl FnMut() -> Result<(), DeviceError>) -> Result<f64, DeviceError> {
         self.time_behind(|| Ok(()), work)
     }
 
-    /// The same where `before` is put into the stream first, and not timed: if it takes longer than
-    /// putting `work` there, the device waits for nothing in between.
+    /// Puts `before` into the stream, and then `work`, and times `work` only. If `before` runs
+    /// longer than the host takes to put `work` into the stream, the device does not wait for the
+    /// host in between.
     ///
     /// # Errors
-    /// Those of `before` and `work`, and those of the stream.
+    /// Errors of `before`, of `work`, and of the stream.
     pub fn time_behind(
         &self,
         mut before: impl FnMut() -> Result<(), DeviceError>,

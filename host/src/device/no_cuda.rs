@@ -2,8 +2,8 @@
 
 use libcuda::{CUresult, Unavailable};
 
-/// The oldest CUDA version of a driver that is talked to, 1000·major + 10·minor: 11.4, that of the
-/// declarations in cust 0.3.2.
+/// The oldest CUDA version of a driver that can be used, 1000·major + 10·minor: 11.4, the version
+/// of the declarations in cust 0.3.2.
 pub const OLDEST_DRIVER: u32 = 11_040;
 
 /// Why no CUDA device can be used.
@@ -12,12 +12,12 @@ pub enum NoCuda {
     /// No driver is installed.
     #[error(transparent)]
     NoLibrary(#[from] Unavailable),
-    /// A driver, but no device.
+    /// There is a driver, but no device.
     #[error(
         "the CUDA driver sees no device: there is no NVIDIA GPU here, or CUDA_VISIBLE_DEVICES hides it"
     )]
     NoDevice,
-    /// A driver from before what this program needs.
+    /// The driver is too old.
     #[error("the driver is of CUDA {}.{}; this takes {}.{} or newer: update the NVIDIA driver", .found / 1000, .found % 1000 / 10, OLDEST_DRIVER / 1000, OLDEST_DRIVER % 1000 / 10)]
     DriverTooOld {
         /// CUDA version of the driver found, 1000·major + 10·minor.

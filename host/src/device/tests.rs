@@ -10,7 +10,7 @@ use std::{
     },
 };
 
-/// Device memory as byte vectors by their start address.
+/// Device memory: byte vectors by their start address.
 #[derive(Default)]
 struct Shelf {
     properties: Properties,

@@ -31,10 +31,10 @@ unsafe fn run<K: Kernel>(args: &[*const c_void]) {
 }
 
 impl Device {
-    /// Has `K` compiled and loaded now, not at its first launch or query.
+    /// Compiles and loads `K` now, not at its first launch or query.
     ///
     /// # Errors
-    /// [`DeviceError::UnknownKernel`], and those of loading the kernel.
+    /// [`DeviceError::UnknownKernel`], and errors of loading the kernel.
     pub fn compile<K: Kernel>(&self) -> Result<(), DeviceError> {
         self.backend()
             .attributes(&KernelInfo::of::<K>())
@@ -48,27 +48,28 @@ impl Device {
     ///
     /// # Safety
     /// The kernel's own contract holds for `args` and `geometry`, and the buffers that `args` view
-    /// stay alive until the kernel has run: a buffer that is dropped waits for the stream. Of a
-    /// launch that is being [recorded](Self::record) this is promised when the graph is launched.
-    /// An [overlapping](Geometry::overlapping) kernel waits for the one before it by itself.
+    /// stay alive until the kernel has run: a buffer that is dropped waits for the stream. For a
+    /// launch that is being [recorded](Self::record), the caller promises this when the graph is
+    /// launched. An [overlapping](Geometry::overlapping) kernel waits for the one before it by
+    /// itself.
     pub unsafe fn launch<K: Kernel>(
         &self,
         geometry: &Geometry,
         args: K::Args,
     ) -> Result<(), DeviceError> {
         let kernel = KernelInfo::of::<K>();
-        // SAFETY: the pointers are those of this kernel's own argument tuple; the rest is the
+        // SAFETY: the pointers point into this kernel's own argument tuple; the rest is the
         // caller's promise.
         args.with_pointers(|pointers| unsafe { self.backend().launch(&kernel, geometry, pointers) })
     }
 }
 
 impl<T: Pod + Scalar> Buffer<T> {
-    /// The buffer as a kernel sees it: an argument for [`Device::launch`].
+    /// The buffer as an argument for [`Device::launch`].
     #[must_use]
     pub fn view(&self) -> Global<T> {
-        // SAFETY: address and length are those of the buffer. Nothing but a launch can use a view,
-        // and whoever launches answers for how long it is used and what for.
+        // SAFETY: address and length are those of the buffer. Only a launch can use a view, and its
+        // caller answers for how long it is used and for what.
         unsafe { Global::from_address(self.address(), self.len()) }
     }
 }

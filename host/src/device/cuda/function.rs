@@ -20,7 +20,7 @@ pub(super) struct Function {
     pub(super) handle: CUfunction,
     pub(super) attributes: KernelAttributes,
     allowed: Mutex<Allowed>,
-    /// What `handle` is of: unloaded with this.
+    /// The module of `handle`, unloaded with this.
     _module: Module,
 }
 
@@ -30,10 +30,10 @@ struct Allowed {
     cluster: u32,
 }
 
-// SAFETY: the driver API may be called from any thread on which the context is current, and nothing
-// else is behind the handles of the function and its module.
+// SAFETY: the driver API may be called from any thread on which the context is current, and the
+// handles of the function and its module refer to nothing else.
 unsafe impl Send for Function {}
-// SAFETY: as above; what changes is behind a mutex.
+// SAFETY: as above; a mutex guards the part that changes.
 unsafe impl Sync for Function {}
 
 impl Function {
@@ -91,7 +91,7 @@ impl Function {
         Ok(())
     }
 
-    /// Opts in to clusters of `blocks` if they are larger than every device has.
+    /// Opts in to clusters of `blocks` if not every device with clusters allows them.
     pub(super) fn allow_cluster(&self, blocks: u32) -> Result<(), DeviceError> {
         let mut allowed = super::lock(&self.allowed);
         if blocks > allowed.cluster {

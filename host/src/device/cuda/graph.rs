@@ -1,4 +1,4 @@
-//! Graphs of the driver, by capture of the stream.
+//! Graphs of the driver, made by capturing the stream.
 
 use super::{Cuda, Last, lock};
 use crate::device::{Backend, DeviceError, Recording, gate::Recorder};
@@ -8,12 +8,13 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-/// What a capture leaves to be done when it has ended.
+/// What has to be done when a capture has ended.
 #[derive(Default)]
 pub(super) struct Capture {
     /// What was launched last.
     pub(super) last: Mutex<Option<Last>>,
-    /// Allocations given back meanwhile: neither waiting for the stream nor freeing can be captured.
+    /// Allocations given back meanwhile. They are freed afterwards, because neither waiting for the
+    /// stream nor freeing can be captured.
     pub(super) freed: Mutex<Vec<u64>>,
 }
 
@@ -55,11 +56,12 @@ impl Cuda {
     }
 }
 
-/// A stream that captures. Dropped, it no longer does, and what was given back meanwhile is freed.
+/// A stream that captures. When this is dropped, the capture ends and what was given back meanwhile
+/// is freed.
 struct Capturing<'a> {
     cuda: &'a Cuda,
     recorder: Recorder<'a, Capture>,
-    /// Whether the driver has yet to be told that the capture ends.
+    /// Whether the driver must still be told that the capture ends.
     open: bool,
 }
 
@@ -70,9 +72,9 @@ impl<'a> Capturing<'a> {
             recorder: cuda.gate.begin(Capture::default())?,
             open: false,
         };
-        // Relaxed: what cannot be captured the gate has refused already, and compiling and loading
-        // a kernel for its first launch, which other modes may refuse, is allowed.
-        // SAFETY: the stream is live, and not the default one, which cannot capture.
+        // Relaxed: the gate has already refused what cannot be captured. Other modes may refuse to
+        // compile and load a kernel for its first launch. SAFETY: the stream is live, and not the
+        // default one, which cannot capture.
         let begun = unsafe {
             libcuda::cuStreamBeginCapture_v2(cuda.raw_stream(), CU_STREAM_CAPTURE_MODE_RELAXED)
         };
@@ -92,7 +94,7 @@ impl<'a> Capturing<'a> {
         Ok(graph)
     }
 
-    /// Opens the gate again, frees what waited for it, and gives what was launched last.
+    /// Opens the gate again, frees what waited for that, and gives what was launched last.
     fn close(&mut self) -> Option<Last> {
         let capture = self.recorder.end()?;
         for address in lock(&capture.freed).drain(..) {
@@ -107,8 +109,8 @@ impl<'a> Capturing<'a> {
 impl Drop for Capturing<'_> {
     fn drop(&mut self) {
         if self.open {
-            // The work failed, or ending the capture did, and that is the error to tell. The stream must
-            // not capture on.
+            // The work failed, or ending the capture did, and that error is reported already. The
+            // stream must not go on capturing.
             let _current = self.cuda.enter();
             drop(self.end());
         }
@@ -132,8 +134,8 @@ impl Drop for Graph {
 /// An executable graph of the driver, destroyed when dropped, once it no longer runs.
 struct Exec(CUgraphExec);
 
-// SAFETY: the driver API may be called from any thread on which the context is current; calls on one
-// executable graph exclude each other, which its mutex in `Replay` sees to.
+// SAFETY: the driver API may be called from any thread on which the context is current; the mutex
+// in `Replay` makes calls on one executable graph exclude each other.
 unsafe impl Send for Exec {}
 
 impl Drop for Exec {
@@ -174,8 +176,8 @@ impl Recording for Replay {
 
 impl Drop for Replay {
     fn drop(&mut self) {
-        // The graph can only be given back with the context current; after a fault the driver takes
-        // everything back when the process ends.
+        // The graph can be destroyed only while the context is current. After a fault the driver
+        // frees everything when the process ends.
         let _lost = self.cuda.enter();
     }
 }

@@ -1,4 +1,4 @@
-//! Kernel images: choosing one, and parting it into a module for each kernel.
+//! Kernel images: choosing one, and splitting it into a module for each kernel.
 
 use crate::device::DeviceError;
 use std::{collections::BTreeMap, fmt};
@@ -6,14 +6,14 @@ use std::{collections::BTreeMap, fmt};
 /// The kernels as PTX text for one virtual architecture.
 #[derive(Clone, Copy)]
 pub struct PtxImage {
-    /// The compute capability that it is compiled for, 10·major + minor; newer ones run it too.
+    /// The compute capability that it is compiled for, 10·major + minor; newer devices run it too.
     pub compute: u32,
     /// The text.
     pub text: &'static str,
 }
 
 impl PtxImage {
-    /// The image for the highest compute capability up to `compute`.
+    /// The image for the highest compute capability that is not above `compute`.
     pub(super) fn choose(images: &[Self], compute: u32) -> Result<Self, DeviceError> {
         images
             .iter()
@@ -26,7 +26,7 @@ impl PtxImage {
             })
     }
 
-    /// The text, parted into its kernels.
+    /// The text, split into its kernels.
     #[must_use]
     pub fn parts(&self) -> PtxParts {
         PtxParts::of(self.text)
@@ -44,13 +44,13 @@ impl fmt::Debug for PtxImage {
     }
 }
 
-/// The text of an image, parted into its kernels, so that the driver compiles those that are
-/// launched and no others.
+/// The text of an image, split into its kernels. The driver compiles all of a module when it loads
+/// it; in this way it compiles only the kernels that are launched.
 ///
-/// A module has what all kernels have in common, and the one kernel. So an image may not have
-/// memory at module scope that kernels share (`.global`, `.const`: each would get its own), nor a
-/// kernel that takes the address of another. `.shared` is of a block anyway, and what a kernel does
-/// not mention costs it nothing.
+/// A module has the declarations outside of the kernels, and one kernel. So an image may not have
+/// memory at module scope that kernels share (`.global`, `.const`: each kernel would get its own),
+/// nor a kernel that takes the address of another. `.shared` belongs to a block anyway, and shared
+/// memory that a kernel does not mention costs it nothing.
 pub struct PtxParts {
     /// The directives and declarations outside of the kernels, without comments.
     prelude: String,
@@ -87,7 +87,8 @@ impl PtxParts {
         self.entries.keys().copied()
     }
 
-    /// The text of a module that has `kernel` and no other, or none if the image does not have it.
+    /// The text of a module that has `kernel` and no other kernel, or none if the image does not
+    /// have it.
     #[must_use]
     pub fn module(&self, kernel: &str) -> Option<String> {
         let entry = self.entries.get(kernel)?;
@@ -101,8 +102,8 @@ impl fmt::Debug for PtxParts {
     }
 }
 
-/// The name of the kernel that begins in this line (PTX ISA, ".entry"; before it may stand a
-/// linking directive).
+/// The name of the kernel that begins in this line (PTX ISA, ".entry"; a linking directive may come
+/// before it).
 fn entry_name(line: &str) -> Option<&str> {
     let line = line.trim_start();
     let directive = [".visible ", ".weak "]
@@ -112,8 +113,9 @@ fn entry_name(line: &str) -> Option<&str> {
     rest.split(|c: char| c == '(' || c.is_whitespace()).next()
 }
 
-/// Bytes up to the brace that closes the body of the kernel at the beginning of `text`; all, if none
-/// does. Braces nest: blocks of inline assembly, vectors of registers. Those in comments are none.
+/// Bytes up to the brace that closes the body of the kernel at the beginning of `text`; all bytes
+/// if there is no such brace. Braces nest: blocks of inline assembly, vectors of registers. Braces
+/// in comments do not count.
 fn entry_length(text: &str) -> usize {
     let (mut at, mut depth) = (0, 0);
     for line in text.split_inclusive('\n') {
@@ -160,8 +162,8 @@ mod tests {
         );
     }
 
-    /// A declaration, a kernel with braces in its body, a function, and kernels on a line and at the
-    /// end of the file.
+    /// A declaration, a kernel with braces in its body, a function, a kernel on one line, and a
+    /// kernel at the end of the file.
     const FOUR_PARTS: PtxImage = PtxImage {
         compute: 75,
         text: "// head\n.version 7.4\n\n.shared .b8 tile[16];\n\n\t// .globl\tfirst\n\
@@ -261,7 +263,7 @@ mod tests {
             .count()
     }
 
-    /// What may be identifiers (PTX ISA, "Identifiers").
+    /// Words that can be identifiers (PTX ISA, "Identifiers").
     fn identifiers(ptx: &str) -> impl Iterator<Item = &str> {
         ptx.split(|c: char| !matches!(c, '_' | '$' | '%') && !c.is_ascii_alphanumeric())
     }

@@ -14,7 +14,7 @@ impl Cuda {
     /// [`Backend::launch`](crate::device::Backend::launch).
     ///
     /// # Safety
-    /// As there.
+    /// As for `Backend::launch`.
     pub(super) unsafe fn launch_kernel(
         &self,
         kernel: &KernelInfo,
@@ -28,8 +28,8 @@ impl Cuda {
             ..*geometry
         };
         let function = self.prepare(kernel, &geometry)?;
-        // A recorded launch need not be looked at before the graph is instantiated, where its error
-        // would name no kernel.
+        // The driver may check a recorded launch only when the graph is instantiated, and its error
+        // names no kernel then. So this checks the launch now.
         if entered.recorded().is_some() && geometry.cooperative {
             let resident = self.resident_blocks(kernel, &geometry)?;
             if geometry.grid.volume() > resident {
@@ -55,7 +55,7 @@ impl Cuda {
                 let resident = self.resident_blocks(kernel, &geometry)?;
                 Err(self.too_large(kernel, geometry, resident))
             }
-            // A fault of earlier work can come to light here.
+            // A launch can also report a fault of earlier work.
             Err(result) if result.is_sticky() => DeviceError::check(result, || {
                 self.after_last(&format!("launching `{}`", kernel.name))
             }),
@@ -77,7 +77,7 @@ impl Cuda {
         Ok(u64::from(clusters) * u64::from(geometry.cluster.unwrap_or(1)))
     }
 
-    /// Why a cooperative launch is refused when only `resident` of its blocks fit.
+    /// The error of a cooperative launch when only `resident` of its blocks fit.
     fn too_large(&self, kernel: &KernelInfo, geometry: Geometry, resident: u64) -> DeviceError {
         DeviceError::GridTooLarge {
             kernel: kernel.name,
@@ -122,7 +122,8 @@ impl Cuda {
         Ok(u32::try_from(clusters).unwrap_or(0))
     }
 
-    /// The kernel's function, allowed what `geometry` asks for; or why the device cannot.
+    /// The kernel's function, with everything allowed that `geometry` asks for; or the reason why
+    /// the device cannot launch it.
     fn prepare(
         &self,
         kernel: &KernelInfo,
@@ -150,7 +151,7 @@ impl Cuda {
         if geometry.cluster.is_some() && !self.properties.cluster {
             return unsupported("cluster launches", "they take compute capability 9.0");
         }
-        // A kernel built for less cannot wait for the one before it.
+        // A kernel built for an older target cannot wait for the one before it.
         if geometry.overlapping && self.image.compute < 90 {
             return unsupported(
                 "overlapping launches",
@@ -174,7 +175,7 @@ impl Cuda {
         Ok(function)
     }
 
-    /// Puts the launch into the stream by the plainest call that can express it.
+    /// Puts the launch into the stream by the simplest call that can express it.
     ///
     /// # Safety
     /// `args` are the kernel's arguments, and its own contract holds.
@@ -186,7 +187,8 @@ impl Cuda {
     ) -> CUresult {
         // The driver copies the arguments and writes through none of these pointers.
         let arguments = args.as_ptr().cast::<*mut c_void>().cast_mut();
-        /// One of the driver's calls that spell the shape out; only one of them has `extra`.
+        /// One of the driver's calls that take the shape as separate arguments; only one of them
+        /// has `extra`.
         macro_rules! launch {
             ($call:ident $(, $extra:expr)?) => {
                 // SAFETY: the function is of a loaded module, the stream is live, and the caller
@@ -212,7 +214,7 @@ impl Cuda {
         if attributes.is_empty() {
             return launch!(cuLaunchKernel, ptr::null_mut());
         }
-        // Whatever else has attributes was refused already where there is no `cuLaunchKernelEx`.
+        // Without `cuLaunchKernelEx`, every other launch with attributes was refused already.
         if !libcuda::provides(c"cuLaunchKernelEx") {
             return launch!(cuLaunchCooperativeKernel);
         }

@@ -1,8 +1,8 @@
 //! An NVIDIA GPU through the CUDA driver.
 //!
 //! [cust](https://docs.rs/cust/0.3.2) holds the primary context, the stream and the events;
-//! `libcuda` reaches what cust does not have: JIT logs, function attributes, cooperative and
-//! cluster launches, graphs, and result numbers newer than 2021.
+//! `libcuda` has what cust lacks: JIT logs, function attributes, cooperative and cluster launches,
+//! graphs, and result numbers newer than 2021.
 
 mod function;
 mod graph;
@@ -36,24 +36,24 @@ use std::{
 
 /// One CUDA device: its primary context, one stream, and the kernels.
 ///
-/// The stream is an ordinary (blocking) one: cust does not make others. That only matters to a
-/// process that also uses CUDA's default stream. A kernel is compiled at its own first launch or
-/// query. Every call makes the context current on the thread that calls.
+/// The stream is an ordinary (blocking) one, because cust does not make others. This matters only
+/// to a process that also uses CUDA's default stream. A kernel is compiled at its own first launch
+/// or query. Every call makes the context current on the thread that calls.
 pub struct Cuda {
     properties: Properties,
     image: PtxImage,
     parts: PtxParts,
-    /// The kernels that have been asked for.
+    /// The kernels that have been loaded so far.
     functions: Mutex<HashMap<&'static str, Arc<Function>>>,
     /// What was launched last, to name it when the stream reports an error.
     last: Mutex<Option<Last>>,
     gate: Gate<Capture>,
-    // Fields drop in order: the context goes after what lives in it.
+    // Fields drop in order: the context has to be dropped last.
     stream: Stream,
     context: Context,
 }
 
-/// A launch that the stream was given.
+/// A launch that was put into the stream.
 #[derive(Clone, Copy)]
 struct Last {
     kernel: &'static str,
@@ -147,7 +147,7 @@ impl Cuda {
         DeviceError::check(result, || self.after_last(doing))
     }
 
-    /// Bytes free and in all on the device.
+    /// Free bytes and total bytes of the device.
     fn memory(&self) -> Result<(usize, usize), DeviceError> {
         self.enter()?;
         let (mut free, mut total) = (0, 0);
@@ -194,8 +194,8 @@ impl Backend for Cuda {
         } else {
             // The context may be current even if this fails.
             let _current = self.enter();
-            // SAFETY: the caller gives an address from `alloc` that is freed only now; the work that
-            // may use it is waited for first, here and by the driver. A failure is that of an earlier
+            // SAFETY: the caller gives an address from `alloc` that is freed only now. This and the
+            // driver both wait first for the work that may use it. A failure belongs to an earlier
             // call.
             unsafe {
                 let _waited = libcuda::cuStreamSynchronize(self.raw_stream());
@@ -299,13 +299,13 @@ impl Backend for Cuda {
     ) -> Result<f64, DeviceError> {
         let passed = self.gate.unrecorded("timing")?;
         self.enter()?;
-        // Earlier work that failed comes to light here, by a call whose answer may be any number:
-        // cust's event calls take theirs for one of those of 2021.
+        // This wait reports earlier work that failed. cust's event calls must not do it: they read
+        // the driver's answer as an enum of 2021, and it may be a newer number.
         self.wait("waiting for the work before the timed one")?;
         let timing = |error| from_cust(error, || self.after_last("timing work"));
         let start = Event::new(EventFlags::DEFAULT).map_err(timing)?;
         let stop = Event::new(EventFlags::DEFAULT).map_err(timing)?;
-        // Both go through the gate themselves.
+        // `before` and `work` pass the gate themselves.
         drop(passed);
         before()?;
         self.enter()?;
@@ -334,8 +334,8 @@ impl Backend for Cuda {
 
 impl Drop for Cuda {
     fn drop(&mut self) {
-        // What the fields own can only be given back with the context current and idle. After a
-        // fault neither works, and the driver takes everything back when the process ends.
+        // The fields can free what they own only while the context is current and idle. After a
+        // fault it is neither, and the driver frees everything when the process ends.
         let _current = self.enter();
         // SAFETY: the stream is still there: fields drop after this.
         let _lost = unsafe { libcuda::cuStreamSynchronize(self.raw_stream()) };
@@ -362,7 +362,8 @@ fn from_cust(error: CudaError, during: impl FnOnce() -> String) -> DeviceError {
     }
 }
 
-/// Locks, also after another thread panicked: what these mutexes guard is whole at every step.
+/// Locks, also after another thread has panicked: what these mutexes guard is consistent at every
+/// step.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

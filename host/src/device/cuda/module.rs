@@ -46,7 +46,7 @@ impl Module {
             CU_JIT_INFO_LOG_BUFFER,
             CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES,
         ];
-        // A number travels in the pointer's place, as the driver API has it.
+        // The driver API passes a number in place of a pointer.
         let mut values = [
             errors.as_mut_ptr().cast(),
             ptr::without_provenance_mut(LOG_BYTES),
@@ -54,8 +54,9 @@ impl Module {
             ptr::without_provenance_mut(LOG_BYTES),
         ];
         let mut handle = ptr::null_mut();
-        // SAFETY: the text ends in NUL; options and values are as many as said, each value of the
-        // kind its option asks for; the log buffers are as long as said and outlive the call.
+        // SAFETY: the text ends in NUL; the counts of options and values are right, and each value
+        // has the kind that its option asks for; the log buffers have the length that is passed and
+        // outlive the call.
         let result = unsafe {
             libcuda::cuModuleLoadDataEx(
                 &raw mut handle,
@@ -75,7 +76,7 @@ impl Module {
         Ok(Self { kernel, handle })
     }
 
-    /// The kernel. The handle is good as long as the module.
+    /// The kernel. The handle is valid as long as the module lives.
     pub(super) fn function(&self) -> Result<CUfunction, DeviceError> {
         let symbol = CString::new(self.kernel).expect("text with its name in it has no NUL");
         let mut handle = ptr::null_mut();

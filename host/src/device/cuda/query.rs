@@ -1,4 +1,4 @@
-//! Asking the driver what a device is.
+//! Asks the driver what a device is.
 
 use super::from_cust;
 use crate::device::{DeviceError, Properties};
@@ -22,7 +22,7 @@ use libcuda::{
 };
 use std::ptr;
 
-/// Everything that [`Properties`] has, of one device of an initialised driver.
+/// All [`Properties`] of one device; the driver is initialised.
 pub(super) fn properties(device: Device) -> Result<Properties, DeviceError> {
     let reading = |error| from_cust(error, || "reading the properties of a CUDA device".into());
     let raw = device.as_raw();
@@ -70,10 +70,10 @@ pub(super) fn driver_version() -> Result<u32, DeviceError> {
     Ok(u32::try_from(version).unwrap_or(0))
 }
 
-/// Retains the device's primary context once and lets it go, for the driver's own answer.
+/// Retains the device's primary context once and releases it, to get the driver's own answer.
 ///
-/// cust reads results as an enum of 2021, which must not be handed a newer number such as
-/// 46, the device being in exclusive use. After this it only adds to a count.
+/// cust reads results as an enum of 2021, and must never see a newer number, such as 46 for a
+/// device in exclusive use. After this call, cust's own retain only adds to a count.
 pub(super) fn retainable(
     device: CUdevice,
     during: impl FnOnce() -> String,
@@ -82,7 +82,7 @@ pub(super) fn retainable(
     // SAFETY: the device is of an initialised driver, and `context` is there to be written.
     let result = unsafe { libcuda::cuDevicePrimaryCtxRetain(&raw mut context, device) };
     DeviceError::check(result, during)?;
-    // SAFETY: gives back the retain above, which nothing uses.
+    // SAFETY: this releases what was retained above, and nothing uses it.
     let released = unsafe { libcuda::cuDevicePrimaryCtxRelease_v2(device) };
     DeviceError::check(released, || "releasing a CUDA context".into())
 }

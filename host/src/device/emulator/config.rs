@@ -3,9 +3,9 @@
 use crate::device::Properties;
 use simt::{LaunchConfig, Policy, Schedule};
 
-/// What is emulated, how its threads take turns, and what is looked for.
+/// What is emulated, how its threads take turns, and which errors are looked for.
 ///
-/// Fields may be added: fill up with `..EmulatorConfig::default()`.
+/// Fields may be added later: end the literal with `..EmulatorConfig::default()`.
 #[derive(Clone, Copy, Debug)]
 pub struct EmulatorConfig {
     /// Streaming multiprocessors.
@@ -14,24 +14,26 @@ pub struct EmulatorConfig {
     pub memory_bytes: usize,
     /// Bytes of shared memory of a block, at most.
     pub shared_per_block: u32,
-    /// Who runs when.
+    /// Which thread runs when.
     pub schedule: Schedule,
-    /// Whether to look for data races; the first one is its launch's error. A launch of more than
-    /// 2^14 threads is then refused, and an access takes about twice as long.
+    /// Whether to look for data races. The first one found is the error of its launch. With it, a
+    /// launch of more than 2^14 threads is refused, and an access takes about twice as long.
     pub races: bool,
-    /// Bytes of the stack of each thread. What is not used is not taken from the host, only its
-    /// addresses.
+    /// Bytes of the stack of each thread. A part that is never used takes addresses of the host,
+    /// but no memory.
     pub stack_bytes: usize,
-    /// Warp steps after which a launch is given up; where accesses are no steps, as under
-    /// [`Policy::Coarse`], they count too.
+    /// Warp steps after which a launch is given up. Accesses count too where they are not steps, as
+    /// under [`Policy::Coarse`].
     pub step_limit: u64,
-    /// Rounds of pure spinning without a change of memory after which a launch is deadlocked. With
-    /// fewer than about 40 the clock may not come to a timeout of the kernel's own.
+    /// After so many rounds in which all threads spin and memory does not change, a launch counts
+    /// as deadlocked. With fewer than about 40, the clock may not reach a timeout that the kernel
+    /// itself has.
     pub patience: u32,
 }
 
 impl EmulatorConfig {
-    /// What finds most errors: data races are looked for, under the schedule drawn from this seed.
+    /// The configuration that finds most errors: it looks for data races, under the schedule drawn
+    /// from this seed.
     ///
     /// A schedule shows some errors and hides others, so run a kernel under several seeds, as the
     /// examples do. A launch may have 2^14 threads.
@@ -46,10 +48,10 @@ impl EmulatorConfig {
 }
 
 impl Default for EmulatorConfig {
-    /// A small GPU: 8 multiprocessors, 48 KiB of shared memory a block, and 4 GiB of memory; the host
-    /// gives only what is used. The schedule is the fast one, which changes threads at
-    /// synchronisation only, and races are not looked for: for large inputs. Small ones are better run
-    /// by [`checking`](Self::checking).
+    /// A small GPU, for large inputs: 8 multiprocessors, 48 KiB of shared memory a block, and 4 GiB
+    /// of memory, which takes from the host only what is used. The schedule is the fast one, which
+    /// changes threads at synchronisation only, and races are not looked for. For small inputs,
+    /// [`checking`](Self::checking) is better.
     fn default() -> Self {
         let LaunchConfig {
             stack_bytes,
@@ -70,7 +72,7 @@ impl Default for EmulatorConfig {
     }
 }
 
-/// Clusters, and else the limits of compute capability 7.5 and later, at their least (CUDA C++
+/// Clusters, and otherwise the smallest limits of compute capability 7.5 and later (CUDA C++
 /// Programming Guide, "Technical Specifications per Compute Capability").
 pub(super) fn properties(config: &EmulatorConfig) -> Properties {
     Properties {

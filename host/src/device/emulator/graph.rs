@@ -1,4 +1,4 @@
-//! Graphs of the emulator: what was put into the stream, kept to be run again.
+//! Graphs of the emulator: a list of what was put into the stream, to be run again.
 
 use super::{Emulator, memory_error};
 use crate::device::{DeviceError, KernelInfo, Recording};
@@ -14,7 +14,7 @@ pub(super) type Recorded = Mutex<Vec<Step>>;
 
 /// One thing that was put into the stream.
 pub(super) enum Step {
-    /// A launch that the emulator has found in order, and its arguments.
+    /// A launch that has been checked, and its arguments.
     Launch(
         LaunchConfig<'static>,
         unsafe fn(&[*const c_void]),
@@ -50,7 +50,7 @@ impl Step {
     }
 }
 
-/// Steps, and where to run them.
+/// Recorded steps, and the emulator that runs them.
 struct Replay {
     emulator: Arc<Emulator>,
     steps: Vec<Step>,
