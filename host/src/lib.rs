@@ -2,12 +2,12 @@
 //!
 //! * [`device`]: a GPU, or the emulator that runs the same kernels on the CPU and checks every
 //!   access; buffers, typed launches, graphs, device time.
-//! * [`launch`]: geometry, and whether all blocks of a grid can be resident at once: what would
-//!   hang is refused, or goes stage by stage. The words that a grid barrier lives in.
+//! * [`launch`]: geometry, and whether all blocks of a grid can be resident at once: a grid that
+//!   would hang is refused, or goes stage by stage. Also the words of a grid barrier.
 //! * [`primitives`]: reductions, scans, selections, range sums and rank correlation as a user calls them,
 //!   and checks of their results.
-//! * [`mod@reference`]: what is right, on the CPU with rayon.
-//! * [`memory`]: arrays that say so where they do not fit.
+//! * [`mod@reference`]: the right results, from the CPU with rayon.
+//! * [`memory`]: arrays of the host, with an error where there is no room for them.
 //!
 //! Kernels are written with `cuda_std` and `gridsync_kernels`, whose barriers are in
 //! [`grid::barrier`](gridsync_kernels::grid::barrier); see the example `own_kernel`.

@@ -1,4 +1,4 @@
-//! Planning a launch whose blocks must all be resident at once.
+//! Plans a launch whose blocks must all be resident at once.
 
 use crate::device::{Device, DeviceError, Dim3, Geometry, KernelInfo};
 use cuda_std::launch::Kernel;
@@ -48,16 +48,16 @@ pub fn cooperative<K: Kernel>(
     plan::<K>(device, blocks, one.cooperative())
 }
 
-/// The same in clusters of `cluster` consecutive blocks, which takes a device with clusters
-/// ([`Properties::cluster`](crate::device::Properties::cluster)).
+/// The geometry of such a launch in clusters of `cluster` consecutive blocks. It takes a device
+/// with clusters ([`Properties::cluster`](crate::device::Properties::cluster)).
 ///
-/// What fits is told by the device for whole clusters: each must find its multiprocessors within
-/// one GPC, so that fewer blocks can be resident than without clusters. [`Blocks::AtMost`] and
-/// [`Blocks::Fill`] are rounded down to whole clusters.
+/// The device says how many whole clusters fit. Each needs its multiprocessors within one GPC, so
+/// fewer blocks can be resident than without clusters. [`Blocks::AtMost`] and [`Blocks::Fill`] are
+/// rounded down to whole clusters.
 ///
 /// # Errors
 /// As for [`cooperative`]; [`DeviceError::GridTooLarge`] also if not one cluster fits,
-/// [`DeviceError::PartialCluster`] if the blocks are no whole number of clusters, and those of
+/// [`DeviceError::PartialCluster`] if the blocks are not a whole number of clusters, and errors of
 /// [`Backend::active_clusters`](crate::device::Backend::active_clusters).
 pub fn cooperative_in_clusters<K: Kernel>(
     device: &Device,
@@ -117,7 +117,7 @@ fn plan<K: Kernel>(
     }
     let requested = match blocks {
         Blocks::Exactly(blocks) => blocks,
-        // Less than one cluster is refused below, like an exact number.
+        // Fewer blocks than one cluster are refused below, like an exact number.
         Blocks::AtMost(blocks) if blocks < cluster => blocks,
         Blocks::AtMost(blocks) => blocks.min(resident) / cluster * cluster,
         Blocks::PerMultiprocessor(blocks) => {

@@ -1,10 +1,10 @@
 //! Geometry: how many blocks of how many threads, and whether they can all be resident.
 //!
 //! A grid barrier waits for every block of the grid. A block that does not fit on the device starts
-//! only when another has ended, and that one waits at the barrier: the grid hangs. So the number of
-//! blocks that can be resident is asked of the driver, for that very kernel, block size and shared
-//! memory, and a larger grid is refused before it is launched. [`plan`] goes over to one launch for each stage
-//! instead.
+//! only when another has ended. But the other blocks wait at the barrier, so the grid hangs. So
+//! this module asks the driver how many blocks can be resident, for the same kernel, block size and
+//! shared memory, and refuses a larger grid before it is launched. [`plan`] takes one launch for
+//! each stage instead.
 
 mod cooperative;
 mod stages;

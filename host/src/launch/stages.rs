@@ -1,19 +1,20 @@
-//! Choosing between one cooperative launch and one launch for each stage.
+//! Chooses between one cooperative launch and one launch for each stage.
 
 use super::cooperative::{Blocks, cooperative, resident_blocks};
 use crate::device::{Device, DeviceError, Geometry, KernelInfo};
 use cuda_std::launch::Kernel;
 
-/// How a computation of several stages, each of which needs all of the one before, is launched.
+/// How to launch a computation of several stages, where each stage needs all results of the one
+/// before.
 ///
-/// The grid is the same either way, so that the same thread does the same elements.
+/// The grid is the same either way, so that each thread takes the same elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Plan {
     /// One cooperative launch, with a grid barrier between the stages.
     Single(Geometry),
-    /// One plain launch for each stage, in order: the end of a launch is the barrier. It needs no
-    /// co-residency, and so takes grids of any size; each stage costs a launch, and keeps nothing
-    /// in registers or shared memory for the next.
+    /// One plain launch for each stage, in order: the end of a launch is the barrier. Blocks need
+    /// not be co-resident, so grids may have any size. Each stage costs a launch, and cannot keep
+    /// anything in registers or shared memory for the next.
     Stages(Geometry),
 }
 
@@ -80,7 +81,7 @@ pub fn plan<Cooperative: Kernel, Staged: Kernel>(
     if device.properties().cooperative {
         match cooperative::<Cooperative>(device, Blocks::Exactly(blocks), threads, dynamic_shared) {
             Ok(geometry) => return Ok(Plan::Single(geometry)),
-            // What does not fit in one launch may in many.
+            // A grid that does not fit in one cooperative launch may still go stage by stage.
             Err(
                 DeviceError::GridTooLarge { .. }
                 | DeviceError::BadBlock { .. }
