@@ -27,24 +27,24 @@ pub use crate::reference::Kendall;
 /// How the pairs are counted. The counts are the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Method {
-    /// Every element is compared with every other: n²/2 comparisons, one launch. For up to 16 776 960
+    /// Compares every element with every other: n²/2 comparisons, one launch. For up to 16 776 960
     /// elements.
     Pairs,
-    /// The places are sorted by x and y, and the inversions of y counted: n·log n steps, two launches
-    /// for each doubling of n, and some more.
+    /// Sorts the places by x and y, and counts the inversions of y: n·log n steps, two launches for
+    /// each doubling of n, and some more.
     Sort,
 }
 
-/// The longest arrays of which all pairs are compared: of elements of 32 bits, and of 64, which are
-/// ranked before they are sorted.
+/// The longest arrays whose pairs are all compared: with elements of 32 bits, and of 64 bits, which
+/// would have to be ranked before they are sorted.
 // An H200, 2026-11-22, alone, µs by pairs and by sorting: f32 39 and 47 at 2^13, 94 and 56 at 2^14; f64
 // 104 and 114 at 2^14, 390 and 137 at 2^15.
 const PAIRS_UP_TO: [usize; 2] = [1 << 13, 1 << 14];
 
-/// The same in the emulator, where a comparison costs more than a launch.
+/// The longest such array in the emulator, where a comparison costs more than a launch.
 const PAIRS_UP_TO_EMULATED: usize = 512;
 
-/// Elements that all pairs of are compared, at most: a tile for each block along y.
+/// The most elements whose pairs can all be compared: a tile for each block along y.
 const MOST_BY_PAIRS: usize = Geometry::MOST_ALONG_Y as usize * PAIRS_TILE as usize;
 
 /// Threads of a block where each has an element of its own.
@@ -67,7 +67,7 @@ pub enum KendallError {
         /// Elements of y.
         y: usize,
     },
-    /// There are more elements than counts have room for.
+    /// There are more elements than the counts have room for.
     #[error(
         "{len} elements are too many: at most 4294967295 are correlated; take a sample of them"
     )]
@@ -75,7 +75,7 @@ pub enum KendallError {
         /// Elements of each.
         len: usize,
     },
-    /// All pairs of so many elements are beyond one grid.
+    /// One grid is too small for all pairs of so many elements.
     #[error(
         "all pairs of {len} elements are too many for one launch: at most {most} elements are compared with each other; leave the method to the length, or take Method::Sort"
     )]
@@ -90,18 +90,18 @@ pub enum KendallError {
     NotANumber {
         /// `x` or `y`.
         array: char,
-        /// The index of the first NaN of it.
+        /// The index of its first NaN.
         index: u64,
     },
 }
 
-/// An element type that is correlated: f32, f64, i32, u32, i64 and u64.
+/// An element type that can be correlated: f32, f64, i32, u32, i64 and u64.
 pub trait Correlatable: Ordered<Bits: Send> + Pod + sealed::Keys {}
 
 mod sealed {
     use super::{Device, DeviceError, Global, Kernel, Side};
 
-    /// What the launches work in.
+    /// The memory that the launches work in.
     pub struct Work {
         pub(super) keys: Global<u64>,
         pub(super) spare: Global<u64>,
@@ -118,10 +118,11 @@ mod sealed {
         /// Whether elements have to be ranked, in an array of their own.
         const WIDE: bool;
 
-        /// Puts into the stream what fills the halves of the keys that are of `side`.
+        /// Puts the launches into the stream that fill the halves of the keys that belong to
+        /// `side`.
         ///
         /// # Errors
-        /// Those of the launches.
+        /// Errors of the launches.
         ///
         /// # Safety
         /// `values` and what `work` views are as long as each other, live until the launches have ended,
@@ -184,8 +185,8 @@ macro_rules! wide {
                 let geometry = threads_for(values.len());
                 let to_sort = (values, work.values, work.counts, side as u32);
                 let to_rank = (values, work.values, work.keys, side as u32);
-                // SAFETY: a thread for each element, and what is ranked has been sorted; the rest is
-                // the caller's promise.
+                // SAFETY: a thread for each element, and the values are sorted before they are
+                // ranked; the rest is the caller's promise.
                 unsafe {
                     device.launch::<$order>(&geometry, to_sort)?;
                     sort(device, [work.values, work.spare])?;
@@ -201,8 +202,8 @@ wide! {
     u64: kendall_pairs_u64 kendall_order_u64 kendall_rank_u64;
 }
 
-/// Correlates `x` and `y` on their device. To do so more than once keep a [`Correlator`]: it allocates
-/// only when it is made.
+/// Correlates `x` and `y` on their device. To do this more than once, keep a [`Correlator`]: it
+/// allocates only when it is made.
 ///
 /// # Errors
 /// [`KendallError`]; a NaN is refused.
@@ -215,7 +216,7 @@ pub fn kendall<T: Correlatable>(x: &Buffer<T>, y: &Buffer<T>) -> Result<Kendall,
 /// Correlates `x` and `y` on the CPU, on all its cores: the same counts, and the same τ to the bit.
 ///
 /// # Errors
-/// [`KendallError`], but for those of a device.
+/// [`KendallError`], except errors of a device.
 pub fn kendall_on_cpu<T: Correlatable>(x: &[T], y: &[T]) -> Result<Kendall, KendallError> {
     expect_ranks(x, y)?;
     Ok(reference::kendall(x, y))
@@ -244,8 +245,8 @@ fn expect_lengths(x: usize, y: usize) -> Result<(), KendallError> {
     Ok(())
 }
 
-/// Correlates arrays of one type on one device: the memory that it works in. All of it is done on the
-/// device, in stream order; the counts are exact whatever the lengths.
+/// Correlates arrays of one type on one device, and keeps the memory for that. Everything is done
+/// on the device, in stream order; the counts are exact for any length.
 pub struct Correlator<T> {
     device: Device,
     keys: Scratch<u64>,
@@ -253,7 +254,7 @@ pub struct Correlator<T> {
     /// Empty for elements of 32 bits.
     values: Scratch<u64>,
     counts: Buffer<u64>,
-    /// What was asked for.
+    /// The method that was asked for.
     method: Option<Method>,
     /// Elements of the arrays that were launched last; none if that failed.
     launched: Option<usize>,
@@ -261,14 +262,15 @@ pub struct Correlator<T> {
 }
 
 impl<T: Correlatable> Correlator<T> {
-    /// Bytes of device memory that a place of x and y takes, with what sorting it works in.
+    /// Bytes of device memory that a place of x and y takes, with the memory for sorting it.
     pub const BYTES: usize = 2 * size_of::<T>() + if T::WIDE { 24 } else { 16 };
 
-    /// Allocates what correlating arrays of up to `longest` elements on `device` works in: nothing where
-    /// all pairs are compared, else 16 bytes an element of 32 bits, 24 bytes one of 64.
+    /// Allocates the memory to correlate arrays of up to `longest` elements on `device`: nothing
+    /// where all pairs are compared, otherwise 16 bytes for an element of 32 bits, and 24 bytes for
+    /// one of 64.
     ///
     /// # Errors
-    /// Those of the device.
+    /// Errors of the device.
     pub fn new(device: &Device, longest: usize) -> Result<Self, DeviceError> {
         let scratch = || Scratch::new("a rank correlation", device, 0, Device::alloc);
         let mut correlator = Self {
@@ -287,7 +289,7 @@ impl<T: Correlatable> Correlator<T> {
         Ok(correlator)
     }
 
-    /// Counts by `method` from now on, not by what is faster for the length.
+    /// Counts by `method` from now on, not by the method that is faster for the length.
     #[must_use]
     pub fn with_method(mut self, method: Method) -> Self {
         self.method = Some(method);
@@ -306,8 +308,8 @@ impl<T: Correlatable> Correlator<T> {
         self.method.unwrap_or(faster)
     }
 
-    /// Has the driver compile now, not at the first launch, the kernels that arrays of `len` elements are
-    /// correlated by: they correlate zeros, enough for one level of merging.
+    /// Makes the driver compile the kernels for arrays of `len` elements now, not at the first
+    /// launch: they correlate zeros, enough for one level of merging.
     ///
     /// # Errors
     /// As for [`launch`](Self::launch).
@@ -323,7 +325,7 @@ impl<T: Correlatable> Correlator<T> {
         launched
     }
 
-    /// Sees to it that arrays of `len` elements can be sorted.
+    /// Makes room to sort arrays of `len` elements.
     fn make_room(&mut self, len: usize) -> Result<(), DeviceError> {
         self.keys.fit(len)?;
         self.spare.fit(len)?;
@@ -335,9 +337,9 @@ impl<T: Correlatable> Correlator<T> {
     ///
     /// # Errors
     /// [`KendallError::Lengths`], [`KendallError::TooLong`] and, by [`Method::Pairs`],
-    /// [`KendallError::TooManyPairs`]; [`DeviceError::OtherDevice`] if an array is not on the device of
-    /// this, [`DeviceError::InGraph`] if it would have to allocate and a graph has recorded a launch, and
-    /// those of the launches.
+    /// [`KendallError::TooManyPairs`]; [`DeviceError::OtherDevice`] if an array is on another
+    /// device, [`DeviceError::InGraph`] if it would have to allocate and a graph has recorded a
+    /// launch, and errors of the launches.
     pub fn launch(&mut self, x: &Buffer<T>, y: &Buffer<T>) -> Result<(), KendallError> {
         self.launched = None;
         self.device.expect_own(x)?;
@@ -382,9 +384,9 @@ impl<T: Correlatable> Correlator<T> {
         let ranks = [halves.part(0, len), halves.part(len, len)];
         let blocks = geometry(len);
         let mut at = first_of(levels(len).count());
-        // SAFETY: all views are `len` long and lie apart; the grids are those that the kernels want; ties
-        // are counted in what has been sorted; `&mut self` and the order of the stream keep other
-        // launches off the workspace, and a dropped buffer waits for the stream.
+        // SAFETY: all views are `len` long and do not overlap; the grids are as the kernels
+        // require; ties are counted in sorted arrays; `&mut self` and the order of the stream keep
+        // other launches off the workspace, and a dropped buffer waits for the stream.
         unsafe {
             T::fill(&self.device, x.view(), Side::X, &work)?;
             T::fill(&self.device, y.view(), Side::Y, &work)?;
@@ -405,11 +407,11 @@ impl<T: Correlatable> Correlator<T> {
         }
     }
 
-    /// What the arrays that were launched last came to. Waits for the device.
+    /// The result for the arrays that were launched last. Waits for the device.
     ///
     /// # Errors
     /// [`KendallError::NotANumber`] if one of them holds a NaN, [`DeviceError::NoResult`] if nothing was
-    /// launched or the last launch failed, and those of the device.
+    /// launched or the last launch failed, and errors of the device.
     pub fn result(&self) -> Result<Kendall, KendallError> {
         let what = "rank correlation";
         let len = self.launched.ok_or(DeviceError::NoResult { what })? as u64;

@@ -10,33 +10,34 @@ pub(super) fn geometry(keys: usize) -> Geometry {
     Geometry::new(keys.div_ceil(TILE) as u32, THREADS)
 }
 
-/// The lengths of the runs that are merged, level by level, to sort so many keys.
+/// The lengths of the runs that each level merges, to sort so many keys.
 pub(super) fn levels(keys: usize) -> impl Iterator<Item = u32> {
     let runs = (0..).map(|level| TILE << level);
     runs.take_while(move |&run| run < keys)
         .map(|run| run as u32)
 }
 
-/// Which of two arrays a level reads, and which it writes, so that the last one writes the first array:
-/// the tiles go to the array `first`, and then to and fro.
+/// The array that the tiles are written to. Each level then writes to the other array, so this
+/// makes the last level write array 0.
 pub(super) fn first_of(levels: usize) -> usize {
     levels % 2
 }
 
-/// Puts the sorting of `arrays[0]` into the stream: one launch for the tiles, and one for each level. The
-/// other array is overwritten.
+/// Puts the launches that sort `arrays[0]` into the stream: one for the tiles, and one for each
+/// level. The end of a launch is the barrier between levels, so the length is not limited by
+/// co-residency. The other array is overwritten.
 ///
 /// # Errors
-/// Those of the launches.
+/// Errors of the launches.
 ///
 /// # Safety
-/// The arrays are of one length, at least 1 and below 2^32, and lie apart; their memory is of this
-/// device, lives until the launches have ended, and nobody else touches it.
+/// The arrays have one length, at least 1 and below 2^32, and do not overlap; their memory is on
+/// this device, lives until the launches have ended, and nobody else touches it.
 pub(super) unsafe fn sort(device: &Device, arrays: [Global<u64>; 2]) -> Result<(), DeviceError> {
     let len = arrays[0].len();
     let mut at = first_of(levels(len).count());
-    // SAFETY: the grid has a block for each tile; tiles may be sorted in place, and levels go from one
-    // array to the other; the rest is the caller's promise.
+    // SAFETY: the grid has a block for each tile; tiles may be sorted in place, and each level goes
+    // from one array to the other; the rest is the caller's promise.
     unsafe {
         device.launch::<merge_sort_tiles>(&geometry(len), (arrays[0], arrays[at]))?;
         for run in levels(len) {

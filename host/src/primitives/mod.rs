@@ -1,7 +1,7 @@
-//! The primitives as a user calls them: planned, launched and, where asked, checked.
+//! The primitives as a user calls them: planned, launched and, on request, checked.
 //!
-//! Each has a form for a [`Device`](crate::device::Device), GPU or emulator, and one for the CPU
-//! with rayon beside it.
+//! Each has a form for a [`Device`](crate::device::Device), GPU or emulator, and a form for the CPU
+//! with rayon.
 
 mod check;
 pub mod kendall;

@@ -1,4 +1,4 @@
-//! Sums of any ranges of an array: one scan, and then one subtraction for each.
+//! Sums of any ranges of an array: one scan, and then one subtraction for each range.
 
 use super::scan::{Form, Scanner};
 use super::{PartError, RangeSummable, ScanCheck};
@@ -10,7 +10,7 @@ use gridsync_entries::range_sum::RangeSumNumber;
 use gridsync_kernels::op::Operation;
 use std::marker::PhantomData;
 
-/// Threads of a block, a query each.
+/// Threads of a block; each takes a query.
 const THREADS: u32 = 256;
 
 /// A query that is no range of the array.
@@ -33,10 +33,10 @@ pub enum RangeSumError {
     /// The device failed.
     #[error(transparent)]
     Device(#[from] DeviceError),
-    /// The host has no room for what it keeps.
+    /// The host has no room for the sums and what it keeps for them.
     #[error(transparent)]
     Memory(#[from] NoRoom),
-    /// A query, the first such, is no range of the array.
+    /// The first query that is no range of the array.
     #[error(transparent)]
     BadRange(#[from] BadRange),
 }
@@ -50,8 +50,8 @@ impl From<PartError> for RangeSumError {
     }
 }
 
-/// The sums of the ranges `queries`, each `[from, to]` for the elements from..to, of `input` on the CPU,
-/// on all its cores: to the bits of a device.
+/// The sums of the ranges `queries`, each `[from, to]` for the elements from..to, of `input`, on
+/// all cores of the CPU, with the same bits as on a device.
 ///
 /// # Errors
 /// The first query that is no range of the input.
@@ -65,7 +65,7 @@ pub fn range_sums_on_cpu<O: RangeSummable>(
 }
 
 impl BadRange {
-    /// That query number `query`, `[from, to]`, is no range of `len` elements.
+    /// The error of query number `query`, if `[from, to]` is no range of `len` elements.
     #[must_use]
     pub fn of(query: usize, [from, to]: [u64; 2], len: usize) -> Self {
         Self {
@@ -77,15 +77,16 @@ impl BadRange {
     }
 }
 
-/// The sums of an array's elements up to each one, kept on the device: any range's sum is the difference
-/// of two of them.
+/// The sums of an array's elements up to each one, kept on the device. The sum of a range is the
+/// difference of two of them.
 ///
-/// Integers are summed in 64 bits and wrap around there; a range whose own sum fits has it right, even if
-/// the sums on the way have wrapped. A floating-point sum is as good as the two that it is the difference
-/// of: its error is at most γ·(Σ|x| up to `from` + Σ|x| up to `to`), where γ = d·u/(1 − d·u), u is half
-/// the machine epsilon, and d is the [depth](reference::scan_depth) of the scan and one more. That is
-/// the rounding of *all* elements up to the range's end, not of the range: take f64 for f32. Ranges that
-/// begin behind an infinity or a NaN, or where the sums on the way overflow, are NaN.
+/// Integers are summed in 64 bits and wrap around there; if the sum of a range fits, it is right,
+/// even if the sums on the way have wrapped. A floating-point sum is as accurate as the two sums
+/// that it is the difference of: its error is at most γ·(Σ|x| up to `from` + Σ|x| up to `to`),
+/// where γ = d·u/(1 − d·u), u is half the machine epsilon, and d is the
+/// [depth](reference::scan_depth) of the scan and one more. That is the rounding of *all* elements
+/// up to the range's end, not of the range: take f64 for f32. The sums of ranges that begin after
+/// an infinity or a NaN, or where the sums on the way overflow, are NaN.
 pub struct RangeSums<O: Operation> {
     prefixes: Buffer<O::Output>,
     /// 2^64 − 1 less the number of the first query that is no range; 0 if there is none.
@@ -101,7 +102,7 @@ where
     /// Scans `input` on `device`, once: 4 or 8 bytes an element stay there.
     ///
     /// # Errors
-    /// [`DeviceError::OtherDevice`] if the input is not on this device, and those of the scan.
+    /// [`DeviceError::OtherDevice`] if the input is not on this device, and errors of the scan.
     pub fn new(device: &Device, input: &Buffer<O::Element>) -> Result<Self, DeviceError> {
         let mut prefixes = device.alloc(input.len())?;
         let mut scanner = Scanner::<O>::new(device, input.len())?;
@@ -113,7 +114,7 @@ where
     /// inclusive scan.
     ///
     /// # Errors
-    /// Those of the device.
+    /// Errors of the device.
     pub fn from_prefixes(prefixes: Buffer<O::Output>) -> Result<Self, DeviceError> {
         Ok(Self {
             bad: prefixes.device().zeroed(1)?,
@@ -122,7 +123,7 @@ where
         })
     }
 
-    /// Has the driver compile the kernel that answers queries now, not at the first launch.
+    /// Makes the driver compile the kernel that answers queries now, not at the first launch.
     ///
     /// # Errors
     /// As for [`Device::compile`].
@@ -137,13 +138,13 @@ where
         self.prefixes.device()
     }
 
-    /// Puts the answering of `queries`, two words each, `from` and `to`, into the stream: `sums` gets the
-    /// sum of each. One launch. A query that is no range gets 0, and [`first_bad`](Self::first_bad) tells
-    /// of it.
+    /// Puts one launch into the stream that writes the sum of each query to `sums`. A query is two
+    /// words, `from` and `to`. A query that is no range gets 0, and [`first_bad`](Self::first_bad)
+    /// reports it.
     ///
     /// # Errors
     /// [`DeviceError::LengthMismatch`] if there are not two words for each sum,
-    /// [`DeviceError::OtherDevice`] if a buffer is not on this device, and those of the launch.
+    /// [`DeviceError::OtherDevice`] if a buffer is not on this device, and errors of the launch.
     pub fn launch(
         &mut self,
         queries: &Buffer<u64>,
@@ -169,9 +170,9 @@ where
             sums.view(),
             self.bad.view(),
         ));
-        // SAFETY: a thread for each query, two words a sum, and buffers begin at multiples of 256 bytes;
-        // the kernel reads no prefix that is not there; the sums and the word are borrowed alone, and a
-        // dropped buffer waits for the stream.
+        // SAFETY: a thread for each query, two words a sum, and buffers begin at multiples of 256
+        // bytes; the kernel reads no prefix outside of the array; the sums and the word are
+        // borrowed exclusively, and a dropped buffer waits for the stream.
         unsafe {
             self.device()
                 .launch::<<O::Output as RangeSumNumber>::Kernel>(&geometry, args)
@@ -182,7 +183,7 @@ where
     /// Waits for the device.
     ///
     /// # Errors
-    /// Those of the device.
+    /// Errors of the device.
     pub fn first_bad(&self, queries: &Buffer<u64>) -> Result<Option<BadRange>, DeviceError> {
         let word = self.bad.download()?[0];
         if word == 0 {
@@ -197,7 +198,7 @@ where
     /// The sums of the ranges `queries`, each `[from, to]` for the elements from..to.
     ///
     /// # Errors
-    /// [`RangeSumError::BadRange`] for the first query that is no range of the array, and those of the
+    /// [`RangeSumError::BadRange`] for the first query that is no range of the array, and errors of the
     /// device.
     pub fn query(&mut self, queries: &[[u64; 2]]) -> Result<Vec<O::Output>, RangeSumError> {
         let words = self.device().upload(queries.as_flattened())?;
@@ -210,9 +211,9 @@ where
     }
 }
 
-/// Holds `sums`, of the ranges `queries` of `input`, against the reference, which adds up one element
-/// after the other: the first wrong one, or that which is as far off as any of what it may be. None if
-/// there are none.
+/// Compares `sums`, of the ranges `queries` of `input`, with the reference, which adds up one
+/// element after the other. Returns the first wrong sum; or, if all are right, the one whose error
+/// is the largest part of its bound. None if there are no sums.
 ///
 /// # Panics
 /// If there are not as many sums as queries, or a query is no range of the input.

@@ -1,4 +1,4 @@
-//! Holding range sums against the reference.
+//! Compares range sums with the reference.
 
 use super::check::{Check, within};
 use super::scan_check::{ScanCheck, worst};
@@ -9,10 +9,10 @@ use gridsync_entries::scan::Scannable;
 use gridsync_kernels::op::{Operation, Sum};
 use std::iter::once;
 
-/// The sums that ranges are asked of: of f32, f64, i32, u32, i64, u64, f16 and bf16, in 64 bits, or in
-/// f32 where that holds the elements.
+/// The sums that range sums exist for: of f32, f64, i32, u32, i64, u64, f16 and bf16, in 64 bits,
+/// or in f32 if that can hold the elements.
 pub trait RangeSummable: Default + Scannable<Output: RangeSumNumber> {
-    /// Holds `sums`, of the ranges `queries` of `input`, against the reference, where no element goes
+    /// Compares `sums`, of the ranges `queries` of `input`, with the reference. No element goes
     /// through more than `depth` roundings in the scan.
     ///
     /// # Panics
@@ -74,7 +74,7 @@ macro_rules! floats {
                     let (before, all) = (up_to[from as usize], up_to[to as usize]);
                     let value = if from == to { 0.0 } else { all.value - before.value };
                     let magnitude = all.magnitude + before.magnitude;
-                    // One more for the difference, and one for the reference.
+                    // One more rounding for the difference, and one for the reference.
                     let bound = sum_bound(magnitude, depth + 2, unit);
                     within(value, bound, magnitude + bound, sum)
                 })
@@ -95,7 +95,7 @@ mod tests {
     fn the_bound_is_that_of_the_sums_up_to_the_range_not_of_the_range() {
         let input = [1e8f32, 1.0, 1.0];
         let check = |sum| Sum::<f32>::new().check_ranges(&input, &[[1, 3]], &[sum], 4);
-        // 1e8 + 2 − 1e8 in f32, whose neighbours there are 8 apart.
+        // 1e8 + 2 − 1e8 in f32, where neighbours of 1e8 are 8 apart.
         assert!(check(0.0).is_some_and(|scan| scan.check.ok));
         assert!(check(1e3).is_some_and(|scan| !scan.check.ok));
     }

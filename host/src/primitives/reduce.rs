@@ -11,12 +11,12 @@ use std::ops::Range;
 
 /// Reduces `input` by `op` on its device.
 ///
-/// An empty input gives what the operation makes of its identity: the identity itself, or no
-/// [`Indexed`](gridsync_kernels::op::Indexed) element. To reduce more than once keep a [`Reducer`]: it
-/// allocates only when it is made.
+/// For an empty input the result is what the operation makes of its identity: the identity itself,
+/// or no [`Indexed`](gridsync_kernels::op::Indexed) element. To reduce more than once, keep a
+/// [`Reducer`]: it allocates only when it is made.
 ///
 /// # Errors
-/// Those of the device.
+/// Errors of the device.
 pub fn reduce<O: Reducible>(op: O, input: &Buffer<O::Element>) -> Result<O::Output, DeviceError>
 where
     O::Element: Pod,
@@ -24,13 +24,13 @@ where
     Reducer::with(op, input.device())?.reduce(input)
 }
 
-/// Reduces `input` by `op` on the CPU, on all its cores, to the same bits, and an empty one to the
-/// same result.
+/// Reduces `input` by `op` on all cores of the CPU, with the same bits as [`reduce`], also for an
+/// empty input.
 pub fn reduce_on_cpu<O: Operation>(op: O, input: &[O::Element]) -> O::Output {
     reference::reduce(op, input)
 }
 
-/// A reduction by one operation on one device: its plan, and the memory it works in.
+/// A reduction by one operation on one device: its plan and its working memory.
 ///
 /// One launch per reduction. A floating-point result depends on the input alone: every GPU, the
 /// emulator and the CPU give the same bits ([`Shape`] says in which order they combine).
@@ -59,11 +59,11 @@ where
         Self::with(O::default(), device)
     }
 
-    /// Plans reductions by `op` on `device` and allocates what they work in: 32 KiB for each half of
-    /// an accumulator.
+    /// Plans reductions by `op` on `device`, and allocates their working memory: 32 KiB for each
+    /// half of an accumulator.
     ///
     /// # Errors
-    /// Those of the device.
+    /// Errors of the device.
     pub fn with(op: O, device: &Device) -> Result<Self, DeviceError> {
         let halves = O::Accumulator::HALVES;
         Ok(Self {
@@ -79,7 +79,7 @@ where
     /// Reduces `input` and waits for the result.
     ///
     /// # Errors
-    /// Those of the launch and of the device.
+    /// Errors of the launch and of the device.
     pub fn reduce(&mut self, input: &Buffer<O::Element>) -> Result<O::Output, DeviceError> {
         self.launch(input)?;
         self.result()
@@ -90,13 +90,14 @@ where
     /// # Errors
     /// [`DeviceError::OtherDevice`] if `input` is not on the device of this plan,
     /// [`DeviceError::NotRecordable`] if a graph is to record an operation that
-    /// [needs the length](Operation::NEEDS_LEN), and those of the launch.
+    /// [needs the length](Operation::NEEDS_LEN), and errors of the launch.
     pub fn launch(&mut self, input: &Buffer<O::Element>) -> Result<(), DeviceError> {
         self.launch_part(input, 0..input.len())
     }
 
-    /// The same of the elements `part` of `input`, which count from 0 on. A part that does not begin
-    /// at a multiple of 16 bytes is reduced more slowly, to the same bits.
+    /// Like [`launch`](Self::launch), for the elements `part` of `input`, with indices from 0 on. A
+    /// part that does not begin at a multiple of 16 bytes is reduced more slowly, with the same
+    /// bits.
     ///
     /// # Errors
     /// As for [`launch`](Self::launch).
@@ -115,24 +116,25 @@ where
         );
         self.launched = None;
         if O::NEEDS_LEN && self.device.backend().is_recording() {
-            // The result is read with the length of the last launch, which need not be the replayed one.
+            // The result is computed with the length of the last launch, and a replayed launch may
+            // have another length.
             let doing = "a reduction whose result depends on the length";
             return Err(DeviceError::NotRecordable { doing });
         }
         let shape = Shape::of::<O::Element>(part.len());
         let result = self.result.view();
         let len = part.len();
-        // SAFETY: the shape is that of the part, and a dropped buffer waits for the stream.
+        // SAFETY: the shape is made for the part, and a dropped buffer waits for the stream.
         unsafe { self.launch_in(shape, input, part, result)? };
         self.launched = Some(len);
         Ok(())
     }
 
-    /// The same in the order of `shape`, into the words `result`.
+    /// Like [`launch_part`](Self::launch_part), in the order of `shape`, into the words `result`.
     ///
     /// # Safety
-    /// The shape has room for the part. The words are as many as an accumulator has halves, and they
-    /// outlive the launch.
+    /// The shape has room for the part. There are as many words as an accumulator has halves, and
+    /// they outlive the launch.
     pub(super) unsafe fn launch_in(
         &mut self,
         shape: Shape,
@@ -149,15 +151,15 @@ where
             result,
             runs: shape.runs,
         });
-        // SAFETY: the grid is that of the shape, which has room for the part; the words have room for all
-        // shapes; they and the state were zeroed, and each launch leaves them for the next; `&mut self`
-        // and the order of the stream keep other launches off them; a dropped buffer waits for the
-        // stream; that the kernel reduces by `op` is the promise of `Reducible`; the caller vouches for
-        // the result.
+        // SAFETY: the grid fits the shape, which has room for the part; the words have room for all
+        // shapes; they and the state were zeroed, and each launch leaves them ready for the next;
+        // `&mut self` and the order of the stream keep other launches off them; a dropped buffer
+        // waits for the stream; `Reducible` promises that the kernel reduces by `op`; the caller
+        // vouches for the result.
         unsafe { self.device.launch::<O::Kernel>(&geometry, args) }
     }
 
-    /// Has the driver compile the kernel now, not at the first launch.
+    /// Makes the driver compile the kernel now, not at the first launch.
     ///
     /// # Errors
     /// As for [`Device::compile`].
@@ -169,7 +171,7 @@ where
     /// it. Waits for it.
     ///
     /// # Errors
-    /// [`DeviceError::NoResult`] if nothing was launched or the last launch failed, and what went wrong in
+    /// [`DeviceError::NoResult`] if nothing was launched or the last launch failed, and errors of
     /// the stream.
     pub fn result(&self) -> Result<O::Output, DeviceError> {
         let what = "result of a reduction";

@@ -1,4 +1,4 @@
-//! Reductions of the rows of a matrix, to one value each.
+//! Reductions of each row of a matrix to one value.
 
 use crate::device::{Buffer, Device, DeviceError, Geometry};
 use crate::reference;
@@ -10,14 +10,14 @@ use gridsync_kernels::op::{Carried, Operation};
 use std::ops::Range;
 
 /// Warps of a block that takes short rows.
-// As many as a block for a small array has; others have not been measured.
+// As many as a block for a small array has. Other numbers have not been measured.
 const WARPS: u32 = SMALL;
 
 /// Reduces each of `rows` rows of `columns` elements of `input`, which lie one after the other, by `op`
 /// on its device.
 ///
-/// Rows of no elements give what the operation makes of its identity. To reduce more than one matrix of a size
-/// keep a [`RowReducer`]: it allocates only when it is made.
+/// For rows of no elements the results are what the operation makes of its identity. To reduce more
+/// than one matrix of a size, keep a [`RowReducer`]: it allocates only when it is made.
 ///
 /// # Errors
 /// As for [`RowReducer::with`] and [`RowReducer::reduce`].
@@ -33,7 +33,7 @@ where
     RowReducer::with(op, input.device(), rows, columns)?.reduce(input)
 }
 
-/// Reduces each row by `op` on the CPU, on all its cores, to the same bits.
+/// Reduces each row by `op` on all cores of the CPU, with the same bits.
 ///
 /// # Panics
 /// If `input` has not `rows × columns` elements.
@@ -49,12 +49,12 @@ where
     reference::reduce_rows(op, input, rows, columns)
 }
 
-/// A reduction by one operation of the rows of matrices of one size on one device: its plan, and the
-/// memory it works in.
+/// A reduction by one operation of the rows of matrices of one size on one device: its plan and its
+/// working memory.
 ///
-/// One launch per matrix. A row has the bits that a [`Reducer`](super::Reducer) gives it alone,
-/// whatever the number of rows and wherever it lies. Rows that begin at multiples of 16 bytes are
-/// read with half the loads of others.
+/// One launch per matrix. The result of a row has the bits that a [`Reducer`](super::Reducer) gives
+/// for the row alone, for any number of rows and at any place. Rows that begin at multiples of 16
+/// bytes are read with half as many loads as others.
 pub struct RowReducer<O: RowReducible> {
     op: O,
     device: Device,
@@ -68,7 +68,7 @@ pub struct RowReducer<O: RowReducible> {
     is_launched: bool,
 }
 
-/// How the rows are dealt out: the kernel, its grid, and what it has to be told of the columns.
+/// How the rows are distributed: the kernel, its grid, and what it has to know about the columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Plan {
     /// There are no rows.
@@ -80,15 +80,15 @@ enum Plan {
 }
 
 impl Plan {
-    // The bound between short rows and long ones, one run of 4 KiB, is what a warp loads at once; it
-    // has not been measured against others.
+    // The bound between short rows and long rows, one run of 4 KiB, is what a warp loads at once.
+    // Other bounds have not been measured.
     fn of<O: RowReducible>(rows: usize, columns: usize) -> Self {
         if rows == 0 {
             return Self::Nothing;
         }
         if let Some(batch) = Batch::of::<O::Element>(columns) {
             let warps = rows.div_ceil(batch.rows());
-            // More than 2^32 blocks would be results, or rows, beyond any memory.
+            // For more than 2^32 blocks, the results or the rows would not fit in any memory.
             let blocks = warps.div_ceil(WARPS as usize) as u32;
             let geometry = Geometry::new(blocks, WARPS * WARP_SIZE);
             return Self::Short { batch, geometry };
@@ -132,12 +132,12 @@ where
         Self::with(O::default(), device, rows, columns)
     }
 
-    /// Plans reductions by `op` of `rows` rows of `columns` elements on `device`, and allocates what they
-    /// work in: an accumulator for each row, and, if rows are longer than 32 KiB, a 240th of the matrix
-    /// for each half of an accumulator, at most.
+    /// Plans reductions by `op` of `rows` rows of `columns` elements on `device`, and allocates
+    /// their working memory: an accumulator for each row, and, if rows are longer than 32 KiB, at
+    /// most a 240th of the matrix for each half of an accumulator.
     ///
     /// # Errors
-    /// Those of the device.
+    /// Errors of the device.
     pub fn with(op: O, device: &Device, rows: usize, columns: usize) -> Result<Self, DeviceError> {
         let plan = Plan::of::<O>(rows, columns);
         let halves = O::Accumulator::HALVES;
@@ -155,7 +155,7 @@ where
         })
     }
 
-    /// Has the driver compile the kernel now, not at the first launch.
+    /// Makes the driver compile the kernel now, not at the first launch.
     ///
     /// # Errors
     /// As for [`Device::compile`].
@@ -170,7 +170,7 @@ where
     /// Reduces the rows of `input` and waits for the results.
     ///
     /// # Errors
-    /// As for [`launch`](Self::launch), and those of the device.
+    /// As for [`launch`](Self::launch), and errors of the device.
     pub fn reduce(&mut self, input: &Buffer<O::Element>) -> Result<Vec<O::Output>, DeviceError> {
         self.launch(input)?;
         self.results()
@@ -181,13 +181,13 @@ where
     ///
     /// # Errors
     /// [`DeviceError::ShapeMismatch`] if `input` has not rows × columns elements,
-    /// [`DeviceError::OtherDevice`] if it is not on the device of this plan, and those of the launch.
+    /// [`DeviceError::OtherDevice`] if it is not on the device of this plan, and errors of the launch.
     pub fn launch(&mut self, input: &Buffer<O::Element>) -> Result<(), DeviceError> {
         self.launch_part(input, 0..input.len())
     }
 
-    /// The same of the matrix that the elements `part` of `input` are. If it does not begin at a
-    /// multiple of 16 bytes, no row does.
+    /// Like [`launch`](Self::launch), for the matrix in the elements `part` of `input`. If the part
+    /// does not begin at a multiple of 16 bytes, all of its rows are read in the slower way.
     ///
     /// # Errors
     /// As for [`launch`](Self::launch).
@@ -225,10 +225,10 @@ where
                     log_packs: batch.log_packs,
                 };
                 let args = self.op.short_arguments(common);
-                // SAFETY: the batch is that of the columns, which are fewer than 2^32, and the grid has
-                // a warp for each; the input has rows × columns elements, the results have room for
-                // the rows; a dropped buffer waits for the stream; that the kernel reduces by `op` is the
-                // promise of `RowReducible`.
+                // SAFETY: the batch is made for the columns, which are fewer than 2^32, and the
+                // grid has a warp for each batch; the input has rows × columns elements, and the
+                // results have room for the rows; a dropped buffer waits for the stream;
+                // `RowReducible` promises that the kernel reduces by `op`.
                 unsafe { self.device.launch::<O::Short>(geometry, args)? };
             }
             Plan::Long { shape, geometry } => {
@@ -241,11 +241,12 @@ where
                     runs: shape.runs,
                 };
                 let args = self.op.long_arguments(common);
-                // SAFETY: the shape is that of the columns, and the grid is that of the shape for each
-                // row; the words and the state have room for each row, were zeroed, and each launch
-                // leaves them for the next of the same shape; `&mut self` and the order of the stream
-                // keep other launches off them; a dropped buffer waits for the stream; that the kernel
-                // reduces by `op` is the promise of `RowReducible`.
+                // SAFETY: the shape is made for the columns, and the grid has the blocks of the
+                // shape for each row; the words and the state have room for each row and were
+                // zeroed, and each launch leaves them ready for the next one of the same shape;
+                // `&mut self` and the order of the stream keep other launches off them; a dropped
+                // buffer waits for the stream; `RowReducible` promises that the kernel reduces by
+                // `op`.
                 unsafe { self.device.launch::<O::Long>(geometry, args)? };
             }
         }
@@ -257,7 +258,7 @@ where
     /// it: one for each row. Waits for them.
     ///
     /// # Errors
-    /// [`DeviceError::NoResult`] if nothing was launched or the last launch failed, and what went wrong in
+    /// [`DeviceError::NoResult`] if nothing was launched or the last launch failed, and errors of
     /// the stream.
     pub fn results(&self) -> Result<Vec<O::Output>, DeviceError> {
         if !self.is_launched {
@@ -283,8 +284,8 @@ mod tests {
     use cuda_std::prelude::*;
     use gridsync_kernels::op::{ArgMin, Indexed};
 
-    /// The index of the element that lies nearest to a number: an operation with a parameter, an
-    /// accumulator of four halves, and a result that is none of them.
+    /// The index of the element nearest to a number: an operation with a parameter, an accumulator
+    /// of four halves, and a result of another type than both.
     #[repr(C)]
     #[derive(Clone, Copy)]
     struct Nearest {
@@ -328,7 +329,7 @@ mod tests {
         common.reduce(op);
     }
 
-    // SAFETY: both kernels reduce by the operation that they are given, with their arguments in order.
+    // SAFETY: both kernels reduce by the operation that they get, with their arguments in order.
     unsafe impl RowReducible for Nearest {
         type Short = nearest_of_short_rows;
         type Long = nearest_of_long_rows;
@@ -348,7 +349,7 @@ mod tests {
         let op = Nearest { to: 50.25 };
         for columns in [1, 3, 64, 77, 511, 512, 513, 4096, 4097, 9001] {
             let rows = 3000usize.div_ceil(columns).max(3);
-            // Each value comes again, in another place of each row.
+            // Each value occurs again, at another place of each row.
             let host: Vec<f64> = (0..rows * columns).map(|i| (i * 37 % 101) as f64).collect();
             let expected: Vec<_> = host
                 .chunks(columns)

@@ -1,4 +1,4 @@
-//! Scans: what all elements of an array up to each one combine to.
+//! Scans: for each element of an array, all elements up to it combined.
 
 use super::part_of;
 use super::scratch::Scratch;
@@ -14,18 +14,19 @@ use std::ops::Range;
 
 pub use gridsync_kernels::grid::scan::Form;
 
-/// How a scan goes about it. The bits are the same.
+/// How a scan works. The bits are the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Design {
-    /// A block for each tile, which it holds in registers: everywhere, and for every operation.
+    /// A block for each tile, which it holds in registers: on every device, and for every
+    /// operation.
     Registers,
-    /// Blocks that stay, through which tiles go by bulk copies: for sums of f32, f64, i32, u32, i64
+    /// Blocks that stay resident and take tiles by bulk copies: for sums of f32, f64, i32, u32, i64
     /// and u64 in their own type, from compute capability 9.0 on.
     Bulk,
 }
 
-/// Bytes of an element, and those of an array of such from which on it is scanned by bulk copies where it
-/// can be.
+/// For elements of so many bytes: arrays of so many bytes and more are scanned by bulk copies,
+/// where that is possible.
 // An H200, 2026-11-22, µs in registers and by bulk copies, in a row and alone: 2^20 f32 6.2 and 7.0, 7.3 and
 // 8.1; 2^21 f32 8.7 and 8.3, 9.9 and 9.5; 2^20 f64 8.5 and 8.9, 10.1 and 9.9; 2^21 f64 15.4 and 16.3, 16.5
 // and 14.1; 2^21 u64 15.6 and 15.7, 16.7 and 14.1.
@@ -33,11 +34,11 @@ const BULK_FROM: [(usize, usize); 2] = [(4, 8 << 20), (8, 16 << 20)];
 
 /// Scans `input` by `op` on its device, into a new buffer of the same length.
 ///
-/// The first result of an exclusive scan is the identity of the operation. To scan more than once
+/// The first result of an exclusive scan is the identity of the operation. To scan more than once,
 /// keep a [`Scanner`]: it allocates only when it is made.
 ///
 /// # Errors
-/// Those of the device.
+/// Errors of the device.
 pub fn scan<O: Scannable>(
     op: O,
     input: &Buffer<O::Element>,
@@ -53,12 +54,12 @@ where
     Ok(output)
 }
 
-/// Scans `input` by `op` on the CPU, on all its cores, to the same bits.
+/// Scans `input` by `op` on all cores of the CPU, with the same bits.
 pub fn scan_on_cpu<O: ScanOperation>(op: O, input: &[O::Element], form: Form) -> Vec<O::Output> {
     reference::scan(op, input, form)
 }
 
-/// Scans by one operation on one device: the memory that they work in.
+/// Scans by one operation on one device, and keeps the working memory.
 ///
 /// One launch per scan, which reads and writes the array once. A floating-point result depends on the
 /// input alone: every GPU, the emulator and the CPU give the same bits ([`Shape`] says in which order
@@ -68,14 +69,15 @@ pub struct Scanner<O: Scannable> {
     device: Device,
     words: Scratch<u64>,
     state: Buffer<u32>,
-    /// What was asked for.
+    /// The design that was asked for.
     design: Option<Design>,
     /// Where segments start: a bit for each element of any array that is scanned.
     marks: Option<Buffer<u32>>,
-    /// How many blocks of the kernel by bulk copies fit at once, once that has been asked.
+    /// How many blocks of the kernel by bulk copies can be resident at once; none before the device
+    /// was asked.
     resident: Option<u32>,
-    /// Whether a part of an array has been scanned of which more is to come, and in which of two places
-    /// what it combines to was left.
+    /// Some if the last part scanned belongs to an array with more parts to come; its total was
+    /// left in the second of two places if true, in the first if false.
     left: Option<bool>,
 }
 
@@ -90,12 +92,12 @@ where
     InSegments<O>: Scannable<Element: Pod, Output: Pod>,
     O: Operation + Default,
 {
-    /// Allocates what scans by `O` within segments work in, where element i starts a segment if
-    /// `starts[i]`. They are of arrays as long as `starts` and not longer. For the rows of a matrix take
-    /// [`Segments::rows`] and [`with`](Self::with): nothing is stored for them.
+    /// Allocates the working memory for scans by `O` within segments: element i starts a segment if
+    /// `starts[i]`. Arrays may not be longer than `starts`. For the rows of a matrix take
+    /// [`Segments::rows`] and [`with`](Self::with), which store no marks.
     ///
     /// # Errors
-    /// Those of the device.
+    /// Errors of the device.
     ///
     /// # Panics
     /// As for [`with`](Self::with).
@@ -105,8 +107,8 @@ where
             .map(|bits| (0..).zip(bits).map(|(i, &bit)| u32::from(bit) << i).sum())
             .collect();
         let marks = device.upload(&words)?;
-        // SAFETY: the scanner keeps the words for as long as it launches anything, writes them no more,
-        // and refuses longer arrays; a dropped buffer waits for the stream.
+        // SAFETY: the scanner keeps the words for as long as it launches anything, never writes
+        // them again, and refuses longer arrays; a dropped buffer waits for the stream.
         let segments = unsafe { Segments::marked(marks.view()) };
         let mut scanner = Self::with(InSegments::new(segments), device, starts.len())?;
         scanner.marks = Some(marks);
@@ -119,7 +121,7 @@ where
     O::Element: Pod,
     O::Output: Pod,
 {
-    /// Allocates what scans by an operation without a parameter work in.
+    /// Allocates the working memory for scans by an operation without a parameter.
     ///
     /// # Errors
     /// As for [`with`](Self::with).
@@ -133,14 +135,14 @@ where
         Self::with(O::default(), device, longest)
     }
 
-    /// Allocates what scans by `op` on `device` of up to `longest` elements work in: about 8 bytes for
-    /// each tile of 4 to 32 KiB and each half of an accumulator.
+    /// Allocates the working memory for scans by `op` on `device` of up to `longest` elements:
+    /// about 8 bytes for each tile of 4 to 32 KiB and each half of an accumulator.
     ///
     /// # Errors
-    /// Those of the device.
+    /// Errors of the device.
     ///
     /// # Panics
-    /// If they are more than a scan can have tiles for, from 16 TiB on.
+    /// If a scan cannot have enough tiles for `longest` elements: from 16 TiB on.
     pub fn with(op: O, device: &Device, longest: usize) -> Result<Self, DeviceError> {
         let places = Shape::most_places::<O::Element, O::Accumulator>(longest);
         let words = places * O::Accumulator::HALVES;
@@ -156,8 +158,9 @@ where
         })
     }
 
-    /// Scans by `design` from now on, not by what is faster for the length. Arrays of 1 MiB and less,
-    /// and those that do not begin at multiples of 16 bytes, are scanned in registers all the same.
+    /// Scans by `design` from now on, not by the design that is faster for the length. Arrays of 1
+    /// MiB and less, and arrays that do not begin at multiples of 16 bytes, are still scanned in
+    /// registers.
     ///
     /// # Errors
     /// [`DeviceError::Unsupported`] if the operation has no kernel of that design, or the device
@@ -185,22 +188,22 @@ where
         }
     }
 
-    /// Whether there is a kernel by bulk copies, and the device can run it.
+    /// Whether there is a kernel by bulk copies that the device can run.
     fn has_bulk(&self) -> bool {
         let device = self.device.properties();
         let is_new = device.compute >= 90 || device.is_emulated();
         O::HAS_BULK && is_new && device.shared_per_block_optin >= BULK_SHARED
     }
 
-    /// Whether arrays of `len` elements are scanned faster by bulk copies, where they can be.
+    /// Whether bulk copies are faster for arrays of `len` elements, where they are possible.
     fn is_long_enough_for_bulk(&self, len: usize) -> bool {
         let each = size_of::<O::Element>();
         let is_long = |(of, bytes)| each == of && len * each >= bytes;
         BULK_FROM.into_iter().any(is_long) && !self.device.properties().is_emulated()
     }
 
-    /// Has the driver compile now, not at the first launch, the kernels that parts of `len` elements and
-    /// fewer are scanned by.
+    /// Makes the driver compile the kernels for parts of `len` elements and fewer now, not at the
+    /// first launch.
     ///
     /// # Errors
     /// As for [`Device::compile`].
@@ -212,7 +215,7 @@ where
         Ok(())
     }
 
-    /// By which design these views are scanned.
+    /// The design that scans these views.
     fn design_for(
         &self,
         shape: Shape,
@@ -230,26 +233,26 @@ where
         }
     }
 
-    /// The launch of the kernel by bulk copies over so many tiles: blocks that fit at once, and no more
-    /// than tiles.
+    /// The launch of the kernel by bulk copies over so many tiles: as many blocks as can be
+    /// resident, but no more than tiles.
     fn bulk_geometry(&mut self, tiles: u32) -> Result<Geometry, DeviceError> {
         let resident = match self.resident {
             Some(resident) => resident,
             None => resident_blocks::<O::Bulk>(&self.device, BULK_THREADS, BULK_SHARED)?,
         };
         self.resident = Some(resident);
-        // If not one fits, the launch says so.
+        // If not even one fits, the launch returns the error.
         let blocks = tiles.min(resident.max(1));
         Ok(Geometry::new(blocks, BULK_THREADS).with_dynamic_shared(BULK_SHARED))
     }
 
-    /// Puts the scan of `input` into `output` into the stream. Waits for nothing, and allocates only
-    /// if the input is longer than any before and than what this was made for.
+    /// Puts the scan of `input` into `output` into the stream. Waits for nothing, and allocates
+    /// only if the input is longer than any before and than this was made for.
     ///
     /// # Errors
     /// [`DeviceError::LengthMismatch`] if the lengths differ, [`DeviceError::OtherDevice`] if a buffer
     /// is not on the device of this scanner, [`DeviceError::InGraph`] if it would have to allocate and a
-    /// graph has recorded a launch, and those of the launch.
+    /// graph has recorded a launch, and errors of the launch.
     pub fn launch(
         &mut self,
         input: &Buffer<O::Element>,
@@ -259,8 +262,9 @@ where
         self.launch_part(input, 0..input.len(), output, 0..output.len(), form)
     }
 
-    /// The same of the elements `part` of `input`, into those of `output` in `into`. Parts that do not
-    /// begin at a multiple of 16 bytes are scanned more slowly, to the same bits.
+    /// Like [`launch`](Self::launch), from the elements `part` of `input` to the elements `into` of
+    /// `output`. Parts that do not begin at a multiple of 16 bytes are scanned more slowly, with
+    /// the same bits.
     ///
     /// # Errors
     /// As for [`launch`](Self::launch).
@@ -277,12 +281,11 @@ where
     ) -> Result<(), DeviceError> {
         let (input, output) = self.views(input, &part, output, &into)?;
         let shape = Shape::of::<O::Element, O::Accumulator>(part.len());
-        // SAFETY: the views are of buffers that are borrowed, the output alone, and of one length.
+        // SAFETY: the views have one length; their buffers are borrowed, the output exclusively.
         unsafe { self.launch_views(input, output, shape, Mode::whole(form)) }
     }
 
-    /// Puts the scan of `array` into the stream, over its elements. Otherwise as
-    /// [`launch`](Self::launch).
+    /// Like [`launch`](Self::launch), and writes the results over the elements of `array`.
     ///
     /// # Errors
     /// As for [`launch`](Self::launch).
@@ -296,21 +299,22 @@ where
     {
         self.device.expect_own(array)?;
         let shape = Shape::of::<T, O::Accumulator>(array.len());
-        // SAFETY: both views are the whole of a buffer that is borrowed alone.
+        // SAFETY: both views are of the whole buffer, which is borrowed exclusively.
         unsafe { self.launch_views(array.view(), array.view(), shape, Mode::whole(form)) }
     }
 
-    /// Puts the scan of the next part of a long array into the stream: it goes on from where the last
-    /// `launch_next` ended, without a word to the host. The first one, and the first after
-    /// [`end`](Self::end), begins an array. Otherwise as [`launch_part`](Self::launch_part).
+    /// Puts the scan of the next part of a long array into the stream: it goes on from where the
+    /// last `launch_next` ended. The sum so far stays on the device, in the workspace, so the host
+    /// need not wait. The first call, and the first after [`end`](Self::end), begins an array.
+    /// Everything else is as for [`launch_part`](Self::launch_part).
     ///
-    /// The bits are those of one scan of the whole array if that takes more than 1 MiB, and each part
-    /// but the last is a multiple of [`Shape::part`]. An operation that goes by the index of an element
-    /// sees it count from 0 in each part.
+    /// The bits are the same as in one scan of the whole array if that takes more than 1 MiB, and
+    /// if each part except the last is a multiple of [`Shape::part`]. An operation that uses the
+    /// index of an element sees it count from 0 in each part.
     ///
     /// # Errors
-    /// As for [`launch`](Self::launch). What was refused has not run: the array goes on with the next
-    /// call, which may be the same one.
+    /// As for [`launch`](Self::launch). A refused call has not run anything: the array goes on with
+    /// the next call, which may try the same part again.
     ///
     /// # Panics
     /// If a part does not lie within its buffer.
@@ -331,7 +335,7 @@ where
             leaves: true,
             in_second,
         };
-        // SAFETY: the views are of buffers that are borrowed, the output alone, and of one length.
+        // SAFETY: the views have one length; their buffers are borrowed, the output exclusively.
         unsafe { self.launch_views(input, output, shape, mode)? };
         if !part.is_empty() {
             self.left = Some(!in_second);
@@ -339,8 +343,10 @@ where
         Ok(())
     }
 
-    /// Takes back the last [`launch_next`](Self::launch_next), so that the next one scans its part again:
-    /// what it went on from is still there. Once, and only if that one succeeded and its part was not empty.
+    /// Takes back the last [`launch_next`](Self::launch_next), so that the next one scans its part
+    /// again: the sum that it went on from is still there. May be called once, and only if that
+    /// launch succeeded and its part was not empty. `went_on` says whether that launch went on from
+    /// another one.
     pub(crate) fn take_back(&mut self, went_on: bool) {
         self.left = match self.left {
             Some(in_second) if went_on => Some(!in_second),
@@ -358,7 +364,7 @@ where
         self.left = None;
     }
 
-    /// The views of the parts, if they are of one length and of this device.
+    /// The views of the parts, if they have one length and are on this device.
     fn views(
         &self,
         input: &Buffer<O::Element>,
@@ -379,9 +385,9 @@ where
 
     /// # Safety
     ///
-    /// The views are as long as each other, and the shape is of that length; they are the same or lie
-    /// apart. Their memory is of this
-    /// device, lives until the launch has ended, and nobody else writes it or reads the output.
+    /// The views have one length, and the shape is made for it; they are the same or do not
+    /// overlap. Their memory is on this device, lives until the launch has ended, and nobody else
+    /// writes it or reads the output.
     unsafe fn launch_views(
         &mut self,
         input: Global<O::Element>,
@@ -403,7 +409,7 @@ where
             });
         }
         let words = shape.places() * O::Accumulator::HALVES;
-        // No word holds a stamp to come: the state goes on, and new words are 0.
+        // No word holds a future stamp: the state goes on counting, and new words are 0.
         self.words.fit(words)?;
         let (words, state) = (self.words.view(), self.state.view());
         match self.design_for(shape, input, output) {
@@ -418,10 +424,11 @@ where
                     group: shape.group,
                     mode: mode.number(),
                 });
-                // SAFETY: the shape is that of the input, and the grid that of the shape; the words
-                // have room for it; they and the state were zeroed and each launch leaves them for the
-                // next; `&mut self` and the order of the stream keep other launches off them; a dropped
-                // buffer waits for the stream; the caller vouches for the views.
+                // SAFETY: the shape is made for the input, and the grid for the shape; the words
+                // have room for it; they and the state were zeroed, and each launch leaves them
+                // ready for the next; `&mut self` and the order of the stream keep other launches
+                // off them; a dropped buffer waits for the stream; the caller vouches for the
+                // views.
                 unsafe { self.device.launch::<O::Kernel>(&geometry, args) }
             }
             Design::Bulk => {
@@ -434,8 +441,8 @@ where
                     tiles: shape.tiles,
                     mode: mode.number(),
                 });
-                // SAFETY: the same; and the shape is the kernel's, and both views begin at multiples of
-                // 16 bytes.
+                // SAFETY: as above; and the kernel takes this shape, and both views begin at
+                // multiples of 16 bytes.
                 unsafe { self.device.launch::<O::Bulk>(&geometry, args) }
             }
         }

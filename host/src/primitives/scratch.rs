@@ -1,14 +1,14 @@
-//! Device memory that launches work in, and that grows with the arrays.
+//! Working memory of launches on the device, which grows with the arrays.
 
 use crate::device::{Buffer, Device, DeviceError};
 use bytemuck::Pod;
 use cuda_std::memory::{Global, Scalar};
 
-/// Memory that launches of a primitive work in.
+/// The working memory of a primitive.
 ///
-/// It grows for a longer array, by a new buffer in place of the old one. A graph that recorded a launch
-/// before would go on with the old one's address. So it does not grow any more once a graph has its
-/// address.
+/// For a longer array, a new and larger buffer replaces the old one. A graph that recorded a launch
+/// before would go on with the address of the old buffer. So the memory no longer grows once a
+/// graph has its address.
 pub(super) struct Scratch<T> {
     /// Whose memory it is, for the message.
     what: &'static str,
@@ -22,7 +22,7 @@ pub(super) struct Scratch<T> {
 type Make<T> = fn(&Device, usize) -> Result<Buffer<T>, DeviceError>;
 
 impl<T: Pod + Scalar> Scratch<T> {
-    /// `len` elements, made by `make`, as longer ones will be.
+    /// `len` elements, made by `make`; longer buffers will be made by it too.
     pub(super) fn new(
         what: &'static str,
         device: &Device,
@@ -38,10 +38,10 @@ impl<T: Pod + Scalar> Scratch<T> {
         })
     }
 
-    /// Sees to it that there are `len` elements. If there were fewer, all are as they are made.
+    /// Makes room for `len` elements. If there were fewer, all of them are new.
     ///
     /// # Errors
-    /// [`DeviceError::InGraph`], and those of the allocation; then everything is as it was.
+    /// [`DeviceError::InGraph`], and errors of the allocation; then everything is as it was.
     pub(super) fn fit(&mut self, len: usize) -> Result<(), DeviceError> {
         let room = self.buffer.len();
         if len <= room {
@@ -58,7 +58,7 @@ impl<T: Pod + Scalar> Scratch<T> {
         Ok(())
     }
 
-    /// All of it, for a launch.
+    /// The whole memory, for a launch.
     pub(super) fn view(&mut self) -> Global<T> {
         self.is_recorded |= self.device.backend().is_recording();
         self.buffer.view()

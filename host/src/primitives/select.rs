@@ -1,4 +1,4 @@
-//! Selections: some elements of an array, in their order, side by side.
+//! Selections: some elements of an array, in their order, one after the other.
 
 use super::part_of;
 use super::scratch::Scratch;
@@ -35,7 +35,7 @@ impl<T: Pod> Selected<T> {
         self.len == 0
     }
 
-    /// The buffer that begins with them. It is as long as what they were selected from.
+    /// The buffer that begins with them. It is as long as the array that they were selected from.
     #[must_use]
     pub fn buffer(&self) -> &Buffer<T> {
         &self.buffer
@@ -51,13 +51,13 @@ impl<T: Pod> Selected<T> {
 }
 
 /// Selects the elements of `input` that `by` keeps, on its device, into a new buffer. Waits for the
-/// device, to say how many they are.
+/// device, to know how many there are.
 ///
-/// To select more than once, or without waiting, keep a [`Selector`]: it allocates only when it is
-/// made.
+/// To select more than once, or without waiting, keep a [`Selector`], which allocates only when it
+/// is made.
 ///
 /// # Errors
-/// Those of the device.
+/// Errors of the device.
 pub fn select<S: Selectable<Element: Pod>>(
     by: S,
     input: &Buffer<S::Element>,
@@ -67,10 +67,10 @@ pub fn select<S: Selectable<Element: Pod>>(
     Ok(Selected { buffer, len })
 }
 
-/// The same, and all other elements too, in their order.
+/// Selects the elements of `input` that `by` keeps, and also all other elements, in their order.
 ///
 /// # Errors
-/// Those of the device.
+/// Errors of the device.
 pub fn partition<S: Selectable<Element: Pod>>(
     by: S,
     input: &Buffer<S::Element>,
@@ -85,11 +85,11 @@ pub fn partition<S: Selectable<Element: Pod>>(
     Ok([Selected { buffer, len }, others])
 }
 
-/// The elements of `input` that `by` keeps, and their indices. With [`FirstOfRun`] these are where the
-/// runs begin, from which [`run_lengths`] follow.
+/// The elements of `input` that `by` keeps, and their indices. With [`FirstOfRun`] the indices say
+/// where the runs begin, and [`run_lengths`] follow from them.
 ///
 /// # Errors
-/// Those of the device.
+/// Errors of the device.
 pub fn select_with_positions<S: Selectable<Element: Pod>>(
     by: S,
     input: &Buffer<S::Element>,
@@ -104,11 +104,11 @@ pub fn select_with_positions<S: Selectable<Element: Pod>>(
     Ok((Selected { buffer, len }, positions))
 }
 
-/// The first element of each run of equal ones: [`select`] by [`FirstOfRun`]. −0 equals +0, and each
-/// NaN is a run of its own.
+/// The first element of each run of equal ones: [`select()`] by [`FirstOfRun`]. −0 equals +0, and
+/// each NaN is a run of its own.
 ///
 /// # Errors
-/// Those of the device.
+/// Errors of the device.
 pub fn unique<T: Scalar + Pod>(input: &Buffer<T>) -> Result<Selected<T>, DeviceError>
 where
     FirstOfRun<T>: Selectable<Element = T>,
@@ -116,7 +116,7 @@ where
     select(FirstOfRun::new(), input)
 }
 
-/// Selects by a selector of its own, and says how many elements are kept.
+/// Selects with a new selector, and returns how many elements are kept.
 fn run<S: Selectable<Element: Pod>>(
     by: S,
     input: &Buffer<S::Element>,
@@ -135,18 +135,18 @@ fn run<S: Selectable<Element: Pod>>(
     Ok(count.download()?[0] as usize)
 }
 
-/// The elements of `input` that `by` keeps, on all cores of the CPU.
+/// The elements of `input` that `by` keeps, found on all cores of the CPU.
 pub fn select_on_cpu<S: Selectable>(by: S, input: &[S::Element]) -> Vec<S::Element> {
     reference::select(by, input)
 }
 
-/// The elements of `input` that `by` keeps, and all others, on all cores of the CPU.
+/// The elements of `input` that `by` keeps, and all others, found on all cores of the CPU.
 pub fn partition_on_cpu<S: Selectable>(by: S, input: &[S::Element]) -> [Vec<S::Element>; 2] {
     let (kept, rest) = reference::partition(by, input);
     [kept, rest]
 }
 
-/// The indices of the elements that `by` keeps, on all cores of the CPU.
+/// The indices of the elements that `by` keeps, found on all cores of the CPU.
 pub fn positions_on_cpu<S: Selectable>(by: S, input: &[S::Element]) -> Vec<u64> {
     reference::positions(by, input)
 }
@@ -162,12 +162,13 @@ pub struct To<'a, T> {
     pub positions: Option<&'a mut Buffer<u64>>,
     /// How many are kept: one number.
     pub count: &'a mut Buffer<u64>,
-    /// From which place on the buffers are written: of `count` the first one, whatever this is.
+    /// The place from which on the buffers are written; `count` is always written at its first
+    /// place.
     pub from: usize,
 }
 
 impl<'a, T> To<'a, T> {
-    /// The elements that are kept, from the first place on, and how many they are.
+    /// Writes the elements that are kept, from the first place on, and how many there are.
     pub fn new(kept: &'a mut Buffer<T>, count: &'a mut Buffer<u64>) -> Self {
         Self {
             kept,
@@ -179,7 +180,7 @@ impl<'a, T> To<'a, T> {
     }
 }
 
-/// Selects elements of `T` on one device: the memory that it works in.
+/// Selects elements of `T` on one device, and keeps the working memory.
 ///
 /// One launch per selection, which reads the array once and writes what is kept once.
 pub struct Selector<T> {
@@ -190,14 +191,14 @@ pub struct Selector<T> {
 }
 
 impl<T: Scalar + Pod> Selector<T> {
-    /// Allocates what selections on `device` from up to `longest` elements work in: about 16 bytes for
-    /// each tile of 4 to 32 KiB.
+    /// Allocates the working memory for selections on `device` from up to `longest` elements: about
+    /// 16 bytes for each tile of 4 to 32 KiB.
     ///
     /// # Errors
-    /// Those of the device.
+    /// Errors of the device.
     ///
     /// # Panics
-    /// If they are more than there can be tiles for, from 16 TiB on.
+    /// If there cannot be enough tiles for `longest` elements: from 16 TiB on.
     pub fn new(device: &Device, longest: usize) -> Result<Self, DeviceError> {
         let words = select::most_places::<T>(longest) * HALVES;
         Ok(Self {
@@ -208,16 +209,16 @@ impl<T: Scalar + Pod> Selector<T> {
         })
     }
 
-    /// Puts the selection of the elements of `input` that `by` keeps into the stream: the first places
-    /// of `kept` are theirs, and `count`, of one number, says how many they are. What lies behind them
-    /// stays as it was. Waits for nothing, and allocates only if the input is longer than any before
-    /// and than what this was made for.
+    /// Puts the selection of the elements of `input` that `by` keeps into the stream: they are
+    /// written to the first places of `kept`, and their number to `count`, which has one place. The
+    /// other places of `kept` stay as they were. Waits for nothing, and allocates only if the input
+    /// is longer than any before and than this was made for.
     ///
     /// # Errors
-    /// [`DeviceError::LengthMismatch`] if `kept` has not as many places as `input`, or `count` not one;
-    /// [`DeviceError::OtherDevice`] if a buffer is not on the device of this selector;
-    /// [`DeviceError::InGraph`] if it would have to allocate and a graph has recorded a launch; and those
-    /// of the launch.
+    /// [`DeviceError::LengthMismatch`] if `kept` has not as many places as `input`, or `count` not
+    /// one; [`DeviceError::OtherDevice`] if a buffer is not on the device of this selector;
+    /// [`DeviceError::InGraph`] if it would have to allocate and a graph has recorded a launch; and
+    /// errors of the launch.
     pub fn launch<S: Selectable<Element = T>>(
         &mut self,
         by: S,
@@ -228,11 +229,12 @@ impl<T: Scalar + Pod> Selector<T> {
         self.launch_part(by, input, 0..input.len(), To::new(kept, count))
     }
 
-    /// The same of the elements `part` of `input`, to wherever `to` says. Indices count from the first
-    /// element of the part. A part that does not begin at a multiple of 16 bytes is read more slowly.
+    /// Like [`launch`](Self::launch), from the elements `part` of `input` to the buffers and the
+    /// place of `to`. Indices count from the first element of the part. A part that does not begin
+    /// at a multiple of 16 bytes is read more slowly.
     ///
     /// # Errors
-    /// As for [`launch`](Self::launch), of every buffer of `to`.
+    /// As for [`launch`](Self::launch), for every buffer of `to`.
     ///
     /// # Panics
     /// If the part does not lie within `input`.
@@ -262,7 +264,7 @@ impl<T: Scalar + Pod> Selector<T> {
             return to.count.zero();
         }
         let shape = select::shape::<T>(input.len());
-        // No word holds a stamp to come: the state goes on, and new words are 0.
+        // No word holds a future stamp: the state goes on counting, and new words are 0.
         self.words.fit(shape.places() * HALVES)?;
         let (words, state) = (self.words.view(), self.state.view());
         let args = by.arguments(Arguments {
@@ -274,14 +276,15 @@ impl<T: Scalar + Pod> Selector<T> {
             group: shape.group,
         });
         let geometry = Geometry::new(shape.tiles, shape.threads());
-        // SAFETY: the shape is that of the input, and the grid that of the shape; the words have room
-        // for it; they and the state were zeroed and each launch leaves them for the next; `&mut self`
-        // and the order of the stream keep other launches off them; the outputs are as long as the
-        // input, but the count, and are borrowed alone; a dropped buffer waits for the stream.
+        // SAFETY: the shape is made for the input, and the grid for the shape; the words have room
+        // for it; they and the state were zeroed, and each launch leaves them ready for the next;
+        // `&mut self` and the order of the stream keep other launches off them; all outputs except
+        // the count are as long as the input, and all are borrowed exclusively; a dropped buffer
+        // waits for the stream.
         unsafe { self.device.launch::<S::Kernel>(&geometry, args) }
     }
 
-    /// The `len` elements of an output from place `from` on, which are its last.
+    /// The `len` elements of an output from place `from` on; the output has to end there.
     fn output<A: Scalar + Pod>(
         &self,
         buffer: &Buffer<A>,

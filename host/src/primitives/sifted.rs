@@ -1,16 +1,16 @@
-//! What a selection gives, on a device and on the host.
+//! The results of a selection, on a device and on the host.
 
 use super::select::To;
 use crate::device::{Buffer, Device, DeviceError};
 use crate::memory::{self, NoRoom};
 use bytemuck::Pod;
 
-/// What is wanted of a selection besides the elements that are kept.
+/// The results of a selection that are wanted besides the elements that are kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wanted {
     /// All other elements.
     pub rest: bool,
-    /// The indices of those that are kept.
+    /// The indices of the elements that are kept.
     pub positions: bool,
 }
 
@@ -21,7 +21,7 @@ impl Wanted {
         positions: false,
     };
 
-    /// The indices of those that are kept.
+    /// The indices of the elements that are kept.
     pub const POSITIONS: Self = Self {
         rest: false,
         positions: true,
@@ -41,12 +41,12 @@ pub struct Sifted<T> {
     pub kept: Vec<T>,
     /// All others.
     pub rest: Option<Vec<T>>,
-    /// The indices of those that are kept.
+    /// The indices of the elements that are kept.
     pub positions: Option<Vec<u64>>,
 }
 
 impl<T: Copy> Sifted<T> {
-    /// Nothing yet of what is wanted.
+    /// No elements yet, with a place for each result that is wanted.
     #[must_use]
     pub fn none(wanted: Wanted) -> Self {
         Self {
@@ -76,7 +76,7 @@ impl<T: Copy> Sifted<T> {
         Ok(())
     }
 
-    /// Bytes of all of it.
+    /// Bytes of all results.
     #[must_use]
     pub fn bytes(&self) -> usize {
         size_of_val(&self.kept[..])
@@ -85,24 +85,24 @@ impl<T: Copy> Sifted<T> {
     }
 }
 
-/// Room on a device for what is selected.
+/// Buffers on a device for the results of a selection.
 #[derive(Debug)]
 pub struct Room<T> {
     /// The elements that are kept.
     pub kept: Buffer<T>,
     /// All others, if they are wanted.
     pub rest: Option<Buffer<T>>,
-    /// The indices of those that are kept, if they are wanted.
+    /// The indices of the elements that are kept, if they are wanted.
     pub positions: Option<Buffer<u64>>,
     /// How many are kept: one number.
     pub count: Buffer<u64>,
 }
 
 impl<T: Pod> Room<T> {
-    /// Allocates it, for selections from `len` elements.
+    /// Allocates the buffers, for selections from `len` elements.
     ///
     /// # Errors
-    /// [`DeviceError::OutOfMemory`], and those of filling it.
+    /// [`DeviceError::OutOfMemory`], and errors of the filling.
     pub fn new(device: &Device, len: usize, wanted: Wanted) -> Result<Self, DeviceError> {
         Ok(Self {
             kept: device.alloc(len)?,
@@ -112,7 +112,7 @@ impl<T: Pod> Room<T> {
         })
     }
 
-    /// All of it, to be written by
+    /// All buffers, to be written by
     /// [`Selector::launch_part`](crate::primitives::Selector::launch_part).
     pub fn to(&mut self) -> To<'_, T> {
         To {
@@ -122,7 +122,7 @@ impl<T: Pod> Room<T> {
         }
     }
 
-    /// What was written last. Waits for the device.
+    /// The results of the last launch. Waits for the device.
     ///
     /// # Errors
     /// As for [`Buffer::download`].

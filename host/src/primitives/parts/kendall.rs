@@ -7,12 +7,13 @@ use crate::reference;
 use bytemuck::Pod;
 use std::time::Instant;
 
-/// Correlates arrays of the host with a part of their places at a time on a device, or on the CPU: half of a
-/// part against every other half. The counts, and τ to the bit, are those of the whole.
+/// Correlates arrays of the host on a device or on the CPU, with one part of their places in its
+/// memory at a time: each half of a part with every other half. The counts, and τ to the bit, are
+/// the same as for the whole arrays at once.
 ///
-/// All counts are sums over pairs of places. So the pairs between two halves are those of both together
-/// less those within each, and need no kernel of their own; n places in halves of h take (n/h)²/2
-/// correlations of 2h.
+/// All counts are sums over pairs of places. So the count between two halves is the count of both
+/// together minus the counts within each, and needs no kernel of its own. n places in halves of h
+/// take (n/h)²/2 correlations of 2h places.
 pub struct PartCorrelator<T> {
     part: usize,
     on: On<T>,
@@ -27,7 +28,7 @@ enum On<T> {
 struct OnDevice<T> {
     device: Device,
     correlator: Correlator<T>,
-    /// Room for two halves: one, and after it the half that it is correlated with.
+    /// Two halves: one, and after it the half that it is correlated with.
     both: [Buffer<T>; 2],
 }
 
@@ -35,10 +36,11 @@ struct OnDevice<T> {
 type Places<'a, T> = (&'a [T], &'a [T]);
 
 impl<T: Correlatable> PartCorrelator<T> {
-    /// Takes about `part` places at a time to `device`, two at least, of arrays of `len` places.
+    /// Plans for arrays of `len` places, of which about `part`, and at least two, go to `device` at
+    /// a time.
     ///
     /// # Errors
-    /// Those of the device.
+    /// Errors of the device.
     pub fn new(device: &Device, len: usize, part: usize) -> Result<Self, KendallError> {
         let part = rounded(len, part);
         let mut correlator = Correlator::new(device, part)?;
@@ -55,7 +57,7 @@ impl<T: Correlatable> PartCorrelator<T> {
         })
     }
 
-    /// The same on all cores of the CPU.
+    /// Plans the same on all cores of the CPU.
     #[must_use]
     pub fn on_cpu(len: usize, part: usize) -> Self {
         Self {
@@ -71,13 +73,14 @@ impl<T: Correlatable> PartCorrelator<T> {
         self.part
     }
 
-    /// µs that the kernels have taken so far, or the CPU.
+    /// µs that the kernels, or the CPU, have taken so far.
     #[must_use]
     pub fn us(&self) -> f64 {
         self.us
     }
 
-    /// Correlates `x` and `y`. Calls `done` with how many of how many steps are done.
+    /// Correlates `x` and `y`. Calls `done` with the steps that are done and the number of all
+    /// steps.
     ///
     /// # Errors
     /// [`KendallError`]; a NaN is refused.
@@ -119,7 +122,7 @@ impl<T: Correlatable> PartCorrelator<T> {
         Ok(Kendall::of(len, discordant, ties_x, ties_y, ties_both))
     }
 
-    /// Correlates a half alone, or then together with one `before` it.
+    /// Correlates a half alone; or, after that, together with one `before` it.
     fn count(
         &mut self,
         before: Option<Places<'_, T>>,
@@ -140,7 +143,8 @@ impl<T: Correlatable> PartCorrelator<T> {
 }
 
 impl<T: Correlatable> OnDevice<T> {
-    /// Correlates a half, which stays for [`together`](Self::together) if it is one of several.
+    /// Correlates a half. If it is one of several, it stays on the device for
+    /// [`together`](Self::together).
     fn alone(
         &mut self,
         (x, y): Places<'_, T>,
@@ -158,7 +162,8 @@ impl<T: Correlatable> OnDevice<T> {
         Ok(found)
     }
 
-    /// Correlates the half that was last alone together with one `before` it, which is whole.
+    /// Correlates the half of the last [`alone`](Self::alone) together with one `before` it, which
+    /// has full length.
     fn together(&mut self, (x, y): Places<'_, T>) -> Result<(Kendall, f64), KendallError> {
         let [both_x, both_y] = &mut self.both;
         both_x.copy_part_from(0, x)?;
@@ -172,7 +177,7 @@ impl<T: Correlatable> OnDevice<T> {
         found
     }
 
-    /// Correlates what is on the device; how many µs of device time that took.
+    /// Correlates what is on the device. Also returns the µs of device time that this took.
     fn count(&mut self, [x, y]: &[Buffer<T>; 2]) -> Result<(Kendall, f64), KendallError> {
         let mut refused = None;
         let us = self.device.time(|| match self.correlator.launch(x, y) {
@@ -190,16 +195,16 @@ impl<T: Correlatable> OnDevice<T> {
     }
 }
 
-/// Correlates on the CPU; how many µs that took.
+/// Correlates on the CPU. Also returns the µs that this took.
 fn on_cpu<T: Correlatable>((x, y): Places<'_, T>) -> Result<(Kendall, f64), KendallError> {
-    // The places of both, and one more array to merge into.
+    // Memory for the places of both, and for one more array to merge into.
     memory::probe(x.len().saturating_mul(4 * size_of::<T>()))?;
     let start = Instant::now();
     let kendall = reference::kendall(x, y);
     Ok((kendall, start.elapsed().as_secs_f64() * 1e6))
 }
 
-/// Places of a part, of `len`: an even number of them, or all.
+/// How many of `len` places a part has: an even number, or all.
 fn rounded(len: usize, part: usize) -> usize {
     match part >= len {
         true => len,
@@ -216,8 +221,8 @@ fn joined<T: Pod>(first: &[T], last: &[T]) -> Result<Vec<T>, NoRoom> {
     Ok(all)
 }
 
-/// Correlates `x` and `y` with `part` places on `device` at a time, as a [`PartCorrelator`] does. Calls
-/// `done` with how many of how many steps are done.
+/// Correlates `x` and `y` with `part` places on `device` at a time, as a [`PartCorrelator`] does.
+/// Calls `done` with the steps that are done and the number of all steps.
 ///
 /// # Errors
 /// As for [`PartCorrelator`].
@@ -231,7 +236,7 @@ pub fn kendall_in_parts<T: Correlatable>(
     PartCorrelator::new(device, x.len(), part)?.correlate(x, y, done)
 }
 
-/// What is counted, in the order that [`Kendall::of`] takes it.
+/// The counts, in the order in which [`Kendall::of`] takes them.
 fn counts(kendall: &Kendall) -> [u64; 4] {
     [
         kendall.discordant,

@@ -1,5 +1,11 @@
-//! Arrays that need not fit into the memory of the device, nor into that of the host: they go through either part by
-//! part, on a device or on the CPU, to the results of the whole.
+//! Primitives for arrays that need not fit into the memory of the device, nor of the host. The
+//! arrays go through a device or the CPU part by part; the results, and the bits, are the same as
+//! for the whole array at once.
+//!
+//! Each primitive joins its parts in its own way. A reduction gets the leaves of its tree from the
+//! device. A scan goes on from the carry, which stays on the device. A selection judges each part
+//! with the element before it. Range sums are differences of a scan in parts. A rank correlation
+//! correlates every two parts and subtracts what it counted within each.
 
 mod kendall;
 mod range_sum;
@@ -17,7 +23,7 @@ pub use select::{PartSelector, select_in_parts};
 use crate::device::{Device, DeviceError};
 use crate::memory::NoRoom;
 
-/// Why an array did not go through part by part.
+/// Why an array could not be taken part by part.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum PartError {
     /// The device failed.
@@ -28,13 +34,14 @@ pub enum PartError {
     Memory(#[from] NoRoom),
 }
 
-/// Elements that are to be on `device` at a time, if all `len` of them do not fit where each takes `bytes`
-/// bytes, with what is made of it: as many as take three quarters of what is free. None if all fit.
+/// How many of `len` elements may be on `device` at a time, if not all fit: as many as take three
+/// quarters of the free memory. Each takes `bytes` bytes, with its results. None if all fit.
 ///
-/// The rest is for kernels, for workspaces that grow with the array much more slowly, and for others.
+/// The rest is for kernels, for workspaces, which grow with the array much more slowly, and for
+/// other processes.
 ///
 /// # Errors
-/// Those of asking the device.
+/// If the device does not answer.
 pub fn that_fit(device: &Device, len: usize, bytes: usize) -> Result<Option<usize>, DeviceError> {
     let fit = device.free_memory()? / 4 * 3 / bytes.max(1);
     Ok((len > fit).then_some(fit.max(1)))

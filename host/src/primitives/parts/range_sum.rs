@@ -10,9 +10,9 @@ use crate::reference;
 use bytemuck::Pod;
 use gridsync_kernels::grid::range_sum::range_sum;
 
-/// The sums of ranges of an array that comes part by part and is scanned by a [`PartScanner`], on a device or
-/// on the CPU; of its results the host keeps those at the ends of ranges. The differences are taken on the
-/// CPU. The bits are those of [`RangeSums`](crate::primitives::RangeSums).
+/// The sums of ranges of an array that comes part by part. A [`PartScanner`] scans it, on a device
+/// or on the CPU. The host keeps only the results at the ends of ranges, and takes their
+/// differences. The bits are the same as from [`RangeSums`](crate::primitives::RangeSums).
 pub struct PartRangeSums<'a, O: RangeSummable> {
     scanner: PartScanner<O>,
     queries: &'a [[u64; 2]],
@@ -20,19 +20,19 @@ pub struct PartRangeSums<'a, O: RangeSummable> {
     results: Vec<O::Output>,
     /// Elements of the parts before.
     taken: usize,
-    /// The places that ranges end at, or before which they begin, in order; and the results there, as far
-    /// as the array has come.
+    /// The places where ranges end, or before which they begin, in order; `prefixes` has the
+    /// results there, for the parts that have come so far.
     ends: Vec<usize>,
     prefixes: Vec<O::Output>,
 }
 
 impl<'a, O: RangeSummable<Element: Pod, Output: Pod>> PartRangeSums<'a, O> {
-    /// The ranges `queries`, each `[from, to]` for the elements from..to, of `len` elements, about `part` of
-    /// them on `device` at a time.
+    /// Plans for the ranges `queries`, each `[from, to]` for the elements from..to, of an array of
+    /// `len` elements, with about `part` of them on `device` at a time.
     ///
     /// # Errors
     /// [`RangeSumError::BadRange`] for the first query that is no range of the array,
-    /// [`RangeSumError::Memory`], and those of the device.
+    /// [`RangeSumError::Memory`], and errors of the device.
     pub fn new(
         op: O,
         device: &Device,
@@ -45,10 +45,10 @@ impl<'a, O: RangeSummable<Element: Pod, Output: Pod>> PartRangeSums<'a, O> {
         Self::of(scanner, queries)
     }
 
-    /// The same on all cores of the CPU.
+    /// Plans the same on all cores of the CPU.
     ///
     /// # Errors
-    /// As for [`new`](Self::new), but for those of a device.
+    /// As for [`new`](Self::new), except errors of a device.
     pub fn on_cpu(
         op: O,
         len: usize,
@@ -81,13 +81,13 @@ impl<'a, O: RangeSummable<Element: Pod, Output: Pod>> PartRangeSums<'a, O> {
         })
     }
 
-    /// Elements of every part but the last one, which has the rest.
+    /// Elements of every part except the last one, which has the rest.
     #[must_use]
     pub fn part(&self) -> usize {
         self.scanner.part()
     }
 
-    /// µs that the kernels have taken so far, or the CPU.
+    /// µs that the kernels, or the CPU, have taken so far.
     #[must_use]
     pub fn us(&self) -> f64 {
         self.scanner.us()
@@ -96,7 +96,7 @@ impl<'a, O: RangeSummable<Element: Pod, Output: Pod>> PartRangeSums<'a, O> {
     /// Takes the next part.
     ///
     /// # Errors
-    /// Those of the device.
+    /// Errors of the device.
     ///
     /// # Panics
     /// If it is longer than a [`part`](Self::part).
@@ -112,13 +112,13 @@ impl<'a, O: RangeSummable<Element: Pod, Output: Pod>> PartRangeSums<'a, O> {
         Ok(())
     }
 
-    /// The sums, when all parts have been taken.
+    /// The sums. All parts have to be taken before.
     ///
     /// # Errors
     /// [`NoRoom`] for the sums.
     ///
     /// # Panics
-    /// If more are to come.
+    /// If parts are missing.
     pub fn sums(&self) -> Result<Vec<O::Output>, NoRoom> {
         let prefix = |end| {
             let place = self.ends.binary_search(&end);
@@ -132,7 +132,7 @@ impl<'a, O: RangeSummable<Element: Pod, Output: Pod>> PartRangeSums<'a, O> {
     }
 }
 
-/// Refuses what is no range of `len` elements.
+/// Refuses queries that are no range of `len` elements.
 fn expect_ranges(queries: &[[u64; 2]], len: usize) -> Result<(), BadRange> {
     let bad = reference::first_bad(queries, len);
     bad.map_or(Ok(()), |query| {
@@ -142,13 +142,13 @@ fn expect_ranges(queries: &[[u64; 2]], len: usize) -> Result<(), BadRange> {
 
 /// The place before an end, which is not 0.
 fn before(end: &u64) -> usize {
-    // A place of an array that the host has, or has a file of.
+    // The host holds the array or a file of it, so its places fit in a usize.
     *end as usize - 1
 }
 
-/// The sums of the ranges `queries`, each `[from, to]` for the elements from..to, of `input`, which goes
-/// through the memory of `device` as [`PartRangeSums`] say. Calls `done` with the elements that have been
-/// scanned.
+/// The sums of the ranges `queries`, each `[from, to]` for the elements from..to, of `input`, which
+/// goes through the memory of `device` part by part, as with [`PartRangeSums`]. Calls `done` with
+/// the number of elements that have been scanned.
 ///
 /// # Errors
 /// As for [`PartRangeSums`].

@@ -15,7 +15,8 @@ use std::time::Instant;
 
 /// A reduction that an array can go through part by part.
 pub trait PartReducible: Reducible {
-    /// What `all` would be if its first element were element number `by` of the array, not the first one.
+    /// What `all` would be if its first element were element number `by` of the array instead of
+    /// number 0.
     #[must_use]
     fn moved(all: Self::Accumulator, by: u64) -> Self::Accumulator {
         let _ = by;
@@ -42,7 +43,7 @@ macro_rules! by_index {
         {
             fn moved(found: Indexed<A>, by: u64) -> Indexed<A> {
                 match found.index {
-                    // The identity stands nowhere.
+                    // The identity has no place.
                     u64::MAX => found,
                     index => Indexed { index: index + by, ..found },
                 }
@@ -52,12 +53,12 @@ macro_rules! by_index {
 }
 by_index!(ArgMin, ArgMax);
 
-/// A reduction of an array that comes part by part, on a device, which has room for one part, or on the
-/// CPU.
+/// A reduction of an array that comes part by part, on the CPU or on a device with room for one
+/// part.
 ///
-/// The bits are those of one reduction of the whole. An array that is more than one part goes through a
-/// device tile by tile, a launch for each, unless the operation is exact: so the host has every leaf of the
-/// tree, and combines them.
+/// The bits are the same as in one reduction of the whole array. Unless the operation is exact, a
+/// device takes an array of several parts tile by tile, with a launch for each: so the host gets
+/// every leaf of the tree, and combines them.
 pub struct PartReducer<O: PartReducible> {
     op: O,
     part: usize,
@@ -75,23 +76,24 @@ struct OnDevice<O: PartReducible> {
     elements: Buffer<O::Element>,
     /// Whether the first part is all there is.
     is_whole: bool,
-    /// Of the whole array.
+    /// The shape of the whole array.
     shape: Shape,
-    /// What each launch of a part gave.
+    /// The result of each launch of a part.
     results: Buffer<u32>,
-    /// What has been reduced so far: the leaves of the tree, or one of all elements.
+    /// What has been reduced so far: the leaves of the tree, or, if the operation is exact, one
+    /// value for all elements.
     leaves: Vec<O::Accumulator>,
     /// Elements of the parts before.
     taken: usize,
 }
 
 impl<O: PartReducible<Element: Pod>> PartReducer<O> {
-    /// A reduction of `len` elements on `device`, about `part` of them at a time: a multiple of
-    /// [`Shape::tile`] of the whole array unless the operation is exact, and at least one; all, if there
-    /// are no more, and up to 4 MiB in any case.
+    /// A reduction of `len` elements on `device`, about `part` of them at a time. Unless the
+    /// operation is exact, a part is rounded to a multiple of [`Shape::tile`] of the whole array,
+    /// and is at least one tile. An array of up to 4 MiB is taken whole.
     ///
     /// # Errors
-    /// Those of the device.
+    /// Errors of the device.
     pub fn new(op: O, device: &Device, len: usize, part: usize) -> Result<Self, PartError> {
         let (shape, part) = (Shape::of::<O::Element>(len), rounded::<O>(len, part));
         let launches = match O::EXACT || part == len {
@@ -117,7 +119,7 @@ impl<O: PartReducible<Element: Pod>> PartReducer<O> {
         })
     }
 
-    /// A reduction of `len` elements on all cores of the CPU, in such parts.
+    /// A reduction of `len` elements on all cores of the CPU, in parts of the same size.
     #[must_use]
     pub fn on_cpu(op: O, len: usize, part: usize) -> Self {
         Self {
@@ -128,7 +130,7 @@ impl<O: PartReducible<Element: Pod>> PartReducer<O> {
         }
     }
 
-    /// Elements of every part but the last one, which has the rest.
+    /// Elements of every part except the last one, which has the rest.
     #[must_use]
     pub fn part(&self) -> usize {
         self.part
@@ -137,7 +139,7 @@ impl<O: PartReducible<Element: Pod>> PartReducer<O> {
     /// Takes the next part.
     ///
     /// # Errors
-    /// Those of the device.
+    /// Errors of the device.
     ///
     /// # Panics
     /// If it is longer than a [`part`](Self::part).
@@ -153,13 +155,13 @@ impl<O: PartReducible<Element: Pod>> PartReducer<O> {
         Ok(())
     }
 
-    /// µs that the kernels have taken so far, or the CPU.
+    /// µs that the kernels, or the CPU, have taken so far.
     #[must_use]
     pub fn us(&self) -> f64 {
         self.us
     }
 
-    /// The result, when all parts have been taken.
+    /// The result. All parts have to be taken before.
     #[must_use]
     pub fn finish(self) -> O::Output {
         match self.on {
@@ -170,7 +172,7 @@ impl<O: PartReducible<Element: Pod>> PartReducer<O> {
 }
 
 impl<O: PartReducible<Element: Pod>> OnDevice<O> {
-    /// Takes the next part; how many µs of device time that took.
+    /// Takes the next part, and returns the µs of device time that this took.
     fn next(&mut self, op: O, elements: &[O::Element]) -> Result<f64, DeviceError> {
         let (len, part) = (elements.len(), self.elements.len());
         assert!(len <= part, "{len} elements are no part of {part}");
@@ -195,8 +197,9 @@ impl<O: PartReducible<Element: Pod>> OnDevice<O> {
                 let halves = O::Accumulator::HALVES;
                 let result = self.results.view().part(number * halves, halves);
                 let unit = first..len.min(first + unit);
-                // SAFETY: a unit is a whole array of this shape or one of its tiles; the words are in a
-                // buffer that has room for all units of a part, and a dropped buffer waits for the stream.
+                // SAFETY: a unit is a whole array of this shape or one of its tiles; the buffer of
+                // the words has room for all units of a part, and a dropped buffer waits for the
+                // stream.
                 unsafe {
                     self.reducer
                         .launch_in(shape, &self.elements, unit, result)?;
@@ -235,11 +238,12 @@ impl<O: PartReducible<Element: Pod>> OnDevice<O> {
     }
 }
 
-/// Elements of a part, where about `part` are asked for.
+/// The elements of a part, when about `part` are asked for.
 fn rounded<O: Operation>(len: usize, part: usize) -> usize {
     let shape = Shape::of::<O::Element>(len);
     if shape.leaves_are_strips() {
-        // The leaves of so few tiles are not known to the host, and it is not worth the while.
+        // For so few tiles the leaves are strips, which the host does not get. Such an array is
+        // small, so it is taken whole.
         return len;
     }
     let unit = match O::EXACT {

@@ -10,11 +10,11 @@ use gridsync_entries::scan::Scannable;
 use gridsync_kernels::grid::scan::Shape;
 use std::time::Instant;
 
-/// A scan of an array that comes part by part: each goes on from where the last one ended, on a device, which
-/// has room for one part and its results, or on the CPU.
+/// A scan of an array that comes part by part, on the CPU or on a device with room for one part and
+/// its results. Each part goes on from where the last one ended.
 ///
-/// The bits are those of one scan of the whole. An operation that goes by the index of an element sees it
-/// count from 0 in each part on a device.
+/// The bits are the same as in one scan of the whole array. On a device, an operation that uses the
+/// index of an element sees it count from 0 in each part.
 pub struct PartScanner<O: Scannable> {
     part: usize,
     on: On<O>,
@@ -36,11 +36,12 @@ struct OnDevice<O: Scannable> {
 }
 
 impl<O: Scannable<Element: Pod, Output: Pod>> PartScanner<O> {
-    /// A scan of `len` elements on `device`, about `part` of them at a time: a multiple of
-    /// [`Shape::part`], 32 MiB or less of elements, and at least one; all, if there are no more.
+    /// A scan of `len` elements on `device`, about `part` of them at a time: a part is rounded to a
+    /// multiple of [`Shape::part`], which is 32 MiB of elements or less, and is at least one of
+    /// those. A shorter array is taken whole.
     ///
     /// # Errors
-    /// Those of the device.
+    /// Errors of the device.
     pub fn new(
         op: O,
         device: &Device,
@@ -65,10 +66,10 @@ impl<O: Scannable<Element: Pod, Output: Pod>> PartScanner<O> {
         })
     }
 
-    /// A scan of `len` elements on all cores of the CPU, in such parts.
+    /// A scan of `len` elements on all cores of the CPU, in parts of the same size.
     ///
     /// # Errors
-    /// [`PartError::Memory`] for what it works in, up to 64 MiB.
+    /// [`PartError::Memory`] for its working memory, up to 64 MiB.
     pub fn on_cpu(op: O, len: usize, form: Form, part: usize) -> Result<Self, PartError> {
         Ok(Self {
             part: rounded::<O>(len, part),
@@ -77,7 +78,7 @@ impl<O: Scannable<Element: Pod, Output: Pod>> PartScanner<O> {
         })
     }
 
-    /// Elements of every part but the last one, which has the rest.
+    /// Elements of every part except the last one, which has the rest.
     #[must_use]
     pub fn part(&self) -> usize {
         self.part
@@ -86,7 +87,7 @@ impl<O: Scannable<Element: Pod, Output: Pod>> PartScanner<O> {
     /// Scans the next part into `results`, of the same length.
     ///
     /// # Errors
-    /// Those of the device. The part counts as not scanned then, and may be tried again.
+    /// Errors of the device. Then the part counts as not scanned, and may be tried again.
     ///
     /// # Panics
     /// If the two differ in length, or are longer than a [`part`](Self::part).
@@ -107,7 +108,7 @@ impl<O: Scannable<Element: Pod, Output: Pod>> PartScanner<O> {
         Ok(())
     }
 
-    /// µs that the kernels have taken so far, or the CPU.
+    /// µs that the kernels, or the CPU, have taken so far.
     #[must_use]
     pub fn us(&self) -> f64 {
         self.us
@@ -115,7 +116,7 @@ impl<O: Scannable<Element: Pod, Output: Pod>> PartScanner<O> {
 }
 
 impl<O: Scannable<Element: Pod, Output: Pod>> OnDevice<O> {
-    /// Scans the next part; how many µs of device time that took.
+    /// Scans the next part, and returns the µs of device time that this took.
     fn next(
         &mut self,
         elements: &[O::Element],
@@ -146,17 +147,18 @@ impl<O: Scannable<Element: Pod, Output: Pod>> OnDevice<O> {
     }
 }
 
-/// Elements of a part, where about `part` are asked for.
+/// The elements of a part, when about `part` are asked for.
 fn rounded<O: Scannable>(len: usize, part: usize) -> usize {
     let least = Shape::part::<O::Element, O::Accumulator>();
     ((part / least).max(1) * least).min(len)
 }
 
-/// Scans `input` by `op` on `device`, part by part through about `part` elements of its memory, and as
-/// many results, as a [`PartScanner`] does. Calls `done` with the elements that have been scanned.
+/// Scans `input` by `op` on `device`, part by part, as a [`PartScanner`] does: about `part`
+/// elements and their results are in its memory at a time. Calls `done` with the number of elements
+/// that have been scanned.
 ///
 /// # Errors
-/// Those of the device, and [`PartError::Memory`] for the results.
+/// Errors of the device, and [`PartError::Memory`] for the results.
 pub fn scan_in_parts<O>(
     op: O,
     device: &Device,

@@ -9,12 +9,12 @@ use bytemuck::Pod;
 use gridsync_entries::select::Selectable;
 use std::time::Instant;
 
-/// A selection from an array that comes part by part, on a device, which has room for one part and what is
-/// selected from it, or on the CPU.
+/// A selection from an array that comes part by part, on the CPU or on a device with room for one
+/// part and what is selected from it.
 ///
-/// Each element is judged beside the one before it, wherever a part begins, so that
-/// [`FirstOfRun`](crate::primitives::select::FirstOfRun) finds the runs of the whole. A predicate that
-/// goes by the index of an element does not see that of the whole.
+/// Each element is judged with the one before it, also at the start of a part, so that
+/// [`FirstOfRun`](crate::primitives::select::FirstOfRun) finds the runs of the whole array. A
+/// predicate that uses the index of an element does not see its index in the whole array.
 pub struct PartSelector<S: Selectable> {
     by: S,
     on: On<S>,
@@ -32,10 +32,10 @@ enum On<S: Selectable> {
 }
 
 impl<S: Selectable<Element: Pod>> PartSelector<S> {
-    /// A selection on `device` from parts of `part` elements at most.
+    /// A selection on `device` from parts of at most `part` elements.
     ///
     /// # Errors
-    /// Those of the device.
+    /// Errors of the device.
     pub fn new(by: S, device: &Device, part: usize, wanted: Wanted) -> Result<Self, PartError> {
         device.compile::<S::Kernel>()?;
         let selector = Selector::new(device, part.saturating_add(1))?;
@@ -63,13 +63,13 @@ impl<S: Selectable<Element: Pod>> PartSelector<S> {
         }
     }
 
-    /// What is selected from the next part; positions are those in the whole.
+    /// What is selected from the next part; positions count from the start of the whole array.
     ///
     /// # Errors
-    /// Those of the device, and [`PartError::Memory`] for what is selected.
+    /// Errors of the device, and [`PartError::Memory`] for what is selected.
     ///
     /// # Panics
-    /// If it is longer than was said.
+    /// If it is longer than a part may be.
     pub fn next(&mut self, elements: &[S::Element]) -> Result<Sifted<S::Element>, PartError> {
         let mut found = match &self.on {
             On::Device(..) => self.next_on_device(elements)?,
@@ -88,12 +88,12 @@ impl<S: Selectable<Element: Pod>> PartSelector<S> {
         Ok(found)
     }
 
-    /// The same; positions are those in the part.
+    /// What a device selects from the next part; positions count from the start of the part.
     fn next_on_device(&mut self, elements: &[S::Element]) -> Result<Sifted<S::Element>, PartError> {
         let On::Device(device, selector) = &mut self.on else {
             unreachable!("it is asked where there is a device");
         };
-        // The element before was judged with its own part.
+        // The element before was judged with its own part already.
         let known = self.last.as_slice();
         let known_kept = usize::from(!known.is_empty() && self.by.is_kept(known, 0));
         let len = known.len() + elements.len();
@@ -123,7 +123,7 @@ impl<S: Selectable<Element: Pod>> PartSelector<S> {
         Ok(found)
     }
 
-    /// µs that the kernels have taken so far, or the CPU.
+    /// µs that the kernels, or the CPU, have taken so far.
     #[must_use]
     pub fn us(&self) -> f64 {
         self.us
@@ -140,11 +140,11 @@ fn downloaded<T: Pod>(
     Ok(host)
 }
 
-/// Selects from `input` on `device`, `part` elements at a time, or one where it is 0, as a
-/// [`PartSelector`] does. Calls `done` with the elements that have been judged.
+/// Selects from `input` on `device`, `part` elements at a time, as a [`PartSelector`] does; 0
+/// counts as 1. Calls `done` with the number of elements that have been judged.
 ///
 /// # Errors
-/// Those of the device, and [`PartError::Memory`] for what is selected.
+/// Errors of the device, and [`PartError::Memory`] for what is selected.
 pub fn select_in_parts<S>(
     by: S,
     device: &Device,

@@ -1,4 +1,5 @@
-//! A selection from a part of an array on the CPU. It is counted first, so that memory is asked for once.
+//! A selection from a part of an array on the CPU. It counts first, so that it allocates memory
+//! once.
 
 use crate::memory::{self, NoRoom};
 use crate::primitives::{Sifted, Wanted};
@@ -11,7 +12,8 @@ use std::ops::Range;
 /// Elements that a core takes at once.
 const CHUNK: usize = 1 << 16;
 
-/// What `by` selects from `elements`, before which `last` stands, if anything does. Positions are those in the part.
+/// What `by` selects from `elements`; `last` is the element before them, if there is one. Positions
+/// count from the start of the part.
 ///
 /// # Errors
 /// [`NoRoom`] for what is selected.
@@ -58,7 +60,7 @@ pub(super) fn sift<S: Selectable<Element: Pod>>(
     })
 }
 
-/// What the chunks give, side by side: as many values each as `counts` say.
+/// The values of all chunks, one after the other; `counts` has the number of values of each chunk.
 fn gathered<T: Pod + Send, I: Iterator<Item = T>>(
     counts: &[usize],
     of_chunk: impl Fn(usize) -> I + Sync,
