@@ -31,5 +31,6 @@
 pub mod device;
 pub mod launch;
 pub mod memory;
+pub mod parallel;
 pub mod primitives;
 pub mod reference;

@@ -4,6 +4,7 @@ use super::merge_sort::{first_of, geometry, levels, sort};
 use super::scratch::Scratch;
 use crate::device::{Buffer, Device, DeviceError, Geometry};
 use crate::memory::NoRoom;
+use crate::parallel;
 use crate::reference;
 use bytemuck::Pod;
 use cuda_std::launch::Kernel;
@@ -18,7 +19,6 @@ use gridsync_kernels::grid::kendall::{
     COUNTS, DISCORDANT, NAN, Ordered, PAIRS_TILE, Side, TIES_BOTH, TIES_X, TIES_Y,
 };
 use gridsync_kernels::grid::merge_sort::TILE;
-use rayon::prelude::*;
 use sealed::Work;
 use std::marker::PhantomData;
 
@@ -226,12 +226,18 @@ pub fn kendall_on_cpu<T: Correlatable>(x: &[T], y: &[T]) -> Result<Kendall, Kend
 pub(super) fn expect_ranks<T: Correlatable>(x: &[T], y: &[T]) -> Result<(), KendallError> {
     expect_lengths(x.len(), y.len())?;
     for (array, values) in [('x', x), ('y', y)] {
-        if let Some(index) = values.par_iter().position_first(|value| value.is_nan()) {
+        if let Some(index) = first_nan(values) {
             let index = index as u64;
             return Err(KendallError::NotANumber { array, index });
         }
     }
     Ok(())
+}
+
+/// The index of the first value that is not a number.
+fn first_nan<T: Correlatable>(values: &[T]) -> Option<usize> {
+    let is_nan = |&index: &usize| values[index].is_nan();
+    parallel::find_first(values.len(), &|mut chunk| chunk.find(is_nan))
 }
 
 /// Refuses lengths that cannot be correlated.

@@ -3,11 +3,8 @@
 //! The true value is computed with errors far below those of what is checked, and the tolerance
 //! comes from the bound for the order in which the checked sum was taken, never from a constant.
 
+use crate::parallel::{self, CHUNK};
 use gridsync_kernels::op::Widen;
-use rayon::prelude::*;
-
-/// Elements that one task takes.
-const CHUNK: usize = 1 << 16;
 
 /// A sum as a pair of numbers, `high` the nearest f64 and `low` what it lacks.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -34,17 +31,12 @@ pub struct Exact {
 /// The sum of `input` with about twice the precision of f64, whatever its order
 /// (Ogita, Rump, Oishi: "Accurate Sum and Dot Product", 2005).
 pub fn exact_sum<T: Widen<f64>>(input: &[T]) -> Exact {
-    input
-        .par_chunks(CHUNK)
-        .map(|chunk| {
-            chunk
-                .iter()
-                .fold(FloatSum::default(), |sum, &x| sum.add(x.widen()))
-        })
-        .collect::<Vec<_>>()
-        .into_iter()
-        .fold(FloatSum::default(), FloatSum::merge)
-        .exact()
+    let chunks = parallel::map_chunks(input.len(), CHUNK, &|chunk| {
+        let chunk = input[chunk].iter();
+        chunk.fold(FloatSum::default(), |sum, &x| sum.add(x.widen()))
+    });
+    let chunks = chunks.into_iter();
+    chunks.fold(FloatSum::default(), FloatSum::merge).exact()
 }
 
 /// The sum of the elements of `input` up to each one, with it, as [`exact_sum`] takes it. One after
@@ -137,13 +129,12 @@ pub fn product_bound<T: Widen<f64>>(
     least: f64,
     greatest: f64,
 ) -> (f64, f64) {
-    input
-        .par_chunks(CHUNK)
-        .map(|chunk| chunk.iter().fold(Factors::default(), |all, &x| all.take(x)))
-        .collect::<Vec<_>>()
-        .into_iter()
-        .fold(Factors::default(), Factors::merge)
-        .bound(unit, least, greatest)
+    let chunks = parallel::map_chunks(input.len(), CHUNK, &|chunk| {
+        let chunk = input[chunk].iter();
+        chunk.fold(Factors::default(), |all, &x| all.take(x))
+    });
+    let all = chunks.into_iter().fold(Factors::default(), Factors::merge);
+    all.bound(unit, least, greatest)
 }
 
 /// The product of the elements of `input` up to each one, with it, and its greatest error, as

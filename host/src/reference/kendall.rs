@@ -1,7 +1,7 @@
 //! Kendall's rank correlation.
 
+use crate::parallel;
 use gridsync_kernels::grid::kendall::Ordered;
-use rayon::prelude::*;
 
 /// How two arrays of one length are correlated by rank: Kendall's τ_b, and the pairs that it is made of.
 ///
@@ -69,9 +69,9 @@ impl Kendall {
 /// (Knight: "A Computer Method for Calculating Kendall's Tau with Ungrouped Data", 1966).
 #[must_use]
 pub fn kendall<T: Ordered<Bits: Send>>(x: &[T], y: &[T]) -> Kendall {
-    let places = x.par_iter().zip(y);
+    let places = x.iter().zip(y);
     let mut places: Vec<_> = places.map(|(x, y)| (x.ordered(), y.ordered())).collect();
-    places.par_sort_unstable();
+    parallel::sort(&mut places);
     let ties_x = ties(&places, |a, b| a.0 == b.0);
     let ties_both = ties(&places, |a, b| a == b);
     let mut ranks: Vec<_> = places.into_iter().map(|(_, y)| y).collect();
@@ -97,7 +97,7 @@ fn sort_and_count<T: Copy + Ord + Send>(values: &mut [T]) -> u64 {
     let (left, right) = values.split_at_mut(values.len() / 2);
     let (of_left, of_right) = match left.len() {
         ..SPLIT => (sort_and_count(left), sort_and_count(right)),
-        _ => rayon::join(|| sort_and_count(left), || sort_and_count(right)),
+        _ => parallel::join(|| sort_and_count(left), || sort_and_count(right)),
     };
     let mut between = 0;
     let mut merged = Vec::with_capacity(left.len() + right.len());

@@ -1,9 +1,9 @@
 //! Range sums.
 
 use super::scan;
+use crate::parallel::{self, CHUNK};
 use gridsync_kernels::grid::range_sum::{Subtract, is_range, range_sum};
 use gridsync_kernels::grid::scan::{Form, ScanOperation};
-use rayon::prelude::*;
 
 /// The sums of the ranges `queries`, each `[from, to]`, of `input`: the difference of two results of the
 /// inclusive scan by `op`, to the bits of a GPU's.
@@ -19,17 +19,24 @@ pub fn range_sums<O: ScanOperation<Output: Subtract>>(
         return Err(query);
     }
     let prefixes = scan(op, input, Form::Inclusive);
-    let sums = queries.par_iter();
-    Ok(sums
-        .map(|&[from, to]| range_sum(from, to, |i| prefixes[i]))
-        .collect())
+    let mut sums = vec![O::Output::default(); queries.len()];
+    let chunks = queries.chunks(CHUNK).zip(sums.chunks_mut(CHUNK));
+    parallel::for_each(chunks, &|_, (queries, sums)| {
+        for (&[from, to], sum) in queries.iter().zip(sums) {
+            *sum = range_sum(from, to, |i| prefixes[i]);
+        }
+    });
+    Ok(sums)
 }
 
 /// The number of the first query that is no range of `len` elements.
 #[must_use]
 pub fn first_bad(queries: &[[u64; 2]], len: usize) -> Option<usize> {
-    let is_bad = |&[from, to]: &[u64; 2]| !is_range(from, to, len);
-    queries.par_iter().position_first(is_bad)
+    let is_bad = |&query: &usize| {
+        let [from, to] = queries[query];
+        !is_range(from, to, len)
+    };
+    parallel::find_first(queries.len(), &|mut chunk| chunk.find(is_bad))
 }
 
 #[cfg(test)]

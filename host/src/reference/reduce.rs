@@ -1,17 +1,14 @@
 //! The reduction.
 
+use crate::parallel::{self, CHUNK};
 use cuda_std::memory::{Pack, Scalar};
 use cuda_std::warp::WARP_SIZE;
 use gridsync_kernels::grid::reduce::Shape;
 use gridsync_kernels::op::Operation;
-use rayon::prelude::*;
 use std::array::from_fn;
 
 /// Lanes of a warp.
 pub(super) const LANES: usize = WARP_SIZE as usize;
-
-/// Elements that a core takes at once where no order holds it up.
-const CHUNK: usize = 1 << 16;
 
 /// Reduces `input` by `op`. An empty one gives what the operation makes of its identity.
 ///
@@ -62,14 +59,10 @@ impl<O: Operation> Reduction<O> {
     /// vectors where the operation lets it.
     fn next_by_chunks(&mut self, input: &[O::Element]) {
         let (op, start) = (self.op, self.next);
-        let chunks: Vec<_> = input
-            .par_chunks(CHUNK)
-            .enumerate()
-            .map(|(number, chunk)| {
-                let indexed = chunk.iter().zip(start + (number * CHUNK) as u64..);
-                indexed.fold(op.identity(), |all, (&x, index)| op.take(all, x, index))
-            })
-            .collect();
+        let chunks = parallel::map_chunks(input.len(), CHUNK, &move |chunk| {
+            let first = start + chunk.start as u64;
+            take_all(op, &input[chunk], first)
+        });
         let chunks = chunks.into_iter();
         self.all = chunks.fold(self.all, |all, chunk| op.combine(all, chunk));
     }
@@ -77,26 +70,31 @@ impl<O: Operation> Reduction<O> {
     fn next_tiles(&mut self, input: &[O::Element]) {
         let (op, shape, start) = (self.op, self.shape, self.next);
         let (tile, warps) = (shape.tile::<O::Element>(), shape.warps as usize);
-        let tiles: Vec<Vec<_>> = input
-            .par_chunks(tile)
-            .enumerate()
-            .map_init(Vec::new, |places, (number, elements)| {
-                let tile = Tile {
-                    elements,
-                    first: start + (number * tile) as u64,
-                    warps,
-                };
-                let mut strips = match O::COMMUTATIVE {
-                    true => tile.strips_of_places(op, places),
-                    false => tile.strips_in_order(op, shape.runs as usize, places),
-                };
-                match shape.leaves_are_strips() {
-                    true => strips,
-                    false => vec![by_pairs(op, &mut strips)],
-                }
-            })
-            .collect();
-        self.leaves.extend(tiles.into_iter().flatten());
+        let each = match shape.leaves_are_strips() {
+            true => warps,
+            false => 1,
+        };
+        let before = self.leaves.len();
+        let after = before + input.len().div_ceil(tile) * each;
+        self.leaves.resize(after, op.identity());
+        let tiles = input
+            .chunks(tile)
+            .zip(self.leaves[before..].chunks_mut(each));
+        parallel::for_each(tiles, &move |number, (elements, leaves)| {
+            let tile = Tile {
+                elements,
+                first: start + (number * tile) as u64,
+                warps,
+            };
+            let mut strips = match O::COMMUTATIVE {
+                true => tile.strips_of_places(op),
+                false => tile.strips_in_order(op, shape.runs as usize),
+            };
+            match leaves {
+                [leaf] => *leaf = by_pairs(op, &mut strips),
+                leaves => leaves.copy_from_slice(&strips),
+            }
+        });
     }
 
     /// The result, when all elements have been taken.
@@ -133,13 +131,8 @@ impl<T: Scalar> Tile<'_, T> {
     const ROW: usize = LANES * T::PACK;
 
     /// Combines the strips of the tile, each in an accumulator for every place of a pack and lane.
-    fn strips_of_places<O: Operation<Element = T>>(
-        &self,
-        op: O,
-        places: &mut Vec<O::Accumulator>,
-    ) -> Vec<O::Accumulator> {
-        places.clear();
-        places.resize(self.warps * Self::ROW, op.identity());
+    fn strips_of_places<O: Operation<Element = T>>(&self, op: O) -> Vec<O::Accumulator> {
+        let mut places = vec![op.identity(); self.warps * Self::ROW];
         let run = Shape::run::<T>();
         for (number, elements) in self.elements.chunks(run).enumerate() {
             let strip = &mut places[number % self.warps * Self::ROW..][..Self::ROW];
@@ -156,9 +149,9 @@ impl<T: Scalar> Tile<'_, T> {
         &self,
         op: O,
         runs: usize,
-        places: &mut Vec<O::Accumulator>,
     ) -> Vec<O::Accumulator> {
         let strip = runs * Shape::run::<T>();
+        let mut places = Vec::with_capacity(Self::ROW);
         let mut strips = vec![op.identity(); self.warps];
         for (number, row) in self.elements.chunks(Self::ROW).enumerate() {
             let start = number * Self::ROW;
@@ -167,10 +160,19 @@ impl<T: Scalar> Tile<'_, T> {
             places.extend((first..).zip(row).map(|(index, &x)| op.lift(x, index)));
             places.resize(Self::ROW, op.identity());
             let strip = &mut strips[start / strip];
-            *strip = op.combine(*strip, by_pairs(op, places));
+            *strip = op.combine(*strip, by_pairs(op, &mut places));
         }
         strips
     }
+}
+
+/// What `elements` combine to, one after the other. The first one is element `first` of the array.
+pub(super) fn take_all<O: Operation>(op: O, elements: &[O::Element], first: u64) -> O::Accumulator {
+    let mut all = op.identity();
+    for (&x, index) in elements.iter().zip(first..) {
+        all = op.take(all, x, index);
+    }
+    all
 }
 
 /// Takes the rows of `run`, which begins with element `first` of the array, into `strip`, from the

@@ -1,10 +1,13 @@
 //! The reduction of the rows of a matrix.
 
 use super::reduce::{LANES, by_pairs, reduce, take_run};
+use crate::parallel;
 use cuda_std::memory::Scalar;
 use gridsync_kernels::grid::reduce::Shape;
 use gridsync_kernels::op::Operation;
-use rayon::prelude::*;
+
+/// Elements that a core takes at once, if they are whole rows.
+const CHUNK: usize = 1 << 12;
 
 /// Reduces each of `rows` rows of `columns` elements of `input` by `op`: the bits of [`reduce`] of that
 /// row alone. Rows of no elements give what the operation makes of its identity.
@@ -25,23 +28,30 @@ where
         rows.checked_mul(columns),
         "the elements of {rows} rows of {columns}"
     );
+    let mut results = vec![reduce(op, &[]); rows];
     if columns == 0 {
-        return vec![reduce(op, &[]); rows];
+        return results;
     }
-    let matrix = input.par_chunks_exact(columns);
-    if columns > Shape::run::<O::Element>() || !O::COMMUTATIVE {
-        return matrix.map(|row| reduce(op, row)).collect();
-    }
-    // All of the tree but these places of one strip is the identity.
-    let count = (LANES * O::Element::PACK).min(columns.next_power_of_two());
-    matrix
-        .map_init(Vec::new, |places, row| {
+    let together = CHUNK.div_ceil(columns);
+    let matrix = input.chunks(together * columns);
+    let pieces = matrix.zip(results.chunks_mut(together));
+    parallel::for_each(pieces, &move |_, (rows, results)| {
+        let rows = rows.chunks_exact(columns).zip(results);
+        if columns > Shape::run::<O::Element>() || !O::COMMUTATIVE {
+            rows.for_each(|(row, result)| *result = reduce(op, row));
+            return;
+        }
+        // All of the tree but these places of one strip is the identity.
+        let count = (LANES * O::Element::PACK).min(columns.next_power_of_two());
+        let mut places = Vec::with_capacity(count);
+        for (row, result) in rows {
             places.clear();
             places.resize(count, op.identity());
-            take_run(op, places, row, 0);
-            op.finish_of(by_pairs(op, places), columns as u64)
-        })
-        .collect()
+            take_run(op, &mut places, row, 0);
+            *result = op.finish_of(by_pairs(op, &mut places), columns as u64);
+        }
+    });
+    results
 }
 
 #[cfg(test)]

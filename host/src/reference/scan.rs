@@ -1,13 +1,12 @@
 //! The scan.
 
+use super::reduce::take_all;
 use crate::memory::{self, NoRoom};
+use crate::parallel::{self, CHUNK};
 use cuda_std::memory::Scalar;
 use cuda_std::warp::WARP_SIZE;
 use gridsync_kernels::grid::scan::{Form, ScanOperation, Shape};
-use rayon::prelude::*;
-
-/// Elements that a core takes at once where no order holds it up.
-const CHUNK: usize = 1 << 16;
+use std::mem::replace;
 
 /// Lanes of a warp.
 const LANES: usize = WARP_SIZE as usize;
@@ -112,35 +111,27 @@ impl<O: ScanOperation> Scan<O> {
     /// then scanned from what lies before them.
     fn next_by_chunks(&mut self, input: &[O::Element], output: &mut [O::Output]) {
         let (op, form, start) = (self.op, self.form, self.next);
-        let chunks = || input.par_chunks(CHUNK).enumerate();
-        let first = |number| start + (number * CHUNK) as u64;
-        let totals: Vec<_> = chunks()
-            .map(|(number, chunk)| {
-                let indexed = chunk.iter().zip(first(number)..);
-                indexed.fold(op.identity(), |all, (&x, index)| op.take(all, x, index))
-            })
-            .collect();
-        let before: Vec<_> = totals
-            .into_iter()
-            .map(|total| {
-                let before = self.before;
-                self.before = op.combine(before, total);
-                before
-            })
-            .collect();
-        chunks()
-            .zip(output.par_chunks_mut(CHUNK))
-            .zip(before)
-            .for_each(|(((number, chunk), results), mut all)| {
-                for ((&x, index), result) in chunk.iter().zip(first(number)..).zip(results) {
-                    let before = op.before(all, index);
-                    all = op.take(all, x, index);
-                    *result = op.finish(match form {
-                        Form::Inclusive => all,
-                        Form::Exclusive => before,
-                    });
-                }
-            });
+        let mut before = parallel::map_chunks(input.len(), CHUNK, &move |chunk| {
+            let first = start + chunk.start as u64;
+            take_all(op, &input[chunk], first)
+        });
+        for total in &mut before {
+            let with_chunk = op.combine(self.before, *total);
+            *total = replace(&mut self.before, with_chunk);
+        }
+        let chunks = input.chunks(CHUNK).zip(output.chunks_mut(CHUNK));
+        let chunks = chunks.zip(before);
+        parallel::for_each(chunks, &move |number, ((chunk, results), mut all)| {
+            let first = start + (number * CHUNK) as u64;
+            for ((&x, index), result) in chunk.iter().zip(first..).zip(results) {
+                let before = op.before(all, index);
+                all = op.take(all, x, index);
+                *result = op.finish(match form {
+                    Form::Inclusive => all,
+                    Form::Exclusive => before,
+                });
+            }
+        });
         self.next += input.len() as u64;
     }
 
@@ -148,30 +139,25 @@ impl<O: ScanOperation> Scan<O> {
     fn next_group(&mut self, input: &[O::Element], output: &mut [O::Output]) {
         let (op, form, shape, start) = (self.op, self.form, self.shape, self.next);
         let tile = shape.tile::<O::Element>();
-        self.in_tiles.clear();
-        // There is room: no group is longer than the first.
+        // There is room: no group is longer than the first. What the group before left is overwritten.
         self.in_tiles.resize(input.len(), op.identity());
-        let aggregates: Vec<_> = input
-            .par_chunks(tile)
-            .zip(self.in_tiles.par_chunks_mut(tile))
-            .enumerate()
-            .map(|(number, (input, results))| {
-                let first = start + (number * tile) as u64;
-                scan_tile(op, shape, input, first, results, form)
-            })
-            .collect();
-        let (base, leaves) = (self.before, shape.group as usize);
-        output
-            .par_chunks_mut(tile)
-            .zip(self.in_tiles.par_chunks(tile))
-            .enumerate()
-            .for_each(|(number, (output, in_tile))| {
-                let prefix = op.combine(base, tree(op, &aggregates[..number], leaves));
-                for (result, &all) in output.iter_mut().zip(in_tile) {
-                    *result = op.finish(op.combine(prefix, all));
-                }
-            });
-        self.before = op.combine(base, tree(op, &aggregates, leaves));
+        let mut aggregates = vec![op.identity(); input.len().div_ceil(tile)];
+        let tiles = input.chunks(tile).zip(self.in_tiles.chunks_mut(tile));
+        let tiles = tiles.zip(&mut aggregates);
+        parallel::for_each(tiles, &move |number, ((input, results), aggregate)| {
+            let first = start + (number * tile) as u64;
+            *aggregate = scan_tile(op, shape, input, first, results, form);
+        });
+        let (base, count) = (self.before, aggregates.len());
+        let levels = tree(op, aggregates);
+        let tiles = output.chunks_mut(tile).zip(self.in_tiles.chunks(tile));
+        parallel::for_each(tiles, &|number, (output, in_tile)| {
+            let prefix = op.combine(base, first_of_tree(op, &levels, number));
+            for (result, &all) in output.iter_mut().zip(in_tile) {
+                *result = op.finish(op.combine(prefix, all));
+            }
+        });
+        self.before = op.combine(base, first_of_tree(op, &levels, count));
         self.next += input.len() as u64;
     }
 }
@@ -272,18 +258,32 @@ fn lanes_before<O: ScanOperation>(
     }
 }
 
-/// The balanced binary tree over `leaves` values, neighbours first; those that are not there are the
-/// identity.
-fn tree<O: ScanOperation>(op: O, values: &[O::Accumulator], leaves: usize) -> O::Accumulator {
-    let mut level = values.to_vec();
-    level.resize(leaves, op.identity());
-    while level.len() > 1 {
-        for pair in 0..level.len() / 2 {
-            level[pair] = op.combine(level[2 * pair], level[2 * pair + 1]);
-        }
-        level.truncate(level.len() / 2);
+/// The balanced binary tree over `leaves`, level by level: each value of a level combines two neighbours
+/// of the level before.
+fn tree<O: ScanOperation>(op: O, leaves: Vec<O::Accumulator>) -> Vec<Vec<O::Accumulator>> {
+    let mut levels = vec![leaves];
+    while let Some(level) = levels.last().filter(|level| level.len() > 1) {
+        let pairs = level.chunks_exact(2);
+        levels.push(pairs.map(|pair| op.combine(pair[0], pair[1])).collect());
     }
-    level[0]
+    levels
+}
+
+/// What such a tree gives for its first `count` leaves, where all others are the identity: the largest
+/// block of leaves is combined last.
+fn first_of_tree<O: ScanOperation>(
+    op: O,
+    levels: &[Vec<O::Accumulator>],
+    count: usize,
+) -> O::Accumulator {
+    let mut all = op.identity();
+    for (height, level) in levels.iter().enumerate() {
+        let blocks = count >> height;
+        if blocks % 2 == 1 {
+            all = op.combine(level[blocks - 1], all);
+        }
+    }
+    all
 }
 
 /// How many times any one element is combined, at most, in a scan of `len` elements: so many

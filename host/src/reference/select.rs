@@ -1,33 +1,43 @@
 //! Selections.
 
+use crate::parallel;
 use gridsync_entries::select::Selectable;
-use rayon::prelude::*;
+
+/// Elements that a core takes at once.
+const CHUNK: usize = 1 << 12;
 
 /// The elements of `input` that `by` keeps, in their order.
 pub fn select<S: Selectable>(by: S, input: &[S::Element]) -> Vec<S::Element> {
-    let indices = (0..input.len()).into_par_iter();
-    indices
-        .filter(|&index| by.is_kept(input, index))
-        .map(|index| input[index])
-        .collect()
+    let chunks = parallel::map_chunks(input.len(), CHUNK, &move |chunk| -> Vec<_> {
+        let kept = chunk.filter(|&index| by.is_kept(input, index));
+        kept.map(|index| input[index]).collect()
+    });
+    chunks.concat()
 }
 
 /// The elements that `by` keeps, and all others, both in their order.
 pub fn partition<S: Selectable>(by: S, input: &[S::Element]) -> (Vec<S::Element>, Vec<S::Element>) {
-    let indices = (0..input.len()).into_par_iter();
-    indices.partition_map(|index| match by.is_kept(input, index) {
-        true => rayon::iter::Either::Left(input[index]),
-        false => rayon::iter::Either::Right(input[index]),
-    })
+    let chunks = parallel::map_chunks(input.len(), CHUNK, &move |chunk| {
+        let (mut kept, mut rest) = (Vec::new(), Vec::new());
+        for index in chunk {
+            match by.is_kept(input, index) {
+                true => kept.push(input[index]),
+                false => rest.push(input[index]),
+            }
+        }
+        (kept, rest)
+    });
+    let (kept, rest): (Vec<_>, Vec<_>) = chunks.into_iter().unzip();
+    (kept.concat(), rest.concat())
 }
 
 /// The indices of the elements that `by` keeps.
 pub fn positions<S: Selectable>(by: S, input: &[S::Element]) -> Vec<u64> {
-    let indices = (0..input.len()).into_par_iter();
-    indices
-        .filter(|&index| by.is_kept(input, index))
-        .map(|index| index as u64)
-        .collect()
+    let chunks = parallel::map_chunks(input.len(), CHUNK, &move |chunk| -> Vec<_> {
+        let kept = chunk.filter(|&index| by.is_kept(input, index));
+        kept.map(|index| index as u64).collect()
+    });
+    chunks.concat()
 }
 
 /// How long runs are that begin at `starts`, in an array of `len` elements.

@@ -11,11 +11,12 @@ use crate::report::time;
 use crate::verify::CaseError;
 use cases::{Case, INTERLEAVED, Kernel, kernels};
 use gridsync::device::{Device, DeviceError};
+use gridsync::parallel;
 use indicatif::ProgressBar;
 use plan::largest;
-use rayon::prelude::*;
 use serde_json::json;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 /// Prove the kernels right: run each on many inputs, against the reference
@@ -76,7 +77,7 @@ impl Verify {
         let is_emulated = device.properties().is_emulated();
         let kernels = kernels(is_emulated, self.max_log2, self.seeds);
         let is_limited = is_emulated && !self.thorough;
-        let cores = rayon::current_num_threads() as f64;
+        let cores = parallel::cores() as f64;
         let until = Duration::from_secs(self.seconds);
         let budget_us = until.as_secs_f64() * 1e6 * PLANNED * cores;
         let width = kernels.iter().map(|kernel| kernel.name.chars().count());
@@ -135,18 +136,19 @@ impl Run<'_> {
         // Each kernel on short inputs before any is run on long ones.
         let is_short = |case: &Case| case.size <= INTERLEAVED;
         self.expect(kernels, "short inputs", is_short);
-        let of_short = |kernel| {
+        let rows: anyhow::Result<Vec<Row>> = parallel::try_map(kernels.len(), &|number| {
             let mut row = Row::default();
-            self.cases(kernel, &mut row, is_short)?;
+            self.cases(&kernels[number], &mut row, is_short)?;
             Ok(row)
-        };
-        let rows: anyhow::Result<Vec<Row>> = kernels.par_iter().map(of_short).collect();
+        });
         let is_long = |case: &Case| case.size <= self.largest && !is_short(case);
         self.expect(kernels, "long inputs", is_long);
         let rows = rows?.into_iter().zip(kernels).map(Mutex::new);
         let rows: Vec<_> = rows.collect();
         // In order, as cores are free.
-        rows.iter().par_bridge().try_for_each(|row| {
+        let next = AtomicUsize::new(0);
+        parallel::try_map(rows.len(), &|_| {
+            let row = &rows[next.fetch_add(1, Relaxed)];
             let mut row = row.lock().map_err(|_| anyhow::anyhow!("a case panicked"))?;
             let (row, kernel) = &mut *row;
             self.cases(kernel, row, |case| !is_short(case))?;

@@ -2,7 +2,7 @@
 
 use super::array::Aligned;
 use gridsync::memory::NoRoom;
-use rayon::prelude::*;
+use gridsync::parallel;
 
 /// Rows and columns that are moved together: some pages, and lines of the cache that are used whole.
 const BLOCK: usize = 32;
@@ -25,15 +25,15 @@ pub(super) fn from_fortran(data: Aligned, size: usize, shape: &[u64]) -> Result<
         let columns = dimension as usize;
         let rows = elements / fixed / columns;
         let apart = rows * columns * size;
-        let matrices = from
-            .bytes()
-            .par_chunks(apart)
-            .zip(to.bytes_mut().par_chunks_mut(apart));
-        matrices.for_each(|(from, to)| match size {
-            1 => transpose::<u8>(from, to, columns),
-            2 => transpose::<u16>(from, to, columns),
-            4 => transpose::<u32>(from, to, columns),
-            _ => transpose::<u64>(from, to, columns),
+        let transpose = match size {
+            1 => transpose::<u8>,
+            2 => transpose::<u16>,
+            4 => transpose::<u32>,
+            _ => transpose::<u64>,
+        };
+        let (from_each, to_each) = (from.bytes().chunks(apart), to.bytes_mut().chunks_mut(apart));
+        parallel::for_each(from_each.zip(to_each), &|_, (from, to)| {
+            transpose(from, to, columns)
         });
         std::mem::swap(&mut from, &mut to);
         fixed *= columns;
@@ -45,19 +45,17 @@ pub(super) fn from_fortran(data: Aligned, size: usize, shape: &[u64]) -> Result<
 fn transpose<T: bytemuck::Pod + Send + Sync>(from: &[u8], to: &mut [u8], columns: usize) {
     let (from, to): (&[T], &mut [T]) = (bytemuck::cast_slice(from), bytemuck::cast_slice_mut(to));
     let rows = from.len() / columns;
-    to.par_chunks_mut(BLOCK * rows)
-        .enumerate()
-        .for_each(|(number, to)| {
-            let first = number * BLOCK;
-            for start in (0..rows).step_by(BLOCK) {
-                let end = rows.min(start + BLOCK);
-                for (column, to) in to.chunks_mut(rows).enumerate() {
-                    for row in start..end {
-                        to[row] = from[row * columns + first + column];
-                    }
+    parallel::for_each(to.chunks_mut(BLOCK * rows), &move |number, to| {
+        let first = number * BLOCK;
+        for start in (0..rows).step_by(BLOCK) {
+            let end = rows.min(start + BLOCK);
+            for (column, to) in to.chunks_mut(rows).enumerate() {
+                for row in start..end {
+                    to[row] = from[row * columns + first + column];
                 }
             }
-        });
+        }
+    });
 }
 
 #[cfg(test)]

@@ -2,15 +2,12 @@
 //! once.
 
 use crate::memory::{self, NoRoom};
+use crate::parallel::{self, CHUNK};
 use crate::primitives::{Sifted, Wanted};
 use bytemuck::Pod;
 use gridsync_entries::select::Selectable;
-use rayon::prelude::*;
 use std::mem::take;
 use std::ops::Range;
-
-/// Elements that a core takes at once.
-const CHUNK: usize = 1 << 16;
 
 /// What `by` selects from `elements`; `last` is the element before them, if there is one. Positions
 /// count from the start of the part.
@@ -36,8 +33,8 @@ pub(super) fn sift<S: Selectable<Element: Pod>>(
         .step_by(CHUNK)
         .map(|start| start..elements.len().min(start + CHUNK))
         .collect();
-    let count = |chunk: &Range<usize>| chunk.clone().filter(is_kept).count();
-    let kept: Vec<usize> = chunks.par_iter().map(count).collect();
+    let count = |chunk: Range<usize>| chunk.filter(is_kept).count();
+    let kept = parallel::map_chunks(elements.len(), CHUNK, &count);
     let others: Vec<usize> = chunks
         .iter()
         .zip(&kept)
@@ -67,21 +64,15 @@ fn gathered<T: Pod + Send, I: Iterator<Item = T>>(
 ) -> Result<Vec<T>, NoRoom> {
     let mut all = memory::zeroed::<T>(counts.iter().sum())?;
     let mut behind = &mut all[..];
-    let places: Vec<&mut [T]> = counts
-        .iter()
-        .map(|&count| {
-            let (places, rest) = take(&mut behind).split_at_mut(count);
-            behind = rest;
-            places
-        })
-        .collect();
-    places
-        .into_par_iter()
-        .enumerate()
-        .for_each(|(number, places)| {
-            for (place, value) in places.iter_mut().zip(of_chunk(number)) {
-                *place = value;
-            }
-        });
+    let places = counts.iter().map(|&count| {
+        let (places, rest) = take(&mut behind).split_at_mut(count);
+        behind = rest;
+        places
+    });
+    parallel::for_each(places, &|number, places| {
+        for (place, value) in places.iter_mut().zip(of_chunk(number)) {
+            *place = value;
+        }
+    });
     Ok(all)
 }
