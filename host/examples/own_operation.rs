@@ -129,7 +129,7 @@ unsafe impl Reducible for Variance {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // On a GPU: `Device::cuda(0, &[PtxImage { compute, text }])` with the image of that crate. On the
+    // On a GPU: `Device::cuda(0, &[PtxImage::text(compute, text)])` with the image of that crate. On the
     // emulator under several schedules, with a look for data races.
     for seed in 0..8 {
         let device = Device::new(Emulator::new(EmulatorConfig::checking(seed)));

@@ -119,10 +119,13 @@ fn an_overlapping_launch_says_so_and_needs_kernels_for_compute_90() {
             "ex early 8,1,1 256,1,1 0 programmatic=1"
         ]
     );
-    let older = open(&GOOD[..1]);
-    let error = launch(&older, &kernel("too_early"), geometry).expect_err("it cannot wait");
-    assert!(matches!(error, DeviceError::Unsupported { .. }), "{error}");
-    assert!(error.to_string().contains("compute_75"), "{error}");
+    // A newer image beside it changes nothing for a kernel that is in the older one alone.
+    for images in [&GOOD[..1], GOOD] {
+        let device = open(images);
+        let error = launch(&device, &kernel("too_early"), geometry).expect_err("it cannot wait");
+        assert!(matches!(error, DeviceError::Unsupported { .. }), "{error}");
+        assert!(error.to_string().contains("compute_75"), "{error}");
+    }
     assert!(log_of("too_early").is_empty());
 }
 
@@ -167,7 +170,7 @@ fn a_grid_that_cannot_be_resident_is_refused_with_what_would_fit() {
 }
 
 #[test]
-fn a_kernel_is_compiled_alone_at_its_first_use_from_the_newest_image_that_runs() {
+fn a_kernel_is_compiled_alone_at_its_first_use_from_the_newest_image_that_has_it() {
     let device = open(GOOD);
     for _ in 0..2 {
         assert_eq!(
@@ -185,6 +188,12 @@ fn a_kernel_is_compiled_alone_at_its_first_use_from_the_newest_image_that_runs()
         ["load attributes sm_90", "find attributes"]
     );
     assert!(log_of("unasked").is_empty());
+    let older = device.backend().attributes(&kernel("only_older"));
+    assert!(older.is_ok(), "{older:?}");
+    assert_eq!(
+        log_of("only_older"),
+        ["load only_older sm_75", "find only_older"]
+    );
     assert_eq!(
         device.backend().attributes(&kernel("missing")),
         Err(DeviceError::UnknownKernel {
@@ -215,10 +224,10 @@ fn a_kernel_stays_loaded_as_long_as_its_device() {
 
 #[test]
 fn rejected_ptx_shows_what_the_compiler_said() {
-    let device = open(&[PtxImage {
-        compute: 90,
-        text: ".target broken\n.visible .entry any()\n{\n}\n",
-    }]);
+    let device = open(&[PtxImage::text(
+        90,
+        ".target broken\n.visible .entry any()\n{\n}\n",
+    )]);
     let error = launch(&device, &kernel("any"), Geometry::new(1, 1)).expect_err("it is broken");
     let said = error.to_string();
     for part in [

@@ -41,11 +41,11 @@ ptx_kernel!(copies_mirrored(Global<u32>, Global<u32>));
 
 #[test]
 fn a_ptx_that_the_driver_rejects_shows_the_jit_log() {
-    const IMAGE: PtxImage = PtxImage {
-        compute: 75,
-        text: ".version 7.0\n.target sm_75\n.address_size 64\n\
+    const IMAGE: PtxImage = PtxImage::text(
+        75,
+        ".version 7.0\n.target sm_75\n.address_size 64\n\
                .visible .entry broken()\n{\n  no.such.instruction %r1;\n  ret;\n}\n",
-    };
+    );
     let Some(device) = gpu(&[IMAGE]) else { return };
     // SAFETY: the kernel takes no arguments; it is never run.
     let error =
@@ -63,15 +63,15 @@ fn a_ptx_that_the_driver_rejects_shows_the_jit_log() {
 
 #[test]
 fn a_cluster_launch_makes_clusters() {
-    const IMAGE: PtxImage = PtxImage {
-        compute: 90,
-        text: ".version 7.8\n.target sm_90\n.address_size 64\n\
+    const IMAGE: PtxImage = PtxImage::text(
+        90,
+        ".version 7.8\n.target sm_90\n.address_size 64\n\
                .visible .entry cluster_rank(.param .align 8 .b8 out[16])\n{\n\
                .reg .b32 %r<4>; .reg .b64 %rd<4>;\n\
                ld.param.u64 %rd1, [out]; mov.u32 %r1, %ctaid.x; mov.u32 %r2, %cluster_ctarank;\n\
                mul.wide.u32 %rd2, %r1, 4; add.s64 %rd3, %rd1, %rd2; st.global.u32 [%rd3], %r2;\n\
                ret;\n}\n",
-    };
+    );
     let Some(device) = gpu(&KERNELS) else { return };
     if !device.properties().cluster {
         eprintln!("SKIPPED: {} has no clusters", device.properties().name);
@@ -196,9 +196,9 @@ fn a_kernel_is_compiled_while_its_first_launch_is_recorded() {
 
 /// Each block lets the next grid start, sleeps, and writes its element; each block waits, and
 /// copies the element of its mirror image.
-const OVERLAPPING: PtxImage = PtxImage {
-    compute: 90,
-    text: ".version 7.8\n.target sm_90\n.address_size 64\n\
+const OVERLAPPING: PtxImage = PtxImage::text(
+    90,
+    ".version 7.8\n.target sm_90\n.address_size 64\n\
            .visible .entry writes_late(.param .align 8 .b8 to[16], .param .u32 value)\n{\n\
            .reg .b32 %r<3>; .reg .b64 %rd<4>;\n\
            griddepcontrol.launch_dependents; nanosleep.u32 200000;\n\
@@ -213,7 +213,7 @@ const OVERLAPPING: PtxImage = PtxImage {
            mul.wide.u32 %rd5, %r1, 4; add.s64 %rd6, %rd2, %rd5;\n\
            griddepcontrol.wait; ld.global.u32 %r5, [%rd4]; st.global.u32 [%rd6], %r5;\n\
            ret;\n}\n",
-};
+);
 
 #[test]
 fn an_overlapping_launch_sees_past_its_wait_what_the_kernel_before_wrote() {

@@ -20,11 +20,11 @@ impl Kernel for falls_into_a_trap {
 
 #[test]
 fn a_trap_is_an_error_that_says_the_context_is_lost() {
-    const IMAGE: PtxImage = PtxImage {
-        compute: 75,
-        text: ".version 7.0\n.target sm_75\n.address_size 64\n\
+    const IMAGE: PtxImage = PtxImage::text(
+        75,
+        ".version 7.0\n.target sm_75\n.address_size 64\n\
                .visible .entry falls_into_a_trap()\n{\n  trap;\n  ret;\n}\n",
-    };
+    );
     if let Err(reason) = probe() {
         eprintln!("SKIPPED: no CUDA device: {reason}");
         return;

@@ -1,7 +1,7 @@
 //! Devices to test on.
 
 use gridsync::device::NoCuda;
-use gridsync::device::{Device, DeviceError, Emulator, EmulatorConfig, KERNELS};
+use gridsync::device::{Device, DeviceError, Emulator, EmulatorConfig};
 use simt::{Lanes, Policy, Schedule};
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -67,11 +67,14 @@ pub fn schedules() -> Vec<Schedule> {
 /// If there is a device that cannot be used: that is a failure, not a reason to skip.
 pub fn with_cuda(test: impl FnOnce(&Device)) {
     let mut cuda = CUDA.lock().unwrap_or_else(PoisonError::into_inner);
-    let device = cuda.get_or_insert_with(|| match Device::cuda(0, &KERNELS) {
-        Ok(device) => Ok(device),
-        Err(DeviceError::NoCuda(reason @ (NoCuda::NoLibrary(_) | NoCuda::NoDevice))) => Err(reason),
-        Err(error) => panic!("the CUDA device should work: {error}"),
-    });
+    let device =
+        cuda.get_or_insert_with(|| match Device::cuda(0, &gridsync_program::images::all()) {
+            Ok(device) => Ok(device),
+            Err(DeviceError::NoCuda(reason @ (NoCuda::NoLibrary(_) | NoCuda::NoDevice))) => {
+                Err(reason)
+            }
+            Err(error) => panic!("the CUDA device should work: {error}"),
+        });
     match device {
         Ok(device) => test(device),
         Err(reason) => skipped(&format!("no CUDA device: {reason}")),

@@ -6,7 +6,7 @@
 
 mod expected;
 mod ptx;
-mod ptxas;
+pub(crate) mod ptxas;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,12 +15,14 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use comfy_table::presets::NOTHING;
 use comfy_table::{CellAlignment, Table};
+use ptx_image::PtxImage;
 
 use crate::audit::expected::Expected;
 use crate::audit::ptx::Module;
 use crate::audit::ptxas::{Report, Usage};
 use crate::outcome::Outcome;
-use crate::workspace::{ptx_files, root};
+use crate::sets::{SETS, whole};
+use crate::workspace::root;
 
 #[derive(clap::Args, Default)]
 pub(crate) struct Args {
@@ -37,15 +39,18 @@ const SYSTEM_CALLS: [&str; 4] = ["vprintf", "malloc", "free", "__assertfail"];
 
 pub(crate) fn run(args: &Args) -> Result<Outcome> {
     let mut modules = BTreeMap::new();
-    for path in ptx_files()? {
-        let text = fs::read_to_string(&path)?;
-        let name = path
-            .file_stem()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned();
-        let module = Module::parse(&text).with_context(|| path.display().to_string())?;
-        modules.insert(name, (path, module));
+    let unpacked = tempfile::tempdir()?;
+    for set in &SETS {
+        let images = set.read()?;
+        for image in &images {
+            let compute = PtxImage::packed(image).compute()?;
+            let name = set.image_name(compute);
+            let text = whole(&images, compute).with_context(|| name.clone())?;
+            let path = unpacked.path().join(format!("{name}.ptx"));
+            fs::write(&path, &text)?;
+            let module = Module::parse(&text).with_context(|| name.clone())?;
+            modules.insert(name, (path, module));
+        }
     }
 
     let table = root().join("kernels/audit.toml");
@@ -208,7 +213,9 @@ fn show(module: &Module, usages: &BTreeMap<u32, &BTreeMap<String, Usage>>) -> Ta
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sets::TARGETS;
     use gridsync::device::KERNELS;
+    use ptx_image::Modules;
     use std::io::{self, Write};
 
     const PTX: &str = "\
@@ -289,21 +296,16 @@ mod tests {
         };
         let dir = tempfile::tempdir().unwrap();
         let mut alone = Vec::new();
-        for image in KERNELS {
-            let parts = image.parts();
-            for kernel in parts.kernels().step_by(16) {
-                let module = parts.module(kernel).unwrap();
-                let path = dir
-                    .path()
-                    .join(format!("{kernel}_compute_{}.ptx", image.compute));
-                fs::write(&path, &module).unwrap();
-                let (_, entry) = module.split_once(".entry").unwrap();
-                alone.push((
-                    kernel,
-                    path,
-                    image.compute,
-                    entry.contains("shared_gridsync_"),
-                ));
+        for arch in TARGETS {
+            let gpu = arch.capability();
+            let modules = Modules::of(&KERNELS, gpu).unwrap();
+            for kernel in modules.kernels().step_by(16) {
+                let path = dir.path().join(format!("{kernel}_compute_{gpu}.ptx"));
+                let module = modules.module(kernel).unwrap().unwrap();
+                fs::write(&path, &module.text).unwrap();
+                let entry = modules.entry(kernel).unwrap().unwrap();
+                let shares = entry.contains("shared_gridsync_");
+                alone.push((kernel.to_owned(), path, gpu, shares));
             }
         }
         let jobs: Vec<_> = alone
@@ -316,7 +318,7 @@ mod tests {
                 panic!("{}: {report:?}", path.display())
             };
             assert_eq!(usage.keys().collect::<Vec<_>>(), [kernel]);
-            assert_eq!(usage[*kernel].shared > 0, *shares, "{}", path.display());
+            assert_eq!(usage[kernel].shared > 0, *shares, "{}", path.display());
         }
     }
 }

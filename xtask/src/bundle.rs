@@ -12,7 +12,8 @@ use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
 use crate::outcome::Outcome;
-use crate::workspace::{cargo, ptx_files, root, walk};
+use crate::sets::{KernelSet, SETS};
+use crate::workspace::{cargo, root, walk};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -74,7 +75,8 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
     }
     fs::write(out.join("test-executables/list"), list)?;
 
-    for path in ptx_files()?.into_iter().chain(data()?) {
+    let images: Vec<_> = SETS.iter().map(KernelSet::images).collect::<Result<_>>()?;
+    for path in images.into_iter().flatten().chain(data()?) {
         let to = out.join(path.strip_prefix(root())?);
         fs::create_dir_all(to.parent().unwrap_or(&out))?;
         fs::copy(&path, &to).with_context(|| path.display().to_string())?;

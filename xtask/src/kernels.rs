@@ -1,29 +1,24 @@
-//! `build-kernels`: from `kernels/` to the PTX in `host/ptx`, and whether the two still agree.
+//! `build-kernels`: from crates of kernels to the packed images of their PTX, and whether the two still agree.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail, ensure};
 use cuda_builder::{Arch, Built, Compiler, CudaBuilder, Header, fingerprint};
+use ptx_image::{PtxImage, pack};
 
 use crate::outcome::Outcome;
-use crate::workspace::{ptx_dir, root};
-
-/// The sources of the kernels, whose fingerprint the header of each PTX file carries. The flags of `cuda_builder`, the
-/// compiler and the `half` crate decide on the PTX too: a change of those only a build shows.
-const SOURCES: [&str; 3] = ["kernels", "toolchain/cuda_std", "toolchain/cuda_std_macros"];
-
-/// What is committed: everything since Turing, and what Hopper adds.
-const TARGETS: [Arch; 2] = [Arch::Compute75, Arch::Compute90];
+use crate::sets::{KernelSet, SETS, TARGETS, modules, own, whole};
+use crate::workspace::root;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Write nothing; compare with the committed PTX byte by byte
+    /// Write nothing; compare with the committed images: their heads, and their text line by line
     #[arg(long)]
     check: bool,
 
-    /// The targets, as compute capabilities
+    /// The targets, as compute capabilities, lowest first; each image but the first has what differs from the one before
     #[arg(long, value_delimiter = ',', default_values_t = TARGETS, value_name = "CAPABILITY")]
     arch: Vec<Arch>,
 }
@@ -43,52 +38,76 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
         return check(&args.arch);
     }
     let compiler = Compiler::find()?;
-    for &arch in &args.arch {
-        let built = build(arch, &compiler, &committed(arch))?;
-        ensure!(
-            !built.kernels.is_empty(),
-            "{} holds no kernel",
-            built.ptx.display()
-        );
+    for set in &SETS {
+        let mut below: Option<String> = None;
+        for &arch in &args.arch {
+            let (built, text) = build(set, arch, &compiler)?;
+            ensure!(
+                !built.kernels.is_empty(),
+                "{} holds no kernel",
+                built.ptx.display()
+            );
+            let image = pack(set.name, &text, below.as_deref())?;
+            write(&set.image(arch), &image)?;
+            below = Some(text);
+        }
     }
     Ok(Outcome::Passed)
 }
 
-/// Builds again into `target/` and compares. Says first what can be said without a compiler: that a file is missing,
-/// or that the sources have changed since it was made.
+/// Builds again and compares. Says first what can be said without a compiler: that a file is missing, or that the
+/// sources have changed since it was made.
+///
+/// What is compared is unpacked: a library that compresses otherwise changes the bytes of an image, and nothing that
+/// matters.
 fn check(archs: &[Arch]) -> Result<Outcome> {
-    for &arch in archs {
-        fresh(&committed(arch))?;
+    for set in &SETS {
+        for &arch in archs {
+            fresh(set, arch)?;
+        }
     }
     let mut skipped = Vec::new();
-    for &arch in archs {
-        let path = committed(arch);
-        let (header, text) = read(&path)?;
-        let Some(compiler) = the_same_or_another(&header.compiler)? else {
-            let why = Compiler::find().err().map(|error| error.to_string());
-            return Ok(Outcome::Skipped(why.unwrap_or_default()));
-        };
-        let again = root().join("target/kernels/check").join(name(arch));
-        let built = build(arch, &compiler, &again)?;
-        if built.compiler == header.compiler {
-            compare(&path, &text, &fs::read_to_string(&again)?)?;
-            println!("{}: the same bytes", name(arch));
-        } else {
-            let (mut ours, mut theirs) = (built.kernels, cuda_builder::kernels(&text));
-            ours.sort();
-            theirs.sort();
-            ensure!(
-                ours == theirs,
-                "{} does not hold the kernels that {} builds",
-                path.display(),
-                built.compiler
-            );
-            skipped.push(format!(
-                "{} was made by {}; only {} is here, so the bytes were not compared",
-                name(arch),
-                header.compiler,
-                built.compiler
-            ));
+    for set in &SETS {
+        let committed = set.read()?;
+        for &arch in archs {
+            let (path, name) = (set.image(arch), set.image_name(arch.capability()));
+            let header = header(&fs::read(&path)?, &path)?;
+            let Some(compiler) = the_same_or_another(&header.compiler)? else {
+                let why = Compiler::find().err().map(|error| error.to_string());
+                return Ok(Outcome::Skipped(why.unwrap_or_default()));
+            };
+            let (built, text) = build(set, arch, &compiler)?;
+            let again = pack(set.name, &text, None)?;
+            if built.compiler == header.compiler {
+                let rebuilt = self::header(&again, &built.ptx)?;
+                ensure!(
+                    header == rebuilt,
+                    "the head of {} should be\n{rebuilt}and is\n{header}",
+                    path.display()
+                );
+                let compute = arch.capability();
+                compare(
+                    &path,
+                    &whole(&committed, compute)?,
+                    &whole(&[again], compute)?,
+                )?;
+                println!("{name}: the same text");
+            } else {
+                let [ours, theirs] = [&[again][..], &committed].map(|images| {
+                    let modules = modules(images, arch.capability())?;
+                    Ok::<_, anyhow::Error>(own(&modules).map(String::from).collect::<Vec<_>>())
+                });
+                ensure!(
+                    ours? == theirs?,
+                    "{} does not hold the kernels that {} builds",
+                    path.display(),
+                    built.compiler
+                );
+                skipped.push(format!(
+                    "{name} was made by {}; only {} is here, so the text was not compared",
+                    header.compiler, built.compiler
+                ));
+            }
         }
     }
     Ok(if skipped.is_empty() {
@@ -98,28 +117,51 @@ fn check(archs: &[Arch]) -> Result<Outcome> {
     })
 }
 
-fn build(arch: Arch, compiler: &Compiler, to: &Path) -> Result<Built> {
+/// Builds a set, and reads the text, which is in `target/`.
+fn build(set: &KernelSet, arch: Arch, compiler: &Compiler) -> Result<(Built, String)> {
     let start = Instant::now();
-    let built = CudaBuilder::new(root().join("kernels"))
+    let to = root().join(format!(
+        "target/kernels/{}.ptx",
+        set.image_name(arch.capability())
+    ));
+    let built = CudaBuilder::new(root().join(set.folder))
         .arch(arch)
         .compiler(compiler.clone())
         .build_args(&["--locked"])
-        .sources(&SOURCES)
-        .copy_to(to)
+        .sources(set.sources)
+        .copy_to(&to)
         .build()
-        .with_context(|| format!("building kernels/ for sm_{arch}"))?;
+        .with_context(|| format!("building {}/ for sm_{arch}", set.folder))?;
     for warning in &built.warnings {
         eprintln!("{warning}\n");
     }
+    let text = fs::read_to_string(&to).with_context(|| to.display().to_string())?;
     println!(
         "{}: {} kernels, {} KiB, {:.1} s, {}",
-        to.strip_prefix(root()).unwrap_or(to).display(),
+        shown(&to),
         built.kernels.len(),
-        fs::metadata(&built.ptx)?.len() / 1024,
+        text.len() / 1024,
         start.elapsed().as_secs_f64(),
         built.compiler
     );
-    Ok(built)
+    Ok((built, text))
+}
+
+/// Writes the whole image or nothing.
+fn write(path: &Path, image: &[u8]) -> Result<()> {
+    let partial = path.with_extension("ptxz.partial");
+    let context = || path.display().to_string();
+    fs::create_dir_all(path.parent().unwrap_or(path)).with_context(context)?;
+    fs::write(&partial, image).with_context(context)?;
+    fs::rename(&partial, path).with_context(context)?;
+    println!("{}: {} KiB", shown(path), image.len() / 1024);
+    Ok(())
+}
+
+/// A path as it is in the workspace.
+fn shown(path: &Path) -> String {
+    let path = path.strip_prefix(root()).unwrap_or(path);
+    path.display().to_string()
 }
 
 /// The compiler of that version, else any, else none.
@@ -133,10 +175,13 @@ fn the_same_or_another(version: &str) -> Result<Option<Compiler>> {
     Ok(candidates.into_iter().next())
 }
 
-/// An error if the file is missing or its sources have changed since it was made.
-fn fresh(path: &Path) -> Result<()> {
-    let (header, _) = read(path)?;
-    let now = fingerprint(&root(), &SOURCES)?;
+/// An error if an image is missing or its sources have changed since it was made.
+fn fresh(set: &KernelSet, arch: Arch) -> Result<()> {
+    let path = set.image(arch);
+    let image = fs::read(&path)
+        .with_context(|| format!("{}: run `cargo xtask build-kernels`", path.display()))?;
+    let header = header(&image, &path)?;
+    let now = fingerprint(&root(), set.sources)?;
     let then = header.sources.map(|sources| sources.sha256);
     ensure!(
         then.as_ref() == Some(&now),
@@ -148,12 +193,10 @@ fn fresh(path: &Path) -> Result<()> {
     Ok(())
 }
 
-fn read(path: &Path) -> Result<(Header, String)> {
-    let text = fs::read_to_string(path)
-        .with_context(|| format!("{}: run `cargo xtask build-kernels`", path.display()))?;
-    let header =
-        Header::read(&text).with_context(|| format!("{} has no header of ours", path.display()))?;
-    Ok((header, text))
+fn header(image: &[u8], path: &Path) -> Result<Header> {
+    let head = PtxImage::packed(image).head();
+    let head = head.with_context(|| path.display().to_string())?;
+    Header::read(head).with_context(|| format!("{} has no header of ours", path.display()))
 }
 
 fn compare(path: &Path, committed: &str, again: &str) -> Result<()> {
@@ -175,22 +218,16 @@ fn compare(path: &Path, committed: &str, again: &str) -> Result<()> {
     );
 }
 
-fn name(arch: Arch) -> String {
-    format!("gridsync_compute_{arch}.ptx")
-}
-
-fn committed(arch: Arch) -> PathBuf {
-    ptx_dir().join(name(arch))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn the_committed_ptx_is_made_from_these_sources() {
-        for arch in TARGETS {
-            fresh(&committed(arch)).unwrap();
+    fn the_committed_images_are_made_from_these_sources() {
+        for set in &SETS {
+            for arch in TARGETS {
+                fresh(set, arch).unwrap();
+            }
         }
     }
 

@@ -1,9 +1,11 @@
-//! Developer tasks of gridsync: `cargo xtask build-kernels`, `audit`, `validate`, `bundle`.
+//! Developer tasks of gridsync: `cargo xtask build-kernels`, `show-ptx`, `audit`, `validate`, `bundle`.
 
 mod audit;
 mod bundle;
 mod kernels;
 mod outcome;
+mod sets;
+mod show_ptx;
 mod sizes;
 mod validate;
 mod workspace;
@@ -23,8 +25,10 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Task {
-    /// Compile kernels/ to host/ptx, one file a target
+    /// Compile kernels/ to host/ptx, a packed image for each target
     BuildKernels(kernels::Args),
+    /// Print the PTX that the driver would get of a kernel, or its machine code
+    ShowPtx(show_ptx::Args),
     /// Look into the committed PTX: registers, stack, spills, barriers, unresolved functions
     Audit(audit::Args),
     /// Everything that must hold before a change goes in; the same as CI
@@ -36,6 +40,7 @@ enum Task {
 fn main() -> ExitCode {
     let done = match Cli::parse().task {
         Task::BuildKernels(args) => kernels::run(&args),
+        Task::ShowPtx(args) => show_ptx::run(&args),
         Task::Audit(args) => audit::run(&args),
         Task::Validate(args) => validate::run(&args),
         Task::Bundle(args) => bundle::run(&args),

@@ -1,7 +1,6 @@
 //! Where things are, and running cargo on them.
 
 use std::env;
-use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -15,24 +14,6 @@ pub(crate) fn root() -> PathBuf {
     let package =
         env::var_os("CARGO_MANIFEST_DIR").map_or(env!("CARGO_MANIFEST_DIR").into(), PathBuf::from);
     package.parent().map_or(package.clone(), Path::to_owned)
-}
-
-/// The folder of the committed PTX.
-pub(crate) fn ptx_dir() -> PathBuf {
-    root().join("host/ptx")
-}
-
-/// The PTX files, by name.
-pub(crate) fn ptx_files() -> Result<Vec<PathBuf>> {
-    let files = walk(&ptx_dir(), &|path| {
-        path.extension() == Some(OsStr::new("ptx"))
-    })?;
-    ensure!(
-        !files.is_empty(),
-        "no PTX in {}; run `cargo xtask build-kernels`",
-        ptx_dir().display()
-    );
-    Ok(files)
 }
 
 /// The cargo that runs this task, in the root of the workspace.

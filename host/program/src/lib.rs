@@ -6,11 +6,13 @@
 //! * [`verify`]: the cases that prove the kernels right, and barriers that are wrong on purpose to prove the
 //!   cases.
 //! * [`mod@bench`]: the rules of measuring, and the suites, each beside a peer.
+//! * [`images`]: the kernels as built PTX.
 //! * [`data`]: `.npy` and raw files. [`report`]: tables, and charts as SVG.
 
 pub mod bench;
 pub mod cli;
 pub mod data;
+pub mod images;
 pub mod lab;
 pub mod report;
 pub mod verify;

@@ -33,6 +33,10 @@ pub enum DeviceError {
         offered: Vec<u32>,
     },
 
+    /// A kernel image cannot be read.
+    #[error(transparent)]
+    Image(#[from] ptx_image::ImageError),
+
     /// The driver did not accept a kernel's PTX.
     #[error("the driver rejected `{kernel}` of the compute_{image} kernels: {result}, {}{}", meaning(.result), after_a_line(.log))]
     Jit {
@@ -43,18 +47,18 @@ pub enum DeviceError {
         /// The driver's answer.
         result: CUresult,
         /// What the JIT compiler wrote, errors first. It counts the lines of
-        /// [`PtxParts::module`](super::cuda::PtxParts::module), not of the image.
+        /// [`Modules::module`](ptx_image::Modules::module), not of the image.
         log: String,
     },
 
-    /// The kernel is not in the image.
+    /// The kernel is in none of the images that the device can run.
     #[error(
         "there is no kernel `{name}` in the compute_{image} kernels; they may be older than this program (cargo xtask build-kernels)"
     )]
     UnknownKernel {
         /// The name asked for.
         name: &'static str,
-        /// What the image was compiled for.
+        /// What the newest of them was compiled for.
         image: u32,
     },
 

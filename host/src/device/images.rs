@@ -3,15 +3,9 @@
 use super::cuda::PtxImage;
 
 /// The kernels of `gridsync-kernels`, built by `cargo xtask build-kernels` and committed, so that
-/// no kernel compiler is needed to run them: one image for every GPU since Turing, and one with
-/// Hopper's instructions.
-pub const KERNELS: [PtxImage; 2] = [
-    PtxImage {
-        compute: 75,
-        text: include_str!("../../ptx/gridsync_compute_75.ptx"),
-    },
-    PtxImage {
-        compute: 90,
-        text: include_str!("../../ptx/gridsync_compute_90.ptx"),
-    },
+/// no kernel compiler is needed to run them: one image for everything since Turing, and one with
+/// what is different with Hopper's instructions.
+pub static KERNELS: [PtxImage; 2] = [
+    PtxImage::packed(include_bytes!("../../ptx/kernels_compute_75.ptxz")),
+    PtxImage::packed(include_bytes!("../../ptx/kernels_compute_90.ptxz")),
 ];

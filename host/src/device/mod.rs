@@ -42,7 +42,8 @@ impl Device {
         Self(Arc::new(backend))
     }
 
-    /// CUDA device `ordinal`, with the newest of `images` that it can run.
+    /// CUDA device `ordinal`, with those of `images` that it can run: [`KERNELS`], one's own, or
+    /// both together. A kernel is taken from the newest image that has it.
     ///
     /// # Errors
     /// As for [`cuda::Cuda::new`].

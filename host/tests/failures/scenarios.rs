@@ -16,16 +16,16 @@ use gridsync::primitives::{
 use gridsync_kernels::op::{ArgMin, Indexed, Mean, Sum, WideSum};
 
 /// The kernels that the fake driver runs. It goes by their names.
-pub(crate) const KERNELS: &[PtxImage] = &[PtxImage {
-    compute: 90,
-    text: ptx!("sm_90":
+pub(crate) const KERNELS: &[PtxImage] = &[PtxImage::text(
+    90,
+    ptx!("sm_90":
         reduce_sum_f32 reduce_sum_u64 reduce_sum_i64_in_i128 reduce_argmin_f64
         reduce_short_rows_sum_f32 reduce_long_rows_sum_f32 scan_sum_f32 scan_bulk_sum_f32
         scan_sum_i32_in_i64 select_f32 unique_f32 range_sum_f32 range_sum_i64 kendall_pairs_f32
         kendall_place_f32 kendall_order_f64 kendall_rank_f64 kendall_tiles kendall_runs
         kendall_ties_of_keys kendall_ties_of_ranks merge_sort_tiles merge_sort_runs
     ),
-}];
+)];
 
 /// What a run of a primitive gave, as bytes.
 pub(crate) type Bytes = Vec<u8>;

@@ -18,17 +18,14 @@ macro_rules! ptx {
 }
 
 pub(crate) const GOOD: &[PtxImage] = &[
-    PtxImage {
-        compute: 75,
-        text: ptx!("sm_75": too_early),
-    },
-    PtxImage {
-        compute: 90,
-        text: ptx!("sm_90":
+    PtxImage::text(75, ptx!("sm_75": attributes only_older too_early)),
+    PtxImage::text(
+        90,
+        ptx!("sm_90":
             a_store after attributes barrier barrier_rounds brief drawn early fault graph_end
             replay_fault tiles timed times_and_plus too_large unasked wide
         ),
-    },
+    ),
 ];
 
 /// The folder of the driver's log. Has the driver loaded, when first asked for.

@@ -168,21 +168,13 @@ const SINCE: [(u32, &str, &str); 11] = [
     (90, xpx_stage_overlapped::NAME, "xpx"),
 ];
 
-/// The entry points of a PTX text (PTX ISA, "Kernel and Function Directives: .entry").
-fn entries(ptx: &str) -> BTreeSet<&str> {
-    ptx.split(".visible .entry ")
-        .skip(1)
-        .filter_map(|rest| rest.split(['(', ' ', '\n']).next())
-        .collect()
-}
-
 #[test]
 fn every_entry_point_of_the_ptx_is_tested_and_every_tested_one_is_there() {
     let (reductions, scans) = (reduce::rows(), scan::rows());
-    for image in KERNELS {
-        let since = SINCE
-            .iter()
-            .filter(|(compute, ..)| *compute <= image.compute);
+    for image in &KERNELS {
+        let target = image.compute().expect("a whole image");
+        let modules = Modules::of(&KERNELS, target).expect("whole images");
+        let since = SINCE.iter().filter(|(compute, ..)| *compute <= target);
         let covered: BTreeSet<&str> = reductions
             .iter()
             .map(|row| row.kernel)
@@ -194,18 +186,16 @@ fn every_entry_point_of_the_ptx_is_tested_and_every_tested_one_is_there() {
             .chain(OTHERS.iter().map(|(kernel, _)| *kernel))
             .chain(since.map(|(_, kernel, _)| *kernel))
             .collect();
-        let built = entries(image.text);
+        let built: BTreeSet<&str> = modules.kernels().collect();
         assert!(
             built.len() > 10,
-            "the compute_{} image should hold kernels",
-            image.compute
+            "the compute_{target} image should hold kernels"
         );
         let untested: Vec<_> = built.difference(&covered).collect();
         let absent: Vec<_> = covered.difference(&built).collect();
         assert!(
             untested.is_empty() && absent.is_empty(),
-            "compute_{}: no test names {untested:?}; not in the PTX: {absent:?}",
-            image.compute
+            "compute_{target}: no test names {untested:?}; not in the PTX: {absent:?}"
         );
     }
 }

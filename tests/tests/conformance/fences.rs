@@ -1,6 +1,7 @@
 //! The kernels that measure fences: that they repeat what they are named for, and leave what they
 //! say. What they measure is not tested.
 
+use gridsync::device::cuda::Modules;
 use gridsync::device::{Device, KERNELS};
 use gridsync_lab_kernels::fences::{MAX_STORES, WORDS_PER_BLOCK};
 use gridsync_program::lab::fences::{NOTHING, OPERATIONS};
@@ -12,9 +13,13 @@ const ROUNDS: u32 = 5;
 
 #[test]
 fn each_operation_stands_in_a_loop_of_its_kernel() {
-    for image in KERNELS {
+    for image in &KERNELS {
+        let compute = image.compute().expect("a whole image");
+        let modules = Modules::of(&KERNELS, compute).expect("whole images");
         for operation in OPERATIONS {
-            let body = Body::of(image.text, operation.kernel).expect("the kernel is built");
+            let module = modules.module(operation.kernel).expect("whole images");
+            let module = module.expect("the kernel is built");
+            let body = Body::of(&module.text, operation.kernel).expect("a body");
             assert!(
                 body.looped()
                     .any(|line| line.starts_with(operation.instruction)),

@@ -16,11 +16,13 @@ fn root() -> PathBuf {
 
 #[test]
 fn the_ptx_is_not_older_than_the_kernels() {
-    for image in KERNELS {
-        let name = format!("gridsync_compute_{}.ptx", image.compute);
-        let sources = Header::read(image.text)
+    for image in &KERNELS {
+        let head = image.head().expect("a whole image");
+        let sources = Header::read(head)
             .and_then(|header| header.sources)
-            .unwrap_or_else(|| panic!("{name} should begin with the fingerprint of its sources"));
+            .unwrap_or_else(|| {
+                panic!("{image:?} should begin with the fingerprint of its sources")
+            });
         if let Some(absent) = sources.dirs.iter().find(|dir| !root().join(dir).is_dir()) {
             skipped(&format!("no sources to compare the PTX with ({absent})"));
             return;
@@ -28,7 +30,7 @@ fn the_ptx_is_not_older_than_the_kernels() {
         let now = fingerprint(&root(), &sources.dirs).expect("the sources should be readable");
         assert_eq!(
             sources.sha256, now,
-            "{name} is stale: its sources have changed since; run `cargo xtask build-kernels`"
+            "{image:?} is stale: its sources have changed since; run `cargo xtask build-kernels`"
         );
     }
 }

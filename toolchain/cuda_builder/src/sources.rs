@@ -9,7 +9,8 @@ use sha2::{Digest, Sha256};
 
 use crate::BuildError;
 
-/// The SHA-256, in hex, of what can change the PTX: every `*.rs` and `Cargo.toml` below `root/dir` for each `dir`.
+/// The SHA-256, in hex, of what can change the PTX: every `*.rs` and `Cargo.toml` below `root/dir` for each `dir`, or the
+/// file `root/dir` itself.
 ///
 /// Files enter by their path relative to `root` and their bytes as they are, in the order of the paths, so that
 /// the result depends neither on where the checkout lies nor on the order of `dirs`. Folders named `tests`,
@@ -20,7 +21,11 @@ use crate::BuildError;
 pub fn fingerprint(root: &Path, dirs: &[impl AsRef<Path>]) -> Result<String, BuildError> {
     let mut files = BTreeMap::new();
     for dir in dirs {
-        collect(root, &root.join(dir), &mut files)?;
+        let path = root.join(dir);
+        match path.is_file() {
+            true => insert(root, path, &mut files),
+            false => collect(root, &path, &mut files)?,
+        }
     }
     let mut hash = Sha256::new();
     for (name, path) in files {
@@ -54,12 +59,16 @@ fn collect(
                 collect(root, &path, files)?;
             }
         } else if name == "Cargo.toml" || path.extension() == Some(OsStr::new("rs")) {
-            let relative = path.strip_prefix(root).unwrap_or(&path);
-            let parts: Vec<_> = relative.iter().map(OsStr::to_string_lossy).collect();
-            files.insert(parts.join("/"), path);
+            insert(root, path, files);
         }
     }
     Ok(())
+}
+
+fn insert(root: &Path, path: PathBuf, files: &mut BTreeMap<String, PathBuf>) {
+    let relative = path.strip_prefix(root).unwrap_or(&path);
+    let parts: Vec<_> = relative.iter().map(OsStr::to_string_lossy).collect();
+    files.insert(parts.join("/"), path);
 }
 
 #[cfg(test)]

@@ -46,7 +46,7 @@ pub(super) enum Report {
 
 /// The first ptxas of: `PTXAS`, the venv or toolkit in `GRIDSYNC_CUDA_TOOLS`, `target/cuda-tools`, `PATH`,
 /// `CUDA_HOME`, `CUDA_PATH`.
-pub(super) fn find() -> Option<PathBuf> {
+pub(crate) fn find() -> Option<PathBuf> {
     let variable = |name| env::var_os(name).map(PathBuf::from);
     let mut candidates: Vec<PathBuf> = variable("PTXAS").into_iter().collect();
     let tools = variable("GRIDSYNC_CUDA_TOOLS");

@@ -1,9 +1,10 @@
 //! Which device to run on.
 
 use super::exit::Usage;
+use crate::images;
 use anyhow::Context;
 use gridsync::device::cuda::probe;
-use gridsync::device::{Device, DeviceError, Emulator, EmulatorConfig, KERNELS, NoCuda};
+use gridsync::device::{Device, DeviceError, Emulator, EmulatorConfig, NoCuda};
 use std::str::FromStr;
 
 /// What `--device` says.
@@ -64,7 +65,7 @@ impl DeviceChoice {
     pub(crate) fn device(self) -> anyhow::Result<Device> {
         match self {
             Self::Auto => Ok(gpu().unwrap_or_else(emulator)),
-            Self::Cuda(ordinal) => Ok(Device::cuda(ordinal, &KERNELS)?),
+            Self::Cuda(ordinal) => Ok(Device::cuda(ordinal, &images::all())?),
             Self::Emulator => Ok(emulator()),
             Self::Cpu => Err(Usage(
                 "there is no CPU form of this: use --device emulator, which runs the kernels on the CPU"
@@ -86,13 +87,13 @@ impl DeviceChoice {
                 .into());
             }
         };
-        Device::cuda(ordinal, &KERNELS).with_context(|| format!("{what} needs a GPU"))
+        Device::cuda(ordinal, &images::all()).with_context(|| format!("{what} needs a GPU"))
     }
 }
 
 /// The first GPU, if there is one that answers. One that does not is told of, and left aside.
 fn gpu() -> Option<Device> {
-    match probe().and_then(|_| Device::cuda(0, &KERNELS)) {
+    match probe().and_then(|_| Device::cuda(0, &images::all())) {
         Ok(device) => Some(device),
         Err(DeviceError::NoCuda(NoCuda::NoLibrary(_) | NoCuda::NoDevice)) => None,
         Err(error) => {

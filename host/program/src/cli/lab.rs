@@ -6,12 +6,13 @@ use super::mkl::Mkl;
 use super::progress::progress;
 use super::stress::Stress;
 use super::{Global, output};
+use crate::images::LAB;
 use crate::lab::fences::{self, Cost, STORES};
-use crate::lab::spin::{Compiled, FORMS};
+use crate::lab::spin::{self, Compiled, FORMS};
 use crate::report::table;
 use anyhow::Context;
 use clap::Subcommand;
-use gridsync::device::KERNELS;
+use gridsync::device::cuda::{Modules, PtxImage};
 use serde_json::{Value, json};
 
 /// Look closely at one thing: what a compiler makes of it, what it costs, or what breaks it
@@ -52,20 +53,22 @@ impl Lab {
 #[derive(clap::Args)]
 struct Spin {
     /// Look at the kernels built for this compute capability: 75 or 90.
-    #[arg(long, default_value_t = KERNELS[0].compute, value_name = "COMPUTE")]
+    #[arg(long, default_value_t = 75, value_name = "COMPUTE")]
     arch: u32,
 }
 
 impl Spin {
     fn run(self, global: &Global) -> anyhow::Result<()> {
-        let image = KERNELS.iter().find(|image| image.compute == self.arch);
-        let image = image.ok_or_else(|| {
-            let built = KERNELS.map(|image| image.compute.to_string()).join(" and ");
-            let arch = self.arch;
-            Usage(format!("--arch {arch}: the kernels are built for {built}"))
-        })?;
+        let built = LAB.iter().map(PtxImage::compute);
+        let built = built.collect::<Result<Vec<_>, _>>()?;
+        if !built.contains(&self.arch) {
+            let built: Vec<_> = built.iter().map(u32::to_string).collect();
+            let (arch, built) = (self.arch, built.join(" and "));
+            return Err(Usage(format!("--arch {arch}: the kernels are built for {built}")).into());
+        }
+        let ptx = spin::ptx(&Modules::of(&LAB, self.arch)?)?;
         let forms = FORMS
-            .map(|form| form.compiled(image.text))
+            .map(|form| form.compiled(&ptx))
             .into_iter()
             .collect::<Option<Vec<_>>>()
             .context("the PTX has no spin kernels: run cargo xtask build-kernels")?;

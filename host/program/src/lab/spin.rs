@@ -1,9 +1,10 @@
-//! The spin that the compiler deletes (seed row R5): what became of four ways to wait for a word.
+//! The spin that the compiler deletes: what became of four ways to wait for a word.
 //!
 //! Found by looking at the built PTX, so it takes no device.
 
 use super::ptx::{Body, is_load};
 use cuda_std::launch::Kernel;
+use gridsync::device::cuda::{ImageError, Modules};
 use gridsync_lab_kernels::spin::{spin_acquire, spin_asm, spin_naive, spin_volatile};
 
 /// A way to wait until a word is 0.
@@ -59,6 +60,19 @@ pub struct Compiled<'a> {
     pub loads_in_loop: usize,
 }
 
+/// The PTX of the forms' kernels that there are, one module after the other.
+///
+/// # Errors
+/// When an image cannot be read.
+pub fn ptx(modules: &Modules<'_>) -> Result<String, ImageError> {
+    let mut text = String::new();
+    for form in FORMS {
+        let module = modules.module(form.kernel)?;
+        text += &module.map_or_else(String::new, |module| module.text);
+    }
+    Ok(text)
+}
+
 impl Form {
     /// What the compiler made of the form in the kernels of `ptx`; none if its kernel is not there.
     #[must_use]
@@ -99,13 +113,15 @@ impl Compiled<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gridsync::device::KERNELS;
+    use crate::images::LAB;
 
     #[test]
     fn the_naive_form_has_lost_its_load_and_the_others_have_kept_it() {
-        for image in KERNELS {
+        for compute in [75, 90] {
+            let modules = Modules::of(&LAB, compute).expect("whole images");
+            let ptx = ptx(&modules).expect("whole images");
             for form in FORMS {
-                let compiled = form.compiled(image.text).expect("the kernel is built");
+                let compiled = form.compiled(&ptx).expect("the kernel is built");
                 assert_eq!(compiled.waits(), form.must_load, "{compiled:?}");
                 assert!(
                     compiled.ptx.iter().any(|line| is_load(line)),

@@ -129,6 +129,7 @@ impl Cuda {
         kernel: &KernelInfo,
         geometry: &Geometry,
     ) -> Result<Arc<Function>, DeviceError> {
+        let image = self.modules.built_for(kernel.name).unwrap_or(self.image);
         let unsupported = |what, needs| {
             Err(DeviceError::Unsupported {
                 what,
@@ -137,7 +138,7 @@ impl Cuda {
                     self.properties.name,
                     self.properties.compute / 10,
                     self.properties.compute % 10,
-                    self.image.compute
+                    image
                 ),
                 needs,
             })
@@ -152,7 +153,7 @@ impl Cuda {
             return unsupported("cluster launches", "they take compute capability 9.0");
         }
         // A kernel built for an older target cannot wait for the one before it.
-        if geometry.overlapping && self.image.compute < 90 {
+        if geometry.overlapping && image < 90 {
             return unsupported(
                 "overlapping launches",
                 "they take compute capability 9.0, and kernels built for it",

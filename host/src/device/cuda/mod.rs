@@ -12,8 +12,9 @@ mod module;
 mod probe;
 mod query;
 
-pub use image::{PtxImage, PtxParts};
+pub use image::PtxImage;
 pub use probe::{DeviceSummary, probe};
+pub use ptx_image::{ImageError, Module as PtxModule, Modules};
 
 use super::{
     Backend, DeviceError, Geometry, KernelAttributes, KernelInfo, Properties, Recording, gate::Gate,
@@ -41,8 +42,9 @@ use std::{
 /// or query. Every call makes the context current on the thread that calls.
 pub struct Cuda {
     properties: Properties,
-    image: PtxImage,
-    parts: PtxParts,
+    /// What the newest image that it can run is compiled for.
+    image: u32,
+    modules: Modules<'static>,
     /// The kernels that have been loaded so far.
     functions: Mutex<HashMap<&'static str, Arc<Function>>>,
     /// What was launched last, to name it when the stream reports an error.
@@ -63,11 +65,13 @@ struct Last {
 }
 
 impl Cuda {
-    /// Opens device `ordinal` with the image for the highest compute capability that it has.
+    /// Opens device `ordinal` with those of `images` that it can run. A kernel is taken from the
+    /// newest of them that has it.
     ///
     /// # Errors
     /// [`DeviceError::NoCuda`] with the reason, [`DeviceError::NoSuchDevice`],
-    /// [`DeviceError::NoImage`], or what the driver says when it makes the context.
+    /// [`DeviceError::NoImage`], [`DeviceError::Image`], or what the driver says when it makes the
+    /// context.
     pub fn new(ordinal: u32, images: &[PtxImage]) -> Result<Self, DeviceError> {
         let count = probe::count()?;
         if ordinal >= count {
@@ -77,7 +81,7 @@ impl Cuda {
         let device =
             cust::device::Device::get_device(ordinal).map_err(|error| from_cust(error, during))?;
         let properties = query::properties(device)?;
-        let image = PtxImage::choose(images, properties.compute)?;
+        let (modules, image) = image::usable(images, properties.compute)?;
         query::retainable(device.as_raw(), during)?;
         let context = Context::new(device).map_err(|error| from_cust(error, during))?;
         let stream =
@@ -85,7 +89,7 @@ impl Cuda {
         Ok(Self {
             properties,
             image,
-            parts: image.parts(),
+            modules,
             functions: Mutex::default(),
             last: Mutex::new(None),
             gate: Gate::default(),
@@ -106,12 +110,12 @@ impl Cuda {
         if let Some(function) = functions.get(name) {
             return Ok(function.clone());
         }
-        let image = self.image.compute;
-        let text = self
-            .parts
-            .module(name)
+        let image = self.image;
+        let module = self
+            .modules
+            .module(name)?
             .ok_or(DeviceError::UnknownKernel { name, image })?;
-        let function = Arc::new(Function::load(name, image, text)?);
+        let function = Arc::new(Function::load(name, module.compute, module.text)?);
         functions.insert(name, function.clone());
         Ok(function)
     }
@@ -344,11 +348,7 @@ impl Drop for Cuda {
 
 impl fmt::Debug for Cuda {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "Cuda({}, compute_{})",
-            self.properties.name, self.image.compute
-        )
+        write!(f, "Cuda({}, compute_{})", self.properties.name, self.image)
     }
 }
 

@@ -1,0 +1,208 @@
+//! Finding kernels in several images.
+
+use crate::error::ImageError;
+use crate::image::{PtxImage, Source};
+use crate::packed::{Packed, Place};
+use crate::text::Parts;
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+};
+
+/// The kernels of several images that one device can run.
+///
+/// A kernel comes from the newest image that has it, of the first given where two are for the same capability. So
+/// images of several crates can be given together.
+pub struct Modules<'a> {
+    /// The newest first.
+    images: Vec<Opened<'a>>,
+}
+
+/// A kernel with what it takes to compile it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Module {
+    /// The compute capability that the kernel is compiled for.
+    pub compute: u32,
+    /// The text, with this kernel and no other.
+    pub text: String,
+}
+
+enum Opened<'a> {
+    Text { compute: u32, parts: Parts<'a> },
+    Packed(Packed<'a>),
+}
+
+impl<'a> Modules<'a> {
+    /// Those of `images` that run on a device of compute capability `compute`. There may be none.
+    ///
+    /// # Errors
+    /// When a packed image is damaged, of another format, or without the one that it differs from.
+    pub fn of(images: &[PtxImage<'a>], compute: u32) -> Result<Self, ImageError> {
+        let mut opened = Vec::new();
+        for image in images {
+            let of_image = image.compute()?;
+            if of_image <= compute {
+                opened.push(match image.0 {
+                    Source::Text { compute, text } => Opened::Text {
+                        compute,
+                        parts: Parts::of(text),
+                    },
+                    Source::Packed(bytes) => Opened::Packed(Packed::open(bytes)?),
+                });
+            }
+        }
+        opened.sort_by_key(|image| Reverse(image.compute()));
+        let modules = Self { images: opened };
+        for image in &modules.images {
+            if let Opened::Packed(image) = image {
+                modules.below(image)?;
+            }
+        }
+        Ok(modules)
+    }
+
+    /// What the newest image is compiled for; none if there is no image.
+    #[must_use]
+    pub fn newest(&self) -> Option<u32> {
+        self.images.first().map(Opened::compute)
+    }
+
+    /// The names of all kernels, in alphabetical order.
+    pub fn kernels(&self) -> impl Iterator<Item = &str> {
+        let names = self.images.iter().flat_map(Opened::kernels);
+        names.collect::<BTreeSet<_>>().into_iter()
+    }
+
+    /// What `kernel` is compiled for in the image that it is taken from; none if no image has it.
+    #[must_use]
+    pub fn built_for(&self, kernel: &str) -> Option<u32> {
+        self.image_with(kernel).map(Opened::compute)
+    }
+
+    /// What is outside of the kernels in the newest image.
+    #[must_use]
+    pub fn prelude(&self) -> &str {
+        self.images.first().map_or("", Opened::prelude)
+    }
+
+    /// The text of `kernel` without what is outside of it, or none if no image has it.
+    ///
+    /// # Errors
+    /// When a packed image is damaged, or above another one than it was packed with.
+    pub fn entry(&self, kernel: &str) -> Result<Option<String>, ImageError> {
+        let Some(image) = self.image_with(kernel) else {
+            return Ok(None);
+        };
+        self.entry_of(image, kernel).map(Some)
+    }
+
+    /// The module that has `kernel` and no other, or none if no image has it.
+    ///
+    /// # Errors
+    /// As for [`entry`](Self::entry).
+    pub fn module(&self, kernel: &str) -> Result<Option<Module>, ImageError> {
+        let Some(image) = self.image_with(kernel) else {
+            return Ok(None);
+        };
+        let entry = self.entry_of(image, kernel)?;
+        Ok(Some(Module {
+            compute: image.compute(),
+            text: [image.prelude(), &entry].concat(),
+        }))
+    }
+
+    fn image_with(&self, kernel: &str) -> Option<&Opened<'a>> {
+        self.images.iter().find(|image| image.has(kernel))
+    }
+
+    fn entry_of(&self, image: &Opened<'a>, kernel: &str) -> Result<String, ImageError> {
+        match image {
+            Opened::Text { parts, .. } => Ok(parts.entries[kernel].to_owned()),
+            Opened::Packed(image) => self.packed_entry(image, kernel),
+        }
+    }
+
+    /// The text of a kernel that `image` has in its index. Each image below is for a lower capability, so this ends.
+    fn packed_entry(&self, image: &Packed<'a>, kernel: &str) -> Result<String, ImageError> {
+        let entry = &image.entries[kernel];
+        let text = match entry.place {
+            Place::Here {
+                group,
+                first,
+                count,
+            } => image.unpack(kernel, entry.length(), [group, first, count])?,
+            Place::Below => {
+                let below = self.below(image)?;
+                let below = below.filter(|below| below.entries.contains_key(kernel));
+                // An image that lacks the kernel is of another build: its text is taken as empty, and refused.
+                below.map_or_else(
+                    || Ok(String::new()),
+                    |below| self.packed_entry(below, kernel),
+                )?
+            }
+        };
+        entry.check(kernel, image.head.compute, &text)?;
+        Ok(text)
+    }
+
+    /// The image that `image` differs from, if it does from one.
+    fn below(&self, image: &Packed<'a>) -> Result<Option<&Packed<'a>>, ImageError> {
+        let head = &image.head;
+        let Some(below) = head.below else {
+            return Ok(None);
+        };
+        let packed = self.images.iter().filter_map(|image| match image {
+            Opened::Packed(packed) => Some(packed),
+            Opened::Text { .. } => None,
+        });
+        let mut of_set = packed.filter(|other| other.head.set == head.set);
+        let found = of_set.find(|other| other.head.compute == below);
+        found.map(Some).ok_or_else(|| ImageError::NoneBelow {
+            set: head.set.into(),
+            compute: head.compute,
+            below,
+        })
+    }
+}
+
+impl Opened<'_> {
+    fn compute(&self) -> u32 {
+        match self {
+            Self::Text { compute, .. } => *compute,
+            Self::Packed(image) => image.head.compute,
+        }
+    }
+
+    fn prelude(&self) -> &str {
+        match self {
+            Self::Text { parts, .. } => &parts.prelude,
+            Self::Packed(image) => &image.prelude,
+        }
+    }
+
+    fn has(&self, kernel: &str) -> bool {
+        match self {
+            Self::Text { parts, .. } => parts.entries.contains_key(kernel),
+            Self::Packed(image) => image.entries.contains_key(kernel),
+        }
+    }
+
+    fn kernels(&self) -> Box<dyn Iterator<Item = &str> + '_> {
+        match self {
+            Self::Text { parts, .. } => Box::new(parts.entries.keys().copied()),
+            Self::Packed(image) => Box::new(image.entries.keys().map(String::as_str)),
+        }
+    }
+}
+
+impl fmt::Debug for Modules<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let images: BTreeMap<_, _> = self
+            .images
+            .iter()
+            .map(|image| (image.compute(), image.kernels().count()))
+            .collect();
+        write!(f, "Modules(kernels by compute capability: {images:?})")
+    }
+}
