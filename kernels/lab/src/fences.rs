@@ -1,8 +1,8 @@
-//! What fences cost (seed row R11), and what stands beside them: a kernel for each operation.
+//! What fences cost, and the other operations of a barrier: a kernel for each operation.
 //!
-//! Each thread does the same `rounds` times: it stores to `stores` lines, then carries out the
-//! operation, which may have to wait for these stores. What the operation costs is the slope over
-//! the rounds, less that of [`cost_of_none`].
+//! Each thread does the same `rounds` times: it stores to `stores` lines, then does the operation,
+//! which may have to wait for these stores. The cost of the operation is the slope over the rounds,
+//! less that of [`cost_of_none`].
 
 use cuda_std::prelude::*;
 use cuda_std::time::clock;
@@ -13,17 +13,17 @@ pub const MAX_STORES: u32 = 8;
 /// Words of a line of the cache: 128 bytes.
 const LINE: usize = 32;
 
-/// Words that each block of up to 32 threads takes: the lines it stores to, and one that the
-/// operations work on.
+/// Words for each block of up to 32 threads: the lines it stores to, and one line that the operations
+/// work on.
 pub const WORDS_PER_BLOCK: usize = (MAX_STORES as usize + 1) * LINE;
 
 macro_rules! kernels {
     ($($(#[$doc:meta])* $name:ident: |$words:ident, $own:ident, $seen:ident| $operation:expr;)*) => {$(
         $(#[$doc])*
         ///
-        /// Stores the number of the round to the `stores` first lines of the block, one word a
-        /// thread, and has the operation work on the thread's own word of the line behind them.
-        /// `cycles` gets what each thread's rounds took.
+        /// Stores the number of the round to the first `stores` lines of the block, one word a
+        /// thread. The operation works on the thread's own word of the line after them. `cycles`
+        /// gets the cycles of each thread's rounds.
         ///
         /// # Safety
         ///
@@ -59,14 +59,14 @@ kernels! {
     cost_of_red_relaxed: |words, own, seen| added(seen, words, own, Ordering::Relaxed);
     /// Measures `red.release.gpu.add`, the arrival at a grid barrier.
     cost_of_red_release: |words, own, seen| added(seen, words, own, Ordering::Release);
-    /// Measures `ld.acquire.gpu`, the look of who waits at a grid barrier.
+    /// Measures `ld.acquire.gpu`, by which a block looks while it waits at a grid barrier.
     cost_of_load_acquire: |words, own, seen| {
         seen | words.load(own, Ordering::Acquire, Scope::Device)
     };
 }
 
-/// Runs and times the rounds of one thread. `operation` gets `words`, the place of the thread's own
-/// word in it, and what it returned in the round before, at first 0.
+/// Runs and times the rounds of one thread. `operation` gets `words`, the index of the thread's own
+/// word, and what it returned in the round before, at first 0.
 #[device]
 fn measure(
     words: Global<u32>,
@@ -86,8 +86,8 @@ fn measure(
         seen = operation(words, own, seen);
     }
     let end = clock();
-    // The last result is used, so that nobody can do without it: an `atom` whose result is not
-    // becomes a `red`. It is 0, which nothing has changed: see the operations.
+    // The last result is used, so that the compiler keeps it: an `atom` whose result is not used
+    // becomes a `red`. It is always 0: see the operations.
     cycles.write(thread::index(), end - start + u64::from(seen));
 }
 

@@ -1,4 +1,4 @@
-//! Scans whose blocks are held up here and there: nobody may count on when another block comes.
+//! Scans with delayed blocks: no block may rely on when another one arrives.
 
 use cuda_std::launch::KernelArg;
 use cuda_std::prelude::*;
@@ -11,11 +11,11 @@ use gridsync_kernels::op::Operation;
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct DelayedSum {
-    /// Which elements, and for how long: drawn from this.
+    /// The seed that decides which elements wait, and for how long.
     pub seed: u32,
-    /// One element in so many.
+    /// One element in so many waits.
     pub one_in: u32,
-    /// Nanoseconds, at most.
+    /// The longest wait, nanoseconds.
     pub longest: u32,
 }
 
@@ -23,7 +23,7 @@ pub struct DelayedSum {
 unsafe impl KernelArg for DelayedSum {}
 
 impl DelayedSum {
-    /// A number that looks drawn at random, one for each element.
+    /// A pseudorandom number for each element.
     #[inline(always)]
     fn drawn(self, index: u64) -> u32 {
         let x = (index as u32 ^ self.seed).wrapping_mul(0x9E37_79B1);
@@ -70,7 +70,7 @@ impl grid::scan::BulkOperation<u32> for DelayedSum {}
 ///
 /// # Safety
 ///
-/// The arguments and the grid are as [`grid::scan()`] wants them, and no other launch uses `words` or
+/// The arguments and the grid are as [`grid::scan()`] needs them, and no other launch uses `words` or
 /// `state` until this one has ended.
 #[kernel(max_threads = 256, min_blocks = 2)]
 pub unsafe fn scan_delayed_sum_u32(
@@ -91,7 +91,7 @@ pub unsafe fn scan_delayed_sum_u32(
 ///
 /// # Safety
 ///
-/// The arguments and the grid are as [`grid::scan::scan_by_bulk`] wants them, and no other launch uses
+/// The arguments and the grid are as [`grid::scan::scan_by_bulk`] needs them, and no other launch uses
 /// `words` or `state` until this one has ended.
 #[cfg(any(compute_ge_90, not(target_arch = "nvptx64")))]
 #[kernel(max_threads = 576, min_blocks = 1)]

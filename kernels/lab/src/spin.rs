@@ -1,8 +1,7 @@
-//! Waiting for a word to become 0, in four forms (seed row R5): what the compiler makes of each is
-//! in their PTX.
+//! Waiting for a word to become 0, in four forms. The PTX shows what the compiler makes of each.
 //!
-//! Each block but the first counts the word down by one; then every block waits until it is 0, and
-//! says that it is through. A grid of one block finds a 0 and does not wait at all.
+//! Each block but the first counts the word down by one. Then every block waits until it is 0, and
+//! writes that it is done. A grid of one block finds a 0 and does not wait at all.
 
 use cuda_std::prelude::*;
 
@@ -26,17 +25,17 @@ macro_rules! kernels {
     )*};
 }
 kernels! {
-    /// Waits by a plain load: **wrong**, on purpose. The compiler may take it that nobody else
-    /// writes the word, and load it once, before the loop. Then a word that is not 0 yet is waited
-    /// for forever: on a GPU launch this with one block and a 0 only.
+    /// Waits by a plain load: **wrong**, on purpose. The compiler may assume that nobody else writes the
+    /// word, and load it once, before the loop. If it is not 0 then, the kernel waits forever: on a GPU
+    /// launch this with one block and a 0 only.
     ///
-    /// The emulator carries out each load as it is written; it can only say that this is a data race.
+    /// The emulator does each load as it is written. It can only report a data race.
     spin_naive: |count| spin::until(|| count.read(0) == 0);
-    /// Waits by a volatile load, each anew and none moved. Orders nothing else.
+    /// Waits by a volatile load, which the compiler neither removes nor moves. Orders nothing else.
     spin_volatile: |count| spin::until(|| count.read_volatile(0) == 0);
     /// Waits in a loop that is one block of inline PTX. Orders nothing else.
     spin_asm: |count| spin::while_nonzero(count, 0);
-    /// Waits by an acquire load: what the other blocks wrote before they counted down is visible
-    /// behind it.
+    /// Waits by an acquire load: what the other blocks wrote before they counted down is visible after
+    /// it.
     spin_acquire: |count| spin::until(|| count.load(0, Ordering::Acquire, Scope::Device) == 0);
 }

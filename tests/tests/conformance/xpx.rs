@@ -5,12 +5,12 @@ use gridsync::launch::{Blocks, barrier_words, cooperative};
 use gridsync::reference;
 use gridsync_kernels::grid::barrier::GridBarrier;
 use gridsync_lab_kernels::xpx::xpx_grid_barrier;
-use gridsync_program::lab::mkl::{self, Job};
+use gridsync_program::lab::launches::{self, Job};
 use gridsync_program::lab::xpx::{Form, Setup, Wrong, run};
 use gridsync_tests::devices::{emulator_under, schedules, unjudged_under};
 use simt::{Fault, Lanes, Policy, Schedule};
 
-/// The seed's shape, and others: one block, one thread, warps that are not full, elements that do
+/// Two full blocks; then: one block, one thread, warps that are not full, elements that do
 /// not fill the grid, and more of them than threads.
 const SETUPS: [(usize, u32, u32); 9] = [
     (128, 2, 64),
@@ -61,7 +61,7 @@ on_each_backend! {
     }
 
     fn many_launches_and_one_behind_each_barrier_give_the_references_bits(device: &Device) {
-        for form in mkl::Form::ALL {
+        for form in launches::Form::ALL {
             for shape in SETUPS {
                 for rounds in [1, 5] {
                     let mut job = match Job::new(device, form, &setup(shape), rounds) {
@@ -85,7 +85,7 @@ on_each_backend! {
 fn behind_each_barrier_every_schedule_gives_the_references_bits() {
     for schedule in schedules() {
         let device = emulator_under(schedule);
-        for form in mkl::Form::ALL {
+        for form in launches::Form::ALL {
             for shape in [(128, 2, 64), (100, 3, 33)] {
                 let job = Job::new(&device, form, &setup(shape), 3);
                 let wrong = job.and_then(|mut job| job.check());

@@ -130,7 +130,7 @@ fn a_gpu_that_is_needed_and_not_there_is_3_and_one_that_is_not_asked_for_is_2() 
         &["bench", "reduce"],
         &["bench", "kendall"],
         &["lab", "fences"],
-        &["lab", "mkl"],
+        &["lab", "launches"],
     ] {
         let on = |device| without_cuda(&[what, &["--device", device]].concat(), b"");
         on("auto").fails(DEVICE_FAILURE, &["needs a GPU", "driver"]);

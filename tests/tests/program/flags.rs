@@ -76,7 +76,7 @@ fn counts_are_numbers_powers_and_thousands_wherever_they_are_asked_for() {
         &["bench", "barrier", "--blocks", "1.5"],
         &["lab", "ladder", "-n", "0"],
         &["lab", "scans", "-n", "2^37"],
-        &["lab", "mkl", "--rounds", "1e5"],
+        &["lab", "launches", "--rounds", "1e5"],
         &["lab", "stress", "--rounds", "0"],
     ] {
         let told = ["counts are 1000, 2^20 or 1e6", args[args.len() - 2]];

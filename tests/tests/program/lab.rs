@@ -123,7 +123,7 @@ fn under_stress_every_design_holds_on_cuda() {
 }
 
 #[test]
-fn ladder_climbs_every_rung_and_counts_as_the_seed_does() {
+fn ladder_climbs_every_rung_and_counts_what_a_block_does() {
     for (dtype, rungs) in [("f32", 18), ("u32", 19)] {
         let args = ["lab", "ladder", "-n", "5000", "--dtype", dtype, "--json"];
         let shown = without_cuda(&args, b"").json();
@@ -273,10 +273,10 @@ fn what_there_is_not_is_refused() {
     call(&["fences", "--device", "emulator"]).fails(WRONG_USAGE, &["emulated", "needs a GPU"]);
     call(&["fences"]).fails(DEVICE_FAILURE, &["needs a GPU", "driver"]);
     call(&["fences", "--device", "cuda"]).fails(DEVICE_FAILURE, &["driver"]);
-    call(&["mkl", "--device", "emulator"]).fails(WRONG_USAGE, &["emulated", "needs a GPU"]);
-    call(&["mkl", "--device", "cuda"]).fails(DEVICE_FAILURE, &["driver"]);
-    call(&["mkl", "--rounds", "0"]).fails(WRONG_USAGE, &["--rounds", "0"]);
-    call(&["mkl", "--elements", "65537"]).fails(WRONG_USAGE, &["--elements", "65537"]);
+    call(&["launches", "--device", "emulator"]).fails(WRONG_USAGE, &["emulated", "needs a GPU"]);
+    call(&["launches", "--device", "cuda"]).fails(DEVICE_FAILURE, &["driver"]);
+    call(&["launches", "--rounds", "0"]).fails(WRONG_USAGE, &["--rounds", "0"]);
+    call(&["launches", "--elements", "65537"]).fails(WRONG_USAGE, &["--elements", "65537"]);
     call(&["ladder", "-n", "0"]).fails(WRONG_USAGE, &["--elements", "from 1 to"]);
     call(&["ladder", "--dtype", "f64"]).fails(WRONG_USAGE, &["f64", "f32"]);
     call(&["ladder", "--device", "cpu"]).fails(WRONG_USAGE, &["emulator"]);
@@ -307,18 +307,20 @@ fn fences_tell_a_cost_for_every_operation_grid_and_number_of_stores_on_cuda() {
 }
 
 #[test]
-fn mkl_leaves_nothing_behind_where_it_is_refused() {
+fn launches_writes_no_file_where_it_is_refused() {
     let folder = tempfile::tempdir().expect("a folder should be made");
     let out = folder.path().join("figures");
     let out = out.to_str().expect("the path should be UTF-8");
-    without_cuda(&["lab", "mkl", "-o", out], b"").fails(DEVICE_FAILURE, &["needs a GPU"]);
+    without_cuda(&["lab", "launches", "-o", out], b"").fails(DEVICE_FAILURE, &["needs a GPU"]);
     let left = fs::read_dir(folder.path()).expect("it should be there");
     assert_eq!(left.count(), 0);
 }
 
 #[test]
-fn mkl_tells_its_forms_and_its_files_in_its_help() {
-    let help = without_cuda(&["lab", "mkl", "--help"], b"").succeeds();
+fn launches_tells_its_forms_and_its_files_in_its_help_and_is_mkl_too() {
+    let help = without_cuda(&["lab", "launches", "--help"], b"").succeeds();
+    let alias = without_cuda(&["lab", "mkl", "--help"], b"").succeeds();
+    assert_eq!(alias.stdout, help.stdout);
     for part in [
         "graph",
         "--rounds",
@@ -331,13 +333,13 @@ fn mkl_tells_its_forms_and_its_files_in_its_help() {
 }
 
 #[test]
-fn mkl_tells_the_time_of_every_form_and_writes_every_figure_on_cuda() {
+fn launches_tells_the_time_of_every_form_and_writes_every_figure_on_cuda() {
     with_cuda(|cuda| {
         let folder = tempfile::tempdir().expect("a folder should be made");
         let out = folder.path().to_str().expect("the path should be UTF-8");
         let args = [
             "lab",
-            "mkl",
+            "launches",
             "--rounds",
             "10",
             "--elements",
@@ -364,7 +366,8 @@ fn mkl_tells_the_time_of_every_form_and_writes_every_figure_on_cuda() {
             let svg = fs::read_to_string(folder.path().join(name)).expect("it should be written");
             assert!(svg.starts_with("<svg"), "{name}");
         }
-        let records = fs::read_to_string(folder.path().join("mkl.jsonl")).expect("it is written");
+        let records =
+            fs::read_to_string(folder.path().join("launches.jsonl")).expect("it is written");
         assert_eq!(records.lines().count(), expected + 120);
         assert!(folder.path().join("cost-model.txt").is_file());
     });

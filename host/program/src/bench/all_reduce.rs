@@ -1,7 +1,8 @@
 //! The suite `all-reduce`: one number of each block, combined and brought to every block, again and
-//! again. The peer is the same built from cooperative groups' `grid.sync()`: a store, the barrier,
-//! and a warp of each block that loads and adds up all numbers.
+//! again. The peer does the same with cooperative groups' `grid.sync()`: a store, the barrier, and a
+//! warp of each block that loads and adds up all numbers.
 
+use super::suite::if_resident;
 use super::{Design, FEW, MANY, Measurement, PeerProgram, Sampling, Shape, Suite, slope};
 use cuda_std::launch::Kernel;
 use gridsync::device::{Device, DeviceError, KernelInfo};
@@ -32,29 +33,29 @@ const fn of<K: Kernel>(name: &'static str, measure: super::suite::Measure) -> De
     }
 }
 
-/// By the barrier that carries data.
+/// With the barrier that carries data.
 fn exchange(
     device: &Device,
     _cluster: Option<u32>,
     Shape { blocks, threads }: Shape,
     sampling: &Sampling,
 ) -> Result<Option<Measurement>, DeviceError> {
-    let geometry = match cooperative::<exchange_only>(device, Blocks::Exactly(blocks), threads, 0) {
-        Err(DeviceError::GridTooLarge { .. } | DeviceError::BadBlock { .. }) => return Ok(None),
-        geometry => geometry?,
+    let geometry = cooperative::<exchange_only>(device, Blocks::Exactly(blocks), threads, 0);
+    let Some(geometry) = if_resident(geometry)? else {
+        return Ok(None);
     };
     let words = device.zeroed::<u64>(Exchange::words(blocks as usize))?;
     let means = device.zeroed::<f32>(blocks as usize)?;
     let measured = slope(device, FEW, MANY, sampling, |rounds| {
         let args = (words.view(), means.view(), rounds);
-        // SAFETY: the exchange's words, which start at 0, a number for each block, and a geometry
-        // whose blocks are all resident; both buffers outlive the launches.
+        // SAFETY: the exchange's words start at 0; there is a number for each block; all blocks of
+        // the geometry are resident; both buffers outlive the launches.
         unsafe { device.launch::<exchange_only>(&geometry, args) }
     })?;
     Ok(Some(measured))
 }
 
-/// By our own barrier, as the peer does it by its.
+/// With our own barrier, as the peer does it with its barrier.
 fn by_barrier(
     device: &Device,
     _cluster: Option<u32>,
@@ -62,17 +63,17 @@ fn by_barrier(
     sampling: &Sampling,
 ) -> Result<Option<Measurement>, DeviceError> {
     let exactly = Blocks::Exactly(blocks);
-    let geometry = match cooperative::<exchange_by_barrier_only>(device, exactly, threads, 0) {
-        Err(DeviceError::GridTooLarge { .. } | DeviceError::BadBlock { .. }) => return Ok(None),
-        geometry => geometry?,
+    let geometry = cooperative::<exchange_by_barrier_only>(device, exactly, threads, 0);
+    let Some(geometry) = if_resident(geometry)? else {
+        return Ok(None);
     };
     let words = barrier_words::<GridBarrier>(device, &geometry)?;
     let numbers = device.zeroed::<f32>(2 * blocks as usize)?;
     let means = device.zeroed::<f32>(blocks as usize)?;
     let measured = slope(device, FEW, MANY, sampling, |rounds| {
         let args = (words.view(), numbers.view(), means.view(), rounds);
-        // SAFETY: the barrier's words, which start at 0, two numbers and one for each block, and a
-        // geometry whose blocks are all resident; the buffers outlive the launches.
+        // SAFETY: the barrier's words start at 0; there are two numbers and a mean for each block; all
+        // blocks of the geometry are resident; the buffers outlive the launches.
         unsafe { device.launch::<exchange_by_barrier_only>(&geometry, args) }
     })?;
     Ok(Some(measured))

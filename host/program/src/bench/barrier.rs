@@ -1,5 +1,6 @@
 //! The suite `barrier`: each design of a grid barrier, beside cooperative groups' `grid.sync()`.
 
+use super::suite::if_resident;
 use super::{Design, FEW, MANY, Measurement, PeerProgram, Sampling, Shape, Suite, slope};
 use gridsync::device::{Device, DeviceError, KernelInfo};
 use gridsync::launch::{Blocks, barrier_words, cooperative, cooperative_in_clusters};
@@ -60,18 +61,13 @@ fn measure<B: Measured>(
         None => cooperative::<B::Only>(device, blocks, threads, 0),
         Some(size) => cooperative_in_clusters::<B::Only>(device, blocks, threads, 0, size),
     };
-    let geometry = match geometry {
-        Err(
-            DeviceError::GridTooLarge { .. }
-            | DeviceError::BadBlock { .. }
-            | DeviceError::PartialCluster { .. },
-        ) => return Ok(None),
-        geometry => geometry?,
+    let Some(geometry) = if_resident(geometry)? else {
+        return Ok(None);
     };
     let state = barrier_words::<B>(device, &geometry)?;
     let measured = slope(device, FEW, MANY, sampling, |rounds| {
-        // SAFETY: the barrier's words, which start at 0 and outlive the launches, and a geometry
-        // whose blocks are all resident.
+        // SAFETY: the barrier's words start at 0 and outlive the launches; all blocks of the
+        // geometry are resident.
         unsafe { device.launch::<B::Only>(&geometry, (state.view(), rounds)) }
     })?;
     Ok(Some(measured))

@@ -8,7 +8,7 @@ use gridsync::primitives::kendall::{
     Correlatable, Correlator, Kendall, KendallError, Method, kendall_on_cpu,
 };
 
-/// Correlations of `$ty`: by the method that [`Correlator`] takes for the length, and by each of them.
+/// Correlations of `$ty`: by the method that [`Correlator`] chooses for the length, and by each method.
 macro_rules! correlations_of {
     ($($ty:ty),*) => {
         &[$(
@@ -19,10 +19,10 @@ macro_rules! correlations_of {
     };
 }
 
-/// The suite: floating-point numbers with few ties, and integers of which there are a thousand.
+/// The suite: floating-point numbers with few ties, and integers of a thousand different values.
 ///
-/// The counts are checked, all of them and to the last pair. On the GPU nobody else does it that we
-/// know of. Of the bytes only both inputs are counted, which are the least part of what a sort moves.
+/// All counts are checked, to the last pair. We know of no peer on the GPU. The bytes are those of both
+/// inputs only, which are a small part of what a sort moves.
 pub const KENDALL: Throughput = Throughput {
     name: "kendall",
     cases: correlations_of![f32, i32, f64],
@@ -40,15 +40,15 @@ pub const KENDALL: Throughput = Throughput {
     }),
 };
 
-/// The longest arrays of which all pairs are compared: beyond, that takes for ever.
+/// The longest arrays whose pairs are all compared: for longer ones that takes too long.
 const PAIRS_UP_TO: usize = 1 << 16;
 
 const fn of<T: Element>(variant: &'static str, measure: Measure) -> Case {
     Case::new::<T>(variant, "kendall", &[], measure)
 }
 
-/// µs of one correlation, from two arrays of `n` elements in device memory to their counts there; nothing
-/// if they are too long for the method.
+/// µs of one correlation of two arrays of `n` elements in device memory to their counts there; nothing if
+/// they are too long for the method.
 fn measure<T: Ranked>(
     bench: &mut Bench<'_>,
     load: &Load,
@@ -74,8 +74,8 @@ fn measure<T: Ranked>(
             refused => unreachable!("both are of one length, and not too long: {refused}"),
         })
     };
-    // SAFETY: a correlation only reads its inputs, and sets its counts to 0 before it counts; inputs and
-    // correlator outlive the measurement.
+    // SAFETY: a correlation only reads its inputs, and sets its counts to 0 first; inputs and correlator
+    // outlive the measurement.
     let measured = unsafe { time_cold(bench.device, &plan, bench.sampling, correlate) }?;
     if load.is_checked() {
         check(correlator.result()?, &inputs[0])?;
@@ -83,7 +83,7 @@ fn measure<T: Ranked>(
     Ok(Some(measured))
 }
 
-/// Holds `told` against what the CPU counts.
+/// Compares `told` with what the CPU counts.
 fn check<T: Ranked>(told: Kendall, [x, y]: &[Buffer<T>; 2]) -> Result<(), MeasureError> {
     let right = kendall_on_cpu(&x.download()?, &y.download()?)?;
     match told.same(&right) {
@@ -97,7 +97,7 @@ fn check<T: Ranked>(told: Kendall, [x, y]: &[Buffer<T>; 2]) -> Result<(), Measur
 }
 
 impl From<KendallError> for MeasureError {
-    /// Nothing that is measured should be refused.
+    /// No input that is measured should be refused.
     fn from(error: KendallError) -> Self {
         match error {
             KendallError::Device(error) => Self::Device(error),
@@ -106,27 +106,27 @@ impl From<KendallError> for MeasureError {
     }
 }
 
-/// An element that is made of a hash. The peer has the same floats.
+/// An element that is made from a hash. The peer makes the same floats.
 trait Ranked: Element + Correlatable {
     fn of_hash(hash: u32) -> Self;
 }
 
 impl Ranked for f32 {
-    /// The upper 24 bits, of which it has room for each.
+    /// The upper 24 bits, which an f32 holds exactly.
     fn of_hash(hash: u32) -> Self {
         (hash >> 8) as Self
     }
 }
 
 impl Ranked for f64 {
-    /// Those of f32.
+    /// The same as for f32.
     fn of_hash(hash: u32) -> Self {
         f32::of_hash(hash).into()
     }
 }
 
 impl Ranked for i32 {
-    /// One of a thousand.
+    /// One of a thousand values.
     fn of_hash(hash: u32) -> Self {
         (hash % 1000) as Self
     }
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn pairs_are_left_out_where_they_would_take_for_ever() {
+    fn pairs_are_left_out_where_they_would_take_too_long() {
         let pairs = &KENDALL.cases[1..2];
         assert_eq!(KENDALL.in_emulator(pairs, PAIRS_UP_TO + 1), []);
     }

@@ -1,5 +1,5 @@
-//! Peers: CUDA C++ programs, carried as source, built by nvcc where there is one; and Python scripts
-//! for what runs on the CPU.
+//! Peers: CUDA C++ programs, which we carry as source and build if there is an nvcc; and Python scripts
+//! that run on the CPU.
 
 use super::{Sampling, Spread};
 use std::collections::HashMap;
@@ -18,15 +18,15 @@ pub enum PeerError {
     /// There is no interpreter for it.
     #[error("no python3 to run the peer with ({0})")]
     NoInterpreter(io::Error),
-    /// It computed something else than it should have.
+    /// Its result is wrong.
     #[error("a wrong result of the peer: {0}")]
     Wrong(String),
     /// It did not build or run.
     #[error("the peer {step} failed: {output}")]
     Failed {
-        /// What was being done.
+        /// The step that failed.
         step: &'static str,
-        /// What was said of it, on one line.
+        /// Its output, on one line.
         output: String,
     },
     /// A file or a pipe failed.
@@ -34,7 +34,7 @@ pub enum PeerError {
     Io(#[from] io::Error),
 }
 
-/// What the peers share, as it lies beside their sources.
+/// The files that all peers share. They are beside the source of a peer when it is built.
 const HEADERS: [(&str, &str); 5] = [
     ("peer.cuh", include_str!("../../../../bench/peers/peer.cuh")),
     (
@@ -52,31 +52,31 @@ const HEADERS: [(&str, &str); 5] = [
     ("peer.py", include_str!("../../../../bench/peers/peer.py")),
 ];
 
-/// The exit code of a peer that computed something else than it should have.
+/// The exit code of a peer whose result is wrong.
 const WRONG: i32 = 1;
 
-/// A CUDA C++ program that is asked in lines what takes how long, as `bench/peers/peer.cuh` says.
+/// A CUDA C++ program that answers questions, a line each, with times, as `bench/peers/peer.cuh` says.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PeerProgram {
     /// What it is called in a record.
     pub(super) name: &'static str,
     /// Its source.
     pub(super) source: &'static str,
-    /// What nvcc is told beyond what it is told for all.
+    /// Flags of nvcc beyond those for all programs.
     pub(super) flags: &'static [&'static str],
 }
 
 /// What a peer answered.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Answers {
-    /// µs, by the line that asked for them; what could not be measured is not there.
+    /// µs, by the question. What could not be measured is missing.
     pub(super) times: HashMap<String, Spread>,
-    /// Why something is not there, in the peer's words, each once.
+    /// Why something is missing, in the peer's words, each note once.
     pub(super) notes: Vec<String>,
 }
 
 impl PeerProgram {
-    /// Builds it, runs it with `args` and the numbers of `sampling`, and asks it `questions`.
+    /// Builds the program, runs it with `args` and the numbers of `sampling`, and asks it `questions`.
     pub(super) fn ask(
         &self,
         args: &[String],
@@ -101,7 +101,7 @@ impl PeerProgram {
     }
 }
 
-/// A Python script that is asked in the same lines, as `bench/peers/peer.py` says.
+/// A Python script that answers the same questions, as `bench/peers/peer.py` says.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PeerScript {
     /// What it is called in a record.
@@ -111,8 +111,8 @@ pub(super) struct PeerScript {
 }
 
 impl PeerScript {
-    /// Runs it with the numbers of `sampling`, and asks it `questions`. Where there is no Python, or it
-    /// fails, a note says so: what runs on the CPU is told for comparison only.
+    /// Runs the script with the numbers of `sampling`, and asks it `questions`. If there is no Python, or
+    /// the script fails, a note says so: the CPU is there for comparison only.
     ///
     /// # Errors
     /// [`PeerError::Wrong`], and those of files.
@@ -134,7 +134,7 @@ impl PeerScript {
     }
 }
 
-/// A folder with `source` by that name, beside what the peers share.
+/// A folder with `source` under that name, and the files that the peers share.
 fn folder_with(name: &str, source: &str) -> io::Result<TempDir> {
     let folder = tempfile::tempdir()?;
     for (name, text) in HEADERS.into_iter().chain([(name, source)]) {
@@ -143,8 +143,8 @@ fn folder_with(name: &str, source: &str) -> io::Result<TempDir> {
     Ok(folder)
 }
 
-/// Runs `peer` with the numbers of `sampling` behind its arguments, and asks it `questions`. It not
-/// being there is what `absent` makes of it.
+/// Runs `peer` with the numbers of `sampling` after its arguments, and asks it `questions`. `absent` makes
+/// the error for a program that does not exist.
 fn converse(
     peer: &mut Command,
     sampling: &Sampling,
@@ -165,7 +165,7 @@ fn converse(
     if let Some(mut input) = child.stdin.take() {
         let asked: String = questions.iter().map(|line| format!("{line}\n")).collect();
         match input.write_all(asked.as_bytes()) {
-            // It ended before it had read them: why, it says itself.
+            // The peer ended before it had read them, and says why below.
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
             written => written?,
         }
@@ -189,8 +189,7 @@ fn on_one_line(text: &[u8]) -> String {
 }
 
 impl Answers {
-    /// Reads lines `QUESTION: median quartile_range min max samples` and `note: …`; others are left
-    /// aside.
+    /// Reads lines `QUESTION: median quartile_range min max samples` and `note: …`; ignores other lines.
     fn parse(said: &str) -> Self {
         let mut answers = Self::default();
         for (question, answer) in said.lines().filter_map(|line| line.split_once(": ")) {
@@ -249,7 +248,7 @@ mod tests {
         assert_eq!(answers.notes, ["no room for 1 × 34359738368 bytes"]);
     }
 
-    /// What a peer that is this shell script answers to two questions.
+    /// The answers of this shell script to two questions.
     #[cfg(unix)]
     fn of_shell(script: &str) -> Result<Answers, PeerError> {
         let mut shell = Command::new("sh");
@@ -286,7 +285,7 @@ mod tests {
         );
     }
 
-    /// What a script whose work is to wait answers, if its result is checked so.
+    /// The answers of a script that only waits, and checks its result in this way.
     fn of_python(check: &str) -> Result<Answers, PeerError> {
         let source = format!(
             "import peer, time\npeer.answer(lambda op, dtype, n: (lambda: time.sleep(1e-3), {check}))\n"
@@ -318,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_answer_is_left_aside() {
+    fn a_line_that_is_no_answer_is_ignored() {
         let answers = Answers::parse("132 256: 0.99 0.001 0.988\n132 256\nno device\n\n");
         assert_eq!(answers, Answers::default());
     }

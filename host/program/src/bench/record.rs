@@ -12,28 +12,28 @@ pub struct Record {
     pub variant: &'static str,
     /// The name of the device.
     pub device: String,
-    /// What it was measured at: a JSON object.
+    /// The parameters of the measurement: a JSON object.
     pub params: Value,
     /// The time, µs.
     pub time: Spread,
-    /// Bytes that it must move; none of a latency, which moves no bytes worth counting.
+    /// Bytes that it has to move; none for a latency, which moves no bytes worth counting.
     pub bytes: Option<u64>,
-    /// What the peer took.
+    /// The peer's time.
     pub peer: Option<Peer>,
     /// What to know before trusting the time.
     pub warnings: Vec<Warning>,
 }
 
-/// What a run of a suite tells as it goes on.
+/// What a run of a suite reports as it goes on.
 #[derive(Clone, Copy, Debug)]
 pub enum Step<'a, P> {
     /// This point is measured next.
     Next(P),
-    /// This has been measured.
+    /// This has just been measured.
     Measured(&'a Record),
 }
 
-/// A peer's measurement of the same, in the same run.
+/// A peer's measurement of the same thing, in the same run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Peer {
     /// What it is called.
@@ -43,7 +43,7 @@ pub struct Peer {
 }
 
 impl Record {
-    /// Our median over the peer's: below 1 is faster.
+    /// Our median over the peer's. Below 1 we are faster.
     #[must_use]
     pub fn ratio(&self) -> Option<f64> {
         self.peer

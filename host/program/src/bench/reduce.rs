@@ -8,7 +8,7 @@ use gridsync_kernels::op::{ArgMin, CompensatedSum, Compose, Max, Min, Sum, WideS
 
 /// The suite.
 ///
-/// We sum i32 in i64, CUB sums it in i32: a sum of ours does not wrap silently.
+/// We sum i32 in i64, so that a sum does not wrap around silently. CUB sums i32 in i32.
 pub const REDUCE: Throughput = Throughput {
     name: "reduce",
     cases: &[
@@ -40,13 +40,13 @@ pub const REDUCE: Throughput = Throughput {
     on_cpu: None,
 };
 
-/// What CUB does unless asked for something else.
+/// CUB's default mode.
 const DEFAULT: &[&str] = &["run_to_run"];
 
-/// For sums of floating point also its mode that gives the same bits on every GPU.
+/// For floating-point sums also the mode of CUB that gives the same bits on every GPU.
 const SUM: &[&str] = &["run_to_run", "gpu_to_gpu"];
 
-/// For what CUB does in another way, or not at all.
+/// For what CUB does not do, or does in another way.
 const NONE: &[&str] = &[];
 
 /// The reduction by `O`, beside these modes of the peer.
@@ -61,7 +61,7 @@ where
     Case::new::<O::Element>(variant, op, peer_modes, measure::<O>)
 }
 
-/// µs of one reduction, from `n` elements in device memory to one result there.
+/// µs of one reduction of `n` elements in device memory to one result there.
 fn measure<O: Reducible + Default>(
     bench: &mut Bench<'_>,
     load: &Load,
@@ -75,8 +75,8 @@ where
         .inputs::<O::Element>(bench.device, *n, plan.calls)?;
     let mut reducer = Reducer::<O>::new(bench.device)?;
     let reduce = |i: usize| reducer.launch(&inputs[i]);
-    // SAFETY: a reduction only reads its input and leaves its workspace for the next one; inputs and
-    // reducer outlive the measurement.
+    // SAFETY: a reduction only reads its input and leaves its workspace ready for the next one; inputs
+    // and reducer outlive the measurement.
     let measured = unsafe { time_cold(bench.device, plan, bench.sampling, reduce) }?;
     Ok(Some(measured))
 }

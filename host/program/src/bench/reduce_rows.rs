@@ -17,10 +17,10 @@ macro_rules! rows_of {
     };
 }
 
-/// The suite: lengths of rows that begin at multiples of 16 bytes, each with one that does not.
+/// The suite: rows whose length is a multiple of 16 bytes, and rows that are one element longer.
 ///
-/// A length is that of the whole matrix, which has as many rows as hold so many elements: those of the
-/// last one are all there. A matrix shorter than a row is a single row.
+/// A size is that of the whole matrix. It has as many whole rows as it takes to hold so many elements.
+/// A matrix shorter than a row is a single row.
 pub const REDUCE_ROWS: Throughput = Throughput {
     name: "reduce-rows",
     cases: rows_of![
@@ -48,7 +48,7 @@ where
     Case::new::<O::Element>(variant, op, peer_modes, measure::<O, COLUMNS>)
 }
 
-/// µs of one reduction, from the rows that hold `n` elements in device memory to their results there.
+/// µs of one reduction of the rows that hold `n` elements in device memory to their results there.
 fn measure<O: RowReducible + Default, const COLUMNS: usize>(
     bench: &mut Bench<'_>,
     load: &Load,
@@ -65,8 +65,8 @@ where
         .inputs::<O::Element>(bench.device, len, plan.calls)?;
     let mut reducer = RowReducer::<O>::new(bench.device, rows, columns)?;
     let reduce = |i: usize| reducer.launch(&inputs[i]);
-    // SAFETY: a reduction only reads its input and leaves its workspace for the next one; inputs and
-    // reducer outlive the measurement.
+    // SAFETY: a reduction only reads its input and leaves its workspace ready for the next one; inputs
+    // and reducer outlive the measurement.
     let measured = unsafe { time_cold(bench.device, plan, bench.sampling, reduce) }?;
     Ok(Some(measured))
 }

@@ -8,15 +8,15 @@ pub const SAMPLES: usize = 7;
 /// Microseconds of device time that pass before the first sample.
 pub const WARM_UP_US: f64 = 20_000.0;
 
-/// Launches of a warm-up at most: work that takes no time would never be done.
+/// Launches of a warm-up at most: with work that takes no time it would never end.
 const WARM_UP_LAUNCHES: usize = 1000;
 
 /// How often to measure, and when to stop.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sampling {
-    /// Samples that are taken in any case; more than none.
+    /// Samples that are taken in any case; one or more.
     pub at_least: usize,
-    /// Samples after which it ends in any case; not less than those.
+    /// Samples after which it ends in any case; not less than `at_least`.
     pub at_most: usize,
     /// The [`Spread::uncertainty`] of the median at which it ends.
     pub uncertainty: f64,
@@ -33,7 +33,7 @@ impl Default for Sampling {
     }
 }
 
-/// What several samples gave, and what to know of it.
+/// What several samples gave, and what to know about it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measurement {
     /// The time, µs.
@@ -46,10 +46,10 @@ impl Sampling {
     /// Takes samples until their median is known well enough; [`Warning::Noise`] if it never is.
     ///
     /// # Errors
-    /// Those of `sample`, at the first of which it ends.
+    /// Those of `sample`; it ends at the first.
     ///
     /// # Panics
-    /// If no sample is to be taken at least, or fewer at most than at least.
+    /// If `at_least` is 0, or `at_most` is less than that.
     pub fn measure<E>(&self, mut sample: impl FnMut() -> Result<f64, E>) -> Result<Measurement, E> {
         assert!(
             0 < self.at_least && self.at_least <= self.at_most,
@@ -71,6 +71,19 @@ impl Sampling {
                 warnings: noise.into_iter().collect(),
             });
         }
+    }
+
+    /// Measures one of `parts` equal parts of some work, where `time` runs all of it and gives its µs;
+    /// [`Warning::TooShort`] if all of it is too short.
+    pub(super) fn measure_each_of<E>(
+        &self,
+        parts: f64,
+        mut time: impl FnMut() -> Result<f64, E>,
+    ) -> Result<Measurement, E> {
+        let mut measured = self.measure(|| Ok(time()? / parts))?;
+        let timed = measured.time.median * parts;
+        measured.warnings.extend(Warning::too_short(timed));
+        Ok(measured)
     }
 
     /// The warning for samples whose median is not known well enough.
@@ -96,7 +109,7 @@ impl Sampling {
     }
 }
 
-/// Calls `time`, which runs something and says its microseconds, until [`WARM_UP_US`] have passed.
+/// Calls `time`, which runs something and gives its microseconds, until [`WARM_UP_US`] have passed.
 pub(super) fn warm_up<E>(mut time: impl FnMut() -> Result<f64, E>) -> Result<(), E> {
     let mut passed = 0.0;
     for _ in 0..WARM_UP_LAUNCHES {

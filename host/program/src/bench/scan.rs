@@ -12,8 +12,8 @@ use gridsync_kernels::op::{Operation, Sum};
 use std::fmt::Display;
 use std::ops::Range;
 
-/// Inclusive sums of `$ty`, in that type: by the design that [`Scanner`] takes for the length, and by
-/// each of them where both can.
+/// Inclusive sums of `$ty`, in that type: by the design that [`Scanner`] chooses for the length, and by
+/// each design where both are possible.
 macro_rules! sums_of {
     ($($ty:ty),*) => {
         &[$(
@@ -28,7 +28,7 @@ macro_rules! sums_of {
 
 /// The suite.
 ///
-/// The results of each measurement are checked, 2^26 of them or all, and so are CUB's.
+/// The results of each measurement are checked, all of them or 2^26, and so are CUB's.
 pub const SCAN: Throughput = Throughput {
     name: "scan",
     cases: sums_of![f32, f64, i32, u32, u64],
@@ -53,17 +53,16 @@ pub const SCAN: Throughput = Throughput {
 /// Results that are checked at once.
 const PART: usize = 1 << 20;
 
-/// Parts of an output that are checked, the first and the last among them.
+/// Parts of an output that are checked, at most, with the first and the last.
 const MOST_PARTS: usize = 64;
 
-/// Sums of `T`, beside what CUB does unless asked for something else: its sums of floating point may
-/// differ from run to run.
+/// Sums of `T`, beside CUB's default mode, whose floating-point sums may differ from run to run.
 const fn of<T: Element>(variant: &'static str, measure: Measure) -> Case {
     Case::new::<T>(variant, "sum", &["default"], measure)
 }
 
-/// µs of one scan, from `n` elements in device memory to as many sums there; nothing if a design is
-/// asked for and there is only one.
+/// µs of one scan of `n` elements in device memory to as many sums there; nothing if a design is asked
+/// for and only one is possible.
 fn measure<T: Summed>(
     bench: &mut Bench<'_>,
     load: &Load,
@@ -73,7 +72,7 @@ where
     Sum<T>: Scannable + Operation<Element = T, Accumulator = T, Output = T>,
 {
     let Load { n, plan } = *load;
-    // First, since what has no room here may have more tiles than a scan can have.
+    // First: an array that does not fit in memory may have more tiles than a scan allows.
     let inputs = bench.stock.inputs::<T>(bench.device, n, plan.calls)?;
     let mut scanner = Scanner::<Sum<T>>::new(bench.device, n)?;
     if let Some(design) = design {
@@ -85,14 +84,14 @@ where
     let outputs = (0..plan.calls).map(|_| bench.device.alloc(n));
     let mut outputs: Vec<Buffer<T>> = outputs.collect::<Result<_, DeviceError>>()?;
     let scan = |i: usize| scanner.launch(&inputs[i], &mut outputs[i], Form::Inclusive);
-    // SAFETY: a scan only reads its input, writes all of its output and leaves its workspace for the
-    // next one; all of them outlive the measurement.
+    // SAFETY: a scan only reads its input, writes all of its output and leaves its workspace ready for
+    // the next one; all of them outlive the measurement.
     let measured = unsafe { time_cold(bench.device, &plan, bench.sampling, scan) }?;
     check(&outputs[plan.calls - 1])?;
     Ok(Some(measured))
 }
 
-/// Holds the sums in `output` against the exact ones of an input of as many elements.
+/// Compares the sums in `output` with the exact ones of an input of as many elements.
 fn check<T: Summed>(output: &Buffer<T>) -> Result<(), MeasureError>
 where
     Sum<T>: Scannable,
@@ -126,8 +125,8 @@ fn parts(n: usize) -> impl Iterator<Item = Range<usize>> {
 
 /// An element whose sums can be checked.
 trait Summed: Element + Display {
-    /// Whether this can be what a scan gives for the `exact` sum of so many elements, each added at
-    /// most `depth` times.
+    /// Whether a scan may give this for the `exact` sum of so many elements, each added at most `depth`
+    /// times.
     fn is_sum(self, exact: i64, elements: usize, depth: u64) -> bool;
 }
 
@@ -146,7 +145,7 @@ integers! { i32, u32, u64 }
 macro_rules! floats {
     ($($ty:ident),*) => {$(
         impl Summed for $ty {
-            /// As long as every partial sum is an integer of this type, nothing is rounded.
+            /// Nothing is rounded as long as this type has every integer up to the sum.
             fn is_sum(self, exact: i64, elements: usize, depth: u64) -> bool {
                 let magnitude = elements as f64 * f64::from(Self::LEAST.abs());
                 let bound = match magnitude <= 2.0 / f64::from($ty::EPSILON) {

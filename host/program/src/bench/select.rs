@@ -1,4 +1,4 @@
-//! The suites `select`, `partition` and `unique`: some elements of an array, side by side, beside CUB.
+//! The suites `select`, `partition` and `unique`: some elements of an array, packed, beside CUB.
 
 mod check;
 
@@ -10,8 +10,8 @@ use gridsync::primitives::select::{FirstOfRun, Selector, Within};
 use gridsync::primitives::{Room, Wanted};
 use gridsync_entries::select::Selectable;
 
-/// Cases of operations, of which so many percent of the elements are kept and so many written, each
-/// beside the mode of the peer in which it keeps the same.
+/// Cases of operations: percent of the elements that are kept => percent that are written. Each is
+/// measured beside the mode of the peer that keeps the same.
 macro_rules! keeping {
     ($($op:literal by $measure:ident: $($percent:literal => $written:literal),*;)*) => {
         &[$($(Case::new::<f32>(
@@ -24,10 +24,10 @@ macro_rules! keeping {
     };
 }
 
-/// Lengths that are measured.
+/// Lengths that are measured unless others are asked for.
 const SIZES: &[usize] = &[1 << 16, 1 << 20, 1 << 24, 1 << 28];
 
-/// Elements below a bound, of such that are uniform between 0 and 1.
+/// The elements below a bound. The input is uniform between 0 and 1.
 pub const SELECT: Throughput = Throughput {
     name: "select",
     cases: keeping! { "select" by select: 0 => 0, 1 => 1, 50 => 50, 99 => 99, 100 => 100; },
@@ -41,8 +41,8 @@ pub const SELECT: Throughput = Throughput {
     on_cpu: None,
 };
 
-/// Those, and all others too. CUB writes the others to the end, in reversed order; we write them to
-/// an array of their own.
+/// The elements below a bound, and all others. CUB writes the others to the end, in reversed order; we
+/// write them to an array of their own.
 pub const PARTITION: Throughput = Throughput {
     name: "partition",
     cases: keeping! { "partition" by partition: 0 => 100, 1 => 100, 50 => 100, 99 => 100, 100 => 100; },
@@ -56,10 +56,10 @@ pub const PARTITION: Throughput = Throughput {
     on_cpu: None,
 };
 
-/// The first of each run of equal elements; and with it how long the runs are.
+/// The first of each run of equal elements, without and with the lengths of the runs.
 ///
-/// Of the lengths of runs we write where each begins, in 8 bytes, of which they are the differences;
-/// CUB's `DeviceRunLengthEncode::Encode` writes them, in 4 bytes.
+/// We write where each run begins, in 8 bytes; the lengths are the differences. CUB's
+/// `DeviceRunLengthEncode::Encode` writes the lengths, in 4 bytes.
 pub const UNIQUE: Throughput = Throughput {
     name: "unique",
     cases: keeping! {
@@ -76,39 +76,39 @@ pub const UNIQUE: Throughput = Throughput {
     on_cpu: None,
 };
 
-/// What a measurement gives.
+/// The result of a measurement.
 type Measured = Result<Option<Measurement>, MeasureError>;
 
-/// µs of one selection of so many percent.
+/// µs of one selection that keeps so many percent.
 fn select(bench: &mut Bench<'_>, load: &Load, percent: u32) -> Measured {
     let by = below(percent);
     measure(bench, load, Values::Uniform, by, Wanted::default())
 }
 
-/// µs of one partition of which so many percent are kept.
+/// µs of one partition that keeps so many percent.
 fn partition(bench: &mut Bench<'_>, load: &Load, percent: u32) -> Measured {
     measure(bench, load, Values::Uniform, below(percent), Wanted::REST)
 }
 
-/// µs of the first elements of runs, of which there are so many percent as elements.
+/// µs of selecting the first of each run. So many percent of the elements begin a run.
 fn unique(bench: &mut Bench<'_>, load: &Load, percent: u32) -> Measured {
     let by = FirstOfRun::<f32>::new();
     measure(bench, load, Values::Runs { percent }, by, Wanted::default())
 }
 
-/// µs of those and of where the runs begin.
+/// µs of selecting these and where each run begins.
 fn run_lengths(bench: &mut Bench<'_>, load: &Load, percent: u32) -> Measured {
     let by = FirstOfRun::<f32>::new();
     measure(bench, load, Values::Runs { percent }, by, Wanted::POSITIONS)
 }
 
-/// Keeps the elements below so many hundredths: of uniform ones so many percent.
+/// Keeps the elements below so many hundredths, which are so many percent of uniform ones.
 fn below(percent: u32) -> Within<f32> {
     Within::less_than(percent as f32 / 100.0)
 }
 
-/// µs of one selection by `by`, from `n` elements in device memory to those that are kept there, and to
-/// what else is wanted.
+/// µs of one selection by `by` of `n` elements in device memory. It writes those that are kept, and what
+/// else is wanted, to device memory.
 fn measure<S: Selectable<Element = f32>>(
     bench: &mut Bench<'_>,
     load: &Load,
@@ -122,8 +122,8 @@ fn measure<S: Selectable<Element = f32>>(
     let mut outputs: Vec<Room<f32>> = outputs.collect::<Result<_, DeviceError>>()?;
     let mut selector = Selector::new(bench.device, n)?;
     let select = |i: usize| selector.launch_part(by, &inputs[i], 0..n, outputs[i].to());
-    // SAFETY: a selection only reads its input, writes its outputs and leaves its workspace for the
-    // next one; all of them outlive the measurement.
+    // SAFETY: a selection only reads its input, writes its outputs and leaves its workspace ready for
+    // the next one; all of them outlive the measurement.
     let measured = unsafe { time_cold(bench.device, &plan, bench.sampling, select) }?;
     if load.is_checked() {
         check(&outputs[0], by, &inputs[0])?;
@@ -136,11 +136,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_kept_is_written_and_what_is_parted_is_all_written() {
+    fn a_selection_writes_what_it_keeps_and_a_partition_writes_everything() {
         for (suite, written) in [
             (SELECT, &[0, 1, 50, 99, 100][..]),
             (PARTITION, &[100; 5]),
-            // Of the lengths of runs 12 bytes each.
+            // A run length takes 12 bytes.
             (UNIQUE, &[0, 1, 50, 99, 100, 3, 150, 300]),
         ] {
             let moved = suite

@@ -1,7 +1,7 @@
-//! The time of one round, free of what a launch costs.
+//! The time of one round, without the cost of a launch.
 
 use super::sampling::warm_up;
-use super::{Measurement, Sampling, Warning};
+use super::{Measurement, Sampling};
 use gridsync::device::{Device, DeviceError};
 
 /// Microseconds of device time per round of what `launch(rounds)` puts into the stream: the slope
@@ -32,19 +32,16 @@ fn slope_of<E>(
     assert!(many > few, "a slope needs two counts");
     let rounds = f64::from(many - few);
     warm_up(|| time(few))?;
-    let mut measured = sampling.measure(|| {
+    sampling.measure_each_of(rounds, || {
         let short = time(few)?;
-        let long = time(many)?;
-        Ok((long - short) / rounds)
-    })?;
-    let timed = measured.time.median * rounds;
-    measured.warnings.extend(Warning::too_short(timed));
-    Ok(measured)
+        Ok(time(many)? - short)
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bench::Warning;
     use std::convert::Infallible;
 
     fn with_round_of(us: f64) -> Measurement {
@@ -53,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_launch_costs_falls_out() {
+    fn the_cost_of_a_launch_cancels_out() {
         let measured = with_round_of(0.5);
         assert!((measured.time.median - 0.5).abs() < 1e-9, "{measured:?}");
         assert_eq!(measured.warnings, []);

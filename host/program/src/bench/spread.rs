@@ -1,23 +1,23 @@
-//! What several samples of one quantity gave.
+//! A summary of several samples.
 
-/// What several samples of one quantity gave.
+/// A summary of several samples of one quantity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spread {
-    /// The one in the middle, or the mean of the two there.
+    /// The sample in the middle, or the mean of the two in the middle.
     pub median: f64,
-    /// The distance between the quartiles: outliers do not move it, and two modes do not hide from
-    /// it, as they can from the median distance from the median.
+    /// The distance between the quartiles. Outliers do not move it. Two modes show in it; they may not
+    /// show in the median distance from the median.
     pub quartile_range: f64,
-    /// The least.
+    /// The least sample.
     pub min: f64,
-    /// The greatest.
+    /// The greatest sample.
     pub max: f64,
     /// How many there were.
     pub samples: usize,
 }
 
 impl Spread {
-    /// The spread of `samples`, of which there is at least one; none of none.
+    /// The spread of `samples`; none if there are no samples.
     #[must_use]
     pub fn of(mut samples: Vec<f64>) -> Option<Self> {
         samples.sort_by(f64::total_cmp);
@@ -31,11 +31,11 @@ impl Spread {
         })
     }
 
-    /// How well the median is known: its standard error, over itself. Infinite if the median is not
+    /// How well the median is known: its standard error over the median. Infinite if the median is not
     /// above 0.
     ///
-    /// Of n normal samples of standard deviation σ the median has a standard error of about
-    /// √(π/2)·σ/√n, and the quartiles lie about 1.349·σ apart.
+    /// For n normal samples of standard deviation σ the standard error of the median is about
+    /// √(π/2)·σ/√n, and the quartiles are about 1.349·σ apart.
     #[must_use]
     pub fn uncertainty(&self) -> f64 {
         if self.median <= 0.0 {
@@ -47,7 +47,7 @@ impl Spread {
     }
 }
 
-/// The value below which `part` of `sorted`, which is not empty, lies, between two by proportion.
+/// The value that `part` of `sorted` lies below, interpolated between two samples. `sorted` is not empty.
 fn quantile(sorted: &[f64], part: f64) -> f64 {
     let place = part * (sorted.len() - 1) as f64;
     let (below, above) = (

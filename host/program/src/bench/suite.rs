@@ -1,8 +1,8 @@
-//! A suite of latencies: designs of one thing that a whole grid does, measured over shapes of
-//! grids, beside a peer.
+//! A suite of latencies: several designs of one operation of a whole grid, measured at several shapes
+//! of grids, beside a peer.
 
 use super::{Measurement, Peer, PeerError, PeerProgram, Record, SAMPLES, Sampling, Step, Warning};
-use gridsync::device::{Device, DeviceError, KernelInfo};
+use gridsync::device::{Device, DeviceError, Geometry, KernelInfo};
 use serde_json::json;
 use std::collections::HashMap;
 
@@ -11,28 +11,28 @@ pub const FEW: u32 = 200;
 /// Rounds of the longer one.
 pub const MANY: u32 = 2200;
 
-/// Threads of a block that are measured unless others are asked for.
+/// Numbers of threads in a block that are measured unless others are asked for.
 pub const THREADS: [u32; 4] = [32, 128, 256, 1024];
 
-/// Blocks that are measured on a device of so many multiprocessors unless others are asked for: a
-/// quarter, a half, one, two and four for each.
+/// Numbers of blocks that are measured on a device unless others are asked for: a quarter, a half,
+/// one, two and four for each multiprocessor.
 #[must_use]
 pub fn default_blocks(multiprocessors: u32) -> [u32; 5] {
     [(1, 4), (1, 2), (1, 1), (2, 1), (4, 1)]
         .map(|(times, over)| (multiprocessors * times / over).max(1))
 }
 
-/// Designs of one thing, and who else does it.
+/// Designs of one operation, and its peer.
 #[derive(Clone, Copy, Debug)]
 pub struct Suite {
     /// What it is called.
     pub name: &'static str,
-    /// The designs: a new one is a line in its table.
+    /// The designs. A new design is a line in its table.
     pub designs: &'static [Design],
     pub(super) peer: PeerProgram,
 }
 
-/// A design, as it is measured.
+/// A design, and how it is measured.
 #[derive(Clone, Copy, Debug)]
 pub struct Design {
     /// What it is called in a record.
@@ -42,19 +42,33 @@ pub struct Design {
     pub(super) measure: Measure,
 }
 
-/// Measures a design in clusters of so many blocks, if in any; nothing if the grid cannot be
+/// Measures a design, in clusters of so many blocks if it uses clusters; nothing if the grid cannot be
 /// resident.
 pub(super) type Measure =
     fn(&Device, Option<u32>, Shape, &Sampling) -> Result<Option<Measurement>, DeviceError>;
 
 impl Design {
-    /// The same in clusters of so many blocks.
+    /// The same design in clusters of so many blocks.
     #[must_use]
     pub const fn in_clusters_of(self, blocks: u32) -> Self {
         Self {
             cluster: Some(blocks),
             ..self
         }
+    }
+}
+
+/// The geometry; nothing if such a grid cannot be resident.
+pub(super) fn if_resident(
+    geometry: Result<Geometry, DeviceError>,
+) -> Result<Option<Geometry>, DeviceError> {
+    match geometry {
+        Err(
+            DeviceError::GridTooLarge { .. }
+            | DeviceError::BadBlock { .. }
+            | DeviceError::PartialCluster { .. },
+        ) => Ok(None),
+        geometry => geometry.map(Some),
     }
 }
 
@@ -68,7 +82,7 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// Every one of `blocks` with every one of `threads`.
+    /// Each of `blocks` with each of `threads`.
     #[must_use]
     pub fn all(blocks: &[u32], threads: &[u32]) -> Vec<Self> {
         blocks
@@ -78,12 +92,12 @@ impl Shape {
     }
 }
 
-/// What a run of the suite gave.
+/// The result of a run of the suite.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
-    /// A record for each design and each shape that can be resident, by shape.
+    /// A record for each shape that can be resident and each design, ordered by shape.
     pub records: Vec<Record>,
-    /// The designs that this device has no kernel of.
+    /// The designs that have no kernel for this device.
     pub absent: Vec<Absent>,
 }
 
@@ -97,7 +111,7 @@ pub struct Absent {
 }
 
 impl Suite {
-    /// µs that the suite's peer takes at each of `shapes` that can be resident: the median of
+    /// The time of the suite's peer at each of `shapes` that can be resident, µs: the median of
     /// [`SAMPLES`] slopes.
     ///
     /// # Errors
@@ -121,9 +135,8 @@ impl Suite {
     }
 
     /// Measures each of `designs`, which are of this suite, at each of `shapes`: µs per crossing,
-    /// back to back. `step` hears of each point before it is measured, or left out because its grid
-    /// cannot be resident, and of each record. `peers` has what the peer took at a shape, as
-    /// [`peers`](Self::peers) says.
+    /// back to back. `step` hears of each point first, also if its grid turns out not to fit, and of
+    /// each record. `peers` has the times of the peer, from [`peers`](Self::peers).
     ///
     /// At the end the first point is measured again. If it has moved, every record says so:
     /// [`Warning::Drift`].
@@ -181,7 +194,7 @@ impl Suite {
     }
 }
 
-/// Parts the designs that `look` finds from those whose kernel is not there.
+/// Separates the designs whose kernel `look` finds from the others.
 fn part(
     designs: &[Design],
     look: impl Fn(&Design) -> Result<(), DeviceError>,

@@ -3,18 +3,18 @@
 use serde_json::{Value, json};
 use std::fmt;
 
-/// Microseconds that the timed work of a sample should take: half a microsecond, which events
-/// resolve, is half a percent of it.
+/// Microseconds that the timed work of a sample should take at least. The resolution of events, half a
+/// microsecond, is half a percent of it.
 pub const SHORTEST_US: f64 = 100.0;
 
-/// By how much of itself the first point of a run may have moved at its end.
+/// How far the first point of a run may move until its end, as a part of itself.
 pub const MOST_DRIFT: f64 = 0.02;
 
 /// A rule of measuring that a measurement broke, and by how much.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Warning {
-    /// The samples still scattered when as many as may be had been taken.
+    /// The samples still scattered when the greatest number of them had been taken.
     Noise {
         /// The relative standard error of the median, as [`Spread::uncertainty`] says.
         ///
@@ -25,7 +25,7 @@ pub enum Warning {
         /// How many samples were taken.
         samples: usize,
     },
-    /// The peer's samples scattered so: what is said of the ratio holds no better than that.
+    /// The same for the peer's samples: the ratio to the peer is no better known.
     PeerNoise {
         /// The relative standard error of the peer's median.
         uncertainty: f64,
@@ -34,21 +34,21 @@ pub enum Warning {
         /// How many samples it took.
         samples: usize,
     },
-    /// The timed work of a sample was so short that the resolution of events counts.
+    /// The timed work of a sample was so short that the resolution of events matters.
     TooShort {
-        /// What it took, µs.
+        /// The time it took, µs.
         us: f64,
-        /// What it should take, µs.
+        /// The time it should take, µs.
         at_least_us: f64,
     },
-    /// The first point of the run, measured again at its end, had moved. All records of the run
-    /// carry this: what moved it, such as a throttled clock, may have moved them too.
+    /// The first point of the run had moved when it was measured again at the end. All records of the
+    /// run carry this: the cause, such as a throttled clock, may have changed them too.
     Drift {
         /// Its median at the start, µs.
         before_us: f64,
         /// Its median at the end, µs.
         after_us: f64,
-        /// By how much of itself it may move.
+        /// How far it may move, as a part of itself.
         allowed: f64,
     },
 }
@@ -85,7 +85,7 @@ impl Warning {
         }
     }
 
-    /// Its kind and its numbers as a JSON object. A number that is not finite is null.
+    /// Its kind and its numbers as a JSON object. A number that is not finite becomes null.
     #[must_use]
     pub fn json(&self) -> Value {
         let kind = self.kind();

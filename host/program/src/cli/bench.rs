@@ -9,7 +9,7 @@ use super::exit::Usage;
 use super::{Global, output};
 use crate::bench::{
     self, ALL_REDUCE, BARRIER, Case, Design, KENDALL, PARTITION, REDUCE, REDUCE_ROWS, Record, SCAN,
-    SELECT, Throughput, UNIQUE, Warning,
+    SELECT, Throughput, UNIQUE,
 };
 use crate::data::{Output, write_raw};
 use clap::ValueEnum;
@@ -19,39 +19,39 @@ use std::ffi::OsString;
 
 /// Measure on a GPU, beside a peer
 ///
-/// Each row is printed as it comes; the records, which --output and --json give, have more: the least
-/// and the greatest sample, how many there were, and the time of the peer.
+/// Each row is printed as soon as it is measured. The records, which --output and --json give, have more:
+/// the least and the greatest sample, how many samples there were, and the time of the peer.
 ///
-/// The suite `barrier` is the time per crossing of each grid barrier, back to back, over shapes of
-/// grids: the slope between launches of 200 and 2200 rounds, the median of 7 or more, until it is
-/// known to half a percent. What could not be measured that well is marked. Its peer is cooperative
-/// groups' grid.sync().
+/// `barrier`: the time per crossing of each grid barrier, back to back, at several shapes of grids. It is
+/// the slope between launches of 200 and 2200 rounds, the median of 7 samples or more, until it is known
+/// to half a percent. What could not be measured that well is marked. The peer is cooperative groups'
+/// grid.sync().
 ///
-/// The suite `all-reduce` is the same of one number for each block, combined and brought to every
-/// block; its peer is that by grid.sync().
+/// `all-reduce`: the same for one number of each block, combined and brought to every block. The peer
+/// does it by grid.sync().
 ///
-/// The suite `reduce` is the device time of one reduction, from elements in device memory that no
-/// cache holds to a result there, over operations, element types and lengths: in a row, as many calls
-/// in one graph as the table says, and alone. Its peer is CUB's DeviceReduce; with it comes what it
+/// `reduce`: the device time of one reduction, from elements in device memory that are in no cache to a
+/// result there, for several operations, element types and lengths. Calls are timed in a row, as many in
+/// one graph as the table says, and alone. The peer is CUB's DeviceReduce; it also measures how long it
 /// takes to only read the elements.
 ///
-/// The suite `reduce-rows` is the same of the rows of matrices, of f32 by sum, over lengths of rows;
-/// its peer is CUB's DeviceSegmentedReduce.
+/// `reduce-rows`: the same for sums of the rows of f32 matrices, for several lengths of rows. The peer is
+/// CUB's DeviceSegmentedReduce.
 ///
-/// The suite `scan` is the same of inclusive sums, by the design that a scan takes for the length
-/// (auto) and by each of both where both can. Its peer is CUB's DeviceScan; with it comes what it takes
-/// to copy the elements, by the driver or by a kernel, whichever is faster, and numpy.cumsum on the
-/// CPU where there is NumPy. The results are checked.
+/// `scan`: the same for inclusive sums, by the design that a scan chooses for the length (auto), and by
+/// each design where both are possible. The peer is CUB's DeviceScan; it also measures how long it takes
+/// to copy the elements, by the driver or by a kernel, whichever is faster. A peer on the CPU is
+/// numpy.cumsum, where there is NumPy. The results are checked.
 ///
-/// The suites `select`, `partition` and `unique` are the same of f32 of which 0, 1, 50, 99 and 100 % are
-/// kept: those below a bound, those and the others, the first of each run. Their peers are CUB's
-/// DeviceSelect::If, DevicePartition::If and DeviceSelect::Unique. `unique` has the lengths of the runs
-/// too, of 1, 50 and 100 %; their peer is DeviceRunLengthEncode. The results are checked.
+/// `select`, `partition`, `unique`: the same for f32 of which 0, 1, 50, 99 and 100 % are kept: the
+/// elements below a bound; these and the others apart; the first of each run. The peers are CUB's
+/// DeviceSelect::If, DevicePartition::If and DeviceSelect::Unique. `unique` also gives the lengths of the
+/// runs, for 1, 50 and 100 %; the peer is DeviceRunLengthEncode. The results are checked.
 ///
-/// The suite `kendall` is the same of the rank correlation of two arrays, by the method that it takes
-/// for the length (auto) and by each of both, of pairs up to 2^16 elements: of f32 and f64 with few
-/// ties, of i32 with many. Its peer is scipy.stats.kendalltau on the CPU where there is SciPy, of f32 at
-/// the greatest length up to 2^20. The results are checked.
+/// `kendall`: the same for the rank correlation of two arrays, by the method that it chooses for the
+/// length (auto), and by each method, by pairs up to 2^16 elements; f32 and f64 with few ties, i32 with
+/// many. The peer is scipy.stats.kendalltau on the CPU where there is SciPy, for f32 at the greatest
+/// length up to 2^20. The results are checked.
 #[derive(clap::Args)]
 pub(crate) struct Bench {
     /// What to measure.
@@ -111,11 +111,11 @@ enum Name {
     Reduce,
     /// Each row of a matrix to one value.
     ReduceRows,
-    /// An array to what all elements up to each one sum up to.
+    /// An array to the sums up to each element.
     Scan,
     /// Some elements of an array.
     Select,
-    /// Some elements of an array, and the others.
+    /// Some elements of an array, and the others apart.
     Partition,
     /// The first of each run of equal elements.
     Unique,
@@ -166,7 +166,7 @@ fn cases() -> impl Iterator<Item = &'static Case> {
     })
 }
 
-/// Each name once, in their order.
+/// Each name once, in order.
 fn distinct(names: impl Iterator<Item = &'static str>) -> Vec<&'static str> {
     let mut distinct = Vec::new();
     for name in names {
@@ -227,13 +227,4 @@ impl Bench {
             ))),
         }
     }
-}
-
-/// The number of the note that says `warning`; what several records share is one note.
-pub(super) fn number(notes: &mut Vec<Warning>, warning: Warning) -> usize {
-    let known = notes.iter().position(|note| *note == warning);
-    1 + known.unwrap_or_else(|| {
-        notes.push(warning);
-        notes.len() - 1
-    })
 }

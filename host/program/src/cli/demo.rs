@@ -28,13 +28,14 @@ pub(crate) struct Demo {
     runs: Option<u32>,
 }
 
-/// How the timing of a form was brought about.
+/// The timing of the runs of a form.
 struct Timing {
     /// Nanoseconds by which each warp starts after the one before it.
     stagger_ns: u32,
-    /// On the emulator: the schedule of all runs, or none for one drawn from each run's number.
+    /// On the emulator: the schedule of all runs. If there is none, each run has a schedule of its own, drawn
+    /// from its number.
     schedule: Option<Schedule>,
-    /// What was done, if anything was.
+    /// How this differs from the natural timing, if it does.
     said: Option<&'static str>,
 }
 
@@ -59,8 +60,8 @@ impl Demo {
             };
             let mut outcome = experiment(&device, form, &setup, runs, &natural, &bar)?;
             let mut timing = natural;
-            // A grid of one warp, or one block, has no one to race with. The grid barrier has to
-            // stand whatever timing brought the others down.
+            // One warp, or one block, has nothing to race with. The grid barrier has to hold under the
+            // timing that made the other forms fail.
             let provoked = shown
                 .iter()
                 .any(|(_, timing): &(_, Timing)| timing.said.is_some());
@@ -130,7 +131,7 @@ fn experiment(
     let mut wrong = Vec::new();
     for run in 0..runs as usize {
         let scheduled = device.properties().is_emulated().then(|| {
-            // Each warp goes as far as it can, in an order of warps and blocks that is drawn for the run.
+            // Each warp goes as far as it can. The order of warps and blocks is drawn for each run.
             let drawn = Schedule::seeded(Policy::RunAhead, 1 + run as u64);
             let schedule = timing.schedule.unwrap_or(drawn);
             Device::new(Emulator::new(EmulatorConfig {
@@ -235,7 +236,7 @@ fn text(global: &Global, device: &str, setup: &Setup, shown: &[(Outcome, Timing)
     text
 }
 
-/// `whole of touched`: how many of the groups with a wrong element are wrong as a whole.
+/// `whole of touched`: of the groups with a wrong element, how many are all wrong.
 fn ratio(
     outcome: &Outcome,
     whole: impl Fn(&xpx::Wrong) -> usize,

@@ -1,5 +1,4 @@
-//! `gridsync devices`: which devices there are, and what a person wants to know of them (seed rows
-//! R8, R17).
+//! `gridsync devices`: which devices there are, and what a person wants to know about them.
 
 use super::{Global, output};
 use crate::report::{Table, table};

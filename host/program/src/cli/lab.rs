@@ -1,8 +1,8 @@
-//! `gridsync lab`: the experiments that look at one thing closely.
+//! `gridsync lab`: the experiments.
 
 use super::exit::{Usage, Wrong};
 use super::ladder::{Ladder, Scans};
-use super::mkl::Mkl;
+use super::launches::Launches;
 use super::progress::progress;
 use super::stress::Stress;
 use super::{Global, output};
@@ -28,7 +28,8 @@ enum Experiment {
     Fences(Fences),
     Ladder(Ladder),
     Scans(Scans),
-    Mkl(Mkl),
+    #[command(visible_alias = "mkl")]
+    Launches(Launches),
     Stress(Stress),
 }
 
@@ -39,17 +40,17 @@ impl Lab {
             Experiment::Fences(fences) => fences.run(global),
             Experiment::Ladder(ladder) => ladder.run(global),
             Experiment::Scans(scans) => scans.run(global),
-            Experiment::Mkl(mkl) => mkl.run(global),
+            Experiment::Launches(launches) => launches.run(global),
             Experiment::Stress(stress) => stress.run(global),
         }
     }
 }
 
-/// Show what became of four ways to wait for a word, in the built PTX
+/// Show what the compiler makes of four ways to wait for a word, in the built PTX
 ///
 /// A loop around a plain load need not load again: nothing tells the compiler that another thread
-/// will write the word. The volatile load, the loop in inline PTX and the acquire load each keep
-/// theirs. Takes no device.
+/// will write the word. The volatile load, the loop in inline PTX and the acquire load each load the
+/// word in every turn. Needs no device.
 #[derive(clap::Args)]
 struct Spin {
     /// Look at the kernels built for this compute capability: 75 or 90.
@@ -119,12 +120,12 @@ fn spin_json(arch: u32, forms: &[Compiled<'_>]) -> Value {
     json!({ "arch": arch, "forms": forms.collect::<Vec<_>>() })
 }
 
-/// Measure what fences cost, idle and with stores on their way: needs a GPU
+/// Measure what fences cost, idle and with stores in flight: needs a GPU
 ///
-/// In one thread alone, and in a warp on every multiprocessor, each on lines of its own. Cycles by
-/// the multiprocessor's own counter: the slope between 200 and 2200 rounds, the median of 7, less
-/// that of the stores alone. Nanoseconds by the clock, which is measured too: cycles by the time of
-/// events.
+/// In one thread alone, and in a warp on every multiprocessor, each with lines of its own. Cycles are
+/// those of the multiprocessor's counter: the slope between 200 and 2200 rounds, the median of 7,
+/// less the slope of the stores alone. Nanoseconds come from the clock, which is measured too: cycles
+/// over the time between events.
 #[derive(clap::Args)]
 struct Fences {}
 
@@ -165,7 +166,7 @@ impl Fences {
     }
 }
 
-/// Nanoseconds of so many cycles.
+/// So many cycles in nanoseconds.
 fn nanoseconds(cycles: f64, mhz: f64) -> f64 {
     cycles * 1e3 / mhz
 }

@@ -10,12 +10,13 @@ use crate::verify::{Contender, DESIGNS, MUTANTS};
 use clap::builder::PossibleValuesParser;
 use serde_json::{Value, json};
 
-/// Cross every grid barrier in many settings, and barriers that are wrong in the same
+/// Cross every grid barrier in many settings, and wrong barriers in the same settings
 ///
-/// Each thread writes the round, crosses the barrier, and looks for words of another round. On a GPU
-/// with 1 to 8 blocks on every multiprocessor, of 32 to 1024 threads: in step, not in step, and behind
-/// stores to far memory. On the emulator in small grids under schedules drawn from seeds, and under
-/// every other one looking for data races. What holds says as much as is caught of the barriers that are wrong on purpose.
+/// Each thread writes the number of the round, crosses the barrier, and looks for words of another
+/// round. On a GPU with 1 to 8 blocks on every multiprocessor, of 32 to 1024 threads: in step, out of
+/// step, and after stores to far memory. On the emulator in small grids under schedules drawn from
+/// seeds, looking for data races under every other one. Some barriers are wrong on purpose: the more
+/// of them are caught, the more it means that a right one holds.
 #[derive(clap::Args)]
 pub(crate) struct Stress {
     /// Rounds of two crossings for each barrier, shared out among the settings [default: 200000 on a
@@ -39,7 +40,7 @@ pub(crate) struct Stress {
 const ON_A_GPU: u64 = 200_000;
 const ON_THE_EMULATOR: u64 = 500;
 
-/// What came of it all.
+/// The results.
 struct Report {
     device: String,
     settings: usize,
@@ -161,7 +162,7 @@ impl Report {
     }
 }
 
-/// `held`, or what was wrong, loudly.
+/// `held`, or what was wrong in capital letters.
 fn verdict(tally: &Tally) -> String {
     if tally.held() {
         return "held".into();
@@ -214,7 +215,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_design_that_fails_is_told_loudly_and_in_every_way_it_did() {
+    fn a_design_that_fails_is_told_in_capitals_and_with_every_way_it_did() {
         let mut tally = Tally {
             name: "phase",
             settings: 9,

@@ -1,11 +1,11 @@
-//! What fences cost (seed row R11), and the operations that stand beside them in a barrier.
+//! What fences cost, and the other operations of a barrier.
 //!
-//! Cycles are read within the kernel, and the middle one of all threads counts. A cost is a
-//! **slope**: cycles of a launch of many rounds, less those of one of few, over the difference; less
-//! the same of the stores alone. The loop around the operation is in it, with a few cycles; what the
-//! operation does to stores after it shows only as far as the next round waits for it.
+//! The kernel reads the cycles, and the thread in the middle counts. A cost is a **slope**: the cycles
+//! of a launch of [`MANY`] rounds, less those of a launch of [`FEW`], over the difference; less the same
+//! slope of the stores alone. It includes the few cycles of the loop around the operation. If the
+//! operation delays stores after it, that shows only if the next round waits for them.
 
-use crate::bench::Spread;
+use crate::bench::{FEW, MANY, SAMPLES, Spread};
 use cuda_std::launch::Kernel;
 use cuda_std::memory::Global;
 use gridsync::device::{Device, DeviceError, Geometry};
@@ -16,12 +16,6 @@ use gridsync_lab_kernels::fences::{
     cost_of_red_relaxed, cost_of_red_release,
 };
 
-/// Rounds of the shorter launch of a slope.
-pub const FEW: u32 = 200;
-/// Rounds of the longer one.
-pub const MANY: u32 = 2200;
-/// Samples of a slope.
-pub const SAMPLES: usize = 7;
 /// Lines that are stored to before each operation.
 pub const STORES: [u32; 3] = [0, 1, MAX_STORES];
 
@@ -41,7 +35,7 @@ pub struct Operation {
 /// The stores alone.
 pub const NOTHING: Operation = Operation::of::<cost_of_none>("");
 
-/// What is measured: the fences, then what a barrier arrives and looks by.
+/// What is measured: the fences, then the operations by which a block arrives at a barrier and looks.
 pub const OPERATIONS: [Operation; 10] = [
     Operation::of::<cost_of_fence_acq_rel_block>("fence.acq_rel.cta"),
     Operation::of::<cost_of_fence_acq_rel_device>("fence.acq_rel.gpu"),
@@ -55,7 +49,7 @@ pub const OPERATIONS: [Operation; 10] = [
     Operation::of::<cost_of_load_acquire>("ld.acquire.gpu.global.b32"),
 ];
 
-/// What one launch left.
+/// The result of one launch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
     /// The words, laid out as [the kernels](gridsync_lab_kernels::fences) say.
@@ -86,14 +80,13 @@ impl Operation {
         }
     }
 
-    /// Has each thread of `blocks` blocks store to `stores` lines and carry out the operation,
-    /// `rounds` times.
+    /// Lets each thread of `blocks` blocks store to `stores` lines and do the operation, `rounds` times.
     ///
     /// # Errors
     /// Those of the device.
     ///
     /// # Panics
-    /// If `threads`, those of a block, are more than 32, or `stores` more than [`MAX_STORES`].
+    /// If a block has more than 32 `threads`, or `stores` is more than [`MAX_STORES`].
     pub fn run(
         &self,
         device: &Device,
@@ -122,8 +115,7 @@ impl Operation {
         })
     }
 
-    /// Cycles and microseconds per round: slopes between [`FEW`] and [`MANY`] rounds, after one
-    /// launch that is not counted.
+    /// Cycles and microseconds per round, by slopes, after one launch that does not count.
     fn slopes(
         &self,
         device: &Device,
@@ -150,7 +142,7 @@ impl Run {
     }
 }
 
-/// How often [`costs`] measures: each operation, and none, after each number of stores.
+/// How often [`costs`] measures: each operation, and the stores alone, for each number of stores.
 pub const STEPS: usize = STORES.len() * (1 + OPERATIONS.len());
 
 /// What each of [`OPERATIONS`] costs in a grid of so many blocks and threads a block, after each
@@ -188,7 +180,7 @@ pub fn costs(
     Ok(costs)
 }
 
-/// The clock of a multiprocessor in MHz while these kernels run: cycles by the device time of
+/// The clock of a multiprocessor in MHz while these kernels run: cycles over the device time between
 /// events, in one thread that does nothing but `fence.sc.gpu`.
 ///
 /// # Errors

@@ -1,4 +1,4 @@
-//! Reading PTX: what a kernel does, and where it loops.
+//! Reading PTX: the instructions of a kernel, and its loops.
 
 /// The labels and instructions of one kernel, in the order of the text, a line each.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,8 +73,8 @@ impl<'a> Body<'a> {
         lines.filter(|&line| line < self.lines.len()).collect()
     }
 
-    /// The line of a label that is branched to from line `from`. Inline PTX may have the same one
-    /// several times, each in braces of its own: the nearest is meant.
+    /// The line of the label that line `from` branches to. Inline PTX may have the same label several
+    /// times, each in its own braces: the nearest is meant.
     fn label(&self, name: &str, from: usize) -> Option<usize> {
         let is_label = |&at: &usize| self.lines[at].strip_suffix(':') == Some(name);
         (0..self.lines.len())
@@ -83,13 +83,13 @@ impl<'a> Body<'a> {
     }
 }
 
-/// Whether a line loads from memory (PTX ISA, "ld"): a parameter is none.
+/// Whether a line loads from memory (PTX ISA, "ld"). A load of a parameter does not count.
 #[must_use]
 pub fn is_load(line: &str) -> bool {
     line.starts_with("ld.") && !line.starts_with("ld.param")
 }
 
-/// Where an instruction without its guard branches to, if it is a branch (PTX ISA, "bra").
+/// The target of an instruction, given without its guard, if it is a branch (PTX ISA, "bra").
 fn branch_target(instruction: &str) -> Option<&str> {
     let (opcode, target) = instruction.split_once(char::is_whitespace)?;
     (opcode == "bra" || opcode == "bra.uni").then(|| target.trim().trim_end_matches(';'))

@@ -1,6 +1,6 @@
-//! The spin that the compiler deletes: what became of four ways to wait for a word.
+//! The spin that the compiler deletes: what it makes of four ways to wait for a word.
 //!
-//! Found by looking at the built PTX, so it takes no device.
+//! The answer is in the built PTX, so this needs no device.
 
 use super::ptx::{Body, is_load};
 use cuda_std::launch::Kernel;
@@ -14,7 +14,7 @@ pub struct Form {
     pub name: &'static str,
     /// How it looks at the word.
     pub looks_by: &'static str,
-    /// Whether each turn has to load the word anew. The naive form does not say so.
+    /// Whether each turn has to load the word again. The naive form does not ask for that.
     pub must_load: bool,
     kernel: &'static str,
 }
@@ -54,7 +54,7 @@ pub struct Compiled<'a> {
     pub form: Form,
     /// The labels and instructions from the first look at the word to the end of the kernel.
     pub ptx: Vec<&'a str>,
-    /// Whether anything is repeated at all.
+    /// Whether any instruction is repeated.
     pub has_loop: bool,
     /// Load instructions that are repeated.
     pub loads_in_loop: usize,
@@ -74,7 +74,7 @@ pub fn ptx(modules: &Modules<'_>) -> Result<String, ImageError> {
 }
 
 impl Form {
-    /// What the compiler made of the form in the kernels of `ptx`; none if its kernel is not there.
+    /// What the compiler made of the form, found in the kernels of `ptx`; none if its kernel is not there.
     #[must_use]
     pub fn compiled(self, ptx: &str) -> Option<Compiled<'_>> {
         let body = Body::of(ptx, self.kernel)?;

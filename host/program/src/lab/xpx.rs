@@ -1,7 +1,7 @@
-//! X→P→X (seed rows R1, R2): what goes wrong without a barrier of the whole grid, and where.
+//! X→P→X: what goes wrong without a barrier of the whole grid, and where.
 //!
-//! Stage (i) sets every `P[j]` to the mean of all X, stage (ii) every `X[j]` to the mean of all P. P
-//! holds NaN before each run, so that a thread that reads one P too early gives NaN.
+//! Stage (i) sets every `P[j]` to the mean of all X, stage (ii) sets every `X[j]` to the mean of all P.
+//! P holds NaN before each run, so a thread that reads any P too early gets NaN.
 
 use gridsync::device::{Device, DeviceError, Geometry};
 use gridsync::launch::{Blocks, barrier_words, cooperative};
@@ -10,7 +10,7 @@ use gridsync_kernels::grid::barrier::GridBarrier;
 use gridsync_lab_kernels::xpx::{xpx_block_barrier, xpx_grid_barrier, xpx_no_barrier};
 use std::ops::Range;
 
-/// What stands between the two stages.
+/// What is between the two stages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// Nothing.
@@ -35,8 +35,8 @@ impl Form {
         }
     }
 
-    /// Whether some schedule in which the lanes of a warp go in step makes this form go wrong: it
-    /// needs two warps with elements that no barrier keeps in step.
+    /// Whether this form can go wrong where the lanes of each warp go in step: there have to be two warps
+    /// with elements that no barrier keeps in step.
     #[must_use]
     pub fn can_fail(self, setup: &Setup) -> bool {
         // The last thread that has an element.
@@ -49,7 +49,7 @@ impl Form {
     }
 }
 
-/// The shape of the experiment. The seed's own is 128 elements, 2 blocks of 64 threads.
+/// The shape of the experiment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Setup {
     /// Elements of X and of P.
@@ -86,13 +86,13 @@ impl Setup {
 pub struct Wrong {
     /// Elements of X that differ from the reference.
     pub elements: usize,
-    /// Warps of which every element is wrong.
+    /// Warps whose elements are all wrong.
     pub whole_warps: usize,
-    /// Warps of which some elements are wrong and some right.
+    /// Warps with wrong and right elements.
     pub broken_warps: usize,
-    /// Blocks of which every element is wrong.
+    /// Blocks whose elements are all wrong.
     pub whole_blocks: usize,
-    /// Blocks of which some elements are wrong and some right.
+    /// Blocks with wrong and right elements.
     pub broken_blocks: usize,
     /// The first run of neighbouring wrong elements.
     pub first: Range<usize>,
@@ -121,7 +121,7 @@ impl Wrong {
     }
 }
 
-/// How many groups of elements are wholly wrong, and how many in part.
+/// How many groups of elements are all wrong, and how many are wrong in part.
 fn groups(wrong: &[bool], group_of: impl Fn(usize) -> usize) -> (usize, usize) {
     let mut counts = std::collections::BTreeMap::<usize, (usize, usize)>::new();
     for (j, &is_wrong) in wrong.iter().enumerate() {
@@ -137,27 +137,26 @@ fn groups(wrong: &[bool], group_of: impl Fn(usize) -> usize) -> (usize, usize) {
     (whole, part)
 }
 
-/// What came of many runs of one form.
+/// The results of many runs of one form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
     /// The form.
     pub form: Form,
     /// Runs made.
     pub runs: usize,
-    /// The runs that went wrong: which, and where.
+    /// The runs that went wrong: the number of each, and where it is wrong.
     pub wrong: Vec<(usize, Wrong)>,
 }
 
 impl Outcome {
-    /// The sum over all wrong runs of what `count` says of one.
+    /// The sum of `count` over all wrong runs.
     #[must_use]
     pub fn total(&self, count: impl Fn(&Wrong) -> usize) -> usize {
         self.wrong.iter().map(|(_, wrong)| count(wrong)).sum()
     }
 }
 
-/// What X holds at first: numbers whose mean is rounded, so that each of the first rounds gives
-/// another.
+/// What X holds at first: numbers whose mean is rounded, so that each of the first rounds changes X.
 pub(super) fn start(elements: usize) -> Vec<f32> {
     (0..elements)
         .map(|j| (j % 1000) as f32 * 0.37 + 1.0)
@@ -180,7 +179,7 @@ pub fn run(
     let p = device.upload(&vec![f32::NAN; setup.elements])?;
     let geometry = Geometry::new(setup.blocks, setup.threads);
     // SAFETY: X and P have one length, more than 0; they outlive the launch, since the download
-    // waits for it; the grid barrier's words start at 0 and its geometry is a resident one.
+    // waits for it; the grid barrier's words start at 0, and all blocks of its geometry are resident.
     unsafe {
         match form {
             Form::NoBarrier => {
@@ -205,7 +204,7 @@ pub fn run(
 mod tests {
     use super::*;
 
-    const SEED: Setup = Setup {
+    const SETUP: Setup = Setup {
         elements: 128,
         blocks: 2,
         threads: 64,
@@ -214,18 +213,18 @@ mod tests {
     #[test]
     fn a_wrong_warp_is_told_from_a_wrong_block() {
         let right = vec![1.0f32; 128];
-        assert_eq!(Wrong::of(&SEED, &right, &right), None);
+        assert_eq!(Wrong::of(&SETUP, &right, &right), None);
 
         let mut warp = right.clone();
         warp[32..64].fill(f32::NAN);
-        let wrong = Wrong::of(&SEED, &warp, &right).expect("a warp should be found wrong");
+        let wrong = Wrong::of(&SETUP, &warp, &right).expect("a warp should be found wrong");
         assert_eq!((wrong.whole_warps, wrong.broken_warps), (1, 0));
         assert_eq!((wrong.whole_blocks, wrong.broken_blocks), (0, 1));
         assert_eq!(wrong.first, 32..64);
 
         let mut block = right.clone();
         block[64..].fill(2.0);
-        let wrong = Wrong::of(&SEED, &block, &right).expect("a block should be found wrong");
+        let wrong = Wrong::of(&SETUP, &block, &right).expect("a block should be found wrong");
         assert_eq!((wrong.whole_warps, wrong.whole_blocks), (2, 1));
     }
 

@@ -6,11 +6,11 @@ use std::fmt;
 /// Columns of a terminal that a table has room in.
 const WIDTH: u16 = 80;
 
-/// Blanks between two columns.
+/// Spaces between two columns.
 const APART: u16 = 2;
 
-/// A table without rules: columns are set apart by blanks. Where a row would be wider than 80 columns of a terminal, its
-/// cells are broken between words.
+/// A table without lines: spaces separate the columns. If a row would be wider than the 80 columns of a
+/// terminal, its cells are broken between words.
 #[derive(Clone, Debug)]
 pub struct Table {
     table: comfy_table::Table,
@@ -25,7 +25,7 @@ pub fn table() -> Table {
     table
         .load_style(presets::NOTHING)
         .set_content_arrangement(ContentArrangement::Dynamic)
-        // The blanks after the last column are not printed.
+        // The spaces after the last column are not printed.
         .set_width(WIDTH + APART);
     Table {
         table,
@@ -46,7 +46,7 @@ impl Table {
         self.table.add_row(cells);
     }
 
-    /// How many rows there are, without that of the heads.
+    /// How many rows there are, without the heads.
     #[must_use]
     pub fn row_count(&self) -> usize {
         self.table.row_count()
@@ -75,7 +75,7 @@ impl fmt::Display for Table {
     }
 }
 
-/// A column of a table that is printed row by row, so that its width is known beforehand.
+/// A column of a table that is printed row by row: its width has to be known in advance.
 #[derive(Clone, Copy, Debug)]
 pub struct Column {
     head: &'static str,
@@ -84,13 +84,13 @@ pub struct Column {
 }
 
 impl Column {
-    /// A column of words that begin at its left, each of at most `width` characters.
+    /// A column of words, aligned left, each of at most `width` characters.
     #[must_use]
     pub fn words(head: &'static str, width: usize) -> Self {
         Self::of(head, width, false)
     }
 
-    /// A column of numbers that end at its right, each of at most `width` characters.
+    /// A column of numbers, aligned right, each of at most `width` characters.
     #[must_use]
     pub fn numbers(head: &'static str, width: usize) -> Self {
         Self::of(head, width, true)
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_that_is_printed_alone_stands_below_its_heads() {
+    fn a_row_that_is_printed_alone_is_aligned_with_its_heads() {
         let columns = [Column::words("name", 6), Column::numbers("µs", 5)];
         let cells = |name: &str, us: &str| [name.to_owned(), us.to_owned()];
         assert_eq!(Column::heads(&columns), "name      µs");

@@ -1,6 +1,6 @@
-//! Times as a person says them.
+//! Times for people.
 
-/// A time of so many µs, to three digits, in the unit that a person would use.
+/// A time given in µs, to three digits, in the unit that fits it.
 #[must_use]
 pub fn time(us: f64) -> String {
     match us {
@@ -29,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_time_has_three_digits_and_the_unit_that_goes_with_them() {
+    fn a_time_has_three_digits_and_the_unit_that_fits() {
         for (us, said) in [
             (0.0, "0.00 µs"),
             (4.519, "4.52 µs"),

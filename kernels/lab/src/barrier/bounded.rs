@@ -1,10 +1,10 @@
-//! The bounded barrier, with blocks that stay away.
+//! The bounded barrier, with blocks that leave early.
 
 use cuda_std::prelude::*;
 use gridsync_kernels::grid::barrier::{BoundedBarrier, Members};
 
-/// Crosses a [`BoundedBarrier`] `rounds` times; but the blocks from `absent` on leave after
-/// `leave_after` rounds. `crossed[b]` becomes how many rounds block b has crossed.
+/// Crosses a [`BoundedBarrier`] `rounds` times, but the blocks from `absent` on leave after
+/// `leave_after` rounds. `crossed[b]` becomes the number of rounds that block b has crossed.
 ///
 /// # Safety
 ///

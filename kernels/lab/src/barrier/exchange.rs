@@ -9,9 +9,9 @@ use gridsync_kernels::op::Sum;
 use gridsync_kernels::warp;
 
 /// Crosses an [`Exchange`] four times a round, and counts in `errors[0]` the threads that find a
-/// wrong result: a sum of one half and of two, and a broadcast of one half and of two, each from
-/// another block each time. Each warp comes up to `skew` cycles late, and after each three rounds the
-/// block attaches anew.
+/// wrong result: sums of one half and of two halves, and broadcasts of one half and of two halves, each
+/// time from another block. Each warp comes up to `skew` cycles late. After every three rounds the block
+/// attaches anew.
 ///
 /// # Safety
 ///
@@ -50,9 +50,9 @@ pub unsafe fn exchange_rounds(words: Global<u64>, errors: Global<u32>, rounds: u
     }
 }
 
-/// Takes the mean over all blocks of one number for each, `rounds` times, each time of the means
-/// before, and does nothing else: for measuring it. `means[b]` is what block b brings first, and
-/// what it finds last.
+/// Computes the mean of one number of each block, `rounds` times, each time from the means of the round
+/// before, and does nothing else: for measuring it. `means[b]` is the first number of block b, and at the
+/// end its last mean.
 ///
 /// # Safety
 ///
@@ -71,11 +71,11 @@ pub unsafe fn exchange_only(words: Global<u64>, means: Global<f32>, rounds: u32)
 }
 
 shared_array! {
-    /// What the first warp made of all numbers, for the threads of its block.
+    /// The mean that the first warp computed, for the threads of its block.
     fn gridsync_exchange_by_barrier() -> [f32; 2];
 }
 
-/// The same as [`exchange_only`] by a store, a [`GridBarrier`] and loads: to compare with.
+/// Does the same as [`exchange_only`] by a store, a [`GridBarrier`] and loads: for comparison.
 ///
 /// # Safety
 ///
@@ -94,8 +94,8 @@ pub unsafe fn exchange_by_barrier_only(
     let share = 1.0 / blocks as f32;
     let mut mean = means.read(block);
     for round in 0..rounds as usize {
-        // Two sets of numbers take turns: a slow block may still read the one of this round when a
-        // fast one writes that of the next.
+        // Two sets of numbers take turns: a slow block may still read the numbers of this round when a
+        // fast block writes those of the next.
         let numbers = numbers.part(round % 2 * blocks, blocks);
         if thread::is_first_in_block() {
             numbers.write(block, mean);

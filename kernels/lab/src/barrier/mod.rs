@@ -1,4 +1,4 @@
-//! Putting the grid barriers to the test, and to the clock.
+//! Kernels that check the grid barriers, and kernels that measure them.
 
 mod bounded;
 mod exchange;
@@ -34,16 +34,15 @@ macro_rules! kernels {
     ($($(#[$cfg:meta])* $design:ty: $rounds:ident, $only:ident;)*) => {$(
         #[doc = concat!("Crosses a [`", stringify!($rounds), "`] barrier `2 × rounds` times, and checks each time that it held.")]
         ///
-        /// In every round each thread writes the number of the round to its own `cells`, as many as
-        /// there are for each, by plain stores; past the barrier each block reads the cells of all,
-        /// by plain loads, from lines that it has read the round before, and counts in `errors[0]`
-        /// those that are not of this round. A second barrier keeps the next round's writes from
-        /// overtaking these reads. With a `skew`, warps come up to so many cycles late: in even
-        /// rounds each by another number, in odd ones a single one, whose words all others then look
-        /// at first; and every fourth round ends in crossings back to back. After each three rounds the
-        /// block attaches anew. Where `errors` has more
-        /// elements, each thread first stores to some of them, all over the place, which keeps the
-        /// words behind those stores on their way for long.
+        /// In every round each thread writes the number of the round to its own `cells`, by plain
+        /// stores. After the barrier each block reads the cells of all threads, by plain loads, from
+        /// lines that it has read the round before, and counts in `errors[0]` the cells that are not of
+        /// this round. A second barrier keeps the next round's writes from overtaking these reads. With
+        /// a `skew`, warps come up to so many cycles late: in even rounds each warp by another number,
+        /// in odd rounds a single warp, whose words all others then read first. Every fourth round ends
+        /// in crossings back to back. After every three rounds the block attaches anew. If `errors` has
+        /// more elements, each thread first stores to some of them, far apart, which delays its later
+        /// stores.
         ///
         /// # Safety
         ///
@@ -113,7 +112,7 @@ kernels! {
 ///
 /// # Safety
 ///
-/// As for those. It never waits for ever.
+/// As for those. It never waits forever.
 #[kernel(cooperative)]
 pub unsafe fn seed_barrier_rounds(
     barrier: Global<u32>,
@@ -141,15 +140,15 @@ unsafe impl Stressed for SeedBarrier {
 ///
 /// # Safety
 ///
-/// A safe function of the host library launches the kernel. It touches the memory of its arguments
-/// only, and of the barrier's the [`words`](Barrier::words) only.
+/// A safe function launches the kernel. The kernel touches only the memory of its arguments, and of the
+/// barrier's memory only the [`words`](Barrier::words).
 #[cfg(not(target_arch = "nvptx64"))]
 pub unsafe trait Stressed: Barrier {
     /// The kernel that checks it.
     type Rounds: cuda_std::launch::Kernel<Args = RoundsArgs>;
 
-    /// How many waits were given up, by its words after use: each would have lasted for ever. A
-    /// barrier that is right gives none up.
+    /// How many waits were given up, read from its words after use. Each would have lasted forever. A
+    /// right barrier gives up none.
     fn waits_given_up(_words: &[u32]) -> u32 {
         0
     }

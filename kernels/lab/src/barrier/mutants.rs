@@ -1,5 +1,5 @@
-//! Barriers that are wrong on purpose. A stress test that finds nothing says something only if the
-//! same test finds these out.
+//! Barriers that are wrong on purpose. A stress test that finds no fault means something only if the same
+//! test finds these faults.
 
 use super::stress::cross_and_check;
 use core::marker::PhantomData;
@@ -13,7 +13,7 @@ pub enum Arrival {
     Release,
     /// `red.relaxed.gpu`, with nothing before it.
     Relaxed,
-    /// `red.relaxed.gpu`, after a fence that reaches the block only.
+    /// `red.relaxed.gpu`, after a fence of block scope.
     BlockScopeFence,
 }
 
@@ -28,7 +28,7 @@ pub enum Looking {
     Weak,
 }
 
-/// What is wrong with a barrier. By default nothing is.
+/// What is wrong with a barrier. By default nothing is wrong.
 pub trait Fault {
     /// Whether the block's threads meet before their block arrives.
     const FIRST_BARRIER: bool = true;
@@ -40,20 +40,20 @@ pub trait Fault {
     const LOOKING: Looking = Looking::Acquire;
     /// How many arrivals it does not wait for.
     const SHORT: u32 = 0;
-    /// Whether the counter has to stand at the goal, instead of at it or past it.
+    /// Whether the counter has to equal the goal, instead of reaching it or exceeding it.
     const EQUAL: bool = false;
 }
 
-/// What the counter grows by in each round.
+/// The number that the counter grows by in each round.
 const ROUND: u32 = 1 << 20;
 
-/// Where the counter lies, and where the count of waits that were given up. In a mutant of two
-/// counters the second one lies behind.
+/// The index of the counter, and that of the number of waits that were given up. In a mutant with two
+/// counters the second counter comes after them.
 const COUNTER: usize = 0;
 const GIVEN_UP: usize = 1;
 const SECOND: usize = 64;
 
-/// How long a wait lasts, ns. A crossing takes a thousand; a mutant may wait for ever.
+/// The longest wait, ns. A crossing takes a thousand; a mutant could wait forever.
 const PATIENCE_NS: u64 = 200_000;
 
 /// A [`GrowingBarrier`](gridsync_kernels::grid::barrier::GrowingBarrier) with the fault `F`.
@@ -65,8 +65,8 @@ pub struct Mutant<F: Fault> {
     fault: PhantomData<F>,
 }
 
-/// Waits for `condition`, but not for ever: the first to have waited in vain counts itself, and
-/// from then on nobody waits any more.
+/// Waits for `condition`, but not forever: the first wait that takes too long is counted, and from then
+/// on no block waits.
 #[device]
 fn wait_a_while(state: Global<u32>, mut condition: impl FnMut() -> bool) {
     let given_up = || state.load(GIVEN_UP, Ordering::Relaxed, Scope::Device) != 0;
@@ -133,8 +133,8 @@ impl<F: Fault> Barrier for Mutant<F> {
     }
 }
 
-/// A [`SplitBarrier`](gridsync_kernels::grid::barrier::SplitBarrier) of two counters that counts rounds modulo
-/// 2, where it takes modulo 4: a slow block misses a round of the counter that is not its own.
+/// A [`SplitBarrier`](gridsync_kernels::grid::barrier::SplitBarrier) of two counters that counts rounds
+/// modulo 2, where modulo 4 is needed: a slow block misses a round of the counter that is not its own.
 #[derive(Debug)]
 pub struct OneBit {
     state: Global<u32>,
@@ -142,7 +142,7 @@ pub struct OneBit {
     round: u32,
 }
 
-/// The one bit.
+/// The one bit of the round.
 const PHASE: u32 = 1 << 31;
 
 impl Barrier for OneBit {
@@ -201,7 +201,7 @@ macro_rules! mutants {
         ///
         /// # Safety
         ///
-        /// As for the kernels that check a barrier which is right: this one never waits for ever.
+        /// As for the kernels that check a right barrier. This one never waits forever.
         #[kernel(cooperative)]
         pub unsafe fn $rounds(
             barrier: Global<u32>,
@@ -231,7 +231,7 @@ mutants! {
     NoFirstBarrier: mutant_no_first_rounds {
         const FIRST_BARRIER: bool = false;
     }
-    /// The block's other threads go on while the first one waits.
+    /// The other threads of the block go on while the first one waits.
     NoLastBarrier: mutant_no_last_rounds {
         const LAST_BARRIER: bool = false;
     }
@@ -243,25 +243,25 @@ mutants! {
     BlockScopeFence: mutant_block_scope_rounds {
         const ARRIVAL: Arrival = Arrival::BlockScopeFence;
     }
-    /// The look is relaxed: what is read behind the barrier may come from stale lines of the L1.
+    /// The look is relaxed: reads after the barrier may come from stale lines of the L1.
     RelaxedLook: mutant_relaxed_look_rounds {
         const LOOKING: Looking = Looking::Relaxed;
     }
-    /// The look is a plain load, which the compiler takes out of the loop (seed row R5).
+    /// The look is a plain load, which the compiler takes out of the loop.
     WeakLook: mutant_weak_look_rounds {
         const LOOKING: Looking = Looking::Weak;
     }
-    /// One arrival is not waited for.
+    /// The barrier does not wait for one arrival.
     ShortGoal: mutant_short_goal_rounds {
         const SHORT: u32 = 1;
     }
-    /// The counter has to stand at the goal, and a slow block finds it past it (seed row R9).
+    /// The counter has to equal the goal, but a slow block finds it beyond the goal.
     EqualGoal: mutant_equal_goal_rounds {
         const EQUAL: bool = true;
     }
 }
 mutants! {
     @kernel
-    /// Two counters with one bit of the round.
+    /// Two counters, but only one bit of the round.
     OneBit: mutant_one_bit_rounds
 }

@@ -1,11 +1,11 @@
-//! The grid barrier in two phases, and over some of the blocks.
+//! The grid barrier in two phases, and a barrier of some of the blocks.
 
 use super::stress::{come_late, count_stale, write_own};
 use cuda_std::prelude::*;
 use gridsync_kernels::grid::barrier::{Barrier, GridBarrier, Members};
 
-/// As the kernels that check a barrier do, but between arriving and waiting each thread does work
-/// of its own, which `work` counts: in the end each element is twice `rounds`.
+/// Does the same as the kernels that check a barrier, but between arriving and waiting each thread does
+/// some work of its own, which `work` counts: in the end each element is twice `rounds`.
 ///
 /// # Safety
 ///
@@ -38,10 +38,10 @@ pub unsafe fn phased_barrier_rounds(
     }
 }
 
-/// Even blocks and odd blocks each cross a barrier of their own, and each block counts what is stale
-/// of the cells of its like.
+/// The even blocks cross one barrier and the odd blocks another. Each block counts the stale cells of
+/// its half of the blocks.
 ///
-/// The even blocks cross `rounds` rounds, the odd ones twice as many: neither waits for the other.
+/// The even blocks cross `rounds` rounds, the odd ones twice as many: neither half waits for the other.
 ///
 /// # Safety
 ///
@@ -64,7 +64,7 @@ pub unsafe fn subset_barrier_rounds(
     let state = barrier.part(odd as usize * words, words);
     let mut barrier = GridBarrier::attach_among(state, members);
 
-    // The even blocks' cells come first, and then the odd ones'.
+    // The cells of the even blocks come first, then those of the odd blocks.
     let evens = blocks.div_ceil(2) as usize * threads;
     let start = odd as usize * evens;
     let cells = cells.part(start, members.count() as usize * threads);

@@ -1,12 +1,12 @@
-//! What all kernels that check a barrier do.
+//! The common part of all kernels that check a barrier.
 
 use cuda_std::prelude::*;
 use cuda_std::time::clock;
 use cuda_std::warp::{WARP_SIZE, warp_index};
 use gridsync_kernels::grid::barrier::Barrier;
 
-/// Attaches to a barrier before the first round and after each `together` rounds, crosses it twice a
-/// round, and counts what is stale after it: see the kernels.
+/// Attaches to a barrier before the first round and after every `together` rounds, crosses it twice a
+/// round, and counts the stale cells after it: see the kernels.
 #[device]
 pub(super) fn cross_and_check<B: Barrier>(
     attach: impl Fn() -> B,
@@ -35,10 +35,10 @@ pub(super) fn cross_and_check<B: Barrier>(
         wrong += count_stale(cells, round);
         barrier.sync();
         if round.is_multiple_of(4) {
-            // Back to back: where a barrier that cannot be used again at once is found out.
+            // Back to back: this finds a barrier that cannot be used again at once.
             for crossing in 0..BURST.min(skew) {
                 barrier.arrive();
-                // One warp of the grid looks late, and may find the others at the next crossing.
+                // One warp of the grid looks late, when the others may be at the next crossing.
                 come_late(round + 2 * crossing + 1, skew);
                 barrier.wait();
             }
@@ -52,12 +52,12 @@ pub(super) fn cross_and_check<B: Barrier>(
 /// Crossings without work between them.
 const BURST: u32 = 8;
 
-/// Stores that each thread has on their way before it writes its cells.
+/// Far stores that each thread makes before it writes its cells.
 const FAR_STORES: u32 = 8;
 
-/// Stores to words of this thread all over `far`, which nobody reads. With far more memory than the
-/// L2 holds they take their time; what is stored behind them and not released is then seen late,
-/// though an idle memory system would have shown it at once.
+/// Stores to words of this thread all over `far`, which nobody reads. If that is far more memory than the
+/// L2 holds, the stores are slow. Later stores that are not released are then seen late, where an idle
+/// memory system would have shown them at once.
 #[device]
 fn keep_stores_busy(far: Global<u32>, round: u32) {
     let (me, threads) = (thread::index(), thread::thread_count());
@@ -71,7 +71,7 @@ fn keep_stores_busy(far: Global<u32>, round: u32) {
     }
 }
 
-/// Writes the round to all cells of this thread: those as many apart as the grid has threads.
+/// Writes the round to all cells of this thread. They are as far apart as the grid has threads.
 #[device]
 pub(super) fn write_own(cells: Global<u32>, round: u32) {
     let mut own = thread::index();
@@ -81,13 +81,13 @@ pub(super) fn write_own(cells: Global<u32>, round: u32) {
     }
 }
 
-/// How many cells this thread finds not to be of `round`. The threads of a block look at all cells
-/// between them.
+/// How many of its share of the cells this thread finds not to be of `round`. The threads of a block look
+/// at all cells together.
 #[device]
 pub(super) fn count_stale(cells: Global<u32>, round: u32) -> u32 {
     let (mut stale, mut at) = (0, thread::index_in_block() as usize);
     let step = thread::threads_per_block() as usize;
-    // Four loads in flight: one after another they would take most of the time.
+    // Four loads in flight: single loads would take most of the time.
     while at + 3 * step < cells.len() {
         let (a, b) = (cells.read(at), cells.read(at + step));
         let (c, d) = (cells.read(at + 2 * step), cells.read(at + 3 * step));
@@ -102,8 +102,8 @@ pub(super) fn count_stale(cells: Global<u32>, round: u32) -> u32 {
     stale
 }
 
-/// Holds warps up for up to `skew` cycles. In even rounds each warp is held up by a number of its own;
-/// in odd ones a single warp of the grid is, for all of them, while everybody else waits for it.
+/// Delays warps by up to `skew` cycles: in even rounds each warp by a number of its own, in odd rounds a
+/// single warp of the grid by `skew`, while all others wait for it.
 #[device]
 pub(super) fn come_late(round: u32, skew: u32) {
     if skew == 0 {
@@ -121,7 +121,7 @@ pub(super) fn come_late(round: u32, skew: u32) {
     spin::until(|| clock().wrapping_sub(start) >= u64::from(cycles));
 }
 
-/// The block, and its warp, that everybody waits for in an odd round.
+/// The block and the warp that all others wait for in an odd round: the straggler.
 #[device]
 fn straggler(round: u32) -> (u32, u32) {
     let warps = thread::threads_per_block().div_ceil(WARP_SIZE);
@@ -130,7 +130,7 @@ fn straggler(round: u32) -> (u32, u32) {
 }
 
 /// How many cells of the straggler this thread finds not to be of `round`. Every warp looks at them
-/// before all others, the ones written last first: the block's other words have had time to arrive.
+/// before all other cells, and first at those written last: the others have had time to arrive.
 #[device]
 fn count_stale_of_straggler(cells: Global<u32>, round: u32, skew: u32) -> u32 {
     let (block, warp) = straggler(round);
@@ -149,8 +149,7 @@ fn count_stale_of_straggler(cells: Global<u32>, round: u32, skew: u32) -> u32 {
     stale
 }
 
-/// A number made of two others, each bit of which depends on all of theirs (the finaliser of
-/// MurmurHash3).
+/// A hash of two numbers: each bit depends on all bits of both (the finaliser of MurmurHash3).
 #[inline(always)]
 fn mix(number: u32, salt: u32) -> u32 {
     let bits = number.wrapping_mul(0x9e37_79b9) ^ salt.wrapping_mul(0x85eb_ca6b);

@@ -1,5 +1,4 @@
-//! Ladders: one computation in many steps, from one thread to what the library does. A file is a
-//! rung.
+//! Ladders: one computation in many steps, from one thread to the way of the library. A file is a rung.
 //!
 //! * [`sums`]: the sum of an array, in seventeen steps.
 //! * [`scans`]: the sums up to each element of an array, in eleven.
@@ -7,5 +6,5 @@
 pub mod scans;
 pub mod sums;
 
-/// Threads of a block, unless a rung says otherwise: what the seed counts its example with.
+/// Threads of a block, unless a rung says otherwise.
 pub const THREADS: u32 = 256;

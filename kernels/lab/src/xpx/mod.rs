@@ -1,17 +1,17 @@
-//! X→P→X, the seed's experiment (rows R1, R2), in its three forms; and in those that are compared
-//! with many launches (rows R3, R6): a stage a launch in `stage.rs`, a launch for all stages in
-//! `single.rs`.
+//! X→P→X, in three forms: without a barrier, with a barrier of the block, with a barrier of the grid.
+//! To compare many launches with one, there is a kernel for one stage in `stage.rs`, and kernels for all
+//! stages in `single.rs`.
 //!
 //! Stage (i): every `P[j]` becomes the mean of all X. Stage (ii): every `X[j]` becomes the mean of all
 //! P. Stage (ii) needs what *all* threads of the grid did in stage (i). Without a barrier it may
-//! read a P that is not there yet, and does so in whole warps; with a barrier of the block only, in
-//! whole blocks; with a barrier of the grid never.
+//! read a P that is not written yet, and whole warps do so; with a barrier of the block only, whole
+//! blocks do; with a barrier of the grid no thread does.
 //!
-//! As in the seed every thread takes every mean anew: a stage costs each thread as many loads as there
-//! are elements, and the whole grid the square of that.
+//! Every thread computes the mean for each of its elements anew: that takes as many loads as there are
+//! elements, and in the whole grid the square of that.
 //!
-//! `stagger_ns` delays block b by b × `stagger_ns`, and warp w of a block by as much again for each
-//! warp, before stage (i). At 0 the hardware's own timing decides whether the fault shows.
+//! `stagger_ns` delays block b by b × `stagger_ns`, and warp w of a block by w × `stagger_ns` more,
+//! before stage (i). At 0 the hardware's own timing decides whether the fault shows.
 
 mod single;
 mod stage;
@@ -31,12 +31,12 @@ use cuda_std::time::nanosleep;
 use cuda_std::warp::warp_index;
 use gridsync_kernels::grid::barrier::{Barrier, GridBarrier};
 
-/// X→P→X without any barrier: wrong, in whole warps.
+/// X→P→X without any barrier: whole warps are wrong.
 ///
 /// # Safety
 ///
-/// `x` and `p` have the same length, at least 1. The kernel races, on purpose: that reads a stale
-/// number, and nothing worse.
+/// `x` and `p` have the same length, at least 1. The kernel has a data race, on purpose: a thread may
+/// read a stale number, and nothing worse.
 #[kernel]
 pub unsafe fn xpx_no_barrier(x: Global<f32>, p: Global<f32>, stagger_ns: u32) {
     delay(stagger_ns);
@@ -44,7 +44,7 @@ pub unsafe fn xpx_no_barrier(x: Global<f32>, p: Global<f32>, stagger_ns: u32) {
     each_mean(p, x);
 }
 
-/// X→P→X with a barrier of the block between the stages: wrong, in whole blocks.
+/// X→P→X with a barrier of the block between the stages: whole blocks are wrong.
 ///
 /// # Safety
 ///
@@ -76,7 +76,7 @@ pub unsafe fn xpx_grid_barrier(
     transform(x, p, barrier, rounds);
 }
 
-/// X→P→X, `rounds` times, the stages kept apart by `barrier`.
+/// X→P→X, `rounds` times, with `barrier` between the stages.
 #[device]
 fn transform(x: Global<f32>, p: Global<f32>, mut barrier: impl Barrier, rounds: u32) {
     for round in 0..rounds {
@@ -100,9 +100,9 @@ fn each_mean(from: Global<f32>, to: Global<f32>) {
 }
 
 /// The mean of all elements, added up in order.
-// The loads of a turn are written out before its additions, and so in flight together: the loop then
-// takes the time of the additions in every kernel. Left to the compiler, kernels differed by half in
-// how fast they added up, and that was measured in place of their barriers.
+// The loads of a turn are written before its additions, so that they are in flight together: then the
+// loop takes the time of the additions in every kernel. Without that the compiler made loops that
+// differed by half in their speed, and that difference hid the one between the barriers.
 #[device]
 fn mean(from: Global<f32>) -> f32 {
     let (mut sum, mut i) = (0.0, 0);

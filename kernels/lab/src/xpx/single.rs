@@ -1,5 +1,4 @@
-//! X→P→X as one launch (seed row R3, "single kernel launch"), behind each grid barrier that is worth
-//! comparing.
+//! X→P→X as one launch ("single kernel launch"), with each grid barrier that is worth comparing.
 
 use super::transform;
 use cuda_std::prelude::*;
@@ -38,12 +37,12 @@ kernels! {
     TreeBarrier: xpx_tree_barrier;
 }
 
-/// A barrier with a kernel that transforms X→P→X by it. On the host only.
+/// A barrier with a kernel that transforms X→P→X with it. On the host only.
 ///
 /// # Safety
 ///
-/// A safe function of the host library launches the kernel. It touches the memory of its arguments
-/// only, and of the barrier's the [`words`](Barrier::words) only.
+/// A safe function launches the kernel. The kernel touches only the memory of its arguments, and of the
+/// barrier's memory only the [`words`](Barrier::words).
 #[cfg(not(target_arch = "nvptx64"))]
 pub unsafe trait Transforms: Barrier {
     /// The kernel: `(x, p, barrier, rounds)`.

@@ -1,5 +1,5 @@
-//! X→P→X as many launches (seed row R3, "multi-kernel launch"): one stage each. The end of a launch
-//! is the barrier, so that nothing here waits for another block, and a grid may have any size.
+//! X→P→X as many launches ("multi-kernel launch"), one for each stage. The end of a launch is the
+//! barrier, so no block waits for another, and a grid may have any size.
 
 use super::each_mean;
 #[cfg(any(compute_ge_90, not(target_arch = "nvptx64")))]
@@ -17,8 +17,8 @@ pub unsafe fn xpx_stage(from: Global<f32>, to: Global<f32>) {
     each_mean(from, to);
 }
 
-/// The same, for a launch that [overlaps](dependent) the stage before: its blocks are placed while
-/// that one still runs, and wait for its end before they touch memory. From compute capability 9.0.
+/// The same, for a launch that [overlaps](dependent) the stage before: its blocks start while that one
+/// still runs, and wait for its end before they touch memory. From compute capability 9.0.
 ///
 /// # Safety
 ///
@@ -26,9 +26,9 @@ pub unsafe fn xpx_stage(from: Global<f32>, to: Global<f32>) {
 #[cfg(any(compute_ge_90, not(target_arch = "nvptx64")))]
 #[kernel]
 pub unsafe fn xpx_stage_overlapped(from: Global<f32>, to: Global<f32>) {
-    // At once: the next stage waits for the end of this one, whenever it starts.
+    // At once: whenever the next stage starts, it waits for the end of this one.
     dependent::let_next_start();
-    // Every thread reads what the stage before wrote, and writes what that one read.
+    // Every thread reads what the stage before wrote, and writes what the stage before read.
     dependent::wait_for_previous();
     each_mean(from, to);
 }

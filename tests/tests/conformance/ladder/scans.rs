@@ -5,6 +5,7 @@ use gridsync::device::{Device, DeviceError, Emulator, EmulatorConfig, Geometry};
 use gridsync_lab_kernels::ladder::scans::kernels::{
     ladder_scan_copy, ladder_scan_inject, ladder_scan_inject_packs,
 };
+use gridsync_program::lab::ladder::Ladder;
 use gridsync_program::lab::ladder::scans::{Climb, Rung, rungs};
 use gridsync_program::verify::{Kind, sample};
 use gridsync_tests::devices::{
@@ -50,7 +51,7 @@ fn climb(device: &Device, lengths: &[usize], asked: impl Fn(&Rung) -> bool) {
         for len in lengths.iter().map(|&len| len.min(rung.at_most)) {
             let case = || format!("{} of {len}", rung.kernel());
             climb.clear().expect("it should be cleared");
-            match climb.launch(&rung, len) {
+            match climb.launch(&rung, len, &rung.moves(len)) {
                 Err(
                     error @ (DeviceError::UnknownKernel { .. } | DeviceError::Unsupported { .. }),
                 ) => {
@@ -145,7 +146,8 @@ fn the_scan_by_bulk_copies_is_a_rung_where_a_block_has_room_for_it() {
     // Too few elements, and too little shared memory.
     for device in [&hopper, &emulator()] {
         let mut climb = Climb::new(device, &input).expect("the input should fit");
-        let refused = climb.launch(&bulk, input.len());
+        let moves = bulk.moves(input.len());
+        let refused = climb.launch(&bulk, input.len(), &moves);
         assert!(
             matches!(refused, Err(DeviceError::Unsupported { .. })),
             "{refused:?}"

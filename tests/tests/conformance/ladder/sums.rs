@@ -4,6 +4,7 @@ use cuda_std::launch::Kernel;
 use cuda_std::memory::Global;
 use gridsync::device::{Device, DeviceError};
 use gridsync_lab_kernels::ladder::sums::kernels::{ladder_read_only, ladder_redux_u32};
+use gridsync_program::lab::ladder::Ladder;
 use gridsync_program::lab::ladder::sums::{Climb, Rung, Step, rungs};
 use gridsync_program::verify::{Kind, sample};
 use gridsync_tests::devices::{schedules, skipped, unjudged_under, with_cuda};

@@ -1,4 +1,4 @@
-//! Whether what a selection wrote is right.
+//! Checking what a selection wrote.
 
 use super::{DeviceError, MeasureError};
 use bytemuck::Pod;
@@ -6,12 +6,12 @@ use gridsync::device::Buffer;
 use gridsync::primitives::Room;
 use gridsync_entries::select::Selectable;
 
-/// Elements that are checked at once: few enough to stay in the caches of the CPU. To pass over them on
-/// one core is faster than to fill arrays of gigabytes on all.
+/// Elements that are checked at once: few enough for the caches of the CPU. One core that stays in its
+/// caches is faster than all cores that fill arrays of gigabytes.
 const PART: usize = 1 << 20;
 
-/// Holds what was `written` against what `by`, which looks no further than at the element before, keeps of
-/// `input` on the CPU.
+/// Compares what was `written` with what `by` keeps of `input` on the CPU. `by` looks at an element and
+/// the one before it.
 ///
 /// # Errors
 /// [`MeasureError::Wrong`], and those of the copies.
@@ -41,8 +41,8 @@ pub(super) fn check<S: Selectable<Element = f32>>(
     }
 }
 
-/// How many elements are kept of those from `start` on, before which so many are `kept`; nothing if what was
-/// written of them is wrong.
+/// How many elements are kept in the part from `start` on; nothing if what was written of them is wrong.
+/// Before the part so many are `kept`.
 fn kept_of_part<S: Selectable<Element = f32>>(
     written: &Room<f32>,
     by: S,
@@ -50,7 +50,7 @@ fn kept_of_part<S: Selectable<Element = f32>>(
     start: usize,
     kept: usize,
 ) -> Result<Option<usize>, DeviceError> {
-    // Whether an element is the first of its run, the one before it says.
+    // The element before says whether an element is the first of its run.
     let from = start.saturating_sub(1);
     let elements = input.download_part(from..input.len().min(start + PART))?;
     let (ours, others): (Vec<usize>, Vec<usize>) =
@@ -67,7 +67,7 @@ fn kept_of_part<S: Selectable<Element = f32>>(
     Ok(is_right.then_some(ours.len()))
 }
 
-/// Whether `buffer` has `right` from place `at` on.
+/// Whether `buffer` holds `right` from place `at` on.
 fn has<T: Pod + PartialEq>(
     buffer: &Buffer<T>,
     at: usize,
@@ -86,7 +86,7 @@ mod tests {
     /// A length of more than one part.
     const N: usize = PART + 2;
 
-    /// Whether an output is right that holds these, of runs of two elements each.
+    /// Whether an output that holds these is right, for runs of two elements each.
     fn of_runs(kept: &[f32], positions: &[u64], count: u64) -> Result<(), MeasureError> {
         let device = Device::new(Emulator::new(EmulatorConfig::default()));
         let pairs: Vec<f32> = (0..N).map(|i| (i.div_ceil(2)) as f32).collect();

@@ -1,22 +1,23 @@
-//! The time of one call whose input is in no cache.
+//! The time of one call whose input is not in a cache.
 
+use crate::bench::once::time_runs;
 use crate::bench::sampling::warm_up;
-use crate::bench::{Measurement, Sampling, Warning};
+use crate::bench::{Measurement, Sampling};
 use gridsync::device::{Device, DeviceError};
 use gridsync::primitives::Reducer;
 use gridsync_kernels::op::Sum;
 
-/// Bytes that all calls read and write together, at most, unless a single one does more.
+/// Bytes that all calls read and write together, at most, unless a single call does more.
 const MOST_BYTES: u64 = 2 << 30;
 
 /// Calls of a replay at most.
 const MOST_CALLS: u64 = 256;
 
-/// How many times the L2 they have to be, so that the first input is no longer there when the last one
-/// has been read.
+/// These bytes have to be so many times the L2, so that the first input has left it when the last one has
+/// been read.
 const REPLAYED_FROM: u64 = 16;
 
-/// Microseconds that a sample takes at least if replays may follow each other.
+/// Microseconds that a sample takes at least, if replays may follow each other.
 const SAMPLE_US: f64 = 2000.0;
 
 /// Replays within a sample at most.
@@ -25,20 +26,19 @@ const MOST_REPLAYS: f64 = 4096.0;
 /// How many times the L2 is read to empty it.
 const EVICTED_BY: usize = 4;
 
-/// How calls on inputs of one size are timed: many in a row, or one alone. A peer is given the same
-/// plan.
+/// How calls on inputs of one size are timed: many in a row, or one alone. A peer gets the same plan.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::bench) struct Plan {
     /// Calls of a replay, each on an input of its own.
     pub(in crate::bench) calls: usize,
-    /// Microseconds that a sample takes at least, by replays; 0 if a second replay would find
-    /// inputs in the L2, and a sample is a single one.
+    /// Microseconds that a sample takes at least, by replays. 0 if a second replay would find inputs in
+    /// the L2: then a sample is a single replay.
     pub(in crate::bench) sample_us: f64,
 }
 
 impl Plan {
-    /// One call, put into the stream behind other work, so that the device need not wait for the
-    /// host: what someone sees who reduces once. The events count, about two microseconds of them.
+    /// One call, put into the stream after other work, so that the device does not wait for the host.
+    /// This is the time of a program that calls once. It includes about two microseconds for the events.
     pub(in crate::bench) const ALONE: Self = Self {
         calls: 1,
         sample_us: 0.0,
@@ -47,7 +47,7 @@ impl Plan {
     /// The plan for calls in a row that read and write `bytes` each, on a device with an L2 of
     /// `l2_bytes`.
     ///
-    /// Of a device that does not tell the size of its L2 nothing is replayed, and nothing emptied.
+    /// On a device that does not tell the size of its L2, nothing is replayed and nothing is emptied.
     pub(super) fn in_a_row(bytes: u64, l2_bytes: u32) -> Self {
         let calls = (MOST_BYTES / bytes.max(1)).clamp(1, MOST_CALLS);
         let replayed = l2_bytes > 0 && calls * bytes >= REPLAYED_FROM * u64::from(l2_bytes);
@@ -57,7 +57,7 @@ impl Plan {
         }
     }
 
-    /// How many replays follow each other in a sample, where `one` says what one takes, µs.
+    /// How many replays follow each other in a sample, where `one` gives the µs of one replay.
     fn replays<E>(&self, one: impl FnOnce() -> Result<f64, E>) -> Result<u32, E> {
         if self.sample_us == 0.0 {
             return Ok(1);
@@ -66,14 +66,14 @@ impl Plan {
     }
 }
 
-/// Microseconds of device time of one `call`, whose input the L2 does not hold: `call(i)` works on the
-/// i-th of as many inputs as the plan has calls.
+/// Microseconds of device time of one `call` whose input is not in the L2: `call(i)` works on the i-th of
+/// as many inputs as the plan has calls.
 ///
-/// Before each sample the L2 is emptied by reading something else, so that no modified lines are left
-/// whose writing back would count. By [`Plan::ALONE`] a sample is a call behind that, between two
-/// events. By other plans the calls are recorded into one graph, and a sample is what its replays take
-/// over the number of calls. What it costs to begin a replay, some microseconds, is shared by its
-/// calls.
+/// Before each sample the L2 is emptied by reading other memory. Reading leaves no modified lines, which
+/// would have to be written back while we measure. By [`Plan::ALONE`] a sample is a call right after that,
+/// between two events. By other plans the calls are recorded into one graph, and a sample is the time of
+/// its replays over the number of calls. The start of a replay takes some microseconds, which its calls
+/// share.
 ///
 /// # Errors
 /// Those of `call` and of the device; [`DeviceError::OutOfMemory`] if there is no room for what
@@ -83,15 +83,15 @@ impl Plan {
 /// As [`Sampling::measure`] does.
 ///
 /// # Safety
-/// What `call` launches can be launched again with the memory as it left it, and works only in memory
-/// that lives as long as `call`.
+/// The launches of `call` can be repeated with the memory as they leave it, and use only memory that
+/// lives as long as `call`.
 pub(in crate::bench) unsafe fn time_cold(
     device: &Device,
     plan: &Plan,
     sampling: &Sampling,
     mut call: impl FnMut(usize) -> Result<(), DeviceError>,
 ) -> Result<Measurement, DeviceError> {
-    // What is wrong with a call comes to light here, under its own name.
+    // An error of the call shows here, with its own message.
     call(0)?;
     device.synchronize()?;
     let l2 = device.properties().l2_bytes as usize;
@@ -104,20 +104,15 @@ pub(in crate::bench) unsafe fn time_cold(
     }
 
     let graph = device.record(|| (0..plan.calls).try_for_each(&mut call))?;
-    let replay = |times| {
-        // SAFETY: the caller's promise; `call` outlives the graph.
-        device.time(|| (0..times).try_for_each(|_| unsafe { graph.launch() }))
-    };
+    // SAFETY: the caller's promise; `call` outlives the graph.
+    let replay = |times| time_runs(device, times, || unsafe { graph.launch() });
     warm_up(|| replay(1))?;
     let replays = plan.replays(|| replay(1))?;
     let calls = f64::from(replays) * plan.calls as f64;
-    let mut measured = sampling.measure(|| {
+    sampling.measure_each_of(calls, || {
         evict.launch(&other)?;
-        replay(replays).map(|us| us / calls)
-    })?;
-    let timed = measured.time.median * calls;
-    measured.warnings.extend(Warning::too_short(timed));
-    Ok(measured)
+        replay(replays)
+    })
 }
 
 #[cfg(test)]

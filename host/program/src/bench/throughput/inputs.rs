@@ -1,20 +1,19 @@
-//! Inputs: alike on both sides of a comparison, and filled fast.
+//! Inputs: the same for us and the peer, and filled fast.
 
 use crate::data::{self, Dtype};
 use bytemuck::Pod;
 use gridsync::device::{Buffer, Device, DeviceError};
 use std::any::Any;
 
-/// Elements after which an input starts over.
+/// Elements after which an input repeats itself.
 const PERIOD: usize = 1 << 24;
 
-/// What inputs can be made of.
+/// A type that inputs can be made of.
 ///
-/// The values are small integers, so that sums of them are exact for long, and hashed, since what a
-/// kernel draws of power, and so its clock, depends on its data. A peer fills its inputs with the
-/// same.
+/// The values are small integers, so that sums stay exact for long. They are hashed, since the power that
+/// a kernel draws, and so its clock, depends on its data. A peer fills its inputs with the same values.
 pub(in crate::bench) trait Element: Pod + data::Scalar {
-    /// The least value: there are 16, from −8 on, or from 0 where there is no sign.
+    /// The least of 16 values: −8, or 0 for a type without a sign.
     const LEAST: i32;
 
     /// A small integer in this type.
@@ -34,18 +33,18 @@ macro_rules! elements {
 }
 elements! { f32: -8; f64: -8; i32: -8; u32: 0; u64: 0; }
 
-/// Element `i` of every input: the lowest four bits of a hash, above the least value.
+/// Element `i` of every input: the lowest four bits of a hash, plus the least value.
 fn small<T: Element>(i: usize) -> i32 {
     (hash((i % PERIOD) as u32) % 16) as i32 + T::LEAST
 }
 
-/// What inputs of f32 are filled with. A peer fills its inputs with the same.
+/// Other values for inputs of f32. A peer fills its inputs with the same values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::bench) enum Values {
     /// Uniform between 0 and 1.
     Uniform,
-    /// Runs: so many percent of the elements of a period are greater by 1 than the one before, the
-    /// others are the same.
+    /// Runs: so many percent of the elements of a period are greater by 1 than the element before; the
+    /// others equal it.
     Runs { percent: u32 },
 }
 
@@ -58,31 +57,31 @@ fn uniform(i: usize) -> f32 {
 fn runs(n: usize, percent: u32) -> Vec<f32> {
     let mut grown = 0;
     let values = (0..n).map(|i| {
-        // No branch, which would be guessed wrong every other time.
+        // No branch: it would be predicted wrongly every other time.
         grown += u32::from(uniform(i) < percent as f32 / 100.0);
         grown as f32
     });
     values.collect()
 }
 
-/// Which inputs of one type and length there can be.
+/// The kinds of inputs of one type and length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     /// An [`Element`] each.
     Small,
-    /// Those of [`Stock::pairs`], by turns.
+    /// The two arrays of [`Stock::pairs`], by turns.
     Pairs,
     Of(Values),
 }
 
-/// Inputs of one type and length, each an allocation of its own.
+/// Inputs of one type and length, each in its own allocation.
 struct Inputs<T> {
     kind: Kind,
     n: usize,
     buffers: Vec<Buffer<T>>,
 }
 
-/// The inputs that were asked for last, for the next who asks for the same.
+/// The inputs that were asked for last, kept in case the same are asked for again.
 #[derive(Default)]
 pub(in crate::bench) struct Stock(Option<Box<dyn Any>>);
 
@@ -101,7 +100,7 @@ impl Stock {
         self.filled(device, n, count, Kind::Small, period)
     }
 
-    /// The same of other values.
+    /// The same, with other values.
     ///
     /// # Errors
     /// As for [`inputs`](Self::inputs).
@@ -119,8 +118,9 @@ impl Stock {
         self.filled(device, n, count, Kind::Of(values), period)
     }
 
-    /// `count` pairs of inputs of `n` elements, or more: of what `of` makes of the hash of 2 i in one,
-    /// and of that of 2 i + 1 in the other. It is the same `of` for all who ask for a `T`.
+    /// `count` pairs of inputs of `n` elements, or more. Element `i` is what `of` makes of the hash of 2 i in
+    /// the first input, and of the hash of 2 i + 1 in the second. All callers with one `T` pass the same
+    /// `of`.
     ///
     /// # Errors
     /// As for [`inputs`](Self::inputs).
@@ -137,7 +137,8 @@ impl Stock {
         Ok(inputs.as_chunks().0)
     }
 
-    /// `count` inputs of `n` elements, or more, each of the next of what `periods` gives the first of.
+    /// `count` inputs of `n` elements, or more. `periods` gives their first elements; the inputs take them
+    /// by turns.
     fn filled<T: Pod>(
         &mut self,
         device: &Device,
@@ -153,7 +154,7 @@ impl Stock {
         let held = match held {
             Some(held) if (held.kind, held.n) == (kind, n) && held.buffers.len() >= count => held,
             other => {
-                // There may be no room for both.
+                // First: there may be no room for the old inputs and the new ones.
                 drop(other);
                 let periods = periods(n.min(PERIOD));
                 let buffers = periods.iter().cycle().take(count).map(|period| {
@@ -191,12 +192,12 @@ fn fill<T: Pod>(buffer: &Buffer<T>, period: &[T]) -> Result<(), DeviceError> {
 
 /// The exact sums of the first elements of an input.
 pub(in crate::bench) struct ExactSums {
-    /// Those within a period.
+    /// The sums within a period.
     period: Vec<i64>,
 }
 
 impl ExactSums {
-    /// Those of inputs of `n` elements.
+    /// The sums of inputs of `n` elements.
     pub(in crate::bench) fn of<T: Element>(n: usize) -> Self {
         let mut sum = 0;
         let sums = (0..n.min(PERIOD)).map(|i| {
@@ -208,7 +209,7 @@ impl ExactSums {
         }
     }
 
-    /// The sum of the elements up to element `i`, with it.
+    /// The sum of the elements up to and including element `i`.
     ///
     /// # Panics
     /// If there is no such element.
@@ -284,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn inputs_are_filled_once_for_all_who_ask_for_the_same() {
+    fn inputs_that_are_asked_for_again_are_not_filled_again() {
         let (device, mut stock) = (device(), Stock::default());
         let inputs = stock.inputs::<f64>(&device, 100, 2).expect("there is room");
         // SAFETY: the first element of a live buffer.

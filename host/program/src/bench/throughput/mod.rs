@@ -1,5 +1,5 @@
-//! Suites of throughputs: a primitive over operations, element types and lengths, beside a peer and
-//! beside what it takes only to move the bytes.
+//! Suites of throughputs: a primitive with several operations, element types and lengths, beside a peer
+//! and beside a kernel that only moves the bytes.
 
 mod cold;
 mod inputs;
@@ -15,7 +15,7 @@ pub(super) use inputs::{Element, ExactSums, Stock, Values};
 pub use peers::PeerTimes;
 use serde_json::{Value, json};
 
-/// Lengths of arrays from where a launch is all that counts to where memory is.
+/// Lengths of arrays: at the first the launch counts most, at the last the memory.
 pub const SIZES: [usize; 8] = [
     1 << 10,
     1 << 12,
@@ -27,7 +27,7 @@ pub const SIZES: [usize; 8] = [
     1 << 32,
 ];
 
-/// What a primitive does with memory at the least: no time of it is below what this takes.
+/// What a primitive has to do with memory, at least. It cannot take less time than this alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ceiling {
     /// It reads its input.
@@ -57,28 +57,28 @@ impl Ceiling {
     }
 }
 
-/// A primitive over operations and element types, and who else does it, on the GPU or on the CPU.
+/// A primitive with several operations and element types, and its peers on the GPU and on the CPU.
 #[derive(Clone, Copy, Debug)]
 pub struct Throughput {
     /// What it is called.
     pub name: &'static str,
-    /// What is measured: a new operation or element type is a line in its table.
+    /// What is measured. A new operation or element type is a line in the table.
     pub cases: &'static [Case],
     /// Lengths that are measured unless others are asked for.
     pub sizes: &'static [usize],
-    /// What the times are held against.
+    /// What the times are compared with.
     pub ceiling: Ceiling,
     pub(super) peer: Option<PeerProgram>,
     pub(super) on_cpu: Option<OnCpu>,
 }
 
-/// Who does it on the CPU: a single line, for an idea of the distance.
+/// A peer on the CPU. It gives a single line, to show how far apart GPU and CPU are.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OnCpu {
     pub(super) peer: PeerScript,
     pub(super) op: &'static str,
     pub(super) dtype: Dtype,
-    /// It is measured at the greatest length up to this.
+    /// The peer is measured at the greatest length up to this one.
     pub(super) longest: usize,
 }
 
@@ -91,14 +91,14 @@ pub struct Case {
     pub op: &'static str,
     /// The type of the elements.
     pub dtype: Dtype,
-    /// What it writes, in percent of its input, if that is not what the ceiling does.
+    /// Bytes that it writes, in percent of its input, if that differs from the ceiling.
     written: Option<u64>,
-    /// The modes of the peer that it is measured beside.
+    /// The modes of the peer to measure beside it.
     pub peer_modes: &'static [&'static str],
     pub(super) measure: Measure,
 }
 
-/// Measures a case; nothing if there is no such case at that length.
+/// Measures a case; nothing if the case does not exist at that length.
 pub(super) type Measure = fn(&mut Bench<'_>, &Load) -> Result<Option<Measurement>, MeasureError>;
 
 /// Why a case could not be measured.
@@ -112,14 +112,14 @@ pub enum MeasureError {
     Wrong(String),
 }
 
-/// What a case is measured with.
+/// The means to measure a case.
 pub(super) struct Bench<'a> {
     pub(super) device: &'a Device,
     pub(super) sampling: &'a Sampling,
     pub(super) stock: Stock,
 }
 
-/// What a case is measured at.
+/// The work to measure a case with.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Load {
     /// Elements of an input.
@@ -127,14 +127,14 @@ pub(super) struct Load {
     pub(super) plan: Plan,
 }
 
-/// What a run of the suite gave.
+/// The result of a run of the suite.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Throughputs {
-    /// By element type, then by length: the ceiling if a peer was asked, of the variant
-    /// [`Ceiling::name`], and who does it on the CPU, of their own name; then the cases, each with a
-    /// record for every mode of the peer that answered, or with one without a peer.
+    /// Ordered by element type, then by length. First the ceiling if a peer was asked, as the variant
+    /// [`Ceiling::name`], and the peer on the CPU, under its own name. Then the cases, each with a record
+    /// for every mode of the peer that answered, or one record without a peer.
     pub records: Vec<Record>,
-    /// What did not fit in the device's memory.
+    /// The lengths that did not fit in the device's memory.
     pub too_large: Vec<TooLarge>,
 }
 
@@ -150,30 +150,30 @@ pub struct TooLarge {
 }
 
 impl Load {
-    /// Whether a result is checked here whose check takes seconds: once for each case and length, where
-    /// it is called alone.
+    /// Whether to check a result here if that takes seconds: it is done once for each case and length,
+    /// where one call is measured alone.
     pub(super) fn is_checked(&self) -> bool {
         self.plan == Plan::ALONE
     }
 }
 
 impl Throughput {
-    /// How inputs of a length are timed, one way after the other.
+    /// The two ways in which inputs of a length are timed, in order.
     fn plans(&self, dtype: Dtype, n: usize, l2_bytes: u32) -> [Plan; 2] {
         let moved = self.ceiling.moved(bytes(dtype, n));
         [Plan::in_a_row(moved, l2_bytes), Plan::ALONE]
     }
 
-    /// Measures `cases`, which are of this suite, at each of `sizes`: µs of device time of one call,
-    /// by the rules of [`bench`](super). `step` hears of each point before it is measured, and of each
-    /// record. `peers` has what the peer took, as [`peers`](Self::peers) says.
+    /// Measures `cases`, which are of this suite, at each of `sizes`: µs of device time of one call, by
+    /// the rules of [`bench`](super). `step` hears of each point before it is measured, and of each
+    /// record. `peers` has the times of the peers, from [`peers`](Self::peers).
     ///
     /// At the end the first point is measured again. If it has moved, every record of ours says so:
     /// [`Warning::Drift`].
     ///
     /// # Errors
-    /// Those of the device, but for memory that does not suffice; [`MeasureError::Wrong`] if a result
-    /// that is checked is wrong.
+    /// Those of the device, except for too little memory; [`MeasureError::Wrong`] if a checked result is
+    /// wrong.
     ///
     /// # Panics
     /// As [`Sampling::measure`] does.
@@ -233,7 +233,7 @@ impl Throughput {
         Ok(Throughputs { records, too_large })
     }
 
-    /// The record of what only moving so much takes, if the peer was asked.
+    /// The record of the ceiling, if the peer was asked.
     fn ceiling_record(
         &self,
         bench: &Bench<'_>,
@@ -257,7 +257,7 @@ impl Throughput {
         })
     }
 
-    /// The record of what it takes on the CPU, if that was asked and answered.
+    /// The record of the peer on the CPU, if it answered.
     fn on_cpu_record(
         &self,
         bench: &Bench<'_>,
@@ -337,7 +337,7 @@ impl Case {
         }
     }
 
-    /// The same, which writes so many percent of what it reads.
+    /// The same case, which writes so many percent of what it reads.
     pub(super) const fn writing(self, percent: u64) -> Self {
         Self {
             written: Some(percent),
@@ -354,7 +354,7 @@ impl Case {
     }
 }
 
-/// Tells of each record, and keeps it.
+/// Reports each record, and keeps it.
 fn keep(
     records: &mut Vec<Record>,
     new: impl IntoIterator<Item = Record>,
@@ -366,7 +366,7 @@ fn keep(
     }
 }
 
-/// What a measurement of a throughput is of.
+/// The parameters of a measurement of a throughput.
 fn params(op: &str, dtype: Dtype, load: &Load, peer_mode: Option<&str>) -> Value {
     json!({
         "op": op,
@@ -377,8 +377,8 @@ fn params(op: &str, dtype: Dtype, load: &Load, peer_mode: Option<&str>) -> Value
     })
 }
 
-/// Each element type of `cases` with each of `sizes`, in their order: cases that share a type share
-/// their inputs.
+/// Each element type of `cases` with each of `sizes`, in their order: cases of one type share their
+/// inputs.
 fn lengths(cases: &[Case], sizes: &[usize]) -> Vec<(Dtype, usize)> {
     let mut dtypes = Vec::new();
     for case in cases {

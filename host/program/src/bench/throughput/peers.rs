@@ -1,15 +1,15 @@
-//! What is asked of the peers of a suite, and what they answer.
+//! The questions to the peers of a suite, and their answers.
 
 use super::{Case, Ceiling, OnCpu, Plan, Throughput, bytes, lengths};
 use crate::bench::{Answers, PeerError, Sampling};
 use std::collections::HashSet;
 
-/// What the peers took, and what they said of what they could not do.
+/// The times of the peers, and their notes about what they could not do.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PeerTimes(pub(super) Answers);
 
 impl PeerTimes {
-    /// Why something was not measured: who says so, and in their words, each once.
+    /// Why something was not measured, in the words of the peer that says so, each note once.
     #[must_use]
     pub fn notes(&self) -> &[String] {
         &self.0.notes
@@ -23,9 +23,9 @@ impl PeerTimes {
 }
 
 impl Throughput {
-    /// What the suite's peer takes for `cases`, which are of this suite, at each of `sizes`, by the
-    /// same plan and the same sampling, and what its ceiling takes, if it has a peer on the GPU; and
-    /// what it takes on the CPU, where there is Python for that. `l2_bytes` is the L2 of the device.
+    /// The times of the peers for `cases`, which are of this suite, at each of `sizes`. A peer on the GPU
+    /// measures the cases and the ceiling, by the same plan and the same sampling; a peer on the CPU runs
+    /// where there is Python. `l2_bytes` is the L2 of the device.
     ///
     /// # Errors
     /// [`PeerError`], as it says.
@@ -48,7 +48,7 @@ impl Throughput {
         Ok(times)
     }
 
-    /// What is asked of the peer on the GPU, each once.
+    /// The questions to the peer on the GPU, each once.
     fn questions(&self, cases: &[Case], sizes: &[usize], l2_bytes: u32) -> Vec<String> {
         let mut questions = Vec::new();
         for (dtype, n) in lengths(cases, sizes) {
@@ -61,14 +61,14 @@ impl Throughput {
                 }));
             }
         }
-        // Types of one size have one ceiling, and designs of one operation have one peer.
+        // Types of one size share a ceiling, and designs of one operation share a peer.
         let mut asked = HashSet::new();
         questions.retain(|question| asked.insert(question.clone()));
         questions
     }
 
-    /// Who does it on the CPU, and at which length, if any of `cases` is of that type and any of
-    /// `sizes` short enough.
+    /// The peer on the CPU and the length for it, if one of `cases` is its case and one of `sizes` is
+    /// short enough.
     pub(super) fn on_cpu(&self, cases: &[Case], sizes: &[usize]) -> Option<(OnCpu, usize)> {
         let on_cpu = self.on_cpu?;
         let alike = |case: &Case| case.dtype == on_cpu.dtype && case.op == on_cpu.op;
@@ -79,7 +79,7 @@ impl Throughput {
 }
 
 impl Ceiling {
-    /// The line that asks the peer what it takes for an input, or each of two, of so many bytes.
+    /// The line that asks the peer for the ceiling with an input of so many bytes, or two such inputs.
     pub(super) fn question(self, bytes: u64, plan: &Plan) -> String {
         let Plan { calls, sample_us } = plan;
         let bytes = match self {
@@ -91,7 +91,7 @@ impl Ceiling {
 }
 
 impl Case {
-    /// The line that asks the peer for this in one of its modes: `OP DTYPE MODE N CALLS SAMPLE_US`.
+    /// The line that asks the peer for this case in one of its modes: `OP DTYPE MODE N CALLS SAMPLE_US`.
     pub(super) fn question(&self, mode: &str, n: usize, plan: &Plan) -> String {
         let Plan { calls, sample_us } = plan;
         let (op, dtype) = (self.op, self.dtype.name());
@@ -100,7 +100,7 @@ impl Case {
 }
 
 impl OnCpu {
-    /// The line that asks for this.
+    /// The line that asks the peer on the CPU.
     pub(super) fn question(&self, n: usize) -> String {
         let Self { op, dtype, .. } = self;
         format!("{op} {} cpu {n} 1 0", dtype.name())

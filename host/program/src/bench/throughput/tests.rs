@@ -13,7 +13,7 @@ fn device() -> Device {
 }
 
 impl Throughput {
-    /// The records of `cases` of `n` elements in the emulator, beside nobody.
+    /// The records of `cases` of `n` elements in the emulator, without a peer.
     pub(in crate::bench) fn in_emulator(&self, cases: &[Case], n: usize) -> Vec<Record> {
         let nobody = PeerTimes::default();
         self.run(&device(), cases, &[n], &nobody, &ONCE, |_| ())

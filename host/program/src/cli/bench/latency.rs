@@ -1,4 +1,4 @@
-//! The suites of latencies: designs over shapes of grids.
+//! The suites of latencies: designs at several shapes of grids.
 
 use super::rows::Rows;
 use super::{Bench, Global, Usage};
@@ -31,7 +31,7 @@ impl Bench {
         };
         let shapes = Shape::all(&blocks, threads);
         let (device, peers) = if self.peers {
-            // The peer has the GPU to itself: a second context on it makes barriers 4 % slower.
+            // The peer runs alone on the GPU: a second context makes its barriers slower.
             drop(device);
             let peers = suite.peers(&shapes).context("measuring grid.sync()")?;
             (global.device.device()?, peers)
@@ -67,7 +67,7 @@ impl Bench {
     }
 }
 
-/// Its columns.
+/// The columns of the table.
 fn columns(designs: &[Design]) -> Vec<Column> {
     let names = designs.iter().map(|design| design.name.len());
     vec![

@@ -1,7 +1,8 @@
-//! The table of a benchmark, row by row as they come: one that is stopped has shown what it had.
+//! The table of a benchmark, printed row by row: a run that is stopped has shown what it measured.
 
 use super::Global;
-use crate::bench::{Record, Warning};
+use crate::bench::Record;
+use crate::cli::notes::Notes;
 use crate::cli::output;
 use crate::cli::progress::progress;
 use crate::report::Column;
@@ -12,16 +13,16 @@ pub(super) struct Rows<'a> {
     global: &'a Global,
     bar: ProgressBar,
     columns: Vec<Column>,
-    /// The cells of a record, the last of those so far.
+    /// The cells of a record, given all records so far. It is the last of them.
     cells: fn(&[Record], &Record) -> Vec<String>,
     records: Vec<Record>,
-    notes: Vec<Warning>,
-    /// What came of printing so far.
+    notes: Notes,
+    /// The result of printing so far.
     printed: anyhow::Result<()>,
 }
 
 impl<'a> Rows<'a> {
-    /// A table of these columns, of at most so many points.
+    /// A table with these columns and at most so many points.
     pub(super) fn new(
         global: &'a Global,
         points: usize,
@@ -34,7 +35,7 @@ impl<'a> Rows<'a> {
             columns,
             cells,
             records: Vec::new(),
-            notes: Vec::new(),
+            notes: Notes::default(),
             printed: Ok(()),
         }
     }
@@ -61,25 +62,20 @@ impl<'a> Rows<'a> {
     fn row(&mut self, record: &Record) -> String {
         self.records.push(record.clone());
         let mut cells = (self.cells)(&self.records, record);
-        let marks = record.warnings.iter();
-        let marks = marks.map(|warning| format!("[{}]", super::number(&mut self.notes, *warning)));
-        cells.push(marks.collect());
+        cells.push(self.notes.marks(&record.warnings));
         Column::row(&self.columns, cells)
     }
 
-    /// What stands below the table: its notes, and what was found of all of `records` at the end.
+    /// The lines below the table: its notes, and a warning about all of `records`, if there is one.
     fn below(&self, records: &[Record]) -> Vec<String> {
-        let notes = (1..).zip(&self.notes);
-        let mut lines: Vec<_> = notes
-            .map(|(number, warning)| format!("[{number}] {warning}"))
-            .collect();
+        let mut lines: Vec<_> = self.notes.lines().collect();
         let mut warnings = records.iter().flat_map(|record| &record.warnings);
         let of_all = warnings.find(|warning| !self.notes.contains(warning));
         lines.extend(of_all.map(|warning| format!("All rows: {warning}")));
         lines
     }
 
-    /// Prints what stands below the table, whose records these are.
+    /// Prints the lines below the table of these records.
     pub(super) fn finish(self, records: &[Record]) -> anyhow::Result<()> {
         self.bar.finish_and_clear();
         let below = self.below(records);
@@ -94,7 +90,7 @@ impl<'a> Rows<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::Spread;
+    use crate::bench::{Spread, Warning};
     use clap::Parser;
     use serde_json::json;
 
@@ -128,7 +124,7 @@ mod tests {
         ];
         let lines: Vec<_> = records.iter().map(|record| rows.row(record)).collect();
         assert_eq!(lines, ["split  [1]", "phase  [2][1]"]);
-        // What is known at the end alone.
+        // This is only known at the end.
         records
             .iter_mut()
             .for_each(|record| record.warnings.push(drift));

@@ -1,4 +1,4 @@
-//! The suites of throughputs: operations on elements of several types, over lengths.
+//! The suites of throughputs: operations on elements of several types, at several lengths.
 
 use super::rows::Rows;
 use super::{Bench, Global, Usage, distinct};
@@ -25,7 +25,7 @@ impl Bench {
         let sampling = Sampling::default();
         let (device, peers) = if self.peers {
             let l2_bytes = device.properties().l2_bytes;
-            // The peer has the GPU to itself.
+            // The peer runs alone on the GPU.
             drop(device);
             let peers = suite
                 .peers(&cases, sizes, l2_bytes, &sampling)
@@ -77,7 +77,7 @@ impl Bench {
     }
 }
 
-/// The cases of these operations and element types; where none are named, of all.
+/// The cases of these operations and element types; of all where none are named.
 fn chosen(suite: &Throughput, ops: &[String], dtypes: &[String]) -> Result<Vec<Case>, Usage> {
     let asked = |names: &[String], name| names.is_empty() || names.iter().any(|n| n == name);
     let cases = suite.cases.iter();
@@ -97,7 +97,7 @@ fn chosen(suite: &Throughput, ops: &[String], dtypes: &[String]) -> Result<Vec<C
     Ok(chosen)
 }
 
-/// Its columns, which have room for whatever these cases and lengths have.
+/// The columns of the table, wide enough for these cases and lengths.
 fn columns(suite: &Throughput, cases: &[Case], sizes: &[usize]) -> Vec<Column> {
     let longest = |names: &mut dyn Iterator<Item = usize>| names.max().unwrap_or(0);
     let beside = [suite.ceiling.name().len()];
@@ -126,15 +126,15 @@ fn length(n: usize) -> String {
     }
 }
 
-/// A mode of the peer without what the variant says too: in what it accumulates, how long the rows are, how much is
-/// kept.
+/// A mode of the peer, without what the variant says too: the type it accumulates in, the length of the
+/// rows, how much is kept.
 fn plain(mode: &str) -> &str {
     let mode = mode.trim_end_matches("_in_f64");
     let is_digit = |letter: char| letter.is_ascii_digit();
     mode.trim_end_matches(is_digit).trim_end_matches('_')
 }
 
-/// The row of a record; one of only moving bytes stands before it.
+/// The row of a record. The record of the ceiling is before it.
 fn cells(so_far: &[Record], record: &Record) -> Vec<String> {
     let word = |key: &str| record.params[key].as_str().unwrap_or_default().to_owned();
     let or_none = |text: Option<String>| text.unwrap_or_default();
@@ -153,7 +153,7 @@ fn cells(so_far: &[Record], record: &Record) -> Vec<String> {
     ]
 }
 
-/// The throughput of `record` over that of only moving bytes, if that is among `records`.
+/// The throughput of `record` over that of the ceiling, if that is among `records`.
 fn of_ceiling(records: &[Record], record: &Record) -> Option<f64> {
     let ceiling = records.iter().find(|ceiling| {
         let is_ceiling = [Ceiling::Read, Ceiling::Copy].map(Ceiling::name);

@@ -2,76 +2,245 @@
 
 mod scans;
 mod sums;
+mod told;
 
 pub(super) use scans::Scans;
 pub(super) use sums::Ladder;
 
-use super::bench::number;
-use crate::bench::{Measurement, Warning};
-use crate::lab::ladder::Roof;
-use crate::report::{Table, table};
+use super::exit::Wrong;
+use super::progress::progress;
+use super::{Global, folder, output};
+use crate::bench::{Record, Sampling};
+use crate::lab::ladder::{
+    self, Climbed, LadderError, Report, measure, operations_chart, rates_chart,
+};
+use gridsync::device::Device;
+use serde_json::{Value, json};
+use std::path::Path;
+use told::{as_json, text};
 
-/// A row of a table begins with these: the number of a rung, its name, and its elements.
-fn heads(number: u32, name: &str, len: usize) -> [String; 3] {
-    [number.to_string(), name.to_owned(), len.to_string()]
+/// A ladder, as its command tells of it.
+trait Told: ladder::Ladder {
+    /// Elements on a GPU.
+    const ON_A_GPU: u64;
+    /// Elements in the emulator, where there is nothing to time.
+    const IN_THE_EMULATOR: u64;
+    /// What `--output` writes; without a GPU the second alone.
+    const FILES: [&'static str; 3];
+    /// The suite of the records.
+    const SUITE: &'static str;
+    /// The rate of the roof in records and JSON.
+    const ROOF_RATE: &'static str;
+    /// What every result has been found to be.
+    const RIGHT: &'static str;
+    /// What the roof does with the array, as a participle; and what then happens to the array.
+    const ONLY: [&'static str; 2];
+    /// What the tables count.
+    const NOTE: &'static str;
+    /// The columns of the table of counts, after those that all tables begin with.
+    const HEADS: &'static [&'static str];
+
+    /// The cells of a rung in these columns.
+    fn cells(rung: &Climbed<Self>) -> Vec<String>;
+
+    /// What the JSON of a rung has beside what every ladder has: an object.
+    fn json(rung: &Climbed<Self>) -> Value;
+
+    /// What the parameters in a record have beside what every ladder has: an object.
+    fn params(rung: &Climbed<Self>) -> Value;
 }
 
-/// A rung in the table of times.
-struct Timed<'a> {
-    heads: [String; 3],
-    measured: Option<&'a Measurement>,
-    gb_per_s: Option<f64>,
-}
-
-/// The times of the rungs beside the roof, which is the rate of only doing `what`; and below them what their marks mean.
-fn times<'a>(what: &str, roof: &Roof, rungs: impl Iterator<Item = Timed<'a>>) -> String {
-    let mut table = table();
-    let percent = format!("% of {what}");
-    table.set_header(["", "rung", "elements", "µs", "GB/s", &percent, ""]);
-    let mut notes = Vec::new();
-    for Timed {
-        heads,
-        measured,
-        gb_per_s,
-    } in rungs
-    {
-        let mut row = heads.to_vec();
-        if let Some(measured) = measured {
-            let percent = percent_of(Some(roof), gb_per_s);
-            row.extend(time_cells(measured, gb_per_s, percent));
-            row.push(marks(&mut notes, measured));
-        }
-        table.add_row(row);
+/// Climbs a ladder, writes the files and prints the result.
+fn run<L: Told>(
+    global: &Global,
+    device: &Device,
+    elements: Option<u64>,
+    out: Option<&Path>,
+) -> anyhow::Result<()> {
+    // Before minutes of measuring, not after them.
+    if let Some(out) = out {
+        folder::prepare(out, &L::FILES)?;
     }
-    with_notes(&table, &notes)
+    let default = match device.properties().is_emulated() {
+        true => L::IN_THE_EMULATOR,
+        false => L::ON_A_GPU,
+    };
+    let report = climb::<L>(global, device, elements.unwrap_or(default) as usize)?;
+    let name = &device.properties().name;
+    if let Some(out) = out {
+        folder::write(out, &files(name, &report)?)?;
+    }
+    output::result(
+        global,
+        || text(global, name, &report),
+        || as_json(name, &report),
+    )
 }
 
-/// The cells that tell the time of a rung: µs, GB/s, and what that is of the roof's, in percent.
-fn time_cells(measured: &Measurement, gb_per_s: Option<f64>, percent: Option<f64>) -> [String; 3] {
-    let rounded = |value: Option<f64>| value.map_or(String::new(), |v| format!("{v:.1}"));
-    [
-        rounded(Some(measured.time.median)),
-        rounded(gb_per_s),
-        rounded(percent),
-    ]
+/// Climbs it. A wrong rung is a wrong result.
+fn climb<L: Told>(global: &Global, device: &Device, len: usize) -> anyhow::Result<Report<L>> {
+    let bar = progress(global, 1 + L::rungs().len());
+    let report = measure(device, len, &Sampling::default(), |next| {
+        bar.set_message(next.to_owned());
+        bar.inc(1);
+    });
+    bar.finish_and_clear();
+    report.map_err(|error| match error {
+        LadderError::Device(error) => error.into(),
+        wrong => Wrong(wrong.to_string()).into(),
+    })
 }
 
-/// The marks of what there is to note about a measurement; the notes are kept.
-fn marks(notes: &mut Vec<Warning>, measured: &Measurement) -> String {
-    let numbers = measured.warnings.iter().map(|w| number(notes, *w));
-    numbers.map(|number| format!("[{number}]")).collect()
+/// The files that `--output` writes, each a name and its content.
+fn files<L: Told>(device: &str, report: &Report<L>) -> anyhow::Result<Vec<(&'static str, String)>> {
+    let [rates, operations, records] = L::FILES;
+    let mut files = vec![(operations, operations_chart(report).svg()?)];
+    if let Some(chart) = rates_chart(report, device) {
+        let lines = report
+            .climbed
+            .iter()
+            .filter_map(|rung| record(device, report, rung));
+        let lines = lines.map(|record| format!("{}\n", record.json()));
+        files.extend([(rates, chart.svg()?), (records, lines.collect())]);
+    }
+    Ok(files)
 }
 
-/// The table, and below it what its marks mean.
-fn with_notes(table: &Table, notes: &[Warning]) -> String {
-    let notes: String = (1..)
-        .zip(notes)
-        .map(|(number, note)| format!("\n[{number}] {note}"))
-        .collect();
-    format!("{table}\n{notes}").trim_end().to_owned()
+fn record<L: Told>(device: &str, report: &Report<L>, rung: &Climbed<L>) -> Option<Record> {
+    let measured = rung.measured.as_ref()?;
+    let common = json!({
+        "rung": rung.number,
+        "dtype": L::DTYPE,
+        "n": rung.len,
+        (L::ROOF_RATE): report.roof.as_ref().map(|roof| roof.gb_per_s),
+    });
+    Some(Record {
+        suite: L::SUITE,
+        variant: rung.name,
+        device: device.to_owned(),
+        params: both(common, L::params(rung)),
+        time: measured.time,
+        bytes: Some(rung.bytes() as u64),
+        peer: None,
+        warnings: measured.warnings.clone(),
+    })
 }
 
-/// What of the rate of the roof this is, in percent.
-fn percent_of(roof: Option<&Roof>, gb_per_s: Option<f64>) -> Option<f64> {
-    Some(100.0 * gb_per_s? / roof?.gb_per_s)
+/// An object with the fields of both.
+fn both(mut object: Value, more: Value) -> Value {
+    if let (Value::Object(object), Value::Object(more)) = (&mut object, more) {
+        object.extend(more);
+    }
+    object
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::{Measurement, Spread, Warning};
+    use crate::lab::ladder::{Counted, Roof};
+
+    /// What a GPU would give: 2^20 elements in 4 µs, for which the roof is 2 µs.
+    pub(super) fn timed<L: Told>(number: u32, name: &'static str, plan: L::Plan) -> Report<L> {
+        let measured = |us| Measurement {
+            time: Spread::of(vec![us]).expect("there is a sample"),
+            warnings: Warning::too_short(us).into_iter().collect(),
+        };
+        let len = 1 << 20;
+        Report {
+            len,
+            roof: Some(Roof {
+                blocks: 1056,
+                measured: measured(2.0),
+                gb_per_s: (len * L::BYTES) as f64 / 2e3,
+            }),
+            climbed: vec![Climbed {
+                number,
+                name,
+                len,
+                plan,
+                measured: Some(measured(4.0)),
+                counted: Some(Counted {
+                    elements: 2048,
+                    ..Counted::default()
+                }),
+            }],
+            absent: vec![],
+        }
+    }
+
+    /// That a climb on a GPU leaves all files, and that the chart of rates has these names.
+    #[track_caller]
+    pub(super) fn leaves_charts_and_records<L: Told>(report: &Report<L>, series: [&str; 2]) {
+        let mut files = files("a GPU", report).expect("whole charts");
+        files.sort();
+        let (names, contents): (Vec<_>, Vec<_>) = files.into_iter().unzip();
+        let mut expected = L::FILES;
+        expected.sort_unstable();
+        assert_eq!(names, expected);
+        let rates = contents.iter().find(|text| text.contains("GB/s"));
+        let rates = rates.expect("a chart of rates");
+        for name in series {
+            assert!(rates.contains(name), "{rates}");
+        }
+        let record = contents.iter().find(|text| text.starts_with('{'));
+        assert!(record.is_some_and(|line| line.contains(L::ROOF_RATE)));
+    }
+
+    // DUMP
+    pub(super) fn dump<L: Told>(mut report: Report<L>, counted: Counted, to: &str) {
+        use clap::Parser;
+        report.climbed[0].counted = Some(counted);
+        report.absent.push(crate::lab::ladder::Absent {
+            name: "redux",
+            error: gridsync::device::DeviceError::UnknownKernel {
+                name: "k",
+                image: 75,
+            },
+        });
+        let call = crate::cli::Cli::try_parse_from(["gridsync", "devices"]).expect("a call");
+        let mut out = text(&call.global, "emulator", &report);
+        out += &as_json("emulator", &report).to_string();
+        for (name, content) in files("emulator", &report).unwrap() {
+            out += &format!("\n== {name}\n{content}");
+        }
+        std::fs::write(to, out).unwrap();
+    }
+    #[test]
+    fn dump_both() {
+        let sums = timed::<crate::lab::ladder::sums::Climb<f32>>(
+            16,
+            "last block",
+            gridsync::device::Geometry::new(256, 256),
+        );
+        dump(
+            sums,
+            Counted {
+                elements: 7,
+                shared_additions: 40,
+                shuffles: 5,
+                shared_accesses: 9,
+                bank_conflicts: 3,
+                barriers: 1,
+            },
+            "/tmp/dump_sums_new.txt",
+        );
+        let moves = crate::lab::ladder::scans::Moves {
+            launches: 2,
+            words: 2 << 20,
+        };
+        let scans = timed::<crate::lab::ladder::scans::Climb>(9, "look-back", moves);
+        dump(
+            scans,
+            Counted {
+                elements: 2048,
+                shared_additions: 30,
+                shuffles: 50,
+                shared_accesses: 100,
+                bank_conflicts: 7,
+                barriers: 2,
+            },
+            "/tmp/dump_scans_new.txt",
+        );
+    }
 }

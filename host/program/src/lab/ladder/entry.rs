@@ -1,10 +1,10 @@
-//! Kernels as values, of which a rung is one.
+//! Kernels as values, so that a table of rungs can hold them.
 
 use cuda_std::launch::Kernel;
 use gridsync::device::{Device, DeviceError, Geometry};
 use gridsync::launch::resident_blocks;
 
-/// A kernel with these arguments, whichever it is.
+/// Any kernel that takes these arguments.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry<Args> {
     pub(super) name: &'static str,

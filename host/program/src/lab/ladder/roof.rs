@@ -1,12 +1,16 @@
-//! What no rung can pass, and what a device has no rung for.
+//! The rate that no rung can exceed.
 
-use crate::bench::Measurement;
-use gridsync::device::DeviceError;
+use super::Ladder;
+use crate::bench::{Measurement, Sampling, once};
+use cuda_std::launch::Kernel;
+use gridsync::device::{Device, DeviceError};
+use gridsync::launch::resident_blocks;
+use gridsync_lab_kernels::ladder::THREADS;
 
-/// Grids of the kernel that makes the roof: so many times the blocks that are resident.
-pub(super) const TIMES_RESIDENT: [u32; 4] = [1, 2, 4, 8];
+/// Grids that are tried: so many times the blocks that can be resident.
+const TIMES_RESIDENT: [u32; 4] = [1, 2, 4, 8];
 
-/// The best rate of a kernel that does nothing with the memory that all rungs have to go through.
+/// The best rate of a kernel that only moves the bytes that every rung has to move.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Roof {
     /// Blocks of its grid, the best of those tried.
@@ -18,16 +22,20 @@ pub struct Roof {
 }
 
 impl Roof {
-    /// The best of grids of so many blocks, each of which goes through `bytes`.
-    pub(super) fn best_of(
-        grids: impl IntoIterator<Item = u32>,
-        bytes: usize,
-        mut measure: impl FnMut(u32) -> Result<Measurement, DeviceError>,
+    /// The roof of `ladder` for `len` elements; none in the emulator, where time means nothing.
+    pub(super) fn of<L: Ladder>(
+        device: &Device,
+        ladder: &L,
+        len: usize,
+        sampling: &Sampling,
     ) -> Result<Option<Self>, DeviceError> {
+        if device.properties().is_emulated() {
+            return Ok(None);
+        }
         let mut best: Option<Self> = None;
-        for blocks in grids {
-            let measured = measure(blocks)?;
-            let gb_per_s = bytes as f64 / measured.time.median / 1e3;
+        for blocks in ladder.roof_grids(len)? {
+            let measured = once(device, sampling, || ladder.launch_roof(len, blocks))?;
+            let gb_per_s = (len * L::BYTES) as f64 / measured.time.median / 1e3;
             if best.as_ref().is_none_or(|best| best.gb_per_s < gb_per_s) {
                 best = Some(Self {
                     blocks,
@@ -40,13 +48,8 @@ impl Roof {
     }
 }
 
-/// A rung that the device has no kernel for.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Absent {
-    /// Its number.
-    pub number: u32,
-    /// What it is called.
-    pub name: &'static str,
-    /// Why.
-    pub error: DeviceError,
+/// Some multiples of the blocks of `K` that can be resident.
+pub(super) fn grids<K: Kernel>(device: &Device) -> Result<Vec<u32>, DeviceError> {
+    let resident = resident_blocks::<K>(device, THREADS, 0)?.max(1);
+    Ok(TIMES_RESIDENT.map(|times| times * resident).to_vec())
 }

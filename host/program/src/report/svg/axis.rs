@@ -1,17 +1,17 @@
-//! Numeric axes: what range they show, and where their ticks are.
+//! Numeric axes: their ranges and their ticks.
 
 /// A numeric axis.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Scale {
     kind: Kind,
-    /// The ends, in the axis' own terms: logarithms if it is logarithmic.
+    /// The first end and the last; logarithms if the axis is logarithmic.
     from: f64,
     to: f64,
-    /// The ticks: their values and what stands at them.
+    /// The ticks: their values and their texts.
     pub(super) ticks: Vec<(f64, String)>,
 }
 
-/// How places on an axis follow from values.
+/// How the places on an axis depend on the values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Linear,
@@ -23,8 +23,8 @@ enum Kind {
 const TICKS: f64 = 8.0;
 
 impl Scale {
-    /// A linear axis with 0 and every one of `values`, which are finite; its ends are ticks, at 1, 2
-    /// or 5 times a power of ten.
+    /// A linear axis with 0 and all of `values`, which are finite. Its ends are ticks. Ticks are 1, 2 or 5
+    /// times a power of ten apart.
     pub(super) fn linear(values: impl Iterator<Item = f64>) -> Self {
         let (least, greatest) = ends(values.chain([0.0]));
         let range = if greatest > least {
@@ -57,66 +57,56 @@ impl Scale {
         }
     }
 
-    /// A logarithmic axis with every one of `values`, which are finite and above 0; its ends and
-    /// its ticks are powers of two.
+    /// A logarithmic axis with all of `values`, which are finite and above 0. Its ends and its ticks are
+    /// powers of two.
     pub(super) fn log2(values: impl Iterator<Item = f64>) -> Self {
         let (least, greatest) = ends(values.map(f64::log2));
-        let (first, mut last) = (least.floor(), greatest.ceil());
-        if last <= first {
-            last = first + 1.0;
-        }
-        // Every power, or every second, third … one, so that the last is a tick.
-        let step = ((last - first) / TICKS).ceil();
-        let last = first + step * ((last - first) / step).ceil();
-        let in_full = first >= 0.0 && last <= 14.0;
-        let ticks = (0..=((last - first) / step) as u32)
-            .map(|tick| {
-                let exponent = first + f64::from(tick) * step;
-                let value = exponent.exp2();
-                let text = if in_full {
-                    plain(value, 0)
-                } else {
-                    format!("2{}", superscript(exponent))
-                };
-                (value, text)
-            })
-            .collect();
-        Self {
-            kind: Kind::Log2,
-            from: first,
-            to: last,
-            ticks,
-        }
+        let first = least.floor();
+        Self::powers(Kind::Log2, first, greatest.ceil().max(first + 1.0))
     }
 
-    /// A logarithmic axis that begins below every one of `values`, which are finite and above 0; its
-    /// ends and its ticks are powers of ten.
+    /// A logarithmic axis that begins below all of `values`, which are finite and above 0. Its ends and its
+    /// ticks are powers of ten.
     pub(super) fn log10(values: impl Iterator<Item = f64>) -> Self {
         let (least, greatest) = ends(values.map(f64::log10));
-        let first = least.ceil() - 1.0;
-        let step = ((greatest.ceil() - first) / TICKS).ceil().max(1.0);
-        let last = first + step * ((greatest.ceil() - first) / step).ceil();
-        let ticks = (0..=((last - first) / step) as u32)
-            .map(|tick| {
-                let exponent = first + f64::from(tick) * step;
-                let value = 10f64.powf(exponent);
-                let text = if (-3.0..=5.0).contains(&exponent) {
-                    plain(value, (-exponent).max(0.0) as usize)
-                } else {
-                    format!("10{}", superscript(exponent))
-                };
-                (value, text)
-            })
-            .collect();
+        Self::powers(Kind::Log10, least.ceil() - 1.0, greatest.ceil())
+    }
+
+    /// A logarithmic axis between two powers, or somewhat longer.
+    fn powers(kind: Kind, first: f64, last: f64) -> Self {
+        // Every power, or every second, third, … so that the last end is a tick.
+        let step = ((last - first) / TICKS).ceil();
+        let last = first + step * ((last - first) / step).ceil();
+        let tick = |tick| {
+            let exponent = first + f64::from(tick) * step;
+            match kind {
+                Kind::Log10 => {
+                    let value = 10f64.powf(exponent);
+                    let text = match (-3.0..=5.0).contains(&exponent) {
+                        true => plain(value, (-exponent).max(0.0) as usize),
+                        false => format!("10{}", superscript(exponent)),
+                    };
+                    (value, text)
+                }
+                _ => {
+                    let value = exponent.exp2();
+                    let text = match first >= 0.0 && last <= 14.0 {
+                        true => plain(value, 0),
+                        false => format!("2{}", superscript(exponent)),
+                    };
+                    (value, text)
+                }
+            }
+        };
         Self {
-            kind: Kind::Log10,
+            kind,
             from: first,
             to: last,
-            ticks,
+            ticks: (0..=((last - first) / step) as u32).map(tick).collect(),
         }
     }
 
-    /// Where `value` is between the ends: 0 at the first, 1 at the last.
+    /// The place of `value` between the ends: 0 at the first, 1 at the last.
     pub(super) fn place(&self, value: f64) -> f64 {
         let value = match self.kind {
             Kind::Linear => value,
@@ -133,7 +123,7 @@ fn ends(values: impl Iterator<Item = f64>) -> (f64, f64) {
     })
 }
 
-/// A number with so many decimals, and with a minus sign that is one.
+/// A number with so many decimals, and a true minus sign in place of a hyphen.
 pub(super) fn plain(value: f64, decimals: usize) -> String {
     let text = format!("{value:.decimals$}");
     match text.strip_prefix('-') {
@@ -143,7 +133,7 @@ pub(super) fn plain(value: f64, decimals: usize) -> String {
     }
 }
 
-/// How many decimals show three digits of `value`.
+/// The number of decimals that shows three digits of `value`.
 pub(super) fn three_digits(value: f64) -> usize {
     match value {
         value if value >= 100.0 || value == 0.0 => 0,

@@ -1,13 +1,12 @@
-//! Values of things that have names, as horizontal bars.
+//! Horizontal bars with names.
 
 use super::ChartError;
 use super::axis::{Scale, plain, three_digits};
 use super::canvas::{Anchor, Canvas, TEXT, TITLE, width};
 use super::colour::{BARS, GREY, INK, PALE};
 
-/// Values of things that have names, and no place on a numeric axis: a row each, with a bar and the
-/// value for each series. The axis is logarithmic, so that rows of any size can be compared; a bar
-/// twice as long is not twice as much.
+/// Horizontal bars: a row for each name, with a bar and its value for each series. The axis is
+/// logarithmic, so that rows of any size can be compared. A bar that is twice as long is not twice as much.
 ///
 /// ```
 /// use crate::report::svg::{Bars, Row};
@@ -30,13 +29,13 @@ pub struct Bars {
     pub title: String,
     /// What the values are, with their unit.
     pub x_label: String,
-    /// Where the values come from, if it is not plain; it stands below the axis.
+    /// A note about the values, below the axis.
     pub note: String,
-    /// The series, 3 at most, in the order of each row's values. A single one needs no legend.
+    /// The series, 3 at most, in the order of each row's values. A single series needs no legend.
     pub series: Vec<String>,
     /// The rows, from the top.
     pub rows: Vec<Row>,
-    /// What no row can be above, with its name: a line through all rows.
+    /// A value that no row can exceed, with its name: a line through all rows.
     pub roof: Option<(String, f64)>,
 }
 
@@ -45,20 +44,21 @@ pub struct Bars {
 pub struct Row {
     /// What it is called.
     pub name: String,
-    /// A value of each series, 0 or more; none where nothing was measured.
+    /// A value for each series, 0 or more; none where nothing was measured.
     pub values: Vec<Option<f64>>,
 }
 
-/// Of the part between the axes, at least.
+/// The least width of the plot.
 const PLOT_WIDTH: f64 = 460.0;
-/// From the top to the legend or the first row.
+/// The distance from the top to the legend or the first row.
 const ABOVE: f64 = 44.0;
-/// Of a line of text above or below the plot, with its distance.
+/// The height of a line of text above or below the plot.
 const LINE: f64 = 1.7 * TEXT;
-/// Between things beside each other.
+/// The distance between two things side by side.
 const GAP: f64 = 10.0;
-/// Of a bar, and between rows.
+/// The height of a bar.
 const BAR: f64 = 14.0;
+/// The distance between two rows.
 const BETWEEN: f64 = 8.0;
 
 impl Bars {
@@ -70,7 +70,7 @@ impl Bars {
     pub fn svg(&self) -> Result<String, ChartError> {
         let values = self.checked()?;
         let above_zero: Vec<f64> = values.into_iter().filter(|&value| value > 0.0).collect();
-        // Where all are 0 the axis is of anything.
+        // If all values are 0, any axis will do.
         let scale = match above_zero.as_slice() {
             [] => Scale::log10([1.0].into_iter()),
             values => Scale::log10(values.iter().copied()),
@@ -184,7 +184,7 @@ impl Bars {
         all.iter()
     }
 
-    /// The colours of the series: a single one is the lighter, below black text of its own.
+    /// The colours of the series. A single series has the lightest colour.
     fn colours(&self) -> impl Iterator<Item = super::colour::Colour> {
         let first = if self.series.len() == 1 {
             BARS.len() - 1
@@ -194,7 +194,7 @@ impl Bars {
         BARS.into_iter().skip(first)
     }
 
-    /// All values, of which there is one at least, if the chart is whole.
+    /// All values, one at least, if the chart is complete.
     fn checked(&self) -> Result<Vec<f64>, ChartError> {
         let title = || self.title.clone();
         if self.series.len() > BARS.len() {
@@ -265,7 +265,7 @@ impl Bars {
     }
 }
 
-/// A value with three digits, or all of an integer's.
+/// A value with three digits, or with all digits if it is an integer.
 fn show(value: f64) -> String {
     plain(
         value,

@@ -8,13 +8,13 @@ pub(super) const TEXT: f64 = 12.0;
 /// Font size of the title, px.
 pub(super) const TITLE: f64 = 16.0;
 
-/// How wide `text` is at most, px. No font is embedded, so this takes a wide one: the digits of
-/// DejaVu Sans are 0.636 of its size, its letters less on average.
+/// How wide `text` is at most, px. No font is embedded, so this assumes a wide one: a digit of DejaVu Sans
+/// is 0.636 of the font size wide, a letter less on average.
 pub(super) fn width(text: &str, size: f64) -> f64 {
     0.65 * size * text.chars().count() as f64
 }
 
-/// Which point of a text its place is.
+/// The point of a text that is at its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Anchor {
     Start,
@@ -22,7 +22,7 @@ pub(super) enum Anchor {
     End,
 }
 
-/// A drawing that grows element by element.
+/// A drawing, built element by element.
 pub(super) struct Canvas {
     body: String,
 }
@@ -71,8 +71,8 @@ impl Canvas {
         ));
     }
 
-    /// A filled outline around `(x, y)`, given by its corners from there; a pointer that rests on
-    /// it is shown `tip`.
+    /// A filled outline around `(x, y)`, given by its corners relative to there. `tip` shows when the
+    /// pointer rests on it.
     pub(super) fn marker(
         &mut self,
         x: f64,
@@ -136,14 +136,14 @@ impl Canvas {
     }
 }
 
-/// A coordinate to a hundredth of a px, as short as it gets.
+/// A coordinate to a hundredth of a px, without trailing zeros.
 fn number(value: f64) -> String {
     let rounded = (100.0 * value).round() / 100.0;
     // Not -0.
     format!("{}", rounded + 0.0)
 }
 
-/// Text as XML has it. What XML cannot say at all, control characters, becomes a space.
+/// Text, escaped for XML. Control characters are not allowed in XML and become spaces.
 fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {

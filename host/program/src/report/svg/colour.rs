@@ -1,21 +1,21 @@
-//! Colours that people with any form of colour blindness tell apart.
+//! Colours that people with any form of colour blindness can tell apart.
 
 /// A colour, 8 bits each of red, green and blue in sRGB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Colour(u8, u8, u8);
 
 pub(super) const WHITE: Colour = Colour(0xff, 0xff, 0xff);
-/// Of text.
+/// For text.
 pub(super) const INK: Colour = Colour(0x22, 0x22, 0x22);
-/// Of axes and of secondary text.
+/// For axes and secondary text.
 pub(super) const GREY: Colour = Colour(0x59, 0x59, 0x59);
-/// Of grid lines, and of cells without a value.
+/// For grid lines, and cells without a value.
 pub(super) const PALE: Colour = Colour(0xe0, 0xe0, 0xe0);
 
 const BLUE: Colour = Colour(0x00, 0x72, 0xb2);
 const VERMILLION: Colour = Colour(0xd5, 0x5e, 0x00);
 
-/// Okabe and Ito's colours, but for the yellow, which is lost on white; black is the last.
+/// Okabe and Ito's colours without the yellow, which cannot be seen on white. Black is the last.
 pub(super) const SERIES: [Colour; 7] = [
     BLUE,
     VERMILLION,
@@ -26,8 +26,8 @@ pub(super) const SERIES: [Colour; 7] = [
     Colour(0x00, 0x00, 0x00),
 ];
 
-/// Of bars that stand together: black, vermillion, sky blue. Their luminances are far apart, so that
-/// they differ in black and white.
+/// For bars in one row: black, vermillion, sky blue. Their luminances are far apart, so that they differ in
+/// black and white too.
 pub(super) const BARS: [Colour; 3] = [SERIES[6], VERMILLION, SERIES[5]];
 
 /// The diverging scale: blue at -1, white at 0, vermillion at 1.
@@ -50,7 +50,7 @@ impl Colour {
         format!("#{:02x}{:02x}{:02x}", self.0, self.1, self.2)
     }
 
-    /// The colour of text that reads better on it: ink or white.
+    /// The text colour that has more contrast on this colour: ink or white.
     pub(super) fn text(self) -> Self {
         if self.contrast(INK) >= self.contrast(WHITE) {
             INK
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn zero_is_white_and_the_ends_are_the_palette_s() {
+    fn zero_is_white_and_the_ends_are_of_the_palette() {
         assert_eq!(diverging(0.0), WHITE);
         assert_eq!((diverging(-1.0), diverging(1.0)), (BLUE, VERMILLION));
         assert_eq!(diverging(7.0), VERMILLION);

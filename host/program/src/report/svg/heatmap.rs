@@ -1,12 +1,12 @@
-//! A grid of cells over two axes of names, coloured by how far each is from 0.
+//! A grid of cells over two axes with names, coloured by how far each value is from 0.
 
 use super::ChartError;
 use super::axis::{plain, three_digits};
 use super::canvas::{Anchor, Canvas, TEXT, TITLE, width};
 use super::colour::{GREY, INK, PALE, diverging};
 
-/// A grid of cells over two axes of names, each with its value, coloured from blue (the most
-/// negative) over white (0) to vermillion (the most positive).
+/// A grid of cells over two axes with names. Each cell shows its value, and its colour goes from blue (the
+/// most negative) over white (0) to vermillion (the most positive).
 ///
 /// ```
 /// use crate::report::svg::{Axis, HeatMap};
@@ -29,33 +29,36 @@ pub struct HeatMap {
     pub x: Axis,
     /// The rows, from the top.
     pub y: Axis,
-    /// For each row the values of its columns; none where nothing was measured.
+    /// The values of each row, one for each column; none where nothing was measured.
     pub values: Vec<Vec<Option<f64>>>,
-    /// What the values are in.
+    /// The unit of the values.
     pub unit: String,
 }
 
-/// An axis of names.
+/// An axis with names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Axis {
     /// What it is.
     pub label: String,
-    /// What stands at each row or column.
+    /// The name of each row or column.
     pub ticks: Vec<String>,
 }
 
-/// What stands in a cell without a value.
+/// The text of a cell without a value.
 const NONE: &str = "–";
-/// Of a cell, at least; and of the legend's bar, whose three labels have to fit beside it.
+/// The least width of a cell.
 const LEAST_WIDTH: f64 = 50.0;
+/// The least height of a cell.
 const LEAST_HEIGHT: f64 = 34.0;
+/// The least height of the legend's bar: its three labels have to fit beside it.
 const LEAST_BAR: f64 = 54.0;
-/// From the top to the cells, and from the cells to the bottom.
+/// The distance from the top to the cells.
 const ABOVE: f64 = 58.0;
+/// The distance from the cells to the bottom.
 const BELOW: f64 = 52.0;
-/// Between things beside each other.
+/// The distance between two things side by side.
 const GAP: f64 = 10.0;
-/// Of the bar of the legend.
+/// The width of the legend's bar.
 const BAR: f64 = 16.0;
 
 impl HeatMap {
@@ -70,7 +73,7 @@ impl HeatMap {
             .fold((values[0], values[0]), |(a, b), &value| {
                 (a.min(value), b.max(value))
             });
-        // The scale is as long on both sides, so that equal shades are equally far from 0.
+        // The scale is as long on both sides, so that equally strong colours are equally far from 0.
         let end = least.abs().max(most.abs());
         let decimals = three_digits(end);
         let shade = |value: f64| diverging(if end > 0.0 { value / end } else { 0.0 });
@@ -108,7 +111,7 @@ impl HeatMap {
             ),
         );
         let top = ABOVE;
-        // Behind the cells, so that a white one has an edge.
+        // Below the cells, so that a white cell has an edge.
         canvas.rect(
             left - 1.0,
             top - 1.0,
@@ -151,7 +154,7 @@ impl HeatMap {
         Ok(canvas.finish())
     }
 
-    /// All values, of which there is one at least, if the chart is whole.
+    /// All values, one at least, if the chart is complete.
     fn checked(&self) -> Result<Vec<f64>, ChartError> {
         let title = || self.title.clone();
         let ragged = |place: String, found, expected| ChartError::Ragged {
@@ -189,7 +192,7 @@ impl HeatMap {
     }
 }
 
-/// The bar of the scale from `end` at the top to -`end`, with its unit above and labels beside.
+/// Draws the bar of the scale from `end` at the top to -`end`, with the unit above it and labels beside it.
 fn draw_legend(
     canvas: &mut Canvas,
     (x, top): (f64, f64),
@@ -207,7 +210,7 @@ fn draw_legend(
         canvas.rect(x, top + step * step_height, BAR, step_height, colour);
     }
     for (part, value) in [(0.0, end), (0.5, 0.0), (1.0, -end)] {
-        // The outer labels stand within the height of the bar.
+        // The outer labels stay within the height of the bar.
         let baseline = top + part * height + (0.8 - 0.9 * part) * TEXT;
         canvas.text(
             x + BAR + GAP / 2.0,
@@ -219,7 +222,7 @@ fn draw_legend(
     }
 }
 
-/// A number that always has its sign, but for 0.
+/// A number with its sign, also if it is positive; 0 has none.
 fn signed(value: f64, decimals: usize) -> String {
     let text = plain(value, decimals);
     match text.starts_with('−') || !text.contains(|c| ('1'..='9').contains(&c)) {

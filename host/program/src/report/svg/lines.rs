@@ -1,12 +1,11 @@
-//! Series of points over a numeric axis.
+//! Lines over a numeric axis.
 
 use super::ChartError;
 use super::axis::{Scale, plain};
 use super::canvas::{Anchor, Canvas, TEXT, TITLE, width};
 use super::colour::{GREY, INK, PALE, SERIES};
 
-/// Series of points over a numeric axis, joined by lines, told apart by colour and marker. The y
-/// axis is linear and has 0.
+/// Lines over a numeric axis. Each series has a colour and a marker. The y axis is linear and includes 0.
 ///
 /// ```
 /// use crate::report::svg::{Lines, Series};
@@ -31,7 +30,7 @@ pub struct Lines {
     pub y_label: String,
     /// Whether the x axis is logarithmic.
     pub log2_x: bool,
-    /// The series, 7 at most, in the order of the legend. One without points is in the legend only.
+    /// The series, 7 at most, in the order of the legend. A series without points is in the legend only.
     pub series: Vec<Series>,
 }
 
@@ -44,21 +43,24 @@ pub struct Series {
     pub points: Vec<(f64, f64)>,
 }
 
-/// Of the part between the axes, at least.
+/// The least width of the plot.
 const PLOT_WIDTH: f64 = 460.0;
+/// The least height of the plot.
 const PLOT_HEIGHT: f64 = 280.0;
-/// From the top to the plot, and from the plot to the bottom.
+/// The distance from the top to the plot.
 const ABOVE: f64 = 50.0;
+/// The distance from the plot to the bottom.
 const BELOW: f64 = 54.0;
-/// Between things beside each other.
+/// The distance between two things side by side.
 const GAP: f64 = 10.0;
-/// Of an entry of the legend: its line, and its height.
+/// The length of a line in the legend.
 const SAMPLE: f64 = 30.0;
+/// The height of an entry of the legend.
 const ENTRY: f64 = 20.0;
 
-/// The outlines of markers. The sixth series has the first again, in another colour.
+/// The outlines of markers. The sixth series has the first marker again, in another colour.
 const MARKERS: [&[(f64, f64)]; 5] = [
-    // An octagon for a disc, a square, a triangle, a diamond, a triangle upside down.
+    // An octagon in place of a disc, a square, a triangle, a diamond, a triangle upside down.
     &[
         (-1.8, -4.3),
         (1.8, -4.3),
@@ -151,7 +153,7 @@ impl Lines {
         Ok(canvas.finish())
     }
 
-    /// All points, of which there is one at least, if the chart is whole.
+    /// All points, one at least, if the chart is complete.
     fn checked(&self) -> Result<Vec<(f64, f64)>, ChartError> {
         let title = || self.title.clone();
         if self.series.len() > SERIES.len() {

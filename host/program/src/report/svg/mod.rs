@@ -1,10 +1,10 @@
-//! Charts as SVG, written out by hand: [`HeatMap`], [`Lines`] over a numeric axis, and [`Bars`] of
-//! what has names.
+//! Charts as SVG, written without a library: [`HeatMap`], [`Lines`] over a numeric axis, and [`Bars`]
+//! with names.
 //!
 //! A chart is one self-contained file without scripts or fonts. It has its own light background, so
-//! that it reads on a dark page too, and tells what it shows in `<title>` and `<desc>`. Colours are
-//! those of Okabe and Ito ("Color Universal Design", 2008), which people with any form of colour
-//! blindness tell apart; nothing is told by colour alone.
+//! that it can be read on a dark page too, and says what it shows in `<title>` and `<desc>`. The colours
+//! are those of Okabe and Ito ("Color Universal Design", 2008), which people with any form of colour
+//! blindness can tell apart. Nothing is shown by colour alone.
 
 mod axis;
 mod bars;
@@ -37,7 +37,7 @@ pub enum ChartError {
         /// The value.
         value: f64,
     },
-    /// A place on a logarithmic axis that has none there.
+    /// A value that is not above 0, on a logarithmic axis.
     #[error("the chart {title:?} has x = {x} at {place}: a log2 axis begins above 0")]
     NotPositive {
         /// The title of the chart.
@@ -47,7 +47,7 @@ pub enum ChartError {
         /// The place on the axis.
         x: f64,
     },
-    /// A bar of less than nothing.
+    /// A bar of a negative value.
     #[error(
         "the chart {title:?} has {value} at {place}: bars on a logarithmic axis have none below 0"
     )]
@@ -66,12 +66,12 @@ pub enum ChartError {
     TooManySeries {
         /// The title of the chart.
         title: String,
-        /// Series that are there.
+        /// Series in the chart.
         found: usize,
-        /// Series that a chart of this kind tells apart.
+        /// Series that a chart of this kind can have.
         most: usize,
     },
-    /// The values do not fill the axes.
+    /// There are not as many values as ticks.
     #[error(
         "the chart {title:?} has {found} values where its axes have {expected} ticks, in {place}: give one each"
     )]
@@ -80,7 +80,7 @@ pub enum ChartError {
         title: String,
         /// The row or the axis.
         place: String,
-        /// Values that are there.
+        /// Values in that place.
         found: usize,
         /// Ticks of the axis.
         expected: usize,

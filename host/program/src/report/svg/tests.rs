@@ -146,7 +146,7 @@ fn charts() -> Vec<String> {
     .to_vec()
 }
 
-/// Compares with `golden/NAME`. To take it anew run with `GOLDEN=overwrite`.
+/// Compares with `golden/NAME`. To replace that file run with `GOLDEN=overwrite`.
 fn is_golden(name: &str, svg: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("src/report/svg/golden")
@@ -225,7 +225,7 @@ fn attribute<'a>(tag: &'a str, name: &str) -> Option<&'a str> {
     tag.split_once(&format!(" {name}=\""))?.1.split('"').next()
 }
 
-/// The box that each text of a chart takes at most: left, top, right, bottom.
+/// Each text of a chart, and the largest box that it can take: left, top, right, bottom.
 fn boxes(svg: &str) -> Vec<(String, [f64; 4])> {
     let number = |tag, name| {
         let value = attribute(tag, name).expect("the attribute should be there");

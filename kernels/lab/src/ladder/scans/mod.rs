@@ -1,20 +1,21 @@
-//! The ladder of scans: what all elements of an array up to each one add up to, in eleven steps,
-//! from one thread to one launch at the memory's rate (seed row R19; Blelloch, "Prefix Sums and Their
+//! The ladder of scans: for each element of an array the sum of all elements up to it, in eleven steps,
+//! from one thread to one launch at the rate of the memory (after Blelloch, "Prefix Sums and Their
 //! Applications", 1990).
 //!
-//! A file is a rung. Its head says what changed from the rung below, why, what it moves to and from
-//! device memory, its work (additions) and its span (those that come one after another), and how it
-//! is launched; n is the length of the array and B the elements of a block's tile. Read them in
-//! order: what a rung takes over from one below, it calls by name. `README.md` beside this file has
-//! them in one table, and the ways in which blocks that wait for each other go wrong.
+//! A file is a rung. Its head says what has changed from the rung below, why, how many words it reads
+//! from and writes to device memory, its work (additions) and its span (additions one after another), and
+//! how it is launched. n is the length of the array and B the number of elements in a block's tile. Read
+//! the rungs in order: they call what they take from lower rungs by name. `README.md` beside this file
+//! has them in one table, with their times, and explains how scans go wrong whose blocks wait for each
+//! other.
 //!
-//! The elements are u32, whose sums wrap around: they are exact in any order, and each rung is held
-//! against the same words. The last two rungs are the library's: 10 is
-//! [`grid::scan()`](gridsync_kernels::grid::scan()), 11 is `grid::scan::scan_by_bulk`, which only compute
-//! capability 9.0 has.
+//! The elements are u32, whose sums wrap around. They are exact in any order, so every rung has to give
+//! the same words. The last two rungs are the library's: 10 is
+//! [`grid::scan()`](gridsync_kernels::grid::scan()), 11 is `grid::scan::scan_by_bulk`, which exists only
+//! for compute capability 9.0.
 //!
-//! All of them take arrays of any length, none included. Input and output begin at multiples of 16
-//! bytes and lie apart, and nobody writes the input meanwhile. `gridsync lab scans` climbs them all.
+//! All of them take arrays of any length, also empty ones. Input and output begin at multiples of 16
+//! bytes and do not overlap, and nobody writes the input meanwhile. `gridsync lab scans` climbs them all.
 
 pub mod kernels;
 pub mod s00_copy;
@@ -30,13 +31,13 @@ pub mod s09_look_back;
 
 use cuda_std::prelude::*;
 
-/// Element `i`, or 0 behind the end.
+/// Element `i`, or 0 after the end.
 #[device]
 fn element(input: Global<u32>, i: usize) -> u32 {
     if i < input.len() { input.read(i) } else { 0 }
 }
 
-/// Writes element `i`, unless it lies behind the end.
+/// Writes element `i`, unless it is after the end.
 #[device]
 fn put(output: Global<u32>, i: usize, value: u32) {
     if i < output.len() {

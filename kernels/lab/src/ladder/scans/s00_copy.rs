@@ -1,11 +1,10 @@
-//! Below the ladder: copying, and nothing else. A scan reads n words and writes n at least, so that
-//! no rung can be faster: this is what their rates are told in percent of.
+//! Below the ladder: a kernel that only copies. A scan has to read n words and write n words, so no rung
+//! can be faster, and their rates are shown in percent of its rate.
 //!
-//! Moves: 2n words.
+//! Words moved: 2n.
 //!
-//! Launched: blocks of 256 threads, some for each multiprocessor or one for every 16 KiB; the best
-//! number of them counts.
-//! Reached on: an H200, 2026-11-21: 4150 GB/s of 2^28 u32.
+//! Launched: blocks of 256 threads, several for each multiprocessor or one for every 16 KiB; the best
+//! number of blocks counts.
 
 use cuda_std::memory::Pack;
 use cuda_std::prelude::*;

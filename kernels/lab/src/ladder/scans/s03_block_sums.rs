@@ -1,19 +1,18 @@
-//! Rung 3: each block its own scan; the sums of the blocks are scanned; each block adds what lies
-//! before it.
+//! Rung 3: each block scans its own tile; the sums of the blocks are scanned; each block adds the sum of
+//! the blocks before it.
 //!
-//! Changed: all blocks work at once, each as rung 2 on one chunk. What a block lacks is the sum of
-//! the blocks before it: those sums are an array themselves, 256 times shorter, scanned in the same
-//! way, and again, until one block is left. Why: as many blocks as there are chunks, on any device.
-//! Moves the span to log n. But each element goes to memory twice: once scanned within its block, and
-//! once more when the rest is added.
+//! Changed: all blocks work at once, each on one chunk as in rung 2. A block lacks the sum of the blocks
+//! before it. The sums of the blocks are an array themselves, 256 times shorter, which is scanned in the
+//! same way, and so on until one block is left. Why: as many blocks as there are chunks, on any device.
+//! The span becomes log n. But each element is written twice: once scanned within its block, and once
+//! more when the rest is added.
 //!
-//! Moves: 4n words, and 4 for each block's sum. Work: n·log₂ B + n, as the seed counts it (row R19),
-//! and n to add what lies before. Span: about log₂ n + log n / log B.
+//! Words moved: 4n, and 4 for each block's sum. Work: n·log₂ B + n to scan, and n to add the sums of the
+//! blocks before. Span: about log₂ n + log n / log B.
 //!
-//! Launched: a thread for each element; the same over the sums, until one block has them all; then
-//! back down, one launch of [`inject`] a level. Three launches up to B² elements, two more for each
-//! factor of B.
-//! Reached on: an H200, 2026-11-21: 2758 µs, 779 GB/s of 2^28 u32.
+//! Launched: a thread for each element; the same for the sums, until one block has them all; then back
+//! down, one launch of [`inject`] for each level. That makes three launches up to B² elements, and two more
+//! for each factor of B.
 
 use super::s02_one_block::hillis_steele;
 use super::{element, put};
@@ -33,8 +32,8 @@ pub fn block_sums(input: Global<u32>, output: Global<u32>, sums: Global<u32>) {
     }
 }
 
-/// Adds to each element of `output` what lies before its block: element b − 1 of `sums`, which have
-/// been scanned, for block b.
+/// Adds to each element of `output` the sum of the blocks before its own: element b − 1 of `sums`, which
+/// have been scanned, for block b.
 ///
 /// Called by every thread of the grid; blocks have a thread for each element of a tile.
 #[device]

@@ -1,18 +1,17 @@
 //! Rung 4: up a tree and down again (Blelloch, 1990; Harris, Sengupta, Owens, "Parallel Prefix Sum
 //! (Scan) with CUDA", GPU Gems 3, ch. 39).
 //!
-//! Changed: a block adds up its tile as a tournament, and keeps all of the partial sums: the way up.
-//! On the way down each place gives its left child what lies before it, and its right child that and
-//! the left child's sum. Why: 2n additions in place of n·log n. Moves the work of a block, but to
-//! twice as many steps, in which ever fewer threads take part; and the lanes of a warp meet at the
-//! banks, as in rung 6 of the sums. The 174 warp operations on a tile of 512, where rung 3 takes 284,
-//! cost 525 more passes through shared memory.
+//! Changed: on the way up, a block adds up its tile as a tournament, and keeps all of the partial sums. On
+//! the way down, each node gives its left child the sum of what comes before it, and its right child that
+//! plus the left child's sum. Why: 2n additions instead of n·log n. A block has less work, but twice as
+//! many steps, in which fewer and fewer threads take part; and the lanes of a warp meet at the banks, as
+//! in rung 6 of the sums. A tile of 512 takes 174 warp operations, where rung 3 takes 284, but they cost
+//! 525 more passes through shared memory.
 //!
-//! Moves: 4n words. Work: 3n, of which 2n on the way up and down and n for the element itself, since
-//! what comes down is exclusive; and n to add what lies before. Span: 2·log₂ n.
+//! Words moved: 4n. Work: 3n, of which 2n are on the way up and down, and n add the element itself, since
+//! what comes down is exclusive; and n to add the sums of the blocks before. Span: 2·log₂ n.
 //!
 //! Launched: as rung 3, with a thread for two elements.
-//! Reached on: an H200, 2026-11-21: 3582 µs, 600 GB/s of 2^28 u32.
 
 use super::super::THREADS;
 use super::{element, put};
@@ -22,7 +21,7 @@ use cuda_std::prelude::*;
 pub const TILE: usize = 2 * THREADS as usize;
 
 shared_array! {
-    /// A word for each element of the tile, and one between each 32 where they are padded.
+    /// A word for each element of the tile, and one after every 32 if they are padded.
     fn gridsync_ladder_scan_tree() -> [u32; TILE + TILE / 32];
 }
 
@@ -68,13 +67,14 @@ pub(super) fn scan_tile(
         }
         apart *= 2;
     }
-    // Who has added the last two also has the root.
+    // The thread that adds the last two has the root.
     if me == 0 {
         let root = word(tile - 1);
         sums.write(thread::block_index(), tree.read(root));
         tree.write(root, 0);
     }
-    // Down: the left child becomes what lies before the pair, the right one that and the left sum.
+    // Down: the left child becomes the sum of what comes before the pair, the right child that plus the
+    // left sum.
     while apart > 1 {
         apart /= 2;
         thread::sync_threads();

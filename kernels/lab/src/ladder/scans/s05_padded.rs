@@ -1,13 +1,12 @@
-//! Rung 5: the same, and the words of the tree stand apart (GPU Gems 3, ch. 39.2.3).
+//! Rung 5: the same, with gaps between the words of the tree (GPU Gems 3, ch. 39.2.3).
 //!
-//! Changed: after every 32 words one is left out. Why: words that lie 2, 4, 8 … places apart then lie
-//! in different banks. Moves the bank conflicts, from 525 to none; for a division of each place by 32,
-//! a shift, and for 64 bytes.
+//! Changed: one word is left out after every 32. Why: words that are 2, 4, 8, … places apart are then in
+//! different banks. There are no bank conflicts instead of 525. It costs a division of each place by 32,
+//! which is a shift, and 64 bytes.
 //!
-//! Moves: 4n words. Work and span: those of rung 4.
+//! Words moved: 4n. Work and span: as rung 4.
 //!
 //! Launched: as rung 4.
-//! Reached on: an H200, 2026-11-21: 3352 µs, 641 GB/s of 2^28 u32.
 
 use super::s04_blelloch::scan_tile;
 use cuda_std::prelude::*;

@@ -1,16 +1,16 @@
 //! Rung 7: first reduce, then scan, with a barrier of the grid between.
 //!
-//! Changed: each block of a resident grid has a run of tiles side by side. It adds them up and writes
-//! nothing but their sum. When all sums are there, it adds up those of the blocks before it, and goes
-//! through its run again, now to scan. Why: the first pass need not write, and one launch is enough,
-//! whatever the length. Moves the words from 4n to 3n, and of the second reading what the L2 still
-//! has costs no device memory. It costs a barrier, and blocks that can all be resident.
+//! Changed: each block of a resident grid has a run of neighbouring tiles. It adds them up and writes
+//! only their sum. When all sums are there, it adds up the sums of the blocks before it, and goes through
+//! its run again, now to scan. Why: the first pass writes nothing, and one launch is enough for any
+//! length. It moves 3n words instead of 4n, and what the second pass finds in the L2 costs no device
+//! memory. But it needs a barrier, and all blocks have to be resident.
 //!
-//! Moves: 3n words. Work: n to reduce, n + n·log₂ 32 / 4 + n to scan as rung 6 does. Span: n / (G·B)
+//! Words moved: 3n. Work: n to reduce, n + n·log₂ 32 / 4 + n to scan as rung 6 does. Span: n / (G·B)
 //! tiles, twice, for G blocks.
 //!
-//! Launched: as many blocks of 256 threads as are resident, and no more than tiles; cooperatively.
-//! Reached on: an H200, 2026-11-21: 813 µs, 2641 GB/s of 2^28 u32.
+//! Launched: as many blocks of 256 threads as are resident, but no more than there are tiles;
+//! cooperatively.
 
 use super::s06_shuffles::{Share, TILE};
 use crate::ladder::sums::r03_strided::strided_sum;
@@ -20,7 +20,7 @@ use gridsync_kernels::grid::barrier::{Barrier, GridBarrier};
 use gridsync_kernels::op::Sum;
 
 shared_array! {
-    /// What lies before the block's tile, or before its run of tiles.
+    /// The sum of what comes before the block's tile, or before its run of tiles.
     pub(super) fn gridsync_ladder_scan_before() -> [u32; 1];
 }
 
@@ -55,12 +55,12 @@ pub fn grid_barrier(
         let (share, total) = Share::load(input, tile).scan();
         share.store(output, before);
         before = before.wrapping_add(total);
-        // Before the next tile's totals come to where warps still read those of this one.
+        // Warps may still read the totals of this tile where those of the next one go.
         thread::sync_threads();
     }
 }
 
-/// The sum of `partials` before that of this block. By all threads of the block, with barriers of the
+/// The sum of `partials` before that of this block. Called by all threads of the block; barriers of the
 /// block inside.
 #[device]
 fn before_block(partials: Global<u32>) -> u32 {

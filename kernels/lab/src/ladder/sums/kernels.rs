@@ -34,11 +34,11 @@ macro_rules! kernels {
         two views: {$($two:ident: $two_f32:ident, $two_u32:ident by $two_rung:path;)*}
         four views: {$($four:ident: $four_f32:ident, $four_u32:ident by $four_rung:path $(, $option:ident)?;)*}
     ) => {
-        /// A type with a ladder: which kernel each rung is. On the host only.
+        /// A type with a ladder: the kernel of each rung. On the host only.
         ///
         /// # Safety
         ///
-        /// Safe methods of the host library launch the kernels. Each does what its rung does.
+        /// Safe methods launch the kernels. Each does what its rung does.
         #[cfg(not(target_arch = "nvptx64"))]
         pub unsafe trait Ladder: crate::ladder::sums::Summand {
             $(
@@ -83,7 +83,7 @@ macro_rules! kernels {
         ///
         /// `input` begins at a multiple of 16 bytes and nobody writes it meanwhile; the other view
         /// is other memory, with an element for each sum that is written; blocks are as the rung
-        /// wants them.
+        /// needs them.
         #[kernel]
         pub unsafe fn $name(input: Global<$ty>, sums: Global<$ty>) {
             $rung(input, sums);
@@ -95,8 +95,8 @@ macro_rules! kernels {
         /// # Safety
         ///
         /// `input` begins at a multiple of 16 bytes and nobody writes it meanwhile; the other views
-        /// are other memory, as the rung wants them, and no other launch uses them until this one
-        /// has ended; so are the blocks.
+        /// are other memory, and no other launch uses them until this one has ended; views and
+        /// blocks are as the rung needs them.
         #[kernel $(($option))?]
         pub unsafe fn $name(
             input: Global<$ty>,

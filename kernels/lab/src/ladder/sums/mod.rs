@@ -1,19 +1,20 @@
 //! The ladder of sums: the sum of an array in seventeen steps, from one thread to one launch at the
-//! memory's rate (seed row R18; Harris, "Optimizing Parallel Reduction in CUDA", 2007).
+//! rate of the memory (after Harris, "Optimizing Parallel Reduction in CUDA", 2007).
 //!
-//! A file is a rung. Its head says what changed from the rung below, why, what it should move, how
-//! it is launched, and what it reached. Read them in order: what a rung takes over from one below, it
-//! calls by name. The next rung is [`grid::reduce()`](gridsync_kernels::grid::reduce()).
+//! A file is a rung. Its head says what has changed from the rung below, why, what effect it should
+//! have, and how it is launched. Read the rungs in order: they call what they take from lower rungs by
+//! name. The next step is [`grid::reduce()`](gridsync_kernels::grid::reduce()). The folder `bench/runs`
+//! has the times that they took.
 //!
 //! | rungs | one launch leaves | the sum |
 //! |---|---|---|
 //! | 1 to 3 | a sum for each thread | one thread adds those up, rung 1 again |
 //! | 4, 15 | the sum | by atomics, in no fixed order |
-//! | 5 to 13 | a sum for each block | the same kernel over those, again and again until one is left |
-//! | 14 | a sum for each block of a grid that is resident | the same kernel over those, in one block |
+//! | 5 to 13 | a sum for each block | the same kernel adds those up, again and again until one is left |
+//! | 14 | a sum for each block of a resident grid | the same kernel adds those up, in one block |
 //! | 16, 17 | the sum | within the launch |
 //!
-//! All of them take arrays of any length, none included; the array begins at a multiple of 16 bytes,
+//! All of them take arrays of any length, also empty ones. The array begins at a multiple of 16 bytes,
 //! and nobody writes it meanwhile. `gridsync lab ladder` climbs them all.
 
 pub mod kernels;
@@ -56,7 +57,7 @@ fn sums_of_block<T: Summand>() -> Shared<T> {
     gridsync_ladder_sums().cast()
 }
 
-/// Element `i`, or 0 behind the end.
+/// Element `i`, or 0 after the end.
 #[device]
 fn element<T: Summand>(input: Global<T>, i: usize) -> T {
     if i < input.len() {

@@ -1,11 +1,10 @@
 //! Rung 2: C threads, a contiguous chunk for each.
 //!
-//! Changed: C sums at once. Why: n/C + C steps instead of n. Moves: the time, by as many as can run
-//! at once; but not by as much as it should. At each step the lanes of a warp load from places that
-//! lie n/C elements apart, each from a line of its own, of which that step wants a 32nd.
+//! Changed: C sums at once. Why: n/C + C steps instead of n. Effect: it is faster, but by less than the
+//! number of threads that run at once. At each step the lanes of a warp load from places that are n/C
+//! elements apart, each from a line of its own, and use a 32nd of that line.
 //!
-//! Launched: C threads, 256 on each multiprocessor; then rung 1 over their C sums.
-//! Reached on: an H200, 2026-11-21: 1192.8 µs, 900.2 GB/s of 2^28 f32.
+//! Launched: C threads, 256 on each multiprocessor; then rung 1 for their C sums.
 
 use super::Summand;
 use cuda_std::prelude::*;

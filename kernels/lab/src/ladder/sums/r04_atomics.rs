@@ -1,12 +1,10 @@
 //! Rung 4: an atomic addition for each element.
 //!
-//! Changed: as many threads as elements, and no partial sums at all. Why: it is the least one can
-//! write, and in the seed's words "faster than half of the others". Moves: the loads are as wide as
-//! the machine; but all n additions meet at one word of the L2, which takes them one by one. Their
-//! order is that of arrival: a floating-point sum differs from run to run.
+//! Changed: as many threads as elements, and no partial sums. Why: it is the shortest program. Effect:
+//! the loads use the whole machine, but all n additions meet at one word of the L2, which takes them one
+//! by one. They happen in the order of arrival, so a floating-point sum differs from run to run.
 //!
 //! Launched: a thread for each element, after the sum has been set to 0.
-//! Reached on: an H200, 2026-11-21: 7373.4 µs, 2.3 GB/s of 2^22 f32.
 
 use super::Summand;
 use cuda_std::memory::Atomic;

@@ -1,11 +1,10 @@
-//! Rung 7: those half the block apart first (the seed's third; Harris' third).
+//! Rung 7: elements half a block apart first (Harris' third).
 //!
-//! Changed: the rounds run the other way: 128 apart, then 64, down to 1. Why: lane t works on word t,
-//! so that the lanes of a warp use 32 different banks. Moves: the bank conflicts, from 105 to none.
-//! It takes an operation that commutes.
+//! Changed: the rounds run in the other direction: 128 apart, then 64, down to 1. Why: lane t works on
+//! word t, so the lanes of a warp use 32 different banks. Effect: no bank conflicts instead of 105. The
+//! operation has to commute.
 //!
-//! Launched: a thread for each element; again over the sums of the blocks until one is left.
-//! Reached on: an H200, 2026-11-21: 1305.9 µs, 822.3 GB/s of 2^28 f32.
+//! Launched: a thread for each element; again for the sums of the blocks until one is left.
 
 use super::{Summand, element, sums_of_block};
 use cuda_std::prelude::*;

@@ -1,12 +1,10 @@
-//! Rung 8: the first addition while loading (the seed's fourth; Harris' fourth).
+//! Rung 8: the first addition while loading (Harris' fourth).
 //!
-//! Changed: each thread loads two elements and stores their sum. Why: in the first round of rung 7
-//! half of the threads had loaded one element only to watch. Moves: the blocks, and with them the
-//! rounds in shared memory, to half; two loads a thread are in flight instead of one. The seed
-//! expects a factor of 2.
+//! Changed: each thread loads two elements and stores their sum. Why: in rung 7 half of the threads load
+//! an element and then only watch. Effect: half as many blocks, and so half as many rounds in shared
+//! memory; each thread has two loads in flight instead of one.
 //!
-//! Launched: a thread for two elements; again over the sums of the blocks until one is left.
-//! Reached on: an H200, 2026-11-21: 698.4 µs, 1537.5 GB/s of 2^28 f32.
+//! Launched: a thread for two elements; again for the sums of the blocks until one is left.
 
 use super::r07_sequential::block_sum;
 use super::{Summand, element};
@@ -19,7 +17,7 @@ pub fn first_add<T: Summand>(input: Global<T>, partials: Global<T>) {
     block_sum(two_elements(input), partials);
 }
 
-/// The sum of the thread's two elements, as many apart as the block has threads.
+/// The sum of the thread's two elements, which are as far apart as the block has threads.
 #[device]
 pub(super) fn two_elements<T: Summand>(input: Global<T>) -> T {
     let threads = thread::threads_per_block() as usize;

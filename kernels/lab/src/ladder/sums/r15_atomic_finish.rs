@@ -1,12 +1,11 @@
 //! Rung 15: an atomic addition for each block.
 //!
-//! Changed: what rung 14 leaves for a second launch is added to the sum at once. Why: some thousand
-//! atomics meet at a word where rung 4 had n, and a launch is saved. Moves: the time of a launch,
-//! less that of setting the sum to 0. The order is that of arrival: a floating-point sum differs
-//! from run to run.
+//! Changed: each block adds its sum to the total at once, where rung 14 needs a second launch. Why: some
+//! thousand atomics meet at one word, where rung 4 had n, and a launch is saved. Effect: it saves the time
+//! of a launch, less the time to set the sum to 0. The order is that of arrival, so a floating-point sum
+//! differs from run to run.
 //!
 //! Launched: as rung 14, once, after the sum has been set to 0.
-//! Reached on: an H200, 2026-11-21: 241.2 µs, 4452.6 GB/s of 2^28 f32.
 
 use super::Summand;
 use super::r14_grid_stride::thread_sum;

@@ -1,13 +1,13 @@
 //! Rung 16: the block that finishes last adds up the sums of all (CUDA's sample
 //! `threadFenceReduction`).
 //!
-//! Changed: the blocks draw tickets; who draws the last one knows that all other sums are there.
-//! Why: one launch as with rung 15, but a fixed order, so that two runs give the same bits; and
-//! nothing to set to 0, since the ticket wraps around. Nobody waits for anybody, so that the blocks
-//! need not be resident. [`grid::reduce()`](gridsync_kernels::grid::reduce()) draws them at the start.
+//! Changed: the blocks draw tickets. The block that draws the last one knows that all other sums are
+//! there. Why: it is one launch as with rung 15, but with a fixed order, so two runs give the same bits;
+//! and nothing has to be set to 0, since the ticket wraps around. No block waits for another, so the
+//! blocks need not be resident. [`grid::reduce()`](gridsync_kernels::grid::reduce()) draws its tickets at
+//! the start.
 //!
 //! Launched: as rung 14, once.
-//! Reached on: an H200, 2026-11-21: 241.5 µs, 4445.5 GB/s of 2^28 f32.
 
 use super::Summand;
 use super::r03_strided::strided_sum;
@@ -32,7 +32,7 @@ pub fn last_block<T: Summand>(
     let mut last = false;
     if thread::is_first_in_block() {
         partials.write(thread::block_index(), of_block);
-        // Releases this block's sum, and acquires all others' if this block is the last.
+        // Releases this block's sum, and acquires all other sums if this block is the last.
         let before = ticket.fetch_inc(0, blocks as u32 - 1, Ordering::AcqRel, Scope::Device);
         last = before as usize == blocks - 1;
     }

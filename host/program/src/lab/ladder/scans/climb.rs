@@ -1,6 +1,7 @@
 //! Running a rung: its launches, and the memory they work in.
 
-use super::rung::{Launched, Levels, Rung};
+use super::rung::{Launched, Levels, Moves, Rung, rungs};
+use crate::lab::ladder::{Counted, Ladder, Operations, roof};
 use cuda_std::memory::Global;
 use gridsync::device::{Buffer, Device, DeviceError, Geometry};
 use gridsync::launch::{barrier_words, resident_blocks};
@@ -10,18 +11,21 @@ use gridsync_kernels::grid::barrier::GridBarrier;
 use gridsync_kernels::grid::scan::Shape;
 use gridsync_kernels::op::Sum;
 use gridsync_lab_kernels::ladder::THREADS;
-use gridsync_lab_kernels::ladder::scans::kernels::ladder_scan_grid_barrier;
+use gridsync_lab_kernels::ladder::scans::kernels::{ladder_scan_copy, ladder_scan_grid_barrier};
 use gridsync_lab_kernels::ladder::scans::s06_shuffles::TILE;
 
-/// Words that begin at a multiple of 16 bytes do so at multiples of this.
+/// Words in 16 bytes: every array of sums begins at a multiple of this.
 const ALIGNED: usize = 4;
+
+/// Bytes that a thread of a copy has in flight: four packs.
+const COPIED_AT_ONCE: usize = 64;
 
 /// An input, an output, and the memory that all rungs work in on their way between them.
 pub struct Climb {
     device: Device,
     input: Buffer<u32>,
     output: Buffer<u32>,
-    /// The sums of the blocks; behind them those of the blocks over these.
+    /// The sums of the blocks, followed by the sums of the blocks that scan these, and so on.
     sums: Buffer<u32>,
     /// Blocks of the grid with a barrier, at most.
     resident: u32,
@@ -31,12 +35,34 @@ pub struct Climb {
     by_bulk: Result<Scanner<Sum<u32>>, DeviceError>,
 }
 
-impl Climb {
-    /// Takes `input` to `device`, and allocates.
-    ///
-    /// # Errors
-    /// Those of the device.
-    pub fn new(device: &Device, input: &[u32]) -> Result<Self, DeviceError> {
+impl Ladder for Climb {
+    type Element = u32;
+    type Launched = Launched;
+    type Plan = Moves;
+
+    const NAME: &'static str = "scan";
+    const DTYPE: &'static str = "u32";
+    const BYTES: usize = 2 * size_of::<u32>();
+    const ROOF: &'static str = "copying";
+    const OPERATIONS: Operations = Operations {
+        title: "What a block does to scan 256 elements",
+        x_label: "times for 256 elements",
+        first: "warp operations",
+        bars: |counted| {
+            let counts = [
+                counted.warp_operations(),
+                counted.bank_conflicts,
+                counted.barriers,
+            ];
+            counts.map(|times| counted.for_256_elements(times))
+        },
+    };
+
+    fn rungs() -> Vec<Rung> {
+        rungs().into()
+    }
+
+    fn new(device: &Device, input: &[u32]) -> Result<Self, DeviceError> {
         let len = input.len();
         let resident = resident_blocks::<ladder_scan_grid_barrier>(device, THREADS, 0)?.max(1);
         let scanner = || Scanner::new(device, len);
@@ -53,28 +79,19 @@ impl Climb {
         })
     }
 
-    /// Puts into the stream all that `rung` does to scan the first `len` elements. Waits for nothing.
-    ///
-    /// # Errors
-    /// [`DeviceError::Unsupported`] if the rung cannot be on this device, or at this length; those of
-    /// the launches. After a fault of the emulator, climb anew.
-    ///
-    /// # Panics
-    /// If the input has fewer elements.
-    pub fn launch(&mut self, rung: &Rung, len: usize) -> Result<(), DeviceError> {
-        assert!(
-            len <= self.input.len(),
-            "{len} elements should be at most {}, those of the input",
-            self.input.len()
-        );
+    fn plan(&self, rung: &Rung, len: usize) -> Result<Moves, DeviceError> {
+        Ok(rung.moves(len))
+    }
+
+    fn launch(&mut self, rung: &Rung, len: usize, _: &Moves) -> Result<(), DeviceError> {
         let (input, output) = self.views(len);
         let (device, sums) = (&self.device, self.sums.view());
         let tiles = len.div_ceil(TILE).max(1) as u32;
         // SAFETY: buffers begin at multiples of 256 bytes, lie apart, and nobody else uses them; there
-        // is room for the sums of all blocks and levels, for a word of each tile and a ticket, which
-        // are 0, and for a barrier, whose words each launch leaves as the next wants them; the stream
-        // keeps launches apart, and a dropped buffer waits for it; blocks and threads are those that
-        // the kernels want, and those with a barrier are resident.
+        // is room for the sums of all blocks and levels, for a ticket and a word of each tile, which
+        // are 0, and for a barrier, whose words each launch leaves as the next one needs them; the
+        // stream keeps launches apart, and a dropped buffer waits for it; blocks and threads are those
+        // that the kernels need, and the blocks with a barrier are resident.
         unsafe {
             match rung.launched {
                 Launched::OneBlock(kernel, threads) => {
@@ -112,15 +129,49 @@ impl Climb {
         }
     }
 
-    /// The first `len` elements of the input, and the place of their sums.
-    pub(super) fn views(&self, len: usize) -> (Global<u32>, Global<u32>) {
-        (
-            self.input.view().part(0, len),
-            self.output.view().part(0, len),
-        )
+    fn fault(
+        &mut self,
+        rung: &Rung,
+        input: &[u32],
+        moves: &Moves,
+    ) -> Result<Option<String>, DeviceError> {
+        self.clear()?;
+        self.launch(rung, input.len(), moves)?;
+        let mut reference = 0u32;
+        for (at, (element, sum)) in input.iter().zip(self.sums()?).enumerate() {
+            reference = reference.wrapping_add(*element);
+            if sum != reference {
+                let fault = format!("{sum} at {at}, the reference says {reference}");
+                return Ok(Some(fault));
+            }
+        }
+        Ok(None)
     }
 
-    /// Forgets what rungs have left.
+    fn count(rung: &Rung) -> Result<Option<Counted>, DeviceError> {
+        rung.count()
+    }
+
+    /// One of them copies everything in one turn.
+    fn roof_grids(&self, len: usize) -> Result<Vec<u32>, DeviceError> {
+        let mut grids = roof::grids::<ladder_scan_copy>(&self.device)?;
+        let at_once = COPIED_AT_ONCE * THREADS as usize;
+        grids.push((len * size_of::<u32>()).div_ceil(at_once) as u32);
+        Ok(grids)
+    }
+
+    fn launch_roof(&self, len: usize, blocks: u32) -> Result<(), DeviceError> {
+        let geometry = Geometry::new(blocks, THREADS);
+        // SAFETY: input and output begin at multiples of 256 bytes, lie apart and have one length.
+        unsafe {
+            self.device
+                .launch::<ladder_scan_copy>(&geometry, self.views(len))
+        }
+    }
+}
+
+impl Climb {
+    /// Sets the output to 0.
     ///
     /// # Errors
     /// Those of the device.
@@ -128,17 +179,25 @@ impl Climb {
         self.output.zero()
     }
 
-    /// What rungs have left since the last [`clear`](Self::clear), waiting for them; 0 where they
-    /// have written nothing.
+    /// The output, after all launches; 0 where the rungs have written nothing since
+    /// [`clear`](Self::clear).
     ///
     /// # Errors
     /// What went wrong in the stream.
     pub fn sums(&self) -> Result<Vec<u32>, DeviceError> {
         self.output.download()
     }
+
+    /// The first `len` elements of the input, and the place of their sums.
+    fn views(&self, len: usize) -> (Global<u32>, Global<u32>) {
+        (
+            self.input.view().part(0, len),
+            self.output.view().part(0, len),
+        )
+    }
 }
 
-/// Words for the sums of all levels over `len` elements, by tiles of 256, which are the smallest.
+/// Words for the sums of all levels for `len` elements in tiles of 256, the smallest tiles.
 fn room_for_sums(len: usize) -> usize {
     let blocks = len.div_ceil(THREADS as usize).max(1);
     let deeper = match blocks {
@@ -148,7 +207,8 @@ fn room_for_sums(len: usize) -> usize {
     blocks.next_multiple_of(ALIGNED) + deeper
 }
 
-/// Scans `input` into `output` by blocks; then the sums of the blocks in the same way, and adds them.
+/// Scans `input` into `output` by blocks; then scans the sums of the blocks in the same way, and adds
+/// them.
 ///
 /// # Safety
 /// As for the kernels; `sums` has room for those of all levels.

@@ -1,58 +1,20 @@
-//! What a block does to scan its tile, counted by the emulator.
+//! What a block does to scan its tile.
 
 use super::rung::{Launched, Rung};
-use crate::lab::ladder::one_block::{count, uploaded};
-use crate::verify::{Kind, sample};
+use crate::lab::ladder::count::{Counted, one_block};
 use cuda_std::launch::Kernel;
-use cuda_std::memory::Global;
 use gridsync::device::DeviceError;
 use gridsync::primitives::scan::{Design, Form};
 use gridsync_entries::scan::{
     Arguments, BulkArguments, bulk::sum_u32 as scan_bulk_sum_u32, sum_u32 as scan_sum_u32,
 };
-use gridsync_kernels::grid::barrier::{Barrier, GridBarrier};
-use gridsync_kernels::grid::scan::{BULK_SHARED, BULK_THREADS, STATE, Shape};
+use gridsync_kernels::grid::scan::{BULK_SHARED, BULK_THREADS, Shape};
 use gridsync_lab_kernels::ladder::THREADS;
 use gridsync_lab_kernels::ladder::scans::s06_shuffles::TILE;
-use simt::{LaunchConfig, Memory};
-
-/// What one block does, with one whole tile.
-///
-/// The seed's **warp operation** is an instruction of a warp, however many of its lanes take part in
-/// it: here a load or a store in shared memory, or a shuffle. What a thread adds up by itself is not
-/// among them, nor what bulk copies do. A block alone waits for nobody: how often others look is left
-/// out.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counted {
-    /// Elements of the tile.
-    pub elements: usize,
-    /// Loads and stores of a warp in shared memory.
-    pub shared_accesses: u64,
-    /// Shuffles of a warp.
-    pub shuffles: u64,
-    /// Passes through shared memory beyond the first of each access, because lanes wanted different
-    /// words of one bank.
-    pub bank_conflicts: u64,
-    /// Barriers of the block.
-    pub barriers: u64,
-}
-
-impl Counted {
-    /// Warp operations: accesses to shared memory, and shuffles.
-    #[must_use]
-    pub const fn warp_operations(&self) -> u64 {
-        self.shared_accesses + self.shuffles
-    }
-
-    /// What of `times` in a tile comes to 256 elements.
-    #[must_use]
-    pub fn for_256_elements(&self, times: u64) -> f64 {
-        times as f64 * 256.0 / self.elements as f64
-    }
-}
+use simt::LaunchConfig;
 
 impl Rung {
-    /// Counts what one block does; none of one thread.
+    /// Counts what one block does with a whole tile; none for the rung of one thread.
     ///
     /// # Errors
     /// A fault of the kernel.
@@ -61,26 +23,26 @@ impl Rung {
         let counted = match self.launched {
             Launched::OneBlock(_, 1) => return Ok(None),
             Launched::OneBlock(kernel, threads) => {
-                // SAFETY: `Views` has what each kernel asks for, for the one block; here and below.
-                one_tile(&config, threads as usize, |v| unsafe {
+                // SAFETY: `Views` has what each kernel asks for, for one block; here and below.
+                one_block(&config, threads as usize, |v| unsafe {
                     (kernel.run)((v.input, v.output));
                 })
             }
             Launched::Levels(levels) => {
                 // SAFETY: as above.
-                one_tile(&config, levels.tile, |v| unsafe {
+                one_block(&config, levels.tile, |v| unsafe {
                     (levels.scan.run)((v.input, v.output, v.sums));
                 })
             }
             Launched::GridBarrier(kernel) => {
                 // SAFETY: as above.
-                one_tile(&config, TILE, |v| unsafe {
+                one_block(&config, TILE, |v| unsafe {
                     (kernel.run)((v.input, v.output, v.sums, v.state));
                 })
             }
             Launched::Chain(kernel) => {
                 // SAFETY: as above.
-                one_tile(&config, TILE, |v| unsafe {
+                one_block(&config, TILE, |v| unsafe {
                     (kernel.run)((v.input, v.output, v.words));
                 })
             }
@@ -96,9 +58,9 @@ fn of_the_library(design: Design, mut config: LaunchConfig<'_>) -> Result<Counte
     let tile = Shape::for_bulk::<u32>(1).tile::<u32>();
     let form = Form::Inclusive as u32;
     match design {
-        // SAFETY: `Views` has what each kernel asks for; the shape is that of its length, by which
-        // large arrays are scanned in either design.
-        Design::Registers => one_tile(&config, tile, |v| unsafe {
+        // SAFETY: `Views` has what each kernel asks for; the shape is the one by which large arrays
+        // are scanned in either design, whose tile is as long as the input.
+        Design::Registers => one_block(&config, tile, |v| unsafe {
             scan_sum_u32::run((Arguments {
                 input: v.input,
                 output: v.output,
@@ -114,7 +76,7 @@ fn of_the_library(design: Design, mut config: LaunchConfig<'_>) -> Result<Counte
             config.dynamic_shared = BULK_SHARED as usize;
             config.shared_per_block = 227 << 10;
             // SAFETY: as above.
-            one_tile(&config, tile, |v| unsafe {
+            one_block(&config, tile, |v| unsafe {
                 scan_bulk_sum_u32::run((BulkArguments {
                     input: v.input,
                     output: v.output,
@@ -126,44 +88,6 @@ fn of_the_library(design: Design, mut config: LaunchConfig<'_>) -> Result<Counte
             })
         }
     }
-}
-
-/// What a kernel may ask for: an input and an output of a whole tile, a sum for the one block, and
-/// words of 0, for whatever it wants them.
-struct Views {
-    input: Global<u32>,
-    output: Global<u32>,
-    sums: Global<u32>,
-    /// Those of a barrier, or the state of the library's scan.
-    state: Global<u32>,
-    /// A ticket, and a word for the one tile and the one group.
-    words: Global<u64>,
-}
-
-/// Runs `body` as the one block of `config` over a tile of `elements`.
-fn one_tile(
-    config: &LaunchConfig<'_>,
-    elements: usize,
-    body: impl Fn(&Views),
-) -> Result<Counted, DeviceError> {
-    let input = sample::<u32>(Kind::Values, elements, 1);
-    let mut memory = Memory::new(1 << 20);
-    let views = Views {
-        input: uploaded(&mut memory, &input),
-        output: uploaded(&mut memory, &vec![0; elements]),
-        sums: uploaded(&mut memory, &[0]),
-        state: uploaded(&mut memory, &vec![0; GridBarrier::words(1).max(STATE)]),
-        words: uploaded(&mut memory, &[0; 2]),
-    };
-    let stats = count(&mut memory, config, || body(&views))?;
-    let counts = stats.counts.unwrap_or_default();
-    Ok(Counted {
-        elements,
-        shared_accesses: counts.shared_loads + counts.shared_stores,
-        shuffles: counts.exchanges,
-        bank_conflicts: counts.bank_conflicts,
-        barriers: stats.barriers,
-    })
 }
 
 #[cfg(test)]
@@ -181,11 +105,11 @@ mod tests {
     #[test]
     fn hillis_and_steele_add_in_all_warps_at_each_of_eight_steps() {
         let scanned = counted(3);
-        // Eight stores before the steps, and eight in each (seed row R19); loads by the warps that
-        // have something to load, in the last three steps all but the first 1, 2 and 4; and of the total.
+        // Eight stores before the steps, and eight in each step. Loads by the warps that have something
+        // to load: in the last three steps all but the first 1, 2 and 4. Eight loads of the total.
         let loads = 5 * 8 + (8 - 1) + (8 - 2) + (8 - 4);
-        // In the first five steps some lanes of the first warp have nothing to load. They go ahead of
-        // the others, so that this warp stores twice.
+        // In the first five steps some lanes of the first warp have nothing to load. They run ahead of
+        // the others, so this warp stores twice.
         assert_eq!(scanned.shared_accesses, 8 + 8 * 8 + loads + 8 + 5);
         assert_eq!((scanned.elements, scanned.barriers), (256, 1 + 8));
     }

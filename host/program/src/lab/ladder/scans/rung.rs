@@ -1,6 +1,6 @@
 //! The rungs: which kernels, launched how.
 
-use crate::lab::ladder::Entry;
+use crate::lab::ladder::{self, Entry};
 use cuda_std::launch::Kernel;
 use cuda_std::memory::Global;
 use gridsync::primitives::scan::Design;
@@ -22,14 +22,14 @@ pub(super) type Four = (Global<u32>, Global<u32>, Global<u32>, Global<u32>);
 /// Input, output, a ticket and a word for each tile.
 pub(super) type Chain = (Global<u32>, Global<u32>, Global<u64>);
 
-/// Scans of blocks, of their sums, and of the sums of those.
+/// Scans of blocks, then of the sums of the blocks, then of the sums of those.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Levels {
+pub struct Levels {
     /// Scans a tile in each block.
     pub(super) scan: Entry<Three>,
-    /// Adds to each tile what lies before it.
+    /// Adds to each tile the sum of what comes before it.
     pub(super) inject: Entry<Two>,
-    /// Threads of a block that does.
+    /// Threads of a block of that kernel.
     pub(super) inject_threads: u32,
     /// Elements of a tile.
     pub(super) tile: usize,
@@ -37,7 +37,7 @@ pub(super) struct Levels {
 
 impl Levels {
     /// The lengths of the arrays that are scanned: the input, the sums of its blocks, and so on to
-    /// one that a block has alone.
+    /// an array that one block scans alone.
     pub(super) fn lens(self, len: usize) -> Vec<usize> {
         let mut lens = vec![len];
         let mut left = len;
@@ -51,32 +51,33 @@ impl Levels {
 
 /// How a rung is launched.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Launched {
+pub enum Launched {
     /// One block of so many threads.
     OneBlock(Entry<Two>, u32),
     /// A launch for each level on the way up, and one on the way down.
     Levels(Levels),
     /// A resident grid, with a barrier.
     GridBarrier(Entry<Four>),
-    /// A block for each tile, which hand each other what lies before them.
+    /// A block for each tile. Blocks tell each other the sum of what comes before them.
     Chain(Entry<Chain>),
     /// The library's scan.
     Library(Design),
 }
 
-/// A rung of the ladder.
-#[derive(Clone, Copy, Debug)]
-pub struct Rung {
-    /// Its number: that of its file among the kernels, but for 10 and 11, which are the library's.
-    pub number: u32,
-    /// What it is called.
-    pub name: &'static str,
-    /// The most elements that it is measured with: more would take seconds.
-    pub at_most: usize,
-    pub(super) launched: Launched,
+/// A rung of this ladder. Rungs 10 and 11 are the library's.
+pub type Rung = ladder::Rung<Launched>;
+
+/// What a rung puts into the stream for a number of elements.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Moves {
+    /// Launches, and setting words to 0 if it does that.
+    pub launches: usize,
+    /// Words that it reads and writes of the array and of the arrays of sums. What blocks tell each
+    /// other is not counted.
+    pub words: usize,
 }
 
-/// All rungs, from the lowest on.
+/// All rungs, from the lowest to the highest.
 #[must_use]
 pub fn rungs() -> [Rung; 11] {
     use Launched::{Chain, GridBarrier, Library, OneBlock};
@@ -131,31 +132,22 @@ impl Rung {
         }
     }
 
-    /// What it puts into the stream for `len` elements: launches, and setting words to 0 if it does.
+    /// What it launches and moves for `len` elements.
     #[must_use]
-    pub fn launches(&self, len: usize) -> usize {
-        match self.launched {
-            Launched::OneBlock(..) | Launched::GridBarrier(_) | Launched::Library(_) => 1,
-            Launched::Levels(levels) => 2 * levels.lens(len).len() - 1,
-            Launched::Chain(_) => 2,
-        }
-    }
-
-    /// The words that it reads and writes of the array and of the arrays of sums, for `len` elements.
-    /// What blocks tell each other is not among them.
-    #[must_use]
-    pub fn words_moved(&self, len: usize) -> usize {
-        match self.launched {
-            Launched::OneBlock(..) | Launched::Chain(_) | Launched::Library(_) => 2 * len,
-            Launched::GridBarrier(_) => 3 * len,
+    pub fn moves(&self, len: usize) -> Moves {
+        let (launches, words) = match self.launched {
+            Launched::OneBlock(..) | Launched::Library(_) => (1, 2 * len),
+            Launched::GridBarrier(_) => (1, 3 * len),
+            Launched::Chain(_) => (2, 2 * len),
             Launched::Levels(levels) => {
                 let lens = levels.lens(len);
-                // Each is scanned; all but the shortest get what lies before added.
+                // Every array is scanned. To all but the shortest, the sums before are added.
                 let scanned: usize = lens.iter().sum();
                 let added: usize = lens[..lens.len() - 1].iter().sum();
-                2 * scanned + 2 * added
+                (2 * lens.len() - 1, 2 * scanned + 2 * added)
             }
-        }
+        };
+        Moves { launches, words }
     }
 }
 
@@ -166,8 +158,8 @@ mod tests {
     /// Launches and words of rung `number`.
     fn of(number: u32, len: usize) -> (usize, usize) {
         let rung = rungs().into_iter().find(|rung| rung.number == number);
-        let rung = rung.expect("a rung");
-        (rung.launches(len), rung.words_moved(len))
+        let Moves { launches, words } = rung.expect("a rung").moves(len);
+        (launches, words)
     }
 
     #[test]

@@ -1,32 +1,56 @@
 //! Running a rung: its launches, and the memory they work in.
 
-use super::rung::{Launched, Rung, Step, Two};
-use crate::lab::ladder::Entry;
+use super::rung::{Launched, Rung, Step, Two, rungs};
+use crate::lab::ladder::{Counted, Entry, Ladder, Operations, roof};
 use cuda_std::memory::Global;
 use gridsync::device::{Buffer, Device, DeviceError, Geometry};
 use gridsync::launch::barrier_words;
 use gridsync_kernels::grid::barrier::GridBarrier;
 use gridsync_lab_kernels::ladder::THREADS;
+use gridsync_lab_kernels::ladder::sums::kernels::ladder_read_only;
 
-/// An input, and the memory that all rungs work in on their way over it.
+/// An input, and the memory that all rungs work in to sum it.
 pub struct Climb<T: Step> {
     device: Device,
     input: Buffer<T>,
-    /// The sums of the threads or of the blocks; those of the blocks over these, by turns.
+    /// The sums of the threads or of the blocks. The sums of those go to the other buffer, by turns.
     sums: [Buffer<T>; 2],
     ticket: Buffer<u32>,
     barrier: Buffer<u32>,
     sum: Buffer<T>,
 }
 
-impl<T: Step> Climb<T> {
-    /// Takes `input` to `device`, and allocates.
-    ///
-    /// # Errors
-    /// Those of the device.
-    pub fn new(device: &Device, input: &[T]) -> Result<Self, DeviceError> {
+impl<T: Step> Ladder for Climb<T> {
+    type Element = T;
+    type Launched = Launched<T>;
+    /// The first launch.
+    type Plan = Geometry;
+
+    const NAME: &'static str = "sum";
+    const DTYPE: &'static str = T::NAME;
+    const BYTES: usize = size_of::<T>();
+    const ROOF: &'static str = "reading";
+    const OPERATIONS: Operations = Operations {
+        title: "What a block of 256 threads does to add up",
+        x_label: "times in a block",
+        first: "additions of a warp",
+        bars: |counted| {
+            let counts = [
+                counted.warp_additions(),
+                counted.bank_conflicts,
+                counted.barriers,
+            ];
+            counts.map(|times| times as f64)
+        },
+    };
+
+    fn rungs() -> Vec<Rung<T>> {
+        rungs()
+    }
+
+    fn new(device: &Device, input: &[T]) -> Result<Self, DeviceError> {
         let properties = device.properties();
-        // Of the lowest pyramids; of all threads or blocks that can be resident.
+        // Room for the lowest pyramid, and for all threads or blocks that can be resident.
         let resident = properties.multiprocessors * properties.max_threads_per_multiprocessor;
         let most = input
             .len()
@@ -42,35 +66,17 @@ impl<T: Step> Climb<T> {
         })
     }
 
-    /// The first `len` elements of the input.
-    ///
-    /// # Panics
-    /// If there are fewer.
-    #[must_use]
-    pub fn input(&self, len: usize) -> Global<T> {
-        assert!(
-            len <= self.input.len(),
-            "{len} elements should be at most {}, those of the input",
-            self.input.len()
-        );
-        self.input.view().part(0, len)
+    fn plan(&self, rung: &Rung<T>, len: usize) -> Result<Geometry, DeviceError> {
+        rung.geometry(&self.device, len)
     }
 
-    /// Puts into the stream all that `rung` does to sum the first `len` elements. `geometry` is that
-    /// of its first launch, as [`Rung::geometry`] says. Waits for nothing.
-    ///
-    /// # Errors
-    /// Those of the launches. After a fault of the emulator, climb anew.
-    ///
-    /// # Panics
-    /// If the input has fewer elements.
-    pub fn launch(
+    fn launch(
         &mut self,
         rung: &Rung<T>,
         len: usize,
         geometry: &Geometry,
     ) -> Result<(), DeviceError> {
-        let (input, sum) = (self.input(len), self.sum.view());
+        let (input, sum) = (self.input.view().part(0, len), self.sum.view());
         let [sums, others] = self.sums.each_ref().map(Buffer::view);
         let (device, ticket, barrier) = (&self.device, self.ticket.view(), self.barrier.view());
         let blocks = geometry.grid.volume() as usize;
@@ -82,9 +88,9 @@ impl<T: Step> Climb<T> {
             self.sum.zero()?;
         }
         // SAFETY: buffers begin at a multiple of 256 bytes; nobody writes the input; there is room
-        // for a sum of each thread and of each block, as `new` says; ticket and barrier started at 0
-        // and each launch leaves them as the next wants them; the stream keeps launches apart, and a
-        // dropped buffer waits for it; blocks are those of `Rung::geometry`, which are resident
+        // for a sum of each thread and of each block, as `new` says; ticket and barrier start at 0
+        // and each launch leaves them as the next one needs them; the stream keeps launches apart,
+        // and a dropped buffer waits for it; blocks are those of `Rung::geometry`, which are resident
         // where the kernel needs it.
         unsafe {
             match rung.launched {
@@ -120,7 +126,48 @@ impl<T: Step> Climb<T> {
         }
     }
 
-    /// The sum that the last rung left, waiting for it.
+    fn fault(
+        &mut self,
+        rung: &Rung<T>,
+        input: &[T],
+        geometry: &Geometry,
+    ) -> Result<Option<String>, DeviceError> {
+        let len = input.len();
+        self.launch(rung, len, geometry)?;
+        let sum = self.sum()?;
+        let check = T::check(input, sum, rung.depth(len, geometry));
+        Ok((!check.ok).then(|| {
+            format!(
+                "{sum:?}, the reference says {:?}; they differ by {:e}, allowed are {:e}",
+                check.reference, check.abs_err, check.bound
+            )
+        }))
+    }
+
+    fn count(rung: &Rung<T>) -> Result<Option<Counted>, DeviceError> {
+        rung.count()
+    }
+
+    fn roof_grids(&self, _len: usize) -> Result<Vec<u32>, DeviceError> {
+        roof::grids::<ladder_read_only>(&self.device)
+    }
+
+    fn launch_roof(&self, len: usize, blocks: u32) -> Result<(), DeviceError> {
+        let words = self.input.view().part(0, len).cast::<u32>();
+        // Hardly ever written, and every rung writes it anew.
+        let never = self.sum.view().cast::<u32>();
+        // SAFETY: the input begins at a multiple of 256 bytes and nobody writes it; there is an
+        // element for what is hardly ever written.
+        unsafe {
+            let geometry = Geometry::new(blocks, THREADS);
+            self.device
+                .launch::<ladder_read_only>(&geometry, (words, never))
+        }
+    }
+}
+
+impl<T: Step> Climb<T> {
+    /// The sum of the last rung, after all launches.
     ///
     /// # Errors
     /// What went wrong in the stream.
@@ -129,7 +176,7 @@ impl<T: Step> Climb<T> {
     }
 }
 
-/// Launches `kernel` over `input`, then over the sums it leaves, until one is left, in `sum`.
+/// Launches `kernel` on `input`, then on the sums that it leaves, until one is left: `sum`.
 ///
 /// # Safety
 /// As for the kernel; each of `sums` has room for a sum of each block.

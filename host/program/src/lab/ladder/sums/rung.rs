@@ -1,6 +1,6 @@
 //! The rungs: which kernel, launched how.
 
-use crate::lab::ladder::Entry;
+use crate::lab::ladder::{self, Entry};
 use crate::verify::Sample;
 use bytemuck::Pod;
 use cuda_std::memory::Global;
@@ -8,7 +8,7 @@ use gridsync::device::{Device, DeviceError, Geometry, Properties};
 use gridsync::primitives::{Check, Checked};
 use gridsync_kernels::op::Sum;
 use gridsync_lab_kernels::ladder::THREADS;
-use gridsync_lab_kernels::ladder::sums::kernels::{Ladder, ladder_redux_u32};
+use gridsync_lab_kernels::ladder::sums::kernels::{Ladder as Kernels, ladder_redux_u32};
 use std::fmt::Debug;
 
 /// Input, sums.
@@ -17,16 +17,16 @@ pub(super) type Two<T> = (Global<T>, Global<T>);
 pub(super) type Four<T> = (Global<T>, Global<T>, Global<u32>, Global<T>);
 
 /// Elements that a thread of a resident grid loads in one turn: four loads of four.
-const PER_TURN: usize = 16;
+pub(super) const PER_TURN: usize = 16;
 
 /// A type that the ladder is climbed with.
-pub trait Step: Ladder + Pod + Sample + Debug {
+pub trait Step: Kernels + Pod + Sample + Debug {
     /// What it is called.
     const NAME: &'static str;
     /// Its rung 13, if it has one.
     const REDUX: Option<Entry<Two<Self>>>;
 
-    /// Holds a sum of `input`, of at most `depth` roundings on any element's way, against the
+    /// Compares a sum of `input`, in which no element is rounded more than `depth` times, with the
     /// reference.
     fn check(input: &[Self], sum: Self, depth: u64) -> Check<Self>;
 }
@@ -49,41 +49,31 @@ impl Step for u32 {
     }
 }
 
-/// How a rung is launched: what its first launch leaves, and what is done about it.
+/// How a rung is launched: what its first launch leaves, and what comes after it.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Launched<T> {
+pub enum Launched<T> {
     /// The sum, by one thread.
     OneThread(Entry<Two<T>>),
-    /// A sum for each thread of so many blocks and threads; then one thread over those.
+    /// A sum for each thread of so many blocks and threads; then one thread adds those up.
     SumOfEachThread(Entry<Two<T>>, fn(&Properties) -> (u32, u32)),
     /// The sum, by an atomic of each thread of a grid as large as the input.
     AtomicOfEachElement(Entry<Two<T>>),
-    /// A sum for each block, which takes so many elements; then the same over those.
+    /// A sum for each block, which takes so many elements; then the same for those sums.
     Pyramid(Entry<Two<T>>, usize),
-    /// A sum for each block of a resident grid; then one block over those.
+    /// A sum for each block of a resident grid; then one block adds those up.
     Resident(Entry<Two<T>>),
     /// The sum, by an atomic of each block of a resident grid.
     AtomicOfEachBlock(Entry<Two<T>>),
-    /// The sum, by the last block of a resident grid, which a ticket tells.
+    /// The sum, by the last block of a resident grid. A ticket says which is the last.
     LastBlock(Entry<Four<T>>),
-    /// The sum, by the first block of a resident grid, behind a barrier.
+    /// The sum, by the first block of a resident grid, after a barrier.
     GridBarrier(Entry<Four<T>>),
 }
 
-/// A rung of the ladder.
-#[derive(Clone, Copy, Debug)]
-pub struct Rung<T> {
-    /// Its number, that of its file among the kernels. Rung 3 comes in three sizes.
-    pub number: u32,
-    /// What it is called.
-    pub name: &'static str,
-    /// The most elements that it is measured with: more would take seconds, or leave so many
-    /// roundings that the bound of an f32 sum promises nothing.
-    pub at_most: usize,
-    pub(super) launched: Launched<T>,
-}
+/// A rung of this ladder. Rung 3 comes in three sizes.
+pub type Rung<T> = ladder::Rung<Launched<T>>;
 
-/// All rungs, from the lowest on.
+/// All rungs, from the lowest to the highest.
 #[must_use]
 pub fn rungs<T: Step>() -> Vec<Rung<T>> {
     use Launched::{
@@ -135,7 +125,7 @@ pub fn rungs<T: Step>() -> Vec<Rung<T>> {
 }
 
 /// Additions of f32 that a multiprocessor starts in a clock (CUDA C++ Programming Guide, "Arithmetic
-/// Instructions"); of the emulator, which is of no compute capability, the least.
+/// Instructions"). The emulator has no compute capability and gets the least.
 const fn cores_of_a_multiprocessor(compute: u32) -> u32 {
     if compute <= 80 { 64 } else { 128 }
 }
@@ -184,17 +174,16 @@ impl<T> Rung<T> {
         })
     }
 
-    /// How many roundings any one of `len` elements goes through, at most, in a floating-point sum
-    /// whose first launch is `geometry`: the depth for
-    /// [`sum_bound`](gridsync::reference::sum_bound).
+    /// How often any one of `len` elements is rounded, at most, in a floating-point sum whose first
+    /// launch is `geometry`: the depth for [`sum_bound`](gridsync::reference::sum_bound).
     #[must_use]
     pub fn depth(&self, len: usize, geometry: &Geometry) -> u64 {
-        // The sum of a block of 256 threads: eight rounds, or five within a warp and five over warps.
+        // The sum of a block of 256 threads: eight rounds, or five in each warp and five for the warps.
         const BLOCK: usize = 10;
         let blocks = geometry.grid.volume() as usize;
         let threads = blocks * geometry.block.volume() as usize;
-        // A turn is one addition of a pack, behind two within the turn; then two within the pack,
-        // and one of an element behind the packs.
+        // One addition for each turn, after two within a turn; at the end two within the pack, and one
+        // for an element after the last pack.
         let resident = |len: usize, threads: usize| (len / 4).div_ceil(threads) + 5 + BLOCK;
         let depth = match self.launched {
             Launched::OneThread(_) | Launched::AtomicOfEachElement(_) => len,

@@ -2,7 +2,7 @@
 
 use super::form::Form;
 use super::job::Job;
-use crate::bench::{Cache, Record, Sampling, Spread, Warning, once};
+use crate::bench::{Record, Sampling, Spread, Warning, once};
 use crate::lab::xpx::{Setup, Wrong};
 use gridsync::device::{Device, DeviceError};
 use gridsync::launch::{Plan, plan};
@@ -12,7 +12,7 @@ use serde_json::json;
 /// Why nothing was measured.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
-pub enum MklError {
+pub enum LaunchesError {
     /// The device failed.
     #[error(transparent)]
     Device(#[from] DeviceError),
@@ -31,7 +31,7 @@ pub enum MklError {
     },
 }
 
-/// What a form takes.
+/// The time of a form.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Timed {
     /// The form.
@@ -51,28 +51,28 @@ pub struct Absent {
     pub error: DeviceError,
 }
 
-/// What the forms take at one shape.
+/// The times of all forms at one shape.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
     /// The shape.
     pub setup: Setup,
     /// Transforms of a job.
     pub rounds: u32,
-    /// What [`plan`] takes there: one launch, or one for each stage where the blocks cannot all be
+    /// What [`plan`] chooses there: one launch, or one for each stage if the blocks cannot all be
     /// resident.
     pub plan: Plan,
     /// The forms that ran, in order.
     pub timed: Vec<Timed>,
-    /// Those that did not.
+    /// The forms that did not run.
     pub absent: Vec<Absent>,
 }
 
-/// Measures each of `forms` at one shape: a job of `rounds` transforms, by the rules of
-/// [`once`] with a warm cache. Before its time counts, a form's result has to equal the reference.
-/// `step` hears of each form first.
+/// Measures each of `forms` at one shape: a job of `rounds` transforms, by the rules of [`once`].
+/// The result of a form has to equal the reference before it is timed. `step` hears of each form
+/// first.
 ///
 /// # Errors
-/// [`MklError::Wrong`]; [`DeviceError::EmptyGrid`] and [`DeviceError::BadBlock`] if no form can run
+/// [`LaunchesError::Wrong`]; [`DeviceError::EmptyGrid`] and [`DeviceError::BadBlock`] if no form can run
 /// at that shape, and others of the device.
 ///
 /// # Panics
@@ -84,14 +84,14 @@ pub fn compare(
     rounds: u32,
     sampling: &Sampling,
     mut step: impl FnMut(Form, &Setup),
-) -> Result<Comparison, MklError> {
+) -> Result<Comparison, LaunchesError> {
     let plan = plan::<xpx_grid_barrier_alone, xpx_stage>(device, setup.blocks, setup.threads, 0)?;
     let (mut timed, mut absent) = (Vec::new(), Vec::new());
     for &form in forms {
         step(form, setup);
         match measure(device, form, setup, rounds, sampling) {
             Ok(measured) => timed.push(measured),
-            Err(MklError::Device(error)) if is_absence(&error) => {
+            Err(LaunchesError::Device(error)) if is_absence(&error) => {
                 absent.push(Absent { form, error });
             }
             Err(error) => return Err(error),
@@ -106,23 +106,23 @@ pub fn compare(
     })
 }
 
-/// What `form` takes, if it is right.
+/// The time of `form`, if its result is right.
 pub(super) fn measure(
     device: &Device,
     form: Form,
     setup: &Setup,
     rounds: u32,
     sampling: &Sampling,
-) -> Result<Timed, MklError> {
+) -> Result<Timed, LaunchesError> {
     let mut job = Job::new(device, form, setup, rounds)?;
     if let Some(wrong) = job.check()? {
-        return Err(MklError::Wrong {
+        return Err(LaunchesError::Wrong {
             form,
             setup: *setup,
             wrong,
         });
     }
-    let measured = once(device, Cache::Warm, sampling, || job.run())?;
+    let measured = once(device, sampling, || job.run())?;
     let rounds = f64::from(rounds);
     let whole = measured.time;
     Ok(Timed {
@@ -138,7 +138,7 @@ pub(super) fn measure(
     })
 }
 
-/// Whether it says that this device does not have a form, or not at this shape.
+/// Whether the error says that a form does not exist on this device, or at this shape.
 fn is_absence(error: &DeviceError) -> bool {
     matches!(
         error,
@@ -157,15 +157,16 @@ impl Comparison {
         Some(timed.time.median)
     }
 
-    /// The gain of `form` over `many`, percent of the time of `many`: z of the seed's Fig. 5. Above 0
-    /// `form` is faster. None if one of the two did not run.
+    /// The gain of `form` over `many`, in percent of the time of `many`. Above 0 `form` is faster. None
+    /// if one of the two did not run.
     #[must_use]
     pub fn gain(&self, form: Form, many: Form) -> Option<f64> {
         let many = self.time(many)?;
         Some(100.0 * (many - self.time(form)?) / many)
     }
 
-    /// What was measured, as records of the suite `mkl`, each for the seed's `figure` if for one.
+    /// What was measured, as records of the suite `launches`, each with the number of its `figure`, if
+    /// it is for one.
     #[must_use]
     pub fn records(&self, device: &str, figure: Option<u32>) -> Vec<Record> {
         let Setup {
@@ -174,7 +175,7 @@ impl Comparison {
             threads,
         } = self.setup;
         let record = |timed: &Timed| Record {
-            suite: "mkl",
+            suite: "launches",
             variant: timed.form.name(),
             device: device.to_owned(),
             params: json!({

@@ -6,7 +6,7 @@ use gridsync::device::{Buffer, Device, DeviceError, Geometry, Graph, KernelInfo}
 use gridsync::reference;
 use gridsync_lab_kernels::xpx::{xpx_stage, xpx_stage_overlapped};
 
-/// So many rounds of X→P→X in one form: the memory, and what is launched over it.
+/// A number of rounds of X→P→X in one form: the memory, and what is launched on it.
 #[derive(Debug)]
 pub struct Job {
     device: Device,
@@ -22,9 +22,9 @@ pub struct Job {
 enum Work {
     /// A launch for each stage, overlapping if the geometry says so.
     Stages(Geometry),
-    /// A graph of those.
+    /// A graph of those launches.
     Graph(Graph),
-    /// One launch behind a barrier.
+    /// One launch, with a barrier.
     Single {
         single: Single,
         geometry: Geometry,
@@ -33,7 +33,7 @@ enum Work {
 }
 
 impl Job {
-    /// Makes `rounds` rounds in `form` ready to run.
+    /// Prepares `rounds` rounds in `form`.
     ///
     /// # Errors
     /// [`DeviceError::GridTooLarge`] if the form has a barrier and its blocks cannot all be
@@ -49,7 +49,7 @@ impl Job {
         let p = device.zeroed::<f32>(setup.elements)?;
         let plain = Geometry::new(setup.blocks, setup.threads);
         let overlapping = || {
-            // A device below 9.0 has no such kernel: better known now than in the first launch.
+            // A device below 9.0 has no such kernel: find out now, not in the first launch.
             let kernel = KernelInfo::of::<xpx_stage_overlapped>();
             device.backend().attributes(&kernel)?;
             Ok::<_, DeviceError>(plain.overlapping())
@@ -81,7 +81,7 @@ impl Job {
         })
     }
 
-    /// Puts all rounds into the stream. They go on from where X is.
+    /// Puts all rounds into the stream. They start from what X holds.
     ///
     /// # Errors
     /// Those of the launches.
@@ -89,8 +89,8 @@ impl Job {
         let Self { device, x, p, .. } = self;
         match &self.work {
             Work::Stages(geometry) => launch_stages(device, geometry, x, p, self.rounds),
-            // SAFETY: the graph's launches are those of `launch_stages`, over the buffers that are
-            // kept beside it, and freed in stream order.
+            // SAFETY: the graph's launches are those of `launch_stages`, on the buffers that this job
+            // holds, which are freed in stream order.
             Work::Graph(graph) => unsafe { graph.launch() },
             Work::Single {
                 single,
@@ -99,19 +99,19 @@ impl Job {
             } => {
                 let args = (x.view(), p.view(), words.view(), self.rounds);
                 // SAFETY: X and P are two buffers of one length; the words are those of the design,
-                // 0 at first and used by this job only; the geometry is a resident one. Buffers are
-                // freed in stream order, so they outlive the launch.
+                // 0 at first and used by this job only; all blocks of the geometry are resident.
+                // Buffers are freed in stream order, so they outlive the launch.
                 unsafe { (single.launch)(device, geometry, args) }
             }
         }
     }
 
-    /// Sets X and P to what they hold at first, runs all rounds, and compares X with the reference,
-    /// to the bit.
+    /// Sets X and P to their first values, runs all rounds, and compares X with the reference, bit by
+    /// bit.
     ///
-    /// P holds NaN at first, which stays in all means if a thread reads it too early. Means of equal
-    /// numbers settle after some rounds: a fault that comes later need not show here, and is for the
-    /// tests of the barriers to find.
+    /// P holds NaN at first, which stays in all means if a thread reads it too early. Means settle
+    /// after some rounds: a fault in a later round may not show here. The tests of the barriers find
+    /// those.
     ///
     /// # Errors
     /// Those of the device.
@@ -139,8 +139,8 @@ fn launch_stages(
         Device::launch::<xpx_stage>
     };
     for _ in 0..rounds {
-        // SAFETY: X and P are two buffers of one length, and freed in stream order; the kernel that
-        // overlaps waits for the one before it.
+        // SAFETY: X and P are two buffers of one length, and freed in stream order; the overlapping
+        // kernel waits for the launch before it.
         unsafe {
             stage(device, geometry, (x.view(), p.view()))?;
             stage(device, geometry, (p.view(), x.view()))?;
@@ -155,7 +155,7 @@ mod tests {
     use gridsync::device::{Emulator, EmulatorConfig};
 
     #[test]
-    fn a_job_that_ran_a_round_too_few_is_found_wrong() {
+    fn a_job_of_another_number_of_rounds_than_its_reference_is_found_wrong() {
         let device = Device::new(Emulator::new(EmulatorConfig::default()));
         let setup = Setup {
             elements: 96,

@@ -1,7 +1,7 @@
-//! What `--out` writes.
+//! What `--output` writes.
 
 use super::model;
-use crate::lab::mkl::{Comparison, Form, Sweep};
+use crate::lab::launches::{Comparison, Form, Sweep};
 use gridsync::device::Device;
 
 /// The names.
@@ -9,11 +9,11 @@ pub(super) const NAMES: [&str; 5] = [
     "fig5-launches.svg",
     "fig5-graph.svg",
     "fig6.svg",
-    "mkl.jsonl",
+    "launches.jsonl",
     "cost-model.txt",
 ];
 
-/// Each of [`NAMES`] with its content.
+/// The files: each of [`NAMES`] and its content.
 pub(super) fn contents(
     device: &Device,
     compared: &Comparison,

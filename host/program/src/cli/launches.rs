@@ -1,15 +1,15 @@
-//! `gridsync lab mkl`: many launches against one.
+//! `gridsync lab launches`: many launches against one.
 
 mod files;
 mod model;
 
-use super::bench::number;
 use super::count::within;
 use super::exit::Wrong;
+use super::notes::Notes;
 use super::progress::progress;
 use super::{Global, folder, output};
 use crate::bench::{Sampling, Warning};
-use crate::lab::mkl::{Comparison, Form, MklError, POINTS, compare, sweep};
+use crate::lab::launches::{Comparison, Form, LaunchesError, POINTS, compare, sweep};
 use crate::lab::xpx::Setup;
 use crate::report::table;
 use gridsync::device::Device;
@@ -18,14 +18,14 @@ use serde_json::{Value, json};
 use std::mem::discriminant;
 use std::path::PathBuf;
 
-/// Compare many launches with one launch that holds a grid barrier: needs a GPU
+/// Compare many launches with one launch that has a grid barrier: needs a GPU
 ///
-/// X→P→X again and again: a launch for each stage, those launches in one graph, the same overlapping
-/// each other (from compute capability 9.0), and one launch behind each of the grid barriers. Every
-/// form's result is held against the CPU reference before its time counts. The time is that of a
+/// X→P→X again and again: by a launch for each stage, by those launches in one graph, by launches that
+/// overlap each other (from compute capability 9.0), and by one launch with each of the grid barriers.
+/// Every result is compared with the CPU reference before its form is timed. The time is that of a
 /// whole job over its rounds, the median of 7 samples or more.
 #[derive(clap::Args)]
-pub(crate) struct Mkl {
+pub(crate) struct Launches {
     /// Transforms X→P→X of a job.
     #[arg(long, default_value_t = 100, value_name = "N", value_parser = within::<u32>(1..=10_000))]
     rounds: u32,
@@ -38,15 +38,16 @@ pub(crate) struct Mkl {
     /// Threads of a block.
     #[arg(long, default_value_t = 256, value_name = "N", value_parser = within::<u32>(1..=u64::MAX))]
     threads: u32,
-    /// Measure at the shapes of the seed's Fig. 5 and Fig. 6 too, and write fig5-launches.svg,
-    /// fig5-graph.svg, fig6.svg, mkl.jsonl and cost-model.txt to this folder.
+    /// Measure with 1 to 32 blocks of 32 to 1024 threads too, and write to this folder: the gain at
+    /// each shape (fig5-launches.svg, fig5-graph.svg), the times with 1024 threads in all (fig6.svg),
+    /// the records (launches.jsonl), and what models predict (cost-model.txt).
     #[arg(short, long, alias = "out", value_name = "DIR")]
     output: Option<PathBuf>,
 }
 
-impl Mkl {
+impl Launches {
     pub(crate) fn run(self, global: &Global) -> anyhow::Result<()> {
-        let device = global.device.gpu("lab mkl")?;
+        let device = global.device.gpu("lab launches")?;
         // Before minutes of measuring, not after them.
         if let Some(out) = &self.output {
             folder::prepare(out, &files::NAMES)?;
@@ -82,10 +83,10 @@ impl Mkl {
     }
 }
 
-/// The program's error for one of the experiment: a wrong form is a wrong result.
-fn failed(error: MklError) -> anyhow::Error {
+/// The program's error for an error of the experiment: a wrong form is a wrong result.
+fn failed(error: LaunchesError) -> anyhow::Error {
     match error {
-        MklError::Device(error) => error.into(),
+        LaunchesError::Device(error) => error.into(),
         wrong => Wrong(wrong.to_string()).into(),
     }
 }
@@ -118,24 +119,19 @@ fn text(global: &Global, device: &Device, compared: &Comparison) -> String {
     }
     let mut table = table();
     table.set_header(["form", "µs per transform", "gain over launches, %", ""]);
-    let mut notes: Vec<Warning> = Vec::new();
+    let mut notes = Notes::default();
     for timed in &compared.timed {
         let gain = compared.gain(timed.form, Form::Launches);
-        let marks: String = timed
-            .warnings
-            .iter()
-            .map(|warning| format!("[{}]", number(&mut notes, *warning)))
-            .collect();
         table.add_row([
             timed.form.name().to_owned(),
             format!("{:.3}", timed.time.median),
             gain.map_or(String::new(), |gain| format!("{gain:+.1}")),
-            marks,
+            notes.marks(&timed.warnings),
         ]);
     }
     let mut results = format!("{table}\n");
-    for (number, note) in (1..).zip(&notes) {
-        results += &format!("\n[{number}] {note}");
+    for note in notes.lines() {
+        results += &format!("\n{note}");
     }
     for of_one_kind in compared
         .absent
@@ -154,7 +150,7 @@ fn text(global: &Global, device: &Device, compared: &Comparison) -> String {
         && let Some(model) = model
     {
         parts.push(format!(
-            "What one launch behind the grid barrier saves:\n{model}"
+            "What one launch with the grid barrier saves:\n{model}"
         ));
     }
     parts.join("\n\n")
@@ -175,7 +171,7 @@ fn as_json(device: &Device, compared: &Comparison) -> Value {
             "max": output::number(time.max),
             "samples": time.samples,
             "gain_over_launches_percent": compared.gain(timed.form, Form::Launches),
-            "warnings": timed.warnings.iter().map(Warning::json).collect::<Vec<_>>(),
+            "warnings": timed.warnings.iter().map(Warning::json).collect::<Value>(),
         })
     });
     let absent = compared
@@ -198,7 +194,7 @@ fn as_json(device: &Device, compared: &Comparison) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lab::mkl::Absent;
+    use crate::lab::launches::Absent;
     use clap::Parser;
     use gridsync::device::{DeviceError, Emulator, EmulatorConfig, Geometry};
 

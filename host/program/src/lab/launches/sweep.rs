@@ -1,13 +1,13 @@
-//! The shapes of the seed's measurements (row R6), and their charts.
+//! The times at many shapes, and their charts, Fig. 5 and Fig. 6.
 
-use super::compare::{Comparison, MklError, compare, measure};
+use super::compare::{Comparison, LaunchesError, compare, measure};
 use super::form::{Design, Form};
 use crate::bench::{Record, Sampling, Warning};
 use crate::lab::xpx::Setup;
 use crate::report::svg::{Axis, HeatMap, Lines, Series};
 use gridsync::device::Device;
 
-/// Blocks of the seed's figures.
+/// Blocks of the grids in both figures.
 pub const BLOCKS: [u32; 6] = [1, 2, 4, 8, 16, 32];
 /// Threads of a block in Fig. 5.
 pub const THREADS: [u32; 5] = [32, 64, 128, 256, 512];
@@ -16,19 +16,19 @@ pub const THREADS_IN_ALL: u32 = 1024;
 
 const GRID: Form = Form::Barrier(Design::Grid);
 
-/// One of the seed's figures. In both there is an element for each thread.
+/// A figure. In both there is an element for each thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Figure {
-    /// The gain of one launch over many, over blocks and threads of a block.
+    /// The gain of one launch over many, for each number of blocks and of threads in a block.
     Fig5,
-    /// Its cut at a constant number of threads: the time of each over blocks.
+    /// The time of each form for each number of blocks, at a constant number of threads in the grid.
     Fig6,
 }
 
 impl Figure {
     const ALL: [Self; 2] = [Self::Fig5, Self::Fig6];
 
-    /// Its number in the seed.
+    /// Its number.
     const fn number(self) -> u32 {
         match self {
             Self::Fig5 => 5,
@@ -67,13 +67,13 @@ impl Figure {
     }
 }
 
-/// How many points a [`sweep`] has: forms at a shape.
+/// How many points a [`sweep`] has, each a form at a shape.
 pub const POINTS: usize = BLOCKS.len() * (3 * THREADS.len() + 5);
 
 /// What was measured for the figures.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sweep {
-    /// A comparison at each shape, with the figure that it is for.
+    /// A comparison at each shape, with its figure.
     pub points: Vec<(Figure, Comparison)>,
 }
 
@@ -93,7 +93,7 @@ pub fn sweep(
     rounds: u32,
     sampling: &Sampling,
     mut step: impl FnMut(Form, &Setup),
-) -> Result<Sweep, MklError> {
+) -> Result<Sweep, LaunchesError> {
     let mut points = Vec::new();
     for figure in Figure::ALL {
         for setup in figure.setups() {
@@ -120,7 +120,7 @@ impl Sweep {
             .map(|(_, point)| point)
     }
 
-    /// The seed's Fig. 5: the gain of one launch behind the
+    /// Fig. 5: the gain of one launch with the
     /// [`GridBarrier`](gridsync_kernels::grid::barrier::GridBarrier) over `many`, in percent.
     #[must_use]
     pub fn fig5(&self, many: Form) -> HeatMap {
@@ -148,8 +148,8 @@ impl Sweep {
         }
     }
 
-    /// The seed's Fig. 6: the time of each form at [`THREADS_IN_ALL`] threads over the number of
-    /// blocks, as a part of the longest of all.
+    /// Fig. 6: the time of each form with [`THREADS_IN_ALL`] threads, over the number of blocks, as a
+    /// part of the longest time of all.
     #[must_use]
     pub fn fig6(&self) -> Lines {
         let times = |form| {
@@ -200,12 +200,12 @@ const fn described(form: Form) -> &'static str {
 mod tests {
     use super::*;
     use crate::bench::Spread;
-    use crate::lab::mkl::Timed;
+    use crate::lab::launches::Timed;
     use gridsync::device::Geometry;
     use gridsync::launch::Plan;
 
-    /// A sweep in which many launches take 8 µs, the graph 4 µs, and all else 5 µs and the tenth
-    /// part of a µs for each block.
+    /// A sweep in which many launches take 8 µs, the graph 4 µs, and all other forms 5 µs and 0.1 µs for
+    /// each block.
     fn made_up() -> Sweep {
         let timed = |form, setup: &Setup| {
             let us = match form {
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn the_figures_have_the_seeds_shapes_and_an_element_for_each_thread() {
+    fn fig5_has_thirty_shapes_and_both_figures_an_element_for_each_thread() {
         let sweep = made_up();
         assert_eq!(sweep.records("a GPU").len(), POINTS);
         assert_eq!(sweep.of(Figure::Fig5).count(), 30);

@@ -14,27 +14,27 @@ use gridsync_lab_kernels::xpx::Transforms;
 pub enum Form {
     /// A launch for each stage.
     Launches,
-    /// The same launches recorded in one graph, which is put into the stream by one call.
+    /// The same launches recorded in one graph, which one call puts into the stream.
     Graph,
-    /// A launch for each stage that may start before the one ahead of it has ended: programmatic
+    /// A launch for each stage that may start before the launch before it has ended: programmatic
     /// dependent launch, compute capability 9.0.
     Overlapped,
-    /// Those launches recorded in one graph.
+    /// The overlapping launches recorded in one graph.
     OverlappedGraph,
     /// One launch for everything, with a grid barrier between the stages.
     Barrier(Design),
 }
 
-/// A grid barrier that a single launch is measured behind.
+/// A grid barrier between the stages of a single launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Design {
-    /// [`GridBarrier`](gridsync_kernels::grid::barrier::GridBarrier), the one to take.
+    /// [`GridBarrier`], the one to use.
     Grid,
-    /// [`FlipBarrier`], as cooperative groups do it.
+    /// [`FlipBarrier`], the design of cooperative groups.
     Flip,
-    /// [`GrowingBarrier`] with the spin by volatile loads, the seed's second cure (row R5).
+    /// [`GrowingBarrier`] that waits by volatile loads.
     GrowingVolatile,
-    /// [`GrowingBarrier`] with the spin in inline PTX, its first.
+    /// [`GrowingBarrier`] that waits in a loop of inline PTX.
     GrowingPtx,
     /// [`GenerationBarrier`].
     Generation,
@@ -60,7 +60,7 @@ impl Form {
         Self::Barrier(Design::Tree),
     ];
 
-    /// What the form is called; a barrier by the name that it has in `gridsync bench barrier`.
+    /// What the form is called. A barrier has its name of `gridsync bench barrier`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -85,7 +85,7 @@ pub(super) type Args = (Global<f32>, Global<f32>, Global<u32>, u32);
 /// How the kernel of a design is launched.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Single {
-    /// The geometry of so many blocks and threads a block, if all can be resident.
+    /// The geometry for so many blocks of so many threads, if all can be resident.
     pub(super) geometry: fn(&Device, u32, u32) -> Result<Geometry, DeviceError>,
     /// The words of the barrier.
     pub(super) words: fn(&Device, &Geometry) -> Result<Buffer<u32>, DeviceError>,

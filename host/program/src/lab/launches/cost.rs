@@ -1,53 +1,54 @@
-//! What a crossing and a launch should cost by their parts, and by the seed's model (row R7).
+//! What a crossing of the grid barrier and a launch should cost, by two models.
 //!
-//! **By parts.** A crossing of the grid barrier by b blocks is what its slowest path has in it:
+//! **By parts.** A crossing by b blocks takes as long as the steps of its slowest path:
 //!
 //! `crossing = 2 · bar.sync + fence + b / clock + seen + look`
 //!
-//! The block gathers and is let go by a `bar.sync` each; its first thread releases what the block
-//! wrote, which costs a fence; the additions to one word of the L2 come one after another, assumed
-//! to be one a cycle; the last of them has to be seen by another multiprocessor; and of many blocks
-//! one has just looked in vain, and has a round trip to the L2 before it looks again.
+//! The threads of a block meet in a `bar.sync` before it arrives, and in another after its wait. Its
+//! first thread releases what the block wrote, which costs a fence. The blocks add to one word of the
+//! L2, one after another: one in each cycle, we assume. Another multiprocessor has to see the last of
+//! these additions. One of many blocks has just looked too early, and needs a round trip to the L2 to
+//! look again.
 //!
 //! A stage of w µs in a launch of its own takes the device `w + gap`, with the gap between two
-//! launches of a graph; but a launch that the host makes takes the host `launch`, and the longer of
-//! the two counts: `max(launch, w + gap)`. With w = half the measured time of a transform in one
-//! launch, less a crossing, what one launch saves per transform, two stages, is
+//! launches of a graph. But a launch by the host takes the host `launch`, and the longer of the two
+//! counts: `max(launch, w + gap)`. w is half the measured time of a transform in one launch, less a
+//! crossing. So one launch saves per transform, which is two stages,
 //!
 //! `over launches: 2 · (max(launch, w + gap) − w − crossing)`, `over a graph: 2 · (gap − crossing)`.
 //!
-//! **By the seed.** Each block in turn makes 3 accesses of 500 cycles at 1.5 GHz, and a launch takes
-//! 10 µs: with its 10 blocks a crossing costs what a launch does.
+//! **In series.** A cruder model: the blocks cross one after another, each with 3 accesses of 500
+//! cycles at 1.5 GHz, and a launch takes 10 µs. By this model 10 blocks cross in the time of a launch.
 
 use super::compare::Comparison;
 use super::form::{Design, Form};
 
-/// Cycles of a crossing for each block in the seed's model: 3 accesses of 500.
-pub const SEED_CROSSING_CYCLES: f64 = 3.0 * 500.0;
-/// Clock in the seed's model, MHz.
-pub const SEED_MHZ: f64 = 1500.0;
-/// Launch in the seed's model, µs.
-pub const SEED_LAUNCH_US: f64 = 10.0;
+/// Cycles of a crossing for each block in the serial model: 3 accesses of 500.
+pub const SERIAL_CROSSING_CYCLES: f64 = 3.0 * 500.0;
+/// Clock in the serial model, MHz.
+pub const SERIAL_MHZ: f64 = 1500.0;
+/// Time of a launch in the serial model, µs.
+pub const SERIAL_LAUNCH_US: f64 = 10.0;
 
-/// What the parts of a crossing and of a launch take, µs.
+/// The times of the parts of a crossing and of a launch, µs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Terms {
     /// `bar.sync` of a block.
     pub block_barrier: f64,
     /// `fence.acq_rel.gpu`.
     pub fence: f64,
-    /// From a store until another multiprocessor sees it.
+    /// The time from a store until another multiprocessor sees it.
     pub seen: f64,
     /// A load from the L2 that the next one depends on.
     pub look: f64,
-    /// From one launch to the next in a chain of empty kernels that the host launches.
+    /// The time from one launch to the next in a chain of empty kernels that the host launches.
     pub launch: f64,
     /// The same in a graph.
     pub gap: f64,
 }
 
 impl Terms {
-    /// As measured on an H200, `bar.sync` with 256 threads.
+    /// As measured on an H200 in November 2026, `bar.sync` with 256 threads.
     pub const H200: Self = Self {
         block_barrier: 0.019,
         fence: 0.138,
@@ -57,7 +58,7 @@ impl Terms {
         gap: 0.55,
     };
 
-    /// Microseconds of a crossing by so many blocks at a clock of so many MHz.
+    /// Microseconds that so many blocks take to cross at a clock of so many MHz.
     #[must_use]
     pub fn crossing(&self, blocks: u32, mhz: f64) -> f64 {
         let additions = f64::from(blocks) / mhz;
@@ -65,25 +66,26 @@ impl Terms {
     }
 }
 
-/// Microseconds of a crossing by so many blocks in the seed's model.
-fn seed_crossing(blocks: u32) -> f64 {
-    f64::from(blocks) * SEED_CROSSING_CYCLES / SEED_MHZ
+/// Microseconds that so many blocks take to cross in the serial model.
+fn serial_crossing(blocks: u32) -> f64 {
+    f64::from(blocks) * SERIAL_CROSSING_CYCLES / SERIAL_MHZ
 }
 
-/// What one launch behind the [`GridBarrier`](gridsync_kernels::grid::barrier::GridBarrier) saves at
-/// one shape, as foretold and as measured. Microseconds; below 0 it costs.
+/// What one launch with the [`GridBarrier`](gridsync_kernels::grid::barrier::GridBarrier) saves at
+/// one shape, as predicted and as measured. In microseconds; if it is below 0, the one launch is
+/// slower.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Prediction {
     /// A crossing, by its parts.
     pub crossing: f64,
-    /// A crossing, by the seed's model.
-    pub seed_crossing: f64,
+    /// A crossing, by the serial model.
+    pub serial_crossing: f64,
     /// Saved per transform over launches, by the parts.
     pub over_launches: f64,
     /// Saved per transform over a graph, by the parts.
     pub over_graph: f64,
-    /// Saved per transform over launches, by the seed's model.
-    pub seed_over_launches: f64,
+    /// Saved per transform over launches, by the serial model.
+    pub serial_over_launches: f64,
     /// Saved per transform over launches, as measured; none if those were not.
     pub measured_over_launches: Option<f64>,
     /// Saved per transform over a graph, as measured; none if that was not.
@@ -91,8 +93,8 @@ pub struct Prediction {
 }
 
 impl Prediction {
-    /// What is foretold for `compared`, on a device of `mhz`; none if the one launch did not run
-    /// there, or the device does not tell its clock, which is then 0.
+    /// The prediction for `compared` on a device with a clock of `mhz`. None if the one launch did not
+    /// run there, or if the clock is 0, which means unknown.
     #[must_use]
     pub fn of(compared: &Comparison, terms: &Terms, mhz: f64) -> Option<Self> {
         let single = compared.time(Form::Barrier(Design::Grid))?;
@@ -101,16 +103,16 @@ impl Prediction {
         }
         let blocks = compared.setup.blocks;
         let crossing = terms.crossing(blocks, mhz);
-        let seed_crossing = seed_crossing(blocks);
+        let serial_crossing = serial_crossing(blocks);
         let stage = (single / 2.0 - crossing).max(0.0);
         let launched = terms.launch.max(stage + terms.gap);
         let saved_over = |form| compared.time(form).map(|many| many - single);
         Some(Self {
             crossing,
-            seed_crossing,
+            serial_crossing,
             over_launches: 2.0 * (launched - stage - crossing),
             over_graph: 2.0 * (terms.gap - crossing),
-            seed_over_launches: 2.0 * (SEED_LAUNCH_US - seed_crossing),
+            serial_over_launches: 2.0 * (SERIAL_LAUNCH_US - serial_crossing),
             measured_over_launches: saved_over(Form::Launches),
             measured_over_graph: saved_over(Form::Graph),
         })
@@ -121,13 +123,13 @@ impl Prediction {
 mod tests {
     use super::*;
     use crate::bench::Spread;
-    use crate::lab::mkl::Timed;
+    use crate::lab::launches::Timed;
     use crate::lab::xpx::Setup;
     use gridsync::device::Geometry;
     use gridsync::launch::Plan;
 
-    /// What is foretold for so many blocks whose one launch takes so many µs per transform.
-    fn foretold(blocks: u32, single: f64) -> Prediction {
+    /// The prediction for so many blocks whose one launch takes so many µs per transform.
+    fn predicted(blocks: u32, single: f64) -> Prediction {
         let timed = |form, us| Timed {
             form,
             time: Spread::of(vec![us]).expect("there is a sample"),
@@ -151,19 +153,19 @@ mod tests {
     }
 
     #[test]
-    fn the_seeds_ten_blocks_cross_in_the_time_of_a_launch() {
-        let seed = foretold(10, 4.0);
-        assert!((seed.seed_crossing - SEED_LAUNCH_US).abs() < 1e-9);
-        assert!(seed.seed_over_launches.abs() < 1e-9);
+    fn in_series_ten_blocks_cross_in_the_time_of_a_launch() {
+        let ten = predicted(10, 4.0);
+        assert!((ten.serial_crossing - SERIAL_LAUNCH_US).abs() < 1e-9);
+        assert!(ten.serial_over_launches.abs() < 1e-9);
     }
 
     #[test]
-    fn a_launch_by_the_host_hides_behind_a_long_stage_and_shows_behind_a_short_one() {
+    fn a_launch_by_the_host_is_hidden_by_a_long_stage_and_not_by_a_short_one() {
         let crossing = Terms::H200.crossing(100, 1000.0);
         assert!((crossing - (2.0 * 0.019 + 0.138 + 0.1 + 0.283 + 0.161)).abs() < 1e-9);
-        let short = foretold(100, 2.0 * (1.0 + crossing));
+        let short = predicted(100, 2.0 * (1.0 + crossing));
         assert!((short.over_launches - 2.0 * (3.2 - 1.0 - crossing)).abs() < 1e-9);
-        let long = foretold(100, 2.0 * (50.0 + crossing));
+        let long = predicted(100, 2.0 * (50.0 + crossing));
         assert!((long.over_launches - 2.0 * (0.55 - crossing)).abs() < 1e-9);
         assert!((long.over_launches - long.over_graph).abs() < 1e-9);
         assert_eq!(long.measured_over_graph, None);
