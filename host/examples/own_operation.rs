@@ -11,9 +11,9 @@ use gridsync::device::{Device, Emulator, EmulatorConfig};
 use gridsync::primitives::Reducer;
 use gridsync::primitives::reduce::{Arguments, Reducible, reduce_on_cpu};
 
-use gridsync_kernels::op::{Carried, Halves, Operation};
+use gridsync_kernels::op::{Carried, Operation, Words};
 
-/// What is known of some elements. Four halves of 32 bits is the most there is room for.
+/// What is known of some elements. Four words of 32 bits is the most there is room for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Moments {
     count: u32,
@@ -23,17 +23,17 @@ struct Moments {
 }
 
 // How lanes, warps and blocks hand it to each other.
-// SAFETY: there are three halves, and there may be one to four.
+// SAFETY: there are three words, and there may be one to four.
 unsafe impl Carried for Moments {
-    const HALVES: usize = 3;
+    const WORDS: usize = 3;
 
     #[inline(always)]
-    fn to_halves(self) -> Halves {
+    fn to_words(self) -> Words {
         [self.count, self.mean.to_bits(), self.squares.to_bits(), 0]
     }
 
     #[inline(always)]
-    fn from_halves([count, mean, squares, _]: Halves) -> Self {
+    fn from_words([count, mean, squares, _]: Words) -> Self {
         Self {
             count,
             mean: f32::from_bits(mean),

@@ -255,7 +255,7 @@ fn distance_of_wide(a: i128, b: i128) -> f64 {
 
 /// Whether two elements, or none, are the same, to the bit.
 fn same_argument<A: Number>(a: Option<Indexed<A>>, b: Option<Indexed<A>>) -> bool {
-    a.map(Carried::to_halves) == b.map(Carried::to_halves)
+    a.map(Carried::to_words) == b.map(Carried::to_words)
 }
 
 /// How far apart two elements stand; infinite if one of them is none.

@@ -60,18 +60,18 @@ where
     }
 
     /// Plans reductions by `op` on `device`, and allocates their working memory: 32 KiB for each
-    /// half of an accumulator.
+    /// word of an accumulator.
     ///
     /// # Errors
     /// Errors of the device.
     pub fn with(op: O, device: &Device) -> Result<Self, DeviceError> {
-        let halves = O::Accumulator::HALVES;
+        let words = O::Accumulator::WORDS;
         Ok(Self {
             op,
             device: device.clone(),
-            words: device.zeroed(MOST_TILES * halves)?,
+            words: device.zeroed(MOST_TILES * words)?,
             state: device.zeroed(STATE)?,
-            result: device.alloc(halves)?,
+            result: device.alloc(words)?,
             launched: None,
         })
     }
@@ -133,7 +133,7 @@ where
     /// Like [`launch_part`](Self::launch_part), in the order of `shape`, into the words `result`.
     ///
     /// # Safety
-    /// The shape has room for the part. There are as many words as an accumulator has halves, and
+    /// The shape has room for the part. There are as many words as an accumulator has words of its own, and
     /// they outlive the launch.
     pub(super) unsafe fn launch_in(
         &mut self,
@@ -176,10 +176,10 @@ where
     pub fn result(&self) -> Result<O::Output, DeviceError> {
         let what = "result of a reduction";
         let len = self.launched.ok_or(DeviceError::NoResult { what })?;
-        let mut halves = [0; 4];
-        let written = &mut halves[..O::Accumulator::HALVES];
+        let mut words = [0; 4];
+        let written = &mut words[..O::Accumulator::WORDS];
         written.copy_from_slice(&self.result.download()?);
-        let all = O::Accumulator::from_halves(halves);
+        let all = O::Accumulator::from_words(words);
         Ok(self.op.finish_of(all, len as u64))
     }
 }

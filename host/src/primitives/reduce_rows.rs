@@ -106,10 +106,10 @@ impl Plan {
     }
 
     /// The words and the state of each row.
-    fn workspace(&self, halves: usize) -> (usize, usize) {
+    fn workspace(&self, words: usize) -> (usize, usize) {
         match self {
             Self::Long { shape, .. } if shape.tiles > 1 => {
-                (shape.leaves() as usize * halves, ROW_STATE)
+                (shape.leaves() as usize * words, ROW_STATE)
             }
             _ => (0, 0),
         }
@@ -134,14 +134,14 @@ where
 
     /// Plans reductions by `op` of `rows` rows of `columns` elements on `device`, and allocates
     /// their working memory: an accumulator for each row, and, if rows are longer than 32 KiB, at
-    /// most a 240th of the matrix for each half of an accumulator.
+    /// most a 240th of the matrix for each word of an accumulator.
     ///
     /// # Errors
     /// Errors of the device.
     pub fn with(op: O, device: &Device, rows: usize, columns: usize) -> Result<Self, DeviceError> {
         let plan = Plan::of::<O>(rows, columns);
-        let halves = O::Accumulator::HALVES;
-        let (words, state) = plan.workspace(halves);
+        let words = O::Accumulator::WORDS;
+        let (words, state) = plan.workspace(words);
         Ok(Self {
             op,
             device: device.clone(),
@@ -150,7 +150,7 @@ where
             plan,
             words: device.zeroed(rows.saturating_mul(words))?,
             state: device.zeroed(rows.saturating_mul(state))?,
-            results: device.alloc(rows.saturating_mul(halves))?,
+            results: device.alloc(rows.saturating_mul(words))?,
             is_launched: false,
         })
     }
@@ -266,10 +266,10 @@ where
             return Err(DeviceError::NoResult { what });
         }
         let all = self.results.download()?;
-        let rows = all.chunks_exact(O::Accumulator::HALVES).map(|row| {
-            let mut halves = [0; 4];
-            halves[..row.len()].copy_from_slice(row);
-            let row = O::Accumulator::from_halves(halves);
+        let rows = all.chunks_exact(O::Accumulator::WORDS).map(|row| {
+            let mut words = [0; 4];
+            words[..row.len()].copy_from_slice(row);
+            let row = O::Accumulator::from_words(words);
             self.op.finish_of(row, self.columns as u64)
         });
         Ok(rows.collect())
@@ -285,7 +285,7 @@ mod tests {
     use gridsync_kernels::op::{ArgMin, Indexed};
 
     /// The index of the element nearest to a number: an operation with a parameter, an accumulator
-    /// of four halves, and a result of another type than both.
+    /// of four words, and a result of another type than both.
     #[repr(C)]
     #[derive(Clone, Copy)]
     struct Nearest {

@@ -136,7 +136,7 @@ where
     }
 
     /// Allocates the working memory for scans by `op` on `device` of up to `longest` elements:
-    /// about 8 bytes for each tile of 4 to 32 KiB and each half of an accumulator.
+    /// about 8 bytes for each tile of 4 to 32 KiB and each word of an accumulator.
     ///
     /// # Errors
     /// Errors of the device.
@@ -145,7 +145,7 @@ where
     /// If a scan cannot have enough tiles for `longest` elements: from 16 TiB on.
     pub fn with(op: O, device: &Device, longest: usize) -> Result<Self, DeviceError> {
         let places = Shape::most_places::<O::Element, O::Accumulator>(longest);
-        let words = places * O::Accumulator::HALVES;
+        let words = places * O::Accumulator::WORDS;
         Ok(Self {
             op,
             device: device.clone(),
@@ -408,7 +408,7 @@ where
                 given: input.len(),
             });
         }
-        let words = shape.places() * O::Accumulator::HALVES;
+        let words = shape.places() * O::Accumulator::WORDS;
         // No word holds a future stamp: the state goes on counting, and new words are 0.
         self.words.fit(words)?;
         let (words, state) = (self.words.view(), self.state.view());

@@ -7,7 +7,7 @@ use crate::reference;
 use bytemuck::Pod;
 use cuda_std::memory::Scalar;
 use gridsync_kernels::grid::scan::STATE;
-use gridsync_kernels::grid::select::{self, HALVES, Outputs};
+use gridsync_kernels::grid::select::{self, Outputs, WORDS};
 use std::marker::PhantomData;
 use std::ops::Range;
 
@@ -200,7 +200,7 @@ impl<T: Scalar + Pod> Selector<T> {
     /// # Panics
     /// If there cannot be enough tiles for `longest` elements: from 16 TiB on.
     pub fn new(device: &Device, longest: usize) -> Result<Self, DeviceError> {
-        let words = select::most_places::<T>(longest) * HALVES;
+        let words = select::most_places::<T>(longest) * WORDS;
         Ok(Self {
             device: device.clone(),
             words: Scratch::new("a selection", device, words, Device::zeroed)?,
@@ -265,7 +265,7 @@ impl<T: Scalar + Pod> Selector<T> {
         }
         let shape = select::shape::<T>(input.len());
         // No word holds a future stamp: the state goes on counting, and new words are 0.
-        self.words.fit(shape.places() * HALVES)?;
+        self.words.fit(shape.places() * WORDS)?;
         let (words, state) = (self.words.view(), self.state.view());
         let args = by.arguments(Arguments {
             input,

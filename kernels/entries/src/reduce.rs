@@ -4,7 +4,7 @@ use crate::ElementOf;
 use cuda_std::launch::KernelArg;
 use cuda_std::prelude::*;
 use cuda_std::{bf16, f16};
-use gridsync_kernels::grid::{self, reduce::Workspace};
+use gridsync_kernels::grid::{self, Workspace};
 use gridsync_kernels::op::{
     And, ArgMax, ArgMin, CompensatedSum, Compose, Count, Max, Min, Operation, Or, Product,
     ProductModulo, Sum, WideSum, Xor,

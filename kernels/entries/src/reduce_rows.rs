@@ -3,7 +3,8 @@
 
 use cuda_std::launch::KernelArg;
 use cuda_std::prelude::*;
-use gridsync_kernels::grid::reduce::{Batch, Workspace, reduce_long_rows, reduce_short_rows};
+use gridsync_kernels::grid::Workspace;
+use gridsync_kernels::grid::reduce::{Batch, reduce_long_rows, reduce_short_rows};
 use gridsync_kernels::op::Operation;
 #[cfg(not(target_arch = "nvptx64"))]
 use gridsync_kernels::op::{Mean, Total};

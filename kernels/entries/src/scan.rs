@@ -6,9 +6,10 @@ use cuda_std::launch::KernelArg;
 use cuda_std::prelude::*;
 use cuda_std::{bf16, f16};
 use gridsync_kernels::grid;
+use gridsync_kernels::grid::Workspace;
 #[cfg(any(compute_ge_90, not(target_arch = "nvptx64")))]
 use gridsync_kernels::grid::scan::BulkOperation;
-use gridsync_kernels::grid::scan::{Mode, ScanOperation, Workspace};
+use gridsync_kernels::grid::scan::{Mode, ScanOperation};
 use gridsync_kernels::op::{
     And, CompensatedSum, Count, Max, Min, Or, Product, ProductModulo, Recurrence, Sum, Xor,
 };

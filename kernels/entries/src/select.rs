@@ -4,7 +4,7 @@ use cuda_std::launch::KernelArg;
 use cuda_std::prelude::*;
 use cuda_std::{bf16, f16};
 use gridsync_kernels::grid;
-use gridsync_kernels::grid::scan::Workspace;
+use gridsync_kernels::grid::Workspace;
 use gridsync_kernels::grid::select::{Outputs, Predicate, Within};
 
 /// What every kernel takes, as in [`grid::select()`]. After it comes the predicate, if that is a parameter.

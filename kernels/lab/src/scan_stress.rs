@@ -4,7 +4,8 @@ use cuda_std::launch::KernelArg;
 use cuda_std::prelude::*;
 use cuda_std::time;
 use gridsync_kernels::grid;
-use gridsync_kernels::grid::scan::{Mode, Workspace};
+use gridsync_kernels::grid::Workspace;
+use gridsync_kernels::grid::scan::Mode;
 use gridsync_kernels::op::Operation;
 
 /// Sums of u32 that wait with some elements, for up to a millisecond.

@@ -11,7 +11,7 @@ use cuda_std::warp::{WARP_SIZE, lane_id, warp_index};
 const WARPS: usize = 32;
 
 shared_array! {
-    /// One accumulator per warp, of at most four halves.
+    /// One accumulator per warp, of at most four words.
     fn gridsync_block_reduce() -> [u32; 4 * WARPS];
 }
 

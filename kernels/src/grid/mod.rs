@@ -1,6 +1,7 @@
 //! What the threads of a whole grid do together.
 
 pub mod barrier;
+mod guarded;
 pub mod kendall;
 pub mod merge_sort;
 pub mod range_sum;
@@ -8,7 +9,10 @@ pub mod reduce;
 pub mod scan;
 pub mod select;
 mod stamped;
+mod tiles;
+mod workspace;
 
 pub use reduce::reduce;
 pub use scan::scan;
 pub use select::{select, unique};
+pub use workspace::Workspace;

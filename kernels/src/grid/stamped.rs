@@ -1,9 +1,9 @@
-//! Values in words that say themselves when they are new: a stamp above each half of a value.
+//! Values in words that say themselves when they are new: a stamp above each 32-bit word of a value.
 //!
 //! One store announces and carries at once, so that no fence stands between the value and its
 //! announcement, and the reader that finds the stamp has the value.
 
-use crate::op::Carried;
+use crate::op::{Carried, for_each_word};
 use cuda_std::memory::Pack;
 use cuda_std::prelude::*;
 use cuda_std::warp::{FULL_MASK, warp_vote_all};
@@ -14,7 +14,7 @@ use cuda_std::warp::{FULL_MASK, warp_vote_all};
 #[derive(Clone, Copy)]
 pub(crate) struct Stamped {
     pub(crate) words: Global<u64>,
-    /// How much further on the words of each next half lie, for values that have it.
+    /// How much further on each next word of a value lies, for values that have it.
     pub(crate) apart: usize,
     pub(crate) stamp: u32,
 }
@@ -23,23 +23,14 @@ impl Stamped {
     /// Makes `value` the value of place `at`.
     #[device]
     pub(crate) fn send<T: Carried>(self, at: usize, value: T) {
-        let halves = value.to_halves();
-        self.send_half(at, halves[0]);
-        // Written out: an array that is indexed by a variable would live in local memory.
-        if T::HALVES > 1 {
-            self.send_half(at + self.apart, halves[1]);
-        }
-        if T::HALVES > 2 {
-            self.send_half(at + 2 * self.apart, halves[2]);
-        }
-        if T::HALVES > 3 {
-            self.send_half(at + 3 * self.apart, halves[3]);
-        }
+        for_each_word(value, |i, word| {
+            self.send_word(at + i * self.apart, word);
+        });
     }
 
     #[device]
-    fn send_half(self, at: usize, half: u32) {
-        let word = u64::from(self.stamp) << 32 | u64::from(half);
+    fn send_word(self, at: usize, value: u32) {
+        let word = u64::from(self.stamp) << 32 | u64::from(value);
         // Relaxed: the word announces nothing but itself.
         self.words.store(at, word, Ordering::Relaxed, Scope::Device);
     }
@@ -47,10 +38,10 @@ impl Stamped {
     /// What lies at place `at` by now.
     #[device]
     pub(crate) fn look<T: Carried>(self, at: usize) -> Looked {
-        let look = |half| match half < T::HALVES {
+        let look = |word| match word < T::WORDS {
             true => {
-                let word = at + half * self.apart;
-                self.words.load(word, Ordering::Relaxed, Scope::Device)
+                let at = at + word * self.apart;
+                self.words.load(at, Ordering::Relaxed, Scope::Device)
             }
             false => 0,
         };
@@ -58,7 +49,7 @@ impl Stamped {
     }
 
     /// Waits for the values of `N` places a lane, of those that `place` names; `otherwise` stands for
-    /// the others. By all lanes of a warp. The halves of a value stand side by side: `apart` is 1, and
+    /// the others. By all lanes of a warp. The words of a value stand side by side: `apart` is 1, and
     /// the words begin at a multiple of 16 bytes.
     ///
     /// All looks are in flight together, those of all lanes too, and only for what has not come it
@@ -94,10 +85,10 @@ impl Stamped {
         Pack::from_fn(|i| looked[i].value())
     }
 
-    /// [`look`](Self::look) at a place whose halves stand side by side: one load for two.
+    /// [`look`](Self::look) at a place whose words stand side by side: one load for two.
     #[device]
     fn look_at_once<T: Carried>(self, at: usize) -> Looked {
-        match T::HALVES {
+        match T::WORDS {
             2 => {
                 let [low, high] = self.words.load_pair(at);
                 Looked([low, high, 0, 0])
@@ -106,15 +97,15 @@ impl Stamped {
         }
     }
 
-    /// Whether what was looked at carries the stamp, in each of its halves.
+    /// Whether what was looked at carries the stamp, in each of its words.
     #[inline(always)]
     pub(crate) fn is_new<T: Carried>(self, Looked([a, b, c, d]): Looked) -> bool {
-        let is_new = |half, word: u64| half >= T::HALVES || (word >> 32) as u32 == self.stamp;
+        let is_new = |word, looked: u64| word >= T::WORDS || (looked >> 32) as u32 == self.stamp;
         is_new(0, a) && is_new(1, b) && is_new(2, c) && is_new(3, d)
     }
 }
 
-/// The words of one place, of which a value has as many as halves.
+/// The stamped words of one place: one for each word of a value.
 #[derive(Clone, Copy)]
 pub(crate) struct Looked([u64; 4]);
 
@@ -122,8 +113,8 @@ impl Looked {
     /// What a place looks like that holds `value`.
     #[inline(always)]
     fn new<T: Carried>(value: T, stamp: u32) -> Self {
-        let [a, b, c, d] = value.to_halves();
-        let word = |half| u64::from(stamp) << 32 | u64::from(half);
+        let [a, b, c, d] = value.to_words();
+        let word = |value| u64::from(stamp) << 32 | u64::from(value);
         Self([word(a), word(b), word(c), word(d)])
     }
 
@@ -131,6 +122,6 @@ impl Looked {
     #[inline(always)]
     pub(crate) fn value<T: Carried>(self) -> T {
         let Self([a, b, c, d]) = self;
-        T::from_halves([a as u32, b as u32, c as u32, d as u32])
+        T::from_words([a as u32, b as u32, c as u32, d as u32])
     }
 }

@@ -1,6 +1,6 @@
 //! One affine map after the other: what a linear recurrence is made of.
 
-use super::{Carried, Halves, Operation};
+use super::{Carried, Operation, Words};
 
 /// The map x → factor·x + summand of u32, wrapping around.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,17 +47,17 @@ impl Affine {
     }
 }
 
-// SAFETY: two halves.
+// SAFETY: two words.
 unsafe impl Carried for Affine {
-    const HALVES: usize = 2;
+    const WORDS: usize = 2;
 
     #[inline(always)]
-    fn to_halves(self) -> Halves {
+    fn to_words(self) -> Words {
         [self.factor, self.summand, 0, 0]
     }
 
     #[inline(always)]
-    fn from_halves([factor, summand, ..]: Halves) -> Self {
+    fn from_words([factor, summand, ..]: Words) -> Self {
         Self { factor, summand }
     }
 }

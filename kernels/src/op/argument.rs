@@ -1,7 +1,7 @@
 //! The least and the greatest element, and where it stands.
 
-use super::carried::{count_of_two, halves_of_two, two_of_halves};
-use super::{Carried, Halves, Number, Operation, Widen};
+use super::carried::{count_of_two, two_of_words, words_of_two};
+use super::{Carried, Number, Operation, Widen, Words};
 use core::marker::PhantomData;
 
 /// An element of an array and its index.
@@ -17,23 +17,23 @@ pub struct Indexed<A> {
 impl<A> Indexed<A> {
     #[inline(always)]
     const fn is_identity(&self) -> bool {
-        // The sign is one half of the index to look at, not two.
+        // The sign is one word of the index to look at, not two.
         (self.index as i64) < 0
     }
 }
 
-// SAFETY: more than four halves do not compile.
+// SAFETY: more than four words do not compile.
 unsafe impl<A: Carried> Carried for Indexed<A> {
-    const HALVES: usize = count_of_two::<A, u64>();
+    const WORDS: usize = count_of_two::<A, u64>();
 
     #[inline(always)]
-    fn to_halves(self) -> Halves {
-        halves_of_two(self.value, self.index)
+    fn to_words(self) -> Words {
+        words_of_two(self.value, self.index)
     }
 
     #[inline(always)]
-    fn from_halves(halves: Halves) -> Self {
-        let (value, index) = two_of_halves(halves);
+    fn from_words(words: Words) -> Self {
+        let (value, index) = two_of_words(words);
         Self { value, index }
     }
 }

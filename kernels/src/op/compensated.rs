@@ -1,7 +1,7 @@
 //! Sums that carry their rounding errors along.
 
-use super::carried::{count_of_two, halves_of_two, two_of_halves};
-use super::{Carried, Halves, Number, Operation};
+use super::carried::{count_of_two, two_of_words, words_of_two};
+use super::{Carried, Number, Operation, Words};
 use core::marker::PhantomData;
 use core::ops::Sub;
 
@@ -14,18 +14,18 @@ pub struct Compensated<A> {
     pub error: A,
 }
 
-// SAFETY: more than four halves do not compile.
+// SAFETY: more than four words do not compile.
 unsafe impl<A: Carried> Carried for Compensated<A> {
-    const HALVES: usize = count_of_two::<A, A>();
+    const WORDS: usize = count_of_two::<A, A>();
 
     #[inline(always)]
-    fn to_halves(self) -> Halves {
-        halves_of_two(self.sum, self.error)
+    fn to_words(self) -> Words {
+        words_of_two(self.sum, self.error)
     }
 
     #[inline(always)]
-    fn from_halves(halves: Halves) -> Self {
-        let (sum, error) = two_of_halves(halves);
+    fn from_words(words: Words) -> Self {
+        let (sum, error) = two_of_words(words);
         Self { sum, error }
     }
 }

@@ -33,7 +33,8 @@ mod wide_sum;
 
 pub use affine::{Affine, Compose};
 pub use argument::{ArgMax, ArgMin, Indexed};
-pub use carried::{Carried, Halves};
+pub use carried::{Carried, Words};
+pub(crate) use carried::{for_each_word, from_each_word, map_words};
 pub use compensated::{Compensated, CompensatedSum};
 pub use mean::{Mean, Total};
 #[cfg(not(target_arch = "nvptx64"))]

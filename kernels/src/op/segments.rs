@@ -1,7 +1,7 @@
 //! Operations within segments: nothing is combined across the start of one.
 
-use super::carried::{count_of_two, halves_of_two, two_of_halves};
-use super::{Carried, Halves, Operation};
+use super::carried::{count_of_two, two_of_words, words_of_two};
+use super::{Carried, Operation, Words};
 use core::marker::PhantomData;
 use cuda_std::device;
 use cuda_std::launch::KernelArg;
@@ -83,18 +83,18 @@ pub struct Segment<A> {
     pub value: A,
 }
 
-// SAFETY: more than four halves do not compile.
+// SAFETY: more than four words do not compile.
 unsafe impl<A: Carried> Carried for Segment<A> {
-    const HALVES: usize = count_of_two::<u32, A>();
+    const WORDS: usize = count_of_two::<u32, A>();
 
     #[inline(always)]
-    fn to_halves(self) -> Halves {
-        halves_of_two(u32::from(self.starts), self.value)
+    fn to_words(self) -> Words {
+        words_of_two(u32::from(self.starts), self.value)
     }
 
     #[inline(always)]
-    fn from_halves(halves: Halves) -> Self {
-        let (starts, value) = two_of_halves::<u32, A>(halves);
+    fn from_words(words: Words) -> Self {
+        let (starts, value) = two_of_words::<u32, A>(words);
         Self {
             starts: starts != 0,
             value,

@@ -1,6 +1,6 @@
 //! Sums of 64-bit integers that do not wrap around.
 
-use super::{Carried, Halves, Operation};
+use super::{Carried, Operation, Words};
 use core::marker::PhantomData;
 
 /// The sum of elements of `T`, i64 or u64, in 128 bits: exact for any array that fits into memory.
@@ -16,12 +16,12 @@ impl<T> WideSum<T> {
     }
 }
 
-// SAFETY: four halves.
+// SAFETY: four words.
 unsafe impl Carried for i128 {
-    const HALVES: usize = 4;
+    const WORDS: usize = 4;
 
     #[inline(always)]
-    fn to_halves(self) -> Halves {
+    fn to_words(self) -> Words {
         [
             self as u32,
             (self >> 32) as u32,
@@ -31,7 +31,7 @@ unsafe impl Carried for i128 {
     }
 
     #[inline(always)]
-    fn from_halves([a, b, c, d]: Halves) -> Self {
+    fn from_words([a, b, c, d]: Words) -> Self {
         let low = u64::from(b) << 32 | u64::from(a);
         let high = u64::from(d) << 32 | u64::from(c);
         (u128::from(high) << 64 | u128::from(low)) as Self

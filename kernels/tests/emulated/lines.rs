@@ -183,7 +183,7 @@ fn barriers_name_their_callers() {
 #[test]
 fn reductions_name_their_callers() {
     let op = Add::new();
-    let workspace = |zeros: Zeros| reduce::Workspace {
+    let workspace = |zeros: Zeros| grid::Workspace {
         words: zeros.of(1, reduce::MOST_TILES),
         state: zeros.of(2, reduce::STATE),
     };
@@ -200,8 +200,8 @@ fn reductions_name_their_callers() {
     }
 }
 
-fn scan_workspace(zeros: Zeros) -> scan::Workspace {
-    scan::Workspace {
+fn scan_workspace(zeros: Zeros) -> grid::Workspace {
+    grid::Workspace {
         words: zeros.of(1, 4096),
         state: zeros.of(2, scan::STATE),
     }

@@ -107,7 +107,7 @@ impl<O: PartReducible<Element: Pod>> PartReducer<O> {
             elements: device.alloc(part)?,
             is_whole: part == len,
             shape,
-            results: device.alloc(launches * O::Accumulator::HALVES)?,
+            results: device.alloc(launches * O::Accumulator::WORDS)?,
             leaves: Vec::new(),
             taken: 0,
         };
@@ -194,8 +194,8 @@ impl<O: PartReducible<Element: Pod>> OnDevice<O> {
         let firsts = (0..len).step_by(unit);
         let us = device.time(|| {
             for (number, first) in firsts.clone().enumerate() {
-                let halves = O::Accumulator::HALVES;
-                let result = self.results.view().part(number * halves, halves);
+                let words = O::Accumulator::WORDS;
+                let result = self.results.view().part(number * words, words);
                 let unit = first..len.min(first + unit);
                 // SAFETY: a unit is a whole array of this shape or one of its tiles; the buffer of
                 // the words has room for all units of a part, and a dropped buffer waits for the
@@ -209,12 +209,12 @@ impl<O: PartReducible<Element: Pod>> OnDevice<O> {
         })?;
         let words = self.results.download()?;
         let found = words
-            .chunks(O::Accumulator::HALVES)
+            .chunks(O::Accumulator::WORDS)
             .zip(firsts)
-            .map(|(words, first)| {
-                let mut halves = [0; 4];
-                halves[..words.len()].copy_from_slice(words);
-                let all = O::Accumulator::from_halves(halves);
+            .map(|(written, first)| {
+                let mut words = [0; 4];
+                words[..written.len()].copy_from_slice(written);
+                let all = O::Accumulator::from_words(words);
                 O::moved(all, (self.taken + first) as u64)
             });
         match O::EXACT {

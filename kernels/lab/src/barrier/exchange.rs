@@ -9,9 +9,9 @@ use gridsync_kernels::op::Sum;
 use gridsync_kernels::warp;
 
 /// Crosses an [`Exchange`] four times a round, and counts in `errors[0]` the threads that find a
-/// wrong result: sums of one half and of two halves, and broadcasts of one half and of two halves, each
-/// time from another block. Each warp comes up to `skew` cycles late. After every three rounds the block
-/// attaches anew.
+/// wrong result: a sum of one word and of two, and a broadcast of one word and of two, each from
+/// another block each time. Each warp comes up to `skew` cycles late, and after each three rounds the
+/// block attaches anew.
 ///
 /// # Safety
 ///

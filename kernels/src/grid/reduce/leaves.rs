@@ -1,6 +1,6 @@
 //! The end of a reduction: one block waits for the leaves of all.
 
-use super::Place;
+use crate::block::ThreadPosition;
 use crate::grid::stamped::Stamped;
 use crate::op::{Carried, Operation};
 use core::array::from_fn;
@@ -10,12 +10,17 @@ use cuda_std::warp::{FULL_MASK, warp_vote_all};
 /// Waits for the leaves of this thread's chain, of `count` in all, and combines them in order. By all
 /// lanes of a warp.
 #[device]
-pub(super) fn chain<O: Operation>(op: O, leaves: Stamped, count: u32, at: Place) -> O::Accumulator {
+pub(super) fn chain<O: Operation>(
+    op: O,
+    leaves: Stamped,
+    count: u32,
+    at: ThreadPosition,
+) -> O::Accumulator {
     // As many looks as most chains have leaves: what is looked at in vain holds up what is not, and
     // code that is not run before comes from memory.
-    if count <= 4 * at.threads && O::Accumulator::HALVES <= 2 {
+    if count <= 4 * at.threads && O::Accumulator::WORDS <= 2 {
         chain_by::<O, 4>(op, leaves, count, at)
-    } else if O::Accumulator::HALVES <= 2 {
+    } else if O::Accumulator::WORDS <= 2 {
         chain_by::<O, 8>(op, leaves, count, at)
     } else {
         // As many as registers are left for.
@@ -29,7 +34,7 @@ fn chain_by<O: Operation, const LOOKS: usize>(
     op: O,
     leaves: Stamped,
     count: u32,
-    at: Place,
+    at: ThreadPosition,
 ) -> O::Accumulator {
     let (mut next, step, end) = match O::COMMUTATIVE {
         // Leaves that lie side by side go to threads that do: fewer lines to load.

@@ -26,32 +26,22 @@ pub use rows::{Batch, reduce_long_rows, reduce_short_rows};
 pub use shape::{LARGE, MOST_TILES, SMALL, Shape};
 
 use super::stamped::Stamped;
-use crate::block::Slots;
-use crate::op::{Carried, Operation};
+use super::workspace::{Workspace, clear, draw, is_last_stamp, last_stamp, leave_stamp};
+use crate::block::{Slots, ThreadPosition};
+use crate::op::{Carried, Operation, for_each_word};
 use crate::warp;
 use cuda_std::prelude::*;
-use cuda_std::warp::WARP_SIZE;
 use leaves::chain;
 use shape::leaves_are_strips;
 use strip::strip;
 
 shared_array! {
-    /// The results of the strips of the tile, of at most four halves each.
+    /// The results of the strips of the tile, of at most four words each.
     fn gridsync_reduce_strips() -> [u32; 4 * LARGE as usize];
     /// The results of the chains of each warp.
     fn gridsync_reduce_chains() -> [u32; 4 * LARGE as usize];
     /// What the first thread found in the state.
     fn gridsync_reduce_state() -> [u32; 2];
-}
-
-/// What a launch of [`reduce`] works in: nothing of it is the array's.
-#[derive(Clone, Copy)]
-pub struct Workspace {
-    /// [`MOST_TILES`] words for each half of an accumulator.
-    pub words: Global<u64>,
-    /// How many blocks have started, in the first word, and the stamp of the last launch, in the last
-    /// one: [`STATE`] words, or two.
-    pub state: Global<u32>,
 }
 
 /// Words of the state: the stamp lies in a line of its own. In the line that all blocks count in,
@@ -61,14 +51,13 @@ pub const STATE: usize = 65;
 pub const ROW_STATE: usize = 2;
 const STARTED: usize = 0;
 
-/// Reduces `input` to the halves of an accumulator in `result`, which has as many elements: what all
+/// Reduces `input` to the words of an accumulator in `result`, which has as many elements: what all
 /// elements combine to, not [finished](Operation::finish).
 ///
 /// Called by every thread of a grid along x that is a [`Shape`]: `tiles` blocks of `warps` warps,
 /// `runs` runs to a strip. For the order that is promised, it is the shape of the input's length.
-/// Nobody writes `input` while the kernel runs, so it overlaps none of the others. The workspace is
-/// zeroed before the first launch, left as it is from one launch to the next, whatever their lengths,
-/// and used by one launch at a time. The first thread of the block that started last writes the
+/// Nobody writes `input` while the kernel runs, so it overlaps none of the others. The workspace has
+/// [`MOST_TILES`] words for each word of an accumulator, and [`STATE`] words of state. The first thread of the block that started last writes the
 /// result; it is visible to what follows on the stream. No co-residency needed.
 #[device(protocol = "the reduction")]
 pub fn reduce<O: Operation>(
@@ -85,17 +74,17 @@ pub fn reduce<O: Operation>(
 
 /// The same of strips that come from anywhere: `strip(tile, at)` combines that of a warp, and is
 /// called by all of its lanes. The blocks that share a workspace stand side by side in x; the words
-/// are `apart` ones for each half of an accumulator.
+/// are `apart` ones for each word of an accumulator.
 #[device]
 fn reduce_strips<O: Operation>(
     op: O,
     Workspace { words, state }: Workspace,
     apart: usize,
     result: Global<u32>,
-    strip: impl FnOnce(u32, Place) -> O::Accumulator,
+    strip: impl FnOnce(u32, ThreadPosition) -> O::Accumulator,
 ) {
     let (tile, tiles) = (thread::block_idx_x(), thread::grid_dim_x());
-    let at = Place::here();
+    let at = ThreadPosition::here();
     let leaves_are_strips = leaves_are_strips(tiles, at.warps);
     let first_leaf = match leaves_are_strips {
         true => tile * at.warps,
@@ -103,11 +92,9 @@ fn reduce_strips<O: Operation>(
     };
     let (mut started, mut stamp) = (0, 0);
     if at.thread == 0 && tiles > 1 {
-        // Relaxed: it says who waits, and carries nothing. Both are asked for now and looked at when
-        // the tile is done. Not an addition, of which ptxas makes one for all lanes that come
-        // together: it would wait for the result at once, to deal it out.
-        started = state.fetch_inc(STARTED, tiles - 1, Ordering::Relaxed, Scope::Device);
-        stamp = state.load(state.len() - 1, Ordering::Relaxed, Scope::Device);
+        // Both are asked for now and looked at when the tile is done.
+        started = draw(state, STARTED, tiles);
+        stamp = last_stamp(state, state.len() - 1);
         // Who looks for a leaf that is not in the L2 waits for device memory.
         words.prefetch(first_leaf as usize);
     }
@@ -165,35 +152,10 @@ fn reduce_strips<O: Operation>(
     leave_for_next(words, state, stamp, at);
 }
 
-/// Where a thread stands in its block, which lies along x: what is asked for at the start holds up
-/// the first loads.
-#[derive(Clone, Copy)]
-struct Place {
-    thread: u32,
-    warp: u32,
-    lane: u32,
-    threads: u32,
-    warps: u32,
-}
-
-impl Place {
-    #[device]
-    fn here() -> Self {
-        let (thread, threads) = (thread::thread_idx_x(), thread::block_dim_x());
-        Self {
-            thread,
-            warp: thread / WARP_SIZE,
-            lane: thread % WARP_SIZE,
-            threads,
-            warps: threads / WARP_SIZE,
-        }
-    }
-}
-
 /// Combines the values of all warps of the block, in their order. By all lanes of a warp, of which the
 /// first has the result.
 #[device]
-fn combine_warps<O: Operation>(op: O, values: Slots, at: Place) -> O::Accumulator {
+fn combine_warps<O: Operation>(op: O, values: Slots, at: ThreadPosition) -> O::Accumulator {
     let value = match at.lane {
         lane if lane < at.warps => values.read(lane as usize),
         _ => op.identity(),
@@ -205,36 +167,21 @@ fn combine_warps<O: Operation>(op: O, values: Slots, at: Place) -> O::Accumulato
     }
 }
 
-/// Writes the halves of `value`.
+/// Writes the words of `value`.
 #[device]
 fn write<T: Carried>(result: Global<u32>, value: T) {
-    let halves = value.to_halves();
-    result.write(0, halves[0]);
-    // Written out: an array that is indexed by a variable would live in local memory.
-    if T::HALVES > 1 {
-        result.write(1, halves[1]);
-    }
-    if T::HALVES > 2 {
-        result.write(2, halves[2]);
-    }
-    if T::HALVES > 3 {
-        result.write(3, halves[3]);
-    }
+    for_each_word(value, |i, word| result.write(i, word));
 }
 
-/// Leaves the stamp for the next launch; the count of blocks has wrapped to 0. Every word has been
-/// seen by now, so that no other block touches any. Stamps begin anew after 2^32 − 1 launches: what older ones left must go first.
+/// Leaves the stamp for the next launch; the count of blocks has wrapped to 0. By all threads of the block
+/// that started last: it has seen every word, so that no other block touches any.
 #[device]
-fn leave_for_next(words: Global<u64>, state: Global<u32>, mut stamp: u32, at: Place) {
-    if stamp == u32::MAX {
-        let mut word = at.thread as usize;
-        while word < words.len() {
-            words.store(word, 0, Ordering::Relaxed, Scope::Device);
-            word += at.threads as usize;
-        }
+fn leave_for_next(words: Global<u64>, state: Global<u32>, mut stamp: u32, at: ThreadPosition) {
+    if is_last_stamp(stamp) {
+        clear(words, at.thread, at.threads);
         stamp = 0;
     }
     if at.thread == 0 {
-        state.store(state.len() - 1, stamp, Ordering::Relaxed, Scope::Device);
+        leave_stamp(state, state.len() - 1, stamp);
     }
 }

@@ -1,8 +1,8 @@
 //! What a warp does with its strip of a tile: row by row, either with an accumulator for each place in
 //! a lane's pack, or in the order of the elements where the operation does not commute.
 
-use super::Place;
 use super::shape::{ROWS, RUN};
+use crate::block::ThreadPosition;
 use crate::op::{Carried, Operation};
 use crate::warp;
 use cuda_std::memory::Pack;
@@ -16,7 +16,7 @@ pub(super) fn strip<O: Operation>(
     input: Global<O::Element>,
     runs: u32,
     tile: u32,
-    at: Place,
+    at: ThreadPosition,
 ) -> O::Accumulator {
     match O::COMMUTATIVE {
         true => strip_of_places(op, input, runs, tile, at),
@@ -29,9 +29,9 @@ pub(super) fn strip<O: Operation>(
 pub(super) type Places<O> =
     <<O as Operation>::Element as Scalar>::Pack<<O as Operation>::Accumulator>;
 
-/// The halves of all places.
-const fn halves_of_places<O: Operation>() -> usize {
-    O::Element::PACK * O::Accumulator::HALVES
+/// The words of all places.
+const fn words_of_places<O: Operation>() -> usize {
+    O::Element::PACK * O::Accumulator::WORDS
 }
 
 #[device]
@@ -40,7 +40,7 @@ fn strip_of_places<O: Operation>(
     input: Global<O::Element>,
     runs: u32,
     tile: u32,
-    at: Place,
+    at: ThreadPosition,
 ) -> O::Accumulator {
     let mut places = Places::<O>::splat(op.identity());
     let is_aligned = input.unaligned_head() == 0;
@@ -95,12 +95,9 @@ fn run_with_care<O: Operation>(
     mut places: Places<O>,
 ) -> Places<O> {
     let width = O::Element::PACK;
-    let packs = match is_aligned {
-        true => (rest.len() / width).min(RUN) as u32,
-        false => 0,
-    };
+    let packs = whole_packs(rest, is_aligned);
     // As many at once as registers are left for, beside the accumulators.
-    let at_once = match halves_of_places::<O>() {
+    let at_once = match words_of_places::<O>() {
         ..=4 => ROWS,
         5..=8 => ROWS / 2,
         _ => ROWS / 4,
@@ -151,7 +148,7 @@ fn strip_in_order<O: Operation>(
     input: Global<O::Element>,
     runs: u32,
     tile: u32,
-    at: Place,
+    at: ThreadPosition,
 ) -> O::Accumulator {
     let mut strip = op.identity();
     let is_aligned = input.unaligned_head() == 0;
@@ -179,10 +176,7 @@ fn run_in_order<O: Operation>(
     mut strip: O::Accumulator,
 ) -> O::Accumulator {
     let width = O::Element::PACK;
-    let packs = match is_aligned {
-        true => (rest.len() / width).min(RUN) as u32,
-        false => 0,
-    };
+    let packs = whole_packs(rest, is_aligned);
     let mut first = 0;
     while first < ROWS && first * WARP_SIZE as usize * width < rest.len() {
         // As many at once as registers are left for. What lies past the end is loaded as in
@@ -211,4 +205,14 @@ fn run_in_order<O: Operation>(
         first += ROWS / 2;
     }
     strip
+}
+
+/// Packs of a run, which begins `rest`, that can be loaded by one access each: those that are whole, if
+/// they are aligned.
+#[device]
+fn whole_packs<T: Scalar>(rest: Global<T>, is_aligned: bool) -> u32 {
+    match is_aligned {
+        true => (rest.len() / T::PACK).min(RUN) as u32,
+        false => 0,
+    }
 }

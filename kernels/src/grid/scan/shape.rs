@@ -32,14 +32,9 @@
 //! What lies past the end of the array counts as the identity. Where an operation is
 //! [exact](crate::op::Operation::EXACT) the scan by bulk copies brackets within a warp as it likes.
 
+use crate::grid::tiles::{MOST_GROUP, MOST_WARPS};
 use cuda_std::memory::Scalar;
 use cuda_std::warp::WARP_SIZE;
-
-/// Warps of a block, at most.
-pub(super) const MOST_WARPS: u32 = 8;
-
-/// Tiles of a group, at most: four for each thread of a block, which looks at them.
-pub const MOST_GROUP: u32 = 1024;
 
 /// A size of arrays, and the tiles they are parted into.
 struct Size {

@@ -1,18 +1,10 @@
 //! The scan of a tile, in registers.
 
-use super::shape::MOST_WARPS;
-use super::{Place, ScanOperation};
-use crate::block::Slots;
+use super::{ScanOperation, Strip};
 use crate::op::Operation;
 use crate::warp;
 use cuda_std::memory::Pack;
 use cuda_std::prelude::*;
-use cuda_std::warp::WARP_SIZE;
-
-shared_array! {
-    /// What the warps of the tile combine to, in at most four halves each.
-    fn gridsync_scan_warps() -> [u32; 4 * MOST_WARPS as usize];
-}
 
 /// An accumulator for each place in a pack of elements.
 pub(super) type Places<O> =
@@ -21,45 +13,7 @@ pub(super) type Places<O> =
 /// A result for each place in a pack of elements.
 pub(super) type Results<O> = <<O as Operation>::Element as Scalar>::Pack<<O as Operation>::Output>;
 
-/// Where a lane's packs of a strip stand: those of the warp's rows, one in each.
-#[derive(Clone, Copy)]
-pub(in crate::grid) struct Strip {
-    /// The first element of the strip.
-    pub(in crate::grid) start: usize,
-    /// That of the lane's pack of the first row.
-    first: usize,
-    /// The rows that there are.
-    pub(in crate::grid) rows: usize,
-    /// Elements of a row.
-    row: usize,
-}
-
 impl Strip {
-    /// Strip `number` of an array of `T`, of `rows` rows.
-    #[inline(always)]
-    pub(in crate::grid) fn new<T: Scalar>(number: usize, rows: u32, lane: u32) -> Self {
-        let row = WARP_SIZE as usize * T::PACK;
-        let start = number * rows as usize * row;
-        Self {
-            start,
-            first: start + lane as usize * T::PACK,
-            rows: rows as usize,
-            row,
-        }
-    }
-
-    /// The first element of the pack in `row`.
-    #[inline(always)]
-    pub(in crate::grid) fn pack(self, row: usize) -> usize {
-        self.first + row * self.row
-    }
-
-    /// Whether an array of `len` elements has the whole strip.
-    #[inline(always)]
-    pub(in crate::grid) fn is_whole(self, len: usize) -> bool {
-        self.start + self.rows * self.row <= len
-    }
-
     /// Loads and lifts this lane's packs. Rows that there are not are the identity.
     #[device]
     pub(super) fn load<O: ScanOperation, const ROWS: usize>(
@@ -231,33 +185,6 @@ fn in_pack<O: ScanOperation>(op: O, pack: Places<O>) -> Places<O> {
         }
         all
     })
-}
-
-/// What the warps of the block before this one combine to, and what all do, from the total of each.
-/// By all threads of the block, with a barrier of the block inside.
-#[device]
-pub(in crate::grid) fn across_warps<O: ScanOperation>(
-    op: O,
-    total: O::Accumulator,
-    at: Place,
-) -> (O::Accumulator, O::Accumulator) {
-    let totals = Slots::new(gridsync_scan_warps(), 4);
-    if at.lane == 0 {
-        totals.write(at.warp as usize, total);
-    }
-    thread::sync_threads();
-    let scanned = warp::scan(
-        op,
-        match at.lane {
-            lane if lane < at.warps => totals.read(lane as usize),
-            _ => op.identity(),
-        },
-    );
-    let before = match at.warp {
-        0 => op.identity(),
-        warp => warp::of_lane(scanned, warp - 1),
-    };
-    (before, warp::total(scanned))
 }
 
 /// Writes a pack of elements' results from element `at` on: 16 bytes or more, by 16.

@@ -1,6 +1,7 @@
 //! A tile in registers: which elements are kept, and how many before each.
 
-use crate::grid::scan::{Shape, Strip};
+use crate::grid::scan::Shape;
+use crate::grid::tiles::Strip;
 use crate::op::Sum;
 use crate::warp;
 use cuda_std::memory::Pack;

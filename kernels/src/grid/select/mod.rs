@@ -20,19 +20,19 @@ mod within;
 pub use predicate::Predicate;
 pub use within::{Comparable, Within};
 
-use super::scan::{
-    Place, Shape, Strip, Tiles, Workspace, across_warps, draw, leave_for_next, prefix, send,
-};
-use super::stamped::Stamped;
+use super::scan::Shape;
+use super::tiles::{Strip, Tiles, across_warps};
+use super::workspace::Workspace;
+use crate::block::ThreadPosition;
 use crate::op::Sum;
 use cuda_std::launch::KernelArg;
 use cuda_std::prelude::*;
 use cuda_std::warp::{FULL_MASK, WARP_SIZE, warp_shuffle_idx};
 use held::{Held, ROWS, Ranks, most_rows};
 
-/// Halves of 32 bits that a count of elements goes by from block to block: a workspace has as many
+/// Words of 32 bits that a count of elements goes by from block to block: a workspace has as many
 /// words for each of the [places](Shape::places) of a shape.
-pub const HALVES: usize = 2;
+pub const WORDS: usize = 2;
 
 /// The shape of a selection from `len` elements of `T`: that of a scan, in which a word has a bit for each
 /// element of a lane.
@@ -84,7 +84,7 @@ unsafe impl<T: Scalar> KernelArg for Outputs<T> {}
 /// `kept` is as long as the input, or at least as what is kept; so are `rest` and `positions`, unless
 /// they are empty. All views lie apart, and nobody else touches the outputs, or writes `input`, while
 /// the kernel runs. The workspace is zeroed before the first launch, left as it is from one launch to
-/// the next, whatever their lengths, and used by one launch at a time: [`HALVES`] words for each
+/// the next, whatever their lengths, and used by one launch at a time: [`WORDS`] words for each
 /// place. The results are visible to what follows on the stream. No co-residency needed.
 ///
 /// Input that does not begin at a multiple of 16 bytes is read element by element, more slowly;
@@ -127,35 +127,23 @@ pub fn unique<T: Scalar + PartialEq>(
 fn compact<T: Scalar>(
     input: Global<T>,
     outputs: Outputs<T>,
-    Workspace { words, state }: Workspace,
+    workspace: Workspace,
     (rows, group): (u32, u32),
     flags: impl FnOnce(Held<T>, u32) -> u32,
 ) {
-    let (at, tiles) = (Place::here(), thread::grid_dim_x());
-    let (tile, stamp) = draw(state, tiles, at);
-    let strip = tile as usize * at.warps as usize + at.warp as usize;
-    let strip = Strip::new::<T>(strip, rows, at.lane);
+    let at = ThreadPosition::here();
+    let tiles = Tiles::draw(workspace, thread::grid_dim_x(), group, at);
+    let strip = Strip::new::<T>(tiles.tile, rows, at);
     let held = Held::load(strip, input);
     let kept = flags(held, at.lane) & held.there;
     let ranks = Ranks::of::<T>(kept);
     let (before, count) = across_warps(Sum::<u32>::new(), ranks.total(), at);
-    let is_alone = tiles == 1;
-    let tiles = Tiles {
-        tile,
-        tiles,
-        group,
-        values: Stamped {
-            words,
-            apart: 1,
-            stamp,
-        },
-    };
-    if !is_alone {
-        send(tiles, u64::from(count), at);
+    if !tiles.is_alone() {
+        tiles.send(u64::from(count), at);
     }
 
     // While the counts of the tiles before are under way.
-    let tile = InArray::of::<T>(tile, rows, at, input.len());
+    let tile = InArray::of::<T>(tiles.tile, rows, at, input.len());
     let element = |row: usize, place: usize| held.packs[row][place];
     staged::put::<T, _>(kept, ranks.after(before), element);
     if !outputs.rest.is_empty() {
@@ -165,9 +153,12 @@ fn compact<T: Scalar>(
         let ranks = Ranks::of::<T>(rest).after(count + before);
         staged::put::<T, _>(rest, ranks, element);
     }
-    let earlier = match is_alone {
+    let earlier = match tiles.is_alone() {
         true => 0,
-        false => prefix(Sum::<u64>::new(), tiles, count.into(), 0, false, at).0,
+        false => {
+            let (earlier, _) = tiles.prefix(Sum::<u64>::new(), count.into(), 0, false, at);
+            earlier
+        }
     };
     thread::sync_threads();
 
@@ -192,8 +183,8 @@ fn compact<T: Scalar>(
     if tiles.is_last() && at.thread == 0 {
         outputs.count.write(0, earlier + u64::from(count));
     }
-    if !is_alone {
-        leave_for_next(tiles, state, at);
+    if !tiles.is_alone() {
+        tiles.leave_for_next(at);
     }
 }
 
@@ -209,7 +200,7 @@ struct InArray {
 impl InArray {
     /// Tile `number` of an array of `len` elements of `T`.
     #[inline(always)]
-    fn of<T: Scalar>(number: u32, rows: u32, at: Place, len: usize) -> Self {
+    fn of<T: Scalar>(number: u32, rows: u32, at: ThreadPosition, len: usize) -> Self {
         let elements = (at.warps * rows) as usize * Shape::row::<T>();
         let first = number as usize * elements;
         Self {

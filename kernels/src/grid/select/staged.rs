@@ -1,7 +1,7 @@
 //! The kept elements of a tile on their way out, side by side in shared memory.
 
 use super::held::{ROWS, flag, most_rows};
-use crate::grid::scan::Place;
+use crate::block::ThreadPosition;
 use cuda_std::memory::Pack;
 use cuda_std::prelude::*;
 
@@ -52,7 +52,7 @@ pub(super) fn put<T: Scalar, V: Scalar>(
 ///
 /// By 16 bytes, but for what lies before the first multiple of them and behind the last one.
 #[device]
-pub(super) fn take<T: Scalar>(from: u32, output: Global<T>, at: Place) {
+pub(super) fn take<T: Scalar>(from: u32, output: Global<T>, at: ThreadPosition) {
     let staged = gridsync_select_staged().cast::<T>();
     let value = |number| staged.read(slot::<T>(from + number));
     let (len, width) = (output.len() as u32, T::PACK as u32);
@@ -78,7 +78,7 @@ pub(super) fn take<T: Scalar>(from: u32, output: Global<T>, at: Place) {
 /// Writes positions in the tile to all of `output`, as those in the array: the tile's first element is
 /// number `first`. By all threads of the block.
 #[device]
-pub(super) fn take_positions(first: usize, output: Global<u64>, at: Place) {
+pub(super) fn take_positions(first: usize, output: Global<u64>, at: ThreadPosition) {
     let staged = gridsync_select_staged().cast::<u32>();
     let mut number = at.thread;
     while number < output.len() as u32 {

@@ -60,7 +60,7 @@ impl<T: Pod + Scalar + Carried + Debug> Bench<T> {
             shape,
             input: device.upload(&host).expect("the input should fit"),
             words: device
-                .zeroed(shape.places() * T::HALVES)
+                .zeroed(shape.places() * T::WORDS)
                 .expect("the words should fit"),
             state: device.upload(&state).expect("the state should fit"),
             host,

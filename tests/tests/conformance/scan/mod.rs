@@ -51,7 +51,7 @@ where
 {
     let input = device.upload(host).expect("the input should fit");
     let output = device.alloc(host.len()).expect("the output should fit");
-    let words = shape.places() * O::Accumulator::HALVES;
+    let words = shape.places() * O::Accumulator::WORDS;
     let words = device.zeroed::<u64>(words).expect("the words should fit");
     let state = device.zeroed::<u32>(STATE).expect("the state should fit");
     let args = op.arguments(Arguments {

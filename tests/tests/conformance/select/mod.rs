@@ -18,7 +18,7 @@ use bytemuck::Pod;
 use gridsync::device::{Buffer, Device, Geometry};
 use gridsync_entries::select::Selectable;
 use gridsync_kernels::grid::scan::{STATE, Shape};
-use gridsync_kernels::grid::select::{HALVES, Outputs};
+use gridsync_kernels::grid::select::{Outputs, WORDS};
 use std::fmt::Debug;
 
 /// A selection in any shape of the length of its input, in a workspace that serves many launches.
@@ -43,7 +43,7 @@ impl<S: Selectable<Element: Pod + Debug> + Debug> Bench<S> {
             shape,
             input: device.upload(&host).expect("the input should fit"),
             words: device
-                .zeroed(shape.places() * HALVES)
+                .zeroed(shape.places() * WORDS)
                 .expect("the words should fit"),
             state: device.upload(&state).expect("the state should fit"),
             host,

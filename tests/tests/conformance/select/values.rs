@@ -4,7 +4,7 @@ use cuda_std::prelude::*;
 use gridsync::device::Device;
 use gridsync::primitives::select::{FirstOfRun, Predicate, Within, select};
 use gridsync_entries::select::{Arguments, Selectable};
-use gridsync_kernels::grid::scan::Workspace;
+use gridsync_kernels::grid::Workspace;
 use gridsync_kernels::grid::{self, select::Outputs};
 use gridsync_program::verify::{Kind, sample, select_case};
 use gridsync_tests::devices::emulator;

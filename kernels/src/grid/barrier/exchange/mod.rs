@@ -3,7 +3,7 @@
 //!
 //! A barrier, a store before it and loads behind it send each value to the L2, wait until it is
 //! there, announce it, wait for the announcement, and fetch it. Here the value is its own
-//! announcement: each half of it travels in one 64-bit word with the number of the crossing, which
+//! announcement: each 32-bit word of it travels in one 64-bit word with the number of the crossing, which
 //! no one can see without the other. So there is no fence, one way through the L2 in place of three,
 //! and nothing to reset. (The idea of a flag in the word of the data is that of NCCL's LL protocol
 //! and of CUB's look-back.)
@@ -27,7 +27,7 @@ const DIRECT: u32 = row::LONGEST;
 const GROUP: u32 = 32;
 
 shared_array! {
-    /// What the first warp found, for the threads of its block: two halves of it for odd crossings
+    /// What the first warp found, for the threads of its block: two words of it for odd crossings
     /// and two for even ones, so that the next crossing does not overtake a thread that still reads.
     fn gridsync_exchange() -> [u32; 4];
 }
@@ -55,7 +55,7 @@ const NAME: &str = "the exchange";
 /// Where the number of the last crossing lies, and where the members' words begin. The numbers of the
 /// last crossing that each other member was part of come at the end.
 const CROSSING: usize = 0;
-const WORDS: usize = STRIDE / 2;
+const MEMBER_WORDS: usize = STRIDE / 2;
 
 /// Where `words` have the number of the last crossing that member `rank` was part of. Member 0 is part
 /// of all.
@@ -77,12 +77,12 @@ impl Exchange {
     ///
     /// They are 0 before its first use, and then belong to one launch at a time, of up to so many
     /// blocks. A member that was left out for exactly 2^32 crossings in a row would be taken to
-    /// have come, and so would the high half of a value if all those between were of one half;
+    /// have come, and so would the high word of a value if all those between were of one word;
     /// nobody else has to think of the wrap-around.
     #[must_use]
     pub const fn words(blocks: usize) -> usize {
         let rows = GROUP as usize * row_stride(blocks.div_ceil(GROUP as usize));
-        WORDS + 4 * (blocks + rows) + blocks
+        MEMBER_WORDS + 4 * (blocks + rows) + blocks
     }
 
     /// Attaches to the exchange of the whole grid in `words`.
@@ -115,7 +115,7 @@ impl Exchange {
         }
     }
 
-    /// Combines one value per block by `op`, which is commutative and accumulates in one half or
+    /// Combines one value per block by `op`, which is commutative and accumulates in one word or
     /// two; every thread of every block has the result.
     ///
     /// Called by every thread of each block that takes part. `value` is that of the block's first
@@ -125,8 +125,8 @@ impl Exchange {
         const {
             assert!(O::COMMUTATIVE, "members are combined out of order");
             assert!(
-                O::Accumulator::HALVES <= 2,
-                "a member has words for two halves"
+                O::Accumulator::WORDS <= 2,
+                "a member sends two words at most"
             );
         }
         self.crossing += 1;
@@ -149,22 +149,22 @@ impl Exchange {
         result.read(place)
     }
 
-    /// The value that the member of rank `root` brought, of one half or two, in every thread of
+    /// The value that the member of rank `root` brought, of one word or two, in every thread of
     /// every block.
     ///
     /// Called as [`all_reduce`](Self::all_reduce) is. It is a crossing: `root` too waits for all.
     #[device]
     pub fn broadcast<T: Carried>(&mut self, root: u32, value: T) -> T {
-        const { assert!(T::HALVES <= 2, "a member has words for two halves") };
+        const { assert!(T::WORDS <= 2, "a member sends two words at most") };
         let [low, high, ..] = match self.members.rank() == root {
-            true => value.to_halves(),
+            true => value.to_words(),
             false => [0; 4],
         };
-        T::from_halves(match T::HALVES {
-            1 => self.all_reduce(Or::new(), low).to_halves(),
+        T::from_words(match T::WORDS {
+            1 => self.all_reduce(Or::new(), low).to_words(),
             _ => {
-                let both = u64::from_halves([low, high, 0, 0]);
-                self.all_reduce(Or::new(), both).to_halves()
+                let both = u64::from_words([low, high, 0, 0]);
+                self.all_reduce(Or::new(), both).to_words()
             }
         })
     }
@@ -210,14 +210,14 @@ impl Exchange {
         row(group.rank()).gather(op, groups)
     }
 
-    /// The words from `start` on, of which the second halves lie `apart` words further, those of
+    /// The words from `start` on. The second word of a value lies `apart` further on, and the words of
     /// odd crossings twice as far.
     #[device]
     fn row(&self, start: usize, apart: usize) -> Row {
         let odd = (self.crossing % 2) as usize;
         Row {
             words: self.words,
-            low: WORDS + start + 2 * odd * apart,
+            low: MEMBER_WORDS + start + 2 * odd * apart,
             apart,
             crossing: self.crossing as u32,
             began: clock(),

@@ -18,12 +18,12 @@ const FIRST_LOOK: [(u32, u64); 2] = [(160, 350), (u32::MAX, 700)];
 pub(super) const LONGEST: u32 = 9 * WARP_SIZE;
 
 /// The words of one crossing that lie side by side: each has the number of the crossing above a
-/// half of a value.
+/// 32-bit word of a value.
 pub(super) struct Row {
     pub(super) words: Global<u64>,
-    /// Where the words of the low halves begin.
+    /// Where the low words begin.
     pub(super) low: usize,
-    /// How much further on those of the high halves lie.
+    /// How much further on the high words lie.
     pub(super) apart: usize,
     pub(super) crossing: u32,
     /// When the crossing began, in cycles.
@@ -57,9 +57,9 @@ impl Row {
         }
     }
 
-    /// The same where each lane has `WORDS` words.
+    /// The same where each lane has `EACH` words.
     #[device]
-    pub(super) fn gather_by<O: Operation, const WORDS: usize>(
+    pub(super) fn gather_by<O: Operation, const EACH: usize>(
         &self,
         op: O,
         count: u32,
@@ -73,18 +73,18 @@ impl Row {
         let place = |turn: usize| turn as u32 * WARP_SIZE + lane_id();
         // A lane past the end reads the last word: the warp reads no more lines for it.
         let at = |turn: usize| self.low + place(turn).min(count - 1) as usize;
-        let halves = O::Accumulator::HALVES;
-        let (mut low, mut high) = ([0; WORDS], [0; WORDS]);
+        let words = O::Accumulator::WORDS;
+        let (mut low, mut high) = ([0; EACH], [0; EACH]);
         spin::until(|| {
             // All are in flight together.
             low = from_fn(|turn| self.look(at(turn)));
-            if halves == 2 {
+            if words == 2 {
                 high = from_fn(|turn| self.look(at(turn) + self.apart));
             }
             let mut behind = 0;
-            for turn in 0..WORDS {
+            for turn in 0..EACH {
                 behind |= (low[turn] >> 32) as u32 ^ self.crossing;
-                if halves == 2 {
+                if words == 2 {
                     behind |= (high[turn] >> 32) as u32 ^ self.crossing;
                 }
             }
@@ -92,8 +92,8 @@ impl Row {
         });
 
         let mut all = op.identity();
-        for turn in 0..WORDS {
-            let value = O::Accumulator::from_halves([low[turn] as u32, high[turn] as u32, 0, 0]);
+        for turn in 0..EACH {
+            let value = O::Accumulator::from_words([low[turn] as u32, high[turn] as u32, 0, 0]);
             let counts = place(turn) < count;
             all = op.combine(all, if counts { value } else { op.identity() });
         }

@@ -1,24 +1,27 @@
 //! Long rows: a grid for each, as it would have alone.
 
-use super::run::{Loaded, SHIFTED_AT_ONCE, is_aligned, read_with_care, walk_run};
+use super::run::{Loaded, SHIFTED_AT_ONCE, is_aligned, walk_run};
 use super::shifted::Shifted;
+use crate::block::ThreadPosition;
+use crate::grid::guarded::read_pack_within;
 use crate::grid::reduce::shape::{RUN, leaves_are_strips};
 use crate::grid::reduce::strip::{Places, strip};
-use crate::grid::reduce::{Place, ROW_STATE, Workspace, reduce_strips};
+use crate::grid::reduce::{ROW_STATE, reduce_strips};
+use crate::grid::workspace::Workspace;
 use crate::op::{Carried, Operation};
 use crate::warp;
 use cuda_std::memory::Pack;
 use cuda_std::prelude::*;
 
-/// Reduces each row of `columns` elements of `input` to the halves of an accumulator in `result`, those
+/// Reduces each row of `columns` elements of `input` to the words of an accumulator in `result`, those
 /// of one row after those of the other: not [finished](Operation::finish). The rows are long.
 ///
 /// Called by every thread of a grid that is the [`Shape`](crate::grid::reduce::Shape) of `columns` along
 /// x and has a block, in y and z together, for each row or more; its blocks have `warps` warps, or as
 /// many as a row has runs if the shape is one tile. `runs` are those of the shape. `result` has room for
-/// each row, and `input` holds them all, one after the other. The operation commutes. The workspace has
-/// a word for each half of each [leaf](crate::grid::reduce::Shape::leaves) of each row, and a state for
-/// each row; nothing if the shape is one tile. For the rest, each row is as in
+/// each row, and `input` holds them all, one after the other. The operation commutes. For each
+/// row the workspace has a state and, for each [leaf](crate::grid::reduce::Shape::leaves), as many words as
+/// an accumulator; nothing if the shape is one tile. For the rest, each row is as in
 /// [`reduce`](crate::grid::reduce()).
 #[device(protocol = "the reduction")]
 pub fn reduce_long_rows<O: Operation>(
@@ -37,21 +40,21 @@ pub fn reduce_long_rows<O: Operation>(
     };
     let row = thread::block_idx_z() as usize * thread::grid_dim_y() as usize
         + thread::block_idx_y() as usize;
-    let halves = O::Accumulator::HALVES;
-    if row >= result.len() / halves {
+    let each = O::Accumulator::WORDS;
+    if row >= result.len() / each {
         return;
     }
-    let (tiles, warps) = (thread::grid_dim_x(), Place::here().warps);
+    let (tiles, warps) = (thread::grid_dim_x(), ThreadPosition::here().warps);
     let (leaves, state_words) = match (tiles, leaves_are_strips(tiles, warps)) {
         (1, _) => (0, 0),
         (_, true) => ((tiles * warps) as usize, ROW_STATE),
         (_, false) => (tiles as usize, ROW_STATE),
     };
     let of_row = Workspace {
-        words: words.part(row * leaves * halves, leaves * halves),
+        words: words.part(row * leaves * each, leaves * each),
         state: state.part(row * state_words, state_words),
     };
-    let result = result.part(row * halves, halves);
+    let result = result.part(row * each, each);
     reduce_strips(op, of_row, leaves, result, |tile, at| {
         let start = row * columns;
         match is_aligned(input, columns) {
@@ -71,7 +74,7 @@ fn shifted_strip<O: Operation>(
     columns: usize,
     runs: u32,
     tile: u32,
-    at: Place,
+    at: ThreadPosition,
 ) -> O::Accumulator {
     let width = O::Element::PACK;
     let mut places = Places::<O>::splat(op.identity());
@@ -89,6 +92,7 @@ fn shifted_strip<O: Operation>(
                 index: (begin + place as usize * width) as u64,
             };
             let on = |_, _| false;
+            let none = O::Element::default();
             places = match Shifted::of(input, start + begin, len) {
                 Some(run) => {
                     let load = |place| loaded(place, run.read_pack(first_of(place)));
@@ -96,7 +100,12 @@ fn shifted_strip<O: Operation>(
                 }
                 None => {
                     let run = input.part(start + begin, len);
-                    let load = |place| loaded(place, read_with_care(run, first_of(place)));
+                    let load = |place| {
+                        loaded(
+                            place,
+                            read_pack_within(run, first_of(place), none, |x, _| x),
+                        )
+                    };
                     walk_run(op, 1, at.lane, places, load, on)
                 }
             };

@@ -62,13 +62,3 @@ pub(super) fn walk_run<O: Operation>(
 pub(super) fn is_aligned<T: Scalar>(input: Global<T>, columns: usize) -> bool {
     input.unaligned_head() == 0 && columns.is_multiple_of(T::PACK)
 }
-
-/// The pack from element `at` of `input` on, which may end before the pack does: what is not there
-/// is anything.
-#[device]
-pub(super) fn read_with_care<T: Scalar>(input: Global<T>, at: usize) -> T::Pack<T> {
-    Pack::from_fn(|place| match at + place < input.len() {
-        true => input.read(at + place),
-        false => T::default(),
-    })
-}

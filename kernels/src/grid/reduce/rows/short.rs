@@ -1,10 +1,12 @@
 //! Short rows: several to a warp.
 
-use super::run::{Loaded, SHIFTED_AT_ONCE, is_aligned, read_with_care, walk_run};
+use super::run::{Loaded, SHIFTED_AT_ONCE, is_aligned, walk_run};
 use super::shifted::Shifted;
+use crate::block::ThreadPosition;
+use crate::grid::guarded::read_pack_within;
 use crate::grid::reduce::shape::{ROWS, RUN, Shape};
 use crate::grid::reduce::strip::Places;
-use crate::grid::reduce::{Place, write};
+use crate::grid::reduce::write;
 use crate::op::{Carried, Operation};
 use crate::warp::swap;
 use cuda_std::memory::Pack;
@@ -36,7 +38,7 @@ impl Batch {
     }
 }
 
-/// Reduces each row of `columns` elements of `input` to the halves of an accumulator in `result`, those
+/// Reduces each row of `columns` elements of `input` to the words of an accumulator in `result`, those
 /// of one row after those of the other: not [finished](Operation::finish). The rows are short.
 ///
 /// Called by every thread of a grid along x, of whole warps, at least one for each batch. `batch` is
@@ -57,9 +59,9 @@ pub fn reduce_short_rows<O: Operation>(
             "the rows of a run are combined place by place: the operation must commute"
         )
     };
-    let (at, halves) = (Place::here(), O::Accumulator::HALVES);
+    let (at, words) = (ThreadPosition::here(), O::Accumulator::WORDS);
     let number = thread::block_idx_x() as usize * at.warps as usize + at.warp as usize;
-    let (first, all) = (number * batch.rows(), result.len() / halves);
+    let (first, all) = (number * batch.rows(), result.len() / words);
     // All of a warp at once: its lanes shuffle.
     if first >= all {
         return;
@@ -67,7 +69,7 @@ pub fn reduce_short_rows<O: Operation>(
     let rows = batch.rows().min(all - first);
     let (start, len) = (first * columns as usize, rows * columns as usize);
     let taken = Taken {
-        results: result.part(first * halves, rows * halves),
+        results: result.part(first * words, rows * words),
         rows: rows as u32,
         columns,
         log_packs: batch.log_packs,
@@ -80,14 +82,15 @@ pub fn reduce_short_rows<O: Operation>(
         taken.reduce(op, SHIFTED_AT_ONCE, |at| rows.read_pack(at));
     } else {
         let rows = input.part(start, len);
-        taken.reduce(op, 1, |at| read_with_care(rows, at));
+        let none = O::Element::default();
+        taken.reduce(op, 1, |at| read_pack_within(rows, at, none, |x, _| x));
     }
 }
 
 /// The rows that a warp has taken, as one of its lanes sees them.
 #[derive(Clone, Copy)]
 struct Taken {
-    /// The halves of an accumulator for each row.
+    /// The words of an accumulator for each row.
     results: Global<u32>,
     /// At least one.
     rows: u32,
@@ -134,8 +137,8 @@ impl Taken {
                     let all = combine_lanes(op, places.fold(|a, b| op.combine(a, b)), lanes);
                     let row = place >> self.log_packs;
                     if self.lane & (lanes - 1) == 0 && row < self.rows {
-                        let halves = O::Accumulator::HALVES;
-                        write(self.results.part(row as usize * halves, halves), all);
+                        let words = O::Accumulator::WORDS;
+                        write(self.results.part(row as usize * words, words), all);
                     }
                 }
                 is_row

@@ -2,9 +2,10 @@
 
 use super::ring::{EMPTY, PREFIX, Turn, gridsync_scan_prefix};
 use super::{BulkOperation, Scan};
-use crate::grid::scan::shape::MOST_GROUP;
-use crate::grid::scan::{STAMP, found, leave};
+use crate::grid::scan::{found, leave};
 use crate::grid::stamped::Stamped;
+use crate::grid::tiles::{MOST_GROUP, STAMP};
+use crate::grid::workspace::{is_last_stamp, leave_stamp};
 use crate::op::Carried;
 use crate::warp;
 use cuda_std::prelude::*;
@@ -24,7 +25,7 @@ impl<T: Scalar + Carried> Scan<T> {
     #[device]
     pub(super) fn look<O: BulkOperation<T>>(self, op: O, lane: u32) {
         let mut before = Before {
-            values: self.values(),
+            values: self.values,
             base: found(op, self.state, self.mode),
             rows: op.identity(),
             next: 0,
@@ -42,11 +43,10 @@ impl<T: Scalar + Carried> Scan<T> {
                     .cast()
                     .write(turn.stage as usize, prefix);
                 turn.arrive(PREFIX);
-                if tile == self.tiles - 1 && self.stamp != u32::MAX {
+                if tile == self.tiles - 1 && !is_last_stamp(self.values.stamp) {
                     // What was waited for came from all other blocks that have tiles, which had
                     // read the old stamp before.
-                    self.state
-                        .store(STAMP, self.stamp, Ordering::Relaxed, Scope::Device);
+                    leave_stamp(self.state, STAMP, self.values.stamp);
                 }
             }
             turn.arrive(EMPTY);
@@ -90,7 +90,7 @@ impl<T: Scalar + Carried> Before<T> {
             let end = tile.min((self.next + count) * ROW);
             let place = |row: usize| {
                 let tile = first + row as u32 * ROW;
-                (tile < end).then_some(tile as usize * T::HALVES)
+                (tile < end).then_some(tile as usize * T::WORDS)
             };
             let aggregates: [T; LOOKS] = self.values.wait(place, op.identity());
             let mine = lane.wrapping_sub(in_group);

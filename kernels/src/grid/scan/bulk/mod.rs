@@ -26,9 +26,10 @@ mod look;
 mod ring;
 mod strips;
 
-use super::shape::{MOST_GROUP, Shape};
-use super::{ENDED, Mode, STAMP, ScanOperation, TICKET, Workspace};
+use super::{Mode, ScanOperation, Shape};
 use crate::grid::stamped::Stamped;
+use crate::grid::tiles::{ENDED, MOST_GROUP, STAMP, TICKET};
+use crate::grid::workspace::{Workspace, clear, draw, is_last_stamp, last_stamp, leave_stamp};
 use crate::op::{Carried, Number, Sum};
 use crate::warp::{self, ROWS};
 use cuda_std::memory::{Pack, dynamic_shared};
@@ -82,8 +83,8 @@ struct Scan<T> {
     input: Global<T>,
     output: Global<T>,
     tiles: u32,
-    stamp: u32,
-    words: Global<u64>,
+    /// The values that tiles send: their aggregates.
+    values: Stamped,
     state: Global<u32>,
     mode: Mode,
 }
@@ -123,15 +124,18 @@ pub fn scan_by_bulk<O, T>(
             });
         }
         mbarrier::fence_init();
-        launch.write(0, state.load(STAMP, Ordering::Relaxed, Scope::Device) + 1);
+        launch.write(0, last_stamp(state, STAMP) + 1);
     }
     thread::sync_threads();
     let scan = Scan {
         input,
         output,
         tiles,
-        stamp: launch.read(0),
-        words,
+        values: Stamped {
+            words,
+            apart: 1,
+            stamp: launch.read(0),
+        },
         state,
         mode,
     };
@@ -148,7 +152,7 @@ pub fn scan_by_bulk<O, T>(
     sync_warp(FULL_MASK);
     // All looks of the block come before its count.
     thread::sync_threads();
-    if scan.stamp == u32::MAX {
+    if is_last_stamp(scan.values.stamp) {
         scan.begin_anew(done);
     }
 }
@@ -181,14 +185,10 @@ impl<T: Scalar + Carried> Scan<T> {
     /// Loads tiles in the order of its tickets; says how many. By one thread.
     #[device]
     fn load<O: BulkOperation<T>>(self, op: O) -> u32 {
-        // Every block draws once too often; who draws the last of all sets it back to 0. Relaxed: it
-        // says whose turn it is, and carries nothing.
-        let last = self.tiles + thread::grid_dim_x() - 1;
-        let draw = || {
-            self.state
-                .fetch_inc(TICKET, last, Ordering::Relaxed, Scope::Device)
-        };
-        let (mut number, mut tile) = (0, draw());
+        // Each block draws once more than it has tiles, and stops at a number past the tiles.
+        let draws = self.tiles + thread::grid_dim_x();
+        let ticket = || draw(self.state, TICKET, draws);
+        let (mut number, mut tile) = (0, ticket());
         loop {
             let turn = Turn::of(number);
             // The stage of a fresh ring is empty: the parity before.
@@ -203,7 +203,7 @@ impl<T: Scalar + Carried> Scan<T> {
                 return number;
             }
             self.ask_for(op, turn, tile);
-            tile = draw();
+            tile = ticket();
             number += 1;
         }
     }
@@ -254,16 +254,6 @@ impl<T: Scalar + Carried> Scan<T> {
         )
     }
 
-    /// The words that tiles send their aggregates in.
-    #[inline(always)]
-    fn values(self) -> Stamped {
-        Stamped {
-            words: self.words,
-            apart: 1,
-            stamp: self.stamp,
-        }
-    }
-
     /// Zeroes the words and the stamp, when nobody looks any more: the block does that ends last, by
     /// the tiles that all have done. By all threads of the block; `done` is that of the loader.
     #[device]
@@ -283,14 +273,10 @@ impl<T: Scalar + Carried> Scan<T> {
         if launch.read(1) != self.tiles {
             return;
         }
-        let mut word = thread::thread_idx_x() as usize;
-        while word < self.words.len() {
-            self.words.store(word, 0, Ordering::Relaxed, Scope::Device);
-            word += THREADS as usize;
-        }
+        clear(self.values.words, thread::thread_idx_x(), THREADS);
         if thread::thread_idx_x() == 0 {
             self.state.store(ENDED, 0, Ordering::Relaxed, Scope::Device);
-            self.state.store(STAMP, 0, Ordering::Relaxed, Scope::Device);
+            leave_stamp(self.state, STAMP, 0);
         }
     }
 }

@@ -39,7 +39,7 @@ impl<T: Scalar + Carried> Scan<T> {
                 let strips = Self::scan_of_strips(op, turn, lane);
                 let all = warp::total(strips);
                 if lane == 0 {
-                    self.values().send(tile as usize * T::HALVES, all);
+                    self.values.send(tile as usize * T::WORDS, all);
                 }
                 let before = warp::before(op, strips);
                 if lane < SCANNERS {

@@ -1,0 +1,39 @@
+//! The scan across the warps of a tile.
+
+use super::MOST_WARPS;
+use crate::block::{Slots, ThreadPosition};
+use crate::op::Operation;
+use crate::warp;
+use cuda_std::prelude::*;
+
+shared_array! {
+    /// What the warps of the tile combine to, in at most four words each.
+    fn gridsync_scan_warps() -> [u32; 4 * MOST_WARPS as usize];
+}
+
+/// What the warps of the block before this one combine to, and what all warps do, from the total of
+/// each. By all threads of the block, with a barrier of the block inside.
+#[device]
+pub(in crate::grid) fn across_warps<O: Operation>(
+    op: O,
+    total: O::Accumulator,
+    at: ThreadPosition,
+) -> (O::Accumulator, O::Accumulator) {
+    let totals = Slots::new(gridsync_scan_warps(), 4);
+    if at.lane == 0 {
+        totals.write(at.warp as usize, total);
+    }
+    thread::sync_threads();
+    let scanned = warp::scan(
+        op,
+        match at.lane {
+            lane if lane < at.warps => totals.read(lane as usize),
+            _ => op.identity(),
+        },
+    );
+    let before = match at.warp {
+        0 => op.identity(),
+        warp => warp::of_lane(scanned, warp - 1),
+    };
+    (before, warp::total(scanned))
+}

@@ -1,0 +1,163 @@
+//! What lies before a tile: from the words that the tiles before it have sent.
+
+use super::{ENDED, LOOKS, MOST_WARPS, STAMP, Tiles};
+use crate::block::{Slots, ThreadPosition};
+use crate::grid::stamped::Stamped;
+use crate::grid::workspace::{clear, is_last_stamp, leave_stamp};
+use crate::op::{Carried, Operation};
+use crate::warp;
+use cuda_std::memory::Pack;
+use cuda_std::prelude::*;
+use cuda_std::warp::{FULL_MASK, sync_warp};
+
+shared_array! {
+    /// For each warp, what the tiles that it looked at combine to, in at most four words each.
+    fn gridsync_scan_looked() -> [u32; 4 * MOST_WARPS as usize];
+    /// The same with this block's own tile, if it ends a group or the array.
+    fn gridsync_scan_group() -> [u32; 4 * MOST_WARPS as usize];
+    /// The base of the group.
+    fn gridsync_scan_base() -> [u32; 4];
+    /// How many blocks had ended.
+    fn gridsync_scan_ended() -> [u32; 1];
+}
+
+impl Tiles {
+    /// Sends the aggregate of the tile, if any tile looks for it. By all threads of the block, before
+    /// they wait for the [`prefix`](Self::prefix). There are two tiles at least, here and below.
+    #[device]
+    pub(in crate::grid) fn send<A: Carried>(self, aggregate: A, at: ThreadPosition) {
+        if at.thread == 0 && !self.ends_a_group() && !self.is_last() {
+            self.values.send(self.aggregate::<A>(self.tile), aggregate);
+        }
+        // Before its lanes wait: none waits ahead of the one that has yet to send.
+        sync_warp(FULL_MASK);
+    }
+
+    /// Waits for what lies before the tile, whose aggregate has been [sent](Self::send), and gives what
+    /// it combines to; `start` lies before the array. Also gives the same with this tile, if it is the
+    /// last one and `leaves` that; else that value means nothing. By all threads of the block, with a
+    /// barrier of the block inside unless it is tile 0.
+    #[device]
+    pub(in crate::grid) fn prefix<O: Operation>(
+        self,
+        op: O,
+        aggregate: O::Accumulator,
+        start: O::Accumulator,
+        leaves: bool,
+        at: ThreadPosition,
+    ) -> (O::Accumulator, O::Accumulator) {
+        let (mine, values) = (self.in_group(), self.values);
+        if self.tile == 0 {
+            // There are more: it is not the last, and ends no group.
+            return (start, op.identity());
+        }
+
+        // Each thread has some tiles of the group, side by side. The last place of the last thread has
+        // no tile of the group before this one, and looks at the base. All looks are in flight together.
+        let each = self.group.div_ceil(at.threads);
+        let is_for_base = |look| at.thread == at.threads - 1 && look == LOOKS as usize - 1;
+        let group = self.group_number();
+        let place = |look: usize| {
+            let leaf = at.thread * each + look as u32;
+            if is_for_base(look) {
+                (group > 0).then(|| self.base::<O::Accumulator>(group))
+            } else {
+                ((look as u32) < each && leaf < mine)
+                    .then(|| self.aggregate::<O::Accumulator>(self.tile - mine + leaf))
+            }
+        };
+        let came: [_; LOOKS as usize] = values.wait(place, op.identity());
+        let base = Slots::new(gridsync_scan_base(), 4);
+        if at.thread == at.threads - 1 {
+            let came = came[LOOKS as usize - 1];
+            base.write(0, if group == 0 { start } else { came });
+        }
+        let combined = |own: O::Accumulator| {
+            let leaves: [_; LOOKS as usize] = Pack::from_fn(|look| {
+                if (look as u32) < each && at.thread * each + look as u32 == mine {
+                    own
+                } else if is_for_base(look) {
+                    op.identity()
+                } else {
+                    came[look]
+                }
+            });
+            leaves.fold(|a, b| op.combine(a, b))
+        };
+
+        let looked = Slots::new(gridsync_scan_looked(), 4);
+        leave_total(op, looked, combined(op.identity()), at);
+        let with_own = Slots::new(gridsync_scan_group(), 4);
+        let finds_next = self.ends_a_group() || leaves && self.is_last();
+        if finds_next {
+            leave_total(op, with_own, combined(aggregate), at);
+        }
+        thread::sync_threads();
+        let base = base.read(0);
+        let mut next = op.identity();
+        if finds_next {
+            next = op.combine(base, total_of_warps(op, with_own, at));
+            if at.thread == 0 && self.ends_a_group() {
+                values.send(self.base::<O::Accumulator>(group + 1), next);
+            }
+        }
+        (op.combine(base, total_of_warps(op, looked, at)), next)
+    }
+
+    /// Leaves the stamp for the next launch. By all threads of the block, after
+    /// [`prefix`](Self::prefix).
+    ///
+    /// The block of the last tile does it: it has waited for values of all other blocks, and those had
+    /// read the old stamp before they sent them. In a launch with the last stamp the words are zeroed
+    /// too, when no block looks at them any more: blocks count when they end, and the block that ends
+    /// last does it.
+    #[device]
+    pub(in crate::grid) fn leave_for_next(self, at: ThreadPosition) {
+        let Stamped { words, stamp, .. } = self.values;
+        if !is_last_stamp(stamp) {
+            if self.is_last() && at.thread == 0 {
+                leave_stamp(self.state, STAMP, stamp);
+            }
+            return;
+        }
+        let ended = gridsync_scan_ended();
+        // All looks of a block come before its count, and all counts before the zeros.
+        thread::sync_threads();
+        if at.thread == 0 {
+            let last = self.count - 1;
+            let before = self
+                .state
+                .fetch_inc(ENDED, last, Ordering::AcqRel, Scope::Device);
+            ended.write(0, before);
+        }
+        thread::sync_threads();
+        if ended.read(0) != self.count - 1 {
+            return;
+        }
+        clear(words, at.thread, at.threads);
+        if at.thread == 0 {
+            leave_stamp(self.state, STAMP, 0);
+        }
+    }
+}
+
+/// Leaves in `totals` what this warp's values combine to. By all lanes of the warp.
+#[device]
+fn leave_total<O: Operation>(op: O, totals: Slots, value: O::Accumulator, at: ThreadPosition) {
+    let total = warp::total(warp::scan(op, value));
+    if at.lane == 0 {
+        totals.write(at.warp as usize, total);
+    }
+}
+
+/// What the totals of all warps combine to. By all lanes of a warp, which all have the result.
+#[device]
+fn total_of_warps<O: Operation>(op: O, totals: Slots, at: ThreadPosition) -> O::Accumulator {
+    warp::total(warp::scan(
+        op,
+        match at.lane {
+            lane if lane < at.warps => totals.read(lane as usize),
+            _ => op.identity(),
+        },
+    ))
+}
