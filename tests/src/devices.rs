@@ -3,6 +3,7 @@
 use gridsync::device::NoCuda;
 use gridsync::device::{Device, DeviceError, Emulator, EmulatorConfig};
 use simt::{Lanes, Policy, Schedule};
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::sync::{Mutex, PoisonError};
@@ -67,31 +68,45 @@ pub fn schedules() -> Vec<Schedule> {
 /// If there is a device that cannot be used: that is a failure, not a reason to skip.
 pub fn with_cuda(test: impl FnOnce(&Device)) {
     let mut cuda = CUDA.lock().unwrap_or_else(PoisonError::into_inner);
-    let device =
-        cuda.get_or_insert_with(|| match Device::cuda(0, &gridsync_program::images::all()) {
-            Ok(device) => Ok(device),
-            Err(DeviceError::NoCuda(reason @ (NoCuda::NoLibrary(_) | NoCuda::NoDevice))) => {
-                Err(reason)
-            }
-            Err(error) => panic!("the CUDA device should work: {error}"),
-        });
-    match device {
+    match cuda.get_or_insert_with(open_cuda) {
         Ok(device) => test(device),
         Err(reason) => skipped(&format!("no CUDA device: {reason}")),
     }
 }
 
-/// Says that a test did not look at anything, and why: once for each reason past the test harness,
-/// which hides what a passing test prints, and each time within it.
+/// The first CUDA device, or why there is none.
+fn open_cuda() -> Result<Device, NoCuda> {
+    match Device::cuda(0, &gridsync_program::images::all()) {
+        Ok(device) => Ok(device),
+        Err(DeviceError::NoCuda(reason @ (NoCuda::NoLibrary(_) | NoCuda::NoDevice))) => Err(reason),
+        Err(error) => panic!("the CUDA device should work: {error}"),
+    }
+}
+
+/// Says that a test did not look at everything, and why: to stderr once for each reason. Among
+/// [`Trials`](crate::trials::Trials) the test then counts as ignored. The usual test harness counts it
+/// as passed, hides what it prints, and shows that by `--show-output`.
 pub fn skipped(why: &str) {
     static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     let mut said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
     if said.insert(why.to_owned()) {
-        // Not by eprintln!, which the harness captures. Without a stderr there is no one to tell.
-        let _told = writeln!(
-            io::stderr(),
-            "SKIPPED: {why} (said once; --show-output tells every test)"
-        );
+        // Not by eprintln!, which the usual harness captures. Without a stderr there is no one to tell.
+        let _told = writeln!(io::stderr(), "SKIPPED: {why} (said once)");
     }
-    eprintln!("SKIPPED: {why}");
+    match SKIPPED.get() {
+        Some(_) => SKIPPED.set(Some(true)),
+        None => eprintln!("SKIPPED: {why}"),
+    }
+}
+
+thread_local! {
+    /// Whether the trial that this thread runs has skipped something; none if it runs no trial.
+    static SKIPPED: Cell<Option<bool>> = const { Cell::new(None) };
+}
+
+/// Runs a trial, and says whether it has skipped something.
+pub(crate) fn skips<T>(trial: impl FnOnce() -> T) -> (T, bool) {
+    SKIPPED.set(Some(false));
+    let end = trial();
+    (end, SKIPPED.take() == Some(true))
 }

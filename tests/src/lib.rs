@@ -6,3 +6,10 @@ pub mod npy;
 pub mod oracle;
 pub mod outcome;
 pub mod program;
+pub mod trials;
+
+/// Whether this is a thorough run, which makes the tests that take long too: `GRIDSYNC_THOROUGH` is 1.
+#[must_use]
+pub fn thorough() -> bool {
+    std::env::var_os("GRIDSYNC_THOROUGH").is_some_and(|value| value == "1")
+}

@@ -1,21 +1,14 @@
 //! What is right, by plain loops over plain numbers: no rayon, and none of gridsync's operations.
 
 use bytemuck::Pod;
+use gridsync_program::verify::Widen;
 use half::{bf16, f16};
 
-/// A number of whatever type, widened without loss.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Number {
-    /// An integer, with its sign.
-    Int(i128),
-    /// A floating-point number.
-    Float(f64),
-}
+pub use gridsync_program::verify::Number;
 
-/// A type that arrays hold or sums are taken in.
-pub trait Plain: Pod {
-    /// What `--dtype` and the JSON call it.
-    const NAME: &'static str;
+/// A type that arrays hold or sums are taken in. Its [`Widen::NAME`] is what `--dtype` and the JSON call
+/// it.
+pub trait Plain: Pod + Widen {
     /// The type's string in a `.npy` header; bf16 and i128 have none.
     const NPY: Option<&'static str>;
     /// Its least value, which the maximum of nothing is.
@@ -24,23 +17,63 @@ pub trait Plain: Pod {
     const GREATEST: Number;
     /// The greatest relative error of one rounding to it; 0 for integers.
     const UNIT: f64;
+}
 
-    /// The same number.
-    fn number(self) -> Number;
+/// What the oracle has to know of the type that results are of.
+#[derive(Clone, Copy, Debug)]
+pub struct Type {
+    name: &'static str,
+    least: Number,
+    greatest: Number,
+    unit: f64,
+}
+
+impl Type {
+    /// That type.
+    #[must_use]
+    pub const fn of<A: Plain>() -> Self {
+        Self {
+            name: A::NAME,
+            least: A::LEAST,
+            greatest: A::GREATEST,
+            unit: A::UNIT,
+        }
+    }
+
+    /// The type of that name; of an index or a map the widest integer.
+    ///
+    /// # Panics
+    /// If there is none.
+    #[must_use]
+    pub fn named(name: &str) -> Self {
+        const ALL: [Type; 9] = [
+            Type::of::<i32>(),
+            Type::of::<u32>(),
+            Type::of::<i64>(),
+            Type::of::<u64>(),
+            Type::of::<i128>(),
+            Type::of::<f16>(),
+            Type::of::<bf16>(),
+            Type::of::<f32>(),
+            Type::of::<f64>(),
+        ];
+        let name = if matches!(name, "index" | "map") {
+            "i128"
+        } else {
+            name
+        };
+        let found = ALL.into_iter().find(|ty| ty.name == name);
+        found.unwrap_or_else(|| panic!("there is no type {name}"))
+    }
 }
 
 macro_rules! integers {
     ($($ty:ident $npy:expr;)*) => {$(
         impl Plain for $ty {
-            const NAME: &'static str = stringify!($ty);
             const NPY: Option<&'static str> = $npy;
             const LEAST: Number = Number::Int($ty::MIN as i128);
             const GREATEST: Number = Number::Int($ty::MAX as i128);
             const UNIT: f64 = 0.0;
-
-            fn number(self) -> Number {
-                Number::Int(self as i128)
-            }
         }
     )*};
 }
@@ -49,15 +82,10 @@ integers! { i32 Some("<i4"); u32 Some("<u4"); i64 Some("<i8"); u64 Some("<u8"); 
 macro_rules! floats {
     ($($ty:ident $npy:expr, $digits:literal;)*) => {$(
         impl Plain for $ty {
-            const NAME: &'static str = stringify!($ty);
             const NPY: Option<&'static str> = $npy;
             const LEAST: Number = Number::Float(f64::NEG_INFINITY);
             const GREATEST: Number = Number::Float(f64::INFINITY);
             const UNIT: f64 = 1.0 / (1u64 << $digits) as f64;
-
-            fn number(self) -> Number {
-                Number::Float(self.into())
-            }
         }
     )*};
 }
@@ -91,32 +119,43 @@ impl Expected {
     }
 }
 
-/// `input` reduced by `op` as the program names it, in an accumulator `A`, where no element goes
-/// through more than `depth` roundings. The result of argmin and argmax is the index, −1 of an empty
-/// input; that of prod-mod is modulo [`MODULUS`]; that of compose, of maps x → a·x + b with a in the
-/// low half of an element, is a map like them.
+/// [`reduce_numbers`] of an array of `T`, in an accumulator `A`.
+///
+/// # Panics
+/// As for [`reduce_numbers`].
+pub fn reduce<T: Plain, A: Plain>(op: &str, input: &[T], depth: u64) -> Expected {
+    let input: Vec<_> = input.iter().map(|&x| x.number()).collect();
+    reduce_numbers(op, &input, Type::of::<A>(), depth)
+}
+
+/// `input` reduced by `op` as the program names it, in an accumulator of type `output`, where no element
+/// goes through more than `depth` roundings. The result of argmin and argmax is the index, −1 of an
+/// empty input; that of prod-mod is modulo [`MODULUS`]; that of compose, of maps x → a·x + b with a in
+/// the low half of an element, is a map like them.
 ///
 /// The tolerance is that of a sum, (depth·u + n·2^-53)·Σ|x|, the second part for the loop here;
 /// of a product, (n·u + n·2^-53)·|Π|.
 ///
 /// # Panics
 /// If there is no such operation, or it does not take such elements.
-pub fn reduce<T: Plain, A: Plain>(op: &str, input: &[T], depth: u64) -> Expected {
-    let numbers = input.iter().map(|&x| x.number());
+#[must_use]
+pub fn reduce_numbers(op: &str, input: &[Number], output: Type, depth: u64) -> Expected {
+    let numbers = input.iter().copied();
     let exact = |value| Expected {
         value,
         allowed: 0.0,
     };
-    match (op, A::LEAST) {
+    match (op, output.least) {
         ("count", _) => exact(Number::Int(numbers.filter(|x| !is_zero(*x)).count() as i128)),
-        ("min", _) => exact(numbers.fold(A::GREATEST, |a, b| extreme(a, b, false))),
-        ("max", _) => exact(numbers.fold(A::LEAST, |a, b| extreme(a, b, true))),
+        ("min", _) => exact(numbers.fold(output.greatest, |a, b| extreme(a, b, false))),
+        ("max", _) => exact(numbers.fold(output.least, |a, b| extreme(a, b, true))),
         ("argmin" | "argmax", _) => exact(Number::Int(argument(numbers, op == "argmax"))),
-        ("sum" | "prod", Number::Float(_)) => rounded(op, numbers, depth as f64, A::UNIT),
+        ("sum" | "prod", Number::Float(_)) => rounded(op, numbers, depth as f64, output.unit),
         (_, Number::Int(least)) => {
-            exact(Number::Int(wrapped::<A>(least, integers::<A>(op, numbers))))
+            let all = integers(op, numbers, output);
+            exact(Number::Int(wrapped(least, output.greatest, all)))
         }
-        _ => panic!("{op} of {} is not defined", T::NAME),
+        _ => panic!("{op} in {} is not defined", output.name),
     }
 }
 
@@ -177,16 +216,16 @@ fn rounded(op: &str, numbers: impl Iterator<Item = Number>, depth: f64, unit: f6
     }
 }
 
-/// `x` as it wraps around in `A`, whose least value is `least`.
-fn wrapped<A: Plain>(least: i128, x: i128) -> i128 {
-    match A::GREATEST {
+/// `x` as it wraps around in the type from `least` to `greatest`.
+fn wrapped(least: i128, greatest: Number, x: i128) -> i128 {
+    match greatest {
         Number::Int(i128::MAX) => x,
         Number::Int(greatest) => (x - least).rem_euclid(greatest - least + 1) + least,
         Number::Float(_) => unreachable!("least and greatest are of one kind"),
     }
 }
 
-fn integers<A: Plain>(op: &str, numbers: impl Iterator<Item = Number>) -> i128 {
+fn integers(op: &str, numbers: impl Iterator<Item = Number>, output: Type) -> i128 {
     let integers = numbers.map(|x| match x {
         Number::Int(x) => x,
         Number::Float(_) => panic!("{op} does not take floating-point elements"),
@@ -211,7 +250,7 @@ fn integers<A: Plain>(op: &str, numbers: impl Iterator<Item = Number>) -> i128 {
         "xor" => integers.fold(0, |a, b| a ^ b),
         "or" => integers.fold(0, |a, b| a | b),
         "and" => {
-            let ones = match (A::LEAST, A::GREATEST) {
+            let ones = match (output.least, output.greatest) {
                 (Number::Int(0), Number::Int(ones)) => ones,
                 _ => -1,
             };

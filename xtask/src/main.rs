@@ -7,6 +7,7 @@ mod outcome;
 mod sets;
 mod show_ptx;
 mod sizes;
+mod thorough;
 mod validate;
 mod workspace;
 

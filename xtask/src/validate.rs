@@ -10,13 +10,17 @@ use comfy_table::presets::NOTHING;
 
 use crate::outcome::Outcome;
 use crate::workspace::{cargo, run as run_command};
-use crate::{audit, kernels, sizes};
+use crate::{audit, kernels, sizes, thorough};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Leave the tests out, when they ran already
     #[arg(long)]
     no_test: bool,
+
+    /// Run the tests in release mode, with those that take long, and record the counts in target/thorough.txt
+    #[arg(long, conflicts_with = "no_test")]
+    thorough: bool,
 
     /// These steps alone
     #[arg(long, value_delimiter = ',', value_name = "STEP")]
@@ -49,7 +53,7 @@ impl fmt::Display for Step {
 }
 
 impl Step {
-    fn run(self) -> Result<Outcome> {
+    fn run(self, args: &Args) -> Result<Outcome> {
         let mut command = cargo();
         match self {
             Self::Kernels => return kernels::run(&kernels::Args::check()),
@@ -62,6 +66,10 @@ impl Step {
             Self::Doc => command
                 .args(["doc", "--workspace", "--no-deps"])
                 .env("RUSTDOCFLAGS", "-Dwarnings"),
+            Self::Test if args.thorough => {
+                thorough::run()?;
+                return Ok(Outcome::Passed);
+            }
             Self::Test => command.args(["test", "--workspace"]),
         };
         run_command(&mut command)?;
@@ -78,7 +86,7 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
     for &step in Step::value_variants().iter().filter(|step| wanted(step)) {
         println!("==> {step}");
         let start = Instant::now();
-        let end = step.run();
+        let end = step.run(args);
         if let Err(error) = &end {
             eprintln!("error: {error:#}");
         }

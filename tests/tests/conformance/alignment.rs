@@ -9,9 +9,29 @@ use gridsync::primitives::{Checked, Reducer};
 use gridsync::reference::reduce_depth;
 use gridsync_entries::reduce::Reducible;
 use gridsync_kernels::op::{ArgMax, ArgMin, Compose, Count, Max, Sum, Xor};
-use gridsync_program::verify::{Kind, Sample, sample};
+use gridsync_program::verify::{Kind, Sample, Widen, sample};
 use gridsync_tests::oracle::{self, Plain};
 use gridsync_tests::outcome::Outcome;
+use gridsync_tests::trials;
+use gridsync_tests::trials::Trials;
+
+pub(crate) fn trials() -> Trials {
+    trials! {
+        on_each_backend:
+            f16_sums_from_any_start,
+            bf16_sums_from_any_start,
+            f32_sums_from_any_start,
+            f64_sums_from_any_start,
+            i32_sums_from_any_start,
+            u32_xors_from_any_start,
+            i64_maxima_from_any_start,
+            u64_counts_from_any_start,
+            f32_argmins_from_any_start,
+            bf16_argmaxs_from_any_start,
+            maps_from_any_start,
+            bf16_counts_from_any_start;
+    }
+}
 
 /// Every start from 0 to 8 elements past an aligned address, with lengths around one pack, one turn
 /// of a warp and several of the grid.
@@ -51,17 +71,50 @@ where
     }
 }
 
-on_each_backend! {
-    fn f16_sums_from_any_start(device: &Device) { every_start(Sum::<f16, f32>::new(), device, "sum") }
-    fn bf16_sums_from_any_start(device: &Device) { every_start(Sum::<bf16, f32>::new(), device, "sum") }
-    fn f32_sums_from_any_start(device: &Device) { every_start(Sum::<f32>::new(), device, "sum") }
-    fn f64_sums_from_any_start(device: &Device) { every_start(Sum::<f64>::new(), device, "sum") }
-    fn i32_sums_from_any_start(device: &Device) { every_start(Sum::<i32, i64>::new(), device, "sum") }
-    fn u32_xors_from_any_start(device: &Device) { every_start(Xor::<u32>::new(), device, "xor") }
-    fn i64_maxima_from_any_start(device: &Device) { every_start(Max::<i64>::new(), device, "max") }
-    fn u64_counts_from_any_start(device: &Device) { every_start(Count::<u64>::new(), device, "count") }
-    fn f32_argmins_from_any_start(device: &Device) { every_start(ArgMin::<f32>::new(), device, "argmin") }
-    fn bf16_argmaxs_from_any_start(device: &Device) { every_start(ArgMax::<bf16, f32>::new(), device, "argmax") }
-    fn maps_from_any_start(device: &Device) { every_start(Compose::new(), device, "compose") }
-    fn bf16_counts_from_any_start(device: &Device) { every_start(Count::<bf16>::new(), device, "count") }
+fn f16_sums_from_any_start(device: &Device) {
+    every_start(Sum::<f16, f32>::new(), device, "sum")
+}
+
+fn bf16_sums_from_any_start(device: &Device) {
+    every_start(Sum::<bf16, f32>::new(), device, "sum")
+}
+
+fn f32_sums_from_any_start(device: &Device) {
+    every_start(Sum::<f32>::new(), device, "sum")
+}
+
+fn f64_sums_from_any_start(device: &Device) {
+    every_start(Sum::<f64>::new(), device, "sum")
+}
+
+fn i32_sums_from_any_start(device: &Device) {
+    every_start(Sum::<i32, i64>::new(), device, "sum")
+}
+
+fn u32_xors_from_any_start(device: &Device) {
+    every_start(Xor::<u32>::new(), device, "xor")
+}
+
+fn i64_maxima_from_any_start(device: &Device) {
+    every_start(Max::<i64>::new(), device, "max")
+}
+
+fn u64_counts_from_any_start(device: &Device) {
+    every_start(Count::<u64>::new(), device, "count")
+}
+
+fn f32_argmins_from_any_start(device: &Device) {
+    every_start(ArgMin::<f32>::new(), device, "argmin")
+}
+
+fn bf16_argmaxs_from_any_start(device: &Device) {
+    every_start(ArgMax::<bf16, f32>::new(), device, "argmax")
+}
+
+fn maps_from_any_start(device: &Device) {
+    every_start(Compose::new(), device, "compose")
+}
+
+fn bf16_counts_from_any_start(device: &Device) {
+    every_start(Count::<bf16>::new(), device, "count")
 }

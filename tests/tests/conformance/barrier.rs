@@ -10,7 +10,31 @@ use gridsync_kernels::grid::barrier::{
 use gridsync_lab_kernels::barrier::{Measured, Stressed, barrier_only, barrier_rounds};
 use gridsync_program::verify::{Crossing, DESIGNS};
 use gridsync_tests::devices::{emulator, emulator_under, schedules, unjudged_under, with_cuda};
+use gridsync_tests::trials;
+use gridsync_tests::trials::Trials;
 use simt::{Policy, Schedule};
+
+pub(crate) fn trials() -> Trials {
+    trials! {
+        test:
+            they_hold_with_every_block_that_fits_on_the_emulator,
+            they_hold_with_every_block_that_fits_on_cuda,
+            they_hold_under_every_schedule,
+            a_block_may_attach_again_though_others_have_not_left_yet,
+            a_full_gpu_crosses_them_ten_thousand_times_on_cuda,
+            one_block_more_per_multiprocessor_than_fits_is_refused;
+        on_each_backend:
+            they_hold_for_a_thousand_rounds,
+            they_hold_in_blocks_of_any_size,
+            they_hold_when_warps_come_late_with_many_words,
+            their_words_serve_launch_after_launch,
+            their_words_serve_grids_of_changing_size,
+            they_hold_across_the_wrap_of_their_words,
+            a_grid_that_does_not_fit_is_refused_with_the_numbers,
+            a_launch_past_the_planner_is_refused_too,
+            shapes_that_are_no_grid_are_refused;
+    }
+}
 
 /// Threads of the largest block that every kernel here can run in. One of 1024 leaves a thread 64
 /// registers, and the kernel that crosses `GridBarrier` takes 66 on some GPUs.
@@ -104,111 +128,152 @@ fn holds_across_the_wrap<B: Measured>(device: &Device, near_the_end: impl Fn(&mu
     );
 }
 
-on_each_backend! {
-    fn they_hold_for_a_thousand_rounds(device: &Device) {
-        for (blocks, threads) in [(5, 64), (2, 33)] {
-            let crossing = Crossing::of(Blocks::Exactly(blocks), threads);
-            all_hold(device, &Crossing { launches: 1, rounds: 500, ..crossing });
-        }
-    }
-
-    fn they_hold_in_blocks_of_any_size(device: &Device) {
-        for threads in [1, 2, 31, 32, 33, 100, LARGEST] {
-            for blocks in [1, 2, 7] {
-                let crossing = Crossing::of(Blocks::Exactly(blocks), threads);
-                all_hold(device, &Crossing { rounds: 3, ..crossing });
-            }
-        }
-    }
-
-    fn they_hold_when_warps_come_late_with_many_words(device: &Device) {
-        for (blocks, threads) in [(2, 64), (6, 96)] {
-            let crossing = Crossing::of(Blocks::Exactly(blocks), threads);
-            all_hold(device, &Crossing { cells: 5, skew: 300, ..crossing });
-        }
-    }
-
-    fn their_words_serve_launch_after_launch(device: &Device) {
-        let crossing = Crossing::of(Blocks::Exactly(3), 64);
-        all_hold(device, &Crossing { launches: 20, rounds: 3, ..crossing });
-    }
-
-    fn their_words_serve_grids_of_changing_size(device: &Device) {
-        serves_changing_grids::<GridBarrier>(device);
-        serves_changing_grids::<SplitBarrier<4>>(device);
-        serves_changing_grids::<LateBarrier>(device);
-        serves_changing_grids::<PhaseBarrier>(device);
-        serves_changing_grids::<FlipBarrier>(device);
-        serves_changing_grids::<GrowingBarrier>(device);
-        serves_changing_grids::<GenerationBarrier>(device);
-        serves_changing_grids::<ReleaseBarrier>(device);
-        serves_changing_grids::<TreeBarrier>(device);
-        serves_changing_grids::<LockFreeBarrier>(device);
-    }
-
-    fn they_hold_across_the_wrap_of_their_words(device: &Device) {
-        holds_across_the_wrap::<GridBarrier>(device, |words| words.fill(3 << 30));
-        holds_across_the_wrap::<LateBarrier>(device, |words| words.fill(3 << 30));
-        holds_across_the_wrap::<PhaseBarrier>(device, |words| words[0] = 1 << 31);
-        holds_across_the_wrap::<FlipBarrier>(device, |words| words[0] = 1 << 31);
-        holds_across_the_wrap::<GrowingBarrier>(device, |words| words[0] = 0xffe << 20);
-        let last_word = |words: &mut [u32]| *words.last_mut().expect("there are words") = u32::MAX - 1;
-        holds_across_the_wrap::<GenerationBarrier>(device, last_word);
-        holds_across_the_wrap::<ReleaseBarrier>(device, |words| {
-            words[0] = 1 << 31;
-            last_word(words);
-        });
-        holds_across_the_wrap::<TreeBarrier>(device, |words| {
-            words[0] = 1 << 31;
-            words[64] = u32::MAX - 1;
-            words[128] = 1 << 31;
-        });
-        holds_across_the_wrap::<LockFreeBarrier>(device, |words| {
-            words[0] = u32::MAX - 1;
-            words[64..].fill(u32::MAX - 1);
-        });
-    }
-
-    fn a_grid_that_does_not_fit_is_refused_with_the_numbers(device: &Device) {
-        let resident = resident_blocks::<barrier_rounds>(device, 256, 0).expect("it should be known");
-        let refused = cooperative::<barrier_rounds>(device, Blocks::Exactly(resident + 1), 256, 0);
-        let Err(error @ DeviceError::GridTooLarge { .. }) = refused else {
-            panic!("one block too many should be refused: {refused:?}");
-        };
-        let message = error.to_string();
-        for part in [
-            "barrier_rounds".to_owned(),
-            format!("{} blocks of 256 threads", resident + 1),
-            format!("holds {resident} such blocks"),
-            format!("at most {resident} blocks"),
-        ] {
-            assert!(message.contains(&part), "{part:?} should be in {message:?}");
-        }
-        assert!(cooperative::<barrier_rounds>(device, Blocks::Exactly(resident), 256, 0).is_ok());
-    }
-
-    fn a_launch_past_the_planner_is_refused_too(device: &Device) {
-        let resident = resident_blocks::<barrier_only>(device, 64, 0).expect("it should be known");
-        let geometry = Geometry::new(resident + 1, 64);
-        let words = device.zeroed::<u32>(GridBarrier::words(0)).expect("the words should fit");
-        // SAFETY: the launch is refused, and touches nothing.
-        let refused = unsafe { device.launch::<barrier_only>(&geometry, (words.view(), 1)) };
-        assert!(
-            matches!(refused, Err(DeviceError::GridTooLarge { resident: r, .. }) if r == u64::from(resident)),
-            "{refused:?}"
+fn they_hold_for_a_thousand_rounds(device: &Device) {
+    for (blocks, threads) in [(5, 64), (2, 33)] {
+        let crossing = Crossing::of(Blocks::Exactly(blocks), threads);
+        all_hold(
+            device,
+            &Crossing {
+                launches: 1,
+                rounds: 500,
+                ..crossing
+            },
         );
-        let left = words.download().expect("the device should still work");
-        assert!(left.iter().all(|&word| word == 0));
     }
+}
 
-    fn shapes_that_are_no_grid_are_refused(device: &Device) {
-        let plan = |blocks, threads| cooperative::<barrier_only>(device, blocks, threads, 0);
-        assert!(matches!(plan(Blocks::Exactly(0), 32), Err(DeviceError::EmptyGrid { .. })));
-        assert!(matches!(plan(Blocks::Exactly(1), 0), Err(DeviceError::BadBlock { .. })));
-        assert!(matches!(plan(Blocks::Exactly(1), 1025), Err(DeviceError::BadBlock { .. })));
-        let most = plan(Blocks::AtMost(u32::MAX), 32).expect("as many as fit should fit");
-        assert_eq!(most.grid, plan(Blocks::Fill, 32).expect("as many as fit should fit").grid);
+fn they_hold_in_blocks_of_any_size(device: &Device) {
+    for threads in [1, 2, 31, 32, 33, 100, LARGEST] {
+        for blocks in [1, 2, 7] {
+            let crossing = Crossing::of(Blocks::Exactly(blocks), threads);
+            all_hold(
+                device,
+                &Crossing {
+                    rounds: 3,
+                    ..crossing
+                },
+            );
+        }
     }
+}
+
+fn they_hold_when_warps_come_late_with_many_words(device: &Device) {
+    for (blocks, threads) in [(2, 64), (6, 96)] {
+        let crossing = Crossing::of(Blocks::Exactly(blocks), threads);
+        all_hold(
+            device,
+            &Crossing {
+                cells: 5,
+                skew: 300,
+                ..crossing
+            },
+        );
+    }
+}
+
+fn their_words_serve_launch_after_launch(device: &Device) {
+    let crossing = Crossing::of(Blocks::Exactly(3), 64);
+    all_hold(
+        device,
+        &Crossing {
+            launches: 20,
+            rounds: 3,
+            ..crossing
+        },
+    );
+}
+
+fn their_words_serve_grids_of_changing_size(device: &Device) {
+    serves_changing_grids::<GridBarrier>(device);
+    serves_changing_grids::<SplitBarrier<4>>(device);
+    serves_changing_grids::<LateBarrier>(device);
+    serves_changing_grids::<PhaseBarrier>(device);
+    serves_changing_grids::<FlipBarrier>(device);
+    serves_changing_grids::<GrowingBarrier>(device);
+    serves_changing_grids::<GenerationBarrier>(device);
+    serves_changing_grids::<ReleaseBarrier>(device);
+    serves_changing_grids::<TreeBarrier>(device);
+    serves_changing_grids::<LockFreeBarrier>(device);
+}
+
+fn they_hold_across_the_wrap_of_their_words(device: &Device) {
+    holds_across_the_wrap::<GridBarrier>(device, |words| words.fill(3 << 30));
+    holds_across_the_wrap::<LateBarrier>(device, |words| words.fill(3 << 30));
+    holds_across_the_wrap::<PhaseBarrier>(device, |words| words[0] = 1 << 31);
+    holds_across_the_wrap::<FlipBarrier>(device, |words| words[0] = 1 << 31);
+    holds_across_the_wrap::<GrowingBarrier>(device, |words| words[0] = 0xffe << 20);
+    let last_word = |words: &mut [u32]| *words.last_mut().expect("there are words") = u32::MAX - 1;
+    holds_across_the_wrap::<GenerationBarrier>(device, last_word);
+    holds_across_the_wrap::<ReleaseBarrier>(device, |words| {
+        words[0] = 1 << 31;
+        last_word(words);
+    });
+    holds_across_the_wrap::<TreeBarrier>(device, |words| {
+        words[0] = 1 << 31;
+        words[64] = u32::MAX - 1;
+        words[128] = 1 << 31;
+    });
+    holds_across_the_wrap::<LockFreeBarrier>(device, |words| {
+        words[0] = u32::MAX - 1;
+        words[64..].fill(u32::MAX - 1);
+    });
+}
+
+fn a_grid_that_does_not_fit_is_refused_with_the_numbers(device: &Device) {
+    let resident = resident_blocks::<barrier_rounds>(device, 256, 0).expect("it should be known");
+    let refused = cooperative::<barrier_rounds>(device, Blocks::Exactly(resident + 1), 256, 0);
+    let Err(error @ DeviceError::GridTooLarge { .. }) = refused else {
+        panic!("one block too many should be refused: {refused:?}");
+    };
+    let message = error.to_string();
+    for part in [
+        "barrier_rounds".to_owned(),
+        format!("{} blocks of 256 threads", resident + 1),
+        format!("holds {resident} such blocks"),
+        format!("at most {resident} blocks"),
+    ] {
+        assert!(message.contains(&part), "{part:?} should be in {message:?}");
+    }
+    assert!(cooperative::<barrier_rounds>(device, Blocks::Exactly(resident), 256, 0).is_ok());
+}
+
+fn a_launch_past_the_planner_is_refused_too(device: &Device) {
+    let resident = resident_blocks::<barrier_only>(device, 64, 0).expect("it should be known");
+    let geometry = Geometry::new(resident + 1, 64);
+    let words = device
+        .zeroed::<u32>(GridBarrier::words(0))
+        .expect("the words should fit");
+    // SAFETY: the launch is refused, and touches nothing.
+    let refused = unsafe { device.launch::<barrier_only>(&geometry, (words.view(), 1)) };
+    assert!(
+        matches!(refused, Err(DeviceError::GridTooLarge { resident: r, .. }) if r == u64::from(resident)),
+        "{refused:?}"
+    );
+    let left = words.download().expect("the device should still work");
+    assert!(left.iter().all(|&word| word == 0));
+}
+
+fn shapes_that_are_no_grid_are_refused(device: &Device) {
+    let plan = |blocks, threads| cooperative::<barrier_only>(device, blocks, threads, 0);
+    assert!(matches!(
+        plan(Blocks::Exactly(0), 32),
+        Err(DeviceError::EmptyGrid { .. })
+    ));
+    assert!(matches!(
+        plan(Blocks::Exactly(1), 0),
+        Err(DeviceError::BadBlock { .. })
+    ));
+    assert!(matches!(
+        plan(Blocks::Exactly(1), 1025),
+        Err(DeviceError::BadBlock { .. })
+    ));
+    let most = plan(Blocks::AtMost(u32::MAX), 32).expect("as many as fit should fit");
+    assert_eq!(
+        most.grid,
+        plan(Blocks::Fill, 32)
+            .expect("as many as fit should fit")
+            .grid
+    );
 }
 
 fn hold_with_every_block_that_fits(device: &Device) {
@@ -224,18 +289,15 @@ fn hold_with_every_block_that_fits(device: &Device) {
     }
 }
 
-#[test]
 fn they_hold_with_every_block_that_fits_on_the_emulator() {
     // Among so many threads it would take minutes to look for races.
     hold_with_every_block_that_fits(&unjudged_under(Schedule::new(Policy::Coarse)));
 }
 
-#[test]
 fn they_hold_with_every_block_that_fits_on_cuda() {
     with_cuda(hold_with_every_block_that_fits);
 }
 
-#[test]
 fn they_hold_under_every_schedule() {
     for schedule in schedules() {
         let device = emulator_under(schedule);
@@ -254,7 +316,6 @@ fn they_hold_under_every_schedule() {
 
 /// The kernels attach anew every third round. With more blocks than a warp has lanes, blocks are let out
 /// by different warps of the lock-free barrier's first block.
-#[test]
 fn a_block_may_attach_again_though_others_have_not_left_yet() {
     for policy in [Policy::RoundRobin, Policy::RunAhead, Policy::Reverse] {
         let crossing = Crossing {
@@ -265,7 +326,6 @@ fn a_block_may_attach_again_though_others_have_not_left_yet() {
     }
 }
 
-#[test]
 fn a_full_gpu_crosses_them_ten_thousand_times_on_cuda() {
     with_cuda(|cuda| {
         for (blocks, threads) in [(Blocks::Fill, 256), (Blocks::PerMultiprocessor(1), LARGEST)] {
@@ -281,7 +341,6 @@ fn a_full_gpu_crosses_them_ten_thousand_times_on_cuda() {
     });
 }
 
-#[test]
 fn one_block_more_per_multiprocessor_than_fits_is_refused() {
     let device = emulator();
     let fitting = resident_blocks::<barrier_only>(&device, 512, 0).expect("it should be known")

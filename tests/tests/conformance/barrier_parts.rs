@@ -6,6 +6,19 @@ use gridsync::launch::{Blocks, cooperative};
 use gridsync_kernels::grid::barrier::{Barrier, GridBarrier};
 use gridsync_lab_kernels::barrier::{phased_barrier_rounds, subset_barrier_rounds};
 use gridsync_tests::devices::{emulator_under, schedules, with_cuda};
+use gridsync_tests::trials;
+use gridsync_tests::trials::Trials;
+
+pub(crate) fn trials() -> Trials {
+    trials! {
+        test:
+            it_holds_in_parts_under_every_schedule,
+            it_holds_in_parts_on_a_full_gpu_on_cuda;
+        on_each_backend:
+            it_holds_in_two_phases,
+            even_and_odd_blocks_each_have_their_own;
+    }
+}
 
 /// A grid that crosses the barrier.
 #[derive(Clone, Copy, Debug)]
@@ -93,22 +106,19 @@ fn grids() -> [Grid; 5] {
     })
 }
 
-on_each_backend! {
-    fn it_holds_in_two_phases(device: &Device) {
-        for grid in grids() {
-            grid.holds_in_two_phases(device);
-            Grid { blocks: 1, ..grid }.holds_in_two_phases(device);
-        }
-    }
-
-    fn even_and_odd_blocks_each_have_their_own(device: &Device) {
-        for grid in grids() {
-            grid.holds_in_two_subsets(device);
-        }
+fn it_holds_in_two_phases(device: &Device) {
+    for grid in grids() {
+        grid.holds_in_two_phases(device);
+        Grid { blocks: 1, ..grid }.holds_in_two_phases(device);
     }
 }
 
-#[test]
+fn even_and_odd_blocks_each_have_their_own(device: &Device) {
+    for grid in grids() {
+        grid.holds_in_two_subsets(device);
+    }
+}
+
 fn it_holds_in_parts_under_every_schedule() {
     for schedule in schedules() {
         let device = emulator_under(schedule);
@@ -119,7 +129,6 @@ fn it_holds_in_parts_under_every_schedule() {
     }
 }
 
-#[test]
 fn it_holds_in_parts_on_a_full_gpu_on_cuda() {
     with_cuda(|cuda| {
         for (each, threads) in [(1, 1024), (2, 256), (4, 64)] {

@@ -4,14 +4,28 @@ use bytemuck::Pod;
 use gridsync::device::{Device, Geometry};
 use gridsync::primitives::reduce::reduce_on_cpu;
 use gridsync::primitives::{Checked, Reducer};
-use gridsync_entries::reduce::{Reducible, reduce_sum_f32};
+use gridsync_entries::reduce::{Reducible, sum_f32 as reduce_sum_f32};
 use gridsync_kernels::grid::reduce::{MOST_TILES, STATE, Shape};
 use gridsync_kernels::op::{CompensatedSum, Compose, Product, Sum};
 use gridsync_program::verify::{Kind, sample};
 use gridsync_tests::devices::{unjudged_under, with_cuda};
+use gridsync_tests::trials;
+use gridsync_tests::trials::Trials;
 use simt::{Policy, Schedule};
 use std::any::type_name;
 use std::fmt::Debug;
+
+pub(crate) fn trials() -> Trials {
+    trials! {
+        test:
+            larger_shapes_have_the_same_bits_on_the_emulator,
+            larger_shapes_have_the_same_bits_on_cuda;
+        on_each_backend:
+            floats_that_lose_digits_have_the_same_bits_as_on_the_cpu,
+            a_nan_has_the_same_bits_however_it_came_about,
+            the_stamps_begin_anew_after_the_last_one;
+    }
+}
 
 /// Floats that lose digits in every addition: of all magnitudes below 2, of both signs, with
 /// subnormals and with pairs that cancel.
@@ -53,50 +67,58 @@ fn compare(device: &Device, what: &str, host: &[f32]) {
     same_bits(Product::<f32>::new(), device, what, host);
 }
 
-on_each_backend! {
-    fn floats_that_lose_digits_have_the_same_bits_as_on_the_cpu(device: &Device) {
-        for len in [2, 100, 1023, 8193, 70_001] {
-            compare(device, &format!("{len} nasty floats"), &nasty(len));
-        }
+fn floats_that_lose_digits_have_the_same_bits_as_on_the_cpu(device: &Device) {
+    for len in [2, 100, 1023, 8193, 70_001] {
+        compare(device, &format!("{len} nasty floats"), &nasty(len));
     }
-    fn a_nan_has_the_same_bits_however_it_came_about(device: &Device) {
-        let payload = f32::from_bits(0xFFC1_2345);
-        for nans in [
-            vec![payload],
-            vec![1.0, payload, 2.0],
-            vec![f32::INFINITY, f32::NEG_INFINITY],
-            vec![0.0, f32::INFINITY],
-        ] {
-            compare(device, &format!("{nans:?}"), &nans);
-        }
+}
+
+fn a_nan_has_the_same_bits_however_it_came_about(device: &Device) {
+    let payload = f32::from_bits(0xFFC1_2345);
+    for nans in [
+        vec![payload],
+        vec![1.0, payload, 2.0],
+        vec![f32::INFINITY, f32::NEG_INFINITY],
+        vec![0.0, f32::INFINITY],
+    ] {
+        compare(device, &format!("{nans:?}"), &nans);
     }
-    fn the_stamps_begin_anew_after_the_last_one(device: &Device) {
-        let host = nasty(40_000);
-        let expected = reduce_on_cpu(Sum::<f32>::new(), &host).to_bits();
-        let shape = Shape::of::<f32>(host.len());
-        assert!(shape.tiles > 1, "one tile has no stamp");
-        let geometry = Geometry::new(shape.tiles, shape.threads());
-        let input = device.upload(&host).expect("the input should fit");
-        let words = device.zeroed::<u64>(MOST_TILES).expect("the words should fit");
-        // The last stamp but two: the third launch is the last before they begin anew.
-        let mut state = [0; STATE];
-        state[STATE - 1] = u32::MAX - 3;
-        let state = device.upload(&state).expect("the state should fit");
-        let result = device.alloc::<u32>(1).expect("a result should fit");
-        for launch in 1..=6 {
-            let args = (input.view(), words.view(), state.view(), result.view(), shape.runs);
-            // SAFETY: the shape is the input's and the grid the shape's; no word holds a stamp that
-            // is yet to come; all outlive the launch, which the download waits for.
-            unsafe { device.launch::<reduce_sum_f32>(&geometry, args) }.expect("it should launch");
-            let got = result.download().expect("the kernel should have run")[0];
-            assert_eq!(got, expected, "launch {launch}");
-            let left = state.download().expect("the kernel should have run");
-            let stamp = [u32::MAX - 2, u32::MAX - 1, 0, 1, 2, 3][launch - 1];
-            assert_eq!((left[0], left[STATE - 1]), (0, stamp), "launch {launch}");
-            if stamp == 0 {
-                let words = words.download().expect("the words are there");
-                assert!(words.iter().all(|&word| word == 0), "an old stamp was left");
-            }
+}
+
+fn the_stamps_begin_anew_after_the_last_one(device: &Device) {
+    let host = nasty(40_000);
+    let expected = reduce_on_cpu(Sum::<f32>::new(), &host).to_bits();
+    let shape = Shape::of::<f32>(host.len());
+    assert!(shape.tiles > 1, "one tile has no stamp");
+    let geometry = Geometry::new(shape.tiles, shape.threads());
+    let input = device.upload(&host).expect("the input should fit");
+    let words = device
+        .zeroed::<u64>(MOST_TILES)
+        .expect("the words should fit");
+    // The last stamp but two: the third launch is the last before they begin anew.
+    let mut state = [0; STATE];
+    state[STATE - 1] = u32::MAX - 3;
+    let state = device.upload(&state).expect("the state should fit");
+    let result = device.alloc::<u32>(1).expect("a result should fit");
+    for launch in 1..=6 {
+        let args = (
+            input.view(),
+            words.view(),
+            state.view(),
+            result.view(),
+            shape.runs,
+        );
+        // SAFETY: the shape is the input's and the grid the shape's; no word holds a stamp that
+        // is yet to come; all outlive the launch, which the download waits for.
+        unsafe { device.launch::<reduce_sum_f32>(&geometry, args) }.expect("it should launch");
+        let got = result.download().expect("the kernel should have run")[0];
+        assert_eq!(got, expected, "launch {launch}");
+        let left = state.download().expect("the kernel should have run");
+        let stamp = [u32::MAX - 2, u32::MAX - 1, 0, 1, 2, 3][launch - 1];
+        assert_eq!((left[0], left[STATE - 1]), (0, stamp), "launch {launch}");
+        if stamp == 0 {
+            let words = words.download().expect("the words are there");
+            assert!(words.iter().all(|&word| word == 0), "an old stamp was left");
         }
     }
 }
@@ -116,7 +138,6 @@ fn compare_maps(device: &Device, len: usize) {
     same_bits(Compose::new(), device, &format!("{len} maps"), &maps);
 }
 
-#[test]
 fn larger_shapes_have_the_same_bits_on_the_emulator() {
     // Data races are not looked for: it is the same code, and it would take too long.
     let device = unjudged_under(Schedule::new(Policy::Coarse));
@@ -127,7 +148,6 @@ fn larger_shapes_have_the_same_bits_on_the_emulator() {
     }
 }
 
-#[test]
 fn larger_shapes_have_the_same_bits_on_cuda() {
     with_cuda(|cuda| {
         for len in larger_shapes().into_iter().chain([(1 << 25) + 7]) {

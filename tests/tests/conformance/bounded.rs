@@ -5,7 +5,22 @@ use gridsync::launch::{Blocks, cooperative};
 use gridsync_kernels::grid::barrier::{BoundedBarrier, Missing};
 use gridsync_lab_kernels::barrier::bounded_barrier_rounds;
 use gridsync_tests::devices::{emulator_under, schedules};
+use gridsync_tests::trials;
+use gridsync_tests::trials::Trials;
 use simt::Schedule;
+
+pub(crate) fn trials() -> Trials {
+    trials! {
+        test:
+            every_schedule_ends_and_names_the_absent,
+            a_limit_that_is_too_short_ends_every_block_within_a_round_of_the_others;
+        on_each_backend:
+            it_ends_and_names_the_absent,
+            nobody_is_reported_when_all_have_come,
+            it_holds_past_the_wrap_of_its_counter,
+            the_report_counts_those_it_has_no_room_for;
+    }
+}
 
 /// Longer than any crossing takes, ns.
 const LONG: u64 = 50_000_000;
@@ -96,47 +111,77 @@ fn grids() -> [Grid; 5] {
     })
 }
 
-on_each_backend! {
-    fn it_ends_and_names_the_absent(device: &Device) {
-        for grid in grids() {
-            grid.names_the_absent(device);
-        }
-    }
-
-    fn nobody_is_reported_when_all_have_come(device: &Device) {
-        for grid in grids() {
-            Grid { absent: grid.blocks, ..grid }.is_complete(device);
-        }
-        Grid { blocks: 1, absent: 1, ..grids()[0] }.is_complete(device);
-    }
-
-    fn it_holds_past_the_wrap_of_its_counter(device: &Device) {
-        let grid = Grid { blocks: 3, absent: 2, rounds: 4200, leave_after: 4150, ..grids()[0] };
-        let (crossed, missing) = grid.cross(device);
-        assert_eq!(crossed, [4150; 3]);
-        let missing = missing.expect("it should have been given up");
-        assert_eq!((missing.round, missing.ranks), (4151 % 4096, vec![2]));
-    }
-
-    fn the_report_counts_those_it_has_no_room_for(device: &Device) {
-        let few = Grid { blocks: 5, absent: 3, leave_after: 3, ..grids()[0] };
-        let missing = few.cross(device).1.expect("it should have been given up");
-        let by = missing.given_up_by;
-        assert_eq!(
-            missing.to_string(),
-            format!(
-                "round 4 of the grid barrier: 2 of 5 blocks had not arrived when block {by} gave \
-                 up: 3, 4"
-            )
-        );
-        let many = Grid { blocks: 60, absent: 2, ..few };
-        let missing = many.cross(device).1.expect("it should have been given up").to_string();
-        assert!(missing.contains("58 of 60 blocks"), "{missing}");
-        assert!(missing.ends_with("gave up: 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17 and 42 more"), "{missing}");
+fn it_ends_and_names_the_absent(device: &Device) {
+    for grid in grids() {
+        grid.names_the_absent(device);
     }
 }
 
-#[test]
+fn nobody_is_reported_when_all_have_come(device: &Device) {
+    for grid in grids() {
+        Grid {
+            absent: grid.blocks,
+            ..grid
+        }
+        .is_complete(device);
+    }
+    Grid {
+        blocks: 1,
+        absent: 1,
+        ..grids()[0]
+    }
+    .is_complete(device);
+}
+
+fn it_holds_past_the_wrap_of_its_counter(device: &Device) {
+    let grid = Grid {
+        blocks: 3,
+        absent: 2,
+        rounds: 4200,
+        leave_after: 4150,
+        ..grids()[0]
+    };
+    let (crossed, missing) = grid.cross(device);
+    assert_eq!(crossed, [4150; 3]);
+    let missing = missing.expect("it should have been given up");
+    assert_eq!((missing.round, missing.ranks), (4151 % 4096, vec![2]));
+}
+
+fn the_report_counts_those_it_has_no_room_for(device: &Device) {
+    let few = Grid {
+        blocks: 5,
+        absent: 3,
+        leave_after: 3,
+        ..grids()[0]
+    };
+    let missing = few.cross(device).1.expect("it should have been given up");
+    let by = missing.given_up_by;
+    assert_eq!(
+        missing.to_string(),
+        format!(
+            "round 4 of the grid barrier: 2 of 5 blocks had not arrived when block {by} gave \
+             up: 3, 4"
+        )
+    );
+    let many = Grid {
+        blocks: 60,
+        absent: 2,
+        ..few
+    };
+    let missing = many
+        .cross(device)
+        .1
+        .expect("it should have been given up")
+        .to_string();
+    assert!(missing.contains("58 of 60 blocks"), "{missing}");
+    assert!(
+        missing.ends_with(
+            "gave up: 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17 and 42 more"
+        ),
+        "{missing}"
+    );
+}
+
 fn every_schedule_ends_and_names_the_absent() {
     for schedule in schedules() {
         let device = emulator_under(schedule);
@@ -152,7 +197,6 @@ fn every_schedule_ends_and_names_the_absent() {
 }
 
 /// A block may give up while the last one comes: then some blocks leave a round that others do not.
-#[test]
 fn a_limit_that_is_too_short_ends_every_block_within_a_round_of_the_others() {
     for seed in 0..100 {
         let device = emulator_under(Schedule::from_seed(seed));

@@ -1,16 +1,12 @@
 //! What covers what: the one list of it, and that nothing is left out.
 
-use super::{ladder, reduce, rows, scan, select};
+use super::ladder;
 use cuda_std::launch::Kernel;
-use gridsync::device::KERNELS;
+use gridsync::device::cuda::Modules;
 use gridsync_entries::kendall as kendalls;
 use gridsync_entries::merge_sort::{merge_sort_runs, merge_sort_tiles};
-use gridsync_entries::range_sum::{range_sum_f32, range_sum_f64, range_sum_i64, range_sum_u64};
+use gridsync_entries::range_sum::{range_sum_f32, range_sum_f64, range_sum_u64};
 use gridsync_entries::scan as scans_of;
-use gridsync_entries::scan::{
-    scan_bulk_sum_f32, scan_bulk_sum_f64, scan_bulk_sum_i32, scan_bulk_sum_i64, scan_bulk_sum_u32,
-    scan_bulk_sum_u64,
-};
 use gridsync_lab_kernels::barrier as barriers;
 use gridsync_lab_kernels::fences::{
     cost_of_atom_relaxed, cost_of_fence_acq_rel_block, cost_of_fence_acq_rel_device,
@@ -26,37 +22,46 @@ use gridsync_lab_kernels::xpx::{
     xpx_grid_barrier_alone, xpx_growing_ptx_barrier, xpx_growing_volatile_barrier,
     xpx_lock_free_barrier, xpx_no_barrier, xpx_stage, xpx_stage_overlapped, xpx_tree_barrier,
 };
+use gridsync_program::verify::{reduce_kinds, row_kinds, scan_kinds, select_kinds};
+use gridsync_tests::trials;
+use gridsync_tests::trials::Trials;
 use std::collections::BTreeSet;
+
+pub(crate) fn trials() -> Trials {
+    trials! {
+        test:
+            every_entry_point_of_the_ptx_is_tested_and_every_tested_one_is_there;
+    }
+}
 
 /// The kernels outside the matrices and the ladders, each with the module that tests it. Those of the
 /// matrices are their rows, those of the ladders their rungs.
 const OTHERS: &[(&str, &str)] = &[
-    (scans_of::scan_sum_compensated_f32::NAME, "scan"),
-    (scans_of::scan_sum_compensated_f64::NAME, "scan"),
-    (scans_of::scan_prod_mod_i32::NAME, "scan"),
-    (scans_of::scan_prod_mod_u32::NAME, "scan"),
-    (scans_of::scan_prod_mod_i64::NAME, "scan"),
-    (scans_of::scan_prod_mod_u64::NAME, "scan"),
-    (scans_of::scan_recurrence::NAME, "scan"),
-    (scans_of::scan_segments_sum_f32::NAME, "scan"),
-    (scans_of::scan_segments_sum_f32_in_f64::NAME, "scan"),
-    (scans_of::scan_segments_sum_f64::NAME, "scan"),
-    (scans_of::scan_segments_sum_i32_in_i64::NAME, "scan"),
-    (scans_of::scan_segments_sum_u32_in_u64::NAME, "scan"),
-    (scans_of::scan_segments_sum_i64::NAME, "scan"),
-    (scans_of::scan_segments_sum_u64::NAME, "scan"),
-    (scans_of::scan_segments_min_f32::NAME, "scan"),
-    (scans_of::scan_segments_min_f64::NAME, "scan"),
-    (scans_of::scan_segments_min_i32::NAME, "scan"),
-    (scans_of::scan_segments_min_u32::NAME, "scan"),
-    (scans_of::scan_segments_min_i64::NAME, "scan"),
-    (scans_of::scan_segments_min_u64::NAME, "scan"),
-    (scans_of::scan_segments_max_f32::NAME, "scan"),
-    (scans_of::scan_segments_max_f64::NAME, "scan"),
-    (scans_of::scan_segments_max_i32::NAME, "scan"),
-    (scans_of::scan_segments_max_u32::NAME, "scan"),
-    (scans_of::scan_segments_max_i64::NAME, "scan"),
-    (scans_of::scan_segments_max_u64::NAME, "scan"),
+    (scans_of::sum_compensated_f32::NAME, "scan"),
+    (scans_of::sum_compensated_f64::NAME, "scan"),
+    (scans_of::prod_mod_i32::NAME, "scan"),
+    (scans_of::prod_mod_u32::NAME, "scan"),
+    (scans_of::prod_mod_i64::NAME, "scan"),
+    (scans_of::prod_mod_u64::NAME, "scan"),
+    (scans_of::recurrence::NAME, "scan"),
+    (scans_of::segments::sum_f32::NAME, "scan"),
+    (scans_of::segments::sum_f32_in_f64::NAME, "scan"),
+    (scans_of::segments::sum_f64::NAME, "scan"),
+    (scans_of::segments::sum_i32_in_i64::NAME, "scan"),
+    (scans_of::segments::sum_u32_in_u64::NAME, "scan"),
+    (scans_of::segments::sum_u64::NAME, "scan"),
+    (scans_of::segments::min_f32::NAME, "scan"),
+    (scans_of::segments::min_f64::NAME, "scan"),
+    (scans_of::segments::min_i32::NAME, "scan"),
+    (scans_of::segments::min_u32::NAME, "scan"),
+    (scans_of::segments::min_i64::NAME, "scan"),
+    (scans_of::segments::min_u64::NAME, "scan"),
+    (scans_of::segments::max_f32::NAME, "scan"),
+    (scans_of::segments::max_f64::NAME, "scan"),
+    (scans_of::segments::max_i32::NAME, "scan"),
+    (scans_of::segments::max_u32::NAME, "scan"),
+    (scans_of::segments::max_i64::NAME, "scan"),
+    (scans_of::segments::max_u64::NAME, "scan"),
     (scan_stress::scan_delayed_sum_u32::NAME, "scan"),
     (barriers::barrier_only::NAME, "barrier"),
     (barriers::barrier_rounds::NAME, "barrier"),
@@ -134,7 +139,6 @@ const OTHERS: &[(&str, &str)] = &[
     (merge_sort_tiles::NAME, "kendall"),
     (range_sum_f32::NAME, "range_sum"),
     (range_sum_f64::NAME, "range_sum"),
-    (range_sum_i64::NAME, "range_sum"),
     (range_sum_u64::NAME, "range_sum"),
     (spin_naive::NAME, "spin"),
     (spin_volatile::NAME, "spin"),
@@ -154,48 +158,39 @@ const OTHERS: &[(&str, &str)] = &[
 ];
 
 /// Those that take what came with a compute capability, which says so.
-const SINCE: [(u32, &str, &str); 11] = [
+const SINCE: [(u32, &str, &str); 5] = [
     (90, barriers::cluster_barrier_only::NAME, "barrier"),
     (90, barriers::cluster_barrier_rounds::NAME, "barrier"),
     (90, ladder_redux_u32::NAME, "ladder"),
     (90, scan_stress::scan_bulk_delayed_sum_u32::NAME, "scan"),
-    (90, scan_bulk_sum_f32::NAME, "scan"),
-    (90, scan_bulk_sum_f64::NAME, "scan"),
-    (90, scan_bulk_sum_i32::NAME, "scan"),
-    (90, scan_bulk_sum_i64::NAME, "scan"),
-    (90, scan_bulk_sum_u32::NAME, "scan"),
-    (90, scan_bulk_sum_u64::NAME, "scan"),
     (90, xpx_stage_overlapped::NAME, "xpx"),
 ];
 
-#[test]
 fn every_entry_point_of_the_ptx_is_tested_and_every_tested_one_is_there() {
-    let (reductions, scans) = (reduce::rows(), scan::rows());
-    for image in &KERNELS {
-        let target = image.compute().expect("a whole image");
-        let modules = Modules::of(&KERNELS, target).expect("whole images");
-        let since = SINCE.iter().filter(|(compute, ..)| *compute <= target);
-        let covered: BTreeSet<&str> = reductions
-            .iter()
-            .map(|row| row.kernel)
-            .chain(rows::kernels())
-            .chain(scans.iter().map(|row| row.kernel))
-            .chain(select::kernels())
+    for compute in [75, 90] {
+        let images = gridsync_program::images::all();
+        let modules = Modules::of(&images, compute).expect("whole images");
+        let since = SINCE.iter().filter(|(since, ..)| *since <= compute);
+        let bulk = scan_kinds().into_iter().filter_map(|kind| kind.bulk);
+        let covered: BTreeSet<&str> = reduce_kinds()
+            .into_iter()
+            .map(|kind| kind.kernel)
+            .chain(row_kinds().into_iter().flat_map(|kind| kind.kernels))
+            .chain(scan_kinds().into_iter().map(|kind| kind.kernel))
+            .chain(bulk.filter(|_| compute >= 90))
+            .chain(select_kinds().into_iter().map(|kind| kind.kernel))
             .chain(ladder::sums::kernels())
             .chain(ladder::scans::kernels())
             .chain(OTHERS.iter().map(|(kernel, _)| *kernel))
             .chain(since.map(|(_, kernel, _)| *kernel))
             .collect();
         let built: BTreeSet<&str> = modules.kernels().collect();
-        assert!(
-            built.len() > 10,
-            "the compute_{target} image should hold kernels"
-        );
+        assert!(built.len() > 10, "compute_{compute} should have kernels");
         let untested: Vec<_> = built.difference(&covered).collect();
         let absent: Vec<_> = covered.difference(&built).collect();
         assert!(
             untested.is_empty() && absent.is_empty(),
-            "compute_{target}: no test names {untested:?}; not in the PTX: {absent:?}"
+            "compute_{compute}: no test names {untested:?}; not in the PTX: {absent:?}"
         );
     }
 }

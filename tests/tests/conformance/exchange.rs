@@ -5,7 +5,28 @@ use gridsync::launch::{Blocks, barrier_words, cooperative};
 use gridsync_kernels::grid::barrier::{Exchange, GridBarrier};
 use gridsync_lab_kernels::barrier::{exchange_by_barrier_only, exchange_only, exchange_rounds};
 use gridsync_tests::devices::{emulator_under, schedules, unjudged_under, with_cuda};
+use gridsync_tests::trials;
+use gridsync_tests::trials::Trials;
 use simt::Schedule;
+
+pub(crate) fn trials() -> Trials {
+    trials! {
+        test:
+            every_schedule_gives_the_right_results,
+            a_block_may_attach_again_though_others_have_not_left_yet,
+            more_blocks_than_one_step_takes_have_the_right_results,
+            two_steps_have_no_race,
+            two_steps_give_the_right_results_under_every_schedule,
+            grids_that_fill_a_gpu_have_the_right_results_on_cuda;
+        on_each_backend:
+            every_thread_has_the_right_result,
+            its_words_serve_grids_of_changing_size,
+            its_words_serve_launch_after_launch,
+            it_holds_across_the_wrap_of_the_stamps,
+            the_same_by_a_barrier_gives_the_same_means,
+            the_mean_has_the_same_bits_in_every_block_and_every_run;
+    }
+}
 
 /// The words of an exchange of up to so many blocks, as new.
 fn words(device: &Device, blocks: u32) -> Buffer<u64> {
@@ -55,75 +76,88 @@ fn large_emulator() -> Device {
     }))
 }
 
-on_each_backend! {
-    fn every_thread_has_the_right_result(device: &Device) {
-        for shape in [(1, 32), (2, 64), (7, 512), (8, 96), (33, 32), (64, 64)] {
-            let words = words(device, shape.0);
-            all_results_are_right(device, &words, shape, 5, 0);
-            all_results_are_right(device, &words, shape, 5, 300);
-        }
-    }
-
-    fn its_words_serve_grids_of_changing_size(device: &Device) {
-        let words = words(device, 64);
-        for (blocks, threads, rounds) in
-            [(33, 32, 1), (64, 64, 2), (1, 96, 3), (2, 32, 0), (40, 32, 5), (64, 32, 1), (3, 64, 2)]
-        {
-            all_results_are_right(device, &words, (blocks, threads), rounds, 100);
-        }
-    }
-
-    fn its_words_serve_launch_after_launch(device: &Device) {
-        let words = words(device, 5);
-        for _ in 0..50 {
-            all_results_are_right(device, &words, (5, 64), 1, 0);
-        }
-    }
-
-    fn it_holds_across_the_wrap_of_the_stamps(device: &Device) {
-        for before in 1..8 {
-            // As 2^32 crossings but a few would leave the words, which all of them have used.
-            let crossed = u32::MAX - before;
-            let host = vec![u64::from(crossed); Exchange::words(7)];
-            let words = device.upload(&host).expect("the words should fit");
-            all_results_are_right(device, &words, (7, 64), 3, 0);
-            let now = words.download().expect("the words should be there")[0];
-            assert_eq!(now, u64::from(crossed) + 12);
-        }
-    }
-
-    fn the_same_by_a_barrier_gives_the_same_means(device: &Device) {
-        let blocks = 7;
-        let geometry = cooperative::<exchange_by_barrier_only>(device, Blocks::Exactly(blocks), 64, 0)
-            .expect("the grid should fit");
-        // Of so few numbers a lane has one each: both forms add them up in the same tree.
-        let host: Vec<f32> = (1..=blocks).map(|n| 1.0 / n as f32).collect();
-        let numbers = device.zeroed::<f32>(2 * host.len()).expect("the numbers should fit");
-        let results = device.upload(&host).expect("the numbers should fit");
-        let barrier = barrier_words::<GridBarrier>(device, &geometry).expect("the words should fit");
-        let args = (barrier.view(), numbers.view(), results.view(), 5);
-        // SAFETY: the words of the barrier, two numbers and one for each block, alive until the
-        // download has waited for the launch; whole warps, and all blocks are resident.
-        unsafe { device.launch::<exchange_by_barrier_only>(&geometry, args) }
-            .unwrap_or_else(|error| panic!("{geometry}: {error}"));
-        let by_barrier = results.download().expect("the kernel should have run");
-        assert_eq!(by_barrier, means(device, blocks, 5));
-    }
-
-    fn the_mean_has_the_same_bits_in_every_block_and_every_run(device: &Device) {
-        for blocks in [1, 2, 7, 33, 100] {
-            let first = means(device, blocks, 9);
-            let mean = (1..=blocks).map(|n| 1.0 / f64::from(n)).sum::<f64>() / f64::from(blocks);
-            // Ten or so roundings a round at most, each of half a unit in the last place.
-            let error = (f64::from(first[0]) - mean).abs();
-            assert!(error < 100.0 * f64::from(f32::EPSILON) * mean, "{blocks} blocks: {error}");
-            assert!(first.iter().all(|mean| mean.to_bits() == first[0].to_bits()), "{first:?}");
-            assert_eq!(means(device, blocks, 9), first, "{blocks} blocks");
-        }
+fn every_thread_has_the_right_result(device: &Device) {
+    for shape in [(1, 32), (2, 64), (7, 512), (8, 96), (33, 32), (64, 64)] {
+        let words = words(device, shape.0);
+        all_results_are_right(device, &words, shape, 5, 0);
+        all_results_are_right(device, &words, shape, 5, 300);
     }
 }
 
-#[test]
+fn its_words_serve_grids_of_changing_size(device: &Device) {
+    let words = words(device, 64);
+    for (blocks, threads, rounds) in [
+        (33, 32, 1),
+        (64, 64, 2),
+        (1, 96, 3),
+        (2, 32, 0),
+        (40, 32, 5),
+        (64, 32, 1),
+        (3, 64, 2),
+    ] {
+        all_results_are_right(device, &words, (blocks, threads), rounds, 100);
+    }
+}
+
+fn its_words_serve_launch_after_launch(device: &Device) {
+    let words = words(device, 5);
+    for _ in 0..50 {
+        all_results_are_right(device, &words, (5, 64), 1, 0);
+    }
+}
+
+fn it_holds_across_the_wrap_of_the_stamps(device: &Device) {
+    for before in 1..8 {
+        // As 2^32 crossings but a few would leave the words, which all of them have used.
+        let crossed = u32::MAX - before;
+        let host = vec![u64::from(crossed); Exchange::words(7)];
+        let words = device.upload(&host).expect("the words should fit");
+        all_results_are_right(device, &words, (7, 64), 3, 0);
+        let now = words.download().expect("the words should be there")[0];
+        assert_eq!(now, u64::from(crossed) + 12);
+    }
+}
+
+fn the_same_by_a_barrier_gives_the_same_means(device: &Device) {
+    let blocks = 7;
+    let geometry = cooperative::<exchange_by_barrier_only>(device, Blocks::Exactly(blocks), 64, 0)
+        .expect("the grid should fit");
+    // Of so few numbers a lane has one each: both forms add them up in the same tree.
+    let host: Vec<f32> = (1..=blocks).map(|n| 1.0 / n as f32).collect();
+    let numbers = device
+        .zeroed::<f32>(2 * host.len())
+        .expect("the numbers should fit");
+    let results = device.upload(&host).expect("the numbers should fit");
+    let barrier = barrier_words::<GridBarrier>(device, &geometry).expect("the words should fit");
+    let args = (barrier.view(), numbers.view(), results.view(), 5);
+    // SAFETY: the words of the barrier, two numbers and one for each block, alive until the
+    // download has waited for the launch; whole warps, and all blocks are resident.
+    unsafe { device.launch::<exchange_by_barrier_only>(&geometry, args) }
+        .unwrap_or_else(|error| panic!("{geometry}: {error}"));
+    let by_barrier = results.download().expect("the kernel should have run");
+    assert_eq!(by_barrier, means(device, blocks, 5));
+}
+
+fn the_mean_has_the_same_bits_in_every_block_and_every_run(device: &Device) {
+    for blocks in [1, 2, 7, 33, 100] {
+        let first = means(device, blocks, 9);
+        let mean = (1..=blocks).map(|n| 1.0 / f64::from(n)).sum::<f64>() / f64::from(blocks);
+        // Ten or so roundings a round at most, each of half a unit in the last place.
+        let error = (f64::from(first[0]) - mean).abs();
+        assert!(
+            error < 100.0 * f64::from(f32::EPSILON) * mean,
+            "{blocks} blocks: {error}"
+        );
+        assert!(
+            first
+                .iter()
+                .all(|mean| mean.to_bits() == first[0].to_bits()),
+            "{first:?}"
+        );
+        assert_eq!(means(device, blocks, 9), first, "{blocks} blocks");
+    }
+}
+
 fn every_schedule_gives_the_right_results() {
     for schedule in schedules()
         .into_iter()
@@ -140,7 +174,6 @@ fn every_schedule_gives_the_right_results() {
 }
 
 /// The kernel attaches anew every third round, and orders nothing between the blocks.
-#[test]
 fn a_block_may_attach_again_though_others_have_not_left_yet() {
     for schedule in schedules() {
         let device = unjudged_under(schedule);
@@ -151,7 +184,6 @@ fn a_block_may_attach_again_though_others_have_not_left_yet() {
 }
 
 /// More than 288 blocks cross in two steps: whole groups of 32, a last group of one, of 7, of 31.
-#[test]
 fn more_blocks_than_one_step_takes_have_the_right_results() {
     let device = large_emulator();
     let words = words(&device, 384);
@@ -167,7 +199,6 @@ fn more_blocks_than_one_step_takes_have_the_right_results() {
     );
 }
 
-#[test]
 fn two_steps_have_no_race() {
     let device = Device::new(Emulator::new(EmulatorConfig {
         multiprocessors: 24,
@@ -177,7 +208,6 @@ fn two_steps_have_no_race() {
     all_results_are_right(&device, &words(&device, 263), (263, 32), 1, 0);
 }
 
-#[test]
 fn two_steps_give_the_right_results_under_every_schedule() {
     for schedule in schedules() {
         let device = Device::new(Emulator::new(EmulatorConfig {
@@ -189,7 +219,6 @@ fn two_steps_give_the_right_results_under_every_schedule() {
     }
 }
 
-#[test]
 fn grids_that_fill_a_gpu_have_the_right_results_on_cuda() {
     with_cuda(|cuda| {
         let multiprocessors = cuda.properties().multiprocessors;

@@ -1,25 +1,31 @@
 //! The kernels that measure fences: that they repeat what they are named for, and leave what they
 //! say. What they measure is not tested.
 
-use gridsync::device::cuda::Modules;
-use gridsync::device::{Device, KERNELS};
+use gridsync::device::Device;
 use gridsync_lab_kernels::fences::{MAX_STORES, WORDS_PER_BLOCK};
 use gridsync_program::lab::fences::{NOTHING, OPERATIONS};
 use gridsync_program::lab::ptx::Body;
+use gridsync_tests::trials;
+use gridsync_tests::trials::Trials;
+
+pub(crate) fn trials() -> Trials {
+    trials! {
+        test:
+            each_operation_stands_in_a_loop_of_its_kernel,
+            every_thread_tells_its_cycles_on_cuda;
+        on_each_backend:
+            each_thread_stores_to_its_lines_and_reds_add_to_its_word;
+    }
+}
 
 /// Words of a line.
 const LINE: usize = WORDS_PER_BLOCK / (MAX_STORES as usize + 1);
 const ROUNDS: u32 = 5;
 
-#[test]
 fn each_operation_stands_in_a_loop_of_its_kernel() {
-    for image in &KERNELS {
-        let compute = image.compute().expect("a whole image");
-        let modules = Modules::of(&KERNELS, compute).expect("whole images");
+    for image in KERNELS {
         for operation in OPERATIONS {
-            let module = modules.module(operation.kernel).expect("whole images");
-            let module = module.expect("the kernel is built");
-            let body = Body::of(&module.text, operation.kernel).expect("a body");
+            let body = Body::of(image.text, operation.kernel).expect("the kernel is built");
             assert!(
                 body.looped()
                     .any(|line| line.starts_with(operation.instruction)),
@@ -29,19 +35,20 @@ fn each_operation_stands_in_a_loop_of_its_kernel() {
     }
 }
 
-on_each_backend! {
-    fn each_thread_stores_to_its_lines_and_reds_add_to_its_word(device: &Device) {
-        for operation in OPERATIONS.into_iter().chain([NOTHING]) {
-            for (grid, stores) in [((1, 1), 8), ((2, 7), 1), ((3, 32), 0), ((3, 32), 8)] {
-                let run = operation
-                    .run(device, grid, stores, ROUNDS)
-                    .unwrap_or_else(|error| panic!("{operation:?}: {error}"));
-                let adds = operation.instruction.starts_with("red");
-                let expected: Vec<u32> = (0..grid.0 as usize * WORDS_PER_BLOCK)
-                    .map(|word| left_in(word, grid.1 as usize, stores as usize, adds))
-                    .collect();
-                assert_eq!(run.words, expected, "{operation:?}, {grid:?}, {stores} stores");
-            }
+fn each_thread_stores_to_its_lines_and_reds_add_to_its_word(device: &Device) {
+    for operation in OPERATIONS.into_iter().chain([NOTHING]) {
+        for (grid, stores) in [((1, 1), 8), ((2, 7), 1), ((3, 32), 0), ((3, 32), 8)] {
+            let run = operation
+                .run(device, grid, stores, ROUNDS)
+                .unwrap_or_else(|error| panic!("{operation:?}: {error}"));
+            let adds = operation.instruction.starts_with("red");
+            let expected: Vec<u32> = (0..grid.0 as usize * WORDS_PER_BLOCK)
+                .map(|word| left_in(word, grid.1 as usize, stores as usize, adds))
+                .collect();
+            assert_eq!(
+                run.words, expected,
+                "{operation:?}, {grid:?}, {stores} stores"
+            );
         }
     }
 }
@@ -58,7 +65,6 @@ fn left_in(word: usize, threads: usize, stores: usize, adds: bool) -> u32 {
     }
 }
 
-#[test]
 fn every_thread_tells_its_cycles_on_cuda() {
     gridsync_tests::devices::with_cuda(|device| {
         for operation in OPERATIONS {

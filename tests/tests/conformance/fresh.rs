@@ -3,8 +3,17 @@
 use cuda_builder::{Header, fingerprint};
 use gridsync::device::KERNELS;
 use gridsync_tests::devices::skipped;
+use gridsync_tests::trials;
+use gridsync_tests::trials::Trials;
 use std::env;
 use std::path::PathBuf;
+
+pub(crate) fn trials() -> Trials {
+    trials! {
+        test:
+            the_ptx_is_not_older_than_the_kernels;
+    }
+}
 
 /// The workspace: named by a bundle, else around this package.
 fn root() -> PathBuf {
@@ -14,9 +23,8 @@ fn root() -> PathBuf {
     }
 }
 
-#[test]
 fn the_ptx_is_not_older_than_the_kernels() {
-    for image in &KERNELS {
+    for image in &gridsync_program::images::all() {
         let head = image.head().expect("a whole image");
         let sources = Header::read(head)
             .and_then(|header| header.sources)

@@ -11,6 +11,20 @@ use gridsync::primitives::select::{Within, partition, select_with_positions};
 use gridsync::primitives::{Scanner, reduce};
 use gridsync_kernels::op::{ArgMax, Count, Indexed, Or, Sum};
 use gridsync_tests::devices::{skipped, with_cuda};
+use gridsync_tests::trials;
+use gridsync_tests::trials::Trials;
+
+pub(crate) fn trials() -> Trials {
+    trials! {
+        test:
+            a_sum_of_more_than_two_to_the_31_elements_is_right_on_cuda,
+            a_count_of_more_than_two_to_the_32_elements_is_right_on_cuda,
+            the_last_of_more_than_two_to_the_31_elements_of_8_bytes_is_seen_on_cuda,
+            an_index_beyond_two_to_the_32_is_found_on_cuda,
+            a_scan_of_more_than_two_to_the_32_elements_is_right_on_cuda,
+            a_selection_from_more_than_two_to_the_32_elements_is_right_on_cuda;
+    }
+}
 
 /// `len` zeros, but `value` at each of `places`; none if there is not the memory.
 fn zeros_but<T: Pod>(device: &Device, len: usize, places: &[usize], value: T) -> Option<Buffer<T>> {
@@ -42,7 +56,6 @@ fn places(len: usize) -> Vec<usize> {
         .collect()
 }
 
-#[test]
 fn a_sum_of_more_than_two_to_the_31_elements_is_right_on_cuda() {
     with_cuda(|cuda| {
         let len = (1 << 31) + 9;
@@ -55,7 +68,6 @@ fn a_sum_of_more_than_two_to_the_31_elements_is_right_on_cuda() {
     });
 }
 
-#[test]
 fn a_count_of_more_than_two_to_the_32_elements_is_right_on_cuda() {
     with_cuda(|cuda| {
         let len = (1 << 32) + 9;
@@ -68,7 +80,6 @@ fn a_count_of_more_than_two_to_the_32_elements_is_right_on_cuda() {
     });
 }
 
-#[test]
 fn the_last_of_more_than_two_to_the_31_elements_of_8_bytes_is_seen_on_cuda() {
     with_cuda(|cuda| {
         let len = (1 << 31) + 9;
@@ -80,7 +91,6 @@ fn the_last_of_more_than_two_to_the_31_elements_of_8_bytes_is_seen_on_cuda() {
     });
 }
 
-#[test]
 fn an_index_beyond_two_to_the_32_is_found_on_cuda() {
     with_cuda(|cuda| {
         let len = (1 << 32) + 9;
@@ -94,7 +104,6 @@ fn an_index_beyond_two_to_the_32_is_found_on_cuda() {
     });
 }
 
-#[test]
 fn a_scan_of_more_than_two_to_the_32_elements_is_right_on_cuda() {
     with_cuda(|cuda| {
         let len = (1 << 32) + 9;
@@ -126,7 +135,6 @@ fn a_scan_of_more_than_two_to_the_32_elements_is_right_on_cuda() {
     });
 }
 
-#[test]
 fn a_selection_from_more_than_two_to_the_32_elements_is_right_on_cuda() {
     with_cuda(|cuda| {
         let len = (1 << 32) + 9;

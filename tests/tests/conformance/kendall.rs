@@ -4,79 +4,90 @@ use gridsync::device::Device;
 use gridsync::primitives::kendall::{Correlator, KendallError, Method, kendall, kendall_on_cpu};
 use gridsync_kernels::grid::kendall::PAIRS_TILE;
 use gridsync_kernels::grid::merge_sort::TILE;
-use gridsync_program::verify::{Ranked, Ties, kendall_case, kendall_kinds};
+use gridsync_program::verify::{KendallKind, Ties, kendall_kinds};
 use gridsync_tests::devices::{emulator, emulator_under, schedules, with_cuda};
-use std::collections::BTreeSet;
+use gridsync_tests::trials;
+use gridsync_tests::trials::Trials;
 
 const BOTH: [Method; 2] = [Method::Pairs, Method::Sort];
 /// Elements of a tile of the method that compares all pairs.
 const PAIRS: usize = PAIRS_TILE as usize;
 
-macro_rules! lengths {
-    ($ty:ty; $($name:ident: $len:expr, $methods:expr;)*) => {
-        mod on_the_emulator {
-            use super::*;
-            $(#[test] fn $name() { run::<$ty>(&emulator(), some($len), $methods, $len) })*
-        }
-        mod on_cuda {
-            use super::*;
-            $(#[test] fn $name() { with_cuda(|cuda| run::<$ty>(cuda, &Ties::ALL, &BOTH, $len)) })*
-            #[test] fn len_1048577() {
-                with_cuda(|cuda| run::<$ty>(cuda, &Ties::ALL, &[Method::Sort], (1 << 20) + 1))
-            }
-        }
+pub(crate) fn trials() -> Trials {
+    let mut trials = trials! {
+        test:
+            runs_of_two_tiles_are_merged_right_under_every_schedule,
+            counts_beyond_32_bits_are_exact,
+            every_type_of_the_library_is_in_the_matrix;
+        on_each_backend:
+            the_example_of_scipys_documentation_has_its_value,
+            one_workspace_serves_arrays_of_every_length,
+            the_first_nan_of_x_is_named_or_else_of_y,
+            lengths_that_differ_are_refused;
     };
+    for kind in kendall_kinds() {
+        add_row(&mut trials, kind);
+    }
+    trials
 }
 
-macro_rules! matrix {
-    ($($ty:ident),*) => {
-        /// The types that are stamped.
-        const TYPES: &[&str] = &[$(stringify!($ty)),*];
-
-        $(mod $ty {
-            use super::*;
-
-            lengths! {
-                $ty;
-                len_0: 0, &BOTH;
-                len_1: 1, &BOTH;
-                len_2: 2, &BOTH;
-                len_31: 31, &BOTH;
-                len_32: 32, &BOTH;
-                len_33: 33, &BOTH;
-                one_tile_of_pairs_less_one: PAIRS - 1, &BOTH;
-                one_tile_of_pairs: PAIRS, &BOTH;
-                two_tiles_of_pairs_and_one: 2 * PAIRS + 1, &BOTH;
-                one_tile_less_one: TILE - 1, &[Method::Sort];
-                one_tile: TILE, &[Method::Sort];
-                one_tile_and_one: TILE + 1, &[Method::Sort];
-                two_tiles_and_one: 2 * TILE + 1, &[Method::Sort];
-                three_levels: 5 * TILE + 3, &[Method::Sort];
+/// Adds the tests of one type.
+fn add_row(trials: &mut Trials, kind: KendallKind) {
+    let sort = &BOTH[1..];
+    let lengths = [
+        ("len_0", 0, &BOTH[..]),
+        ("len_1", 1, &BOTH),
+        ("len_2", 2, &BOTH),
+        ("len_31", 31, &BOTH),
+        ("len_32", 32, &BOTH),
+        ("len_33", 33, &BOTH),
+        ("one_tile_of_pairs_less_one", PAIRS - 1, &BOTH),
+        ("one_tile_of_pairs", PAIRS, &BOTH),
+        ("two_tiles_of_pairs_and_one", 2 * PAIRS + 1, &BOTH),
+        ("one_tile_less_one", TILE - 1, sort),
+        ("one_tile", TILE, sort),
+        ("one_tile_and_one", TILE + 1, sort),
+        ("two_tiles_and_one", 2 * TILE + 1, sort),
+        ("three_levels", 5 * TILE + 3, sort),
+    ];
+    for (name, len, methods) in lengths {
+        trials.test(
+            format!("{}::on_the_emulator::{name}", kind.element),
+            move || {
+                run(&emulator(), &kind, some(len), methods, len);
+            },
+        );
+        trials.test(format!("{}::on_cuda::{name}", kind.element), move || {
+            with_cuda(|cuda| run(cuda, &kind, &Ties::ALL, &BOTH, len));
+        });
+    }
+    trials.test(
+        format!("{}::on_cuda::len_1048577", kind.element),
+        move || {
+            with_cuda(|cuda| run(cuda, &kind, &Ties::ALL, sort, (1 << 20) + 1));
+        },
+    );
+    trials.test(
+        format!("{}::under_every_schedule", kind.element),
+        move || {
+            for schedule in schedules() {
+                let device = emulator_under(schedule);
+                case(&device, &kind, Ties::Many, &BOTH, 40);
+                case(&device, &kind, Ties::Blocks, sort, 77);
             }
-
-            #[test]
-            fn under_every_schedule() {
-                for schedule in schedules() {
-                    let device = emulator_under(schedule);
-                    case::<$ty>(&device, Ties::Many, &BOTH, 40);
-                    case::<$ty>(&device, Ties::Blocks, &[Method::Sort], 77);
-                }
-            }
-        })*
-    };
+        },
+    );
 }
-matrix!(f32, f64, i32, u32, i64, u64);
 
 /// Runs the library's case, on one seed of its own for each length.
-fn case<T: Ranked>(device: &Device, ties: Ties, methods: &[Method], len: usize) {
-    kendall_case::<T>(device, ties, methods, len, len as u64)
-        .unwrap_or_else(|error| panic!("{error}"));
+fn case(device: &Device, kind: &KendallKind, ties: Ties, methods: &[Method], len: usize) {
+    (kind.case)(device, ties, methods, len, len as u64).unwrap_or_else(|error| panic!("{error}"));
 }
 
 /// Runs it with ties of these kinds.
-fn run<T: Ranked>(device: &Device, ties: &[Ties], methods: &[Method], len: usize) {
+fn run(device: &Device, kind: &KendallKind, ties: &[Ties], methods: &[Method], len: usize) {
     for &ties in ties {
-        case::<T>(device, ties, methods, len);
+        case(device, kind, ties, methods, len);
     }
 }
 
@@ -89,67 +100,70 @@ fn some(len: usize) -> &'static [Ties] {
     }
 }
 
-on_each_backend! {
-    fn the_example_of_scipys_documentation_has_its_value(device: &Device) {
-        let x = device.upload(&[12, 2, 1, 12, 2]).expect("x should fit");
-        let y = device.upload(&[1, 4, 7, 1, 0]).expect("y should fit");
-        for method in BOTH {
-            let correlator = Correlator::new(device, 5).expect("a correlator should fit");
-            let mut correlator = correlator.with_method(method);
-            correlator.launch(&x, &y).expect("it should launch");
-            let tau = correlator.result().expect("it should run").tau;
-            assert!((tau + 0.471_404_520_791_031_73).abs() <= 2.0 * f64::EPSILON, "{method:?}: {tau}");
-        }
+fn the_example_of_scipys_documentation_has_its_value(device: &Device) {
+    let x = device.upload(&[12, 2, 1, 12, 2]).expect("x should fit");
+    let y = device.upload(&[1, 4, 7, 1, 0]).expect("y should fit");
+    for method in BOTH {
+        let correlator = Correlator::new(device, 5).expect("a correlator should fit");
+        let mut correlator = correlator.with_method(method);
+        correlator.launch(&x, &y).expect("it should launch");
+        let tau = correlator.result().expect("it should run").tau;
+        assert!(
+            (tau + 0.471_404_520_791_031_73).abs() <= 2.0 * f64::EPSILON,
+            "{method:?}: {tau}"
+        );
     }
-    fn one_workspace_serves_arrays_of_every_length(device: &Device) {
-        let mut correlator = Correlator::new(device, 100).expect("a correlator should fit");
-        for (seed, len) in (0..).zip([3000, 0, 1, 5000, 33, TILE, 2, 700]) {
-            let (x, y) = Ties::Many.sample::<f64>(len, seed);
-            let expected = kendall_on_cpu(&x, &y).expect("it has no NaN");
+}
+fn one_workspace_serves_arrays_of_every_length(device: &Device) {
+    let mut correlator = Correlator::new(device, 100).expect("a correlator should fit");
+    for (seed, len) in (0..).zip([3000, 0, 1, 5000, 33, TILE, 2, 700]) {
+        let (x, y) = Ties::Many.sample::<f64>(len, seed);
+        let expected = kendall_on_cpu(&x, &y).expect("it has no NaN");
+        let x = device.upload(&x).expect("x should fit");
+        let y = device.upload(&y).expect("y should fit");
+        correlator.launch(&x, &y).expect("it should launch");
+        let got = correlator.result().expect("it should run");
+        assert!(got.same(&expected), "{len}: {got:?}, not {expected:?}");
+    }
+}
+fn the_first_nan_of_x_is_named_or_else_of_y(device: &Device) {
+    for method in BOTH {
+        for (nans_x, nans_y, array, index) in [
+            (&[7, 300][..], &[2][..], 'x', 7),
+            (&[], &[600, 299, 300], 'y', 299),
+            (&[599], &[], 'x', 599),
+        ] {
+            let (mut x, mut y) = Ties::Few.sample::<f32>(601, 1);
+            nans_x.iter().for_each(|&at: &usize| x[at] = f32::NAN);
+            nans_y.iter().for_each(|&at: &usize| y[at] = -f32::NAN);
+            let expected = Err(KendallError::NotANumber { array, index });
+            assert_eq!(kendall_on_cpu(&x, &y), expected, "on the CPU");
             let x = device.upload(&x).expect("x should fit");
             let y = device.upload(&y).expect("y should fit");
+            let correlator = Correlator::new(device, 601).expect("a correlator should fit");
+            let mut correlator = correlator.with_method(method);
             correlator.launch(&x, &y).expect("it should launch");
-            let got = correlator.result().expect("it should run");
-            assert!(got.same(&expected), "{len}: {got:?}, not {expected:?}");
+            assert_eq!(correlator.result(), expected, "{method:?}");
         }
-    }
-    fn the_first_nan_of_x_is_named_or_else_of_y(device: &Device) {
-        for method in BOTH {
-            for (nans_x, nans_y, array, index) in [
-                (&[7, 300][..], &[2][..], 'x', 7),
-                (&[], &[600, 299, 300], 'y', 299),
-                (&[599], &[], 'x', 599),
-            ] {
-                let (mut x, mut y) = Ties::Few.sample::<f32>(601, 1);
-                nans_x.iter().for_each(|&at: &usize| x[at] = f32::NAN);
-                nans_y.iter().for_each(|&at: &usize| y[at] = -f32::NAN);
-                let expected = Err(KendallError::NotANumber { array, index });
-                assert_eq!(kendall_on_cpu(&x, &y), expected, "on the CPU");
-                let x = device.upload(&x).expect("x should fit");
-                let y = device.upload(&y).expect("y should fit");
-                let correlator = Correlator::new(device, 601).expect("a correlator should fit");
-                let mut correlator = correlator.with_method(method);
-                correlator.launch(&x, &y).expect("it should launch");
-                assert_eq!(correlator.result(), expected, "{method:?}");
-            }
-        }
-    }
-    fn lengths_that_differ_are_refused(device: &Device) {
-        let x = device.upload(&[1.0f32; 5]).expect("x should fit");
-        let y = device.upload(&[1.0f32; 4]).expect("y should fit");
-        assert_eq!(kendall(&x, &y), Err(KendallError::Lengths { x: 5, y: 4 }));
     }
 }
+fn lengths_that_differ_are_refused(device: &Device) {
+    let x = device.upload(&[1.0f32; 5]).expect("x should fit");
+    let y = device.upload(&[1.0f32; 4]).expect("y should fit");
+    assert_eq!(kendall(&x, &y), Err(KendallError::Lengths { x: 5, y: 4 }));
+}
 
-#[test]
 fn runs_of_two_tiles_are_merged_right_under_every_schedule() {
+    let u32 = kendall_kinds()
+        .into_iter()
+        .find(|kind| kind.element == "u32");
+    let u32 = u32.expect("it is in the table");
     for schedule in schedules() {
         let device = emulator_under(schedule);
-        case::<u32>(&device, Ties::Blocks, &[Method::Sort], TILE + 33);
+        case(&device, &u32, Ties::Blocks, &[Method::Sort], TILE + 33);
     }
 }
 
-#[test]
 fn counts_beyond_32_bits_are_exact() {
     with_cuda(|cuda| {
         let len = (1u64 << 24) + 5;
@@ -163,8 +177,14 @@ fn counts_beyond_32_bits_are_exact() {
     });
 }
 
-#[test]
 fn every_type_of_the_library_is_in_the_matrix() {
-    let library: BTreeSet<_> = kendall_kinds().iter().map(|kind| kind.element).collect();
-    assert_eq!(library, TYPES.iter().copied().collect());
+    let rows = trials();
+    for KendallKind { element, .. } in kendall_kinds() {
+        let test = format!("kendall::{element}::under_every_schedule");
+        assert_eq!(
+            rows.names().filter(|&name| name == test).count(),
+            1,
+            "{test}"
+        );
+    }
 }

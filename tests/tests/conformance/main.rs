@@ -29,26 +29,8 @@
 //! | `coverage` | that nothing in the PTX is left out of all this |
 //! | `fresh` | that the PTX is made from the sources beside it |
 
-/// Stamps a check of a device once for each backend, as a test of its own.
-macro_rules! on_each_backend {
-    ($(fn $name:ident($device:ident: &Device) $body:block)*) => {$(
-        mod $name {
-            use super::*;
-
-            fn check($device: &Device) $body
-
-            #[test]
-            fn on_the_emulator() {
-                check(&gridsync_tests::devices::emulator());
-            }
-
-            #[test]
-            fn on_cuda() {
-                gridsync_tests::devices::with_cuda(check);
-            }
-        }
-    )*};
-}
+use gridsync_tests::trials::Trials;
+use std::process::ExitCode;
 
 mod alignment;
 mod arguments;
@@ -65,6 +47,7 @@ mod fresh;
 mod huge;
 mod kendall;
 mod ladder;
+mod matrix;
 mod mean;
 mod parts;
 mod range_sum;
@@ -78,3 +61,37 @@ mod special;
 mod spin;
 mod warp_rows;
 mod xpx;
+
+fn main() -> ExitCode {
+    let modules = [
+        alignment::trials(),
+        arguments::trials(),
+        barrier::trials(),
+        barrier_parts::trials(),
+        bits::trials(),
+        bounded::trials(),
+        broken::trials(),
+        compensation::trials(),
+        coverage::trials(),
+        exchange::trials(),
+        fences::trials(),
+        fresh::trials(),
+        huge::trials(),
+        kendall::trials(),
+        ladder::trials(),
+        mean::trials(),
+        parts::trials(),
+        range_sum::trials(),
+        reduce::trials(),
+        repeat::trials(),
+        residues::trials(),
+        rows::trials(),
+        scan::trials(),
+        select::trials(),
+        special::trials(),
+        spin::trials(),
+        warp_rows::trials(),
+        xpx::trials(),
+    ];
+    Trials::of(module_path!()).with(modules).run()
+}

@@ -10,6 +10,19 @@ use gridsync_entries::reduce_rows::RowReducible;
 use gridsync_kernels::op::{CompensatedSum, Mean, Operation, Sum, Total, WideSum};
 use gridsync_program::verify::{Kind, Sample, sample};
 use gridsync_tests::devices::emulator;
+use gridsync_tests::trials;
+use gridsync_tests::trials::Trials;
+
+pub(crate) fn trials() -> Trials {
+    trials! {
+        test:
+            a_mean_is_not_recorded_since_a_replay_does_not_know_its_length;
+        on_each_backend:
+            means_of_every_type_are_right,
+            a_mean_of_64_bit_integers_is_right_where_their_sum_is_beyond_64_bits,
+            rows_have_the_means_that_they_have_alone;
+    }
+}
 
 const LENS: [usize; 7] = [1, 2, 33, 1000, 4097, 12_345, 65_537];
 
@@ -58,38 +71,39 @@ where
     assert_eq!(mean_of(device, O::default(), &[]), None);
 }
 
-on_each_backend! {
-    fn means_of_every_type_are_right(device: &Device) {
-        means_are_right::<Sum<f32>>(device);
-        means_are_right::<Sum<f32, f64>>(device);
-        means_are_right::<Sum<f64>>(device);
-        means_are_right::<Sum<f16, f32>>(device);
-        means_are_right::<Sum<bf16, f64>>(device);
-        means_are_right::<CompensatedSum<f32>>(device);
-        means_are_right::<CompensatedSum<f64>>(device);
-        means_are_right::<Sum<i32, i64>>(device);
-        means_are_right::<Sum<u32, u64>>(device);
-        means_are_right::<WideSum<i64>>(device);
-        means_are_right::<WideSum<u64>>(device);
-    }
+fn means_of_every_type_are_right(device: &Device) {
+    means_are_right::<Sum<f32>>(device);
+    means_are_right::<Sum<f32, f64>>(device);
+    means_are_right::<Sum<f64>>(device);
+    means_are_right::<Sum<f16, f32>>(device);
+    means_are_right::<Sum<bf16, f64>>(device);
+    means_are_right::<CompensatedSum<f32>>(device);
+    means_are_right::<CompensatedSum<f64>>(device);
+    means_are_right::<Sum<i32, i64>>(device);
+    means_are_right::<Sum<u32, u64>>(device);
+    means_are_right::<WideSum<i64>>(device);
+    means_are_right::<WideSum<u64>>(device);
+}
 
-    fn a_mean_of_64_bit_integers_is_right_where_their_sum_is_beyond_64_bits(device: &Device) {
-        let mean = |host: &[i64]| mean_of(device, WideSum::<i64>::new(), host);
-        assert_eq!(mean(&[i64::MAX; 5000]), Some(i64::MAX as f64));
-        assert_eq!(mean(&[i64::MIN; 4097]), Some(i64::MIN as f64));
-        assert_eq!(mean(&[i64::MAX, i64::MIN, i64::MAX, i64::MIN]), Some(-0.5));
-        let unsigned = vec![u64::MAX; 3000];
-        assert_eq!(mean_of(device, WideSum::<u64>::new(), &unsigned), Some(u64::MAX as f64));
-        let input = device.upload(&unsigned).expect("the input should fit");
-        let mut sum = Reducer::<WideSum<u64>>::new(device).expect("a reducer should fit");
-        assert_eq!(sum.reduce(&input), Ok(3000 * i128::from(u64::MAX)));
-    }
+fn a_mean_of_64_bit_integers_is_right_where_their_sum_is_beyond_64_bits(device: &Device) {
+    let mean = |host: &[i64]| mean_of(device, WideSum::<i64>::new(), host);
+    assert_eq!(mean(&[i64::MAX; 5000]), Some(i64::MAX as f64));
+    assert_eq!(mean(&[i64::MIN; 4097]), Some(i64::MIN as f64));
+    assert_eq!(mean(&[i64::MAX, i64::MIN, i64::MAX, i64::MIN]), Some(-0.5));
+    let unsigned = vec![u64::MAX; 3000];
+    assert_eq!(
+        mean_of(device, WideSum::<u64>::new(), &unsigned),
+        Some(u64::MAX as f64)
+    );
+    let input = device.upload(&unsigned).expect("the input should fit");
+    let mut sum = Reducer::<WideSum<u64>>::new(device).expect("a reducer should fit");
+    assert_eq!(sum.reduce(&input), Ok(3000 * i128::from(u64::MAX)));
+}
 
-    fn rows_have_the_means_that_they_have_alone(device: &Device) {
-        rows_are_right::<Sum<f32>>(device);
-        rows_are_right::<Sum<i32, i64>>(device);
-        rows_are_right::<Sum<f16, f32>>(device);
-    }
+fn rows_have_the_means_that_they_have_alone(device: &Device) {
+    rows_are_right::<Sum<f32>>(device);
+    rows_are_right::<Sum<i32, i64>>(device);
+    rows_are_right::<Sum<f16, f32>>(device);
 }
 
 /// Means of rows, short and long, against those of each row alone.
@@ -118,7 +132,6 @@ where
     }
 }
 
-#[test]
 fn a_mean_is_not_recorded_since_a_replay_does_not_know_its_length() {
     let device = emulator();
     let input = device.upload(&[1i64, 2]).expect("the input should fit");

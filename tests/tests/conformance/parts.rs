@@ -16,9 +16,28 @@ use gridsync::primitives::{
 use gridsync_entries::select::Selectable;
 use gridsync_kernels::grid::scan::Shape;
 use gridsync_kernels::op::{ArgMax, ArgMin, CompensatedSum, Compose, Count, Max, Sum};
-use gridsync_program::verify::{
-    Kind, Ranked, Sample, Ties, modulo_a_prime, runs, sample, sample_ranges,
-};
+use gridsync_program::verify::{Kind, Ranked, Sample, Ties, runs, sample, sample_ranges};
+use gridsync_tests::trials;
+use gridsync_tests::trials::Trials;
+
+pub(crate) fn trials() -> Trials {
+    trials! {
+        test:
+            reductions_in_parts_are_those_of_the_whole_on_the_cpu,
+            selections_in_parts_are_those_of_the_whole_on_the_cpu,
+            rank_correlations_in_parts_are_those_of_the_whole_on_the_cpu,
+            range_sums_in_parts_are_those_of_the_whole_on_the_cpu,
+            range_sums_of_a_long_array_go_on_from_part_to_part_on_cuda;
+        on_each_backend:
+            reductions_in_parts_are_those_of_the_whole,
+            selections_in_parts_are_those_of_the_whole,
+            what_is_not_wanted_is_not_there,
+            rank_correlations_in_parts_are_those_of_the_whole,
+            a_nan_in_a_later_part_is_named_as_in_the_whole,
+            range_sums_in_parts_are_those_of_the_whole,
+            a_query_that_is_no_range_is_named_before_anything_is_scanned;
+    }
+}
 
 /// Elements of the arrays that selections are tried on.
 const LEN: usize = 3003;
@@ -123,16 +142,14 @@ fn reduced_by_all(device: Option<&Device>) {
     reduced(device, Count::<f64>::new(), &large, 250_000);
     let maps = sample::<u64>(Kind::Factors, 600_001, 3);
     reduced(device, Compose::new(), &maps, 200_000);
-    let modulo = modulo_a_prime::<u64>();
+    let modulo = ProductModulo::<u64>::by_a_prime();
     reduced(device, modulo, &maps, 200_001);
 }
 
-#[test]
 fn reductions_in_parts_are_those_of_the_whole_on_the_cpu() {
     reduced_by_all(None);
 }
 
-#[test]
 fn selections_in_parts_are_those_of_the_whole_on_the_cpu() {
     let input = runs::<f32>(LEN, 3);
     let all = Wanted {
@@ -167,7 +184,6 @@ fn selections_in_parts_are_those_of_the_whole_on_the_cpu() {
     selected(FirstOfRun::<i32>::new(), &long, 200_000, all);
 }
 
-#[test]
 fn rank_correlations_in_parts_are_those_of_the_whole_on_the_cpu() {
     for ties in Ties::ALL {
         for (len, part) in [
@@ -187,7 +203,6 @@ fn rank_correlations_in_parts_are_those_of_the_whole_on_the_cpu() {
     }
 }
 
-#[test]
 fn range_sums_in_parts_are_those_of_the_whole_on_the_cpu() {
     // Two parts of a scan of small elements, and some more.
     let len = 2 * Shape::part::<f16, f64>() + 1001;
@@ -205,65 +220,79 @@ fn range_sums_in_parts_are_those_of_the_whole_on_the_cpu() {
     assert_eq!(bits(&got), bits(&expected));
 }
 
-on_each_backend! {
-    fn reductions_in_parts_are_those_of_the_whole(device: &Device) {
-        reduced_by_all(Some(device));
+fn reductions_in_parts_are_those_of_the_whole(device: &Device) {
+    reduced_by_all(Some(device));
+}
+
+fn selections_in_parts_are_those_of_the_whole(device: &Device) {
+    for part in PARTS {
+        selected_by_both(device, Within::less_than(0.0), &runs::<f32>(LEN, 3), part);
+        selected_by_both(device, Within::less_than(0), &runs::<i64>(LEN, 4), part);
     }
-    fn selections_in_parts_are_those_of_the_whole(device: &Device) {
-        for part in PARTS {
-            selected_by_both(device, Within::less_than(0.0), &runs::<f32>(LEN, 3), part);
-            selected_by_both(device, Within::less_than(0), &runs::<i64>(LEN, 4), part);
+    // An element at a time, which is as good as any.
+    for part in [0, 1, 2, 3] {
+        selected_by_both(device, Within::less_than(0), &runs::<i32>(40, 5), part);
+    }
+    selected_by_both(device, Within::less_than(0), &runs::<i32>(0, 5), 7);
+}
+
+fn what_is_not_wanted_is_not_there(device: &Device) {
+    let (by, input) = (Within::less_than(0), sample::<i32>(Kind::Values, 100, 1));
+    let got = select_in_parts(by, device, &input, 30, Wanted::default(), |_| ());
+    let got = got.expect("every part should be selected from");
+    assert_eq!(got.kept, select_on_cpu(by, &input));
+    assert_eq!((got.rest, got.positions), (None, None));
+}
+
+fn rank_correlations_in_parts_are_those_of_the_whole(device: &Device) {
+    for ties in Ties::ALL {
+        for (len, part) in [(1000, 999), (1000, 1000), (1000, 501), (1001, 400), (12, 2)] {
+            correlated::<f32>(device, ties, len, part);
         }
-        // An element at a time, which is as good as any.
-        for part in [0, 1, 2, 3] {
-            selected_by_both(device, Within::less_than(0), &runs::<i32>(40, 5), part);
-        }
-        selected_by_both(device, Within::less_than(0), &runs::<i32>(0, 5), 7);
+        correlated::<f64>(device, ties, 777, 300);
+        correlated::<i32>(device, ties, 3, 0);
+        correlated::<i32>(device, ties, 1, 0);
     }
-    fn what_is_not_wanted_is_not_there(device: &Device) {
-        let (by, input) = (Within::less_than(0), sample::<i32>(Kind::Values, 100, 1));
-        let got = select_in_parts(by, device, &input, 30, Wanted::default(), |_| ());
-        let got = got.expect("every part should be selected from");
-        assert_eq!(got.kept, select_on_cpu(by, &input));
-        assert_eq!((got.rest, got.positions), (None, None));
-    }
-    fn rank_correlations_in_parts_are_those_of_the_whole(device: &Device) {
-        for ties in Ties::ALL {
-            for (len, part) in [(1000, 999), (1000, 1000), (1000, 501), (1001, 400), (12, 2)] {
-                correlated::<f32>(device, ties, len, part);
-            }
-            correlated::<f64>(device, ties, 777, 300);
-            correlated::<i32>(device, ties, 3, 0);
-            correlated::<i32>(device, ties, 1, 0);
-        }
-        correlated::<u64>(device, Ties::Few, 0, 0);
-    }
-    fn a_nan_in_a_later_part_is_named_as_in_the_whole(device: &Device) {
-        let (mut x, mut y) = Ties::Few.sample::<f64>(1000, 1);
-        (x[700], y[3]) = (f64::NAN, f64::NAN);
-        let got = kendall_in_parts(device, &x, &y, 300, |_, _| ());
-        assert_eq!(got, Err(KendallError::NotANumber { array: 'x', index: 700 }));
-    }
-    fn range_sums_in_parts_are_those_of_the_whole(device: &Device) {
-        let (op, input) = (Sum::<f32, f64>::new(), sample::<f32>(Kind::Values, LEN, 9));
-        let queries = sample_ranges(LEN, 500, 1);
-        let got = range_sums_in_parts(op, device, &input, &queries, 100, |_| ());
-        let expected = range_sums_on_cpu(op, &input, &queries).expect("all are ranges");
-        let bits = |sums: &[f64]| sums.iter().map(|sum| sum.to_bits()).collect::<Vec<_>>();
-        assert_eq!(got.map(|sums| bits(&sums)), Ok(bits(&expected)));
-    }
-    fn a_query_that_is_no_range_is_named_before_anything_is_scanned(device: &Device) {
-        let (op, input) = (Sum::<i32, i64>::new(), sample::<i32>(Kind::Values, 10, 9));
-        let queries = [[0, 10], [3, 11], [2, 1]];
-        let refuse = |_| panic!("nothing should be scanned");
-        let got = range_sums_in_parts(op, device, &input, &queries, 100, refuse);
-        let bad = BadRange { query: 1, from: 3, to: 11, len: 10 };
-        assert_eq!(got, Err(RangeSumError::BadRange(bad)));
-    }
+    correlated::<u64>(device, Ties::Few, 0, 0);
+}
+
+fn a_nan_in_a_later_part_is_named_as_in_the_whole(device: &Device) {
+    let (mut x, mut y) = Ties::Few.sample::<f64>(1000, 1);
+    (x[700], y[3]) = (f64::NAN, f64::NAN);
+    let got = kendall_in_parts(device, &x, &y, 300, |_, _| ());
+    assert_eq!(
+        got,
+        Err(KendallError::NotANumber {
+            array: 'x',
+            index: 700
+        })
+    );
+}
+
+fn range_sums_in_parts_are_those_of_the_whole(device: &Device) {
+    let (op, input) = (Sum::<f32, f64>::new(), sample::<f32>(Kind::Values, LEN, 9));
+    let queries = sample_ranges(LEN, 500, 1);
+    let got = range_sums_in_parts(op, device, &input, &queries, 100, |_| ());
+    let expected = range_sums_on_cpu(op, &input, &queries).expect("all are ranges");
+    let bits = |sums: &[f64]| sums.iter().map(|sum| sum.to_bits()).collect::<Vec<_>>();
+    assert_eq!(got.map(|sums| bits(&sums)), Ok(bits(&expected)));
+}
+
+fn a_query_that_is_no_range_is_named_before_anything_is_scanned(device: &Device) {
+    let (op, input) = (Sum::<i32, i64>::new(), sample::<i32>(Kind::Values, 10, 9));
+    let queries = [[0, 10], [3, 11], [2, 1]];
+    let refuse = |_| panic!("nothing should be scanned");
+    let got = range_sums_in_parts(op, device, &input, &queries, 100, refuse);
+    let bad = BadRange {
+        query: 1,
+        from: 3,
+        to: 11,
+        len: 10,
+    };
+    assert_eq!(got, Err(RangeSumError::BadRange(bad)));
 }
 
 /// Beyond one part of a scan, which is too long for the emulator.
-#[test]
 fn range_sums_of_a_long_array_go_on_from_part_to_part_on_cuda() {
     gridsync_tests::devices::with_cuda(|cuda| {
         let len = 3 * (8 << 20) + 17;

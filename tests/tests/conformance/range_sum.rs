@@ -5,27 +5,30 @@ use gridsync::primitives::range_sum::{BadRange, RangeSumError, RangeSums, range_
 use gridsync_kernels::op::Sum;
 use gridsync_program::verify::{Kind, range_sum_kinds, sample, sample_ranges};
 use gridsync_tests::devices::{emulator, emulator_under, schedules, with_cuda};
+use gridsync_tests::trials;
+use gridsync_tests::trials::Trials;
 
-macro_rules! lengths {
-    ($($name:ident: $len:expr;)*) => {
-        mod on_the_emulator {
-            use super::*;
-            $(#[test] fn $name() { every_sum(&emulator(), $len) })*
-        }
-        mod on_cuda {
-            use super::*;
-            $(#[test] fn $name() { with_cuda(|cuda| every_sum(cuda, $len)) })*
-            #[test] fn len_1048583() { with_cuda(|cuda| every_sum(cuda, (1 << 20) + 7)) }
-        }
+pub(crate) fn trials() -> Trials {
+    let mut trials = trials! {
+        test:
+            the_first_bad_query_is_the_first_under_every_schedule;
+        on_each_backend:
+            the_first_query_that_is_no_range_is_named_with_its_ends,
+            one_scan_answers_again_after_a_bad_query,
+            a_range_that_fits_is_right_though_the_sums_before_it_wrap;
     };
-}
-lengths! {
-    len_0: 0;
-    len_1: 1;
-    len_2: 2;
-    len_33: 33;
-    len_1024: 1024;
-    len_6007: 6007;
+    let short = [0, 1, 2, 33, 1024, 6007];
+    for len in short {
+        trials.test(format!("on_the_emulator::len_{len}"), move || {
+            every_sum(&emulator(), len)
+        });
+    }
+    for len in short.into_iter().chain([(1 << 20) + 7]) {
+        trials.test(format!("on_cuda::len_{len}"), move || {
+            with_cuda(|cuda| every_sum(cuda, len));
+        });
+    }
+    trials
 }
 
 /// Runs the library's case for every sum.
@@ -51,35 +54,44 @@ fn ask(
     (got, bad)
 }
 
-on_each_backend! {
-    fn the_first_query_that_is_no_range_is_named_with_its_ends(device: &Device) {
-        let mut queries = sample_ranges(1000, 700, 3);
-        assert!(ask(device, &queries).0.is_ok());
-        for (query, range) in [(699, [1000, 1001]), (600, [u64::MAX, u64::MAX]), (17, [5, 3])] {
-            queries[query] = range;
-            let bad = ask(device, &queries).1.expect("it is no range");
-            assert_eq!((bad.query, [bad.from, bad.to], bad.len), (query, range, 1000));
-        }
-        let told = ask(device, &queries).0.expect_err("it is no range").to_string();
-        assert!(told.starts_with("query 17: 5..3 is no range of 1000 elements"), "{told}");
+fn the_first_query_that_is_no_range_is_named_with_its_ends(device: &Device) {
+    let mut queries = sample_ranges(1000, 700, 3);
+    assert!(ask(device, &queries).0.is_ok());
+    for (query, range) in [
+        (699, [1000, 1001]),
+        (600, [u64::MAX, u64::MAX]),
+        (17, [5, 3]),
+    ] {
+        queries[query] = range;
+        let bad = ask(device, &queries).1.expect("it is no range");
+        assert_eq!(
+            (bad.query, [bad.from, bad.to], bad.len),
+            (query, range, 1000)
+        );
     }
-    fn one_scan_answers_again_after_a_bad_query(device: &Device) {
-        let input = device.upload(&[1u32, 2, 3]).expect("the input should fit");
-        let mut ranges =
-            RangeSums::<Sum<u32, u64>>::new(device, &input).expect("it should be scanned");
-        assert!(ranges.query(&[[0, 4]]).is_err());
-        assert_eq!(ranges.query(&[[0, 3], [1, 2], [3, 3]]), Ok(vec![6, 2, 0]));
-        assert_eq!(ranges.query(&[]), Ok(vec![]));
-    }
-    fn a_range_that_fits_is_right_though_the_sums_before_it_wrap(device: &Device) {
-        let host = [i64::MAX, i64::MAX, 5, -7];
-        let input = device.upload(&host).expect("the input should fit");
-        let mut ranges = RangeSums::<Sum<i64>>::new(device, &input).expect("it should be scanned");
-        assert_eq!(ranges.query(&[[2, 4], [1, 2]]), Ok(vec![-2, i64::MAX]));
-    }
+    let told = ask(device, &queries)
+        .0
+        .expect_err("it is no range")
+        .to_string();
+    assert!(
+        told.starts_with("query 17: 5..3 is no range of 1000 elements"),
+        "{told}"
+    );
+}
+fn one_scan_answers_again_after_a_bad_query(device: &Device) {
+    let input = device.upload(&[1u32, 2, 3]).expect("the input should fit");
+    let mut ranges = RangeSums::<Sum<u32, u64>>::new(device, &input).expect("it should be scanned");
+    assert!(ranges.query(&[[0, 4]]).is_err());
+    assert_eq!(ranges.query(&[[0, 3], [1, 2], [3, 3]]), Ok(vec![6, 2, 0]));
+    assert_eq!(ranges.query(&[]), Ok(vec![]));
+}
+fn a_range_that_fits_is_right_though_the_sums_before_it_wrap(device: &Device) {
+    let host = [i64::MAX, i64::MAX, 5, -7];
+    let input = device.upload(&host).expect("the input should fit");
+    let mut ranges = RangeSums::<Sum<i64>>::new(device, &input).expect("it should be scanned");
+    assert_eq!(ranges.query(&[[2, 4], [1, 2]]), Ok(vec![-2, i64::MAX]));
 }
 
-#[test]
 fn the_first_bad_query_is_the_first_under_every_schedule() {
     for schedule in schedules() {
         let mut queries = sample_ranges(1000, 64, 5);

@@ -8,7 +8,21 @@ use gridsync_kernels::op::{ArgMax, Sum, Xor};
 use gridsync_program::verify::{Kind, Sample, sample};
 use gridsync_tests::devices::{emulator, emulator_under, schedules};
 use gridsync_tests::oracle::Plain;
+use gridsync_tests::trials;
+use gridsync_tests::trials::Trials;
 use std::fmt::Debug;
+
+pub(crate) fn trials() -> Trials {
+    trials! {
+        test:
+            a_sum_has_the_same_bits_under_every_schedule;
+        on_each_backend:
+            one_workspace_serves_sums_of_every_length,
+            one_workspace_serves_xors_of_every_length,
+            one_workspace_serves_arguments_of_every_length,
+            a_new_workspace_gives_the_same_bits;
+    }
+}
 
 /// Reduces inputs of many lengths, longer after shorter and the other way round, in one workspace:
 /// the first result that is wrong, if one is.
@@ -41,27 +55,27 @@ fn bits_of_a_sum(device: &Device, len: usize) -> u32 {
     sum.to_bits()
 }
 
-on_each_backend! {
-    fn one_workspace_serves_sums_of_every_length(device: &Device) {
-        one_workspace(Sum::<f32>::new(), device).unwrap_or_else(|wrong| panic!("{wrong}"));
-    }
-    fn one_workspace_serves_xors_of_every_length(device: &Device) {
-        one_workspace(Xor::<u64>::new(), device).unwrap_or_else(|wrong| panic!("{wrong}"));
-    }
-    fn one_workspace_serves_arguments_of_every_length(device: &Device) {
-        one_workspace(ArgMax::<i64>::new(), device).unwrap_or_else(|wrong| panic!("{wrong}"));
-    }
-    fn a_new_workspace_gives_the_same_bits(device: &Device) {
-        for len in [1000, 4097, 70_001] {
-            let first = bits_of_a_sum(device, len);
-            for _ in 0..5 {
-                assert_eq!(bits_of_a_sum(device, len), first, "{len} elements");
-            }
+fn one_workspace_serves_sums_of_every_length(device: &Device) {
+    one_workspace(Sum::<f32>::new(), device).unwrap_or_else(|wrong| panic!("{wrong}"));
+}
+
+fn one_workspace_serves_xors_of_every_length(device: &Device) {
+    one_workspace(Xor::<u64>::new(), device).unwrap_or_else(|wrong| panic!("{wrong}"));
+}
+
+fn one_workspace_serves_arguments_of_every_length(device: &Device) {
+    one_workspace(ArgMax::<i64>::new(), device).unwrap_or_else(|wrong| panic!("{wrong}"));
+}
+
+fn a_new_workspace_gives_the_same_bits(device: &Device) {
+    for len in [1000, 4097, 70_001] {
+        let first = bits_of_a_sum(device, len);
+        for _ in 0..5 {
+            assert_eq!(bits_of_a_sum(device, len), first, "{len} elements");
         }
     }
 }
 
-#[test]
 fn a_sum_has_the_same_bits_under_every_schedule() {
     let len = 3 * 4096 + 5;
     let first = bits_of_a_sum(&emulator(), len);

@@ -1,59 +1,116 @@
 //! The matrix of the reductions of rows: one test for each operation, shape and backend.
 
-use cuda_std::launch::Kernel;
-use cuda_std::memory::Scalar;
-use cuda_std::{bf16, f16};
+use crate::matrix::is_named;
+use cuda_std::f16;
 use gridsync::device::{Device, DeviceError};
 use gridsync::primitives::reduce::reduce_on_cpu;
-use gridsync::primitives::reduce_rows::reduce_rows_on_cpu;
-use gridsync::primitives::{Checked, RowReducer, reduce_rows};
-use gridsync::reference::reduce_depth;
+use gridsync::primitives::{RowReducer, reduce_rows};
 use gridsync_entries::reduce_rows::RowReducible;
 use gridsync_kernels::grid::reduce::Shape;
-use gridsync_kernels::op::{Max, Min, Operation, Sum};
-use gridsync_program::verify::{Kind, Sample, reduce_rows_case, row_kinds, sample};
+use gridsync_kernels::op::{Max, Sum};
+use gridsync_program::verify::{Kind, RowKind, Sample, row_kinds, sample};
 use gridsync_tests::devices::{
     emulator, emulator_under, schedules, skipped, unjudged_under, with_cuda,
 };
-use gridsync_tests::oracle::{self, Plain};
+use gridsync_tests::oracle::{self, Plain, Type};
+use gridsync_tests::trials;
+use gridsync_tests::trials::Trials;
 use simt::{Policy, Schedule};
-use std::any::type_name;
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 
+pub(crate) fn trials() -> Trials {
+    let mut trials = trials! {
+        test:
+            every_operation_of_the_library_is_in_the_matrix,
+            each_operation_is_named_after_its_kernels,
+            rows_of_several_tiles_are_right_under_every_schedule,
+            rows_of_larger_shapes_have_the_bits_of_the_cpu_on_the_emulator,
+            more_than_two_to_the_32_elements_are_right_on_cuda;
+        on_each_backend:
+            rows_of_f16_from_any_start,
+            rows_of_f32_from_any_start,
+            rows_of_f64_from_any_start,
+            rows_of_i32_from_any_start,
+            a_matrix_of_another_size_is_refused;
+    };
+    for kind in row_kinds() {
+        add_row(&mut trials, kind);
+    }
+    trials
+}
+
+/// What the tests of an operation are called.
+fn name(kind: &RowKind) -> &'static str {
+    let [short, _] = kind.kernels;
+    short.strip_prefix("reduce_short_rows_").unwrap_or(short)
+}
+
+/// Adds the tests of one operation for each shape.
+fn add_row(trials: &mut Trials, kind: RowKind) {
+    let (row, pack, tile) = (name(&kind), kind.pack, kind.tile);
+    let warp = 32 * pack;
+    let run_of = 8 * warp;
+    let shapes = [
+        ("no_rows", 0, 5),
+        ("rows_of_nothing", 5, 0),
+        ("one_element", 1, 1),
+        ("one_column", 259, 1),
+        ("one_pack_less_one", 300, pack - 1),
+        ("one_pack", 300, pack),
+        ("one_pack_and_one", 131, pack + 1),
+        ("three_packs", 70, 3 * pack),
+        ("odd_rows", 11, 77),
+        ("a_load_of_a_warp", 9, warp),
+        ("a_load_of_a_warp_and_one", 9, warp + 1),
+        ("three_loads_and_a_half", 5, 7 * warp / 2),
+        ("one_run_less_one", 3, run_of - 1),
+        ("one_run", 3, run_of),
+        ("one_run_and_one", 4, run_of + 1),
+        ("one_tile", 2, tile),
+        ("one_tile_and_one", 3, tile + 1),
+    ];
+    for (shape, rows, columns) in shapes {
+        trials.test(format!("{row}::on_the_emulator::{shape}"), move || {
+            run(&emulator(), &kind, rows, columns);
+        });
+        trials.test(format!("{row}::on_the_cpu::{shape}"), move || {
+            on_the_cpu(&kind, rows, columns);
+        });
+    }
+    let large = [
+        ("many_rows", 100_003, 17),
+        ("middle_rows", 1003, 4099),
+        ("more_rows_than_blocks_along_y", 70_001, run_of + pack),
+        ("long_rows", 7, (1 << 20) + 1025),
+    ];
+    for (shape, rows, columns) in shapes.into_iter().chain(large) {
+        trials.test(format!("{row}::on_cuda::{shape}"), move || {
+            with_cuda(|cuda| run(cuda, &kind, rows, columns));
+        });
+    }
+}
+
 /// The library's case for `rows` rows of `columns`.
-fn run<O>(device: &Device, rows: usize, columns: usize)
-where
-    O: RowReducible + Checked + Default,
-    O::Element: Plain + Sample,
-    O::Output: Debug,
-{
-    reduce_rows_case(
-        O::default(),
-        device,
-        Kind::Values,
-        rows,
-        columns,
-        columns as u64,
-    )
-    .unwrap_or_else(|error| panic!("{error}"));
+fn run(device: &Device, kind: &RowKind, rows: usize, columns: usize) {
+    (kind.case)(device, rows, columns, columns as u64).unwrap_or_else(|error| panic!("{error}"));
+}
+
+/// The same for one operation, by its name.
+fn run_named(device: &Device, operation: &str, rows: usize, columns: usize) {
+    let kinds = row_kinds();
+    let kind = kinds.iter().find(|kind| name(kind) == operation);
+    run(device, kind.expect("it is in the table"), rows, columns);
 }
 
 /// The CPU form against a plain loop.
-fn run_on_cpu<O>(op: &str, rows: usize, columns: usize)
-where
-    O: RowReducible + Default,
-    O::Element: Plain + Sample,
-    O::Output: Plain + Send,
-{
-    let input = sample::<O::Element>(Kind::Values, rows * columns, columns as u64);
-    let results = reduce_rows_on_cpu(O::default(), &input, rows, columns);
-    assert_eq!(results.len(), rows);
-    for (row, result) in results.into_iter().enumerate() {
-        let elements = &input[row * columns..][..columns];
-        let depth = reduce_depth::<O>(columns);
-        let expected = oracle::reduce::<O::Element, O::Output>(op, elements, depth);
-        let got = result.number();
+fn on_the_cpu(kind: &RowKind, rows: usize, columns: usize) {
+    let cpu = (kind.on_cpu)(rows, columns, columns as u64);
+    assert_eq!((cpu.input.len(), cpu.results.len()), (rows * columns, rows));
+    let output = Type::named(cpu.output);
+    for (row, got) in cpu.results.into_iter().enumerate() {
+        let elements = &cpu.input[row * columns..][..columns];
+        let expected = oracle::reduce_numbers(kind.op, elements, output, cpu.depth);
         assert!(
             expected.admits(got),
             "row {row}: {got:?} is not {expected:?}"
@@ -61,131 +118,32 @@ where
     }
 }
 
-/// The elements of a tile of a small array.
-fn tile<O: Operation>() -> usize {
-    Shape::of::<O::Element>(1).tile::<O::Element>()
-}
-
-/// Stamps the tests of one operation for each shape.
-macro_rules! shapes {
-    ($op:literal $($name:ident: $rows:expr, $columns:expr;)*) => {
-        mod on_the_emulator {
-            use super::*;
-            $(#[test] fn $name() { run::<This>(&emulator(), $rows, $columns) })*
-        }
-        mod on_cuda {
-            use super::*;
-            $(#[test] fn $name() { with_cuda(|cuda| run::<This>(cuda, $rows, $columns)) })*
-            #[test] fn many_rows() { with_cuda(|cuda| run::<This>(cuda, 100_003, 17)) }
-            #[test] fn middle_rows() { with_cuda(|cuda| run::<This>(cuda, 1003, 4099)) }
-            #[test] fn more_rows_than_blocks_along_y() {
-                with_cuda(|cuda| run::<This>(cuda, 70_001, RUN + PACK));
-            }
-            #[test] fn long_rows() { with_cuda(|cuda| run::<This>(cuda, 7, (1 << 20) + 1025)) }
-        }
-        mod on_the_cpu {
-            use super::*;
-            $(#[test] fn $name() { run_on_cpu::<This>($op, $rows, $columns) })*
-        }
-    };
-}
-
-macro_rules! matrix {
-    ($($module:ident: $op:literal $this:ty;)*) => {
-        /// Each operation: its name, the types of its elements and accumulators, the end of its
-        /// kernels' names, and the kernels.
-        fn stamped() -> Vec<([&'static str; 3], &'static str, [&'static str; 2])> {
-            // Of `half::binary16::f16`, the last part.
-            let short = |name: &'static str| name.rsplit("::").next().unwrap_or(name);
-            vec![$({
-                type This = $this;
-                let element = short(type_name::<<This as Operation>::Element>());
-                let accumulator = short(type_name::<<This as Operation>::Accumulator>());
-                (
-                    [$op, element, accumulator],
-                    stringify!($module),
-                    [<This as RowReducible>::Short::NAME, <This as RowReducible>::Long::NAME],
-                )
-            }),*]
-        }
-
-        $(mod $module {
-            use super::*;
-
-            type This = $this;
-            const PACK: usize = <<$this as Operation>::Element as Scalar>::PACK;
-            const WARP: usize = 32 * PACK;
-            const RUN: usize = 8 * WARP;
-
-            shapes! {
-                $op
-                no_rows: 0, 5;
-                rows_of_nothing: 5, 0;
-                one_element: 1, 1;
-                one_column: 259, 1;
-                one_pack_less_one: 300, PACK - 1;
-                one_pack: 300, PACK;
-                one_pack_and_one: 131, PACK + 1;
-                three_packs: 70, 3 * PACK;
-                odd_rows: 11, 77;
-                a_load_of_a_warp: 9, WARP;
-                a_load_of_a_warp_and_one: 9, WARP + 1;
-                three_loads_and_a_half: 5, 7 * WARP / 2;
-                one_run_less_one: 3, RUN - 1;
-                one_run: 3, RUN;
-                one_run_and_one: 4, RUN + 1;
-                one_tile: 2, tile::<This>();
-                one_tile_and_one: 3, tile::<This>() + 1;
-            }
-        })*
-    };
-}
-matrix! {
-    sum_f32: "sum" Sum<f32>;
-    sum_f64: "sum" Sum<f64>;
-    sum_i32_in_i64: "sum" Sum<i32, i64>;
-    sum_u32_in_u64: "sum" Sum<u32, u64>;
-    sum_i64: "sum" Sum<i64>;
-    sum_u64: "sum" Sum<u64>;
-    sum_f16_in_f32: "sum" Sum<f16, f32>;
-    sum_bf16_in_f32: "sum" Sum<bf16, f32>;
-    min_f32: "min" Min<f32>;
-    min_f64: "min" Min<f64>;
-    min_i32: "min" Min<i32>;
-    min_u32: "min" Min<u32>;
-    min_i64: "min" Min<i64>;
-    min_u64: "min" Min<u64>;
-    max_f32: "max" Max<f32>;
-    max_f64: "max" Max<f64>;
-    max_i32: "max" Max<i32>;
-    max_u32: "max" Max<u32>;
-    max_i64: "max" Max<i64>;
-    max_u64: "max" Max<u64>;
-}
-
-/// The kernels that are tested here.
-pub(crate) fn kernels() -> impl Iterator<Item = &'static str> {
-    stamped().into_iter().flat_map(|(.., kernels)| kernels)
-}
-
-#[test]
 fn every_operation_of_the_library_is_in_the_matrix() {
-    let stamped: BTreeSet<_> = stamped().into_iter().map(|(what, ..)| what).collect();
-    let library: BTreeSet<_> = row_kinds()
-        .iter()
-        .map(|kind| {
-            [kind.op, kind.element, kind.accumulator]
-                .map(|name| name.rsplit("::").next().unwrap_or(name))
-        })
-        .collect();
-    assert_eq!(stamped, library);
+    let kinds = row_kinds();
+    let what = |kind: &RowKind| (kind.op, kind.element, kind.accumulator);
+    let distinct: BTreeSet<_> = kinds.iter().map(what).collect();
+    assert_eq!(distinct.len(), kinds.len());
+    let rows = trials();
+    for kind in &kinds {
+        let test = format!("rows::{}::on_the_emulator::one_tile", name(kind));
+        assert_eq!(
+            rows.names().filter(|&name| name == test).count(),
+            1,
+            "{test}"
+        );
+    }
 }
 
-#[test]
 fn each_operation_is_named_after_its_kernels() {
-    for (_, module, kernels) in stamped() {
-        let named = ["short", "long"].map(|rows| format!("reduce_{rows}_rows_{module}"));
-        assert_eq!(kernels, named);
+    for kind in row_kinds() {
+        let types = [kind.element, kind.accumulator];
+        for (kernel, rows) in kind.kernels.into_iter().zip(["short", "long"]) {
+            let family = format!("reduce_{rows}_rows");
+            assert!(
+                is_named(kernel, &family, kind.op, types),
+                "{kernel} {types:?}"
+            );
+        }
     }
 }
 
@@ -222,31 +180,43 @@ where
     }
 }
 
-on_each_backend! {
-    fn rows_of_f16_from_any_start(device: &Device) { every_start::<Sum<f16, f32>>(device) }
-    fn rows_of_f32_from_any_start(device: &Device) { every_start::<Sum<f32>>(device) }
-    fn rows_of_f64_from_any_start(device: &Device) { every_start::<Max<f64>>(device) }
-    fn rows_of_i32_from_any_start(device: &Device) { every_start::<Sum<i32, i64>>(device) }
-    fn a_matrix_of_another_size_is_refused(device: &Device) {
-        let input = device.upload(&[0f32; 12]).expect("there is room");
-        let refused = reduce_rows(Sum::<f32>::new(), &input, 5, 3);
-        let expected = DeviceError::ShapeMismatch { rows: 5, columns: 3, given: 12 };
-        assert_eq!(refused, Err(expected));
-        let refused = reduce_rows(Sum::<f32>::new(), &input, 1 << 63, 2);
-        assert!(refused.is_err(), "{refused:?}");
-        assert_eq!(reduce_rows(Sum::<f32>::new(), &input, 4, 3), Ok(vec![0.0; 4]));
-    }
+fn rows_of_f16_from_any_start(device: &Device) {
+    every_start::<Sum<f16, f32>>(device)
+}
+fn rows_of_f32_from_any_start(device: &Device) {
+    every_start::<Sum<f32>>(device)
+}
+fn rows_of_f64_from_any_start(device: &Device) {
+    every_start::<Max<f64>>(device)
+}
+fn rows_of_i32_from_any_start(device: &Device) {
+    every_start::<Sum<i32, i64>>(device)
+}
+fn a_matrix_of_another_size_is_refused(device: &Device) {
+    let input = device.upload(&[0f32; 12]).expect("there is room");
+    let refused = reduce_rows(Sum::<f32>::new(), &input, 5, 3);
+    let expected = DeviceError::ShapeMismatch {
+        rows: 5,
+        columns: 3,
+        given: 12,
+    };
+    assert_eq!(refused, Err(expected));
+    let refused = reduce_rows(Sum::<f32>::new(), &input, 1 << 63, 2);
+    assert!(refused.is_err(), "{refused:?}");
+    assert_eq!(
+        reduce_rows(Sum::<f32>::new(), &input, 4, 3),
+        Ok(vec![0.0; 4])
+    );
 }
 
-#[test]
 fn rows_of_several_tiles_are_right_under_every_schedule() {
     for schedule in schedules() {
         let device = emulator_under(schedule);
-        run::<Sum<f32>>(&device, 3, tile::<Sum<f32>>() + 1);
+        let tile = Shape::of::<f32>(1).tile::<f32>();
+        run_named(&device, "sum_f32", 3, tile + 1);
     }
 }
 
-#[test]
 fn rows_of_larger_shapes_have_the_bits_of_the_cpu_on_the_emulator() {
     // Data races are not looked for: it is the same code, and it would take too long.
     let device = unjudged_under(Schedule::new(Policy::Coarse));
@@ -255,8 +225,8 @@ fn rows_of_larger_shapes_have_the_bits_of_the_cpu_on_the_emulator() {
     assert_ne!(shapes[0].warps, shapes[1].warps);
     assert!(shapes[0].leaves_are_strips() && !shapes[1].leaves_are_strips());
     for columns in columns {
-        run::<Sum<f32>>(&device, 2, columns);
-        run::<Sum<i32, i64>>(&device, 2, columns);
+        run_named(&device, "sum_f32", 2, columns);
+        run_named(&device, "sum_i32_in_i64", 2, columns);
     }
 }
 
@@ -289,7 +259,6 @@ fn more_than_two_to_the_32(cuda: &Device, rows: usize, columns: usize) {
     }
 }
 
-#[test]
 fn more_than_two_to_the_32_elements_are_right_on_cuda() {
     with_cuda(|cuda| {
         more_than_two_to_the_32(cuda, 5_000_001, 1001);

@@ -5,8 +5,59 @@ use gridsync::device::Device;
 use gridsync::primitives::{reduce, reduce::reduce_on_cpu};
 use gridsync_entries::reduce::Reducible;
 use gridsync_kernels::op::{Count, Max, Min, Product, Sum};
+use gridsync_program::verify::Widen;
 use gridsync_tests::oracle::{Number, Plain};
 use gridsync_tests::outcome::Outcome;
+use gridsync_tests::trials::Trials;
+
+/// Adds the checks of one type.
+macro_rules! of_each_type {
+    ($trials:ident: $($module:literal $ty:ident $accumulator:ident;)*) => {$(
+        $trials.on_each_backend(
+            concat!($module, "::one_nan_is_enough"),
+            one_nan::<
+                $ty,
+                Sum<$ty, $accumulator>,
+                Product<$ty, $accumulator>,
+                Min<$ty, $accumulator>,
+                Max<$ty, $accumulator>,
+                Count<$ty>,
+            >,
+        );
+        $trials.on_each_backend(
+            concat!($module, "::infinities_win_or_cancel"),
+            infinities::<
+                $ty,
+                Sum<$ty, $accumulator>,
+                Product<$ty, $accumulator>,
+                Min<$ty, $accumulator>,
+                Max<$ty, $accumulator>,
+            >,
+        );
+        $trials.on_each_backend(
+            concat!($module, "::the_zeros_are_told_apart"),
+            zeros::<
+                $ty,
+                Sum<$ty, $accumulator>,
+                Min<$ty, $accumulator>,
+                Max<$ty, $accumulator>,
+                Count<$ty>,
+            >,
+        );
+    )*};
+}
+
+pub(crate) fn trials() -> Trials {
+    let mut trials = Trials::of(module_path!());
+    of_each_type! {
+        trials:
+        "of_f16" f16 f32;
+        "of_bf16" bf16 f32;
+        "of_f32" f32 f32;
+        "of_f64" f64 f64;
+    }
+    trials
+}
 
 /// A length with a partial pack at its end, for two blocks at least.
 const LEN: usize = 8211;
@@ -148,49 +199,4 @@ where
     }
     is(both::<S>(device, &[T::from_f64(-0.0); LEN]), -0.0);
     is(both::<G>(device, &[T::from_f64(-0.0); LEN]), -0.0);
-}
-
-macro_rules! of_each_type {
-    ($($module:ident: $ty:ident $accumulator:ident;)*) => {$(
-        mod $module {
-            use super::*;
-
-            on_each_backend! {
-                fn one_nan_is_enough(device: &Device) {
-                    one_nan::<
-                        $ty,
-                        Sum<$ty, $accumulator>,
-                        Product<$ty, $accumulator>,
-                        Min<$ty, $accumulator>,
-                        Max<$ty, $accumulator>,
-                        Count<$ty>,
-                    >(device)
-                }
-                fn infinities_win_or_cancel(device: &Device) {
-                    infinities::<
-                        $ty,
-                        Sum<$ty, $accumulator>,
-                        Product<$ty, $accumulator>,
-                        Min<$ty, $accumulator>,
-                        Max<$ty, $accumulator>,
-                    >(device)
-                }
-                fn the_zeros_are_told_apart(device: &Device) {
-                    zeros::<
-                        $ty,
-                        Sum<$ty, $accumulator>,
-                        Min<$ty, $accumulator>,
-                        Max<$ty, $accumulator>,
-                        Count<$ty>,
-                    >(device)
-                }
-            }
-        }
-    )*};
-}
-of_each_type! {
-    of_f16: f16 f32;
-    of_bf16: bf16 f32;
-    of_f32: f32 f32;
-    of_f64: f64 f64;
 }

@@ -7,7 +7,21 @@ use gridsync::device::{Device, DeviceError};
 use gridsync::launch::{Blocks, cooperative};
 use gridsync_lab_kernels::spin::{spin_acquire, spin_asm, spin_naive, spin_volatile};
 use gridsync_tests::devices::{emulator_under, schedules, unjudged_under};
+use gridsync_tests::trials;
+use gridsync_tests::trials::Trials;
 use simt::{Fault, Policy, Schedule};
+
+pub(crate) fn trials() -> Trials {
+    trials! {
+        test:
+            in_the_emulator_every_form_ends_under_every_schedule,
+            in_the_emulator_the_naive_form_is_a_race_under_every_schedule,
+            in_the_emulator_a_word_that_nobody_counts_down_is_a_deadlock;
+        on_each_backend:
+            the_forms_that_load_anew_wait_for_every_block,
+            the_naive_form_passes_a_word_that_is_0_already;
+    }
+}
 
 /// Runs `K` in `blocks` blocks over a word of `count`. Returns what is left of the word, and how
 /// many blocks came to the end of their wait.
@@ -36,20 +50,17 @@ where
     }
 }
 
-on_each_backend! {
-    fn the_forms_that_load_anew_wait_for_every_block(device: &Device) {
-        waits_for_all::<spin_volatile>(device);
-        waits_for_all::<spin_asm>(device);
-        waits_for_all::<spin_acquire>(device);
-    }
-
-    fn the_naive_form_passes_a_word_that_is_0_already(device: &Device) {
-        let (left, done) = wait::<spin_naive>(device, 1, 0).expect("there is nothing to wait for");
-        assert_eq!((left, done), (0, 1));
-    }
+fn the_forms_that_load_anew_wait_for_every_block(device: &Device) {
+    waits_for_all::<spin_volatile>(device);
+    waits_for_all::<spin_asm>(device);
+    waits_for_all::<spin_acquire>(device);
 }
 
-#[test]
+fn the_naive_form_passes_a_word_that_is_0_already(device: &Device) {
+    let (left, done) = wait::<spin_naive>(device, 1, 0).expect("there is nothing to wait for");
+    assert_eq!((left, done), (0, 1));
+}
+
 fn in_the_emulator_every_form_ends_under_every_schedule() {
     for schedule in schedules() {
         waits_for_all::<spin_naive>(&unjudged_under(schedule));
@@ -60,7 +71,6 @@ fn in_the_emulator_every_form_ends_under_every_schedule() {
     }
 }
 
-#[test]
 fn in_the_emulator_the_naive_form_is_a_race_under_every_schedule() {
     for schedule in schedules() {
         for blocks in [2, 3, 8] {
@@ -72,7 +82,6 @@ fn in_the_emulator_the_naive_form_is_a_race_under_every_schedule() {
     }
 }
 
-#[test]
 fn in_the_emulator_a_word_that_nobody_counts_down_is_a_deadlock() {
     fn deadlocks<K>()
     where

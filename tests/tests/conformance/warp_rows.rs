@@ -8,6 +8,16 @@ use gridsync::device::{Device, DeviceError, Geometry};
 use gridsync_kernels::op::{Affine, Compose, Operation, Sum};
 use gridsync_kernels::warp::{self, ROWS};
 use gridsync_tests::devices::{emulator_under, schedules};
+use gridsync_tests::trials;
+use gridsync_tests::trials::Trials;
+
+pub(crate) fn trials() -> Trials {
+    trials! {
+        test:
+            the_sum_of_each_row_is_the_balanced_tree_to_the_bit,
+            what_lies_before_each_element_of_the_rows_keeps_its_order;
+    }
+}
 
 /// Elements of all rows.
 const ALL: usize = ROWS * WARP_SIZE as usize;
@@ -71,7 +81,6 @@ fn thirds() -> Vec<f32> {
     (0..ALL).map(|i| (i * i % 101) as f32 / 3.0).collect()
 }
 
-#[test]
 fn the_sum_of_each_row_is_the_balanced_tree_to_the_bit() {
     let input = thirds();
     let expected: Vec<u32> = input
@@ -93,7 +102,6 @@ fn the_sum_of_each_row_is_the_balanced_tree_to_the_bit() {
     }
 }
 
-#[test]
 fn what_lies_before_each_element_of_the_rows_keeps_its_order() {
     let input: Vec<u64> = (0..ALL as u64).map(|i| i * 0x1_0000_0007 + 3).collect();
     let op = Compose::new();

@@ -8,9 +8,27 @@ use gridsync_lab_kernels::xpx::xpx_grid_barrier;
 use gridsync_program::lab::launches::{self, Job};
 use gridsync_program::lab::xpx::{Form, Setup, Wrong, run};
 use gridsync_tests::devices::{emulator_under, schedules, unjudged_under};
+use gridsync_tests::trials;
+use gridsync_tests::trials::Trials;
 use simt::{Fault, Lanes, Policy, Schedule};
 
-/// Two full blocks; then: one block, one thread, warps that are not full, elements that do
+pub(crate) fn trials() -> Trials {
+    trials! {
+        test:
+            behind_each_barrier_every_schedule_gives_the_references_bits,
+            behind_a_grid_barrier_every_schedule_is_right,
+            without_a_barrier_whole_warps_are_wrong,
+            behind_a_block_barrier_whole_blocks_are_wrong,
+            one_block_needs_no_grid_barrier_and_one_warp_goes_in_step_without_any,
+            without_a_grid_barrier_there_are_races_under_every_schedule;
+        on_each_backend:
+            behind_a_grid_barrier_every_shape_is_right,
+            many_rounds_in_one_launch_equal_the_reference,
+            many_launches_and_one_behind_each_barrier_give_the_references_bits;
+    }
+}
+
+/// The seed's shape, and others: one block, one thread, warps that are not full, elements that do
 /// not fill the grid, and more of them than threads.
 const SETUPS: [(usize, u32, u32); 9] = [
     (128, 2, 64),
@@ -36,52 +54,51 @@ fn once(device: &Device, form: Form, setup: &Setup) -> Option<Wrong> {
     run(device, form, setup, 0).unwrap_or_else(|error| panic!("{setup:?}: {error}"))
 }
 
-on_each_backend! {
-    fn behind_a_grid_barrier_every_shape_is_right(device: &Device) {
+fn behind_a_grid_barrier_every_shape_is_right(device: &Device) {
+    for shape in SETUPS {
+        let wrong = once(device, Form::GridBarrier, &setup(shape));
+        assert_eq!(wrong, None, "{shape:?}");
+    }
+}
+
+fn many_rounds_in_one_launch_equal_the_reference(device: &Device) {
+    let start: Vec<f32> = (0..96).map(|j| j as f32 * 0.37 + 1.0).collect();
+    let x = device.upload(&start).expect("X should fit");
+    let p = device.upload(&[f32::NAN; 96]).expect("P should fit");
+    let geometry = cooperative::<xpx_grid_barrier>(device, Blocks::Exactly(3), 32, 0)
+        .expect("three blocks should fit");
+    let barrier = barrier_words::<GridBarrier>(device, &geometry).expect("the words should fit");
+    let args = (x.view(), p.view(), 0, barrier.view(), 20);
+    // SAFETY: X and P have one length; the barrier's words start at 0; all blocks are
+    // resident; the buffers outlive the launch, which the download waits for.
+    unsafe { device.launch::<xpx_grid_barrier>(&geometry, args) }.expect("it should run");
+    let got = x.download().expect("X should come back");
+    let bits = |x: &[f32]| x.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+    assert_eq!(bits(&got), bits(&reference::xpx(&start, 20)));
+}
+
+fn many_launches_and_one_behind_each_barrier_give_the_references_bits(device: &Device) {
+    for form in launches::Form::ALL {
         for shape in SETUPS {
-            let wrong = once(device, Form::GridBarrier, &setup(shape));
-            assert_eq!(wrong, None, "{shape:?}");
-        }
-    }
-
-    fn many_rounds_in_one_launch_equal_the_reference(device: &Device) {
-        let start: Vec<f32> = (0..96).map(|j| j as f32 * 0.37 + 1.0).collect();
-        let x = device.upload(&start).expect("X should fit");
-        let p = device.upload(&[f32::NAN; 96]).expect("P should fit");
-        let geometry = cooperative::<xpx_grid_barrier>(device, Blocks::Exactly(3), 32, 0)
-            .expect("three blocks should fit");
-        let barrier = barrier_words::<GridBarrier>(device, &geometry).expect("the words should fit");
-        let args = (x.view(), p.view(), 0, barrier.view(), 20);
-        // SAFETY: X and P have one length; the barrier's words start at 0; all blocks are
-        // resident; the buffers outlive the launch, which the download waits for.
-        unsafe { device.launch::<xpx_grid_barrier>(&geometry, args) }.expect("it should run");
-        let got = x.download().expect("X should come back");
-        let bits = |x: &[f32]| x.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
-        assert_eq!(bits(&got), bits(&reference::xpx(&start, 20)));
-    }
-
-    fn many_launches_and_one_behind_each_barrier_give_the_references_bits(device: &Device) {
-        for form in launches::Form::ALL {
-            for shape in SETUPS {
-                for rounds in [1, 5] {
-                    let mut job = match Job::new(device, form, &setup(shape), rounds) {
+            for rounds in [1, 5] {
+                let mut job =
+                    match Job::new(device, form, &setup(shape), rounds) {
                         // Overlapping takes compute capability 9.0.
-                        Err(DeviceError::UnknownKernel { .. } | DeviceError::Unsupported { .. })
-                            if device.properties().compute < 90 => continue,
+                        Err(
+                            DeviceError::UnknownKernel { .. } | DeviceError::Unsupported { .. },
+                        ) if device.properties().compute < 90 => continue,
                         job => job.unwrap_or_else(|error| panic!("{form:?}, {shape:?}: {error}")),
                     };
-                    // A job can be run again: its barrier's words are as good as new.
-                    for _ in 0..2 {
-                        let wrong = job.check();
-                        assert_eq!(wrong, Ok(None), "{form:?}, {shape:?}, {rounds} rounds");
-                    }
+                // A job can be run again: its barrier's words are as good as new.
+                for _ in 0..2 {
+                    let wrong = job.check();
+                    assert_eq!(wrong, Ok(None), "{form:?}, {shape:?}, {rounds} rounds");
                 }
             }
         }
     }
 }
 
-#[test]
 fn behind_each_barrier_every_schedule_gives_the_references_bits() {
     for schedule in schedules() {
         let device = emulator_under(schedule);
@@ -95,7 +112,6 @@ fn behind_each_barrier_every_schedule_gives_the_references_bits() {
     }
 }
 
-#[test]
 fn behind_a_grid_barrier_every_schedule_is_right() {
     for schedule in schedules() {
         let device = emulator_under(schedule);
@@ -106,7 +122,6 @@ fn behind_a_grid_barrier_every_schedule_is_right() {
     }
 }
 
-#[test]
 fn without_a_barrier_whole_warps_are_wrong() {
     let device = unjudged_under(Schedule::new(Policy::RunAhead));
     for shape in [(128, 2, 64), (256, 4, 64), (96, 1, 96)] {
@@ -120,7 +135,6 @@ fn without_a_barrier_whole_warps_are_wrong() {
     }
 }
 
-#[test]
 fn behind_a_block_barrier_whole_blocks_are_wrong() {
     for policy in [Policy::RunAhead, Policy::Reverse] {
         let device = unjudged_under(Schedule::new(policy));
@@ -134,7 +148,6 @@ fn behind_a_block_barrier_whole_blocks_are_wrong() {
     }
 }
 
-#[test]
 fn one_block_needs_no_grid_barrier_and_one_warp_goes_in_step_without_any() {
     for schedule in schedules() {
         let one_block = setup((96, 1, 96));
@@ -150,7 +163,6 @@ fn one_block_needs_no_grid_barrier_and_one_warp_goes_in_step_without_any() {
     }
 }
 
-#[test]
 fn without_a_grid_barrier_there_are_races_under_every_schedule() {
     for schedule in schedules() {
         for (form, shape) in [

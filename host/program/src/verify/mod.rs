@@ -5,20 +5,24 @@
 mod barrier;
 mod inputs;
 mod kendall;
+mod numbers;
 mod range_sum;
 mod reduce;
 mod reduce_rows;
 mod scan;
 mod select;
+mod select_bench;
 
 pub use barrier::{Contender, Crossing, DESIGNS, MUTANTS, Outcome, cross};
 pub use inputs::{Kind, Sample, sample};
 pub use kendall::{KendallKind, Ranked, Ties, kendall_case, kendall_kinds};
+pub use numbers::{Number, OnCpu, Widen};
 pub use range_sum::{RangeSumKind, range_sum_case, range_sum_kinds, sample_ranges};
-pub use reduce::{ReduceKind, modulo_a_prime, reduce_case, reduce_kinds};
+pub use reduce::{ReduceKind, reduce_case, reduce_kinds};
 pub use reduce_rows::{RowKind, reduce_rows_case, row_kinds};
-pub use scan::{ScanKind, scan_case, scan_kinds};
+pub use scan::{ScanKind, scan_case, scan_in_groups_case, scan_in_shape, scan_kinds};
 pub use select::{SelectKind, runs, select_case, select_kinds, shares};
+pub use select_bench::SelectBench;
 
 use gridsync::device::DeviceError;
 

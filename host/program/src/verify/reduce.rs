@@ -1,13 +1,16 @@
 //! Cases of the reduction.
 
-use super::{CaseError, Kind, Sample, sample};
+use super::{CaseError, Kind, OnCpu, Sample, Widen, sample};
 use bytemuck::Pod;
+use cuda_std::launch::Kernel;
 use cuda_std::memory::Scalar;
 use cuda_std::{bf16, f16};
 use gridsync::device::Device;
+use gridsync::primitives::reduce::reduce_on_cpu;
 use gridsync::primitives::{Checked, Reducer};
 use gridsync::reference;
 use gridsync_entries::reduce::Reducible;
+use gridsync_kernels::grid::reduce::Shape;
 use gridsync_kernels::op::{
     And, ArgMax, ArgMin, CompensatedSum, Compose, Count, Max, Min, Operation, Or, Product,
     ProductModulo, Sum, WideSum, Xor,
@@ -65,95 +68,93 @@ where
     Ok(())
 }
 
+/// The CPU form of `op` on the input that [`reduce_case`] takes for this length and seed.
+fn on_cpu<O>(op: O, inputs: Kind, len: usize, seed: u64) -> OnCpu
+where
+    O: Operation<Element: Sample + Widen, Output: Widen>,
+{
+    let input = sample::<O::Element>(inputs, len, seed);
+    let result = reduce_on_cpu(op, &input);
+    OnCpu::of(&input, [result], reference::reduce_depth::<O>(len))
+}
+
 /// One reduction kernel, for running cases over all of them.
 #[derive(Clone, Copy)]
 pub struct ReduceKind {
+    /// Its line of the catalogue, such as `sum_f32`.
+    pub name: &'static str,
     /// The operation, as the program names it.
     pub op: &'static str,
     /// What the array holds.
     pub element: &'static str,
     /// What is accumulated; [`Indexed`](gridsync_kernels::op::Indexed) and the like without their path.
     pub accumulator: &'static str,
+    /// The entry point in the PTX.
+    pub kernel: &'static str,
     /// Elements of a pack of 16 bytes.
     pub pack: usize,
-    /// [`reduce_case`] for this kernel.
+    /// Elements of a tile of a small array.
+    pub tile: usize,
+    /// [`reduce_case`] for this kernel: elements, seed.
     pub case: fn(&Device, usize, u64) -> Result<(), CaseError>,
+    /// The input of the case, and what the CPU makes of it: elements, seed.
+    pub on_cpu: fn(usize, u64) -> OnCpu,
+}
+
+impl ReduceKind {
+    fn of<O: Reducible>(
+        name: &'static str,
+        op: &'static str,
+        case: fn(&Device, usize, u64) -> Result<(), CaseError>,
+        on_cpu: fn(usize, u64) -> OnCpu,
+    ) -> Self {
+        Self {
+            name,
+            op,
+            element: short_name::<O::Element>(),
+            accumulator: short_name::<O::Accumulator>(),
+            kernel: O::Kernel::NAME,
+            pack: O::Element::PACK,
+            tile: Shape::of::<O::Element>(1).tile::<O::Element>(),
+            case,
+            on_cpu,
+        }
+    }
 }
 
 /// What the program calls a type: its name without its path.
-fn short_name<T>() -> &'static str {
+pub(super) fn short_name<T>() -> &'static str {
     let name = std::any::type_name::<T>();
     name.rsplit("::").next().unwrap_or(name)
 }
 
-/// The greatest prime below 2^32: no factor but its multiples is lost.
-const PRIME: u64 = 4_294_967_291;
-
-/// The operation that products modulo a number are tested by, modulo the greatest prime below 2^32.
-#[must_use]
-pub fn modulo_a_prime<T>() -> ProductModulo<T> {
-    match ProductModulo::new(PRIME) {
-        Ok(op) => op,
-        Err(_) => unreachable!("it is in range"),
-    }
-}
-
-macro_rules! kind {
-    ($name:literal, $ty:ty, $inputs:ident, $op:expr) => {
-        ReduceKind {
-            op: $name,
-            element: short_name::<<$ty as Operation>::Element>(),
-            accumulator: short_name::<<$ty as Operation>::Accumulator>(),
-            pack: <<$ty as Operation>::Element as Scalar>::PACK,
-            case: |device, len, seed| {
-                let op: $ty = $op;
-                reduce_case(op, device, Kind::$inputs, len, seed)
-            },
-        }
-    };
-}
-
-macro_rules! kinds {
-    ($($name:literal $ty:ident $inputs:ident: $($element:ident $(=> $accumulator:ident)?),*;)*) => {
-        /// The kernels of operations that have no parameter.
-        fn kinds_without_parameter() -> Vec<ReduceKind> {
-            vec![$($(kind!(
-                $name,
-                $ty<$element $(, $accumulator)?>,
-                $inputs,
-                $ty::new()
-            )),*),*]
-        }
-    };
-}
-kinds! {
-    "sum" Sum Values: f32, f32 => f64, f64, i32 => i64, u32 => u64, i64, u64,
-        f16 => f32, f16 => f64, bf16 => f32, bf16 => f64;
-    "sum" CompensatedSum Values: f32, f64;
-    "sum" WideSum Values: i64, u64;
-    "prod" Product Factors: f32, f32 => f64, f64, i32 => i64, u32 => u64, i64, u64,
-        f16 => f32, f16 => f64, bf16 => f32, bf16 => f64;
-    "min" Min Values: f32, f64, i32, u32, i64, u64, f16 => f32, bf16 => f32;
-    "max" Max Values: f32, f64, i32, u32, i64, u64, f16 => f32, bf16 => f32;
-    "argmin" ArgMin Values: f32, f64, i32, u32, i64, u64, f16 => f32, bf16 => f32;
-    "argmax" ArgMax Values: f32, f64, i32, u32, i64, u64, f16 => f32, bf16 => f32;
-    "xor" Xor Values: i32, u32, i64, u64;
-    "and" And FewZeros: i32, u32, i64, u64;
-    "or" Or FewOnes: i32, u32, i64, u64;
-    "count" Count Values: f32, f64, i32, u32, i64, u64, f16, bf16;
-}
-
-/// Every reduction kernel there is.
+/// Every reduction of an array that has a kernel.
 #[must_use]
 pub fn reduce_kinds() -> Vec<ReduceKind> {
-    let mut kinds = kinds_without_parameter();
-    kinds.extend([
-        kind!("prod-mod", ProductModulo<i32>, Factors, modulo_a_prime()),
-        kind!("prod-mod", ProductModulo<u32>, Factors, modulo_a_prime()),
-        kind!("prod-mod", ProductModulo<i64>, Factors, modulo_a_prime()),
-        kind!("prod-mod", ProductModulo<u64>, Factors, modulo_a_prime()),
-        // Odd factors: no map loses what the maps before it made.
-        kind!("compose", Compose, Factors, Compose::new()),
-    ]);
+    let mut kinds = Vec::new();
+    macro_rules! kind {
+        (reduce $value:tt ($name:ident: $op:literal $ty:ty $(as $twin:ty)?, $inputs:ident)) => {
+            kind! { @ $name $op $ty, $inputs, <$ty>::new() }
+        };
+        (reduce $value:tt ($name:ident: $op:literal $ty:ty { $example:expr }, $inputs:ident)) => {
+            kind! { @ $name $op $ty, $inputs, $example }
+        };
+        (@ $name:ident $op:literal $ty:ty, $inputs:ident, $value:expr) => {
+            kinds.push(ReduceKind::of::<$ty>(
+                stringify!($name),
+                $op,
+                |device, len, seed| {
+                    let op: $ty = $value;
+                    reduce_case(op, device, Kind::$inputs, len, seed)
+                },
+                |len, seed| {
+                    let op: $ty = $value;
+                    on_cpu(op, Kind::$inputs, len, seed)
+                },
+            ));
+        };
+        ($primitive:ident $value:tt $row:tt) => {};
+    }
+    gridsync_entries::operations!(kind);
     kinds
 }

@@ -1,13 +1,18 @@
 //! Cases of the reduction of rows.
 
-use super::{CaseError, Kind, Sample, sample};
+use super::reduce::short_name;
+use super::{CaseError, Kind, OnCpu, Sample, Widen, sample};
 use bytemuck::Pod;
+use cuda_std::launch::Kernel;
+use cuda_std::memory::Scalar;
 use cuda_std::{bf16, f16};
 use gridsync::device::Device;
+use gridsync::primitives::reduce_rows::reduce_rows_on_cpu;
 use gridsync::primitives::{Checked, RowReducer};
 use gridsync::reference;
 use gridsync_entries::reduce_rows::RowReducible;
-use gridsync_kernels::op::{Max, Min, Operation, Sum};
+use gridsync_kernels::grid::reduce::Shape;
+use gridsync_kernels::op::{ArgMax, ArgMin, Max, Min, Operation, Sum};
 use std::any::type_name;
 use std::fmt::Debug;
 
@@ -47,40 +52,77 @@ where
     Ok(())
 }
 
+/// The CPU form of `op` on the matrix that [`reduce_rows_case`] takes for this size and seed.
+fn on_cpu<O>(op: O, inputs: Kind, rows: usize, columns: usize, seed: u64) -> OnCpu
+where
+    O: Operation<Element: Sample + Widen, Output: Widen + Send>,
+{
+    let input = sample::<O::Element>(inputs, rows * columns, seed);
+    let results = reduce_rows_on_cpu(op, &input, rows, columns);
+    OnCpu::of(&input, results, reference::reduce_depth::<O>(columns))
+}
+
 /// One operation that rows are reduced by, for running cases over all of them.
 #[derive(Clone, Copy)]
 pub struct RowKind {
+    /// Its line of the catalogue, such as `sum_f32`.
+    pub name: &'static str,
     /// The operation, as the program names it.
     pub op: &'static str,
     /// What the matrix holds.
     pub element: &'static str,
     /// What is accumulated.
     pub accumulator: &'static str,
+    /// The entry points in the PTX, for short rows and for long ones.
+    pub kernels: [&'static str; 2],
+    /// Elements of a pack of 16 bytes.
+    pub pack: usize,
+    /// Elements of a tile of a small array.
+    pub tile: usize,
     /// [`reduce_rows_case`] for this operation: rows, columns, seed.
     pub case: fn(&Device, usize, usize, u64) -> Result<(), CaseError>,
+    /// The matrix of the case, and what the CPU makes of each row: rows, columns, seed.
+    pub on_cpu: fn(usize, usize, u64) -> OnCpu,
 }
 
-macro_rules! kinds {
-    ($($op:literal $ty:ident: $($element:ident $(=> $accumulator:ident)?),*;)*) => {
-        /// Every operation that has kernels for rows.
-        #[must_use]
-        pub fn row_kinds() -> Vec<RowKind> {
-            vec![$($(RowKind {
-                op: $op,
-                element: stringify!($element),
-                accumulator: type_name::<
-                    <$ty<$element $(, $accumulator)?> as Operation>::Accumulator,
-                >(),
-                case: |device, rows, columns, seed| {
-                    let op = $ty::<$element $(, $accumulator)?>::new();
-                    reduce_rows_case(op, device, Kind::Values, rows, columns, seed)
-                },
-            }),*),*]
+impl RowKind {
+    fn of<O: RowReducible>(
+        name: &'static str,
+        op: &'static str,
+        case: fn(&Device, usize, usize, u64) -> Result<(), CaseError>,
+        on_cpu: fn(usize, usize, u64) -> OnCpu,
+    ) -> Self {
+        Self {
+            name,
+            op,
+            element: short_name::<O::Element>(),
+            accumulator: short_name::<O::Accumulator>(),
+            kernels: [O::Short::NAME, O::Long::NAME],
+            pack: O::Element::PACK,
+            tile: Shape::of::<O::Element>(1).tile::<O::Element>(),
+            case,
+            on_cpu,
         }
-    };
+    }
 }
-kinds! {
-    "sum" Sum: f32, f64, i32 => i64, u32 => u64, i64, u64, f16 => f32, bf16 => f32;
-    "min" Min: f32, f64, i32, u32, i64, u64;
-    "max" Max: f32, f64, i32, u32, i64, u64;
+
+/// Every reduction of rows that has kernels.
+#[must_use]
+pub fn row_kinds() -> Vec<RowKind> {
+    let mut kinds = Vec::new();
+    macro_rules! kind {
+        (rows $value:tt ($name:ident: $op:literal $ty:ty $(as $twin:ty)?, $inputs:ident)) => {
+            kinds.push(RowKind::of::<$ty>(
+                stringify!($name),
+                $op,
+                |device, rows, columns, seed| {
+                    reduce_rows_case(<$ty>::new(), device, Kind::$inputs, rows, columns, seed)
+                },
+                |rows, columns, seed| on_cpu(<$ty>::new(), Kind::$inputs, rows, columns, seed),
+            ));
+        };
+        ($primitive:ident $value:tt $row:tt) => {};
+    }
+    gridsync_entries::operations!(kind);
+    kinds
 }

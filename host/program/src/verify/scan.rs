@@ -1,15 +1,18 @@
 //! Cases of the scan.
 
-use super::{CaseError, Kind, Sample, sample};
+use super::reduce::short_name;
+use super::{CaseError, Kind, OnCpu, Sample, Widen, sample};
 use bytemuck::Pod;
+use cuda_std::launch::Kernel;
 use cuda_std::memory::Scalar;
 use cuda_std::{bf16, f16};
-use gridsync::device::{Buffer, Device};
-use gridsync::primitives::scan::{Form, Scanner};
+use gridsync::device::{Buffer, Device, DeviceError, Geometry};
+use gridsync::primitives::scan::{Form, Scanner, scan_on_cpu};
 use gridsync::primitives::{ScanCheck, ScanChecked};
 use gridsync::reference;
-use gridsync_entries::scan::Scannable;
-use gridsync_kernels::op::{And, Count, Max, Min, Or, Product, Sum, Xor};
+use gridsync_entries::scan::{Arguments, Scannable};
+use gridsync_kernels::grid::scan::{STATE, Shape, most_rows};
+use gridsync_kernels::op::{And, Carried, Count, Max, Min, Operation, Or, Product, Sum, Xor};
 use std::any::type_name;
 use std::fmt::Debug;
 
@@ -35,7 +38,7 @@ where
     let input = device.upload(&host)?;
     let mut output = device.alloc(len)?;
     let mut scanner = Scanner::with(op, device, len)?;
-    for form in [Form::Inclusive, Form::Exclusive] {
+    for form in FORMS {
         let case = format!(
             "{form:?} {} of {len} elements, seed {seed}",
             type_name::<O>()
@@ -45,25 +48,120 @@ where
             output.download()
         };
         let results = run(&mut output)?;
-        let check = op.check_scan(&host, &results, form, reference::scan_depth::<O>(len));
-        if let Some(ScanCheck { at, check }) = check.filter(|scan| !scan.check.ok) {
-            return Err(CaseError::Wrong(format!(
-                "{case}: {:?} at {at}, the reference says {:?}; they differ by {:e}, allowed are {:e}",
-                results[at], check.reference, check.abs_err, check.bound
-            )));
-        }
-        let again = run(&mut output)?;
+        let depth = reference::scan_depth::<O>(len);
+        is_within_its_bound(&case, op, &host, &results, form, depth)?;
+        same_bits(&case, &results, "a second run", &run(&mut output)?)?;
         let on_the_cpu = reference::scan(op, &host, form);
-        for (what, others) in [("a second run", again), ("the CPU", on_the_cpu)] {
-            if let Some(at) = first_difference(&results, &others) {
-                return Err(CaseError::Wrong(format!(
-                    "{case}: {what} gives {:?} at {at}, not the bits of {:?}",
-                    others[at], results[at]
-                )));
-            }
-        }
+        same_bits(&case, &results, "the CPU", &on_the_cpu)?;
     }
     Ok(())
+}
+
+/// Both forms.
+const FORMS: [Form; 2] = [Form::Inclusive, Form::Exclusive];
+
+/// Scans three groups of four tiles, the last with one tile and one element in it, in blocks of two
+/// warps of so many `rows`, and checks all results.
+///
+/// # Errors
+/// As for [`scan_case`].
+pub fn scan_in_groups_case<O>(
+    op: O,
+    device: &Device,
+    inputs: Kind,
+    rows: u32,
+) -> Result<(), CaseError>
+where
+    O: Scannable + ScanChecked,
+    O::Element: Pod + Sample,
+    O::Output: Pod + Debug,
+{
+    let of = |len| Shape::with::<O::Element>(len, 2, rows, 4);
+    let len = 9 * of(0).tile::<O::Element>() + 1;
+    let (shape, host) = (of(len), sample::<O::Element>(inputs, len, 9));
+    for form in FORMS {
+        let case = format!("{form:?} {} in {shape:?}", type_name::<O>());
+        let results = scan_in_shape(op, device, shape, &host, form)?;
+        let depth = shape.depth::<O::Element>().into();
+        is_within_its_bound(&case, op, &host, &results, form, depth)?;
+        let on_the_cpu = reference::scan_in(op, shape, &host, form);
+        same_bits(&case, &results, "the CPU", &on_the_cpu)?;
+    }
+    Ok(())
+}
+
+/// Scans `host` on `device` in any shape of its length, in a workspace of its own.
+///
+/// # Errors
+/// Those of the device.
+///
+/// # Panics
+/// If `shape` is of another length.
+pub fn scan_in_shape<O>(
+    op: O,
+    device: &Device,
+    shape: Shape,
+    host: &[O::Element],
+    form: Form,
+) -> Result<Vec<O::Output>, DeviceError>
+where
+    O: Scannable<Element: Pod, Output: Pod>,
+{
+    let of_host = Shape::with::<O::Element>(host.len(), shape.warps, shape.rows, shape.group);
+    assert_eq!(shape, of_host, "{} elements", host.len());
+    let input = device.upload(host)?;
+    let output = device.alloc(host.len())?;
+    let words = device.zeroed::<u64>(shape.places() * O::Accumulator::WORDS)?;
+    let state = device.zeroed::<u32>(STATE)?;
+    let args = op.arguments(Arguments {
+        input: input.view(),
+        output: output.view(),
+        words: words.view(),
+        state: state.view(),
+        rows: shape.rows,
+        group: shape.group,
+        mode: form as u32,
+    });
+    let geometry = Geometry::new(shape.tiles, shape.threads());
+    // SAFETY: the shape is of the input's length and the grid the shape's; the workspace is new; all
+    // outlive the launch, which the download waits for.
+    unsafe { device.launch::<O::Kernel>(&geometry, args)? };
+    output.download()
+}
+
+/// Nothing if all results are as near to the true ones as they have to be.
+fn is_within_its_bound<O: ScanChecked<Output: Debug>>(
+    case: &str,
+    op: O,
+    host: &[O::Element],
+    results: &[O::Output],
+    form: Form,
+    depth: u64,
+) -> Result<(), CaseError> {
+    let check = op.check_scan(host, results, form, depth);
+    match check.filter(|scan| !scan.check.ok) {
+        None => Ok(()),
+        Some(ScanCheck { at, check }) => Err(CaseError::Wrong(format!(
+            "{case}: {:?} at {at}, the reference says {:?}; they differ by {:e}, allowed are {:e}",
+            results[at], check.reference, check.abs_err, check.bound
+        ))),
+    }
+}
+
+/// Nothing if `others`, of `what`, have the same bits.
+fn same_bits<A: Pod + Debug>(
+    case: &str,
+    results: &[A],
+    what: &str,
+    others: &[A],
+) -> Result<(), CaseError> {
+    match first_difference(results, others) {
+        None => Ok(()),
+        Some(at) => Err(CaseError::Wrong(format!(
+            "{case}: {what} gives {:?} at {at}, not the bits of {:?}",
+            others[at], results[at]
+        ))),
+    }
 }
 
 /// Where the first two values stand whose bits differ.
@@ -73,49 +171,94 @@ fn first_difference<A: Pod>(one: &[A], other: &[A]) -> Option<usize> {
         .position(|(a, b)| bytemuck::bytes_of(a) != bytemuck::bytes_of(b))
 }
 
+/// The CPU form of `op` on the input that [`scan_case`] takes for this length and seed.
+fn on_cpu<O>(op: O, inputs: Kind, form: Form, len: usize, seed: u64) -> OnCpu
+where
+    O: Scannable<Element: Sample + Widen, Output: Widen>,
+{
+    let input = sample::<O::Element>(inputs, len, seed);
+    let results = scan_on_cpu(op, &input, form);
+    OnCpu::of(&input, results, reference::scan_depth::<O>(len))
+}
+
 /// One scan kernel, for running cases over all of them.
 #[derive(Clone, Copy)]
 pub struct ScanKind {
+    /// Its line of the catalogue, such as `sum_f32`.
+    pub name: &'static str,
     /// The operation, as the program names it.
     pub op: &'static str,
     /// What the array holds.
     pub element: &'static str,
     /// What is accumulated, and the results are.
     pub accumulator: &'static str,
+    /// The entry point in the PTX.
+    pub kernel: &'static str,
+    /// That of the scan by bulk copies, if there is one.
+    pub bulk: Option<&'static str>,
     /// Elements of a pack of 16 bytes.
     pub pack: usize,
-    /// [`scan_case`] for this kernel.
+    /// Elements of a tile of a small array.
+    pub tile: usize,
+    /// Rows of a warp in a large array.
+    pub most_rows: u32,
+    /// [`scan_case`] for this kernel: elements, seed.
     pub case: fn(&Device, usize, u64) -> Result<(), CaseError>,
+    /// [`scan_in_groups_case`] for this kernel: rows of a warp.
+    pub in_groups: fn(&Device, u32) -> Result<(), CaseError>,
+    /// The input of the case, and what the CPU makes of it: form, elements, seed.
+    pub on_cpu: fn(Form, usize, u64) -> OnCpu,
 }
 
-macro_rules! kinds {
-    ($($op:literal $ty:ident $inputs:ident: $($element:ident $(=> $accumulator:ident)?),*;)*) => {
-        /// Every scan kernel there is.
-        #[must_use]
-        pub fn scan_kinds() -> Vec<ScanKind> {
-            vec![$($(ScanKind {
-                op: $op,
-                element: stringify!($element),
-                accumulator: type_name::<
-                    <$ty<$element $(, $accumulator)?> as gridsync_kernels::op::Operation>::Output,
-                >(),
-                pack: <$element as Scalar>::PACK,
-                case: |device, len, seed| {
-                    let op = $ty::<$element $(, $accumulator)?>::new();
-                    scan_case(op, device, Kind::$inputs, len, seed)
-                },
-            }),*),*]
-        }
-    };
+/// The shape of the scan of a small array by `O`.
+fn small<O: Operation<Element: Scalar>>() -> Shape {
+    Shape::of::<O::Element, O::Accumulator>(1)
 }
-kinds! {
-    "sum" Sum Values: f32, f32 => f64, f64, i32, i32 => i64, u32, u32 => u64, i64, u64,
-        f16 => f32, f16 => f64, bf16 => f32, bf16 => f64;
-    "prod" Product Factors: f32, f32 => f64, f64, i32 => i64, u32 => u64, i64, u64;
-    "min" Min Values: f32, f64, i32, u32, i64, u64;
-    "max" Max Values: f32, f64, i32, u32, i64, u64;
-    "xor" Xor Values: i32, u32;
-    "and" And FewZeros: i32, u32;
-    "or" Or FewOnes: i32, u32;
-    "count" Count Values: f32, i32, u32;
+
+impl ScanKind {
+    fn of<O: Scannable>(
+        name: &'static str,
+        op: &'static str,
+        case: fn(&Device, usize, u64) -> Result<(), CaseError>,
+        in_groups: fn(&Device, u32) -> Result<(), CaseError>,
+        on_cpu: fn(Form, usize, u64) -> OnCpu,
+    ) -> Self {
+        Self {
+            name,
+            op,
+            element: short_name::<O::Element>(),
+            accumulator: short_name::<O::Output>(),
+            kernel: O::Kernel::NAME,
+            bulk: O::HAS_BULK.then_some(O::Bulk::NAME),
+            pack: O::Element::PACK,
+            tile: small::<O>().tile::<O::Element>(),
+            most_rows: most_rows::<O::Element, O::Accumulator>(),
+            case,
+            in_groups,
+            on_cpu,
+        }
+    }
+}
+
+/// Every scan of an array that has a kernel, but for those by operations with a parameter and the compensated
+/// sums.
+#[must_use]
+pub fn scan_kinds() -> Vec<ScanKind> {
+    let mut kinds = Vec::new();
+    macro_rules! kind {
+        (scan $value:tt (sum_compensated_f32: $($rest:tt)*)) => {};
+        (scan $value:tt (sum_compensated_f64: $($rest:tt)*)) => {};
+        (scan $value:tt ($name:ident: $op:literal $ty:ty $(as $twin:ty)?, $inputs:ident)) => {
+            kinds.push(ScanKind::of::<$ty>(
+                stringify!($name),
+                $op,
+                |device, len, seed| scan_case(<$ty>::new(), device, Kind::$inputs, len, seed),
+                |device, rows| scan_in_groups_case(<$ty>::new(), device, Kind::$inputs, rows),
+                |form, len, seed| on_cpu(<$ty>::new(), Kind::$inputs, form, len, seed),
+            ));
+        };
+        ($primitive:ident $value:tt $row:tt) => {};
+    }
+    gridsync_entries::operations!(kind);
+    kinds
 }

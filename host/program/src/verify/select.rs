@@ -1,10 +1,17 @@
 //! Cases of selections.
 
+use super::reduce::short_name;
+use super::select_bench::{SelectBench, same};
 use super::{CaseError, Kind, Sample, sample};
 use bytemuck::Pod;
+use cuda_std::launch::Kernel;
+use cuda_std::memory::Scalar;
+use cuda_std::{bf16, f16};
 use gridsync::device::Device;
 use gridsync::primitives::select::{Comparable, FirstOfRun, Selector, To, Within};
 use gridsync_entries::select::Selectable;
+use gridsync_kernels::grid::scan::Shape;
+use gridsync_kernels::grid::select::shape;
 use std::fmt::Debug;
 
 /// Elements of which none, one in a hundred, half, all but one in a hundred and all are kept, or as
@@ -92,21 +99,33 @@ where
     Ok(())
 }
 
-/// Nothing if both have the same bits.
-fn same<A: Pod + Debug>(
-    case: &str,
-    what: &str,
-    got: &[A],
-    expected: &[A],
-) -> Result<(), CaseError> {
-    let differ = |(a, b): (&A, &A)| bytemuck::bytes_of(a) != bytemuck::bytes_of(b);
-    match got.iter().zip(expected).position(differ) {
-        None => Ok(()),
-        Some(at) => Err(CaseError::Wrong(format!(
-            "{case}: {what} has {:?} at {at}, not the bits of {:?}",
-            got[at], expected[at]
-        ))),
+/// A length of two groups of four tiles, one tile and one element, in blocks of two warps of so many
+/// rows.
+fn in_groups<T: Scalar>(rows: u32) -> (Shape, usize) {
+    let tile = Shape::with::<T>(0, 2, rows, 4).tile::<T>();
+    let len = 9 * tile + 1;
+    (Shape::with::<T>(len, 2, rows, 4), len)
+}
+
+/// Selects from three groups by each of `all`, in blocks of two warps of so many `rows`.
+///
+/// # Errors
+/// As for [`select_case`].
+fn select_in_groups_case<S>(
+    all: impl Fn(&[S::Element]) -> Vec<S>,
+    device: &Device,
+    rows: u32,
+    input: impl Fn(usize) -> Vec<S::Element>,
+) -> Result<(), CaseError>
+where
+    S: Selectable<Element: Pod + Debug> + Debug,
+{
+    let (shape, len) = in_groups::<S::Element>(rows);
+    let host = input(len);
+    for by in all(&host) {
+        SelectBench::new(by, device, shape, host.clone(), 0)?.run()?;
     }
+    Ok(())
 }
 
 /// One kernel that selects, for running cases over all of them.
@@ -116,34 +135,66 @@ pub struct SelectKind {
     pub op: &'static str,
     /// What the array holds.
     pub element: &'static str,
-    /// [`select_case`] for this kernel, on so many elements of that seed.
+    /// The entry point in the PTX.
+    pub kernel: &'static str,
+    /// Elements of a pack of 16 bytes.
+    pub pack: usize,
+    /// Rows of a warp in a large array.
+    pub most_rows: u32,
+    /// [`select_case`] for this kernel: elements, seed.
     pub case: fn(&Device, usize, u64) -> Result<(), CaseError>,
+    /// The same in three groups of tiles: rows of a warp.
+    pub in_groups: fn(&Device, u32) -> Result<(), CaseError>,
 }
 
-macro_rules! kinds {
-    ($($element:ident)*) => {
-        /// Every kernel there is that selects.
-        #[must_use]
-        pub fn select_kinds() -> Vec<SelectKind> {
-            vec![$(
-                SelectKind {
-                    op: "where",
-                    element: stringify!($element),
-                    case: |device, len, seed| {
-                        let input = sample::<$element>(Kind::Values, len, seed);
-                        select_case(&shares(&input), device, &input)
-                    },
-                },
-                SelectKind {
-                    op: "unique",
-                    element: stringify!($element),
-                    case: |device, len, seed| {
-                        let input = runs::<$element>(len, seed);
-                        select_case(&[FirstOfRun::<$element>::new(); 2], device, &input)
-                    },
-                },
-            )*]
+impl SelectKind {
+    fn of<S: Selectable>(
+        op: &'static str,
+        case: fn(&Device, usize, u64) -> Result<(), CaseError>,
+        in_groups: fn(&Device, u32) -> Result<(), CaseError>,
+    ) -> Self {
+        Self {
+            op,
+            element: short_name::<S::Element>(),
+            kernel: S::Kernel::NAME,
+            pack: S::Element::PACK,
+            most_rows: shape::<S::Element>(1 << 32).rows,
+            case,
+            in_groups,
         }
-    };
+    }
 }
-kinds! { f32 f64 i32 u32 i64 u64 }
+
+/// Every kernel that selects.
+#[must_use]
+pub fn select_kinds() -> Vec<SelectKind> {
+    let mut kinds = Vec::new();
+    macro_rules! kind {
+        ($ty:ident $($rest:tt)*) => {
+            kinds.push(SelectKind::of::<Within<$ty>>(
+                "where",
+                |device, len, seed| {
+                    let input = sample::<$ty>(Kind::Values, len, seed);
+                    select_case(&shares(&input), device, &input)
+                },
+                |device, rows| {
+                    let input = |len| sample::<$ty>(Kind::Values, len, 9);
+                    select_in_groups_case(shares::<$ty>, device, rows, input)
+                },
+            ));
+            kinds.push(SelectKind::of::<FirstOfRun<$ty>>(
+                "unique",
+                |device, len, seed| {
+                    let input = runs::<$ty>(len, seed);
+                    select_case(&[FirstOfRun::<$ty>::new(); 2], device, &input)
+                },
+                |device, rows| {
+                    let first = |_: &[$ty]| vec![FirstOfRun::<$ty>::new()];
+                    select_in_groups_case(first, device, rows, |len| runs(len, 9))
+                },
+            ));
+        };
+    }
+    gridsync_entries::selected_elements!(kind);
+    kinds
+}

@@ -5,7 +5,20 @@ use gridsync::device::{Device, DeviceError, Geometry};
 use gridsync::launch::{Blocks, cooperative, resident_blocks};
 use gridsync_program::verify::{Contender, Crossing, DESIGNS, MUTANTS, Outcome};
 use gridsync_tests::devices::{emulator, emulator_under, schedules, unjudged_under};
+use gridsync_tests::trials;
+use gridsync_tests::trials::Trials;
 use simt::{Fault, Policy, Schedule};
+
+pub(crate) fn trials() -> Trials {
+    trials! {
+        test:
+            each_mutant_is_caught_by_every_policy,
+            each_mutant_is_caught_by_its_values_but_those_that_have_races_alone,
+            every_design_holds_in_the_same_harness,
+            a_barrier_that_is_reset_under_its_waiters_is_caught_as_a_deadlock,
+            blocks_that_cannot_start_before_others_end_are_caught_as_a_deadlock;
+    }
+}
 
 /// The mutants that the values of a sequentially consistent memory do not give away: only data races
 /// do.
@@ -59,7 +72,6 @@ fn caught_by(outcomes: Vec<(Schedule, Option<Outcome>)>) -> Vec<&'static str> {
 /// Every policy.
 const ALL: [&str; 4] = ["round robin", "run ahead", "reverse", "random"];
 
-#[test]
 fn each_mutant_is_caught_by_every_policy() {
     for mutant in MUTANTS {
         let outcomes = outcomes(mutant, emulator_under);
@@ -67,7 +79,6 @@ fn each_mutant_is_caught_by_every_policy() {
     }
 }
 
-#[test]
 fn each_mutant_is_caught_by_its_values_but_those_that_have_races_alone() {
     for mutant in MUTANTS {
         let outcomes = outcomes(mutant, unjudged_under);
@@ -80,7 +91,6 @@ fn each_mutant_is_caught_by_its_values_but_those_that_have_races_alone() {
     }
 }
 
-#[test]
 fn every_design_holds_in_the_same_harness() {
     for design in DESIGNS {
         for (schedule, outcome) in outcomes(design, emulator_under) {
@@ -90,7 +100,6 @@ fn every_design_holds_in_the_same_harness() {
     }
 }
 
-#[test]
 fn a_barrier_that_is_reset_under_its_waiters_is_caught_as_a_deadlock() {
     // In lockstep every waiter looks between the last arrival and the reset: there it holds.
     let deadlocks = schedules().into_iter().filter(|&schedule| {
@@ -108,7 +117,6 @@ fn a_barrier_that_is_reset_under_its_waiters_is_caught_as_a_deadlock() {
     assert!(deadlocks.count() > 0);
 }
 
-#[test]
 fn blocks_that_cannot_start_before_others_end_are_caught_as_a_deadlock() {
     let device = emulator();
     let resident =

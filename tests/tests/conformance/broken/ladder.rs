@@ -3,7 +3,17 @@
 use super::kernels::last_warp_without_barriers;
 use gridsync::device::{Device, DeviceError, Geometry};
 use gridsync_tests::devices::{emulator_under, unjudged_under};
+use gridsync_tests::trials;
+use gridsync_tests::trials::Trials;
 use simt::{Fault, Policy, Schedule};
+
+pub(crate) fn trials() -> Trials {
+    trials! {
+        test:
+            the_seeds_last_warp_is_right_in_lockstep_and_wrong_where_lanes_run_ahead,
+            the_seeds_last_warp_is_a_data_race_even_where_its_sum_is_right;
+    }
+}
 
 /// The sum of 0 to 255 by that kernel, in one block.
 fn sum(device: &Device) -> Result<u32, DeviceError> {
@@ -17,7 +27,6 @@ fn sum(device: &Device) -> Result<u32, DeviceError> {
     Ok(sum.download()?[0])
 }
 
-#[test]
 fn the_seeds_last_warp_is_right_in_lockstep_and_wrong_where_lanes_run_ahead() {
     let under = |policy| sum(&unjudged_under(Schedule::new(policy)));
     let right = (0..256).sum();
@@ -28,7 +37,6 @@ fn the_seeds_last_warp_is_right_in_lockstep_and_wrong_where_lanes_run_ahead() {
     assert_ne!(caught, right);
 }
 
-#[test]
 fn the_seeds_last_warp_is_a_data_race_even_where_its_sum_is_right() {
     let judged = sum(&emulator_under(Schedule::new(Policy::RoundRobin)));
     let Err(DeviceError::Fault(fault)) = judged else {

@@ -8,7 +8,20 @@ use gridsync_entries::reduce::{Arguments, Reducible};
 use gridsync_kernels::op::{Operation, Sum};
 use gridsync_program::verify::{CaseError, Kind, reduce_case};
 use gridsync_tests::devices::{emulator, emulator_under};
+use gridsync_tests::trials;
+use gridsync_tests::trials::Trials;
 use simt::{Fault, Policy, Schedule};
+
+pub(crate) fn trials() -> Trials {
+    trials! {
+        test:
+            a_dropped_tail_is_caught,
+            an_element_beyond_the_end_is_caught,
+            a_forgotten_block_barrier_is_caught_when_the_first_warp_runs_ahead,
+            a_forgotten_block_is_caught,
+            a_ticket_that_is_never_reset_is_caught_by_using_the_workspace_again;
+    }
+}
 
 type Total = Sum<i32, i64>;
 
@@ -69,7 +82,6 @@ sums! {
     ForgetsTheOtherBlocks by forgets_the_other_blocks;
 }
 
-#[test]
 fn a_dropped_tail_is_caught() {
     let case = |len| reduce_case(DropsTheTail, &emulator(), Kind::Values, len, 1);
     assert_eq!(case(4096), Ok(()), "there is no tail to drop");
@@ -82,7 +94,6 @@ fn a_dropped_tail_is_caught() {
     }
 }
 
-#[test]
 fn an_element_beyond_the_end_is_caught() {
     let caught = reduce_case(ReadsOneTooMany, &emulator(), Kind::Values, 100, 1);
     let Err(CaseError::Device(DeviceError::Fault(fault))) = caught else {
@@ -91,7 +102,6 @@ fn an_element_beyond_the_end_is_caught() {
     assert!(matches!(*fault, Fault::Trap { .. }), "{fault}");
 }
 
-#[test]
 fn a_forgotten_block_barrier_is_caught_when_the_first_warp_runs_ahead() {
     let device = emulator_under(Schedule::new(Policy::RunAhead));
     let caught = reduce_case(ForgetsTheBlockBarrier, &device, Kind::Values, 5000, 1);
@@ -101,7 +111,6 @@ fn a_forgotten_block_barrier_is_caught_when_the_first_warp_runs_ahead() {
     assert!(matches!(*fault, Fault::Uninitialised { .. }), "{fault}");
 }
 
-#[test]
 fn a_forgotten_block_is_caught() {
     let case = |len| reduce_case(ForgetsTheOtherBlocks, &emulator(), Kind::Values, len, 1);
     assert_eq!(case(1000), Ok(()), "there is one block only");
@@ -109,7 +118,6 @@ fn a_forgotten_block_is_caught() {
     assert!(matches!(caught, Err(CaseError::Wrong(_))), "{caught:?}");
 }
 
-#[test]
 fn a_ticket_that_is_never_reset_is_caught_by_using_the_workspace_again() {
     let caught = one_workspace(NeverResetsTheTicket, &emulator());
     assert!(caught.is_err(), "{caught:?}");

@@ -7,7 +7,18 @@ use gridsync::device::{Device, DeviceError, Geometry};
 use gridsync_kernels::op::Sum;
 use gridsync_kernels::warp;
 use gridsync_tests::devices::{emulator_under, schedules, unjudged_under};
+use gridsync_tests::trials;
+use gridsync_tests::trials::Trials;
 use simt::Fault;
+
+pub(crate) fn trials() -> Trials {
+    trials! {
+        test:
+            hillis_and_steele_in_one_buffer_are_a_data_race_and_wrong,
+            a_look_back_at_state_and_value_apart_is_a_data_race_and_stale,
+            a_look_back_hangs_where_tiles_are_numbered_by_blocks;
+    }
+}
 
 /// Threads of the one block.
 const THREADS: u32 = 256;
@@ -192,17 +203,14 @@ fn is_a_race_and_wrong(scan: fn(&Device) -> Result<Vec<u32>, DeviceError>) {
     assert!(schedules().into_iter().any(is_wrong));
 }
 
-#[test]
 fn hillis_and_steele_in_one_buffer_are_a_data_race_and_wrong() {
     is_a_race_and_wrong(in_one_buffer);
 }
 
-#[test]
 fn a_look_back_at_state_and_value_apart_is_a_data_race_and_stale() {
     is_a_race_and_wrong(state_and_value_apart);
 }
 
-#[test]
 fn a_look_back_hangs_where_tiles_are_numbered_by_blocks() {
     hangs_where_blocks_start_in_another_order(by_block);
 }

@@ -4,7 +4,18 @@
 use cuda_std::prelude::{Global, Ordering, Scope, kernel, spin, thread};
 use gridsync::device::{Device, DeviceError, Geometry};
 use gridsync_tests::devices::{emulator, emulator_under, schedules};
+use gridsync_tests::trials;
+use gridsync_tests::trials::Trials;
 use simt::{Fault, Policy, Schedule};
+
+pub(crate) fn trials() -> Trials {
+    trials! {
+        test:
+            a_chain_of_blocks_ends_where_tiles_are_numbered_by_tickets,
+            a_chain_of_blocks_hangs_where_tiles_are_numbered_by_blocks,
+            a_value_and_its_flag_apart_are_a_data_race;
+    }
+}
 
 /// Blocks of the chain: more than are resident at once, 128.
 const BLOCKS: u32 = 200;
@@ -82,7 +93,6 @@ where
         .collect())
 }
 
-#[test]
 fn a_chain_of_blocks_ends_where_tiles_are_numbered_by_tickets() {
     let right: Vec<u64> = (1..=u64::from(BLOCKS)).map(|n| n * (n + 1) / 2).collect();
     for schedule in schedules() {
@@ -108,12 +118,10 @@ pub(super) fn hangs_where_blocks_start_in_another_order<T>(
     assert!(hung >= 8, "{hung} of 16 seeds");
 }
 
-#[test]
 fn a_chain_of_blocks_hangs_where_tiles_are_numbered_by_blocks() {
     hangs_where_blocks_start_in_another_order(sums::<numbers_tiles_by_blocks>);
 }
 
-#[test]
 fn a_value_and_its_flag_apart_are_a_data_race() {
     let caught = sums::<sends_value_and_flag_apart>(&emulator());
     let Err(DeviceError::Fault(fault)) = caught else {

@@ -5,7 +5,17 @@ use cuda_std::prelude::*;
 use cuda_std::warp::{FULL_MASK, sync_warp, warp_vote_ballot};
 use gridsync::device::{Device, DeviceError, Geometry};
 use gridsync_tests::devices::{emulator, emulator_under, schedules};
+use gridsync_tests::trials;
+use gridsync_tests::trials::Trials;
 use simt::Fault;
+
+pub(crate) fn trials() -> Trials {
+    trials! {
+        test:
+            elements_are_side_by_side_where_the_block_meets_before_they_are_taken,
+            elements_that_are_taken_before_the_block_has_met_are_a_data_race;
+    }
+}
 
 /// Threads of the block, in two warps; an element for each.
 const THREADS: u32 = 64;
@@ -89,7 +99,6 @@ where
     output.download_part(0..33)
 }
 
-#[test]
 fn elements_are_side_by_side_where_the_block_meets_before_they_are_taken() {
     let right: Vec<u32> = [161]
         .into_iter()
@@ -101,7 +110,6 @@ fn elements_are_side_by_side_where_the_block_meets_before_they_are_taken() {
     }
 }
 
-#[test]
 fn elements_that_are_taken_before_the_block_has_met_are_a_data_race() {
     let caught = odd_numbers::<takes_before_the_block_has_met>(&emulator());
     let Err(DeviceError::Fault(fault)) = caught else {

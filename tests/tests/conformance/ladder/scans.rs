@@ -11,7 +11,24 @@ use gridsync_program::verify::{Kind, sample};
 use gridsync_tests::devices::{
     emulator, emulator_under, schedules, skipped, unjudged_under, with_cuda,
 };
+use gridsync_tests::trials;
+use gridsync_tests::trials::Trials;
 use simt::{Policy, Schedule};
+
+pub(crate) fn trials() -> Trials {
+    trials! {
+        test:
+            every_rung_of_the_scans_is_exact_for_longer_arrays_on_the_emulator,
+            every_rung_of_the_scans_is_exact_for_long_arrays_on_cuda,
+            every_rung_of_the_scans_is_exact_and_without_races_whatever_the_schedule,
+            blocks_that_wait_for_each_other_end_where_only_some_are_resident,
+            a_look_back_goes_past_a_window_of_32_tiles,
+            the_scan_by_bulk_copies_is_a_rung_where_a_block_has_room_for_it;
+        on_each_backend:
+            every_rung_of_the_scans_is_exact,
+            copying_only_copies_every_length;
+    }
+}
 
 /// Around a pack, a warp, the 256, 512 and 2048 elements of a tile, and two tiles of most.
 const SHORT: [usize; 14] = [0, 1, 3, 4, 5, 33, 255, 256, 257, 512, 513, 2047, 2048, 4099];
@@ -76,20 +93,16 @@ fn own(rung: &Rung) -> bool {
     rung.number < 10
 }
 
-on_each_backend! {
-    fn every_rung_of_the_scans_is_exact(device: &Device) {
-        climb(device, &SHORT, |rung| rung.number <= 10);
-    }
+fn every_rung_of_the_scans_is_exact(device: &Device) {
+    climb(device, &SHORT, |rung| rung.number <= 10);
 }
 
-#[test]
 fn every_rung_of_the_scans_is_exact_for_longer_arrays_on_the_emulator() {
     // Data races are not looked for: a grid of so many threads is refused.
     let device = unjudged_under(Schedule::new(Policy::Coarse));
     climb(&device, &LONG, own);
 }
 
-#[test]
 fn every_rung_of_the_scans_is_exact_for_long_arrays_on_cuda() {
     with_cuda(|device| {
         climb(device, &LONG, |rung| rung.number <= 10);
@@ -97,14 +110,12 @@ fn every_rung_of_the_scans_is_exact_for_long_arrays_on_cuda() {
     });
 }
 
-#[test]
 fn every_rung_of_the_scans_is_exact_and_without_races_whatever_the_schedule() {
     for schedule in schedules() {
         climb(&emulator_under(schedule), &[3 * 2048 - 5], own);
     }
 }
 
-#[test]
 fn blocks_that_wait_for_each_other_end_where_only_some_are_resident() {
     for policy in [Policy::RunAhead, Policy::Reverse, Policy::Coarse] {
         // 4 of 21 blocks.
@@ -120,7 +131,6 @@ fn blocks_that_wait_for_each_other_end_where_only_some_are_resident() {
     }
 }
 
-#[test]
 fn a_look_back_goes_past_a_window_of_32_tiles() {
     // All 60 blocks are resident and go in step: when they look, all have told an aggregate, and none
     // but the first a prefix.
@@ -133,7 +143,6 @@ fn a_look_back_goes_past_a_window_of_32_tiles() {
     climb(&device, &[60 * 2048], |rung| rung.number == 9);
 }
 
-#[test]
 fn the_scan_by_bulk_copies_is_a_rung_where_a_block_has_room_for_it() {
     let hopper = Device::new(Emulator::new(EmulatorConfig {
         shared_per_block: 227 << 10,
@@ -155,19 +164,17 @@ fn the_scan_by_bulk_copies_is_a_rung_where_a_block_has_room_for_it() {
     }
 }
 
-on_each_backend! {
-    fn copying_only_copies_every_length(device: &Device) {
-        for len in [0, 1, 3, 4, 5, 1023, 9999] {
-            let host = sample::<u32>(Kind::Values, len, 5);
-            let input = device.upload(&host).expect("the input should fit");
-            let output = device.zeroed::<u32>(len).expect("the output should fit");
-            // SAFETY: two buffers of one length; the download waits for the launch.
-            unsafe {
-                let views = (input.view(), output.view());
-                device.launch::<ladder_scan_copy>(&Geometry::new(3, 256), views)
-            }
-            .expect("it should launch");
-            assert_eq!(output.download().expect("it should have run"), host);
+fn copying_only_copies_every_length(device: &Device) {
+    for len in [0, 1, 3, 4, 5, 1023, 9999] {
+        let host = sample::<u32>(Kind::Values, len, 5);
+        let input = device.upload(&host).expect("the input should fit");
+        let output = device.zeroed::<u32>(len).expect("the output should fit");
+        // SAFETY: two buffers of one length; the download waits for the launch.
+        unsafe {
+            let views = (input.view(), output.view());
+            device.launch::<ladder_scan_copy>(&Geometry::new(3, 256), views)
         }
+        .expect("it should launch");
+        assert_eq!(output.download().expect("it should have run"), host);
     }
 }

@@ -8,7 +8,22 @@ use gridsync_program::lab::ladder::Ladder;
 use gridsync_program::lab::ladder::sums::{Climb, Rung, Step, rungs};
 use gridsync_program::verify::{Kind, sample};
 use gridsync_tests::devices::{schedules, skipped, unjudged_under, with_cuda};
+use gridsync_tests::trials;
+use gridsync_tests::trials::Trials;
 use simt::{LaunchConfig, Memory, Policy, Schedule};
+
+pub(crate) fn trials() -> Trials {
+    trials! {
+        test:
+            every_rung_is_right_for_longer_arrays_on_the_emulator,
+            every_rung_is_right_for_long_arrays_on_cuda,
+            every_rung_is_right_whatever_the_schedule,
+            reading_only_loads_every_element_once_and_writes_nothing;
+        on_each_backend:
+            every_rung_is_within_its_bound_for_f32,
+            every_rung_is_exact_for_u32;
+    }
+}
 
 /// Around a warp, the 256 threads of a block, the 512 and 2048 elements that blocks take.
 const SHORT: [usize; 15] = [
@@ -60,17 +75,14 @@ fn climb<T: Step>(device: &Device, lengths: &[usize]) {
     }
 }
 
-on_each_backend! {
-    fn every_rung_is_within_its_bound_for_f32(device: &Device) {
-        climb::<f32>(device, &SHORT);
-    }
-
-    fn every_rung_is_exact_for_u32(device: &Device) {
-        climb::<u32>(device, &SHORT);
-    }
+fn every_rung_is_within_its_bound_for_f32(device: &Device) {
+    climb::<f32>(device, &SHORT);
 }
 
-#[test]
+fn every_rung_is_exact_for_u32(device: &Device) {
+    climb::<u32>(device, &SHORT);
+}
+
 fn every_rung_is_right_for_longer_arrays_on_the_emulator() {
     // Data races are not looked for: it would take too long.
     let device = unjudged_under(Schedule::new(Policy::Coarse));
@@ -78,7 +90,6 @@ fn every_rung_is_right_for_longer_arrays_on_the_emulator() {
     climb::<u32>(&device, &[12_345]);
 }
 
-#[test]
 fn every_rung_is_right_for_long_arrays_on_cuda() {
     with_cuda(|device| {
         climb::<f32>(device, &LONG);
@@ -88,14 +99,12 @@ fn every_rung_is_right_for_long_arrays_on_cuda() {
     });
 }
 
-#[test]
 fn every_rung_is_right_whatever_the_schedule() {
     for schedule in schedules() {
         climb::<u32>(&unjudged_under(schedule), &[4999]);
     }
 }
 
-#[test]
 fn reading_only_loads_every_element_once_and_writes_nothing() {
     const LEN: usize = 9999;
     let mut memory = Memory::new(1 << 20);

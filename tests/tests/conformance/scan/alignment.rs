@@ -10,7 +10,23 @@ use gridsync_entries::scan::Scannable;
 use gridsync_kernels::op::{Max, Operation, Sum};
 use gridsync_program::verify::{Kind, Sample, sample};
 use gridsync_tests::oracle::Plain;
+use gridsync_tests::trials;
+use gridsync_tests::trials::Trials;
 use std::fmt::Debug;
+
+pub(crate) fn trials() -> Trials {
+    trials! {
+        on_each_backend:
+            f16_sums_from_any_start,
+            f32_sums_from_any_start,
+            i32_sums_from_any_start,
+            u64_maxima_from_any_start,
+            f16_sums_in_f64_from_any_start,
+            f32_sums_in_place,
+            i32_sums_in_place,
+            u64_maxima_in_place;
+    }
+}
 
 /// Every start of the input, and of the output, past an aligned address, with lengths around one
 /// pack, one row and several tiles.
@@ -79,13 +95,34 @@ where
     }
 }
 
-on_each_backend! {
-    fn f16_sums_from_any_start(device: &Device) { every_start::<Sum<f16, f32>>(device) }
-    fn f32_sums_from_any_start(device: &Device) { every_start::<Sum<f32>>(device) }
-    fn i32_sums_from_any_start(device: &Device) { every_start::<Sum<i32, i64>>(device) }
-    fn u64_maxima_from_any_start(device: &Device) { every_start::<Max<u64>>(device) }
-    fn f16_sums_in_f64_from_any_start(device: &Device) { every_start::<Sum<f16, f64>>(device) }
-    fn f32_sums_in_place(device: &Device) { in_place::<f32, Sum<f32>>(device) }
-    fn i32_sums_in_place(device: &Device) { in_place::<i32, Sum<i32>>(device) }
-    fn u64_maxima_in_place(device: &Device) { in_place::<u64, Max<u64>>(device) }
+fn f16_sums_from_any_start(device: &Device) {
+    every_start::<Sum<f16, f32>>(device)
+}
+
+fn f32_sums_from_any_start(device: &Device) {
+    every_start::<Sum<f32>>(device)
+}
+
+fn i32_sums_from_any_start(device: &Device) {
+    every_start::<Sum<i32, i64>>(device)
+}
+
+fn u64_maxima_from_any_start(device: &Device) {
+    every_start::<Max<u64>>(device)
+}
+
+fn f16_sums_in_f64_from_any_start(device: &Device) {
+    every_start::<Sum<f16, f64>>(device)
+}
+
+fn f32_sums_in_place(device: &Device) {
+    in_place::<f32, Sum<f32>>(device)
+}
+
+fn i32_sums_in_place(device: &Device) {
+    in_place::<i32, Sum<i32>>(device)
+}
+
+fn u64_maxima_in_place(device: &Device) {
+    in_place::<u64, Max<u64>>(device)
 }

@@ -5,13 +5,28 @@ use gridsync::device::{Device, Geometry};
 use gridsync::primitives::Scanner;
 use gridsync::primitives::scan::{Form, scan_on_cpu};
 use gridsync::reference;
-use gridsync_entries::scan::{Scannable, scan_sum_f32};
+use gridsync_entries::scan::{Scannable, sum_f32 as scan_sum_f32};
 use gridsync_kernels::grid::scan::{STATE, Shape};
 use gridsync_kernels::op::{Product, Sum};
 use gridsync_program::verify::{Kind, sample};
 use gridsync_tests::devices::{emulator_under, unjudged_under, with_cuda};
+use gridsync_tests::trials;
+use gridsync_tests::trials::Trials;
 use simt::{Policy, Schedule};
 use std::fmt::Debug;
+
+pub(crate) fn trials() -> Trials {
+    trials! {
+        test:
+            the_stamps_begin_anew_whoever_ends_last,
+            larger_shapes_have_the_same_bits_on_the_emulator,
+            larger_shapes_have_the_same_bits_on_cuda;
+        on_each_backend:
+            floats_that_lose_digits_have_the_same_bits_as_on_the_cpu,
+            a_nan_has_the_same_bits_however_it_came_about,
+            the_stamps_begin_anew_after_the_last_one;
+    }
+}
 
 /// Floats that lose digits in every addition: of all magnitudes below 2, of both signs, with
 /// subnormals and with pairs that cancel.
@@ -95,33 +110,32 @@ fn stamps(device: &Device, launches: usize) -> Vec<u32> {
 
 const AROUND_THE_LAST: [u32; 6] = [u32::MAX - 2, u32::MAX - 1, 0, 1, 2, 3];
 
-on_each_backend! {
-    fn floats_that_lose_digits_have_the_same_bits_as_on_the_cpu(device: &Device) {
-        for len in [2, 100, 1023, 8193, 30_001] {
-            let (what, host) = (format!("{len} nasty floats"), nasty(len));
-            compare::<Sum<f32>>(device, &what, &host);
-            compare::<Sum<f32, f64>>(device, &what, &host);
-            compare::<Product<f32>>(device, &what, &host);
-        }
-    }
-    fn a_nan_has_the_same_bits_however_it_came_about(device: &Device) {
-        let payload = f32::from_bits(0xFFC1_2345);
-        for nans in [
-            vec![payload, 1.0],
-            vec![1.0, payload, 2.0],
-            vec![f32::INFINITY, f32::NEG_INFINITY],
-            vec![0.0, f32::INFINITY],
-        ] {
-            compare::<Sum<f32>>(device, &format!("{nans:?}"), &nans);
-            compare::<Product<f32>>(device, &format!("{nans:?}"), &nans);
-        }
-    }
-    fn the_stamps_begin_anew_after_the_last_one(device: &Device) {
-        assert_eq!(stamps(device, 6), AROUND_THE_LAST);
+fn floats_that_lose_digits_have_the_same_bits_as_on_the_cpu(device: &Device) {
+    for len in [2, 100, 1023, 8193, 30_001] {
+        let (what, host) = (format!("{len} nasty floats"), nasty(len));
+        compare::<Sum<f32>>(device, &what, &host);
+        compare::<Sum<f32, f64>>(device, &what, &host);
+        compare::<Product<f32>>(device, &what, &host);
     }
 }
 
-#[test]
+fn a_nan_has_the_same_bits_however_it_came_about(device: &Device) {
+    let payload = f32::from_bits(0xFFC1_2345);
+    for nans in [
+        vec![payload, 1.0],
+        vec![1.0, payload, 2.0],
+        vec![f32::INFINITY, f32::NEG_INFINITY],
+        vec![0.0, f32::INFINITY],
+    ] {
+        compare::<Sum<f32>>(device, &format!("{nans:?}"), &nans);
+        compare::<Product<f32>>(device, &format!("{nans:?}"), &nans);
+    }
+}
+
+fn the_stamps_begin_anew_after_the_last_one(device: &Device) {
+    assert_eq!(stamps(device, 6), AROUND_THE_LAST);
+}
+
 fn the_stamps_begin_anew_whoever_ends_last() {
     for policy in [
         Policy::RunAhead,
@@ -142,7 +156,6 @@ fn larger_shapes() -> [usize; 2] {
     lens
 }
 
-#[test]
 fn larger_shapes_have_the_same_bits_on_the_emulator() {
     // Data races are not looked for: it is the same code, and it would take too long.
     let device = unjudged_under(Schedule::new(Policy::Coarse));
@@ -158,7 +171,6 @@ fn larger_shapes_have_the_same_bits_on_the_emulator() {
     same_bits("a second group", &got, &expected);
 }
 
-#[test]
 fn larger_shapes_have_the_same_bits_on_cuda() {
     with_cuda(|cuda| {
         for len in larger_shapes().into_iter().chain([(1 << 25) + 7]) {

@@ -13,8 +13,56 @@ use gridsync_kernels::grid::scan::{BULK_SHARED, BULK_THREADS, MOST_GROUP, STATE,
 use gridsync_kernels::op::{Carried, Max, Operation, Sum};
 use gridsync_program::verify::{Kind, Sample, sample};
 use gridsync_tests::devices::{skipped, with_cuda};
+use gridsync_tests::trials;
+use gridsync_tests::trials::{Check, Trials};
 use simt::{Policy, Schedule};
 use std::fmt::Debug;
+
+pub(crate) fn trials() -> Trials {
+    let mut trials = trials! {
+        test:
+            a_second_group_has_the_same_bits_on_the_emulator,
+            a_third_group_has_the_same_bits_on_cuda,
+            blocks_that_have_no_tile_and_blocks_that_start_late_change_nothing,
+            every_schedule_gives_the_same_bits;
+    };
+    let types: [(&str, Check); 6] = [
+        ("sum_f32", every_length::<Sum<f32>>),
+        ("sum_f64", every_length::<Sum<f64>>),
+        ("sum_i32", every_length::<Sum<i32>>),
+        ("sum_u32", every_length::<Sum<u32>>),
+        ("sum_i64", every_length::<Sum<i64>>),
+        ("sum_u64", every_length::<Sum<u64>>),
+    ];
+    for (name, check) in types {
+        let claim = format!("{name}::every_length_has_the_same_bits");
+        trials.test(format!("{claim}_on_the_emulator"), move || {
+            check(&emulator(2, Schedule::new(Policy::Coarse), true));
+        });
+        trials.test(format!("{claim}_on_cuda"), move || with_hopper(check));
+    }
+    let checks: [(&str, Check); 3] = [
+        (
+            "the_stamps_begin_anew_after_the_last_one",
+            the_stamps_begin_anew_after_the_last_one,
+        ),
+        (
+            "a_scanner_of_either_design_gives_the_same_bits_in_turn",
+            a_scanner_of_either_design_gives_the_same_bits_in_turn,
+        ),
+        (
+            "what_has_no_bulk_copies_is_refused",
+            what_has_no_bulk_copies_is_refused,
+        ),
+    ];
+    for (name, check) in checks {
+        trials.test(format!("{name}::on_the_emulator"), move || {
+            check(&emulator(2, Schedule::new(Policy::Coarse), false));
+        });
+        trials.test(format!("{name}::on_cuda"), move || with_hopper(check));
+    }
+    trials
+}
 
 /// An emulated GPU with as much shared memory as Hopper's blocks may ask for, on which one block by
 /// bulk copies fits on each of `multiprocessors`.
@@ -134,32 +182,6 @@ where
     }
 }
 
-macro_rules! every_type {
-    ($($name:ident: $op:ty;)*) => {$(
-        mod $name {
-            use super::*;
-
-            #[test]
-            fn every_length_has_the_same_bits_on_the_emulator() {
-                every_length::<$op>(&emulator(2, Schedule::new(Policy::Coarse), true));
-            }
-
-            #[test]
-            fn every_length_has_the_same_bits_on_cuda() {
-                with_hopper(every_length::<$op>);
-            }
-        }
-    )*};
-}
-every_type! {
-    sum_f32: Sum<f32>;
-    sum_f64: Sum<f64>;
-    sum_i32: Sum<i32>;
-    sum_u32: Sum<u32>;
-    sum_i64: Sum<i64>;
-    sum_u64: Sum<u64>;
-}
-
 /// So many groups and a tile.
 fn groups<O>(device: &Device, groups: u32, blocks: u32)
 where
@@ -175,14 +197,12 @@ where
     bench.scan::<O, O::Bulk>(O::default(), blocks, Form::Exclusive);
 }
 
-#[test]
 fn a_second_group_has_the_same_bits_on_the_emulator() {
     // Data races are not looked for: it is the same code, and it would take too long.
     let device = emulator(2, Schedule::new(Policy::Coarse), false);
     groups::<Sum<f64>>(&device, 1, 2);
 }
 
-#[test]
 fn a_third_group_has_the_same_bits_on_cuda() {
     with_hopper(|cuda| {
         for blocks in [1, 7, cuda.properties().multiprocessors] {
@@ -192,7 +212,6 @@ fn a_third_group_has_the_same_bits_on_cuda() {
     });
 }
 
-#[test]
 fn blocks_that_have_no_tile_and_blocks_that_start_late_change_nothing() {
     let host = sample::<f32>(Kind::Values, 3 * 8192 + 1, 8);
     for policy in [Policy::RunAhead, Policy::Reverse, Policy::Coarse] {
@@ -206,7 +225,6 @@ fn blocks_that_have_no_tile_and_blocks_that_start_late_change_nothing() {
     }
 }
 
-#[test]
 fn every_schedule_gives_the_same_bits() {
     let host = sample::<u64>(Kind::Values, 2 * 4096 + 77, 9);
     let random = [(1, 1), (2, 7), (3, 128)]
@@ -217,65 +235,53 @@ fn every_schedule_gives_the_same_bits() {
     }
 }
 
-/// Stamps a check once for each backend that has the kernels, as a test of its own.
-macro_rules! on_each_hopper {
-    ($(fn $name:ident($device:ident: &Device) $body:block)*) => {$(
-        mod $name {
-            use super::*;
-
-            fn check($device: &Device) $body
-
-            #[test]
-            fn on_the_emulator() {
-                check(&emulator(2, Schedule::new(Policy::Coarse), false));
-            }
-
-            #[test]
-            fn on_cuda() {
-                with_hopper(check);
+fn the_stamps_begin_anew_after_the_last_one(device: &Device) {
+    let host = sample::<f32>(Kind::Values, 3 * 8192 + 1, 4);
+    // Of six blocks some have no tile.
+    for blocks in [2, 6] {
+        let bench = Bench::new(device, host.clone(), u32::MAX - 2);
+        for stamp in [u32::MAX - 1, 0, 1, 2] {
+            let left = bench.scan(Sum::<f32>::new(), blocks, Form::Inclusive);
+            assert_eq!(left, stamp);
+            if stamp == 0 {
+                let words = bench.words.download().expect("the words are there");
+                assert!(words.iter().all(|&word| word == 0), "an old stamp was left");
             }
         }
-    )*};
+    }
 }
-on_each_hopper! {
-    fn the_stamps_begin_anew_after_the_last_one(device: &Device) {
-        let host = sample::<f32>(Kind::Values, 3 * 8192 + 1, 4);
-        // Of six blocks some have no tile.
-        for blocks in [2, 6] {
-            let bench = Bench::new(device, host.clone(), u32::MAX - 2);
-            for stamp in [u32::MAX - 1, 0, 1, 2] {
-                let left = bench.scan(Sum::<f32>::new(), blocks, Form::Inclusive);
-                assert_eq!(left, stamp);
-                if stamp == 0 {
-                    let words = bench.words.download().expect("the words are there");
-                    assert!(words.iter().all(|&word| word == 0), "an old stamp was left");
-                }
-            }
+fn a_scanner_of_either_design_gives_the_same_bits_in_turn(device: &Device) {
+    // From 1 MiB on; and in the same workspace as the other design, in place too.
+    let host = sample::<f32>(Kind::Values, (1 << 18) + 4, 3);
+    let scanner = Scanner::<Sum<f32>>::new(device, host.len()).expect("a scanner should fit");
+    let mut scanner = Some(scanner);
+    for design in [
+        Design::Registers,
+        Design::Bulk,
+        Design::Registers,
+        Design::Bulk,
+    ] {
+        let mut by_design = scanner
+            .take()
+            .and_then(|scanner| scanner.with_design(design).ok())
+            .expect("there are both designs");
+        for form in FORMS {
+            let mut array = device.upload(&host).expect("the array should fit");
+            by_design
+                .launch_in_place(&mut array, form)
+                .expect("it should launch");
+            let got = array.download().expect("the kernel should have run");
+            let expected = scan_on_cpu(Sum::<f32>::new(), &host, form);
+            same_bits(&format!("{design:?}, {form:?}"), &got, &expected);
         }
+        scanner = Some(by_design);
     }
-    fn a_scanner_of_either_design_gives_the_same_bits_in_turn(device: &Device) {
-        // From 1 MiB on; and in the same workspace as the other design, in place too.
-        let host = sample::<f32>(Kind::Values, (1 << 18) + 4, 3);
-        let scanner = Scanner::<Sum<f32>>::new(device, host.len()).expect("a scanner should fit");
-        let mut scanner = Some(scanner);
-        for design in [Design::Registers, Design::Bulk, Design::Registers, Design::Bulk] {
-            let mut by_design = scanner
-                .take()
-                .and_then(|scanner| scanner.with_design(design).ok())
-                .expect("there are both designs");
-            for form in FORMS {
-                let mut array = device.upload(&host).expect("the array should fit");
-                by_design.launch_in_place(&mut array, form).expect("it should launch");
-                let got = array.download().expect("the kernel should have run");
-                let expected = scan_on_cpu(Sum::<f32>::new(), &host, form);
-                same_bits(&format!("{design:?}, {form:?}"), &got, &expected);
-            }
-            scanner = Some(by_design);
-        }
-    }
-    fn what_has_no_bulk_copies_is_refused(device: &Device) {
-        let scanner = Scanner::<Max<f32>>::new(device, 9).expect("a scanner should fit");
-        let refused = scanner.with_design(Design::Bulk).map(|_| ());
-        assert!(matches!(refused, Err(DeviceError::Unsupported { .. })), "{refused:?}");
-    }
+}
+fn what_has_no_bulk_copies_is_refused(device: &Device) {
+    let scanner = Scanner::<Max<f32>>::new(device, 9).expect("a scanner should fit");
+    let refused = scanner.with_design(Design::Bulk).map(|_| ());
+    assert!(
+        matches!(refused, Err(DeviceError::Unsupported { .. })),
+        "{refused:?}"
+    );
 }

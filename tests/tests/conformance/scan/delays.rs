@@ -10,6 +10,17 @@ use gridsync_lab_kernels::scan_stress::{
 };
 use gridsync_program::verify::{Kind, sample};
 use gridsync_tests::devices::{emulator, with_cuda};
+use gridsync_tests::trials;
+use gridsync_tests::trials::Trials;
+
+pub(crate) fn trials() -> Trials {
+    trials! {
+        test:
+            blocks_that_are_held_up_change_nothing_on_the_emulator,
+            ten_thousand_scans_hold_with_blocks_held_up_on_cuda,
+            ten_thousand_scans_by_bulk_copies_hold_with_blocks_held_up_on_cuda;
+    }
+}
 
 /// Scans of each design.
 const SCANS: u32 = 10_000;
@@ -96,7 +107,6 @@ fn by_bulk(device: &Device, scans: u32) {
     });
 }
 
-#[test]
 fn blocks_that_are_held_up_change_nothing_on_the_emulator() {
     // There the schedules hold blocks up, and delays are none: this is for the kernels.
     in_registers(&emulator(), 1);
@@ -106,12 +116,10 @@ fn blocks_that_are_held_up_change_nothing_on_the_emulator() {
     );
 }
 
-#[test]
 fn ten_thousand_scans_hold_with_blocks_held_up_on_cuda() {
     with_cuda(|cuda| in_registers(cuda, SCANS));
 }
 
-#[test]
 fn ten_thousand_scans_by_bulk_copies_hold_with_blocks_held_up_on_cuda() {
     super::bulk::with_hopper(|cuda| by_bulk(cuda, SCANS));
 }

@@ -24,14 +24,28 @@ mod repeat;
 mod segments;
 mod special;
 
-pub(crate) use matrix::rows;
-
 use bytemuck::Pod;
-use gridsync::device::{Device, Geometry};
+use gridsync::device::Device;
 use gridsync::primitives::scan::Form;
 use gridsync_entries::scan::Scannable;
-use gridsync_kernels::grid::scan::{STATE, Shape};
-use gridsync_kernels::op::Carried;
+use gridsync_kernels::grid::scan::Shape;
+use gridsync_program::verify::scan_in_shape;
+use gridsync_tests::trials::Trials;
+
+pub(crate) fn trials() -> Trials {
+    Trials::of(module_path!()).with([
+        alignment::trials(),
+        bits::trials(),
+        bulk::trials(),
+        delays::trials(),
+        matrix::trials(),
+        order::trials(),
+        parts::trials(),
+        repeat::trials(),
+        segments::trials(),
+        special::trials(),
+    ])
+}
 
 /// Both forms.
 const FORMS: [Form; 2] = [Form::Inclusive, Form::Exclusive];
@@ -45,29 +59,9 @@ fn scan_in<O>(
     form: Form,
 ) -> Vec<O::Output>
 where
-    O: Scannable,
-    O::Element: Pod,
-    O::Output: Pod,
+    O: Scannable<Element: Pod, Output: Pod>,
 {
-    let input = device.upload(host).expect("the input should fit");
-    let output = device.alloc(host.len()).expect("the output should fit");
-    let words = shape.places() * O::Accumulator::WORDS;
-    let words = device.zeroed::<u64>(words).expect("the words should fit");
-    let state = device.zeroed::<u32>(STATE).expect("the state should fit");
-    let args = op.arguments(Arguments {
-        input: input.view(),
-        output: output.view(),
-        words: words.view(),
-        state: state.view(),
-        rows: shape.rows,
-        group: shape.group,
-        mode: form as u32,
-    });
-    let geometry = Geometry::new(shape.tiles, shape.threads());
-    // SAFETY: the shape is of the input's length and the grid the shape's; the workspace is new; all
-    // outlive the launch, which the download waits for.
-    unsafe { device.launch::<O::Kernel>(&geometry, args) }.expect("it should launch");
-    output.download().expect("the kernel should have run")
+    scan_in_shape(op, device, shape, host, form).expect("the kernel should have run")
 }
 
 /// The same bits, or where they differ first.

@@ -12,6 +12,16 @@ use gridsync_kernels::grid::scan::{Mode, Shape};
 use gridsync_kernels::op::Operation;
 use gridsync_program::verify::{Kind, sample};
 use gridsync_tests::devices::{emulator, emulator_under, schedules};
+use gridsync_tests::trials;
+use gridsync_tests::trials::Trials;
+
+pub(crate) fn trials() -> Trials {
+    trials! {
+        test:
+            maps_that_do_not_commute_keep_their_order_in_every_shape,
+            maps_that_do_not_commute_keep_their_order_under_every_schedule;
+    }
+}
 
 /// The maps x ↦ a·x + b modulo 2^32, one after the other: a above, b below. That of an element
 /// depends on its index.
@@ -94,7 +104,6 @@ fn in_groups(device: &Device) {
     }
 }
 
-#[test]
 fn maps_that_do_not_commute_keep_their_order_in_every_shape() {
     let device = emulator();
     let mut scanner = Scanner::with(Affine, &device, 5000).expect("a scanner should fit");
@@ -115,7 +124,6 @@ fn maps_that_do_not_commute_keep_their_order_in_every_shape() {
     in_groups(&device);
 }
 
-#[test]
 fn maps_that_do_not_commute_keep_their_order_under_every_schedule() {
     for schedule in schedules() {
         in_groups(&emulator_under(schedule));

@@ -10,8 +10,22 @@ use gridsync_kernels::grid::scan::Shape;
 use gridsync_kernels::op::{CompensatedSum, Max, Sum};
 use gridsync_program::verify::{Kind, Sample, sample};
 use gridsync_tests::devices::{emulator, unjudged_under, with_cuda};
+use gridsync_tests::trials;
+use gridsync_tests::trials::Trials;
 use simt::{Policy, Schedule};
 use std::fmt::Debug;
+
+pub(crate) fn trials() -> Trials {
+    trials! {
+        test:
+            short_parts_go_on_where_the_last_one_ended,
+            parts_by_bulk_copies_go_on_where_the_last_one_ended,
+            both_designs_leave_the_same_bits_for_the_next_part_wherever_a_part_ends,
+            an_array_larger_than_the_memory_it_goes_through_is_scanned_on_cuda,
+            parts_that_are_whole_groups_have_the_bits_of_the_whole_on_the_emulator,
+            parts_that_are_whole_groups_have_the_bits_of_the_whole_on_cuda;
+    }
+}
 
 /// Scans `lens` elements part by part, twice, and once as a whole.
 fn parts_are_one<O>(device: &Device, lens: &[usize], design: Option<Design>)
@@ -42,7 +56,6 @@ where
     }
 }
 
-#[test]
 fn short_parts_go_on_where_the_last_one_ended() {
     // Whole numbers: any parts have the bits of the whole.
     for lens in [&[1, 1, 1][..], &[5, 0, 2000, 1, 8192, 8193, 40_000, 3]] {
@@ -52,7 +65,6 @@ fn short_parts_go_on_where_the_last_one_ended() {
     }
 }
 
-#[test]
 fn parts_by_bulk_copies_go_on_where_the_last_one_ended() {
     let lens = [8192, 8193, 1, 50_000];
     let device = super::bulk::emulator(2, Schedule::new(Policy::Coarse), true);
@@ -82,7 +94,6 @@ where
     output.download().expect("the kernels should have run")
 }
 
-#[test]
 fn both_designs_leave_the_same_bits_for_the_next_part_wherever_a_part_ends() {
     let device = super::bulk::emulator(2, Schedule::new(Policy::Coarse), true);
     let lens = [8192, 3 * 8192 + 5, 8192 + 2, 100];
@@ -105,7 +116,6 @@ fn both_designs_leave_the_same_bits_for_the_next_part_wherever_a_part_ends() {
 }
 
 /// From the host, through less memory than it has.
-#[test]
 fn an_array_larger_than_the_memory_it_goes_through_is_scanned_on_cuda() {
     with_cuda(|cuda| {
         let len = 3 * Shape::part::<f32, f32>() + 5;
@@ -126,7 +136,6 @@ fn groups<O: Scannable>() -> [usize; 3] {
     [2 * part, part, part / 2 + 77]
 }
 
-#[test]
 fn parts_that_are_whole_groups_have_the_bits_of_the_whole_on_the_emulator() {
     // Data races are not looked for: it is the same code, and it would take too long.
     let device = unjudged_under(Schedule::new(Policy::Coarse));
@@ -134,7 +143,6 @@ fn parts_that_are_whole_groups_have_the_bits_of_the_whole_on_the_emulator() {
     parts_are_one::<Sum<f32, f64>>(&device, &[part, 77], None);
 }
 
-#[test]
 fn parts_that_are_whole_groups_have_the_bits_of_the_whole_on_cuda() {
     with_cuda(|cuda| {
         parts_are_one::<Sum<f32>>(cuda, &groups::<Sum<f32>>(), None);

@@ -10,8 +10,45 @@ use gridsync_kernels::grid::scan::Shape;
 use gridsync_kernels::op::{InSegments, Max, Min, Operation, Segments, Sum};
 use gridsync_program::verify::{Kind, Sample, sample};
 use gridsync_tests::devices::{emulator, emulator_under, schedules, unjudged_under, with_cuda};
+use gridsync_tests::trials;
+use gridsync_tests::trials::{Check, Trials};
 use simt::{Policy, Schedule};
 use std::fmt::Debug;
+
+pub(crate) fn trials() -> Trials {
+    let mut trials = trials! {
+        test:
+            segments_keep_apart_under_every_schedule,
+            floating_point_segments_have_the_same_bits_on_the_emulator,
+            floating_point_segments_have_the_same_bits_on_cuda;
+    };
+    let operations: [(&str, Check); 16] = [
+        ("sum_i32_in_i64", agrees_with_a_loop::<Sum<i32, i64>>),
+        ("sum_u32_in_u64", agrees_with_a_loop::<Sum<u32, u64>>),
+        ("sum_i64", agrees_with_a_loop::<Sum<i64>>),
+        ("sum_u64", agrees_with_a_loop::<Sum<u64>>),
+        ("min_f32", agrees_with_a_loop::<Min<f32>>),
+        ("min_f64", agrees_with_a_loop::<Min<f64>>),
+        ("min_i32", agrees_with_a_loop::<Min<i32>>),
+        ("min_u32", agrees_with_a_loop::<Min<u32>>),
+        ("min_i64", agrees_with_a_loop::<Min<i64>>),
+        ("min_u64", agrees_with_a_loop::<Min<u64>>),
+        ("max_f32", agrees_with_a_loop::<Max<f32>>),
+        ("max_f64", agrees_with_a_loop::<Max<f64>>),
+        ("max_i32", agrees_with_a_loop::<Max<i32>>),
+        ("max_u32", agrees_with_a_loop::<Max<u32>>),
+        ("max_i64", agrees_with_a_loop::<Max<i64>>),
+        ("max_u64", agrees_with_a_loop::<Max<u64>>),
+    ];
+    for (name, check) in operations {
+        let claim = format!("{name}::each_segment_is_scanned_by_itself");
+        trials.test(format!("{claim}_on_the_emulator"), move || {
+            check(&emulator())
+        });
+        trials.test(format!("{claim}_on_cuda"), move || with_cuda(check));
+    }
+    trials
+}
 
 /// What a loop gives, where `starts` says which elements start a segment.
 fn one_by_one<O: Operation + Default>(
@@ -96,43 +133,6 @@ fn in_groups(device: &Device) {
     }
 }
 
-macro_rules! every_operation {
-    ($($name:ident: $op:ty;)*) => {$(
-        mod $name {
-            use super::*;
-
-            #[test]
-            fn each_segment_is_scanned_by_itself_on_the_emulator() {
-                agrees_with_a_loop::<$op>(&emulator());
-            }
-
-            #[test]
-            fn each_segment_is_scanned_by_itself_on_cuda() {
-                with_cuda(agrees_with_a_loop::<$op>);
-            }
-        }
-    )*};
-}
-every_operation! {
-    sum_i32_in_i64: Sum<i32, i64>;
-    sum_u32_in_u64: Sum<u32, u64>;
-    sum_i64: Sum<i64>;
-    sum_u64: Sum<u64>;
-    min_f32: Min<f32>;
-    min_f64: Min<f64>;
-    min_i32: Min<i32>;
-    min_u32: Min<u32>;
-    min_i64: Min<i64>;
-    min_u64: Min<u64>;
-    max_f32: Max<f32>;
-    max_f64: Max<f64>;
-    max_i32: Max<i32>;
-    max_u32: Max<u32>;
-    max_i64: Max<i64>;
-    max_u64: Max<u64>;
-}
-
-#[test]
 fn segments_keep_apart_under_every_schedule() {
     for schedule in schedules() {
         in_groups(&emulator_under(schedule));
@@ -166,7 +166,6 @@ where
     }
 }
 
-#[test]
 fn floating_point_segments_have_the_same_bits_on_the_emulator() {
     // Data races are not looked for: the grid is too large for that.
     let device = unjudged_under(Schedule::new(Policy::Coarse));
@@ -175,7 +174,6 @@ fn floating_point_segments_have_the_same_bits_on_the_emulator() {
     same_bits_as_the_cpu::<Sum<f64>>(&device);
 }
 
-#[test]
 fn floating_point_segments_have_the_same_bits_on_cuda() {
     with_cuda(|cuda| {
         same_bits_as_the_cpu::<Sum<f32>>(cuda);

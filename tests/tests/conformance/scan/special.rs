@@ -9,7 +9,19 @@ use gridsync_entries::scan::Scannable;
 use gridsync_kernels::op::{Affine, CompensatedSum, ProductModulo, Recurrence};
 use gridsync_program::verify::{Kind, Sample, sample};
 use gridsync_tests::devices::{emulator, with_cuda};
+use gridsync_tests::trials;
+use gridsync_tests::trials::Trials;
 use std::fmt::Debug;
+
+pub(crate) fn trials() -> Trials {
+    trials! {
+        test:
+            operations_with_parameters_scan_on_the_emulator,
+            operations_with_parameters_scan_on_cuda,
+            compensated_sums_scan_on_the_emulator,
+            compensated_sums_scan_on_cuda;
+    }
+}
 
 /// Lengths around every edge of a lane, a row and a tile.
 const LENS: [usize; 9] = [0, 1, 31, 33, 127, 129, 1025, 4097, 30_001];
@@ -88,13 +100,11 @@ where
     }
 }
 
-#[test]
 fn operations_with_parameters_scan_on_the_emulator() {
     recurrences(&emulator());
     residues(&emulator());
 }
 
-#[test]
 fn operations_with_parameters_scan_on_cuda() {
     with_cuda(|cuda| {
         recurrences(cuda);
@@ -102,13 +112,11 @@ fn operations_with_parameters_scan_on_cuda() {
     });
 }
 
-#[test]
 fn compensated_sums_scan_on_the_emulator() {
     compensated::<f32>(&emulator(), 1e9, 1.0, -1e9);
     compensated::<f64>(&emulator(), 1e18, 1.0, -1e18);
 }
 
-#[test]
 fn compensated_sums_scan_on_cuda() {
     with_cuda(|cuda| {
         compensated::<f32>(cuda, 1e9, 1.0, -1e9);

@@ -8,7 +8,19 @@ use gridsync::primitives::select::{Comparable, FirstOfRun, To, Within};
 use gridsync::primitives::select::{partition_on_cpu, positions_on_cpu};
 use gridsync_entries::select::Selectable;
 use gridsync_program::verify::{Kind, Sample, runs, sample};
+use gridsync_tests::trials;
+use gridsync_tests::trials::Trials;
 use std::fmt::Debug;
+
+pub(crate) fn trials() -> Trials {
+    trials! {
+        on_each_backend:
+            f32_where_from_any_start,
+            u64_where_from_any_start,
+            i32_runs_from_any_start,
+            f64_runs_from_any_start;
+    }
+}
 
 /// Every start of the input, and of the outputs, past an aligned address.
 fn every_start<S>(device: &Device, by: S, sampled: fn(usize, u64) -> Vec<S::Element>)
@@ -79,13 +91,18 @@ where
     every_start(device, Within::<T>::not_nan(), values);
 }
 
-on_each_backend! {
-    fn f32_where_from_any_start(device: &Device) { comparisons::<f32>(device) }
-    fn u64_where_from_any_start(device: &Device) { comparisons::<u64>(device) }
-    fn i32_runs_from_any_start(device: &Device) {
-        every_start(device, FirstOfRun::<i32>::new(), runs)
-    }
-    fn f64_runs_from_any_start(device: &Device) {
-        every_start(device, FirstOfRun::<f64>::new(), runs)
-    }
+fn f32_where_from_any_start(device: &Device) {
+    comparisons::<f32>(device)
+}
+
+fn u64_where_from_any_start(device: &Device) {
+    comparisons::<u64>(device)
+}
+
+fn i32_runs_from_any_start(device: &Device) {
+    every_start(device, FirstOfRun::<i32>::new(), runs)
+}
+
+fn f64_runs_from_any_start(device: &Device) {
+    every_start(device, FirstOfRun::<f64>::new(), runs)
 }

@@ -1,7 +1,7 @@
 //! Again: one workspace, whatever ran before; the last stamp; devices that hold few blocks at once;
 //! and larger shapes.
 
-use super::{Bench, first, same_bits};
+use super::{first, same_bits};
 use gridsync::device::{Device, DeviceError, Emulator, EmulatorConfig};
 use gridsync::primitives::Selector;
 use gridsync::primitives::select::{
@@ -9,9 +9,26 @@ use gridsync::primitives::select::{
     select_with_positions, unique,
 };
 use gridsync_kernels::grid::scan::Shape;
-use gridsync_program::verify::{Kind, runs, sample, select_case};
+use gridsync_program::verify::{Kind, SelectBench, runs, sample, select_case};
 use gridsync_tests::devices::{emulator_under, schedules, unjudged_under, with_cuda};
+use gridsync_tests::trials;
+use gridsync_tests::trials::Trials;
 use simt::{Policy, Schedule};
+
+pub(crate) fn trials() -> Trials {
+    trials! {
+        test:
+            the_stamps_begin_anew_whoever_ends_last,
+            a_device_that_holds_four_blocks_at_once_selects_from_many_under_every_schedule,
+            larger_shapes_select_the_same_on_the_emulator,
+            larger_shapes_select_the_same_on_cuda;
+        on_each_backend:
+            one_workspace_serves_selections_of_every_length_and_kind,
+            selections_by_themselves_give_the_same,
+            outputs_of_other_lengths_are_refused,
+            the_stamps_begin_anew_after_the_last_one;
+    }
+}
 
 /// Launches again and again in one workspace, from the last stamp but two on, and says what each left
 /// as its stamp.
@@ -19,80 +36,83 @@ fn stamps(device: &Device, launches: usize) -> Vec<u32> {
     let host = sample::<f32>(Kind::Values, 9 * 256 + 1, 4);
     let shape = Shape::with::<f32>(host.len(), 2, 1, 4);
     assert_eq!((shape.tiles, shape.groups()), (10, 3));
-    let bench = Bench::new(
-        Within::<f32>::greater_than(0.0),
-        device,
-        shape,
-        host,
-        u32::MAX - 3,
-    );
-    (0..launches).map(|_| bench.run()).collect()
+    let by = Within::<f32>::greater_than(0.0);
+    let bench = SelectBench::new(by, device, shape, host, u32::MAX - 3).expect("it should fit");
+    let run = |_| bench.run().unwrap_or_else(|error| panic!("{error}"));
+    (0..launches).map(run).collect()
 }
 
 const AROUND_THE_LAST: [u32; 6] = [u32::MAX - 2, u32::MAX - 1, 0, 1, 2, 3];
 
-on_each_backend! {
-    fn one_workspace_serves_selections_of_every_length_and_kind(device: &Device) {
-        let mut selector = Selector::new(device, 5000).expect("a selector should fit");
-        let mut count = device.alloc(1).expect("the count should fit");
-        // Longer after shorter and the other way round; beyond what it was made for, too.
-        for (seed, len) in (0..).zip([5000, 0, 1, 40_000, 1024, 1025, 0, 33, 12_289, 12_289]) {
-            let host = runs::<f32>(len, seed);
-            let input = device.upload(&host).expect("the input should fit");
-            let mut kept = device.alloc(len).expect("the output should fit");
-            let by = Within::<f32>::less_than(1.0);
-            selector.launch(by, &input, &mut kept, &mut count).expect("it should launch");
-            let expected = select_on_cpu(by, &host);
-            same_bits("less than 1", &first(&kept, expected.len()), &expected);
-            same_bits("their count", &first(&count, 1), &[expected.len() as u64]);
-            let by = FirstOfRun::<f32>::new();
-            selector.launch(by, &input, &mut kept, &mut count).expect("it should launch");
-            let expected = select_on_cpu(by, &host);
-            same_bits("runs", &first(&kept, expected.len()), &expected);
-            same_bits("their count", &first(&count, 1), &[expected.len() as u64]);
-        }
-    }
-    fn selections_by_themselves_give_the_same(device: &Device) {
-        let host = runs::<i32>(5001, 1);
+fn one_workspace_serves_selections_of_every_length_and_kind(device: &Device) {
+    let mut selector = Selector::new(device, 5000).expect("a selector should fit");
+    let mut count = device.alloc(1).expect("the count should fit");
+    // Longer after shorter and the other way round; beyond what it was made for, too.
+    for (seed, len) in (0..).zip([5000, 0, 1, 40_000, 1024, 1025, 0, 33, 12_289, 12_289]) {
+        let host = runs::<f32>(len, seed);
         let input = device.upload(&host).expect("the input should fit");
-        let by = Within::<i32>::nonzero();
-        let kept = select(by, &input).expect("it should run");
-        let got = kept.download().expect("the results are there");
-        same_bits("nonzero", &got, &select_on_cpu(by, &host));
-        let [kept, rest] = partition(by, &input).expect("it should run");
-        assert_eq!((kept.len(), kept.len() + rest.len()), (got.len(), 5001));
-        let rest = rest.download().expect("the results are there");
-        same_bits("zero", &rest, &select_on_cpu(Within::equal_to(0), &host));
-        let values = unique(&input).expect("it should run");
-        let by = FirstOfRun::<i32>::new();
-        let got = values.download().expect("the results are there");
-        same_bits("runs", &got, &select_on_cpu(by, &host));
-        let (values, starts) = select_with_positions(by, &input).expect("it should run");
-        let starts = starts.download().expect("the results are there");
-        same_bits("starts", &starts, &positions_on_cpu(by, &host));
-        // Each value as often as its run is long is the array.
-        let lengths = run_lengths(&starts, host.len());
-        let values = values.download().expect("the results are there");
-        let runs = values.iter().zip(lengths);
-        let again: Vec<i32> = runs.flat_map(|(&x, n)| vec![x; n as usize]).collect();
-        same_bits("all runs", &again, &host);
-    }
-    fn outputs_of_other_lengths_are_refused(device: &Device) {
-        let input = device.upload(&[1.0f32; 5]).expect("the input should fit");
-        let mut selector = Selector::new(device, 5).expect("a selector should fit");
-        for (kept, count) in [(4, 1), (5, 0), (5, 2)] {
-            let mut kept = device.alloc(kept).expect("the output should fit");
-            let mut count = device.alloc(count).expect("the count should fit");
-            let refused = selector.launch(Within::<f32>::not_nan(), &input, &mut kept, &mut count);
-            assert!(matches!(refused, Err(DeviceError::LengthMismatch { .. })), "{refused:?}");
-        }
-    }
-    fn the_stamps_begin_anew_after_the_last_one(device: &Device) {
-        assert_eq!(stamps(device, 6), AROUND_THE_LAST);
+        let mut kept = device.alloc(len).expect("the output should fit");
+        let by = Within::<f32>::less_than(1.0);
+        selector
+            .launch(by, &input, &mut kept, &mut count)
+            .expect("it should launch");
+        let expected = select_on_cpu(by, &host);
+        same_bits("less than 1", &first(&kept, expected.len()), &expected);
+        same_bits("their count", &first(&count, 1), &[expected.len() as u64]);
+        let by = FirstOfRun::<f32>::new();
+        selector
+            .launch(by, &input, &mut kept, &mut count)
+            .expect("it should launch");
+        let expected = select_on_cpu(by, &host);
+        same_bits("runs", &first(&kept, expected.len()), &expected);
+        same_bits("their count", &first(&count, 1), &[expected.len() as u64]);
     }
 }
 
-#[test]
+fn selections_by_themselves_give_the_same(device: &Device) {
+    let host = runs::<i32>(5001, 1);
+    let input = device.upload(&host).expect("the input should fit");
+    let by = Within::<i32>::nonzero();
+    let kept = select(by, &input).expect("it should run");
+    let got = kept.download().expect("the results are there");
+    same_bits("nonzero", &got, &select_on_cpu(by, &host));
+    let [kept, rest] = partition(by, &input).expect("it should run");
+    assert_eq!((kept.len(), kept.len() + rest.len()), (got.len(), 5001));
+    let rest = rest.download().expect("the results are there");
+    same_bits("zero", &rest, &select_on_cpu(Within::equal_to(0), &host));
+    let values = unique(&input).expect("it should run");
+    let by = FirstOfRun::<i32>::new();
+    let got = values.download().expect("the results are there");
+    same_bits("runs", &got, &select_on_cpu(by, &host));
+    let (values, starts) = select_with_positions(by, &input).expect("it should run");
+    let starts = starts.download().expect("the results are there");
+    same_bits("starts", &starts, &positions_on_cpu(by, &host));
+    // Each value as often as its run is long is the array.
+    let lengths = run_lengths(&starts, host.len());
+    let values = values.download().expect("the results are there");
+    let runs = values.iter().zip(lengths);
+    let again: Vec<i32> = runs.flat_map(|(&x, n)| vec![x; n as usize]).collect();
+    same_bits("all runs", &again, &host);
+}
+
+fn outputs_of_other_lengths_are_refused(device: &Device) {
+    let input = device.upload(&[1.0f32; 5]).expect("the input should fit");
+    let mut selector = Selector::new(device, 5).expect("a selector should fit");
+    for (kept, count) in [(4, 1), (5, 0), (5, 2)] {
+        let mut kept = device.alloc(kept).expect("the output should fit");
+        let mut count = device.alloc(count).expect("the count should fit");
+        let refused = selector.launch(Within::<f32>::not_nan(), &input, &mut kept, &mut count);
+        assert!(
+            matches!(refused, Err(DeviceError::LengthMismatch { .. })),
+            "{refused:?}"
+        );
+    }
+}
+
+fn the_stamps_begin_anew_after_the_last_one(device: &Device) {
+    assert_eq!(stamps(device, 6), AROUND_THE_LAST);
+}
+
 fn the_stamps_begin_anew_whoever_ends_last() {
     for policy in [
         Policy::RunAhead,
@@ -104,7 +124,6 @@ fn the_stamps_begin_anew_whoever_ends_last() {
     }
 }
 
-#[test]
 fn a_device_that_holds_four_blocks_at_once_selects_from_many_under_every_schedule() {
     let host = sample::<f32>(Kind::Values, 11 * 1024, 2);
     let shape = Shape::with::<f32>(host.len(), 8, 1, 4);
@@ -117,14 +136,11 @@ fn a_device_that_holds_four_blocks_at_once_selects_from_many_under_every_schedul
             races: true,
             ..EmulatorConfig::default()
         }));
-        Bench::new(
-            Within::<f32>::less_than(0.5),
-            &device,
-            shape,
-            host.clone(),
-            0,
-        )
-        .run();
+        let by = Within::<f32>::less_than(0.5);
+        let bench = SelectBench::new(by, &device, shape, host.clone(), 0).expect("it should fit");
+        bench
+            .run()
+            .unwrap_or_else(|error| panic!("{schedule:?}: {error}"));
     }
 }
 
@@ -138,7 +154,6 @@ fn larger_shapes() -> [usize; 2] {
     lens
 }
 
-#[test]
 fn larger_shapes_select_the_same_on_the_emulator() {
     // Data races are not looked for: it is the same code, and it would take too long.
     let device = unjudged_under(Schedule::new(Policy::Coarse));
@@ -150,7 +165,6 @@ fn larger_shapes_select_the_same_on_the_emulator() {
     unique.unwrap_or_else(|error| panic!("{error}"));
 }
 
-#[test]
 fn larger_shapes_select_the_same_on_cuda() {
     with_cuda(|cuda| {
         for len in larger_shapes().into_iter().chain([(1 << 25) + 7]) {

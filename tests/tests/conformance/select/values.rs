@@ -8,6 +8,19 @@ use gridsync_kernels::grid::Workspace;
 use gridsync_kernels::grid::{self, select::Outputs};
 use gridsync_program::verify::{Kind, sample, select_case};
 use gridsync_tests::devices::emulator;
+use gridsync_tests::trials;
+use gridsync_tests::trials::Trials;
+
+pub(crate) fn trials() -> Trials {
+    trials! {
+        test:
+            a_predicate_sees_the_index_of_each_element;
+        on_each_backend:
+            a_nan_passes_no_comparison_but_that_it_differs,
+            subnormal_numbers_are_not_taken_for_zero,
+            a_nan_is_a_run_of_its_own_and_zeros_are_equal;
+    }
+}
 
 /// What `by` keeps of `input`.
 fn kept<S: Selectable<Element = f32>>(device: &Device, by: S, input: &[f32]) -> Vec<u32> {
@@ -17,35 +30,62 @@ fn kept<S: Selectable<Element = f32>>(device: &Device, by: S, input: &[f32]) -> 
     kept.into_iter().map(f32::to_bits).collect()
 }
 
-on_each_backend! {
-    fn a_nan_passes_no_comparison_but_that_it_differs(device: &Device) {
-        let payload = f32::from_bits(0xFFC1_2345);
-        let input = [payload, 1.0, f32::NAN, f32::INFINITY, -0.0, 0.0, -1.0];
-        let bits = |values: &[f32]| values.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
-        let not_nan = [1.0, f32::INFINITY, -0.0, 0.0, -1.0];
-        let at_least_0 = [1.0, f32::INFINITY, -0.0, 0.0];
-        let not_1 = [payload, f32::NAN, f32::INFINITY, -0.0, 0.0, -1.0];
-        assert_eq!(kept(device, Within::<f32>::not_nan(), &input), bits(&not_nan));
-        assert_eq!(kept(device, Within::<f32>::finite(), &input), bits(&[1.0, -0.0, 0.0, -1.0]));
-        assert_eq!(kept(device, Within::<f32>::at_least(0.0), &input), bits(&at_least_0));
-        assert_eq!(kept(device, Within::<f32>::at_least(-0.0), &input), bits(&at_least_0));
-        assert_eq!(kept(device, Within::<f32>::less_than(0.0), &input), bits(&[-1.0]));
-        assert_eq!(kept(device, Within::<f32>::not_equal_to(1.0), &input), bits(&not_1));
-        assert_eq!(kept(device, Within::<f32>::not_equal_to(f32::NAN), &input), bits(&input));
-        assert_eq!(kept(device, Within::<f32>::equal_to(f32::NAN), &input), bits(&[]));
-    }
-    fn subnormal_numbers_are_not_taken_for_zero(device: &Device) {
-        let tiny = f32::from_bits(1);
-        let input = [0.0, tiny, -tiny, -0.0];
-        assert_eq!(kept(device, Within::<f32>::greater_than(0.0), &input), [1]);
-        assert_eq!(kept(device, Within::<f32>::nonzero(), &input), [1, 0x8000_0001]);
-    }
-    fn a_nan_is_a_run_of_its_own_and_zeros_are_equal(device: &Device) {
-        let nan = f32::NAN;
-        let input = [nan, nan, 0.0, -0.0, 0.0, 1.0, nan, 1.0, 1.0];
-        let runs = [nan, nan, 0.0, 1.0, nan, 1.0].map(f32::to_bits);
-        assert_eq!(kept(device, FirstOfRun::<f32>::new(), &input), runs);
-    }
+fn a_nan_passes_no_comparison_but_that_it_differs(device: &Device) {
+    let payload = f32::from_bits(0xFFC1_2345);
+    let input = [payload, 1.0, f32::NAN, f32::INFINITY, -0.0, 0.0, -1.0];
+    let bits = |values: &[f32]| values.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+    let not_nan = [1.0, f32::INFINITY, -0.0, 0.0, -1.0];
+    let at_least_0 = [1.0, f32::INFINITY, -0.0, 0.0];
+    let not_1 = [payload, f32::NAN, f32::INFINITY, -0.0, 0.0, -1.0];
+    assert_eq!(
+        kept(device, Within::<f32>::not_nan(), &input),
+        bits(&not_nan)
+    );
+    assert_eq!(
+        kept(device, Within::<f32>::finite(), &input),
+        bits(&[1.0, -0.0, 0.0, -1.0])
+    );
+    assert_eq!(
+        kept(device, Within::<f32>::at_least(0.0), &input),
+        bits(&at_least_0)
+    );
+    assert_eq!(
+        kept(device, Within::<f32>::at_least(-0.0), &input),
+        bits(&at_least_0)
+    );
+    assert_eq!(
+        kept(device, Within::<f32>::less_than(0.0), &input),
+        bits(&[-1.0])
+    );
+    assert_eq!(
+        kept(device, Within::<f32>::not_equal_to(1.0), &input),
+        bits(&not_1)
+    );
+    assert_eq!(
+        kept(device, Within::<f32>::not_equal_to(f32::NAN), &input),
+        bits(&input)
+    );
+    assert_eq!(
+        kept(device, Within::<f32>::equal_to(f32::NAN), &input),
+        bits(&[])
+    );
+}
+
+fn subnormal_numbers_are_not_taken_for_zero(device: &Device) {
+    let tiny = f32::from_bits(1);
+    let input = [0.0, tiny, -tiny, -0.0];
+    assert_eq!(kept(device, Within::<f32>::greater_than(0.0), &input), [1]);
+    assert_eq!(
+        kept(device, Within::<f32>::nonzero(), &input),
+        [1, 0x8000_0001]
+    );
+}
+
+fn a_nan_is_a_run_of_its_own_and_zeros_are_equal(device: &Device) {
+    let nan = f32::NAN;
+    let input = [nan, nan, 0.0, -0.0, 0.0, 1.0, nan, 1.0, 1.0];
+    let runs = [nan, nan, 0.0, 1.0, nan, 1.0].map(f32::to_bits);
+    assert_eq!(kept(device, FirstOfRun::<f32>::new(), &input), runs);
 }
 
 /// Keeps every so manyth element, whatever it is.
@@ -93,7 +133,6 @@ unsafe impl Selectable for Every {
     }
 }
 
-#[test]
 fn a_predicate_sees_the_index_of_each_element() {
     for (len, step) in [(1, 7), (1000, 1), (5000, 3), (5000, 97)] {
         let host = sample::<u32>(Kind::Values, len, step);

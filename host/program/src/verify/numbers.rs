@@ -1,0 +1,83 @@
+//! Numbers without a type, so that tests can run over a table of kernels of many types.
+
+use cuda_std::{bf16, f16};
+use gridsync_kernels::op::{Affine, Indexed};
+
+/// A number of any type, widened without loss.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Number {
+    /// An integer, with its sign.
+    Int(i128),
+    /// A floating-point number.
+    Float(f64),
+}
+
+/// An element, or the result of an operation, that a [`Number`] can hold.
+pub trait Widen: Copy {
+    /// The name of the type.
+    const NAME: &'static str;
+
+    /// The value as a number: the index of an element that was found, or −1; the bits of a map.
+    fn number(self) -> Number;
+}
+
+macro_rules! numbers {
+    ($($ty:ident => $widened:ident;)*) => {$(
+        impl Widen for $ty {
+            const NAME: &'static str = stringify!($ty);
+
+            fn number(self) -> Number {
+                Number::$widened(self.into())
+            }
+        }
+    )*};
+}
+numbers! {
+    i32 => Int; u32 => Int; i64 => Int; u64 => Int; i128 => Int;
+    f16 => Float; bf16 => Float; f32 => Float; f64 => Float;
+}
+
+impl<A: Copy> Widen for Option<Indexed<A>> {
+    const NAME: &'static str = "index";
+
+    fn number(self) -> Number {
+        Number::Int(self.map_or(-1, |found| found.index.into()))
+    }
+}
+
+impl Widen for Affine {
+    const NAME: &'static str = "map";
+
+    fn number(self) -> Number {
+        Number::Int(self.to_bits().into())
+    }
+}
+
+/// A sampled input, and what the CPU makes of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OnCpu {
+    /// The elements.
+    pub input: Vec<Number>,
+    /// The result, or one for each row or element.
+    pub results: Vec<Number>,
+    /// The type of the results.
+    pub output: &'static str,
+    /// How many roundings an element goes through at most.
+    pub depth: u64,
+}
+
+impl OnCpu {
+    /// Of typed values.
+    pub(super) fn of<T: Widen, A: Widen>(
+        input: &[T],
+        results: impl IntoIterator<Item = A>,
+        depth: u64,
+    ) -> Self {
+        Self {
+            input: input.iter().map(|&x| x.number()).collect(),
+            results: results.into_iter().map(A::number).collect(),
+            output: A::NAME,
+            depth,
+        }
+    }
+}

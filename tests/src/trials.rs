@@ -1,0 +1,229 @@
+//! Tests as values: plain functions and rows of tables, run under names by `libtest-mimic`.
+//!
+//! A test is a function that panics if its claim does not hold. [`trials!`](crate::trials!) lists
+//! those of a module. What a table holds is added row by row, by the methods of [`Trials`].
+
+use crate::devices::{emulator, skips, with_cuda};
+use crate::thorough;
+use clap::Parser;
+use gridsync::device::Device;
+use libtest_mimic::{Arguments, Completion, Failed, Trial};
+use std::any::Any;
+use std::cell::RefCell;
+use std::fmt::Display;
+use std::panic::{self, AssertUnwindSafe};
+use std::process::ExitCode;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// A check of a device, which panics if it finds something wrong.
+pub type Check = fn(&Device);
+
+/// Which runs make a test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Budget {
+    /// Every run.
+    Usual,
+    /// A [thorough] run, or one with `--include-ignored`: others list the test as ignored.
+    Thorough,
+}
+
+impl Budget {
+    /// For thorough runs if the test `is_long`.
+    #[must_use]
+    pub fn thorough_if(is_long: bool) -> Self {
+        if is_long { Self::Thorough } else { Self::Usual }
+    }
+}
+
+/// The tests of a module, or of several.
+pub struct Trials {
+    module: &'static str,
+    list: Vec<Trial>,
+}
+
+/// The tests of this module: a kind, which is a method of [`Trials`], and the functions of that kind.
+///
+/// ```
+/// # use gridsync::device::Device;
+/// # use gridsync_tests::{trials, trials::Trials};
+/// pub(crate) fn trials() -> Trials {
+///     trials! {
+///         test: two_and_two_are_four;
+///         on_each_backend: what_is_uploaded_comes_back;
+///     }
+/// }
+///
+/// fn two_and_two_are_four() {
+///     assert_eq!(2 + 2, 4);
+/// }
+///
+/// fn what_is_uploaded_comes_back(device: &Device) {
+///     let buffer = device.upload(&[1, 2]).expect("there is room");
+///     assert_eq!(buffer.download(), Ok(vec![1, 2]));
+/// }
+/// # trials();
+/// ```
+#[macro_export]
+macro_rules! trials {
+    ($($kind:ident: $($test:ident),+ $(,)?;)*) => {{
+        let mut trials = $crate::trials::Trials::of(module_path!());
+        $($(trials.$kind(stringify!($test), $test);)+)*
+        trials
+    }};
+}
+
+impl Trials {
+    /// None yet, of the module with this path.
+    #[must_use]
+    pub fn of(module_path: &'static str) -> Self {
+        // The name of a test does not begin with that of the crate.
+        let module = module_path.split_once("::").map_or("", |(_, path)| path);
+        Self {
+            module,
+            list: Vec::new(),
+        }
+    }
+
+    /// Adds a test that every run makes.
+    pub fn test(&mut self, name: impl Display, test: impl FnOnce() + Send + 'static) {
+        self.add(name, Budget::Usual, test);
+    }
+
+    /// Adds a test that only a thorough run makes: what it claims takes long to see.
+    pub fn thorough(&mut self, name: impl Display, test: impl FnOnce() + Send + 'static) {
+        self.add(name, Budget::Thorough, test);
+    }
+
+    /// Adds a check of a device once for each backend.
+    pub fn on_each_backend(&mut self, name: impl Display, check: Check) {
+        self.test(format!("{name}::on_the_emulator"), move || {
+            check(&emulator());
+        });
+        self.test(format!("{name}::on_cuda"), move || with_cuda(check));
+    }
+
+    /// As [`Trials::on_each_backend`], but only a thorough run makes that on the emulator.
+    pub fn thorough_on_the_emulator(&mut self, name: impl Display, check: Check) {
+        self.thorough(format!("{name}::on_the_emulator"), move || {
+            check(&emulator());
+        });
+        self.test(format!("{name}::on_cuda"), move || with_cuda(check));
+    }
+
+    /// Adds all tests of other modules.
+    #[must_use]
+    pub fn with(mut self, others: impl IntoIterator<Item = Self>) -> Self {
+        self.list
+            .extend(others.into_iter().flat_map(|other| other.list));
+        self
+    }
+
+    /// The names of the tests.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.list.iter().map(Trial::name)
+    }
+
+    /// Adds a test that the runs of that budget make.
+    pub fn add(
+        &mut self,
+        name: impl Display,
+        budget: Budget,
+        test: impl FnOnce() + Send + 'static,
+    ) {
+        self.add_boxed(name.to_string(), budget, Box::new(test));
+    }
+
+    /// The same of one type, for there are hundreds of others.
+    fn add_boxed(&mut self, name: String, budget: Budget, test: Box<dyn FnOnce() + Send>) {
+        let name = match self.module {
+            "" => name,
+            module => format!("{module}::{name}"),
+        };
+        let timed = name.clone();
+        let run = move || {
+            let start = Instant::now();
+            let end = completion(test);
+            let took = (start.elapsed(), timed);
+            let mut times = TIMES.lock().unwrap_or_else(PoisonError::into_inner);
+            times.push(took);
+            end
+        };
+        let is_left = budget == Budget::Thorough && !thorough();
+        let trial = Trial::ignorable_test(name, run).with_ignored_flag(is_left);
+        self.list.push(trial);
+    }
+
+    /// Runs what the command line asks for.
+    #[must_use]
+    pub fn run(mut self) -> ExitCode {
+        let mut call = Call::parse();
+        if !call.more.is_empty() {
+            let filters = call.harness.filter.take().into_iter().chain(call.more);
+            let each: Vec<_> = filters
+                .map(|filter| Arguments {
+                    filter: Some(filter),
+                    ..call.harness.clone()
+                })
+                .collect();
+            self.list
+                .retain(|trial| each.iter().any(|one| !one.is_filtered_out(trial)));
+        }
+        self.list.sort_by(|a, b| a.name().cmp(b.name()));
+        let is_left =
+            |trial: &&Trial| call.harness.is_ignored(trial) && !call.harness.is_filtered_out(trial);
+        let left = self.list.iter().filter(is_left).count();
+        if left > 0 && !call.harness.list {
+            eprintln!("{left} tests that take long are ignored: GRIDSYNC_THOROUGH=1 runs them");
+        }
+        panic::set_hook(Box::new(|info| PANIC.set(Some(info.to_string()))));
+        let conclusion = libtest_mimic::run(&call.harness, self.list);
+        let mut times = TIMES.lock().unwrap_or_else(PoisonError::into_inner);
+        times.sort_by(|a, b| b.cmp(a));
+        for (time, name) in times.iter().take(call.slowest) {
+            println!("{:8.3} s  {name}", time.as_secs_f64());
+        }
+        conclusion.exit_code()
+    }
+}
+
+/// The command line of libtest, and what is ours.
+#[derive(Parser)]
+struct Call {
+    #[command(flatten)]
+    harness: Arguments,
+    /// More filters: a test runs if its name contains one of them.
+    more: Vec<String>,
+    /// Print how long the slowest tests took, so many of them.
+    #[arg(long, value_name = "COUNT", default_value_t = 0)]
+    slowest: usize,
+}
+
+/// How long each test took.
+static TIMES: Mutex<Vec<(Duration, String)>> = Mutex::new(Vec::new());
+
+thread_local! {
+    /// What the last panic of this thread said, and where.
+    static PANIC: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+/// Runs a test. A panic is a failure with its message, and one that has skipped something is ignored.
+fn completion(test: Box<dyn FnOnce() + Send>) -> Result<Completion, Failed> {
+    let (end, skipped) = skips(|| panic::catch_unwind(AssertUnwindSafe(test)));
+    match end {
+        Err(payload) => Err(message(&*payload).into()),
+        Ok(()) if skipped => Ok(Completion::ignored_with("SKIPPED")),
+        Ok(()) => Ok(Completion::Completed),
+    }
+}
+
+/// What a panic said: as the hook noted it, or if it was of another thread, its payload.
+fn message(payload: &(dyn Any + Send)) -> String {
+    let literal = payload.downcast_ref::<&str>().map(ToString::to_string);
+    let text = literal.or_else(|| payload.downcast_ref::<String>().cloned());
+    let text = text.unwrap_or_else(|| "a panic without a message".into());
+    PANIC
+        .take()
+        .filter(|noted| noted.ends_with(&text))
+        .unwrap_or(text)
+}

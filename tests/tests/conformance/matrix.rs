@@ -1,0 +1,97 @@
+//! What the matrices have in common: the lengths around every edge, the schedules, and which of them
+//! every run tries.
+
+use gridsync_tests::devices::{emulator, emulator_under, with_cuda};
+use gridsync_tests::trials::{Budget, Trials};
+
+use gridsync::device::Device;
+use gridsync_program::verify::CaseError;
+use simt::{Policy, Schedule};
+
+/// Lengths by name.
+pub(crate) type Lengths = Vec<(String, usize)>;
+
+/// Lengths that are the same for every row.
+pub(crate) fn exactly(lens: &[usize]) -> Lengths {
+    lens.iter()
+        .map(|&len| (format!("len_{len}"), len))
+        .collect()
+}
+
+/// The lengths around a `len` that is called `what`.
+pub(crate) fn around(what: &str, len: usize) -> Lengths {
+    vec![
+        (format!("{what}_less_one"), len - 1),
+        (what.to_owned(), len),
+        (format!("{what}_and_one"), len + 1),
+    ]
+}
+
+/// A case of a row of a matrix.
+pub(crate) type Case = fn(&Device, usize, u64) -> Result<(), CaseError>;
+
+/// Adds `case` on each backend, on a seed of its own for each length. On the emulator lengths above
+/// `most` are for thorough runs.
+pub(crate) fn add_lengths(
+    trials: &mut Trials,
+    row: &str,
+    case: Case,
+    lengths: &Lengths,
+    most: usize,
+) {
+    let run = move |device: &Device, len: usize| {
+        case(device, len, len as u64).unwrap_or_else(|error| panic!("{error}"));
+    };
+    for &(ref name, len) in lengths {
+        let budget = Budget::thorough_if(len > most);
+        trials.add(
+            format!("{row}::on_the_emulator::{name}"),
+            budget,
+            move || {
+                run(&emulator(), len);
+            },
+        );
+    }
+    let large = [(1 << 20) + 7, (1 << 24) + 1];
+    for &(ref name, len) in lengths.iter().chain(&exactly(&large)) {
+        trials.test(format!("{row}::on_cuda::{name}"), move || {
+            with_cuda(|cuda| run(cuda, len));
+        });
+    }
+}
+
+/// Adds `check` under each schedule of the emulator. All but one are for thorough runs.
+pub(crate) fn add_schedules(
+    trials: &mut Trials,
+    group: &str,
+    check: impl Fn(&Device) + Copy + Send + 'static,
+) {
+    let random = |seed, quantum| Schedule::seeded(Policy::Random { quantum }, seed);
+    let schedules = [
+        ("under_round_robin", Schedule::new(Policy::RoundRobin)),
+        ("under_run_ahead", Schedule::new(Policy::RunAhead)),
+        ("under_reverse", Schedule::new(Policy::Reverse)),
+        ("under_random_steps", random(1, 1)),
+        ("under_random_turns", random(2, 50)),
+    ];
+    for (name, schedule) in schedules {
+        let budget = Budget::thorough_if(name != "under_random_turns");
+        trials.add(format!("{group}::{name}"), budget, move || {
+            check(&emulator_under(schedule));
+        });
+    }
+}
+
+/// Whether a kernel of `family` is named after what it does, such as `reduce_sum_f16_in_f32`.
+pub(crate) fn is_named(
+    kernel: &str,
+    family: &str,
+    op: &str,
+    [element, accumulator]: [&str; 2],
+) -> bool {
+    let start = format!("{family}_{}_", op.replace('-', "_"));
+    kernel.strip_prefix(&start).is_some_and(|types| {
+        let (of, within) = types.split_once("_in_").unwrap_or((types, accumulator));
+        of.ends_with(element) && accumulator.contains(within)
+    })
+}
