@@ -1,11 +1,11 @@
-//! How fast `reduce_on_cpu` sums, beside other ways to sum the same array on the same cores.
+//! Compares the speed of `reduce_on_cpu` with other ways to sum the same array on the same cores.
 //!
 //! `tree` is `reduce_on_cpu`: the tree of a GPU, to the bit. `iter` is `iter().sum()` on one core,
-//! `ndarray` is `ArrayView1::sum()` (of i32 in i64, which it does not have, its `fold`), `rayon` is
-//! `par_iter().sum()`, and `chunks` is rayon over chunks, each with 64 sums side by side:
-//! what the compiler makes of a loop that no order holds up.
+//! `ndarray` is `ArrayView1::sum()` (its `fold` for i32 in i64, since it has no such sum), `rayon`
+//! is `par_iter().sum()`, and `chunks` is rayon over chunks, each with 64 independent sums: the
+//! compiler can vectorise this loop, because no order of additions is required.
 //!
-//! They take turns; the least time of each is shown, as GB/s of input.
+//! They take turns. The table shows the shortest time of each, as GB/s of input.
 //!
 //! `cargo run --release -p gridsync --example cpu_sum`
 
@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 /// How often each way is timed.
 const ROUNDS: usize = 9;
 
-/// Sums of a chunk that are kept side by side: independent, so that the compiler makes vectors of them.
+/// The number of sums of a chunk. They are independent, so the compiler puts them into vectors.
 const SIDE_BY_SIDE: usize = 64;
 
 fn main() {
@@ -37,7 +37,7 @@ fn main() {
     }
 }
 
-/// Prints the line of `2^exponent` elements of `T`, summed in `A`.
+/// Prints the line for `2^exponent` elements of `T`, summed in `A`.
 fn table<T, A>(dtype: &str, exponent: u32, ndarray: fn(&[T]) -> A)
 where
     T: Widen<A> + From<i16>,

@@ -1,10 +1,10 @@
-//! Your own kernel on gridsync's device library: the sum of each row of a matrix, a block per row,
-//! and then, past a barrier of the whole grid, every element divided by the greatest of the sums.
+//! Your own kernel on gridsync's device library: it sums each row of a matrix, one block per row,
+//! and then, after a barrier of the whole grid, divides every element by the greatest of the sums.
 //!
-//! Runs on the emulator here, from the very source that becomes PTX, under several schedules and with a
-//! look for data races: take away the crossing of the barrier, and it says what is missing. For a GPU
-//! build it to PTX with `cuda_builder` and open the device with that image (see kernels/README.md, "Your own
-//! kernels").
+//! Here it runs on the emulator, from the same source that becomes PTX, under several schedules,
+//! and the emulator looks for data races: remove the barrier, and it reports what is missing. For a
+//! GPU, build the kernel to PTX with `cuda_builder`, and open the device with that image (see
+//! kernels/README.md, "Your own kernels").
 //!
 //! `cargo run --release -p gridsync --example own_kernel`
 
@@ -15,12 +15,12 @@ use gridsync_kernels::block;
 use gridsync_kernels::grid::barrier::{Barrier, GridBarrier};
 use gridsync_kernels::op::Sum;
 
-/// Divides `matrix`, of as many rows as there are blocks, by the greatest sum of a row.
+/// Divides `matrix`, with one row for each block, by the greatest sum of a row.
 ///
 /// # Safety
 ///
-/// `sums` has an element per block, `barrier` has the words of the barrier, 0 before, and all blocks are
-/// resident.
+/// `sums` has an element per block, `barrier` has the words of the barrier, which begin as 0, and
+/// all blocks are resident.
 #[kernel(cooperative)]
 unsafe fn normalise(matrix: Global<f32>, sums: Global<f32>, barrier: Global<u32>) {
     let mut barrier = GridBarrier::attach(barrier);
@@ -31,7 +31,7 @@ unsafe fn normalise(matrix: Global<f32>, sums: Global<f32>, barrier: Global<u32>
         thread::threads_per_block() as usize,
     );
 
-    // Each thread its share of the row, then the block together.
+    // Each thread sums its share of the row; then the block adds up the shares.
     let share = (me..columns).step_by(threads).map(|i| row.read(i)).sum();
     let sum = block::reduce(Sum::<f32>::new(), share);
     if thread::is_first_in_block() {
@@ -48,7 +48,7 @@ unsafe fn normalise(matrix: Global<f32>, sums: Global<f32>, barrier: Global<u32>
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // A schedule shows some errors and hides others.
+    // Each schedule shows some errors and hides others.
     for seed in 0..8 {
         let device = Device::new(Emulator::new(EmulatorConfig::checking(seed)));
         normalise_rows(&device)?;
@@ -65,7 +65,7 @@ fn normalise_rows(device: &Device) -> Result<(), Box<dyn std::error::Error>> {
 
     let matrix = device.upload(&host)?;
     let sums = device.zeroed::<f32>(rows.into())?;
-    // Refuses a grid that could not be resident, which would hang.
+    // Refuses a grid that cannot be resident: it would hang.
     let geometry = cooperative::<normalise>(device, Blocks::Exactly(rows.into()), 128, 0)?;
     let barrier = barrier_words::<GridBarrier>(device, &geometry)?;
     // SAFETY: as many sums as blocks, barrier words of 0, a resident geometry, and buffers that

@@ -1,8 +1,8 @@
-//! Your own operation on gridsync's reduction: the mean and the variance of an array in one pass,
-//! where the order of the partial results does not matter but how they are merged does.
+//! Your own operation on gridsync's reduction: the mean and the variance of an array in one pass.
+//! The order of the partial results does not matter, but the way they are merged does.
 //!
-//! An operation says what one element becomes and how two partial results combine; a kernel names it;
-//! and `Reducer` does the rest, on a GPU or, as here, on the emulator.
+//! An operation says what one element becomes and how two partial results combine. A kernel names
+//! the operation. `Reducer` does the rest, on a GPU or, as here, on the emulator.
 //!
 //! `cargo run --release -p gridsync --example own_operation`
 
@@ -42,9 +42,9 @@ unsafe impl Carried for Moments {
     }
 }
 
-/// Mean and variance of f32, with `shift` taken from every element first: a parameter, known at run
-/// time.
-// `repr(C)`: it is a kernel's parameter.
+/// Mean and variance of f32. `shift` is subtracted from every element first; it is a parameter,
+/// known at run time.
+// `repr(C)`, because it is a kernel's parameter.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 struct Variance {
@@ -82,7 +82,8 @@ impl Operation for Variance {
     /// Variances", 1979.
     #[inline(always)]
     fn combine(self, a: Moments, b: Moments) -> Moments {
-        // The identity changes nothing, and two of it are not divided by 0.
+        // Combining with the identity changes nothing. This also avoids a division by 0 for two
+        // identities.
         if a.count == 0 {
             return b;
         }
@@ -104,8 +105,8 @@ impl Operation for Variance {
     }
 }
 
-/// Reduces by [`Variance`]. For a GPU this kernel stands in a `no_std` crate of its own, with the
-/// operation; an operation without a parameter does without the last argument.
+/// Reduces by [`Variance`]. For a GPU, put this kernel and the operation into a `no_std` crate of
+/// their own. An operation without a parameter has no last argument.
 ///
 /// # Safety
 ///
@@ -115,7 +116,7 @@ unsafe fn reduce_variance(common: Arguments<f32>, op: Variance) {
     common.reduce(op);
 }
 
-// On the host: which kernel it is, and what it is launched with.
+// For the host: which kernel it is, and its arguments.
 // SAFETY: the kernel is a call of `grid::reduce` with its arguments.
 unsafe impl Reducible for Variance {
     type Kernel = reduce_variance;
@@ -149,7 +150,7 @@ fn mean_and_variance(device: &Device) -> Result<(), Box<dyn std::error::Error>> 
     // 0 to 99, a hundred times: (100² − 1) / 12.
     assert_eq!(mean, 10_049.5);
     assert!((variance - 833.25).abs() < 1e-2);
-    // To the bit, as any reduction.
+    // The same to the bit, like any reduction.
     assert_eq!((mean, variance), reduce_on_cpu(op, &host));
     Ok(())
 }

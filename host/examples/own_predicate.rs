@@ -1,8 +1,9 @@
-//! Your own predicate on gridsync's selection: every so manyth element of those above a bound, as one
-//! thins out a long recording.
+//! Your own predicate on gridsync's selection: it keeps every n-th element if that is above a
+//! bound, to thin out a long recording.
 //!
-//! A predicate says of one element, and of its index, whether it is kept; a kernel names it; and
-//! `select`, `partition` and `Selector` do the rest, on a GPU or, as here, on the emulator.
+//! A predicate gets an element and its index, and says whether the element is kept. A kernel names
+//! the predicate. `select`, `partition` and `Selector` do the rest, on a GPU or, as here, on the
+//! emulator.
 //!
 //! `cargo run --release -p gridsync --example own_predicate`
 
@@ -13,7 +14,7 @@ use gridsync::primitives::select::{Arguments, Selectable, select, select_on_cpu}
 use gridsync_kernels::grid::select::Predicate;
 
 /// Keeps an element whose index is a multiple of `step`, if it is above `bound`.
-// `repr(C)`: it is a kernel's parameter.
+// `repr(C)`, because it is a kernel's parameter.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 struct Thinned {
@@ -33,8 +34,8 @@ impl Predicate for Thinned {
     }
 }
 
-/// Selects by [`Thinned`]. For a GPU this kernel stands in a `no_std` crate of its own, with the
-/// predicate.
+/// Selects by [`Thinned`]. For a GPU, put this kernel and the predicate into a `no_std` crate of
+/// their own.
 ///
 /// # Safety
 ///
@@ -44,7 +45,7 @@ unsafe fn select_thinned(common: Arguments<f32>, predicate: Thinned) {
     common.select(predicate);
 }
 
-// On the host: which kernel it is, what it is launched with, and the same on the CPU.
+// For the host: which kernel it is, its arguments, and the predicate on the CPU.
 // SAFETY: the kernel is a call of `grid::select` with its arguments.
 unsafe impl Selectable for Thinned {
     type Element = f32;

@@ -1,4 +1,4 @@
-//! What primitives do after something failed: no wrong result, then or later.
+//! After a failure, primitives give no wrong result, at once or later.
 
 use bytemuck::Pod;
 use cuda_std::prelude::*;
@@ -14,7 +14,8 @@ fn emulator() -> Device {
     Device::new(Emulator::new(EmulatorConfig::default()))
 }
 
-/// An emulator that looks for races among 2^14 threads, and refuses a larger grid before it runs.
+/// An emulator that looks for races among at most 2^14 threads, and refuses a larger grid before it
+/// runs.
 fn emulator_with_races() -> Device {
     Device::new(Emulator::new(EmulatorConfig {
         races: true,
@@ -27,7 +28,7 @@ fn upload<T: Pod>(device: &Device, host: &[T]) -> Buffer<T> {
 }
 
 /// # Safety
-/// None: it writes past its buffer, which the emulator reports.
+/// No requirements: it writes past its buffer, and the emulator reports that.
 #[kernel]
 unsafe fn writes_past_the_end(values: Global<u32>) {
     values.write(values.len(), 1);
@@ -128,7 +129,8 @@ fn a_scan_in_parts_does_not_go_on_after_a_fault() {
     assert!(is_stopped(output.download()));
 }
 
-/// That a primitive refuses to grow which a graph has recorded, and that the graph goes on.
+/// Checks that a primitive refuses to grow once a graph has recorded it, and that the graph still
+/// runs.
 fn keeps_what_a_graph_uses(
     device: &Device,
     mut launch: impl FnMut(bool) -> Result<(), DeviceError>,
@@ -139,7 +141,7 @@ fn keeps_what_a_graph_uses(
         .expect("a launch can be recorded");
     let refused = launch(true).expect_err("its memory would be replaced");
     assert!(matches!(refused, DeviceError::InGraph { .. }), "{refused}");
-    // Whatever memory was given back would be given out again.
+    // If its memory had been freed, one of these would get it.
     let _others: Vec<_> = (0..8).map(|_| device.zeroed::<u64>(4096)).collect();
     launch(false).expect("a short one needs no more memory");
     check();

@@ -1,5 +1,5 @@
-//! The CUDA backend against a driver that keeps a log: what is asked of it, in what order, with
-//! which arguments, and what becomes of its errors. What kernels compute is not tested here.
+//! The CUDA backend with a driver that keeps a log: which calls it makes, in which order, with
+//! which arguments, and what happens to errors. The results of kernels are not tested here.
 
 mod fake_driver;
 

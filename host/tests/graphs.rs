@@ -1,4 +1,4 @@
-//! Graphs, in the emulator, which runs them, and against a driver that keeps a log.
+//! Graphs, in the emulator, which runs them, and with a driver that keeps a log.
 
 mod fake_driver;
 
@@ -19,7 +19,7 @@ unsafe fn times_and_plus(values: Global<u64>, factor: u8, summand: u64) {
 }
 
 /// # Safety
-/// None: it writes past its buffer, which the emulator reports.
+/// No requirements: it writes past its buffer, and the emulator reports that.
 #[kernel]
 unsafe fn writes_past_the_end(values: Global<u64>) {
     values.write(values.len(), 1);
@@ -93,7 +93,7 @@ fn barrier_words_serve_a_hundred_replays_of_a_cooperative_launch() {
     let zeroed = |len| device.zeroed::<u32>(len).expect("a few words fit");
     let (barrier, cells, errors) = (zeroed(GridBarrier::words(0)), zeroed(4 * 64), zeroed(1));
     let args = (barrier.view(), cells.view(), errors.view(), 1, 3, 0);
-    // SAFETY: a cell per thread, one counter, four blocks that fit, and words of a barrier that the
+    // SAFETY: a cell per thread, one counter, four blocks that fit, and barrier words that the
     // launch before left between two rounds.
     let graph = device
         .record(|| unsafe { device.launch::<barrier_rounds>(&Geometry::new(4, 64), args) })
@@ -171,7 +171,7 @@ fn work_that_fails_or_panics_leaves_nothing_behind() {
         });
         assert_eq!(failed.err(), Some(mismatch), "{device:?}");
         let panicked = catch_unwind(AssertUnwindSafe(|| {
-            device.record(|| panic!("in the midst of recording"))
+            device.record(|| panic!("in the middle of recording"))
         }));
         assert!(panicked.is_err());
         assert_eq!(values.download(), Ok(vec![1; 32]), "{device:?}");
@@ -200,7 +200,7 @@ fn a_grid_that_cannot_be_resident_is_refused_when_recorded() {
         let (barrier, cells, errors) = (zeroed(GridBarrier::words(0)), zeroed(1), zeroed(1));
         let args = (barrier.view(), cells.view(), errors.view(), 1, 1, 0);
         let geometry = Geometry::new(1 << 20, 32);
-        // SAFETY: refused, and so never run.
+        // SAFETY: the launch is refused, so it never runs.
         let refused = device.record(|| unsafe { device.launch::<barrier_rounds>(&geometry, args) });
         let error = refused.expect_err("a million blocks are not resident at once");
         assert!(matches!(error, DeviceError::GridTooLarge { .. }), "{error}");

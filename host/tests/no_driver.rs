@@ -5,7 +5,7 @@ use std::env;
 
 #[test]
 fn the_reason_is_typed_and_names_the_library_and_the_remedy() {
-    // SAFETY: the only test of this process, before anything reads the environment.
+    // SAFETY: this is the only test of the process, and nothing has read the environment yet.
     unsafe { env::set_var(libcuda::LIBRARY_VARIABLE, "/nowhere/libcuda.so.1") };
     let error = probe().expect_err("there is no such library");
     assert!(

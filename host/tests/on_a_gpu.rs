@@ -17,7 +17,7 @@ fn gpu(images: &[PtxImage]) -> Option<Device> {
     Some(Device::cuda(0, images).expect("a device that was found should open"))
 }
 
-/// Declares, for a kernel written in PTX in this file, the type to launch it by.
+/// Declares the type to launch a kernel that is written in PTX in this file.
 macro_rules! ptx_kernel {
     ($name:ident($($arg:ty),*)) => {
         #[allow(non_camel_case_types)]
@@ -98,7 +98,7 @@ fn the_driver_and_the_plan_agree_on_the_largest_resident_grid() {
             .zeroed::<u32>(GridBarrier::words(0))
             .expect("the words should fit");
         let largest = Geometry::new(resident, threads).cooperative();
-        // SAFETY: a barrier word of 0; the driver holds all blocks or refuses.
+        // SAFETY: a barrier word of 0; the driver makes all blocks resident or refuses the launch.
         unsafe { device.launch::<barrier_only>(&largest, (barrier.view(), 3)) }
             .expect("the largest grid should be accepted");
         device.synchronize().expect("and should end");
@@ -170,7 +170,7 @@ fn a_graph_of_the_barrier_replays_a_hundred_times_without_an_error() {
     assert_eq!(errors.download().expect("should run"), [0], "{geometry}");
     drop(graph);
     let larger = Geometry::new(1 << 20, 256);
-    // SAFETY: refused, and so never run.
+    // SAFETY: the launch is refused, so it never runs.
     let refused = device.record(|| unsafe { device.launch::<barrier_rounds>(&larger, args) });
     assert!(
         matches!(refused, Err(DeviceError::GridTooLarge { .. })),
@@ -228,8 +228,8 @@ fn an_overlapping_launch_sees_past_its_wait_what_the_kernel_before_wrote() {
     let (from_view, to_view) = (from.view(), to.view());
     let geometry = Geometry::new(64, 1);
     let pair = |value| {
-        // SAFETY: one word per block; the second kernel waits for the first, and the first, which
-        // does not overlap, runs after whatever is before it.
+        // SAFETY: one word per block; the second kernel waits for the first. The first does not
+        // overlap, so it runs after all earlier work.
         unsafe {
             device.launch::<writes_late>(&geometry, (from_view, value))?;
             device.launch::<copies_mirrored>(&geometry.overlapping(), (from_view, to_view))
@@ -275,7 +275,7 @@ fn what_cannot_be_recorded_does_not_break_the_recording_of_the_driver() {
                     "{error:?}"
                 );
             }
-            // The kernel's first use on this device, in the midst of recording.
+            // This is the kernel's first use on this device, in the middle of a recording.
             // SAFETY: a barrier word of 0, and one block.
             unsafe { device.launch::<barrier_only>(&geometry, (barrier.view(), 3)) }
         })

@@ -1,5 +1,4 @@
-//! A kernel that traps, on a real GPU: in a process of its own, because it takes the context with
-//! it.
+//! A kernel that traps, on a real GPU. It needs a process of its own, because the context is lost.
 
 use cuda_std::launch::Kernel;
 use gridsync::device::cuda::{PtxImage, probe};

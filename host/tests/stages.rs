@@ -1,4 +1,4 @@
-//! One launch where the grid can be resident, one for each stage where it cannot: the same result.
+//! One launch if the grid can be resident, and one for each stage if not, give the same result.
 
 use gridsync::device::{Device, DeviceError, Emulator, EmulatorConfig, Geometry};
 use gridsync::launch::{Blocks, Plan, barrier_words, cooperative, plan, resident_blocks};
@@ -7,7 +7,7 @@ use gridsync_lab_kernels::xpx::{xpx_grid_barrier, xpx_stage};
 
 const ROUNDS: u32 = 3;
 
-/// X after [`ROUNDS`] rounds of X→P→X, launched as planned.
+/// Runs [`ROUNDS`] rounds of X→P→X, launched as planned, and returns X.
 fn xpx(device: &Device, blocks: u32, threads: u32) -> Result<(Plan, Vec<f32>), DeviceError> {
     let host: Vec<f32> = (0..97).map(|i| (i * i % 31) as f32).collect();
     let (x, p) = (device.upload(&host)?, device.zeroed::<f32>(host.len())?);
@@ -54,7 +54,7 @@ fn what_neither_form_can_run_is_refused_with_the_kernel_of_a_stage() {
     let device = Device::new(Emulator::new(EmulatorConfig::default()));
     let refused = |blocks, threads, shared| {
         plan::<xpx_grid_barrier, xpx_stage>(&device, blocks, threads, shared)
-            .expect_err("no block runs so")
+            .expect_err("no block should fit")
     };
     for threads in [0, 1025] {
         assert_eq!(

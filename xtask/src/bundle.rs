@@ -1,8 +1,9 @@
 //! `bundle`: a folder that runs on a GPU machine with no Rust.
 //!
-//! The release program, the test executables, the PTX, the CUDA C++ peers and the data of the tests, laid out as in
-//! the workspace. `run-tests.sh` runs each test executable as cargo would: in the folder of its package and with
-//! `CARGO_MANIFEST_DIR`. The tests of the toolchain that makes kernels stay here: they are about the build.
+//! It has the release program, the test executables, the PTX, the CUDA C++ peers and the data of
+//! the tests, laid out as in the workspace. `run-tests.sh` runs each test executable as cargo
+//! would: in the folder of its package and with `CARGO_MANIFEST_DIR`. The tests of the toolchain
+//! that makes kernels are left out: they are about the build.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,7 +18,7 @@ use crate::workspace::{cargo, root, walk};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// The folder to write; what is in it goes
+    /// The folder to write; an older bundle in it is removed
     #[arg(long, default_value = "dist/bundle")]
     out: PathBuf,
 }
@@ -26,8 +27,8 @@ pub(crate) struct Args {
 #[derive(Debug, PartialEq, Eq)]
 struct Built {
     path: PathBuf,
-    /// `package.kind.target`, unique in the workspace; of a library the name of its file, by which tests
-    /// look for it beside them.
+    /// `package.kind.target`, unique in the workspace. A library keeps its file name, because tests
+    /// look for it by that name in their own folder.
     name: String,
     /// The folder of its package.
     package: PathBuf,
@@ -99,13 +100,13 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
-/// Whether a folder is empty or a bundle, of which `test-executables` is the first thing made. A mistyped path must not
-/// cost anybody a folder.
+/// Whether a folder is empty or a bundle, which can be recognised by `test-executables`, made
+/// first. A mistyped path must not delete another folder.
 fn may_go(out: &Path) -> Result<bool> {
     Ok(out.join("test-executables").is_dir() || fs::read_dir(out)?.next().is_none())
 }
 
-/// Runs cargo for the release profile and returns what it says it built.
+/// Runs cargo for the release profile, and returns what cargo reports to have built.
 fn build(args: &[&str]) -> Result<Vec<Built>> {
     let output = cargo()
         .args(args)
@@ -125,7 +126,7 @@ fn runnable(messages: &str) -> Vec<Built> {
         let target = &message["target"];
         let kind = target["kind"][0].as_str()?;
         if kind == "proc-macro" {
-            // Its tests are linked to libraries of the compiler.
+            // Tests of a proc-macro crate are linked to libraries of the compiler.
             return None;
         }
         let package_name = package.file_name()?.to_string_lossy();
@@ -151,7 +152,8 @@ fn runnable(messages: &str) -> Vec<Built> {
     messages.lines().filter_map(read).collect()
 }
 
-/// What the tests and the benchmarks read: files that are not Rust below any `tests`, and the sources of the peers.
+/// The files that the tests and the benchmarks read: all files below any `tests` that are not Rust,
+/// and the sources of the peers.
 fn data() -> Result<Vec<PathBuf>> {
     let peers = root().join("bench/peers");
     walk(&root(), &|path| {
@@ -162,7 +164,7 @@ fn data() -> Result<Vec<PathBuf>> {
     })
 }
 
-/// Copies an executable and takes its symbols off, where there is a `strip`.
+/// Copies an executable, and removes its symbols if there is a `strip`.
 fn install(from: &Path, to: &Path) -> Result<()> {
     fs::copy(from, to).with_context(|| from.display().to_string())?;
     let stripped = Command::new("strip").arg(to).stderr(Stdio::null()).status();
@@ -218,7 +220,7 @@ not json
         assert_eq!(found[1].package, Path::new("/w/host"));
     }
 
-    /// A bundle with two test executables, one of which fails, hangs or dies as `second` says.
+    /// A bundle with two test executables. `second` makes one of them fail, hang or die.
     fn run_script(second: &str, args: &[&str]) -> (String, bool) {
         let dir = tempfile::tempdir().unwrap();
         let tests = dir.path().join("test-executables");

@@ -34,7 +34,7 @@ enum Task {
     Audit(audit::Args),
     /// Everything that must hold before a change goes in; the same as CI
     Validate(validate::Args),
-    /// A folder with program, tests and PTX, for a GPU machine that has no Rust
+    /// Make a folder with program, tests and PTX, for a GPU machine that has no Rust
     Bundle(bundle::Args),
 }
 

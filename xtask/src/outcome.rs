@@ -1,10 +1,10 @@
-//! How a task ended, when it did not fail.
+//! How a task ended, if it did not fail.
 
-/// The end of a task. What failed is an error instead.
+/// The end of a task. A failure is an error instead.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// Everything was done, or looked at and found right.
+    /// Everything was done, or checked and found right.
     Passed,
-    /// Something could not be looked at: what was missing, and how to get it. Not a pass.
+    /// Something could not be checked: what was missing, and how to get it. This is not a pass.
     Skipped(String),
 }

@@ -1,4 +1,4 @@
-//! The file-size rule: a Rust file that nobody can read in one sitting is more than one file.
+//! The file-size rule: a Rust file that is too long to read in one sitting has to be split.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -9,9 +9,9 @@ use anyhow::{Result, ensure};
 use crate::outcome::Outcome;
 use crate::workspace::{root, walk};
 
-/// From here on a file is named.
+/// A longer file gets a warning.
 const LONG: usize = 500;
-/// Beyond this a file fails.
+/// A longer file fails.
 const TOO_LONG: usize = 800;
 
 pub(crate) fn run() -> Result<Outcome> {

@@ -14,7 +14,7 @@ use crate::{audit, kernels, sizes, thorough};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Leave the tests out, when they ran already
+    /// Leave the tests out, if they ran already
     #[arg(long)]
     no_test: bool,
 
@@ -31,15 +31,15 @@ pub(crate) struct Args {
 enum Step {
     /// The code is formatted
     Fmt,
-    /// Clippy has nothing to say
+    /// Clippy gives no warning
     Clippy,
     /// The documentation builds without a warning
     Doc,
     /// The tests of the workspace pass
     Test,
-    /// The committed PTX is what its sources give
+    /// The committed PTX is the one that its sources give
     Kernels,
-    /// The PTX holds what it should and nothing else
+    /// The PTX contains what it should and nothing else
     Audit,
     /// No Rust file is too long
     Sizes,

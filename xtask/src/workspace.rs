@@ -1,4 +1,4 @@
-//! Where things are, and running cargo on them.
+//! The folders of the workspace, and how to run cargo in them.
 
 use std::env;
 use std::fs;
@@ -9,7 +9,8 @@ use anyhow::{Context, Result, ensure};
 
 /// The root of the workspace.
 ///
-/// Cargo says at run time where this package lies; that is right even for an executable built in another checkout.
+/// Cargo tells at run time where this package is. That is right even for an executable built in
+/// another checkout.
 pub(crate) fn root() -> PathBuf {
     let package =
         env::var_os("CARGO_MANIFEST_DIR").map_or(env!("CARGO_MANIFEST_DIR").into(), PathBuf::from);
@@ -23,7 +24,7 @@ pub(crate) fn cargo() -> Command {
     cargo
 }
 
-/// Runs a command that prints for itself; an error if it fails.
+/// Runs a command that prints its own output; an error if it fails.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
     let program = Path::new(command.get_program())
         .file_name()

@@ -3,6 +3,10 @@
 //! [`Device`] is the handle that all other modules hold. It is cheap to clone and can be shared
 //! between threads. It refers to a [`Backend`]: [`cuda::Cuda`] drives an NVIDIA GPU, and
 //! [`Emulator`] runs the same kernels on the CPU.
+//!
+//! A fault of a kernel loses the device, and every later call says so: a grid that was stopped
+//! halfway leaves memory that means nothing, and nobody has to repair it. A launch that was refused
+//! has changed nothing.
 
 mod backend;
 mod buffer;

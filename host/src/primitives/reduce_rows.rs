@@ -55,6 +55,9 @@ where
 /// One launch per matrix. The result of a row has the bits that a [`Reducer`](super::Reducer) gives
 /// for the row alone, for any number of rows and at any place. Rows that begin at multiples of 16
 /// bytes are read with half as many loads as others.
+///
+/// A plan is for one size of matrix, because each row counts its own stamps: the words of a row
+/// have to stay at the same places.
 pub struct RowReducer<O: RowReducible> {
     op: O,
     device: Device,

@@ -1,5 +1,5 @@
-//! Each call of the driver fails in turn, while each primitive runs: there is an error, no wrong result
-//! then or later, and nothing that is not given back.
+//! Each call of the driver fails in turn, while each primitive runs: there is an error, there is no
+//! wrong result at once or later, and everything is given back.
 
 #[macro_use]
 #[path = "../fake_driver/mod.rs"]
@@ -10,10 +10,10 @@ use fake_driver::controls::Controls;
 use gridsync::device::{Device, DeviceError};
 use scenarios::{KERNELS, SCENARIOS, Scenario};
 
-/// Calls that are also made where nobody can be told of a failure, when something is dropped.
+/// Calls that are also made when something is dropped, where a failure cannot be returned.
 const UNSEEN: [&str; 2] = ["cuCtxSetCurrent", "cuStreamSynchronize"];
 
-/// Runs a scenario while call number `at` fails by itself. Gives that call, if it was reached.
+/// Runs a scenario in which only call number `at` fails. Returns that call, if it was reached.
 fn fails_once(
     controls: &Controls,
     scenario: &Scenario,
@@ -34,7 +34,7 @@ fn fails_once(
         work = (scenario.begin)(&device);
     }
     let mut work = work.expect("it has begun");
-    // After an error the same once more.
+    // After an error, the work is tried again.
     loop {
         match work() {
             Ok(result) => {
@@ -51,7 +51,7 @@ fn fails_once(
     drop(device);
     let failed = controls.failed();
     let what = format!("{}: call {at}, {failed:?}, failed", scenario.name);
-    // One failure is one error, with nothing to follow.
+    // One failure gives one error, and no others follow.
     match &failed {
         Some(call) if UNSEEN.contains(&&**call) => assert!(errors.len() <= 1, "{what}: {errors:?}"),
         _ => assert_eq!(
@@ -64,7 +64,7 @@ fn fails_once(
     failed
 }
 
-/// The same where the context is lost with that call: everything after it fails.
+/// Runs a scenario in which the context is lost with that call, so that every later call fails.
 fn fails_for_good(controls: &Controls, scenario: &Scenario, expected: &[u8], at: u64) -> bool {
     controls.fail(at, true);
     let run = || -> Result<(), DeviceError> {
@@ -101,7 +101,7 @@ fn fails_for_good(controls: &Controls, scenario: &Scenario, expected: &[u8], at:
     true
 }
 
-/// One test, since the driver's failures are those of the whole process.
+/// One test, because the driver fails for the whole process.
 #[test]
 fn whichever_call_fails_there_is_an_error_and_no_wrong_result_and_nothing_leaks() {
     let controls = Controls::new();

@@ -1,4 +1,4 @@
-//! The primitives at work, and what they should give.
+//! The primitives that run while calls fail, and their expected results.
 
 use bytemuck::Pod;
 use gridsync::device::cuda::PtxImage;
@@ -27,13 +27,13 @@ pub(crate) const KERNELS: &[PtxImage] = &[PtxImage::text(
     ),
 )];
 
-/// What a run of a primitive gave, as bytes.
+/// The result of a primitive, as bytes.
 pub(crate) type Bytes = Vec<u8>;
 
-/// A primitive at work: each call runs it, or goes on where it failed.
+/// A primitive that has been set up. Each call runs it, or goes on where it failed.
 pub(crate) type Work = Box<dyn FnMut() -> Result<Bytes, DeviceError>>;
 
-/// A primitive, and what it should give.
+/// A primitive and its expected result.
 pub(crate) struct Scenario {
     pub(crate) name: &'static str,
     pub(crate) begin: fn(&Device) -> Result<Work, DeviceError>,
@@ -44,7 +44,7 @@ fn bytes<T: Pod>(values: &[T]) -> Bytes {
     bytemuck::cast_slice(values).to_vec()
 }
 
-/// Numbers with runs of equal ones, whose sums round.
+/// Numbers with runs of equal ones; their sums are rounded.
 fn floats(len: usize) -> Vec<f32> {
     (0..len)
         .map(|i| ((i / 2 * 37) % 101) as f32 * 0.37 - 11.0)
@@ -174,7 +174,7 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
         begin: |device| {
             let input = device.upload(&floats(1500))?;
             let mut output = device.alloc(1500)?;
-            // It has to grow.
+            // Made for no elements, so it has to grow.
             let mut scanner = Scanner::with(SUM, device, 0)?;
             Ok(Box::new(move || {
                 scanner.launch(&input, &mut output, Form::Inclusive)?;
@@ -186,7 +186,8 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
     Scenario {
         name: "scan in parts, of both designs",
         begin: |device| {
-            // A part by bulk copies, whose kernel is loaded when a scan is under way, and others.
+            // One of the parts goes by bulk copies, so its kernel is loaded while a scan is under
+            // way.
             let lens = [100, 8192, 5];
             let len = lens.iter().sum();
             let input = device.upload(&vec![1.0f32; len])?;
@@ -220,7 +221,8 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
             let mut scanner = PartScanner::new(
                 Sum::<i32, i64>::new(),
                 device,
-                // More than there is, so that it goes on from part to part.
+                // The planned length is longer than the input, so that the scan goes on from part
+                // to part.
                 input.len() << 20,
                 Form::Inclusive,
                 0,
@@ -346,7 +348,8 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
 /// Places of the arrays that are correlated: more than one tile of the merge sort.
 const PLACES: usize = 2100;
 
-/// What an array is correlated with: rotated, since backwards alone there would be no variety.
+/// The array to correlate with: reversed and rotated, because a reversed one alone would have no
+/// variety.
 fn backwards<T: Copy>(array: fn(usize) -> Vec<T>, places: usize) -> Vec<T> {
     let mut values = array(places);
     values.reverse();

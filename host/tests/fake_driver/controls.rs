@@ -1,4 +1,4 @@
-//! What makes the fake driver fail.
+//! Makes the fake driver fail.
 
 use super::{DRIVER, library};
 use std::ffi::{CStr, CString, c_char, c_void};
@@ -14,12 +14,12 @@ pub(crate) struct Controls {
 }
 
 impl Controls {
-    /// Those of the library that [`DRIVER`] names.
+    /// The controls of the library that [`DRIVER`] names.
     pub(crate) fn new() -> Self {
         LazyLock::force(&DRIVER);
         let path = library().into_os_string().into_encoded_bytes();
         let path = CString::new(path).expect("a path has no NUL");
-        // SAFETY: the library has been loaded before, and stays for good.
+        // SAFETY: the library has been loaded before, and is never unloaded.
         let library = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW) };
         assert!(!library.is_null(), "{path:?} should be there to load");
         let symbol = |name: &'static CStr| -> *mut c_void {
@@ -53,7 +53,7 @@ impl Controls {
         unsafe { (self.fail)(at, sticky) };
     }
 
-    /// Forgets what has not been given back.
+    /// Makes the driver forget everything that has not been given back.
     pub(crate) fn forget(&self) {
         // SAFETY: it takes nothing.
         unsafe { (self.forget)() };
@@ -61,7 +61,7 @@ impl Controls {
 
     fn text(read: unsafe extern "C" fn(*mut u8, usize) -> usize) -> String {
         let mut text = [0; 256];
-        // SAFETY: there is as much room as said.
+        // SAFETY: the length is the room that there is.
         let len = unsafe { read(text.as_mut_ptr(), text.len()) };
         String::from_utf8_lossy(&text[..len]).into_owned()
     }
@@ -71,7 +71,7 @@ impl Controls {
         Some(Self::text(self.failed)).filter(|name| !name.is_empty())
     }
 
-    /// What has not been given back.
+    /// Everything that has not been given back.
     pub(crate) fn live(&self) -> String {
         Self::text(self.live)
     }

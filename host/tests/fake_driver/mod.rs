@@ -1,4 +1,4 @@
-//! The fake driver of `tests/fake_driver`, which keeps a log of what it is asked.
+//! The fake driver of `tests/fake_driver`, which keeps a log of its calls.
 #![allow(dead_code, reason = "each test uses some of it")]
 
 pub(crate) mod controls;
@@ -7,7 +7,7 @@ use gridsync::device::{Device, DeviceError, Geometry, KernelInfo, cuda::PtxImage
 use std::{env, fs, path::PathBuf, sync::LazyLock};
 use tempfile::TempDir;
 
-/// PTX for a target, with kernels that have nothing in them: the fake driver goes by the names.
+/// PTX for a target, with empty kernels: the fake driver uses only the names.
 macro_rules! ptx {
     ($target:literal: $($kernel:ident)*) => {
         concat!(
@@ -28,11 +28,12 @@ pub(crate) const GOOD: &[PtxImage] = &[
     ),
 ];
 
-/// The folder of the driver's log. Has the driver loaded, when first asked for.
+/// The folder of the driver's log. The first use makes sure that the fake driver is the one that
+/// gets loaded.
 pub(crate) static DRIVER: LazyLock<TempDir> = LazyLock::new(|| {
     let dir = tempfile::tempdir().expect("a temporary folder should be there to write to");
-    // SAFETY: runs once, before any test of this process reaches the loader or the fake driver,
-    // which alone read these.
+    // SAFETY: this runs once, before any test of this process reaches the loader or the fake
+    // driver, and nothing else reads these variables.
     unsafe {
         env::set_var(libcuda::LIBRARY_VARIABLE, library());
         env::set_var("GRIDSYNC_FAKE_LOG", dir.path().join("log"));
@@ -40,13 +41,13 @@ pub(crate) static DRIVER: LazyLock<TempDir> = LazyLock::new(|| {
     dir
 });
 
-/// The fake driver, which lies beside the test that asks.
+/// The path of the fake driver, next to the running test.
 pub(crate) fn library() -> PathBuf {
     let test = env::current_exe().expect("a test knows where it is");
     test.with_file_name("libgridsync_fake_driver.so")
 }
 
-/// The fake device with `images`.
+/// Opens the fake device with `images`.
 pub(crate) fn open(images: &[PtxImage]) -> Device {
     LazyLock::force(&DRIVER);
     Device::cuda(0, images).expect("the fake driver has one device")

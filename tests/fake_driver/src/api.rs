@@ -1,7 +1,7 @@
 //! The calls of the driver API.
 //!
-//! Those after `may fail` fail where [`control`](crate::control) says so, with the number that stands
-//! there. Those after `gives back` fail only when all calls do.
+//! A call with `may_fail` fails when [`control`](crate::control) says so, and returns the code
+//! given there. A call with `gives_back` fails only when all calls fail.
 
 use crate::control::{before, before_release, count};
 use crate::device::{BLOCKS, BYTES, CONTEXT, MULTIPROCESSORS, Step, enter, state};
@@ -15,22 +15,22 @@ const INVALID_VALUE: u32 = 1;
 const OUT_OF_MEMORY: u32 = 2;
 const LAUNCH_OUT_OF_RESOURCES: u32 = 701;
 
-/// The kernel that a handle stands for.
+/// The kernel of a handle.
 fn kernel(handle: *const c_char) -> &'static str {
-    // SAFETY: the handle of a function, and of its module, is the kernel's name, which this driver
-    // gave out itself and leaves there for the life of the process.
+    // SAFETY: the handle of a function, and of its module, points to the kernel's name. This driver
+    // made it, and keeps it for the life of the process.
     unsafe { CStr::from_ptr(handle) }
         .to_str()
         .expect("a name in PTX is ASCII")
 }
 
-/// What stands in PTX after the first `directive`.
+/// The word in PTX after the first `directive`.
 fn word_after<'a>(ptx: &'a str, directive: &str) -> &'a str {
     let (_, rest) = ptx.split_once(directive).unwrap_or(("", ""));
     rest.split(['(', '\n']).next().unwrap_or("").trim()
 }
 
-/// Says how a launch came.
+/// The shape of a launch, for the log.
 fn shape_text(shape: &Shape) -> String {
     let [[gx, gy, gz], [bx, by, bz]] = [shape.grid, shape.block];
     format!("{gx},{gy},{gz} {bx},{by},{bz} {}", shape.shared)
@@ -42,7 +42,7 @@ macro_rules! calls {
         ///
         /// # Safety
         ///
-        /// As for the driver's.
+        /// As for the driver's call.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name($($argument: $type),*) -> u32 {
             let first = calls!(@ $kind $name $($by_itself)?);
@@ -78,7 +78,8 @@ calls! {
         name.cast::<u8>().copy_from(text.as_ptr(), text.len());
         SUCCESS
     }
-    // A failure means that the driver does not know the attribute, which is no error.
+    // A failure here would mean that the driver does not know the attribute. That is no error, so
+    // this call does not fail.
     fn cuDeviceGetAttribute(value: *mut i32, attribute: u32, _device: i32) gives_back {
         *value = match attribute {
             1 => 1024,
@@ -92,7 +93,7 @@ calls! {
             75 => 9,
             95 | 120 => 1,
             97 => SHARED as i32,
-            // As an old driver answers what it does not know.
+            // The answer of an old driver for an attribute that it does not know.
             111 => return INVALID_VALUE,
             _ => 0,
         };
@@ -330,7 +331,7 @@ calls! {
     }
 }
 
-/// Launches, or captures.
+/// Launches a kernel, or captures the launch.
 ///
 /// # Safety
 ///
@@ -357,7 +358,7 @@ unsafe fn launch(
     SUCCESS
 }
 
-/// `CUlaunchConfig` of cuda.h, written down a second time.
+/// `CUlaunchConfig` of cuda.h, declared here independently of libcuda.
 #[repr(C)]
 pub struct Config {
     grid: [u32; 3],
@@ -369,11 +370,11 @@ pub struct Config {
 }
 
 impl Config {
-    /// The attributes: 72 bytes each, with the id, four bytes of nothing, and the value.
+    /// The attributes: 72 bytes each, with the id, four bytes of padding, and the value.
     fn attributes(&self) -> &[[u32; 18]] {
         match self.count {
             0 => &[],
-            // SAFETY: the caller says that there are so many attributes.
+            // SAFETY: the caller gives the number of attributes.
             count => unsafe { slice::from_raw_parts(self.attributes, count as usize) },
         }
     }

@@ -1,5 +1,6 @@
-//! Making calls fail, and counting what is left. The tests call these by their names in the library; a
-//! program is told by `GRIDSYNC_FAKE_FAIL`, such as `12` or `12 sticky`.
+//! Makes calls fail, and counts what has not been given back. Tests call these functions by their
+//! names in the library. For a program, `GRIDSYNC_FAKE_FAIL` says what fails, such as `12` or `12
+//! sticky`.
 
 use crate::device::state;
 use crate::log::log;
@@ -7,7 +8,7 @@ use std::collections::BTreeMap;
 use std::env;
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
-/// What a broken context answers: an illegal address.
+/// The answer of a broken context: an illegal address.
 pub(crate) const STICKY: u32 = 700;
 
 /// Which call fails, and what has been counted.
@@ -20,7 +21,7 @@ struct Control {
     calls: u64,
     /// The name of the call that failed.
     failed: Option<&'static str>,
-    /// Things that were made and not given back, by kind.
+    /// How many things were made and not given back, by kind.
     live: BTreeMap<&'static str, i64>,
 }
 
@@ -38,8 +39,8 @@ fn control() -> MutexGuard<'static, Control> {
     CONTROL.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What a call that may fail answers first; 0 if it is to go on. `by_itself` is what it answers when it
-/// alone fails.
+/// Called first in each call that may fail. Returns the error, or 0 if the call goes on.
+/// `by_itself` is the error when only this call fails.
 pub(crate) fn before(call: &'static str, by_itself: u32) -> u32 {
     let mut control = control();
     if control.is_sticky && control.failed.is_some() {
@@ -54,7 +55,8 @@ pub(crate) fn before(call: &'static str, by_itself: u32) -> u32 {
     if control.is_sticky { STICKY } else { by_itself }
 }
 
-/// What a call that gives something back answers first; 0 if it is to go on.
+/// Called first in each call that gives something back. Returns the error, or 0 if the call goes
+/// on.
 pub(crate) fn before_release() -> u32 {
     let control = control();
     if control.is_sticky && control.failed.is_some() {
@@ -64,13 +66,14 @@ pub(crate) fn before_release() -> u32 {
     }
 }
 
-/// Counts something made, or given back.
+/// Counts something that is made or given back.
 pub(crate) fn count(kind: &'static str, change: i64) {
     *control().live.entry(kind).or_default() += change;
 }
 
-/// Makes the call number `at` fail, from 1 on, of those that may; none if it is 0. If `sticky`, all
-/// later ones fail too. Counts begin anew, what is alive apart.
+/// Makes call number `at`, counted from 1, of the calls that may fail, fail; no call if it is 0. If
+/// `sticky`, all later ones fail too. The count of calls starts again; the count of live things
+/// goes on.
 #[unsafe(no_mangle)]
 pub extern "C" fn gridsync_fake_fail(at: u64, sticky: bool) {
     let mut control = control();
@@ -89,8 +92,8 @@ pub extern "C" fn gridsync_fake_forget() {
     state().reset();
 }
 
-/// Writes the name of the call that failed into `text`, which has room for `room` bytes, or nothing if
-/// none has. Gives the bytes written.
+/// Writes the name of the call that failed into `text`, which has room for `room` bytes, or nothing
+/// if no call failed. Returns the number of bytes written.
 ///
 /// # Safety
 ///
@@ -102,12 +105,12 @@ pub unsafe extern "C" fn gridsync_fake_failed(text: *mut u8, room: usize) -> usi
     unsafe { write(name, text, room) }
 }
 
-/// Writes what is alive into `text`, such as `2 module, 1 stream`. Otherwise as
+/// Writes what is alive into `text`, such as `2 module, 1 stream`. Otherwise like
 /// [`gridsync_fake_failed`].
 ///
 /// # Safety
 ///
-/// As there.
+/// As for [`gridsync_fake_failed`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gridsync_fake_live(text: *mut u8, room: usize) -> usize {
     let live: Vec<_> = (control().live.iter())
@@ -123,7 +126,7 @@ pub unsafe extern "C" fn gridsync_fake_live(text: *mut u8, room: usize) -> usize
 /// As for [`gridsync_fake_failed`].
 unsafe fn write(what: &str, text: *mut u8, room: usize) -> usize {
     let bytes = what.len().min(room);
-    // SAFETY: the caller's promise, and the two lie apart.
+    // SAFETY: the caller's promise, and the two do not overlap.
     unsafe { text.copy_from_nonoverlapping(what.as_ptr(), bytes) };
     bytes
 }

@@ -12,7 +12,7 @@ pub(crate) const CONTEXT: usize = 0xc0;
 /// Bytes of device memory.
 pub(crate) const BYTES: usize = 1 << 30;
 
-/// Multiprocessors, and blocks on each whatever they are.
+/// Multiprocessors, and the blocks of any kernel that fit on each.
 pub(crate) const MULTIPROCESSORS: u32 = 4;
 pub(crate) const BLOCKS: u32 = 2;
 
@@ -25,7 +25,7 @@ pub(crate) fn enter(context: usize) {
     CURRENT.set(context);
 }
 
-/// What a stream was given.
+/// Work that was put into a stream.
 #[derive(Clone)]
 pub(crate) enum Step {
     Launch(Launch),
@@ -37,9 +37,9 @@ pub(crate) struct State {
     pub(crate) memory: Memory,
     /// The streams that a fault has broken.
     pub(crate) broken: HashSet<usize>,
-    /// The streams that capture, with what of: none, if it has been broken.
+    /// The streams that capture, with their steps; none if the capture has been broken.
     pub(crate) captures: HashMap<usize, Option<Vec<Step>>>,
-    /// What each graph, executable or not, holds.
+    /// The steps of each graph, executable or not.
     pub(crate) graphs: HashMap<usize, Vec<Step>>,
     handles: usize,
 }
@@ -51,7 +51,7 @@ pub(crate) fn state() -> MutexGuard<'static, State> {
 }
 
 impl State {
-    /// A fresh device, whose handles come after this one.
+    /// A new device, whose handles come after this one.
     fn after(handles: usize) -> Self {
         Self {
             memory: Memory::new(BYTES),
@@ -62,18 +62,19 @@ impl State {
         }
     }
 
-    /// Makes the device a fresh one.
+    /// Makes the device a new one.
     pub(crate) fn reset(&mut self) {
         *self = Self::after(self.handles);
     }
 
-    /// A handle that none was before.
+    /// A new handle.
     pub(crate) fn handle(&mut self) -> usize {
         self.handles += 1;
         self.handles
     }
 
-    /// What every call that needs a context, and a stream in order, answers first.
+    /// The first check of every call that needs a context and an unbroken stream. Returns the
+    /// error, or 0.
     pub(crate) fn ready(&self, stream: usize) -> u32 {
         if CURRENT.get() != CONTEXT {
             201
@@ -84,7 +85,7 @@ impl State {
         }
     }
 
-    /// Keeps what a capturing stream was given; says whether it was one.
+    /// Keeps the step if the stream captures. Returns whether it does.
     pub(crate) fn captured(&mut self, stream: usize, step: &Step) -> bool {
         let Some(capture) = self.captures.get_mut(&stream) else {
             return false;
@@ -95,7 +96,8 @@ impl State {
         true
     }
 
-    /// What a call that cannot be captured answers first, and what it does to a capture.
+    /// The first check of a call that cannot be captured; it breaks a capture. Returns the error,
+    /// or 0.
     pub(crate) fn uncapturable(&mut self, stream: usize) -> u32 {
         match self.captures.get_mut(&stream) {
             Some(capture) => {

@@ -23,7 +23,7 @@ impl Entry {
         Self {
             name: K::NAME,
             sizes: K::Args::SIZES,
-            // SAFETY: the caller gives the arguments of this very kernel.
+            // SAFETY: the caller gives the arguments of this kernel.
             run: |args| unsafe { K::run(K::Args::from_pointers(args)) },
         }
     }
@@ -64,7 +64,7 @@ entries! {
     merge_sort::merge_sort_runs;
 }
 
-/// The kernel of this name, if it is run.
+/// The kernel of this name, if this driver runs it.
 pub(crate) fn find(name: &str) -> Option<Entry> {
     ENTRIES.iter().copied().find(|entry| entry.name == name)
 }

@@ -1,4 +1,4 @@
-//! Launches: of a kernel of the emulator, or of one that is known by its name.
+//! Launches of a kernel that the emulator runs, or of one with a special name.
 
 use crate::device::{BLOCKS, MULTIPROCESSORS};
 use crate::kernels;
@@ -18,7 +18,7 @@ pub(crate) struct Launch {
     arguments: Vec<Vec<u64>>,
 }
 
-/// What a launch has the driver told.
+/// The shape of a launch, as given to the driver.
 #[derive(Clone, Copy)]
 pub(crate) struct Shape {
     pub(crate) grid: [u32; 3],
@@ -40,13 +40,13 @@ impl Launch {
     ) -> Self {
         let sizes = match kernels::find(name) {
             Some(entry) => entry.sizes,
-            // An address, and what is stored there.
+            // An address, and the value to store there.
             None if name.ends_with("store") => &[8, 4],
             None => &[],
         };
         let copy = |(number, &bytes): (usize, &usize)| {
             let mut words = vec![0u64; bytes.div_ceil(8)];
-            // SAFETY: the caller gives the address of an argument of so many bytes.
+            // SAFETY: the caller gives the address of an argument with so many bytes.
             unsafe {
                 let from = (*arguments.add(number)).cast::<u8>();
                 words.as_mut_ptr().cast::<u8>().copy_from(from, bytes);
@@ -60,7 +60,7 @@ impl Launch {
         }
     }
 
-    /// Runs it; says whether it ended.
+    /// Runs it. Returns whether it ended without a fault.
     pub(crate) fn run(&self, memory: &mut Memory) -> bool {
         let Some(entry) = kernels::find(self.name) else {
             if let [address, value] = &self.arguments[..] {
@@ -82,8 +82,8 @@ impl Launch {
         config.shared_per_block = SHARED;
         config.max_resident_blocks = Some(MULTIPROCESSORS * BLOCKS);
         config.schedule = Schedule::new(Policy::Coarse);
-        // SAFETY: the arguments are copies of those that the launch was given; whoever launched vouches
-        // for the kernel's contract, and the emulator checks every access.
+        // SAFETY: these are copies of the arguments of the launch; its caller vouches for the
+        // kernel's contract, and the emulator checks every access.
         let body = || unsafe { (entry.run)(&arguments) };
         match simt::launch(memory, &config, &body) {
             Ok(_) => true,

@@ -1,10 +1,10 @@
-//! What the driver was asked, a line each.
+//! The log of calls, one line for each.
 
 use std::env;
 use std::fs::OpenOptions;
 use std::io::Write;
 
-/// Writes a line, if anybody wants it.
+/// Writes a line, if there is a log.
 pub(crate) fn log(line: &str) {
     let Some(path) = env::var_os("GRIDSYNC_FAKE_LOG") else {
         return;

@@ -4,7 +4,7 @@ use bytemuck::Pod;
 use gridsync::device::{Device, Geometry};
 use gridsync::primitives::reduce::reduce_on_cpu;
 use gridsync::primitives::{Checked, Reducer};
-use gridsync_entries::reduce::{Reducible, sum_f32 as reduce_sum_f32};
+use gridsync_entries::reduce::{Arguments, Reducible, sum_f32 as reduce_sum_f32};
 use gridsync_kernels::grid::reduce::{MOST_TILES, STATE, Shape};
 use gridsync_kernels::op::{CompensatedSum, Compose, Product, Sum};
 use gridsync_program::verify::{Kind, sample};
@@ -101,13 +101,13 @@ fn the_stamps_begin_anew_after_the_last_one(device: &Device) {
     let state = device.upload(&state).expect("the state should fit");
     let result = device.alloc::<u32>(1).expect("a result should fit");
     for launch in 1..=6 {
-        let args = (
-            input.view(),
-            words.view(),
-            state.view(),
-            result.view(),
-            shape.runs,
-        );
+        let args = (Arguments {
+            input: input.view(),
+            words: words.view(),
+            state: state.view(),
+            result: result.view(),
+            runs: shape.runs,
+        },);
         // SAFETY: the shape is the input's and the grid the shape's; no word holds a stamp that
         // is yet to come; all outlive the launch, which the download waits for.
         unsafe { device.launch::<reduce_sum_f32>(&geometry, args) }.expect("it should launch");

@@ -2,7 +2,9 @@
 //! say. What they measure is not tested.
 
 use gridsync::device::Device;
+use gridsync::device::cuda::Modules;
 use gridsync_lab_kernels::fences::{MAX_STORES, WORDS_PER_BLOCK};
+use gridsync_program::images::LAB;
 use gridsync_program::lab::fences::{NOTHING, OPERATIONS};
 use gridsync_program::lab::ptx::Body;
 use gridsync_tests::trials;
@@ -23,9 +25,12 @@ const LINE: usize = WORDS_PER_BLOCK / (MAX_STORES as usize + 1);
 const ROUNDS: u32 = 5;
 
 fn each_operation_stands_in_a_loop_of_its_kernel() {
-    for image in KERNELS {
+    for compute in [75, 90] {
+        let modules = Modules::of(&LAB, compute).expect("whole images");
         for operation in OPERATIONS {
-            let body = Body::of(image.text, operation.kernel).expect("the kernel is built");
+            let module = modules.module(operation.kernel).expect("a whole image");
+            let text = module.expect("the kernel is built").text;
+            let body = Body::of(&text, operation.kernel).expect("the kernel is built");
             assert!(
                 body.looped()
                     .any(|line| line.starts_with(operation.instruction)),

@@ -82,16 +82,20 @@ pub(crate) fn add_schedules(
     }
 }
 
-/// Whether a kernel of `family` is named after what it does, such as `reduce_sum_f16_in_f32`.
+/// Whether a line of the catalogue is named after what it does, such as `sum_f16_in_f32`, and the kernel after the
+/// line, or after that of the unsigned type.
 pub(crate) fn is_named(
-    kernel: &str,
+    [name, kernel]: [&str; 2],
     family: &str,
     op: &str,
     [element, accumulator]: [&str; 2],
 ) -> bool {
-    let start = format!("{family}_{}_", op.replace('-', "_"));
-    kernel.strip_prefix(&start).is_some_and(|types| {
-        let (of, within) = types.split_once("_in_").unwrap_or((types, accumulator));
-        of.ends_with(element) && accumulator.contains(within)
-    })
+    let unsigned = name.replace("_i", "_u");
+    let of_line = [name, unsigned.as_str()]
+        .iter()
+        .any(|name| kernel == format!("{family}_{name}"));
+    let start = format!("{}_", op.replace('-', "_"));
+    let types = name.strip_prefix(&start).unwrap_or(element);
+    let (of, within) = types.split_once("_in_").unwrap_or((types, accumulator));
+    of_line && of.ends_with(element) && accumulator.contains(within)
 }

@@ -15,7 +15,9 @@ use gridsync::primitives::{
 };
 use gridsync_entries::select::Selectable;
 use gridsync_kernels::grid::scan::Shape;
-use gridsync_kernels::op::{ArgMax, ArgMin, CompensatedSum, Compose, Count, Max, Sum};
+use gridsync_kernels::op::{
+    ArgMax, ArgMin, CompensatedSum, Compose, Count, Max, ProductModulo, Sum,
+};
 use gridsync_program::verify::{Kind, Ranked, Sample, Ties, runs, sample, sample_ranges};
 use gridsync_tests::trials;
 use gridsync_tests::trials::Trials;

@@ -20,11 +20,6 @@ pub(crate) fn trials() -> Trials {
     trials
 }
 
-/// What the tests of a row are called.
-fn name(kind: &ReduceKind) -> &'static str {
-    kind.kernel.strip_prefix("reduce_").unwrap_or(kind.kernel)
-}
-
 fn lengths(kind: &ReduceKind) -> Lengths {
     [
         exactly(&[0, 1, 31, 32, 33]),
@@ -36,7 +31,7 @@ fn lengths(kind: &ReduceKind) -> Lengths {
 }
 
 fn add_row(trials: &mut Trials, kind: ReduceKind) {
-    let (row, lengths, two_blocks) = (name(&kind), lengths(&kind), kind.tile + 1);
+    let (row, lengths, two_blocks) = (kind.name, lengths(&kind), kind.tile + 1);
     add_lengths(trials, row, kind.case, &lengths, two_blocks);
     for (length, len) in lengths {
         trials.test(format!("{row}::on_the_cpu::{length}"), move || {
@@ -70,7 +65,7 @@ fn every_reduction_of_the_library_is_in_the_matrix_and_once() {
     assert_eq!(distinct.len(), kinds.len());
     let rows = trials();
     for kind in &kinds {
-        let test = format!("reduce::{}::on_two_blocks::under_reverse", name(kind));
+        let test = format!("reduce::{}::on_two_blocks::under_reverse", kind.name);
         assert_eq!(
             rows.names().filter(|&name| name == test).count(),
             1,
@@ -83,7 +78,7 @@ fn each_row_is_named_after_its_kernel() {
     for kind in reduce_kinds() {
         let types = [kind.element, kind.accumulator];
         assert!(
-            is_named(kind.kernel, "reduce", kind.op, types),
+            is_named([kind.name, kind.kernel], "reduce", kind.op, types),
             "{} {types:?}",
             kind.kernel
         );

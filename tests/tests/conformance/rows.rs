@@ -40,15 +40,9 @@ pub(crate) fn trials() -> Trials {
     trials
 }
 
-/// What the tests of an operation are called.
-fn name(kind: &RowKind) -> &'static str {
-    let [short, _] = kind.kernels;
-    short.strip_prefix("reduce_short_rows_").unwrap_or(short)
-}
-
 /// Adds the tests of one operation for each shape.
 fn add_row(trials: &mut Trials, kind: RowKind) {
-    let (row, pack, tile) = (name(&kind), kind.pack, kind.tile);
+    let (row, pack, tile) = (kind.name, kind.pack, kind.tile);
     let warp = 32 * pack;
     let run_of = 8 * warp;
     let shapes = [
@@ -99,7 +93,7 @@ fn run(device: &Device, kind: &RowKind, rows: usize, columns: usize) {
 /// The same for one operation, by its name.
 fn run_named(device: &Device, operation: &str, rows: usize, columns: usize) {
     let kinds = row_kinds();
-    let kind = kinds.iter().find(|kind| name(kind) == operation);
+    let kind = kinds.iter().find(|kind| kind.name == operation);
     run(device, kind.expect("it is in the table"), rows, columns);
 }
 
@@ -125,7 +119,7 @@ fn every_operation_of_the_library_is_in_the_matrix() {
     assert_eq!(distinct.len(), kinds.len());
     let rows = trials();
     for kind in &kinds {
-        let test = format!("rows::{}::on_the_emulator::one_tile", name(kind));
+        let test = format!("rows::{}::on_the_emulator::one_tile", kind.name);
         assert_eq!(
             rows.names().filter(|&name| name == test).count(),
             1,
@@ -140,7 +134,7 @@ fn each_operation_is_named_after_its_kernels() {
         for (kernel, rows) in kind.kernels.into_iter().zip(["short", "long"]) {
             let family = format!("reduce_{rows}_rows");
             assert!(
-                is_named(kernel, &family, kind.op, types),
+                is_named([kind.name, kernel], &family, kind.op, types),
                 "{kernel} {types:?}"
             );
         }

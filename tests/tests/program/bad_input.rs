@@ -1,4 +1,4 @@
-//! Inputs that cannot be read: each is refused in one line that names the file and what to do.
+//! Inputs that cannot be read: each is refused with one line that names the file and the remedy.
 
 use crate::call::{WRONG_USAGE, without_cuda};
 use gridsync_tests::devices::skipped;
@@ -16,7 +16,7 @@ fn file(name: &str, bytes: &[u8]) -> (TempDir, String) {
     (folder, path)
 }
 
-/// The file is refused, on disk by its path and in a pipe.
+/// Checks that the file is refused, both by its path on disk and through a pipe.
 #[track_caller]
 fn refused(bytes: &[u8], parts: &[&str]) {
     let (_folder, path) = file("input.npy", bytes);
@@ -61,7 +61,7 @@ fn a_corrupt_header_is_refused_whatever_byte_is_wrong() {
         let mut bad = good();
         bad[at] ^= 0x15;
         let call = without_cuda(&["reduce", "-", "--op", "sum", "--json"], &bad);
-        // A blank or a digit may be turned into another that means something: never into a crash.
+        // A changed blank or digit may give another valid header, but never a crash.
         if call.code != Some(0) {
             call.fails(WRONG_USAGE, &["standard input"]);
         }

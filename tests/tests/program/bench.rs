@@ -44,7 +44,8 @@ fn a_flag_of_another_suite_is_refused() {
     }
 }
 
-/// The variant, the length and the bytes of each record, and that it tells a throughput and no peer.
+/// The variant, the length and the bytes of each record. Checks that each has a throughput and no
+/// peer.
 fn throughputs(args: &[&str]) -> Vec<(String, u64, u64)> {
     let records = gridsync(&[&["bench"], args, &["--json"]].concat(), b"").json();
     let records = records.as_array().expect("an array of records");

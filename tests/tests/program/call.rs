@@ -1,4 +1,4 @@
-//! Calling the program.
+//! Calls the program.
 
 use assert_cmd::Command;
 use gridsync_tests::program;
@@ -6,11 +6,11 @@ use serde_json::Value;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// The contract's exit codes.
+/// The exit codes of the program.
 pub(crate) const WRONG_USAGE: i32 = 2;
 pub(crate) const DEVICE_FAILURE: i32 = 3;
 
-/// A call that takes longer than this hangs, and is ended: no call takes a tenth of it.
+/// A call that takes longer than this hangs, and is ended. No call takes a tenth of it.
 const HANGS: Duration = Duration::from_secs(600);
 
 /// A call of the program that has ended.
@@ -21,7 +21,7 @@ pub(crate) struct Call {
     pub(crate) stderr: String,
 }
 
-/// Calls the program on a machine without a CUDA driver, whatever this one has.
+/// Calls the program as if this machine had no CUDA driver.
 pub(crate) fn without_cuda(args: &[&str], stdin: &[u8]) -> Call {
     run(
         Command::new(program::path()).env("GRIDSYNC_LIBCUDA", "/nonexistent/libcuda.so.1"),
@@ -30,7 +30,7 @@ pub(crate) fn without_cuda(args: &[&str], stdin: &[u8]) -> Call {
     )
 }
 
-/// Calls the program on the machine as it is, with the GPU, if there is one, to itself.
+/// Calls the program on this machine. If there is a GPU, no other call uses it meanwhile.
 pub(crate) fn gridsync(args: &[&str], stdin: &[u8]) -> Call {
     static GPU: Mutex<()> = Mutex::new(());
     let _alone = GPU.lock().unwrap_or_else(PoisonError::into_inner);
@@ -53,7 +53,7 @@ fn run(command: &mut Command, args: &[&str], stdin: &[u8]) -> Call {
 }
 
 impl Call {
-    /// It did what it was asked. What it says of that on standard error is no complaint.
+    /// Checks that the call succeeded, and that standard error has no complaint.
     #[track_caller]
     pub(crate) fn succeeds(self) -> Self {
         assert_eq!(self.code, Some(0), "{self:?}");
@@ -65,14 +65,14 @@ impl Call {
         self
     }
 
-    /// The same, and it had nothing to say on standard error.
+    /// Checks that the call succeeded, and printed nothing on standard error.
     #[track_caller]
     pub(crate) fn says_nothing(self) -> Self {
         assert_eq!(self.stderr, "", "{self:?}");
         self.succeeds()
     }
 
-    /// It did what it was asked, and each of `parts` is in what it says of that on standard error.
+    /// Checks that the call succeeded, and that standard error contains each of `parts`.
     #[track_caller]
     pub(crate) fn says(self, parts: &[&str]) -> Self {
         let call = self.succeeds();
@@ -82,15 +82,16 @@ impl Call {
         call
     }
 
-    /// It succeeded, and printed one JSON value and nothing else.
+    /// Checks that the call succeeded, and printed one JSON value and nothing else. Returns the
+    /// value.
     #[track_caller]
     pub(crate) fn json(self) -> Value {
         let call = self.says_nothing();
         serde_json::from_str(&call.stdout).unwrap_or_else(|error| panic!("{error}: {call:?}"))
     }
 
-    /// It failed with `code`, printed nothing on standard output, and one line on standard error
-    /// that begins with its name and contains every one of `parts`.
+    /// Checks that the call failed with `code`, printed nothing on standard output, and printed one
+    /// line on standard error that begins with the program's name and contains each of `parts`.
     #[track_caller]
     pub(crate) fn fails(self, code: i32, parts: &[&str]) {
         assert_eq!(self.code, Some(code), "{self:?}");

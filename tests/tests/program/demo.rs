@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::fs;
 use std::path::Path;
 
-/// The three forms in the order shown: their names and how many of their runs went wrong.
+/// The three forms in the order of the output: their names, and how many of their runs went wrong.
 fn forms(demo: &Value) -> Vec<(String, u64)> {
     let forms = demo["forms"].as_array().expect("there should be forms");
     forms
@@ -108,14 +108,14 @@ fn tables_fit_a_terminal_and_have_no_blanks_at_their_ends() {
         assert!(text.lines().count() > 2, "{text}");
         for line in text.lines() {
             assert_eq!(line, line.trim_end(), "{args:?}: {line:?}");
-            // Prose goes on at the edge of a terminal; columns would fall apart there.
+            // A terminal wraps long lines. Prose is still readable then, but columns are not.
             let is_row = line.contains("  ") && !line.contains(": ");
             assert!(!is_row || line.chars().count() <= 80, "{args:?}: {line}");
         }
     }
 }
 
-/// The rows of the table: what each form is called, and how many runs were wrong.
+/// The rows of the table: the name of each form, and how many runs were wrong.
 fn wrong_runs(text: &str) -> Vec<(&str, u32)> {
     let row = |line: &'static str, text: &str| {
         let row = text.lines().find(|row| row.trim_start().starts_with(line));
@@ -187,7 +187,7 @@ fn one_warp_alone_is_right_in_every_form() {
 
 #[test]
 fn a_grid_that_does_not_fit_is_refused_with_the_largest_that_does() {
-    // 8 multiprocessors of 1024 threads and 16 blocks each.
+    // The emulator has 8 multiprocessors; each holds 1024 threads and 16 blocks.
     without_cuda(&["demo", "--blocks", "100000"], b"")
         .fails(WRONG_USAGE, &["100000", "64 threads", "at most 128 blocks"]);
     without_cuda(&["demo", "--blocks", "129"], b"").fails(WRONG_USAGE, &["129", "128"]);

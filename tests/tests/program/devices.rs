@@ -1,4 +1,4 @@
-//! `gridsync devices`, and the choice of one.
+//! `gridsync devices`, and the choice of a device.
 
 use crate::call::{DEVICE_FAILURE, WRONG_USAGE, gridsync, without_cuda};
 use gridsync_tests::devices::with_cuda;

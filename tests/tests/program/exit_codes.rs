@@ -1,4 +1,4 @@
-//! Exit codes: one table, which the help and the README have, and which the program keeps to.
+//! Exit codes: the help and the README have the same table, and the program follows it.
 
 use crate::call::{Call, DEVICE_FAILURE, WRONG_USAGE, gridsync, without_cuda};
 use gridsync_tests::devices::{skipped, with_cuda};
@@ -8,7 +8,7 @@ use std::io::Read;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// The table, as the help has it.
+/// The table in the help.
 fn table() -> String {
     let help = without_cuda(&["--help"], b"").succeeds().stdout;
     let (_, table) = help
@@ -31,7 +31,7 @@ fn the_readme_has_the_table_of_the_help() {
     assert!(readme.contains(&table), "the README should have:\n{table}");
 }
 
-/// A call whose standard output is `/dev/full`, if there is one.
+/// Calls the program with `/dev/full` as standard output; none if there is no such device.
 fn to_a_full_disk(args: &[&str], stdin: &[u8]) -> Option<Call> {
     let Ok(full) = fs::OpenOptions::new().write(true).open("/dev/full") else {
         skipped("no /dev/full to write to");
@@ -39,7 +39,7 @@ fn to_a_full_disk(args: &[&str], stdin: &[u8]) -> Option<Call> {
     };
     let folder = tempfile::tempdir().expect("a folder should be there to write to");
     let input = folder.path().join("input");
-    fs::write(&input, stdin).expect("it is a folder");
+    fs::write(&input, stdin).expect("the folder should be there");
     let output = Command::new(program::path())
         .env("GRIDSYNC_LIBCUDA", "/nonexistent/libcuda.so.1")
         .args(args)
@@ -85,7 +85,7 @@ fn an_output_that_cannot_be_written_is_2_everywhere() {
 fn a_reader_that_has_had_enough_is_no_failure() {
     let folder = tempfile::tempdir().expect("a folder should be there to write to");
     let input = folder.path().join("input.npy");
-    // More than a pipe holds.
+    // The output is more than a pipe can hold.
     fs::write(
         &input,
         npy::of(&vec![1i64; 100_000]).expect("i64 has a name"),

@@ -1,4 +1,5 @@
-//! Files that cannot go together: what would hang, or lose a result, is refused before anything is read.
+//! Files that cannot go together: a call that would hang or lose a result is refused before
+//! anything is read.
 
 use crate::call::{Call, WRONG_USAGE, without_cuda};
 use gridsync_tests::npy;
@@ -7,10 +8,12 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use tempfile::TempDir;
 
-/// A folder with `x.npy`, an array, `d`, a folder, and `queries.npy`, ranges.
+/// A folder with an array `x.npy`, ranges `queries.npy`, and a folder `d`.
 fn folder() -> TempDir {
     let folder = tempfile::tempdir().expect("a folder should be there to write to");
-    let write = |name, bytes| fs::write(folder.path().join(name), bytes).expect("it is a folder");
+    let write = |name, bytes| {
+        fs::write(folder.path().join(name), bytes).expect("the folder should be there")
+    };
     write(
         "x.npy",
         npy::of(&[1.0f32, 2.0, 3.0]).expect("f32 has a name"),
@@ -20,11 +23,11 @@ fn folder() -> TempDir {
         "queries.npy",
         npy::raw(&queries, bytemuck::cast_slice(&[0u64, 2])),
     );
-    fs::create_dir(folder.path().join("d")).expect("it is a folder");
+    fs::create_dir(folder.path().join("d")).expect("the folder should be there");
     folder
 }
 
-/// Calls the program on files of `folder`: arguments with a dot in them are names there.
+/// Calls the program on files of `folder`: arguments with a dot are names of files there.
 fn call(folder: &Path, args: &[&str], stdin: &[u8]) -> Call {
     let args: Vec<String> = args
         .iter()
@@ -57,7 +60,7 @@ fn standard_input_is_not_read_twice() {
 #[test]
 fn two_outputs_that_are_one_file_are_refused_however_they_are_spelt() {
     let folder = folder();
-    symlink("out.npy", folder.path().join("link.npy")).expect("it is a folder");
+    symlink("out.npy", folder.path().join("link.npy")).expect("the folder should be there");
     for other in ["out.npy", "d/../out.npy", "./out.npy", "link.npy"] {
         for by in [
             &["--where", "> 1", "--partition"][..],
@@ -76,7 +79,7 @@ fn two_outputs_that_are_one_file_are_refused_however_they_are_spelt() {
     ]
     .concat();
     call(folder.path(), &args, b"").fails(WRONG_USAGE, &["--partition", "--positions"]);
-    let names = fs::read_dir(folder.path()).expect("it is a folder");
+    let names = fs::read_dir(folder.path()).expect("the folder should be there");
     assert_eq!(names.count(), 4, "nothing was written");
 }
 

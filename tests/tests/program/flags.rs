@@ -1,4 +1,5 @@
-//! Flags that mean the same have one name, the other is understood too, and counts are written as people write them.
+//! Flags with the same meaning have the same name, and their other name works too. Counts may be
+//! written as people write them.
 
 use crate::call::{WRONG_USAGE, without_cuda};
 use gridsync_tests::npy;
@@ -21,13 +22,13 @@ fn outputs_are_named_by_output_and_out_is_understood() {
             let to = at(&format!("{number}{flag}.npy"));
             let json = without_cuda(&[args, &[flag, &to, "--json"]].concat(), &array).json();
             assert_eq!(json["output"], to, "{json}");
-            assert!(fs::exists(&to).expect("it is a folder"), "{to}");
+            assert!(fs::exists(&to).expect("the folder should be there"), "{to}");
         }
     }
     for flag in ["--output", "--out"] {
         let to = at(flag);
         without_cuda(&["lab", "ladder", "-n", "5000", "-q", flag, &to], b"").succeeds();
-        assert!(fs::exists(format!("{to}/operations.svg")).expect("it is a folder"));
+        assert!(fs::exists(format!("{to}/operations.svg")).expect("the folder should be there"));
     }
     for args in [
         &["reduce", "--help"][..],

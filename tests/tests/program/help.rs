@@ -1,4 +1,4 @@
-//! Transcripts: `cmd/*.trycmd`. To take them anew run with `TRYCMD=overwrite`.
+//! Transcripts: `cmd/*.trycmd`. To write them again, run with `TRYCMD=overwrite`.
 
 use gridsync_tests::program;
 

@@ -1,5 +1,5 @@
-//! Arrays as the world of NumPy has them: narrow, big-endian, in Fortran order, in archives. What comes of them is what
-//! comes of the plain array.
+//! Arrays in the forms that NumPy writes: narrow, big-endian, in Fortran order, in archives. The
+//! results are the same as for the plain array.
 
 use crate::call::{Call, WRONG_USAGE, without_cuda};
 use gridsync_tests::npy;
@@ -16,7 +16,7 @@ fn element(index: usize) -> i64 {
     (index * 37 % 101) as i64 - 20
 }
 
-/// A file of the elements, in C order or in Fortran order, each as these bytes.
+/// A file of the elements, in C order or in Fortran order; `bytes` gives the bytes of each.
 fn file(descr: &str, fortran: bool, bytes: impl Fn(i64) -> Vec<u8>) -> Vec<u8> {
     let (rows, columns) = SHAPE;
     let in_c_order = |place: usize| match fortran {
@@ -31,7 +31,7 @@ fn file(descr: &str, fortran: bool, bytes: impl Fn(i64) -> Vec<u8>) -> Vec<u8> {
     npy::raw(&header, &data)
 }
 
-/// An array that lies otherwise, what its elements are called, and the plain one that holds the same.
+/// The name of a form, an array in that form, and the plain array with the same elements.
 fn pairs() -> Vec<(&'static str, Vec<u8>, Vec<u8>)> {
     let i32s = |x: i64| (x as i32).to_le_bytes().to_vec();
     // Unsigned types have no sign.
@@ -85,12 +85,13 @@ fn pairs() -> Vec<(&'static str, Vec<u8>, Vec<u8>)> {
 fn folder(files: &[(&str, &[u8])]) -> TempDir {
     let folder = tempfile::tempdir().expect("a folder should be there to write to");
     for (name, bytes) in files {
-        fs::write(folder.path().join(name), bytes).expect("it is a folder");
+        fs::write(folder.path().join(name), bytes).expect("the folder should be there");
     }
     folder
 }
 
-/// Calls the program on files of `folder`: words with `.np` in them. An underscore is a blank.
+/// Calls the program on files of `folder`, which are the words with `.np`. An underscore stands for
+/// a blank.
 fn call(folder: &Path, line: &str) -> Call {
     let at = |word: &str| match word.contains(".np") {
         true => folder.join(word).to_str().expect("UTF-8").to_owned(),
@@ -101,7 +102,8 @@ fn call(folder: &Path, line: &str) -> Call {
     without_cuda(&args, b"")
 }
 
-/// The JSON of a call without what differs from run to run, and the file that it wrote, if it did.
+/// The JSON of a call, without the fields that differ from run to run, and the file that it wrote,
+/// if it wrote one.
 fn outcome(folder: &Path, line: &str) -> (Value, Option<Vec<u8>>) {
     let mut json = call(folder, &format!("{line} --json")).json();
     for key in ["median_us", "total_us", "gb_per_s"] {
@@ -201,7 +203,7 @@ fn an_array_of_an_archive_is_named_after_a_colon() {
     which.fails(WRONG_USAGE, &["grid, fortran, ramp", "file.npz:NAME"]);
     let none = call(&fixtures, "reduce packed.npz:x --op sum");
     none.fails(WRONG_USAGE, &["no array \"x\"", "grid, ramp, narrow"]);
-    // The archive would be gone.
+    // This would overwrite the archive.
     let archive = fs::read(fixtures.join("single.npz")).expect("it is there");
     let folder = folder(&[("a.npz", &archive)]);
     let replaced = call(folder.path(), "scan a.npz:ramp --op sum -o a.npz");

@@ -1,4 +1,4 @@
-//! What `--json` prints: the fields that the README describes, and no others.
+//! `--json` prints the fields that the README describes, and no others.
 
 use crate::call::without_cuda;
 use gridsync_tests::npy;
@@ -10,13 +10,13 @@ use std::path::Path;
 /// The head of the README's table of fields.
 const HEAD: &str = "| field | in | what it is |";
 
-/// A row of that table: fields, and in which calls they are.
+/// A row of that table: fields, and the calls that print them.
 struct Row {
     fields: Vec<String>,
     calls: Vec<String>,
 }
 
-/// What stands between backticks.
+/// The texts between backticks.
 fn quoted(cell: &str) -> Vec<String> {
     let parts = cell.split('`').skip(1).step_by(2);
     parts.map(str::to_owned).collect()
@@ -43,8 +43,8 @@ fn rows() -> Vec<Row> {
     .collect()
 }
 
-/// Whether `call`, as the table has it, is one that these arguments make: all of its words are among them,
-/// and none that stands after `without`.
+/// Whether these arguments make the `call` of the table: they have all of its words, but not the
+/// word after `without`.
 fn is_one(call: &str, args: &[&str]) -> bool {
     let (with, without) = call.split_once(" without ").unwrap_or((call, "-"));
     let is_there = |word: &str| args.contains(&word);
@@ -68,10 +68,10 @@ fn the_fields_are_those_that_the_readme_describes() {
         &matrix,
         bytemuck::cast_slice(&[1.0f32, 2.0, 3.0, 3.0, 5.0, 4.0]),
     );
-    fs::write(at("x.npy"), matrix).expect("it is a folder");
+    fs::write(at("x.npy"), matrix).expect("the folder should be there");
     let queries = npy::header("<i4", false, "(1, 2)");
     let queries = npy::raw(&queries, bytemuck::cast_slice(&[0i32, 4]));
-    fs::write(at("q.npy"), queries).expect("it is a folder");
+    fs::write(at("q.npy"), queries).expect("the folder should be there");
     for args in [
         &["reduce", "x.npy", "--op", "sum"][..],
         &["reduce", "x.npy", "--op", "argmin"],

@@ -205,7 +205,7 @@ fn scans_climbs_every_rung_and_counts_what_a_block_does() {
     assert_eq!(counts(4), [Some(512), Some(525), Some(19)]);
     assert_eq!(counts(5), [Some(512), Some(0), Some(19)]);
     assert_eq!(counts(6), [Some(2048), Some(0), Some(1)]);
-    // The last rung takes more than 1 MiB, and says so.
+    // The last rung takes only arrays of more than 1 MiB, and says so.
     assert_eq!(climbed.len(), 10);
     assert!(
         shown["absent"][0]["why"]

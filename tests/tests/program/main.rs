@@ -1,7 +1,7 @@
-//! The program from outside: what it prints, where, and with which exit code.
+//! Tests of the program from outside: what it prints, where, and with which exit code.
 //!
-//! `gridsync` is found as `gridsync_tests::program` says; its inputs are made here. Tests that
-//! claim something about a machine without CUDA make one by `GRIDSYNC_LIBCUDA`.
+//! `gridsync_tests::program` finds the executable; the tests make its inputs. Tests for a machine
+//! without CUDA use `GRIDSYNC_LIBCUDA` to hide the driver.
 
 mod bad_input;
 mod bench;

@@ -1,4 +1,4 @@
-//! Where memory does not suffice, and how much of it parts take.
+//! What happens when memory does not suffice, and how much memory parts take.
 
 use crate::call::{Call, WRONG_USAGE};
 use gridsync_tests::{npy, program};
@@ -11,20 +11,22 @@ use tempfile::TempDir;
 const LEN: usize = 1 << 26;
 const ARRAY: usize = LEN * size_of::<f32>();
 
-/// KiB of address space that a call gets: less than an array, more than the program and some parts of one.
+/// KiB of address space that a call gets: less than an array, but more than the program and a few
+/// parts of an array.
 const LIMIT: usize = 240 << 10;
 
-/// A folder with an array of zeros that takes no room on the disk, and with queries.
+/// A folder with queries, and with an array of zeros that takes no room on the disk.
 fn zeros() -> TempDir {
     let folder = tempfile::tempdir().expect("a folder should be there to write to");
     let header = npy::raw(&npy::header("<f4", false, &format!("({LEN},)")), &[]);
-    let mut file = File::create(folder.path().join("zeros.npy")).expect("it is a folder");
+    let mut file =
+        File::create(folder.path().join("zeros.npy")).expect("the folder should be there");
     file.write_all(&header).expect("there is room");
     let bytes = header.len() + ARRAY;
     file.set_len(bytes as u64).expect("the file may have holes");
     let header = npy::header("<i8", false, "(1, 2)");
     let queries = npy::raw(&header, bytemuck::cast_slice(&[0i64, 5]));
-    fs::write(folder.path().join("queries.npy"), queries).expect("it is a folder");
+    fs::write(folder.path().join("queries.npy"), queries).expect("the folder should be there");
     folder
 }
 
@@ -95,7 +97,7 @@ fn what_does_not_fit_in_memory_is_one_line_with_the_numbers_and_a_remedy() {
             ARRAY,
             "--check",
         ),
-        // The sums are of f64.
+        // The sums are f64.
         (
             "range-sum zeros.npy queries.npy -o /dev/null --part 2^26",
             2 * ARRAY,

@@ -1,4 +1,5 @@
-//! `--part`: the files that are written, and the numbers that are printed, are those of the whole.
+//! With `--part`, the program writes the same files and prints the same numbers as for the whole
+//! array at once.
 
 use crate::call::{Call, WRONG_USAGE, without_cuda};
 use gridsync_program::verify::{Ties, runs};
@@ -8,13 +9,15 @@ use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
 
-/// Elements of the arrays: an odd number, for a last part that is not whole.
+/// Elements of the arrays: an odd number, so that the last part is shorter.
 const LEN: usize = 3003;
 
-/// A folder with an array, another one, and ranges.
+/// A folder with two arrays and ranges.
 fn folder() -> TempDir {
     let folder = tempfile::tempdir().expect("a folder should be there to write to");
-    let write = |name, bytes| fs::write(folder.path().join(name), bytes).expect("it is a folder");
+    let write = |name, bytes| {
+        fs::write(folder.path().join(name), bytes).expect("the folder should be there")
+    };
     let (x, y) = Ties::Many.sample::<f32>(LEN, 1);
     let named = "the type has a name";
     write("x.npy", npy::of(&x).expect(named));
@@ -43,8 +46,8 @@ fn call(folder: &Path, args: &[&str], more: &[&str]) -> Call {
     without_cuda(&[args, more].concat(), b"")
 }
 
-/// That `outputs`, and what is printed but for times, are the same in parts as at once; checked, and not,
-/// when some go from file to file.
+/// Checks that `outputs`, and everything printed except times, are the same in parts as at once.
+/// Runs with `--check` and without it, since some commands go from file to file only without it.
 ///
 /// `taken` is how many elements a part had in the end; none if all were taken at once.
 fn in_parts(args: &[&str], outputs: &[&str], part: usize, taken: Option<usize>) {
@@ -92,12 +95,12 @@ fn a_scan_of_less_than_a_part_is_one_at_once() {
 
 #[test]
 fn a_scan_goes_in_whole_parts_which_is_said_to_the_bytes_of_one_at_once() {
-    // 32 MiB, which is what parts of f32 are multiples of, and some more.
+    // Parts of f32 are multiples of 32 MiB. The array is a little longer.
     const PART: usize = 1 << 23;
     let folder = tempfile::tempdir().expect("a folder should be there to write to");
     let (x, _) = Ties::Few.sample::<f32>(PART + 4097, 1);
     let file = npy::of(&x).expect("f32 has a name");
-    fs::write(folder.path().join("x.npy"), file).expect("it is a folder");
+    fs::write(folder.path().join("x.npy"), file).expect("the folder should be there");
     let at = |name: &str| folder.path().join(name).to_str().expect("UTF-8").to_owned();
     let (x, out) = (at("x.npy"), at("out.npy"));
     let scan = |more: &[&str]| {
@@ -140,7 +143,7 @@ fn an_array_that_is_cut_short_on_its_way_leaves_no_output() {
     run(&bytes, 4 * LEN + 1);
     bytes.truncate(bytes.len() - 2);
     run(&bytes, 4 * LEN - 1);
-    let names = fs::read_dir(folder.path()).expect("it is a folder");
+    let names = fs::read_dir(folder.path()).expect("the folder should be there");
     assert_eq!(names.count(), 4, "the inputs alone");
 }
 

@@ -8,13 +8,13 @@ use std::fs;
 use std::path::PathBuf;
 use tempfile::TempDir;
 
-/// An array and queries, in a folder for the output.
+/// An array and queries, in a folder that also gets the output.
 struct Files {
     folder: TempDir,
 }
 
 impl Files {
-    /// Queries of the shape `shape`, as the header of the file says it.
+    /// Writes an array, and queries with the shape `shape` in the header of their file.
     fn of<T: Plain, Q: Plain>(array: &[T], shape: &str, queries: &[Q]) -> Self {
         let folder = tempfile::tempdir().expect("a folder should be there to write to");
         let files = Self { folder };
@@ -30,7 +30,7 @@ impl Files {
         self.folder.path().join(name)
     }
 
-    /// Asks for the sums.
+    /// Calls the program for the sums.
     fn call(&self, more: &[&str]) -> Call {
         let path = |name| {
             let path = self.path(name);
@@ -51,7 +51,7 @@ impl Files {
         values.map(bytemuck::pod_read_unaligned).collect()
     }
 
-    /// Nothing was written, and this is said.
+    /// Checks that the call fails with a line that contains `parts`, and writes nothing.
     #[track_caller]
     fn refuses(&self, parts: &[&str]) {
         for device in ["cpu", "emulator"] {

@@ -15,8 +15,8 @@ const LEN: usize = 5003;
 /// More roundings than any element of such an input goes through, in any variant.
 const DEPTH: u64 = 512;
 
-/// The number in `A` that a JSON value stands for: an f32 is printed by its shortest decimal form,
-/// which is that number again when it is read as f32.
+/// The number of type `A` in a JSON value. An f32 is printed in its shortest decimal form, which
+/// gives the same number when it is read as f32.
 fn number<A: Plain>(value: &Value) -> Number {
     match value {
         Value::Number(n) if A::NAME == "f32" => {
@@ -40,7 +40,7 @@ fn number<A: Plain>(value: &Value) -> Number {
 /// One of the two ways to call the program.
 type Caller = fn(&[&str], &[u8]) -> Call;
 
-/// Reduces `input` from a `.npy` file, or raw where the format has no name for its type.
+/// Reduces `input` from a `.npy` file, or raw if the format has no name for its type.
 fn reduce<T: Plain>(call: Caller, op: &str, input: &[T], more: &[&str]) -> Call {
     let base = ["reduce", "--op", op, "--json"];
     match npy::of(input) {
@@ -84,7 +84,7 @@ fn inputs<T: Sample>(op: &str) -> Vec<T> {
     sample(kind, LEN, 42)
 }
 
-/// One operation on one type, everywhere, accumulated in `A`.
+/// Checks one operation on one type, accumulated in `A`, on every device.
 fn everywhere<T: Plain + Sample, A: Plain>(op: &str, more: &[&str]) {
     let input = inputs::<T>(op);
     let expected = oracle::reduce::<T, A>(op, &input, DEPTH);
@@ -198,7 +198,7 @@ matrix! {
     argmax_of_u64: "argmax" u64 => u64;
 }
 
-/// The mean of `input`: the sum, which may round, divided once.
+/// Checks the mean of `input`: the sum, which may be rounded, divided once.
 fn mean_everywhere<T: Plain, A: Plain>(input: &[T]) {
     let sum = oracle::reduce::<T, A>("sum", input, DEPTH);
     let value = match sum.value {
@@ -225,7 +225,7 @@ fn the_mean_of_every_type_is_its_sum_divided() {
     mean_everywhere::<f64, f64>(&inputs("mean"));
     mean_everywhere::<i32, i64>(&inputs("mean"));
     mean_everywhere::<u32, u64>(&inputs("mean"));
-    // Small enough that 5003 of them add up within 64 bits.
+    // Small enough that the sum of 5003 of them fits in 64 bits.
     mean_everywhere::<i64, i64>(
         &inputs("mean")
             .iter()

@@ -1,4 +1,5 @@
-//! `gridsync reduce --rows`: each row of a matrix against a plain loop; its files, its refusals.
+//! `gridsync reduce --rows`: each row of a matrix compared with a plain loop; its files, and what
+//! it refuses.
 
 use crate::call::{Call, WRONG_USAGE, gridsync, without_cuda};
 use gridsync_program::verify::{Kind, Sample, sample};
@@ -11,13 +12,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-/// Columns of the matrices: short rows that begin anywhere.
+/// Columns of the matrices: rows are short, and begin at any alignment.
 const COLUMNS: usize = 77;
 
 /// More roundings than any element of such a row goes through.
 const DEPTH: u64 = 64;
 
-/// A file of `values` in rows of [`COLUMNS`], and the folder that it lies in.
+/// A file of `values` in rows of [`COLUMNS`], and its folder.
 fn matrix<T: Plain>(values: &[T]) -> (TempDir, PathBuf) {
     let shape = format!("({}, {COLUMNS})", values.len() / COLUMNS);
     let descr = T::NPY.expect("the format has a name for it");
@@ -36,7 +37,7 @@ fn text(path: &Path) -> &str {
     path.to_str().expect("the path should be UTF-8")
 }
 
-/// The values of a `.npy` file that is as long as `count` of them.
+/// The values of a `.npy` file, which has the length for `count` of them.
 fn values<T: Plain>(path: &Path, count: usize) -> Vec<T> {
     let file = fs::read(path).expect("the results should be there");
     let header = npy::header(
@@ -54,7 +55,7 @@ fn values<T: Plain>(path: &Path, count: usize) -> Vec<T> {
     values.map(bytemuck::pod_read_unaligned).collect()
 }
 
-/// `op` of 13 rows of `T`, in `A`, everywhere, by way of a file.
+/// Checks `op` on 13 rows of `T`, accumulated in `A`, on every device, with the results in a file.
 fn everywhere<T: Plain + Sample, A: Plain>(op: &str) {
     let input = sample::<T>(Kind::Values, 13 * COLUMNS, 3);
     let (folder, path) = matrix(&input);

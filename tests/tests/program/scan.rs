@@ -15,7 +15,7 @@ const LEN: usize = 3003;
 /// More roundings than any element of such an input goes through.
 const DEPTH: u64 = 512;
 
-/// A folder, and the path of an output in it that is not there yet.
+/// A folder, and the path of an output in it, which does not exist yet.
 fn output() -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().expect("a folder should be there to write to");
     let path = folder.path().join("out.npy");
@@ -38,7 +38,7 @@ fn values<A: Plain>(file: &[u8], len: usize) -> Vec<A> {
     values.map(bytemuck::pod_read_unaligned).collect()
 }
 
-/// One operation on one type, on the CPU and on the emulator, in both forms, at some places.
+/// Checks one operation on one type, on the CPU and on the emulator, in both forms, at some places.
 fn everywhere<T: Plain + Sample, A: Plain>(op: &str, more: &[&str]) {
     let kind = match op {
         "prod" => Kind::Factors,

@@ -11,7 +11,7 @@ use tempfile::TempDir;
 /// Elements of the inputs: an odd number, for several blocks of most types.
 const LEN: usize = 3003;
 
-/// A folder, and the path of an output in it that is not there yet.
+/// A folder, and the path of an output in it, which does not exist yet.
 fn output() -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().expect("a folder should be there to write to");
     let path = folder.path().join("out.npy");
@@ -25,7 +25,7 @@ fn raw<T: Plain>(input: &[T], to: &Path, more: &[&str]) -> Call {
     without_cuda(&[&args[..], more].concat(), bytemuck::cast_slice(input))
 }
 
-/// That the file holds these values and no others.
+/// Checks that the file holds these values and no others.
 #[track_caller]
 fn holds<A: Plain>(path: &Path, values: &[A]) {
     let file = fs::read(path).expect("the output should be there");
@@ -33,7 +33,8 @@ fn holds<A: Plain>(path: &Path, values: &[A]) {
     assert_eq!(file, expected, "{}", path.display());
 }
 
-/// All outputs of a condition that `keeps` says too, on the CPU and on the emulator.
+/// Checks all outputs of a condition, on the CPU and on the emulator; `keeps` is the same condition
+/// in Rust.
 fn where_everywhere<T: Plain + Sample>(condition: &str, keeps: fn(T) -> bool) {
     let input = runs::<T>(LEN, 42);
     let (kept, rest): (Vec<T>, Vec<T>) = input.iter().copied().partition(|&x| keeps(x));

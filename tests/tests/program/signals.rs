@@ -1,4 +1,4 @@
-//! Signals that end the program leave nothing of what it has not finished.
+//! Signals that end the program leave no unfinished files.
 
 use gridsync_tests::{npy, program};
 use std::fs::{self, File};
@@ -10,20 +10,20 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// A call that has not begun its output after so long never will.
+/// A call that has not begun its output after this time never will.
 const HANGS: Duration = Duration::from_secs(120);
 
-/// A call that has been given some elements by a pipe and waits for the others.
+/// A call that has read some elements from a pipe, and waits for the others.
 struct Waiting {
     folder: TempDir,
     child: Child,
-    /// Where the elements come from, and those that it waits for.
+    /// The pipe for the elements; `missing` has those that the call waits for.
     pipe: File,
     missing: Vec<u8>,
 }
 
 impl Waiting {
-    /// Calls the program by `call`, up to where it has begun its output `out.npy`.
+    /// Starts the program by `call`, and returns when it has begun its output `out.npy`.
     fn begin(call: &mut Command) -> Self {
         let folder = tempfile::tempdir().expect("a folder should be there to write to");
         let made = Command::new("mkfifo")
@@ -73,7 +73,8 @@ impl Waiting {
         assert!(sent.expect("there should be kill").success());
     }
 
-    /// Gives it the elements that it waits for, and waits for its end. How it ended, and the folder.
+    /// Gives the call the missing elements, and waits for its end. Returns its exit status and the
+    /// folder.
     fn go_on(mut self) -> (ExitStatus, TempDir) {
         self.pipe.write_all(&self.missing).expect("it is read");
         drop(self.pipe);
@@ -81,9 +82,9 @@ impl Waiting {
         (status, self.folder)
     }
 
-    /// All that there is in the folder but the pipe.
+    /// All files in the folder except the pipe.
     fn files(folder: &Path) -> Vec<PathBuf> {
-        let entries = fs::read_dir(folder).expect("it is a folder");
+        let entries = fs::read_dir(folder).expect("the folder should be there");
         let paths = entries.map(|entry| entry.expect("an entry").path());
         paths.filter(|path| !path.ends_with("pipe")).collect()
     }
@@ -124,7 +125,7 @@ fn a_signal_that_is_ignored_stays_so() {
 fn an_output_that_was_there_stays_until_the_new_one_is_whole() {
     let waiting = Waiting::begin(&mut Command::new(program::path()));
     let out = waiting.folder.path().join("out.npy");
-    fs::write(&out, "old").expect("it is a folder");
+    fs::write(&out, "old").expect("the folder should be there");
     let (status, folder) = waiting.go_on();
     assert_eq!(status.code(), Some(0), "{status}");
     assert_eq!(Waiting::files(folder.path()), std::slice::from_ref(&out));

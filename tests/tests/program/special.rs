@@ -1,4 +1,4 @@
-//! Empty arrays, NaN, infinities and zeros, as the help of `reduce` documents them.
+//! Empty arrays, NaN, infinities and zeros give what the help of `reduce` says.
 
 use crate::call::{WRONG_USAGE, without_cuda};
 use gridsync_tests::oracle::Plain;
@@ -140,7 +140,7 @@ fn a_sum_that_wrapped_around_is_told_and_what_it_is_exactly() {
         let quiet = sum("u64", bytemuck::cast_slice(&u64s), &["-q"]).says_nothing();
         assert_eq!(quiet.stdout, "2\n");
     }
-    // On its way a sum may wrap, and back.
+    // A sum may wrap around on the way, and then back.
     let input = [i64::MAX, 1, -9];
     let back = sum("i64", bytemuck::cast_slice(&input), &["--json"]).json();
     assert_eq!(

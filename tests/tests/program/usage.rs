@@ -1,4 +1,4 @@
-//! Calls that make no sense.
+//! Calls with wrong arguments.
 
 use crate::call::{WRONG_USAGE, without_cuda};
 

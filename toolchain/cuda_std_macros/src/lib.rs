@@ -37,7 +37,8 @@ use proc_macro::TokenStream;
 ///   co-resident. A launch that cannot guarantee this is refused.
 /// * `max_threads = N`: blocks have at most `N` threads (PTX `.maxntid`). A launch with more fails.
 /// * `min_blocks = N`, with `max_threads`: at least `N` such blocks should fit on a multiprocessor
-///   (PTX `.minnctapersm`). This limits the registers of a thread.
+///   (PTX `.minnctapersm`). This limits the registers of a thread. Without it, ptxas takes as many
+///   registers as it likes, so fewer blocks fit and fewer loads are in flight.
 ///
 /// # Example
 ///

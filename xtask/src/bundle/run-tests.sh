@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Runs the test executables of this folder. Arguments are test-name filters, as for `cargo test --`.
-# GRIDSYNC_TEST_TIMEOUT: seconds for one executable, 600 unless told. What each one printed is in logs/.
+# GRIDSYNC_TEST_TIMEOUT: seconds for one executable, 600 by default. The output of each one is in
+# logs/.
 set -u
 cd "$(dirname "$0")" || exit 1
 export GRIDSYNC_BUNDLE="$PWD" GRIDSYNC_ROOT="$PWD" CARGO_BIN_EXE_gridsync="$PWD/gridsync"
@@ -18,7 +19,7 @@ while read -r name package; do
   good=$(count passed "$log") bad=$(count failed "$log") skipped=$(grep -c 'SKIPPED' "$log")
   verdict=ok
   if [ "$status" -ne 0 ]; then
-    # One that died or ran out of time had no chance to count its failure.
+    # A test executable that died or ran out of time could not count its failure.
     [ "$bad" -gt 0 ] || bad=1
     verdict="FAILED (status $status)"
     [ "$status" -eq 124 ] || [ "$status" -eq 137 ] && verdict="FAILED (out of time)"
@@ -28,7 +29,7 @@ while read -r name package; do
   passed=$((passed + good)) failed=$((failed + bad)) unseen=$((unseen + skipped))
 done <test-executables/list
 
-# The test harness counts a test that could not look at anything as passed; it is not.
+# The test harness counts a skipped test as passed. It has not passed.
 [ "$unseen" -eq 0 ] || echo "$unseen said SKIPPED: grep SKIPPED logs/*"
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

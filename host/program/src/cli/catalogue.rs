@@ -1,5 +1,5 @@
-//! What a command can do: the lines of the [catalogue](gridsync_entries::operations) that it takes, by operation,
-//! element type and accumulator.
+//! The operations of a command: the lines of the [catalogue](gridsync_entries::operations) that it
+//! takes, by operation, element type and accumulator.
 
 use crate::data::{self, Dtype};
 use clap::ValueEnum;
@@ -17,7 +17,7 @@ pub(super) enum Acc {
 }
 
 impl Acc {
-    /// What `O` accumulates in; none if that is not a floating-point number.
+    /// The accumulator of `O`; none if it is not a floating-point number.
     fn of<O: Operation>() -> Option<Self> {
         let is = |ty| ty == TypeId::of::<O::Accumulator>();
         let compensated = [
@@ -41,7 +41,7 @@ struct Line<F> {
     run: F,
 }
 
-/// All that a command can do.
+/// All operations of a command.
 pub(super) struct Lines<F>(Vec<Line<F>>);
 
 impl<F: Copy> Lines<F> {
@@ -79,7 +79,8 @@ impl<F: Copy> Lines<F> {
         Dtype::ALL.into_iter().filter(takes).collect()
     }
 
-    /// What runs `op` on elements of `dtype`, accumulated as asked: in the usual way, if nothing is asked for.
+    /// The function that runs `op` on elements of `dtype` with the accumulator `acc`, or with the
+    /// usual one if none is given.
     pub(super) fn find(&self, op: &str, dtype: Dtype, acc: Option<Acc>) -> Option<F> {
         let is_asked_for = |line: &&Line<F>| {
             line.op == op && line.element == dtype && (acc.is_none() || line.acc == acc)
@@ -88,7 +89,7 @@ impl<F: Copy> Lines<F> {
     }
 }
 
-/// The words for a list of types: `f32 f64 i32`.
+/// A list of types as text: `f32 f64 i32`.
 pub(super) fn listed(types: &[Dtype]) -> String {
     let names: Vec<_> = types.iter().map(|dtype| dtype.name()).collect();
     names.join(" ")

@@ -1,4 +1,4 @@
-//! What `--check` found, as the program says it.
+//! The text and the JSON of a `--check`.
 
 use super::job::Verdict;
 use super::number::Number;
@@ -7,7 +7,7 @@ use gridsync::primitives::{Check, ScanCheck};
 use serde_json::json;
 
 impl Verdict {
-    /// Of one result.
+    /// The verdict on one result.
     pub(super) fn of(result: Number, check: Check<Number>) -> Self {
         let wrong = || {
             format!(
@@ -30,8 +30,8 @@ impl Verdict {
         }
     }
 
-    /// Of many results, by the first wrong one, or one that is as far off as any of what it may be; `what` says of
-    /// what it is a result, up to its number.
+    /// The verdict on many results. `found` is the first wrong one; or, if all are right, the one
+    /// whose error is the largest part of its bound. `what` names a result, up to its number.
     pub(super) fn of_many<A: Into<Number>>(found: ScanCheck<A>, what: &str) -> Self {
         let ScanCheck { at, check } = found;
         let check = Check {
@@ -62,7 +62,7 @@ impl Verdict {
     }
 }
 
-/// A result beside its reference.
+/// A result compared with its reference, as text.
 fn compared(check: &Check<Number>) -> String {
     let verdict = match check.ok {
         true if check.bound == f64::INFINITY => {

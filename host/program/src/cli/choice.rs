@@ -1,4 +1,4 @@
-//! Which device to run on.
+//! The choice of the device to run on.
 
 use super::exit::Usage;
 use crate::images;
@@ -7,7 +7,7 @@ use gridsync::device::cuda::probe;
 use gridsync::device::{Device, DeviceError, Emulator, EmulatorConfig, NoCuda};
 use std::str::FromStr;
 
-/// What `--device` says.
+/// The value of `--device`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DeviceChoice {
     Auto,
@@ -42,7 +42,7 @@ pub(crate) enum Place {
 }
 
 impl Place {
-    /// What it is called.
+    /// Its name.
     pub(crate) fn name(&self) -> String {
         match self {
             Self::Device(device) => device.properties().name.clone(),
@@ -52,7 +52,7 @@ impl Place {
 }
 
 impl DeviceChoice {
-    /// Where to run a primitive that has a CPU form.
+    /// The place to run a primitive that has a CPU form.
     pub(crate) fn place(self) -> anyhow::Result<Place> {
         Ok(match self {
             Self::Cpu => Place::Cpu,
@@ -61,7 +61,7 @@ impl DeviceChoice {
         })
     }
 
-    /// The device to run on, for what has no CPU form.
+    /// The device to run on, for a command that has no CPU form.
     pub(crate) fn device(self) -> anyhow::Result<Device> {
         match self {
             Self::Auto => Ok(gpu().unwrap_or_else(emulator)),
@@ -75,7 +75,7 @@ impl DeviceChoice {
         }
     }
 
-    /// The GPU, for `what` makes no sense without one.
+    /// The GPU, for a command that makes no sense without one; `what` names the command.
     pub(crate) fn gpu(self, what: &str) -> anyhow::Result<Device> {
         let ordinal = match self {
             Self::Auto => 0,
@@ -91,7 +91,8 @@ impl DeviceChoice {
     }
 }
 
-/// The first GPU, if there is one that answers. One that does not is told of, and left aside.
+/// The first GPU, if there is one that answers. If it does not answer, a message says so, and the
+/// program goes on without it.
 fn gpu() -> Option<Device> {
     match probe().and_then(|_| Device::cuda(0, &images::all())) {
         Ok(device) => Some(device),

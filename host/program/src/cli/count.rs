@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-/// What takes a count in `range`.
+/// A parser for a count in `range`.
 pub(crate) fn within<T>(
     range: RangeInclusive<u64>,
 ) -> impl Fn(&str) -> Result<T, String> + Clone + Send + Sync + 'static
@@ -23,7 +23,7 @@ where
     }
 }
 
-/// The whole number that this is, if it is one.
+/// The text as a whole number, if it is one.
 fn count(text: &str) -> Option<u64> {
     if let Some((base, exponent)) = text.split_once('^') {
         return base

@@ -1,4 +1,4 @@
-//! Exit codes, as the help and the README have them in one table.
+//! Exit codes. The help and the README have the table.
 
 use super::output;
 use crate::data::DataError;
@@ -14,7 +14,7 @@ const WRONG: u8 = 1;
 const USAGE: u8 = 2;
 const DEVICE: u8 = 3;
 
-/// A result is wrong, or a check failed; what was found has been printed.
+/// A result is wrong, or a check failed; the result has been printed.
 #[derive(Debug)]
 pub(crate) struct Wrong(pub(crate) String);
 
@@ -37,7 +37,7 @@ impl fmt::Display for Usage {
 impl std::error::Error for Wrong {}
 impl std::error::Error for Usage {}
 
-/// The exit code for what came of a command; says on standard error what went wrong.
+/// The exit code of a command. Prints the error, if there is one, on standard error.
 pub(crate) fn code(done: anyhow::Result<()>) -> ExitCode {
     let Err(error) = done else {
         return ExitCode::SUCCESS;
@@ -51,7 +51,7 @@ fn classify(error: &anyhow::Error) -> u8 {
         return WRONG;
     }
     match device_error(error) {
-        // The user's shape, not the device, is at fault.
+        // The user asked for a bad shape; the device is not at fault.
         Some(
             DeviceError::GridTooLarge { .. }
             | DeviceError::BadBlock { .. }
@@ -63,7 +63,7 @@ fn classify(error: &anyhow::Error) -> u8 {
     }
 }
 
-/// The failure of a device that it is, if it is one.
+/// The error of the device, if a device failed.
 fn device_error(error: &anyhow::Error) -> Option<&DeviceError> {
     if let Some(PartError::Device(error)) = error.downcast_ref() {
         return Some(error);
@@ -77,7 +77,7 @@ fn device_error(error: &anyhow::Error) -> Option<&DeviceError> {
     error.downcast_ref()
 }
 
-/// Whether what was asked for, or a file, is at fault.
+/// Whether the call, or a file, is at fault.
 fn is_of_the_call(error: &anyhow::Error) -> bool {
     error.is::<Usage>()
         || error.is::<DataError>()
@@ -87,7 +87,7 @@ fn is_of_the_call(error: &anyhow::Error) -> bool {
         || error.is::<NoRoom>()
 }
 
-/// The same error; where memory did not suffice, with what to do.
+/// Adds the remedy to the error if memory did not suffice.
 pub(crate) fn no_room(error: anyhow::Error, remedy: &str) -> anyhow::Error {
     let is_no_room = error.is::<NoRoom>()
         || matches!(error.downcast_ref(), Some(PartError::Memory(_)))
@@ -100,14 +100,15 @@ pub(crate) fn no_room(error: anyhow::Error, remedy: &str) -> anyhow::Error {
     }
 }
 
-/// Prints what clap has to say: help and versions are no errors, and errors are one line like ours.
+/// Prints clap's answer. Help and version are no errors; errors are put into one line, like our
+/// own.
 pub(crate) fn usage(error: &clap::Error) -> ExitCode {
     use clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
     if !error.use_stderr() {
         return code(output::print(error.to_string().trim_end()));
     }
     if error.kind() == DisplayHelpOnMissingArgumentOrSubcommand {
-        // Where even this cannot be printed there is no one to tell.
+        // If even this cannot be printed, nobody can be told.
         let _printed = error.print();
         return ExitCode::from(USAGE);
     }

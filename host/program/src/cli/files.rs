@@ -1,11 +1,11 @@
-//! The files of a call, and which of them cannot go together.
+//! The files of a call, and the check that they can go together.
 
 use super::Global;
 use super::exit::Usage;
 use crate::data::{Identity, Input, Output};
 use std::ffi::OsString;
 
-/// The inputs and outputs of a call, each by the name that the command line has for it.
+/// The inputs and outputs of a call, each with its name on the command line.
 #[derive(Default)]
 pub(super) struct Files {
     inputs: Vec<(&'static str, Input)>,
@@ -29,9 +29,9 @@ impl Files {
         self.outputs.iter().map(|(name, to)| (*name, to))
     }
 
-    /// Refuses what would hang, or lose a result: an input that can be read once and is asked for twice,
-    /// one file for two outputs, an output in place of an input, and standard output for an array and for
-    /// JSON.
+    /// Refuses files that would make the call hang or lose a result: an input that can be read only
+    /// once but is given twice, one file for two outputs, an output that would replace an input,
+    /// and standard output for both an array and JSON.
     pub(super) fn refuse_what_collides(&self, global: &Global) -> Result<(), Usage> {
         let inputs = self
             .inputs

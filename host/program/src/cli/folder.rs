@@ -1,11 +1,11 @@
-//! What `--out DIR` writes: all of it or nothing.
+//! Writes the files of `--out DIR`: all of them or none.
 
 use crate::data::{self, DataError, Output};
 use std::fs;
 use std::io;
 use std::path::Path;
 
-/// Makes the folder, and sees that files of these names can come to stand in it.
+/// Makes the folder, and checks that files of these names can be written there.
 pub(super) fn prepare(folder: &Path, names: &[&str]) -> Result<(), DataError> {
     fs::create_dir_all(folder).map_err(unwritten(folder))?;
     let mut paths = names.iter().map(|name| folder.join(name));
@@ -15,7 +15,7 @@ pub(super) fn prepare(folder: &Path, names: &[&str]) -> Result<(), DataError> {
     })
 }
 
-/// Writes files, each a name and its content: none appears before all are whole.
+/// Writes files, given by name and content. None appears before all are whole.
 pub(super) fn write(folder: &Path, files: &[(&str, String)]) -> Result<(), DataError> {
     let whole = files.iter().map(|(name, content)| {
         let mut file = data::create_raw(&Output::Path(folder.join(name)))?;
@@ -26,7 +26,7 @@ pub(super) fn write(folder: &Path, files: &[(&str, String)]) -> Result<(), DataE
     whole.into_iter().try_for_each(|file| file.finish())
 }
 
-/// The error of writing to `path`.
+/// The error for a failed write to `path`.
 fn unwritten(path: &Path) -> impl Fn(io::Error) -> DataError {
     let output = Output::Path(path.to_owned());
     move |cause| DataError::Write {
@@ -61,7 +61,7 @@ mod tests {
         write(&folder, &files).expect("they can be written over");
 
         fs::remove_file(folder.join("a.svg")).expect("it is there");
-        fs::create_dir(folder.join("a.svg")).expect("it is away");
+        fs::create_dir(folder.join("a.svg")).expect("the file should be gone");
         let error = prepare(&folder, &["b.jsonl", "a.svg"])
             .expect_err("a folder is in the way")
             .to_string();

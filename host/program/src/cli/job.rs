@@ -1,5 +1,9 @@
-//! What reduce, scan, select, range-sum and kendall have in common: files are opened, a device is chosen, something is
-//! computed, at once or part by part, its results are checked and written, and what was done is said.
+//! The steps that reduce, scan, select, range-sum and kendall have in common: open the files,
+//! choose a device, compute at once or part by part, check and write the results, and report what
+//! was done.
+//!
+//! Scans, selections and range sums in parts go from file to file, so the host too holds only a
+//! part at a time. Kendall holds its arrays whole.
 
 use super::choice::Place;
 use super::exit::{Wrong, no_room};
@@ -26,7 +30,7 @@ pub(super) struct Job<'a> {
     bar: ProgressBar,
 }
 
-/// What there is to say of an array whose elements may be gone.
+/// The description of an array, which outlives its elements.
 #[derive(Clone, Copy)]
 pub(super) struct About {
     pub(super) stored: Stored,
@@ -41,12 +45,13 @@ impl About {
         }
     }
 
-    /// The type of the elements, as they are read.
+    /// The type of the elements in memory.
     pub(super) fn dtype(self) -> Dtype {
         self.stored.dtype()
     }
 
-    /// `5 i32 elements`, or what else they are called, and what they are in the file if that is something else.
+    /// Text such as `5 i32 elements`, with the given word for elements; also the type in the file,
+    /// if it is another one.
     pub(super) fn text(self, elements: &str) -> String {
         let Self { stored, len } = self;
         let in_the_file = match stored.is_plain() {
@@ -57,34 +62,34 @@ impl About {
     }
 }
 
-/// What was computed.
+/// The outcome of a computation.
 pub(super) struct Done {
     /// The operation, as the JSON names it.
     pub(super) op: String,
-    /// What was done to what: "inclusive sum of 5 i32 elements".
+    /// The work in words: "inclusive sum of 5 i32 elements".
     pub(super) what: String,
     pub(super) about: About,
-    /// The name of what was run.
+    /// The name of the variant that was run.
     pub(super) variant: &'static str,
-    /// What goes to standard output, if that is not an array.
+    /// The text for standard output, if that does not get an array.
     pub(super) result: Option<String>,
-    /// What more there is to say of it.
+    /// More lines of text for the user.
     pub(super) lines: Vec<String>,
-    /// What the JSON has of this operation alone.
+    /// The JSON fields that only this operation has.
     pub(super) fields: Map<String, Value>,
-    /// µs that the kernels took, or the CPU.
+    /// µs that the kernels, or the CPU, took.
     pub(super) us: f64,
-    /// Bytes that were read and written meanwhile.
+    /// Bytes that were read and written in that time.
     pub(super) bytes: usize,
-    /// Elements of a part, if it was not all of them at once.
+    /// Elements of a part, if the array was taken in parts.
     pub(super) part: Option<usize>,
     pub(super) check: Option<Verdict>,
-    /// The arrays that have been written but for their end: none if the check has found something.
+    /// The arrays, written but not finished; none if the check has found an error.
     pub(super) arrays: Vec<Sink>,
 }
 
 impl Done {
-    /// What there is to say before anything has been computed.
+    /// The outcome before anything has been computed.
     pub(super) fn of(op: String, what: String, about: About, variant: &'static str) -> Self {
         Self {
             op,
@@ -103,15 +108,15 @@ impl Done {
     }
 }
 
-/// What a check found.
+/// The result of a check.
 pub(super) struct Verdict {
     pub(super) json: Value,
     pub(super) line: String,
-    /// What is wrong, if anything is.
+    /// The error, if the check has found one.
     pub(super) wrong: Option<String>,
 }
 
-/// The array that `write` writes, unless the check has found something.
+/// The array that `write` writes, unless the check has found an error.
 pub(super) fn unless_wrong(
     check: &Option<Verdict>,
     write: impl FnOnce() -> anyhow::Result<Sink>,
@@ -122,8 +127,8 @@ pub(super) fn unless_wrong(
     }
 }
 
-/// Runs a call on `files`: `compute` does what it has of its own. Where memory does not suffice, `remedy` says what to
-/// do.
+/// Runs a call on `files`: `compute` does the work of the command. If memory does not suffice, the
+/// error says `remedy`.
 pub(super) fn run(
     global: &Global,
     files: &Files,
@@ -152,7 +157,8 @@ impl Job<'_> {
         Ok(data::open_stored(&Input::parse(path), asked)?)
     }
 
-    /// Where to compute it. Files are opened before, so that a wrong path is told without waiting for a device.
+    /// The place to compute on. Files are opened before this, so that a wrong path is reported
+    /// without waiting for a device.
     pub(super) fn place(&self) -> anyhow::Result<&Place> {
         if let Some(place) = self.place.get() {
             return Ok(place);
@@ -161,7 +167,7 @@ impl Job<'_> {
         Ok(self.place.get_or_init(|| place))
     }
 
-    /// Says with --verbose what is to be done.
+    /// With --verbose, prints what will be done.
     pub(super) fn announce(&self, what: &str) -> anyhow::Result<()> {
         let place = self.place()?;
         if self.global.verbose {
@@ -170,13 +176,13 @@ impl Job<'_> {
         Ok(())
     }
 
-    /// Shows how far it is of how far.
+    /// Shows the progress: `done` steps of `of`.
     pub(super) fn step(&self, done: usize, of: usize) {
         self.bar.set_length(of as u64);
         self.bar.set_position(done as u64);
     }
 
-    /// Shows what it is at.
+    /// Shows what is being done.
     pub(super) fn doing(&self, what: &'static str) {
         self.bar.set_message(what);
     }
@@ -190,7 +196,7 @@ impl Job<'_> {
     ) -> anyhow::Result<()> {
         let len = input.len();
         if len == 0 {
-            // Reading no elements still looks for bytes after them.
+            // Reading no elements still checks that no bytes follow.
             return Ok(input.next(&mut [])?);
         }
         let mut elements = memory::zeroed::<T>(part.min(len))?;
@@ -226,7 +232,7 @@ impl Job<'_> {
         Ok(elements)
     }
 
-    /// Writes what is to be written, and says what was done.
+    /// Finishes the outputs, and reports what was done.
     fn finish(&self, done: Done) -> anyhow::Result<()> {
         let wrong = done.check.as_ref().and_then(|check| check.wrong.clone());
         let mut written = Vec::new();

@@ -14,18 +14,19 @@ use std::ffi::OsString;
 
 /// Correlate two arrays by rank: Kendall's tau-b, and the pairs that it counts
 ///
-/// The arrays are taken as flat, in C order, and are of one length and type: f32 f64 i32 u32 i64 u64.
-/// Of all pairs of places concordant ones have the same order in both arrays, discordant ones the
-/// opposite, and ties are equal in one of them or in both; -0 equals +0. The counts are exact; tau is
-/// that of scipy.stats.kendalltau. It is NaN if an array is constant or has fewer than two elements.
-/// A NaN among the elements is an error, as with nan_policy="raise".
+/// The arrays are taken as flat, in C order, and must have the same length and type: f32 f64 i32
+/// u32 i64 u64. All pairs of places are counted: concordant pairs have the same order in both
+/// arrays, discordant pairs the opposite order, and ties are equal in one array or in both; -0
+/// equals +0. The counts are exact; tau is the same as from scipy.stats.kendalltau. It is NaN if an
+/// array is constant or has fewer than two elements. A NaN among the elements is an error, as with
+/// nan_policy="raise".
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Tau {
     /// A .npy file, an array of an archive as file.npz:NAME, or raw little-endian numbers (with --dtype);
     /// `-` is standard input.
     x: OsString,
-    /// Another one.
+    /// Another array.
     y: OsString,
     /// The element type of raw input: f32 f64 i32 u32 i64 u64, and i8 i16 u8 u16
     /// bool, which are widened.
@@ -77,7 +78,7 @@ impl Tau {
         by_dtype! { F32: f32; F64: f64; I32: i32; U32: u32; I64: i64; U64: u64; }
     }
 
-    /// Correlates, and checks if asked to.
+    /// Correlates, and checks the result if `--check` is given.
     fn correlate<T>(
         &self,
         job: &Job<'_>,
@@ -145,7 +146,7 @@ impl Tau {
     }
 }
 
-/// What the CPU counts.
+/// The result of the CPU.
 fn checked<T: Correlatable>(x: &[T], y: &[T]) -> anyhow::Result<Kendall> {
     Ok(PartCorrelator::on_cpu(x.len(), x.len()).correlate(x, y, |_, _| ())?)
 }

@@ -1,4 +1,4 @@
-//! The command line: one file a subcommand.
+//! The command line: one file for each subcommand.
 
 mod bench;
 mod catalogue;

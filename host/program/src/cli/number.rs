@@ -1,9 +1,9 @@
-//! A result of whatever type, as text and as JSON.
+//! A result of any type, as text and as JSON.
 
 use super::output;
 use serde_json::Value;
 
-/// A result of whatever type.
+/// A result of any type.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Number {
     Float(f64),
@@ -24,7 +24,7 @@ impl Number {
 
     pub(crate) fn json(self) -> Value {
         match self {
-            // By way of its shortest decimal form: 0.1, not 0.10000000149011612.
+            // Converted through its shortest decimal form: 0.1, not 0.10000000149011612.
             Self::Single(x) => output::number(x.to_string().parse().unwrap_or(f64::NAN)),
             Self::Float(x) => output::number(x),
             Self::Signed(x) => x.into(),

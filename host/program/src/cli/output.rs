@@ -1,4 +1,4 @@
-//! What goes where: results to standard output, all else to standard error.
+//! Prints results to standard output; everything else goes to standard error.
 
 use super::Global;
 use crate::data::{DataError, Output};
@@ -21,7 +21,7 @@ pub(crate) fn result(
 pub(crate) fn print(lines: &str) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
     match writeln!(out, "{lines}").and_then(|()| out.flush()) {
-        // Whoever read our output has had enough. The verdict stands all the same.
+        // The reader of our output has closed the pipe. The exit code stays the same.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         done => Ok(done.map_err(|cause| DataError::Write {
             output: Output::Stdout,
@@ -30,7 +30,7 @@ pub(crate) fn print(lines: &str) -> anyhow::Result<()> {
     }
 }
 
-/// A number as JSON, which has none for NaN and the infinities: those are strings.
+/// A number as JSON. JSON has no NaN and no infinities, so they become strings.
 pub(crate) fn number(value: f64) -> Value {
     match serde_json::Number::from_f64(value) {
         Some(number) => number.into(),

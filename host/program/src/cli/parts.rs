@@ -18,12 +18,13 @@ pub(super) struct Parts {
 /// Elements of a part on the CPU, unless the user says how many.
 const ON_THE_CPU: usize = 1 << 20;
 
-/// Elements of a part that goes through a device which cannot hold the whole, at most, unless the user says
-/// how many: they are in the memory of the host too.
+/// The most elements of a part if a device cannot hold the whole array, unless the user says how
+/// many. The part is in the memory of the host too.
 const STREAMED: usize = 1 << 26;
 
 impl Parts {
-    /// About how many of `len` elements to take at a time, each of which takes so many bytes of device memory.
+    /// About how many of `len` elements to take at a time; each takes `bytes` bytes of device
+    /// memory.
     pub(super) fn of(self, job: &Job<'_>, len: usize, bytes: usize) -> anyhow::Result<usize> {
         Ok(match (self.part, job.place()?) {
             (Some(part), _) => part,
@@ -35,8 +36,8 @@ impl Parts {
         })
     }
 
-    /// Like [`of`](Self::of), for arrays that the host holds whole: on the CPU all at once, unless the user says how
-    /// many.
+    /// Like [`of`](Self::of), for arrays that the host holds whole: the CPU takes all at once,
+    /// unless the user says how many.
     pub(super) fn of_held(self, job: &Job<'_>, len: usize, bytes: usize) -> anyhow::Result<usize> {
         match (self.part, job.place()?) {
             (None, Place::Cpu) => Ok(len),
@@ -44,7 +45,8 @@ impl Parts {
         }
     }
 
-    /// The elements of a part, unless all `len` were taken at once; says so where the user wanted other ones.
+    /// The elements of a part; none if all `len` were taken at once. Tells the user if this differs
+    /// from --part.
     pub(super) fn taken(self, job: &Job<'_>, part: usize, len: usize) -> Option<usize> {
         let taken = (part < len).then_some(part);
         let asked = self

@@ -1,4 +1,4 @@
-//! Bars on standard error.
+//! Progress bars on standard error.
 
 use super::Global;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -6,14 +6,14 @@ use std::io::{self, IsTerminal};
 use std::thread;
 use std::time::Duration;
 
-/// What takes no longer needs no bar.
+/// Work that takes no longer than this needs no bar.
 const SOON: Duration = Duration::from_secs(2);
 
-/// How often a bar shows that time goes by.
+/// How often a bar updates its time.
 const TICK: Duration = Duration::from_millis(500);
 
-/// A bar that shows up when it has been at it for two seconds; none with --quiet, and where standard error is
-/// no terminal.
+/// A bar that appears after two seconds of work. It never appears with --quiet, or if standard
+/// error is not a terminal.
 pub(super) fn progress(global: &Global, points: usize) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(points as u64), ProgressDrawTarget::hidden());
     if global.quiet || !io::stderr().is_terminal() {
@@ -21,12 +21,12 @@ pub(super) fn progress(global: &Global, points: usize) -> ProgressBar {
     }
     let style =
         ProgressStyle::with_template("{bar:30} {percent} %, {elapsed} gone, {eta} left: {msg}")
-            .expect("the template should be one");
+            .expect("the template should be valid");
     bar.set_style(style);
     let shown = bar.downgrade();
     thread::spawn(move || {
         thread::sleep(SOON);
-        // Gone, or done, by then is no bar.
+        // If the work is done by then, no bar appears.
         if let Some(bar) = shown.upgrade().filter(|bar| !bar.is_finished()) {
             bar.set_draw_target(ProgressDrawTarget::stderr());
             bar.enable_steady_tick(TICK);

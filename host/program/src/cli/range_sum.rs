@@ -23,22 +23,21 @@ use std::ffi::OsString;
 
 /// Sum ranges of an array: as many as there are queries
 ///
-/// The array is taken as flat, in C order. QUERIES is an array of integers of m rows and two columns,
-/// from and to: row i asks for the sum of the elements from..to, the last one left out, as numpy does
-/// by x[from:to].sum(). The output has m sums. The array is scanned once; a query then takes two reads
-/// and a subtraction. Integers are summed in 64 bits, exactly, and wrap around there. Floating-point
-/// numbers are summed in f64, unless --acc says f32; a sum is the difference of the sums of all
-/// elements up to either end, and as accurate as those are: its error bound, which --check takes, is
-/// that of all elements up to the range's end. From a NaN or an infinity on, ranges that begin behind
-/// it are NaN; the sum of no elements is 0. A query that is no range of the array is an error, and
-/// nothing is written.
+/// The array is taken as flat, in C order. QUERIES is an array of integers with m rows and two
+/// columns, from and to: row i asks for the sum of the elements from..to, without element to, like
+/// x[from:to].sum() in numpy. The output has m sums. The array is scanned once; a query then takes
+/// two reads and a subtraction. Integers are summed in 64 bits, exactly, and wrap around there.
+/// Floating-point numbers are summed in f64, unless --acc says f32. A sum is the difference of two
+/// prefix sums, and as accurate as these: its error bound, which --check uses, is the bound for all
+/// elements up to the range's end. Ranges that begin after a NaN or an infinity are NaN; the sum of
+/// no elements is 0. A query that is no range of the array is an error, and nothing is written.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct RangeSum {
     /// A .npy file, an array of an archive as file.npz:NAME, or raw little-endian numbers (with --dtype);
     /// `-` is standard input.
     input: OsString,
-    /// A .npy file of m × 2 integers.
+    /// A .npy file with m × 2 integers.
     queries: OsString,
     /// The element type of raw input: f16 bf16 f32 f64 i32 u32 i64 u64, and i8 i16 u8 u16
     /// bool, which are widened.
@@ -52,7 +51,7 @@ pub(crate) struct RangeSum {
     /// The .npy file to write; `-` is standard output, which then has nothing else.
     #[arg(short, long, alias = "out", value_name = "OUT")]
     output: OsString,
-    /// Compare the sums with those of a loop on the CPU, and print the worst difference and its bound.
+    /// Compare the sums with a loop on the CPU, and print the worst difference and its bound.
     #[arg(long)]
     check: bool,
 }
@@ -82,7 +81,7 @@ impl RangeSum {
         })
     }
 
-    /// The ranges that are asked for.
+    /// The ranges of the queries.
     fn queries(&self) -> anyhow::Result<Vec<[u64; 2]>> {
         let input = Input::parse(self.queries.clone());
         let array = data::read(&input, None)?;
@@ -144,7 +143,7 @@ impl RangeSum {
     }
 }
 
-/// Integers in pairs, which have to be places in an array.
+/// Takes integers in pairs, and refuses negative ones, which are no places in an array.
 fn ranges<T: Copy + Into<i128>>(ends: &[T]) -> anyhow::Result<Vec<[u64; 2]>> {
     let (pairs, _) = ends.as_chunks::<2>();
     let place = |end: T| u64::try_from(end.into());
@@ -161,7 +160,7 @@ fn ranges<T: Copy + Into<i128>>(ends: &[T]) -> anyhow::Result<Vec<[u64; 2]>> {
 }
 
 impl RangeSum {
-    /// Sums part by part, and checks if asked to.
+    /// Sums part by part, and checks the sums if `--check` is given.
     fn sums<O>(
         &self,
         op: O,

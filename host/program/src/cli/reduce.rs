@@ -78,9 +78,9 @@ pub(crate) struct Reduce {
 /// The operations whose result of no elements is defined.
 const HAVE_AN_IDENTITY: [&str; 7] = ["sum", "prod", "xor", "and", "or", "count", "prod-mod"];
 
-/// An operation that the command line makes.
+/// An operation that can be made from the flags.
 trait Asked: Operation {
-    /// The operation with the parameters that the flags have.
+    /// The operation with the parameters of the flags.
     fn asked(flags: &Reduce) -> anyhow::Result<Self>;
 }
 
@@ -95,11 +95,12 @@ impl<T: Integer> Asked for ProductModulo<T> {
 /// Runs an operation.
 type Run = fn(&Reduce, &Job<'_>, Incoming) -> anyhow::Result<Done>;
 
-/// All that arrays are reduced by.
+/// All operations that reduce arrays.
 fn lines() -> Lines<Run> {
     let mut lines: Lines<Run> = Lines::new();
     macro_rules! line {
-        // Maps are for those who compute with them.
+        // The command line offers no composition of maps: it is for programs that compute with
+        // them.
         (reduce $value:tt (compose_u64: $($rest:tt)*)) => {};
         (reduce $value:tt ($name:ident: $op:literal $ty:ty $(as $twin:ty)?, $inputs:ident)) => {
             lines.add::<$ty>($op, |call, job, input| {
@@ -151,7 +152,7 @@ impl Reduce {
         })
     }
 
-    /// What to do where memory does not suffice.
+    /// What the user can do if memory does not suffice.
     fn remedy(&self) -> &'static str {
         match (self.rows, self.check) {
             (true, _) => "--rows holds all rows: reduce some of them at a time",
@@ -199,7 +200,7 @@ impl Reduce {
         }
     }
 
-    /// The name of what is run.
+    /// The name of the variant to run.
     fn variant(&self, place: &Place) -> anyhow::Result<&'static str> {
         match (self.variant, place) {
             (Variant::Auto | Variant::Tiles, Place::Device(_)) => Ok("tiles"),
@@ -232,7 +233,7 @@ impl Reduce {
     {
         let (about, dtype, len) = (About::of(&input), input.dtype(), input.len());
         let input = match self.op.as_str() {
-            // An index is one of C order.
+            // The result is an index in C order, so the order of the file will not do.
             "argmin" | "argmax" => input,
             _ => input.in_any_order(),
         };

@@ -1,4 +1,4 @@
-//! `gridsync scan`: what all elements of an array up to each one combine to.
+//! `gridsync scan`: for each element of an array, all elements up to it combined.
 
 mod rows;
 
@@ -86,7 +86,7 @@ impl From<Acc> for catalogue::Acc {
 /// Runs an operation.
 type Run = fn(&Scan, &Job<'_>, Incoming) -> anyhow::Result<Done>;
 
-/// All that arrays are scanned by.
+/// All operations that scan arrays.
 fn lines() -> Lines<Run> {
     let mut lines: Lines<Run> = Lines::new();
     macro_rules! line {
@@ -117,7 +117,7 @@ impl Scan {
         })
     }
 
-    /// What to do where memory does not suffice.
+    /// What the user can do if memory does not suffice.
     fn remedy(&self) -> &'static str {
         match (self.rows, self.check) {
             (true, _) => "--rows holds all rows and their results: scan some of them at a time",
@@ -151,7 +151,7 @@ impl Scan {
         }
     }
 
-    /// Says that the operation scans other element types than `dtype`.
+    /// The error that the operation does not scan elements of `dtype`.
     fn no_such<F: Copy>(&self, dtype: Dtype, lines: &Lines<F>) -> Usage {
         Usage(format!(
             "--op {} scans elements of {}, not of {dtype}: convert them",
@@ -168,7 +168,8 @@ impl Scan {
         }
     }
 
-    /// Scans part by part, and writes each part; where it is to be checked, all of them after that.
+    /// Scans part by part, and writes each part at once. With `--check`, writes all parts after the
+    /// check.
     fn scan<O>(&self, op: O, job: &Job<'_>, input: Incoming) -> anyhow::Result<Done>
     where
         O: Scannable + ScanChecked,
@@ -221,7 +222,7 @@ impl Scan {
         })
     }
 
-    /// What every scan says of itself.
+    /// The fields of the outcome that every scan has.
     fn done(&self, job: &Job<'_>, about: About) -> anyhow::Result<Done> {
         let form = match self.form() {
             Form::Inclusive => "inclusive",

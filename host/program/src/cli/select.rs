@@ -25,13 +25,14 @@ use std::ffi::OsString;
 
 /// Select elements of an array: those that meet a condition, or the first of each run
 ///
-/// The array is taken as flat, in C order, and each output has one dimension: --where is x[x > 0.5] in
-/// NumPy, --partition the same with x[~(x > 0.5)], --positions numpy.flatnonzero(x > 0.5). A condition
-/// is one of < <= > >= == != and a number, which need be no integer where the elements are, or one of
-/// the words nonzero, finite and notnan. Comparisons are those of IEEE 754: NaN meets != only, and -0 equals +0. --unique keeps the
-/// first of each run of equal elements; each NaN is a run of its own; --positions says where each run
-/// begins, --counts how long it is: run-length encoding. Positions and counts are written as u64. Each output is written whole or not at all, and none if --check finds
-/// one wrong.
+/// The array is taken as flat, in C order, and each output has one dimension: --where is x[x > 0.5]
+/// in NumPy, --partition also writes x[~(x > 0.5)], and --positions is numpy.flatnonzero(x > 0.5).
+/// A condition is one of < <= > >= == != and a number, or one of the words nonzero, finite and
+/// notnan. The number may have a fraction even if the elements are integers. Comparisons follow
+/// IEEE 754: NaN meets != only, and -0 equals +0. --unique keeps the first of each run of equal
+/// elements; each NaN is a run of its own. --positions says where each run begins and --counts how
+/// long it is: run-length encoding. Positions and counts are written as u64. Each output is written
+/// whole or not at all, and none is written if --check finds one wrong.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Select {
@@ -52,16 +53,17 @@ pub(crate) struct Select {
     /// bool, which are widened.
     #[arg(long)]
     dtype: Option<Stored>,
-    /// The .npy file to write what is kept to; `-` is standard output, which then has nothing else.
+    /// The .npy file for the elements that are kept; `-` is standard output, which then has nothing
+    /// else.
     #[arg(short, long, alias = "out", value_name = "OUT")]
     output: OsString,
-    /// The .npy file to write all other elements to.
+    /// The .npy file for all other elements.
     #[arg(long, value_name = "REST", conflicts_with = "unique")]
     partition: Option<OsString>,
-    /// The .npy file to write the indices of the elements that are kept to.
+    /// The .npy file for the indices of the elements that are kept.
     #[arg(long, value_name = "POSITIONS")]
     positions: Option<OsString>,
-    /// The .npy file to write the lengths of the runs to.
+    /// The .npy file for the lengths of the runs.
     #[arg(long, value_name = "COUNTS", conflicts_with = "condition")]
     counts: Option<OsString>,
     #[command(flatten)]
@@ -114,7 +116,8 @@ impl Select {
         }
     }
 
-    /// Selects part by part, and writes what is found in each; where it is to be checked, after that.
+    /// Selects part by part, and writes the results of each part at once. With `--check`, writes
+    /// them after the check.
     fn select_by<S>(&self, by: S, job: &Job<'_>, input: Incoming) -> anyhow::Result<Done>
     where
         S: Selectable<Element: Pod + data::Scalar>,
@@ -181,7 +184,7 @@ impl Select {
         })
     }
 
-    /// All arrays that were asked for, to be written.
+    /// All arrays that the user asked for, ready to be written.
     fn outputs(&self, elements: Dtype) -> anyhow::Result<Outputs> {
         let begin = |to: &Option<OsString>, dtype| {
             let to = to.as_ref();

@@ -1,4 +1,4 @@
-//! Signals that end the program: what it has not finished goes with it.
+//! When a signal ends the program, its unfinished files are removed.
 
 use crate::data;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -6,11 +6,11 @@ use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 use std::thread;
 
-/// Has the signals that end a program remove its partial files first. One that was ignored when the program began, as
-/// nohup does it, is ignored still.
+/// Makes the signals that end a program remove its partial files first. A signal that was ignored
+/// when the program began, as with nohup, is still ignored.
 pub(super) fn clean_up() {
     let ends = [SIGINT, SIGTERM, SIGHUP].into_iter();
-    // Without a handler a signal ends the program all the same.
+    // Without a handler, a signal still ends the program.
     let Ok(mut signals) = Signals::new(ends.filter(|&signal| !is_ignored(signal))) else {
         return;
     };
@@ -25,9 +25,10 @@ pub(super) fn clean_up() {
 #[cfg(target_os = "linux")]
 fn is_ignored(signal: i32) -> bool {
     let mut action = std::mem::MaybeUninit::<libc::sigaction>::zeroed();
-    // SAFETY: without a new action the call only writes what there is, for which there is room.
+    // SAFETY: without a new action the call only writes the current action, and there is room for
+    // it.
     let told = unsafe { libc::sigaction(signal, std::ptr::null(), action.as_mut_ptr()) } == 0;
-    // SAFETY: zeros are an action, and so is what the call has written.
+    // SAFETY: all zeros are a valid action, and so is what the call has written.
     let action = unsafe { action.assume_init() };
     told && action.sa_sigaction == libc::SIG_IGN
 }

@@ -53,13 +53,13 @@ impl Sink {
         }?)
     }
 
-    /// The same, which are all that there are.
+    /// Writes the elements, and gives the array back; nothing more is written to it.
     pub(super) fn with<T: Pod + Scalar>(mut self, elements: &[T]) -> anyhow::Result<Self> {
         self.push(elements)?;
         Ok(self)
     }
 
-    /// Ends it: all is written. Says what.
+    /// Finishes the array. Returns a line that says what was written.
     pub(super) fn finish(self) -> anyhow::Result<String> {
         match self.file {
             File::Known(file) => file.finish(),

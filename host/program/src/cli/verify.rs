@@ -21,22 +21,22 @@ use std::time::{Duration, Instant};
 
 /// Prove the kernels right: run each on many inputs, against the reference
 ///
-/// Runs every reduction, of arrays and of the rows of matrices, every scan, selection, range sum and
-/// rank correlation, every grid barrier and X→P→X with the one to take, on lengths around every edge.
-/// On the emulator short inputs run under a schedule drawn from each seed, which interleaves the
-/// threads access by access, and data races are looked for in small grids; long ones run under the fast
-/// schedule. All short ones are run, and as many of the long ones as there is time for: it ends within
-/// two minutes on two cores. On a GPU all are run.
+/// Runs every reduction, of arrays and of the rows of matrices, every scan, selection, range sum
+/// and rank correlation, every grid barrier, and X→P→X with the recommended barrier, on lengths
+/// around every edge. On the emulator, short inputs run under a schedule drawn from each seed,
+/// which interleaves the threads access by access, and small grids are checked for data races. Long
+/// inputs run under the fast schedule. All short inputs are run, and as many long ones as there is
+/// time for: the run ends within two minutes on two cores. On a GPU all inputs are run.
 #[derive(clap::Args)]
 pub(crate) struct Verify {
-    /// Inputs of each length, differing in their seed.
+    /// How many inputs of each length, each from another seed.
     #[arg(long, default_value_t = 1, value_parser = within::<u64>(1..=u64::MAX))]
     seeds: u64,
-    /// The longest input is 2 to the power of this many elements. Grids that cross barriers are of one
-    /// thread up to all that the device holds, whatever this says.
+    /// The longest input is 2 to the power of this many elements. Grids that cross barriers have
+    /// from one thread to all that the device holds, for any value of this.
     #[arg(long, default_value_t = 16, value_parser = clap::value_parser!(u32).range(0..=34))]
     max_log2: u32,
-    /// After so many seconds no long input is begun on the emulator.
+    /// After so many seconds, no more long inputs are begun on the emulator.
     #[arg(long, default_value_t = 110, value_parser = within::<u64>(0..=u64::MAX))]
     seconds: u64,
     /// Run all long inputs on the emulator too, however long that takes.
@@ -44,11 +44,11 @@ pub(crate) struct Verify {
     thorough: bool,
 }
 
-/// The part of that time that is given to long inputs beforehand: the short ones and the first machine that is slower
-/// than the one that was measured take theirs.
+/// The fraction of that time that the plan gives to long inputs. The rest is for the short ones,
+/// and for machines slower than the one that was measured.
 const PLANNED: f64 = 0.75;
 
-/// What came of the cases of one kernel.
+/// The outcome of the cases of one kernel.
 #[derive(Default)]
 struct Row {
     passed: usize,
@@ -61,13 +61,13 @@ struct Run<'a> {
     global: &'a Global,
     device: &'a Device,
     start: Instant,
-    /// The largest case that is run, and until when.
+    /// The size of the largest case that is run; after `until`, no more large case is begun.
     largest: usize,
     until: Option<Duration>,
     bar: ProgressBar,
     /// The length of the longest name.
     width: usize,
-    /// Rows are printed one after the other.
+    /// Held while a row is printed, so that rows come one after the other.
     printing: Mutex<()>,
 }
 
@@ -133,7 +133,7 @@ impl Run<'_> {
             });
             return rows.collect();
         }
-        // Each kernel on short inputs before any is run on long ones.
+        // Every kernel runs on short inputs before any runs on long ones.
         let is_short = |case: &Case| case.size <= INTERLEAVED;
         self.expect(kernels, "short inputs", is_short);
         let rows: anyhow::Result<Vec<Row>> = parallel::try_map(kernels.len(), &|number| {
@@ -158,8 +158,8 @@ impl Run<'_> {
         Ok(rows.map(|(row, _)| row).collect())
     }
 
-    /// Runs those cases of a kernel that are `wanted`. A kernel that faults in the emulator has failed; any other
-    /// failure of a device ends everything.
+    /// Runs the cases of a kernel that are `wanted`. A fault in the emulator is a failure of the
+    /// kernel. Any other failure of a device ends the run.
     fn cases(
         &self,
         kernel: &Kernel,
@@ -188,7 +188,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Has the bar show how much of the cases that are `wanted` is done.
+    /// Makes the bar show how many of the cases that are `wanted` are done.
     fn expect(&self, kernels: &[Kernel], what: &'static str, wanted: impl Fn(&Case) -> bool) {
         let cases = kernels.iter().flat_map(|kernel| &kernel.cases);
         let us = cases
@@ -199,7 +199,7 @@ impl Run<'_> {
         self.bar.set_length(us.sum());
     }
 
-    /// Prints the row of a kernel, and what went wrong.
+    /// Prints the row of a kernel, and its errors.
     fn print(&self, kernel: &Kernel, row: &Row) -> anyhow::Result<()> {
         let Row { passed, failed, .. } = row;
         let (name, width) = (&kernel.name, self.width);
@@ -208,7 +208,7 @@ impl Run<'_> {
         self.say(&lines.join("\n"))
     }
 
-    /// Prints lines as they come.
+    /// Prints lines at once.
     fn say(&self, lines: &str) -> anyhow::Result<()> {
         if self.global.quiet || self.global.json {
             return Ok(());

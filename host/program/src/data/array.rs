@@ -1,11 +1,12 @@
-//! An array as it came from a file: flat elements, a type and a shape.
+//! An array from a file: flat elements, a type and a shape.
 
 use std::io::{self, Read};
 
 use super::{DataError, Dtype, Scalar};
 use gridsync::memory::{self, NoRoom};
 
-/// Elements of one type, flat, in C order; data of any rank, 0 (one element) included, and possibly empty.
+/// Elements of one type, flat, in C order. The rank may be any, also 0 (one element), and the array
+/// may be empty.
 #[derive(Debug)]
 pub struct Array {
     dtype: Dtype,
@@ -14,7 +15,7 @@ pub struct Array {
 }
 
 impl Array {
-    /// The data must be exactly as long as the shape asks.
+    /// The data must have exactly the length that the shape asks for.
     pub(super) fn new(dtype: Dtype, shape: Vec<u64>, data: Aligned) -> Self {
         debug_assert_eq!(byte_len(dtype, &shape), Some(data.bytes().len() as u64));
         Self { dtype, shape, data }
@@ -63,7 +64,7 @@ impl Array {
 
 /// The bytes that a shape of these elements takes; `None` beyond 2^64 - 1.
 pub(super) fn byte_len(dtype: Dtype, shape: &[u64]) -> Option<u64> {
-    // A zero anywhere makes the array empty, however large the product of the others.
+    // One dimension of 0 makes the array empty, however large the product of the others is.
     if shape.contains(&0) {
         return Some(0);
     }
@@ -74,18 +75,19 @@ pub(super) fn byte_len(dtype: Dtype, shape: &[u64]) -> Option<u64> {
 
 /// Bytes that start at a multiple of [`Aligned::TO`].
 ///
-/// A `Vec<u8>` that skips its first few bytes, and not a vector of 16-byte words: a word vector would have to be
-/// zeroed before a file is read into it, while `read_to_end` fills a byte vector's unused capacity directly.
+/// This is a `Vec<u8>` that skips its first few bytes. A vector of 16-byte words would have to be
+/// zeroed before a file is read into it, while `read_to_end` fills a byte vector's unused capacity
+/// directly.
 pub(super) struct Aligned {
     storage: Vec<u8>,
     start: usize,
 }
 
 impl Aligned {
-    /// The widest load that kernels and their references make.
+    /// The widest load of kernels and their references.
     pub(super) const TO: usize = 16;
 
-    /// Room for `len` bytes, none of them touched yet.
+    /// Room for `len` bytes, not touched yet.
     pub(super) fn with_capacity(len: usize) -> Result<Self, NoRoom> {
         let mut storage: Vec<u8> = Vec::new();
         let bytes = len as u64;
@@ -106,7 +108,8 @@ impl Aligned {
         Ok(aligned)
     }
 
-    /// Takes a vector over as it is where the allocator has aligned it already, as allocators mostly do.
+    /// Takes over a vector. It is not copied if the allocator has aligned it already, as allocators
+    /// mostly do.
     pub(super) fn from_vec(storage: Vec<u8>) -> Result<Self, NoRoom> {
         if storage.as_ptr().align_offset(Self::TO) == 0 {
             return Ok(Self { storage, start: 0 });
@@ -116,8 +119,8 @@ impl Aligned {
         Ok(aligned)
     }
 
-    /// Appends what `reader` gives until it has `len` bytes or there is no more. Within the capacity that it was made
-    /// with, it never moves.
+    /// Appends what `reader` gives, up to `len` bytes in all or to the end. Within its first
+    /// capacity it never moves.
     pub(super) fn fill(&mut self, reader: impl Read, len: u64) -> io::Result<()> {
         let missing = len.saturating_sub(self.bytes().len() as u64);
         reader.take(missing).read_to_end(&mut self.storage)?;
@@ -133,29 +136,31 @@ impl Aligned {
     }
 }
 
-/// Asks that memory which nothing has touched yet comes in pages of 2 MiB: a file fills it twice as fast as it would
-/// in 4 KiB pages, whose faults take as long as the copying. Being refused is no error.
+/// Asks for pages of 2 MiB in memory that has not been touched yet. A file fills them twice as fast
+/// as pages of 4 KiB, whose faults take as long as the copying. It is no error if the system
+/// refuses.
 #[cfg(target_os = "linux")]
 fn ask_for_huge_pages<T>(memory: &mut [T]) {
     const { assert!(size_of::<T>() == 1, "memory is asked for by bytes") };
     // Below this, the whole huge pages inside are too few to matter.
     const WORTHWHILE: usize = 4 << 20;
-    // madvise(2) wants an address at a page boundary; this is one whatever the size of the small pages.
+    // madvise(2) wants an address at a page boundary; this is one for any size of the small pages.
     const HUGE_PAGE: usize = 2 << 20;
     if memory.len() < WORTHWHILE {
         return;
     }
     let before = memory.as_ptr().align_offset(HUGE_PAGE);
     if let Some(pages) = memory.get_mut(before..) {
-        // SAFETY: the range is memory that we borrow exclusively, and this advice changes neither its content nor who
-        // may access it; what it cannot apply to, it leaves as it is and reports an error.
+        // SAFETY: the range is memory that we borrow exclusively, and this advice changes neither
+        // its content nor who may access it; where it cannot apply, it changes nothing and reports
+        // an error.
         unsafe { libc::madvise(pages.as_mut_ptr().cast(), pages.len(), libc::MADV_HUGEPAGE) };
     }
 }
 
 impl std::fmt::Debug for Aligned {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // A gigabyte of numbers helps nobody.
+        // A message with a gigabyte of numbers helps nobody.
         write!(f, "{} bytes", self.bytes().len())
     }
 }

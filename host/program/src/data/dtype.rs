@@ -1,4 +1,4 @@
-//! Element types, under the names that `--dtype`, the JSON and numpy give them.
+//! Element types, with their names in `--dtype`, in the JSON and in numpy.
 
 use std::fmt;
 use std::str::FromStr;
@@ -39,7 +39,7 @@ impl Dtype {
         Self::U64,
     ];
 
-    /// The name that `--dtype` takes and the JSON carries: `"f32"`.
+    /// The name in `--dtype` and in the JSON: `"f32"`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::F16 => "f16",
@@ -98,7 +98,7 @@ impl fmt::Display for Dtype {
     }
 }
 
-/// A name that is no element type.
+/// A name that is not an element type.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown element type {given:?}; use one of {}", Dtype::ALL.map(Dtype::name).join(", "))]
 pub struct ParseDtypeError {
@@ -124,7 +124,7 @@ impl FromStr for Dtype {
 ///
 /// Sealed: [`Array::as_slice`](super::Array::as_slice) relies on `DTYPE` having the size of the type.
 pub trait Scalar: bytemuck::Pod + sealed::Sealed {
-    /// The element type that this Rust type stands for.
+    /// The element type of this Rust type.
     const DTYPE: Dtype;
 }
 

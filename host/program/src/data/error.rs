@@ -1,4 +1,4 @@
-//! What can be wrong with an input or an output, in one line each.
+//! Errors of inputs and outputs, each in one line.
 
 use std::io;
 
@@ -15,13 +15,13 @@ pub enum DataError {
     /// The path names nothing.
     #[error("{input}: no such file; check the path, or give `-` to read standard input")]
     NotFound {
-        /// What was to be read.
+        /// The input that was to be read.
         input: Input,
     },
     /// The path names a directory.
     #[error("{input}: is a directory; name a .npy or raw file in it")]
     IsDirectory {
-        /// What was to be read.
+        /// The input that was to be read.
         input: Input,
     },
     /// The file may not be read.
@@ -29,7 +29,7 @@ pub enum DataError {
         "{input}: permission denied; make it readable with `chmod +r`, or pipe it in and give `-`"
     )]
     PermissionDenied {
-        /// What was to be read.
+        /// The input that was to be read.
         input: Input,
     },
     /// The operating system failed to open or read it.
@@ -37,49 +37,49 @@ pub enum DataError {
         "{input}: reading failed: {cause}; check the disk or the program at the other end of the pipe"
     )]
     Read {
-        /// What was to be read.
+        /// The input that was to be read.
         input: Input,
         /// What the operating system said.
         cause: io::Error,
     },
-    /// More bytes than this process can allocate.
+    /// The input has more bytes than this process can allocate.
     #[error("{input}: {no_room}")]
     OutOfMemory {
-        /// What was to be read.
+        /// The input that was to be read.
         input: Input,
-        /// The bytes that it takes and those that are free.
+        /// The bytes that it takes and the bytes that are free.
         no_room: NoRoom,
     },
-    /// Not `.npy`, and no element type was named.
+    /// The input is not `.npy`, and no element type was given.
     #[error(
         "{input}: is not .npy (it does not start with \\x93NUMPY), so name the type of its raw little-endian elements: \
          --dtype {}",
         names().replace(", ", "|")
     )]
     NeedsDtype {
-        /// What was to be read.
+        /// The input that was to be read.
         input: Input,
     },
     /// A zip file, which is what `np.savez` writes, or an array in one.
     #[error("{input}: {problem}")]
     Archive {
-        /// What was to be read.
+        /// The input that was to be read.
         input: Input,
         /// What is wrong with it.
         problem: NpzError,
     },
-    /// The name says `.npy`, the content does not.
+    /// The name ends in `.npy`, but the content is not `.npy`.
     #[error(
         "{input}: is named .npy but does not start with \\x93NUMPY; save it again with `np.save`, or rename it if it is raw"
     )]
     NotNpy {
-        /// What was to be read.
+        /// The input that was to be read.
         input: Input,
     },
     /// A raw input that ends within an element.
     #[error("{input}: {bytes} bytes are no whole number of {}-byte {stored} elements ({} left over); check --dtype, or whether it was cut short", stored.size(), bytes % stored.size() as u64)]
     PartialElement {
-        /// What was to be read.
+        /// The input that was to be read.
         input: Input,
         /// Its length in bytes.
         bytes: u64,
@@ -91,7 +91,7 @@ pub enum DataError {
         "{input}: holds {held}, but --dtype says {asked}; leave --dtype out, or convert the file"
     )]
     DtypeConflict {
-        /// What was to be read.
+        /// The input that was to be read.
         input: Input,
         /// The type in the header.
         held: Stored,
@@ -101,7 +101,7 @@ pub enum DataError {
     /// A `.npy` header that is corrupt, or describes data that gridsync does not take.
     #[error("{input}: {problem}")]
     Npy {
-        /// What was to be read.
+        /// The input that was to be read.
         input: Input,
         /// What is wrong with the header.
         problem: NpyError,
@@ -111,7 +111,7 @@ pub enum DataError {
         "{input}: expected {expected} bytes of data, found {found}; the file was cut short, save or copy it again"
     )]
     Truncated {
-        /// What was to be read.
+        /// The input that was to be read.
         input: Input,
         /// Bytes that the header, or the file's length when it was opened, promised.
         expected: u64,
@@ -123,14 +123,14 @@ pub enum DataError {
         "{input}: expected {expected} bytes of data, found at least {found}; save one array per file, nothing after it"
     )]
     Trailing {
-        /// What was to be read.
+        /// The input that was to be read.
         input: Input,
         /// Bytes that the header promised.
         expected: u64,
         /// Bytes seen; a pipe is not read to its end to count them all.
         found: u64,
     },
-    /// Elements were asked for as another type than they have.
+    /// The caller asked for elements of another type than they have.
     #[error("the array holds {held}, not {asked}; ask for {held}, or convert the file first")]
     WrongType {
         /// The type of the elements.
@@ -143,7 +143,7 @@ pub enum DataError {
         "{output}: {bytes} bytes are not the data of shape {shape:?} of {dtype}; pass one element for each index"
     )]
     ShapeMismatch {
-        /// What was to be written.
+        /// The output that was to be written.
         output: Output,
         /// Bytes given.
         bytes: usize,
@@ -155,23 +155,24 @@ pub enum DataError {
     /// The `.npy` format has no name for the element type.
     #[error("{output}: .npy cannot hold {dtype}; write it raw, or as f32")]
     NoNpyDescr {
-        /// What was to be written.
+        /// The output that was to be written.
         output: Output,
         /// Type given.
         dtype: Dtype,
     },
-    /// More elements than memory holds, of an array for a stream: it begins with how many there are.
+    /// There is no room to hold the elements for a stream. A `.npy` file begins with the number of
+    /// elements, so a stream gets them only when all have come.
     #[error("{output}: {no_room}, and a pipe or a device gets the array at its end; name a file")]
     NotHeld {
-        /// What was to be written.
+        /// The output that was to be written.
         output: Output,
-        /// The bytes that it takes and those that are free.
+        /// The bytes that it takes and the bytes that are free.
         no_room: NoRoom,
     },
-    /// The operating system failed to write it. A file that was there before is as it was.
+    /// The operating system failed to write it. An older file is unchanged.
     #[error("{output}: not written: {cause}; {}", remedy(cause))]
     Write {
-        /// What was to be written.
+        /// The output that was to be written.
         output: Output,
         /// What the operating system said.
         cause: io::Error,

@@ -1,13 +1,13 @@
-//! A `.npy` file of which nobody knows yet how long it becomes.
+//! A `.npy` file whose length is not known yet.
 
 use super::npy::header_bytes;
 use super::outgoing::{Outgoing, npy_descr};
 use super::{DataError, Dtype, Output};
 use gridsync::memory;
 
-/// A `.npy` file of one dimension that takes elements as they come, and says how many there are when it is
-/// [finished](Self::finish); as [`write_npy`](super::write_npy) otherwise. What is no file, but a stream, gets them
-/// all then: memory holds them until then.
+/// A `.npy` file of one dimension that takes elements as they come. Its header gets their number
+/// when it is [finished](Self::finish). Everything else is as for [`write_npy`](super::write_npy).
+/// A stream cannot be rewound for the header, so memory holds all elements for it until the end.
 pub struct Growing {
     output: Output,
     outgoing: Outgoing,
@@ -15,7 +15,7 @@ pub struct Growing {
     descr: &'static str,
     /// Elements so far.
     len: u64,
-    /// Those of a stream.
+    /// The elements for a stream.
     held: Option<Vec<u8>>,
 }
 
@@ -61,7 +61,7 @@ impl Growing {
     /// Takes the next elements.
     ///
     /// # Errors
-    /// [`DataError::Write`], and [`DataError::NotHeld`] of a stream.
+    /// [`DataError::Write`], and for a stream [`DataError::NotHeld`].
     pub fn push(&mut self, bytes: &[u8]) -> Result<(), DataError> {
         self.len += (bytes.len() / self.dtype.size()) as u64;
         match &mut self.held {
@@ -77,12 +77,13 @@ impl Growing {
         }
     }
 
-    /// Ends it: all is written.
+    /// Writes what is left, and ends the file.
     ///
     /// # Errors
     /// [`DataError::Write`].
     pub fn finish(mut self) -> Result<(), DataError> {
-        // Headers of one dimension are of one length.
+        // All headers of one dimension have the same length, so this overwrites the first one
+        // exactly.
         let header = header_bytes(self.descr, &[self.len]);
         match &self.held {
             Some(held) => {

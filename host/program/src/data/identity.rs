@@ -1,4 +1,4 @@
-//! Which file a place is, however its path is spelt.
+//! Which file a place is, for any spelling of its path.
 
 use std::fs::{self, Metadata};
 use std::io;
@@ -9,14 +9,14 @@ use std::path::{Path, PathBuf};
 use super::replacement::end_of_links;
 use super::{Input, Output, npz};
 
-/// The null device: what is written to it is gone, so that any number of outputs may be.
+/// The null device. What is written to it is lost, so any number of outputs may be this.
 const NULL: &str = "/dev/null";
 
-/// What a place is: two paths that lead to one file, pipe or device have the same identity, whatever links and dots
-/// they go through, and so has a standard stream that is that file.
+/// The identity of a place. Two paths to one file, pipe or device have the same identity, with any
+/// links and dots on the way. A standard stream that is the file has it too.
 #[derive(Clone, Debug)]
 pub struct Identity {
-    /// The numbers of the device and of the file on it, if there is a file yet.
+    /// The numbers of the device and of the file on it, if there is a file already.
     file: Option<(u64, u64)>,
     /// The path without links and dots; a standard stream has none.
     path: Option<PathBuf>,
@@ -25,13 +25,14 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// Whether what one reader has taken is not there for the next: of pipes, sockets and terminals.
+    /// Whether it can be read only once: true for pipes, sockets and terminals.
     #[must_use]
     pub fn is_read_once(&self) -> bool {
         self.is_read_once
     }
 
-    /// Whether what is written to it does not come back to who reads it: so it is with sockets and terminals.
+    /// Whether a reader of it does not get back what is written to it: true for sockets and
+    /// terminals.
     #[must_use]
     pub fn goes_both_ways(&self) -> bool {
         self.goes_both_ways
@@ -68,7 +69,8 @@ impl Identity {
         };
         let name = end.file_name()?;
         let canonical = fs::canonicalize(folder).ok()?.join(name);
-        // By the path as it was given: the system follows links to pipes, which have no path of their own.
+        // This takes the path as it was given: the system follows links to pipes, which have no
+        // path of their own.
         Some(Self::of(fs::metadata(path).ok().as_ref(), Some(canonical)))
     }
 

@@ -1,4 +1,4 @@
-//! An array of which the elements are yet to be read.
+//! An array whose elements have not been read yet.
 
 use std::cmp::Ordering;
 use std::io::{self, Read};
@@ -16,9 +16,9 @@ pub struct Incoming<'a> {
     input: Input,
     stored: Stored,
     shape: Vec<u64>,
-    /// Whether the elements lie in Fortran order, and that is another one.
+    /// Whether the elements are in Fortran order, and this differs from C order.
     is_fortran: bool,
-    /// How many elements there are, and how many of them have been taken.
+    /// How many elements there are; `taken` is how many of them have been taken.
     len: u64,
     taken: u64,
     elements: Elements<'a>,
@@ -26,7 +26,7 @@ pub struct Incoming<'a> {
 
 pub(super) enum Elements<'a> {
     ToRead(Box<dyn Read + 'a>),
-    /// Those that had to be read before the first was asked for, as they lie in memory.
+    /// Elements that had to be read in advance, in their form in memory.
     Here(Aligned),
 }
 
@@ -34,7 +34,7 @@ pub(super) enum Elements<'a> {
 const AT_ONCE: usize = 1 << 16;
 
 impl<'a> Incoming<'a> {
-    /// `len` elements are those of the shape.
+    /// `len` is the number of elements of the shape.
     pub(super) fn new(
         input: &Input,
         stored: Stored,
@@ -42,7 +42,8 @@ impl<'a> Incoming<'a> {
         len: u64,
         elements: Elements<'a>,
     ) -> Self {
-        // Where at most one dimension is more than 1, or there is no element, both orders are the same.
+        // If at most one dimension is more than 1, or there are no elements, both orders are the
+        // same.
         let one_order = len == 0 || shape.iter().filter(|&&n| n > 1).count() <= 1;
         Self {
             input: input.clone(),
@@ -65,7 +66,7 @@ impl<'a> Incoming<'a> {
         self.stored
     }
 
-    /// The dimensions, as those of an [`Array`].
+    /// The dimensions, as in [`Array::shape`].
     pub fn shape(&self) -> &[u64] {
         &self.shape
     }
@@ -80,15 +81,15 @@ impl<'a> Incoming<'a> {
         self.len == 0
     }
 
-    /// The same elements in the order of the file, which for an array in Fortran order is another one: it can then go
-    /// piece by piece too, without having been held as a whole.
+    /// The same elements in the order of the file. An array in Fortran order can then come piece by
+    /// piece too; otherwise it has to be held whole.
     #[must_use]
     pub fn in_any_order(mut self) -> Self {
         self.is_fortran = false;
         self
     }
 
-    /// All elements, of which none has been taken before.
+    /// All elements. None may have been taken before.
     ///
     /// # Errors
     /// [`DataError::OutOfMemory`], [`DataError::Read`], [`DataError::Truncated`] and [`DataError::Trailing`].
@@ -98,7 +99,7 @@ impl<'a> Incoming<'a> {
         Ok(Array::new(dtype, self.shape, data))
     }
 
-    /// The same, without what is said of them.
+    /// The data of all elements.
     fn take_all(&mut self) -> Result<Aligned, DataError> {
         let bytes = self.len.saturating_mul(self.dtype().size() as u64);
         let elements = mem::replace(&mut self.elements, Elements::ToRead(Box::new(io::empty())));
@@ -106,7 +107,8 @@ impl<'a> Incoming<'a> {
             Elements::Here(data) => return Ok(data),
             Elements::ToRead(reader) if self.stored.is_plain() => {
                 let mut data = allocate(&self.input, bytes)?;
-                // One byte beyond the data would show that there is more; the capacity has room for it.
+                // Reads one byte beyond the data, to see whether there is more; the capacity has
+                // room for it.
                 data.fill(reader, bytes.saturating_add(1))
                     .map_err(|cause| refused(&self.input, cause))?;
                 check_len(&self.input, bytes, data.bytes().len() as u64)?;
@@ -127,14 +129,15 @@ impl<'a> Incoming<'a> {
         }
     }
 
-    /// Takes the next elements, as many as fill `piece`; with the last of all it looks whether there is more.
+    /// Takes the next elements, as many as fill `piece`. With the last element it checks that no
+    /// bytes follow.
     ///
     /// # Errors
-    /// [`DataError::Read`], [`DataError::Truncated`] and [`DataError::Trailing`]; of an array in Fortran order, which is
-    /// read as a whole, [`DataError::OutOfMemory`].
+    /// [`DataError::Read`], [`DataError::Truncated`] and [`DataError::Trailing`]; for an array in
+    /// Fortran order, which is read whole, also [`DataError::OutOfMemory`].
     ///
     /// # Panics
-    /// If fewer elements are left, or the last one of `piece` is not whole.
+    /// If fewer elements are left, or if `piece` does not have the size of whole elements.
     pub fn next(&mut self, piece: &mut [u8]) -> Result<(), DataError> {
         let size = self.dtype().size();
         assert!(piece.len().is_multiple_of(size), "whole elements");
@@ -162,7 +165,7 @@ impl<'a> Incoming<'a> {
         let count = (piece.len() / stored.dtype().size()) as u64;
         let is_last = self.taken + count == self.len;
         let Elements::ToRead(reader) = &mut self.elements else {
-            unreachable!("it is asked where there is something to read");
+            unreachable!("only elements that are still to be read get here");
         };
         let mut read = || -> io::Result<u64> {
             let mut found = 0;
@@ -196,7 +199,7 @@ impl<'a> Incoming<'a> {
     }
 }
 
-/// Reads until `into` is full or there is no more; how much there was.
+/// Reads until `into` is full or the input ends. Returns how many bytes there were.
 pub(super) fn read_up_to(reader: &mut dyn Read, into: &mut [u8]) -> io::Result<usize> {
     let mut found = 0;
     while found < into.len() {

@@ -1,8 +1,9 @@
-//! The Python dictionary in a `.npy` header, as far as the format uses Python.
+//! The Python dictionary in a `.npy` header, with the part of Python that the format uses.
 //!
-//! Hand-written because a general literal parser brings a grammar engine and big integers, recurses on its input, and
-//! answers without a position. This one reads three known keys, never recurses, and says at which byte it stopped.
-//! Format: `numpy.lib.format`, <https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html>.
+//! This parser is hand-written: a general literal parser brings a grammar engine and big integers,
+//! recurses on its input, and reports errors without a position. This one reads three known keys,
+//! never recurses, and reports the byte where it stopped. Format: `numpy.lib.format`,
+//! <https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html>.
 
 use super::NpyError;
 
@@ -72,7 +73,7 @@ impl<'a> Cursor<'a> {
         self.at += blanks.count();
     }
 
-    /// Steps over `byte` if it is next, after any blanks.
+    /// Skips blanks, and then `byte` if it is next; returns whether it was.
     fn accept(&mut self, byte: u8) -> bool {
         self.skip_blanks();
         let next = self.rest().first() == Some(&byte);
@@ -118,7 +119,7 @@ impl<'a> Cursor<'a> {
         Err(self.error("a string with a closing quote"))
     }
 
-    /// A type string, or the list of a structured type, of which only the extent matters.
+    /// A type string, or the list of a structured type, where only the extent matters.
     fn descr(&mut self) -> Result<String, NpyError> {
         self.skip_blanks();
         if self.rest().first() != Some(&b'[') {
@@ -156,7 +157,7 @@ impl<'a> Cursor<'a> {
         Err(self.error("True or False"))
     }
 
-    /// A tuple of sizes: `()`, `(3,)`, `(3, 4)`. `(3)` is no tuple in Python either.
+    /// A tuple of sizes: `()`, `(3,)`, `(3, 4)`. As in Python, `(3)` is not a tuple.
     fn tuple(&mut self) -> Result<Vec<u64>, NpyError> {
         let mut sizes = Vec::new();
         self.expect(b'(', "'('")?;
@@ -188,13 +189,13 @@ impl<'a> Cursor<'a> {
             size: printable(digits),
         })?;
         self.at += digits.len();
-        // Python 2 marks long integers so.
+        // Python 2 marks long integers with an L.
         self.accept(b'L');
         Ok(size)
     }
 }
 
-/// Text from a file as it may stand in a message: one line, short, no control characters.
+/// Text from a file, made fit for a message: one line, short, no control characters.
 pub(super) fn printable(bytes: &[u8]) -> String {
     const LONGEST: usize = 60;
     let text = String::from_utf8_lossy(bytes);

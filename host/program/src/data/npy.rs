@@ -1,7 +1,12 @@
 //! The `.npy` header: magic, version, length, dictionary.
 //!
-//! Format: `numpy.lib.format`, <https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html>. Versions 1.0,
-//! 2.0 (a longer length field) and 3.0 (UTF-8 text) are read; 1.0 is written, or 2.0 for a header that needs it.
+//! Format: `numpy.lib.format`,
+//! <https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html>. Versions 1.0, 2.0 (a
+//! longer length field) and 3.0 (UTF-8 text) are read; 1.0 is written, or 2.0 for a header that
+//! needs it.
+//!
+//! The crate `npyz` would save about 250 lines here. But the messages of this module name the file,
+//! the numbers and a remedy, and a test damages every byte of a header.
 
 use std::io::{self, Read};
 
@@ -13,14 +18,15 @@ use super::{Dtype, Stored};
 /// The first bytes of every `.npy` file.
 pub(super) const MAGIC: &[u8; 6] = b"\x93NUMPY";
 
-/// The longest header read, in bytes. Those that describe one supported type are below 2000, at numpy's limit of 64
-/// dimensions; the length field of version 2.0 can ask for 4 GiB.
+/// The longest header that is read, in bytes. A header of a supported type has fewer than 2000,
+/// even at numpy's limit of 64 dimensions; the length field of version 2.0 can ask for 4 GiB.
 const LONGEST_HEADER: u32 = 1 << 20;
 
 /// Data starts at a multiple of this many bytes from the start of the file, so that it can be mapped.
 const DATA_ALIGNMENT: usize = 64;
 
-/// What is wrong with a `.npy` header. Each message is one complete line, as in [`DataError`](super::DataError).
+/// Errors in a `.npy` header. Each message is one complete line, as in
+/// [`DataError`](super::DataError).
 #[derive(Debug, thiserror::Error)]
 pub enum NpyError {
     /// The operating system failed to read it.
@@ -40,7 +46,7 @@ pub enum NpyError {
         /// Bytes it has.
         found: u64,
     },
-    /// A version of the format that is not 1.0, 2.0 or 3.0.
+    /// The version of the format is not 1.0, 2.0 or 3.0.
     #[error(
         ".npy version {major}.{minor} is unknown; save it again with `np.save`, which writes 1.0"
     )]
@@ -50,7 +56,7 @@ pub enum NpyError {
         /// Minor version.
         minor: u8,
     },
-    /// A header length that no supported array needs.
+    /// The header is longer than any supported array needs.
     #[error(
         "the .npy header claims {claimed} bytes, more than the {longest} allowed; it is corrupt, save it again"
     )]
@@ -60,7 +66,7 @@ pub enum NpyError {
         /// Bytes allowed.
         longest: u32,
     },
-    /// The header text is not the dictionary it should be.
+    /// The header text is not the right dictionary.
     #[error(
         "corrupt .npy header: expected {wanted} at byte {at} of its text, found \"{found}\"; save it again"
     )]
@@ -69,10 +75,10 @@ pub enum NpyError {
         at: usize,
         /// What should be there.
         wanted: &'static str,
-        /// The text that is.
+        /// The text that is there.
         found: String,
     },
-    /// A key of the dictionary is not there.
+    /// A key of the dictionary is missing.
     #[error("corrupt .npy header: no key '{key}'; save it again")]
     MissingKey {
         /// The key.
@@ -130,20 +136,21 @@ pub enum NpyError {
     },
 }
 
-/// What a header says.
+/// The contents of a header.
 #[derive(Debug)]
 pub(super) struct Header {
     pub(super) stored: Stored,
     pub(super) shape: Vec<u64>,
     pub(super) is_fortran: bool,
-    /// Elements, by the shape; in memory and in the file they take no more than 2^64 - 1 bytes.
+    /// The number of elements of the shape. They take no more than 2^64 - 1 bytes in memory and in
+    /// the file.
     pub(super) len: u64,
     /// Bytes from the start of the file to the data.
     pub(super) data_offset: u64,
 }
 
 impl Header {
-    /// Reads a header from after [`MAGIC`] to its end; the data is what `reader` gives next.
+    /// Reads a header from after [`MAGIC`] to its end; `reader` then gives the data.
     pub(super) fn read(mut reader: impl Read) -> Result<Self, NpyError> {
         let mut offset = MAGIC.len() as u64;
         let mut take = |part, expected: u64| -> Result<Vec<u8>, NpyError> {
@@ -207,7 +214,7 @@ impl Header {
     }
 }
 
-/// The element type of a header, or why it is none that is read.
+/// The element type of a header, or why it cannot be read.
 fn stored(descr: &str) -> Result<Stored, NpyError> {
     if let Some(stored) = Stored::of_npy(descr) {
         return Ok(stored);
@@ -222,7 +229,8 @@ fn stored(descr: &str) -> Result<Stored, NpyError> {
     })
 }
 
-/// How to save an array of this type so that gridsync can read it. The kinds are those of numpy's array interface.
+/// How to save an array of this type so that gridsync can read it. The kinds are from numpy's array
+/// interface.
 fn advice(descr: &str) -> &'static str {
     if descr.starts_with('[') {
         return "save one field of it, `a['name']`";
@@ -250,7 +258,7 @@ pub(super) fn header_bytes(descr: &str, shape: &[u64]) -> Vec<u8> {
             .join(", "),
     };
     let text = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({sizes}), }}");
-    // Magic, version and length field come before the text, a newline ends it.
+    // Magic, version and length field come before the text, and a newline ends it.
     let padded = |len_size: usize| {
         let before = MAGIC.len() + 2 + len_size;
         (before + text.len() + 1).next_multiple_of(DATA_ALIGNMENT) - before

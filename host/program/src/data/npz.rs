@@ -1,4 +1,7 @@
 //! Members of `.npz` archives: zip files in which each array is a `.npy` file, stored or deflated.
+//!
+//! The crate `zip` reads the directory of the archive. The members are inflated and checked as they
+//! stream, so an array of an archive can come part by part like any other.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
@@ -8,16 +11,16 @@ use crc32fast::Hasher;
 use flate2::read::DeflateDecoder;
 use zip::{CompressionMethod, ZipArchive};
 
-/// First bytes of a zip file (PKWARE APPNOTE, 4.3.7 and, of an empty one, 4.3.16).
+/// First bytes of a zip file (PKWARE APPNOTE, 4.3.7, and 4.3.16 for an empty one).
 pub(super) const MAGIC: [&[u8]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
 
-/// What is wrong with an archive, or with what is asked of it.
+/// Errors in an archive, or in the request for an array of it.
 #[derive(Debug, thiserror::Error)]
 pub enum NpzError {
-    /// It cannot be read.
+    /// The archive cannot be read.
     #[error("the archive cannot be read: {0}; save it again with `np.savez`")]
     Broken(zip::result::ZipError),
-    /// There is no such array in it.
+    /// The archive has no such array.
     #[error("has no array {name:?}, but {}; name one as in file.npz:NAME", list(.names))]
     NoSuchMember {
         /// The name that was asked for.
@@ -25,23 +28,23 @@ pub enum NpzError {
         /// The arrays that there are.
         names: Vec<String>,
     },
-    /// There are several arrays in it, or none.
+    /// No name was given, and the archive has several arrays, or none.
     #[error("is an archive of {}; name one as in file.npz:NAME", list(.names))]
     WhichMember {
         /// The arrays that there are.
         names: Vec<String>,
     },
-    /// It cannot be unpacked.
+    /// The array cannot be unpacked.
     #[error(
         "the array {name:?} is {how}, and only stored and deflated ones are read; save it again with `np.savez`"
     )]
     Packed {
         /// Its name.
         name: String,
-        /// How it is packed.
+        /// How the array is packed.
         how: String,
     },
-    /// An archive that is no file: the list of what is in it stands at its end.
+    /// The archive is not a file. Its directory is at its end, and a stream cannot seek there.
     #[error("is a zip or .npz archive, whose arrays are found from its end; save it to a file")]
     Piped,
 }
@@ -60,7 +63,8 @@ pub(super) fn split(path: &Path) -> Option<(PathBuf, String)> {
     Some((text[..at].into(), text[at + 1..].to_owned()))
 }
 
-/// Opens the array `name` in the archive, or the only one; with it comes its length in bytes, that of a `.npy` file.
+/// Opens the array `name` in the archive, or the only one. Also returns the length of its `.npy`
+/// file in bytes.
 pub(super) fn open(
     mut file: File,
     name: Option<&str>,
@@ -111,7 +115,7 @@ pub(super) fn open(
     Ok((Checked::new(reader, checksum), len))
 }
 
-/// A reader that holds what it has read against a checksum at the end.
+/// A reader that compares a checksum at the end with the bytes that it has read.
 struct Checked<R> {
     reader: R,
     seen: Hasher,

@@ -7,7 +7,8 @@ use super::npy::header_bytes;
 use super::replacement::Replacement;
 use super::{DataError, Dtype, Output};
 
-/// Begins a file, or a stream, of bytes as they come; as [`write_raw`](super::write_raw).
+/// Begins a file, or a stream, that takes bytes as they come; otherwise like
+/// [`write_raw`](super::write_raw).
 ///
 /// # Errors
 /// [`DataError::Write`] when the operating system fails.
@@ -15,8 +16,8 @@ pub fn create_raw(output: &Output) -> Result<Outgoing, DataError> {
     Outgoing::begin(output)
 }
 
-/// Begins a `.npy` file of this type and shape, whose elements come piece by piece: as
-/// [`write_npy`](super::write_npy), but that nobody looks whether they fill the shape.
+/// Begins a `.npy` file of this type and shape, whose elements come piece by piece. Like
+/// [`write_npy`](super::write_npy), but it does not check that they fill the shape.
 ///
 /// # Errors
 /// [`DataError::NoNpyDescr`] for bf16, [`DataError::Write`] when the operating system fails.
@@ -36,7 +37,7 @@ pub(super) fn npy_descr(output: &Output, dtype: Dtype) -> Result<&'static str, D
 }
 
 /// A file, or a stream, that is being written. A regular file appears under its name when it is
-/// [finished](Self::finish); dropped before that, it leaves nothing.
+/// [finished](Self::finish); if this is dropped before, nothing is left of it.
 pub struct Outgoing {
     output: Output,
     to: Destination,
@@ -45,7 +46,7 @@ pub struct Outgoing {
 enum Destination {
     /// Standard output, a device or a FIFO.
     Stream(Box<dyn Write>),
-    /// What was one, until its reader had had enough.
+    /// A stream whose reader has closed it.
     Nobody,
     File(Replacement),
 }
@@ -55,7 +56,8 @@ impl Outgoing {
         let to = match output {
             Output::Stdout => Ok(Destination::Stream(Box::new(io::stdout().lock()))),
             Output::Path(path) => match fs::metadata(path) {
-                // A device or FIFO must be written to: a rename would put a file in its place.
+                // A device or FIFO must be written to directly: a rename would replace it by a
+                // file.
                 Ok(there) if !there.is_file() && !there.is_dir() => File::options()
                     .write(true)
                     .open(path)
@@ -69,7 +71,7 @@ impl Outgoing {
         })
     }
 
-    /// Writes the next bytes. What the reader of a pipe does not want any more is dropped.
+    /// Writes the next bytes. If the reader of a pipe has closed it, they are dropped.
     ///
     /// # Errors
     /// [`DataError::Write`].
@@ -88,12 +90,12 @@ impl Outgoing {
         }
     }
 
-    /// Whether it is a regular file, and no stream.
+    /// Whether it is a regular file and not a stream.
     pub(super) fn is_file(&self) -> bool {
         matches!(self.to, Destination::File(_))
     }
 
-    /// Writes bytes anew from the start on, of a file. Nothing more is pushed after that.
+    /// Overwrites the start of a file. Nothing may be pushed after that.
     pub(super) fn write_at_start(&mut self, bytes: &[u8]) -> Result<(), DataError> {
         let Destination::File(file) = &mut self.to else {
             unreachable!("a stream has no start to go back to");
@@ -104,7 +106,7 @@ impl Outgoing {
             .map_err(|cause| failed(&self.output, cause))
     }
 
-    /// Ends it: all is written.
+    /// Ends the file, or the stream, with everything written.
     ///
     /// # Errors
     /// [`DataError::Write`].

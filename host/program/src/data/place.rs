@@ -1,4 +1,4 @@
-//! Where data comes from and goes to: a path, or `-` for the standard streams.
+//! Where data comes from and where it goes: a path, or `-` for the standard streams.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -25,7 +25,7 @@ impl Input {
     }
 }
 
-/// For argument parsers; as [`Input::parse`].
+/// For argument parsers; like [`Input::parse`].
 impl From<OsString> for Input {
     fn from(argument: OsString) -> Self {
         Self::parse(argument)
@@ -62,7 +62,7 @@ impl Output {
     }
 }
 
-/// For argument parsers; as [`Output::parse`].
+/// For argument parsers; like [`Output::parse`].
 impl From<OsString> for Output {
     fn from(argument: OsString) -> Self {
         Self::parse(argument)

@@ -1,4 +1,4 @@
-//! Reading an array from a file or a pipe.
+//! Reads an array from a file or a pipe.
 
 use std::fs::File;
 use std::io::{self, Cursor, Read, Seek};
@@ -11,12 +11,14 @@ use super::npz::{self, NpzError};
 use super::{Array, DataError, Dtype, Incoming, Input, Stored};
 use gridsync::memory;
 
-/// Bytes that a pipe is asked for at once, where nobody knows how many there are.
+/// Bytes that are read from a pipe at a time, if the length is not known.
 const AT_ONCE: usize = 1 << 20;
 
-/// Reads a whole array: `.npy` if it starts as one does, raw little-endian elements of type `dtype` otherwise.
+/// Reads a whole array: as `.npy` if it starts like one, otherwise as raw little-endian elements of
+/// type `dtype`.
 ///
-/// A file goes into one allocation by large reads, and a wrong length is reported before any of it is read.
+/// A file is read into one allocation by large reads. A wrong length is reported before any data is
+/// read.
 ///
 /// # Errors
 /// Any of the variants of [`DataError`] that name an `input`.
@@ -24,8 +26,8 @@ pub fn read(input: &Input, dtype: Option<Dtype>) -> Result<Array, DataError> {
     open(input, dtype)?.all()
 }
 
-/// Opens an array as [`read`] does, and leaves its elements to be read; but raw ones from a pipe are read, to know how
-/// many there are.
+/// Opens an array like [`read`], but does not read its elements. Raw elements from a pipe are read
+/// already, to know how many there are.
 ///
 /// # Errors
 /// Any of the variants of [`DataError`] that name an `input`.
@@ -33,7 +35,7 @@ pub fn open(input: &Input, dtype: Option<Dtype>) -> Result<Incoming<'static>, Da
     open_stored(input, dtype.map(Stored::from))
 }
 
-/// Opens an array as [`open`] does; raw elements may be of any type that files hold.
+/// Opens an array like [`open`]; raw elements may have any type that files may have.
 ///
 /// # Errors
 /// As for [`open`].
@@ -63,12 +65,13 @@ pub fn open_stored(input: &Input, asked: Option<Stored>) -> Result<Incoming<'sta
     if asked.is_none() && metadata.is_file() && is_archive(&file).unwrap_or(false) {
         return open_member(input, file, None, asked);
     }
-    // FIFOs and devices have no length, and files that the kernel makes up as they are read say 0.
+    // FIFOs and devices have no length, and files that the kernel generates when they are read
+    // report 0.
     let len = Some(metadata.len()).filter(|&len| metadata.is_file() && len > 0);
     Source::new(input, file, len).open(asked)
 }
 
-/// Whether a file begins as a zip file does. It is read from its start after that.
+/// Whether a file begins like a zip file. Goes back to the start of the file after that.
 fn is_archive(mut file: &File) -> io::Result<bool> {
     let mut start = [0; 4];
     let found = read_up_to(&mut file, &mut start)?;
@@ -100,11 +103,11 @@ pub(super) fn refused(input: &Input, cause: io::Error) -> DataError {
     }
 }
 
-/// An open input, and what is known of it.
+/// An open input, and what is known about it.
 pub(super) struct Source<'a, R> {
     input: &'a Input,
     reader: R,
-    /// Length of the whole input in bytes, where it can be known beforehand.
+    /// Length of the whole input in bytes, if it is known in advance.
     len: Option<u64>,
 }
 
@@ -131,7 +134,8 @@ impl<'a, 'r, R: Read + 'r> Source<'a, R> {
                 problem,
             })
         } else if self.is_named_npy() {
-            // Read as raw, a damaged .npy would give numbers, and nobody would know that they are wrong.
+            // Read as raw elements, a damaged .npy would give numbers, and nobody would see that
+            // they are wrong.
             Err(DataError::NotNpy { input: input() })
         } else if let Some(asked) = asked {
             self.open_raw(start, asked)
@@ -155,7 +159,8 @@ impl<'a, 'r, R: Read + 'r> Source<'a, R> {
             problem,
         })?;
         let held = header.stored;
-        // As they lie in the file or as they are read.
+        // The user may name the type in the file, or the type that its elements become when they
+        // are read.
         let others = asked.filter(|&asked| asked != held && asked != held.dtype().into());
         if let Some(asked) = others {
             return Err(DataError::DtypeConflict {
@@ -173,12 +178,12 @@ impl<'a, 'r, R: Read + 'r> Source<'a, R> {
         Ok(Incoming::new(self.input, held, order, header.len, elements))
     }
 
-    /// `start` is what has been read already.
+    /// `start` has the bytes that have been read already.
     fn open_raw(mut self, start: Vec<u8>, stored: Stored) -> Result<Incoming<'r>, DataError> {
         let size = stored.size() as u64;
         let (len, elements) = if let Some(bytes) = self.len {
             self.check_whole_elements(bytes, stored)?;
-            // What is appended meanwhile is no part of it.
+            // Bytes that are appended to the file meanwhile are not part of the array.
             let reader = Cursor::new(start).chain(self.reader).take(bytes);
             (bytes / size, Elements::ToRead(Box::new(reader)))
         } else {

@@ -1,8 +1,10 @@
-//! A file that takes the place of another in one step, or leaves everything as it is.
+//! A file that replaces another in one step, or leaves everything as it is.
 //!
-//! Until then it has no name, where the system has such files: whatever ends the process, nothing of it is left. Elsewhere,
-//! and for the moment in which it takes the place of an old file, its name is `.gridsync-….partial`, beside the path that
-//! it is for; [`discard_partials`] removes those. `kill -9` and a power cut can leave such a file.
+//! Until then it has no name, where the system has such files (`O_TMPFILE`, then `linkat`): nothing
+//! is left of it if the process ends before. A rename is needed to replace an old file, and so a
+//! name, for a moment. In this moment, and on systems without such files, the name is
+//! `.gridsync-….partial`, in the folder of the target. [`discard_partials`] removes those files.
+//! `kill -9` or a power cut can leave one, which can be deleted.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -20,18 +22,19 @@ fn named() -> MutexGuard<'static, BTreeSet<PathBuf>> {
     NAMED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes all partial files of this process that have names, for a process that a signal ends. None is begun after that:
-/// a thread that wants one waits for the end.
+/// Removes all partial files of this process that have names, when a signal ends the process. No
+/// new one is begun after that: a thread that wants one waits until the process ends.
 pub fn discard_partials() {
     let partials = named();
     for partial in partials.iter() {
-        // There is no one left to tell, and whoever comes next can remove it too.
+        // The process ends, so there is nobody to report a failure to. The user can remove the file
+        // too.
         let _removed = fs::remove_file(partial);
     }
     mem::forget(partials);
 }
 
-/// A file that takes the place of another in one step, or leaves everything as it is.
+/// A file that replaces another in one step, or leaves everything as it is.
 pub(super) struct Replacement {
     file: File,
     /// Its name, if it has one.
@@ -39,7 +42,7 @@ pub(super) struct Replacement {
     path: PathBuf,
 }
 
-/// The name of a partial file, which goes with it.
+/// The name of a partial file. When this is dropped, the file is removed.
 struct Partial(Option<TempPath>);
 
 impl Replacement {
@@ -67,12 +70,12 @@ impl Replacement {
         })
     }
 
-    /// What is to be written to.
+    /// The file to write to.
     pub(super) fn file(&self) -> &File {
         &self.file
     }
 
-    /// Gives it its name, when all of it is on the disk.
+    /// Gives the file its name, after all of it is on the disk.
     pub(super) fn finish(self) -> io::Result<()> {
         // The name must not reach the disk before the data.
         self.file.sync_all()?;
@@ -80,7 +83,7 @@ impl Replacement {
             Some(partial) => partial,
             None => match link(&self.file, &self.path) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                    // A link takes no other's place; a rename does.
+                    // A link does not replace a file; a rename does.
                     let link = |path: &Path| link(&self.file, path);
                     Partial::make_in(folder_of(&self.path), link)?.1
                 }
@@ -92,12 +95,13 @@ impl Replacement {
 }
 
 impl Partial {
-    /// Makes a file of a name that no other has, which stands on the list as long as it is there.
+    /// Makes a file with a name that no other has. The name is on the list as long as the file
+    /// exists.
     fn make_in<T>(
         folder: &Path,
         mut make: impl FnMut(&Path) -> io::Result<T>,
     ) -> io::Result<(T, Self)> {
-        // A signal in between would find the file and not its name.
+        // Locked now, so that a signal cannot come between making the file and listing its name.
         let mut names = named();
         let (made, path) = tempfile::Builder::new()
             .prefix(".gridsync-")
@@ -130,7 +134,7 @@ impl Drop for Partial {
     }
 }
 
-/// The folder that a file stands in.
+/// The folder of a file.
 fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if folder != Path::new("") => folder,
@@ -138,12 +142,12 @@ fn folder_of(path: &Path) -> &Path {
     }
 }
 
-/// A file without a name, of the permissions of any new file, if there can be one on the disk of `folder` that gets a name
-/// later on (open(2), `O_TMPFILE`).
+/// A file without a name, with the permissions of any new file, which can get a name later
+/// (open(2), `O_TMPFILE`). None if the disk of `folder` cannot have such files.
 #[cfg(target_os = "linux")]
 fn unnamed_in(folder: &Path) -> Option<File> {
     use std::os::unix::fs::OpenOptionsExt;
-    // It gets its name by way of this folder.
+    // `link` names the file through this folder.
     if !Path::new("/proc/self/fd").is_dir() {
         return None;
     }
@@ -157,7 +161,7 @@ fn unnamed_in(_folder: &Path) -> Option<File> {
     None
 }
 
-/// Gives a file without a name this one, if no other has it.
+/// Gives an unnamed file the name `path`, if no other file has it.
 #[cfg(target_os = "linux")]
 fn link(file: &File, path: &Path) -> io::Result<()> {
     use std::ffi::CString;
@@ -178,11 +182,11 @@ fn link(_file: &File, _path: &Path) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// The file that a write to `path` makes or changes. The target of a symbolic link is what gets the content, not the
-/// link, even where there is no such file yet.
+/// The file that a write to `path` makes or changes. For a symbolic link that is its target, even
+/// if there is no such file yet.
 pub(super) fn end_of_links(path: &Path) -> io::Result<PathBuf> {
     match fs::canonicalize(path) {
-        // A link that leads round in a circle is another error, so that the loop has an end.
+        // A circle of links is another error, so the loop ends.
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         there => return there,
     }
@@ -203,7 +207,7 @@ mod tests {
         entries.map(|entry| entry.unwrap().file_name()).collect()
     }
 
-    /// What a disk leaves that fills up in the middle of the data.
+    /// Writes only half of the data, as if the disk were full then.
     fn half(path: &Path) {
         let file = Replacement::begin(path).unwrap();
         file.file().write_all(b"half of it").unwrap();

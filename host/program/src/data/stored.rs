@@ -1,12 +1,12 @@
-//! How elements lie in a file, and how they come to lie in memory: narrow integers are widened, and big-endian elements
-//! swapped.
+//! The form of elements in a file, and how they are converted for memory: narrow integers are
+//! widened, and big-endian elements swapped.
 
 use std::fmt;
 use std::str::FromStr;
 
 use super::Dtype;
 
-/// The type of elements in a file, which are read as those of a [`Dtype`].
+/// The type of elements in a file. They are read as elements of a [`Dtype`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stored {
     kind: Kind,
@@ -15,7 +15,7 @@ pub struct Stored {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// As they are in memory.
+    /// The same type as in memory.
     Wide(Dtype),
     I8,
     I16,
@@ -24,7 +24,8 @@ enum Kind {
     Bool,
 }
 
-/// Those that memory has another type for, with gridsync's name, numpy's, and the kind and size of its type strings.
+/// The types that are widened in memory: gridsync's name, numpy's name, and the kind and size in
+/// numpy's type strings.
 const NARROW: [(Kind, &str, &str, &str); 5] = [
     (Kind::I8, "i8", "int8", "i1"),
     (Kind::I16, "i16", "int16", "i2"),
@@ -44,7 +45,7 @@ impl From<Dtype> for Stored {
 }
 
 impl Stored {
-    /// The type that they are read as.
+    /// The type of the elements in memory.
     #[must_use]
     pub const fn dtype(self) -> Dtype {
         match self.kind {
@@ -64,14 +65,15 @@ impl Stored {
         }
     }
 
-    /// Whether they lie in memory as they do in the file.
+    /// Whether the elements have the same bytes in memory and in the file.
     #[must_use]
     pub fn is_plain(self) -> bool {
         self == Self::from(self.dtype())
     }
 
-    /// The type that a `.npy` header names, as numpy's type strings do: `<f4`, `>i2`, `|u1`, `f4`, `=f4`, `float32`. None
-    /// if elements of it are not read. Native order is taken for little-endian, which it is here.
+    /// The type for a numpy type string in a `.npy` header: `<f4`, `>i2`, `|u1`, `f4`, `=f4`,
+    /// `float32`. None if gridsync does not read such elements. Native order counts as
+    /// little-endian, which it is here.
     pub(super) fn of_npy(descr: &str) -> Option<Self> {
         let order = descr.chars().next().filter(|order| "<>=|".contains(*order));
         let name = order.map_or(descr, |_| &descr[1..]);
@@ -94,10 +96,10 @@ impl Stored {
         Some(stored)
     }
 
-    /// Makes elements of `into` of as many `from` a file.
+    /// Converts the elements `from` a file to the elements `into`.
     ///
     /// # Panics
-    /// If they are not as many.
+    /// If their numbers differ.
     pub(super) fn convert(self, from: &[u8], into: &mut [u8]) {
         assert_eq!(
             from.len() / self.size(),
@@ -123,7 +125,8 @@ impl Stored {
         }
     }
 
-    /// Swaps the bytes of each element, if they are as wide in memory and big-endian.
+    /// Swaps the bytes of each element, if the elements are big-endian and as wide in the file as
+    /// in memory.
     pub(super) fn put_in_order(self, elements: &mut [u8]) {
         if let (Kind::Wide(dtype), true) = (self.kind, self.is_big_endian) {
             elements
@@ -133,7 +136,7 @@ impl Stored {
     }
 }
 
-/// Writes what `of` makes of each element of `N` bytes.
+/// Applies `of` to each element of `N` bytes, and writes the results.
 fn each<const N: usize, T: bytemuck::Pod>(from: &[u8], into: &mut [u8], of: impl Fn([u8; N]) -> T) {
     let (elements, _) = from.as_chunks::<N>();
     for (&element, place) in elements.iter().zip(into.chunks_exact_mut(size_of::<T>())) {
@@ -154,7 +157,7 @@ impl fmt::Display for Stored {
     }
 }
 
-/// A name that is no type of elements in a file.
+/// A name that is not a type of elements in a file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown element type {given:?}; use one of {}", names())]
 pub struct ParseStoredError {
@@ -253,10 +256,13 @@ mod tests {
             ("f32", 4, Dtype::F32),
             ("float64", 8, Dtype::F64),
         ] {
-            let stored: Stored = name.parse().expect("it is one");
+            let stored: Stored = name.parse().expect("it should be a name");
             assert_eq!((stored.size(), stored.dtype()), (size, dtype), "{name}");
         }
-        let error = "f8".parse::<Stored>().expect_err("it is none").to_string();
+        let error = "f8"
+            .parse::<Stored>()
+            .expect_err("it should be refused")
+            .to_string();
         assert!(
             error.contains("f16, bf16, f32") && error.contains("i8, i16, u8, u16, bool"),
             "{error}"

@@ -1,11 +1,11 @@
-//! Claims about reading that need a stream instead of a file, or bytes that no program writes.
+//! Tests of reading that need a stream instead of a file, or bytes that no program writes.
 
 use proptest::prelude::*;
 
 use super::read::Source;
 use super::{Array, DataError, Dtype, Incoming, Input, Stored, npy};
 
-/// Reads bytes as they would come through a pipe.
+/// Reads bytes as if they came through a pipe.
 fn piped(bytes: &[u8], dtype: Option<Dtype>) -> Result<Array, DataError> {
     Source::new(&Input::Stdin, bytes, None)
         .open(dtype.map(Stored::from))?
@@ -20,7 +20,7 @@ fn zeros(dtype: Dtype, shape: &[u64]) -> Vec<u8> {
     file
 }
 
-/// A version 1.0 header of this text, and no data.
+/// A header of version 1.0 with this text, and no data.
 fn header(text: &str) -> Vec<u8> {
     let mut file = npy::MAGIC.to_vec();
     file.extend([1, 0]);
@@ -66,7 +66,7 @@ fn a_pipe_that_does_not_end_after_its_data_is_not_read_to_its_end() {
     );
 }
 
-/// Takes what comes through a pipe by pieces of `piece` bytes.
+/// Takes an array from a pipe, in pieces of `piece` bytes.
 fn by_pieces(bytes: &[u8], dtype: Option<Dtype>, piece: usize) -> Result<Vec<u8>, DataError> {
     let mut incoming = Source::new(&Input::Stdin, bytes, None).open(dtype.map(Stored::from))?;
     let mut all = vec![0; incoming.len() * incoming.dtype().size()];
@@ -120,7 +120,7 @@ fn a_byte_behind_no_elements_is_one_too_many() {
         let incoming = Source::new(&Input::Stdin, file, None).open(None);
         incoming.and_then(|mut incoming| incoming.next(&mut []))
     };
-    next(&file).expect("there is nothing behind them");
+    next(&file).expect("no bytes should follow them");
     file.push(0);
     assert!(matches!(
         next(&file),
@@ -132,7 +132,7 @@ fn a_byte_behind_no_elements_is_one_too_many() {
     ));
 }
 
-/// A `.npy` file of this type and these bytes, in Fortran order if so.
+/// A `.npy` file of this type and these bytes, in Fortran order if `fortran`.
 fn stored(descr: &str, fortran: bool, shape: &[u64], bytes: &[u8]) -> Vec<u8> {
     let header = npy::header_bytes(descr, shape);
     let mut file = match fortran {

@@ -4,21 +4,21 @@ use super::array::Aligned;
 use gridsync::memory::NoRoom;
 use gridsync::parallel;
 
-/// Rows and columns that are moved together: some pages, and lines of the cache that are used whole.
+/// Rows and columns that are moved together: they touch few pages, and use whole cache lines.
 const BLOCK: usize = 32;
 
-/// The elements of an array of this shape, each of `size` bytes, which lie in Fortran order, in C order.
+/// Converts an array of this shape from Fortran order to C order; each element has `size` bytes.
 ///
 /// # Errors
-/// [`NoRoom`] for another array.
+/// [`NoRoom`] for a second array.
 pub(super) fn from_fortran(data: Aligned, size: usize, shape: &[u64]) -> Result<Aligned, NoRoom> {
     let mut from = data;
     if from.bytes().is_empty() {
         return Ok(from);
     }
     let mut to = Aligned::zeroed(from.bytes().len())?;
-    // In Fortran order the first dimension is the fastest. Each step makes one dimension slower than all that are still
-    // to come: a matrix with that dimension along its rows is transposed.
+    // In Fortran order the first dimension is the fastest. Each step makes one dimension slower
+    // than all dimensions that are left: it transposes a matrix with that dimension along its rows.
     let elements = from.bytes().len() / size;
     let mut fixed = 1;
     for &dimension in &shape[..shape.len().saturating_sub(1)] {
@@ -41,7 +41,7 @@ pub(super) fn from_fortran(data: Aligned, size: usize, shape: &[u64]) -> Result<
     Ok(from)
 }
 
-/// Turns the rows of a matrix of so many columns into columns.
+/// Transposes a matrix of so many columns.
 fn transpose<T: bytemuck::Pod + Send + Sync>(from: &[u8], to: &mut [u8], columns: usize) {
     let (from, to): (&[T], &mut [T]) = (bytemuck::cast_slice(from), bytemuck::cast_slice_mut(to));
     let rows = from.len() / columns;
@@ -62,7 +62,7 @@ fn transpose<T: bytemuck::Pod + Send + Sync>(from: &[u8], to: &mut [u8], columns
 mod tests {
     use super::*;
 
-    /// The same by the definition of both orders.
+    /// The expected result, by the definition of both orders.
     fn one_by_one(from: &[u32], shape: &[u64]) -> Vec<u32> {
         let mut index = vec![0u64; shape.len()];
         (0..from.len())

@@ -1,4 +1,4 @@
-//! Writing an array: whole or not at all.
+//! Writes an array, whole or not at all.
 
 use super::array::byte_len;
 use super::outgoing::{create_npy, create_raw};
@@ -6,8 +6,8 @@ use super::{DataError, Dtype, Output};
 
 /// Writes a `.npy` file: a header, then `bytes`, the elements in C order.
 ///
-/// A regular file appears under its name only when all of it is on the disk; until then, and after any failure, what
-/// was there before stays. Devices, FIFOs and standard output are written as they come.
+/// A regular file appears under its name only when all of it is on the disk. Until then, and after
+/// any failure, an older file stays. Devices, FIFOs and standard output are written directly.
 ///
 /// # Errors
 /// [`DataError::NoNpyDescr`] for bf16, [`DataError::ShapeMismatch`] when `bytes` are not the data of `shape`,
@@ -31,7 +31,7 @@ pub fn write_npy(
     outgoing.finish()
 }
 
-/// Writes elements as they are, little-endian; whole or not at all, as [`write_npy`].
+/// Writes elements as they are, little-endian; whole or not at all, like [`write_npy`].
 ///
 /// # Errors
 /// [`DataError::Write`] when the operating system fails.

@@ -73,8 +73,8 @@ impl<'a> Capturing<'a> {
             open: false,
         };
         // Relaxed: the gate has already refused what cannot be captured. Other modes may refuse to
-        // compile and load a kernel for its first launch. SAFETY: the stream is live, and not the
-        // default one, which cannot capture.
+        // compile and load a kernel for its first launch.
+        // SAFETY: the stream is live, and not the default one, which cannot capture.
         let begun = unsafe {
             libcuda::cuStreamBeginCapture_v2(cuda.raw_stream(), CU_STREAM_CAPTURE_MODE_RELAXED)
         };

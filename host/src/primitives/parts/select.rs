@@ -91,7 +91,7 @@ impl<S: Selectable<Element: Pod>> PartSelector<S> {
     /// What a device selects from the next part; positions count from the start of the part.
     fn next_on_device(&mut self, elements: &[S::Element]) -> Result<Sifted<S::Element>, PartError> {
         let On::Device(device, selector) = &mut self.on else {
-            unreachable!("it is asked where there is a device");
+            unreachable!("only a selection on a device gets here");
         };
         // The element before was judged with its own part already.
         let known = self.last.as_slice();

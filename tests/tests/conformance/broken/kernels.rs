@@ -3,6 +3,7 @@
 use cuda_std::prelude::{Global, Ordering, Scope, kernel, shared_array, spin, thread};
 use cuda_std::warp::{WARP_SIZE, lane_id, warp_index};
 use gridsync_entries::reduce::Arguments;
+use gridsync_kernels::grid::Workspace;
 use gridsync_kernels::grid::barrier::{Barrier, PhaseBarrier};
 use gridsync_kernels::op::Sum;
 use gridsync_kernels::{block, grid, warp};
@@ -159,13 +160,7 @@ pub(crate) unsafe fn never_resets_the_ticket(
 /// # Safety
 /// As for [`grid::reduce()`].
 #[kernel]
-pub(crate) unsafe fn forgets_the_other_blocks(
-    input: Global<i32>,
-    _words: Global<u64>,
-    _state: Global<u32>,
-    result: Global<u32>,
-    _runs: u32,
-) {
+pub(crate) unsafe fn forgets_the_other_blocks(Arguments { input, result, .. }: Arguments<i32>) {
     let value = block::reduce(Total::new(), share(input));
     if thread::is_first_in_block() {
         result

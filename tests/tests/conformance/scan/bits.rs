@@ -5,7 +5,7 @@ use gridsync::device::{Device, Geometry};
 use gridsync::primitives::Scanner;
 use gridsync::primitives::scan::{Form, scan_on_cpu};
 use gridsync::reference;
-use gridsync_entries::scan::{Scannable, sum_f32 as scan_sum_f32};
+use gridsync_entries::scan::{Arguments, Scannable, sum_f32 as scan_sum_f32};
 use gridsync_kernels::grid::scan::{STATE, Shape};
 use gridsync_kernels::op::{Product, Sum};
 use gridsync_program::verify::{Kind, sample};
@@ -83,15 +83,15 @@ fn stamps(device: &Device, launches: usize) -> Vec<u32> {
         let output = device
             .alloc::<f32>(host.len())
             .expect("the output should fit");
-        let args = (
-            input.view(),
-            output.view(),
-            words.view(),
-            state.view(),
-            shape.rows,
-            shape.group,
-            Form::Inclusive as u32,
-        );
+        let args = (Arguments {
+            input: input.view(),
+            output: output.view(),
+            words: words.view(),
+            state: state.view(),
+            rows: shape.rows,
+            group: shape.group,
+            mode: Form::Inclusive as u32,
+        },);
         // SAFETY: the shape is of the input's length and the grid the shape's; no word holds a stamp
         // that is yet to come; all outlive the launch, which the download waits for.
         unsafe { device.launch::<scan_sum_f32>(&geometry, args) }.expect("it should launch");

@@ -2,7 +2,6 @@
 
 use super::{FORMS, same_bits};
 use bytemuck::Pod;
-use cuda_std::launch::Kernel;
 use cuda_std::memory::Scalar;
 use gridsync::device::{Buffer, Device, DeviceError, Emulator, EmulatorConfig, Geometry};
 use gridsync::primitives::Scanner;
@@ -117,26 +116,25 @@ impl<T: Pod + Scalar + Carried + Debug> Bench<T> {
 
     /// Scans in `blocks` blocks and holds the results against the CPU's, to the bit. Says which stamp
     /// was left.
-    fn scan<O, K>(&self, op: O, blocks: u32, form: Form) -> u32
+    fn scan<O>(&self, op: O, blocks: u32, form: Form) -> u32
     where
-        O: Scannable<Element = T, Accumulator = T, Output = T, Bulk = K>,
-        K: Kernel<Args = (BulkArguments<T, T>,)>,
+        O: Scannable<Element = T, Accumulator = T, Output = T>,
     {
         let (len, tiles) = (self.host.len(), self.shape.tiles);
         let what = format!("{form:?}, {len} elements, {blocks} blocks");
         let output = self.device.alloc::<T>(len).expect("the output should fit");
-        let args = (BulkArguments {
+        let args = op.bulk_arguments(BulkArguments {
             input: self.input.view(),
             output: output.view(),
             words: self.words.view(),
             state: self.state.view(),
             tiles,
             mode: form as u32,
-        },);
+        });
         let geometry = Geometry::new(blocks, BULK_THREADS).with_dynamic_shared(BULK_SHARED);
         // SAFETY: the tiles are those of the input, and buffers begin at multiples of 256 bytes; no
         // word holds a stamp that is yet to come; all outlive the launch, which the download waits for.
-        unsafe { self.device.launch::<K>(&geometry, args) }
+        unsafe { self.device.launch::<O::Bulk>(&geometry, args) }
             .unwrap_or_else(|error| panic!("{what}: {error}"));
         let got = output.download().expect("the kernel should have run");
         let expected = reference::scan_in(op, self.shape, &self.host, form);
@@ -177,7 +175,7 @@ where
         let host = sample::<O::Element>(Kind::Values, len, len as u64);
         let bench = Bench::new(device, host, 0);
         for (stamp, form) in (1..).zip(FORMS) {
-            assert_eq!(bench.scan::<O, O::Bulk>(O::default(), 2, form), stamp);
+            assert_eq!(bench.scan::<O>(O::default(), 2, form), stamp);
         }
     }
 }
@@ -194,7 +192,7 @@ where
     let len = tiles * Shape::for_bulk::<O::Element>(1).tile::<O::Element>();
     let bench = Bench::new(device, sample::<O::Element>(Kind::Values, len, 6), 0);
     assert_eq!(bench.shape.groups(), groups + 1);
-    bench.scan::<O, O::Bulk>(O::default(), blocks, Form::Exclusive);
+    bench.scan::<O>(O::default(), blocks, Form::Exclusive);
 }
 
 fn a_second_group_has_the_same_bits_on_the_emulator() {

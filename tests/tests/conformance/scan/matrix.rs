@@ -23,11 +23,6 @@ pub(crate) fn trials() -> Trials {
     trials
 }
 
-/// What the tests of a row are called.
-fn name(kind: &ScanKind) -> &'static str {
-    kind.kernel.strip_prefix("scan_").unwrap_or(kind.kernel)
-}
-
 fn lengths(kind: &ScanKind) -> Lengths {
     [
         exactly(&[0, 1, 31, 32, 33]),
@@ -40,7 +35,7 @@ fn lengths(kind: &ScanKind) -> Lengths {
 }
 
 fn add_row(trials: &mut Trials, kind: ScanKind) {
-    let (row, lengths) = (name(&kind), lengths(&kind));
+    let (row, lengths) = (kind.name, lengths(&kind));
     add_lengths(trials, row, kind.case, &lengths, kind.tile + 1);
     for (length, len) in lengths {
         trials.test(format!("{row}::on_the_cpu::{length}"), move || {
@@ -107,7 +102,7 @@ fn every_scan_of_the_library_is_in_the_matrix_and_once() {
     for kind in &kinds {
         let test = format!(
             "scan::matrix::{}::in_several_groups::under_reverse",
-            name(kind)
+            kind.name
         );
         assert_eq!(
             rows.names().filter(|&name| name == test).count(),
@@ -121,7 +116,7 @@ fn each_row_is_named_after_its_kernel() {
     for kind in scan_kinds() {
         let types = [kind.element, kind.accumulator];
         assert!(
-            is_named(kind.kernel, "scan", kind.op, types),
+            is_named([kind.name, kind.kernel], "scan", kind.op, types),
             "{} {types:?}",
             kind.kernel
         );

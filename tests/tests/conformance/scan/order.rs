@@ -1,14 +1,12 @@
 //! An operation that does not commute: every operand has to keep its place.
 
 use super::{FORMS, same_bits, scan_in};
-use cuda_std::prelude::{Global, kernel};
+use cuda_std::prelude::kernel;
 use gridsync::device::Device;
 use gridsync::primitives::Scanner;
 use gridsync::primitives::scan::{Form, scan_on_cpu};
-use gridsync_entries::scan::{Arguments, NoBulk, Scannable};
-use gridsync_kernels::grid;
-use gridsync_kernels::grid::Workspace;
-use gridsync_kernels::grid::scan::{Mode, Shape};
+use gridsync_entries::scan::{Arguments, BulkArguments, NoBulk, Scannable};
+use gridsync_kernels::grid::scan::Shape;
 use gridsync_kernels::op::Operation;
 use gridsync_program::verify::{Kind, sample};
 use gridsync_tests::devices::{emulator, emulator_under, schedules};
@@ -70,7 +68,7 @@ unsafe impl Scannable for Affine {
 /// Scans by [`Affine`].
 ///
 /// # Safety
-/// As for [`grid::scan()`].
+/// As for `grid::scan`.
 #[kernel]
 unsafe fn scans_affine_maps(common: Arguments<u64, u64>) {
     common.scan(Affine);

@@ -87,7 +87,7 @@ where
     Within<T>: Selectable<Element = T>,
 {
     let values = |len, seed| sample::<T>(Kind::Values, len, seed);
-    every_start(device, Within::at_least(T::ONE), values);
+    every_start(device, Within::greater_than(T::ZERO), values);
     every_start(device, Within::<T>::not_nan(), values);
 }
 

@@ -4,8 +4,6 @@ use cuda_std::prelude::*;
 use gridsync::device::Device;
 use gridsync::primitives::select::{FirstOfRun, Predicate, Within, select};
 use gridsync_entries::select::{Arguments, Selectable};
-use gridsync_kernels::grid::Workspace;
-use gridsync_kernels::grid::{self, select::Outputs};
 use gridsync_program::verify::{Kind, sample, select_case};
 use gridsync_tests::devices::emulator;
 use gridsync_tests::trials;
@@ -110,7 +108,7 @@ impl Predicate for Every {
 /// Selects by [`Every`].
 ///
 /// # Safety
-/// As for [`grid::select()`].
+/// As for `grid::select`.
 #[kernel]
 unsafe fn selects_every(common: Arguments<u32>, every: Every) {
     common.select(every);

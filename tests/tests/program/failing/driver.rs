@@ -4,7 +4,8 @@ use super::{Ended, Folder, call};
 use crate::call::DEVICE_FAILURE;
 use std::{env, fs, thread};
 
-/// Calls that use the device in different ways: as few as that, since each is made for each call of the driver.
+/// Calls that use the device in different ways. They are few, because each is repeated for every
+/// call of the driver that can fail.
 const CALLS: [&str; 5] = [
     "reduce x.npy --op max",
     "scan x.npy --op sum -o old.npy --part 400",
@@ -13,7 +14,8 @@ const CALLS: [&str; 5] = [
     "kendall x.npy y.npy",
 ];
 
-/// Calls the program on a stand-in for a GPU; says which call of the driver failed, if one did.
+/// Calls the program with the fake driver. Returns also the call of the driver that failed, if one
+/// did.
 fn on_a_gpu(args: &str, fail: &str) -> (Ended, Option<String>) {
     let test = env::current_exe().expect("a test knows where it is");
     let driver = test.with_file_name("libgridsync_fake_driver.so");
@@ -33,7 +35,7 @@ fn on_a_gpu(args: &str, fail: &str) -> (Ended, Option<String>) {
     (ended.expect("the program should start"), failed)
 }
 
-/// Has each call of the driver fail in turn, until there is none that has not; says how many failed.
+/// Makes each call of the driver fail in turn, and returns how many calls there were.
 fn points(args: &str, whole: &Ended, how: &str) -> usize {
     let fails = |at: &u64| {
         let fail = format!("{at}{how}");

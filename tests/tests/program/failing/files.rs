@@ -7,7 +7,7 @@ use gridsync_tests::devices::skipped;
 use std::io;
 use std::os::unix::process::ExitStatusExt;
 
-/// Calls the program on the CPU; says what failed, if something did.
+/// Calls the program on the CPU. Returns also the call that failed, if one did.
 fn on_the_cpu(args: &str, fail: Fail) -> io::Result<(Ended, Option<String>)> {
     let (folder, mut failed) = (Folder::new(), None);
     let ended = call(args, &folder, |command| {
@@ -18,7 +18,8 @@ fn on_the_cpu(args: &str, fail: Fail) -> io::Result<(Ended, Option<String>)> {
     Ok((ended?, failed))
 }
 
-/// A call that nothing happens to, which ends well. None, said aloud, if nobody can supervise it here.
+/// Makes a call in which nothing fails, and checks that it succeeds. None, with a message, if calls
+/// cannot be supervised here.
 fn if_possible(args: &str) -> Option<Ended> {
     match on_the_cpu(args, Fail::None) {
         Ok((whole, _)) => {
@@ -44,7 +45,8 @@ fn whichever_call_of_the_file_system_fails_each_file_is_whole_or_as_before() {
         };
         let points = [Fail::Once as fn(u64) -> Fail, Fail::DiskFull].map(|fail| {
             let fails = |&at: &u64| {
-                let (ended, failed) = on_the_cpu(args, fail(at)).expect("it did before");
+                let (ended, failed) =
+                    on_the_cpu(args, fail(at)).expect("it could be supervised before");
                 let what = format!("{args}: {:?}, {failed:?}", fail(at));
                 ended.is_whole_or_refused(&whole.left, WRONG_USAGE, &what);
                 failed.is_some()
@@ -73,7 +75,7 @@ fn whichever_call_a_signal_comes_at_no_partial_file_is_left() {
         };
         let ends = |&at: &u64| {
             let fail = Fail::Signal(at, libc::SIGTERM);
-            let (ended, came) = on_the_cpu(args, fail).expect("it did before");
+            let (ended, came) = on_the_cpu(args, fail).expect("it could be supervised before");
             let what = format!("{args}: {fail:?}, {came:?}: {}", ended.status);
             let by_signal = ended.status.signal() == Some(libc::SIGTERM);
             assert!(by_signal || ended.status.success(), "{what}");

@@ -1,7 +1,7 @@
-//! Whatever the program calls fails, one call after the other.
+//! Each call that the program makes to the driver or the file system fails in turn.
 //!
-//! The program then ends with one line and the exit code for it, or does what it was asked all the same. Each file that it
-//! writes is whole, or as it was before, and nothing else is left.
+//! The program then ends with one line and the right exit code, or it succeeds in spite of the
+//! failure. Each file that it writes is whole or unchanged, and no other files are left.
 
 mod driver;
 mod files;
@@ -18,7 +18,7 @@ use tempfile::TempDir;
 /// Elements of the arrays.
 const LEN: usize = 1200;
 
-/// What the program is called with: each command, at once and in parts, with each kind of output.
+/// The arguments of the calls: each command, at once and in parts, with each kind of output.
 const CALLS: [&str; 14] = [
     "reduce x.npy --op sum",
     "reduce x.npy --op max --part 400",
@@ -39,7 +39,7 @@ const CALLS: [&str; 14] = [
 /// A folder for a call.
 struct Folder(TempDir);
 
-/// What is there after a call.
+/// The files and the output after a call.
 #[derive(PartialEq)]
 struct Left {
     files: BTreeMap<String, Vec<u8>>,
@@ -54,11 +54,11 @@ struct Ended {
 }
 
 impl Folder {
-    /// With the inputs, and an output of another call.
+    /// A folder with the inputs, and with an output of another call.
     fn new() -> Self {
         let folder = tempfile::tempdir().expect("a folder should be there to write to");
         let write = |name, bytes: Vec<u8>| {
-            fs::write(folder.path().join(name), bytes).expect("it is a folder");
+            fs::write(folder.path().join(name), bytes).expect("the folder should be there");
         };
         let floats = |step: usize| -> Vec<f32> {
             (0..LEN)
@@ -86,14 +86,14 @@ impl Folder {
             let name = entry.file_name().to_string_lossy().into_owned();
             (name, fs::read(entry.path()).expect("it is a file"))
         };
-        let entries = fs::read_dir(self.0.path()).expect("it is a folder");
+        let entries = fs::read_dir(self.0.path()).expect("the folder should be there");
         entries
             .map(|entry| file(entry.expect("an entry")))
             .collect()
     }
 }
 
-/// Calls the program with `args` in `folder`, by way of `run`.
+/// Calls the program with `args` in `folder`; `run` starts it.
 fn call(
     args: &str,
     folder: &Folder,
@@ -101,7 +101,7 @@ fn call(
 ) -> io::Result<Ended> {
     let printed = tempfile::tempdir().expect("a folder should be there to write to");
     let [stdout, stderr] = ["stdout", "stderr"].map(|name| printed.path().join(name));
-    let create = |path: &Path| File::create(path).expect("it is a folder");
+    let create = |path: &Path| File::create(path).expect("the folder should be there");
     let mut command = Command::new(program::path());
     command
         .args(args.split(' '))
@@ -123,8 +123,8 @@ fn call(
 }
 
 impl Ended {
-    /// It did what it was asked, as `whole` did, or ended with `code` and has written all or nothing of each file.
-    /// `what` failed.
+    /// Checks that the call succeeded with the results of `whole`, or that it ended with `code` and
+    /// wrote each file whole or not at all. `what` says which call failed.
     #[track_caller]
     fn is_whole_or_refused(&self, whole: &Left, code: i32, what: &str) {
         let what = format!("{what}: {}, {:?}", self.status, self.stderr);
@@ -139,7 +139,7 @@ impl Ended {
         self.is_old_or_whole(whole, &what);
     }
 
-    /// Each file is as it was before, or as `whole` has it, and there is no other.
+    /// Checks that each file is unchanged or the same as in `whole`, and that there are no others.
     #[track_caller]
     fn is_old_or_whole(&self, whole: &Left, what: &str) {
         let before = Folder::new().files();

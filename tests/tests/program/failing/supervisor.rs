@@ -1,7 +1,8 @@
-//! Runs a program and has one of its calls of the file system fail.
+//! Runs a program, and makes one of its calls to the file system fail.
 //!
-//! The kernel hands each such call to this process before it makes it (seccomp_unotify(2)), whatever library and whatever
-//! thread of the program it comes from. Here it is counted, and either goes on or gets an error.
+//! The kernel passes each such call to this process before it runs the call (seccomp_unotify(2)),
+//! from any library and any thread of the program. This process counts the call, and lets it go on
+//! or gives it an error.
 
 use std::ffi::{CStr, OsString};
 use std::fs::{self, File};
@@ -13,17 +14,17 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus};
 
-/// Where the program has the other end of what the kernel hands over.
+/// The descriptor in the program through which the kernel passes on its calls.
 const LISTENER: i32 = 250;
 
-/// ms without a call after which a program hangs.
+/// A program that makes no call for so many ms hangs.
 const HANGS: i32 = 120_000;
 
-/// What a call is about.
+/// The file of a call.
 enum About {
     /// The file that is open as the first argument.
     Open,
-    /// A path: which argument it is. Relative paths are those of the folder.
+    /// The path in this argument. Relative paths start at the folder.
     Path(usize),
 }
 
@@ -32,7 +33,7 @@ struct Watched {
     number: i64,
     name: &'static str,
     about: About,
-    /// Whether it takes room on the disk. That of `openat` takes none if it opens to read.
+    /// Whether it takes room on the disk; `openat` takes none if it opens a file to read.
     takes_room: bool,
 }
 
@@ -64,16 +65,17 @@ const WATCHED: &[Watched] = &[
     watched(libc::SYS_renameat2, "renameat2", About::Path(3), false),
 ];
 
-/// What happens at which call: the n-th of those that can fail, from 1 on.
+/// What happens, and at which of the calls that can fail, counted from 1.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Fail {
     /// Nothing happens.
     None,
-    /// That one fails.
+    /// This call fails.
     Once(u64),
-    /// That one fails, and all later ones for which the disk would need room.
+    /// This call fails, and so do all later ones that need room on the disk.
     DiskFull(u64),
-    /// The program gets this signal, and the call is made. The system has no files without a name.
+    /// The program gets this signal, and the call goes on. The system is made to have no files
+    /// without a name.
     Signal(u64, i32),
 }
 
@@ -91,19 +93,20 @@ impl Fail {
 #[derive(Debug)]
 pub(crate) struct Ran {
     pub(crate) status: ExitStatus,
-    /// The first call that failed, or that the signal came at, if there was one.
+    /// The first call that failed, or at which the signal came, if there was one.
     pub(crate) failed: Option<String>,
 }
 
-/// Runs `command` in `folder` and has a call fail that is about a file of the folder, or about standard output.
+/// Runs `command` in `folder`, and makes a call fail that is about a file of the folder or about
+/// standard output.
 ///
 /// # Errors
-/// If this system lets nobody supervise a program so, if the program does not start, and
+/// If this system does not allow a program to be supervised, if the program does not start, and
 /// [`TimedOut`](io::ErrorKind::TimedOut) if it makes no call for two minutes and does not end.
 pub(crate) fn run(command: &mut Command, folder: &Path, fail: Fail) -> io::Result<Ran> {
     let filter = filter();
     command.current_dir(folder);
-    // SAFETY: the closure only makes system calls, with pointers to what it owns.
+    // SAFETY: the closure only makes system calls, with pointers to data that it owns.
     unsafe { command.pre_exec(move || listen(&filter)) };
     let mut child = command.spawn()?;
     let supervised =
@@ -118,7 +121,7 @@ pub(crate) fn run(command: &mut Command, folder: &Path, fail: Fail) -> io::Resul
     })
 }
 
-/// A program for the kernel's filter: the watched calls are handed over, all others are made.
+/// The program for the kernel's filter: it passes on the watched calls, and lets all others run.
 fn filter() -> Vec<libc::sock_filter> {
     let load = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
     let equal = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
@@ -134,7 +137,8 @@ fn filter() -> Vec<libc::sock_filter> {
     filter
 }
 
-/// Has this process, which is about to become the program, hand its calls over at [`LISTENER`].
+/// Makes this process, which is about to become the program, pass on its calls through
+/// [`LISTENER`].
 fn listen(filter: &[libc::sock_filter]) -> io::Result<()> {
     let program = libc::sock_fprog {
         len: filter.len() as u16,
@@ -150,7 +154,7 @@ fn listen(filter: &[libc::sock_filter]) -> io::Result<()> {
             &raw const program,
         )
     };
-    // Without the flag that closes it when the program starts.
+    // The copy does not have the flag that closes it when the program starts.
     // SAFETY: numbers only.
     match listener < 0 || unsafe { libc::dup2(listener as i32, LISTENER) } < 0 {
         true => Err(io::Error::last_os_error()),
@@ -158,11 +162,11 @@ fn listen(filter: &[libc::sock_filter]) -> io::Result<()> {
     }
 }
 
-/// This process's own end of the program's [`LISTENER`].
+/// A copy of the program's [`LISTENER`] in this process.
 fn listener_of(child: &Child) -> io::Result<OwnedFd> {
     let own = |fd: i64| match fd < 0 {
         true => Err(io::Error::last_os_error()),
-        // SAFETY: the kernel gave it just now, and nobody else has it.
+        // SAFETY: the kernel has just made it, and nobody else has it.
         false => Ok(unsafe { OwnedFd::from_raw_fd(fd as i32) }),
     };
     // SAFETY: numbers only.
@@ -171,7 +175,7 @@ fn listener_of(child: &Child) -> io::Result<OwnedFd> {
     own(unsafe { libc::syscall(libc::SYS_pidfd_getfd, process.as_raw_fd(), LISTENER, 0) })
 }
 
-/// Answers each call until the program has ended; says which failed first.
+/// Answers each call until the program has ended. Returns the call that failed first.
 fn supervise(
     listener: &OwnedFd,
     child: &Child,
@@ -199,7 +203,8 @@ fn supervise(
         };
         let happens = match fail {
             Fail::Signal(_, signal) if is_it => {
-                // SAFETY: numbers only; nobody has waited for the child, so that it is still that one.
+                // SAFETY: numbers only; nobody has waited for the child, so its number is not used
+                // again.
                 unsafe { libc::kill(child.id() as i32, signal) == 0 }
             }
             Fail::Signal(..) => false,
@@ -213,7 +218,7 @@ fn supervise(
     Ok(failed)
 }
 
-/// Whether the file is in the folder, or is written to as standard output.
+/// Whether the file is in the folder, or is standard output and written to.
 fn is_ours(path: &Path, folder: &Path, call: &libc::seccomp_notif, watched: &Watched) -> bool {
     let writes_out = watched.name.contains("write") && call.data.args[0] == 1;
     path.starts_with(folder) || writes_out
@@ -231,7 +236,7 @@ fn needs_room(call: &libc::seccomp_notif, watched: &Watched) -> bool {
     watched.takes_room && !opens_to_read
 }
 
-/// The next call that the kernel hands over; none when the program has ended.
+/// The next call that the kernel passes on; none when the program has ended.
 fn next_call(listener: &OwnedFd) -> io::Result<Option<libc::seccomp_notif>> {
     loop {
         let mut ready = libc::pollfd {
@@ -239,14 +244,14 @@ fn next_call(listener: &OwnedFd) -> io::Result<Option<libc::seccomp_notif>> {
             events: libc::POLLIN,
             revents: 0,
         };
-        // SAFETY: one of them.
+        // SAFETY: it points to one entry, and the count is 1.
         match unsafe { libc::poll(&raw mut ready, 1, HANGS) } {
             0 => return Err(io::ErrorKind::TimedOut.into()),
             n if n < 0 => return Err(io::Error::last_os_error()),
             _ if ready.revents & libc::POLLIN == 0 => return Ok(None),
             _ => {}
         }
-        // SAFETY: numbers, for which zero is a value; the kernel asks for zeros.
+        // SAFETY: it has numbers only, and zero is valid for them; the kernel wants zeros.
         let mut call: libc::seccomp_notif = unsafe { std::mem::zeroed() };
         // SAFETY: this request writes a `seccomp_notif`.
         let received = unsafe {
@@ -260,7 +265,7 @@ fn next_call(listener: &OwnedFd) -> io::Result<Option<libc::seccomp_notif>> {
             return Ok(Some(call));
         }
         let error = io::Error::last_os_error();
-        // Whoever made the call may be gone by now.
+        // The thread that made the call may have ended by now.
         if ![libc::ENOENT, libc::EINTR]
             .map(Some)
             .contains(&error.raw_os_error())
@@ -270,7 +275,7 @@ fn next_call(listener: &OwnedFd) -> io::Result<Option<libc::seccomp_notif>> {
     }
 }
 
-/// Has a call made, or fail.
+/// Lets a call go on, or makes it fail.
 fn answer(listener: &OwnedFd, id: u64, error: Option<i32>) -> io::Result<()> {
     let mut answer = libc::seccomp_notif_resp {
         id,
@@ -291,7 +296,7 @@ fn answer(listener: &OwnedFd, id: u64, error: Option<i32>) -> io::Result<()> {
     };
     match sent {
         0 => Ok(()),
-        // The process was ended meanwhile.
+        // The process has ended meanwhile.
         _ if io::Error::last_os_error().raw_os_error() == Some(libc::ENOENT) => Ok(()),
         _ => Err(io::Error::last_os_error()),
     }
@@ -305,7 +310,7 @@ fn file_of(call: &libc::seccomp_notif, about: &About, folder: &Path) -> Option<P
             let memory = File::open(format!("/proc/{}/mem", call.pid)).ok()?;
             let mut bytes = vec![0; libc::PATH_MAX as usize];
             let mut len = 0;
-            // Up to the end of its page; a path that goes on is read on.
+            // Reads up to the end of a page, and goes on if the path does.
             while !bytes[..len].contains(&0) {
                 let at = call.data.args[argument] + len as u64;
                 let end = bytes.len().min(len + 4096 - at as usize % 4096);

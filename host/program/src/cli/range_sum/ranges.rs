@@ -1,4 +1,4 @@
-//! Range sums at once on a device that holds all elements and the sums up to each, or part by part.
+//! Range sums, at once on a device that holds all elements and all prefix sums, or part by part.
 
 use bytemuck::Pod;
 use gridsync::device::Device;
@@ -8,7 +8,7 @@ use gridsync::primitives::scan::Form;
 use gridsync::primitives::{PartRangeSums, RangeSummable, Scanner};
 use gridsync::reference;
 
-/// The sums of ranges, on their way.
+/// Range sums that are being computed.
 pub(super) enum Ranges<'a, O: RangeSummable> {
     InParts(PartRangeSums<'a, O>),
     AtOnce(Box<AtOnce<'a, O>>),
@@ -23,7 +23,7 @@ pub(super) struct AtOnce<'a, O: RangeSummable> {
 }
 
 impl<'a, O: RangeSummable<Element: Pod, Output: Pod>> Ranges<'a, O> {
-    /// Those of an array of `len` elements that fits into `device`.
+    /// The sums of ranges of an array of `len` elements that fits into `device`.
     pub(super) fn on_device(
         op: O,
         device: &Device,
@@ -42,7 +42,7 @@ impl<'a, O: RangeSummable<Element: Pod, Output: Pod>> Ranges<'a, O> {
         })))
     }
 
-    /// Elements of a part, of `len`.
+    /// How many of `len` elements a part has.
     pub(super) fn part(&self, len: usize) -> usize {
         match self {
             Self::InParts(sums) => sums.part(),
@@ -50,7 +50,7 @@ impl<'a, O: RangeSummable<Element: Pod, Output: Pod>> Ranges<'a, O> {
         }
     }
 
-    /// Takes the next part, or all.
+    /// Takes the next part, or all elements.
     pub(super) fn take(&mut self, elements: &[O::Element]) -> anyhow::Result<()> {
         match self {
             Self::InParts(sums) => Ok(sums.next(elements)?),
@@ -87,7 +87,7 @@ impl<O: RangeSummable<Element: Pod, Output: Pod>> AtOnce<'_, O> {
         } = self;
         let mut ranges = match self.sums {
             Some(sums) => sums,
-            // Of no elements.
+            // There are no elements.
             None => RangeSums::from_prefixes(device.alloc(0)?)?,
         };
         ranges.compile()?;

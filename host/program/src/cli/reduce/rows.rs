@@ -1,4 +1,4 @@
-//! `gridsync reduce --rows`: each row of a matrix to one value.
+//! `gridsync reduce --rows`: reduces each row of a matrix to one value.
 
 use super::shown::Shown;
 use super::{Reduce, Variant};
@@ -21,10 +21,10 @@ use gridsync_kernels::op::{ArgMax, ArgMin, Max, Mean, Min, Sum};
 use serde_json::{Map, Value, json};
 use std::time::Instant;
 
-/// Results that are printed for a person to read, at most.
+/// The most results that are printed as text.
 const MOST_PRINTED: usize = 100;
 
-/// A matrix: rows of columns.
+/// The size of a matrix.
 #[derive(Clone, Copy)]
 struct Size {
     rows: usize,
@@ -34,7 +34,7 @@ struct Size {
 /// Reduces rows by an operation.
 type Run = fn(&Reduce, &Job<'_>, Incoming, Size) -> anyhow::Result<Done>;
 
-/// All that rows are reduced by.
+/// All operations that reduce rows.
 fn lines() -> Lines<Run> {
     let mut lines: Lines<Run> = Lines::new();
     macro_rules! line {
@@ -54,12 +54,12 @@ fn lines() -> Lines<Run> {
     lines
 }
 
-/// What came of checking each row.
+/// The outcome of checking each row.
 #[derive(Clone, Copy, Default)]
 struct RowChecks {
     wrong: usize,
     first_wrong: usize,
-    /// The greatest distance of a row from its reference.
+    /// The largest error of a row.
     abs_err: f64,
 }
 
@@ -110,7 +110,7 @@ impl Reduce {
         Ok(Size { rows, columns })
     }
 
-    /// Reduces the rows, and checks each if asked to.
+    /// Reduces the rows, and checks each if `--check` is given.
     fn rows_by<O>(&self, op: O, job: &Job<'_>, input: Incoming, size: Size) -> anyhow::Result<Done>
     where
         O: RowReducible + Checked,
@@ -125,7 +125,7 @@ impl Reduce {
         let about = About::of(&input);
         let array = input.all()?;
         let input = array.as_slice::<O::Element>()?;
-        // The results, and what they are made from on the way.
+        // Memory for the results, and for what they are made from.
         memory::probe(rows.saturating_mul(2 * size_of::<O::Output>()))?;
         let (results, us) = match job.place()? {
             Place::Cpu => {
@@ -229,7 +229,7 @@ fn check_rows<O: Checked>(
 }
 
 impl RowChecks {
-    /// What the program says of the checks of `rows` rows.
+    /// The verdict on `rows` rows.
     fn verdict(self, rows: usize) -> Verdict {
         let Self {
             wrong,

@@ -1,4 +1,4 @@
-//! Results of reductions that can be printed.
+//! How results of reductions are printed.
 
 use crate::cli::number::Number;
 use crate::data::{Dtype, Scalar};
@@ -6,22 +6,22 @@ use gridsync_kernels::op::Indexed;
 
 /// A result that can be printed.
 pub(super) trait Shown: Copy {
-    /// What it is in a file.
+    /// Its type in a file.
     type Stored: Scalar;
 
-    /// The result as a file has it.
+    /// The result in its form for a file.
     fn stored(self) -> Self::Stored;
 
     /// The result as a number, where the elements are of this type.
     fn number(self, dtype: Dtype) -> Number;
 
-    /// The sum that it is, if it wraps around in the 64 bits of this type.
+    /// The exact sum, if it has wrapped around in the 64 bits of this type.
     fn wrapped(self, dtype: Dtype) -> Option<i128> {
         let _ = dtype;
         None
     }
 
-    /// The element that it is the index of, if it is one.
+    /// The element at the index, if the result is an index.
     fn value(self) -> Option<Number> {
         None
     }
@@ -63,7 +63,7 @@ impl<A: Into<Number> + Copy> Shown for Option<Indexed<A>> {
     }
 }
 
-/// A sum in 128 bits. The lower 64 are shown.
+/// A sum in 128 bits. The result shows the lower 64.
 impl Shown for i128 {
     type Stored = i64;
 

@@ -1,4 +1,4 @@
-//! `gridsync scan --rows`: each row of an array by itself.
+//! `gridsync scan --rows`: scans each row of an array by itself.
 
 use super::Scan;
 use crate::cli::catalogue::Lines;
@@ -17,10 +17,10 @@ use gridsync_entries::scan::Scannable;
 use gridsync_kernels::op::{InSegments, Max, Min, Segments, Sum};
 use std::time::Instant;
 
-/// Scans rows, of so many columns, by an operation.
+/// Scans rows of so many columns by an operation.
 type Run = fn(&Scan, &Job<'_>, Incoming, u64) -> anyhow::Result<Done>;
 
-/// All that rows are scanned by.
+/// All operations that scan rows.
 fn lines() -> Lines<Run> {
     let mut lines: Lines<Run> = Lines::new();
     macro_rules! line {
@@ -36,7 +36,7 @@ fn lines() -> Lines<Run> {
 }
 
 impl Scan {
-    /// Scans the rows of `input`: those of its last dimension.
+    /// Scans the rows of `input`, along its last dimension.
     pub(super) fn scan_rows(&self, job: &Job<'_>, input: Incoming) -> anyhow::Result<Done> {
         let Some(&columns) = input.shape().last() else {
             let why = "--rows is for arrays of one dimension or more, and this one has none";
@@ -66,7 +66,7 @@ impl Scan {
         let about = About::of(&input);
         let array = input.all()?;
         let (input, form) = (array.as_slice::<O::Element>()?, self.form());
-        // An array without elements has no rows that could be too short.
+        // Rows have at least one column here. An array without elements has no rows to scan anyway.
         let op = InSegments::<O>::new(Segments::rows(columns.max(1)));
         let mut results = memory::zeroed::<O::Output>(input.len())?;
         let us = match job.place()? {
@@ -106,7 +106,7 @@ impl Scan {
     }
 }
 
-/// Scans on all cores of the CPU; how many µs that took.
+/// Scans on all cores of the CPU. Also returns the µs that this took.
 fn on_cpu<O: Scannable>(
     op: O,
     input: &[O::Element],
@@ -119,7 +119,7 @@ fn on_cpu<O: Scannable>(
     Ok(start.elapsed().as_secs_f64() * 1e6)
 }
 
-/// Scans on a device; how many µs the kernel took.
+/// Scans on a device. Also returns the µs that the kernel took.
 fn on_device<O: Scannable<Element: Pod, Output: Pod>>(
     op: O,
     device: &Device,

@@ -1,4 +1,4 @@
-//! Selections, held against a loop over the elements.
+//! Compares selections with a loop over the elements.
 
 use crate::cli::job::Verdict;
 use bytemuck::Pod;
@@ -6,7 +6,7 @@ use gridsync::primitives::Sifted;
 use gridsync_entries::select::Selectable;
 use serde_json::json;
 
-/// What differs from a loop over the elements, if anything does.
+/// The first difference from a loop over the elements, in words.
 pub(super) fn wrong<S: Selectable<Element: Pod>>(
     by: S,
     input: &[S::Element],
@@ -36,7 +36,7 @@ pub(super) fn wrong<S: Selectable<Element: Pod>>(
     })
 }
 
-/// Where the first two values stand whose bits differ, or where only one of both goes on.
+/// The first place where the bits of two values differ, or where only one of both goes on.
 fn first_difference<A: Pod>(got: &[A], mut expected: impl Iterator<Item = A>) -> Option<usize> {
     let mut is_expected = |value: &A| {
         let other = expected.next();
@@ -47,7 +47,7 @@ fn first_difference<A: Pod>(got: &[A], mut expected: impl Iterator<Item = A>) ->
     is_more.then_some(alike)
 }
 
-/// The same, as the program says it.
+/// The verdict of the check.
 pub(super) fn verdict(wrong: Option<String>) -> Verdict {
     Verdict {
         json: json!({ "ok": wrong.is_none() }),

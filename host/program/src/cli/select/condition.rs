@@ -1,4 +1,4 @@
-//! What elements have to meet, as the command line says it.
+//! The condition of `--where`.
 
 use crate::cli::exit::Usage;
 use cuda_std::{bf16, f16};
@@ -9,13 +9,13 @@ use std::str::FromStr;
 /// A comparison with a number whose type is not known yet, or a word.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Condition {
-    /// A sign of [`SIGNS`], and the number behind it.
+    /// A sign of [`SIGNS`], and the number after it.
     Compare(&'static str, String),
     /// One of [`WORDS`].
     Word(&'static str),
 }
 
-/// The longer ones first, of which others are the beginning.
+/// A sign comes before any other sign that it begins with.
 const SIGNS: [&str; 6] = ["<=", ">=", "==", "!=", "<", ">"];
 
 const WORDS: [&str; 3] = ["nonzero", "finite", "notnan"];
@@ -50,7 +50,7 @@ impl fmt::Display for Condition {
 }
 
 impl Condition {
-    /// The same for elements of `T`.
+    /// The condition for elements of `T`.
     pub(super) fn within<T: Bounded>(&self) -> anyhow::Result<Within<T>> {
         Ok(match self {
             Self::Word("nonzero") => Within::nonzero(),
@@ -62,9 +62,10 @@ impl Condition {
     }
 }
 
-/// An element that is compared with a number of the command line.
+/// An element that can be compared with a number of the command line.
 pub(super) trait Bounded: Comparable {
-    /// The elements that compare so with a bound, if it is a number.
+    /// The elements that compare with the bound as the sign says; none if the bound is not a
+    /// number.
     fn compared(sign: &str, bound: &str) -> Option<Within<Self>>;
 }
 
@@ -97,7 +98,7 @@ macro_rules! integers {
                     None => Within::between(<$ty>::MAX, <$ty>::MIN),
                 };
                 let Some(Decimal { floor, is_whole }) = Decimal::of(bound)? else {
-                    // Nothing compares with NaN but that it differs.
+                    // NaN differs from every number, and all other comparisons with it are false.
                     let none = within(1, 0);
                     return Some(if sign == "!=" { none.others() } else { none });
                 };
@@ -116,15 +117,15 @@ macro_rules! integers {
 }
 integers!(i32, u32, i64, u64);
 
-/// What two intervals have in common, if they have anything.
+/// The intersection of two intervals, if there is one.
 fn interval((low, high): (i128, i128), (least, most): (i128, i128)) -> Option<(i128, i128)> {
     let common = (low.max(least), high.min(most));
     (common.0 <= common.1).then_some(common)
 }
 
-/// A decimal number as far as integers compare with it.
+/// A decimal number, as exact as needed to compare integers with it.
 struct Decimal {
-    /// The greatest integer that is not above it, or what is beyond 64 bits as it is.
+    /// The greatest integer that is not above it. A number far beyond 64 bits counts as [`BEYOND`].
     floor: i128,
     is_whole: bool,
 }
@@ -133,16 +134,16 @@ struct Decimal {
 const BEYOND: i128 = 1 << 100;
 
 impl Decimal {
-    /// The number that `text` says, exactly; none where it says NaN. None at all if it says no number.
+    /// The exact number of `text`; `Some(None)` for NaN, and `None` if `text` is not a number.
     fn of(text: &str) -> Option<Option<Self>> {
-        // It has to be what is a number elsewhere too.
+        // Only text that Rust reads as an f64 counts as a number.
         let nearest: f64 = text.parse().ok()?;
         if nearest.is_nan() {
             return Some(None);
         }
         let is_negative = text.starts_with('-');
         let (magnitude, has_part) = match nearest.abs() {
-            // So is what is nearer to 0 than any f64.
+            // A number that is nearer to 0 than every f64 also counts as 0.
             0.0 => (0, false),
             1e30.. => (BEYOND, false),
             _ => magnitude(text.trim_start_matches(['-', '+']))?,
@@ -158,13 +159,15 @@ impl Decimal {
     }
 }
 
-/// The integer part of digits, of a number up to 1e30, with a point and an exponent, and whether there is more.
+/// The integer part of a number up to 1e30, given by digits with a point and an exponent; and
+/// whether it has a fraction.
 fn magnitude(text: &str) -> Option<(i128, bool)> {
     let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
     let (whole, part) = mantissa.split_once('.').unwrap_or((mantissa, ""));
     let digits = format!("{whole}{part}");
     let digits = digits.trim_start_matches('0');
-    // How many digits stand before the point; far less than none are none. An exponent beyond i64 is one of 0.
+    // How many digits are before the point; a negative number counts as 0. Only a number 0 can have
+    // an exponent beyond i64 here, so the exponent is taken as 0 then.
     let before = exponent
         .parse::<i64>()
         .unwrap_or(0)
@@ -196,9 +199,9 @@ mod tests {
         }
     }
 
-    /// Which of some elements are kept.
+    /// Which of the elements are kept.
     fn kept<T: Bounded, const N: usize>(condition: &str, of: [T; N]) -> [bool; N] {
-        let condition: Condition = condition.parse().expect("it is one");
+        let condition: Condition = condition.parse().expect("it should be a condition");
         let within = condition.within::<T>().expect("it is a number");
         of.map(|x| within.keeps(x, 0))
     }
@@ -278,7 +281,9 @@ mod tests {
     #[test]
     fn what_is_no_number_is_refused() {
         for bound in ["three", "1,5", "0x10", "1e", "--1", "1 2"] {
-            let condition: Condition = format!("< {bound}").parse().expect("it may be one");
+            let condition: Condition = format!("< {bound}")
+                .parse()
+                .expect("any number should make a condition");
             assert!(condition.within::<i32>().is_err(), "{bound}");
             assert!(condition.within::<f64>().is_err(), "{bound}");
         }

@@ -1,4 +1,4 @@
-//! What is selected, on its way to the outputs.
+//! Writes what is selected to the outputs.
 
 use crate::cli::sink::Sink;
 use crate::data::Scalar;
@@ -13,12 +13,12 @@ pub(super) struct Outputs {
     pub(super) positions: Option<Sink>,
     /// The lengths of runs.
     pub(super) counts: Option<Sink>,
-    /// Where the run began that is not at its end yet, if lengths of runs are written.
+    /// The start of the run that has not ended yet, if lengths of runs are written.
     pub(super) run: Option<u64>,
 }
 
 impl Outputs {
-    /// Writes what was found in a part.
+    /// Writes the results of a part.
     pub(super) fn push<T: Pod + Scalar>(&mut self, found: &Sifted<T>) -> anyhow::Result<()> {
         self.kept.push(&found.kept)?;
         if let (Some(sink), Some(rest)) = (&mut self.rest, &found.rest) {
@@ -39,7 +39,8 @@ impl Outputs {
         Ok(())
     }
 
-    /// All of them, but for their ends, of an array of `len` elements.
+    /// All arrays, still to be finished. `len` is the number of elements of the input, which ends
+    /// the last run.
     pub(super) fn finish(mut self, len: u64) -> anyhow::Result<Vec<Sink>> {
         if let (Some(sink), Some(start)) = (&mut self.counts, self.run) {
             sink.push(&[len - start])?;

@@ -1,4 +1,4 @@
-//! All cases: each kernel with its inputs, and what the emulator takes for them.
+//! All cases: each kernel with its inputs, and the time that the emulator takes for them.
 
 use crate::lab::xpx::{self, Form, Setup};
 use crate::verify::{
@@ -9,13 +9,13 @@ use gridsync::device::{Device, Emulator, EmulatorConfig, Schedule};
 use gridsync::launch::Blocks;
 use gridsync::primitives::kendall::Method;
 
-/// A kernel, or a few that do one thing, and its cases.
+/// A kernel, or a few kernels with one purpose, and the cases.
 pub(super) struct Kernel {
     pub(super) name: String,
     pub(super) cases: Vec<Case>,
 }
 
-/// Runs a kernel on a device, and holds its results against the reference.
+/// Runs a kernel on a device, and compares its results with the reference.
 type RunOn = dyn Fn(&Device) -> Result<(), CaseError> + Send + Sync;
 
 /// A kernel on one input.
@@ -23,7 +23,7 @@ pub(super) struct Case {
     pub(super) name: String,
     /// Elements of the input, or threads of the grid.
     pub(super) size: usize,
-    /// µs that the emulator takes for it, about.
+    /// About how many µs the emulator takes for it.
     pub(super) us: f64,
     run: Box<RunOn>,
     emulated: Emulated,
@@ -37,26 +37,26 @@ pub(super) enum Emulated {
     Fast,
     /// Access by access, under the schedule of its seed.
     Interleaved,
-    /// The same, looking for data races.
+    /// Access by access, under the schedule of its seed, and looking for data races.
     Judged,
 }
 
 /// The longest input that the emulator runs access by access.
 pub(super) const INTERLEAVED: usize = 300;
 
-/// The longest arrays whose pairs the emulator compares all.
+/// The longest arrays for which the emulator compares all pairs.
 const ALL_PAIRS: usize = 600;
 
-/// The longest arrays that the emulator sorts to correlate them. It does so under the fast schedule
-/// alone: even a short array is sorted by a block of 256 threads.
+/// The longest arrays that the emulator sorts to correlate them. It sorts only under the fast
+/// schedule, because a block of 256 threads sorts even a short array.
 const SORTED: usize = 4097;
 
-/// The most threads of a grid whose barriers the emulator judges by data races too.
+/// The most threads of a grid whose barriers the emulator also checks for data races.
 const JUDGED: u32 = 600;
 
 /// µs that the emulator takes for a byte of the elements of a long input, and for a thread that crosses barriers.
-// A core of an Intel Xeon, a release build, 2026-11-22: CPU time of inputs of 4095 to 4097 elements, of all kernels
-// of a kind, and of grids of 8192 threads.
+// A core of an Intel Xeon, a release build, 2026-11-22: CPU time for inputs of 4095 to 4097
+// elements, over all kernels of a kind, and for grids of 8192 threads.
 const OF_REDUCE: f64 = 1.1;
 const OF_SCAN: f64 = 19.0;
 const OF_SELECT: f64 = 10.0;
@@ -82,7 +82,7 @@ impl Case {
         }
     }
 
-    /// Runs it on `device`; on the emulator on one of its own, which nobody else uses meanwhile.
+    /// Runs it on `device`. If that is the emulator, the case runs on a new emulator of its own.
     pub(super) fn run(&self, device: &Device) -> Result<(), CaseError> {
         if !device.properties().is_emulated() {
             return (self.run)(device);
@@ -107,7 +107,7 @@ fn emulated(elements: usize) -> Emulated {
     }
 }
 
-/// An operation on elements of a type, with its accumulator where that is another.
+/// The name of an operation on elements of a type, with the accumulator if it has another type.
 fn of(op: &str, element: &str, accumulator: &str) -> String {
     match element == accumulator {
         true => format!("{op} {element}"),
@@ -115,13 +115,14 @@ fn of(op: &str, element: &str, accumulator: &str) -> String {
     }
 }
 
-/// Bytes of an element. The name of its type ends with its bits, as in `bf16`.
+/// Bytes of an element. The name of its type ends with the number of bits, as in `bf16`.
 fn bytes(element: &str) -> f64 {
     let bits = element.trim_start_matches(|letter: char| !letter.is_ascii_digit());
     bits.parse::<f64>().map_or(8.0, |bits| bits / 8.0)
 }
 
-/// All kernels, on inputs of up to 2 to the power of `max_log2` elements, as many of each length as `seeds`.
+/// All kernels, on inputs of up to 2 to the power of `max_log2` elements, with `seeds` inputs of
+/// each length.
 pub(super) fn kernels(is_emulated: bool, max_log2: u32, seeds: u64) -> Vec<Kernel> {
     let lengths = lengths(max_log2);
     /// The case of one length and seed.
@@ -225,7 +226,8 @@ fn barriers(seeds: u64) -> Vec<Kernel> {
             (Blocks::Exactly(1), 1),
             (Blocks::Exactly(2), 2),
             (Blocks::AtMost(33), 33),
-            // As many as the emulator's 8 multiprocessors hold, of 1024 threads and 16 blocks each.
+            // As many blocks as the emulator's 8 multiprocessors hold; each holds 1024 threads and
+            // 16 blocks.
             (Blocks::Fill, 8 * (1024 / threads).min(16)),
         ] {
             shapes.push((threads, blocks, most * threads));
@@ -285,7 +287,7 @@ fn transforms(seeds: u64) -> Kernel {
     }
 }
 
-/// Lengths around every edge: of a warp, a pack, a block's turn, and powers of two.
+/// Lengths around every edge: a warp, a pack, what a block takes at a time, and powers of two.
 fn lengths(max_log2: u32) -> Vec<usize> {
     let max = 1usize << max_log2;
     let edges = [
@@ -303,7 +305,7 @@ fn lengths(max_log2: u32) -> Vec<usize> {
     lengths
 }
 
-/// Rows and columns around every edge: of a pack, a batch, a run, a tile, and none at all.
+/// Rows and columns around every edge: a pack, a batch, a run, a tile, and none at all.
 fn matrices(max_log2: u32) -> Vec<(usize, usize)> {
     let edges = [
         (1, 1),

@@ -1,4 +1,4 @@
-//! Which cases are run: all small ones, and of the others as many as a time is enough for.
+//! Which cases are run: all small ones, and as many others as there is time for.
 
 use super::cases::{INTERLEAVED, Kernel};
 
