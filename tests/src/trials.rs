@@ -227,3 +227,32 @@ fn message(payload: &(dyn Any + Send)) -> String {
         .filter(|noted| noted.ends_with(&text))
         .unwrap_or(text)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::devices::skipped;
+
+    #[test]
+    fn a_panic_fails_a_trial_with_its_message_and_one_that_skips_is_ignored() {
+        let end = completion(Box::new(|| panic!("{} is not {}", 1, 2)));
+        let failed = end.err().expect("it panicked");
+        let message = failed.message().unwrap_or_default();
+        assert!(message.ends_with("1 is not 2"), "{message}");
+        let skips = completion(Box::new(|| skipped("a test of skipping")));
+        assert!(matches!(skips, Ok(Completion::Ignored { .. })));
+        let passes = completion(Box::new(|| ()));
+        assert!(matches!(passes, Ok(Completion::Completed)));
+    }
+
+    #[test]
+    fn tests_are_named_after_their_module_without_the_crate() {
+        let mut trials = Trials::of("conformance::scan::matrix");
+        trials.test("a", || ());
+        trials.thorough(format!("b::{}", 1), || ());
+        let names: Vec<_> = trials.names().collect();
+        assert_eq!(names, ["scan::matrix::a", "scan::matrix::b::1"]);
+        let all = Trials::of("conformance").with([trials]);
+        assert_eq!(all.names().count(), 2);
+    }
+}

@@ -66,47 +66,16 @@ fn check(archs: &[Arch]) -> Result<Outcome> {
             fresh(set, arch)?;
         }
     }
+    if let Err(why) = Compiler::find() {
+        return Ok(Outcome::Skipped(why.to_string()));
+    }
     let mut skipped = Vec::new();
     for set in &SETS {
         let committed = set.read()?;
         for &arch in archs {
-            let (path, name) = (set.image(arch), set.image_name(arch.capability()));
-            let header = header(&fs::read(&path)?, &path)?;
-            let Some(compiler) = the_same_or_another(&header.compiler)? else {
-                let why = Compiler::find().err().map(|error| error.to_string());
-                return Ok(Outcome::Skipped(why.unwrap_or_default()));
-            };
-            let (built, text) = build(set, arch, &compiler)?;
-            let again = pack(set.name, &text, None)?;
-            if built.compiler == header.compiler {
-                let rebuilt = self::header(&again, &built.ptx)?;
-                ensure!(
-                    header == rebuilt,
-                    "the head of {} should be\n{rebuilt}and is\n{header}",
-                    path.display()
-                );
-                let compute = arch.capability();
-                compare(
-                    &path,
-                    &whole(&committed, compute)?,
-                    &whole(&[again], compute)?,
-                )?;
-                println!("{name}: the same text");
-            } else {
-                let [ours, theirs] = [&[again][..], &committed].map(|images| {
-                    let modules = modules(images, arch.capability())?;
-                    Ok::<_, anyhow::Error>(own(&modules).map(String::from).collect::<Vec<_>>())
-                });
-                ensure!(
-                    ours? == theirs?,
-                    "{} does not hold the kernels that {} builds",
-                    path.display(),
-                    built.compiler
-                );
-                skipped.push(format!(
-                    "{name} was made by {}; only {} is here, so the text was not compared",
-                    header.compiler, built.compiler
-                ));
+            match rebuild(set, arch, &committed)? {
+                Outcome::Passed => println!("{}: the same text", set.image_name(arch)),
+                Outcome::Skipped(why) => skipped.push(why),
             }
         }
     }
@@ -117,13 +86,47 @@ fn check(archs: &[Arch]) -> Result<Outcome> {
     })
 }
 
+/// Builds an image again and compares it with the one among those that are `committed`.
+fn rebuild(set: &KernelSet, arch: Arch, committed: &[Vec<u8>]) -> Result<Outcome> {
+    let path = set.image(arch);
+    let header = header(&fs::read(&path)?, &path)?;
+    let (built, text) = build(set, arch, &the_same_or_another(&header.compiler)?)?;
+    let again = [pack(set.name, &text, None)?];
+    let compute = arch.capability();
+    if built.compiler == header.compiler {
+        let now = self::header(&again[0], &built.ptx)?;
+        ensure!(
+            header == now,
+            "the head of {} should be\n{now}and is\n{header}",
+            path.display()
+        );
+        let texts = [committed, &again].map(|images| whole(images, compute));
+        let [committed, built] = texts;
+        compare(&path, &committed?, &built?)?;
+        return Ok(Outcome::Passed);
+    }
+    let [ours, theirs] = [&again, committed].map(|images| {
+        let modules = modules(images, compute)?;
+        Ok::<_, anyhow::Error>(own(&modules).map(String::from).collect::<Vec<_>>())
+    });
+    ensure!(
+        ours? == theirs?,
+        "{} does not hold the kernels that {} builds",
+        path.display(),
+        built.compiler
+    );
+    Ok(Outcome::Skipped(format!(
+        "{} was made by {}; only {} is here, so the text was not compared",
+        set.image_name(arch),
+        header.compiler,
+        built.compiler
+    )))
+}
+
 /// Builds a set, and reads the text, which is in `target/`.
 fn build(set: &KernelSet, arch: Arch, compiler: &Compiler) -> Result<(Built, String)> {
     let start = Instant::now();
-    let to = root().join(format!(
-        "target/kernels/{}.ptx",
-        set.image_name(arch.capability())
-    ));
+    let to = root().join(format!("target/kernels/{}.ptx", set.image_name(arch)));
     let built = CudaBuilder::new(root().join(set.folder))
         .arch(arch)
         .compiler(compiler.clone())
@@ -164,15 +167,14 @@ fn shown(path: &Path) -> String {
     path.display().to_string()
 }
 
-/// The compiler of that version, else any, else none.
-fn the_same_or_another(version: &str) -> Result<Option<Compiler>> {
-    let candidates = Compiler::candidates();
-    for candidate in &candidates {
+/// The compiler of that version, else the preferred one.
+fn the_same_or_another(version: &str) -> Result<Compiler> {
+    for candidate in Compiler::candidates() {
         if candidate.version()? == version {
-            return Ok(Some(candidate.clone()));
+            return Ok(candidate);
         }
     }
-    Ok(candidates.into_iter().next())
+    Ok(Compiler::find()?)
 }
 
 /// An error if an image is missing or its sources have changed since it was made.

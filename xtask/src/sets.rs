@@ -1,6 +1,7 @@
 //! The sets of kernels: each is a crate, built to an image for each target.
 
 use std::ffi::OsStr;
+use std::fmt::Display;
 use std::fs;
 use std::path::PathBuf;
 
@@ -58,13 +59,13 @@ pub(crate) const TARGETS: [Arch; 2] = [Arch::Compute75, Arch::Compute90];
 
 impl KernelSet {
     /// The name of an image, without its extension.
-    pub(crate) fn image_name(&self, compute: u32) -> String {
+    pub(crate) fn image_name(&self, compute: impl Display) -> String {
         format!("{}_compute_{compute}", self.name)
     }
 
     /// Where an image is committed.
     pub(crate) fn image(&self, arch: Arch) -> PathBuf {
-        let file = format!("{}.ptxz", self.image_name(arch.capability()));
+        let file = format!("{}.ptxz", self.image_name(arch));
         root().join(self.images).join(file)
     }
 

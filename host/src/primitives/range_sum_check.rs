@@ -41,9 +41,8 @@ macro_rules! integers {
                     Some(*all)
                 });
                 let up_to: Vec<_> = once(self.identity()).chain(up_to).collect();
-                let mut ranges = queries.iter();
-                worst(sums, queries.len(), |sum| {
-                    let [from, to] = ranges.next().map_or([0; 2], |&range| range);
+                worst(sums, queries.len(), |number, sum| {
+                    let [from, to] = queries[number];
                     let reference = up_to[to as usize].wrapping_sub(up_to[from as usize]);
                     let abs_err =
                         (i128::from(sum) - i128::from(reference)).unsigned_abs() as f64;
@@ -68,9 +67,8 @@ macro_rules! floats {
                 let unit = f64::from($accumulator::EPSILON) / 2.0;
                 let none = Exact { value: 0.0, magnitude: 0.0 };
                 let up_to: Vec<_> = once(none).chain(exact_prefix_sums(input)).collect();
-                let mut ranges = queries.iter();
-                worst(sums, queries.len(), |sum| {
-                    let [from, to] = ranges.next().map_or([0; 2], |&range| range);
+                worst(sums, queries.len(), |number, sum| {
+                    let [from, to] = queries[number];
                     let (before, all) = (up_to[from as usize], up_to[to as usize]);
                     let value = if from == to { 0.0 } else { all.value - before.value };
                     let magnitude = all.magnitude + before.magnitude;

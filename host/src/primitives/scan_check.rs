@@ -34,16 +34,16 @@ pub trait ScanChecked: ScanOperation {
     ) -> Option<ScanCheck<Self::Output>>;
 }
 
-/// The worst of the checks of all results.
+/// The worst of the checks of all results. `check` is given the number of a result, and the result.
 pub(super) fn worst<A: Copy>(
     results: &[A],
     elements: usize,
-    mut check: impl FnMut(A) -> Check<A>,
+    mut check: impl FnMut(usize, A) -> Check<A>,
 ) -> Option<ScanCheck<A>> {
     assert_eq!(results.len(), elements, "a result for each element");
     let mut worst: Option<(f64, ScanCheck<A>)> = None;
     for (at, &result) in results.iter().enumerate() {
-        let check = check(result);
+        let check = check(at, result);
         let share = match check {
             Check { ok: false, .. } => {
                 return Some(ScanCheck { at, check });
@@ -78,16 +78,14 @@ fn exactly<O: ScanOperation>(
 where
     O::Output: Judged,
 {
-    let up_to = input
-        .iter()
-        .zip(0..)
-        .scan(op.identity(), |all, (&x, index)| {
-            *all = op.combine(*all, op.lift(x, index));
-            Some(*all)
+    let mut all = op.identity();
+    worst(results, input.len(), |at, result| {
+        let before = all;
+        all = op.combine(before, op.lift(input[at], at as u64));
+        let reference = op.finish(match form {
+            Form::Inclusive => all,
+            Form::Exclusive => before,
         });
-    let mut references = of_form(form, op.identity(), up_to).map(|all| op.finish(all));
-    worst(results, input.len(), |result| {
-        let reference = references.next().unwrap_or(op.finish(op.identity()));
         let ok = result.same(reference);
         let abs_err = if ok { 0.0 } else { result.distance(reference) };
         Check {
@@ -168,7 +166,7 @@ macro_rules! floats {
                 let unit = f64::from($ty::EPSILON) / 2.0;
                 let none = Exact { value: -0.0, magnitude: 0.0 };
                 let mut exact = of_form(form, none, exact_prefix_sums(input));
-                worst(sums, input.len(), |sum| {
+                worst(sums, input.len(), |_, sum| {
                     let Exact { value, magnitude } = exact.next().unwrap_or(none);
                     // The reference itself is rounded once, to the type of the result.
                     let bound = sum_bound(magnitude, depth + 1, unit);
@@ -184,7 +182,7 @@ macro_rules! floats {
                 let (least, greatest) = ($ty::MIN_POSITIVE.into(), $ty::MAX.into());
                 let up_to = prefix_product_bounds(input, $ty::EPSILON.into(), least, greatest);
                 let mut exact = of_form(form, (1.0, 0.0), up_to);
-                worst(products, input.len(), |product| {
+                worst(products, input.len(), |_, product| {
                     let (value, bound): (f64, f64) = exact.next().unwrap_or((1.0, 0.0));
                     within(value, bound, value.abs(), product)
                 })

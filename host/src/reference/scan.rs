@@ -20,7 +20,7 @@ const LANES: usize = WARP_SIZE as usize;
 /// If memory has no room for what a [`Scan`] works in.
 pub fn scan<O: ScanOperation>(op: O, input: &[O::Element], form: Form) -> Vec<O::Output> {
     let shape = Shape::of::<O::Element, O::Accumulator>(input.len());
-    whole(Scan::in_shape(op, shape, input.len(), form), input)
+    whole(op, shape, input, form, Scan::next)
 }
 
 /// Scans `input` in the order of another shape of that length; an exact operation too.
@@ -33,15 +33,21 @@ pub fn scan_in<O: ScanOperation>(
     input: &[O::Element],
     form: Form,
 ) -> Vec<O::Output> {
-    let scan = Scan::in_shape(op, shape, input.len(), form);
-    whole(scan.map(Scan::in_order), input)
+    whole(op, shape, input, form, Scan::next_groups)
 }
 
-/// Scans all of `input`.
-fn whole<O: ScanOperation>(scan: Result<Scan<O>, NoRoom>, input: &[O::Element]) -> Vec<O::Output> {
+/// Scans all of `input` by `next`.
+fn whole<O: ScanOperation>(
+    op: O,
+    shape: Shape,
+    input: &[O::Element],
+    form: Form,
+    next: impl FnOnce(&mut Scan<O>, &[O::Element], &mut [O::Output]),
+) -> Vec<O::Output> {
+    let scan = Scan::in_shape(op, shape, input.len(), form);
     let mut scan = scan.unwrap_or_else(|no_room| panic!("{no_room}"));
     let mut output = vec![O::Output::default(); input.len()];
-    scan.next(input, &mut output);
+    next(&mut scan, input, &mut output);
     output
 }
 
@@ -51,7 +57,6 @@ pub struct Scan<O: ScanOperation> {
     op: O,
     form: Form,
     shape: Shape,
-    is_in_order: bool,
     /// What all elements before the next one combine to.
     before: O::Accumulator,
     /// The index of the next element.
@@ -78,17 +83,10 @@ impl<O: ScanOperation> Scan<O> {
             op,
             form,
             shape,
-            is_in_order: !O::EXACT,
             before: op.identity(),
             next: 0,
             in_tiles,
         })
-    }
-
-    /// The same in the order of the shape, even if the operation is exact.
-    fn in_order(mut self) -> Self {
-        self.is_in_order = true;
-        self
     }
 
     /// Scans the next elements, and writes a result for each. Unless the operation is exact or this is
@@ -98,9 +96,14 @@ impl<O: ScanOperation> Scan<O> {
     /// If there are not as many results as elements.
     pub fn next(&mut self, input: &[O::Element], output: &mut [O::Output]) {
         assert_eq!(input.len(), output.len(), "a result for each element");
-        if !self.is_in_order {
-            return self.next_by_chunks(input, output);
+        match O::EXACT {
+            true => self.next_by_chunks(input, output),
+            false => self.next_groups(input, output),
         }
+    }
+
+    /// Scans in the order of the shape, group by group.
+    fn next_groups(&mut self, input: &[O::Element], output: &mut [O::Output]) {
         let group = self.shape.group as usize * self.shape.tile::<O::Element>();
         for (input, output) in input.chunks(group).zip(output.chunks_mut(group)) {
             self.next_group(input, output);

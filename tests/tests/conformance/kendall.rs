@@ -1,5 +1,6 @@
 //! Kendall's rank correlation: every type × size × ties × method × backend, and every schedule.
 
+use crate::matrix::is_there_once;
 use gridsync::device::Device;
 use gridsync::primitives::kendall::{Correlator, KendallError, Method, kendall, kendall_on_cpu};
 use gridsync_kernels::grid::kendall::PAIRS_TILE;
@@ -33,7 +34,7 @@ pub(crate) fn trials() -> Trials {
 
 /// Adds the tests of one type.
 fn add_row(trials: &mut Trials, kind: KendallKind) {
-    let sort = &BOTH[1..];
+    let (ty, sort) = (kind.element, &BOTH[1..]);
     let lengths = [
         ("len_0", 0, &BOTH[..]),
         ("len_1", 1, &BOTH),
@@ -51,32 +52,23 @@ fn add_row(trials: &mut Trials, kind: KendallKind) {
         ("three_levels", 5 * TILE + 3, sort),
     ];
     for (name, len, methods) in lengths {
-        trials.test(
-            format!("{}::on_the_emulator::{name}", kind.element),
-            move || {
-                run(&emulator(), &kind, some(len), methods, len);
-            },
-        );
-        trials.test(format!("{}::on_cuda::{name}", kind.element), move || {
+        trials.test(format!("{ty}::on_the_emulator::{name}"), move || {
+            run(&emulator(), &kind, some(len), methods, len);
+        });
+        trials.test(format!("{ty}::on_cuda::{name}"), move || {
             with_cuda(|cuda| run(cuda, &kind, &Ties::ALL, &BOTH, len));
         });
     }
-    trials.test(
-        format!("{}::on_cuda::len_1048577", kind.element),
-        move || {
-            with_cuda(|cuda| run(cuda, &kind, &Ties::ALL, sort, (1 << 20) + 1));
-        },
-    );
-    trials.test(
-        format!("{}::under_every_schedule", kind.element),
-        move || {
-            for schedule in schedules() {
-                let device = emulator_under(schedule);
-                case(&device, &kind, Ties::Many, &BOTH, 40);
-                case(&device, &kind, Ties::Blocks, sort, 77);
-            }
-        },
-    );
+    trials.test(format!("{ty}::on_cuda::len_1048577"), move || {
+        with_cuda(|cuda| run(cuda, &kind, &Ties::ALL, sort, (1 << 20) + 1));
+    });
+    trials.test(format!("{ty}::under_every_schedule"), move || {
+        for schedule in schedules() {
+            let device = emulator_under(schedule);
+            case(&device, &kind, Ties::Many, &BOTH, 40);
+            case(&device, &kind, Ties::Blocks, sort, 77);
+        }
+    });
 }
 
 /// Runs the library's case, on one seed of its own for each length.
@@ -114,6 +106,7 @@ fn the_example_of_scipys_documentation_has_its_value(device: &Device) {
         );
     }
 }
+
 fn one_workspace_serves_arrays_of_every_length(device: &Device) {
     let mut correlator = Correlator::new(device, 100).expect("a correlator should fit");
     for (seed, len) in (0..).zip([3000, 0, 1, 5000, 33, TILE, 2, 700]) {
@@ -126,6 +119,7 @@ fn one_workspace_serves_arrays_of_every_length(device: &Device) {
         assert!(got.same(&expected), "{len}: {got:?}, not {expected:?}");
     }
 }
+
 fn the_first_nan_of_x_is_named_or_else_of_y(device: &Device) {
     for method in BOTH {
         for (nans_x, nans_y, array, index) in [
@@ -147,6 +141,7 @@ fn the_first_nan_of_x_is_named_or_else_of_y(device: &Device) {
         }
     }
 }
+
 fn lengths_that_differ_are_refused(device: &Device) {
     let x = device.upload(&[1.0f32; 5]).expect("x should fit");
     let y = device.upload(&[1.0f32; 4]).expect("y should fit");
@@ -181,10 +176,6 @@ fn every_type_of_the_library_is_in_the_matrix() {
     let rows = trials();
     for KendallKind { element, .. } in kendall_kinds() {
         let test = format!("kendall::{element}::under_every_schedule");
-        assert_eq!(
-            rows.names().filter(|&name| name == test).count(),
-            1,
-            "{test}"
-        );
+        is_there_once(&rows, &test);
     }
 }

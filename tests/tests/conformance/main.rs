@@ -1,6 +1,17 @@
-//! Every kernel on every kind of input, size and device, held against what is right.
+//! Every kernel on every kind of input, size and device, compared with what is right.
 //!
-//! | module | what it stamps or tries |
+//! To add a test, write a function that panics if its claim does not hold, in the module that it belongs
+//! to, and list it in that module's `trials()`: as `test: the_claim;`, or if it takes a `&Device` as
+//! `on_each_backend: the_claim;`. The compiler complains of one that is not listed. The matrices follow
+//! the tables of [`gridsync::verify`]: a new operation is a line there.
+//!
+//! `--list`, `--exact`, `--skip` and filters work as usual; `--slowest 20` prints what took longest. What
+//! a change does not need is listed under `thorough:`, or has that [`Budget`], and is ignored unless
+//! `GRIDSYNC_THOROUGH=1`. A test that found no GPU says SKIPPED, and counts as ignored.
+//!
+//! [`Budget`]: gridsync_tests::trials::Budget
+//!
+//! | module | what it tries |
 //! |---|---|
 //! | `reduce` | every reduction × size × backend, and every schedule of the emulator |
 //! | `rows` | every reduction of rows × shape × backend, from any start, under every schedule |
@@ -27,6 +38,7 @@
 //! | `fences` | the kernels that measure fences: what they repeat, and what they leave |
 //! | `broken` | kernels that are wrong by design, which the harness has to catch |
 //! | `coverage` | that nothing in the PTX is left out of all this |
+//! | `matrix` | no tests: what the matrices have in common |
 //! | `fresh` | that the PTX is made from the sources beside it |
 
 use gridsync_tests::trials::Trials;

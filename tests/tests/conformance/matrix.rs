@@ -1,11 +1,10 @@
 //! What the matrices have in common: the lengths around every edge, the schedules, and which of them
 //! every run tries.
 
-use gridsync_tests::devices::{emulator, emulator_under, with_cuda};
-use gridsync_tests::trials::{Budget, Trials};
-
 use gridsync::device::Device;
 use gridsync_program::verify::CaseError;
+use gridsync_tests::devices::{emulator, emulator_under, with_cuda};
+use gridsync_tests::trials::{Budget, Trials};
 use simt::{Policy, Schedule};
 
 /// Lengths by name.
@@ -44,13 +43,8 @@ pub(crate) fn add_lengths(
     };
     for &(ref name, len) in lengths {
         let budget = Budget::thorough_if(len > most);
-        trials.add(
-            format!("{row}::on_the_emulator::{name}"),
-            budget,
-            move || {
-                run(&emulator(), len);
-            },
-        );
+        let name = format!("{row}::on_the_emulator::{name}");
+        trials.add(name, budget, move || run(&emulator(), len));
     }
     let large = [(1 << 20) + 7, (1 << 24) + 1];
     for &(ref name, len) in lengths.iter().chain(&exactly(&large)) {
@@ -98,4 +92,11 @@ pub(crate) fn is_named(
     let types = name.strip_prefix(&start).unwrap_or(element);
     let (of, within) = types.split_once("_in_").unwrap_or((types, accumulator));
     of_line && of.ends_with(element) && accumulator.contains(within)
+}
+
+/// That there is one test of that name.
+#[track_caller]
+pub(crate) fn is_there_once(trials: &Trials, test: &str) {
+    let there = trials.names().filter(|&name| name == test).count();
+    assert_eq!(there, 1, "{test}");
 }

@@ -78,6 +78,7 @@ fn the_first_query_that_is_no_range_is_named_with_its_ends(device: &Device) {
         "{told}"
     );
 }
+
 fn one_scan_answers_again_after_a_bad_query(device: &Device) {
     let input = device.upload(&[1u32, 2, 3]).expect("the input should fit");
     let mut ranges = RangeSums::<Sum<u32, u64>>::new(device, &input).expect("it should be scanned");
@@ -85,6 +86,7 @@ fn one_scan_answers_again_after_a_bad_query(device: &Device) {
     assert_eq!(ranges.query(&[[0, 3], [1, 2], [3, 3]]), Ok(vec![6, 2, 0]));
     assert_eq!(ranges.query(&[]), Ok(vec![]));
 }
+
 fn a_range_that_fits_is_right_though_the_sums_before_it_wrap(device: &Device) {
     let host = [i64::MAX, i64::MAX, 5, -7];
     let input = device.upload(&host).expect("the input should fit");

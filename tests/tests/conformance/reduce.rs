@@ -1,6 +1,8 @@
 //! The matrix of the reductions: one test for each kernel, size and backend.
 
-use crate::matrix::{Lengths, add_lengths, add_schedules, around, exactly, is_named};
+use crate::matrix::{
+    Lengths, add_lengths, add_schedules, around, exactly, is_named, is_there_once,
+};
 use gridsync::device::Device;
 use gridsync_program::verify::{ReduceKind, reduce_kinds};
 use gridsync_tests::oracle::{self, Type};
@@ -66,11 +68,7 @@ fn every_reduction_of_the_library_is_in_the_matrix_and_once() {
     let rows = trials();
     for kind in &kinds {
         let test = format!("reduce::{}::on_two_blocks::under_reverse", kind.name);
-        assert_eq!(
-            rows.names().filter(|&name| name == test).count(),
-            1,
-            "{test}"
-        );
+        is_there_once(&rows, &test);
     }
 }
 

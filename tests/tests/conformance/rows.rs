@@ -1,6 +1,6 @@
 //! The matrix of the reductions of rows: one test for each operation, shape and backend.
 
-use crate::matrix::is_named;
+use crate::matrix::{is_named, is_there_once};
 use cuda_std::f16;
 use gridsync::device::{Device, DeviceError};
 use gridsync::primitives::reduce::reduce_on_cpu;
@@ -120,11 +120,7 @@ fn every_operation_of_the_library_is_in_the_matrix() {
     let rows = trials();
     for kind in &kinds {
         let test = format!("rows::{}::on_the_emulator::one_tile", kind.name);
-        assert_eq!(
-            rows.names().filter(|&name| name == test).count(),
-            1,
-            "{test}"
-        );
+        is_there_once(&rows, &test);
     }
 }
 
@@ -177,15 +173,19 @@ where
 fn rows_of_f16_from_any_start(device: &Device) {
     every_start::<Sum<f16, f32>>(device)
 }
+
 fn rows_of_f32_from_any_start(device: &Device) {
     every_start::<Sum<f32>>(device)
 }
+
 fn rows_of_f64_from_any_start(device: &Device) {
     every_start::<Max<f64>>(device)
 }
+
 fn rows_of_i32_from_any_start(device: &Device) {
     every_start::<Sum<i32, i64>>(device)
 }
+
 fn a_matrix_of_another_size_is_refused(device: &Device) {
     let input = device.upload(&[0f32; 12]).expect("there is room");
     let refused = reduce_rows(Sum::<f32>::new(), &input, 5, 3);

@@ -1,4 +1,4 @@
-//! Frames: deflate streams with their lengths before them.
+//! Frames: deflate streams with their lengths and a checksum before them.
 
 use flate2::{Compression, read::DeflateDecoder, write::DeflateEncoder};
 use std::io::{Read as _, Write as _};
@@ -14,6 +14,8 @@ pub(crate) struct Frame<'a> {
     pub(crate) offset: usize,
     packed: &'a [u8],
     unpacked: usize,
+    /// The CRC-32 of the stream.
+    crc: u32,
 }
 
 impl<'a> Frame<'a> {
@@ -22,9 +24,10 @@ impl<'a> Frame<'a> {
         let mut encoder = DeflateEncoder::new(Vec::new(), Compression::best());
         let packed = encoder.write_all(bytes).and_then(|()| encoder.finish());
         let packed = packed.expect("memory takes everything");
-        for length in [packed.len(), bytes.len()] {
-            let length = u32::try_from(length).expect("a frame is no longer than LARGEST");
-            file.extend(length.to_le_bytes());
+        let lengths = [packed.len(), bytes.len()]
+            .map(|length| u32::try_from(length).expect("a frame is no longer than LARGEST"));
+        for number in lengths.into_iter().chain([crc32fast::hash(&packed)]) {
+            file.extend(number.to_le_bytes());
         }
         file.extend(packed);
     }
@@ -32,13 +35,14 @@ impl<'a> Frame<'a> {
     /// The frame at `offset` of the file, and where the next one begins; or what is wrong.
     pub(crate) fn read(file: &'a [u8], offset: usize) -> Result<(Self, usize), String> {
         let rest = &file[offset..];
-        let (lengths, rest) = rest
-            .split_first_chunk::<8>()
-            .ok_or_else(|| format!("{} bytes are left, too few for two lengths", rest.len()))?;
-        let [packed, unpacked] = [0, 4].map(|at| {
-            let length = [0, 1, 2, 3].map(|byte| lengths[at + byte]);
-            u32::from_le_bytes(length) as usize
+        let (numbers, rest) = rest
+            .split_first_chunk::<12>()
+            .ok_or_else(|| format!("{} bytes are left, too few for a frame", rest.len()))?;
+        let [packed, unpacked, crc] = [0, 4, 8].map(|at| {
+            let number = [0, 1, 2, 3].map(|byte| numbers[at + byte]);
+            u32::from_le_bytes(number)
         });
+        let (packed, unpacked) = (packed as usize, unpacked as usize);
         let left = rest.len();
         let packed = rest
             .get(..packed)
@@ -52,12 +56,20 @@ impl<'a> Frame<'a> {
             offset,
             packed,
             unpacked,
+            crc,
         };
         Ok((frame, file.len() - left + packed.len()))
     }
 
     /// The bytes; or what is wrong.
     pub(crate) fn unpack(&self) -> Result<Vec<u8>, String> {
+        let crc = crc32fast::hash(self.packed);
+        if crc != self.crc {
+            let (bytes, stated) = (self.packed.len(), self.crc);
+            return Err(format!(
+                "CRC-32 {crc:08x} of {bytes} bytes instead of {stated:08x}"
+            ));
+        }
         let mut bytes = Vec::with_capacity(self.unpacked);
         // One byte more than it should have shows that it has more.
         let mut decoder = DeflateDecoder::new(self.packed).take(self.unpacked as u64 + 1);

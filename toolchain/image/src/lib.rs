@@ -18,8 +18,8 @@
 //! frame …                                                the groups of kernels
 //! ```
 //!
-//! * A **frame** is two lengths, packed and unpacked, as little-endian `u32`, and a raw deflate stream.
-//! * The **index** is text: a line for each kernel in alphabetical order, an empty line, and the prelude (the
+//! * A **frame** is a raw deflate stream after its length, its length unpacked, and its CRC-32, each a little-endian `u32`.
+//! * The **index** is text: the CRC-32 of the head in hex, a line for each kernel in alphabetical order, an empty line, and the prelude (the
 //!   directives and declarations outside of the kernels). The line of a kernel has its name, the CRC-32 of its text in
 //!   hex, the bytes of its text, and where the text is: a group, the first of its line numbers there, and how many.
 //!   Kernels that differ in nothing but their name share one place. `below` as the place says that the text is the
@@ -32,8 +32,8 @@
 //! registers and labels as how recently each was used (the module `numbers` has the details). That makes most
 //! lines of one kernel equal to lines of another. Reading turns both back, and the result is exactly the normal text.
 //!
-//! A damaged file is an [`ImageError`] with numbers: lengths are checked before they are believed, and each kernel is
-//! checked by its CRC-32. That also catches an image that is used with another one below it than it was made with.
+//! A damaged file is an [`ImageError`] with numbers: lengths are checked before they are believed, head and frames
+//! are checked by their CRC-32, and so is the text of each kernel. That also catches an image that is used with another one below it than it was made with.
 
 mod error;
 mod frame;

@@ -5,7 +5,7 @@ use crate::frame::{Frame, LARGEST};
 use crate::group::{Builder, MOST_LINES};
 use crate::normal::normal;
 use crate::numbers::{Numbers, in_names};
-use crate::packed::{FORMAT, PACKED, restore};
+use crate::packed::{FORMAT, PACKED, checksum, restore};
 use crate::text::{Parts, head};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Write as _;
@@ -41,7 +41,6 @@ pub fn pack(set: &str, ptx: &str, below: Option<&str>) -> Result<Vec<u8>, PackEr
     }
 
     let mut hidden = BTreeMap::new();
-    let mut index = String::new();
     let mut lengths = BTreeMap::new();
     for (name, entry) in &parts.entries {
         let text = normal(entry);
@@ -53,6 +52,9 @@ pub fn pack(set: &str, ptx: &str, below: Option<&str>) -> Result<Vec<u8>, PackEr
         }
     }
     let (places, groups) = group(&hidden);
+    let head = head(ptx);
+    let head = format!("{head}{PACKED}format {FORMAT}, set {set}, compute_{compute}{above}\n");
+    let mut index = checksum(&head) + "\n";
     for (name, (crc, length)) in &lengths {
         let place = match places.get(name) {
             Some([group, first, count]) => format!("{group} {first} {count}"),
@@ -63,10 +65,7 @@ pub fn pack(set: &str, ptx: &str, below: Option<&str>) -> Result<Vec<u8>, PackEr
     index.push('\n');
     index.push_str(&parts.prelude);
 
-    let head = head(ptx);
-    let mut file =
-        format!("{head}{PACKED}format {FORMAT}, set {set}, compute_{compute}{above}\n\n")
-            .into_bytes();
+    let mut file = (head + "\n").into_bytes();
     Frame::write(index.as_bytes(), &mut file);
     for group in &groups {
         Frame::write(&group.bytes(), &mut file);

@@ -106,6 +106,12 @@ impl<'a> Packed<'a> {
         let index = index.unpack().map_err(in_index)?;
         let index = str::from_utf8(&index).map_err(|error| in_index(error.to_string()))?;
         let no_end = || in_index("no empty line ends it".into());
+        let (crc, index) = index.split_once('\n').ok_or_else(no_end)?;
+        let of_head = checksum(head.text);
+        if crc != of_head {
+            let what = format!("CRC-32 {of_head} instead of {crc:.8}");
+            return Err(damage(file, "head", 0, what));
+        }
         let (kernels, prelude) = match index.strip_prefix('\n') {
             Some(prelude) => ("", prelude),
             None => index.split_once("\n\n").ok_or_else(no_end)?,
@@ -207,6 +213,11 @@ pub(crate) fn restore(name: &str, lines: &[&str], length: usize) -> Result<Strin
         return Err(format!("{found} bytes, not {length},"));
     }
     Ok(nameless.replace(NAME, name))
+}
+
+/// The CRC-32 of a text, in hex.
+pub(crate) fn checksum(text: &str) -> String {
+    format!("{:08x}", crc32fast::hash(text.as_bytes()))
 }
 
 fn damage(file: &[u8], part: &'static str, offset: usize, what: String) -> ImageError {

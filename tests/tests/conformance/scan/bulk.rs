@@ -248,6 +248,7 @@ fn the_stamps_begin_anew_after_the_last_one(device: &Device) {
         }
     }
 }
+
 fn a_scanner_of_either_design_gives_the_same_bits_in_turn(device: &Device) {
     // From 1 MiB on; and in the same workspace as the other design, in place too.
     let host = sample::<f32>(Kind::Values, (1 << 18) + 4, 3);
@@ -275,6 +276,7 @@ fn a_scanner_of_either_design_gives_the_same_bits_in_turn(device: &Device) {
         scanner = Some(by_design);
     }
 }
+
 fn what_has_no_bulk_copies_is_refused(device: &Device) {
     let scanner = Scanner::<Max<f32>>::new(device, 9).expect("a scanner should fit");
     let refused = scanner.with_design(Design::Bulk).map(|_| ());

@@ -1,7 +1,9 @@
 //! One test for each kernel, size and backend.
 
 use super::FORMS;
-use crate::matrix::{Lengths, add_lengths, add_schedules, around, exactly, is_named};
+use crate::matrix::{
+    Lengths, add_lengths, add_schedules, around, exactly, is_named, is_there_once,
+};
 use gridsync::device::Device;
 use gridsync::primitives::scan::Form;
 use gridsync_program::verify::{ScanKind, scan_kinds};
@@ -104,11 +106,7 @@ fn every_scan_of_the_library_is_in_the_matrix_and_once() {
             "scan::matrix::{}::in_several_groups::under_reverse",
             kind.name
         );
-        assert_eq!(
-            rows.names().filter(|&name| name == test).count(),
-            1,
-            "{test}"
-        );
+        is_there_once(&rows, &test);
     }
 }
 

@@ -1,6 +1,6 @@
 //! The scans: the matrix, and what it does not reach.
 //!
-//! | module | what it stamps or tries |
+//! | module | what it tries |
 //! |---|---|
 //! | `matrix` | every scan × size × backend, several groups, every schedule of the emulator |
 //! | `alignment` | input and output that start anywhere; in place |

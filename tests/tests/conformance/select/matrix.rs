@@ -1,6 +1,6 @@
 //! One test for each kernel, size and backend.
 
-use crate::matrix::{Lengths, add_lengths, add_schedules, around, exactly};
+use crate::matrix::{Lengths, add_lengths, add_schedules, around, exactly, is_there_once};
 use gridsync::device::Device;
 use gridsync_program::verify::{SelectKind, select_kinds};
 use gridsync_tests::devices::{emulator, with_cuda};
@@ -82,11 +82,7 @@ fn every_selection_of_the_library_is_in_the_matrix_and_once() {
     for kind in kinds {
         let name = name(&kind);
         let test = format!("select::matrix::{name}::in_several_groups::under_reverse");
-        assert_eq!(
-            rows.names().filter(|&name| name == test).count(),
-            1,
-            "{test}"
-        );
+        is_there_once(&rows, &test);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Selections: the matrix, and what it does not reach.
 //!
-//! | module | what it stamps or tries |
+//! | module | what it tries |
 //! |---|---|
 //! | `matrix` | every kernel × size × backend, several groups, every schedule of the emulator |
 //! | `alignment` | input and outputs that start anywhere |
