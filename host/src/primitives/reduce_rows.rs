@@ -143,8 +143,8 @@ where
     /// Errors of the device.
     pub fn with(op: O, device: &Device, rows: usize, columns: usize) -> Result<Self, DeviceError> {
         let plan = Plan::of::<O>(rows, columns);
-        let words = O::Accumulator::WORDS;
-        let (words, state) = plan.workspace(words);
+        let of_result = O::Accumulator::WORDS;
+        let (words, state) = plan.workspace(of_result);
         Ok(Self {
             op,
             device: device.clone(),
@@ -153,7 +153,7 @@ where
             plan,
             words: device.zeroed(rows.saturating_mul(words))?,
             state: device.zeroed(rows.saturating_mul(state))?,
-            results: device.alloc(rows.saturating_mul(words))?,
+            results: device.alloc(rows.saturating_mul(of_result))?,
             is_launched: false,
         })
     }

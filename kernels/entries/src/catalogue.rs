@@ -20,7 +20,7 @@
 /// |---|---|---|
 /// | `reduce` | an array to one value | blocks of 512 threads on a multiprocessor |
 /// | `mean` | those of `reduce` | `shared` |
-/// | `rows` | each row of a matrix to one value | the same, for long rows |
+/// | `rows` | each row of a matrix to one value | the same, for long rows; `[SHORT LONG]` if short rows, of 256 threads, take fewer blocks than 3 |
 /// | `mean_rows` | those of `rows` | `shared` |
 /// | `scan` | an array to as many values | blocks of 256 threads; `bulk` if there is a kernel by bulk copies too |
 /// | `segments` | a scan of each segment | blocks of 256 threads |
@@ -81,8 +81,8 @@ macro_rules! operations {
 
         (argmin_f32: "argmin" ArgMin<f32>, Values) reduce 2, rows 2;
         (argmin_f64: "argmin" ArgMin<f64>, Values) reduce 2, rows 2;
-        (argmin_f16_in_f32: "argmin" ArgMin<f16, f32>, Values) reduce 1, rows 1;
-        (argmin_bf16_in_f32: "argmin" ArgMin<bf16, f32>, Values) reduce 1, rows 1;
+        (argmin_f16_in_f32: "argmin" ArgMin<f16, f32>, Values) reduce 1, rows [2 1];
+        (argmin_bf16_in_f32: "argmin" ArgMin<bf16, f32>, Values) reduce 1, rows [2 1];
         (argmin_i32: "argmin" ArgMin<i32>, Values) reduce 2, rows 2;
         (argmin_u32: "argmin" ArgMin<u32>, Values) reduce 2, rows 2;
         (argmin_i64: "argmin" ArgMin<i64>, Values) reduce 2, rows 2;
@@ -90,8 +90,8 @@ macro_rules! operations {
 
         (argmax_f32: "argmax" ArgMax<f32>, Values) reduce 2, rows 2;
         (argmax_f64: "argmax" ArgMax<f64>, Values) reduce 2, rows 2;
-        (argmax_f16_in_f32: "argmax" ArgMax<f16, f32>, Values) reduce 1, rows 1;
-        (argmax_bf16_in_f32: "argmax" ArgMax<bf16, f32>, Values) reduce 1, rows 1;
+        (argmax_f16_in_f32: "argmax" ArgMax<f16, f32>, Values) reduce 1, rows [2 1];
+        (argmax_bf16_in_f32: "argmax" ArgMax<bf16, f32>, Values) reduce 1, rows [2 1];
         (argmax_i32: "argmax" ArgMax<i32>, Values) reduce 2, rows 2;
         (argmax_u32: "argmax" ArgMax<u32>, Values) reduce 2, rows 2;
         (argmax_i64: "argmax" ArgMax<i64>, Values) reduce 2, rows 2;

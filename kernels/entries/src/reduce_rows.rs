@@ -161,14 +161,17 @@ pub mod short {
 
     // Three blocks of 256 threads leave a thread 85 registers: eight loads in flight, and where each belongs.
     macro_rules! kernel {
-        (rows $blocks:literal ($name:ident: $op:literal $ty:ty, $inputs:ident)) => {
+        (rows $long:literal $row:tt) => {
+            kernel! { rows [3 $long] $row }
+        };
+        (rows [$blocks:literal $long:literal] ($name:ident: $op:literal $ty:ty, $inputs:ident)) => {
             #[doc = concat!("Reduces short rows by [`", stringify!($ty), "`].")]
             ///
             /// # Safety
             ///
             /// The arguments and the grid are as
             /// [`reduce_short_rows`](gridsync_kernels::grid::reduce::reduce_short_rows) wants them.
-            #[kernel(prefix = "reduce_short_rows_", max_threads = 256, min_blocks = 3)]
+            #[kernel(prefix = "reduce_short_rows_", max_threads = 256, min_blocks = $blocks)]
             pub unsafe fn $name(common: ShortArguments<ElementOf<$ty>>) {
                 common.reduce(<$ty>::new());
             }
@@ -187,6 +190,9 @@ pub mod long {
     use gridsync_kernels::op::{ArgMax, ArgMin, Max, Min, Sum};
 
     macro_rules! kernel {
+        (rows [$short:literal $long:literal] $row:tt) => {
+            kernel! { rows $long $row }
+        };
         (rows $blocks:literal ($name:ident: $op:literal $ty:ty, $inputs:ident)) => {
             #[doc = concat!("Reduces long rows by [`", stringify!($ty), "`].")]
             ///
@@ -215,6 +221,9 @@ mod dispatch {
     use gridsync_kernels::op::{ArgMax, ArgMin, Max, Min, Sum};
 
     macro_rules! kernels {
+        (rows [$short:literal $long:literal] $row:tt) => {
+            kernels! { rows $long $row }
+        };
         (rows $blocks:literal ($name:ident: $op:literal $ty:ty, $inputs:ident)) => {
             // SAFETY: the kernels are calls of the library with their arguments.
             unsafe impl RowReducible for $ty {

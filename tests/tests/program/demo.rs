@@ -87,7 +87,7 @@ fn the_readme_shows_what_the_demo_prints() {
         .expect("the README should show the demo");
     let demo = without_cuda(&["demo"], b"").succeeds();
     assert!(
-        shown.starts_with(&format!("{}$ ", demo.stdout)),
+        shown.starts_with(&format!("{}```", demo.stdout)),
         "the README should show:\n{}",
         demo.stdout
     );

@@ -189,7 +189,7 @@ fn queries_may_be_in_fortran_order() {
 
 #[test]
 fn an_array_of_an_archive_is_named_after_a_colon() {
-    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../host/tests/fixtures/npy");
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../host/program/tests/fixtures/npy");
     let prints = |line: &str| call(&fixtures, line).succeeds().stdout;
     for path in ["archive.npz:ramp", "packed.npz:ramp", "single.npz"] {
         let sum = prints(&format!("reduce {path} --op sum -q"));

@@ -164,8 +164,8 @@ fn what_is_no_matrix_or_has_no_such_reduction_is_refused() {
         &["min of no elements", "1152921504606846976 rows"],
     );
     refused(
-        &[matrix, "--rows", "--op", "mean"],
-        &["sum, min and max", "mean"],
+        &[matrix, "--rows", "--op", "count"],
+        &["sum min max argmin argmax mean", "count"],
     );
     refused(
         &[matrix, "--rows", "--op", "sum", "--acc", "f64"],

@@ -58,10 +58,7 @@ fn rows_are_refused_for_operations_that_have_no_such_kernel_and_beside_parts() {
     let (folder, input) = matrix(2, 3);
     let to = folder.path().join("out.npy");
     let call = scan(&input, "xor", &to, &[]);
-    call.fails(
-        WRONG_USAGE,
-        &["--rows scans by sum, min and max, not by xor"],
-    );
+    call.fails(WRONG_USAGE, &["--rows scans by sum min max, not by xor"]);
     let call = scan(&input, "sum", &to, &["--part", "1000"]);
     call.fails(WRONG_USAGE, &["--part", "--rows"]);
     assert!(!to.exists(), "nothing is written");

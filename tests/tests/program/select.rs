@@ -133,8 +133,6 @@ fn what_makes_no_sense_is_refused() {
     let to = path.to_str().expect("its path should be UTF-8");
     refused(&["--unique", "--counts", to], &["--counts", "out.npy"]);
     raw(&[1i32], Path::new("-"), &["--unique", "--json"]).fails(WRONG_USAGE, &["-o"]);
-    let half = [half::f16::ONE];
-    raw(&half, &path, &["--unique"]).fails(WRONG_USAGE, &["f16", "f32"]);
     raw(&[1i32], &path, &["--unique", "--device", "cuda"]).fails(DEVICE_FAILURE, &["CUDA"]);
     assert!(!path.exists());
 }

@@ -38,7 +38,7 @@ use std::process::ExitCode;
 /// The same kernels run on a GPU, or in an emulator on the CPU that checks every access; beside them
 /// a CPU reference says what is right.
 #[derive(Parser)]
-#[command(version, max_term_width = 100, after_help = EXAMPLES)]
+#[command(name = "gridsync", version, max_term_width = 100, after_help = EXAMPLES)]
 struct Cli {
     #[command(flatten)]
     global: Global,

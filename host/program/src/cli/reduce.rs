@@ -112,6 +112,10 @@ fn lines() -> Lines<Run> {
                 call.reduce(<$ty>::asked(call)?, job, input)
             });
         };
+        ($primitive:ident $value:tt $row:tt) => {};
+    }
+    gridsync_entries::operations!(line);
+    macro_rules! mean {
         (mean $value:tt ($name:ident: $op:literal $ty:ty, $inputs:ident)) => {
             lines.add::<Mean<$ty>>("mean", |call, job, input| {
                 call.reduce(Mean::new(<$ty>::new()), job, input)
@@ -119,7 +123,7 @@ fn lines() -> Lines<Run> {
         };
         ($primitive:ident $value:tt $row:tt) => {};
     }
-    gridsync_entries::operations!(line);
+    gridsync_entries::operations!(mean);
     lines
 }
 

@@ -43,6 +43,10 @@ fn lines() -> Lines<Run> {
                 call.rows_by(<$ty>::new(), job, input, size)
             });
         };
+        ($primitive:ident $value:tt $row:tt) => {};
+    }
+    gridsync_entries::operations!(line);
+    macro_rules! mean {
         (mean_rows $value:tt ($name:ident: $op:literal $ty:ty $(as $twin:ty)?, $inputs:ident)) => {
             lines.add::<Mean<$ty>>("mean", |call, job, input, size| {
                 call.rows_by(Mean::new(<$ty>::new()), job, input, size)
@@ -50,7 +54,7 @@ fn lines() -> Lines<Run> {
         };
         ($primitive:ident $value:tt $row:tt) => {};
     }
-    gridsync_entries::operations!(line);
+    gridsync_entries::operations!(mean);
     lines
 }
 
