@@ -43,9 +43,7 @@ where
     T: Widen<A> + From<i16>,
     A: Number + std::iter::Sum,
 {
-    let input: Vec<T> = (0..1usize << exponent)
-        .map(|i| T::from((i % 1000) as i16 - 500))
-        .collect();
+    let input: Vec<T> = (0..1usize << exponent).map(|i| T::from((i % 1000) as i16 - 500)).collect();
     let ways: [fn(&[T]) -> A; 5] = [
         |input| reduce_on_cpu(Sum::<T, A>::new(), input),
         |input| input.iter().map(|x| x.widen()).sum(),

@@ -26,10 +26,7 @@ unsafe fn normalise(matrix: Global<f32>, sums: Global<f32>, barrier: Global<u32>
     let mut barrier = GridBarrier::attach(barrier);
     let columns = matrix.len() / thread::block_count();
     let row = matrix.part(thread::block_index() * columns, columns);
-    let (me, threads) = (
-        thread::index_in_block() as usize,
-        thread::threads_per_block() as usize,
-    );
+    let (me, threads) = (thread::index_in_block() as usize, thread::threads_per_block() as usize);
 
     // Each thread sums its share of the row; then the block adds up the shares.
     let share = (me..columns).step_by(threads).map(|i| row.read(i)).sum();
@@ -59,9 +56,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 fn normalise_rows(device: &Device) -> Result<(), Box<dyn std::error::Error>> {
     let (rows, columns) = (6u16, 1000);
-    let host: Vec<f32> = (0..rows)
-        .flat_map(|row| vec![f32::from(row); columns])
-        .collect();
+    let host: Vec<f32> = (0..rows).flat_map(|row| vec![f32::from(row); columns]).collect();
 
     let matrix = device.upload(&host)?;
     let sums = device.zeroed::<f32>(rows.into())?;

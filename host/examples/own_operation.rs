@@ -34,11 +34,7 @@ unsafe impl Carried for Moments {
 
     #[inline(always)]
     fn from_words([count, mean, squares, _]: Words) -> Self {
-        Self {
-            count,
-            mean: f32::from_bits(mean),
-            squares: f32::from_bits(squares),
-        }
+        Self { count, mean: f32::from_bits(mean), squares: f32::from_bits(squares) }
     }
 }
 
@@ -62,20 +58,12 @@ impl Operation for Variance {
 
     #[inline(always)]
     fn identity(self) -> Moments {
-        Moments {
-            count: 0,
-            mean: 0.0,
-            squares: 0.0,
-        }
+        Moments { count: 0, mean: 0.0, squares: 0.0 }
     }
 
     #[inline(always)]
     fn lift(self, element: f32, _index: u64) -> Moments {
-        Moments {
-            count: 1,
-            mean: element - self.shift,
-            squares: 0.0,
-        }
+        Moments { count: 1, mean: element - self.shift, squares: 0.0 }
     }
 
     /// Chan, Golub and LeVeque, "Updating Formulae and a Pairwise Algorithm for Computing Sample

@@ -75,18 +75,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 fn thin_out(device: &Device) -> Result<(), Box<dyn std::error::Error>> {
     let host: Vec<f32> = (0..10_000u16).map(|i| f32::from(i % 1000)).collect();
-    let by = Thinned {
-        bound: 500.0,
-        step: 100,
-    };
+    let by = Thinned { bound: 500.0, step: 100 };
 
     let kept = select(by, &device.upload(&host)?)?.download()?;
-    println!(
-        "{} of {} are kept: {:?} …",
-        kept.len(),
-        host.len(),
-        &kept[..4]
-    );
+    println!("{} of {} are kept: {:?} …", kept.len(), host.len(), &kept[..4]);
 
     // 600, 700, 800 and 900, ten times.
     assert_eq!(kept.len(), 40);

@@ -65,10 +65,7 @@ fn promised(bytes: usize) -> Result<(), NoRoom> {
 
 /// That so many bytes do not fit.
 pub(crate) fn no_room(bytes: usize) -> NoRoom {
-    NoRoom {
-        bytes: bytes as u64,
-        free: free(),
-    }
+    NoRoom { bytes: bytes as u64, free: free() }
 }
 
 /// Bytes that this process can still allocate and use, if the system tells: what memory and swap have free, or less
@@ -98,10 +95,7 @@ fn of_the_machine() -> Option<u64> {
 /// What the limit on the address space leaves (getrlimit(2), proc_pid_statm(5)).
 #[cfg(target_os = "linux")]
 fn of_the_process() -> Option<u64> {
-    let mut limit = libc::rlimit {
-        rlim_cur: 0,
-        rlim_max: 0,
-    };
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: the structure is there to be written.
     let answered = unsafe { libc::getrlimit(libc::RLIMIT_AS, &raw mut limit) } == 0;
     if !answered || limit.rlim_cur == libc::RLIM_INFINITY {
@@ -129,9 +123,7 @@ fn of_the_group() -> Option<u64> {
     let limit: u64 = read("memory.max")?.trim().parse().ok()?;
     let used: u64 = read("memory.current")?.trim().parse().ok()?;
     let cached = read("memory.stat").and_then(|table| {
-        let line = table
-            .lines()
-            .find_map(|line| line.strip_prefix("inactive_file "))?;
+        let line = table.lines().find_map(|line| line.strip_prefix("inactive_file "))?;
         line.trim().parse::<u64>().ok()
     });
     Some(limit.saturating_sub(used.saturating_sub(cached.unwrap_or(0))))

@@ -17,10 +17,7 @@ fn emulator() -> Device {
 /// An emulator that looks for races among at most 2^14 threads, and refuses a larger grid before it
 /// runs.
 fn emulator_with_races() -> Device {
-    Device::new(Emulator::new(EmulatorConfig {
-        races: true,
-        ..EmulatorConfig::default()
-    }))
+    Device::new(Emulator::new(EmulatorConfig { races: true, ..EmulatorConfig::default() }))
 }
 
 fn upload<T: Pod>(device: &Device, host: &[T]) -> Buffer<T> {
@@ -70,11 +67,7 @@ fn a_fault_loses_the_emulator_and_no_later_call_gives_an_old_result() {
     assert!(is_stopped(device.alloc::<u32>(1)));
     assert!(is_stopped(device.record(|| sum.launch(&input))));
     let said = device.synchronize().expect_err("it is lost").to_string();
-    for part in [
-        "waiting for the stream is refused",
-        "out of bounds",
-        "make another Emulator",
-    ] {
+    for part in ["waiting for the stream is refused", "out of bounds", "make another Emulator"] {
         assert!(said.contains(part), "{part} in: {said}");
     }
 }
@@ -115,9 +108,7 @@ fn a_scan_in_parts_does_not_go_on_after_a_fault() {
     let device = emulator();
     let mut input = device.alloc::<u32>(2000).expect("the input should fit");
     let mut output = device.alloc::<u32>(2000).expect("the output should fit");
-    input
-        .copy_part_from(0, &[1; 1000])
-        .expect("it is half of it");
+    input.copy_part_from(0, &[1; 1000]).expect("it is half of it");
     let mut scanner = Scanner::<Sum<u32>>::new(&device, 2000).expect("a scanner should fit");
     let mut launch = |part: Range<usize>| {
         scanner.launch_next(&input, part.clone(), &mut output, part, Form::Inclusive)
@@ -136,9 +127,7 @@ fn keeps_what_a_graph_uses(
     mut launch: impl FnMut(bool) -> Result<(), DeviceError>,
     mut check: impl FnMut(),
 ) {
-    let graph = device
-        .record(|| launch(false))
-        .expect("a launch can be recorded");
+    let graph = device.record(|| launch(false)).expect("a launch can be recorded");
     let refused = launch(true).expect_err("its memory would be replaced");
     assert!(matches!(refused, DeviceError::InGraph { .. }), "{refused}");
     // If its memory had been freed, one of these would get it.
@@ -155,10 +144,7 @@ fn keeps_what_a_graph_uses(
 #[test]
 fn memory_that_a_graph_uses_is_not_replaced_when_a_longer_array_comes() {
     let device = emulator();
-    let (short, long) = (
-        upload(&device, &[1u32; 5000]),
-        upload(&device, &vec![1u32; 1 << 20]),
-    );
+    let (short, long) = (upload(&device, &[1u32; 5000]), upload(&device, &vec![1u32; 1 << 20]));
     let mut outputs = [5000, 1 << 20].map(|len| device.alloc::<u32>(len).expect("it should fit"));
 
     let mut scanner = Scanner::<Sum<u32>>::new(&device, 5000).expect("a scanner should fit");
@@ -196,9 +182,7 @@ fn memory_that_a_graph_uses_is_not_replaced_when_a_longer_array_comes() {
     let mut correlator = Correlator::<u32>::new(&device, 0)
         .expect("a correlator should fit")
         .with_method(Method::Sort);
-    correlator
-        .launch(&short, &short)
-        .expect("makes room for the short ones");
+    correlator.launch(&short, &short).expect("makes room for the short ones");
     let correlator = std::cell::RefCell::new(correlator);
     keeps_what_a_graph_uses(
         &device,
@@ -222,10 +206,7 @@ fn there_is_no_result_before_a_launch_or_after_one_that_failed() {
     let (device, other) = (emulator(), emulator());
     let (input, foreign) = (upload(&device, &[1u32; 4]), upload(&other, &[1u32; 4]));
     let no_result = |error: Option<DeviceError>| {
-        assert!(
-            matches!(error, Some(DeviceError::NoResult { .. })),
-            "{error:?}"
-        );
+        assert!(matches!(error, Some(DeviceError::NoResult { .. })), "{error:?}");
     };
 
     let mut sum = Reducer::<Sum<u32, u64>>::new(&device).expect("a reducer should fit");
@@ -261,9 +242,6 @@ fn more_pairs_than_a_grid_has_blocks_for_are_refused_with_the_most() {
     let correlator = Correlator::<u32>::new(&device, 0).expect("a correlator should fit");
     let mut correlator = correlator.with_method(Method::Pairs);
     let refused = correlator.launch(&array, &array);
-    let expected = KendallError::TooManyPairs {
-        len: longest + 1,
-        most: longest,
-    };
+    let expected = KendallError::TooManyPairs { len: longest + 1, most: longest };
     assert_eq!(refused, Err(expected));
 }

@@ -26,13 +26,7 @@ fn the_device_is_described_without_being_opened() {
         "an attribute that the driver does not know is 0"
     );
     let error = Device::cuda(3, GOOD).expect_err("there is one device");
-    assert_eq!(
-        error,
-        DeviceError::NoSuchDevice {
-            ordinal: 3,
-            count: 1
-        }
-    );
+    assert_eq!(error, DeviceError::NoSuchDevice { ordinal: 3, count: 1 });
 }
 
 #[test]
@@ -45,11 +39,7 @@ fn arguments_and_results_pass_between_host_and_kernel_from_any_thread() {
             let args: [*const c_void; 2] = [(&raw const address).cast(), (&raw const value).cast()];
             let geometry = Geometry::new(1, 1);
             // SAFETY: `store` writes a u32 at an address, and this is in `buffer`.
-            unsafe {
-                device
-                    .backend()
-                    .launch(&kernel("a_store"), &geometry, &args)
-            }
+            unsafe { device.backend().launch(&kernel("a_store"), &geometry, &args) }
         });
         assert_eq!(store.join().expect("the thread does not panic"), Ok(()));
     });
@@ -58,29 +48,18 @@ fn arguments_and_results_pass_between_host_and_kernel_from_any_thread() {
     assert_eq!(buffer.download(), Ok(vec![7, 8]));
     assert_eq!(
         log_of("a_store"),
-        [
-            "load a_store sm_90",
-            "find a_store",
-            "plain a_store 1,1,1 1,1,1 0"
-        ]
+        ["load a_store sm_90", "find a_store", "plain a_store 1,1,1 1,1,1 0"]
     );
 }
 
 #[test]
 fn a_cooperative_kernel_is_launched_so_even_if_the_geometry_does_not_say() {
     let device = open(GOOD);
-    let barrier = KernelInfo {
-        cooperative: true,
-        ..kernel("barrier")
-    };
+    let barrier = KernelInfo { cooperative: true, ..kernel("barrier") };
     assert_eq!(launch(&device, &barrier, Geometry::new(8, 256)), Ok(()));
     assert_eq!(
         log_of("barrier"),
-        [
-            "load barrier sm_90",
-            "find barrier",
-            "ex barrier 8,1,1 256,1,1 0 cooperative=1"
-        ]
+        ["load barrier sm_90", "find barrier", "ex barrier 8,1,1 256,1,1 0 cooperative=1"]
     );
 }
 
@@ -89,10 +68,7 @@ fn clusters_past_eight_are_opted_in_to_and_counted_by_the_driver() {
     let device = open(GOOD);
     let geometry = Geometry::new(32, 128).cooperative().clusters_of(16);
     assert_eq!(launch(&device, &kernel("wide"), geometry), Ok(()));
-    assert_eq!(
-        device.backend().active_clusters(&kernel("wide"), &geometry),
-        Ok(3)
-    );
+    assert_eq!(device.backend().active_clusters(&kernel("wide"), &geometry), Ok(3));
     let shape = "32,1,1 128,1,1 0 cooperative=1 cluster=16,1,1";
     assert_eq!(
         log_of("wide"),
@@ -113,11 +89,7 @@ fn an_overlapping_launch_says_so_and_needs_kernels_for_compute_90() {
     assert_eq!(launch(&device, &kernel("early"), geometry), Ok(()));
     assert_eq!(
         log_of("early"),
-        [
-            "load early sm_90",
-            "find early",
-            "ex early 8,1,1 256,1,1 0 programmatic=1"
-        ]
+        ["load early sm_90", "find early", "ex early 8,1,1 256,1,1 0 programmatic=1"]
     );
     // A newer image beside it changes nothing for a kernel that is in the older one alone.
     for images in [&GOOD[..1], GOOD] {
@@ -137,10 +109,7 @@ fn shared_memory_is_opted_in_to_once_and_never_lowered() {
         let geometry = Geometry::new(1, 64).with_dynamic_shared(bytes);
         assert_eq!(launch(&device, &tiles, geometry), Ok(()));
     }
-    let set: Vec<_> = log_of("tiles")
-        .into_iter()
-        .filter(|line| line.starts_with("set"))
-        .collect();
+    let set: Vec<_> = log_of("tiles").into_iter().filter(|line| line.starts_with("set")).collect();
     assert_eq!(set, ["set tiles 8=61440"]);
     assert_eq!(
         device.backend().occupancy(&tiles, 64, 227 << 10),
@@ -183,23 +152,14 @@ fn a_kernel_is_compiled_alone_at_its_first_use_from_the_newest_image_that_has_it
             })
         );
     }
-    assert_eq!(
-        log_of("attributes"),
-        ["load attributes sm_90", "find attributes"]
-    );
+    assert_eq!(log_of("attributes"), ["load attributes sm_90", "find attributes"]);
     assert!(log_of("unasked").is_empty());
     let older = device.backend().attributes(&kernel("only_older"));
     assert!(older.is_ok(), "{older:?}");
-    assert_eq!(
-        log_of("only_older"),
-        ["load only_older sm_75", "find only_older"]
-    );
+    assert_eq!(log_of("only_older"), ["load only_older sm_75", "find only_older"]);
     assert_eq!(
         device.backend().attributes(&kernel("missing")),
-        Err(DeviceError::UnknownKernel {
-            name: "missing",
-            image: 90
-        })
+        Err(DeviceError::UnknownKernel { name: "missing", image: 90 })
     );
     assert!(log_of("missing").is_empty());
 }
@@ -224,17 +184,10 @@ fn a_kernel_stays_loaded_as_long_as_its_device() {
 
 #[test]
 fn rejected_ptx_shows_what_the_compiler_said() {
-    let device = open(&[PtxImage::text(
-        90,
-        ".target broken\n.visible .entry any()\n{\n}\n",
-    )]);
+    let device = open(&[PtxImage::text(90, ".target broken\n.visible .entry any()\n{\n}\n")]);
     let error = launch(&device, &kernel("any"), Geometry::new(1, 1)).expect_err("it is broken");
     let said = error.to_string();
-    for part in [
-        "CUDA_ERROR_INVALID_PTX (218)",
-        "`any` of the compute_90",
-        "near 'broken'",
-    ] {
+    for part in ["CUDA_ERROR_INVALID_PTX (218)", "`any` of the compute_90", "near 'broken'"] {
         assert!(said.contains(part), "{part} in: {said}");
     }
 }
@@ -254,22 +207,14 @@ fn a_fault_says_which_kernel_and_that_the_context_is_lost() {
     ] {
         assert!(said.contains(part), "{part} in: {said}");
     }
-    assert!(matches!(
-        launch(&device, &kernel("after"), geometry),
-        Err(DeviceError::Lost { .. })
-    ));
+    assert!(matches!(launch(&device, &kernel("after"), geometry), Err(DeviceError::Lost { .. })));
 }
 
 #[test]
 fn running_out_of_memory_tells_what_was_asked_and_what_is_free() {
     let device = open(GOOD);
     let refused: Result<Buffer<u64>, _> = device.alloc(1 << 40);
-    let Err(DeviceError::OutOfMemory {
-        requested,
-        free,
-        total,
-    }) = refused
-    else {
+    let Err(DeviceError::OutOfMemory { requested, free, total }) = refused else {
         panic!("{refused:?}")
     };
     assert_eq!((requested, total), (1 << 43, 1 << 30));
@@ -282,9 +227,6 @@ fn events_are_told_in_microseconds_and_failing_work_keeps_its_error() {
     let timed = kernel("timed");
     let launched = || launch(&device, &timed, Geometry::new(1, 32));
     assert_eq!(device.time(launched), Ok(1500.0));
-    let mismatch = DeviceError::LengthMismatch {
-        buffer: 1,
-        given: 2,
-    };
+    let mismatch = DeviceError::LengthMismatch { buffer: 1, given: 2 };
     assert_eq!(device.time(|| Err(mismatch.clone())), Err(mismatch.clone()));
 }

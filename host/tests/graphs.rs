@@ -161,10 +161,7 @@ fn another_thread_is_refused_while_one_records_and_served_afterwards() {
 fn work_that_fails_or_panics_leaves_nothing_behind() {
     for device in devices() {
         let values = device.upload(&[1u64; 32]).expect("256 bytes fit");
-        let mismatch = DeviceError::LengthMismatch {
-            buffer: 1,
-            given: 2,
-        };
+        let mismatch = DeviceError::LengthMismatch { buffer: 1, given: 2 };
         let failed = device.record(|| {
             push(&device, &values, 2, 0)?;
             Err(mismatch.clone())

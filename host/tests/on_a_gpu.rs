@@ -50,13 +50,8 @@ fn a_ptx_that_the_driver_rejects_shows_the_jit_log() {
     // SAFETY: the kernel takes no arguments; it is never run.
     let error =
         unsafe { device.launch::<broken>(&Geometry::new(1, 1), ()) }.expect_err("this is no PTX");
-    let DeviceError::Jit { log, .. } = &error else {
-        panic!("{error}")
-    };
-    assert!(
-        log.contains("line 6"),
-        "the log should name the line: {log}"
-    );
+    let DeviceError::Jit { log, .. } = &error else { panic!("{error}") };
+    assert!(log.contains("line 6"), "the log should name the line: {log}");
     let said = error.to_string();
     assert!(said.contains("`broken`") && said.contains(log), "{said}");
 }
@@ -82,10 +77,7 @@ fn a_cluster_launch_makes_clusters() {
     let geometry = Geometry::new(8, 32).clusters_of(4);
     // SAFETY: one word per block.
     unsafe { device.launch::<cluster_rank>(&geometry, (ranks.view(),)) }.expect("should launch");
-    assert_eq!(
-        ranks.download().expect("should run"),
-        [0, 1, 2, 3, 0, 1, 2, 3]
-    );
+    assert_eq!(ranks.download().expect("should run"), [0, 1, 2, 3, 0, 1, 2, 3]);
 }
 
 #[test]
@@ -94,9 +86,7 @@ fn the_driver_and_the_plan_agree_on_the_largest_resident_grid() {
     for threads in [32, 128, 256, 1024] {
         let resident = resident_blocks::<barrier_only>(&device, threads, 0).expect("should say");
         assert!(resident >= device.properties().multiprocessors);
-        let barrier = device
-            .zeroed::<u32>(GridBarrier::words(0))
-            .expect("the words should fit");
+        let barrier = device.zeroed::<u32>(GridBarrier::words(0)).expect("the words should fit");
         let largest = Geometry::new(resident, threads).cooperative();
         // SAFETY: a barrier word of 0; the driver makes all blocks resident or refuses the launch.
         unsafe { device.launch::<barrier_only>(&largest, (barrier.view(), 3)) }
@@ -119,9 +109,7 @@ fn the_driver_and_the_plan_agree_on_the_largest_resident_grid() {
 #[test]
 fn a_barrier_word_serves_a_thousand_rounds_of_every_grid() {
     let Some(device) = gpu(&KERNELS) else { return };
-    let barrier = device
-        .zeroed::<u32>(GridBarrier::words(0))
-        .expect("the words should fit");
+    let barrier = device.zeroed::<u32>(GridBarrier::words(0)).expect("the words should fit");
     for (blocks, threads) in [
         (Blocks::Exactly(1), 1),
         (Blocks::Exactly(33), 96),
@@ -130,9 +118,7 @@ fn a_barrier_word_serves_a_thousand_rounds_of_every_grid() {
     ] {
         let geometry = cooperative::<barrier_rounds>(&device, blocks, threads, 0).expect("fits");
         let grid_threads = (geometry.grid.volume() * geometry.block.volume()) as usize;
-        let cells = device
-            .zeroed::<u32>(grid_threads)
-            .expect("cells should fit");
+        let cells = device.zeroed::<u32>(grid_threads).expect("cells should fit");
         let errors = device.zeroed::<u32>(1).expect("a word should fit");
         let args = (barrier.view(), cells.view(), errors.view(), 1, 1000, 0);
         // SAFETY: a cell per thread, one counter, a resident geometry, and a barrier word that the
@@ -148,11 +134,7 @@ fn a_graph_of_the_barrier_replays_a_hundred_times_without_an_error() {
     let geometry = cooperative::<barrier_rounds>(&device, Blocks::Fill, 256, 0).expect("fits");
     let grid_threads = (geometry.grid.volume() * geometry.block.volume()) as usize;
     let zeroed = |len| device.zeroed::<u32>(len).expect("the words should fit");
-    let (barrier, cells, errors) = (
-        zeroed(GridBarrier::words(0)),
-        zeroed(grid_threads),
-        zeroed(1),
-    );
+    let (barrier, cells, errors) = (zeroed(GridBarrier::words(0)), zeroed(grid_threads), zeroed(1));
     let args = (barrier.view(), cells.view(), errors.view(), 1, 10, 0);
     // SAFETY: a cell per thread, one counter, a resident geometry, and a barrier word that the
     // launch before left between two rounds.
@@ -172,10 +154,7 @@ fn a_graph_of_the_barrier_replays_a_hundred_times_without_an_error() {
     let larger = Geometry::new(1 << 20, 256);
     // SAFETY: the launch is refused, so it never runs.
     let refused = device.record(|| unsafe { device.launch::<barrier_rounds>(&larger, args) });
-    assert!(
-        matches!(refused, Err(DeviceError::GridTooLarge { .. })),
-        "{refused:?}"
-    );
+    assert!(matches!(refused, Err(DeviceError::GridTooLarge { .. })), "{refused:?}");
 }
 
 #[test]
@@ -186,9 +165,7 @@ fn a_kernel_is_compiled_while_its_first_launch_is_recorded() {
     // SAFETY: barrier words of 0, and two blocks that are resident everywhere.
     let launch =
         || unsafe { device.launch::<barrier_only>(&Geometry::new(2, 32), (barrier.view(), 3)) };
-    let graph = device
-        .record(launch)
-        .expect("a first launch should be recorded");
+    let graph = device.record(launch).expect("a first launch should be recorded");
     // SAFETY: as above.
     unsafe { graph.launch() }.expect("should launch");
     device.synchronize().expect("should run");
@@ -256,9 +233,7 @@ fn an_overlapping_launch_sees_past_its_wait_what_the_kernel_before_wrote() {
 #[test]
 fn what_cannot_be_recorded_does_not_break_the_recording_of_the_driver() {
     let Some(device) = gpu(&KERNELS) else { return };
-    let barrier = device
-        .zeroed::<u32>(GridBarrier::words(0))
-        .expect("the words should fit");
+    let barrier = device.zeroed::<u32>(GridBarrier::words(0)).expect("the words should fit");
     let mut dropped = Some(device.zeroed::<u32>(1).expect("a word should fit"));
     let geometry = Geometry::new(1, 32);
     let graph = device
@@ -270,10 +245,7 @@ fn what_cannot_be_recorded_does_not_break_the_recording_of_the_driver() {
                 device.synchronize().err(),
             ];
             for error in refused {
-                assert!(
-                    matches!(error, Some(DeviceError::NotRecordable { .. })),
-                    "{error:?}"
-                );
+                assert!(matches!(error, Some(DeviceError::NotRecordable { .. })), "{error:?}");
             }
             // This is the kernel's first use on this device, in the middle of a recording.
             // SAFETY: a barrier word of 0, and one block.
@@ -289,11 +261,7 @@ fn what_cannot_be_recorded_does_not_break_the_recording_of_the_driver() {
 fn more_memory_than_there_is_names_what_was_asked_and_what_is_free() {
     let Some(device) = gpu(&KERNELS) else { return };
     let elements = device.properties().memory_bytes as usize;
-    let Err(DeviceError::OutOfMemory {
-        requested,
-        free,
-        total,
-    }) = device.alloc::<u32>(elements)
+    let Err(DeviceError::OutOfMemory { requested, free, total }) = device.alloc::<u32>(elements)
     else {
         panic!("four times the memory should not fit")
     };

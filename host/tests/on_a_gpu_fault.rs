@@ -32,13 +32,8 @@ fn a_trap_is_an_error_that_says_the_context_is_lost() {
     // SAFETY: the kernel takes no arguments and touches no memory.
     unsafe { device.launch::<falls_into_a_trap>(&Geometry::new(1, 32), ()) }
         .expect("the launch itself is in order");
-    let error = device
-        .synchronize()
-        .expect_err("the trap should come to light");
+    let error = device.synchronize().expect_err("the trap should come to light");
     assert!(matches!(error, DeviceError::Lost { .. }), "{error}");
     let text = error.to_string();
-    assert!(
-        text.contains("falls_into_a_trap") && text.contains("lost"),
-        "{text}"
-    );
+    assert!(text.contains("falls_into_a_trap") && text.contains("lost"), "{text}");
 }

@@ -59,19 +59,12 @@ fn what_neither_form_can_run_is_refused_with_the_kernel_of_a_stage() {
     for threads in [0, 1025] {
         assert_eq!(
             refused(4, threads, 0),
-            DeviceError::BadBlock {
-                kernel: "xpx_stage",
-                threads,
-                limit: 1024
-            }
+            DeviceError::BadBlock { kernel: "xpx_stage", threads, limit: 1024 }
         );
     }
     assert!(matches!(refused(0, 64, 0), DeviceError::EmptyGrid { .. }));
     assert!(matches!(
         refused(4, 64, 1 << 20),
-        DeviceError::SharedTooLarge {
-            kernel: "xpx_stage",
-            ..
-        }
+        DeviceError::SharedTooLarge { kernel: "xpx_stage", .. }
     ));
 }

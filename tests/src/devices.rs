@@ -31,10 +31,7 @@ pub fn emulator_under(schedule: Schedule) -> Device {
 /// to see what becomes of their values, and for grids in which it would take too long.
 #[must_use]
 pub fn unjudged_under(schedule: Schedule) -> Device {
-    Device::new(Emulator::new(EmulatorConfig {
-        schedule,
-        ..EmulatorConfig::default()
-    }))
+    Device::new(Emulator::new(EmulatorConfig { schedule, ..EmulatorConfig::default() }))
 }
 
 /// Every policy that interleaves accesses, the random one with several seeds and lengths of turn, and

@@ -32,12 +32,7 @@ impl Type {
     /// That type.
     #[must_use]
     pub const fn of<A: Plain>() -> Self {
-        Self {
-            name: A::NAME,
-            least: A::LEAST,
-            greatest: A::GREATEST,
-            unit: A::UNIT,
-        }
+        Self { name: A::NAME, least: A::LEAST, greatest: A::GREATEST, unit: A::UNIT }
     }
 
     /// The type of that name; of an index or a map the widest integer.
@@ -57,11 +52,7 @@ impl Type {
             Type::of::<f32>(),
             Type::of::<f64>(),
         ];
-        let name = if matches!(name, "index" | "map") {
-            "i128"
-        } else {
-            name
-        };
+        let name = if matches!(name, "index" | "map") { "i128" } else { name };
         let found = ALL.into_iter().find(|ty| ty.name == name);
         found.unwrap_or_else(|| panic!("there is no type {name}"))
     }
@@ -141,10 +132,7 @@ pub fn reduce<T: Plain, A: Plain>(op: &str, input: &[T], depth: u64) -> Expected
 #[must_use]
 pub fn reduce_numbers(op: &str, input: &[Number], output: Type, depth: u64) -> Expected {
     let numbers = input.iter().copied();
-    let exact = |value| Expected {
-        value,
-        allowed: 0.0,
-    };
+    let exact = |value| Expected { value, allowed: 0.0 };
     match (op, output.least) {
         ("count", _) => exact(Number::Int(numbers.filter(|x| !is_zero(*x)).count() as i128)),
         ("min", _) => exact(numbers.fold(output.greatest, |a, b| extreme(a, b, false))),
@@ -210,10 +198,7 @@ fn rounded(op: &str, numbers: impl Iterator<Item = Number>, depth: f64, unit: f6
     } else {
         (product, n * unit * product.abs() + own * product.abs())
     };
-    Expected {
-        value: Number::Float(value),
-        allowed,
-    }
+    Expected { value: Number::Float(value), allowed }
 }
 
 /// `x` as it wraps around in the type from `least` to `greatest`.
@@ -234,9 +219,7 @@ fn integers(op: &str, numbers: impl Iterator<Item = Number>, output: Type) -> i1
         "sum" => integers.fold(0, i128::wrapping_add),
         "prod" => integers.fold(1u64, |a, b| a.wrapping_mul(b as u64)).into(),
         "prod-mod" => integers
-            .fold(1, |a, b| {
-                a * (b % i128::from(MODULUS)) % i128::from(MODULUS)
-            })
+            .fold(1, |a, b| a * (b % i128::from(MODULUS)) % i128::from(MODULUS))
             .rem_euclid(MODULUS.into()),
         "compose" => {
             let low = |x: i128| x as u32;
@@ -267,38 +250,17 @@ mod tests {
     #[test]
     fn the_oracle_knows_results_worked_out_by_hand() {
         let is = |expected: Expected, value| assert_eq!(expected.value, value);
-        is(
-            reduce::<i32, i64>("sum", &[i32::MAX, i32::MAX, -1], 0),
-            Number::Int(4_294_967_293),
-        );
+        is(reduce::<i32, i64>("sum", &[i32::MAX, i32::MAX, -1], 0), Number::Int(4_294_967_293));
         is(reduce::<u64, u64>("prod", &[3, 5, 7], 0), Number::Int(105));
         is(reduce::<i32, i32>("and", &[-4, 6], 0), Number::Int(4));
-        is(
-            reduce::<u32, u32>("and", &[], 0),
-            Number::Int(u32::MAX.into()),
-        );
-        is(
-            reduce::<f32, u64>("count", &[0.0, -0.0, f32::NAN, 1.0], 0),
-            Number::Int(2),
-        );
+        is(reduce::<u32, u32>("and", &[], 0), Number::Int(u32::MAX.into()));
+        is(reduce::<f32, u64>("count", &[0.0, -0.0, f32::NAN, 1.0], 0), Number::Int(2));
         let zeros_and_nans = [1.0, 0.0, -0.0, f64::NAN, -1.0, f64::NAN];
-        is(
-            reduce::<f64, f64>("argmax", &zeros_and_nans[1..3], 0),
-            Number::Int(0),
-        );
-        is(
-            reduce::<f64, f64>("argmin", &zeros_and_nans[..3], 0),
-            Number::Int(1),
-        );
-        is(
-            reduce::<f64, f64>("argmin", &zeros_and_nans, 0),
-            Number::Int(3),
-        );
+        is(reduce::<f64, f64>("argmax", &zeros_and_nans[1..3], 0), Number::Int(0));
+        is(reduce::<f64, f64>("argmin", &zeros_and_nans[..3], 0), Number::Int(1));
+        is(reduce::<f64, f64>("argmin", &zeros_and_nans, 0), Number::Int(3));
         is(reduce::<i32, i32>("argmax", &[], 0), Number::Int(-1));
-        is(
-            reduce::<i32, u32>("prod-mod", &[-1, 2], 0),
-            Number::Int(4_294_967_289),
-        );
+        is(reduce::<i32, u32>("prod-mod", &[-1, 2], 0), Number::Int(4_294_967_289));
         // x → 3x + 1, and then x → 5x + 2: 15x + 7.
         is(
             reduce::<u64, u64>("compose", &[1 << 32 | 3, 2 << 32 | 5], 0),
@@ -312,9 +274,7 @@ mod tests {
     fn the_oracle_admits_what_rounding_explains_and_no_more() {
         let sum = reduce::<f32, f32>("sum", &[1.0; 1000], 10);
         assert!(sum.admits(Number::Float(1000.0)));
-        assert!(sum.admits(Number::Float(
-            1000.0 + 1000.0 * 9.0 * f64::from(f32::EPSILON) / 2.0
-        )));
+        assert!(sum.admits(Number::Float(1000.0 + 1000.0 * 9.0 * f64::from(f32::EPSILON) / 2.0)));
         assert!(!sum.admits(Number::Float(999.0)), "a lost element is seen");
         let nan = reduce::<f64, f64>("max", &[1.0, f64::NAN, 2.0], 0);
         assert!(nan.admits(Number::Float(f64::NAN)) && !nan.admits(Number::Float(2.0)));

@@ -22,10 +22,8 @@ pub fn path() -> &'static Path {
         }
         // TARGET/PROFILE/deps/TEST
         let test = env::current_exe().expect("a running test should know its own path");
-        let profile = test
-            .ancestors()
-            .nth(2)
-            .expect("a test should be built into TARGET/PROFILE/deps");
+        let profile =
+            test.ancestors().nth(2).expect("a test should be built into TARGET/PROFILE/deps");
         if let Some(cargo) = env::var_os("CARGO") {
             build(Command::new(cargo), profile);
         }
@@ -47,12 +45,7 @@ fn build(mut cargo: Command, profile: &Path) {
     };
     let target = profile.parent().unwrap_or(profile);
     let built = cargo
-        .args([
-            "build",
-            "--quiet",
-            "--package=gridsync-program",
-            "--bin=gridsync",
-        ])
+        .args(["build", "--quiet", "--package=gridsync-program", "--bin=gridsync"])
         .args(["--profile", name, "--target-dir"])
         .arg(target)
         .current_dir(env!("CARGO_MANIFEST_DIR"))

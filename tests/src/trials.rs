@@ -79,10 +79,7 @@ impl Trials {
     pub fn of(module_path: &'static str) -> Self {
         // The name of a test does not begin with that of the crate.
         let module = module_path.split_once("::").map_or("", |(_, path)| path);
-        Self {
-            module,
-            list: Vec::new(),
-        }
+        Self { module, list: Vec::new() }
     }
 
     /// Adds a test that every run makes.
@@ -114,8 +111,7 @@ impl Trials {
     /// Adds all tests of other modules.
     #[must_use]
     pub fn with(mut self, others: impl IntoIterator<Item = Self>) -> Self {
-        self.list
-            .extend(others.into_iter().flat_map(|other| other.list));
+        self.list.extend(others.into_iter().flat_map(|other| other.list));
         self
     }
 
@@ -161,13 +157,9 @@ impl Trials {
         if !call.more.is_empty() {
             let filters = call.harness.filter.take().into_iter().chain(call.more);
             let each: Vec<_> = filters
-                .map(|filter| Arguments {
-                    filter: Some(filter),
-                    ..call.harness.clone()
-                })
+                .map(|filter| Arguments { filter: Some(filter), ..call.harness.clone() })
                 .collect();
-            self.list
-                .retain(|trial| each.iter().any(|one| !one.is_filtered_out(trial)));
+            self.list.retain(|trial| each.iter().any(|one| !one.is_filtered_out(trial)));
         }
         self.list.sort_by(|a, b| a.name().cmp(b.name()));
         let is_left =
@@ -222,10 +214,7 @@ fn message(payload: &(dyn Any + Send)) -> String {
     let literal = payload.downcast_ref::<&str>().map(ToString::to_string);
     let text = literal.or_else(|| payload.downcast_ref::<String>().cloned());
     let text = text.unwrap_or_else(|| "a panic without a message".into());
-    PANIC
-        .take()
-        .filter(|noted| noted.ends_with(&text))
-        .unwrap_or(text)
+    PANIC.take().filter(|noted| noted.ends_with(&text)).unwrap_or(text)
 }
 
 #[cfg(test)]

@@ -55,9 +55,7 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
 
     let table = root().join("kernels/audit.toml");
     if args.bless {
-        let counts = modules
-            .iter()
-            .map(|(name, (_, module))| (name.as_str(), module));
+        let counts = modules.iter().map(|(name, (_, module))| (name.as_str(), module));
         fs::write(&table, Expected::of(counts).to_string())?;
     }
     let expected = Expected::read(&table)?;
@@ -91,11 +89,7 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
     }
 
     if !findings.is_empty() {
-        bail!(
-            "{} findings in the PTX:\n  {}",
-            findings.len(),
-            findings.join("\n  ")
-        );
+        bail!("{} findings in the PTX:\n  {}", findings.len(), findings.join("\n  "));
     }
     Ok(match assembler {
         None => Outcome::Skipped(ptxas::HOW_TO_GET.into()),
@@ -114,10 +108,8 @@ fn assemble(ptxas: &Path, jobs: &[(&str, &Path, u32)]) -> Result<Vec<Report>> {
 
 /// What can be said without an assembler.
 fn look_at_ptx(name: &str, module: &Module, expected: &Expected) -> Vec<String> {
-    let undefined = module
-        .externs
-        .iter()
-        .filter(|function| !SYSTEM_CALLS.contains(&function.as_str()));
+    let undefined =
+        module.externs.iter().filter(|function| !SYSTEM_CALLS.contains(&function.as_str()));
     let mut findings: Vec<String> = undefined
         .map(|function| format!("{name}: function {function} is called and defined nowhere"))
         .collect();
@@ -143,14 +135,8 @@ fn look_at_usage(
     usage: &BTreeMap<String, Usage>,
 ) -> Vec<String> {
     let mut findings = Vec::new();
-    for kernel in module
-        .kernels
-        .keys()
-        .filter(|kernel| !usage.contains_key(*kernel))
-    {
-        findings.push(format!(
-            "{name}, sm_{gpu}: ptxas reports nothing on {kernel}"
-        ));
+    for kernel in module.kernels.keys().filter(|kernel| !usage.contains_key(*kernel)) {
+        findings.push(format!("{name}, sm_{gpu}: ptxas reports nothing on {kernel}"));
     }
     let runs = |function: &str| {
         let cannot = |(on, begins): &(u32, &str)| *on == gpu && function.starts_with(begins);
@@ -188,9 +174,7 @@ fn show(module: &Module, usages: &BTreeMap<u32, &BTreeMap<String, Usage>>) -> Ta
         let mut row = vec![kernel.clone(), barriers.to_string()];
         let found: Vec<Option<&Usage>> = usages.values().map(|usage| usage.get(kernel)).collect();
         row.extend(
-            found
-                .iter()
-                .map(|usage| usage.map_or("?".into(), |usage| usage.registers.to_string())),
+            found.iter().map(|usage| usage.map_or("?".into(), |usage| usage.registers.to_string())),
         );
         if !usages.is_empty() {
             let worst = |of: fn(&Usage) -> u32| found.iter().flatten().map(|usage| of(usage)).max();
@@ -235,11 +219,7 @@ mod tests {
 ";
 
     fn usage(stack: u32, spills: u32) -> BTreeMap<String, Usage> {
-        let usage = Usage {
-            stack,
-            spills,
-            ..Usage::default()
-        };
+        let usage = Usage { stack, spills, ..Usage::default() };
         BTreeMap::from([("wait".to_owned(), usage)])
     }
 
@@ -279,11 +259,7 @@ mod tests {
             text.contains("regs sm_90") && text.contains("regs sm_120") && text.contains("wait"),
             "{text}"
         );
-        assert!(
-            !show(&module, &BTreeMap::new())
-                .to_string()
-                .contains("spills")
-        );
+        assert!(!show(&module, &BTreeMap::new()).to_string().contains("spills"));
     }
 
     /// The driver is given a kernel with what is common to all. One kernel in sixteen is tried.
@@ -308,15 +284,10 @@ mod tests {
                 alone.push((kernel.to_owned(), path, gpu, shares));
             }
         }
-        let jobs: Vec<_> = alone
-            .iter()
-            .map(|(_, path, gpu, _)| (path.as_path(), *gpu))
-            .collect();
+        let jobs: Vec<_> = alone.iter().map(|(_, path, gpu, _)| (path.as_path(), *gpu)).collect();
         let reports = ptxas::run_all(&ptxas, &jobs).unwrap();
         for ((kernel, path, _, shares), report) in alone.iter().zip(reports) {
-            let Report::Assembled(usage) = report else {
-                panic!("{}: {report:?}", path.display())
-            };
+            let Report::Assembled(usage) = report else { panic!("{}: {report:?}", path.display()) };
             assert_eq!(usage.keys().collect::<Vec<_>>(), [kernel]);
             assert_eq!(usage[kernel].shared > 0, *shares, "{}", path.display());
         }

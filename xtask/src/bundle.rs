@@ -46,11 +46,7 @@ enum What {
 pub(crate) fn run(args: &Args) -> Result<Outcome> {
     let out = root().join(&args.out);
     if out.exists() {
-        ensure!(
-            may_go(&out)?,
-            "{} exists and is no bundle: not replaced",
-            out.display()
-        );
+        ensure!(may_go(&out)?, "{} exists and is no bundle: not replaced", out.display());
         fs::remove_dir_all(&out)?;
     }
     fs::create_dir_all(out.join("test-executables"))?;
@@ -87,10 +83,7 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
     executable(&script)?;
 
     let files = walk(&out, &|_| true)?;
-    let bytes: u64 = files
-        .iter()
-        .map(|file| fs::metadata(file).map_or(0, |data| data.len()))
-        .sum();
+    let bytes: u64 = files.iter().map(|file| fs::metadata(file).map_or(0, |data| data.len())).sum();
     println!(
         "{}: {} files, {:.1} MiB",
         out.display(),
@@ -142,12 +135,7 @@ fn runnable(messages: &str) -> Vec<Built> {
                 (path, name.into_owned(), What::Library)
             }
         };
-        Some(Built {
-            path: path.into(),
-            name,
-            package: package.to_owned(),
-            what,
-        })
+        Some(Built { path: path.into(), name, package: package.to_owned(), what })
     };
     messages.lines().filter_map(read).collect()
 }
@@ -205,10 +193,7 @@ mod tests {
 not json
 {"reason":"build-finished","success":true}"#;
         let found = runnable(messages);
-        let names: Vec<_> = found
-            .iter()
-            .map(|built| (built.name.as_str(), built.what))
-            .collect();
+        let names: Vec<_> = found.iter().map(|built| (built.name.as_str(), built.what)).collect();
         assert_eq!(
             names,
             [
@@ -247,26 +232,19 @@ not json
 
     #[test]
     fn the_script_runs_in_the_package_passes_filters_and_adds_up() {
-        let (text, success) = run_script(
-            "echo 'test result: ok. 2 passed; 0 failed'",
-            &["scan", "reduce"],
-        );
+        let (text, success) =
+            run_script("echo 'test result: ok. 2 passed; 0 failed'", &["scan", "reduce"]);
         assert!(success, "{text}");
         assert!(text.contains("5 passed, 0 failed"), "{text}");
         assert!(text.contains("1 said SKIPPED"), "{text}");
-        assert!(
-            text.contains("in host with") && text.contains("scan reduce"),
-            "{text}"
-        );
+        assert!(text.contains("in host with") && text.contains("scan reduce"), "{text}");
     }
 
     #[test]
     fn the_script_fails_when_a_test_fails_dies_or_hangs() {
-        for second in [
-            "echo 'test result: FAILED. 0 passed; 1 failed'; exit 101",
-            "exit 139",
-            "sleep 30",
-        ] {
+        for second in
+            ["echo 'test result: FAILED. 0 passed; 1 failed'; exit 101", "exit 139", "sleep 30"]
+        {
             let (text, success) = run_script(second, &[]);
             assert!(!success, "{second}: {text}");
             assert!(text.contains("3 passed, 1 failed"), "{second}: {text}");

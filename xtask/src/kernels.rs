@@ -26,10 +26,7 @@ pub(crate) struct Args {
 impl Args {
     /// A check of everything that is committed.
     pub(crate) fn check() -> Self {
-        Self {
-            check: true,
-            arch: TARGETS.to_vec(),
-        }
+        Self { check: true, arch: TARGETS.to_vec() }
     }
 }
 
@@ -42,11 +39,7 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
         let mut below: Option<String> = None;
         for &arch in &args.arch {
             let (built, text) = build(set, arch, &compiler)?;
-            ensure!(
-                !built.kernels.is_empty(),
-                "{} holds no kernel",
-                built.ptx.display()
-            );
+            ensure!(!built.kernels.is_empty(), "{} holds no kernel", built.ptx.display());
             let image = pack(set.name, &text, below.as_deref())?;
             write(&set.image(arch), &image)?;
             below = Some(text);
@@ -79,11 +72,7 @@ fn check(archs: &[Arch]) -> Result<Outcome> {
             }
         }
     }
-    Ok(if skipped.is_empty() {
-        Outcome::Passed
-    } else {
-        Outcome::Skipped(skipped.join("; "))
-    })
+    Ok(if skipped.is_empty() { Outcome::Passed } else { Outcome::Skipped(skipped.join("; ")) })
 }
 
 /// Builds an image again and compares it with the one among those that are `committed`.
@@ -95,11 +84,7 @@ fn rebuild(set: &KernelSet, arch: Arch, committed: &[Vec<u8>]) -> Result<Outcome
     let compute = arch.capability();
     if built.compiler == header.compiler {
         let now = self::header(&again[0], &built.ptx)?;
-        ensure!(
-            header == now,
-            "the head of {} should be\n{now}and is\n{header}",
-            path.display()
-        );
+        ensure!(header == now, "the head of {} should be\n{now}and is\n{header}", path.display());
         let texts = [committed, &again].map(|images| whole(images, compute));
         let [committed, built] = texts;
         compare(&path, &committed?, &built?)?;
@@ -205,10 +190,7 @@ fn compare(path: &Path, committed: &str, again: &str) -> Result<()> {
     if committed == again {
         return Ok(());
     }
-    let differing = committed
-        .lines()
-        .zip(again.lines())
-        .position(|(a, b)| a != b);
+    let differing = committed.lines().zip(again.lines()).position(|(a, b)| a != b);
     let at = differing.unwrap_or_else(|| committed.lines().count().min(again.lines().count()));
     let line = |text: &str| text.lines().nth(at).unwrap_or("(end of file)").to_owned();
     bail!(

@@ -123,7 +123,5 @@ pub(crate) fn whole(images: &[Vec<u8>], compute: u32) -> Result<String> {
 /// The kernels of the newest image, without those that only an older one has.
 pub(crate) fn own<'m>(modules: &'m Modules<'_>) -> impl Iterator<Item = &'m str> {
     let newest = modules.newest();
-    modules
-        .kernels()
-        .filter(move |kernel| modules.built_for(kernel) == newest)
+    modules.kernels().filter(move |kernel| modules.built_for(kernel) == newest)
 }

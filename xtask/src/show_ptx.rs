@@ -44,11 +44,7 @@ fn show(args: &Args) -> Result<String> {
     let Some(module) = modules.module(&args.kernel)? else {
         bail!("{}", missing(&args.kernel, args.compute, &modules));
     };
-    if args.sass {
-        machine_code(&module.text, args.compute)
-    } else {
-        Ok(module.text)
-    }
+    if args.sass { machine_code(&module.text, args.compute) } else { Ok(module.text) }
 }
 
 /// What to say of a kernel that is not there.
@@ -94,11 +90,7 @@ fn machine_code(ptx: &str, gpu: u32) -> Result<String> {
     let [source, cubin] = ["kernel.ptx", "kernel.cubin"].map(|name| dir.path().join(name));
     fs::write(&source, ptx)?;
     let arch = format!("-arch=sm_{gpu}");
-    said(
-        Command::new(&ptxas)
-            .args([&arch, "-o"])
-            .args([&cubin, &source]),
-    )?;
+    said(Command::new(&ptxas).args([&arch, "-o"]).args([&cubin, &source]))?;
     said(Command::new(&nvdisasm).arg("-c").arg(&cubin))
 }
 
@@ -118,21 +110,14 @@ mod tests {
 
     fn shown(kernel: &str, compute: u32, sass: bool) -> Result<String> {
         let kernel = kernel.into();
-        show(&Args {
-            kernel,
-            compute,
-            sass,
-        })
+        show(&Args { kernel, compute, sass })
     }
 
     #[test]
     fn the_module_is_of_the_newest_image_that_the_device_runs() {
         for (compute, target) in [(75, 75), (89, 75), (90, 90), (120, 90)] {
             let text = shown("reduce_sum_f32", compute, false).unwrap();
-            assert!(
-                text.contains(&format!(".target sm_{target}\n")),
-                "{compute}"
-            );
+            assert!(text.contains(&format!(".target sm_{target}\n")), "{compute}");
             assert!(text.contains(".visible .entry reduce_sum_f32("));
             assert_eq!(text.matches(".entry ").count(), 1);
         }
@@ -142,10 +127,9 @@ mod tests {
     fn the_machine_code_is_of_the_device() {
         let said = shown("barrier_only", 90, true);
         match said {
-            Ok(text) => assert!(
-                text.contains(".text.barrier_only:") && text.contains("EXIT"),
-                "{text}"
-            ),
+            Ok(text) => {
+                assert!(text.contains(".text.barrier_only:") && text.contains("EXIT"), "{text}")
+            }
             Err(error) if error.to_string().starts_with("no ptxas") => {
                 writeln!(io::stderr(), "SKIPPED: {error}").unwrap();
             }
@@ -157,10 +141,7 @@ mod tests {
     fn a_kernel_that_is_not_there_is_answered_with_the_nearest_names() {
         let error = shown("reduce_sum_f23", 90, false).unwrap_err().to_string();
         assert_eq!(error.lines().count(), 1);
-        assert!(
-            error.contains("`reduce_sum_f23`") && error.contains("reduce_sum_f32"),
-            "{error}"
-        );
+        assert!(error.contains("`reduce_sum_f23`") && error.contains("reduce_sum_f32"), "{error}");
         let error = shown("barrier_only", 70, false).unwrap_err().to_string();
         assert_eq!(error, "no image runs on compute capability 70");
     }

@@ -23,11 +23,7 @@ fn check(dir: &Path) -> Result<Outcome> {
     for path in walk(dir, &|path| path.extension() == Some(OsStr::new("rs")))? {
         let lines = fs::read_to_string(&path)?.lines().count();
         if lines > LONG {
-            let name = path
-                .strip_prefix(dir)
-                .unwrap_or(&path)
-                .display()
-                .to_string();
+            let name = path.strip_prefix(dir).unwrap_or(&path).display().to_string();
             println!(
                 "warning: {name} has {lines} lines; over {LONG} is long, {TOO_LONG} is the end"
             );
@@ -36,11 +32,7 @@ fn check(dir: &Path) -> Result<Outcome> {
             }
         }
     }
-    ensure!(
-        too_long.is_empty(),
-        "over {TOO_LONG} lines, split them: {}",
-        too_long.join(", ")
-    );
+    ensure!(too_long.is_empty(), "over {TOO_LONG} lines, split them: {}", too_long.join(", "));
     Ok(Outcome::Passed)
 }
 

@@ -82,15 +82,10 @@ fn summary(lines: &[String]) -> String {
         let counts = [ran.passed, ran.failed, ran.ignored].map(|count| count.to_string());
         table.add_row([&ran.name, &counts[0], &counts[1], &counts[2]]);
     }
-    let skipped: BTreeSet<_> = lines
-        .iter()
-        .filter(|line| line.starts_with("SKIPPED: "))
-        .map(String::as_str)
-        .collect();
+    let skipped: BTreeSet<_> =
+        lines.iter().filter(|line| line.starts_with("SKIPPED: ")).map(String::as_str).collect();
     let skipped: Vec<_> = skipped.into_iter().collect();
-    format!("{table}\n\n{}", skipped.join("\n"))
-        .trim_end()
-        .to_owned()
+    format!("{table}\n\n{}", skipped.join("\n")).trim_end().to_owned()
 }
 
 /// Reads what `cargo test` prints: the line before each executable runs, and the last one of it.
@@ -125,10 +120,7 @@ fn name_of(line: &str) -> Option<String> {
     let (source, path) = line.strip_prefix("Running ")?.split_once(" (")?;
     let file = path.trim_end_matches(')').rsplit('/').next()?;
     let (executable, _hash) = file.rsplit_once('-')?;
-    Some(format!(
-        "{executable}, {}",
-        source.trim_start_matches("unittests ")
-    ))
+    Some(format!("{executable}, {}", source.trim_start_matches("unittests ")))
 }
 
 #[cfg(test)]
@@ -158,23 +150,14 @@ test result: ok. 4 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; fini
             [
                 ("gridsync, src/lib.rs".into(), 2, 0, 1),
                 ("conformance, tests/conformance/main.rs".into(), 7, 1, 0),
-                (
-                    "gridsync_kernels, examples in the documentation".into(),
-                    4,
-                    0,
-                    0
-                ),
+                ("gridsync_kernels, examples in the documentation".into(), 4, 0, 0),
             ]
         );
         let text = summary(&lines);
         let has = |words: &str| {
-            text.lines()
-                .any(|line| line.split_whitespace().collect::<Vec<_>>().join(" ") == words)
+            text.lines().any(|line| line.split_whitespace().collect::<Vec<_>>().join(" ") == words)
         };
         assert!(has("all 13 1 1"), "{text}");
-        assert!(
-            text.ends_with("SKIPPED: no CUDA device (said once)"),
-            "{text}"
-        );
+        assert!(text.ends_with("SKIPPED: no CUDA device (said once)"), "{text}");
     }
 }

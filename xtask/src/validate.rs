@@ -63,9 +63,9 @@ impl Step {
             Self::Clippy => {
                 command.args(["clippy", "--workspace", "--all-targets", "--", "-Dwarnings"])
             }
-            Self::Doc => command
-                .args(["doc", "--workspace", "--no-deps"])
-                .env("RUSTDOCFLAGS", "-Dwarnings"),
+            Self::Doc => {
+                command.args(["doc", "--workspace", "--no-deps"]).env("RUSTDOCFLAGS", "-Dwarnings")
+            }
             Self::Test if args.thorough => {
                 thorough::run()?;
                 return Ok(Outcome::Passed);
@@ -99,12 +99,7 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
         .map(|(step, _, _)| step.to_string())
         .collect();
     if !failed.is_empty() {
-        bail!(
-            "{} of {} steps failed: {}",
-            failed.len(),
-            rows.len(),
-            failed.join(", ")
-        );
+        bail!("{} of {} steps failed: {}", failed.len(), rows.len(), failed.join(", "));
     }
     Ok(Outcome::Passed)
 }
@@ -116,17 +111,9 @@ fn table(rows: &[(Step, Duration, Result<Outcome>)]) -> Table {
         let (word, why) = match end {
             Ok(Outcome::Passed) => ("PASSED", String::new()),
             Ok(Outcome::Skipped(why)) => ("SKIPPED", why.clone()),
-            Err(error) => (
-                "FAILED",
-                error.to_string().lines().next().unwrap_or_default().into(),
-            ),
+            Err(error) => ("FAILED", error.to_string().lines().next().unwrap_or_default().into()),
         };
-        table.add_row([
-            &step.to_string(),
-            &format!("{:.1} s", time.as_secs_f64()),
-            word,
-            &why,
-        ]);
+        table.add_row([&step.to_string(), &format!("{:.1} s", time.as_secs_f64()), word, &why]);
     }
     table
 }
@@ -139,25 +126,12 @@ mod tests {
     fn what_was_not_looked_at_is_not_shown_as_passed() {
         let rows = [
             (Step::Fmt, Duration::from_millis(1200), Ok(Outcome::Passed)),
-            (
-                Step::Audit,
-                Duration::ZERO,
-                Ok(Outcome::Skipped("no ptxas".into())),
-            ),
-            (
-                Step::Doc,
-                Duration::ZERO,
-                Err(anyhow::anyhow!("`cargo doc` failed")),
-            ),
+            (Step::Audit, Duration::ZERO, Ok(Outcome::Skipped("no ptxas".into()))),
+            (Step::Doc, Duration::ZERO, Err(anyhow::anyhow!("`cargo doc` failed"))),
         ];
         let text = table(&rows).to_string();
         let line = |n: usize| {
-            text.lines()
-                .nth(n)
-                .unwrap()
-                .split_whitespace()
-                .collect::<Vec<_>>()
-                .join(" ")
+            text.lines().nth(n).unwrap().split_whitespace().collect::<Vec<_>>().join(" ")
         };
         assert_eq!(line(0), "fmt 1.2 s PASSED");
         assert_eq!(line(1), "audit 0.0 s SKIPPED no ptxas");

@@ -26,16 +26,12 @@ pub(crate) fn cargo() -> Command {
 
 /// Runs a command that prints its own output; an error if it fails.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
-    let program = Path::new(command.get_program())
-        .file_name()
-        .unwrap_or_default();
+    let program = Path::new(command.get_program()).file_name().unwrap_or_default();
     let mut line = program.to_string_lossy().into_owned();
     for arg in command.get_args() {
         line = format!("{line} {}", arg.to_string_lossy());
     }
-    let status = command
-        .status()
-        .with_context(|| format!("cannot run `{line}`"))?;
+    let status = command.status().with_context(|| format!("cannot run `{line}`"))?;
     ensure!(status.success(), "`{line}` failed ({status})");
     Ok(())
 }
@@ -45,11 +41,7 @@ pub(crate) fn walk(dir: &Path, wanted: &dyn Fn(&Path) -> bool) -> Result<Vec<Pat
     let mut found = Vec::new();
     for entry in fs::read_dir(dir).with_context(|| dir.display().to_string())? {
         let path = entry?.path();
-        let name = path
-            .file_name()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         if path.is_dir() {
             if !name.starts_with('.') && name != "target" && name != "dist" {
                 found.extend(walk(&path, wanted)?);

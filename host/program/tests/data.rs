@@ -35,16 +35,8 @@ fn says(result: Result<impl Sized, DataError>, parts: &[&str]) {
 fn every_type_that_numpy_writes_reads_as_its_own() {
     let f2 = [-2.0, -1.0, 0.0, 1.0, 100.0].map(f16::from_f32);
     holds(&numpy("f2").unwrap(), &[5], &f2);
-    holds(
-        &numpy("f4").unwrap(),
-        &[5],
-        &[-2.0_f32, -1.0, 0.0, 1.0, 100.0],
-    );
-    holds(
-        &numpy("f8").unwrap(),
-        &[5],
-        &[-2.0_f64, -1.0, 0.0, 1.0, 100.0],
-    );
+    holds(&numpy("f4").unwrap(), &[5], &[-2.0_f32, -1.0, 0.0, 1.0, 100.0]);
+    holds(&numpy("f8").unwrap(), &[5], &[-2.0_f64, -1.0, 0.0, 1.0, 100.0]);
     holds(&numpy("i4").unwrap(), &[5], &[-2_i32, -1, 0, 1, 100]);
     holds(&numpy("i8").unwrap(), &[5], &[-2_i64, -1, 0, 1, 100]);
     holds(&numpy("u4").unwrap(), &[5], &[0, 1, 2, 100, u32::MAX]);
@@ -63,28 +55,12 @@ fn every_rank_and_version_of_numpy_reads_flat() {
 
 #[test]
 fn fortran_order_is_read_in_c_order() {
-    holds(
-        &numpy("fortran_1d").unwrap(),
-        &[4],
-        &[0.0_f32, 1.0, 2.0, 3.0],
-    );
-    holds(
-        &numpy("fortran_column").unwrap(),
-        &[4, 1],
-        &[0.0_f32, 1.0, 2.0, 3.0],
-    );
-    holds(
-        &numpy("fortran_2d").unwrap(),
-        &[2, 3],
-        &[0_i32, 1, 2, 3, 4, 5],
-    );
+    holds(&numpy("fortran_1d").unwrap(), &[4], &[0.0_f32, 1.0, 2.0, 3.0]);
+    holds(&numpy("fortran_column").unwrap(), &[4, 1], &[0.0_f32, 1.0, 2.0, 3.0]);
+    holds(&numpy("fortran_2d").unwrap(), &[2, 3], &[0_i32, 1, 2, 3, 4, 5]);
     let all: Vec<i32> = (0..24).collect();
     holds(&numpy("fortran_3d").unwrap(), &[2, 3, 4], &all);
-    holds(
-        &numpy("fortran_queries").unwrap(),
-        &[2, 2],
-        &[0_u32, 3, 1, 2],
-    );
+    holds(&numpy("fortran_queries").unwrap(), &[2, 2], &[0_u32, 3, 1, 2]);
 }
 
 /// An array of an archive that numpy wrote.
@@ -110,18 +86,9 @@ fn the_arrays_of_archives_are_read_by_their_names() {
     }
     let narrow: Vec<u32> = (0..256).collect();
     holds(&member("packed.npz:narrow").unwrap(), &[256], &narrow);
-    says(
-        member("archive.npz"),
-        &["grid, fortran, ramp", "file.npz:NAME"],
-    );
-    says(
-        member("archive.npz:none"),
-        &["no array \"none\"", "grid, fortran, ramp"],
-    );
-    says(
-        member("absent.npz:ramp"),
-        &["absent.npz:ramp", "no such file"],
-    );
+    says(member("archive.npz"), &["grid, fortran, ramp", "file.npz:NAME"]);
+    says(member("archive.npz:none"), &["no array \"none\"", "grid, fortran, ramp"]);
+    says(member("absent.npz:ramp"), &["absent.npz:ramp", "no such file"]);
 }
 
 #[test]
@@ -154,11 +121,7 @@ fn an_archive_that_is_damaged_is_an_error_or_what_it_was() {
             bad[at] ^= 0x55;
             if let Ok(array) = read(&bad) {
                 let right = [0_i32, 1, 2, 3, 4, 5];
-                assert_eq!(
-                    array.as_slice::<i32>().ok(),
-                    Some(&right[..]),
-                    "{name}, byte {at}"
-                );
+                assert_eq!(array.as_slice::<i32>().ok(), Some(&right[..]), "{name}, byte {at}");
             }
         }
         for len in (0..whole.len()).step_by(97) {
@@ -185,10 +148,7 @@ fn a_type_without_kernels_is_refused_with_a_way_to_convert_it() {
     says(numpy("text"), &["<U2", supported, "a.astype"]);
     says(numpy("dates"), &["<M8[D]", supported, "a.astype('<i8')"]);
     says(numpy("object"), &["|O", supported, "a.astype('<f8')"]);
-    says(
-        numpy("structured"),
-        &["('x', '<f4')", supported, "a['name']"],
-    );
+    says(numpy("structured"), &["('x', '<f4')", supported, "a['name']"]);
     says(numpy("structured_unicode"), &["é€", supported, "a['name']"]);
     says(numpy("bf16"), &["<V2", "tofile", "--dtype bf16"]);
 }
@@ -199,35 +159,19 @@ fn a_contradicting_dtype_names_both() {
     let path = folder.path().join("a.npy");
     data::write_npy(&Output::parse(&path), Dtype::F32, &[1], &[0; 4]).unwrap();
     let input = Input::parse(&path);
-    says(
-        data::read(&input, Some(Dtype::I32)),
-        &["f32", "i32", "a.npy", "leave --dtype out"],
-    );
-    holds(
-        &data::read(&input, Some(Dtype::F32)).unwrap(),
-        &[1],
-        &[0.0_f32],
-    );
+    says(data::read(&input, Some(Dtype::I32)), &["f32", "i32", "a.npy", "leave --dtype out"]);
+    holds(&data::read(&input, Some(Dtype::F32)).unwrap(), &[1], &[0.0_f32]);
 }
 
 #[test]
 fn a_path_that_cannot_be_read_says_why() {
     let folder = tempfile::tempdir().unwrap();
     let missing = folder.path().join("missing.npy");
-    says(
-        data::read(&Input::parse(&missing), None),
-        &["missing.npy", "no such file"],
-    );
-    says(
-        data::read(&Input::parse(folder.path()), None),
-        &["is a directory"],
-    );
+    says(data::read(&Input::parse(&missing), None), &["missing.npy", "no such file"]);
+    says(data::read(&Input::parse(folder.path()), None), &["is a directory"]);
     let file = folder.path().join("file");
     fs::write(&file, "").unwrap();
-    says(
-        data::read(&Input::parse(file.join("below")), None),
-        &["below", "reading failed"],
-    );
+    says(data::read(&Input::parse(file.join("below")), None), &["below", "reading failed"]);
 }
 
 #[test]
@@ -236,14 +180,8 @@ fn a_raw_file_needs_a_type_and_whole_elements() {
     let path = folder.path().join("a.bin");
     fs::write(&path, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]).unwrap();
     let input = Input::parse(&path);
-    says(
-        data::read(&input, None),
-        &["a.bin", "--dtype", "f16|bf16|f32"],
-    );
-    says(
-        data::read(&input, Some(Dtype::F32)),
-        &["10 bytes", "4-byte f32", "2 left over"],
-    );
+    says(data::read(&input, None), &["a.bin", "--dtype", "f16|bf16|f32"]);
+    says(data::read(&input, Some(Dtype::F32)), &["10 bytes", "4-byte f32", "2 left over"]);
     let array = data::read(&input, Some(Dtype::Bf16)).unwrap();
     let bits = [0x0201, 0x0403, 0x0605, 0x0807, 0x0a09].map(bf16::from_bits);
     holds(&array, &[5], &bits);
@@ -254,16 +192,10 @@ fn a_file_of_another_format_is_not_taken_for_numbers() {
     let folder = tempfile::tempdir().unwrap();
     let npz = folder.path().join("a.npz");
     fs::write(&npz, b"PK\x03\x04 and so on").unwrap();
-    says(
-        data::read(&Input::parse(&npz), None),
-        &["a.npz", "archive", "np.savez"],
-    );
+    says(data::read(&Input::parse(&npz), None), &["a.npz", "archive", "np.savez"]);
     let npy = folder.path().join("a.NPY");
     fs::write(&npy, [0; 16]).unwrap();
-    says(
-        data::read(&Input::parse(&npy), Some(Dtype::F32)),
-        &["a.NPY", "x93NUMPY"],
-    );
+    says(data::read(&Input::parse(&npy), Some(Dtype::F32)), &["a.NPY", "x93NUMPY"]);
 }
 
 #[test]
@@ -273,21 +205,12 @@ fn a_file_of_the_wrong_length_is_refused_with_both_lengths() {
     data::write_npy(&Output::parse(&path), Dtype::U32, &[2, 5], &[0; 40]).unwrap();
     let whole = fs::read(&path).unwrap();
     fs::write(&path, &whole[..whole.len() - 7]).unwrap();
-    says(
-        data::read(&Input::parse(&path), None),
-        &["expected 40 bytes", "found 33"],
-    );
+    says(data::read(&Input::parse(&path), None), &["expected 40 bytes", "found 33"]);
     fs::write(&path, [&whole[..], b"more"].concat()).unwrap();
-    says(
-        data::read(&Input::parse(&path), None),
-        &["expected 40 bytes", "at least 44"],
-    );
+    says(data::read(&Input::parse(&path), None), &["expected 40 bytes", "at least 44"]);
     for len in 0..whole.len() {
         fs::write(&path, &whole[..len]).unwrap();
-        assert!(
-            data::read(&Input::parse(&path), None).is_err(),
-            "{len} bytes"
-        );
+        assert!(data::read(&Input::parse(&path), None).is_err(), "{len} bytes");
     }
 }
 
@@ -295,18 +218,9 @@ fn a_file_of_the_wrong_length_is_refused_with_both_lengths() {
 fn what_cannot_be_written_is_refused_before_anything_is() {
     let folder = tempfile::tempdir().unwrap();
     let output = Output::Path(folder.path().join("a.npy"));
-    says(
-        data::write_npy(&output, Dtype::Bf16, &[1], &[0; 2]),
-        &["bf16", "raw"],
-    );
-    says(
-        data::write_npy(&output, Dtype::F32, &[3], &[0; 8]),
-        &["8 bytes", "[3]", "f32"],
-    );
-    says(
-        data::write_npy(&output, Dtype::F32, &[u64::MAX], &[0; 8]),
-        &["8 bytes", "f32"],
-    );
+    says(data::write_npy(&output, Dtype::Bf16, &[1], &[0; 2]), &["bf16", "raw"]);
+    says(data::write_npy(&output, Dtype::F32, &[3], &[0; 8]), &["8 bytes", "[3]", "f32"]);
+    says(data::write_npy(&output, Dtype::F32, &[u64::MAX], &[0; 8]), &["8 bytes", "f32"]);
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 
@@ -314,19 +228,10 @@ fn what_cannot_be_written_is_refused_before_anything_is() {
 fn an_impossible_output_says_why_and_leaves_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let write = |path: PathBuf| data::write_raw(&Output::Path(path), &[1, 2, 3]);
-    says(
-        write(folder.path().to_owned()),
-        &["not written", "name a file in it"],
-    );
-    says(
-        write(folder.path().join("none/a")),
-        &["none/a", "create the folder first"],
-    );
+    says(write(folder.path().to_owned()), &["not written", "name a file in it"]);
+    says(write(folder.path().join("none/a")), &["none/a", "create the folder first"]);
     fs::write(folder.path().join("file"), "old").unwrap();
-    says(
-        write(folder.path().join("file/a")),
-        &["file/a", "a part of the path is a file"],
-    );
+    says(write(folder.path().join("file/a")), &["file/a", "a part of the path is a file"]);
     assert_eq!(fs::read(folder.path().join("file")).unwrap(), b"old");
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
 }
@@ -336,10 +241,7 @@ fn an_impossible_output_says_why_and_leaves_nothing() {
 fn a_full_device_is_reported_and_stays_a_device() {
     use std::os::unix::fs::FileTypeExt;
     let full = Output::parse("/dev/full");
-    says(
-        data::write_raw(&full, &[0; 64]),
-        &["/dev/full", "free some space"],
-    );
+    says(data::write_raw(&full, &[0; 64]), &["/dev/full", "free some space"]);
     let file_type = fs::metadata("/dev/full").unwrap().file_type();
     assert!(file_type.is_char_device());
 }
@@ -356,10 +258,7 @@ fn a_link_and_permissions_survive_a_new_content() {
     data::write_raw(&Output::parse(&link), b"new").unwrap();
     assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
     assert_eq!(fs::read(&file).unwrap(), b"new");
-    assert_eq!(
-        fs::metadata(&file).unwrap().permissions().mode() & 0o777,
-        0o640
-    );
+    assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o640);
 }
 
 #[cfg(unix)]

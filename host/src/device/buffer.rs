@@ -24,12 +24,7 @@ impl<T: Pod> Buffer<T> {
             0 => 0,
             bytes => device.backend().alloc(bytes)?,
         };
-        Ok(Self {
-            device: device.clone(),
-            address,
-            len,
-            element: PhantomData,
-        })
+        Ok(Self { device: device.clone(), address, len, element: PhantomData })
     }
 
     /// Where it starts on the device; a multiple of 256.
@@ -118,10 +113,7 @@ impl<T: Pod> Buffer<T> {
     /// [`download`](Self::download).
     pub fn copy_from(&mut self, host: &[T]) -> Result<(), DeviceError> {
         if host.len() != self.len {
-            return Err(DeviceError::LengthMismatch {
-                buffer: self.len,
-                given: host.len(),
-            });
+            return Err(DeviceError::LengthMismatch { buffer: self.len, given: host.len() });
         }
         self.copy_part_from(0, host)
     }
@@ -139,9 +131,7 @@ impl<T: Pod> Buffer<T> {
         if size_of_val(host) > 0 {
             // SAFETY: the allocation is this buffer's, live, and the part lies within it.
             unsafe {
-                self.device
-                    .backend()
-                    .upload(address, bytemuck::cast_slice(host))?;
+                self.device.backend().upload(address, bytemuck::cast_slice(host))?;
             }
         }
         Ok(())
@@ -173,12 +163,6 @@ impl<T> Drop for Buffer<T> {
 
 impl<T> fmt::Debug for Buffer<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "Buffer({} × {} at {:#x})",
-            self.len,
-            std::any::type_name::<T>(),
-            self.address
-        )
+        write!(f, "Buffer({} × {} at {:#x})", self.len, std::any::type_name::<T>(), self.address)
     }
 }

@@ -60,10 +60,7 @@ impl Emulator {
     fn expect_alive(&self, doing: &'static str) -> Result<(), DeviceError> {
         match self.fault.get() {
             None => Ok(()),
-            Some(fault) => Err(DeviceError::Stopped {
-                doing,
-                fault: fault.clone(),
-            }),
+            Some(fault) => Err(DeviceError::Stopped { doing, fault: fault.clone() }),
         }
     }
 
@@ -103,9 +100,7 @@ impl Emulator {
             0 => u32::MAX,
             shared => p.shared_per_multiprocessor / shared,
         };
-        by_threads
-            .min(by_shared)
-            .min(p.max_blocks_per_multiprocessor)
+        by_threads.min(by_shared).min(p.max_blocks_per_multiprocessor)
     }
 }
 
@@ -125,19 +120,14 @@ impl Backend for Emulator {
     fn alloc(&self, bytes: usize) -> Result<u64, DeviceError> {
         let _entered = self.gate.unrecorded("an allocation")?;
         self.expect_alive("an allocation")?;
-        self.memory()
-            .alloc(bytes, 256)
-            .map_err(|error| match error {
-                MemoryError::OutOfMemory {
-                    requested,
-                    available,
-                } => DeviceError::OutOfMemory {
-                    requested,
-                    free: available,
-                    total: self.config.memory_bytes,
-                },
-                error => memory_error(error),
-            })
+        self.memory().alloc(bytes, 256).map_err(|error| match error {
+            MemoryError::OutOfMemory { requested, available } => DeviceError::OutOfMemory {
+                requested,
+                free: available,
+                total: self.config.memory_bytes,
+            },
+            error => memory_error(error),
+        })
     }
 
     unsafe fn free(&self, address: u64) {
@@ -174,10 +164,8 @@ impl Backend for Emulator {
         geometry: &Geometry,
         args: &[*const c_void],
     ) -> Result<(), DeviceError> {
-        let geometry = Geometry {
-            cooperative: geometry.cooperative || kernel.cooperative,
-            ..*geometry
-        };
+        let geometry =
+            Geometry { cooperative: geometry.cooperative || kernel.cooperative, ..*geometry };
         let clusters = self.active_clusters(kernel, &geometry)?;
         let resident = clusters * geometry.cluster.unwrap_or(1);
         if geometry.cooperative && geometry.grid.volume() > resident.into() {
@@ -345,13 +333,7 @@ mod tests {
         assert!(partial.to_string().contains(said), "{partial}");
         let wide = launch(32, 16).expect_err("the most is eight");
         assert!(
-            matches!(
-                wide,
-                DeviceError::Launch {
-                    result: CUDA_ERROR_INVALID_CLUSTER_SIZE,
-                    ..
-                }
-            ),
+            matches!(wide, DeviceError::Launch { result: CUDA_ERROR_INVALID_CLUSTER_SIZE, .. }),
             "{wide}"
         );
     }
@@ -399,28 +381,14 @@ mod tests {
         assert!(launched::<wait_in_vain>(config).is_ok());
         assert!(launched::<take_a_frame>(config).is_ok());
         let step_limit = 3;
-        let stopped = fault(launched::<wait_in_vain>(EmulatorConfig {
-            step_limit,
-            ..config
-        }));
-        assert!(
-            matches!(stopped, Fault::StepLimit { limit: 3, .. }),
-            "{stopped}"
-        );
-        let stopped = fault(launched::<wait_in_vain>(EmulatorConfig {
-            patience: 2,
-            ..config
-        }));
+        let stopped = fault(launched::<wait_in_vain>(EmulatorConfig { step_limit, ..config }));
+        assert!(matches!(stopped, Fault::StepLimit { limit: 3, .. }), "{stopped}");
+        let stopped = fault(launched::<wait_in_vain>(EmulatorConfig { patience: 2, ..config }));
         assert!(matches!(stopped, Fault::Deadlock(_)), "{stopped}");
-        let stopped = fault(launched::<take_a_frame>(EmulatorConfig {
-            stack_bytes: 32 << 10,
-            ..config
-        }));
+        let stopped =
+            fault(launched::<take_a_frame>(EmulatorConfig { stack_bytes: 32 << 10, ..config }));
         assert!(matches!(stopped, Fault::StackOverflow { .. }), "{stopped}");
-        assert!(
-            stopped.to_string().contains("raise stack_bytes"),
-            "{stopped}"
-        );
+        assert!(stopped.to_string().contains("raise stack_bytes"), "{stopped}");
     }
 
     #[test]
@@ -444,9 +412,7 @@ mod tests {
         let drawn: Vec<_> = (0..8).map(EmulatorConfig::checking).collect();
         assert!(drawn.iter().all(|config| config.races));
         for (at, config) in drawn.iter().enumerate() {
-            let is_new = drawn[..at]
-                .iter()
-                .all(|other| other.schedule != config.schedule);
+            let is_new = drawn[..at].iter().all(|other| other.schedule != config.schedule);
             assert!(is_new, "seed {at}");
         }
     }

@@ -277,9 +277,7 @@ pub enum DeviceError {
 fn meaning(result: &CUresult) -> &'static str {
     result
         .meaning()
-        .map_or("which this program does not know", |meaning| {
-            meaning.trim_end_matches('.')
-        })
+        .map_or("which this program does not know", |meaning| meaning.trim_end_matches('.'))
 }
 
 /// A log as the end of a message, if anything was logged.

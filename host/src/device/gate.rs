@@ -83,10 +83,7 @@ impl<R> Gate<R> {
             Some(_) => return Err(DeviceError::NotRecordable { doing }),
             None => {}
         }
-        *state = Some(InProgress {
-            thread: me,
-            recorded,
-        });
+        *state = Some(InProgress { thread: me, recorded });
         Ok(Recorder(Some(self)))
     }
 }

@@ -49,9 +49,7 @@ impl Backend for Arc<Shelf> {
 
     unsafe fn upload(&self, to: u64, from: &[u8]) -> Result<(), DeviceError> {
         let mut live = self.live.lock().expect("no test panics with the lock");
-        live.get_mut(&to)
-            .expect("a copy's target should be live")
-            .copy_from_slice(from);
+        live.get_mut(&to).expect("a copy's target should be live").copy_from_slice(from);
         Ok(())
     }
 
@@ -75,12 +73,7 @@ impl Backend for Arc<Shelf> {
     }
 
     fn attributes(&self, _: &KernelInfo) -> Result<KernelAttributes, DeviceError> {
-        Ok(KernelAttributes {
-            registers: 32,
-            static_shared: 0,
-            local: 0,
-            max_threads: 1024,
-        })
+        Ok(KernelAttributes { registers: 32, static_shared: 0, local: 0, max_threads: 1024 })
     }
 
     fn occupancy(&self, _: &KernelInfo, _: u32, _: u32) -> Result<u32, DeviceError> {
@@ -102,10 +95,7 @@ impl Backend for Arc<Shelf> {
 
 fn shelf() -> (Arc<Shelf>, Device) {
     let shelf = Arc::new(Shelf {
-        properties: Properties {
-            multiprocessors: 10,
-            ..Properties::default()
-        },
+        properties: Properties { multiprocessors: 10, ..Properties::default() },
         ..Shelf::default()
     });
     (shelf.clone(), Device::new(shelf))
@@ -119,10 +109,7 @@ fn what_is_uploaded_comes_back() {
     assert_eq!(buffer.download().as_deref(), Ok(&host[..]));
     buffer.copy_from(&[2.0; 1000]).expect("the lengths match");
     assert_eq!(buffer.download(), Ok(vec![2.0; 1000]));
-    assert_eq!(
-        device.zeroed::<u32>(5).expect("5 fit").download(),
-        Ok(vec![0; 5])
-    );
+    assert_eq!(device.zeroed::<u32>(5).expect("5 fit").download(), Ok(vec![0; 5]));
 }
 
 #[test]
@@ -153,29 +140,18 @@ fn lengths_that_differ_and_lengths_that_overflow_are_refused_with_numbers() {
     let mut buffer = device.zeroed::<u32>(4).expect("4 fit");
     assert_eq!(
         buffer.copy_from(&[1, 2, 3]),
-        Err(DeviceError::LengthMismatch {
-            buffer: 4,
-            given: 3
-        })
+        Err(DeviceError::LengthMismatch { buffer: 4, given: 3 })
     );
     assert!(matches!(
         device.alloc::<u64>(usize::MAX),
-        Err(DeviceError::OutOfMemory {
-            requested: usize::MAX,
-            ..
-        })
+        Err(DeviceError::OutOfMemory { requested: usize::MAX, .. })
     ));
 }
 
 #[test]
 fn without_hardware_help_clusters_are_counted_from_blocks() {
     let (_, device) = shelf();
-    let kernel = KernelInfo {
-        name: "k",
-        cooperative: false,
-        args: &[],
-        run: |_| {},
-    };
+    let kernel = KernelInfo { name: "k", cooperative: false, args: &[], run: |_| {} };
     let geometry = Geometry::new(60, 256);
     let active = |geometry| device.backend().active_clusters(&kernel, &geometry);
     assert_eq!(active(geometry), Ok(30));
@@ -187,12 +163,7 @@ fn a_geometry_reads_as_a_sentence_with_its_numbers() {
     let plain = Geometry::new(132, Dim3::new(16, 8, 1));
     assert_eq!(plain.to_string(), "132 blocks of 16×8 threads");
     assert_eq!(
-        plain
-            .with_dynamic_shared(4096)
-            .cooperative()
-            .clusters_of(4)
-            .overlapping()
-            .to_string(),
+        plain.with_dynamic_shared(4096).cooperative().clusters_of(4).overlapping().to_string(),
         "132 blocks of 16×8 threads, 4096 B of dynamic shared memory, cooperative, clusters of 4, \
          overlapping the kernel before"
     );

@@ -12,12 +12,7 @@ impl KernelInfo {
     /// What a backend needs to know of `K`.
     #[must_use]
     pub const fn of<K: Kernel>() -> Self {
-        Self {
-            name: K::NAME,
-            cooperative: K::COOPERATIVE,
-            args: K::Args::SIZES,
-            run: run::<K>,
-        }
+        Self { name: K::NAME, cooperative: K::COOPERATIVE, args: K::Args::SIZES, run: run::<K> }
     }
 }
 
@@ -36,9 +31,7 @@ impl Device {
     /// # Errors
     /// [`DeviceError::UnknownKernel`], and errors of loading the kernel.
     pub fn compile<K: Kernel>(&self) -> Result<(), DeviceError> {
-        self.backend()
-            .attributes(&KernelInfo::of::<K>())
-            .map(|_| ())
+        self.backend().attributes(&KernelInfo::of::<K>()).map(|_| ())
     }
 
     /// Puts a launch of `K` into the stream.

@@ -26,9 +26,7 @@ pub fn resident_blocks<K: Kernel>(
     dynamic_shared: u32,
 ) -> Result<u32, DeviceError> {
     let per_multiprocessor =
-        device
-            .backend()
-            .occupancy(&KernelInfo::of::<K>(), threads, dynamic_shared)?;
+        device.backend().occupancy(&KernelInfo::of::<K>(), threads, dynamic_shared)?;
     Ok(per_multiprocessor * device.properties().multiprocessors)
 }
 
@@ -78,10 +76,7 @@ fn plan<K: Kernel>(
 ) -> Result<Geometry, DeviceError> {
     let kernel = KernelInfo::of::<K>();
     let (cluster, threads) = (one.grid.x, one.block.x);
-    let of_blocks = |blocks| Geometry {
-        grid: Dim3::from(blocks),
-        ..one
-    };
+    let of_blocks = |blocks| Geometry { grid: Dim3::from(blocks), ..one };
     let too_large = |geometry, resident| DeviceError::GridTooLarge {
         kernel: K::NAME,
         geometry,
@@ -89,22 +84,13 @@ fn plan<K: Kernel>(
         device: device.properties().name.clone(),
         multiprocessors: device.properties().multiprocessors,
     };
-    let no_whole_clusters = |geometry| DeviceError::PartialCluster {
-        kernel: K::NAME,
-        geometry,
-    };
+    let no_whole_clusters = |geometry| DeviceError::PartialCluster { kernel: K::NAME, geometry };
     if cluster == 0 {
         return Err(no_whole_clusters(one));
     }
     let attributes = device.backend().attributes(&kernel)?;
-    let limit = attributes
-        .max_threads
-        .min(device.properties().max_threads_per_block);
-    let bad_block = DeviceError::BadBlock {
-        kernel: K::NAME,
-        threads,
-        limit,
-    };
+    let limit = attributes.max_threads.min(device.properties().max_threads_per_block);
+    let bad_block = DeviceError::BadBlock { kernel: K::NAME, threads, limit };
     if threads == 0 || threads > limit {
         return Err(bad_block);
     }
@@ -198,19 +184,13 @@ mod tests {
             let says = error.to_string().contains("launch at most 12 blocks");
             assert!(says, "{error}");
         }
-        assert!(matches!(
-            refusal(Blocks::Exactly(0), 4),
-            DeviceError::EmptyGrid { .. }
-        ));
+        assert!(matches!(refusal(Blocks::Exactly(0), 4), DeviceError::EmptyGrid { .. }));
     }
 
     #[test]
     fn a_cluster_that_the_device_cannot_hold_is_too_large_a_grid() {
         let error = cooperative_in_clusters::<barrier_only>(&emulator(1), Blocks::Fill, 512, 0, 4)
             .expect_err("two of four blocks fit");
-        assert!(
-            matches!(error, DeviceError::GridTooLarge { resident: 0, .. }),
-            "{error}"
-        );
+        assert!(matches!(error, DeviceError::GridTooLarge { resident: 0, .. }), "{error}");
     }
 }

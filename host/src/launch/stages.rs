@@ -95,19 +95,11 @@ pub fn plan<Cooperative: Kernel, Staged: Kernel>(
         return Err(DeviceError::EmptyGrid { kernel });
     }
     let attributes = device.backend().attributes(&KernelInfo::of::<Staged>())?;
-    let limit = attributes
-        .max_threads
-        .min(device.properties().max_threads_per_block);
+    let limit = attributes.max_threads.min(device.properties().max_threads_per_block);
     let runs = (1..=limit).contains(&threads)
         && resident_blocks::<Staged>(device, threads, dynamic_shared)? > 0;
     if !runs {
-        return Err(DeviceError::BadBlock {
-            kernel,
-            threads,
-            limit,
-        });
+        return Err(DeviceError::BadBlock { kernel, threads, limit });
     }
-    Ok(Plan::Stages(
-        Geometry::new(blocks, threads).with_dynamic_shared(dynamic_shared),
-    ))
+    Ok(Plan::Stages(Geometry::new(blocks, threads).with_dynamic_shared(dynamic_shared)))
 }

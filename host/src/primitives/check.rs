@@ -46,12 +46,7 @@ fn exactly<O: Operation>(
     let reference = reference::reduce(op, input);
     let ok = same(result, reference);
     let abs_err = if ok { 0.0 } else { distance(result, reference) };
-    Check {
-        reference,
-        abs_err,
-        bound: 0.0,
-        ok,
-    }
+    Check { reference, abs_err, bound: 0.0, ok }
 }
 
 /// A number that results are, as far as checks have to know.
@@ -297,12 +292,7 @@ fn mean_within(
     let bound = bound / len as f64 + f64::EPSILON * reference.abs();
     let reach = if overflows { f64::INFINITY } else { 0.0 };
     let Check { abs_err, ok, .. } = within(reference, bound, reach, mean);
-    Check {
-        reference: Some(reference),
-        abs_err,
-        bound,
-        ok,
-    }
+    Check { reference: Some(reference), abs_err, bound, ok }
 }
 
 /// Whether two means are the same, to the bit.
@@ -345,12 +335,7 @@ pub(super) fn within<A: Rounded>(value: f64, bound: f64, reach: f64, result: A) 
     let overflowed = value.is_finite() && reach > A::MAX && !got.is_finite();
     // An infinite bound promises nothing, and no result is wrong.
     let ok = same || abs_err <= bound || bound == f64::INFINITY || overflowed;
-    Check {
-        reference,
-        abs_err,
-        bound,
-        ok,
-    }
+    Check { reference, abs_err, bound, ok }
 }
 
 #[cfg(test)]
@@ -378,21 +363,9 @@ mod tests {
         assert!(Sum::<f64>::new().check(&[f64::NAN], f64::NAN, 1).ok);
         assert!(!Sum::<f64>::new().check(&[f64::NAN], 1.0, 1).ok);
         assert!(!Sum::<f64>::new().check(&[1.0], f64::NAN, 1).ok);
-        assert!(
-            Sum::<f64>::new()
-                .check(&[f64::INFINITY], f64::INFINITY, 1)
-                .ok
-        );
-        assert!(
-            !Sum::<f64>::new()
-                .check(&[f64::INFINITY], f64::NEG_INFINITY, 1)
-                .ok
-        );
-        assert!(
-            Sum::<f32>::new()
-                .check(&[f32::MAX, f32::MAX], f32::INFINITY, 2)
-                .ok
-        );
+        assert!(Sum::<f64>::new().check(&[f64::INFINITY], f64::INFINITY, 1).ok);
+        assert!(!Sum::<f64>::new().check(&[f64::INFINITY], f64::NEG_INFINITY, 1).ok);
+        assert!(Sum::<f32>::new().check(&[f32::MAX, f32::MAX], f32::INFINITY, 2).ok);
     }
 
     #[test]

@@ -398,8 +398,7 @@ impl<T: Correlatable> Correlator<T> {
             T::fill(&self.device, y.view(), Side::Y, &work)?;
             sort(&self.device, [work.keys, work.spare])?;
             let args = (work.keys, work.counts);
-            self.device
-                .launch::<kendall_ties_of_keys>(&threads_for(len), args)?;
+            self.device.launch::<kendall_ties_of_keys>(&threads_for(len), args)?;
             let args = (work.keys, ranks[at], work.counts);
             self.device.launch::<kendall_tiles>(&blocks, args)?;
             for run in levels(len) {
@@ -408,8 +407,7 @@ impl<T: Correlatable> Correlator<T> {
                 at = 1 - at;
             }
             let args = (ranks[0], work.counts);
-            self.device
-                .launch::<kendall_ties_of_ranks>(&threads_for(len), args)
+            self.device.launch::<kendall_ties_of_ranks>(&threads_for(len), args)
         }
     }
 

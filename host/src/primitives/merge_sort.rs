@@ -13,8 +13,7 @@ pub(super) fn geometry(keys: usize) -> Geometry {
 /// The lengths of the runs that each level merges, to sort so many keys.
 pub(super) fn levels(keys: usize) -> impl Iterator<Item = u32> {
     let runs = (0..).map(|level| TILE << level);
-    runs.take_while(move |&run| run < keys)
-        .map(|run| run as u32)
+    runs.take_while(move |&run| run < keys).map(|run| run as u32)
 }
 
 /// The array that the tiles are written to. Each level then writes to the other array, so this

@@ -68,12 +68,7 @@ impl BadRange {
     /// The error of query number `query`, if `[from, to]` is no range of `len` elements.
     #[must_use]
     pub fn of(query: usize, [from, to]: [u64; 2], len: usize) -> Self {
-        Self {
-            query,
-            from,
-            to,
-            len,
-        }
+        Self { query, from, to, len }
     }
 }
 
@@ -116,11 +111,7 @@ where
     /// # Errors
     /// Errors of the device.
     pub fn from_prefixes(prefixes: Buffer<O::Output>) -> Result<Self, DeviceError> {
-        Ok(Self {
-            bad: prefixes.device().zeroed(1)?,
-            prefixes,
-            operation: PhantomData,
-        })
+        Ok(Self { bad: prefixes.device().zeroed(1)?, prefixes, operation: PhantomData })
     }
 
     /// Makes the driver compile the kernel that answers queries now, not at the first launch.
@@ -128,8 +119,7 @@ where
     /// # Errors
     /// As for [`Device::compile`].
     pub fn compile(&self) -> Result<(), DeviceError> {
-        self.device()
-            .compile::<<O::Output as RangeSumNumber>::Kernel>()
+        self.device().compile::<<O::Output as RangeSumNumber>::Kernel>()
     }
 
     /// The device that the sums are on.
@@ -173,10 +163,7 @@ where
         // SAFETY: a thread for each query, two words a sum, and buffers begin at multiples of 256
         // bytes; the kernel reads no prefix outside of the array; the sums and the word are
         // borrowed exclusively, and a dropped buffer waits for the stream.
-        unsafe {
-            self.device()
-                .launch::<<O::Output as RangeSumNumber>::Kernel>(&geometry, args)
-        }
+        unsafe { self.device().launch::<<O::Output as RangeSumNumber>::Kernel>(&geometry, args) }
     }
 
     /// The first of the `queries` that were launched last that is no range of the array, if there is one.
@@ -223,10 +210,5 @@ pub fn check_range_sums<O: RangeSummable>(
     queries: &[[u64; 2]],
     sums: &[O::Output],
 ) -> Option<ScanCheck<O::Output>> {
-    op.check_ranges(
-        input,
-        queries,
-        sums,
-        reference::scan_depth::<O>(input.len()),
-    )
+    op.check_ranges(input, queries, sums, reference::scan_depth::<O>(input.len()))
 }

@@ -211,11 +211,7 @@ where
         self.device.expect_own(input)?;
         let (rows, columns) = (self.rows, self.columns);
         if rows.checked_mul(columns) != Some(part.len()) {
-            return Err(DeviceError::ShapeMismatch {
-                rows,
-                columns,
-                given: part.len(),
-            });
+            return Err(DeviceError::ShapeMismatch { rows, columns, given: part.len() });
         }
         let input = input.view().part(part.start, part.len());
         match &self.plan {

@@ -82,10 +82,7 @@ pub struct Scanner<O: Scannable> {
 }
 
 /// Where a scan reads and where it writes.
-type Views<O> = (
-    Global<<O as Operation>::Element>,
-    Global<<O as Operation>::Output>,
-);
+type Views<O> = (Global<<O as Operation>::Element>, Global<<O as Operation>::Output>);
 
 impl<O> Scanner<InSegments<O>>
 where
@@ -329,12 +326,7 @@ where
         let (input, output) = self.views(input, &part, output, &into)?;
         let shape = Shape::of_part::<O::Element, O::Accumulator>(part.len());
         let in_second = self.left.unwrap_or(false);
-        let mode = Mode {
-            form,
-            goes_on: self.left.is_some(),
-            leaves: true,
-            in_second,
-        };
+        let mode = Mode { form, goes_on: self.left.is_some(), leaves: true, in_second };
         // SAFETY: the views have one length; their buffers are borrowed, the output exclusively.
         unsafe { self.launch_views(input, output, shape, mode)? };
         if !part.is_empty() {
@@ -375,10 +367,7 @@ where
         self.device.expect_own(input)?;
         self.device.expect_own(output)?;
         if part.len() != into.len() {
-            return Err(DeviceError::LengthMismatch {
-                buffer: into.len(),
-                given: part.len(),
-            });
+            return Err(DeviceError::LengthMismatch { buffer: into.len(), given: part.len() });
         }
         Ok((part_of(input, part), part_of(output, into)))
     }
@@ -398,11 +387,7 @@ where
         if input.is_empty() {
             return Ok(());
         }
-        if let Some(marks) = self
-            .marks
-            .as_ref()
-            .filter(|marks| marks.len() * 32 < input.len())
-        {
+        if let Some(marks) = self.marks.as_ref().filter(|marks| marks.len() * 32 < input.len()) {
             return Err(DeviceError::LengthMismatch {
                 buffer: marks.len() * 32,
                 given: input.len(),

@@ -88,12 +88,7 @@ where
         });
         let ok = result.same(reference);
         let abs_err = if ok { 0.0 } else { result.distance(reference) };
-        Check {
-            reference,
-            abs_err,
-            bound: 0.0,
-            ok,
-        }
+        Check { reference, abs_err, bound: 0.0, ok }
     })
 }
 
@@ -243,9 +238,6 @@ mod tests {
 
     #[test]
     fn nothing_to_check_is_no_check() {
-        assert_eq!(
-            Max::<f64>::new().check_scan(&[], &[], Form::Inclusive, 0),
-            None
-        );
+        assert_eq!(Max::<f64>::new().check_scan(&[], &[], Form::Inclusive, 0), None);
     }
 }

@@ -48,11 +48,7 @@ impl<T: Pod + Scalar> Scratch<T> {
             return Ok(());
         }
         if self.is_recorded {
-            return Err(DeviceError::InGraph {
-                what: self.what,
-                needed: len,
-                room,
-            });
+            return Err(DeviceError::InGraph { what: self.what, needed: len, room });
         }
         self.buffer = (self.make)(&self.device, len)?;
         Ok(())

@@ -78,10 +78,7 @@ pub fn partition<S: Selectable<Element: Pod>>(
     let device = input.device();
     let (mut buffer, mut rest) = (device.alloc(input.len())?, device.alloc(input.len())?);
     let len = run(by, input, &mut buffer, Some(&mut rest), None)?;
-    let others = Selected {
-        buffer: rest,
-        len: input.len() - len,
-    };
+    let others = Selected { buffer: rest, len: input.len() - len };
     Ok([Selected { buffer, len }, others])
 }
 
@@ -97,10 +94,7 @@ pub fn select_with_positions<S: Selectable<Element: Pod>>(
     let device = input.device();
     let (mut buffer, mut positions) = (device.alloc(input.len())?, device.alloc(input.len())?);
     let len = run(by, input, &mut buffer, None, Some(&mut positions))?;
-    let positions = Selected {
-        buffer: positions,
-        len,
-    };
+    let positions = Selected { buffer: positions, len };
     Ok((Selected { buffer, len }, positions))
 }
 
@@ -126,11 +120,7 @@ fn run<S: Selectable<Element: Pod>>(
 ) -> Result<usize, DeviceError> {
     let device = input.device();
     let mut count = device.alloc(1)?;
-    let to = To {
-        rest,
-        positions,
-        ..To::new(kept, &mut count)
-    };
+    let to = To { rest, positions, ..To::new(kept, &mut count) };
     Selector::new(device, input.len())?.launch_part(by, input, 0..input.len(), to)?;
     Ok(count.download()?[0] as usize)
 }
@@ -170,13 +160,7 @@ pub struct To<'a, T> {
 impl<'a, T> To<'a, T> {
     /// Writes the elements that are kept, from the first place on, and how many there are.
     pub fn new(kept: &'a mut Buffer<T>, count: &'a mut Buffer<u64>) -> Self {
-        Self {
-            kept,
-            rest: None,
-            positions: None,
-            count,
-            from: 0,
-        }
+        Self { kept, rest: None, positions: None, count, from: 0 }
     }
 }
 
@@ -294,10 +278,7 @@ impl<T: Scalar + Pod> Selector<T> {
         self.device.expect_own(buffer)?;
         match buffer.len().checked_sub(from) {
             Some(room) if room == len => Ok(buffer.view().part(from, len)),
-            _ => Err(DeviceError::LengthMismatch {
-                buffer: buffer.len(),
-                given: from + len,
-            }),
+            _ => Err(DeviceError::LengthMismatch { buffer: buffer.len(), given: from + len }),
         }
     }
 }

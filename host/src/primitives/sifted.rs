@@ -16,16 +16,10 @@ pub struct Wanted {
 
 impl Wanted {
     /// All other elements.
-    pub const REST: Self = Self {
-        rest: true,
-        positions: false,
-    };
+    pub const REST: Self = Self { rest: true, positions: false };
 
     /// The indices of the elements that are kept.
-    pub const POSITIONS: Self = Self {
-        rest: false,
-        positions: true,
-    };
+    pub const POSITIONS: Self = Self { rest: false, positions: true };
 
     /// Bytes of device memory that an element of `T` takes, with its places in all outputs.
     #[must_use]
@@ -132,12 +126,8 @@ impl<T: Pod> Room<T> {
         let positions = self.positions.as_ref();
         Ok(Sifted {
             kept: self.kept.download_part(0..count)?,
-            rest: rest
-                .map(|rest| rest.download_part(0..rest.len() - count))
-                .transpose()?,
-            positions: positions
-                .map(|positions| positions.download_part(0..count))
-                .transpose()?,
+            rest: rest.map(|rest| rest.download_part(0..rest.len() - count)).transpose()?,
+            positions: positions.map(|positions| positions.download_part(0..count)).transpose()?,
         })
     }
 }

@@ -94,11 +94,7 @@ fn two_sum(a: f64, b: f64) -> (f64, f64) {
 #[must_use]
 pub fn sum_bound(magnitude: f64, depth: u64, unit: f64) -> f64 {
     let error = depth as f64 * unit;
-    if error >= 1.0 {
-        f64::INFINITY
-    } else {
-        error / (1.0 - error) * magnitude
-    }
+    if error >= 1.0 { f64::INFINITY } else { error / (1.0 - error) * magnitude }
 }
 
 /// The greatest distance between the true sum, as [`exact_sum`] gives it, and a compensated one in
@@ -164,12 +160,7 @@ struct Factors {
 
 impl Default for Factors {
     fn default() -> Self {
-        Self {
-            product: 1.0,
-            count: 0.0,
-            up: 0.0,
-            down: 0.0,
-        }
+        Self { product: 1.0, count: 0.0, up: 0.0, down: 0.0 }
     }
 }
 
@@ -224,11 +215,7 @@ mod tests {
     #[test]
     fn infinities_and_nan_come_through() {
         assert_eq!(exact_sum(&[1.0f64, f64::INFINITY]).value, f64::INFINITY);
-        assert!(
-            exact_sum(&[f64::NEG_INFINITY, f64::INFINITY])
-                .value
-                .is_nan()
-        );
+        assert!(exact_sum(&[f64::NEG_INFINITY, f64::INFINITY]).value.is_nan());
         assert!(exact_sum(&[f64::NAN, 1.0]).value.is_nan());
     }
 

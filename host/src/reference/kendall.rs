@@ -39,28 +39,13 @@ impl Kendall {
             true => f64::NAN,
             false => difference as f64 / untied(ties_x) / untied(ties_y),
         };
-        Self {
-            concordant,
-            discordant,
-            ties_x,
-            ties_y,
-            ties_both,
-            tau: tau.clamp(-1.0, 1.0),
-        }
+        Self { concordant, discordant, ties_x, ties_y, ties_both, tau: tau.clamp(-1.0, 1.0) }
     }
 
     /// Whether all counts are the same, and τ to the bit.
     #[must_use]
     pub fn same(&self, other: &Self) -> bool {
-        let counts = |of: &Self| {
-            [
-                of.concordant,
-                of.discordant,
-                of.ties_x,
-                of.ties_y,
-                of.ties_both,
-            ]
-        };
+        let counts = |of: &Self| [of.concordant, of.discordant, of.ties_x, of.ties_y, of.ties_both];
         counts(self) == counts(other) && self.tau.to_bits() == other.tau.to_bits()
     }
 }
@@ -164,15 +149,7 @@ mod tests {
 
     #[test]
     fn order_is_that_of_the_numbers() {
-        let floats = [
-            f64::NEG_INFINITY,
-            -2.5,
-            -1e-310,
-            0.0,
-            1e-310,
-            7.0,
-            f64::INFINITY,
-        ];
+        let floats = [f64::NEG_INFINITY, -2.5, -1e-310, 0.0, 1e-310, 7.0, f64::INFINITY];
         let alike = both(&floats, &[-3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0]);
         assert_eq!((alike.concordant, alike.discordant), (21, 0));
         let opposite = both(&[i64::MIN, -1, 0, 1, i64::MAX], &[5, 4, 3, 2, 1]);

@@ -53,10 +53,7 @@ mod tests {
             .map(|[from, to]| input[from as usize..to as usize].iter())
             .map(|range| range.map(|&x| i64::from(x)).sum())
             .collect();
-        assert_eq!(
-            range_sums(Sum::<i32, i64>::new(), &input, &queries),
-            Ok(expected)
-        );
+        assert_eq!(range_sums(Sum::<i32, i64>::new(), &input, &queries), Ok(expected));
     }
 
     #[test]

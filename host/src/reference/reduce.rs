@@ -77,15 +77,9 @@ impl<O: Operation> Reduction<O> {
         let before = self.leaves.len();
         let after = before + input.len().div_ceil(tile) * each;
         self.leaves.resize(after, op.identity());
-        let tiles = input
-            .chunks(tile)
-            .zip(self.leaves[before..].chunks_mut(each));
+        let tiles = input.chunks(tile).zip(self.leaves[before..].chunks_mut(each));
         parallel::for_each(tiles, &move |number, (elements, leaves)| {
-            let tile = Tile {
-                elements,
-                first: start + (number * tile) as u64,
-                warps,
-            };
+            let tile = Tile { elements, first: start + (number * tile) as u64, warps };
             let mut strips = match O::COMMUTATIVE {
                 true => tile.strips_of_places(op),
                 false => tile.strips_in_order(op, shape.runs as usize),
@@ -138,10 +132,7 @@ impl<T: Scalar> Tile<'_, T> {
             let strip = &mut places[number % self.warps * Self::ROW..][..Self::ROW];
             take_run(op, strip, elements, self.first + (number * run) as u64);
         }
-        places
-            .chunks_exact_mut(Self::ROW)
-            .map(|strip| by_pairs(op, strip))
-            .collect()
+        places.chunks_exact_mut(Self::ROW).map(|strip| by_pairs(op, strip)).collect()
     }
 
     /// Combines the strips of the tile row by row, the elements in their order.
@@ -254,22 +245,15 @@ mod tests {
     fn agrees_with_the_iterators_of_the_standard_library() {
         let tile = Shape::of::<i32>(1).tile::<i32>();
         for len in [0, 1, 127, 128, 129, tile - 1, tile, tile + 1, 3 * tile + 5] {
-            let input: Vec<i32> = (0..len as i32)
-                .map(|i| i.wrapping_mul(0x9E37_79B1u32 as i32))
-                .collect();
+            let input: Vec<i32> =
+                (0..len as i32).map(|i| i.wrapping_mul(0x9E37_79B1u32 as i32)).collect();
             let wide = input.iter().map(|&x| i64::from(x));
-            assert_eq!(
-                reduce(Sum::<i32, i64>::new(), &input),
-                wide.clone().sum::<i64>()
-            );
+            assert_eq!(reduce(Sum::<i32, i64>::new(), &input), wide.clone().sum::<i64>());
             assert_eq!(
                 reduce(Product::<i32, i64>::new(), &input),
                 wide.fold(1, |a: i64, b| a.wrapping_mul(b))
             );
-            assert_eq!(
-                reduce(Xor::<i32>::new(), &input),
-                input.iter().fold(0, |a, b| a ^ b)
-            );
+            assert_eq!(reduce(Xor::<i32>::new(), &input), input.iter().fold(0, |a, b| a ^ b));
             assert_eq!(
                 reduce(Min::<i32>::new(), &input),
                 input.iter().copied().min().unwrap_or(i32::MAX)
@@ -298,31 +282,20 @@ mod tests {
                 for part in input.chunks(tiles * shape.tile::<f16>()) {
                     parts.next(part);
                 }
-                assert_eq!(
-                    parts.finish().to_bits(),
-                    whole.to_bits(),
-                    "{len} by {tiles}"
-                );
+                assert_eq!(parts.finish().to_bits(), whole.to_bits(), "{len} by {tiles}");
             }
         }
         let input: Vec<i32> = (0..100_000).map(|i: i32| i.wrapping_mul(i)).collect();
         let op = ArgMax::<i32>::new();
         let mut parts = Reduction::new(op, input.len());
         input.chunks(777).for_each(|part| parts.next(part));
-        assert_eq!(
-            parts.finish(),
-            reduce(op, &input),
-            "indices are those of the whole"
-        );
+        assert_eq!(parts.finish(), reduce(op, &input), "indices are those of the whole");
     }
 
     #[test]
     fn maps_are_composed_in_their_order() {
         // Neither a factor of 0 nor one that is even: no map is lost.
-        let map = |i: u32| Affine {
-            factor: i.wrapping_mul(0x9E37_79B1) | 1,
-            summand: i,
-        };
+        let map = |i: u32| Affine { factor: i.wrapping_mul(0x9E37_79B1) | 1, summand: i };
         for len in [0, 1, 2, 63, 64, 65, 4096, 20_000, 300_001] {
             let input: Vec<u64> = (0..len).map(|i| map(i).to_bits()).collect();
             let one_by_one = (0..len).fold(7, |x, i| map(i).of(x));
@@ -344,17 +317,8 @@ mod tests {
     #[test]
     fn negative_zero_is_less_than_positive_zero() {
         let zeros = [0.0f64, -0.0, 0.0];
-        assert_eq!(
-            reduce(Min::<f64>::new(), &zeros).to_bits(),
-            (-0.0f64).to_bits()
-        );
-        assert_eq!(
-            reduce(Max::<f64>::new(), &zeros).to_bits(),
-            0.0f64.to_bits()
-        );
-        assert_eq!(
-            reduce(Sum::<f64>::new(), &[-0.0]).to_bits(),
-            (-0.0f64).to_bits()
-        );
+        assert_eq!(reduce(Min::<f64>::new(), &zeros).to_bits(), (-0.0f64).to_bits());
+        assert_eq!(reduce(Max::<f64>::new(), &zeros).to_bits(), 0.0f64.to_bits());
+        assert_eq!(reduce(Sum::<f64>::new(), &[-0.0]).to_bits(), (-0.0f64).to_bits());
     }
 }

@@ -79,14 +79,7 @@ impl<O: ScanOperation> Scan<O> {
         let group = shape.group as usize * shape.tile::<O::Element>();
         let mut in_tiles = Vec::new();
         memory::reserve(&mut in_tiles, len.min(group))?;
-        Ok(Self {
-            op,
-            form,
-            shape,
-            before: op.identity(),
-            next: 0,
-            in_tiles,
-        })
+        Ok(Self { op, form, shape, before: op.identity(), next: 0, in_tiles })
     }
 
     /// Scans the next elements, and writes a result for each. Unless the operation is exact or this is
@@ -182,9 +175,7 @@ fn scan_tile<O: ScanOperation>(
         .zip((first..).step_by(strip))
         .map(|(strip, first)| scan_strip(op, strip, first, &mut before));
     let warps = scan_lanes(op, totals);
-    let packs = input
-        .chunks(O::Element::PACK)
-        .zip(output.chunks_mut(O::Element::PACK));
+    let packs = input.chunks(O::Element::PACK).zip(output.chunks_mut(O::Element::PACK));
     for ((number, (pack, results)), in_strip) in packs.enumerate().zip(before) {
         let start = number * O::Element::PACK;
         let before = op.combine(lanes_before(op, &warps, start / strip), in_strip);
@@ -219,10 +210,7 @@ fn scan_strip<O: ScanOperation>(
         let count = packs.len();
         let firsts = (first..).step_by(O::Element::PACK);
         let totals = packs.zip(firsts).map(|(pack, first)| {
-            let lifted = pack
-                .iter()
-                .zip(first..)
-                .map(|(&x, index)| op.lift(x, index));
+            let lifted = pack.iter().zip(first..).map(|(&x, index)| op.lift(x, index));
             lifted.fold(op.identity(), |all, x| op.combine(all, x))
         });
         let lanes = scan_lanes(op, totals);
@@ -326,19 +314,7 @@ mod tests {
     #[test]
     fn agrees_with_a_loop_where_nothing_is_rounded() {
         let tile = Shape::of::<i32, i32>(1).tile::<i32>();
-        for len in [
-            0,
-            1,
-            4,
-            5,
-            127,
-            128,
-            129,
-            tile - 1,
-            tile,
-            tile + 1,
-            9 * tile + 5,
-        ] {
+        for len in [0, 1, 4, 5, 127, 128, 129, tile - 1, tile, tile + 1, 9 * tile + 5] {
             for group in [2, 4, 256] {
                 agrees_with_a_loop(Sum::<i32>::new(), len, group);
                 agrees_with_a_loop(Sum::<i32, i64>::new(), len, group);

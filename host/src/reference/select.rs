@@ -48,10 +48,7 @@ pub fn positions<S: Selectable>(by: S, input: &[S::Element]) -> Vec<u64> {
 pub fn run_lengths(starts: &[u64], len: usize) -> Vec<u64> {
     let ends = starts.iter().skip(1).copied().chain([len as u64]);
     let length = |(&start, end): (&u64, u64)| {
-        assert!(
-            start <= end,
-            "a run from {start} to {end} of {len} elements"
-        );
+        assert!(start <= end, "a run from {start} to {end} of {len} elements");
         end - start
     };
     starts.iter().zip(ends).map(length).collect()

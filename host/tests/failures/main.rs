@@ -54,11 +54,7 @@ fn fails_once(
     // One failure gives one error, and no others follow.
     match &failed {
         Some(call) if UNSEEN.contains(&&**call) => assert!(errors.len() <= 1, "{what}: {errors:?}"),
-        _ => assert_eq!(
-            errors.len(),
-            usize::from(failed.is_some()),
-            "{what}: {errors:?}"
-        ),
+        _ => assert_eq!(errors.len(), usize::from(failed.is_some()), "{what}: {errors:?}"),
     }
     assert_eq!(controls.live(), "", "{what}: not given back");
     failed
@@ -92,10 +88,7 @@ fn fails_for_good(controls: &Controls, scenario: &Scenario, expected: &[u8], at:
         return false;
     };
     let what = format!("{}: call {at}, {call}", scenario.name);
-    assert!(
-        done.is_err() || UNSEEN.contains(&&*call),
-        "{what}: no error"
-    );
+    assert!(done.is_err() || UNSEEN.contains(&&*call), "{what}: no error");
     assert!(Device::cuda(0, KERNELS).is_err(), "{what}: it opens again");
     controls.forget();
     true
@@ -111,14 +104,9 @@ fn whichever_call_fails_there_is_an_error_and_no_wrong_result_and_nothing_leaks(
         let expected = (scenario.expected)();
         let points = (1..).find(|&at| fails_once(&controls, scenario, &expected, at).is_none());
         let points = points.expect("there is an end to it") - 1;
-        let sticky = (1..=points)
-            .filter(|&at| fails_for_good(&controls, scenario, &expected, at))
-            .count();
-        assert!(
-            points > 20,
-            "{} is reached by {points} failures",
-            scenario.name
-        );
+        let sticky =
+            (1..=points).filter(|&at| fails_for_good(&controls, scenario, &expected, at)).count();
+        assert!(points > 20, "{} is reached by {points} failures", scenario.name);
         assert_eq!(sticky as u64, points, "{}", scenario.name);
         table += &format!("{:32} {points:4} {sticky:4}\n", scenario.name);
         all += points + sticky as u64;

@@ -46,9 +46,7 @@ fn bytes<T: Pod>(values: &[T]) -> Bytes {
 
 /// Numbers with runs of equal ones; their sums are rounded.
 fn floats(len: usize) -> Vec<f32> {
-    (0..len)
-        .map(|i| ((i / 2 * 37) % 101) as f32 * 0.37 - 11.0)
-        .collect()
+    (0..len).map(|i| ((i / 2 * 37) % 101) as f32 * 0.37 - 11.0).collect()
 }
 
 fn wide(len: usize) -> Vec<f64> {
@@ -56,12 +54,7 @@ fn wide(len: usize) -> Vec<f64> {
 }
 
 fn of_kendall(kendall: &Kendall) -> Bytes {
-    let Kendall {
-        discordant,
-        ties_x,
-        ties_y,
-        ..
-    } = kendall;
+    let Kendall { discordant, ties_x, ties_y, .. } = kendall;
     bytes(&[kendall.tau.to_bits(), *discordant, *ties_x, *ties_y])
 }
 
@@ -105,9 +98,7 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
             let input = device.upload(&wide(9000))?;
             let mut least = Reducer::<ArgMin<f64>>::new(device)?;
             let index = |found: Option<Indexed<f64>>| found.map(|x| x.index);
-            Ok(Box::new(move || {
-                Ok(bytes(&[index(least.reduce(&input)?).unwrap_or(u64::MAX)]))
-            }))
+            Ok(Box::new(move || Ok(bytes(&[index(least.reduce(&input)?).unwrap_or(u64::MAX)]))))
         },
         expected: || {
             let found = reduce_on_cpu(ArgMin::<f64>::new(), &wide(9000));
@@ -119,9 +110,7 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
         begin: |device| {
             let input = device.upload(&[i64::MAX; 3000])?;
             let mut mean = Reducer::<Mean<WideSum<i64>>>::new(device)?;
-            Ok(Box::new(move || {
-                Ok(bytes(&[mean.reduce(&input)?.unwrap_or(0.0)]))
-            }))
+            Ok(Box::new(move || Ok(bytes(&[mean.reduce(&input)?.unwrap_or(0.0)]))))
         },
         expected: || bytes(&[i64::MAX as f64]),
     },
@@ -232,9 +221,7 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
             Ok(Box::new(move || {
                 while done < 6000 {
                     let part = done..done + 2000;
-                    scanner
-                        .next(&input[part.clone()], &mut sums[part])
-                        .map_err(part_error)?;
+                    scanner.next(&input[part.clone()], &mut sums[part]).map_err(part_error)?;
                     done += 2000;
                 }
                 Ok(bytes(&sums))
@@ -242,11 +229,7 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
         },
         expected: || {
             let input: Vec<i32> = (0..6000).collect();
-            bytes(&scan_on_cpu(
-                Sum::<i32, i64>::new(),
-                &input,
-                Form::Inclusive,
-            ))
+            bytes(&scan_on_cpu(Sum::<i32, i64>::new(), &input, Form::Inclusive))
         },
     },
     Scenario {
@@ -299,9 +282,7 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
         begin: |device| {
             let input = device.upload(&floats(1200))?;
             let mut sums = RangeSums::<Sum<f32>>::new(device, &input)?;
-            Ok(Box::new(move || {
-                Ok(bytes(&sums.query(&QUERIES).map_err(range_error)?))
-            }))
+            Ok(Box::new(move || Ok(bytes(&sums.query(&QUERIES).map_err(range_error)?))))
         },
         expected: || {
             let sums = range_sums_on_cpu(SUM, &floats(1200), &QUERIES);
@@ -366,10 +347,7 @@ fn correlates<T>(
 where
     T: Correlatable,
 {
-    let (x, y) = (
-        device.upload(&array(places))?,
-        device.upload(&backwards(array, places))?,
-    );
+    let (x, y) = (device.upload(&array(places))?, device.upload(&backwards(array, places))?);
     let mut correlator = Correlator::new(device, 0)?.with_method(method);
     Ok(Box::new(move || {
         correlator.launch(&x, &y).map_err(device_error)?;

@@ -3,11 +3,7 @@
 //! On the host each is a type that implements `cuda_std::launch::Kernel`. A crate with kernels of its own
 //! does not need this one: it calls `gridsync_kernels`.
 
-#![cfg_attr(
-    target_arch = "nvptx64",
-    no_std,
-    feature(abi_ptx, asm_experimental_arch)
-)]
+#![cfg_attr(target_arch = "nvptx64", no_std, feature(abi_ptx, asm_experimental_arch))]
 
 #[macro_use]
 mod catalogue;

@@ -35,29 +35,14 @@ impl<T: Scalar> Arguments<T> {
     /// The same memory as elements of another type of that size.
     #[must_use]
     pub fn cast<U: Scalar>(self) -> Arguments<U> {
-        let Self {
-            input,
-            words,
-            state,
-            result,
-            runs,
-        } = self;
-        Arguments {
-            input: input.cast(),
-            words,
-            state,
-            result,
-            runs,
-        }
+        let Self { input, words, state, result, runs } = self;
+        Arguments { input: input.cast(), words, state, result, runs }
     }
 
     /// Reduces by `op`: [`grid::reduce()`].
     #[device]
     pub fn reduce(self, op: impl Operation<Element = T>) {
-        let workspace = Workspace {
-            words: self.words,
-            state: self.state,
-        };
+        let workspace = Workspace { words: self.words, state: self.state };
         grid::reduce(op, self.input, workspace, self.result, self.runs);
     }
 }

@@ -41,9 +41,7 @@ impl<T: Scalar> ShortArguments<T> {
     /// Reduces each row by `op`: [`reduce_short_rows`].
     #[device]
     pub fn reduce(self, op: impl Operation<Element = T>) {
-        let batch = Batch {
-            log_packs: self.log_packs,
-        };
+        let batch = Batch { log_packs: self.log_packs };
         reduce_short_rows(op, self.input, self.result, self.columns, batch);
     }
 }
@@ -86,10 +84,7 @@ impl<T: Scalar> LongArguments<T> {
     /// Reduces each row by `op`: [`reduce_long_rows`].
     #[device]
     pub fn reduce(self, op: impl Operation<Element = T>) {
-        let workspace = Workspace {
-            words: self.words,
-            state: self.state,
-        };
+        let workspace = Workspace { words: self.words, state: self.state };
         let columns = self.columns as usize;
         reduce_long_rows(op, self.input, workspace, self.result, columns, self.runs);
     }

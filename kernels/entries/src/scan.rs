@@ -55,10 +55,7 @@ impl<T: Scalar, A: Scalar> Arguments<T, A> {
     /// Scans by `op`: [`grid::scan()`].
     #[device]
     pub fn scan(self, op: impl ScanOperation<Element = T, Output = A>) {
-        let workspace = Workspace {
-            words: self.words,
-            state: self.state,
-        };
+        let workspace = Workspace { words: self.words, state: self.state };
         let (rows, group, mode) = (self.rows, self.group, Mode::of(self.mode));
         grid::scan(op, self.input, self.output, workspace, rows, group, mode);
     }
@@ -105,10 +102,7 @@ impl<T: gridsync_kernels::op::Carried + Scalar> BulkArguments<T, T> {
     /// Scans by `op`: [`grid::scan::scan_by_bulk`].
     #[device]
     pub fn scan(self, op: impl BulkOperation<T>) {
-        let workspace = Workspace {
-            words: self.words,
-            state: self.state,
-        };
+        let workspace = Workspace { words: self.words, state: self.state };
         let mode = Mode::of(self.mode);
         grid::scan::scan_by_bulk(op, self.input, self.output, workspace, self.tiles, mode);
     }

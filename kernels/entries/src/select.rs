@@ -49,24 +49,14 @@ impl<T: Scalar> Arguments<T> {
 
     #[device]
     fn workspace(self) -> Workspace {
-        Workspace {
-            words: self.words,
-            state: self.state,
-        }
+        Workspace { words: self.words, state: self.state }
     }
 
     /// Selects by `predicate`: [`grid::select()`].
     #[device]
     pub fn select(self, predicate: impl Predicate<Element = T>) {
         let (rows, group) = (self.rows, self.group);
-        grid::select(
-            predicate,
-            self.input,
-            self.outputs,
-            self.workspace(),
-            rows,
-            group,
-        );
+        grid::select(predicate, self.input, self.outputs, self.workspace(), rows, group);
     }
 
     /// Selects the first of each run of equal elements: [`grid::unique()`].
@@ -75,13 +65,7 @@ impl<T: Scalar> Arguments<T> {
     where
         T: PartialEq,
     {
-        grid::unique(
-            self.input,
-            self.outputs,
-            self.workspace(),
-            self.rows,
-            self.group,
-        );
+        grid::unique(self.input, self.outputs, self.workspace(), self.rows, self.group);
     }
 }
 

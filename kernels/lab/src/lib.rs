@@ -5,11 +5,7 @@
 //! * [`xpx`]: what goes wrong without a grid barrier. [`spin`]: what the compiler makes of a loop that waits.
 //! * [`fences`]: what orderings and fences cost. [`scan_stress`]: scans with delayed blocks.
 
-#![cfg_attr(
-    target_arch = "nvptx64",
-    no_std,
-    feature(abi_ptx, asm_experimental_arch)
-)]
+#![cfg_attr(target_arch = "nvptx64", no_std, feature(abi_ptx, asm_experimental_arch))]
 
 pub mod barrier;
 pub mod fences;

@@ -33,10 +33,6 @@ pub fn reduce<O: Operation>(op: O, value: O::Accumulator) -> O::Accumulator {
         return value;
     }
     let warps = (thread::threads_per_block() / WARP_SIZE) as usize;
-    let of_warp = if lane < warps {
-        results.read(lane)
-    } else {
-        op.identity()
-    };
+    let of_warp = if lane < warps { results.read(lane) } else { op.identity() };
     warp::reduce(op, of_warp)
 }

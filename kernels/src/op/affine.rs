@@ -16,10 +16,7 @@ impl Affine {
     #[inline(always)]
     #[must_use]
     pub const fn from_bits(bits: u64) -> Self {
-        Self {
-            factor: bits as u32,
-            summand: (bits >> 32) as u32,
-        }
+        Self { factor: bits as u32, summand: (bits >> 32) as u32 }
     }
 
     /// The element that stands for this map.
@@ -40,10 +37,7 @@ impl Affine {
     #[inline(always)]
     #[must_use]
     pub const fn then(self, next: Self) -> Self {
-        Self {
-            factor: next.factor.wrapping_mul(self.factor),
-            summand: next.of(self.summand),
-        }
+        Self { factor: next.factor.wrapping_mul(self.factor), summand: next.of(self.summand) }
     }
 }
 
@@ -88,10 +82,7 @@ impl Operation for Compose {
 
     #[inline(always)]
     fn identity(self) -> Affine {
-        Affine {
-            factor: 1,
-            summand: 0,
-        }
+        Affine { factor: 1, summand: 0 }
     }
 
     #[inline(always)]

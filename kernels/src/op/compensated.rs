@@ -74,19 +74,13 @@ impl<T: Number + Sub<Output = T>> Operation for CompensatedSum<T> {
     fn identity(self) -> Compensated<T> {
         // An error is never −0: 0 is the identity among errors, and `default` is +0.
         let error = T::default();
-        Compensated {
-            sum: T::ZERO,
-            error,
-        }
+        Compensated { sum: T::ZERO, error }
     }
 
     #[inline(always)]
     fn lift(self, element: T, _index: u64) -> Compensated<T> {
         let error = T::default();
-        Compensated {
-            sum: element,
-            error,
-        }
+        Compensated { sum: element, error }
     }
 
     #[inline(always)]

@@ -116,10 +116,7 @@ mod tests {
         let half_above = (1i128 << 54) + 2; // 2^54 + 2 lies halfway between two f64.
         assert_eq!(quotient(half_above, 1), (1u64 << 54) as f64, "ties to even");
         assert_eq!(quotient(3 * half_above + 1, 3), ((1u64 << 54) + 4) as f64);
-        assert_eq!(
-            quotient(-(3 * half_above + 1), 3),
-            -((1u64 << 54) as f64) - 4.0
-        );
+        assert_eq!(quotient(-(3 * half_above + 1), 3), -((1u64 << 54) as f64) - 4.0);
         assert_eq!(quotient(10, 4), 2.5);
         assert_eq!(quotient(-1, 3), -1.0 / 3.0);
         assert_eq!(quotient(0, 7), 0.0);
@@ -133,9 +130,7 @@ mod tests {
         // An f64 is the nearest to a/b if the halfway points to its neighbours lie on both sides.
         let mut state = 1u64;
         let mut drawn = || {
-            state = state
-                .wrapping_mul(0x5851_F42D_4C95_7F2D)
-                .wrapping_add(0x1405_7B7E_F767_814F);
+            state = state.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(0x1405_7B7E_F767_814F);
             state ^ state >> 33
         };
         for _ in 0..100_000 {
@@ -149,10 +144,7 @@ mod tests {
                 halfway.cmp(&(2 * (sum << 40)))
             };
             assert!(twice(mean, mean.next_up()).is_ge(), "{sum} / {len}: {mean}");
-            assert!(
-                twice(mean, mean.next_down()).is_le(),
-                "{sum} / {len}: {mean}"
-            );
+            assert!(twice(mean, mean.next_down()).is_le(), "{sum} / {len}: {mean}");
         }
     }
 }

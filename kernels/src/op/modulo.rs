@@ -56,12 +56,7 @@ pub struct ModulusError {
 #[cfg(not(target_arch = "nvptx64"))]
 impl core::fmt::Display for ModulusError {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        write!(
-            f,
-            "the modulus is {}; products are taken modulo 1 to {}",
-            self.modulus,
-            1u64 << 32
-        )
+        write!(f, "the modulus is {}; products are taken modulo 1 to {}", self.modulus, 1u64 << 32)
     }
 }
 
@@ -78,11 +73,7 @@ impl<T> ProductModulo<T> {
         if modulus == 0 || modulus > 1 << 32 {
             return Err(ModulusError { modulus });
         }
-        Ok(Self {
-            modulus,
-            reciprocal: u64::MAX / modulus,
-            element: PhantomData,
-        })
+        Ok(Self { modulus, reciprocal: u64::MAX / modulus, element: PhantomData })
     }
 
     /// The product modulo the greatest prime below 2^32, to try it with: no factor but its multiples is lost. On
@@ -107,11 +98,7 @@ impl<T> ProductModulo<T> {
     fn residue(self, x: u64) -> u32 {
         let q = (u128::from(x) * u128::from(self.reciprocal)) >> 64;
         let left = x.wrapping_sub((q as u64).wrapping_mul(self.modulus));
-        (if left >= self.modulus {
-            left - self.modulus
-        } else {
-            left
-        }) as u32
+        (if left >= self.modulus { left - self.modulus } else { left }) as u32
     }
 }
 

@@ -51,11 +51,7 @@ impl Segments {
     /// element of the array.
     #[must_use]
     pub unsafe fn marked(marks: Global<u32>) -> Self {
-        Self {
-            len: 0,
-            reciprocal: 0,
-            marks,
-        }
+        Self { len: 0, reciprocal: 0, marks }
     }
 
     /// Whether element `index` starts one.
@@ -95,10 +91,7 @@ unsafe impl<A: Carried> Carried for Segment<A> {
     #[inline(always)]
     fn from_words(words: Words) -> Self {
         let (starts, value) = two_of_words::<u32, A>(words);
-        Self {
-            starts: starts != 0,
-            value,
-        }
+        Self { starts: starts != 0, value }
     }
 }
 
@@ -146,18 +139,12 @@ impl<O: Operation + Default> Operation for InSegments<O> {
 
     #[inline(always)]
     fn identity(self) -> Self::Accumulator {
-        Segment {
-            starts: false,
-            value: O::default().identity(),
-        }
+        Segment { starts: false, value: O::default().identity() }
     }
 
     #[device]
     fn lift(self, element: O::Element, index: u64) -> Self::Accumulator {
-        Segment {
-            starts: self.segments.starts(index),
-            value: O::default().lift(element, index),
-        }
+        Segment { starts: self.segments.starts(index), value: O::default().lift(element, index) }
     }
 
     #[inline(always)]
@@ -174,10 +161,7 @@ impl<O: Operation + Default> Operation for InSegments<O> {
     #[device]
     fn before(self, before: Self::Accumulator, index: u64) -> Self::Accumulator {
         match self.segments.starts(index) {
-            true => Segment {
-                starts: true,
-                value: O::default().identity(),
-            },
+            true => Segment { starts: true, value: O::default().identity() },
             false => before,
         }
     }
@@ -194,19 +178,7 @@ mod tests {
 
     #[test]
     fn a_row_starts_at_every_multiple_of_its_length_and_nowhere_else() {
-        for len in [
-            1,
-            2,
-            3,
-            5,
-            7,
-            32,
-            641,
-            1 << 20,
-            6_700_417,
-            (1 << 40) + 9,
-            u64::MAX / 2,
-        ] {
+        for len in [1, 2, 3, 5, 7, 32, 641, 1 << 20, 6_700_417, (1 << 40) + 9, u64::MAX / 2] {
             let rows = Segments::rows(len);
             for row in [0, 1, 2, 3, 1000, 1 << 22] {
                 let Some(start) = len.checked_mul(row).filter(|&start| start < 1 << 63) else {

@@ -22,12 +22,7 @@ unsafe impl Carried for i128 {
 
     #[inline(always)]
     fn to_words(self) -> Words {
-        [
-            self as u32,
-            (self >> 32) as u32,
-            (self >> 64) as u32,
-            (self >> 96) as u32,
-        ]
+        [self as u32, (self >> 32) as u32, (self >> 64) as u32, (self >> 96) as u32]
     }
 
     #[inline(always)]

@@ -9,9 +9,7 @@ use cuda_std::warp::{FULL_MASK, WARP_SIZE, warp_shuffle_idx, warp_shuffle_up, wa
 /// The value of the lane whose number differs by the bits of `lanes`, which is below 32.
 #[device]
 pub fn swap<T: Carried>(value: T, lanes: u32) -> T {
-    T::from_words(map_words(value, |word| {
-        warp_shuffle_xor(FULL_MASK, word, lanes, WARP_SIZE).0
-    }))
+    T::from_words(map_words(value, |word| warp_shuffle_xor(FULL_MASK, word, lanes, WARP_SIZE).0))
 }
 
 /// The value of the lane `lanes` below this one, if there is one.
@@ -29,7 +27,5 @@ pub(super) fn of_below<T: Carried>(value: T, lanes: u32) -> Option<T> {
 /// The value of lane `lane`.
 #[device]
 pub fn of_lane<T: Carried>(value: T, lane: u32) -> T {
-    T::from_words(map_words(value, |word| {
-        warp_shuffle_idx(FULL_MASK, word, lane, WARP_SIZE).0
-    }))
+    T::from_words(map_words(value, |word| warp_shuffle_idx(FULL_MASK, word, lane, WARP_SIZE).0))
 }

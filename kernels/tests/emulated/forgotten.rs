@@ -59,11 +59,7 @@ fn a_forgotten_crossing_is_named<B: Barrier>() {
         }
     };
     for race in races(never).into_iter().chain(races(late)) {
-        assert_eq!(
-            race.missing,
-            MissingOrder::Crossing("the grid barrier"),
-            "{race}"
-        );
+        assert_eq!(race.missing, MissingOrder::Crossing("the grid barrier"), "{race}");
         for access in [&race.earlier, &race.later] {
             assert_eq!(access.site.place.file(), file!(), "{race}");
         }
@@ -118,13 +114,7 @@ fn an_exchange_in_place_of_a_barrier_is_named() {
     };
     for seed in 0..40 {
         let fault = launch(&config(seed), &exchanged).expect_err("an exchange orders no memory");
-        let Fault::Race(race) = &fault else {
-            panic!("{fault}")
-        };
-        assert_eq!(
-            race.missing,
-            MissingOrder::Protocol("the exchange"),
-            "{fault}"
-        );
+        let Fault::Race(race) = &fault else { panic!("{fault}") };
+        assert_eq!(race.missing, MissingOrder::Protocol("the exchange"), "{fault}");
     }
 }

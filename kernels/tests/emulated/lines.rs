@@ -29,11 +29,7 @@ struct On {
 }
 
 const fn on(grid: u32, block: u32) -> On {
-    On {
-        grid,
-        block,
-        dynamic_shared: 0,
-    }
+    On { grid, block, dynamic_shared: 0 }
 }
 
 /// Launches that are stopped after ever more steps, at most.
@@ -61,11 +57,7 @@ fn walk(name: &str, on: On, kernel: impl Fn(Zeros)) {
             let fault = launch(&config, &kernel).expect_err("it takes more steps");
             assert!(matches!(fault, Fault::StepLimit { .. }), "{fault}");
             let Some(site) = fault.site() else { continue };
-            assert_eq!(
-                site.place.file(),
-                file!(),
-                "step {limit} of {name}: {fault}"
-            );
+            assert_eq!(site.place.file(), file!(), "step {limit} of {name}: {fault}");
         }
     }
 }
@@ -131,20 +123,8 @@ macro_rules! cross {
 
 #[test]
 fn barriers_name_their_callers() {
-    cross!(
-        GridBarrier,
-        PhaseBarrier,
-        FlipBarrier,
-        SplitBarrier<4>,
-        LateBarrier,
-        GrowingBarrier
-    );
-    cross!(
-        GrowingBarrier<Volatile>,
-        GrowingBarrier<Ptx>,
-        GenerationBarrier,
-        LockFreeBarrier
-    );
+    cross!(GridBarrier, PhaseBarrier, FlipBarrier, SplitBarrier<4>, LateBarrier, GrowingBarrier);
+    cross!(GrowingBarrier<Volatile>, GrowingBarrier<Ptx>, GenerationBarrier, LockFreeBarrier);
     cross!(ReleaseBarrier, TreeBarrier, ClusterBarrier);
     walk! {
         on(3, 64) => |zeros| {
@@ -201,28 +181,17 @@ fn reductions_name_their_callers() {
 }
 
 fn scan_workspace(zeros: Zeros) -> grid::Workspace {
-    grid::Workspace {
-        words: zeros.of(1, 4096),
-        state: zeros.of(2, scan::STATE),
-    }
+    grid::Workspace { words: zeros.of(1, 4096), state: zeros.of(2, scan::STATE) }
 }
 
-const MODE: Mode = Mode {
-    form: Form::Inclusive,
-    goes_on: true,
-    leaves: true,
-    in_second: false,
-};
+const MODE: Mode = Mode { form: Form::Inclusive, goes_on: true, leaves: true, in_second: false };
 
 #[test]
 fn scans_and_selections_name_their_callers() {
     let op = Add::new();
     let workspace = scan_workspace;
     let shape = Shape::with::<u32>(3000, 2, 1, 4);
-    let bulk = On {
-        dynamic_shared: scan::BULK_SHARED as usize,
-        ..on(1, scan::BULK_THREADS)
-    };
+    let bulk = On { dynamic_shared: scan::BULK_SHARED as usize, ..on(1, scan::BULK_THREADS) };
     let tiles = Shape::for_bulk::<u32>(9000).tiles;
     let outputs = |zeros: Zeros| Outputs {
         kept: zeros.of(3, 3000),

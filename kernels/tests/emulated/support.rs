@@ -27,12 +27,8 @@ impl Zeros {
 #[track_caller]
 pub(crate) fn launch(config: &LaunchConfig<'_>, kernel: &dyn Fn(Zeros)) -> Result<u64, Fault> {
     let mut memory = Memory::new(ARRAYS * BYTES);
-    let address = memory
-        .alloc(ARRAYS * BYTES, 256)
-        .expect("all of it is free");
-    memory
-        .zero(address, ARRAYS * BYTES)
-        .expect("allocated just now");
+    let address = memory.alloc(ARRAYS * BYTES, 256).expect("all of it is free");
+    memory.zero(address, ARRAYS * BYTES).expect("allocated just now");
     let zeros = Zeros { memory: address };
     simt::launch(&mut memory, config, &|| kernel(zeros)).map(|stats| stats.steps)
 }

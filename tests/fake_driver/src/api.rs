@@ -19,9 +19,7 @@ const LAUNCH_OUT_OF_RESOURCES: u32 = 701;
 fn kernel(handle: *const c_char) -> &'static str {
     // SAFETY: the handle of a function, and of its module, points to the kernel's name. This driver
     // made it, and keeps it for the life of the process.
-    unsafe { CStr::from_ptr(handle) }
-        .to_str()
-        .expect("a name in PTX is ASCII")
+    unsafe { CStr::from_ptr(handle) }.to_str().expect("a name in PTX is ASCII")
 }
 
 /// The word in PTX after the first `directive`.

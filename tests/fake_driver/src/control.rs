@@ -59,11 +59,7 @@ pub(crate) fn before(call: &'static str, by_itself: u32) -> u32 {
 /// on.
 pub(crate) fn before_release() -> u32 {
     let control = control();
-    if control.is_sticky && control.failed.is_some() {
-        STICKY
-    } else {
-        0
-    }
+    if control.is_sticky && control.failed.is_some() { STICKY } else { 0 }
 }
 
 /// Counts something that is made or given back.

@@ -53,11 +53,7 @@ impl Launch {
             }
             words
         };
-        Self {
-            name,
-            shape,
-            arguments: sizes.iter().enumerate().map(copy).collect(),
-        }
+        Self { name, shape, arguments: sizes.iter().enumerate().map(copy).collect() }
     }
 
     /// Runs it. Returns whether it ended without a fault.
@@ -69,11 +65,7 @@ impl Launch {
             }
             return !self.name.ends_with("fault");
         };
-        let arguments: Vec<_> = self
-            .arguments
-            .iter()
-            .map(|words| words.as_ptr().cast())
-            .collect();
+        let arguments: Vec<_> = self.arguments.iter().map(|words| words.as_ptr().cast()).collect();
         let dim = |[x, y, z]: [u32; 3]| simt::Dim3::new(x, y, z);
         let shape = self.shape;
         let mut config = LaunchConfig::new(self.name, dim(shape.grid), dim(shape.block));

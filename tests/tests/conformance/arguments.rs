@@ -93,11 +93,7 @@ fn the_zeros_are_equal(device: &Device) {
             argument(ArgMax::<f64>::new(), device, &input),
         ] {
             let found = found.map(|(index, value)| (index, value.to_bits()));
-            assert_eq!(
-                found,
-                Some((0, first.to_bits())),
-                "the element itself is given"
-            );
+            assert_eq!(found, Some((0, first.to_bits())), "the element itself is given");
         }
     }
 }

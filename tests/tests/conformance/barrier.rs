@@ -66,9 +66,7 @@ fn stale_behind<B: Stressed>(
 ) -> u32 {
     let geometry = cooperative::<B::Rounds>(device, Blocks::Exactly(blocks), threads, 0)
         .expect("the grid should fit");
-    let cells = device
-        .zeroed::<u32>((blocks * threads) as usize)
-        .expect("the cells should fit");
+    let cells = device.zeroed::<u32>((blocks * threads) as usize).expect("the cells should fit");
     let errors = device.zeroed::<u32>(1).expect("a counter should fit");
     let args = (words.view(), cells.view(), errors.view(), 1, rounds, 0);
     // SAFETY: the words of the barrier, a cell for each thread, a counter of 0, all alive until
@@ -88,19 +86,8 @@ fn all_hold(device: &Device, crossing: &Crossing) {
 
 /// One set of words, grids of changing size, the barrier crossed 1 to 7 times by each.
 fn serves_changing_grids<B: Measured>(device: &Device) {
-    let words = device
-        .zeroed::<u32>(B::words(20))
-        .expect("the words should fit");
-    for (blocks, rounds) in [
-        (3, 1),
-        (8, 2),
-        (1, 3),
-        (5, 5),
-        (2, 0),
-        (17, 7),
-        (1, 1),
-        (20, 3),
-    ] {
+    let words = device.zeroed::<u32>(B::words(20)).expect("the words should fit");
+    for (blocks, rounds) in [(3, 1), (8, 2), (1, 3), (5, 5), (2, 0), (17, 7), (1, 1), (20, 3)] {
         cross::<B>(device, &words, blocks, 32, rounds);
         let blocks = (blocks + 1).min(20);
         assert_eq!(
@@ -131,14 +118,7 @@ fn holds_across_the_wrap<B: Measured>(device: &Device, near_the_end: impl Fn(&mu
 fn they_hold_for_a_thousand_rounds(device: &Device) {
     for (blocks, threads) in [(5, 64), (2, 33)] {
         let crossing = Crossing::of(Blocks::Exactly(blocks), threads);
-        all_hold(
-            device,
-            &Crossing {
-                launches: 1,
-                rounds: 500,
-                ..crossing
-            },
-        );
+        all_hold(device, &Crossing { launches: 1, rounds: 500, ..crossing });
     }
 }
 
@@ -146,13 +126,7 @@ fn they_hold_in_blocks_of_any_size(device: &Device) {
     for threads in [1, 2, 31, 32, 33, 100, LARGEST] {
         for blocks in [1, 2, 7] {
             let crossing = Crossing::of(Blocks::Exactly(blocks), threads);
-            all_hold(
-                device,
-                &Crossing {
-                    rounds: 3,
-                    ..crossing
-                },
-            );
+            all_hold(device, &Crossing { rounds: 3, ..crossing });
         }
     }
 }
@@ -160,27 +134,13 @@ fn they_hold_in_blocks_of_any_size(device: &Device) {
 fn they_hold_when_warps_come_late_with_many_words(device: &Device) {
     for (blocks, threads) in [(2, 64), (6, 96)] {
         let crossing = Crossing::of(Blocks::Exactly(blocks), threads);
-        all_hold(
-            device,
-            &Crossing {
-                cells: 5,
-                skew: 300,
-                ..crossing
-            },
-        );
+        all_hold(device, &Crossing { cells: 5, skew: 300, ..crossing });
     }
 }
 
 fn their_words_serve_launch_after_launch(device: &Device) {
     let crossing = Crossing::of(Blocks::Exactly(3), 64);
-    all_hold(
-        device,
-        &Crossing {
-            launches: 20,
-            rounds: 3,
-            ..crossing
-        },
-    );
+    all_hold(device, &Crossing { launches: 20, rounds: 3, ..crossing });
 }
 
 fn their_words_serve_grids_of_changing_size(device: &Device) {
@@ -240,9 +200,7 @@ fn a_grid_that_does_not_fit_is_refused_with_the_numbers(device: &Device) {
 fn a_launch_past_the_planner_is_refused_too(device: &Device) {
     let resident = resident_blocks::<barrier_only>(device, 64, 0).expect("it should be known");
     let geometry = Geometry::new(resident + 1, 64);
-    let words = device
-        .zeroed::<u32>(GridBarrier::words(0))
-        .expect("the words should fit");
+    let words = device.zeroed::<u32>(GridBarrier::words(0)).expect("the words should fit");
     // SAFETY: the launch is refused, and touches nothing.
     let refused = unsafe { device.launch::<barrier_only>(&geometry, (words.view(), 1)) };
     assert!(
@@ -255,37 +213,17 @@ fn a_launch_past_the_planner_is_refused_too(device: &Device) {
 
 fn shapes_that_are_no_grid_are_refused(device: &Device) {
     let plan = |blocks, threads| cooperative::<barrier_only>(device, blocks, threads, 0);
-    assert!(matches!(
-        plan(Blocks::Exactly(0), 32),
-        Err(DeviceError::EmptyGrid { .. })
-    ));
-    assert!(matches!(
-        plan(Blocks::Exactly(1), 0),
-        Err(DeviceError::BadBlock { .. })
-    ));
-    assert!(matches!(
-        plan(Blocks::Exactly(1), 1025),
-        Err(DeviceError::BadBlock { .. })
-    ));
+    assert!(matches!(plan(Blocks::Exactly(0), 32), Err(DeviceError::EmptyGrid { .. })));
+    assert!(matches!(plan(Blocks::Exactly(1), 0), Err(DeviceError::BadBlock { .. })));
+    assert!(matches!(plan(Blocks::Exactly(1), 1025), Err(DeviceError::BadBlock { .. })));
     let most = plan(Blocks::AtMost(u32::MAX), 32).expect("as many as fit should fit");
-    assert_eq!(
-        most.grid,
-        plan(Blocks::Fill, 32)
-            .expect("as many as fit should fit")
-            .grid
-    );
+    assert_eq!(most.grid, plan(Blocks::Fill, 32).expect("as many as fit should fit").grid);
 }
 
 fn hold_with_every_block_that_fits(device: &Device) {
     for threads in [32, 256, LARGEST] {
         let crossing = Crossing::of(Blocks::Fill, threads);
-        all_hold(
-            device,
-            &Crossing {
-                rounds: 3,
-                ..crossing
-            },
-        );
+        all_hold(device, &Crossing { rounds: 3, ..crossing });
     }
 }
 
@@ -303,13 +241,7 @@ fn they_hold_under_every_schedule() {
         let device = emulator_under(schedule);
         for (blocks, threads) in [(2, 33), (3, 64), (6, 1)] {
             let crossing = Crossing::of(Blocks::Exactly(blocks), threads);
-            all_hold(
-                &device,
-                &Crossing {
-                    rounds: 5,
-                    ..crossing
-                },
-            );
+            all_hold(&device, &Crossing { rounds: 5, ..crossing });
         }
     }
 }
@@ -318,10 +250,7 @@ fn they_hold_under_every_schedule() {
 /// by different warps of the lock-free barrier's first block.
 fn a_block_may_attach_again_though_others_have_not_left_yet() {
     for policy in [Policy::RoundRobin, Policy::RunAhead, Policy::Reverse] {
-        let crossing = Crossing {
-            rounds: 4,
-            ..Crossing::of(Blocks::Exactly(40), 64)
-        };
+        let crossing = Crossing { rounds: 4, ..Crossing::of(Blocks::Exactly(40), 64) };
         all_hold(&unjudged_under(Schedule::new(policy)), &crossing);
     }
 }
@@ -330,13 +259,7 @@ fn a_full_gpu_crosses_them_ten_thousand_times_on_cuda() {
     with_cuda(|cuda| {
         for (blocks, threads) in [(Blocks::Fill, 256), (Blocks::PerMultiprocessor(1), LARGEST)] {
             let crossing = Crossing::of(blocks, threads);
-            all_hold(
-                cuda,
-                &Crossing {
-                    rounds: 2500,
-                    ..crossing
-                },
-            );
+            all_hold(cuda, &Crossing { rounds: 2500, ..crossing });
         }
     });
 }
@@ -348,8 +271,5 @@ fn one_block_more_per_multiprocessor_than_fits_is_refused() {
     let plan =
         |blocks| cooperative::<barrier_only>(&device, Blocks::PerMultiprocessor(blocks), 512, 0);
     assert!(plan(fitting).is_ok());
-    assert!(matches!(
-        plan(fitting + 1),
-        Err(DeviceError::GridTooLarge { .. })
-    ));
+    assert!(matches!(plan(fitting + 1), Err(DeviceError::GridTooLarge { .. })));
 }

@@ -55,21 +55,12 @@ impl Grid {
         let barrier = zeroed(device, GridBarrier::words(self.blocks as usize));
         let cells = zeroed(device, self.all_threads());
         let (errors, work) = (zeroed(device, 1), zeroed(device, self.all_threads()));
-        let args = (
-            barrier.view(),
-            cells.view(),
-            errors.view(),
-            work.view(),
-            self.rounds,
-            self.skew,
-        );
+        let args =
+            (barrier.view(), cells.view(), errors.view(), work.view(), self.rounds, self.skew);
         let stale = self.stale::<phased_barrier_rounds>(device, &errors, args);
         assert_eq!(stale, 0, "{self:?}");
         let work = work.download().expect("the counts should be there");
-        assert!(
-            work.iter().all(|&times| times == 2 * self.rounds),
-            "{self:?}: {work:?}"
-        );
+        assert!(work.iter().all(|&times| times == 2 * self.rounds), "{self:?}: {work:?}");
     }
 
     /// Nothing is stale behind the barriers of the even blocks and of the odd ones.
@@ -77,13 +68,7 @@ impl Grid {
         let words = GridBarrier::words(self.blocks.div_ceil(2) as usize);
         let (barrier, errors) = (zeroed(device, 2 * words), zeroed(device, 1));
         let cells = zeroed(device, self.all_threads());
-        let args = (
-            barrier.view(),
-            cells.view(),
-            errors.view(),
-            self.rounds,
-            self.skew,
-        );
+        let args = (barrier.view(), cells.view(), errors.view(), self.rounds, self.skew);
         let stale = self.stale::<subset_barrier_rounds>(device, &errors, args);
         assert_eq!(stale, 0, "{self:?}");
     }
@@ -91,19 +76,8 @@ impl Grid {
 
 /// Small grids, of whole warps and of others, in step and not.
 fn grids() -> [Grid; 5] {
-    [
-        (2, 1, 0),
-        (2, 33, 100),
-        (3, 64, 0),
-        (5, 32, 300),
-        (8, 96, 50),
-    ]
-    .map(|(blocks, threads, skew)| Grid {
-        blocks,
-        threads,
-        rounds: 6,
-        skew,
-    })
+    [(2, 1, 0), (2, 33, 100), (3, 64, 0), (5, 32, 300), (8, 96, 50)]
+        .map(|(blocks, threads, skew)| Grid { blocks, threads, rounds: 6, skew })
 }
 
 fn it_holds_in_two_phases(device: &Device) {
@@ -134,12 +108,7 @@ fn it_holds_in_parts_on_a_full_gpu_on_cuda() {
         for (each, threads) in [(1, 1024), (2, 256), (4, 64)] {
             let blocks = each * cuda.properties().multiprocessors;
             for skew in [0, 2000] {
-                let grid = Grid {
-                    blocks,
-                    threads,
-                    rounds: 500,
-                    skew,
-                };
+                let grid = Grid { blocks, threads, rounds: 500, skew };
                 grid.holds_in_two_phases(cuda);
                 grid.holds_in_two_subsets(cuda);
             }

@@ -31,10 +31,8 @@ pub(crate) fn trials() -> Trials {
 /// subnormals and with pairs that cancel.
 fn nasty(len: usize) -> Vec<f32> {
     let random = sample::<u32>(Kind::Values, len, len as u64);
-    let mut floats: Vec<f32> = random
-        .into_iter()
-        .map(|bits| f32::from_bits(bits & 0xBFFF_FFFF))
-        .collect();
+    let mut floats: Vec<f32> =
+        random.into_iter().map(|bits| f32::from_bits(bits & 0xBFFF_FFFF)).collect();
     for pair in floats.chunks_exact_mut(2).step_by(3) {
         pair[1] = -pair[0];
     }
@@ -92,9 +90,7 @@ fn the_stamps_begin_anew_after_the_last_one(device: &Device) {
     assert!(shape.tiles > 1, "one tile has no stamp");
     let geometry = Geometry::new(shape.tiles, shape.threads());
     let input = device.upload(&host).expect("the input should fit");
-    let words = device
-        .zeroed::<u64>(MOST_TILES)
-        .expect("the words should fit");
+    let words = device.zeroed::<u64>(MOST_TILES).expect("the words should fit");
     // The last stamp but two: the third launch is the last before they begin anew.
     let mut state = [0; STATE];
     state[STATE - 1] = u32::MAX - 3;

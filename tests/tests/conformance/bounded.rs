@@ -48,17 +48,9 @@ impl Grid {
         let words = device
             .zeroed::<u32>(BoundedBarrier::words(blocks as usize))
             .expect("the words should fit");
-        let crossed = device
-            .zeroed::<u32>(blocks as usize)
-            .expect("the counts should fit");
-        let args = (
-            words.view(),
-            crossed.view(),
-            self.rounds,
-            self.limit,
-            self.absent,
-            self.leave_after,
-        );
+        let crossed = device.zeroed::<u32>(blocks as usize).expect("the counts should fit");
+        let args =
+            (words.view(), crossed.view(), self.rounds, self.limit, self.absent, self.leave_after);
         // SAFETY: the words of the barrier, all 0, and an element for each block; alive until the
         // downloads have waited for the launch; all blocks are resident.
         unsafe { device.launch::<bounded_barrier_rounds>(&geometry, args) }
@@ -72,11 +64,7 @@ impl Grid {
     fn names_the_absent(self, device: &Device) {
         let (crossed, missing) = self.cross(device);
         let missing = missing.unwrap_or_else(|| panic!("{self:?}: it should have been given up"));
-        assert_eq!(
-            crossed,
-            vec![self.leave_after; self.blocks as usize],
-            "{self:?}"
-        );
+        assert_eq!(crossed, vec![self.leave_after; self.blocks as usize], "{self:?}");
         assert_eq!(missing.round, self.leave_after + 1, "{self:?}");
         assert_eq!(missing.blocks, self.blocks, "{self:?}");
         assert!(missing.given_up_by < self.absent, "{self:?}: {missing}");
@@ -94,21 +82,16 @@ impl Grid {
 
 /// Grids that some blocks leave: at once or later, one block or nearly all.
 fn grids() -> [Grid; 5] {
-    [
-        (2, 33, 1, 0),
-        (3, 64, 2, 3),
-        (7, 1, 1, 5),
-        (20, 32, 19, 1),
-        (40, 32, 3, 2),
-    ]
-    .map(|(blocks, threads, absent, leave_after)| Grid {
-        blocks,
-        threads,
-        rounds: 8,
-        limit: LONG,
-        absent,
-        leave_after,
-    })
+    [(2, 33, 1, 0), (3, 64, 2, 3), (7, 1, 1, 5), (20, 32, 19, 1), (40, 32, 3, 2)].map(
+        |(blocks, threads, absent, leave_after)| Grid {
+            blocks,
+            threads,
+            rounds: 8,
+            limit: LONG,
+            absent,
+            leave_after,
+        },
+    )
 }
 
 fn it_ends_and_names_the_absent(device: &Device) {
@@ -119,28 +102,13 @@ fn it_ends_and_names_the_absent(device: &Device) {
 
 fn nobody_is_reported_when_all_have_come(device: &Device) {
     for grid in grids() {
-        Grid {
-            absent: grid.blocks,
-            ..grid
-        }
-        .is_complete(device);
+        Grid { absent: grid.blocks, ..grid }.is_complete(device);
     }
-    Grid {
-        blocks: 1,
-        absent: 1,
-        ..grids()[0]
-    }
-    .is_complete(device);
+    Grid { blocks: 1, absent: 1, ..grids()[0] }.is_complete(device);
 }
 
 fn it_holds_past_the_wrap_of_its_counter(device: &Device) {
-    let grid = Grid {
-        blocks: 3,
-        absent: 2,
-        rounds: 4200,
-        leave_after: 4150,
-        ..grids()[0]
-    };
+    let grid = Grid { blocks: 3, absent: 2, rounds: 4200, leave_after: 4150, ..grids()[0] };
     let (crossed, missing) = grid.cross(device);
     assert_eq!(crossed, [4150; 3]);
     let missing = missing.expect("it should have been given up");
@@ -148,12 +116,7 @@ fn it_holds_past_the_wrap_of_its_counter(device: &Device) {
 }
 
 fn the_report_counts_those_it_has_no_room_for(device: &Device) {
-    let few = Grid {
-        blocks: 5,
-        absent: 3,
-        leave_after: 3,
-        ..grids()[0]
-    };
+    let few = Grid { blocks: 5, absent: 3, leave_after: 3, ..grids()[0] };
     let missing = few.cross(device).1.expect("it should have been given up");
     let by = missing.given_up_by;
     assert_eq!(
@@ -163,16 +126,8 @@ fn the_report_counts_those_it_has_no_room_for(device: &Device) {
              up: 3, 4"
         )
     );
-    let many = Grid {
-        blocks: 60,
-        absent: 2,
-        ..few
-    };
-    let missing = many
-        .cross(device)
-        .1
-        .expect("it should have been given up")
-        .to_string();
+    let many = Grid { blocks: 60, absent: 2, ..few };
+    let missing = many.cross(device).1.expect("it should have been given up").to_string();
     assert!(missing.contains("58 of 60 blocks"), "{missing}");
     assert!(
         missing.ends_with(
@@ -187,11 +142,7 @@ fn every_schedule_ends_and_names_the_absent() {
         let device = emulator_under(schedule);
         for grid in grids() {
             grid.names_the_absent(&device);
-            Grid {
-                absent: grid.blocks,
-                ..grid
-            }
-            .is_complete(&device);
+            Grid { absent: grid.blocks, ..grid }.is_complete(&device);
         }
     }
 }
@@ -200,14 +151,8 @@ fn every_schedule_ends_and_names_the_absent() {
 fn a_limit_that_is_too_short_ends_every_block_within_a_round_of_the_others() {
     for seed in 0..100 {
         let device = emulator_under(Schedule::from_seed(seed));
-        let grid = Grid {
-            limit: 20 + 7 * seed,
-            ..grids()[1]
-        };
-        let grid = Grid {
-            absent: grid.blocks,
-            ..grid
-        };
+        let grid = Grid { limit: 20 + 7 * seed, ..grids()[1] };
+        let grid = Grid { absent: grid.blocks, ..grid };
         let (crossed, missing) = grid.cross(&device);
         let (least, most) = (crossed.iter().min(), crossed.iter().max());
         let (least, most) = (least.expect("a block"), most.expect("a block"));

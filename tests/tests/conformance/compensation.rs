@@ -40,54 +40,33 @@ fn what_cancels_leaves_the_rest(device: &Device) {
         let exact = (LEN as f32 - 2.0) / 8.0;
         assert_eq!(compensated(device, &input), exact, "−2^40 at {at}");
         let plain = reduce_on_cpu(Sum::<f32>::new(), &input);
-        assert_ne!(
-            plain, exact,
-            "a plain sum should lose digits, or this shows nothing"
-        );
+        assert_ne!(plain, exact, "a plain sum should lose digits, or this shows nothing");
     }
 }
 
 fn infinities_and_nan_are_those_of_a_plain_sum(device: &Device) {
     let (inf, nan, max) = (f32::INFINITY, f32::NAN, f32::MAX);
-    for others in [
-        [inf, 1.0],
-        [-inf, 1.0],
-        [inf, -inf],
-        [inf, inf],
-        [nan, inf],
-        [max, max],
-    ] {
+    for others in [[inf, 1.0], [-inf, 1.0], [inf, -inf], [inf, inf], [nan, inf], [max, max]] {
         for at in [0, 100, LEN - 2] {
             let mut input = vec![1.0f32; LEN];
             input[at..at + 2].copy_from_slice(&others);
             let plain = reduce_on_cpu(Sum::<f32>::new(), &input);
             let sum = compensated(device, &input);
             let same = CompensatedSum::<f32>::same(sum, plain);
-            assert!(
-                same || plain.is_finite(),
-                "{others:?} at {at}: {sum}, plainly {plain}"
-            );
+            assert!(same || plain.is_finite(), "{others:?} at {at}: {sum}, plainly {plain}");
         }
     }
 }
 
 fn only_negative_zeros_sum_to_one(device: &Device) {
-    for (input, zero) in [
-        (vec![-0.0; LEN], -0.0f32),
-        (vec![], -0.0),
-        (vec![-0.0, 0.0], 0.0),
-    ] {
+    for (input, zero) in [(vec![-0.0; LEN], -0.0f32), (vec![], -0.0), (vec![-0.0, 0.0], 0.0)] {
         assert_eq!(compensated(device, &input).to_bits(), zero.to_bits());
     }
 }
 
 fn numbers_next_to_the_largest_do_not_become_nan(device: &Device) {
     // TwoSum may overflow on its way although the sum does not (Boldo, Graillat, Muller 2017).
-    for others in [
-        [f32::MAX, -f32::MAX / 2.0],
-        [-f32::MAX, f32::MAX],
-        [f32::MAX, -1.0],
-    ] {
+    for others in [[f32::MAX, -f32::MAX / 2.0], [-f32::MAX, f32::MAX], [f32::MAX, -1.0]] {
         let sum = compensated(device, &others);
         let exact = f64::from(others[0]) + f64::from(others[1]);
         assert_eq!(sum, exact as f32, "{others:?}");

@@ -70,10 +70,7 @@ fn means(device: &Device, blocks: u32, rounds: u32) -> Vec<f32> {
 
 /// An emulated GPU that holds 384 blocks of one warp.
 fn large_emulator() -> Device {
-    Device::new(Emulator::new(EmulatorConfig {
-        multiprocessors: 24,
-        ..EmulatorConfig::default()
-    }))
+    Device::new(Emulator::new(EmulatorConfig { multiprocessors: 24, ..EmulatorConfig::default() }))
 }
 
 fn every_thread_has_the_right_result(device: &Device) {
@@ -86,15 +83,9 @@ fn every_thread_has_the_right_result(device: &Device) {
 
 fn its_words_serve_grids_of_changing_size(device: &Device) {
     let words = words(device, 64);
-    for (blocks, threads, rounds) in [
-        (33, 32, 1),
-        (64, 64, 2),
-        (1, 96, 3),
-        (2, 32, 0),
-        (40, 32, 5),
-        (64, 32, 1),
-        (3, 64, 2),
-    ] {
+    for (blocks, threads, rounds) in
+        [(33, 32, 1), (64, 64, 2), (1, 96, 3), (2, 32, 0), (40, 32, 5), (64, 32, 1), (3, 64, 2)]
+    {
         all_results_are_right(device, &words, (blocks, threads), rounds, 100);
     }
 }
@@ -124,9 +115,7 @@ fn the_same_by_a_barrier_gives_the_same_means(device: &Device) {
         .expect("the grid should fit");
     // Of so few numbers a lane has one each: both forms add them up in the same tree.
     let host: Vec<f32> = (1..=blocks).map(|n| 1.0 / n as f32).collect();
-    let numbers = device
-        .zeroed::<f32>(2 * host.len())
-        .expect("the numbers should fit");
+    let numbers = device.zeroed::<f32>(2 * host.len()).expect("the numbers should fit");
     let results = device.upload(&host).expect("the numbers should fit");
     let barrier = barrier_words::<GridBarrier>(device, &geometry).expect("the words should fit");
     let args = (barrier.view(), numbers.view(), results.view(), 5);
@@ -144,25 +133,14 @@ fn the_mean_has_the_same_bits_in_every_block_and_every_run(device: &Device) {
         let mean = (1..=blocks).map(|n| 1.0 / f64::from(n)).sum::<f64>() / f64::from(blocks);
         // Ten or so roundings a round at most, each of half a unit in the last place.
         let error = (f64::from(first[0]) - mean).abs();
-        assert!(
-            error < 100.0 * f64::from(f32::EPSILON) * mean,
-            "{blocks} blocks: {error}"
-        );
-        assert!(
-            first
-                .iter()
-                .all(|mean| mean.to_bits() == first[0].to_bits()),
-            "{first:?}"
-        );
+        assert!(error < 100.0 * f64::from(f32::EPSILON) * mean, "{blocks} blocks: {error}");
+        assert!(first.iter().all(|mean| mean.to_bits() == first[0].to_bits()), "{first:?}");
         assert_eq!(means(device, blocks, 9), first, "{blocks} blocks");
     }
 }
 
 fn every_schedule_gives_the_right_results() {
-    for schedule in schedules()
-        .into_iter()
-        .chain((0..24).map(Schedule::from_seed))
-    {
+    for schedule in schedules().into_iter().chain((0..24).map(Schedule::from_seed)) {
         let device = emulator_under(schedule);
         for shape in [(1, 64), (2, 96), (5, 64)] {
             let words = words(&device, shape.0);
@@ -191,12 +169,7 @@ fn more_blocks_than_one_step_takes_have_the_right_results() {
         all_results_are_right(&device, &words, (blocks, 32), 2, 0);
     }
     let means = means(&large_emulator(), 263, 4);
-    assert!(
-        means
-            .iter()
-            .all(|mean| mean.to_bits() == means[0].to_bits()),
-        "{means:?}"
-    );
+    assert!(means.iter().all(|mean| mean.to_bits() == means[0].to_bits()), "{means:?}");
 }
 
 fn two_steps_have_no_race() {
@@ -232,11 +205,7 @@ fn grids_that_fill_a_gpu_have_the_right_results_on_cuda() {
             }
         }
         let first = means(cuda, most, 100);
-        assert!(
-            first
-                .iter()
-                .all(|mean| mean.to_bits() == first[0].to_bits())
-        );
+        assert!(first.iter().all(|mean| mean.to_bits() == first[0].to_bits()));
         assert_eq!(means(cuda, most, 100), first);
     });
 }

@@ -32,8 +32,7 @@ fn each_operation_stands_in_a_loop_of_its_kernel() {
             let text = module.expect("the kernel is built").text;
             let body = Body::of(&text, operation.kernel).expect("the kernel is built");
             assert!(
-                body.looped()
-                    .any(|line| line.starts_with(operation.instruction)),
+                body.looped().any(|line| line.starts_with(operation.instruction)),
                 "{operation:?}: {body:?}"
             );
         }
@@ -50,10 +49,7 @@ fn each_thread_stores_to_its_lines_and_reds_add_to_its_word(device: &Device) {
             let expected: Vec<u32> = (0..grid.0 as usize * WORDS_PER_BLOCK)
                 .map(|word| left_in(word, grid.1 as usize, stores as usize, adds))
                 .collect();
-            assert_eq!(
-                run.words, expected,
-                "{operation:?}, {grid:?}, {stores} stores"
-            );
+            assert_eq!(run.words, expected, "{operation:?}, {grid:?}, {stores} stores");
         }
     }
 }
@@ -63,19 +59,13 @@ fn each_thread_stores_to_its_lines_and_reds_add_to_its_word(device: &Device) {
 fn left_in(word: usize, threads: usize, stores: usize, adds: bool) -> u32 {
     let (line, thread) = (word % WORDS_PER_BLOCK / LINE, word % LINE);
     let touched = line < stores || (adds && line == MAX_STORES as usize);
-    if touched && thread < threads {
-        ROUNDS
-    } else {
-        0
-    }
+    if touched && thread < threads { ROUNDS } else { 0 }
 }
 
 fn every_thread_tells_its_cycles_on_cuda() {
     gridsync_tests::devices::with_cuda(|device| {
         for operation in OPERATIONS {
-            let run = operation
-                .run(device, (3, 32), 1, 100)
-                .expect("it should run");
+            let run = operation.run(device, (3, 32), 1, 100).expect("it should run");
             assert_eq!(run.cycles.len(), 96);
             assert!(run.cycles.iter().all(|&cycles| cycles > 0), "{run:?}");
         }

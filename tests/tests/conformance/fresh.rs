@@ -25,11 +25,9 @@ fn root() -> PathBuf {
 fn the_ptx_is_not_older_than_the_kernels() {
     for image in &gridsync_program::images::all() {
         let head = image.head().expect("a whole image");
-        let sources = Header::read(head)
-            .and_then(|header| header.sources)
-            .unwrap_or_else(|| {
-                panic!("{image:?} should begin with the fingerprint of its sources")
-            });
+        let sources = Header::read(head).and_then(|header| header.sources).unwrap_or_else(|| {
+            panic!("{image:?} should begin with the fingerprint of its sources")
+        });
         if let Some(absent) = sources.dirs.iter().find(|dir| !root().join(dir).exists()) {
             skipped(&format!("no sources to compare the PTX with ({absent})"));
             return;

@@ -112,18 +112,13 @@ fn a_scan_of_more_than_two_to_the_32_elements_is_right_on_cuda() {
             return;
         };
         let mut scanner = Scanner::<Sum<u32>>::new(cuda, len).expect("the words should fit");
-        scanner
-            .launch_in_place(&mut array, Form::Inclusive)
-            .expect("it should launch");
+        scanner.launch_in_place(&mut array, Form::Inclusive).expect("it should launch");
         let sum_at = |place: usize| {
             let mut sum = 0u32;
             let at = array.address() + (place * size_of::<u32>()) as u64;
             // SAFETY: every place lies within the buffer, which is live; the copy waits for the scan.
-            unsafe {
-                cuda.backend()
-                    .download(at, bytemuck::bytes_of_mut(&mut sum))
-            }
-            .expect("a sum should be copied");
+            unsafe { cuda.backend().download(at, bytemuck::bytes_of_mut(&mut sum)) }
+                .expect("a sum should be copied");
             sum as usize
         };
         for &place in &places {

@@ -100,10 +100,7 @@ fn the_example_of_scipys_documentation_has_its_value(device: &Device) {
         let mut correlator = correlator.with_method(method);
         correlator.launch(&x, &y).expect("it should launch");
         let tau = correlator.result().expect("it should run").tau;
-        assert!(
-            (tau + 0.471_404_520_791_031_73).abs() <= 2.0 * f64::EPSILON,
-            "{method:?}: {tau}"
-        );
+        assert!((tau + 0.471_404_520_791_031_73).abs() <= 2.0 * f64::EPSILON, "{method:?}: {tau}");
     }
 }
 
@@ -149,9 +146,7 @@ fn lengths_that_differ_are_refused(device: &Device) {
 }
 
 fn runs_of_two_tiles_are_merged_right_under_every_schedule() {
-    let u32 = kendall_kinds()
-        .into_iter()
-        .find(|kind| kind.element == "u32");
+    let u32 = kendall_kinds().into_iter().find(|kind| kind.element == "u32");
     let u32 = u32.expect("it is in the table");
     for schedule in schedules() {
         let device = emulator_under(schedule);

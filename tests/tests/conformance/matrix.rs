@@ -12,9 +12,7 @@ pub(crate) type Lengths = Vec<(String, usize)>;
 
 /// Lengths that are the same for every row.
 pub(crate) fn exactly(lens: &[usize]) -> Lengths {
-    lens.iter()
-        .map(|&len| (format!("len_{len}"), len))
-        .collect()
+    lens.iter().map(|&len| (format!("len_{len}"), len)).collect()
 }
 
 /// The lengths around a `len` that is called `what`.
@@ -85,9 +83,7 @@ pub(crate) fn is_named(
     [element, accumulator]: [&str; 2],
 ) -> bool {
     let unsigned = name.replace("_i", "_u");
-    let of_line = [name, unsigned.as_str()]
-        .iter()
-        .any(|name| kernel == format!("{family}_{name}"));
+    let of_line = [name, unsigned.as_str()].iter().any(|name| kernel == format!("{family}_{name}"));
     let start = format!("{}_", op.replace('-', "_"));
     let types = name.strip_prefix(&start).unwrap_or(element);
     let (of, within) = types.split_once("_in_").unwrap_or((types, accumulator));

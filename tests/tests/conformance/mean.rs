@@ -36,12 +36,7 @@ where
     let mut reducer = Reducer::with(mean, device).expect("a reducer should fit");
     let got = reducer.reduce(&input).expect("it should reduce");
     let on_the_cpu = reference::reduce(mean, host);
-    assert_eq!(
-        got.map(f64::to_bits),
-        on_the_cpu.map(f64::to_bits),
-        "{} elements",
-        host.len()
-    );
+    assert_eq!(got.map(f64::to_bits), on_the_cpu.map(f64::to_bits), "{} elements", host.len());
     got
 }
 
@@ -59,14 +54,8 @@ where
         let check = op.check(&host, mean, depth);
         assert!(check.ok, "{len} elements: {mean:?}, {check:?}");
         let wrong = mean.map(|mean| mean + check.bound * 1.01 + mean.abs() * 1e-6 + 1e-3);
-        assert!(
-            !op.check(&host, wrong, depth).ok,
-            "{len} elements: {wrong:?}"
-        );
-        assert!(
-            !op.check(&host, None, depth).ok,
-            "{len} elements have a mean"
-        );
+        assert!(!op.check(&host, wrong, depth).ok, "{len} elements: {wrong:?}");
+        assert!(!op.check(&host, None, depth).ok, "{len} elements have a mean");
     }
     assert_eq!(mean_of(device, O::default(), &[]), None);
 }
@@ -91,10 +80,7 @@ fn a_mean_of_64_bit_integers_is_right_where_their_sum_is_beyond_64_bits(device: 
     assert_eq!(mean(&[i64::MIN; 4097]), Some(i64::MIN as f64));
     assert_eq!(mean(&[i64::MAX, i64::MIN, i64::MAX, i64::MIN]), Some(-0.5));
     let unsigned = vec![u64::MAX; 3000];
-    assert_eq!(
-        mean_of(device, WideSum::<u64>::new(), &unsigned),
-        Some(u64::MAX as f64)
-    );
+    assert_eq!(mean_of(device, WideSum::<u64>::new(), &unsigned), Some(u64::MAX as f64));
     let input = device.upload(&unsigned).expect("the input should fit");
     let mut sum = Reducer::<WideSum<u64>>::new(device).expect("a reducer should fit");
     assert_eq!(sum.reduce(&input), Ok(3000 * i128::from(u64::MAX)));
@@ -122,12 +108,8 @@ where
             reference::reduce(Mean::new(O::default()), &host[row * columns..][..columns])
         };
         let expected: Vec<_> = (0..rows).map(alone).collect();
-        let bits = |means: &[Option<f64>]| {
-            means
-                .iter()
-                .map(|x| x.map(f64::to_bits))
-                .collect::<Vec<_>>()
-        };
+        let bits =
+            |means: &[Option<f64>]| means.iter().map(|x| x.map(f64::to_bits)).collect::<Vec<_>>();
         assert_eq!(bits(&got), bits(&expected), "{columns} columns");
     }
 }
@@ -138,9 +120,6 @@ fn a_mean_is_not_recorded_since_a_replay_does_not_know_its_length() {
     let mut mean = Reducer::<Mean<WideSum<i64>>>::new(&device).expect("a reducer should fit");
     let refused = device.record(|| mean.launch(&input));
     let error = refused.expect_err("it should be refused");
-    assert!(
-        matches!(error, DeviceError::NotRecordable { .. }),
-        "{error}"
-    );
+    assert!(matches!(error, DeviceError::NotRecordable { .. }), "{error}");
     assert_eq!(mean.reduce(&input), Ok(Some(1.5)));
 }

@@ -55,10 +55,7 @@ where
     let [kept, rest] = partition_on_cpu(by, input);
     let positions = positions_on_cpu(by, input);
     let mut seen = Vec::new();
-    let all = Wanted {
-        rest: true,
-        positions: true,
-    };
+    let all = Wanted { rest: true, positions: true };
     let got = select_in_parts(by, device, input, part, all, |done| seen.push(done))
         .expect("every part should be selected from");
     let bits = |values: &[S::Element]| bytemuck::cast_slice::<_, u8>(values).to_vec();
@@ -92,17 +89,9 @@ fn correlated<T: Ranked>(device: &Device, ties: Ties, len: usize, part: usize) {
     let mut seen = Vec::new();
     let got = kendall_in_parts(device, &x, &y, part, |done, of| seen.push((done, of)));
     let got = got.expect("it has no NaN");
-    assert!(
-        got.same(&expected),
-        "{ties:?}, {len} by {part}: {got:?}, not {expected:?}"
-    );
+    assert!(got.same(&expected), "{ties:?}, {len} by {part}: {got:?}, not {expected:?}");
     assert!(!seen.is_empty(), "it should say when it is done");
-    assert!(
-        seen.iter()
-            .zip(1..)
-            .all(|(step, i)| *step == (i, seen.len())),
-        "{seen:?}"
-    );
+    assert!(seen.iter().zip(1..).all(|(step, i)| *step == (i, seen.len())), "{seen:?}");
 }
 
 /// Reduces in parts, on the device or on the CPU, and holds that against the whole.
@@ -122,10 +111,7 @@ where
     }
     let (got, expected) = (reducer.finish(), reduce_on_cpu(op, input));
     let name = std::any::type_name::<O>();
-    assert!(
-        O::same(got, expected),
-        "{name} of {len} by {taken}: {got:?}, not {expected:?}"
-    );
+    assert!(O::same(got, expected), "{name} of {len} by {taken}: {got:?}, not {expected:?}");
 }
 
 /// Reductions of arrays of up to 4 MiB, which are not parted, and of more, which are: in parts of a tile, of
@@ -154,10 +140,7 @@ fn reductions_in_parts_are_those_of_the_whole_on_the_cpu() {
 
 fn selections_in_parts_are_those_of_the_whole_on_the_cpu() {
     let input = runs::<f32>(LEN, 3);
-    let all = Wanted {
-        rest: true,
-        positions: true,
-    };
+    let all = Wanted { rest: true, positions: true };
     fn selected<S>(by: S, input: &[S::Element], part: usize, wanted: Wanted)
     where
         S: Selectable<Element: bytemuck::Pod>,
@@ -188,14 +171,7 @@ fn selections_in_parts_are_those_of_the_whole_on_the_cpu() {
 
 fn rank_correlations_in_parts_are_those_of_the_whole_on_the_cpu() {
     for ties in Ties::ALL {
-        for (len, part) in [
-            (1000, 999),
-            (1000, 501),
-            (1001, 400),
-            (12, 2),
-            (3, 0),
-            (1, 0),
-        ] {
+        for (len, part) in [(1000, 999), (1000, 501), (1001, 400), (12, 2), (3, 0), (1, 0)] {
             let (x, y) = ties.sample::<f64>(len, 1);
             let mut parts = PartCorrelator::on_cpu(len, part);
             let got = parts.correlate(&x, &y, |_, _| ()).expect("it has no NaN");
@@ -262,13 +238,7 @@ fn a_nan_in_a_later_part_is_named_as_in_the_whole(device: &Device) {
     let (mut x, mut y) = Ties::Few.sample::<f64>(1000, 1);
     (x[700], y[3]) = (f64::NAN, f64::NAN);
     let got = kendall_in_parts(device, &x, &y, 300, |_, _| ());
-    assert_eq!(
-        got,
-        Err(KendallError::NotANumber {
-            array: 'x',
-            index: 700
-        })
-    );
+    assert_eq!(got, Err(KendallError::NotANumber { array: 'x', index: 700 }));
 }
 
 fn range_sums_in_parts_are_those_of_the_whole(device: &Device) {
@@ -285,12 +255,7 @@ fn a_query_that_is_no_range_is_named_before_anything_is_scanned(device: &Device)
     let queries = [[0, 10], [3, 11], [2, 1]];
     let refuse = |_| panic!("nothing should be scanned");
     let got = range_sums_in_parts(op, device, &input, &queries, 100, refuse);
-    let bad = BadRange {
-        query: 1,
-        from: 3,
-        to: 11,
-        len: 10,
-    };
+    let bad = BadRange { query: 1, from: 3, to: 11, len: 10 };
     assert_eq!(got, Err(RangeSumError::BadRange(bad)));
 }
 

@@ -19,9 +19,7 @@ pub(crate) fn trials() -> Trials {
     };
     let short = [0, 1, 2, 33, 1024, 6007];
     for len in short {
-        trials.test(format!("on_the_emulator::len_{len}"), move || {
-            every_sum(&emulator(), len)
-        });
+        trials.test(format!("on_the_emulator::len_{len}"), move || every_sum(&emulator(), len));
     }
     for len in short.into_iter().chain([(1 << 20) + 7]) {
         trials.test(format!("on_cuda::len_{len}"), move || {
@@ -57,26 +55,13 @@ fn ask(
 fn the_first_query_that_is_no_range_is_named_with_its_ends(device: &Device) {
     let mut queries = sample_ranges(1000, 700, 3);
     assert!(ask(device, &queries).0.is_ok());
-    for (query, range) in [
-        (699, [1000, 1001]),
-        (600, [u64::MAX, u64::MAX]),
-        (17, [5, 3]),
-    ] {
+    for (query, range) in [(699, [1000, 1001]), (600, [u64::MAX, u64::MAX]), (17, [5, 3])] {
         queries[query] = range;
         let bad = ask(device, &queries).1.expect("it is no range");
-        assert_eq!(
-            (bad.query, [bad.from, bad.to], bad.len),
-            (query, range, 1000)
-        );
+        assert_eq!((bad.query, [bad.from, bad.to], bad.len), (query, range, 1000));
     }
-    let told = ask(device, &queries)
-        .0
-        .expect_err("it is no range")
-        .to_string();
-    assert!(
-        told.starts_with("query 17: 5..3 is no range of 1000 elements"),
-        "{told}"
-    );
+    let told = ask(device, &queries).0.expect_err("it is no range").to_string();
+    assert!(told.starts_with("query 17: 5..3 is no range of 1000 elements"), "{told}");
 }
 
 fn one_scan_answers_again_after_a_bad_query(device: &Device) {

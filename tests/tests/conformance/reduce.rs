@@ -36,9 +36,7 @@ fn add_row(trials: &mut Trials, kind: ReduceKind) {
     let (row, lengths, two_blocks) = (kind.name, lengths(&kind), kind.tile + 1);
     add_lengths(trials, row, kind.case, &lengths, two_blocks);
     for (length, len) in lengths {
-        trials.test(format!("{row}::on_the_cpu::{length}"), move || {
-            on_the_cpu(&kind, len)
-        });
+        trials.test(format!("{row}::on_the_cpu::{length}"), move || on_the_cpu(&kind, len));
     }
     add_schedules(trials, &format!("{row}::on_two_blocks"), move |device| {
         run(device, &kind, two_blocks);

@@ -47,9 +47,7 @@ where
 
 /// The bits of a sum that rounds at nearly every step.
 fn bits_of_a_sum(device: &Device, len: usize) -> u32 {
-    let input = device
-        .upload(&sample::<f32>(Kind::Values, len, 7))
-        .expect("the input should fit");
+    let input = device.upload(&sample::<f32>(Kind::Values, len, 7)).expect("the input should fit");
     let mut reducer = Reducer::<Sum<f32>>::new(device).expect("a reducer should fit");
     let sum = reducer.reduce(&input).expect("the sum should be computed");
     sum.to_bits()

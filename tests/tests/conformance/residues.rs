@@ -15,16 +15,7 @@ pub(crate) fn trials() -> Trials {
 }
 
 /// Ends of the range, a power of two within, an even number, and primes.
-const MODULI: [u64; 8] = [
-    1,
-    2,
-    12,
-    1 << 16,
-    1_000_000_007,
-    4_294_967_291,
-    (1 << 32) - 1,
-    1 << 32,
-];
+const MODULI: [u64; 8] = [1, 2, 12, 1 << 16, 1_000_000_007, 4_294_967_291, (1 << 32) - 1, 1 << 32];
 
 fn the_residue_is_that_of_a_division_at_each_step(device: &Device) {
     let host: Vec<i64> = sample(Kind::Factors, 5003, 3);
@@ -32,9 +23,7 @@ fn the_residue_is_that_of_a_division_at_each_step(device: &Device) {
     for modulus in MODULI {
         let op = ProductModulo::<i64>::new(modulus).expect("it is in range");
         let m = i128::from(modulus);
-        let expected = host
-            .iter()
-            .fold(1 % m, |all, &x| (all * i128::from(x)).rem_euclid(m));
+        let expected = host.iter().fold(1 % m, |all, &x| (all * i128::from(x)).rem_euclid(m));
         let on_device = reduce(op, &input).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(i128::from(on_device), expected, "modulo {modulus}");
         assert_eq!(on_device, reduce_on_cpu(op, &host), "modulo {modulus}");

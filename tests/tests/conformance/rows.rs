@@ -105,10 +105,7 @@ fn on_the_cpu(kind: &RowKind, rows: usize, columns: usize) {
     for (row, got) in cpu.results.into_iter().enumerate() {
         let elements = &cpu.input[row * columns..][..columns];
         let expected = oracle::reduce_numbers(kind.op, elements, output, cpu.depth);
-        assert!(
-            expected.admits(got),
-            "row {row}: {got:?} is not {expected:?}"
-        );
+        assert!(expected.admits(got), "row {row}: {got:?} is not {expected:?}");
     }
 }
 
@@ -129,10 +126,7 @@ fn each_operation_is_named_after_its_kernels() {
         let types = [kind.element, kind.accumulator];
         for (kernel, rows) in kind.kernels.into_iter().zip(["short", "long"]) {
             let family = format!("reduce_{rows}_rows");
-            assert!(
-                is_named([kind.name, kernel], &family, kind.op, types),
-                "{kernel} {types:?}"
-            );
+            assert!(is_named([kind.name, kernel], &family, kind.op, types), "{kernel} {types:?}");
         }
     }
 }
@@ -189,18 +183,11 @@ fn rows_of_i32_from_any_start(device: &Device) {
 fn a_matrix_of_another_size_is_refused(device: &Device) {
     let input = device.upload(&[0f32; 12]).expect("there is room");
     let refused = reduce_rows(Sum::<f32>::new(), &input, 5, 3);
-    let expected = DeviceError::ShapeMismatch {
-        rows: 5,
-        columns: 3,
-        given: 12,
-    };
+    let expected = DeviceError::ShapeMismatch { rows: 5, columns: 3, given: 12 };
     assert_eq!(refused, Err(expected));
     let refused = reduce_rows(Sum::<f32>::new(), &input, 1 << 63, 2);
     assert!(refused.is_err(), "{refused:?}");
-    assert_eq!(
-        reduce_rows(Sum::<f32>::new(), &input, 4, 3),
-        Ok(vec![0.0; 4])
-    );
+    assert_eq!(reduce_rows(Sum::<f32>::new(), &input, 4, 3), Ok(vec![0.0; 4]));
 }
 
 fn rows_of_several_tiles_are_right_under_every_schedule() {
@@ -233,17 +220,11 @@ fn more_than_two_to_the_32(cuda: &Device, rows: usize, columns: usize) {
         Err(error) => panic!("{error}"),
     };
     let marked = [0, rows / 2, rows - 1];
-    for at in marked
-        .map(|row| [row * columns, (row + 1) * columns - 1])
-        .concat()
-    {
+    for at in marked.map(|row| [row * columns, (row + 1) * columns - 1]).concat() {
         let address = input.address() + (at * size_of::<f16>()) as u64;
         // SAFETY: the element lies within the buffer, which is live and idle.
-        unsafe {
-            cuda.backend()
-                .upload(address, bytemuck::bytes_of(&f16::ONE))
-        }
-        .expect("an element should be copied");
+        unsafe { cuda.backend().upload(address, bytemuck::bytes_of(&f16::ONE)) }
+            .expect("an element should be copied");
     }
     let sums =
         reduce_rows(Sum::<f16, f32>::new(), &input, rows, columns).expect("they are computed");

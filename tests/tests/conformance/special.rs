@@ -105,10 +105,7 @@ where
 {
     let buffer = device.upload(input).expect("the input should fit");
     let on_device = reduce(O::default(), &buffer).unwrap_or_else(|error| panic!("{error}"));
-    let (on_device, on_cpu) = (
-        on_device.number(),
-        reduce_on_cpu(O::default(), input).number(),
-    );
+    let (on_device, on_cpu) = (on_device.number(), reduce_on_cpu(O::default(), input).number());
     match (on_device, on_cpu) {
         (Number::Float(a), Number::Float(b)) => {
             assert!(

@@ -43,11 +43,7 @@ const SETUPS: [(usize, u32, u32); 9] = [
 ];
 
 fn setup((elements, blocks, threads): (usize, u32, u32)) -> Setup {
-    Setup {
-        elements,
-        blocks,
-        threads,
-    }
+    Setup { elements, blocks, threads }
 }
 
 fn once(device: &Device, form: Form, setup: &Setup) -> Option<Wrong> {

@@ -35,11 +35,7 @@ fn a_file_cut_short_anywhere_is_refused() {
     let good = good();
     assert_eq!(good.len(), 128 + 400);
     for len in [6, 7, 8, 9, 10, 11, 64, 127, 128, 129, 131, 132, 300, 527] {
-        let parts: &[&str] = if len < 128 {
-            &["header"]
-        } else {
-            &["400", "cut short"]
-        };
+        let parts: &[&str] = if len < 128 { &["header"] } else { &["400", "cut short"] };
         refused(&good[..len], parts);
     }
     for len in 0..6 {

@@ -36,10 +36,8 @@ fn a_flag_of_another_suite_is_refused() {
     }
     for flag in [["--ops", "sum"], ["--dtypes", "f32"], ["--sizes", "1000"]] {
         for suite in ["barrier", "all-reduce"] {
-            bench(&[suite, flag[0], flag[1]]).fails(
-                WRONG_USAGE,
-                &[flag[0], suite, "--only, --blocks, --threads"],
-            );
+            bench(&[suite, flag[0], flag[1]])
+                .fails(WRONG_USAGE, &[flag[0], suite, "--only, --blocks, --threads"]);
         }
     }
 }
@@ -144,10 +142,7 @@ fn what_is_asked_for_is_measured_and_nothing_else_on_cuda() {
         };
         let records = bench(&["--blocks", "2,4", "--threads", "64"]).json();
         let records = records.as_array().expect("an array of records");
-        let blocks: Vec<_> = records
-            .iter()
-            .map(|r| r["params"]["blocks"].as_u64())
-            .collect();
+        let blocks: Vec<_> = records.iter().map(|r| r["params"]["blocks"].as_u64()).collect();
         assert_eq!(blocks, [Some(2), Some(4)]);
         for record in records {
             assert_eq!(record["variant"], "phase");

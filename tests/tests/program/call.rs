@@ -45,11 +45,7 @@ fn run(command: &mut Command, args: &[&str], stdin: &[u8]) -> Call {
         .output()
         .expect("the program should start");
     let text = |bytes| String::from_utf8(bytes).expect("the program should print UTF-8");
-    Call {
-        code: output.status.code(),
-        stdout: text(output.stdout),
-        stderr: text(output.stderr),
-    }
+    Call { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
 }
 
 impl Call {
@@ -57,10 +53,7 @@ impl Call {
     #[track_caller]
     pub(crate) fn succeeds(self) -> Self {
         assert_eq!(self.code, Some(0), "{self:?}");
-        let complains = self
-            .stderr
-            .lines()
-            .any(|line| line.starts_with("gridsync: "));
+        let complains = self.stderr.lines().any(|line| line.starts_with("gridsync: "));
         assert!(!complains, "{self:?}");
         self
     }
@@ -96,10 +89,8 @@ impl Call {
     pub(crate) fn fails(self, code: i32, parts: &[&str]) {
         assert_eq!(self.code, Some(code), "{self:?}");
         assert_eq!(self.stdout, "", "{self:?}");
-        let line = self
-            .stderr
-            .strip_suffix('\n')
-            .unwrap_or_else(|| panic!("a line should end: {self:?}"));
+        let line =
+            self.stderr.strip_suffix('\n').unwrap_or_else(|| panic!("a line should end: {self:?}"));
         assert!(!line.contains('\n'), "one line should do: {self:?}");
         assert!(line.starts_with("gridsync: "), "{self:?}");
         for part in parts {

@@ -45,18 +45,7 @@ fn one_run_is_enough_to_show_it() {
 
 #[test]
 fn another_shape_shows_it_too() {
-    let args = [
-        "demo",
-        "-n",
-        "192",
-        "--blocks",
-        "3",
-        "--threads",
-        "64",
-        "--runs",
-        "4",
-        "--json",
-    ];
+    let args = ["demo", "-n", "192", "--blocks", "3", "--threads", "64", "--runs", "4", "--json"];
     let demo = without_cuda(&args, b"").json();
     shows_the_fault_and_the_cure(&demo);
     assert_eq!(demo["n"], 192);
@@ -67,13 +56,7 @@ fn another_shape_shows_it_too() {
 #[test]
 fn the_table_says_on_what_it_ran_and_what_came_out() {
     let demo = without_cuda(&["demo", "--runs", "5"], b"").succeeds();
-    for part in [
-        "emulator",
-        "no barrier",
-        "block barrier",
-        "grid barrier",
-        "0 of 5",
-    ] {
+    for part in ["emulator", "no barrier", "block barrier", "grid barrier", "0 of 5"] {
         assert!(demo.stdout.contains(part), "{part:?}: {}", demo.stdout);
     }
 }
@@ -124,9 +107,7 @@ fn wrong_runs(text: &str) -> Vec<(&str, u32)> {
         let wrong = rest.split(' ').next().and_then(|word| word.parse().ok());
         (line, wrong.unwrap_or_else(|| panic!("a number: {row}")))
     };
-    ["no barrier", "block barrier", "grid barrier"]
-        .map(|line| row(line, text))
-        .to_vec()
+    ["no barrier", "block barrier", "grid barrier"].map(|line| row(line, text)).to_vec()
 }
 
 #[test]
@@ -148,16 +129,8 @@ fn no_schedule_is_said_to_show_a_fault_that_it_does_not_show() {
         assert_eq!(wrong[0].1 > 0, no_barrier_fails, "{text}");
         assert_eq!(wrong[1].1 > 0, block_barrier_fails, "{text}");
         assert_eq!(wrong[2].1, 0, "{text}");
-        assert_eq!(
-            text.contains("one warp has all elements"),
-            !no_barrier_fails,
-            "{text}"
-        );
-        assert_eq!(
-            text.contains("one block has all elements"),
-            !block_barrier_fails,
-            "{text}"
-        );
+        assert_eq!(text.contains("one warp has all elements"), !no_barrier_fails, "{text}");
+        assert_eq!(text.contains("one block has all elements"), !block_barrier_fails, "{text}");
         let claims = text.contains("a schedule that shows it was chosen");
         assert!(!claims || no_barrier_fails || block_barrier_fails, "{text}");
         let marked = text.lines().filter(|line| line.contains("barrier *"));
@@ -169,18 +142,7 @@ fn no_schedule_is_said_to_show_a_fault_that_it_does_not_show() {
 
 #[test]
 fn one_warp_alone_is_right_in_every_form() {
-    let args = [
-        "demo",
-        "-n",
-        "32",
-        "--blocks",
-        "1",
-        "--threads",
-        "32",
-        "--runs",
-        "3",
-        "--json",
-    ];
+    let args = ["demo", "-n", "32", "--blocks", "1", "--threads", "32", "--runs", "3", "--json"];
     let demo = without_cuda(&args, b"").json();
     assert!(forms(&demo).iter().all(|(_, wrong)| *wrong == 0), "{demo}");
 }

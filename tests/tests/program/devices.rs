@@ -6,18 +6,8 @@ use gridsync_tests::devices::with_cuda;
 #[test]
 fn without_cuda_it_says_so_and_lists_the_rest() {
     let devices = without_cuda(&["devices"], b"").succeeds();
-    for part in [
-        "cuda      none: ",
-        "/nonexistent/libcuda.so.1",
-        "emulator",
-        "cpu",
-        "cores",
-    ] {
-        assert!(
-            devices.stdout.contains(part),
-            "{part:?}: {}",
-            devices.stdout
-        );
+    for part in ["cuda      none: ", "/nonexistent/libcuda.so.1", "emulator", "cpu", "cores"] {
+        assert!(devices.stdout.contains(part), "{part:?}: {}", devices.stdout);
     }
     let json = without_cuda(&["devices", "--json"], b"").json();
     assert_eq!(json["cuda"], serde_json::json!([]));
@@ -43,9 +33,7 @@ fn cuda_asked_for_where_there_is_none_is_a_device_failure() {
         &["demo", "--device", "cuda"][..],
         &["demo", "--device", "cuda:7"],
         &["verify", "--device", "cuda"],
-        &[
-            "reduce", "-", "--dtype", "i32", "--op", "sum", "--device", "cuda",
-        ],
+        &["reduce", "-", "--dtype", "i32", "--op", "sum", "--device", "cuda"],
     ] {
         without_cuda(args, &[0; 8]).fails(DEVICE_FAILURE, &["CUDA driver", "GRIDSYNC_LIBCUDA"]);
     }
@@ -53,15 +41,7 @@ fn cuda_asked_for_where_there_is_none_is_a_device_failure() {
 
 #[test]
 fn a_device_of_no_known_kind_is_refused_with_those_that_are() {
-    for device in [
-        "gpu",
-        "cuda:",
-        "cuda:x",
-        "cuda:-1",
-        "cuda:4294967296",
-        "",
-        "CPU",
-    ] {
+    for device in ["gpu", "cuda:", "cuda:x", "cuda:-1", "cuda:4294967296", "", "CPU"] {
         without_cuda(&["devices", "--device", device], b"")
             .fails(WRONG_USAGE, &["auto, cuda, cuda:N, emulator and cpu"]);
     }

@@ -11,9 +11,7 @@ use std::process::{Command, Stdio};
 /// The table in the help.
 fn table() -> String {
     let help = without_cuda(&["--help"], b"").succeeds().stdout;
-    let (_, table) = help
-        .split_once("Exit codes:\n")
-        .expect("the help should have the table");
+    let (_, table) = help.split_once("Exit codes:\n").expect("the help should have the table");
     let lines = table.lines().take_while(|line| line.starts_with("  "));
     lines.map(|line| format!("{line}\n")).collect()
 }
@@ -21,9 +19,7 @@ fn table() -> String {
 #[test]
 fn the_readme_has_the_table_of_the_help() {
     let table = table();
-    let codes = table
-        .lines()
-        .filter_map(|line| line.split_whitespace().next());
+    let codes = table.lines().filter_map(|line| line.split_whitespace().next());
     let codes: Vec<_> = codes.filter(|word| word.parse::<u8>().is_ok()).collect();
     assert_eq!(codes, ["0", "1", "2", "3"], "{table}");
     let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../host/program/README.md");
@@ -86,11 +82,7 @@ fn a_reader_that_has_had_enough_is_no_failure() {
     let folder = tempfile::tempdir().expect("a folder should be there to write to");
     let input = folder.path().join("input.npy");
     // The output is more than a pipe can hold.
-    fs::write(
-        &input,
-        npy::of(&vec![1i64; 100_000]).expect("i64 has a name"),
-    )
-    .expect("a folder");
+    fs::write(&input, npy::of(&vec![1i64; 100_000]).expect("i64 has a name")).expect("a folder");
     let input = input.to_str().expect("UTF-8");
     for args in [
         &["devices"][..],
@@ -139,9 +131,7 @@ fn a_gpu_that_is_needed_and_not_there_is_3_and_one_that_is_not_asked_for_is_2() 
         on("cpu").fails(WRONG_USAGE, &["needs a GPU", "--device cuda"]);
     }
     with_cuda(|_| {
-        let args = [
-            "reduce", "-", "--dtype", "i32", "--op", "sum", "--device", "cuda:99",
-        ];
+        let args = ["reduce", "-", "--dtype", "i32", "--op", "sum", "--device", "cuda:99"];
         gridsync(&args, &[0; 8]).fails(DEVICE_FAILURE, &["99"]);
     });
 }

@@ -14,15 +14,9 @@ fn folder() -> TempDir {
     let write = |name, bytes| {
         fs::write(folder.path().join(name), bytes).expect("the folder should be there")
     };
-    write(
-        "x.npy",
-        npy::of(&[1.0f32, 2.0, 3.0]).expect("f32 has a name"),
-    );
+    write("x.npy", npy::of(&[1.0f32, 2.0, 3.0]).expect("f32 has a name"));
     let queries = npy::header("<u8", false, "(1, 2)");
-    write(
-        "queries.npy",
-        npy::raw(&queries, bytemuck::cast_slice(&[0u64, 2])),
-    );
+    write("queries.npy", npy::raw(&queries, bytemuck::cast_slice(&[0u64, 2])));
     fs::create_dir(folder.path().join("d")).expect("the folder should be there");
     folder
 }
@@ -73,11 +67,7 @@ fn two_outputs_that_are_one_file_are_refused_however_they_are_spelt() {
         }
     }
     let both = ["--partition", "a.npy", "--positions", "d/../a.npy"];
-    let args = [
-        &["select", "x.npy", "-o", "out.npy", "--where", "> 1"],
-        &both[..],
-    ]
-    .concat();
+    let args = [&["select", "x.npy", "-o", "out.npy", "--where", "> 1"], &both[..]].concat();
     call(folder.path(), &args, b"").fails(WRONG_USAGE, &["--partition", "--positions"]);
     let names = fs::read_dir(folder.path()).expect("the folder should be there");
     assert_eq!(names.count(), 4, "nothing was written");
@@ -91,16 +81,7 @@ fn an_output_does_not_take_the_place_of_an_input() {
         for args in [
             &["scan", input, "--op", "sum", "-o", "x.npy"][..],
             &["select", input, "--unique", "-o", "x.npy"],
-            &[
-                "select",
-                input,
-                "--where",
-                "> 1",
-                "-o",
-                "y.npy",
-                "--partition",
-                "x.npy",
-            ],
+            &["select", input, "--where", "> 1", "-o", "y.npy", "--partition", "x.npy"],
             &["range-sum", input, "queries.npy", "-o", "x.npy"],
             &["range-sum", input, "queries.npy", "-o", "queries.npy"],
         ] {

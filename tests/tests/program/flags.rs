@@ -30,16 +30,9 @@ fn outputs_are_named_by_output_and_out_is_understood() {
         without_cuda(&["lab", "ladder", "-n", "5000", "-q", flag, &to], b"").succeeds();
         assert!(fs::exists(format!("{to}/operations.svg")).expect("the folder should be there"));
     }
-    for args in [
-        &["reduce", "--help"][..],
-        &["bench", "--help"],
-        &["lab", "scans", "--help"],
-    ] {
+    for args in [&["reduce", "--help"][..], &["bench", "--help"], &["lab", "scans", "--help"]] {
         let help = without_cuda(args, b"").succeeds().stdout;
-        assert!(
-            help.contains("--output <") && !help.contains("--out <"),
-            "{help}"
-        );
+        assert!(help.contains("--output <") && !help.contains("--out <"), "{help}");
     }
 }
 
@@ -54,17 +47,7 @@ fn counts_are_numbers_powers_and_thousands_wherever_they_are_asked_for() {
         let taken = if part == "2^6" { 64 } else { 100 };
         assert_eq!(json["part"], taken, "{json}");
     }
-    let demo = [
-        "demo",
-        "-n",
-        "2^7",
-        "--blocks",
-        "2^1",
-        "--threads",
-        "6.4e1",
-        "--runs",
-        "1e0",
-    ];
+    let demo = ["demo", "-n", "2^7", "--blocks", "2^1", "--threads", "6.4e1", "--runs", "1e0"];
     let json = without_cuda(&[&demo[..], &["--json"]].concat(), b"").json();
     let shape = ["n", "blocks", "threads"].map(|key| json[key].as_u64());
     assert_eq!(shape, [Some(128), Some(2), Some(64)]);

@@ -24,9 +24,7 @@ fn file(descr: &str, fortran: bool, bytes: impl Fn(i64) -> Vec<u8>) -> Vec<u8> {
         true => place % rows * columns + place / rows,
     };
     let places = 0..rows * columns;
-    let data: Vec<u8> = places
-        .flat_map(|place| bytes(element(in_c_order(place))))
-        .collect();
+    let data: Vec<u8> = places.flat_map(|place| bytes(element(in_c_order(place)))).collect();
     let header = npy::header(descr, fortran, &format!("({rows}, {columns})"));
     npy::raw(&header, &data)
 }
@@ -53,31 +51,15 @@ fn pairs() -> Vec<(&'static str, Vec<u8>, Vec<u8>)> {
         ("i8", file("|i1", false, i8s), signed.clone()),
         ("i8", file("|i1", true, i8s), signed.clone()),
         ("i16", file("<i2", false, i16s), signed.clone()),
-        (
-            "big-endian i16",
-            file(">i2", false, |x| swapped(i16s(x))),
-            signed,
-        ),
-        (
-            "u8",
-            file("|u1", false, |x| i8s(positive(x))),
-            unsigned.clone(),
-        ),
+        ("big-endian i16", file(">i2", false, |x| swapped(i16s(x))), signed),
+        ("u8", file("|u1", false, |x| i8s(positive(x))), unsigned.clone()),
         ("u16", file("u2", false, |x| i16s(positive(x))), unsigned),
         ("bool", file("|b1", false, |x| vec![u8::from(x > 0)]), bits),
-        (
-            "big-endian f32",
-            file(">f4", false, |x| swapped(f32s(x))),
-            floats.clone(),
-        ),
+        ("big-endian f32", file(">f4", false, |x| swapped(f32s(x))), floats.clone()),
         ("f32", file("=f4", false, f32s), floats.clone()),
         ("f32", file("float32", false, f32s), floats),
         ("f64", file("f8", true, f64s), doubles.clone()),
-        (
-            "big-endian f64",
-            file(">f8", true, |x| swapped(f64s(x))),
-            doubles,
-        ),
+        ("big-endian f64", file(">f8", true, |x| swapped(f64s(x))), doubles),
     ]
 }
 
@@ -120,11 +102,7 @@ fn an_array_that_lies_otherwise_gives_what_the_plain_one_gives() {
     let queries = npy::header("<i8", false, "(2, 2)");
     let queries = npy::raw(&queries, bytemuck::cast_slice(&[0i64, 2100, 7, 700]));
     for (name, other, plain) in pairs() {
-        let files = [
-            ("x.npy", &other[..]),
-            ("plain.npy", &plain),
-            ("q.npy", &queries),
-        ];
+        let files = [("x.npy", &other[..]), ("plain.npy", &plain), ("q.npy", &queries)];
         let folder = folder(&files);
         for line in [
             "reduce x.npy --op sum --check",
@@ -152,12 +130,9 @@ fn an_array_that_lies_otherwise_gives_what_the_plain_one_gives() {
 #[test]
 fn raw_elements_may_be_narrow() {
     let bytes: Vec<u8> = (0..200).collect();
-    for (dtype, sum) in [
-        ("u8", 19_900),
-        ("i8", 19_900 - 256 * 72),
-        ("bool", 199),
-        ("uint8", 19_900),
-    ] {
+    for (dtype, sum) in
+        [("u8", 19_900), ("i8", 19_900 - 256 * 72), ("bool", 199), ("uint8", 19_900)]
+    {
         let args = ["reduce", "-", "--op", "sum", "--dtype", dtype, "-q"];
         let call = without_cuda(&args, &bytes).succeeds();
         assert_eq!(call.stdout, format!("{sum}\n"), "{dtype}");
@@ -176,10 +151,7 @@ fn queries_may_be_in_fortran_order() {
         let header = npy::header("<u2", fortran, "(3, 2)");
         npy::raw(&header, bytemuck::cast_slice(&ends))
     };
-    let (columns, rows) = (
-        queries(true, [0, 1, 2, 4, 3, 2]),
-        queries(false, [0, 4, 1, 3, 2, 2]),
-    );
+    let (columns, rows) = (queries(true, [0, 1, 2, 4, 3, 2]), queries(false, [0, 4, 1, 3, 2, 2]));
     let folder = folder(&[("x.npy", &array), ("f.npy", &columns), ("c.npy", &rows)]);
     let (_, of_columns) = outcome(folder.path(), "range-sum x.npy f.npy -o out.npy");
     let (_, of_rows) = outcome(folder.path(), "range-sum x.npy c.npy -o out.npy");

@@ -25,20 +25,12 @@ fn quoted(cell: &str) -> Vec<String> {
 fn rows() -> Vec<Row> {
     let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../host/program/README.md");
     let readme = fs::read_to_string(readme).expect("the README should be there");
-    let (_, table) = readme
-        .split_once(HEAD)
-        .expect("the README should have the table");
-    let rows = table
-        .lines()
-        .skip(2)
-        .take_while(|line| line.starts_with('|'));
+    let (_, table) = readme.split_once(HEAD).expect("the README should have the table");
+    let rows = table.lines().skip(2).take_while(|line| line.starts_with('|'));
     rows.map(|row| {
         let mut cells = row.split('|').skip(1);
         let mut cell = || quoted(cells.next().expect("three cells"));
-        Row {
-            fields: cell(),
-            calls: cell(),
-        }
+        Row { fields: cell(), calls: cell() }
     })
     .collect()
 }
@@ -64,10 +56,7 @@ fn the_fields_are_those_that_the_readme_describes() {
     let folder = tempfile::tempdir().expect("a folder should be there to write to");
     let at = |name: &str| folder.path().join(name).to_str().expect("UTF-8").to_owned();
     let matrix = npy::header("<f4", false, "(2, 3)");
-    let matrix = npy::raw(
-        &matrix,
-        bytemuck::cast_slice(&[1.0f32, 2.0, 3.0, 3.0, 5.0, 4.0]),
-    );
+    let matrix = npy::raw(&matrix, bytemuck::cast_slice(&[1.0f32, 2.0, 3.0, 3.0, 5.0, 4.0]));
     fs::write(at("x.npy"), matrix).expect("the folder should be there");
     let queries = npy::header("<i4", false, "(1, 2)");
     let queries = npy::raw(&queries, bytemuck::cast_slice(&[0i32, 4]));
@@ -77,36 +66,12 @@ fn the_fields_are_those_that_the_readme_describes() {
         &["reduce", "x.npy", "--op", "argmin"],
         &["reduce", "x.npy", "--op", "argmax"],
         &["reduce", "x.npy", "--op", "max", "--rows"],
-        &[
-            "reduce", "x.npy", "--op", "max", "--rows", "--output", "o.npy",
-        ],
+        &["reduce", "x.npy", "--op", "max", "--rows", "--output", "o.npy"],
         &["scan", "x.npy", "--op", "sum", "--output", "o.npy"],
-        &[
-            "scan", "x.npy", "--op", "sum", "--rows", "--output", "o.npy",
-        ],
-        &[
-            "select",
-            "x.npy",
-            "--where",
-            "> 1",
-            "--output",
-            "o.npy",
-            "--partition",
-            "p.npy",
-        ],
-        &[
-            "select",
-            "x.npy",
-            "--where",
-            "> 1",
-            "--output",
-            "o.npy",
-            "--positions",
-            "p.npy",
-        ],
-        &[
-            "select", "x.npy", "--unique", "--output", "o.npy", "--counts", "p.npy",
-        ],
+        &["scan", "x.npy", "--op", "sum", "--rows", "--output", "o.npy"],
+        &["select", "x.npy", "--where", "> 1", "--output", "o.npy", "--partition", "p.npy"],
+        &["select", "x.npy", "--where", "> 1", "--output", "o.npy", "--positions", "p.npy"],
+        &["select", "x.npy", "--unique", "--output", "o.npy", "--counts", "p.npy"],
         &["range-sum", "x.npy", "q.npy", "--output", "o.npy"],
         &["kendall", "x.npy", "x.npy"],
     ] {
@@ -118,13 +83,7 @@ fn the_fields_are_those_that_the_readme_describes() {
         for device in ["cpu", "emulator"] {
             let named: Vec<String> = args
                 .iter()
-                .map(|arg| {
-                    if arg.ends_with(".npy") {
-                        at(arg)
-                    } else {
-                        (*arg).into()
-                    }
-                })
+                .map(|arg| if arg.ends_with(".npy") { at(arg) } else { (*arg).into() })
                 .collect();
             let named: Vec<&str> = named.iter().map(String::as_str).collect();
             let more = ["--json", "--check", "--device", device];
@@ -132,10 +91,7 @@ fn the_fields_are_those_that_the_readme_describes() {
             assert_eq!(fields(&json), expected, "{args:?} on {device}");
             assert_eq!(json["check"]["ok"], true, "{json}");
             assert!(json["part"].is_null(), "{json}");
-            assert!(
-                json["total_us"].as_f64() >= json["median_us"].as_f64(),
-                "{json}"
-            );
+            assert!(json["total_us"].as_f64() >= json["median_us"].as_f64(), "{json}");
         }
     }
 }
@@ -147,19 +103,11 @@ fn the_check_of_one_result_of_many_and_of_rows_has_its_fields() {
         let json = without_cuda(&[args, &["--check", "--json"]].concat(), &array).json();
         fields(&json["check"])
     };
-    let set = |names: &[&str]| {
-        names
-            .iter()
-            .map(|&name| name.to_owned())
-            .collect::<BTreeSet<_>>()
-    };
+    let set = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<BTreeSet<_>>();
     let one = ["reference", "abs_err", "bound", "ok"];
     assert_eq!(check(&["reduce", "-", "--op", "sum"]), set(&one));
     let many = [&one[..], &["at"]].concat();
-    assert_eq!(
-        check(&["scan", "-", "--op", "sum", "-o", "/dev/null"]),
-        set(&many)
-    );
+    assert_eq!(check(&["scan", "-", "--op", "sum", "-o", "/dev/null"]), set(&many));
     let rows = check(&["reduce", "-", "--op", "sum", "--rows"]);
     assert_eq!(rows, set(&["wrong_rows", "abs_err", "ok"]));
 }

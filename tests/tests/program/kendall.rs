@@ -45,18 +45,10 @@ const Y: [i32; 5] = [1, 4, 7, 1, 0];
 fn the_example_of_scipys_documentation_has_its_value_and_counts() {
     for device in ["cpu", "emulator"] {
         let files = Files::of(&X, &Y);
-        let json = files
-            .call(&["--check", "--json", "--device", device])
-            .json();
+        let json = files.call(&["--check", "--json", "--device", device]).json();
         let tau = json["tau"].as_f64().expect("it should be a number");
-        assert!(
-            (tau + 0.471_404_520_791_031_73).abs() <= 2.0 * f64::EPSILON,
-            "{json}"
-        );
-        assert_eq!(
-            (&json["concordant"], &json["discordant"]),
-            (&2.into(), &6.into())
-        );
+        assert!((tau + 0.471_404_520_791_031_73).abs() <= 2.0 * f64::EPSILON, "{json}");
+        assert_eq!((&json["concordant"], &json["discordant"]), (&2.into(), &6.into()));
         assert_eq!((&json["ties_x"], &json["ties_y"]), (&2.into(), &1.into()));
         assert_eq!(json["ties_both"], 1);
         assert_eq!(json["check"]["ok"], true);
@@ -67,10 +59,7 @@ fn the_example_of_scipys_documentation_has_its_value_and_counts() {
             "right",
         ]);
         assert_eq!(call.stdout, "-0.4714045207910316\n");
-        let quiet = files
-            .call(&["-q", "--device", device])
-            .says_nothing()
-            .stdout;
+        let quiet = files.call(&["-q", "--device", device]).says_nothing().stdout;
         assert_eq!(quiet, "-0.4714045207910316\n");
     }
 }
@@ -86,13 +75,9 @@ fn what_cannot_be_ranked_or_paired_is_refused() {
     x_y(&[1.0, f32::NAN, 2.0], &[1.0; 3], &["x[1] is NaN"]);
     x_y(&[1.0; 3], &[1.0, 2.0, f32::NAN], &["y[2] is NaN"]);
     x_y(&[1.0; 3], &[1.0; 2], &["3", "2", "one length"]);
-    Files::of(&X, &[1i64; 5])
-        .call(&[])
-        .fails(WRONG_USAGE, &["i32", "i64", "convert"]);
+    Files::of(&X, &[1i64; 5]).call(&[]).fails(WRONG_USAGE, &["i32", "i64", "convert"]);
     let halves = [half::f16::ONE; 3];
-    Files::of(&halves, &halves)
-        .call(&[])
-        .fails(WRONG_USAGE, &["f16", "convert"]);
+    Files::of(&halves, &halves).call(&[]).fails(WRONG_USAGE, &["f16", "convert"]);
 }
 
 #[test]
@@ -112,14 +97,8 @@ fn tau_is_that_of_scipy_to_the_last_digits() {
         let (x, y) = ties.sample::<f64>(5000, 3);
         let files = Files::of(&x, &y);
         let mut python = Command::new("python3");
-        python
-            .args(["-c", script])
-            .args([files.path("x.npy"), files.path("y.npy")]);
-        let Some(output) = python
-            .output()
-            .ok()
-            .filter(|output| output.status.success())
-        else {
+        python.args(["-c", script]).args([files.path("x.npy"), files.path("y.npy")]);
+        let Some(output) = python.output().ok().filter(|output| output.status.success()) else {
             return skipped("no Python with SciPy");
         };
         let expected: f64 = String::from_utf8_lossy(&output.stdout)
@@ -128,9 +107,6 @@ fn tau_is_that_of_scipy_to_the_last_digits() {
             .expect("SciPy should print a number");
         let json = files.call(&["--json"]).json();
         let tau = json["tau"].as_f64().expect("it should be a number");
-        assert!(
-            (tau - expected).abs() <= 4.0 * f64::EPSILON,
-            "{tau} and {expected}"
-        );
+        assert!((tau - expected).abs() <= 4.0 * f64::EPSILON, "{tau} and {expected}");
     }
 }

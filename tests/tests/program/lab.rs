@@ -11,10 +11,7 @@ fn spin_shows_that_only_the_naive_form_lost_its_load() {
         let shown = without_cuda(&["lab", "spin", "--arch", arch, "--json"], b"").json();
         assert_eq!(shown["arch"].to_string(), arch);
         let forms = shown["forms"].as_array().expect("there should be forms");
-        let names: Vec<_> = forms
-            .iter()
-            .filter_map(|form| form["form"].as_str())
-            .collect();
+        let names: Vec<_> = forms.iter().filter_map(|form| form["form"].as_str()).collect();
         assert_eq!(names, ["naive", "volatile", "asm", "acquire"]);
         for form in forms {
             let loads = form["loads_in_loop"].as_u64().expect("loads are counted");
@@ -67,22 +64,10 @@ fn under_stress_every_design_holds_and_every_mutant_is_caught() {
 
 #[test]
 fn stress_says_what_caught_each_mutant_and_takes_the_designs_that_are_asked_for() {
-    let args = [
-        "lab",
-        "stress",
-        "--rounds",
-        "200",
-        "--designs",
-        "phase,lock-free",
-    ];
+    let args = ["lab", "stress", "--rounds", "200", "--designs", "phase,lock-free"];
     let shown = without_cuda(&args, b"").succeeds();
-    let held = shown
-        .stdout
-        .lines()
-        .filter(|l| l.trim_end().ends_with(" held"));
-    let held: Vec<_> = held
-        .filter_map(|line| line.split_whitespace().next())
-        .collect();
+    let held = shown.stdout.lines().filter(|l| l.trim_end().ends_with(" held"));
+    let held: Vec<_> = held.filter_map(|line| line.split_whitespace().next()).collect();
     assert_eq!(held, ["phase", "lock-free"], "{}", shown.stdout);
     for part in [
         "10 of 10 broken barriers caught",
@@ -92,17 +77,9 @@ fn stress_says_what_caught_each_mutant_and_takes_the_designs_that_are_asked_for(
     ] {
         assert!(shown.stdout.contains(part), "{part:?}: {}", shown.stdout);
     }
-    let caught = |name: &str| {
-        shown
-            .stdout
-            .lines()
-            .find(|line| line.trim_start().starts_with(name))
-    };
+    let caught = |name: &str| shown.stdout.lines().find(|line| line.trim_start().starts_with(name));
     let relaxed = caught("relaxed arrival").expect("it is crossed");
-    assert!(
-        relaxed.contains("data races") && !relaxed.contains("stale"),
-        "{relaxed}"
-    );
+    assert!(relaxed.contains("data races") && !relaxed.contains("stale"), "{relaxed}");
     assert!(shown.stderr.is_empty(), "{}", shown.stderr);
 }
 
@@ -110,14 +87,9 @@ fn stress_says_what_caught_each_mutant_and_takes_the_designs_that_are_asked_for(
 fn under_stress_every_design_holds_on_cuda() {
     with_cuda(|_cuda| {
         let shown = gridsync(&["lab", "stress", "--rounds", "2000", "--json"], b"").json();
-        let designs = shown["designs"]
-            .as_array()
-            .expect("there should be designs");
+        let designs = shown["designs"].as_array().expect("there should be designs");
         assert!(designs.len() >= 12, "{shown}");
-        assert!(
-            designs.iter().all(|design| design["held"] == true),
-            "{shown}"
-        );
+        assert!(designs.iter().all(|design| design["held"] == true), "{shown}");
         assert!(shown["caught"].as_u64() >= Some(5), "{shown}");
     });
 }
@@ -127,10 +99,7 @@ fn ladder_climbs_every_rung_and_counts_what_a_block_does() {
     for (dtype, rungs) in [("f32", 18), ("u32", 19)] {
         let args = ["lab", "ladder", "-n", "5000", "--dtype", dtype, "--json"];
         let shown = without_cuda(&args, b"").json();
-        assert_eq!(
-            (&shown["n"], &shown["dtype"]),
-            (&5000.into(), &dtype.into())
-        );
+        assert_eq!((&shown["n"], &shown["dtype"]), (&5000.into(), &dtype.into()));
         let climbed = shown["rungs"].as_array().expect("there should be rungs");
         assert_eq!(climbed.len(), rungs);
         let counts = |rung: u64| {
@@ -156,9 +125,7 @@ fn ladder_prints_a_row_for_each_rung_and_draws_what_it_counted() {
     }
     assert!(!shown.stdout.contains("GB/s"), "{}", shown.stdout);
     let files = fs::read_dir(folder.path()).expect("it should be there");
-    let names: Vec<_> = files
-        .map(|file| file.expect("a file").file_name())
-        .collect();
+    let names: Vec<_> = files.map(|file| file.expect("a file").file_name()).collect();
     assert_eq!(names, ["operations.svg"]);
 }
 
@@ -208,9 +175,7 @@ fn scans_climbs_every_rung_and_counts_what_a_block_does() {
     // The last rung takes only arrays of more than 1 MiB, and says so.
     assert_eq!(climbed.len(), 10);
     assert!(
-        shown["absent"][0]["why"]
-            .as_str()
-            .is_some_and(|why| why.contains("262144")),
+        shown["absent"][0]["why"].as_str().is_some_and(|why| why.contains("262144")),
         "{shown}"
     );
 }
@@ -239,9 +204,7 @@ fn scans_prints_a_row_for_each_rung_and_draws_what_it_counted() {
     }
     assert!(!shown.stdout.contains("GB/s"), "{}", shown.stdout);
     let files = fs::read_dir(folder.path()).expect("it should be there");
-    let names: Vec<_> = files
-        .map(|file| file.expect("a file").file_name())
-        .collect();
+    let names: Vec<_> = files.map(|file| file.expect("a file").file_name()).collect();
     assert_eq!(names, ["scan-operations.svg"]);
 }
 
@@ -298,10 +261,7 @@ fn fences_tell_a_cost_for_every_operation_grid_and_number_of_stores_on_cuda() {
         for cost in costs {
             let [min, median, max] = ["min", "cycles", "max"].map(|key| cost[key].as_f64());
             assert!(min <= median && median <= max, "{cost}");
-            assert!(
-                cost["ns"].is_number() && cost["instruction"].is_string(),
-                "{cost}"
-            );
+            assert!(cost["ns"].is_number() && cost["instruction"].is_string(), "{cost}");
         }
     });
 }
@@ -321,13 +281,7 @@ fn launches_tells_its_forms_and_its_files_in_its_help_and_is_mkl_too() {
     let help = without_cuda(&["lab", "launches", "--help"], b"").succeeds();
     let alias = without_cuda(&["lab", "mkl", "--help"], b"").succeeds();
     assert_eq!(alias.stdout, help.stdout);
-    for part in [
-        "graph",
-        "--rounds",
-        "[default: 100]",
-        "fig5-launches.svg",
-        "cost-model.txt",
-    ] {
+    for part in ["graph", "--rounds", "[default: 100]", "fig5-launches.svg", "cost-model.txt"] {
         assert!(help.stdout.contains(part), "{part:?}: {}", help.stdout);
     }
 }
@@ -337,24 +291,10 @@ fn launches_tells_the_time_of_every_form_and_writes_every_figure_on_cuda() {
     with_cuda(|cuda| {
         let folder = tempfile::tempdir().expect("a folder should be made");
         let out = folder.path().to_str().expect("the path should be UTF-8");
-        let args = [
-            "lab",
-            "launches",
-            "--rounds",
-            "10",
-            "--elements",
-            "64",
-            "--json",
-            "-o",
-            out,
-        ];
+        let args = ["lab", "launches", "--rounds", "10", "--elements", "64", "--json", "-o", out];
         let shown = gridsync(&args, b"").json();
         let forms = shown["forms"].as_array().expect("there should be forms");
-        let expected = if cuda.properties().compute < 90 {
-            9
-        } else {
-            11
-        };
+        let expected = if cuda.properties().compute < 90 { 9 } else { 11 };
         assert_eq!(forms.len(), expected, "{shown}");
         assert_eq!(shown["plan"], "single");
         for form in forms {

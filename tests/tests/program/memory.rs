@@ -64,45 +64,17 @@ fn call(folder: &TempDir, line: &str) -> Call {
 fn what_does_not_fit_in_memory_is_one_line_with_the_numbers_and_a_remedy() {
     let folder = zeros();
     for (line, bytes, remedy) in [
-        (
-            "scan zeros.npy --op sum -o /dev/null --check",
-            ARRAY,
-            "--check",
-        ),
-        (
-            "scan zeros.npy --op sum -o /dev/null --part 2^26",
-            ARRAY,
-            "--part",
-        ),
-        (
-            "scan zeros.npy --op sum -o /dev/null --rows",
-            ARRAY,
-            "--rows",
-        ),
-        (
-            "select zeros.npy --unique -o /dev/null --check",
-            ARRAY,
-            "--check",
-        ),
-        (
-            "select zeros.npy --unique -o /dev/null --part 2^26",
-            ARRAY,
-            "--part",
-        ),
+        ("scan zeros.npy --op sum -o /dev/null --check", ARRAY, "--check"),
+        ("scan zeros.npy --op sum -o /dev/null --part 2^26", ARRAY, "--part"),
+        ("scan zeros.npy --op sum -o /dev/null --rows", ARRAY, "--rows"),
+        ("select zeros.npy --unique -o /dev/null --check", ARRAY, "--check"),
+        ("select zeros.npy --unique -o /dev/null --part 2^26", ARRAY, "--part"),
         ("reduce zeros.npy --op sum --check", ARRAY, "--check"),
         ("reduce zeros.npy --op sum --part 2^26", ARRAY, "--part"),
         ("reduce zeros.npy --op sum --rows", ARRAY, "--rows"),
-        (
-            "range-sum zeros.npy queries.npy -o /dev/null --check",
-            ARRAY,
-            "--check",
-        ),
+        ("range-sum zeros.npy queries.npy -o /dev/null --check", ARRAY, "--check"),
         // The sums are f64.
-        (
-            "range-sum zeros.npy queries.npy -o /dev/null --part 2^26",
-            2 * ARRAY,
-            "--part",
-        ),
+        ("range-sum zeros.npy queries.npy -o /dev/null --part 2^26", 2 * ARRAY, "--part"),
         ("kendall zeros.npy zeros.npy", ARRAY, "--part"),
     ] {
         let numbers = format!("{bytes} bytes do not fit in memory, of which ");

@@ -25,10 +25,7 @@ fn folder() -> TempDir {
     write("runs.npy", npy::of(&runs::<i32>(LEN, 2)).expect(named));
     let ranges: Vec<u64> = (0..100).flat_map(|i| [i * i / 4, 30 * i]).collect();
     let header = npy::header("<u8", false, "(100, 2)");
-    write(
-        "ranges.npy",
-        npy::raw(&header, bytemuck::cast_slice(&ranges)),
-    );
+    write("ranges.npy", npy::raw(&header, bytemuck::cast_slice(&ranges)));
     folder
 }
 
@@ -70,9 +67,8 @@ fn in_parts_with(
             json[time].take();
         }
         let files = outputs.iter().map(|name| folder.path().join(name));
-        let files: Vec<_> = files
-            .map(|path| fs::read(path).expect("the output should be there"))
-            .collect();
+        let files: Vec<_> =
+            files.map(|path| fs::read(path).expect("the output should be there")).collect();
         (json, part, files)
     };
     let whole = run(&[]);
@@ -85,12 +81,7 @@ fn in_parts_with(
 
 #[test]
 fn a_scan_of_less_than_a_part_is_one_at_once() {
-    in_parts(
-        &["scan", "x.npy", "--op", "sum", "-o", "out.npy"],
-        &["out.npy"],
-        700,
-        None,
-    );
+    in_parts(&["scan", "x.npy", "--op", "sum", "-o", "out.npy"], &["out.npy"], 700, None);
 }
 
 #[test]
@@ -116,11 +107,7 @@ fn a_scan_goes_in_whole_parts_which_is_said_to_the_bytes_of_one_at_once() {
         assert!(in_parts == whole, "{asked}: other bytes");
     }
     let (call, _) = scan(&["--part", "1000"]);
-    assert!(
-        call.stderr
-            .contains("--part 1000: parts are of 8388608 elements"),
-        "{call:?}"
-    );
+    assert!(call.stderr.contains("--part 1000: parts are of 8388608 elements"), "{call:?}");
 }
 
 #[test]
@@ -132,9 +119,7 @@ fn an_array_that_is_cut_short_on_its_way_leaves_no_output() {
     let run = |bytes: &[u8], found: usize| {
         for by in by {
             let out = out.to_str().expect("UTF-8");
-            let more = [
-                "-", "-o", out, "--device", "emulator", "--part", "700", "-q",
-            ];
+            let more = ["-", "-o", out, "--device", "emulator", "--part", "700", "-q"];
             let parts = ["standard input", &found.to_string(), &(4 * LEN).to_string()];
             without_cuda(&[by, &more].concat(), bytes).fails(WRONG_USAGE, &parts);
         }
@@ -160,12 +145,7 @@ fn a_selection_in_parts_writes_what_one_at_once_writes() {
         );
     }
     let by = ["--unique", "--counts", "counts.npy"];
-    in_parts(
-        &[&select[..], &by[..]].concat(),
-        &["out.npy", "counts.npy"],
-        1000,
-        Some(1000),
-    );
+    in_parts(&[&select[..], &by[..]].concat(), &["out.npy", "counts.npy"], 1000, Some(1000));
 }
 
 #[test]

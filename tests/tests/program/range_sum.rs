@@ -64,19 +64,10 @@ impl Files {
 #[test]
 fn each_query_gets_the_sum_of_its_range() {
     for device in ["cpu", "emulator"] {
-        let files = Files::of(
-            &[3i32, -1, 4, 1, -5],
-            "(4, 2)",
-            &[0i64, 5, 1, 3, 2, 2, 4, 5],
-        );
-        let json = files
-            .call(&["--check", "--json", "--device", device])
-            .json();
+        let files = Files::of(&[3i32, -1, 4, 1, -5], "(4, 2)", &[0i64, 5, 1, 3, 2, 2, 4, 5]);
+        let json = files.call(&["--check", "--json", "--device", device]).json();
         assert_eq!(files.sums::<i64>(4), [2, 3, 0, -5]);
-        assert_eq!(
-            (&json["check"]["ok"], &json["queries"]),
-            (&true.into(), &4.into())
-        );
+        assert_eq!((&json["check"]["ok"], &json["queries"]), (&true.into(), &4.into()));
         assert_eq!((&json["n"], &json["dtype"]), (&5.into(), &"i32".into()));
     }
 }
@@ -91,19 +82,13 @@ fn floats_are_summed_in_f64_unless_told_otherwise() {
         files.call(&args).says(&["right"]);
         fs::read(files.path("out.npy")).expect("the output should be there")
     };
-    assert_eq!(
-        sums("cpu", &["--acc", "f32"]),
-        sums("emulator", &["--acc", "f32"])
-    );
+    assert_eq!(sums("cpu", &["--acc", "f32"]), sums("emulator", &["--acc", "f32"]));
     assert_eq!(files.sums::<f32>(500).len(), 500);
     assert_eq!(sums("cpu", &[]), sums("emulator", &[]));
     for (sum, [from, to]) in files.sums::<f64>(500).into_iter().zip(queries) {
         let range = &input[from as usize..to as usize];
         let expected: f64 = range.iter().map(|&x| f64::from(x)).sum();
-        assert!(
-            (sum - expected).abs() < 1e-6,
-            "{from}..{to}: {sum}, not {expected}"
-        );
+        assert!((sum - expected).abs() < 1e-6, "{from}..{to}: {sum}, not {expected}");
     }
 }
 
@@ -130,11 +115,7 @@ fn what_are_no_queries_is_refused() {
     Files::of(&array, "(2, 3)", &[0i64; 6]).refuses(&["m × 2", "[2, 3]"]);
     Files::of(&array, "(3, 2)", &[0f32; 6]).refuses(&["integers", "f32"]);
     let files = Files::of(&[1i32; 10], "(1, 2)", &[0i64, 1]);
-    files
-        .call(&["--acc", "f64"])
-        .fails(WRONG_USAGE, &["--acc", "i32"]);
+    files.call(&["--acc", "f64"]).fails(WRONG_USAGE, &["--acc", "i32"]);
     let files = Files::of(&array, "(1, 2)", &[0i64, 1]);
-    files
-        .call(&["--acc", "f32"])
-        .fails(WRONG_USAGE, &["--acc f32", "f64"]);
+    files.call(&["--acc", "f32"]).fails(WRONG_USAGE, &["--acc f32", "f64"]);
 }

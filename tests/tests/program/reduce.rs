@@ -27,11 +27,7 @@ fn number<A: Plain>(value: &Value) -> Number {
         Value::Number(n) if n.is_f64() => Number::Float(n.as_f64().expect("it is f64")),
         Value::Number(n) => {
             let unsigned = n.as_u64().map(i128::from);
-            Number::Int(
-                unsigned
-                    .or(n.as_i64().map(i128::from))
-                    .expect("it is 64 bits wide"),
-            )
+            Number::Int(unsigned.or(n.as_i64().map(i128::from)).expect("it is 64 bits wide"))
         }
         other => panic!("{other} is no number"),
     }
@@ -226,18 +222,8 @@ fn the_mean_of_every_type_is_its_sum_divided() {
     mean_everywhere::<i32, i64>(&inputs("mean"));
     mean_everywhere::<u32, u64>(&inputs("mean"));
     // Small enough that the sum of 5003 of them fits in 64 bits.
-    mean_everywhere::<i64, i64>(
-        &inputs("mean")
-            .iter()
-            .map(|x: &i64| x >> 13)
-            .collect::<Vec<_>>(),
-    );
-    mean_everywhere::<u64, u64>(
-        &inputs("mean")
-            .iter()
-            .map(|x: &u64| x >> 13)
-            .collect::<Vec<_>>(),
-    );
+    mean_everywhere::<i64, i64>(&inputs("mean").iter().map(|x: &i64| x >> 13).collect::<Vec<_>>());
+    mean_everywhere::<u64, u64>(&inputs("mean").iter().map(|x: &u64| x >> 13).collect::<Vec<_>>());
 }
 
 #[test]
@@ -249,21 +235,13 @@ fn the_json_of_an_index_has_the_element_too() {
         assert_eq!(json["value"], 7.25);
         assert_eq!(json["check"]["reference"], 1);
         let json = raw("argmin", &[1.5f32, 7.25, f32::NEG_INFINITY, 7.25], &args).json();
-        assert_eq!(
-            (&json["result"], &json["value"]),
-            (&2.into(), &"-inf".into())
-        );
+        assert_eq!((&json["result"], &json["value"]), (&2.into(), &"-inf".into()));
     }
 }
 
 #[test]
 fn a_compensated_mean_keeps_what_cancels() {
-    let json = raw(
-        "mean",
-        &[1e9f32, 0.5, -1e9, 0.5],
-        &["--acc", "compensated", "--check"],
-    )
-    .json();
+    let json = raw("mean", &[1e9f32, 0.5, -1e9, 0.5], &["--acc", "compensated", "--check"]).json();
     assert_eq!(json["result"], 0.25);
     assert_eq!(json["check"]["ok"], true, "{json}");
 }
@@ -284,9 +262,7 @@ fn the_check_prints_the_difference_the_bound_and_the_verdict() {
 
 #[test]
 fn verbose_speaks_on_standard_error_only() {
-    let args = [
-        "reduce", "-", "--dtype", "i32", "--op", "sum", "--json", "-v",
-    ];
+    let args = ["reduce", "-", "--dtype", "i32", "--op", "sum", "--json", "-v"];
     let call = without_cuda(&args, bytemuck::cast_slice(&[4i32]));
     assert_eq!(call.code, Some(0));
     assert!(call.stderr.contains("1 i32 elements"), "{call:?}");
@@ -296,13 +272,7 @@ fn verbose_speaks_on_standard_error_only() {
 
 #[test]
 fn a_npy_file_may_come_through_a_pipe_and_have_any_rank() {
-    for (shape, n) in [
-        ("()", 1),
-        ("(6,)", 6),
-        ("(2, 3)", 6),
-        ("(1, 2, 3, 1)", 6),
-        ("(0, 5)", 0),
-    ] {
+    for (shape, n) in [("()", 1), ("(6,)", 6), ("(2, 3)", 6), ("(1, 2, 3, 1)", 6), ("(0, 5)", 0)] {
         let values: Vec<i64> = (1..=n).collect();
         let header = npy::header("<i8", false, shape);
         let file = npy::raw(&header, bytemuck::cast_slice(&values));

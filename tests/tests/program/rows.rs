@@ -40,17 +40,9 @@ fn text(path: &Path) -> &str {
 /// The values of a `.npy` file, which has the length for `count` of them.
 fn values<T: Plain>(path: &Path, count: usize) -> Vec<T> {
     let file = fs::read(path).expect("the results should be there");
-    let header = npy::header(
-        T::NPY.expect("it has a name"),
-        false,
-        &format!("({count},)"),
-    );
+    let header = npy::header(T::NPY.expect("it has a name"), false, &format!("({count},)"));
     let empty = npy::raw(&header, &[]);
-    assert!(
-        file.starts_with(&empty),
-        "{:?}",
-        String::from_utf8_lossy(&file)
-    );
+    assert!(file.starts_with(&empty), "{:?}", String::from_utf8_lossy(&file));
     let values = file[empty.len()..].chunks_exact(size_of::<T>());
     values.map(bytemuck::pod_read_unaligned).collect()
 }
@@ -78,10 +70,7 @@ fn everywhere<T: Plain + Sample, A: Plain>(op: &str) {
             b"",
         )
         .json();
-        assert_eq!(
-            (&json["rows"], &json["columns"]),
-            (&13.into(), &COLUMNS.into())
-        );
+        assert_eq!((&json["rows"], &json["columns"]), (&13.into(), &COLUMNS.into()));
         assert_eq!(json["check"]["ok"], true, "{json}");
         assert!(json["results"].is_null(), "they are in the file: {json}");
         for (row, got) in values::<A>(&out, 13).into_iter().enumerate() {
@@ -130,16 +119,11 @@ matrix_of_tests! {
 fn results_are_printed_while_they_are_few() {
     let (_folder, path) = matrix(&vec![2i32; 103 * COLUMNS]);
     let args = ["reduce", text(&path), "--rows", "--op", "sum"];
-    let printed = without_cuda(&[&args[..], &["--quiet"]].concat(), b"")
-        .succeeds()
-        .stdout;
+    let printed = without_cuda(&[&args[..], &["--quiet"]].concat(), b"").succeeds().stdout;
     let lines: Vec<&str> = printed.lines().collect();
     assert_eq!(lines.len(), 101);
     assert!(lines[..100].iter().all(|line| *line == "154"), "{printed}");
-    assert!(
-        lines[100].contains("3 rows more") && lines[100].contains("-o FILE"),
-        "{printed}"
-    );
+    assert!(lines[100].contains("3 rows more") && lines[100].contains("-o FILE"), "{printed}");
     let json = without_cuda(&[&args[..], &["--json"]].concat(), b"").json();
     assert_eq!(json["results"].as_array().map(Vec::len), Some(103));
     assert_eq!(json["results"][102], 154);
@@ -155,40 +139,18 @@ fn what_is_no_matrix_or_has_no_such_reduction_is_refused() {
         without_cuda(&[&["reduce"], args].concat(), b"").fails(WRONG_USAGE, says);
     };
     let (matrix, number, nothing) = (text(&matrix), text(&number), text(&nothing));
-    refused(
-        &[number, "--rows", "--op", "sum"],
-        &["one dimension or more", "has none"],
-    );
+    refused(&[number, "--rows", "--op", "sum"], &["one dimension or more", "has none"]);
     refused(
         &[nothing, "--rows", "--op", "min"],
         &["min of no elements", "1152921504606846976 rows"],
     );
-    refused(
-        &[matrix, "--rows", "--op", "count"],
-        &["sum min max argmin argmax mean", "count"],
-    );
-    refused(
-        &[matrix, "--rows", "--op", "sum", "--acc", "f64"],
-        &["--acc", "--rows"],
-    );
-    refused(
-        &[matrix, "--rows", "--op", "sum", "--modulus", "7"],
-        &["--modulus", "--rows"],
-    );
+    refused(&[matrix, "--rows", "--op", "count"], &["sum min max argmin argmax mean", "count"]);
+    refused(&[matrix, "--rows", "--op", "sum", "--acc", "f64"], &["--acc", "--rows"]);
+    refused(&[matrix, "--rows", "--op", "sum", "--modulus", "7"], &["--modulus", "--rows"]);
     refused(&[matrix, "--op", "sum", "-o", "x.npy"], &["--rows"]);
+    refused(&[matrix, "--rows", "--op", "sum", "-o", "-", "--json"], &["standard output"]);
     refused(
-        &[matrix, "--rows", "--op", "sum", "-o", "-", "--json"],
-        &["standard output"],
-    );
-    refused(
-        &[
-            matrix,
-            "--rows",
-            "--op",
-            "sum",
-            "-o",
-            "/no/such/folder/x.npy",
-        ],
+        &[matrix, "--rows", "--op", "sum", "-o", "/no/such/folder/x.npy"],
         &["/no/such/folder/x.npy"],
     );
 }
@@ -197,15 +159,9 @@ fn what_is_no_matrix_or_has_no_such_reduction_is_refused() {
 fn the_sum_of_a_row_has_the_bits_that_it_has_alone() {
     let input = sample::<f32>(Kind::Values, 5 * COLUMNS, 9);
     let (_folder, path) = matrix(&input);
-    let json = without_cuda(
-        &["reduce", text(&path), "--rows", "--op", "sum", "--json"],
-        b"",
-    )
-    .json();
-    for (row, result) in input
-        .chunks(COLUMNS)
-        .zip(json["results"].as_array().expect("results"))
-    {
+    let json =
+        without_cuda(&["reduce", text(&path), "--rows", "--op", "sum", "--json"], b"").json();
+    for (row, result) in input.chunks(COLUMNS).zip(json["results"].as_array().expect("results")) {
         let args = ["reduce", "-", "--dtype", "f32", "--op", "sum", "--json"];
         let alone = without_cuda(&args, bytemuck::cast_slice(row)).json();
         assert_eq!(&alone["result"], result);
@@ -218,15 +174,7 @@ fn an_array_of_any_rank_has_rows_and_a_row_of_nothing_sums_up_to_what_no_element
     let header = npy::header("<i4", false, "(2, 2, 3)");
     let (folder, path) = write(&npy::raw(&header, bytemuck::cast_slice(&cube)));
     let out = folder.path().join("out.npy");
-    let args = [
-        "reduce",
-        text(&path),
-        "--rows",
-        "--op",
-        "sum",
-        "-o",
-        text(&out),
-    ];
+    let args = ["reduce", text(&path), "--rows", "--op", "sum", "-o", text(&out)];
     without_cuda(&args, b"").succeeds();
     let header = npy::header("<i8", false, "(2, 2)");
     let sums = npy::raw(&header, bytemuck::cast_slice(&[3i64, 12, 21, 30]));
@@ -238,11 +186,7 @@ fn an_array_of_any_rank_has_rows_and_a_row_of_nothing_sums_up_to_what_no_element
         for device in ["cpu", "emulator"] {
             let args = ["reduce", "-", "--rows", "--op", "sum", "--json", "--check"];
             let json = without_cuda(&[&args[..], &["--device", device]].concat(), &file).json();
-            assert_eq!(
-                json["results"],
-                Value::from(vec![0; rows]),
-                "{shape} on {device}"
-            );
+            assert_eq!(json["results"], Value::from(vec![0; rows]), "{shape} on {device}");
         }
     }
 }

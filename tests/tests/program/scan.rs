@@ -67,10 +67,7 @@ fn everywhere<T: Plain + Sample, A: Plain>(op: &str, more: &[&str]) {
             };
             let expected = oracle::reduce::<T, A>(op, part, DEPTH);
             let got = results[at].number();
-            assert!(
-                expected.admits(got),
-                "{form:?} at {at}: {got:?} is not {expected:?}"
-            );
+            assert!(expected.admits(got), "{form:?} at {at}: {got:?} is not {expected:?}");
         }
     }
 }
@@ -104,10 +101,7 @@ some_of_the_matrix! {
 fn an_array_of_any_rank_is_scanned_as_flat_and_an_empty_one_gives_an_empty_one() {
     for (shape, n) in [("()", 1), ("(2, 3)", 6), ("(0, 5)", 0)] {
         let input: Vec<i64> = (1..=n).collect();
-        let file = npy::raw(
-            &npy::header("<i8", false, shape),
-            bytemuck::cast_slice(&input),
-        );
+        let file = npy::raw(&npy::header("<i8", false, shape), bytemuck::cast_slice(&input));
         let (_folder, path) = output();
         let to = path.to_str().expect("its path should be UTF-8");
         without_cuda(&["scan", "-", "--op", "sum", "-o", to, "-q"], &file).succeeds();

@@ -20,10 +20,7 @@ fn matrix(rows: i32, columns: i32) -> (TempDir, String) {
 
 fn scan(input: &str, op: &str, to: &Path, more: &[&str]) -> Call {
     let to = to.to_str().expect("its path should be UTF-8");
-    without_cuda(
-        &[&["scan", input, "--op", op, "--rows", "-o", to], more].concat(),
-        &[],
-    )
+    without_cuda(&[&["scan", input, "--op", op, "--rows", "-o", to], more].concat(), &[])
 }
 
 #[test]

@@ -45,9 +45,7 @@ fn where_everywhere<T: Plain + Sample>(condition: &str, keeps: fn(T) -> bool) {
         let others = ["rest.npy", "positions.npy"].map(|name| folder.path().join(name));
         let [to_rest, to_positions] = others.each_ref().map(|path| path.to_str().expect("UTF-8"));
         let args = ["--partition", to_rest, "--positions", to_positions];
-        let more = [
-            "--where", condition, "--check", "--json", "--device", device,
-        ];
+        let more = ["--where", condition, "--check", "--json", "--device", device];
         let json = raw(&input, &path, &[&args[..], &more[..]].concat()).json();
         assert_eq!(json["check"]["ok"], true, "{json}");
         assert_eq!(json["kept"], kept.len());
@@ -75,9 +73,7 @@ fn values_and_counts_of_runs_are_the_array() {
         let (folder, path) = output();
         let to_counts = folder.path().join("counts.npy");
         let counts = to_counts.to_str().expect("UTF-8");
-        let args = [
-            "--unique", "--counts", counts, "--check", "--device", device, "-q",
-        ];
+        let args = ["--unique", "--counts", counts, "--check", "--device", device, "-q"];
         raw(&input, &path, &args).succeeds();
         let (mut values, mut counts): (Vec<f32>, Vec<u64>) = (Vec::new(), Vec::new());
         for run in input.chunk_by(|a, b| a == b) {
@@ -98,9 +94,7 @@ fn an_array_of_any_rank_is_taken_as_flat_and_an_empty_one_gives_an_empty_one() {
         for device in ["cpu", "emulator"] {
             let (_folder, path) = output();
             let to = path.to_str().expect("its path should be UTF-8");
-            let args = [
-                "select", "-", "--where", "!= 2", "-o", to, "-q", "--device", device,
-            ];
+            let args = ["select", "-", "--where", "!= 2", "-o", to, "-q", "--device", device];
             without_cuda(&args, &file).succeeds();
             let kept: Vec<i64> = (1..=n).filter(|&x| x != 2).collect();
             holds(&path, &kept);

@@ -26,9 +26,7 @@ impl Waiting {
     /// Starts the program by `call`, and returns when it has begun its output `out.npy`.
     fn begin(call: &mut Command) -> Self {
         let folder = tempfile::tempdir().expect("a folder should be there to write to");
-        let made = Command::new("mkfifo")
-            .arg(folder.path().join("pipe"))
-            .status();
+        let made = Command::new("mkfifo").arg(folder.path().join("pipe")).status();
         assert!(made.expect("there should be mkfifo").success());
         let child = call
             .args(["scan", "pipe", "--op", "sum", "-o", "out.npy", "-q"])
@@ -37,19 +35,12 @@ impl Waiting {
             .stdin(Stdio::null())
             .spawn()
             .expect("the program should start");
-        let mut pipe = File::options()
-            .write(true)
-            .open(folder.path().join("pipe"))
-            .expect("a pipe");
+        let mut pipe =
+            File::options().write(true).open(folder.path().join("pipe")).expect("a pipe");
         let file = npy::of(&[1i32; 1000]).expect("i32 has a name");
         let (some, missing) = file.split_at(file.len() - 100);
         pipe.write_all(some).expect("it is read");
-        let mut waiting = Self {
-            missing: missing.to_vec(),
-            folder,
-            child,
-            pipe,
-        };
+        let mut waiting = Self { missing: missing.to_vec(), folder, child, pipe };
         let start = Instant::now();
         while !waiting.has_begun() {
             let ended = waiting.child.try_wait().expect("it can be asked");
@@ -97,28 +88,19 @@ fn a_signal_that_ends_the_program_leaves_no_partial_file() {
         waiting.send(signal);
         let status = waiting.child.wait().expect("it should end");
         assert_eq!(status.signal(), Some(number), "{signal}: {status}");
-        assert_eq!(
-            Waiting::files(waiting.folder.path()),
-            [""; 0].map(PathBuf::from),
-            "{signal}"
-        );
+        assert_eq!(Waiting::files(waiting.folder.path()), [""; 0].map(PathBuf::from), "{signal}");
     }
 }
 
 #[test]
 fn a_signal_that_is_ignored_stays_so() {
     let mut shell = Command::new("sh");
-    shell
-        .args(["-c", "trap '' HUP && exec \"$0\" \"$@\""])
-        .arg(program::path());
+    shell.args(["-c", "trap '' HUP && exec \"$0\" \"$@\""]).arg(program::path());
     let waiting = Waiting::begin(&mut shell);
     waiting.send("HUP");
     let (status, folder) = waiting.go_on();
     assert_eq!(status.code(), Some(0), "{status}");
-    assert_eq!(
-        Waiting::files(folder.path()),
-        [folder.path().join("out.npy")]
-    );
+    assert_eq!(Waiting::files(folder.path()), [folder.path().join("out.npy")]);
 }
 
 #[test]
@@ -130,8 +112,5 @@ fn an_output_that_was_there_stays_until_the_new_one_is_whole() {
     assert_eq!(status.code(), Some(0), "{status}");
     assert_eq!(Waiting::files(folder.path()), std::slice::from_ref(&out));
     let new = fs::read(out).expect("it is there");
-    assert!(
-        new.starts_with(b"\x93NUMPY"),
-        "the new one has taken its place"
-    );
+    assert!(new.starts_with(b"\x93NUMPY"), "the new one has taken its place");
 }

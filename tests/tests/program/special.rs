@@ -5,18 +5,8 @@ use gridsync_tests::oracle::Plain;
 use serde_json::{Value, json};
 
 fn result<T: Plain>(op: &str, input: &[T], device: &str) -> Value {
-    let args = [
-        "reduce",
-        "-",
-        "--json",
-        "--op",
-        op,
-        "--dtype",
-        T::NAME,
-        "--device",
-        device,
-        "--check",
-    ];
+    let args =
+        ["reduce", "-", "--json", "--op", op, "--dtype", T::NAME, "--device", device, "--check"];
     let json = without_cuda(&args, bytemuck::cast_slice(input)).json();
     assert_eq!(json["check"]["ok"], true, "{json}");
     json["result"].clone()
@@ -63,18 +53,9 @@ fn one_nan_makes_all_but_the_count_nan() {
 #[test]
 fn infinities_are_spelt_out_where_json_has_no_number() {
     for device in ["cpu", "emulator"] {
-        assert_eq!(
-            result("sum", &[1.0f64, f64::INFINITY], device),
-            json!("inf")
-        );
-        assert_eq!(
-            result("min", &[1.0f32, f32::NEG_INFINITY], device),
-            json!("-inf")
-        );
-        assert_eq!(
-            result("sum", &[f64::INFINITY, f64::NEG_INFINITY], device),
-            json!("NaN")
-        );
+        assert_eq!(result("sum", &[1.0f64, f64::INFINITY], device), json!("inf"));
+        assert_eq!(result("min", &[1.0f32, f32::NEG_INFINITY], device), json!("-inf"));
+        assert_eq!(result("sum", &[f64::INFINITY, f64::NEG_INFINITY], device), json!("NaN"));
     }
 }
 
@@ -95,10 +76,7 @@ fn negative_zero_is_less_than_zero_and_does_not_count() {
 #[test]
 fn integers_wrap_around_at_64_bits() {
     for device in ["cpu", "emulator"] {
-        assert_eq!(
-            result("sum", &[u32::MAX; 3], device),
-            json!(3 * u64::from(u32::MAX))
-        );
+        assert_eq!(result("sum", &[u32::MAX; 3], device), json!(3 * u64::from(u32::MAX)));
         assert_eq!(result("sum", &[u64::MAX, 3], device), json!(2));
         assert_eq!(result("sum", &[i64::MAX, 1], device), json!(i64::MIN));
         assert_eq!(result("prod", &[i64::MAX, 2], device), json!(-2));
@@ -143,8 +121,5 @@ fn a_sum_that_wrapped_around_is_told_and_what_it_is_exactly() {
     // A sum may wrap around on the way, and then back.
     let input = [i64::MAX, 1, -9];
     let back = sum("i64", bytemuck::cast_slice(&input), &["--json"]).json();
-    assert_eq!(
-        (&back["result"], &back["exact"]),
-        (&(i64::MAX - 8).into(), &Value::Null)
-    );
+    assert_eq!((&back["result"], &back["exact"]), (&(i64::MAX - 8).into(), &Value::Null));
 }

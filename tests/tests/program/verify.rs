@@ -11,14 +11,7 @@ use std::process::{Command, Stdio};
 
 #[test]
 fn every_kernel_is_proved_right_on_the_emulator() {
-    let args = [
-        "verify",
-        "--device",
-        "emulator",
-        "--max-log2",
-        "10",
-        "--json",
-    ];
+    let args = ["verify", "--device", "emulator", "--max-log2", "10", "--json"];
     let json = without_cuda(&args, b"").json();
     assert_eq!(json["device"], "emulator");
     let cases = json["cases"].as_array().expect("there should be cases");
@@ -34,10 +27,7 @@ fn every_kernel_is_proved_right_on_the_emulator() {
     assert_eq!(of("select"), select_kinds().len());
     assert_eq!(of("ranges,"), range_sum_kinds().len());
     assert_eq!(of("kendall"), kendall_kinds().len());
-    assert!(
-        cases.iter().any(|case| case["case"] == "barrier, grid"),
-        "{json}"
-    );
+    assert!(cases.iter().any(|case| case["case"] == "barrier, grid"), "{json}");
     for case in cases {
         assert!(case["passed"].as_u64() > Some(0), "{case}");
         assert_eq!(case["failed"], serde_json::json!([]), "{case}");
@@ -48,10 +38,7 @@ fn every_kernel_is_proved_right_on_the_emulator() {
 fn the_table_ends_with_the_sum_and_the_device() {
     let verify = without_cuda(&["verify", "--max-log2", "3", "--seeds", "2"], b"").succeeds();
     let last = verify.stdout.lines().last().unwrap_or_default();
-    assert!(
-        last.contains(" passed, 0 failed, on emulator in "),
-        "{last}"
-    );
+    assert!(last.contains(" passed, 0 failed, on emulator in "), "{last}");
     let is_row = |line: &&str| line.starts_with("scan sum f32  ");
     assert_eq!(verify.stdout.lines().filter(is_row).count(), 1);
 }
@@ -68,10 +55,8 @@ fn what_is_left_out_is_what_a_thorough_run_has_beside() {
         let args = ["verify", "--device", "emulator", "--max-log2", "8"];
         without_cuda(&[&args, more].concat(), b"")
     };
-    let (limited, thorough) = (
-        verify(&["--json"]).json(),
-        verify(&["--json", "--thorough"]).json(),
-    );
+    let (limited, thorough) =
+        (verify(&["--json"]).json(), verify(&["--json", "--thorough"]).json());
     assert_eq!(sum(&thorough, "left_out"), 0);
     let all = sum(&limited, "passed") + sum(&limited, "left_out");
     assert_eq!(all, sum(&thorough, "passed"));
@@ -82,10 +67,7 @@ fn in_little_time_every_kernel_is_tried_and_long_inputs_are_left_out_which_is_sa
     let args = ["verify", "--device", "emulator", "--seconds", "1"];
     let text = without_cuda(&args, b"").succeeds().stdout;
     let last = text.lines().last().unwrap_or_default();
-    assert!(
-        last.contains("longer inputs were left out: --thorough"),
-        "{last}"
-    );
+    assert!(last.contains("longer inputs were left out: --thorough"), "{last}");
     let rows = text.lines().skip(2).filter_map(|line| {
         let mut numbers = line.split_whitespace().rev();
         let (failed, passed) = (numbers.next()?, numbers.next()?);
@@ -93,16 +75,8 @@ fn in_little_time_every_kernel_is_tried_and_long_inputs_are_left_out_which_is_sa
     });
     let rows: Vec<_> = rows.collect();
     let kernels = reduce_kinds().len() + row_kinds().len() + scan_kinds().len();
-    assert!(
-        rows.len() > kernels,
-        "a row for each kernel: {}",
-        rows.len()
-    );
-    assert!(
-        rows.iter()
-            .all(|&(passed, failed)| passed > 0 && failed == 0),
-        "{text}"
-    );
+    assert!(rows.len() > kernels, "a row for each kernel: {}", rows.len());
+    assert!(rows.iter().all(|&(passed, failed)| passed > 0 && failed == 0), "{text}");
 }
 
 #[test]
@@ -121,10 +95,7 @@ fn a_run_that_is_stopped_has_shown_what_it_had() {
     child.wait().expect("it should end");
     assert!(row.is_some(), "a row should come");
     let rest: Vec<_> = lines.collect();
-    assert!(
-        !rest.iter().any(|line| line.contains(" passed, ")),
-        "{rest:?}"
-    );
+    assert!(!rest.iter().any(|line| line.contains(" passed, ")), "{rest:?}");
 }
 
 #[test]

@@ -79,16 +79,13 @@ impl FromStr for Arch {
     type Err = BuildError;
 
     fn from_str(text: &str) -> Result<Self, BuildError> {
-        let number = text
-            .trim_start_matches("sm_")
-            .trim_start_matches("compute_");
-        Self::ALL
-            .into_iter()
-            .find(|arch| arch.to_string() == number)
-            .ok_or_else(|| BuildError::UnknownArch {
+        let number = text.trim_start_matches("sm_").trim_start_matches("compute_");
+        Self::ALL.into_iter().find(|arch| arch.to_string() == number).ok_or_else(|| {
+            BuildError::UnknownArch {
                 given: text.to_owned(),
                 known: Self::ALL.map(|arch| arch.to_string()).join(", "),
-            })
+            }
+        })
     }
 }
 
@@ -99,11 +96,7 @@ mod tests {
     #[test]
     fn an_architecture_reads_back_from_each_of_its_names() {
         for arch in Arch::ALL {
-            for name in [
-                format!("{arch}"),
-                format!("sm_{arch}"),
-                format!("compute_{arch}"),
-            ] {
+            for name in [format!("{arch}"), format!("sm_{arch}"), format!("compute_{arch}")] {
                 assert_eq!(name.parse::<Arch>().unwrap(), arch);
             }
         }
@@ -112,9 +105,6 @@ mod tests {
     #[test]
     fn an_unknown_architecture_is_refused_with_the_known_ones() {
         let error = "35".parse::<Arch>().unwrap_err().to_string();
-        assert!(
-            error.contains("35") && error.contains("75, 80, 86"),
-            "{error}"
-        );
+        assert!(error.contains("35") && error.contains("75, 80, 86"), "{error}");
     }
 }

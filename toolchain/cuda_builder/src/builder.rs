@@ -76,8 +76,7 @@ impl CudaBuilder {
 
     /// More arguments for cargo, for example `--locked` or `--features`.
     pub fn build_args(mut self, args: &[impl AsRef<str>]) -> Self {
-        self.build_args
-            .extend(args.iter().map(|arg| arg.as_ref().to_owned()));
+        self.build_args.extend(args.iter().map(|arg| arg.as_ref().to_owned()));
         self
     }
 
@@ -106,16 +105,11 @@ impl CudaBuilder {
         let root = workspace_root(&compiler, &path)?;
         let sources = match self.source_dirs.as_slice() {
             [] => None,
-            dirs => Some(Sources {
-                sha256: fingerprint(&root, dirs)?,
-                dirs: dirs.to_vec(),
-            }),
+            dirs => Some(Sources { sha256: fingerprint(&root, dirs)?, dirs: dirs.to_vec() }),
         };
 
         let flags = rustflags(self.arch, &root, &compiler.sysroot()?);
-        let base = self
-            .target_dir
-            .unwrap_or_else(|| root.join("target/kernels"));
+        let base = self.target_dir.unwrap_or_else(|| root.join("target/kernels"));
         // Cargo names the result of a cdylib after the crate alone and then believes it fresh, whatever flags and
         // compiler made it last. A folder for each combination keeps them apart.
         let key = short_hash(&[flags.as_str(), version.as_str(), &self.build_args.join(" ")]);
@@ -130,11 +124,7 @@ impl CudaBuilder {
             .args(["rustc", "--release", "--lib", "--crate-type=cdylib"])
             .args(["--target=nvptx64-nvidia-cuda", "-Zbuild-std=core"])
             .args(&self.build_args)
-            .args([
-                "--color=never",
-                "--",
-                &format!("--emit=asm={}", raw.display()),
-            ])
+            .args(["--color=never", "--", &format!("--emit=asm={}", raw.display())])
             .env("CARGO_TARGET_DIR", &target_dir)
             .env("CARGO_ENCODED_RUSTFLAGS", flags);
         for (setting, value) in PROFILE {
@@ -143,15 +133,9 @@ impl CudaBuilder {
         let said = run(&mut cargo)?.stderr;
 
         let text = fs::read_to_string(&raw).map_err(BuildError::io(&raw))?;
-        let header = Header {
-            target: target_line(self.arch),
-            compiler: version.clone(),
-            sources,
-        };
+        let header = Header { target: target_line(self.arch), compiler: version.clone(), sources };
         let text = format!("{header}\n{}", tidy(&text));
-        let ptx = self
-            .copy_to
-            .unwrap_or_else(|| target_dir.join("kernels.ptx"));
+        let ptx = self.copy_to.unwrap_or_else(|| target_dir.join("kernels.ptx"));
         write(&ptx, &text)?;
         Ok(Built {
             kernels: kernels(&text),
@@ -290,9 +274,6 @@ warning: unused variable: `x`
 
 warning: `b` (lib) generated 2 warnings (1 duplicate)
     Finished";
-        assert_eq!(
-            warnings(stderr),
-            ["warning: unused variable: `x`\n --> b.rs:1"]
-        );
+        assert_eq!(warnings(stderr), ["warning: unused variable: `x`\n --> b.rs:1"]);
     }
 }

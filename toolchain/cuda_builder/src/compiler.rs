@@ -22,16 +22,13 @@ impl Compiler {
     /// # Errors
     /// [`BuildError::NoCompiler`] when there is none; its message says what to install.
     pub fn find() -> Result<Self, BuildError> {
-        Self::candidates()
-            .into_iter()
-            .next()
-            .ok_or_else(|| BuildError::NoCompiler {
-                looked_at: sysroots()
-                    .iter()
-                    .map(|root| root.display().to_string())
-                    .collect::<Vec<_>>()
-                    .join(", "),
-            })
+        Self::candidates().into_iter().next().ok_or_else(|| BuildError::NoCompiler {
+            looked_at: sysroots()
+                .iter()
+                .map(|root| root.display().to_string())
+                .collect::<Vec<_>>()
+                .join(", "),
+        })
     }
 
     /// Every kernel compiler on this machine, the preferred one first.
@@ -65,10 +62,7 @@ impl Compiler {
     pub fn version(&self) -> Result<String, BuildError> {
         let text = stdout(Command::new(&self.rustc).arg("-vV"))?;
         let first = text.lines().next().unwrap_or_default();
-        let llvm = text
-            .lines()
-            .find(|line| line.starts_with("LLVM version"))
-            .unwrap_or_default();
+        let llvm = text.lines().find(|line| line.starts_with("LLVM version")).unwrap_or_default();
         Ok(format!("{first}, {}", llvm.replace(':', "")))
     }
 
@@ -97,11 +91,7 @@ impl Compiler {
     fn in_sysroot(root: &Path) -> Self {
         let own_cargo = root.join("bin/cargo");
         Self {
-            cargo: if own_cargo.is_file() {
-                own_cargo
-            } else {
-                "cargo".into()
-            },
+            cargo: if own_cargo.is_file() { own_cargo } else { "cargo".into() },
             rustc: root.join("bin/rustc"),
         }
     }
@@ -205,15 +195,10 @@ mod tests {
 
     #[test]
     fn no_compiler_says_what_to_install() {
-        let error = BuildError::NoCompiler {
-            looked_at: "/opt/rust".into(),
-        };
+        let error = BuildError::NoCompiler { looked_at: "/opt/rust".into() };
         let text = error.to_string();
         assert!(text.contains("rustup component add rust-src"), "{text}");
-        assert!(
-            text.contains("apt-get install rustc-web cargo-web rust-web-src"),
-            "{text}"
-        );
+        assert!(text.contains("apt-get install rustc-web cargo-web rust-web-src"), "{text}");
         assert!(text.contains("/opt/rust"), "{text}");
     }
 }

@@ -42,11 +42,7 @@ impl Header {
                 dirs: dirs.split(' ').map(str::to_owned).collect(),
             })
         });
-        Some(Self {
-            target,
-            compiler,
-            sources,
-        })
+        Some(Self { target, compiler, sources })
     }
 }
 

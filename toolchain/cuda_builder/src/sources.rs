@@ -36,11 +36,7 @@ pub fn fingerprint(root: &Path, dirs: &[impl AsRef<Path>]) -> Result<String, Bui
             hash.update(part);
         }
     }
-    Ok(hash
-        .finalize()
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect())
+    Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 fn collect(
@@ -52,9 +48,7 @@ fn collect(
         let path = entry.map_err(BuildError::io(dir))?.path();
         let name = path.file_name().unwrap_or_default();
         if path.is_dir() {
-            if !["tests", "benches", "examples", "target"]
-                .iter()
-                .any(|left_out| name == *left_out)
+            if !["tests", "benches", "examples", "target"].iter().any(|left_out| name == *left_out)
             {
                 collect(root, &path, files)?;
             }
@@ -89,11 +83,8 @@ mod tests {
         fingerprint(tree(files).path(), dirs).unwrap()
     }
 
-    const BASE: [(&str, &str); 3] = [
-        ("a/Cargo.toml", "x"),
-        ("a/src/lib.rs", "y"),
-        ("b/lib.rs", "z"),
-    ];
+    const BASE: [(&str, &str); 3] =
+        [("a/Cargo.toml", "x"), ("a/src/lib.rs", "y"), ("b/lib.rs", "z")];
 
     #[test]
     fn the_fingerprint_depends_on_neither_place_nor_order() {
@@ -104,16 +95,8 @@ mod tests {
     #[test]
     fn one_changed_byte_or_name_changes_the_fingerprint() {
         let base = hash(&BASE, &["a", "b"]);
-        let changed = [
-            ("a/Cargo.toml", "x"),
-            ("a/src/lib.rs", "y\r"),
-            ("b/lib.rs", "z"),
-        ];
-        let renamed = [
-            ("a/Cargo.toml", "x"),
-            ("a/src/lab.rs", "y"),
-            ("b/lib.rs", "z"),
-        ];
+        let changed = [("a/Cargo.toml", "x"), ("a/src/lib.rs", "y\r"), ("b/lib.rs", "z")];
+        let renamed = [("a/Cargo.toml", "x"), ("a/src/lab.rs", "y"), ("b/lib.rs", "z")];
         assert_ne!(base, hash(&changed, &["a", "b"]));
         assert_ne!(base, hash(&renamed, &["a", "b"]));
         assert_ne!(base, hash(&BASE, &["a"]));
@@ -121,15 +104,9 @@ mod tests {
 
     #[test]
     fn what_never_reaches_the_device_is_left_out() {
-        let more = [
-            &BASE[..],
-            &[
-                ("a/audit.toml", "n"),
-                ("a/tests/t.rs", "t"),
-                ("a/README.md", "r"),
-            ],
-        ]
-        .concat();
+        let more =
+            [&BASE[..], &[("a/audit.toml", "n"), ("a/tests/t.rs", "t"), ("a/README.md", "r")]]
+                .concat();
         assert_eq!(hash(&BASE, &["a", "b"]), hash(&more, &["a", "b"]));
     }
 

@@ -105,10 +105,7 @@ fn two_checkouts_give_the_same_bytes() {
         text
     });
     assert_eq!(one, two);
-    assert!(
-        !one.contains("panicking"),
-        "a panic should be a trap, not a call:\n{one}"
-    );
+    assert!(!one.contains("panicking"), "a panic should be a trap, not a call:\n{one}");
 }
 
 #[test]

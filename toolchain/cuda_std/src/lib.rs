@@ -22,12 +22,7 @@
 #![cfg_attr(target_arch = "nvptx64", no_std)]
 #![cfg_attr(
     target_arch = "nvptx64",
-    feature(
-        asm_experimental_arch,
-        core_float_math,
-        link_llvm_intrinsics,
-        stdarch_nvptx
-    ),
+    feature(asm_experimental_arch, core_float_math, link_llvm_intrinsics, stdarch_nvptx),
     allow(internal_features)
 )]
 

@@ -158,11 +158,7 @@ pub fn warp_match_any<T: Scalar>(mask: u32, value: T) -> u32 {
 /// which computes the same as `match.all.sync`.
 #[device]
 pub fn warp_match_all<T: Scalar>(mask: u32, value: T) -> u32 {
-    if warp_match_any(mask, value) == mask {
-        mask
-    } else {
-        0
-    }
+    if warp_match_any(mask, value) == mask { mask } else { 0 }
 }
 
 macro_rules! reductions {

@@ -15,13 +15,7 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStr
         return Err(Error::new_spanned(token, message));
     }
     std_only::prepare(&mut function.block)?;
-    let ImplItemFn {
-        attrs,
-        vis,
-        defaultness,
-        sig,
-        block,
-    } = &function;
+    let ImplItemFn { attrs, vis, defaultness, sig, block } = &function;
     let statements = &block.stmts;
     let call = match protocol {
         Some(name) => Some(quote! {
@@ -82,9 +76,7 @@ mod tests {
     use super::*;
 
     fn expanded(options: TokenStream, item: TokenStream) -> String {
-        expand(options, item)
-            .expect("a device function")
-            .to_string()
+        expand(options, item).expect("a device function").to_string()
     }
 
     #[test]

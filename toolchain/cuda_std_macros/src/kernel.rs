@@ -19,16 +19,9 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStr
     std_only::prepare(&mut function.block)?;
     let (names, types) = parameters(&function)?;
 
-    let ItemFn {
-        attrs,
-        vis,
-        sig,
-        block,
-    } = &function;
+    let ItemFn { attrs, vis, sig, block } = &function;
     let (name, inputs) = (&sig.ident, &sig.inputs);
-    let prefix = options
-        .prefix
-        .map_or_else(String::new, |prefix| prefix.value());
+    let prefix = options.prefix.map_or_else(String::new, |prefix| prefix.value());
     let (text, statements) = (format!("{prefix}{name}"), &block.stmts);
     let on_type = attrs.iter().filter(|attr| belongs_to_type(attr));
     let on_body = attrs.iter().filter(|attr| belongs_to_body(attr));
@@ -121,10 +114,7 @@ fn is_any(attribute: &Attribute, names: &[&str]) -> bool {
 /// Whether an attribute of the kernel goes to its type on the host: attributes of items, and lints,
 /// some of which look at items. Not `expect`, which must be met exactly once.
 fn belongs_to_type(attribute: &Attribute) -> bool {
-    is_any(
-        attribute,
-        &["doc", "deprecated", "allow", "warn", "deny", "forbid"],
-    )
+    is_any(attribute, &["doc", "deprecated", "allow", "warn", "deny", "forbid"])
 }
 
 /// Whether an attribute of the kernel goes to its body on the host: lints, and attributes of
@@ -172,10 +162,7 @@ fn check(function: &ItemFn) -> Result<()> {
         ));
     }
     if !matches!(sig.output, ReturnType::Default) {
-        return Err(Error::new_spanned(
-            &sig.output,
-            "a kernel cannot return a value",
-        ));
+        return Err(Error::new_spanned(&sig.output, "a kernel cannot return a value"));
     }
     Ok(())
 }
@@ -229,10 +216,7 @@ mod tests {
             format!("unsafe fn k({parameters}) {{}}")
         };
         let said = refusal(&kernel(9));
-        assert!(
-            said.contains("at most 8") && said.contains("has 9"),
-            "{said}"
-        );
+        assert!(said.contains("at most 8") && said.contains("has 9"), "{said}");
         let eight = expand(TokenStream::new(), kernel(8).parse().expect("Rust"));
         assert!(eight.is_ok());
     }
@@ -242,14 +226,9 @@ mod tests {
         let kernel = quote!(
             unsafe fn sum(a: u32) {}
         );
-        let text = expand(quote!(prefix = "scan_"), kernel)
-            .expect("a kernel")
-            .to_string();
+        let text = expand(quote!(prefix = "scan_"), kernel).expect("a kernel").to_string();
         assert!(text.contains("export_name = \"scan_sum\""), "{text}");
-        assert!(
-            text.contains("NAME : & 'static str = \"scan_sum\""),
-            "{text}"
-        );
+        assert!(text.contains("NAME : & 'static str = \"scan_sum\""), "{text}");
         assert!(text.contains("struct sum"), "{text}");
     }
 
@@ -264,10 +243,7 @@ mod tests {
         )
         .expect("a kernel");
         let text = expanded.to_string();
-        assert!(
-            text.contains("\"// .maxntid 512, 1, 1 .minnctapersm 2\""),
-            "{text}"
-        );
+        assert!(text.contains("\"// .maxntid 512, 1, 1 .minnctapersm 2\""), "{text}");
         let alone = expand(
             quote!(min_blocks = 2),
             quote!(

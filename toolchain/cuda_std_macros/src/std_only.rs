@@ -14,16 +14,8 @@ use syn::visit_mut::{self, VisitMut};
 use syn::{Block, Error, ExprMethodCall, ExprPath, Result, parse_quote, parse_quote_spanned};
 
 /// The methods of `cuda_std::math::Float`.
-const EXACT: [&str; 8] = [
-    "ceil",
-    "floor",
-    "fract",
-    "mul_add",
-    "round",
-    "round_ties_even",
-    "sqrt",
-    "trunc",
-];
+const EXACT: [&str; 8] =
+    ["ceil", "floor", "fract", "mul_add", "round", "round_ties_even", "sqrt", "trunc"];
 
 /// The other methods of `f32` and `f64` that `core` lacks.
 const OTHERS: [&str; 26] = [
@@ -72,21 +64,14 @@ impl VisitMut for Methods {
         if OTHERS.contains(&name.as_str()) {
             self.others = true;
             let span: Span = call.method.span();
-            let (receiver, check) = (
-                &call.receiver,
-                format_ident!("__on_the_device", span = span),
-            );
+            let (receiver, check) = (&call.receiver, format_ident!("__on_the_device", span = span));
             *call.receiver = parse_quote_spanned!(span=> #receiver.#check());
         }
     }
 
     /// `f32::exp(x)`, or `f32::exp` as a value.
     fn visit_expr_path_mut(&mut self, path: &mut ExprPath) {
-        let segments = path
-            .path
-            .segments
-            .iter()
-            .map(|segment| segment.ident.to_string());
+        let segments = path.path.segments.iter().map(|segment| segment.ident.to_string());
         let segments: Vec<_> = segments.collect();
         let [.., ty @ ("f32" | "f64"), name] =
             &segments.iter().map(String::as_str).collect::<Vec<_>>()[..]
@@ -144,10 +129,7 @@ mod tests {
             parse_quote!({ core::primitive::f32::exp(x) }),
         ] {
             let said = prepare(&mut body).expect_err("refused").to_string();
-            assert!(
-                said.contains("::exp`") && said.contains("cuda_std::math"),
-                "{said}"
-            );
+            assert!(said.contains("::exp`") && said.contains("cuda_std::math"), "{said}");
         }
     }
 }

@@ -52,12 +52,7 @@ impl<'a> Frame<'a> {
                 "a frame that unpacks to {unpacked} bytes, where {LARGEST} are the most"
             ));
         }
-        let frame = Self {
-            offset,
-            packed,
-            unpacked,
-            crc,
-        };
+        let frame = Self { offset, packed, unpacked, crc };
         Ok((frame, file.len() - left + packed.len()))
     }
 
@@ -66,9 +61,7 @@ impl<'a> Frame<'a> {
         let crc = crc32fast::hash(self.packed);
         if crc != self.crc {
             let (bytes, stated) = (self.packed.len(), self.crc);
-            return Err(format!(
-                "CRC-32 {crc:08x} of {bytes} bytes instead of {stated:08x}"
-            ));
+            return Err(format!("CRC-32 {crc:08x} of {bytes} bytes instead of {stated:08x}"));
         }
         let mut bytes = Vec::with_capacity(self.unpacked);
         // One byte more than it should have shows that it has more.

@@ -22,9 +22,7 @@ pub(crate) struct Builder<'a> {
 impl<'a> Builder<'a> {
     /// Whether the group has room for one more kernel. An empty one has.
     pub(crate) fn has_room(&self, kernel: &'a str) -> bool {
-        let new = kernel
-            .lines()
-            .filter(|line| !self.numbers.contains_key(line));
+        let new = kernel.lines().filter(|line| !self.numbers.contains_key(line));
         let new: HashSet<_> = new.collect();
         let table = new.iter().map(|line| line.len() + 1).sum::<usize>() + self.table.len();
         let bytes = table + 2 * (self.sequence.len() + kernel.lines().count());
@@ -60,9 +58,8 @@ impl<'a> Builder<'a> {
 
 /// The lines `first..first + count` of a group's bytes; or what is wrong.
 pub(crate) fn lines(bytes: &[u8], first: usize, count: usize) -> Result<Vec<&str>, String> {
-    let (length, rest) = bytes
-        .split_first_chunk()
-        .ok_or_else(|| format!("a group of {} bytes", bytes.len()))?;
+    let (length, rest) =
+        bytes.split_first_chunk().ok_or_else(|| format!("a group of {} bytes", bytes.len()))?;
     let length = u32::from_le_bytes(*length) as usize;
     let (table, sequence) = rest
         .split_at_checked(length)

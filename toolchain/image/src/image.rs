@@ -58,11 +58,9 @@ impl fmt::Debug for PtxImage<'_> {
                 write!(f, "PtxImage(compute_{compute}, {} bytes)", text.len())
             }
             Source::Packed(bytes) => match self.compute() {
-                Ok(compute) => write!(
-                    f,
-                    "PtxImage(compute_{compute}, {} bytes packed)",
-                    bytes.len()
-                ),
+                Ok(compute) => {
+                    write!(f, "PtxImage(compute_{compute}, {} bytes packed)", bytes.len())
+                }
                 Err(_) => write!(f, "PtxImage(damaged, {} bytes packed)", bytes.len()),
             },
         }

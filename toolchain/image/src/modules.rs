@@ -44,10 +44,9 @@ impl<'a> Modules<'a> {
             let of_image = image.compute()?;
             if of_image <= compute {
                 opened.push(match image.0 {
-                    Source::Text { compute, text } => Opened::Text {
-                        compute,
-                        parts: Parts::of(text),
-                    },
+                    Source::Text { compute, text } => {
+                        Opened::Text { compute, parts: Parts::of(text) }
+                    }
                     Source::Packed(bytes) => Opened::Packed(Packed::open(bytes)?),
                 });
             }
@@ -106,10 +105,7 @@ impl<'a> Modules<'a> {
             return Ok(None);
         };
         let entry = self.entry_of(image, kernel)?;
-        Ok(Some(Module {
-            compute: image.compute(),
-            text: [image.prelude(), &entry].concat(),
-        }))
+        Ok(Some(Module { compute: image.compute(), text: [image.prelude(), &entry].concat() }))
     }
 
     fn image_with(&self, kernel: &str) -> Option<&Opened<'a>> {
@@ -127,19 +123,14 @@ impl<'a> Modules<'a> {
     fn packed_entry(&self, image: &Packed<'a>, kernel: &str) -> Result<String, ImageError> {
         let entry = &image.entries[kernel];
         let text = match entry.place {
-            Place::Here {
-                group,
-                first,
-                count,
-            } => image.unpack(kernel, entry.length(), [group, first, count])?,
+            Place::Here { group, first, count } => {
+                image.unpack(kernel, entry.length(), [group, first, count])?
+            }
             Place::Below => {
                 let below = self.below(image)?;
                 let below = below.filter(|below| below.entries.contains_key(kernel));
                 // An image that lacks the kernel is of another build: its text is taken as empty, and refused.
-                below.map_or_else(
-                    || Ok(String::new()),
-                    |below| self.packed_entry(below, kernel),
-                )?
+                below.map_or_else(|| Ok(String::new()), |below| self.packed_entry(below, kernel))?
             }
         };
         entry.check(kernel, image.head.compute, &text)?;
@@ -198,11 +189,8 @@ impl Opened<'_> {
 
 impl fmt::Debug for Modules<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let images: BTreeMap<_, _> = self
-            .images
-            .iter()
-            .map(|image| (image.compute(), image.kernels().count()))
-            .collect();
+        let images: BTreeMap<_, _> =
+            self.images.iter().map(|image| (image.compute(), image.kernels().count())).collect();
         write!(f, "Modules(kernels by compute capability: {images:?})")
     }
 }

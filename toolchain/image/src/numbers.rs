@@ -186,14 +186,7 @@ mod tests {
 
     #[test]
     fn ranks_of_nothing_are_refused() {
-        for line in [
-            "%r0",
-            "%r#",
-            "%r#-1",
-            "%r*%r1",
-            "%r99999999999999999999",
-            "%r#99999999999",
-        ] {
+        for line in ["%r0", "%r#", "%r#-1", "%r*%r1", "%r99999999999999999999", "%r#99999999999"] {
             assert_eq!(restored(&[line.to_owned()]), None, "{line}");
         }
     }

@@ -75,20 +75,14 @@ pub fn pack(set: &str, ptx: &str, below: Option<&str>) -> Result<Vec<u8>, PackEr
 
 /// The capability in `.target sm_NN`.
 fn target(ptx: &str) -> Result<u32, PackError> {
-    let rest = ptx
-        .lines()
-        .find_map(|line| line.strip_prefix(".target sm_"));
+    let rest = ptx.lines().find_map(|line| line.strip_prefix(".target sm_"));
     let digits = rest.and_then(|rest| rest.split(|c: char| !c.is_ascii_digit()).next());
-    digits
-        .and_then(|digits| digits.parse().ok())
-        .ok_or(PackError::NoTarget)
+    digits.and_then(|digits| digits.parse().ok()).ok_or(PackError::NoTarget)
 }
 
 /// The normal text of a kernel as it is packed: without its name, registers and labels as ranks.
 fn hide(name: &str, text: &str) -> Result<String, PackError> {
-    let refused = || PackError::NotReversible {
-        kernel: name.into(),
-    };
+    let refused = || PackError::NotReversible { kernel: name.into() };
     let nameless = without_name(name, text);
     let mut numbers = Numbers::default();
     let mut hidden = String::with_capacity(text.len());

@@ -54,12 +54,7 @@ impl<'a> Head<'a> {
         if below.is_some_and(|below| below >= compute) {
             return Err(strange());
         }
-        Ok(Self {
-            text,
-            set,
-            compute,
-            below,
-        })
+        Ok(Self { text, set, compute, below })
     }
 }
 
@@ -82,11 +77,7 @@ pub(crate) struct Entry {
 /// Where the text of a kernel is.
 #[derive(Clone, Copy)]
 pub(crate) enum Place {
-    Here {
-        group: usize,
-        first: usize,
-        count: usize,
-    },
+    Here { group: usize, first: usize, count: usize },
     Below,
 }
 
@@ -124,13 +115,7 @@ impl<'a> Packed<'a> {
                 })?;
             entries.insert(name.to_owned(), entry);
         }
-        Ok(Self {
-            prelude: prelude.to_owned(),
-            head,
-            entries,
-            file,
-            groups,
-        })
+        Ok(Self { prelude: prelude.to_owned(), head, entries, file, groups })
     }
 
     /// The text of a kernel that is here.
@@ -154,11 +139,7 @@ impl Entry {
         let mut words = line.split(' ');
         let name = words.next()?;
         let crc = u32::from_str_radix(words.next()?, 16).ok()?;
-        let length = words
-            .next()?
-            .parse()
-            .ok()
-            .filter(|&length| length <= LARGEST)?;
+        let length = words.next()?.parse().ok().filter(|&length| length <= LARGEST)?;
         let number = |word: &str| word.parse::<usize>().ok();
         let place = match words.next()? {
             "below" if has_below => Place::Below,
@@ -221,10 +202,5 @@ pub(crate) fn checksum(text: &str) -> String {
 }
 
 fn damage(file: &[u8], part: &'static str, offset: usize, what: String) -> ImageError {
-    ImageError::Damaged {
-        what,
-        part,
-        offset,
-        bytes: file.len(),
-    }
+    ImageError::Damaged { what, part, offset, bytes: file.len() }
 }

@@ -49,9 +49,7 @@ pub(crate) fn head(text: &str) -> &str {
 /// The name of the kernel that begins in this line (PTX ISA, ".entry"; a linking directive may be before it).
 fn entry_name(line: &str) -> Option<&str> {
     let line = line.trim_start();
-    let directive = [".visible ", ".weak "]
-        .iter()
-        .find_map(|linking| line.strip_prefix(linking));
+    let directive = [".visible ", ".weak "].iter().find_map(|linking| line.strip_prefix(linking));
     let rest = directive.unwrap_or(line).strip_prefix(".entry ")?;
     rest.split(|c: char| c == '(' || c.is_whitespace()).next()
 }

@@ -15,11 +15,7 @@
 //! (<https://docs.nvidia.com/cuda/cuda-driver-api/>), with the versioned names that the library
 //! exports (`cuMemAlloc_v2`). Typed declarations exist only for what cust 0.3.2 lacks, or reports
 //! without its number.
-#![allow(
-    non_camel_case_types,
-    non_snake_case,
-    reason = "the CUDA driver API's own names"
-)]
+#![allow(non_camel_case_types, non_snake_case, reason = "the CUDA driver API's own names")]
 
 mod driver;
 mod loader;

@@ -38,9 +38,7 @@ pub fn available() -> Result<(), Unavailable> {
 /// Tells whether the driver exports `symbol`, a full name such as `cuLaunchKernelEx`.
 #[must_use]
 pub fn provides(symbol: &CStr) -> bool {
-    library()
-        .as_ref()
-        .is_ok_and(|library| library.find(symbol).is_some())
+    library().as_ref().is_ok_and(|library| library.find(symbol).is_some())
 }
 
 /// A library that stays open until the process ends.

@@ -17,11 +17,7 @@ impl CUresult {
     /// # Errors
     /// Every result but `CUDA_SUCCESS`.
     pub fn ok(self) -> Result<(), Self> {
-        if self == CUDA_SUCCESS {
-            Ok(())
-        } else {
-            Err(self)
-        }
+        if self == CUDA_SUCCESS { Ok(()) } else { Err(self) }
     }
 
     /// Whether this error leaves the context unusable, so that every later call on it fails too.
@@ -51,12 +47,7 @@ impl CUresult {
 impl fmt::Display for CUresult {
     /// The name and the number: `CUDA_ERROR_OUT_OF_MEMORY (2)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{} ({})",
-            self.name().unwrap_or("an unknown CUDA error"),
-            self.0
-        )
+        write!(f, "{} ({})", self.name().unwrap_or("an unknown CUDA error"), self.0)
     }
 }
 

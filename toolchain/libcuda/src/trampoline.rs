@@ -11,10 +11,7 @@
 //! When the driver's function starts, the stack is as the caller left it, so arguments on the stack
 //! need no care. Argument registers do, because [`resolve`] is ordinary code.
 
-#[cfg(not(all(
-    target_os = "linux",
-    any(target_arch = "x86_64", target_arch = "aarch64")
-)))]
+#[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
 compile_error!("gridsync-libcuda reaches the CUDA driver on Linux, x86-64 or aarch64");
 
 use crate::{
@@ -159,9 +156,7 @@ extern "C" fn first_call() {
 extern "C" fn resolve(index: u32) -> *mut () {
     let index = index as usize;
     let target = match library() {
-        Ok(library) => library
-            .find(NAMES[index])
-            .unwrap_or(not_found as *const () as *mut ()),
+        Ok(library) => library.find(NAMES[index]).unwrap_or(not_found as *const () as *mut ()),
         Err(_) => no_library as *const () as *mut (),
     };
     SLOTS[index].store(target, Ordering::Release);

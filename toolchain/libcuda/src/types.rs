@@ -178,11 +178,7 @@ impl CUlaunchAttribute {
     pub fn cooperative() -> Self {
         let mut value = CUlaunchAttributeValue { bytes: [0; 64] };
         value.cooperative = 1;
-        Self {
-            id: CU_LAUNCH_ATTRIBUTE_COOPERATIVE,
-            pad: [0; 4],
-            value,
-        }
+        Self { id: CU_LAUNCH_ATTRIBUTE_COOPERATIVE, pad: [0; 4], value }
     }
 
     /// The grid may start before the previous kernel in the stream has ended.
@@ -190,11 +186,7 @@ impl CUlaunchAttribute {
     pub fn programmatic() -> Self {
         let mut value = CUlaunchAttributeValue { bytes: [0; 64] };
         value.programmatic = 1;
-        Self {
-            id: CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
-            pad: [0; 4],
-            value,
-        }
+        Self { id: CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, pad: [0; 4], value }
     }
 
     /// Consecutive `blocks` in x form a cluster.
@@ -202,11 +194,7 @@ impl CUlaunchAttribute {
     pub fn cluster(blocks: u32) -> Self {
         let mut value = CUlaunchAttributeValue { bytes: [0; 64] };
         value.cluster = [blocks, 1, 1];
-        Self {
-            id: CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION,
-            pad: [0; 4],
-            value,
-        }
+        Self { id: CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, pad: [0; 4], value }
     }
 }
 

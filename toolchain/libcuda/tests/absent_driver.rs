@@ -18,10 +18,7 @@ fn every_call_returns_stub_library_the_first_time_and_later() {
         unsafe {
             assert_eq!(libcuda::cuInit(0), CUDA_ERROR_STUB_LIBRARY);
             let mut version = 7;
-            assert_eq!(
-                libcuda::cuDriverGetVersion(&raw mut version),
-                CUDA_ERROR_STUB_LIBRARY
-            );
+            assert_eq!(libcuda::cuDriverGetVersion(&raw mut version), CUDA_ERROR_STUB_LIBRARY);
             assert_eq!(version, 7, "a stub writes nothing");
             assert_eq!(
                 libcuda::cuGraphLaunch(ptr::null_mut(), ptr::null_mut()),

@@ -59,9 +59,7 @@ pub extern "C" fn cuLinkDestroy(
 
 /// The same fold as the fake driver's.
 fn fold(values: &[u64]) -> u64 {
-    values.iter().fold(1, |sum, value| {
-        sum.wrapping_mul(1_000_003).wrapping_add(*value)
-    })
+    values.iter().fold(1, |sum, value| sum.wrapping_mul(1_000_003).wrapping_add(*value))
 }
 
 /// Builds the fake driver once and points the loader at it. If it cannot, prints so and returns
@@ -69,10 +67,7 @@ fn fold(values: &[u64]) -> u64 {
 fn with_the_fake_driver() -> bool {
     static BUILT: LazyLock<Option<TempDir>> = LazyLock::new(|| {
         let dir = tempfile::tempdir().expect("a temporary folder should be there to write to");
-        let (source, library) = (
-            dir.path().join("fake.rs"),
-            dir.path().join("libfake_cuda.so"),
-        );
+        let (source, library) = (dir.path().join("fake.rs"), dir.path().join("libfake_cuda.so"));
         fs::write(&source, FAKE).expect("the fake driver's source should be written");
         let compiler = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
         let built = Command::new(compiler)
@@ -86,11 +81,9 @@ fn with_the_fake_driver() -> bool {
                 writeln!(io::stderr(), "{said}").expect("stderr should take a line");
                 return None;
             }
-            Ok(built) => assert!(
-                built.status.success(),
-                "{}",
-                String::from_utf8_lossy(&built.stderr)
-            ),
+            Ok(built) => {
+                assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr))
+            }
         }
         // SAFETY: runs once, before any test of this process calls the loader, which is the only
         // reader of this variable.

@@ -91,20 +91,11 @@ impl Access {
     /// The same access with an order and the scope it reaches.
     #[must_use]
     pub const fn ordered(self, order: Order, scope: Scope) -> Self {
-        Self {
-            order,
-            scope,
-            ..self
-        }
+        Self { order, scope, ..self }
     }
 
     const fn weak(kind: AccessKind, space: Space) -> Self {
-        Self {
-            kind,
-            order: Order::Weak,
-            scope: Scope::Block,
-            space,
-        }
+        Self { kind, order: Order::Weak, scope: Scope::Block, space }
     }
 }
 

@@ -84,13 +84,8 @@ impl<'a> Block<'a> {
                 grid_dim: world.grid,
                 cluster_blocks: world.cluster,
             };
-            let here = Here::new(
-                world,
-                Rc::clone(&shared),
-                position,
-                stack.floor(),
-                Spot::at(entry),
-            );
+            let here =
+                Here::new(world, Rc::clone(&shared), position, stack.floor(), Spot::at(entry));
             // SAFETY: the scheduler drops its blocks, and so this fiber, before the machine that
             // owns the pool. World and body outlive the scheduler by their lifetimes.
             let fiber = unsafe { Fiber::new(stack, here, body) };
@@ -125,10 +120,7 @@ impl<'a> Block<'a> {
 
     /// Ends all threads where they are, without running their destructors.
     pub(crate) fn abandon(&mut self) {
-        self.threads
-            .iter_mut()
-            .filter_map(|thread| thread.fiber.as_mut())
-            .for_each(Fiber::abandon);
+        self.threads.iter_mut().filter_map(|thread| thread.fiber.as_mut()).for_each(Fiber::abandon);
     }
 
     /// The first runnable thread of a warp.
@@ -157,10 +149,7 @@ impl<'a> Block<'a> {
         for lane in picker.party(self.warps[warp].ready).lanes() {
             let number = first + lane as usize;
             let thread = &mut self.threads[number];
-            let fiber = thread
-                .fiber
-                .as_mut()
-                .expect("a ready thread should not have exited");
+            let fiber = thread.fiber.as_mut().expect("a ready thread should not have exited");
             let before = core::mem::replace(&mut thread.stepped_at, now);
             machine.switches += 1;
             let turn = fiber.resume(core::mem::replace(&mut thread.reply, Reply::Go));
@@ -170,14 +159,8 @@ impl<'a> Block<'a> {
             // The canary is on a page of its own, so checking it at each access would cost more
             // than the access. It stays dirty, so the next synchronisation finds it.
             let overflowed = match &turn {
-                Turn::Stopped(Stop {
-                    request: Request::Step,
-                    ..
-                }) => false,
-                Turn::Stopped(Stop {
-                    request: Request::Overflow,
-                    ..
-                }) => true,
+                Turn::Stopped(Stop { request: Request::Step, .. }) => false,
+                Turn::Stopped(Stop { request: Request::Overflow, .. }) => true,
                 _ => fiber.overflowed(),
             };
             if overflowed {
@@ -249,17 +232,10 @@ impl<'a> Block<'a> {
         let number = self.warps[warp].first + lane as usize;
         if self.exited > 0 {
             let gone = self.position_of(|wait| matches!(wait, Wait::Exited));
-            let missing = Missing {
-                thread: self.thread_idx(gone),
-                stuck: None,
-            };
+            let missing = Missing { thread: self.thread_idx(gone), stuck: None };
             return Err(self.skipped(number, missing));
         }
-        let now = Aligned {
-            phase: self.opened,
-            lane,
-            spot: self.threads[number].spot,
-        };
+        let now = Aligned { phase: self.opened, lane, spot: self.threads[number].spot };
         if let Some(other) = Aligned::come(&mut self.warps[warp].barrier, now) {
             return Err(self.diverged(WaitingFor::BlockBarrier, warp, [lane, other]));
         }
@@ -271,11 +247,7 @@ impl<'a> Block<'a> {
         }
         let count = core::mem::take(&mut self.votes);
         let all = count as usize == core::mem::take(&mut self.arrived);
-        let votes = BarrierVotes {
-            count,
-            all,
-            any: count > 0,
-        };
+        let votes = BarrierVotes { count, all, any: count > 0 };
         if let Some(races) = &machine.world.races {
             races.meet(self.number_of(0)..self.number_of(self.threads.len()));
         }
@@ -333,18 +305,12 @@ impl<'a> Block<'a> {
         let released = warp.call(lane, call, threads).map_err(|error| {
             let Call { kind, mask, .. } = call;
             match error {
-                CallError::NotInMask => Fault::NotInMask {
-                    site: self.site(number),
-                    kind,
-                    lane,
-                    mask,
-                },
-                CallError::Exited(lane) => Fault::LaneExited {
-                    site: self.site(number),
-                    kind,
-                    lane,
-                    mask,
-                },
+                CallError::NotInMask => {
+                    Fault::NotInMask { site: self.site(number), kind, lane, mask }
+                }
+                CallError::Exited(lane) => {
+                    Fault::LaneExited { site: self.site(number), kind, lane, mask }
+                }
                 CallError::Mismatch(other) => {
                     let other = first + other as usize;
                     let theirs = match self.threads[other].wait {
@@ -353,11 +319,7 @@ impl<'a> Block<'a> {
                     };
                     Fault::WarpMismatch {
                         arrivals: Box::new([
-                            Arrival {
-                                site: self.site(number),
-                                kind,
-                                mask,
-                            },
+                            Arrival { site: self.site(number), kind, mask },
                             Arrival {
                                 site: self.site(other),
                                 kind: theirs.kind,
@@ -377,9 +339,7 @@ impl<'a> Block<'a> {
         }
         machine.quiet.blocked(&mut self.threads[number].seen);
         for lane in lanes(released) {
-            machine
-                .quiet
-                .released(&mut self.threads[first + lane as usize].seen);
+            machine.quiet.released(&mut self.threads[first + lane as usize].seen);
         }
         if released != 0 {
             machine.collectives += 1;
@@ -399,10 +359,7 @@ impl<'a> Block<'a> {
         self.exited += 1;
         if self.arrived > 0 {
             let waiting = self.position_of(|wait| matches!(wait, Wait::Barrier));
-            let missing = Missing {
-                thread: self.thread_idx(number),
-                stuck: None,
-            };
+            let missing = Missing { thread: self.thread_idx(number), stuck: None };
             return Err(self.skipped(waiting, missing));
         }
         let count = self.warps[warp].lanes.count_ones() as usize;
@@ -411,22 +368,14 @@ impl<'a> Block<'a> {
             None => Ok(()),
             Some((waiting, Call { kind, mask, .. })) => {
                 let site = self.site(first + waiting as usize);
-                Err(Fault::LaneExited {
-                    site,
-                    kind,
-                    lane,
-                    mask,
-                })
+                Err(Fault::LaneExited { site, kind, lane, mask })
             }
         }
     }
 
     /// The fault when `waiting` is at the block barrier and `missing` will never come.
     pub(crate) fn skipped(&self, waiting: usize, missing: Missing) -> Fault {
-        Fault::BarrierSkipped {
-            site: self.site(waiting),
-            missing: Box::new(missing),
-        }
+        Fault::BarrierSkipped { site: self.site(waiting), missing: Box::new(missing) }
     }
 
     /// The fault when two lanes of a warp reach a barrier by different calls.

@@ -234,12 +234,7 @@ impl Here<'_> {
     /// the thread must have waited for the reads.
     pub(crate) fn end_stores(&self) {
         let unread = |store: &&Store| store.read.is_none();
-        let spot = self
-            .stores
-            .borrow()
-            .iter()
-            .find(unread)
-            .map(|store| store.spot);
+        let spot = self.stores.borrow().iter().find(unread).map(|store| store.spot);
         if let Some(spot) = spot {
             let message = "the thread exits while a bulk store of it may still read shared memory: \
                            wait by `wait_read::<0>` first";

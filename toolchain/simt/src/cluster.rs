@@ -32,11 +32,7 @@ pub(crate) struct Ticket {
 impl ClusterBarrier {
     /// The barrier of a cluster of `threads` threads.
     pub(crate) fn new(threads: u64) -> Self {
-        Self {
-            live: threads,
-            arrived: 0,
-            phase: 0,
-        }
+        Self { live: threads, arrived: 0, phase: 0 }
     }
 
     /// A thread exits. Returns whether the barrier opens for the others.
@@ -75,10 +71,7 @@ impl<'a> Block<'a> {
         let site = self.site(number);
         let (phase, spot) = (barrier.phase, self.threads[number].spot);
         let now = Aligned { phase, lane, spot };
-        let ticket = Ticket {
-            phase,
-            place: site.place,
-        };
+        let ticket = Ticket { phase, place: site.place };
         if let Some(before) = self.threads[number].ticket.replace(ticket) {
             let first = before.place;
             return Err(Fault::ClusterArrivedTwice { site, first });

@@ -55,13 +55,7 @@ fn skipped_barrier(block: &Block<'_>) -> Option<Fault> {
     let at_barrier = find(|wait| matches!(wait, Wait::Barrier))?;
     let elsewhere = find(|wait| matches!(wait, Wait::Collective(_)))?;
     let stuck = stuck(&block.threads[elsewhere]);
-    Some(block.skipped(
-        at_barrier,
-        Missing {
-            thread: block.thread_idx(elsewhere),
-            stuck,
-        },
-    ))
+    Some(block.skipped(at_barrier, Missing { thread: block.thread_idx(elsewhere), stuck }))
 }
 
 /// The block's stuck threads, grouped by what they wait for and where.
@@ -71,9 +65,7 @@ fn waiting(block: &Block<'_>) -> Vec<Waiting> {
         let Some((what, place)) = stuck(thread) else {
             continue;
         };
-        let same = groups
-            .iter_mut()
-            .find(|group| group.what == what && group.place == place);
+        let same = groups.iter_mut().find(|group| group.what == what && group.place == place);
         match same {
             Some(group) => group.threads += 1,
             None => groups.push(Waiting {

@@ -60,11 +60,7 @@ impl Dim3 {
     pub(crate) fn index_of(self, linear: u64) -> Self {
         let (x, y) = (u64::from(self.x), u64::from(self.y));
         // Each remainder is below a u32 extent; so is the last quotient for a `linear` in the box.
-        Self::new(
-            (linear % x) as u32,
-            (linear / x % y) as u32,
-            (linear / (x * y)) as u32,
-        )
+        Self::new((linear % x) as u32, (linear / x % y) as u32, (linear / (x * y)) as u32)
     }
 
     /// Inverse of [`Dim3::index_of`]: the position of `index` in a box of these extents.

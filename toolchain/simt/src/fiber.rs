@@ -115,19 +115,12 @@ impl<'a> Fiber<'a> {
         // SAFETY: the caller keeps alive what the closure borrows until the fiber is dropped, and
         // the drop ends the routine.
         let routine = unsafe { Routine::with_stack_unchecked(stack, root) };
-        Self {
-            routine: Some(routine),
-            here,
-            canary,
-        }
+        Self { routine: Some(routine), here, canary }
     }
 
     /// Runs to the next scheduling point.
     pub(crate) fn resume(&mut self, reply: Reply) -> Turn {
-        let routine = self
-            .routine
-            .as_mut()
-            .expect("an exited fiber should not be resumed");
+        let routine = self.routine.as_mut().expect("an exited fiber should not be resumed");
         let _running = enter(&self.here);
         match routine.resume(reply) {
             CoroutineResult::Yield(stop) => Turn::Stopped(stop),

@@ -151,10 +151,7 @@ impl<'a> Here<'a> {
             return None;
         }
         self.arrive(spot);
-        let yielder = self
-            .yielder
-            .get()
-            .expect("a running fiber should have its yielder");
+        let yielder = self.yielder.get().expect("a running fiber should have its yielder");
         // SAFETY: the yielder lies in the root frame of the fiber that runs now.
         Some(unsafe { yielder.as_ref() }.suspend(Stop { request, spot }))
     }
@@ -172,10 +169,7 @@ impl<'a> Here<'a> {
     }
 
     fn suspend(&self, request: Request, spot: Spot) -> Reply {
-        let yielder = self
-            .yielder
-            .get()
-            .expect("a running fiber should have its yielder");
+        let yielder = self.yielder.get().expect("a running fiber should have its yielder");
         // SAFETY: the yielder lies in the root frame of the fiber that runs now.
         unsafe { yielder.as_ref() }.suspend(Stop { request, spot })
     }
@@ -262,9 +256,7 @@ impl<'a> Here<'a> {
             }
             Space::Generic => {
                 shared = self.shared.borrow();
-                global
-                    .find(address, bytes)
-                    .or_else(|| shared.arena().find(address, bytes))
+                global.find(address, bytes).or_else(|| shared.arena().find(address, bytes))
             }
         };
         let (region, offset) = found.ok_or(Flaw::OutOfBounds)?;
@@ -278,17 +270,9 @@ impl<'a> Here<'a> {
         }
         if let Some(races) = &self.world.races {
             let region = region.number();
-            let span = Span {
-                region,
-                offset,
-                bytes,
-            };
+            let span = Span { region, offset, bytes };
             let thread = self.number();
-            let act = Act {
-                access,
-                place: spot.place,
-                protocol: self.library.get().protocol,
-            };
+            let act = Act { access, place: spot.place, protocol: self.library.get().protocol };
             races.access(thread, span, act).map_err(Flaw::Races)?;
         }
         if access.kind != AccessKind::Read {
@@ -314,30 +298,11 @@ impl<'a> Here<'a> {
             Space::Shared | Space::Generic => in_shared.unwrap_or_else(in_global),
         };
         self.fail(match flaw {
-            Flaw::OutOfBounds => Fault::OutOfBounds {
-                site,
-                access,
-                bytes,
-                target,
-            },
-            Flaw::Misaligned => Fault::Misaligned {
-                site,
-                access,
-                bytes,
-                target,
-            },
-            Flaw::Uninitialised => Fault::Uninitialised {
-                site,
-                access,
-                bytes,
-                target,
-            },
+            Flaw::OutOfBounds => Fault::OutOfBounds { site, access, bytes, target },
+            Flaw::Misaligned => Fault::Misaligned { site, access, bytes, target },
+            Flaw::Uninitialised => Fault::Uninitialised { site, access, bytes, target },
             Flaw::Races(found) => {
-                let later = RacingAccess {
-                    site,
-                    access,
-                    bytes,
-                };
+                let later = RacingAccess { site, access, bytes };
                 Fault::Race(Box::new(self.world.race(target, later, *found)))
             }
         })
@@ -381,18 +346,12 @@ impl<'a> Here<'a> {
         found.unwrap_or_else(|error| {
             let site = self.site(spot);
             self.fail(match error {
-                SharedError::Limit { requested } => Fault::SharedLimit {
-                    site,
-                    name,
-                    requested,
-                    limit,
-                },
-                SharedError::Conflict { first } => Fault::SharedConflict {
-                    site,
-                    name,
-                    first,
-                    now: bytes,
-                },
+                SharedError::Limit { requested } => {
+                    Fault::SharedLimit { site, name, requested, limit }
+                }
+                SharedError::Conflict { first } => {
+                    Fault::SharedConflict { site, name, first, now: bytes }
+                }
             })
         })
     }

@@ -22,11 +22,7 @@ const MAX_BLOCK_THREADS: u64 = 1024;
 /// The stack of a thread, unless a launch says otherwise.
 // Without optimisation the reductions, scans and selections of gridsync take up to 96 KiB (rustc 1.95,
 // x86-64, 2026-11-22), and a kernel around them takes more.
-const STACK_BYTES: usize = if cfg!(debug_assertions) {
-    256 << 10
-} else {
-    64 << 10
-};
+const STACK_BYTES: usize = if cfg!(debug_assertions) { 256 << 10 } else { 64 << 10 };
 
 /// A launch: geometry, resources, schedule, and how long to wait for a change.
 #[derive(Clone, Copy, Debug)]
@@ -101,37 +97,17 @@ impl<'a> LaunchConfig<'a> {
     }
 
     fn check(&self) -> Result<(), Fault> {
-        let Self {
-            grid,
-            block,
-            shared_per_block: limit,
-            ..
-        } = *self;
+        let Self { grid, block, shared_per_block: limit, .. } = *self;
         let kernel = || Arc::from(self.kernel);
         let (Some(blocks), Some(threads)) = (grid.checked_count(), block.checked_count()) else {
-            return Err(Fault::EmptyLaunch {
-                kernel: kernel(),
-                grid,
-                block,
-            });
+            return Err(Fault::EmptyLaunch { kernel: kernel(), grid, block });
         };
-        if blocks
-            .checked_mul(threads)
-            .is_none_or(|all| all == 0 || all >> 63 != 0)
-        {
-            return Err(Fault::EmptyLaunch {
-                kernel: kernel(),
-                grid,
-                block,
-            });
+        if blocks.checked_mul(threads).is_none_or(|all| all == 0 || all >> 63 != 0) {
+            return Err(Fault::EmptyLaunch { kernel: kernel(), grid, block });
         }
         let cluster = self.cluster_blocks();
         if !grid.x.is_multiple_of(cluster) {
-            return Err(Fault::PartialCluster {
-                kernel: kernel(),
-                grid,
-                cluster,
-            });
+            return Err(Fault::PartialCluster { kernel: kernel(), grid, cluster });
         }
         if threads > MAX_BLOCK_THREADS {
             return Err(Fault::BlockTooLarge {
@@ -149,11 +125,7 @@ impl<'a> LaunchConfig<'a> {
         }
         if self.dynamic_shared > limit {
             let requested = self.dynamic_shared;
-            return Err(Fault::DynamicSharedLimit {
-                kernel: kernel(),
-                requested,
-                limit,
-            });
+            return Err(Fault::DynamicSharedLimit { kernel: kernel(), requested, limit });
         }
         match self.max_resident_blocks {
             Some(resident) if self.cooperative && blocks > resident.into() => {
@@ -230,9 +202,7 @@ pub fn launch(
     body: &dyn Fn(),
 ) -> Result<Stats, Fault> {
     if active() {
-        return Err(Fault::Nested {
-            kernel: Arc::from(config.kernel),
-        });
+        return Err(Fault::Nested { kernel: Arc::from(config.kernel) });
     }
     config.check()?;
     panics::install();

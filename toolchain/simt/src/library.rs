@@ -37,10 +37,7 @@ pub struct Calling {
 #[track_caller]
 pub fn library_call() -> Calling {
     let caller = Location::caller();
-    Calling::begin(|_, before| LibraryCall {
-        caller: before.caller.or(Some(caller)),
-        ..before
-    })
+    Calling::begin(|_, before| LibraryCall { caller: before.caller.or(Some(caller)), ..before })
 }
 
 /// Like [`library_call`], for a part of a protocol. Messages call it `name`, for example "the
@@ -76,10 +73,7 @@ pub fn join_barrier(name: &'static str, words: u64) {
 impl Calling {
     fn begin(next: impl FnOnce(&Here<'_>, LibraryCall) -> LibraryCall) -> Self {
         let before = try_with(|here| here.library.replace(next(here, here.library.get())));
-        Self {
-            before,
-            here: PhantomData,
-        }
+        Self { before, here: PhantomData }
     }
 }
 

@@ -50,10 +50,7 @@ fn note(info: &PanicHookInfo<'_>) -> bool {
 pub(crate) fn explain(payload: &(dyn Any + Send), note: Option<Note>) -> Note {
     let message = text(payload);
     note.filter(|note| note.message == message)
-        .unwrap_or_else(|| Note {
-            message: message.to_owned(),
-            at: NOWHERE.to_owned(),
-        })
+        .unwrap_or_else(|| Note { message: message.to_owned(), at: NOWHERE.to_owned() })
 }
 
 fn text(payload: &(dyn Any + Send)) -> &str {

@@ -37,11 +37,7 @@ impl Picker {
         let mut random = SplitMix(schedule.seed);
         Self {
             policy: schedule.policy,
-            lanes: if in_step {
-                Lanes::Together
-            } else {
-                schedule.lanes
-            },
+            lanes: if in_step { Lanes::Together } else { schedule.lanes },
             order: match schedule.seed {
                 0 => Order::default(),
                 _ => Order::drawn(&mut random, blocks, warps),
@@ -68,9 +64,7 @@ impl Picker {
     /// slept.
     pub(crate) fn pick(&mut self, hand_over: bool) -> Option<usize> {
         let ready = &self.ready;
-        let stay = self
-            .current
-            .filter(|&warp| !hand_over && ready.contains(warp));
+        let stay = self.current.filter(|&warp| !hand_over && ready.contains(warp));
         let next = match self.policy {
             Policy::RoundRobin | Policy::Coarse => ready.after(self.current),
             Policy::RunAhead => stay.or_else(|| ready.after(self.current)),
@@ -130,11 +124,7 @@ impl Picker {
 impl Party {
     /// These lanes, lowest first.
     pub(crate) fn in_order(mask: u32) -> Self {
-        Self {
-            mask,
-            first: 0,
-            down: false,
-        }
+        Self { mask, first: 0, down: false }
     }
 
     /// The lanes, in the order in which they step.
@@ -173,10 +163,7 @@ impl Order {
         for (place, &warp) in order.iter().enumerate() {
             places[warp as usize] = place as u32;
         }
-        Self {
-            warps: order,
-            places,
-        }
+        Self { warps: order, places }
     }
 
     fn is_drawn(&self) -> bool {
@@ -205,12 +192,7 @@ pub(crate) struct Starts {
 impl Starts {
     /// From the first to the last.
     pub(crate) fn in_order(clusters: u64) -> Self {
-        Self {
-            clusters,
-            started: 0,
-            first: 0,
-            stride: 1,
-        }
+        Self { clusters, started: 0, first: 0, stride: 1 }
     }
 
     /// In order, backwards or by strides, as drawn from a seed other than 0.
@@ -296,9 +278,8 @@ mod tests {
         let (blocks, warps) = (7, 5);
         let schedule = Schedule::seeded(Policy::RoundRobin, 3);
         let mut picker = Picker::new(schedule, blocks, warps, false);
-        let order: Vec<usize> = (0..blocks * warps)
-            .map(|_| picker.pick(false).expect("all can run"))
-            .collect();
+        let order: Vec<usize> =
+            (0..blocks * warps).map(|_| picker.pick(false).expect("all can run")).collect();
         let mut sorted = order.clone();
         sorted.sort_unstable();
         assert_eq!(sorted, (0..blocks * warps).collect::<Vec<_>>());

@@ -33,13 +33,7 @@ pub(crate) enum Verdict {
 
 impl Quiet {
     pub(crate) fn new(patience: u32) -> Self {
-        Self {
-            round: 1,
-            open: 0,
-            runnable: 0,
-            passes: 0,
-            patience,
-        }
+        Self { round: 1, open: 0, runnable: 0, passes: 0, patience }
     }
 
     /// New threads that can run.

@@ -71,11 +71,7 @@ mod tests {
             let set = ReadySet::full(len);
             for warp in 0..len {
                 assert_eq!(set.after(Some(warp)), Some((warp + 1) % len), "{len}");
-                assert_eq!(
-                    set.before(Some(warp)),
-                    Some((warp + len - 1) % len),
-                    "{len}"
-                );
+                assert_eq!(set.before(Some(warp)), Some((warp + len - 1) % len), "{len}");
             }
             assert_eq!(set.after(None), Some(0));
             assert_eq!(set.before(None), Some(len - 1));

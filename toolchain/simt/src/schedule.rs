@@ -54,11 +54,7 @@ impl Schedule {
 
     /// The policy with lanes in step, and this seed.
     pub const fn seeded(policy: Policy, seed: u64) -> Self {
-        Self {
-            seed,
-            policy,
-            lanes: Lanes::Together,
-        }
+        Self { seed, policy, lanes: Lanes::Together }
     }
 
     /// This schedule with lanes that move in this way.
@@ -76,9 +72,7 @@ impl Schedule {
             2 => Policy::Reverse,
             3 => Policy::Coarse,
             // Short turns shuffle neighbouring accesses, long ones let a warp overtake a barrier.
-            _ => Policy::Random {
-                quantum: 1 << random.below(8),
-            },
+            _ => Policy::Random { quantum: 1 << random.below(8) },
         };
         let lanes = match random.below(2) {
             0 => Lanes::Together,
@@ -86,11 +80,7 @@ impl Schedule {
         };
         // Never 0, which draws nothing: two seeds would give the same run.
         let seed = random.next() | 1;
-        Self {
-            seed,
-            policy,
-            lanes,
-        }
+        Self { seed, policy, lanes }
     }
 }
 

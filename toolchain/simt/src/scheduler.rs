@@ -72,16 +72,9 @@ pub(crate) fn run<'a>(
     let first = first.flat_map(|started| started * cluster..(started + 1) * cluster);
     let mut scheduler = Scheduler {
         slots: first.map(Slot::Fresh).collect(),
-        clusters: (0..clusters)
-            .map(|_| ClusterBarrier::new(cluster * threads))
-            .collect(),
+        clusters: (0..clusters).map(|_| ClusterBarrier::new(cluster * threads)).collect(),
         machine,
-        picker: Picker::new(
-            config.schedule,
-            resident as usize,
-            warps_per_block,
-            config.count,
-        ),
+        picker: Picker::new(config.schedule, resident as usize, warps_per_block, config.count),
         starts,
         warps_per_block,
         body,
@@ -89,13 +82,7 @@ pub(crate) fn run<'a>(
         entry,
     };
     let steps = scheduler.run_to_end()?;
-    let Machine {
-        switches,
-        barriers,
-        cluster_barriers,
-        collectives,
-        ..
-    } = scheduler.machine;
+    let Machine { switches, barriers, cluster_barriers, collectives, .. } = scheduler.machine;
     Ok(Stats {
         launches: 1,
         blocks,
@@ -137,15 +124,8 @@ impl<'a> Scheduler<'a> {
                 Verdict::Deadlock => break,
             }
         }
-        let live = self
-            .slots
-            .iter()
-            .any(|slot| matches!(slot, Slot::Running(_)));
-        if live {
-            Err(self.deadlock())
-        } else {
-            Ok(steps)
-        }
+        let live = self.slots.iter().any(|slot| matches!(slot, Slot::Running(_)));
+        if live { Err(self.deadlock()) } else { Ok(steps) }
     }
 
     /// Steps one warp. Starts its block at the first step, and ends it after the last.
@@ -153,13 +133,8 @@ impl<'a> Scheduler<'a> {
         let number = warp / self.warps_per_block;
         if let Slot::Fresh(linear) = self.slots[number] {
             let index = self.machine.world.grid.index_of(linear);
-            let block = Block::start(
-                index,
-                self.dynamic_shared,
-                self.entry,
-                self.body,
-                &mut self.machine,
-            )?;
+            let block =
+                Block::start(index, self.dynamic_shared, self.entry, self.body, &mut self.machine)?;
             self.slots[number] = Slot::Running(Box::new(block));
         }
         let Slot::Running(block) = &mut self.slots[number] else {
@@ -255,20 +230,12 @@ impl<'a> Scheduler<'a> {
     /// The fault of a launch that has used up its steps; `warp` would be next.
     #[cold]
     fn over_the_limit(&self, warp: usize) -> Fault {
-        let World {
-            kernel,
-            step_limit: limit,
-            ..
-        } = self.machine.world;
+        let World { kernel, step_limit: limit, .. } = self.machine.world;
         let site = match &self.slots[warp / self.warps_per_block] {
             Slot::Running(block) => block.runnable_site(warp % self.warps_per_block),
             Slot::Fresh(_) | Slot::Empty => None,
         };
-        Fault::StepLimit {
-            kernel: Arc::clone(kernel),
-            limit: *limit,
-            site,
-        }
+        Fault::StepLimit { kernel: Arc::clone(kernel), limit: *limit, site }
     }
 }
 

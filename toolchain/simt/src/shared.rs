@@ -59,11 +59,7 @@ impl SharedMemory {
         let known = self.variables.iter().find(|(known, ..)| *known == name);
         if let Some(&(_, first, start)) = known {
             let fits = first == bytes && start.addr().is_multiple_of(align);
-            return if fits {
-                Ok(start)
-            } else {
-                Err(SharedError::Conflict { first })
-            };
+            return if fits { Ok(start) } else { Err(SharedError::Conflict { first }) };
         }
         let requested = self.used.next_multiple_of(align).saturating_add(bytes);
         if requested > limit {

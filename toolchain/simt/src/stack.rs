@@ -73,10 +73,7 @@ impl Canary {
 // every fiber of the launch without running any of them again.
 unsafe impl Stack for Slot {
     fn base(&self) -> StackPointer {
-        self.low
-            .addr()
-            .checked_add(self.bytes)
-            .expect("a mapping ends below the top of memory")
+        self.low.addr().checked_add(self.bytes).expect("a mapping ends below the top of memory")
     }
 
     fn limit(&self) -> StackPointer {
@@ -110,13 +107,10 @@ impl Pool {
     }
 
     fn with_page(page: usize, stack_bytes: usize, most: u64) -> Self {
-        let stack_bytes = stack_bytes
-            .max(MIN_STACK)
-            .saturating_add(page - SMALL_PAGE)
-            .next_multiple_of(page);
-        let stacks = usize::try_from(most)
-            .unwrap_or(usize::MAX)
-            .clamp(1, (CHUNK / stack_bytes).max(1));
+        let stack_bytes =
+            stack_bytes.max(MIN_STACK).saturating_add(page - SMALL_PAGE).next_multiple_of(page);
+        let stacks =
+            usize::try_from(most).unwrap_or(usize::MAX).clamp(1, (CHUNK / stack_bytes).max(1));
         Self {
             page,
             stack_bytes,
@@ -151,11 +145,7 @@ impl Pool {
         // refuses with EINVAL and leaves the page as it is: see the impl of Stack.
         unsafe { libc::madvise(low.as_ptr().cast(), self.page, MADV_GUARD_INSTALL) };
         let bytes = self.stack_bytes - self.fresh * COLOUR % SMALL_PAGE;
-        Ok(Slot {
-            low,
-            guard: self.page,
-            bytes,
-        })
+        Ok(Slot { low, guard: self.page, bytes })
     }
 
     /// Takes back the stack of an exited thread. Its canary must be clean.
@@ -197,9 +187,7 @@ mod tests {
         let mut pool = Pool::new(1, 3000);
         let stack = pool.stack_bytes();
         assert!(stack >= MIN_STACK);
-        let slots: Vec<Slot> = (0..4000)
-            .map(|_| pool.take().expect("32 KiB map"))
-            .collect();
+        let slots: Vec<Slot> = (0..4000).map(|_| pool.take().expect("32 KiB map")).collect();
         let chunks = (4000 * stack).div_ceil(pool.chunk_bytes());
         let mut lows: Vec<usize> = slots.iter().map(|slot| slot.limit().get()).collect();
         lows.sort_unstable();

@@ -61,9 +61,7 @@ pub fn position() -> Position {
 #[must_use]
 #[track_caller]
 pub fn access(address: *const u8, bytes: usize, access: Access) -> bool {
-    with("access", |here, spot| {
-        here.access(address.addr(), bytes, access, spot)
-    })
+    with("access", |here, spot| here.access(address.addr(), bytes, access, spot))
 }
 
 /// A fence (`fence.acq_rel`, `fence.sc`, `membar`). A scheduling point. It changes no value,
@@ -94,12 +92,10 @@ pub fn fence(scope: Scope, order: Order) {
 /// Outside an emulated thread.
 #[track_caller]
 pub fn block_barrier(pred: u32) -> BarrierVotes {
-    with("block_barrier", |here, spot| {
-        match here.stop(Request::Barrier(pred != 0), spot) {
-            Some(Reply::Votes(votes)) => votes,
-            None => BarrierVotes::default(),
-            Some(other) => unreachable!("a barrier is answered with votes, not {other:?}"),
-        }
+    with("block_barrier", |here, spot| match here.stop(Request::Barrier(pred != 0), spot) {
+        Some(Reply::Votes(votes)) => votes,
+        None => BarrierVotes::default(),
+        Some(other) => unreachable!("a barrier is answered with votes, not {other:?}"),
     })
 }
 
@@ -143,12 +139,7 @@ pub fn cluster_wait() {
 /// Outside an emulated thread.
 #[track_caller]
 pub fn warp_barrier(mask: u32) {
-    let call = Call {
-        kind: "bar.warp.sync",
-        mask,
-        value: 0,
-        orders: true,
-    };
+    let call = Call { kind: "bar.warp.sync", mask, value: 0, orders: true };
     with("warp_barrier", |here, spot| {
         here.stop(Request::Collective(call), spot);
     });
@@ -167,12 +158,7 @@ pub fn warp_barrier(mask: u32) {
 pub fn warp_exchange(mask: u32, kind: &'static str, value: u128) -> WarpValues {
     with("warp_exchange", |here, spot| {
         let lane = here.position.lane();
-        let request = Request::Collective(Call {
-            kind,
-            mask,
-            value,
-            orders: false,
-        });
+        let request = Request::Collective(Call { kind, mask, value, orders: false });
         match here.stop(request, spot) {
             Some(Reply::Values(values)) => WarpValues::clone(&values),
             None => WarpValues::alone(lane, value),
@@ -184,10 +170,7 @@ pub fn warp_exchange(mask: u32, kind: &'static str, value: u128) -> WarpValues {
 impl WarpValues {
     /// No lane took part.
     pub(crate) fn none() -> Self {
-        Self {
-            mask: 0,
-            values: [0; WARP_LANES as usize],
-        }
+        Self { mask: 0, values: [0; WARP_LANES as usize] }
     }
 
     fn alone(lane: u32, value: u128) -> Self {
@@ -209,12 +192,10 @@ impl WarpValues {
 /// Outside an emulated thread.
 #[track_caller]
 pub fn active_mask() -> u32 {
-    with("active_mask", |here, spot| {
-        match here.stop(Request::ActiveMask, spot) {
-            Some(Reply::Mask(mask)) => mask,
-            None => 1 << here.position.lane(),
-            Some(other) => unreachable!("active_mask is answered with a mask, not {other:?}"),
-        }
+    with("active_mask", |here, spot| match here.stop(Request::ActiveMask, spot) {
+        Some(Reply::Mask(mask)) => mask,
+        None => 1 << here.position.lane(),
+        Some(other) => unreachable!("active_mask is answered with a mask, not {other:?}"),
     })
 }
 
@@ -227,13 +208,8 @@ pub fn active_mask() -> u32 {
 /// Outside an emulated thread, and when `align` is no power of two.
 #[track_caller]
 pub fn static_shared(name: &'static str, bytes: usize, align: usize) -> *mut u8 {
-    assert!(
-        align.is_power_of_two(),
-        "alignment {align} of {name} is not a power of two"
-    );
-    with("static_shared", |here, spot| {
-        here.variable(name, bytes, align, spot)
-    })
+    assert!(align.is_power_of_two(), "alignment {align} of {name} is not a power of two");
+    with("static_shared", |here, spot| here.variable(name, bytes, align, spot))
 }
 
 /// The block's dynamic shared memory and its size in bytes, as the launch gave it. It is 16-byte
@@ -310,9 +286,6 @@ pub fn global_timer() -> u64 {
 #[track_caller]
 pub fn trap(message: &str) -> ! {
     with("trap", |here, spot| {
-        here.fail(Fault::Trap {
-            site: here.site(spot),
-            message: message.to_owned(),
-        })
+        here.fail(Fault::Trap { site: here.site(spot), message: message.to_owned() })
     })
 }

@@ -75,29 +75,20 @@ impl World<'_> {
         let missing = match found.why {
             Why::Scope(scope) => MissingOrder::Scope(scope),
             Why::Overlap => MissingOrder::Overlap,
-            Why::Link {
-                write,
-                read,
-                release,
-                acquire,
-                barrier,
-            } => MissingOrder::Link(Box::new(race::Link {
-                write: named(write),
-                read: named(read),
-                release,
-                acquire,
-                barrier,
-            })),
+            Why::Link { write, read, release, acquire, barrier } => {
+                MissingOrder::Link(Box::new(race::Link {
+                    write: named(write),
+                    read: named(read),
+                    release,
+                    acquire,
+                    barrier,
+                }))
+            }
             Why::Crossing(barrier) => MissingOrder::Crossing(barrier),
             Why::Protocol(name) => MissingOrder::Protocol(name),
             Why::Copy => MissingOrder::Copy,
             Why::Everything { same_block } => MissingOrder::Everything { same_block },
         };
-        Race {
-            target,
-            earlier: named(found.earlier),
-            later,
-            missing,
-        }
+        Race { target, earlier: named(found.earlier), later, missing }
     }
 }

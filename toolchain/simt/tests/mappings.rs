@@ -26,8 +26,5 @@ fn a_thousand_launches_leave_no_stack_behind() {
         assert_eq!(ended.is_err(), round % 2 == 1);
     }
     let after = mappings();
-    assert!(
-        after < before + 100,
-        "{before} mappings before, {after} after"
-    );
+    assert!(after < before + 100, "{before} mappings before, {after} after");
 }

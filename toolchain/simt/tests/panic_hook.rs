@@ -18,9 +18,7 @@ fn a_panic_is_a_fault_though_the_hook_was_replaced() {
     let _ = std::panic::take_hook();
 
     let fault = fault.expect_err("thread 35 panics");
-    let Fault::Panicked { message, site, .. } = &fault else {
-        panic!("{fault}")
-    };
+    let Fault::Panicked { message, site, .. } = &fault else { panic!("{fault}") };
     assert_eq!(message, "thread 35 is odd");
     assert_eq!(site.thread.x, 35);
 }

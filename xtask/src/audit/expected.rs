@@ -22,11 +22,7 @@ pub(super) struct Expected(BTreeMap<String, BTreeMap<String, usize>>);
 impl Expected {
     /// What these modules have now.
     pub(super) fn of<'a>(modules: impl Iterator<Item = (&'a str, &'a Module)>) -> Self {
-        Self(
-            modules
-                .map(|(name, module)| (name.to_owned(), module.kernels.clone()))
-                .collect(),
-        )
+        Self(modules.map(|(name, module)| (name.to_owned(), module.kernels.clone())).collect())
     }
 
     /// Reads the file; one that is not there expects nothing, so that every kernel is reported as missing in it.
@@ -47,10 +43,7 @@ impl Expected {
             if line.is_empty() {
                 continue;
             }
-            if let Some(name) = line
-                .strip_prefix('[')
-                .and_then(|rest| rest.strip_suffix(']'))
-            {
+            if let Some(name) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
                 name.clone_into(&mut file);
                 continue;
             }
@@ -82,10 +75,7 @@ impl Expected {
                 )),
             }
         }
-        for kernel in expected
-            .keys()
-            .filter(|kernel| !module.kernels.contains_key(*kernel))
-        {
+        for kernel in expected.keys().filter(|kernel| !module.kernels.contains_key(*kernel)) {
             differences.push(format!(
                 "{file}, {kernel}: in kernels/audit.toml and not in the PTX; remove its line"
             ));
@@ -114,10 +104,7 @@ mod tests {
     fn module(kernels: &[(&str, usize)]) -> Module {
         Module {
             target: 90,
-            kernels: kernels
-                .iter()
-                .map(|(name, count)| ((*name).to_owned(), *count))
-                .collect(),
+            kernels: kernels.iter().map(|(name, count)| ((*name).to_owned(), *count)).collect(),
             externs: Vec::new(),
             functions_with_barriers: Vec::new(),
         }
@@ -139,10 +126,7 @@ mod tests {
         let differences = expected.differences("a", &module(&[("x", 2), ("new", 4)]));
         assert_eq!(differences.len(), 3, "{differences:?}");
         let all = differences.join("\n");
-        assert!(
-            all.contains("2 block barriers in the PTX, kernels/audit.toml says 1"),
-            "{all}"
-        );
+        assert!(all.contains("2 block barriers in the PTX, kernels/audit.toml says 1"), "{all}");
         assert!(all.contains("under [a] add `new = 4`"), "{all}");
         assert!(all.contains("gone: in kernels/audit.toml and not"), "{all}");
     }
@@ -150,9 +134,6 @@ mod tests {
     #[test]
     fn a_line_that_is_neither_is_refused_with_its_number() {
         let error = Expected::parse("[a]\nx: 1\n").unwrap_err().to_string();
-        assert!(
-            error.contains("line 2") && error.contains("x: 1"),
-            "{error}"
-        );
+        assert!(error.contains("line 2") && error.contains("x: 1"), "{error}");
     }
 }

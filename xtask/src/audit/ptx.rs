@@ -24,11 +24,7 @@ impl Module {
         let target = ptx
             .lines()
             .find_map(|line| line.strip_prefix(".target sm_"))
-            .map(|rest| {
-                rest.chars()
-                    .take_while(char::is_ascii_digit)
-                    .collect::<String>()
-            })
+            .map(|rest| rest.chars().take_while(char::is_ascii_digit).collect::<String>())
             .and_then(|digits| digits.parse().ok())
             .context("no line `.target sm_NN`")?;
         let mut module = Self {
@@ -49,10 +45,7 @@ impl Module {
                     "}" => body.depth -= 1,
                     _ => {}
                 }
-                body.barriers += line
-                    .split(';')
-                    .filter(|text| is_block_barrier(text))
-                    .count();
+                body.barriers += line.split(';').filter(|text| is_block_barrier(text)).count();
                 if line.trim() == "}"
                     && let Some(body) = inside.take_if(|body| body.depth == 0)
                 {
@@ -84,19 +77,12 @@ struct Body {
 impl Body {
     /// A declaration opens a body too; the next one replaces it, because it never closes.
     fn opens_at(line: &str) -> Option<Self> {
-        let directives = line
-            .trim_start_matches(".visible ")
-            .trim_start_matches(".weak ");
+        let directives = line.trim_start_matches(".visible ").trim_start_matches(".weak ");
         let (rest, is_kernel) = match directives.strip_prefix(".entry") {
             Some(rest) => (rest, true),
             None => (directives.strip_prefix(".func")?, false),
         };
-        Some(Self {
-            name: declared(rest)?,
-            is_kernel,
-            barriers: 0,
-            depth: 0,
-        })
+        Some(Self { name: declared(rest)?, is_kernel, barriers: 0, depth: 0 })
     }
 }
 
@@ -171,10 +157,7 @@ mod tests {
     fn block_barriers_are_counted_where_they_stand() {
         let module = Module::parse(PTX).unwrap();
         assert_eq!(module.target, 90);
-        assert_eq!(
-            module.kernels,
-            BTreeMap::from([("two".to_owned(), 2), ("none".to_owned(), 0)])
-        );
+        assert_eq!(module.kernels, BTreeMap::from([("two".to_owned(), 2), ("none".to_owned(), 0)]));
         assert_eq!(module.functions_with_barriers, ["forward"]);
     }
 

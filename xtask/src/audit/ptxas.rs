@@ -67,10 +67,7 @@ fn in_tools(dir: &Path) -> Vec<PathBuf> {
         entries.map(|entry| entry.path()).collect()
     };
     let pythons = below(vec![dir.join("lib")]);
-    let wheels = pythons
-        .iter()
-        .map(|python| python.join("site-packages/nvidia"))
-        .collect();
+    let wheels = pythons.iter().map(|python| python.join("site-packages/nvidia")).collect();
     let mut places = vec![dir.join("ptxas"), dir.join("bin/ptxas")];
     places.extend(below(wheels).iter().map(|wheel| wheel.join("bin/ptxas")));
     places
@@ -92,9 +89,8 @@ pub(super) fn run_all(ptxas: &Path, jobs: &[(&Path, u32)]) -> Result<Vec<Report>
     let cores = thread::available_parallelism().map_or(1, NonZero::get);
     let mut done: Vec<(usize, Result<Report>)> = thread::scope(|scope| {
         let workers: Vec<_> = (0..cores).map(|_| scope.spawn(work)).collect();
-        let finished = workers
-            .into_iter()
-            .map(|worker| worker.join().expect("a worker should not panic"));
+        let finished =
+            workers.into_iter().map(|worker| worker.join().expect("a worker should not panic"));
         finished.flatten().collect()
     });
     done.sort_by_key(|(index, _)| *index);
@@ -156,9 +152,7 @@ fn parse(said: &str) -> BTreeMap<String, Usage> {
 
 /// The number in `… 128 bytes smem …`; 0 when the words do not occur.
 fn number_before(text: &str, words: &str) -> u32 {
-    let parts = text
-        .split(',')
-        .find_map(|part| part.trim().strip_suffix(words));
+    let parts = text.split(',').find_map(|part| part.trim().strip_suffix(words));
     let last = parts.and_then(|part| part.split_whitespace().last());
     last.and_then(|number| number.parse().ok()).unwrap_or(0)
 }
@@ -186,13 +180,7 @@ ptxas info    : Used 4 registers, used 0 barriers
     fn every_number_goes_to_its_own_function() {
         let usages = parse(SAID);
         assert_eq!(usages.len(), 3);
-        let reduce = Usage {
-            registers: 38,
-            barriers: 1,
-            shared: 128,
-            stack: 64,
-            spills: 20,
-        };
+        let reduce = Usage { registers: 38, barriers: 1, shared: 128, stack: 64, spills: 20 };
         assert_eq!(usages["reduce"], reduce);
         assert_eq!(usages["helper"].stack, 16);
         assert_eq!(usages["empty"].registers, 4);
@@ -202,9 +190,7 @@ ptxas info    : Used 4 registers, used 0 barriers
     #[test]
     fn ptxas_is_found_where_a_wheel_puts_it() {
         let dir = tempfile::tempdir().unwrap();
-        let bin = dir
-            .path()
-            .join("lib/python3.11/site-packages/nvidia/cu13/bin");
+        let bin = dir.path().join("lib/python3.11/site-packages/nvidia/cu13/bin");
         fs::create_dir_all(&bin).unwrap();
         fs::write(bin.join("ptxas"), "").unwrap();
         assert!(in_tools(dir.path()).contains(&bin.join("ptxas")));
@@ -217,16 +203,11 @@ ptxas info    : Used 4 registers, used 0 barriers
         // Says back what it was asked for, the first job last.
         let text = "#!/bin/sh\n[ $2 = -arch=sm_1 ] && sleep 0.2\necho \"$2\" >&2\nexit 1\n";
         fs::write(&script, text).unwrap();
-        let mode = Command::new("chmod")
-            .arg("+x")
-            .arg(&script)
-            .status()
-            .unwrap();
+        let mode = Command::new("chmod").arg("+x").arg(&script).status().unwrap();
         assert!(mode.success());
         let jobs: Vec<(&Path, u32)> = (1..6).map(|gpu| (Path::new("x"), gpu)).collect();
-        let expected: Vec<Report> = (1..6)
-            .map(|gpu| Report::Refused(format!("-arch=sm_{gpu}")))
-            .collect();
+        let expected: Vec<Report> =
+            (1..6).map(|gpu| Report::Refused(format!("-arch=sm_{gpu}"))).collect();
         assert_eq!(run_all(&script, &jobs).unwrap(), expected);
     }
 }

@@ -25,12 +25,7 @@ pub const ALL_REDUCE: Suite = Suite {
 };
 
 const fn of<K: Kernel>(name: &'static str, measure: super::suite::Measure) -> Design {
-    Design {
-        name,
-        kernel: KernelInfo::of::<K>(),
-        cluster: None,
-        measure,
-    }
+    Design { name, kernel: KernelInfo::of::<K>(), cluster: None, measure }
 }
 
 /// With the barrier that carries data.

@@ -41,12 +41,7 @@ const DESIGNS: &[Design] = &[
 
 /// The design `B`, called `name`.
 const fn of<B: Measured>(name: &'static str) -> Design {
-    Design {
-        name,
-        kernel: KernelInfo::of::<B::Only>(),
-        cluster: None,
-        measure: measure::<B>,
-    }
+    Design { name, kernel: KernelInfo::of::<B::Only>(), cluster: None, measure: measure::<B> }
 }
 
 /// µs per crossing of `B`, back to back; none if the grid cannot be resident.

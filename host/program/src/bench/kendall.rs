@@ -160,21 +160,13 @@ mod tests {
         // Pairs of the four, discordant ones, and ties in x, in y and in both.
         assert_eq!(check::<i32>(Kendall::of(4, 0, 1, 1, 0), &both), Ok(()));
         let wrong = check(Kendall::of(4, 1, 1, 1, 0), &both).expect_err("none is discordant");
-        assert!(
-            wrong
-                .to_string()
-                .starts_with("a correlation of 4 i32 is wrong"),
-            "{wrong}"
-        );
+        assert!(wrong.to_string().starts_with("a correlation of 4 i32 is wrong"), "{wrong}");
     }
 
     #[test]
     fn integers_have_many_ties_and_floats_few() {
         assert_eq!([0, 999, 1000].map(i32::of_hash), [0, 999, 0]);
-        assert_eq!(
-            [0xff, 0x100, u32::MAX].map(f32::of_hash),
-            [0.0, 1.0, 16_777_215.0]
-        );
+        assert_eq!([0xff, 0x100, u32::MAX].map(f32::of_hash), [0.0, 1.0, 16_777_215.0]);
         assert_eq!(f64::of_hash(u32::MAX), 16_777_215.0);
     }
 }

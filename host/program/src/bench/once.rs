@@ -66,10 +66,7 @@ mod tests {
     #[test]
     fn the_time_is_that_of_one_run() {
         let device = Device::new(Emulator::new(EmulatorConfig::default()));
-        let sampling = Sampling {
-            at_most: 7,
-            ..Sampling::default()
-        };
+        let sampling = Sampling { at_most: 7, ..Sampling::default() };
         let measured = once(&device, &sampling, || {
             thread::sleep(Duration::from_micros(150));
             Ok(())

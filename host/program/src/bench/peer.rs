@@ -37,18 +37,9 @@ pub enum PeerError {
 /// The files that all peers share. They are beside the source of a peer when it is built.
 const HEADERS: [(&str, &str); 5] = [
     ("peer.cuh", include_str!("../../../../bench/peers/peer.cuh")),
-    (
-        "slope.cuh",
-        include_str!("../../../../bench/peers/slope.cuh"),
-    ),
-    (
-        "throughput.cuh",
-        include_str!("../../../../bench/peers/throughput.cuh"),
-    ),
-    (
-        "select.cuh",
-        include_str!("../../../../bench/peers/select.cuh"),
-    ),
+    ("slope.cuh", include_str!("../../../../bench/peers/slope.cuh")),
+    ("throughput.cuh", include_str!("../../../../bench/peers/throughput.cuh")),
+    ("select.cuh", include_str!("../../../../bench/peers/select.cuh")),
     ("peer.py", include_str!("../../../../bench/peers/peer.py")),
 ];
 
@@ -125,10 +116,9 @@ impl PeerScript {
         let mut peer = Command::new("python3");
         peer.arg(folder.path().join("script.py"));
         match converse(&mut peer, sampling, questions, PeerError::NoInterpreter) {
-            Err(error @ (PeerError::NoInterpreter(_) | PeerError::Failed { .. })) => Ok(Answers {
-                notes: vec![format!("left out: {error}")],
-                ..Answers::default()
-            }),
+            Err(error @ (PeerError::NoInterpreter(_) | PeerError::Failed { .. })) => {
+                Ok(Answers { notes: vec![format!("left out: {error}")], ..Answers::default() })
+            }
             answers => answers,
         }
     }
@@ -210,13 +200,7 @@ fn spread(text: &str) -> Option<Spread> {
     let mut words = text.split_whitespace();
     let mut us = || words.next()?.parse().ok();
     let (median, quartile_range, min, max) = (us()?, us()?, us()?, us()?);
-    Some(Spread {
-        median,
-        quartile_range,
-        min,
-        max,
-        samples: words.next()?.parse().ok()?,
-    })
+    Some(Spread { median, quartile_range, min, max, samples: words.next()?.parse().ok()? })
 }
 
 #[cfg(test)]
@@ -254,12 +238,7 @@ mod tests {
         let mut shell = Command::new("sh");
         let questions = ["132 256".to_owned(), "132 512".to_owned()];
         let sampling = Sampling::default();
-        converse(
-            shell.args(["-c", script, "peer"]),
-            &sampling,
-            &questions,
-            PeerError::Io,
-        )
+        converse(shell.args(["-c", script, "peer"]), &sampling, &questions, PeerError::Io)
     }
 
     #[cfg(unix)]
@@ -290,10 +269,7 @@ mod tests {
         let source = format!(
             "import peer, time\npeer.answer(lambda op, dtype, n: (lambda: time.sleep(1e-3), {check}))\n"
         );
-        let script = PeerScript {
-            name: "wait",
-            source: source.leak(),
-        };
+        let script = PeerScript { name: "wait", source: source.leak() };
         script.ask(&Sampling::default(), &["wait f32 cpu 1 1 0".into()])
     }
 

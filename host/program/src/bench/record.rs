@@ -46,16 +46,13 @@ impl Record {
     /// Our median over the peer's. Below 1 we are faster.
     #[must_use]
     pub fn ratio(&self) -> Option<f64> {
-        self.peer
-            .as_ref()
-            .map(|peer| self.time.median / peer.median)
+        self.peer.as_ref().map(|peer| self.time.median / peer.median)
     }
 
     /// The bytes over the median time, in GB/s (10⁹ bytes).
     #[must_use]
     pub fn gb_per_s(&self) -> Option<f64> {
-        self.bytes
-            .map(|bytes| bytes as f64 / self.time.median / 1e3)
+        self.bytes.map(|bytes| bytes as f64 / self.time.median / 1e3)
     }
 
     /// The record as JSON.
@@ -96,10 +93,7 @@ mod tests {
             params: json!({ "n": 1000 }),
             time: Spread::of(vec![2.0]).expect("there is a sample"),
             bytes: Some(4000),
-            peer: Some(Peer {
-                name: "cub",
-                median: 4.0,
-            }),
+            peer: Some(Peer { name: "cub", median: 4.0 }),
             warnings: vec![Warning::too_short(2.0).expect("2 µs are too short")],
         };
         assert_eq!(
@@ -113,11 +107,7 @@ mod tests {
                 "warnings": [{ "kind": "too-short", "us": 2.0, "at_least_us": 100.0 }],
             })
         );
-        let latency = Record {
-            bytes: None,
-            peer: None,
-            ..record
-        };
+        let latency = Record { bytes: None, peer: None, ..record };
         for key in ["bytes", "gb_per_s", "peer"] {
             assert!(latency.json()[key].is_null(), "{key}");
         }

@@ -23,9 +23,7 @@ macro_rules! rows_of {
 /// A matrix shorter than a row is a single row.
 pub const REDUCE_ROWS: Throughput = Throughput {
     name: "reduce-rows",
-    cases: rows_of![
-        16, 17, 256, 257, 4096, 4097, 65_536, 65_537, 1_048_576, 1_048_577
-    ],
+    cases: rows_of![16, 17, 256, 257, 4096, 4097, 65_536, 65_537, 1_048_576, 1_048_577],
     sizes: &[1 << 24],
     ceiling: Ceiling::Read,
     peer: Some(PeerProgram {
@@ -60,9 +58,7 @@ where
     let columns = COLUMNS.min(*n);
     let rows = n.div_ceil(columns);
     let len = rows * columns;
-    let inputs = bench
-        .stock
-        .inputs::<O::Element>(bench.device, len, plan.calls)?;
+    let inputs = bench.stock.inputs::<O::Element>(bench.device, len, plan.calls)?;
     let mut reducer = RowReducer::<O>::new(bench.device, rows, columns)?;
     let reduce = |i: usize| reducer.launch(&inputs[i]);
     // SAFETY: a reduction only reads its input and leaves its workspace ready for the next one; inputs

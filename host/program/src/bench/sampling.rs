@@ -25,11 +25,7 @@ pub struct Sampling {
 impl Default for Sampling {
     /// [`SAMPLES`] at least, 51 at most, until the median is known to half a percent.
     fn default() -> Self {
-        Self {
-            at_least: SAMPLES,
-            at_most: 51,
-            uncertainty: 0.005,
-        }
+        Self { at_least: SAMPLES, at_most: 51, uncertainty: 0.005 }
     }
 }
 
@@ -51,10 +47,7 @@ impl Sampling {
     /// # Panics
     /// If `at_least` is 0, or `at_most` is less than that.
     pub fn measure<E>(&self, mut sample: impl FnMut() -> Result<f64, E>) -> Result<Measurement, E> {
-        assert!(
-            0 < self.at_least && self.at_least <= self.at_most,
-            "a measurement needs a sample"
-        );
+        assert!(0 < self.at_least && self.at_least <= self.at_most, "a measurement needs a sample");
         let mut samples = Vec::new();
         loop {
             samples.push(sample()?);
@@ -66,10 +59,7 @@ impl Sampling {
             if noise.is_some() && samples.len() < self.at_most {
                 continue;
             }
-            return Ok(Measurement {
-                time,
-                warnings: noise.into_iter().collect(),
-            });
+            return Ok(Measurement { time, warnings: noise.into_iter().collect() });
         }
     }
 
@@ -90,22 +80,14 @@ impl Sampling {
     pub(super) fn noise(&self, time: &Spread) -> Option<Warning> {
         let Spread { samples, .. } = *time;
         let (uncertainty, allowed) = (time.uncertainty(), self.uncertainty);
-        (uncertainty > allowed).then_some(Warning::Noise {
-            uncertainty,
-            allowed,
-            samples,
-        })
+        (uncertainty > allowed).then_some(Warning::Noise { uncertainty, allowed, samples })
     }
 
     /// The warning for samples of a peer whose median is not known well enough.
     pub(super) fn peer_noise(&self, time: &Spread) -> Option<Warning> {
         let Spread { samples, .. } = *time;
         let (uncertainty, allowed) = (time.uncertainty(), self.uncertainty);
-        (uncertainty > allowed).then_some(Warning::PeerNoise {
-            uncertainty,
-            allowed,
-            samples,
-        })
+        (uncertainty > allowed).then_some(Warning::PeerNoise { uncertainty, allowed, samples })
     }
 }
 

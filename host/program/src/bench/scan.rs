@@ -187,10 +187,7 @@ mod tests {
         for at in [0, n - 1] {
             let mut wrong = right.clone();
             wrong[at] += 1;
-            assert!(
-                matches!(checked(&wrong), Err(MeasureError::Wrong(_))),
-                "{at}"
-            );
+            assert!(matches!(checked(&wrong), Err(MeasureError::Wrong(_))), "{at}");
         }
     }
 
@@ -208,10 +205,7 @@ mod tests {
     #[test]
     fn the_parts_that_are_checked_go_from_the_first_result_to_the_last() {
         assert_eq!((parts(10).next(), parts(10).count()), (Some(0..10), 1));
-        assert_eq!(
-            parts(PART + 1).collect::<Vec<_>>(),
-            [0..PART, PART..PART + 1]
-        );
+        assert_eq!(parts(PART + 1).collect::<Vec<_>>(), [0..PART, PART..PART + 1]);
         let many: Vec<_> = parts(1 << 32).collect();
         assert_eq!((many.len(), many[0].start), (MOST_PARTS, 0));
         assert_eq!(many[MOST_PARTS - 1].end, 1 << 32);

@@ -143,10 +143,7 @@ mod tests {
             // A run length takes 12 bytes.
             (UNIQUE, &[0, 1, 50, 99, 100, 3, 150, 300]),
         ] {
-            let moved = suite
-                .cases
-                .iter()
-                .map(|case| case.moved(100, suite.ceiling));
+            let moved = suite.cases.iter().map(|case| case.moved(100, suite.ceiling));
             let moved: Vec<_> = moved.collect();
             let expected: Vec<_> = written.iter().map(|written| 100 + written).collect();
             assert_eq!(moved, expected, "{}", suite.name);
@@ -156,10 +153,8 @@ mod tests {
     #[test]
     fn every_operation_is_measured_and_found_right() {
         let half = |suite: &Throughput, op| {
-            let of_op = suite
-                .cases
-                .iter()
-                .find(|case| (case.op, case.variant) == (op, "kept 50 %"));
+            let of_op =
+                suite.cases.iter().find(|case| (case.op, case.variant) == (op, "kept 50 %"));
             let case = of_op.expect("there is such a case");
             suite.in_emulator(std::slice::from_ref(case), 100).len()
         };

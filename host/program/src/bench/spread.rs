@@ -50,10 +50,7 @@ impl Spread {
 /// The value that `part` of `sorted` lies below, interpolated between two samples. `sorted` is not empty.
 fn quantile(sorted: &[f64], part: f64) -> f64 {
     let place = part * (sorted.len() - 1) as f64;
-    let (below, above) = (
-        sorted[place.floor() as usize],
-        sorted[place.ceil() as usize],
-    );
+    let (below, above) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);
     below + place.fract() * (above - below)
 }
 

@@ -51,10 +51,7 @@ impl Design {
     /// The same design in clusters of so many blocks.
     #[must_use]
     pub const fn in_clusters_of(self, blocks: u32) -> Self {
-        Self {
-            cluster: Some(blocks),
-            ..self
-        }
+        Self { cluster: Some(blocks), ..self }
     }
 }
 
@@ -117,11 +114,7 @@ impl Suite {
     /// # Errors
     /// [`PeerError`], as it says.
     pub fn peers(&self, shapes: &[Shape]) -> Result<HashMap<Shape, Peer>, PeerError> {
-        let sampling = Sampling {
-            at_least: SAMPLES,
-            at_most: SAMPLES,
-            ..Sampling::default()
-        };
+        let sampling = Sampling { at_least: SAMPLES, at_most: SAMPLES, ..Sampling::default() };
         let question = |shape: Shape| format!("{} {}", shape.blocks, shape.threads);
         let questions: Vec<String> = shapes.iter().copied().map(question).collect();
         let rounds = [FEW.to_string(), MANY.to_string()];
@@ -155,9 +148,8 @@ impl Suite {
         sampling: &Sampling,
         mut step: impl FnMut(Step<'_, (&Design, Shape)>),
     ) -> Result<Run, DeviceError> {
-        let (present, absent) = part(designs, |design| {
-            device.backend().attributes(&design.kernel).map(drop)
-        })?;
+        let (present, absent) =
+            part(designs, |design| device.backend().attributes(&design.kernel).map(drop))?;
         let mut records = Vec::new();
         let mut first = None;
         for &shape in shapes {
@@ -203,10 +195,9 @@ fn part(
     for design in designs {
         match look(design) {
             Ok(()) => present.push(*design),
-            Err(error @ DeviceError::UnknownKernel { .. }) => absent.push(Absent {
-                design: design.name,
-                error,
-            }),
+            Err(error @ DeviceError::UnknownKernel { .. }) => {
+                absent.push(Absent { design: design.name, error })
+            }
             Err(error) => return Err(error),
         }
     }
@@ -228,11 +219,7 @@ mod tests {
     #[test]
     fn every_design_is_measured_at_every_shape_that_fits() {
         let device = Device::new(Emulator::new(EmulatorConfig::default()));
-        let sampling = Sampling {
-            at_least: 1,
-            at_most: 1,
-            ..Sampling::default()
-        };
+        let sampling = Sampling { at_least: 1, at_most: 1, ..Sampling::default() };
         let shapes = Shape::all(&[4, 1 << 20], &[32]);
         let (mut steps, mut told) = (0, Vec::new());
         let step = |step: Step<'_, (&Design, Shape)>| match step {
@@ -240,14 +227,7 @@ mod tests {
             Step::Measured(record) => told.push(record.clone()),
         };
         let run = BARRIER
-            .run(
-                &device,
-                BARRIER.designs,
-                &shapes,
-                &HashMap::new(),
-                &sampling,
-                step,
-            )
+            .run(&device, BARRIER.designs, &shapes, &HashMap::new(), &sampling, step)
             .expect("the emulator should run every design");
         assert_eq!(steps, 2 * BARRIER.designs.len());
         assert_eq!(run.absent, []);
@@ -263,10 +243,7 @@ mod tests {
 
     #[test]
     fn a_design_whose_kernel_is_not_there_is_left_out_and_a_lost_device_is_not() {
-        let unknown = DeviceError::UnknownKernel {
-            name: "phase_barrier_only",
-            image: 75,
-        };
+        let unknown = DeviceError::UnknownKernel { name: "phase_barrier_only", image: 75 };
         let look = |design: &Design| match design.name {
             "phase" => Err(unknown.clone()),
             _ => Ok(()),
@@ -276,13 +253,7 @@ mod tests {
         assert_eq!(present.len(), BARRIER.designs.len() - 1);
         assert!(matches!(&absent[..], [absent] if absent.design == "phase"));
 
-        let lost = DeviceError::NoSuchDevice {
-            ordinal: 1,
-            count: 1,
-        };
-        assert_eq!(
-            part(BARRIER.designs, |_| Err(lost.clone())).map(|_| ()),
-            Err(lost.clone())
-        );
+        let lost = DeviceError::NoSuchDevice { ordinal: 1, count: 1 };
+        assert_eq!(part(BARRIER.designs, |_| Err(lost.clone())).map(|_| ()), Err(lost.clone()));
     }
 }

@@ -57,10 +57,7 @@ impl Warning {
     /// The warning for a sample whose timed work took `us` microseconds, if that is too short.
     #[must_use]
     pub fn too_short(us: f64) -> Option<Self> {
-        (us < SHORTEST_US).then_some(Self::TooShort {
-            us,
-            at_least_us: SHORTEST_US,
-        })
+        (us < SHORTEST_US).then_some(Self::TooShort { us, at_least_us: SHORTEST_US })
     }
 
     /// The warning for a point that took `before_us` at the start of a run and `after_us` at its
@@ -90,26 +87,14 @@ impl Warning {
     pub fn json(&self) -> Value {
         let kind = self.kind();
         match *self {
-            Self::Noise {
-                uncertainty,
-                allowed,
-                samples,
-            }
-            | Self::PeerNoise {
-                uncertainty,
-                allowed,
-                samples,
-            } => json!({
+            Self::Noise { uncertainty, allowed, samples }
+            | Self::PeerNoise { uncertainty, allowed, samples } => json!({
                 "kind": kind, "uncertainty": uncertainty, "allowed": allowed, "samples": samples,
             }),
             Self::TooShort { us, at_least_us } => {
                 json!({ "kind": kind, "us": us, "at_least_us": at_least_us })
             }
-            Self::Drift {
-                before_us,
-                after_us,
-                allowed,
-            } => json!({
+            Self::Drift { before_us, after_us, allowed } => json!({
                 "kind": kind, "before_us": before_us, "after_us": after_us, "allowed": allowed,
             }),
         }
@@ -119,21 +104,13 @@ impl Warning {
 impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
-            Self::Noise {
-                uncertainty,
-                allowed,
-                samples,
-            } => write!(
+            Self::Noise { uncertainty, allowed, samples } => write!(
                 f,
                 "noise: after {samples} samples the median is known to {:.2} %, not to {:.2} %; leave the device to this run",
                 100.0 * uncertainty,
                 100.0 * allowed
             ),
-            Self::PeerNoise {
-                uncertainty,
-                allowed,
-                samples,
-            } => write!(
+            Self::PeerNoise { uncertainty, allowed, samples } => write!(
                 f,
                 "peer noise: after {samples} samples the peer's median is known to {:.2} %, not to {:.2} %; leave the device to this run",
                 100.0 * uncertainty,
@@ -143,11 +120,7 @@ impl fmt::Display for Warning {
                 f,
                 "too short: {us:.1} µs were timed, where the resolution of events, about half a µs, asks for {at_least_us:.0}"
             ),
-            Self::Drift {
-                before_us,
-                after_us,
-                allowed,
-            } => write!(
+            Self::Drift { before_us, after_us, allowed } => write!(
                 f,
                 "drift: the first point took {before_us:.3} µs at the start and {after_us:.3} µs at the end, {:+.1} % where {:.0} % are allowed; the clock may be throttled, or the device shared: run again",
                 100.0 * (after_us / before_us - 1.0),

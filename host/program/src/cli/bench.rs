@@ -185,21 +185,12 @@ impl Bench {
             Suite::Latencies(suite) => self.latencies(suite, device, global)?,
             Suite::Throughputs(suite) => self.throughputs(suite, device, global)?,
         };
-        let lines: String = records
-            .iter()
-            .map(|record| format!("{}\n", record.json()))
-            .collect();
+        let lines: String = records.iter().map(|record| format!("{}\n", record.json())).collect();
         if let Some(out) = self.output {
             write_raw(&Output::parse(out), lines.as_bytes())?;
         }
         match global.json {
-            true => output::print(
-                &records
-                    .iter()
-                    .map(Record::json)
-                    .collect::<Value>()
-                    .to_string(),
-            ),
+            true => output::print(&records.iter().map(Record::json).collect::<Value>().to_string()),
             false => Ok(()),
         }
     }

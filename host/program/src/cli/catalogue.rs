@@ -20,10 +20,7 @@ impl Acc {
     /// The accumulator of `O`; none if it is not a floating-point number.
     fn of<O: Operation>() -> Option<Self> {
         let is = |ty| ty == TypeId::of::<O::Accumulator>();
-        let compensated = [
-            TypeId::of::<Compensated<f32>>(),
-            TypeId::of::<Compensated<f64>>(),
-        ];
+        let compensated = [TypeId::of::<Compensated<f32>>(), TypeId::of::<Compensated<f64>>()];
         match () {
             () if is(TypeId::of::<f32>()) => Some(Self::F32),
             () if is(TypeId::of::<f64>()) => Some(Self::F64),

@@ -11,25 +11,20 @@ where
 {
     move |text| {
         let in_range = count(text).filter(|count| range.contains(count));
-        in_range
-            .and_then(|count| count.try_into().ok())
-            .ok_or_else(|| {
-                let (from, to) = (range.start(), range.end());
-                match *to {
-                    u64::MAX => format!("counts are 1000, 2^20 or 1e6, from {from} on"),
-                    _ => format!("counts are 1000, 2^20 or 1e6, from {from} to {to}"),
-                }
-            })
+        in_range.and_then(|count| count.try_into().ok()).ok_or_else(|| {
+            let (from, to) = (range.start(), range.end());
+            match *to {
+                u64::MAX => format!("counts are 1000, 2^20 or 1e6, from {from} on"),
+                _ => format!("counts are 1000, 2^20 or 1e6, from {from} to {to}"),
+            }
+        })
     }
 }
 
 /// The text as a whole number, if it is one.
 fn count(text: &str) -> Option<u64> {
     if let Some((base, exponent)) = text.split_once('^') {
-        return base
-            .parse::<u64>()
-            .ok()?
-            .checked_pow(exponent.parse().ok()?);
+        return base.parse::<u64>().ok()?.checked_pow(exponent.parse().ok()?);
     }
     let Some((mantissa, exponent)) = text.split_once(['e', 'E']) else {
         return text.parse().ok();

@@ -53,18 +53,12 @@ impl Demo {
         for (number, form) in Form::ALL.into_iter().enumerate() {
             bar.set_message(form.name());
             bar.set_position(number as u64 * u64::from(runs));
-            let natural = Timing {
-                stagger_ns: 0,
-                schedule: None,
-                said: None,
-            };
+            let natural = Timing { stagger_ns: 0, schedule: None, said: None };
             let mut outcome = experiment(&device, form, &setup, runs, &natural, &bar)?;
             let mut timing = natural;
             // One warp, or one block, has nothing to race with. The grid barrier has to hold under the
             // timing that made the other forms fail.
-            let provoked = shown
-                .iter()
-                .any(|(_, timing): &(_, Timing)| timing.said.is_some());
+            let provoked = shown.iter().any(|(_, timing): &(_, Timing)| timing.said.is_some());
             if outcome.wrong.is_empty() && (form.can_fail(&setup) || provoked) {
                 timing = provoke(emulated);
                 outcome = experiment(&device, form, &setup, runs, &timing, &bar)?;
@@ -94,11 +88,7 @@ impl Demo {
     }
 
     fn setup(&self) -> Setup {
-        Setup {
-            elements: self.elements as usize,
-            blocks: self.blocks,
-            threads: self.threads,
-        }
+        Setup { elements: self.elements as usize, blocks: self.blocks, threads: self.threads }
     }
 }
 
@@ -134,31 +124,18 @@ fn experiment(
             // Each warp goes as far as it can. The order of warps and blocks is drawn for each run.
             let drawn = Schedule::seeded(Policy::RunAhead, 1 + run as u64);
             let schedule = timing.schedule.unwrap_or(drawn);
-            Device::new(Emulator::new(EmulatorConfig {
-                schedule,
-                ..EmulatorConfig::default()
-            }))
+            Device::new(Emulator::new(EmulatorConfig { schedule, ..EmulatorConfig::default() }))
         });
         let device = scheduled.as_ref().unwrap_or(device);
         wrong.extend(xpx::run(device, form, setup, timing.stagger_ns)?.map(|w| (run, w)));
         bar.inc(1);
     }
-    Ok(Outcome {
-        form,
-        runs: runs as usize,
-        wrong,
-    })
+    Ok(Outcome { form, runs: runs as usize, wrong })
 }
 
 fn text(global: &Global, device: &str, setup: &Setup, shown: &[(Outcome, Timing)]) -> String {
     let mut table = table();
-    table.set_header([
-        "",
-        "wrong runs",
-        "wrong elements",
-        "in whole warps",
-        "in whole blocks",
-    ]);
+    table.set_header(["", "wrong runs", "wrong elements", "in whole warps", "in whole blocks"]);
     for (outcome, timing) in shown {
         let mark = if timing.said.is_some() { " *" } else { "" };
         let of_warps = ratio(outcome, |w| w.whole_warps, |w| w.broken_warps);
@@ -185,10 +162,7 @@ fn text(global: &Global, device: &str, setup: &Setup, shown: &[(Outcome, Timing)
     for (outcome, _) in shown {
         if let Some((run, wrong)) = outcome.wrong.first() {
             let (name, of) = (outcome.form.name(), &wrong.first);
-            text += &format!(
-                "{name}: X[{}..{}] is wrong in run {run}\n",
-                of.start, of.end
-            );
+            text += &format!("{name}: X[{}..{}] is wrong in run {run}\n", of.start, of.end);
         }
     }
     if text.len() > nothing_yet {

@@ -58,10 +58,7 @@ fn describe_in_words(p: &Properties) -> Table {
         None => "not told by the driver".into(),
     };
     let rows = [
-        (
-            "compute capability",
-            format!("{}.{}", p.compute / 10, p.compute % 10),
-        ),
+        ("compute capability", format!("{}.{}", p.compute / 10, p.compute % 10)),
         ("multiprocessors", p.multiprocessors.to_string()),
         ("clock", format!("{:.0} MHz", f64::from(p.clock_khz) / 1e3)),
         (
@@ -90,10 +87,7 @@ fn describe_in_words(p: &Properties) -> Table {
                 kib(p.shared_per_multiprocessor)
             ),
         ),
-        (
-            "L2 cache",
-            format!("{:.0} MiB", f64::from(p.l2_bytes) / f64::from(1 << 20)),
-        ),
+        ("L2 cache", format!("{:.0} MiB", f64::from(p.l2_bytes) / f64::from(1 << 20))),
         (
             "memory",
             format!(
@@ -105,14 +99,7 @@ fn describe_in_words(p: &Properties) -> Table {
         ("bandwidth", bandwidth),
         ("cooperative launch", yes(p.cooperative).into()),
         ("cluster launch", yes(p.cluster).into()),
-        (
-            "driver",
-            format!(
-                "CUDA {}.{}",
-                p.driver_version / 1000,
-                p.driver_version % 1000 / 10
-            ),
-        ),
+        ("driver", format!("CUDA {}.{}", p.driver_version / 1000, p.driver_version % 1000 / 10)),
         ("PCI address", p.pci.clone()),
     ];
     let mut table = table();

@@ -33,26 +33,18 @@ impl Files {
     /// once but is given twice, one file for two outputs, an output that would replace an input,
     /// and standard output for both an array and JSON.
     pub(super) fn refuse_what_collides(&self, global: &Global) -> Result<(), Usage> {
-        let inputs = self
-            .inputs
-            .iter()
-            .map(|(name, input)| (name, input, input.identity()));
+        let inputs = self.inputs.iter().map(|(name, input)| (name, input, input.identity()));
         let inputs: Vec<_> = inputs.collect();
         let outputs = self.outputs.iter();
-        let outputs: Vec<_> = outputs
-            .map(|(name, to)| (name, to, to.identity()))
-            .collect();
+        let outputs: Vec<_> = outputs.map(|(name, to)| (name, to, to.identity())).collect();
         for (number, (name, input, identity)) in inputs.iter().enumerate() {
             let before = &inputs[..number];
-            let twice = before
-                .iter()
-                .find(|(_, other, known)| match (input, other) {
-                    (Input::Stdin, Input::Stdin) => true,
-                    _ => {
-                        is_one(identity, known)
-                            && identity.as_ref().is_some_and(Identity::is_read_once)
-                    }
-                });
+            let twice = before.iter().find(|(_, other, known)| match (input, other) {
+                (Input::Stdin, Input::Stdin) => true,
+                _ => {
+                    is_one(identity, known) && identity.as_ref().is_some_and(Identity::is_read_once)
+                }
+            });
             if let Some((other, ..)) = twice {
                 return Err(Usage(format!(
                     "{other} and {name} are both {input}, which can be read once: save one of them to a file"
@@ -94,7 +86,5 @@ impl Files {
 }
 
 fn is_one(one: &Option<Identity>, other: &Option<Identity>) -> bool {
-    one.as_ref()
-        .zip(other.as_ref())
-        .is_some_and(|(one, other)| one.is(other))
+    one.as_ref().zip(other.as_ref()).is_some_and(|(one, other)| one.is(other))
 }

@@ -10,9 +10,7 @@ pub(super) fn prepare(folder: &Path, names: &[&str]) -> Result<(), DataError> {
     fs::create_dir_all(folder).map_err(unwritten(folder))?;
     let mut paths = names.iter().map(|name| folder.join(name));
     let in_the_way = paths.find(|path| path.is_dir());
-    in_the_way.map_or(Ok(()), |path| {
-        Err(unwritten(&path)(io::ErrorKind::IsADirectory.into()))
-    })
+    in_the_way.map_or(Ok(()), |path| Err(unwritten(&path)(io::ErrorKind::IsADirectory.into())))
 }
 
 /// Writes files, given by name and content. None appears before all are whole.
@@ -29,10 +27,7 @@ pub(super) fn write(folder: &Path, files: &[(&str, String)]) -> Result<(), DataE
 /// The error for a failed write to `path`.
 fn unwritten(path: &Path) -> impl Fn(io::Error) -> DataError {
     let output = Output::Path(path.to_owned());
-    move |cause| DataError::Write {
-        output: output.clone(),
-        cause,
-    }
+    move |cause| DataError::Write { output: output.clone(), cause }
 }
 
 #[cfg(test)]

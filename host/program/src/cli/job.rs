@@ -39,10 +39,7 @@ pub(super) struct About {
 
 impl About {
     pub(super) fn of(input: &Incoming) -> Self {
-        Self {
-            stored: input.stored(),
-            len: input.len(),
-        }
+        Self { stored: input.stored(), len: input.len() }
     }
 
     /// The type of the elements in memory.
@@ -272,9 +269,7 @@ impl Job<'_> {
             output::print(result)?;
         }
         if !self.global.quiet && !self.global.json {
-            let parts = done
-                .part
-                .map_or(String::new(), |part| format!(" in parts of {part}"));
+            let parts = done.part.map_or(String::new(), |part| format!(" in parts of {part}"));
             let computing = match place {
                 Place::Cpu => format!("computing {} ({gb_per_s:.1} GB/s)", time(done.us)),
                 Place::Device(device) if device.properties().is_emulated() => {

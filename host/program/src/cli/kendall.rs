@@ -107,14 +107,7 @@ impl Tau {
             }
             false => None,
         };
-        let Kendall {
-            concordant,
-            discordant,
-            ties_x,
-            ties_y,
-            ties_both,
-            tau,
-        } = kendall;
+        let Kendall { concordant, discordant, ties_x, ties_y, ties_both, tau } = kendall;
         let mut fields = Map::new();
         fields.insert("tau".into(), output::number(tau));
         for (name, count) in [

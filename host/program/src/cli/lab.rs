@@ -152,10 +152,8 @@ impl Fences {
                 costs: fences::costs(&device, (blocks, threads), || bar.inc(1))?,
             })
         };
-        let grids = [
-            measure("one thread", 1, 1)?,
-            measure("a warp on every multiprocessor", all, 32)?,
-        ];
+        let grids =
+            [measure("one thread", 1, 1)?, measure("a warp on every multiprocessor", all, 32)?];
         bar.finish_and_clear();
         let name = &device.properties().name;
         output::result(
@@ -214,8 +212,6 @@ fn fences_json(device: &str, mhz: f64, grids: &[Grid]) -> Value {
             "ns": output::number(nanoseconds(cost.cycles.median, mhz)),
         })
     };
-    let costs = grids
-        .iter()
-        .flat_map(|grid| grid.costs.iter().map(move |c| cost(grid, c)));
+    let costs = grids.iter().flat_map(|grid| grid.costs.iter().map(move |c| cost(grid, c)));
     json!({ "device": device, "clock_mhz": output::number(mhz), "costs": costs.collect::<Vec<_>>() })
 }

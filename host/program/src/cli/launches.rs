@@ -61,9 +61,7 @@ impl Launches {
         let points = Form::ALL.len() + self.output.as_ref().map_or(0, |_| POINTS);
         let bar = progress(global, points);
         let step = |form: Form, setup: &Setup| {
-            let Setup {
-                blocks, threads, ..
-            } = setup;
+            let Setup { blocks, threads, .. } = setup;
             bar.set_message(format!("{} at {blocks} × {threads}", form.name()));
             bar.inc(1);
         };
@@ -75,11 +73,7 @@ impl Launches {
             folder::write(out, &files::contents(&device, &compared, &swept)?)?;
         }
         bar.finish_and_clear();
-        output::result(
-            global,
-            || text(global, &device, &compared),
-            || as_json(&device, &compared),
-        )
+        output::result(global, || text(global, &device, &compared), || as_json(&device, &compared))
     }
 }
 
@@ -102,11 +96,7 @@ const fn plan_name(plan: &Plan) -> &'static str {
 fn text(global: &Global, device: &Device, compared: &Comparison) -> String {
     let mut parts = Vec::new();
     if !global.quiet {
-        let Setup {
-            elements,
-            blocks,
-            threads,
-        } = compared.setup;
+        let Setup { elements, blocks, threads } = compared.setup;
         let plan = match compared.plan {
             Plan::Single(_) => "all of them can be resident, so that one launch will do",
             Plan::Stages(_) => "not all can be resident, so that each stage takes a launch",
@@ -133,14 +123,10 @@ fn text(global: &Global, device: &Device, compared: &Comparison) -> String {
     for note in notes.lines() {
         results += &format!("\n{note}");
     }
-    for of_one_kind in compared
-        .absent
-        .chunk_by(|a, b| discriminant(&a.error) == discriminant(&b.error))
+    for of_one_kind in
+        compared.absent.chunk_by(|a, b| discriminant(&a.error) == discriminant(&b.error))
     {
-        let names: Vec<_> = of_one_kind
-            .iter()
-            .map(|absent| absent.form.name())
-            .collect();
+        let names: Vec<_> = of_one_kind.iter().map(|absent| absent.form.name()).collect();
         let error = &of_one_kind[0].error;
         results += &format!("\nwithout {}: {error}", names.join(", "));
     }
@@ -149,19 +135,13 @@ fn text(global: &Global, device: &Device, compared: &Comparison) -> String {
     if !global.quiet
         && let Some(model) = model
     {
-        parts.push(format!(
-            "What one launch with the grid barrier saves:\n{model}"
-        ));
+        parts.push(format!("What one launch with the grid barrier saves:\n{model}"));
     }
     parts.join("\n\n")
 }
 
 fn as_json(device: &Device, compared: &Comparison) -> Value {
-    let Setup {
-        elements,
-        blocks,
-        threads,
-    } = compared.setup;
+    let Setup { elements, blocks, threads } = compared.setup;
     let forms = compared.timed.iter().map(|timed| {
         let time = timed.time;
         json!({
@@ -200,11 +180,7 @@ mod tests {
 
     #[test]
     fn forms_that_are_absent_for_one_reason_share_a_line() {
-        let setup = Setup {
-            elements: 1,
-            blocks: 9,
-            threads: 32,
-        };
+        let setup = Setup { elements: 1, blocks: 9, threads: 32 };
         let unknown = |name| DeviceError::UnknownKernel { name, image: 75 };
         let empty = DeviceError::EmptyGrid { kernel: "k" };
         let errors = [unknown("a"), unknown("b"), empty];

@@ -22,9 +22,7 @@ impl Notes {
 
     /// The notes, a line each.
     pub(super) fn lines(&self) -> impl Iterator<Item = String> {
-        (1..)
-            .zip(&self.0)
-            .map(|(number, note)| format!("[{number}] {note}"))
+        (1..).zip(&self.0).map(|(number, note)| format!("[{number}] {note}"))
     }
 
     /// Whether a row has this warning.

@@ -23,10 +23,7 @@ pub(crate) fn print(lines: &str) -> anyhow::Result<()> {
     match writeln!(out, "{lines}").and_then(|()| out.flush()) {
         // The reader of our output has closed the pipe. The exit code stays the same.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        done => Ok(done.map_err(|cause| DataError::Write {
-            output: Output::Stdout,
-            cause,
-        })?),
+        done => Ok(done.map_err(|cause| DataError::Write { output: Output::Stdout, cause })?),
     }
 }
 

@@ -49,9 +49,7 @@ impl Parts {
     /// from --part.
     pub(super) fn taken(self, job: &Job<'_>, part: usize, len: usize) -> Option<usize> {
         let taken = (part < len).then_some(part);
-        let asked = self
-            .part
-            .filter(|&asked| asked < len && taken != Some(asked));
+        let asked = self.part.filter(|&asked| asked < len && taken != Some(asked));
         if let Some(asked) = asked.filter(|_| !job.global.quiet && !job.global.json) {
             let taken = taken.map_or_else(
                 || format!("all {len} elements are taken at once"),

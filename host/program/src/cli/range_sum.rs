@@ -202,9 +202,8 @@ impl RangeSum {
         });
         let shape = [queries.len() as u64];
         let sum = <O::Output as data::Scalar>::DTYPE;
-        let arrays = job::unless_wrong(&check, || {
-            Sink::of_shape(&self.output, sum, &shape)?.with(&sums)
-        })?;
+        let arrays =
+            job::unless_wrong(&check, || Sink::of_shape(&self.output, sum, &shape)?.with(&sums))?;
         let mut fields = Map::new();
         fields.insert("queries".into(), queries.len().into());
         let variant = match place {

@@ -103,14 +103,10 @@ fn lines() -> Lines<Run> {
         // them.
         (reduce $value:tt (compose_u64: $($rest:tt)*)) => {};
         (reduce $value:tt ($name:ident: $op:literal $ty:ty $(as $twin:ty)?, $inputs:ident)) => {
-            lines.add::<$ty>($op, |call, job, input| {
-                call.reduce(<$ty>::new(), job, input)
-            });
+            lines.add::<$ty>($op, |call, job, input| call.reduce(<$ty>::new(), job, input));
         };
         (reduce $value:tt ($name:ident: $op:literal $ty:ty { $example:expr }, $inputs:ident)) => {
-            lines.add::<$ty>($op, |call, job, input| {
-                call.reduce(<$ty>::asked(call)?, job, input)
-            });
+            lines.add::<$ty>($op, |call, job, input| call.reduce(<$ty>::asked(call)?, job, input));
         };
         ($primitive:ident $value:tt $row:tt) => {};
     }
@@ -140,9 +136,8 @@ enum Variant {
 
 impl Reduce {
     pub(crate) fn run(self, global: &Global) -> anyhow::Result<()> {
-        let files = Files::default()
-            .reads("INPUT", &self.input)
-            .writes("output", self.output.as_ref());
+        let files =
+            Files::default().reads("INPUT", &self.input).writes("output", self.output.as_ref());
         job::run(global, &files, self.remedy(), |job| {
             let input = job.open(&self.input, self.dtype)?;
             if !self.rows {
@@ -177,9 +172,7 @@ impl Reduce {
         }
         if lines.find(op, dtype, None).is_none() {
             let types = listed(&lines.types_of(op));
-            return usage(format!(
-                "--op {op} is of integers ({types}); the elements are {dtype}"
-            ));
+            return usage(format!("--op {op} is of integers ({types}); the elements are {dtype}"));
         }
         if self.modulus.is_some() && op != "prod-mod" {
             return usage(format!("--modulus is for prod-mod; --op {op} has none"));
@@ -188,9 +181,9 @@ impl Reduce {
             Some(_) if !is_float => usage(format!(
                 "--acc is for floating-point elements; {dtype} is accumulated in 64-bit integers"
             )),
-            Some(_) if !matches!(op, "sum" | "prod" | "mean") => usage(format!(
-                "--acc is for sum, prod and mean; {op} rounds nothing"
-            )),
+            Some(_) if !matches!(op, "sum" | "prod" | "mean") => {
+                usage(format!("--acc is for sum, prod and mean; {op} rounds nothing"))
+            }
             Some(Acc::F32) if dtype == Dtype::F64 => {
                 usage("--acc f32 would lose digits of f64 elements: leave it out".into())
             }

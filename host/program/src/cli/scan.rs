@@ -103,9 +103,8 @@ fn lines() -> Lines<Run> {
 
 impl Scan {
     pub(crate) fn run(self, global: &Global) -> anyhow::Result<()> {
-        let files = Files::default()
-            .reads("INPUT", &self.input)
-            .writes("output", Some(&self.output));
+        let files =
+            Files::default().reads("INPUT", &self.input).writes("output", Some(&self.output));
         job::run(global, &files, self.remedy(), |job| {
             let input = job.open(&self.input, self.dtype)?;
             self.refuse_what_makes_no_sense(input.dtype())?;
@@ -140,10 +139,9 @@ impl Scan {
             Some(_) if !is_float => usage(format!(
                 "--acc is for floating-point elements; {dtype} is accumulated in 64-bit integers"
             )),
-            Some(_) if !matches!(self.op.as_str(), "sum" | "prod") => usage(format!(
-                "--acc is for sum and prod; {} rounds nothing",
-                self.op
-            )),
+            Some(_) if !matches!(self.op.as_str(), "sum" | "prod") => {
+                usage(format!("--acc is for sum and prod; {} rounds nothing", self.op))
+            }
             Some(Acc::F32) if dtype == Dtype::F64 => {
                 usage("--acc f32 would lose digits of f64 elements: leave it out".into())
             }
@@ -198,10 +196,7 @@ impl Scan {
             let depth = reference::scan_depth::<O>(len);
             let found = op.check_scan(&elements, &results, form, depth);
             let check = found.map(|found| Verdict::of_many(found, "the result at"));
-            (
-                job::unless_wrong(&check, || create()?.with(&results))?,
-                check,
-            )
+            (job::unless_wrong(&check, || create()?.with(&results))?, check)
         } else {
             let mut results = memory::zeroed::<O::Output>(part)?;
             let mut array = create()?;

@@ -40,11 +40,7 @@ pub(crate) struct Select {
     /// `-` is standard input.
     input: OsString,
     /// Keep the elements that meet this condition, such as "> 0.5".
-    #[arg(
-        long = "where",
-        value_name = "CONDITION",
-        required_unless_present = "unique"
-    )]
+    #[arg(long = "where", value_name = "CONDITION", required_unless_present = "unique")]
     condition: Option<Condition>,
     /// Keep the first of each run of equal elements.
     #[arg(long, conflicts_with = "condition")]

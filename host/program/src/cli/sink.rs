@@ -34,12 +34,7 @@ impl Sink {
     }
 
     fn begin(to: Output, dtype: Dtype, file: File) -> Self {
-        Self {
-            to,
-            dtype,
-            len: 0,
-            file,
-        }
+        Self { to, dtype, len: 0, file }
     }
 
     /// Writes the next elements.
@@ -65,9 +60,6 @@ impl Sink {
             File::Known(file) => file.finish(),
             File::Growing(file) => file.finish(),
         }?;
-        Ok(format!(
-            "{}: {} elements of {}",
-            self.to, self.len, self.dtype
-        ))
+        Ok(format!("{}: {} elements of {}", self.to, self.len, self.dtype))
     }
 }

@@ -52,11 +52,7 @@ impl Stress {
     pub(crate) fn run(self, global: &Global) -> anyhow::Result<()> {
         let device = global.device.device()?;
         let properties = device.properties();
-        let default = if properties.is_emulated() {
-            ON_THE_EMULATOR
-        } else {
-            ON_A_GPU
-        };
+        let default = if properties.is_emulated() { ON_THE_EMULATOR } else { ON_A_GPU };
         let settings = stress::settings(properties, self.rounds.unwrap_or(default));
         let designs: Vec<Contender> = DESIGNS
             .iter()
@@ -112,9 +108,7 @@ impl Report {
         let mut parts = Vec::new();
         if !global.quiet {
             let (settings, device) = (self.settings, &self.device);
-            parts.push(format!(
-                "Grid barriers crossed in {settings} settings on {device}"
-            ));
+            parts.push(format!("Grid barriers crossed in {settings} settings on {device}"));
         }
         let mut right = table();
         right.set_header(["barrier", "crossings", "settings", ""]);
@@ -174,9 +168,7 @@ fn verdict(tally: &Tally) -> String {
         ("STOPPED", tally.stopped),
     ];
     let ways = ways.iter().filter(|(_, found)| found.settings > 0);
-    let ways: Vec<_> = ways
-        .map(|(how, found)| format!("{how} {}", found.times))
-        .collect();
+    let ways: Vec<_> = ways.map(|(how, found)| format!("{how} {}", found.times)).collect();
     ways.join(", ")
 }
 
@@ -189,9 +181,7 @@ fn caught_by(tally: &Tally) -> String {
         ("the emulator", tally.stopped),
     ];
     let ways = ways.iter().filter(|(_, found)| found.settings > 0);
-    let ways: Vec<_> = ways
-        .map(|(how, found)| format!("{how} ({})", found.settings))
-        .collect();
+    let ways: Vec<_> = ways.map(|(how, found)| format!("{how} ({})", found.settings)).collect();
     ways.join(", ")
 }
 
@@ -227,14 +217,8 @@ mod tests {
             first: None,
         };
         assert_eq!((tally.held(), verdict(&tally).as_str()), (true, "held"));
-        tally.stale = Found {
-            settings: 2,
-            times: 70,
-        };
-        tally.given_up = Found {
-            settings: 1,
-            times: 3,
-        };
+        tally.stale = Found { settings: 2, times: 70 };
+        tally.given_up = Found { settings: 1, times: 3 };
         assert_eq!((tally.held(), tally.wrong_in()), (false, 3));
         assert_eq!(verdict(&tally), "STALE 70, GAVE UP 3");
         assert_eq!(caught_by(&tally), "stale words (2), waits given up (1)");

@@ -97,9 +97,7 @@ impl Verify {
         let rows = run.all(&kernels)?;
         run.bar.finish_and_clear();
         let left_us = kernels.iter().flat_map(|kernel| &kernel.cases);
-        let left_us = left_us
-            .filter(|case| case.size > run.largest)
-            .map(|case| case.us);
+        let left_us = left_us.filter(|case| case.size > run.largest).map(|case| case.us);
         let summary = summary(&rows, &run, left_us.sum::<f64>() / cores);
         let name = &device.properties().name;
         output::result(global, || summary, || json(name, &kernels, &rows))?;
@@ -114,15 +112,8 @@ impl Run<'_> {
     /// Runs all kernels, and prints a row for each.
     fn all(&self, kernels: &[Kernel]) -> anyhow::Result<Vec<Row>> {
         let name = &self.device.properties().name;
-        self.say(&format!(
-            "{} kernels on {name}, against the CPU reference",
-            kernels.len()
-        ))?;
-        self.say(&format!(
-            "{:<width$}  passed  failed",
-            "",
-            width = self.width
-        ))?;
+        self.say(&format!("{} kernels on {name}, against the CPU reference", kernels.len()))?;
+        self.say(&format!("{:<width$}  passed  failed", "", width = self.width))?;
         if !self.device.properties().is_emulated() {
             self.expect(kernels, "all inputs", |_| true);
             let rows = kernels.iter().map(|kernel| {
@@ -191,9 +182,7 @@ impl Run<'_> {
     /// Makes the bar show how many of the cases that are `wanted` are done.
     fn expect(&self, kernels: &[Kernel], what: &'static str, wanted: impl Fn(&Case) -> bool) {
         let cases = kernels.iter().flat_map(|kernel| &kernel.cases);
-        let us = cases
-            .filter(|case| wanted(case))
-            .map(|case| case.us as u64 + 1);
+        let us = cases.filter(|case| wanted(case)).map(|case| case.us as u64 + 1);
         self.bar.reset();
         self.bar.set_message(what);
         self.bar.set_length(us.sum());
@@ -239,11 +228,7 @@ fn summary(rows: &[Row], run: &Run<'_>, left_us: f64) -> String {
 
 fn json(device: &str, kernels: &[Kernel], rows: &[Row]) -> serde_json::Value {
     let cases = kernels.iter().zip(rows).map(|(kernel, row)| {
-        let Row {
-            passed,
-            failed,
-            left_out,
-        } = row;
+        let Row { passed, failed, left_out } = row;
         let name = &kernel.name;
         json!({ "case": name, "passed": passed, "failed": failed, "left_out": left_out })
     });
@@ -286,13 +271,8 @@ mod tests {
             cases: vec![case("bad", never_written), case("good", |_| Ok(()))],
         };
         let mut row = Row::default();
-        run.cases(&kernel, &mut row, |_| true)
-            .expect("it should go on");
+        run.cases(&kernel, &mut row, |_| true).expect("it should go on");
         assert_eq!((row.passed, row.failed.len()), (1, 1), "{:?}", row.failed);
-        assert!(
-            row.failed[0].starts_with("reduce, bad: "),
-            "{:?}",
-            row.failed
-        );
+        assert!(row.failed[0].starts_with("reduce, bad: "), "{:?}", row.failed);
     }
 }

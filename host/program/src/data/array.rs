@@ -54,10 +54,7 @@ impl Array {
         if T::DTYPE == self.dtype {
             Ok(bytemuck::cast_slice(self.bytes()))
         } else {
-            Err(DataError::WrongType {
-                held: self.dtype,
-                asked: T::DTYPE,
-            })
+            Err(DataError::WrongType { held: self.dtype, asked: T::DTYPE })
         }
     }
 }
@@ -68,9 +65,7 @@ pub(super) fn byte_len(dtype: Dtype, shape: &[u64]) -> Option<u64> {
     if shape.contains(&0) {
         return Some(0);
     }
-    shape
-        .iter()
-        .try_fold(dtype.size() as u64, |bytes, &n| bytes.checked_mul(n))
+    shape.iter().try_fold(dtype.size() as u64, |bytes, &n| bytes.checked_mul(n))
 }
 
 /// Bytes that start at a multiple of [`Aligned::TO`].
@@ -198,9 +193,6 @@ mod tests {
         let array = Array::new(Dtype::F64, vec![2], Aligned::from_vec(bytes).unwrap());
         assert_eq!(array.as_slice::<f64>().unwrap(), [1.5, -2.0]);
         let message = array.as_slice::<i64>().unwrap_err().to_string();
-        assert!(
-            message.contains("f64") && message.contains("i64"),
-            "{message}"
-        );
+        assert!(message.contains("f64") && message.contains("i64"), "{message}");
     }
 }

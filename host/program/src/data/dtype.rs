@@ -28,16 +28,8 @@ pub enum Dtype {
 
 impl Dtype {
     /// Every element type, in the order that messages list them.
-    pub const ALL: [Self; 8] = [
-        Self::F16,
-        Self::Bf16,
-        Self::F32,
-        Self::F64,
-        Self::I32,
-        Self::U32,
-        Self::I64,
-        Self::U64,
-    ];
+    pub const ALL: [Self; 8] =
+        [Self::F16, Self::Bf16, Self::F32, Self::F64, Self::I32, Self::U32, Self::I64, Self::U64];
 
     /// The name in `--dtype` and in the JSON: `"f32"`.
     pub const fn name(self) -> &'static str {
@@ -114,9 +106,7 @@ impl FromStr for Dtype {
         Self::ALL
             .into_iter()
             .find(|dtype| given == dtype.name() || given == dtype.numpy_name())
-            .ok_or_else(|| ParseDtypeError {
-                given: given.to_owned(),
-            })
+            .ok_or_else(|| ParseDtypeError { given: given.to_owned() })
     }
 }
 
@@ -163,10 +153,7 @@ mod tests {
     #[test]
     fn an_unknown_name_is_told_the_known_ones() {
         let message = "f8".parse::<Dtype>().unwrap_err().to_string();
-        assert!(
-            message.contains("\"f8\"") && message.contains("f16, bf16, f32"),
-            "{message}"
-        );
+        assert!(message.contains("\"f8\"") && message.contains("f16, bf16, f32"), "{message}");
     }
 
     #[test]

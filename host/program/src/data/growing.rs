@@ -33,14 +33,7 @@ impl Growing {
         } else {
             Some(Vec::new())
         };
-        Ok(Self {
-            output: output.clone(),
-            outgoing,
-            dtype,
-            descr,
-            len: 0,
-            held,
-        })
+        Ok(Self { output: output.clone(), outgoing, dtype, descr, len: 0, held })
     }
 
     /// The type of the elements.

@@ -122,13 +122,7 @@ mod tests {
         fs::create_dir(at("d")).unwrap();
         symlink(at("d"), at("link_to_d")).unwrap();
         symlink("d/x.npy", at("link_to_x")).unwrap();
-        let spellings = [
-            "d/x.npy",
-            "d/./x.npy",
-            "d/../d/x.npy",
-            "link_to_d/x.npy",
-            "link_to_x",
-        ];
+        let spellings = ["d/x.npy", "d/./x.npy", "d/../d/x.npy", "link_to_d/x.npy", "link_to_x"];
         for there in [false, true] {
             if there {
                 fs::write(at("d/x.npy"), "").unwrap();
@@ -139,10 +133,7 @@ mod tests {
             }
         }
         fs::hard_link(at("d/x.npy"), at("hard")).unwrap();
-        assert!(
-            same(&at("d/x.npy"), &at("hard")),
-            "another name of one file"
-        );
+        assert!(same(&at("d/x.npy"), &at("hard")), "another name of one file");
     }
 
     #[test]

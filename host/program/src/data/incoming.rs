@@ -227,15 +227,7 @@ pub(super) fn check_len(input: &Input, expected: u64, found: u64) -> Result<(), 
     let input = || input.clone();
     match found.cmp(&expected) {
         Ordering::Equal => Ok(()),
-        Ordering::Less => Err(DataError::Truncated {
-            input: input(),
-            expected,
-            found,
-        }),
-        Ordering::Greater => Err(DataError::Trailing {
-            input: input(),
-            expected,
-            found,
-        }),
+        Ordering::Less => Err(DataError::Truncated { input: input(), expected, found }),
+        Ordering::Greater => Err(DataError::Trailing { input: input(), expected, found }),
     }
 }

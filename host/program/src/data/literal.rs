@@ -30,15 +30,11 @@ impl Fields {
                 b"fortran_order" => fortran_order.replace(cursor.boolean()?).is_some(),
                 b"shape" => shape.replace(cursor.tuple()?).is_some(),
                 _ => {
-                    return Err(NpyError::UnknownKey {
-                        key: printable(key),
-                    });
+                    return Err(NpyError::UnknownKey { key: printable(key) });
                 }
             };
             if repeated {
-                return Err(NpyError::RepeatedKey {
-                    key: printable(key),
-                });
+                return Err(NpyError::RepeatedKey { key: printable(key) });
             }
             if !cursor.accept(b',') {
                 cursor.expect(b'}', "',' or '}'")?;
@@ -82,19 +78,11 @@ impl<'a> Cursor<'a> {
     }
 
     fn expect(&mut self, byte: u8, wanted: &'static str) -> Result<(), NpyError> {
-        if self.accept(byte) {
-            Ok(())
-        } else {
-            Err(self.error(wanted))
-        }
+        if self.accept(byte) { Ok(()) } else { Err(self.error(wanted)) }
     }
 
     fn error(&self, wanted: &'static str) -> NpyError {
-        NpyError::Syntax {
-            at: self.at,
-            wanted,
-            found: printable(self.rest()),
-        }
+        NpyError::Syntax { at: self.at, wanted, found: printable(self.rest()) }
     }
 
     /// A quoted string, without its quotes; escapes stay as they are written.
@@ -185,9 +173,7 @@ impl<'a> Cursor<'a> {
         let size = digits.iter().try_fold(0_u64, |size, digit| {
             size.checked_mul(10)?.checked_add(u64::from(digit - b'0'))
         });
-        let size = size.ok_or_else(|| NpyError::SizeOverflow {
-            size: printable(digits),
-        })?;
+        let size = size.ok_or_else(|| NpyError::SizeOverflow { size: printable(digits) })?;
         self.at += digits.len();
         // Python 2 marks long integers with an L.
         self.accept(b'L');
@@ -200,11 +186,8 @@ pub(super) fn printable(bytes: &[u8]) -> String {
     const LONGEST: usize = 60;
     let text = String::from_utf8_lossy(bytes);
     let mut chars = text.trim_end().chars();
-    let mut shown: String = chars
-        .by_ref()
-        .take(LONGEST)
-        .map(|c| if c.is_control() { '\u{fffd}' } else { c })
-        .collect();
+    let mut shown: String =
+        chars.by_ref().take(LONGEST).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
     if chars.next().is_some() {
         shown.push('…');
     }
@@ -222,11 +205,7 @@ mod tests {
 
     #[test]
     fn order_blanks_quotes_and_commas_are_free() {
-        let expected = Fields {
-            descr: "<f4".to_owned(),
-            fortran_order: false,
-            shape: vec![3, 4],
-        };
+        let expected = Fields { descr: "<f4".to_owned(), fortran_order: false, shape: vec![3, 4] };
         for text in [
             "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }          \n",
             "{\"shape\":(3L,4L,),\"fortran_order\":False,\"descr\":\"<f4\"}",

@@ -124,10 +124,7 @@ pub enum NpyError {
         descr: String,
     },
     /// An element type that gridsync has no kernels for.
-    #[error(
-        "element type \"{descr}\" is not supported, only {} are; {advice}",
-        names()
-    )]
+    #[error("element type \"{descr}\" is not supported, only {} are; {advice}", names())]
     Unsupported {
         /// The type in the header.
         descr: String,
@@ -155,21 +152,13 @@ impl Header {
         let mut offset = MAGIC.len() as u64;
         let mut take = |part, expected: u64| -> Result<Vec<u8>, NpyError> {
             let mut bytes = Vec::new();
-            reader
-                .by_ref()
-                .take(expected)
-                .read_to_end(&mut bytes)
-                .map_err(NpyError::Read)?;
+            reader.by_ref().take(expected).read_to_end(&mut bytes).map_err(NpyError::Read)?;
             let found = bytes.len() as u64;
             offset += found;
             if found == expected {
                 Ok(bytes)
             } else {
-                Err(NpyError::Truncated {
-                    part,
-                    expected,
-                    found,
-                })
+                Err(NpyError::Truncated { part, expected, found })
             }
         };
 
@@ -178,27 +167,17 @@ impl Header {
             [1, 0] => 2,
             [2 | 3, 0] => 4,
             _ => {
-                return Err(NpyError::Version {
-                    major: version[0],
-                    minor: version[1],
-                });
+                return Err(NpyError::Version { major: version[0], minor: version[1] });
             }
         };
         let mut len = [0; 4];
         len[..len_size].copy_from_slice(&take("length", len_size as u64)?);
         let len = u32::from_le_bytes(len);
         if len > LONGEST_HEADER {
-            return Err(NpyError::TooLong {
-                claimed: len,
-                longest: LONGEST_HEADER,
-            });
+            return Err(NpyError::TooLong { claimed: len, longest: LONGEST_HEADER });
         }
         let text = take("text", u64::from(len))?;
-        let Fields {
-            descr,
-            fortran_order,
-            shape,
-        } = Fields::parse(&text)?;
+        let Fields { descr, fortran_order, shape } = Fields::parse(&text)?;
         let stored = stored(&descr)?;
         let dtype = stored.dtype();
         let Some(bytes) = byte_len(dtype, &shape) else {
@@ -223,10 +202,7 @@ fn stored(descr: &str) -> Result<Stored, NpyError> {
         let descr = descr.to_owned();
         return Err(NpyError::Opaque { descr });
     }
-    Err(NpyError::Unsupported {
-        advice: advice(descr),
-        descr: printable(descr.as_bytes()),
-    })
+    Err(NpyError::Unsupported { advice: advice(descr), descr: printable(descr.as_bytes()) })
 }
 
 /// How to save an array of this type so that gridsync can read it. The kinds are from numpy's array
@@ -235,11 +211,7 @@ fn advice(descr: &str) -> &'static str {
     if descr.starts_with('[') {
         return "save one field of it, `a['name']`";
     }
-    match descr
-        .trim_start_matches(['<', '>', '|', '='])
-        .chars()
-        .next()
-    {
+    match descr.trim_start_matches(['<', '>', '|', '=']).chars().next() {
         Some('f' | 'O') => "convert it with `a.astype('<f8')`",
         Some('c') => "save `a.real` or `a.imag`",
         Some('m' | 'M') => "convert it with `a.astype('<i8')`",
@@ -251,11 +223,7 @@ fn advice(descr: &str) -> &'static str {
 pub(super) fn header_bytes(descr: &str, shape: &[u64]) -> Vec<u8> {
     let sizes: String = match shape {
         [size] => format!("{size},"),
-        _ => shape
-            .iter()
-            .map(u64::to_string)
-            .collect::<Vec<_>>()
-            .join(", "),
+        _ => shape.iter().map(u64::to_string).collect::<Vec<_>>().join(", "),
     };
     let text = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({sizes}), }}");
     // Magic, version and length field come before the text, and a newline ends it.

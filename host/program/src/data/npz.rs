@@ -77,25 +77,17 @@ pub(super) fn open(
     let short = |name: &String| name.strip_suffix(".npy").unwrap_or(name).to_owned();
     let all = || names.iter().map(short).collect::<Vec<_>>();
     let index = match name {
-        Some(asked) => names
-            .iter()
-            .position(|name| name == asked || short(name) == asked),
+        Some(asked) => names.iter().position(|name| name == asked || short(name) == asked),
         None => (names.len() == 1).then_some(0),
     };
     let Some(index) = index else {
         return Err(match name {
-            Some(name) => NpzError::NoSuchMember {
-                name: name.to_owned(),
-                names: all(),
-            },
+            Some(name) => NpzError::NoSuchMember { name: name.to_owned(), names: all() },
             None => NpzError::WhichMember { names: all() },
         });
     };
     let member = archive.by_index_raw(index).map_err(NpzError::Broken)?;
-    let packed = |how: String| NpzError::Packed {
-        name: short(&names[index]),
-        how,
-    };
+    let packed = |how: String| NpzError::Packed { name: short(&names[index]), how };
     if member.encrypted() {
         return Err(packed("encrypted".into()));
     }
@@ -124,11 +116,7 @@ struct Checked<R> {
 
 impl<R: Read> Checked<R> {
     fn new(reader: R, expected: u32) -> Self {
-        Self {
-            reader,
-            seen: Hasher::new(),
-            expected,
-        }
+        Self { reader, seen: Hasher::new(), expected }
     }
 }
 

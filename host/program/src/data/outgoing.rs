@@ -30,10 +30,7 @@ pub fn create_npy(output: &Output, dtype: Dtype, shape: &[u64]) -> Result<Outgoi
 
 /// What `.npy` calls the type.
 pub(super) fn npy_descr(output: &Output, dtype: Dtype) -> Result<&'static str, DataError> {
-    dtype.npy_descr().ok_or_else(|| DataError::NoNpyDescr {
-        output: output.clone(),
-        dtype,
-    })
+    dtype.npy_descr().ok_or_else(|| DataError::NoNpyDescr { output: output.clone(), dtype })
 }
 
 /// A file, or a stream, that is being written. A regular file appears under its name when it is
@@ -65,10 +62,7 @@ impl Outgoing {
                 _ => Replacement::begin(path).map(Destination::File),
             },
         };
-        Ok(Self {
-            output: output.clone(),
-            to: to.map_err(|cause| failed(output, cause))?,
-        })
+        Ok(Self { output: output.clone(), to: to.map_err(|cause| failed(output, cause))? })
     }
 
     /// Writes the next bytes. If the reader of a pipe has closed it, they are dropped.
@@ -124,8 +118,5 @@ impl Outgoing {
 }
 
 fn failed(output: &Output, cause: io::Error) -> DataError {
-    DataError::Write {
-        output: output.clone(),
-        cause,
-    }
+    DataError::Write { output: output.clone(), cause }
 }

@@ -17,11 +17,7 @@ impl Input {
     /// `-` is standard input, everything else a path (a file of that name is `./-`).
     pub fn parse(argument: impl Into<OsString>) -> Self {
         let argument = argument.into();
-        if argument == "-" {
-            Self::Stdin
-        } else {
-            Self::Path(argument.into())
-        }
+        if argument == "-" { Self::Stdin } else { Self::Path(argument.into()) }
     }
 }
 
@@ -54,11 +50,7 @@ impl Output {
     /// `-` is standard output, everything else a path (a file of that name is `./-`).
     pub fn parse(argument: impl Into<OsString>) -> Self {
         let argument = argument.into();
-        if argument == "-" {
-            Self::Stdout
-        } else {
-            Self::Path(argument.into())
-        }
+        if argument == "-" { Self::Stdout } else { Self::Path(argument.into()) }
     }
 }
 

@@ -58,9 +58,7 @@ pub fn open_stored(input: &Input, asked: Option<Stored>) -> Result<Incoming<'sta
         opened => opened.map_err(|cause| refused(input, cause))?,
     };
     if metadata.is_dir() {
-        return Err(DataError::IsDirectory {
-            input: input.clone(),
-        });
+        return Err(DataError::IsDirectory { input: input.clone() });
     }
     if asked.is_none() && metadata.is_file() && is_archive(&file).unwrap_or(false) {
         return open_member(input, file, None, asked);
@@ -86,10 +84,8 @@ fn open_member(
     name: Option<&str>,
     asked: Option<Stored>,
 ) -> Result<Incoming<'static>, DataError> {
-    let (reader, len) = npz::open(file, name).map_err(|problem| DataError::Archive {
-        input: input.clone(),
-        problem,
-    })?;
+    let (reader, len) = npz::open(file, name)
+        .map_err(|problem| DataError::Archive { input: input.clone(), problem })?;
     Source::new(input, reader, Some(len)).open(asked)
 }
 
@@ -129,10 +125,7 @@ impl<'a, 'r, R: Read + 'r> Source<'a, R> {
         let is_archive = npz::MAGIC.iter().any(|magic| start.starts_with(magic));
         if is_archive && asked.is_none() {
             let problem = NpzError::Piped;
-            Err(DataError::Archive {
-                input: input(),
-                problem,
-            })
+            Err(DataError::Archive { input: input(), problem })
         } else if self.is_named_npy() {
             // Read as raw elements, a damaged .npy would give numbers, and nobody would see that
             // they are wrong.
@@ -147,27 +140,21 @@ impl<'a, 'r, R: Read + 'r> Source<'a, R> {
     fn is_named_npy(&self) -> bool {
         match self.input {
             Input::Stdin => false,
-            Input::Path(path) => path
-                .extension()
-                .is_some_and(|extension| extension.eq_ignore_ascii_case("npy")),
+            Input::Path(path) => {
+                path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npy"))
+            }
         }
     }
 
     fn open_npy(mut self, asked: Option<Stored>) -> Result<Incoming<'r>, DataError> {
-        let header = Header::read(&mut self.reader).map_err(|problem| DataError::Npy {
-            input: self.input.clone(),
-            problem,
-        })?;
+        let header = Header::read(&mut self.reader)
+            .map_err(|problem| DataError::Npy { input: self.input.clone(), problem })?;
         let held = header.stored;
         // The user may name the type in the file, or the type that its elements become when they
         // are read.
         let others = asked.filter(|&asked| asked != held && asked != held.dtype().into());
         if let Some(asked) = others {
-            return Err(DataError::DtypeConflict {
-                input: self.input.clone(),
-                held,
-                asked,
-            });
+            return Err(DataError::DtypeConflict { input: self.input.clone(), held, asked });
         }
         if let Some(len) = self.len {
             let bytes = header.len * held.size() as u64;
@@ -216,10 +203,6 @@ impl<'a, 'r, R: Read + 'r> Source<'a, R> {
         if bytes.is_multiple_of(stored.size() as u64) {
             return Ok(());
         }
-        Err(DataError::PartialElement {
-            input: self.input.clone(),
-            bytes,
-            stored,
-        })
+        Err(DataError::PartialElement { input: self.input.clone(), bytes, stored })
     }
 }

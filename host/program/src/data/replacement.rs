@@ -63,11 +63,7 @@ impl Replacement {
         if let Ok(there) = fs::metadata(&path) {
             file.set_permissions(there.permissions())?;
         }
-        Ok(Self {
-            file,
-            partial,
-            path,
-        })
+        Ok(Self { file, partial, path })
     }
 
     /// The file to write to.

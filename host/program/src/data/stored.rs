@@ -37,10 +37,7 @@ const NARROW: [(Kind, &str, &str, &str); 5] = [
 impl From<Dtype> for Stored {
     /// Little-endian elements of that type.
     fn from(dtype: Dtype) -> Self {
-        Self {
-            kind: Kind::Wide(dtype),
-            is_big_endian: false,
-        }
+        Self { kind: Kind::Wide(dtype), is_big_endian: false }
     }
 }
 
@@ -88,10 +85,7 @@ impl Stored {
             Some(dtype) => Kind::Wide(*dtype),
             None => NARROW.iter().find(narrow)?.0,
         };
-        let mut stored = Self {
-            kind,
-            is_big_endian: false,
-        };
+        let mut stored = Self { kind, is_big_endian: false };
         stored.is_big_endian = order == Some('>') && stored.size() > 1;
         Some(stored)
     }
@@ -101,11 +95,7 @@ impl Stored {
     /// # Panics
     /// If their numbers differ.
     pub(super) fn convert(self, from: &[u8], into: &mut [u8]) {
-        assert_eq!(
-            from.len() / self.size(),
-            into.len() / self.dtype().size(),
-            "as many elements"
-        );
+        assert_eq!(from.len() / self.size(), into.len() / self.dtype().size(), "as many elements");
         match self.kind {
             Kind::Wide(_) => {
                 into.copy_from_slice(from);
@@ -129,9 +119,7 @@ impl Stored {
     /// in memory.
     pub(super) fn put_in_order(self, elements: &mut [u8]) {
         if let (Kind::Wide(dtype), true) = (self.kind, self.is_big_endian) {
-            elements
-                .chunks_exact_mut(dtype.size())
-                .for_each(<[u8]>::reverse);
+            elements.chunks_exact_mut(dtype.size()).for_each(<[u8]>::reverse);
         }
     }
 }
@@ -146,11 +134,7 @@ fn each<const N: usize, T: bytemuck::Pod>(from: &[u8], into: &mut [u8], of: impl
 
 impl fmt::Display for Stored {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let order = if self.is_big_endian {
-            "big-endian "
-        } else {
-            ""
-        };
+        let order = if self.is_big_endian { "big-endian " } else { "" };
         let narrow = NARROW.iter().find(|(kind, ..)| *kind == self.kind);
         let name = narrow.map_or(self.dtype().name(), |(_, name, ..)| name);
         write!(f, "{order}{name}")
@@ -179,16 +163,9 @@ impl FromStr for Stored {
         if let Ok(dtype) = given.parse::<Dtype>() {
             return Ok(dtype.into());
         }
-        let named = NARROW
-            .iter()
-            .find(|(_, name, numpy, _)| [*name, *numpy].contains(&given));
-        let (kind, ..) = named.ok_or_else(|| ParseStoredError {
-            given: given.to_owned(),
-        })?;
-        Ok(Self {
-            kind: *kind,
-            is_big_endian: false,
-        })
+        let named = NARROW.iter().find(|(_, name, numpy, _)| [*name, *numpy].contains(&given));
+        let (kind, ..) = named.ok_or_else(|| ParseStoredError { given: given.to_owned() })?;
+        Ok(Self { kind: *kind, is_big_endian: false })
     }
 }
 
@@ -235,15 +212,12 @@ mod tests {
                 assert_eq!(stored.map(Stored::dtype), Some(dtype), "{name}");
             }
         }
-        for none in [
-            "", "<", "<f", "<f16", "<c8", "<U3", "|O", "bfloat16", "<V2", "f32", "é", "<é4",
-        ] {
+        for none in
+            ["", "<", "<f", "<f16", "<c8", "<U3", "|O", "bfloat16", "<V2", "f32", "é", "<é4"]
+        {
             assert_eq!(Stored::of_npy(none), None, "{none:?}");
         }
-        assert!(
-            Stored::of_npy("|i1") == Stored::of_npy(">i1"),
-            "a byte has no order"
-        );
+        assert!(Stored::of_npy("|i1") == Stored::of_npy(">i1"), "a byte has no order");
     }
 
     #[test]
@@ -259,10 +233,7 @@ mod tests {
             let stored: Stored = name.parse().expect("it should be a name");
             assert_eq!((stored.size(), stored.dtype()), (size, dtype), "{name}");
         }
-        let error = "f8"
-            .parse::<Stored>()
-            .expect_err("it should be refused")
-            .to_string();
+        let error = "f8".parse::<Stored>().expect_err("it should be refused").to_string();
         assert!(
             error.contains("f16, bf16, f32") && error.contains("i8, i16, u8, u16, bool"),
             "{error}"

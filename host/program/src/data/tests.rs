@@ -7,9 +7,7 @@ use super::{Array, DataError, Dtype, Incoming, Input, Stored, npy};
 
 /// Reads bytes as if they came through a pipe.
 fn piped(bytes: &[u8], dtype: Option<Dtype>) -> Result<Array, DataError> {
-    Source::new(&Input::Stdin, bytes, None)
-        .open(dtype.map(Stored::from))?
-        .all()
+    Source::new(&Input::Stdin, bytes, None).open(dtype.map(Stored::from))?.all()
 }
 
 /// A `.npy` file of zeroed elements.
@@ -48,10 +46,7 @@ fn a_pipe_is_recognised_by_its_first_bytes() {
 fn an_empty_pipe_is_no_elements_of_the_type_asked() {
     let array = piped(&[], Some(Dtype::F64)).unwrap();
     assert_eq!((array.len(), array.shape()), (0, &[0][..]));
-    assert!(matches!(
-        piped(&[], None),
-        Err(DataError::NeedsDtype { .. })
-    ));
+    assert!(matches!(piped(&[], None), Err(DataError::NeedsDtype { .. })));
 }
 
 #[test]
@@ -93,23 +88,9 @@ fn pieces_that_are_missing_or_too_many_are_an_error() {
     file.push(0);
     for piece in [4, 12, 16] {
         let more = by_pieces(&file, None, piece).expect_err("a byte too many");
-        assert!(matches!(
-            more,
-            DataError::Trailing {
-                expected: 16,
-                found: 17,
-                ..
-            }
-        ));
+        assert!(matches!(more, DataError::Trailing { expected: 16, found: 17, .. }));
         let less = by_pieces(&file[..file.len() - 3], None, piece).expect_err("two too few");
-        assert!(matches!(
-            less,
-            DataError::Truncated {
-                expected: 16,
-                found: 14,
-                ..
-            }
-        ));
+        assert!(matches!(less, DataError::Truncated { expected: 16, found: 14, .. }));
     }
 }
 
@@ -122,14 +103,7 @@ fn a_byte_behind_no_elements_is_one_too_many() {
     };
     next(&file).expect("no bytes should follow them");
     file.push(0);
-    assert!(matches!(
-        next(&file),
-        Err(DataError::Trailing {
-            expected: 0,
-            found: 1,
-            ..
-        })
-    ));
+    assert!(matches!(next(&file), Err(DataError::Trailing { expected: 0, found: 1, .. })));
 }
 
 /// A `.npy` file of this type and these bytes, in Fortran order if `fortran`.
@@ -137,13 +111,13 @@ fn stored(descr: &str, fortran: bool, shape: &[u64], bytes: &[u8]) -> Vec<u8> {
     let header = npy::header_bytes(descr, shape);
     let mut file = match fortran {
         false => header,
-        true => String::from_utf8_lossy(&header[10..])
-            .replace("False", "True ")
-            .bytes()
-            .fold(header[..10].to_vec(), |mut file, byte| {
+        true => String::from_utf8_lossy(&header[10..]).replace("False", "True ").bytes().fold(
+            header[..10].to_vec(),
+            |mut file, byte| {
                 file.push(byte);
                 file
-            }),
+            },
+        ),
     };
     file.extend(bytes);
     file
@@ -152,15 +126,9 @@ fn stored(descr: &str, fortran: bool, shape: &[u64], bytes: &[u8]) -> Vec<u8> {
 #[test]
 fn elements_that_lie_otherwise_come_in_pieces_too() {
     let narrow: Vec<u8> = (0..200_003u32).map(|i| (i % 251) as u8).collect();
-    let wide: Vec<u8> = narrow
-        .iter()
-        .flat_map(|&x| u32::from(x).to_le_bytes())
-        .collect();
+    let wide: Vec<u8> = narrow.iter().flat_map(|&x| u32::from(x).to_le_bytes()).collect();
     let file = stored("|u1", false, &[narrow.len() as u64], &narrow);
-    let big: Vec<u8> = narrow
-        .iter()
-        .flat_map(|&x| u32::from(x).to_be_bytes())
-        .collect();
+    let big: Vec<u8> = narrow.iter().flat_map(|&x| u32::from(x).to_be_bytes()).collect();
     let swapped = stored(">u4", false, &[narrow.len() as u64], &big);
     for piece in [4, 1000, 4 * 65_536, 4 * 200_003] {
         assert!(by_pieces(&file, None, piece).unwrap() == wide, "{piece}");
@@ -170,10 +138,7 @@ fn elements_that_lie_otherwise_come_in_pieces_too() {
     assert!(piped(&swapped, None).unwrap().bytes() == wide);
     let columns: Vec<u8> = (0..6u32).flat_map(u32::to_le_bytes).collect();
     let fortran = stored("<u4", true, &[2, 3], &columns);
-    let rows: Vec<u8> = [0u32, 2, 4, 1, 3, 5]
-        .iter()
-        .flat_map(|x| x.to_le_bytes())
-        .collect();
+    let rows: Vec<u8> = [0u32, 2, 4, 1, 3, 5].iter().flat_map(|x| x.to_le_bytes()).collect();
     for piece in [4, 8, 24] {
         assert_eq!(by_pieces(&fortran, None, piece).unwrap(), rows);
     }
@@ -217,10 +182,7 @@ fn npy_cut_anywhere_is_an_error() {
                 error,
                 DataError::NeedsDtype { .. }
                     | DataError::Truncated { .. }
-                    | DataError::Npy {
-                        problem: npy::NpyError::Truncated { .. },
-                        ..
-                    }
+                    | DataError::Npy { problem: npy::NpyError::Truncated { .. }, .. }
             );
             assert!(cut, "{len} bytes: {error}");
         }
@@ -231,9 +193,7 @@ fn npy_cut_anywhere_is_an_error() {
 fn a_size_that_cannot_be_is_an_error_and_not_an_abort() {
     let claims = |shape: &str| {
         message(piped(
-            &header(&format!(
-                "{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}}}"
-            )),
+            &header(&format!("{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}}}")),
             None,
         ))
     };

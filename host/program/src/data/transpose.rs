@@ -32,9 +32,7 @@ pub(super) fn from_fortran(data: Aligned, size: usize, shape: &[u64]) -> Result<
             _ => transpose::<u64>,
         };
         let (from_each, to_each) = (from.bytes().chunks(apart), to.bytes_mut().chunks_mut(apart));
-        parallel::for_each(from_each.zip(to_each), &|_, (from, to)| {
-            transpose(from, to, columns)
-        });
+        parallel::for_each(from_each.zip(to_each), &|_, (from, to)| transpose(from, to, columns));
         std::mem::swap(&mut from, &mut to);
         fixed *= columns;
     }

@@ -73,11 +73,7 @@ pub struct Cost {
 
 impl Operation {
     const fn of<K: Kernel<Args = Args>>(instruction: &'static str) -> Self {
-        Self {
-            instruction,
-            kernel: K::NAME,
-            launch: Device::launch::<K>,
-        }
+        Self { instruction, kernel: K::NAME, launch: Device::launch::<K> }
     }
 
     /// Lets each thread of `blocks` blocks store to `stores` lines and do the operation, `rounds` times.
@@ -108,11 +104,7 @@ impl Operation {
             // waits for.
             unsafe { (self.launch)(device, &geometry, args) }
         })?;
-        Ok(Run {
-            words: words.download()?,
-            cycles: cycles.download()?,
-            time,
-        })
+        Ok(Run { words: words.download()?, cycles: cycles.download()?, time })
     }
 
     /// Cycles and microseconds per round, by slopes, after one launch that does not count.

@@ -77,9 +77,7 @@ impl<'a> Body<'a> {
     /// times, each in its own braces: the nearest is meant.
     fn label(&self, name: &str, from: usize) -> Option<usize> {
         let is_label = |&at: &usize| self.lines[at].strip_suffix(':') == Some(name);
-        (0..self.lines.len())
-            .filter(is_label)
-            .min_by_key(|at| at.abs_diff(from))
+        (0..self.lines.len()).filter(is_label).min_by_key(|at| at.abs_diff(from))
     }
 }
 
@@ -141,10 +139,7 @@ $end:
     fn a_body_ends_where_its_own_brace_closes() {
         let body = Body::of(PTX, "waits").expect("the kernel is there");
         let lines = body.lines();
-        assert_eq!(
-            lines.first(),
-            Some(&"ld.param.b64 \t%rd1, [waits_param_0];")
-        );
+        assert_eq!(lines.first(), Some(&"ld.param.b64 \t%rd1, [waits_param_0];"));
         assert_eq!(lines.last(), Some(&"bra.uni \t$leave;"));
         assert_eq!(lines.len(), 13, "{body:?}");
         assert_eq!(Body::of(PTX, "wait"), None);
@@ -154,11 +149,7 @@ $end:
     fn a_loop_is_told_from_a_branch_back_to_the_exit() {
         let body = Body::of(PTX, "waits").expect("the kernel is there");
         let looped: Vec<_> = body.looped().collect();
-        let expected = [
-            "look:",
-            "ld.relaxed.gpu.global.b32 %r1, [%rd1];",
-            "@!again bra look;",
-        ];
+        let expected = ["look:", "ld.relaxed.gpu.global.b32 %r1, [%rd1];", "@!again bra look;"];
         assert_eq!(looped, expected);
         let other = Body::of(PTX, "other").expect("the kernel is there");
         assert_eq!(other.looped().count(), 0);

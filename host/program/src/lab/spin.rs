@@ -21,12 +21,7 @@ pub struct Form {
 
 /// The four forms.
 pub const FORMS: [Form; 4] = [
-    Form {
-        name: "naive",
-        looks_by: "a plain load",
-        must_load: false,
-        kernel: spin_naive::NAME,
-    },
+    Form { name: "naive", looks_by: "a plain load", must_load: false, kernel: spin_naive::NAME },
     Form {
         name: "volatile",
         looks_by: "a volatile load",
@@ -123,10 +118,7 @@ mod tests {
             for form in FORMS {
                 let compiled = form.compiled(&ptx).expect("the kernel is built");
                 assert_eq!(compiled.waits(), form.must_load, "{compiled:?}");
-                assert!(
-                    compiled.ptx.iter().any(|line| is_load(line)),
-                    "{compiled:?}"
-                );
+                assert!(compiled.ptx.iter().any(|line| is_load(line)), "{compiled:?}");
                 assert_eq!(compiled.ptx.last(), Some(&"ret;"), "{compiled:?}");
             }
         }

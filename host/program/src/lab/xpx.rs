@@ -68,10 +68,7 @@ impl Setup {
     /// The warp, counted through the grid, whose thread works on element `j`.
     fn warp_of(&self, j: usize) -> usize {
         let thread = j % self.grid_threads();
-        let (block, in_block) = (
-            thread / self.threads as usize,
-            thread % self.threads as usize,
-        );
+        let (block, in_block) = (thread / self.threads as usize, thread % self.threads as usize);
         block * self.threads.div_ceil(32) as usize + in_block / 32
     }
 
@@ -101,11 +98,8 @@ pub struct Wrong {
 impl Wrong {
     /// Compares X with the reference.
     pub(super) fn of(setup: &Setup, x: &[f32], expected: &[f32]) -> Option<Self> {
-        let wrong: Vec<bool> = x
-            .iter()
-            .zip(expected)
-            .map(|(a, b)| a.to_bits() != b.to_bits())
-            .collect();
+        let wrong: Vec<bool> =
+            x.iter().zip(expected).map(|(a, b)| a.to_bits() != b.to_bits()).collect();
         let start = wrong.iter().position(|&w| w)?;
         let len = wrong[start..].iter().take_while(|&&w| w).count();
         let (whole_warps, broken_warps) = groups(&wrong, |j| setup.warp_of(j));
@@ -130,10 +124,7 @@ fn groups(wrong: &[bool], group_of: impl Fn(usize) -> usize) -> (usize, usize) {
         *bad += usize::from(is_wrong);
     }
     let whole = counts.values().filter(|(all, bad)| all == bad).count();
-    let part = counts
-        .values()
-        .filter(|(all, bad)| *bad > 0 && all != bad)
-        .count();
+    let part = counts.values().filter(|(all, bad)| *bad > 0 && all != bad).count();
     (whole, part)
 }
 
@@ -158,9 +149,7 @@ impl Outcome {
 
 /// What X holds at first: numbers whose mean is rounded, so that each of the first rounds changes X.
 pub(super) fn start(elements: usize) -> Vec<f32> {
-    (0..elements)
-        .map(|j| (j % 1000) as f32 * 0.37 + 1.0)
-        .collect()
+    (0..elements).map(|j| (j % 1000) as f32 * 0.37 + 1.0).collect()
 }
 
 /// Runs X→P→X once in `form` on `device`, each warp delayed by its share of `stagger_ns`.
@@ -204,11 +193,7 @@ pub fn run(
 mod tests {
     use super::*;
 
-    const SETUP: Setup = Setup {
-        elements: 128,
-        blocks: 2,
-        threads: 64,
-    };
+    const SETUP: Setup = Setup { elements: 128, blocks: 2, threads: 64 };
 
     #[test]
     fn a_wrong_warp_is_told_from_a_wrong_block() {
@@ -230,11 +215,7 @@ mod tests {
 
     #[test]
     fn elements_beyond_the_grid_belong_to_the_warp_that_strides_to_them() {
-        let setup = Setup {
-            elements: 300,
-            blocks: 2,
-            threads: 64,
-        };
+        let setup = Setup { elements: 300, blocks: 2, threads: 64 };
         assert_eq!(setup.warp_of(128), 0);
         assert_eq!(setup.warp_of(128 + 64), 2);
         assert_eq!(setup.block_of(256 + 63), 0);

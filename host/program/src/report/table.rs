@@ -27,10 +27,7 @@ pub fn table() -> Table {
         .set_content_arrangement(ContentArrangement::Dynamic)
         // The spaces after the last column are not printed.
         .set_width(WIDTH + APART);
-    Table {
-        table,
-        words: Vec::new(),
-    }
+    Table { table, words: Vec::new() }
 }
 
 impl Table {
@@ -97,11 +94,7 @@ impl Column {
     }
 
     fn of(head: &'static str, width: usize, is_number: bool) -> Self {
-        Self {
-            head,
-            width: width.max(head.chars().count()),
-            is_number,
-        }
+        Self { head, width: width.max(head.chars().count()), is_number }
     }
 
     /// The heads of a table.

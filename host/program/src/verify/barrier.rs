@@ -39,16 +39,7 @@ impl Crossing {
     /// Two launches of ten rounds, with one word for each thread and no delays.
     #[must_use]
     pub const fn of(blocks: Blocks, threads: u32) -> Self {
-        Self {
-            blocks,
-            threads,
-            cluster: None,
-            cells: 1,
-            skew: 0,
-            far: 0,
-            launches: 2,
-            rounds: 10,
-        }
+        Self { blocks, threads, cluster: None, cells: 1, skew: 0, far: 0, launches: 2, rounds: 10 }
     }
 }
 
@@ -135,13 +126,7 @@ fn cross_in_clusters<const BLOCKS: u32>(
     crossing: &Crossing,
 ) -> Result<Outcome, DeviceError> {
     let cluster = Some(BLOCKS);
-    cross::<ClusterBarrier>(
-        device,
-        &Crossing {
-            cluster,
-            ..*crossing
-        },
-    )
+    cross::<ClusterBarrier>(device, &Crossing { cluster, ..*crossing })
 }
 
 /// Crosses `B` as `crossing` says, and checks after each crossing what every block wrote before it.
@@ -149,9 +134,7 @@ fn cross_in_clusters<const BLOCKS: u32>(
 /// # Errors
 /// Those of the device.
 pub fn cross<B: Stressed>(device: &Device, crossing: &Crossing) -> Result<Outcome, DeviceError> {
-    let Crossing {
-        blocks, threads, ..
-    } = *crossing;
+    let Crossing { blocks, threads, .. } = *crossing;
     let geometry = match crossing.cluster {
         None => cooperative::<B::Rounds>(device, blocks, threads, 0)?,
         Some(cluster) => {

@@ -100,17 +100,9 @@ fn float(bits: u64) -> f64 {
 /// that the partial products of `len` of them stay within 2^±32 in any order.
 fn float_factor(bits: u64, len: usize) -> f64 {
     let sign = if bits & 1 == 0 { 1.0 } else { -1.0 };
-    let step = if bits & 2 == 0 {
-        1.0 / 128.0
-    } else {
-        -1.0 / 128.0
-    };
+    let step = if bits & 2 == 0 { 1.0 / 128.0 } else { -1.0 / 128.0 };
     // log2(1 − 2^-7) = −0.0113: 2000 of them make 2^-23.
-    if is_one_of(bits, 2000, len) {
-        sign * (1.0 + step)
-    } else {
-        sign
-    }
+    if is_one_of(bits, 2000, len) { sign * (1.0 + step) } else { sign }
 }
 
 macro_rules! floats {

@@ -28,14 +28,8 @@ pub enum Ties {
 
 impl Ties {
     /// All of them.
-    pub const ALL: [Self; 6] = [
-        Self::Few,
-        Self::Many,
-        Self::Constant,
-        Self::Sorted,
-        Self::Reversed,
-        Self::Blocks,
-    ];
+    pub const ALL: [Self; 6] =
+        [Self::Few, Self::Many, Self::Constant, Self::Sorted, Self::Reversed, Self::Blocks];
 
     /// `len` places of x and y.
     #[must_use]
@@ -47,17 +41,15 @@ impl Ties {
             let last = len as u64 - 1;
             match self {
                 Self::Few => (T::from_random(any(2 * i)), T::from_random(any(2 * i + 1))),
-                Self::Many => (
-                    T::ranked(rank(any(2 * i) % 7)),
-                    T::ranked(rank(any(2 * i + 1) % 7)),
-                ),
+                Self::Many => {
+                    (T::ranked(rank(any(2 * i) % 7)), T::ranked(rank(any(2 * i + 1) % 7)))
+                }
                 Self::Constant => (T::ranked(3), T::from_random(any(i))),
                 Self::Sorted => (T::ranked(rank(i)), T::ranked(rank(i))),
                 Self::Reversed => (T::ranked(rank(i)), T::ranked(rank(last - i))),
-                Self::Blocks => (
-                    T::ranked(rank(any(i / 37) % 100)),
-                    T::ranked(rank(any(i / 53) % 100)),
-                ),
+                Self::Blocks => {
+                    (T::ranked(rank(any(i / 37) % 100)), T::ranked(rank(any(i / 53) % 100)))
+                }
             }
         };
         (0..len as u64).map(of).unzip()
@@ -107,9 +99,9 @@ pub fn kendall_case<T: Ranked>(
     let expected = kendall_on_cpu(&x, &y).map_err(failed)?;
     let held = |what: &str, got: Kendall| match got.same(&expected) {
         true => Ok(()),
-        false => Err(CaseError::Wrong(format!(
-            "{case}: {what} gives {got:?}, the CPU {expected:?}"
-        ))),
+        false => {
+            Err(CaseError::Wrong(format!("{case}: {what} gives {got:?}, the CPU {expected:?}")))
+        }
     };
     if len <= BY_PAIRS {
         held("a loop over all pairs", kendall_by_pairs(&x, &y))?;

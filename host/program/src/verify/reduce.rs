@@ -40,12 +40,7 @@ where
     let mut reducer = Reducer::with(op, device)?;
     let result = reducer.reduce(&input)?;
     let check = op.check(&host, result, reference::reduce_depth::<O>(len));
-    let case = || {
-        format!(
-            "{} of {len} elements, seed {seed}",
-            std::any::type_name::<O>()
-        )
-    };
+    let case = || format!("{} of {len} elements, seed {seed}", std::any::type_name::<O>());
     if !check.ok {
         return Err(CaseError::Wrong(format!(
             "{}: {result:?}, the reference says {:?}; they differ by {:e}, allowed are {:e}",

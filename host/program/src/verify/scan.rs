@@ -39,10 +39,7 @@ where
     let mut output = device.alloc(len)?;
     let mut scanner = Scanner::with(op, device, len)?;
     for form in FORMS {
-        let case = format!(
-            "{form:?} {} of {len} elements, seed {seed}",
-            type_name::<O>()
-        );
+        let case = format!("{form:?} {} of {len} elements, seed {seed}", type_name::<O>());
         let mut run = |output: &mut Buffer<O::Output>| {
             scanner.launch(&input, output, form)?;
             output.download()
@@ -166,9 +163,7 @@ fn same_bits<A: Pod + Debug>(
 
 /// Where the first two values stand whose bits differ.
 fn first_difference<A: Pod>(one: &[A], other: &[A]) -> Option<usize> {
-    one.iter()
-        .zip(other)
-        .position(|(a, b)| bytemuck::bytes_of(a) != bytemuck::bytes_of(b))
+    one.iter().zip(other).position(|(a, b)| bytemuck::bytes_of(a) != bytemuck::bytes_of(b))
 }
 
 /// The CPU form of `op` on the input that [`scan_case`] takes for this length and seed.

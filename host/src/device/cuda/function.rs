@@ -72,9 +72,7 @@ impl Function {
         bytes: u32,
         properties: &Properties,
     ) -> Result<(), DeviceError> {
-        let limit = properties
-            .shared_per_block_optin
-            .max(properties.shared_per_block);
+        let limit = properties.shared_per_block_optin.max(properties.shared_per_block);
         if u64::from(bytes) + u64::from(self.attributes.static_shared) > u64::from(limit) {
             return Err(DeviceError::SharedTooLarge {
                 kernel: self.name,

@@ -36,10 +36,7 @@ impl Cuda {
         Ok(Box::new(Replay {
             cuda: self,
             exec: Mutex::new(exec),
-            last: last.map(|last| Last {
-                of_graph: true,
-                ..last
-            }),
+            last: last.map(|last| Last { of_graph: true, ..last }),
         }))
     }
 
@@ -67,11 +64,8 @@ struct Capturing<'a> {
 
 impl<'a> Capturing<'a> {
     fn begin(cuda: &'a Cuda) -> Result<Self, DeviceError> {
-        let mut capturing = Self {
-            cuda,
-            recorder: cuda.gate.begin(Capture::default())?,
-            open: false,
-        };
+        let mut capturing =
+            Self { cuda, recorder: cuda.gate.begin(Capture::default())?, open: false };
         // Relaxed: the gate has already refused what cannot be captured. Other modes may refuse to
         // compile and load a kernel for its first launch.
         // SAFETY: the stream is live, and not the default one, which cannot capture.

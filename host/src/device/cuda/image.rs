@@ -20,10 +20,7 @@ pub(super) fn usable(
         Some(newest) => Ok((modules, newest)),
         None => Err(DeviceError::NoImage {
             compute,
-            offered: images
-                .iter()
-                .map(PtxImage::compute)
-                .collect::<Result<_, _>>()?,
+            offered: images.iter().map(PtxImage::compute).collect::<Result<_, _>>()?,
         }),
     }
 }
@@ -63,13 +60,7 @@ mod tests {
     #[test]
     fn a_device_older_than_every_image_is_told_the_numbers() {
         let error = usable(&images(), 70).expect_err("70 is below 75");
-        assert_eq!(
-            error,
-            DeviceError::NoImage {
-                compute: 70,
-                offered: vec![75, 90, 80]
-            }
-        );
+        assert_eq!(error, DeviceError::NoImage { compute: 70, offered: vec![75, 90, 80] });
     }
 
     #[test]
@@ -92,11 +83,7 @@ mod tests {
                 let head = format!(".visible .entry {kernel}(");
                 assert!(entry.starts_with(&head), "compute_{compute}: {kernel}");
                 assert!(entry.ends_with("\n}\n"), "compute_{compute}: {kernel}");
-                assert_eq!(
-                    entry.matches(".entry ").count(),
-                    1,
-                    "compute_{compute}: {kernel}"
-                );
+                assert_eq!(entry.matches(".entry ").count(), 1, "compute_{compute}: {kernel}");
             }
         }
     }
@@ -118,17 +105,10 @@ mod tests {
     fn the_kernels_of_an_image_share_no_memory_at_module_scope() {
         for (compute, modules) in own() {
             for line in modules.prelude().lines() {
-                let of_a_block = [
-                    ".version",
-                    ".target",
-                    ".address_size",
-                    ".shared",
-                    ".extern .shared",
-                ];
+                let of_a_block =
+                    [".version", ".target", ".address_size", ".shared", ".extern .shared"];
                 assert!(
-                    of_a_block
-                        .iter()
-                        .any(|directive| line.starts_with(directive)),
+                    of_a_block.iter().any(|directive| line.starts_with(directive)),
                     "compute_{compute}: each kernel would get its own of `{line}`"
                 );
             }

@@ -23,10 +23,8 @@ impl Cuda {
     ) -> Result<(), DeviceError> {
         let entered = self.gate.recordable("a launch")?;
         self.enter()?;
-        let geometry = Geometry {
-            cooperative: geometry.cooperative || kernel.cooperative,
-            ..*geometry
-        };
+        let geometry =
+            Geometry { cooperative: geometry.cooperative || kernel.cooperative, ..*geometry };
         let function = self.prepare(kernel, &geometry)?;
         // The driver may check a recorded launch only when the graph is instantiated, and its error
         // names no kernel then. So this checks the launch now.
@@ -44,11 +42,7 @@ impl Cuda {
                     Some(capture) => &capture.last,
                     None => &self.last,
                 };
-                *lock(last) = Some(Last {
-                    kernel: kernel.name,
-                    geometry,
-                    of_graph: false,
-                });
+                *lock(last) = Some(Last { kernel: kernel.name, geometry, of_graph: false });
                 Ok(())
             }
             Err(CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE) => {
@@ -59,11 +53,7 @@ impl Cuda {
             Err(result) if result.is_sticky() => DeviceError::check(result, || {
                 self.after_last(&format!("launching `{}`", kernel.name))
             }),
-            Err(result) => Err(DeviceError::Launch {
-                kernel: kernel.name,
-                geometry,
-                result,
-            }),
+            Err(result) => Err(DeviceError::Launch { kernel: kernel.name, geometry, result }),
         }
     }
 
@@ -250,8 +240,5 @@ fn attributes(geometry: &Geometry) -> Vec<CUlaunchAttribute> {
     let cooperative = geometry.cooperative.then(CUlaunchAttribute::cooperative);
     let cluster = geometry.cluster.map(CUlaunchAttribute::cluster);
     let overlapping = geometry.overlapping.then(CUlaunchAttribute::programmatic);
-    [cooperative, cluster, overlapping]
-        .into_iter()
-        .flatten()
-        .collect()
+    [cooperative, cluster, overlapping].into_iter().flatten().collect()
 }

@@ -111,10 +111,8 @@ impl Cuda {
             return Ok(function.clone());
         }
         let image = self.image;
-        let module = self
-            .modules
-            .module(name)?
-            .ok_or(DeviceError::UnknownKernel { name, image })?;
+        let module =
+            self.modules.module(name)?.ok_or(DeviceError::UnknownKernel { name, image })?;
         let function = Arc::new(Function::load(name, module.compute, module.text)?);
         functions.insert(name, function.clone());
         Ok(function)
@@ -128,16 +126,8 @@ impl Cuda {
     /// What the stream was busy with, for a message.
     fn after_last(&self, doing: &str) -> String {
         match *lock(&self.last) {
-            Some(Last {
-                kernel,
-                geometry,
-                of_graph,
-            }) => {
-                let graph = if of_graph {
-                    ", the last kernel of a graph,"
-                } else {
-                    ""
-                };
+            Some(Last { kernel, geometry, of_graph }) => {
+                let graph = if of_graph { ", the last kernel of a graph," } else { "" };
                 format!("{doing} after `{kernel}` with {geometry}{graph} and the work before it")
             }
             None => doing.into(),
@@ -179,15 +169,9 @@ impl Backend for Cuda {
         let result = unsafe { libcuda::cuMemAlloc_v2(&raw mut address, bytes) };
         if result == CUDA_ERROR_OUT_OF_MEMORY {
             let (free, total) = self.memory().unwrap_or_default();
-            return Err(DeviceError::OutOfMemory {
-                requested: bytes,
-                free,
-                total,
-            });
+            return Err(DeviceError::OutOfMemory { requested: bytes, free, total });
         }
-        DeviceError::check(result, || {
-            self.after_last(&format!("allocating {bytes} bytes"))
-        })?;
+        DeviceError::check(result, || self.after_last(&format!("allocating {bytes} bytes")))?;
         Ok(address)
     }
 
@@ -248,9 +232,7 @@ impl Backend for Cuda {
         self.enter()?;
         // SAFETY: the caller vouches for the device range until the filling has run.
         let result = unsafe { libcuda::cuMemsetD8Async(at, 0, bytes, self.raw_stream()) };
-        DeviceError::check(result, || {
-            self.after_last(&format!("filling {bytes} bytes with zero"))
-        })
+        DeviceError::check(result, || self.after_last(&format!("filling {bytes} bytes with zero")))
     }
 
     unsafe fn launch(

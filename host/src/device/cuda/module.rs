@@ -27,18 +27,9 @@ impl Module {
         image: u32,
         text: String,
     ) -> Result<Self, DeviceError> {
-        let jit = |result, log| DeviceError::Jit {
-            kernel,
-            image,
-            result,
-            log,
-        };
-        let text = CString::new(text).map_err(|_| {
-            jit(
-                libcuda::CUDA_ERROR_INVALID_PTX,
-                "there is a NUL in it".into(),
-            )
-        })?;
+        let jit = |result, log| DeviceError::Jit { kernel, image, result, log };
+        let text = CString::new(text)
+            .map_err(|_| jit(libcuda::CUDA_ERROR_INVALID_PTX, "there is a NUL in it".into()))?;
         let (mut errors, mut infos) = (vec![0u8; LOG_BYTES], vec![0u8; LOG_BYTES]);
         let mut options = [
             CU_JIT_ERROR_LOG_BUFFER,

@@ -24,10 +24,7 @@ pub fn probe() -> Result<Vec<DeviceSummary>, DeviceError> {
             let device = cust::device::Device::get_device(ordinal).map_err(|error| {
                 super::from_cust(error, || format!("asking about CUDA device {ordinal}"))
             })?;
-            Ok(DeviceSummary {
-                ordinal,
-                properties: query::properties(device)?,
-            })
+            Ok(DeviceSummary { ordinal, properties: query::properties(device)? })
         })
         .collect()
 }

@@ -92,7 +92,5 @@ fn attribute_of(device: CUdevice, attribute: CUdevice_attribute) -> u32 {
     let mut value = 0;
     // SAFETY: the device is of an initialised driver, and `value` is there to be written.
     let result = unsafe { libcuda::cuDeviceGetAttribute(&raw mut value, attribute, device) };
-    result
-        .ok()
-        .map_or(0, |()| u32::try_from(value).unwrap_or(0))
+    result.ok().map_or(0, |()| u32::try_from(value).unwrap_or(0))
 }

@@ -39,11 +39,7 @@ impl EmulatorConfig {
     /// examples do. A launch may have 2^14 threads.
     #[must_use]
     pub fn checking(seed: u64) -> Self {
-        Self {
-            schedule: Schedule::from_seed(seed),
-            races: true,
-            ..Self::default()
-        }
+        Self { schedule: Schedule::from_seed(seed), races: true, ..Self::default() }
     }
 }
 
@@ -53,12 +49,7 @@ impl Default for EmulatorConfig {
     /// changes threads at synchronisation only, and races are not looked for. For small inputs,
     /// [`checking`](Self::checking) is better.
     fn default() -> Self {
-        let LaunchConfig {
-            stack_bytes,
-            step_limit,
-            patience,
-            ..
-        } = LaunchConfig::new("", 1, 1);
+        let LaunchConfig { stack_bytes, step_limit, patience, .. } = LaunchConfig::new("", 1, 1);
         Self {
             multiprocessors: 8,
             memory_bytes: 4 << 30,

@@ -15,11 +15,7 @@ pub(super) type Recorded = Mutex<Vec<Step>>;
 /// One thing that was put into the stream.
 pub(super) enum Step {
     /// A launch that has been checked, and its arguments.
-    Launch(
-        LaunchConfig<'static>,
-        unsafe fn(&[*const c_void]),
-        Vec<Argument>,
-    ),
+    Launch(LaunchConfig<'static>, unsafe fn(&[*const c_void]), Vec<Argument>),
     /// The filling of this many bytes at this address with zero.
     Zero(u64, usize),
 }
@@ -67,11 +63,7 @@ impl Recording for Replay {
                 // vouches for what they name and for the kernel's contract.
                 unsafe { self.emulator.run(config, *run, &args) }
             }
-            Step::Zero(at, bytes) => self
-                .emulator
-                .memory()
-                .zero(*at, *bytes)
-                .map_err(memory_error),
+            Step::Zero(at, bytes) => self.emulator.memory().zero(*at, *bytes).map_err(memory_error),
         })
     }
 }
@@ -87,9 +79,7 @@ impl Emulator {
         let recorded = recorder.end().unwrap_or_default();
         drop(recorder);
         Ok(Box::new(Replay {
-            steps: recorded
-                .into_inner()
-                .unwrap_or_else(PoisonError::into_inner),
+            steps: recorded.into_inner().unwrap_or_else(PoisonError::into_inner),
             emulator: self,
         }))
     }

@@ -50,21 +50,13 @@ impl<T: Correlatable> PartCorrelator<T> {
             correlator,
             both: [device.alloc(0)?, device.alloc(0)?],
         };
-        Ok(Self {
-            part,
-            on: On::Device(Box::new(on)),
-            us: 0.0,
-        })
+        Ok(Self { part, on: On::Device(Box::new(on)), us: 0.0 })
     }
 
     /// Plans the same on all cores of the CPU.
     #[must_use]
     pub fn on_cpu(len: usize, part: usize) -> Self {
-        Self {
-            part: rounded(len, part),
-            on: On::Cpu,
-            us: 0.0,
-        }
+        Self { part: rounded(len, part), on: On::Cpu, us: 0.0 }
     }
 
     /// Places that are correlated at a time.
@@ -168,10 +160,8 @@ impl<T: Correlatable> OnDevice<T> {
         let [both_x, both_y] = &mut self.both;
         both_x.copy_part_from(0, x)?;
         both_y.copy_part_from(0, y)?;
-        let both = std::mem::replace(
-            &mut self.both,
-            [self.device.alloc(0)?, self.device.alloc(0)?],
-        );
+        let both =
+            std::mem::replace(&mut self.both, [self.device.alloc(0)?, self.device.alloc(0)?]);
         let found = self.count(&both);
         self.both = both;
         found
@@ -238,10 +228,5 @@ pub fn kendall_in_parts<T: Correlatable>(
 
 /// The counts, in the order in which [`Kendall::of`] takes them.
 fn counts(kendall: &Kendall) -> [u64; 4] {
-    [
-        kendall.discordant,
-        kendall.ties_x,
-        kendall.ties_y,
-        kendall.ties_both,
-    ]
+    [kendall.discordant, kendall.ties_x, kendall.ties_y, kendall.ties_both]
 }

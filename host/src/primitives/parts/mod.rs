@@ -54,10 +54,7 @@ mod tests {
 
     #[test]
     fn parts_take_three_quarters_of_what_is_free() {
-        let config = EmulatorConfig {
-            memory_bytes: 4000,
-            ..EmulatorConfig::default()
-        };
+        let config = EmulatorConfig { memory_bytes: 4000, ..EmulatorConfig::default() };
         let device = Device::new(Emulator::new(config));
         assert_eq!(that_fit(&device, 250, 12), Ok(None));
         assert_eq!(that_fit(&device, 251, 12), Ok(Some(250)));

@@ -56,10 +56,7 @@ impl<'a, O: RangeSummable<Element: Pod, Output: Pod>> PartRangeSums<'a, O> {
         part: usize,
     ) -> Result<Self, RangeSumError> {
         expect_ranges(queries, len)?;
-        Self::of(
-            PartScanner::on_cpu(op, len, Form::Inclusive, part)?,
-            queries,
-        )
+        Self::of(PartScanner::on_cpu(op, len, Form::Inclusive, part)?, queries)
     }
 
     fn of(scanner: PartScanner<O>, queries: &'a [[u64; 2]]) -> Result<Self, RangeSumError> {
@@ -135,9 +132,7 @@ impl<'a, O: RangeSummable<Element: Pod, Output: Pod>> PartRangeSums<'a, O> {
 /// Refuses queries that are no range of `len` elements.
 fn expect_ranges(queries: &[[u64; 2]], len: usize) -> Result<(), BadRange> {
     let bad = reference::first_bad(queries, len);
-    bad.map_or(Ok(()), |query| {
-        Err(BadRange::of(query, queries[query], len))
-    })
+    bad.map_or(Ok(()), |query| Err(BadRange::of(query, queries[query], len)))
 }
 
 /// The place before an end, which is not 0.

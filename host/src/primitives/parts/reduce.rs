@@ -111,12 +111,7 @@ impl<O: PartReducible<Element: Pod>> PartReducer<O> {
             leaves: Vec::new(),
             taken: 0,
         };
-        Ok(Self {
-            op,
-            part,
-            on: On::Device(Box::new(on)),
-            us: 0.0,
-        })
+        Ok(Self { op, part, on: On::Device(Box::new(on)), us: 0.0 })
     }
 
     /// A reduction of `len` elements on all cores of the CPU, in parts of the same size.
@@ -182,13 +177,7 @@ impl<O: PartReducible<Element: Pod>> OnDevice<O> {
         self.elements.copy_part_from(0, elements)?;
         let (unit, shape) = match O::EXACT || self.is_whole {
             true => (len, Shape::of::<O::Element>(len)),
-            false => (
-                self.shape.tile::<O::Element>(),
-                Shape {
-                    tiles: 1,
-                    ..self.shape
-                },
-            ),
+            false => (self.shape.tile::<O::Element>(), Shape { tiles: 1, ..self.shape }),
         };
         let device = self.elements.device().clone();
         let firsts = (0..len).step_by(unit);
@@ -201,22 +190,18 @@ impl<O: PartReducible<Element: Pod>> OnDevice<O> {
                 // the words has room for all units of a part, and a dropped buffer waits for the
                 // stream.
                 unsafe {
-                    self.reducer
-                        .launch_in(shape, &self.elements, unit, result)?;
+                    self.reducer.launch_in(shape, &self.elements, unit, result)?;
                 }
             }
             Ok(())
         })?;
         let words = self.results.download()?;
-        let found = words
-            .chunks(O::Accumulator::WORDS)
-            .zip(firsts)
-            .map(|(written, first)| {
-                let mut words = [0; 4];
-                words[..written.len()].copy_from_slice(written);
-                let all = O::Accumulator::from_words(words);
-                O::moved(all, (self.taken + first) as u64)
-            });
+        let found = words.chunks(O::Accumulator::WORDS).zip(firsts).map(|(written, first)| {
+            let mut words = [0; 4];
+            words[..written.len()].copy_from_slice(written);
+            let all = O::Accumulator::from_words(words);
+            O::moved(all, (self.taken + first) as u64)
+        });
         match O::EXACT {
             true => {
                 let before = self.leaves.pop().unwrap_or(op.identity());

@@ -59,11 +59,7 @@ impl<O: Scannable<Element: Pod, Output: Pod>> PartScanner<O> {
             results: device.alloc(part)?,
             is_whole: part == len,
         };
-        Ok(Self {
-            part,
-            on: On::Device(Box::new(on)),
-            us: 0.0,
-        })
+        Ok(Self { part, on: On::Device(Box::new(on)), us: 0.0 })
     }
 
     /// A scan of `len` elements on all cores of the CPU, in parts of the same size.
@@ -131,8 +127,7 @@ impl<O: Scannable<Element: Pod, Output: Pod>> OnDevice<O> {
             if self.is_whole {
                 return self.scanner.launch(from, to, self.form);
             }
-            self.scanner
-                .launch_next(from, range.clone(), to, range.clone(), self.form)?;
+            self.scanner.launch_next(from, range.clone(), to, range.clone(), self.form)?;
             launched = true;
             Ok(())
         });

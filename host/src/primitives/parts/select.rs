@@ -39,11 +39,7 @@ impl<S: Selectable<Element: Pod>> PartSelector<S> {
     pub fn new(by: S, device: &Device, part: usize, wanted: Wanted) -> Result<Self, PartError> {
         device.compile::<S::Kernel>()?;
         let selector = Selector::new(device, part.saturating_add(1))?;
-        Ok(Self::begin(
-            by,
-            On::Device(device.clone(), selector),
-            wanted,
-        ))
+        Ok(Self::begin(by, On::Device(device.clone(), selector), wanted))
     }
 
     /// A selection on all cores of the CPU, from parts of any length.
@@ -53,14 +49,7 @@ impl<S: Selectable<Element: Pod>> PartSelector<S> {
     }
 
     fn begin(by: S, on: On<S>, wanted: Wanted) -> Self {
-        Self {
-            by,
-            on,
-            wanted,
-            last: None,
-            taken: 0,
-            us: 0.0,
-        }
+        Self { by, on, wanted, last: None, taken: 0, us: 0.0 }
     }
 
     /// What is selected from the next part; positions count from the start of the whole array.
@@ -106,19 +95,14 @@ impl<S: Selectable<Element: Pod>> PartSelector<S> {
         let others = known.len() - known_kept..len - kept;
         let mut found = Sifted {
             kept: downloaded(&room.kept, known_kept..kept)?,
-            rest: room
-                .rest
-                .map(|rest| downloaded(&rest, others))
-                .transpose()?,
+            rest: room.rest.map(|rest| downloaded(&rest, others)).transpose()?,
             positions: room
                 .positions
                 .map(|positions| downloaded(&positions, known_kept..kept))
                 .transpose()?,
         };
         if let Some(positions) = &mut found.positions {
-            positions
-                .iter_mut()
-                .for_each(|at| *at -= known.len() as u64);
+            positions.iter_mut().for_each(|at| *at -= known.len() as u64);
         }
         Ok(found)
     }

@@ -35,11 +35,8 @@ pub(super) fn sift<S: Selectable<Element: Pod>>(
         .collect();
     let count = |chunk: Range<usize>| chunk.filter(is_kept).count();
     let kept = parallel::map_chunks(elements.len(), CHUNK, &count);
-    let others: Vec<usize> = chunks
-        .iter()
-        .zip(&kept)
-        .map(|(chunk, kept)| chunk.len() - kept)
-        .collect();
+    let others: Vec<usize> =
+        chunks.iter().zip(&kept).map(|(chunk, kept)| chunk.len() - kept).collect();
 
     let those_kept = |number: usize| chunks[number].clone().filter(is_kept);
     let all_others = |number: usize| chunks[number].clone().filter(|index| !is_kept(index));

@@ -21,11 +21,7 @@ pub unsafe fn bounded_barrier_rounds(
 ) {
     let mut barrier = BoundedBarrier::attach(barrier, Members::grid(), limit_ns);
     let block = thread::block_index();
-    let rounds = if block >= absent as usize {
-        leave_after
-    } else {
-        rounds
-    };
+    let rounds = if block >= absent as usize { leave_after } else { rounds };
     let mut done = 0;
     while done < rounds && barrier.sync().is_ok() {
         done += 1;

@@ -29,9 +29,7 @@ pub unsafe fn exchange_rounds(words: Global<u64>, errors: Global<u32>, rounds: u
         }
         come_late(round, skew);
         let sum = exchange.all_reduce(Sum::<u32>::new(), block.wrapping_mul(3).wrapping_add(round));
-        let expected = (pairs as u32)
-            .wrapping_mul(3)
-            .wrapping_add(blocks.wrapping_mul(round));
+        let expected = (pairs as u32).wrapping_mul(3).wrapping_add(blocks.wrapping_mul(round));
         wrong += u32::from(sum != expected);
 
         let value = u64::from(block) << 33 | u64::from(round);

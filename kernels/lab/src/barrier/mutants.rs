@@ -83,12 +83,7 @@ impl<F: Fault> Barrier for Mutant<F> {
     #[device]
     fn attach_among(state: Global<u32>, members: Members) -> Self {
         let now = state.load(COUNTER, Ordering::Relaxed, Scope::Device);
-        Self {
-            state,
-            members,
-            goal: (now / ROUND * ROUND).wrapping_add(ROUND),
-            fault: PhantomData,
-        }
+        Self { state, members, goal: (now / ROUND * ROUND).wrapping_add(ROUND), fault: PhantomData }
     }
 
     #[device]
@@ -119,11 +114,7 @@ impl<F: Fault> Barrier for Mutant<F> {
                     Looking::Relaxed => state.load(COUNTER, Ordering::Relaxed, Scope::Device),
                     Looking::Weak => state.read(COUNTER),
                 };
-                if F::EQUAL {
-                    now == goal
-                } else {
-                    now.wrapping_sub(goal) as i32 >= 0
-                }
+                if F::EQUAL { now == goal } else { now.wrapping_sub(goal) as i32 >= 0 }
             });
         }
         self.goal = self.goal.wrapping_add(ROUND);
@@ -153,11 +144,7 @@ impl Barrier for OneBit {
     #[device]
     fn attach_among(state: Global<u32>, members: Members) -> Self {
         let own = (members.rank() % 2) as usize * SECOND;
-        Self {
-            state,
-            members,
-            round: state.load(own, Ordering::Relaxed, Scope::Device) & PHASE,
-        }
+        Self { state, members, round: state.load(own, Ordering::Relaxed, Scope::Device) & PHASE }
     }
 
     #[device]
@@ -166,8 +153,7 @@ impl Barrier for OneBit {
         if thread::is_first_in_block() {
             let own = (self.members.rank() % 2) as usize * SECOND;
             let arrival = self.members.part(2).arrival(PHASE);
-            self.state
-                .add(own, arrival, Ordering::Release, Scope::Device);
+            self.state.add(own, arrival, Ordering::Release, Scope::Device);
         }
     }
 

@@ -55,12 +55,7 @@ impl BoundedBarrier {
         join_barrier(NAME, words);
         // Others may have arrived already, but the round cannot be full before this block has.
         let now = words.load(COUNTER, Ordering::Relaxed, Scope::Device);
-        Self {
-            words,
-            members,
-            limit_ns,
-            goal: (now / ROUND * ROUND).wrapping_add(ROUND),
-        }
+        Self { words, members, limit_ns, goal: (now / ROUND * ROUND).wrapping_add(ROUND) }
     }
 
     /// Arrives and waits; what any thread did before is visible to every thread after, as with
@@ -78,11 +73,7 @@ impl BoundedBarrier {
         let expired = thread::is_first_in_block() && !self.cross();
         self.goal = self.goal.wrapping_add(ROUND);
         // Passes on to the whole block what the first thread acquired.
-        if thread::sync_threads_or(expired) {
-            Err(Expired)
-        } else {
-            Ok(())
-        }
+        if thread::sync_threads_or(expired) { Err(Expired) } else { Ok(()) }
     }
 
     /// Arrives and waits, as one thread. Says whether all have arrived.
@@ -147,12 +138,7 @@ pub struct Missing {
 impl core::fmt::Display for Missing {
     /// `round 3 of the grid barrier: 2 of 132 blocks had not arrived when block 5 gave up: 17, 90`.
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        let Self {
-            round,
-            given_up_by,
-            blocks,
-            ranks,
-        } = self;
+        let Self { round, given_up_by, blocks, ranks } = self;
         write!(
             f,
             "round {round} of the grid barrier: {} of {blocks} blocks had not arrived when block \

@@ -25,9 +25,7 @@ impl Barrier for ClusterBarrier {
     fn attach_among(state: Global<u32>, members: Members) -> Self {
         let blocks = cluster::blocks();
         let clusters = Members::new(members.rank() / blocks, members.count() / blocks);
-        Self {
-            clusters: GrowingBarrier::attach_among(state, clusters),
-        }
+        Self { clusters: GrowingBarrier::attach_among(state, clusters) }
     }
 
     /// Says that the block has arrived; waits for the other blocks of its cluster.

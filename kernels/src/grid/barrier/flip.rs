@@ -29,11 +29,7 @@ impl Barrier for FlipBarrier {
     #[device(protocol = NAME)]
     fn attach_among(word: Global<u32>, members: Members) -> Self {
         join_barrier(NAME, word);
-        Self {
-            word,
-            members,
-            before: 0,
-        }
+        Self { word, members, before: 0 }
     }
 
     #[device(protocol = NAME)]
@@ -42,9 +38,7 @@ impl Barrier for FlipBarrier {
         thread::sync_threads();
         if thread::is_first_in_block() {
             let arrival = self.members.arrival(PHASE);
-            self.before = self
-                .word
-                .fetch_add(0, arrival, Ordering::Release, Scope::Device);
+            self.before = self.word.fetch_add(0, arrival, Ordering::Release, Scope::Device);
         }
     }
 

@@ -33,16 +33,9 @@ impl Barrier for GenerationBarrier {
     #[device(protocol = NAME)]
     fn attach_among(state: Global<u32>, members: Members) -> Self {
         join_barrier(NAME, state);
-        let generation = if thread::is_first_in_block() {
-            state.read_volatile(GENERATION)
-        } else {
-            0
-        };
-        Self {
-            state,
-            members,
-            generation,
-        }
+        let generation =
+            if thread::is_first_in_block() { state.read_volatile(GENERATION) } else { 0 };
+        Self { state, members, generation }
     }
 
     #[device(protocol = NAME)]

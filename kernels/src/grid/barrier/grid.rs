@@ -46,11 +46,7 @@ impl Barrier for GridBarrier {
         // The two designs are the same code with other numbers: a branch at each crossing would cost
         // 20 ns.
         let (start, counters) = if one { (0, 1) } else { (words(1), 2) };
-        Self(Counters::attach(
-            state.part(start, words(counters)),
-            members,
-            counters,
-        ))
+        Self(Counters::attach(state.part(start, words(counters)), members, counters))
     }
 
     #[device]

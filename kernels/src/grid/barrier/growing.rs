@@ -41,12 +41,7 @@ impl<L: Look> Barrier for GrowingBarrier<L> {
         } else {
             0
         };
-        Self {
-            counter,
-            members,
-            goal,
-            look: PhantomData,
-        }
+        Self { counter, members, goal, look: PhantomData }
     }
 
     #[device(protocol = NAME)]
@@ -55,8 +50,7 @@ impl<L: Look> Barrier for GrowingBarrier<L> {
         thread::sync_threads();
         if thread::is_first_in_block() {
             let arrival = self.members.arrival(ROUND);
-            self.counter
-                .add(0, arrival, Ordering::Release, Scope::Device);
+            self.counter.add(0, arrival, Ordering::Release, Scope::Device);
         }
     }
 

@@ -75,11 +75,7 @@ impl Barrier for LockFreeBarrier {
     #[device(protocol = NAME)]
     fn attach_among(state: Global<u32>, members: Members) -> Self {
         join_barrier(NAME, state);
-        Self {
-            state,
-            members,
-            round: state.load(ROUND, Ordering::Relaxed, Scope::Device),
-        }
+        Self { state, members, round: state.load(ROUND, Ordering::Relaxed, Scope::Device) }
     }
 
     #[device(protocol = NAME)]
@@ -89,8 +85,7 @@ impl Barrier for LockFreeBarrier {
         thread::sync_threads();
         if thread::is_first_in_block() {
             let at = Self::flag_in(self.members.rank());
-            self.state
-                .store(at, self.round, Ordering::Release, Scope::Device);
+            self.state.store(at, self.round, Ordering::Release, Scope::Device);
         }
     }
 

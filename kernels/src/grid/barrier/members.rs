@@ -46,10 +46,7 @@ impl Members {
     #[inline(always)]
     #[must_use]
     pub fn part(self, parts: u32) -> Self {
-        Self::new(
-            self.rank / parts,
-            (self.count - self.rank % parts).div_ceil(parts),
-        )
+        Self::new(self.rank / parts, (self.count - self.rank % parts).div_ceil(parts))
     }
 
     /// The `size` members, or fewer at the end, that this one stands among: ranks 0 to `size` − 1,
@@ -69,10 +66,6 @@ impl Members {
     /// 2^32. The idea is that of CUDA's cooperative groups.
     #[inline(always)]
     pub fn arrival(self, round: u32) -> u32 {
-        if self.rank == 0 {
-            round - (self.count - 1)
-        } else {
-            1
-        }
+        if self.rank == 0 { round - (self.count - 1) } else { 1 }
     }
 }

@@ -35,11 +35,7 @@ impl Barrier for PhaseBarrier {
         } else {
             0
         };
-        Self {
-            word,
-            members,
-            phase,
-        }
+        Self { word, members, phase }
     }
 
     #[device(protocol = NAME)]

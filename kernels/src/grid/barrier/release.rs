@@ -37,11 +37,7 @@ impl Barrier for ReleaseBarrier {
         } else {
             0
         };
-        Self {
-            state,
-            members,
-            round,
-        }
+        Self { state, members, round }
     }
 
     #[device(protocol = NAME)]
@@ -52,8 +48,7 @@ impl Barrier for ReleaseBarrier {
             let next = self.round.wrapping_add(1);
             // The last to arrive acquires what the others released, and releases it all again.
             if arrives_last(self.state, COUNTER, self.members) {
-                self.state
-                    .store(RELEASED, next, Ordering::Release, Scope::Device);
+                self.state.store(RELEASED, next, Ordering::Release, Scope::Device);
             }
         }
     }

@@ -67,11 +67,7 @@ impl Barrier for SeedBarrier {
 
     #[device]
     fn attach_among(state: Global<u32>, members: Members) -> Self {
-        let barrier = Self {
-            state,
-            members,
-            was_last: false,
-        };
+        let barrier = Self { state, members, was_last: false };
         barrier.init();
         barrier
     }
@@ -81,9 +77,7 @@ impl Barrier for SeedBarrier {
         thread::device_fence();
         if thread::is_first_in_block() {
             let last = self.members.count() - 1;
-            let before = self
-                .state
-                .fetch_inc(COUNT, last, Ordering::Relaxed, Scope::Device);
+            let before = self.state.fetch_inc(COUNT, last, Ordering::Relaxed, Scope::Device);
             thread::device_fence();
             self.was_last = before == last;
         }

@@ -77,11 +77,7 @@ impl Counters {
         let (rank, blocks) = (members.rank(), members.count());
         // A lane looks at one counter; of a block with fewer threads than counters all arrive at
         // the first.
-        let used = if thread::threads_per_block() < counters {
-            1
-        } else {
-            counters
-        };
+        let used = if thread::threads_per_block() < counters { 1 } else { counters };
         let own = words(rank % used);
         let round = if thread::index_in_block() < WARP_SIZE {
             state.load(own, Ordering::Relaxed, Scope::Device) / ROUND * ROUND
@@ -100,14 +96,7 @@ impl Counters {
             state,
             own,
             arrival: members.part(used).arrival(ROUND),
-            idle: (
-                if rank == 0 {
-                    used.min(blocks)
-                } else {
-                    counters
-                },
-                counters,
-            ),
+            idle: (if rank == 0 { used.min(blocks) } else { counters }, counters),
             watched: words(lane_id() % used),
             round,
             arrived: 0,
@@ -121,12 +110,10 @@ impl Counters {
         thread::sync_threads();
         self.arrived = clock();
         if thread::is_first_in_block() {
-            self.state
-                .add(self.own, self.arrival, Ordering::Release, Scope::Device);
+            self.state.add(self.own, self.arrival, Ordering::Release, Scope::Device);
             let (first, end) = self.idle;
             for idle in first..end {
-                self.state
-                    .add(words(idle), ROUND, Ordering::Relaxed, Scope::Device);
+                self.state.add(words(idle), ROUND, Ordering::Relaxed, Scope::Device);
             }
         }
     }
@@ -135,11 +122,7 @@ impl Counters {
     pub(super) fn wait(&mut self) {
         let threads = thread::threads_per_block();
         if thread::index_in_block() < WARP_SIZE {
-            let lanes = if threads < WARP_SIZE {
-                (1 << threads) - 1
-            } else {
-                FULL_MASK
-            };
+            let lanes = if threads < WARP_SIZE { (1 << threads) - 1 } else { FULL_MASK };
             // The lanes that do not arrive must not spin while the one that does has yet to: the
             // compiler lets a warp that has parted stay so, and that costs 0.14 µs.
             sync_warp(lanes);

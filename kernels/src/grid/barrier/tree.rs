@@ -44,11 +44,7 @@ impl Barrier for TreeBarrier {
         } else {
             0
         };
-        Self {
-            state,
-            members,
-            round,
-        }
+        Self { state, members, round }
     }
 
     #[device(protocol = NAME)]

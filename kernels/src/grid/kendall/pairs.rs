@@ -27,10 +27,7 @@ pub fn by_pairs<T: Number>(x: Global<T>, y: Global<T>, counts: Global<u64>) {
     if column < row {
         return;
     }
-    let (xs, ys) = (
-        gridsync_kendall_x().cast::<T>(),
-        gridsync_kendall_y().cast(),
-    );
+    let (xs, ys) = (gridsync_kendall_x().cast::<T>(), gridsync_kendall_y().cast());
     let thread = thread::thread_idx_x() as usize;
     let tile = PAIRS_TILE as usize;
     let (first, later) = (row as usize * tile, column as usize * tile);

@@ -10,11 +10,7 @@ use cuda_std::prelude::*;
 #[device]
 pub fn ties_of_keys(keys: Global<u64>, counts: Global<u64>) {
     let at = thread::index();
-    count(
-        counts,
-        TIES_X,
-        pairs(keys.len(), at, |i| keys.read(i) >> 32),
-    );
+    count(counts, TIES_X, pairs(keys.len(), at, |i| keys.read(i) >> 32));
     thread::sync_threads();
     count(counts, TIES_BOTH, pairs(keys.len(), at, |i| keys.read(i)));
 }

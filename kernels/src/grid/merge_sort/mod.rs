@@ -73,11 +73,7 @@ pub fn sort_tile<K: Key>(load: impl Fn(usize) -> K, output: Global<K>) -> u32 {
     while run < TILE as u32 {
         leave(keys, mine, held);
         let start = mine & !(2 * run - 1);
-        let runs = Runs {
-            start,
-            middle: start + run,
-            end: start + 2 * run,
-        };
+        let runs = Runs { start, middle: start + run, end: start + 2 * run };
         let (merged, found) = merge(keys, runs, mine - start);
         held = merged;
         inversions += found;
@@ -124,11 +120,7 @@ pub fn merge_runs<K: Key>(input: Global<K>, output: Global<K>, run: usize) -> u6
     });
     thread::sync_threads();
     let mine = thread * EACH as u32;
-    let runs = Runs {
-        start: 0,
-        middle: left as u32,
-        end: all as u32,
-    };
+    let runs = Runs { start: 0, middle: left as u32, end: all as u32 };
     let (held, within) = merge(keys, runs, mine.min(all as u32));
     leave(keys, mine, held);
     store(keys, output, first, all);

@@ -19,12 +19,7 @@ impl<K: Key> Neighbours<K> {
     #[inline(always)]
     pub(super) fn at(keys: Global<K>, start: usize, run: usize) -> Self {
         let len = keys.len();
-        Self {
-            keys,
-            start,
-            middle: (start + run).min(len),
-            end: (start + 2 * run).min(len),
-        }
+        Self { keys, start, middle: (start + run).min(len), end: (start + 2 * run).min(len) }
     }
 
     /// Keys of both.

@@ -67,9 +67,7 @@ pub fn reduce<O: Operation>(
     result: Global<u32>,
     runs: u32,
 ) {
-    reduce_strips(op, workspace, MOST_TILES, result, |tile, at| {
-        strip(op, input, runs, tile, at)
-    });
+    reduce_strips(op, workspace, MOST_TILES, result, |tile, at| strip(op, input, runs, tile, at));
 }
 
 /// The same of strips that come from anywhere: `strip(tile, at)` combines that of a warp, and is
@@ -112,11 +110,7 @@ fn reduce_strips<O: Operation>(
     thread::sync_threads();
     // Adding 1 where it is loaded would wait for it there, before the loads of the tile.
     let stamp = found.read(1) + 1;
-    let leaves = Stamped {
-        words,
-        apart,
-        stamp,
-    };
+    let leaves = Stamped { words, apart, stamp };
     if leaves_are_strips && tiles > 1 {
         if at.lane == 0 {
             leaves.send((first_leaf + at.warp) as usize, strip);

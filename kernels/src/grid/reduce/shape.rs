@@ -57,16 +57,8 @@ struct Size {
 // Small arrays wait for one load and for the last block, large ones for memory. Chosen among blocks
 // of 4 to 32 warps, 1 to 4 runs of a strip and 2 to 16 loads in flight at 2^12 to 2^30 f32 on an
 // H200, 2026-11-21.
-const SIZES: [Size; 2] = [
-    Size {
-        up_to: 1 << 22,
-        warps: SMALL,
-    },
-    Size {
-        up_to: usize::MAX,
-        warps: LARGE,
-    },
-];
+const SIZES: [Size; 2] =
+    [Size { up_to: 1 << 22, warps: SMALL }, Size { up_to: usize::MAX, warps: LARGE }];
 
 /// The tiles of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,11 +81,7 @@ impl Shape {
         let warps = size.unwrap_or(last).warps;
         let most = MOST_TILES * warps as usize * Self::run::<T>();
         let runs = len.div_ceil(most).max(1).next_power_of_two() as u32;
-        let mut shape = Self {
-            warps,
-            runs,
-            tiles: 1,
-        };
+        let mut shape = Self { warps, runs, tiles: 1 };
         shape.tiles = len.div_ceil(shape.tile::<T>()).max(1) as u32;
         shape
     }
@@ -167,18 +155,10 @@ mod tests {
 
     #[test]
     fn a_million_floats_are_1024_strips_and_a_billion_4096_tiles() {
-        let small = Shape {
-            warps: 8,
-            runs: 1,
-            tiles: 128,
-        };
+        let small = Shape { warps: 8, runs: 1, tiles: 128 };
         assert_eq!(Shape::of::<f32>(1 << 20), small);
         assert!(small.leaves_are_strips());
-        let large = Shape {
-            warps: 16,
-            runs: 16,
-            tiles: 4096,
-        };
+        let large = Shape { warps: 16, runs: 16, tiles: 4096 };
         assert_eq!(Shape::of::<f32>(1 << 30), large);
         assert!(!large.leaves_are_strips());
     }

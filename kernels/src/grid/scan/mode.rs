@@ -43,12 +43,7 @@ impl Mode {
     /// A whole array.
     #[must_use]
     pub const fn whole(form: Form) -> Self {
-        Self {
-            form,
-            goes_on: false,
-            leaves: false,
-            in_second: false,
-        }
+        Self { form, goes_on: false, leaves: false, in_second: false }
     }
 
     /// The number that a kernel is told it by.

@@ -47,16 +47,8 @@ struct Size {
 
 /// The tiles by the bytes of the array: many blocks with little to do for small ones.
 const SIZES: [Size; 2] = [
-    Size {
-        up_to: 1 << 20,
-        warps: 8,
-        held: 16,
-    },
-    Size {
-        up_to: usize::MAX,
-        warps: MOST_WARPS,
-        held: 128,
-    },
+    Size { up_to: 1 << 20, warps: 8, held: 16 },
+    Size { up_to: usize::MAX, warps: MOST_WARPS, held: 128 },
 ];
 
 /// The tiles of an array.
@@ -109,12 +101,7 @@ impl Shape {
     /// As for [`of`](Self::of).
     #[must_use]
     pub fn with<T: Scalar>(len: usize, warps: u32, rows: u32, group: u32) -> Self {
-        let mut shape = Self {
-            warps,
-            rows,
-            group,
-            tiles: 1,
-        };
+        let mut shape = Self { warps, rows, group, tiles: 1 };
         let tiles = len.div_ceil(shape.tile::<T>()).max(1);
         assert!(tiles < 1 << 31, "{len} elements are too many to scan");
         shape.tiles = tiles as u32;
@@ -221,22 +208,10 @@ mod tests {
 
     #[test]
     fn what_has_room_for_the_longest_array_has_room_for_all() {
-        for longest in [
-            0,
-            1,
-            4096,
-            (1 << 18) - 1,
-            1 << 18,
-            (1 << 18) + 1,
-            1 << 20,
-            1 << 30,
-        ] {
+        for longest in [0, 1, 4096, (1 << 18) - 1, 1 << 18, (1 << 18) + 1, 1 << 20, 1 << 30] {
             let most = Shape::most_places::<f32, f32>(longest);
             for len in (0..31).map(|e| 1 << e).filter(|&len| len <= longest) {
-                assert!(
-                    Shape::of::<f32, f32>(len).places() <= most,
-                    "{len} of {longest}"
-                );
+                assert!(Shape::of::<f32, f32>(len).places() <= most, "{len} of {longest}");
             }
         }
     }
@@ -255,9 +230,6 @@ mod tests {
     fn a_large_tile_is_32_kib_where_elements_and_results_have_one_size() {
         let tile = |len| Shape::of::<f32, f32>(len).tile::<f32>() * size_of::<f32>();
         assert_eq!(tile((1 << 18) + 1), 32 << 10);
-        assert_eq!(
-            Shape::of::<u64, u64>(1 << 20).tile::<u64>() * size_of::<u64>(),
-            32 << 10
-        );
+        assert_eq!(Shape::of::<u64, u64>(1 << 20).tile::<u64>() * size_of::<u64>(), 32 << 10);
     }
 }

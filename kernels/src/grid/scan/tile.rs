@@ -121,11 +121,7 @@ where
     ) -> (Self, O::Accumulator) {
         let packs: [Places<O>; ROWS] = Pack::from_fn(|row| in_pack(op, loaded[row]));
         let (before, all) = across(Pack::from_fn(|row| packs[row][O::Element::PACK - 1]));
-        let held = Self {
-            packs,
-            before,
-            warps: op.identity(),
-        };
+        let held = Self { packs, before, warps: op.identity() };
         (held, all)
     }
 

@@ -70,11 +70,7 @@ impl<T: Scalar> Held<T> {
                 _ => T::default(),
             })
         });
-        Self {
-            strip,
-            packs,
-            there,
-        }
+        Self { strip, packs, there }
     }
 
     /// The flags of the elements that `keeps`, which is told the index too.

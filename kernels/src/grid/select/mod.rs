@@ -116,9 +116,7 @@ pub fn unique<T: Scalar + PartialEq>(
     rows: u32,
     group: u32,
 ) {
-    compact(input, outputs, workspace, (rows, group), |held, lane| {
-        held.run_starts(input, lane)
-    });
+    compact(input, outputs, workspace, (rows, group), |held, lane| held.run_starts(input, lane));
 }
 
 /// Writes the elements of which `flags` has the [bit](held::flag). It is called by all lanes of a warp,
@@ -203,9 +201,6 @@ impl InArray {
     fn of<T: Scalar>(number: u32, rows: u32, at: ThreadPosition, len: usize) -> Self {
         let elements = (at.warps * rows) as usize * Shape::row::<T>();
         let first = number as usize * elements;
-        Self {
-            first,
-            len: elements.min(len - first),
-        }
+        Self { first, len: elements.min(len - first) }
     }
 }

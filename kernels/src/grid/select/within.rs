@@ -51,20 +51,13 @@ impl<T: Comparable> Within<T> {
     /// Those from `low` to `high`, both of them with it; none if `low` is greater.
     #[must_use]
     pub const fn between(low: T, high: T) -> Self {
-        Self {
-            low,
-            high,
-            outside: 0,
-        }
+        Self { low, high, outside: 0 }
     }
 
     /// All that this one does not keep.
     #[must_use]
     pub const fn others(self) -> Self {
-        Self {
-            outside: 1 - self.outside,
-            ..self
-        }
+        Self { outside: 1 - self.outside, ..self }
     }
 
     /// None at all.

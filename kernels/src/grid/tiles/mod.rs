@@ -68,17 +68,7 @@ impl Tiles {
         at: ThreadPosition,
     ) -> Self {
         let (tile, stamp) = ticket_and_stamp(state, count, at);
-        Self {
-            tile,
-            count,
-            group,
-            values: Stamped {
-                words,
-                apart: 1,
-                stamp,
-            },
-            state,
-        }
+        Self { tile, count, group, values: Stamped { words, apart: 1, stamp }, state }
     }
 
     /// Whether there is no other tile.

@@ -125,9 +125,7 @@ impl Tiles {
         thread::sync_threads();
         if at.thread == 0 {
             let last = self.count - 1;
-            let before = self
-                .state
-                .fetch_inc(ENDED, last, Ordering::AcqRel, Scope::Device);
+            let before = self.state.fetch_inc(ENDED, last, Ordering::AcqRel, Scope::Device);
             ended.write(0, before);
         }
         thread::sync_threads();

@@ -24,12 +24,7 @@ impl Strip {
         let number = tile as usize * at.warps as usize + at.warp as usize;
         let row = WARP_SIZE as usize * T::PACK;
         let start = number * rows as usize * row;
-        Self {
-            start,
-            first: start + at.lane as usize * T::PACK,
-            rows: rows as usize,
-            row,
-        }
+        Self { start, first: start + at.lane as usize * T::PACK, rows: rows as usize, row }
     }
 
     /// The first element of the lane's pack in `row`.

@@ -22,12 +22,8 @@ pub(crate) fn trials() -> Trials {
 
 /// The mutants that the values of a sequentially consistent memory do not give away: only data races
 /// do.
-const RIGHT_BY_VALUE: [&str; 4] = [
-    "relaxed arrival",
-    "fence of block scope",
-    "relaxed look",
-    "plain look",
-];
+const RIGHT_BY_VALUE: [&str; 4] =
+    ["relaxed arrival", "fence of block scope", "relaxed look", "plain look"];
 
 /// What came of crossing a barrier under each schedule, some warps late; nothing where that ended in
 /// a data race.
@@ -35,21 +31,14 @@ fn outcomes(
     contender: &Contender,
     device: impl Fn(Schedule) -> Device,
 ) -> Vec<(Schedule, Option<Outcome>)> {
-    let crossing = Crossing {
-        launches: 1,
-        rounds: 12,
-        skew: 300,
-        ..Crossing::of(Blocks::Exactly(3), 64)
-    };
+    let crossing =
+        Crossing { launches: 1, rounds: 12, skew: 300, ..Crossing::of(Blocks::Exactly(3), 64) };
     let outcome = |schedule| match (contender.cross)(&device(schedule), &crossing) {
         Ok(outcome) => Some(outcome),
         Err(DeviceError::Fault(fault)) if matches!(*fault, Fault::Race(_)) => None,
         Err(error) => panic!("{}, {schedule:?}: {error}", contender.name),
     };
-    schedules()
-        .into_iter()
-        .map(|schedule| (schedule, outcome(schedule)))
-        .collect()
+    schedules().into_iter().map(|schedule| (schedule, outcome(schedule))).collect()
 }
 
 /// The policies under which a mutant is caught: the fixed ones, and random turns of any length.
@@ -82,11 +71,7 @@ fn each_mutant_is_caught_by_every_policy() {
 fn each_mutant_is_caught_by_its_values_but_those_that_have_races_alone() {
     for mutant in MUTANTS {
         let outcomes = outcomes(mutant, unjudged_under);
-        let expected: &[&str] = if RIGHT_BY_VALUE.contains(&mutant.name) {
-            &[]
-        } else {
-            &ALL
-        };
+        let expected: &[&str] = if RIGHT_BY_VALUE.contains(&mutant.name) { &[] } else { &ALL };
         assert_eq!(caught_by(outcomes), expected, "{}", mutant.name);
     }
 }

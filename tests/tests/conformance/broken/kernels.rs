@@ -16,22 +16,10 @@ type Total = Sum<i32, i64>;
 /// As for [`grid::reduce()`].
 #[kernel]
 pub(crate) unsafe fn drops_the_tail(
-    Arguments {
-        input,
-        words,
-        state,
-        result,
-        runs,
-    }: Arguments<i32>,
+    Arguments { input, words, state, result, runs }: Arguments<i32>,
 ) {
     let whole = input.part(0, input.len() / 4 * 4);
-    grid::reduce(
-        Total::new(),
-        whole,
-        Workspace { words, state },
-        result,
-        runs,
-    );
+    grid::reduce(Total::new(), whole, Workspace { words, state }, result, runs);
 }
 
 /// One element beyond the end is read.
@@ -40,22 +28,10 @@ pub(crate) unsafe fn drops_the_tail(
 /// As for [`grid::reduce()`]; it breaks it.
 #[kernel]
 pub(crate) unsafe fn reads_one_too_many(
-    Arguments {
-        input,
-        words,
-        state,
-        result,
-        runs,
-    }: Arguments<i32>,
+    Arguments { input, words, state, result, runs }: Arguments<i32>,
 ) {
     let longer = input.part(0, input.len() + 1);
-    grid::reduce(
-        Total::new(),
-        longer,
-        Workspace { words, state },
-        result,
-        runs,
-    );
+    grid::reduce(Total::new(), longer, Workspace { words, state }, result, runs);
 }
 
 /// What every thread of the block sums up by striding over `input`.
@@ -81,13 +57,7 @@ shared_array! {
 /// As for [`grid::reduce()`].
 #[kernel]
 pub(crate) unsafe fn forgets_the_block_barrier(
-    Arguments {
-        input,
-        words,
-        state,
-        result,
-        ..
-    }: Arguments<i32>,
+    Arguments { input, words, state, result, .. }: Arguments<i32>,
 ) {
     let results = broken_warp_results();
     let value = warp::reduce(Total::new(), share(input));
@@ -97,10 +67,7 @@ pub(crate) unsafe fn forgets_the_block_barrier(
     }
     if warp == 0 {
         let warps = (thread::threads_per_block() / WARP_SIZE) as usize;
-        let value = warp::reduce(
-            Total::new(),
-            if lane < warps { results.read(lane) } else { 0 },
-        );
+        let value = warp::reduce(Total::new(), if lane < warps { results.read(lane) } else { 0 });
         finish(value, words.cast(), state, result);
     }
 }
@@ -130,13 +97,7 @@ fn finish(value: i64, partials: Global<i64>, ticket: Global<u32>, result: Global
 /// As for [`grid::reduce()`].
 #[kernel]
 pub(crate) unsafe fn never_resets_the_ticket(
-    Arguments {
-        input,
-        words,
-        state,
-        result,
-        ..
-    }: Arguments<i32>,
+    Arguments { input, words, state, result, .. }: Arguments<i32>,
 ) {
     let (partials, ticket) = (words.cast::<i64>(), state);
     let value = block::reduce(Total::new(), share(input));
@@ -163,9 +124,7 @@ pub(crate) unsafe fn never_resets_the_ticket(
 pub(crate) unsafe fn forgets_the_other_blocks(Arguments { input, result, .. }: Arguments<i32>) {
     let value = block::reduce(Total::new(), share(input));
     if thread::is_first_in_block() {
-        result
-            .cast()
-            .store(0, value, Ordering::Relaxed, Scope::Device);
+        result.cast().store(0, value, Ordering::Relaxed, Scope::Device);
     }
 }
 

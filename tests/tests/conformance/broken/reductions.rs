@@ -87,10 +87,7 @@ fn a_dropped_tail_is_caught() {
     assert_eq!(case(4096), Ok(()), "there is no tail to drop");
     for len in [1, 33, 4097, 8191] {
         let caught = case(len);
-        assert!(
-            matches!(caught, Err(CaseError::Wrong(_))),
-            "{len}: {caught:?}"
-        );
+        assert!(matches!(caught, Err(CaseError::Wrong(_))), "{len}: {caught:?}");
     }
 }
 

@@ -69,11 +69,7 @@ fn sum_before(tile: usize, look: impl Fn(usize) -> (u32, u32)) -> u32 {
             None => (PREFIX, 0),
         };
         let prefixes = warp_vote_ballot(FULL_MASK, state == PREFIX);
-        let counts = if lane <= prefixes.trailing_zeros() {
-            value
-        } else {
-            0
-        };
+        let counts = if lane <= prefixes.trailing_zeros() { value } else { 0 };
         sum += warp::reduce(Sum::<u32>::new(), counts);
         if prefixes != 0 {
             return sum;

@@ -86,11 +86,7 @@ where
     let args = (input.view(), words.view(), state.view());
     // SAFETY: all words that the kernels ask for, of 0; the download waits for the launch.
     unsafe { device.launch::<K>(&Geometry::new(BLOCKS, 1), args)? };
-    Ok(words
-        .download()?
-        .into_iter()
-        .map(|word| word - STAMP)
-        .collect())
+    Ok(words.download()?.into_iter().map(|word| word - STAMP).collect())
 }
 
 fn a_chain_of_blocks_ends_where_tiles_are_numbered_by_tickets() {

@@ -86,11 +86,7 @@ where
     K: cuda_std::launch::Kernel<Args = (Global<u32>, Global<u32>)>,
 {
     let number = |i| {
-        if i < 32 {
-            32 * i + u32::from(i == 5)
-        } else {
-            2 * i + 1
-        }
+        if i < 32 { 32 * i + u32::from(i == 5) } else { 2 * i + 1 }
     };
     let input = device.upload(&(0..THREADS).map(number).collect::<Vec<u32>>())?;
     let output = device.zeroed::<u32>(THREADS as usize)?;
@@ -100,10 +96,7 @@ where
 }
 
 fn elements_are_side_by_side_where_the_block_meets_before_they_are_taken() {
-    let right: Vec<u32> = [161]
-        .into_iter()
-        .chain((32..64).map(|i| 2 * i + 1))
-        .collect();
+    let right: Vec<u32> = [161].into_iter().chain((32..64).map(|i| 2 * i + 1)).collect();
     for schedule in schedules() {
         let odd = odd_numbers::<takes_after_the_block_has_met>(&emulator_under(schedule));
         assert_eq!(odd, Ok(right.clone()), "{schedule:?}");
@@ -116,8 +109,5 @@ fn elements_that_are_taken_before_the_block_has_met_are_a_data_race() {
         panic!("{caught:?}");
     };
     // Or the place was never written.
-    assert!(
-        matches!(*fault, Fault::Race(_) | Fault::Uninitialised { .. }),
-        "{fault}"
-    );
+    assert!(matches!(*fault, Fault::Race(_) | Fault::Uninitialised { .. }), "{fault}");
 }

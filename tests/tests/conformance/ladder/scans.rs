@@ -39,11 +39,7 @@ const LONG: [usize; 5] = [12_345, 65_536, 65_537, 36 * 2048, 75_001];
 
 /// The kernels of the rungs that are the ladder's own, and those beside them.
 pub(crate) fn kernels() -> Vec<&'static str> {
-    let beside = [
-        ladder_scan_copy::NAME,
-        ladder_scan_inject::NAME,
-        ladder_scan_inject_packs::NAME,
-    ];
+    let beside = [ladder_scan_copy::NAME, ladder_scan_inject::NAME, ladder_scan_inject_packs::NAME];
     let own = rungs().into_iter().take_while(|rung| rung.number < 10);
     own.map(|rung| rung.kernel()).chain(beside).collect()
 }
@@ -77,9 +73,7 @@ fn climb(device: &Device, lengths: &[usize], asked: impl Fn(&Rung) -> bool) {
                 }
                 other => other.unwrap_or_else(|error| panic!("{}: {error}", case())),
             }
-            let sums = climb
-                .sums()
-                .unwrap_or_else(|error| panic!("{}: {error}", case()));
+            let sums = climb.sums().unwrap_or_else(|error| panic!("{}: {error}", case()));
             let wrong = (0..len).find(|&i| sums[i] != expected[i]);
             assert_eq!(wrong, None, "{}: the first wrong place", case());
             let behind = sums[len..].iter().position(|&word| word != 0);
@@ -125,9 +119,7 @@ fn blocks_that_wait_for_each_other_end_where_only_some_are_resident() {
             races: true,
             ..EmulatorConfig::default()
         }));
-        climb(&device, &[20 * 2048 + 1], |rung| {
-            matches!(rung.number, 7..=9)
-        });
+        climb(&device, &[20 * 2048 + 1], |rung| matches!(rung.number, 7..=9));
     }
 }
 
@@ -157,10 +149,7 @@ fn the_scan_by_bulk_copies_is_a_rung_where_a_block_has_room_for_it() {
         let mut climb = Climb::new(device, &input).expect("the input should fit");
         let moves = bulk.moves(input.len());
         let refused = climb.launch(&bulk, input.len(), &moves);
-        assert!(
-            matches!(refused, Err(DeviceError::Unsupported { .. })),
-            "{refused:?}"
-        );
+        assert!(matches!(refused, Err(DeviceError::Unsupported { .. })), "{refused:?}");
     }
 }
 

@@ -26,9 +26,7 @@ pub(crate) fn trials() -> Trials {
 }
 
 /// Around a warp, the 256 threads of a block, the 512 and 2048 elements that blocks take.
-const SHORT: [usize; 15] = [
-    0, 1, 3, 31, 32, 33, 255, 256, 257, 511, 512, 513, 2047, 2048, 2049,
-];
+const SHORT: [usize; 15] = [0, 1, 3, 31, 32, 33, 255, 256, 257, 511, 512, 513, 2047, 2048, 2049];
 
 /// Around the 4096 that blocks take, the 65 536 of a pyramid of two levels; and a multiple of
 /// nothing.
@@ -38,13 +36,8 @@ const LONG: [usize; 6] = [4095, 4096, 4097, 12_345, 65_536, 65_537];
 pub(crate) fn kernels() -> Vec<&'static str> {
     let f32 = rungs::<f32>();
     let u32 = rungs::<u32>();
-    let all = f32
-        .iter()
-        .map(Rung::kernel)
-        .chain(u32.iter().map(Rung::kernel));
-    all.filter(|&kernel| kernel != ladder_redux_u32::NAME)
-        .chain([ladder_read_only::NAME])
-        .collect()
+    let all = f32.iter().map(Rung::kernel).chain(u32.iter().map(Rung::kernel));
+    all.filter(|&kernel| kernel != ladder_redux_u32::NAME).chain([ladder_read_only::NAME]).collect()
 }
 
 /// Sums the first elements of one input, for each of `lengths`, by every rung.
@@ -66,9 +59,7 @@ fn climb<T: Step>(device: &Device, lengths: &[usize]) {
                 }
                 other => other.unwrap_or_else(|error| panic!("{}: {error}", case())),
             };
-            let sum = climb
-                .sum()
-                .unwrap_or_else(|error| panic!("{}: {error}", case()));
+            let sum = climb.sum().unwrap_or_else(|error| panic!("{}: {error}", case()));
             let check = T::check(&input[..len], sum, rung.depth(len, &geometry));
             assert!(check.ok, "{}: {sum:?}, {check:?}", case());
         }

@@ -38,10 +38,7 @@ where
 {
     let mut scanner = Scanner::<O>::new(device, 3000).expect("a scanner should fit");
     for len in [0, 1, 7, 9, 33, 2999] {
-        for (from, into) in (0..=8)
-            .map(|start| (start, 0))
-            .chain([(0, 1), (3, 1), (1, 3)])
-        {
+        for (from, into) in (0..=8).map(|start| (start, 0)).chain([(0, 1), (3, 1), (1, 3)]) {
             // Around the parts lie elements that would change the result, and results to leave alone.
             let host = sample::<O::Element>(Kind::Values, from + len + 9, len as u64);
             let before = sample::<O::Output>(Kind::Values, into + len + 5, 1);
@@ -49,23 +46,13 @@ where
             let mut output = device.upload(&before).expect("the output should fit");
             for form in FORMS {
                 scanner
-                    .launch_part(
-                        &input,
-                        from..from + len,
-                        &mut output,
-                        into..into + len,
-                        form,
-                    )
+                    .launch_part(&input, from..from + len, &mut output, into..into + len, form)
                     .expect("it should launch");
                 let got = output.download().expect("the kernel should have run");
                 let mut expected = before.clone();
                 let results = scan_on_cpu(O::default(), &host[from..from + len], form);
                 expected[into..into + len].copy_from_slice(&results);
-                same_bits(
-                    &format!("{form:?}, {len} from {from} into {into}"),
-                    &got,
-                    &expected,
-                );
+                same_bits(&format!("{form:?}, {len} from {from} into {into}"), &got, &expected);
             }
         }
     }
@@ -82,15 +69,9 @@ where
         let host = sample::<T>(Kind::Values, len, 5);
         for form in FORMS {
             let mut array = device.upload(&host).expect("the array should fit");
-            scanner
-                .launch_in_place(&mut array, form)
-                .expect("it should launch");
+            scanner.launch_in_place(&mut array, form).expect("it should launch");
             let got = array.download().expect("the kernel should have run");
-            same_bits(
-                &format!("{form:?}, {len}"),
-                &got,
-                &scan_on_cpu(O::default(), &host, form),
-            );
+            same_bits(&format!("{form:?}, {len}"), &got, &scan_on_cpu(O::default(), &host, form));
         }
     }
 }

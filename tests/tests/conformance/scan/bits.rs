@@ -32,10 +32,8 @@ pub(crate) fn trials() -> Trials {
 /// subnormals and with pairs that cancel.
 fn nasty(len: usize) -> Vec<f32> {
     let random = sample::<u32>(Kind::Values, len, len as u64);
-    let mut floats: Vec<f32> = random
-        .into_iter()
-        .map(|bits| f32::from_bits(bits & 0xBFFF_FFFF))
-        .collect();
+    let mut floats: Vec<f32> =
+        random.into_iter().map(|bits| f32::from_bits(bits & 0xBFFF_FFFF)).collect();
     for pair in floats.chunks_exact_mut(2).step_by(3) {
         pair[1] = -pair[0];
     }
@@ -52,15 +50,9 @@ where
     let mut output = device.alloc(host.len()).expect("the output should fit");
     let mut scanner = Scanner::<O>::new(device, host.len()).expect("a scanner should fit");
     for form in FORMS {
-        scanner
-            .launch(&input, &mut output, form)
-            .expect("it should launch");
+        scanner.launch(&input, &mut output, form).expect("it should launch");
         let got = output.download().expect("the kernel should have run");
-        same_bits(
-            &format!("{form:?} of {what}"),
-            &got,
-            &scan_on_cpu(O::default(), host, form),
-        );
+        same_bits(&format!("{form:?} of {what}"), &got, &scan_on_cpu(O::default(), host, form));
     }
 }
 
@@ -73,16 +65,12 @@ fn stamps(device: &Device, launches: usize) -> Vec<u32> {
     let expected = reference::scan_in(Sum::<f32>::new(), shape, &host, Form::Inclusive);
     let geometry = Geometry::new(shape.tiles, shape.threads());
     let input = device.upload(&host).expect("the input should fit");
-    let words = device
-        .zeroed::<u64>(shape.places())
-        .expect("the words should fit");
+    let words = device.zeroed::<u64>(shape.places()).expect("the words should fit");
     let mut state = [0; STATE];
     state[1] = u32::MAX - 3;
     let state = device.upload(&state).expect("the state should fit");
     let launch = |number: usize| {
-        let output = device
-            .alloc::<f32>(host.len())
-            .expect("the output should fit");
+        let output = device.alloc::<f32>(host.len()).expect("the output should fit");
         let args = (Arguments {
             input: input.view(),
             output: output.view(),
@@ -137,11 +125,7 @@ fn the_stamps_begin_anew_after_the_last_one(device: &Device) {
 }
 
 fn the_stamps_begin_anew_whoever_ends_last() {
-    for policy in [
-        Policy::RunAhead,
-        Policy::Reverse,
-        Policy::Random { quantum: 7 },
-    ] {
+    for policy in [Policy::RunAhead, Policy::Reverse, Policy::Random { quantum: 7 }] {
         let device = emulator_under(Schedule::seeded(policy, 5));
         assert_eq!(stamps(&device, 4), AROUND_THE_LAST[..4], "{policy:?}");
     }

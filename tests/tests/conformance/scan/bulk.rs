@@ -41,18 +41,12 @@ pub(crate) fn trials() -> Trials {
         trials.test(format!("{claim}_on_cuda"), move || with_hopper(check));
     }
     let checks: [(&str, Check); 3] = [
-        (
-            "the_stamps_begin_anew_after_the_last_one",
-            the_stamps_begin_anew_after_the_last_one,
-        ),
+        ("the_stamps_begin_anew_after_the_last_one", the_stamps_begin_anew_after_the_last_one),
         (
             "a_scanner_of_either_design_gives_the_same_bits_in_turn",
             a_scanner_of_either_design_gives_the_same_bits_in_turn,
         ),
-        (
-            "what_has_no_bulk_copies_is_refused",
-            what_has_no_bulk_copies_is_refused,
-        ),
+        ("what_has_no_bulk_copies_is_refused", what_has_no_bulk_copies_is_refused),
     ];
     for (name, check) in checks {
         trials.test(format!("{name}::on_the_emulator"), move || {
@@ -106,9 +100,7 @@ impl<T: Pod + Scalar + Carried + Debug> Bench<T> {
             device: device.clone(),
             shape,
             input: device.upload(&host).expect("the input should fit"),
-            words: device
-                .zeroed(shape.places() * T::WORDS)
-                .expect("the words should fit"),
+            words: device.zeroed(shape.places() * T::WORDS).expect("the words should fit"),
             state: device.upload(&state).expect("the state should fit"),
             host,
         }
@@ -152,16 +144,7 @@ impl<T: Pod + Scalar + Carried + Debug> Bench<T> {
 /// a tile.
 fn lengths<T: Scalar>() -> [usize; 8] {
     let tile = Shape::for_bulk::<T>(1).tile::<T>();
-    [
-        1,
-        T::PACK + 1,
-        tile - 1,
-        tile,
-        tile + 1,
-        5 * tile + 3,
-        7 * tile - T::PACK,
-        2 * tile + 5,
-    ]
+    [1, T::PACK + 1, tile - 1, tile, tile + 1, 5 * tile + 3, 7 * tile - T::PACK, 2 * tile + 5]
 }
 
 fn every_length<O>(device: &Device)
@@ -254,21 +237,14 @@ fn a_scanner_of_either_design_gives_the_same_bits_in_turn(device: &Device) {
     let host = sample::<f32>(Kind::Values, (1 << 18) + 4, 3);
     let scanner = Scanner::<Sum<f32>>::new(device, host.len()).expect("a scanner should fit");
     let mut scanner = Some(scanner);
-    for design in [
-        Design::Registers,
-        Design::Bulk,
-        Design::Registers,
-        Design::Bulk,
-    ] {
+    for design in [Design::Registers, Design::Bulk, Design::Registers, Design::Bulk] {
         let mut by_design = scanner
             .take()
             .and_then(|scanner| scanner.with_design(design).ok())
             .expect("there are both designs");
         for form in FORMS {
             let mut array = device.upload(&host).expect("the array should fit");
-            by_design
-                .launch_in_place(&mut array, form)
-                .expect("it should launch");
+            by_design.launch_in_place(&mut array, form).expect("it should launch");
             let got = array.download().expect("the kernel should have run");
             let expected = scan_on_cpu(Sum::<f32>::new(), &host, form);
             same_bits(&format!("{design:?}, {form:?}"), &got, &expected);
@@ -280,8 +256,5 @@ fn a_scanner_of_either_design_gives_the_same_bits_in_turn(device: &Device) {
 fn what_has_no_bulk_copies_is_refused(device: &Device) {
     let scanner = Scanner::<Max<f32>>::new(device, 9).expect("a scanner should fit");
     let refused = scanner.with_design(Design::Bulk).map(|_| ());
-    assert!(
-        matches!(refused, Err(DeviceError::Unsupported { .. })),
-        "{refused:?}"
-    );
+    assert!(matches!(refused, Err(DeviceError::Unsupported { .. })), "{refused:?}");
 }

@@ -86,9 +86,7 @@ fn in_registers(device: &Device, scans: u32) {
 fn by_bulk(device: &Device, scans: u32) {
     let shape = Shape::for_bulk::<u32>(LEN);
     let resident = resident_blocks::<scan_bulk_delayed_sum_u32>(device, BULK_THREADS, BULK_SHARED);
-    let most = resident
-        .expect("the device says what fits")
-        .min(shape.tiles);
+    let most = resident.expect("the device says what fits").min(shape.tiles);
     hold(device, scans, |delays, place| {
         let blocks = delays.seed % most + 1;
         let geometry = Geometry::new(blocks, BULK_THREADS).with_dynamic_shared(BULK_SHARED);
@@ -110,10 +108,7 @@ fn by_bulk(device: &Device, scans: u32) {
 fn blocks_that_are_held_up_change_nothing_on_the_emulator() {
     // There the schedules hold blocks up, and delays are none: this is for the kernels.
     in_registers(&emulator(), 1);
-    by_bulk(
-        &super::bulk::emulator(2, simt::Schedule::new(simt::Policy::Coarse), false),
-        1,
-    );
+    by_bulk(&super::bulk::emulator(2, simt::Schedule::new(simt::Policy::Coarse), false), 1);
 }
 
 fn ten_thousand_scans_hold_with_blocks_held_up_on_cuda() {

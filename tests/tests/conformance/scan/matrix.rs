@@ -40,26 +40,17 @@ fn add_row(trials: &mut Trials, kind: ScanKind) {
     let (row, lengths) = (kind.name, lengths(&kind));
     add_lengths(trials, row, kind.case, &lengths, kind.tile + 1);
     for (length, len) in lengths {
-        trials.test(format!("{row}::on_the_cpu::{length}"), move || {
-            on_the_cpu(&kind, len)
-        });
+        trials.test(format!("{row}::on_the_cpu::{length}"), move || on_the_cpu(&kind, len));
     }
-    trials.thorough(
-        format!("{row}::on_the_emulator::in_several_groups"),
-        move || {
-            in_groups_by_rows(&emulator(), &kind);
-        },
-    );
+    trials.thorough(format!("{row}::on_the_emulator::in_several_groups"), move || {
+        in_groups_by_rows(&emulator(), &kind);
+    });
     trials.test(format!("{row}::on_cuda::in_several_groups"), move || {
         with_cuda(|cuda| in_groups_by_rows(cuda, &kind));
     });
-    add_schedules(
-        trials,
-        &format!("{row}::in_several_groups"),
-        move |device| {
-            in_groups(device, &kind, 1);
-        },
-    );
+    add_schedules(trials, &format!("{row}::in_several_groups"), move |device| {
+        in_groups(device, &kind, 1);
+    });
 }
 
 /// Scans three groups.
@@ -87,10 +78,7 @@ fn on_the_cpu(kind: &ScanKind, len: usize) {
             };
             let expected = oracle::reduce_numbers(kind.op, part, output, cpu.depth);
             let got = cpu.results[at];
-            assert!(
-                expected.admits(got),
-                "{form:?}, {at} of {len}: {got:?} is not {expected:?}"
-            );
+            assert!(expected.admits(got), "{form:?}, {at} of {len}: {got:?} is not {expected:?}");
         }
     }
 }
@@ -102,10 +90,7 @@ fn every_scan_of_the_library_is_in_the_matrix_and_once() {
     assert_eq!(distinct.len(), kinds.len());
     let rows = trials();
     for kind in &kinds {
-        let test = format!(
-            "scan::matrix::{}::in_several_groups::under_reverse",
-            kind.name
-        );
+        let test = format!("scan::matrix::{}::in_several_groups::under_reverse", kind.name);
         is_there_once(&rows, &test);
     }
 }

@@ -84,11 +84,7 @@ fn one_by_one(input: &[u64], form: Form) -> Vec<u64> {
             Form::Exclusive => before,
         })
     };
-    input
-        .iter()
-        .zip(0..)
-        .scan(Affine.identity(), up_to)
-        .collect()
+    input.iter().zip(0..).scan(Affine.identity(), up_to).collect()
 }
 
 /// Scans three groups of four tiles, in blocks of two warps.
@@ -111,9 +107,7 @@ fn maps_that_do_not_commute_keep_their_order_in_every_shape() {
         let mut output = device.alloc(len).expect("the output should fit");
         for form in FORMS {
             let expected = one_by_one(&host, form);
-            scanner
-                .launch(&input, &mut output, form)
-                .expect("it should launch");
+            scanner.launch(&input, &mut output, form).expect("it should launch");
             let got = output.download().expect("the kernel should have run");
             same_bits(&format!("{form:?}, {len}"), &got, &expected);
             same_bits("the CPU", &scan_on_cpu(Affine, &host, form), &expected);

@@ -99,9 +99,8 @@ fn both_designs_leave_the_same_bits_for_the_next_part_wherever_a_part_ends() {
     let lens = [8192, 3 * 8192 + 5, 8192 + 2, 100];
     let len = lens.iter().sum();
     let values = sample::<f32>(Kind::Values, len, 3);
-    for (host, form) in [vec![-0.0f32; len], values]
-        .iter()
-        .flat_map(|host| FORMS.map(|form| (host, form)))
+    for (host, form) in
+        [vec![-0.0f32; len], values].iter().flat_map(|host| FORMS.map(|form| (host, form)))
     {
         let by = |design| in_parts(&device, design, host, &lens, form);
         let (registers, bulk) = (by(Design::Registers), by(Design::Bulk));
@@ -109,10 +108,7 @@ fn both_designs_leave_the_same_bits_for_the_next_part_wherever_a_part_ends() {
     }
     let zeros = vec![-0.0f64; len];
     let sums = in_parts(&device, Design::Bulk, &zeros, &lens, Form::Inclusive);
-    assert!(
-        sums.iter().all(|sum| sum.is_sign_negative()),
-        "−0 + −0 is −0"
-    );
+    assert!(sums.iter().all(|sum| sum.is_sign_negative()), "−0 + −0 is −0");
 }
 
 /// From the host, through less memory than it has.

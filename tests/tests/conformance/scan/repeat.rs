@@ -31,9 +31,7 @@ fn one_workspace_serves_scans_of_every_length(device: &Device) {
         let input = device.upload(&host).expect("the input should fit");
         let mut output = device.alloc(len).expect("the output should fit");
         for form in FORMS {
-            scanner
-                .launch(&input, &mut output, form)
-                .expect("it should launch");
+            scanner.launch(&input, &mut output, form).expect("it should launch");
             let got = output.download().expect("the kernel should have run");
             same_bits(
                 &format!("{form:?}, {len}"),
@@ -49,11 +47,7 @@ fn a_scan_by_itself_gives_the_same(device: &Device) {
     let input = device.upload(&host).expect("the input should fit");
     let output = scan(Sum::<i32, i64>::new(), &input, Form::Exclusive).expect("it should run");
     let got = output.download().expect("the results are there");
-    same_bits(
-        "5001",
-        &got,
-        &scan_on_cpu(Sum::<i32, i64>::new(), &host, Form::Exclusive),
-    );
+    same_bits("5001", &got, &scan_on_cpu(Sum::<i32, i64>::new(), &host, Form::Exclusive));
 }
 
 fn lengths_that_differ_are_refused(device: &Device) {

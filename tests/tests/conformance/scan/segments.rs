@@ -42,9 +42,7 @@ pub(crate) fn trials() -> Trials {
     ];
     for (name, check) in operations {
         let claim = format!("{name}::each_segment_is_scanned_by_itself");
-        trials.test(format!("{claim}_on_the_emulator"), move || {
-            check(&emulator())
-        });
+        trials.test(format!("{claim}_on_the_emulator"), move || check(&emulator()));
         trials.test(format!("{claim}_on_cuda"), move || with_cuda(check));
     }
     trials
@@ -95,9 +93,7 @@ where
             |what: &str, mut scanner: Scanner<InSegments<O>>, starts: &dyn Fn(usize) -> bool| {
                 for form in FORMS {
                     let expected = one_by_one::<O>(&host, starts, form);
-                    scanner
-                        .launch(&input, &mut output, form)
-                        .expect("it should launch");
+                    scanner.launch(&input, &mut output, form).expect("it should launch");
                     let got = output.download().expect("the kernel should have run");
                     same_bits(&format!("{form:?}, {what} of {len}"), &got, &expected);
                 }
@@ -152,16 +148,10 @@ where
         let mut output = device.alloc(len).expect("the output should fit");
         let mut scanner = Scanner::with(op, device, len).expect("a scanner should fit");
         for form in FORMS {
-            scanner
-                .launch(&input, &mut output, form)
-                .expect("it should launch");
+            scanner.launch(&input, &mut output, form).expect("it should launch");
             let got = output.download().expect("the kernel should have run");
             let expected = scan_on_cpu(op, &host, form);
-            same_bits(
-                &format!("{form:?}, rows of {row} of {len}"),
-                &got,
-                &expected,
-            );
+            same_bits(&format!("{form:?}, rows of {row} of {len}"), &got, &expected);
         }
     }
 }

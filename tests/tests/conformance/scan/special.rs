@@ -34,9 +34,7 @@ where
     let input = device.upload(host).expect("the input should fit");
     let mut output = device.alloc(host.len()).expect("the output should fit");
     let mut scanner = Scanner::with(op, device, host.len()).expect("a scanner should fit");
-    scanner
-        .launch(&input, &mut output, form)
-        .expect("it should launch");
+    scanner.launch(&input, &mut output, form).expect("it should launch");
     let got = output.download().expect("the kernel should have run");
     let what = format!("{form:?} of {}", host.len());
     same_bits(&what, &got, &scan_on_cpu(op, host, form));
@@ -91,10 +89,7 @@ where
                     _ => large.into() + ones as f64,
                 };
                 let off = (sum.into() - expected).abs();
-                assert!(
-                    off <= expected.abs() * 1.2e-7,
-                    "{sum:?} at {i} of {len}, {form:?}"
-                );
+                assert!(off <= expected.abs() * 1.2e-7, "{sum:?} at {i} of {len}, {form:?}");
             }
         }
     }

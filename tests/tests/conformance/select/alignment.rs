@@ -30,10 +30,7 @@ where
     let mut selector = Selector::new(device, 3000).expect("a selector should fit");
     for len in [0, 1, 7, 33, 2999] {
         let starts = (0..=5).map(|start| (start, 0));
-        for (from, into) in starts
-            .chain((0..=5).map(|start| (0, start)))
-            .chain([(3, 1), (1, 3)])
-        {
+        for (from, into) in starts.chain((0..=5).map(|start| (0, start))).chain([(3, 1), (1, 3)]) {
             // Around the part lie elements that would change the result, and results to leave alone.
             let host = sampled(from + len + 9, len as u64);
             let old = sample::<S::Element>(Kind::Values, into + len, 1);
@@ -41,9 +38,7 @@ where
             let input = device.upload(&host).expect("the input should fit");
             let upload = || device.upload(&old).expect("the outputs should fit");
             let (mut kept, mut rest) = (upload(), upload());
-            let mut positions = device
-                .upload(&old_positions)
-                .expect("the outputs should fit");
+            let mut positions = device.upload(&old_positions).expect("the outputs should fit");
             let mut count = device.zeroed(1).expect("the outputs should fit");
             let to = To {
                 kept: &mut kept,
@@ -53,9 +48,7 @@ where
                 from: into,
             };
             let part = from..from + len;
-            selector
-                .launch_part(by, &input, part.clone(), to)
-                .expect("it should launch");
+            selector.launch_part(by, &input, part.clone(), to).expect("it should launch");
 
             let what = format!("{by:?}, {len} from {from} into {into}");
             let over = |mut old: Vec<S::Element>, new: &[S::Element]| {
@@ -63,16 +56,8 @@ where
                 old
             };
             let [inside, outside] = partition_on_cpu(by, &host[part.clone()]);
-            same_bits(
-                &what,
-                &first(&kept, into + len),
-                &over(old.clone(), &inside),
-            );
-            same_bits(
-                &what,
-                &first(&rest, into + len),
-                &over(old.clone(), &outside),
-            );
+            same_bits(&what, &first(&kept, into + len), &over(old.clone(), &inside));
+            same_bits(&what, &first(&rest, into + len), &over(old.clone(), &outside));
             let mut expected = old_positions;
             let indices = positions_on_cpu(by, &host[part]);
             expected[into..into + indices.len()].copy_from_slice(&indices);

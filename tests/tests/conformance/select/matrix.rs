@@ -44,22 +44,15 @@ fn lengths(kind: &SelectKind) -> Lengths {
 fn add_row(trials: &mut Trials, kind: SelectKind) {
     let (row, lengths) = (name(&kind), lengths(&kind));
     add_lengths(trials, &row, kind.case, &lengths, 8 * 32 * kind.pack + 1);
-    trials.thorough(
-        format!("{row}::on_the_emulator::in_several_groups"),
-        move || {
-            in_groups_by_rows(&emulator(), &kind);
-        },
-    );
+    trials.thorough(format!("{row}::on_the_emulator::in_several_groups"), move || {
+        in_groups_by_rows(&emulator(), &kind);
+    });
     trials.test(format!("{row}::on_cuda::in_several_groups"), move || {
         with_cuda(|cuda| in_groups_by_rows(cuda, &kind));
     });
-    add_schedules(
-        trials,
-        &format!("{row}::in_several_groups"),
-        move |device| {
-            in_groups(device, &kind, 1);
-        },
-    );
+    add_schedules(trials, &format!("{row}::in_several_groups"), move |device| {
+        in_groups(device, &kind, 1);
+    });
 }
 
 /// Selects from three groups.

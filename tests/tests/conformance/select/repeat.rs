@@ -53,16 +53,12 @@ fn one_workspace_serves_selections_of_every_length_and_kind(device: &Device) {
         let input = device.upload(&host).expect("the input should fit");
         let mut kept = device.alloc(len).expect("the output should fit");
         let by = Within::<f32>::less_than(1.0);
-        selector
-            .launch(by, &input, &mut kept, &mut count)
-            .expect("it should launch");
+        selector.launch(by, &input, &mut kept, &mut count).expect("it should launch");
         let expected = select_on_cpu(by, &host);
         same_bits("less than 1", &first(&kept, expected.len()), &expected);
         same_bits("their count", &first(&count, 1), &[expected.len() as u64]);
         let by = FirstOfRun::<f32>::new();
-        selector
-            .launch(by, &input, &mut kept, &mut count)
-            .expect("it should launch");
+        selector.launch(by, &input, &mut kept, &mut count).expect("it should launch");
         let expected = select_on_cpu(by, &host);
         same_bits("runs", &first(&kept, expected.len()), &expected);
         same_bits("their count", &first(&count, 1), &[expected.len() as u64]);
@@ -102,10 +98,7 @@ fn outputs_of_other_lengths_are_refused(device: &Device) {
         let mut kept = device.alloc(kept).expect("the output should fit");
         let mut count = device.alloc(count).expect("the count should fit");
         let refused = selector.launch(Within::<f32>::not_nan(), &input, &mut kept, &mut count);
-        assert!(
-            matches!(refused, Err(DeviceError::LengthMismatch { .. })),
-            "{refused:?}"
-        );
+        assert!(matches!(refused, Err(DeviceError::LengthMismatch { .. })), "{refused:?}");
     }
 }
 
@@ -114,11 +107,7 @@ fn the_stamps_begin_anew_after_the_last_one(device: &Device) {
 }
 
 fn the_stamps_begin_anew_whoever_ends_last() {
-    for policy in [
-        Policy::RunAhead,
-        Policy::Reverse,
-        Policy::Random { quantum: 7 },
-    ] {
+    for policy in [Policy::RunAhead, Policy::Reverse, Policy::Random { quantum: 7 }] {
         let device = emulator_under(Schedule::seeded(policy, 5));
         assert_eq!(stamps(&device, 4), AROUND_THE_LAST[..4], "{policy:?}");
     }
@@ -138,19 +127,14 @@ fn a_device_that_holds_four_blocks_at_once_selects_from_many_under_every_schedul
         }));
         let by = Within::<f32>::less_than(0.5);
         let bench = SelectBench::new(by, &device, shape, host.clone(), 0).expect("it should fit");
-        bench
-            .run()
-            .unwrap_or_else(|error| panic!("{schedule:?}: {error}"));
+        bench.run().unwrap_or_else(|error| panic!("{schedule:?}: {error}"));
     }
 }
 
 /// Where the tiles become larger, and where a second group begins.
 fn larger_shapes() -> [usize; 2] {
     let lens = [(1 << 18) + 1, 256 * 8192 + 1];
-    assert_ne!(
-        Shape::of::<f32, f32>(lens[0]).rows,
-        Shape::of::<f32, f32>(1).rows
-    );
+    assert_ne!(Shape::of::<f32, f32>(lens[0]).rows, Shape::of::<f32, f32>(1).rows);
     lens
 }
 

@@ -35,48 +35,21 @@ fn a_nan_passes_no_comparison_but_that_it_differs(device: &Device) {
     let not_nan = [1.0, f32::INFINITY, -0.0, 0.0, -1.0];
     let at_least_0 = [1.0, f32::INFINITY, -0.0, 0.0];
     let not_1 = [payload, f32::NAN, f32::INFINITY, -0.0, 0.0, -1.0];
-    assert_eq!(
-        kept(device, Within::<f32>::not_nan(), &input),
-        bits(&not_nan)
-    );
-    assert_eq!(
-        kept(device, Within::<f32>::finite(), &input),
-        bits(&[1.0, -0.0, 0.0, -1.0])
-    );
-    assert_eq!(
-        kept(device, Within::<f32>::at_least(0.0), &input),
-        bits(&at_least_0)
-    );
-    assert_eq!(
-        kept(device, Within::<f32>::at_least(-0.0), &input),
-        bits(&at_least_0)
-    );
-    assert_eq!(
-        kept(device, Within::<f32>::less_than(0.0), &input),
-        bits(&[-1.0])
-    );
-    assert_eq!(
-        kept(device, Within::<f32>::not_equal_to(1.0), &input),
-        bits(&not_1)
-    );
-    assert_eq!(
-        kept(device, Within::<f32>::not_equal_to(f32::NAN), &input),
-        bits(&input)
-    );
-    assert_eq!(
-        kept(device, Within::<f32>::equal_to(f32::NAN), &input),
-        bits(&[])
-    );
+    assert_eq!(kept(device, Within::<f32>::not_nan(), &input), bits(&not_nan));
+    assert_eq!(kept(device, Within::<f32>::finite(), &input), bits(&[1.0, -0.0, 0.0, -1.0]));
+    assert_eq!(kept(device, Within::<f32>::at_least(0.0), &input), bits(&at_least_0));
+    assert_eq!(kept(device, Within::<f32>::at_least(-0.0), &input), bits(&at_least_0));
+    assert_eq!(kept(device, Within::<f32>::less_than(0.0), &input), bits(&[-1.0]));
+    assert_eq!(kept(device, Within::<f32>::not_equal_to(1.0), &input), bits(&not_1));
+    assert_eq!(kept(device, Within::<f32>::not_equal_to(f32::NAN), &input), bits(&input));
+    assert_eq!(kept(device, Within::<f32>::equal_to(f32::NAN), &input), bits(&[]));
 }
 
 fn subnormal_numbers_are_not_taken_for_zero(device: &Device) {
     let tiny = f32::from_bits(1);
     let input = [0.0, tiny, -tiny, -0.0];
     assert_eq!(kept(device, Within::<f32>::greater_than(0.0), &input), [1]);
-    assert_eq!(
-        kept(device, Within::<f32>::nonzero(), &input),
-        [1, 0x8000_0001]
-    );
+    assert_eq!(kept(device, Within::<f32>::nonzero(), &input), [1, 0x8000_0001]);
 }
 
 fn a_nan_is_a_run_of_its_own_and_zeros_are_equal(device: &Device) {

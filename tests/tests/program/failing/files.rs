@@ -28,9 +28,7 @@ fn if_possible(args: &str) -> Option<Ended> {
         }
         Err(error) if error.kind() == io::ErrorKind::TimedOut => panic!("{args} hangs"),
         Err(error) => {
-            skipped(&format!(
-                "no call of another process can be made to fail: {error}"
-            ));
+            skipped(&format!("no call of another process can be made to fail: {error}"));
             None
         }
     }

@@ -61,9 +61,7 @@ impl Folder {
             fs::write(folder.path().join(name), bytes).expect("the folder should be there");
         };
         let floats = |step: usize| -> Vec<f32> {
-            (0..LEN)
-                .map(|i| (i / 2 * step % 101) as f32 * 0.5)
-                .collect()
+            (0..LEN).map(|i| (i / 2 * step % 101) as f32 * 0.5).collect()
         };
         write("x.npy", npy::of(&floats(37)).expect("f32 has a name"));
         write("y.npy", npy::of(&floats(11)).expect("f32 has a name"));
@@ -87,9 +85,7 @@ impl Folder {
             (name, fs::read(entry.path()).expect("it is a file"))
         };
         let entries = fs::read_dir(self.0.path()).expect("the folder should be there");
-        entries
-            .map(|entry| file(entry.expect("an entry")))
-            .collect()
+        entries.map(|entry| file(entry.expect("an entry"))).collect()
     }
 }
 
@@ -114,10 +110,7 @@ fn call(
     let status = run(&mut command)?;
     Ok(Ended {
         status,
-        left: Left {
-            files: folder.files(),
-            stdout: fs::read(stdout).expect("it is there"),
-        },
+        left: Left { files: folder.files(), stdout: fs::read(stdout).expect("it is there") },
         stderr: String::from_utf8_lossy(&fs::read(stderr).expect("it is there")).into_owned(),
     })
 }
@@ -144,9 +137,8 @@ impl Ended {
     fn is_old_or_whole(&self, whole: &Left, what: &str) {
         let before = Folder::new().files();
         for (name, bytes) in &self.left.files {
-            let is_known = [&before, &whole.files]
-                .iter()
-                .any(|files| files.get(name) == Some(bytes));
+            let is_known =
+                [&before, &whole.files].iter().any(|files| files.get(name) == Some(bytes));
             assert!(is_known, "{what}: {name} is neither old nor whole");
         }
         for name in before.keys() {

@@ -38,12 +38,7 @@ struct Watched {
 }
 
 const fn watched(number: i64, name: &'static str, about: About, takes_room: bool) -> Watched {
-    Watched {
-        number,
-        name,
-        about,
-        takes_room,
-    }
+    Watched { number, name, about, takes_room }
 }
 
 const WATCHED: &[Watched] = &[
@@ -115,10 +110,7 @@ pub(crate) fn run(command: &mut Command, folder: &Path, fail: Fail) -> io::Resul
         child.kill()?;
     }
     let status = child.wait()?;
-    Ok(Ran {
-        status,
-        failed: supervised?,
-    })
+    Ok(Ran { status, failed: supervised? })
 }
 
 /// The program for the kernel's filter: it passes on the watched calls, and lets all others run.
@@ -140,10 +132,7 @@ fn filter() -> Vec<libc::sock_filter> {
 /// Makes this process, which is about to become the program, pass on its calls through
 /// [`LISTENER`].
 fn listen(filter: &[libc::sock_filter]) -> io::Result<()> {
-    let program = libc::sock_fprog {
-        len: filter.len() as u16,
-        filter: filter.as_ptr().cast_mut(),
-    };
+    let program = libc::sock_fprog { len: filter.len() as u16, filter: filter.as_ptr().cast_mut() };
     // SAFETY: the program lives until the call ends, and the other arguments are numbers.
     let listener = unsafe {
         libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
@@ -239,11 +228,7 @@ fn needs_room(call: &libc::seccomp_notif, watched: &Watched) -> bool {
 /// The next call that the kernel passes on; none when the program has ended.
 fn next_call(listener: &OwnedFd) -> io::Result<Option<libc::seccomp_notif>> {
     loop {
-        let mut ready = libc::pollfd {
-            fd: listener.as_raw_fd(),
-            events: libc::POLLIN,
-            revents: 0,
-        };
+        let mut ready = libc::pollfd { fd: listener.as_raw_fd(), events: libc::POLLIN, revents: 0 };
         // SAFETY: it points to one entry, and the count is 1.
         match unsafe { libc::poll(&raw mut ready, 1, HANGS) } {
             0 => return Err(io::ErrorKind::TimedOut.into()),
@@ -255,21 +240,14 @@ fn next_call(listener: &OwnedFd) -> io::Result<Option<libc::seccomp_notif>> {
         let mut call: libc::seccomp_notif = unsafe { std::mem::zeroed() };
         // SAFETY: this request writes a `seccomp_notif`.
         let received = unsafe {
-            libc::ioctl(
-                listener.as_raw_fd(),
-                libc::SECCOMP_IOCTL_NOTIF_RECV,
-                &raw mut call,
-            )
+            libc::ioctl(listener.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_RECV, &raw mut call)
         };
         if received == 0 {
             return Ok(Some(call));
         }
         let error = io::Error::last_os_error();
         // The thread that made the call may have ended by now.
-        if ![libc::ENOENT, libc::EINTR]
-            .map(Some)
-            .contains(&error.raw_os_error())
-        {
+        if ![libc::ENOENT, libc::EINTR].map(Some).contains(&error.raw_os_error()) {
             return Err(error);
         }
     }
@@ -288,11 +266,7 @@ fn answer(listener: &OwnedFd, id: u64, error: Option<i32>) -> io::Result<()> {
     };
     // SAFETY: this request reads a `seccomp_notif_resp`.
     let sent = unsafe {
-        libc::ioctl(
-            listener.as_raw_fd(),
-            libc::SECCOMP_IOCTL_NOTIF_SEND,
-            &raw mut answer,
-        )
+        libc::ioctl(listener.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_SEND, &raw mut answer)
     };
     match sent {
         0 => Ok(()),

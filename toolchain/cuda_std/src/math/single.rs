@@ -42,13 +42,7 @@ fn polynomial<const N: usize>(x: f32, coefficients: [f32; N]) -> f32 {
 fn exp_times_power(r: f32, power: i32) -> f32 {
     let p = polynomial(
         r,
-        [
-            1.381_387_8e-3,
-            8.369_063e-3,
-            4.166_842_3e-2,
-            1.666_651_8e-1,
-            4.999_999_4e-1,
-        ],
+        [1.381_387_8e-3, 8.369_063e-3, 4.166_842_3e-2, 1.666_651_8e-1, 4.999_999_4e-1],
     );
     let half = power >> 1;
     let power_of_two = |n: i32| f32::from_bits(((n + 127) << 23).cast_unsigned());
@@ -83,11 +77,7 @@ pub(super) fn exp2(x: f32) -> f32 {
 fn fraction_and_exponent(x: f32) -> (f32, f32) {
     const SQRT_HALF: u32 = core::f32::consts::FRAC_1_SQRT_2.to_bits();
     let subnormal = x < f32::MIN_POSITIVE;
-    let (x, shift) = if subnormal {
-        (x * 8_388_608.0, -23)
-    } else {
-        (x, 0)
-    };
+    let (x, shift) = if subnormal { (x * 8_388_608.0, -23) } else { (x, 0) };
     let above = x.to_bits().wrapping_sub(SQRT_HALF);
     let fraction = f32::from_bits((above & 0x007f_ffff) + SQRT_HALF) - 1.0;
     (fraction, ((above.cast_signed() >> 23) + shift) as f32)
@@ -126,10 +116,7 @@ pub(super) fn ln(x: f32) -> f32 {
         ],
     );
     let of_fraction = Float::mul_add(f * f, p, f);
-    logarithm(
-        x,
-        Float::mul_add(e, LN_2, Float::mul_add(e, LN_2_REST, of_fraction)),
-    )
+    logarithm(x, Float::mul_add(e, LN_2, Float::mul_add(e, LN_2_REST, of_fraction)))
 }
 
 #[inline(always)]
@@ -158,9 +145,7 @@ pub(super) fn log2(x: f32) -> f32 {
 fn reduce(x: f32) -> (f32, i32) {
     if x.abs() < 131_072.0 {
         let (n, quadrant) = nearest(x, FRAC_2_PI);
-        let r = FRAC_PI_2
-            .into_iter()
-            .fold(x, |r, part| Float::mul_add(n, -part, r));
+        let r = FRAC_PI_2.into_iter().fold(x, |r, part| Float::mul_add(n, -part, r));
         (r, quadrant)
     } else {
         reduce_large(x)
@@ -200,30 +185,15 @@ fn reduce_large(x: f32) -> (f32, i32) {
     // In f64, so that there is one rounding: f32 would round the integer and the product.
     let unit = core::f64::consts::FRAC_PI_2 / (1u64 << 62) as f64;
     let r = (rest as f64 * unit) as f32;
-    if x < 0.0 {
-        (-r, -(quadrant as i32))
-    } else {
-        (r, quadrant as i32)
-    }
+    if x < 0.0 { (-r, -(quadrant as i32)) } else { (r, quadrant as i32) }
 }
 
 /// Sine and cosine of an `r` of at most π/4.
 #[inline(always)]
 fn sin_cos_of_reduced(r: f32) -> (f32, f32) {
     let square = r * r;
-    let p = polynomial(
-        square,
-        [
-            3.291_807_6e-6,
-            -1.989_767_3e-4,
-            8.333_483e-3,
-            -1.666_666_7e-1,
-        ],
-    );
-    let q = polynomial(
-        square,
-        [2.452_621_8e-5, -1.388_819_8e-3, 4.166_666_4e-2, -0.5, 1.0],
-    );
+    let p = polynomial(square, [3.291_807_6e-6, -1.989_767_3e-4, 8.333_483e-3, -1.666_666_7e-1]);
+    let q = polynomial(square, [2.452_621_8e-5, -1.388_819_8e-3, 4.166_666_4e-2, -0.5, 1.0]);
     (Float::mul_add(r * square, p, r), q)
 }
 
@@ -231,16 +201,8 @@ fn sin_cos_of_reduced(r: f32) -> (f32, f32) {
 pub(super) fn sin_cos(x: f32) -> (f32, f32) {
     let (r, quadrant) = reduce(x);
     let (sin, cos) = sin_cos_of_reduced(r);
-    let (sin, cos) = if quadrant & 1 == 0 {
-        (sin, cos)
-    } else {
-        (cos, -sin)
-    };
-    let (sin, cos) = if quadrant & 2 == 0 {
-        (sin, cos)
-    } else {
-        (-sin, -cos)
-    };
+    let (sin, cos) = if quadrant & 1 == 0 { (sin, cos) } else { (cos, -sin) };
+    let (sin, cos) = if quadrant & 2 == 0 { (sin, cos) } else { (-sin, -cos) };
     // The sums above turn −0 into +0.
     (if x == 0.0 { x } else { sin }, cos)
 }

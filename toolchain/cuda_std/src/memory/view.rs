@@ -47,11 +47,7 @@ impl<T: Scalar> View<T, GlobalSpace> {
         let base = address;
         #[cfg(not(target_arch = "nvptx64"))]
         let base = core::ptr::with_exposed_provenance_mut(address as usize);
-        Self {
-            base,
-            len,
-            element: PhantomData,
-        }
+        Self { base, len, element: PhantomData }
     }
 
     /// The device address of the first element.
@@ -69,11 +65,7 @@ impl<T: Scalar, S: Space> View<T, S> {
     /// As for [`from_address`](View::from_address).
     #[inline(always)]
     pub(crate) unsafe fn from_base(base: S::Address, len: usize) -> Self {
-        Self {
-            base,
-            len,
-            element: PhantomData,
-        }
+        Self { base, len, element: PhantomData }
     }
 
     /// The number of elements.
@@ -91,11 +83,7 @@ impl<T: Scalar, S: Space> View<T, S> {
     /// The part that starts at element `start` and has `len` elements. It must be within the view.
     #[device]
     pub fn part(self, start: usize, len: usize) -> Self {
-        Self {
-            base: self.run_at(start, len),
-            len,
-            element: PhantomData,
-        }
+        Self { base: self.run_at(start, len), len, element: PhantomData }
     }
 
     /// The same bytes as elements of another type. A rest too short for one element is dropped.
@@ -103,11 +91,7 @@ impl<T: Scalar, S: Space> View<T, S> {
     #[inline(always)]
     pub fn cast<U: Scalar>(self) -> View<U, S> {
         let len = self.len * size_of::<T>() / size_of::<U>();
-        View {
-            base: self.base,
-            len,
-            element: PhantomData,
-        }
+        View { base: self.base, len, element: PhantomData }
     }
 
     /// The number of elements before the first one whose address is a multiple of 16 bytes, at most
@@ -130,10 +114,7 @@ impl<T: Scalar, S: Space> View<T, S> {
         #[cfg(not(target_arch = "nvptx64"))]
         if len > self.len || i > self.len - len {
             let end = i.saturating_add(len);
-            simt::trap(&format!(
-                "out of bounds: elements {i}..{end} of a view of {}",
-                self.len
-            ));
+            simt::trap(&format!("out of bounds: elements {i}..{end} of a view of {}", self.len));
         }
         #[cfg(target_arch = "nvptx64")]
         let _ = len;

@@ -26,10 +26,7 @@ type Claims = BTreeMap<String, Vec<String>>;
 fn read(text: &str, arch: &str) -> Claims {
     let mut claims = Claims::new();
     let mut kernel = None;
-    for line in text
-        .lines()
-        .filter(|line| !line.starts_with('#') && !line.is_empty())
-    {
+    for line in text.lines().filter(|line| !line.starts_with('#') && !line.is_empty()) {
         if let Some(effect) = line.strip_prefix("    ") {
             if let Some(kernel) = &kernel {
                 let claim: &mut Vec<String> = claims.entry(String::clone(kernel)).or_default();
@@ -119,11 +116,7 @@ fn accurate_functions_round_all_arithmetic_to_nearest() {
             part.contains(&format!(".visible .entry {ACCURATE}")) || !part.contains(".entry")
         });
         let arithmetic = accurate.flat_map(str::lines).filter(|line| {
-            let opcode = line
-                .trim()
-                .split(char::is_whitespace)
-                .next()
-                .unwrap_or_default();
+            let opcode = line.trim().split(char::is_whitespace).next().unwrap_or_default();
             let mut parts = opcode.split('.');
             let rounds = [
                 "add", "sub", "mul", "mad", "fma", "div", "rcp", "sqrt", "rsqrt", "ex2", "lg2",
@@ -135,10 +128,7 @@ fn accurate_functions_round_all_arithmetic_to_nearest() {
         let (rounded, other): (Vec<_>, Vec<_>) = arithmetic.partition(|line| line.contains(".rn."));
         assert!(rounded.len() > 1000, "{} instructions", rounded.len());
         assert_eq!(other, [""; 0], "on sm_{}", probes.arch);
-        let missing = probes
-            .ptx
-            .lines()
-            .find(|line| line.contains(".extern .func"));
+        let missing = probes.ptx.lines().find(|line| line.contains(".extern .func"));
         assert_eq!(missing, None, "on sm_{}: nobody defines it", probes.arch);
     }
 }
@@ -149,20 +139,11 @@ fn the_usual_functions_of_f32_have_no_stack_frame_and_little_f64() {
         let bodies = bodies(&probes.ptx);
         for function in ["exp", "exp2", "ln", "log2", "sin", "cos", "tan", "tanh"] {
             let kernel = format!("{ACCURATE}{function}_f32");
-            let wide = bodies[kernel.as_str()]
-                .iter()
-                .filter(|line| line.contains(".f64"));
+            let wide = bodies[kernel.as_str()].iter().filter(|line| line.contains(".f64"));
             assert_eq!(wide.count(), 0, "{kernel} on sm_{}", probes.arch);
-            let (_, text) = probes
-                .ptx
-                .split_once(&format!(".entry {kernel}("))
-                .expect("a probe");
+            let (_, text) = probes.ptx.split_once(&format!(".entry {kernel}(")).expect("a probe");
             let text = text.split("\n}\n").next().unwrap_or_default();
-            assert!(
-                !text.contains(".local"),
-                "{kernel} on sm_{}:\n{text}",
-                probes.arch
-            );
+            assert!(!text.contains(".local"), "{kernel} on sm_{}:\n{text}", probes.arch);
         }
     }
 }
@@ -190,16 +171,11 @@ fn read_modify_write_keeps_its_ordering_scope_and_type() {
 fn every_probe_has_exactly_one_claim() {
     for probes in probes::all() {
         let arch = format!("sm_{}", probes.arch);
-        let texts = [
-            THREAD, WARP, ACCESS, ATOMIC, SHARED, CLUSTER, BULK, MATH, FLOW,
-        ]
-        .map(|text| read(text, &arch));
+        let texts = [THREAD, WARP, ACCESS, ATOMIC, SHARED, CLUSTER, BULK, MATH, FLOW]
+            .map(|text| read(text, &arch));
         let made = [atomic::of_each_type(), atomic::of_each_order_and_scope()];
-        let mut claimed: Vec<String> = texts
-            .into_iter()
-            .chain(made)
-            .flat_map(Claims::into_keys)
-            .collect();
+        let mut claimed: Vec<String> =
+            texts.into_iter().chain(made).flat_map(Claims::into_keys).collect();
         claimed.sort();
         let mut built = probes.built.kernels.clone();
         built.retain(|name| !name.starts_with(ACCURATE));
@@ -213,14 +189,8 @@ fn kernel_parameters_are_passed_by_value_and_the_entry_is_visible() {
     for Probes { built, ptx, .. } in probes::all() {
         assert!(built.kernels.iter().any(|name| name == "shuffle_up_u64"));
         let view = ".align 8 .b8[16]";
-        assert_eq!(
-            parameters(ptx, "shuffle_up_u64"),
-            [view, ".u32", ".u64", ".u32"]
-        );
-        assert_eq!(
-            parameters(ptx, "shuffle_down_f16"),
-            [view, ".u32", ".u16", ".u32"]
-        );
+        assert_eq!(parameters(ptx, "shuffle_up_u64"), [view, ".u32", ".u64", ".u32"]);
+        assert_eq!(parameters(ptx, "shuffle_down_f16"), [view, ".u32", ".u16", ".u32"]);
         assert_eq!(parameters(ptx, "sync_threads"), [""; 0]);
         assert!(ptx.contains(".visible .entry sync_threads()"));
     }

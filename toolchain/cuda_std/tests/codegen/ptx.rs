@@ -42,9 +42,8 @@ pub(crate) fn bodies(ptx: &str) -> BTreeMap<&str, Vec<&str>> {
         let name = entry.split('(').next().unwrap_or_default();
         let body = entry.split_once("\n{\n").map_or("", |(_, rest)| rest);
         let statements = lines(body).flat_map(|line| line.split_inclusive(';'));
-        let kept = statements
-            .map(str::trim)
-            .filter(|text| !text.is_empty() && !text.starts_with('.'));
+        let kept =
+            statements.map(str::trim).filter(|text| !text.is_empty() && !text.starts_with('.'));
         (name, kept.collect())
     });
     entries.collect()
@@ -99,9 +98,7 @@ pub(crate) fn effects(name: &str, body: &[&str]) -> Vec<String> {
 
 fn opcode(statement: &str) -> &str {
     let unguarded = match statement.strip_prefix('@') {
-        Some(rest) => rest
-            .split_once(char::is_whitespace)
-            .map_or("", |(_, rest)| rest.trim()),
+        Some(rest) => rest.split_once(char::is_whitespace).map_or("", |(_, rest)| rest.trim()),
         None => statement,
     };
     unguarded.split([' ', '\t', ';']).next().unwrap_or_default()
@@ -119,9 +116,7 @@ fn is_effect(statement: &str) -> bool {
 fn values(name: &str, body: &[&str]) -> HashMap<String, String> {
     let mut definitions: HashMap<&str, Vec<&str>> = HashMap::new();
     for statement in body {
-        let operands = statement
-            .trim_end_matches(';')
-            .split_once(char::is_whitespace);
+        let operands = statement.trim_end_matches(';').split_once(char::is_whitespace);
         let defines = !matches!(opcode(statement), "nanosleep.u32" | "bar.warp.sync");
         if let Some((_, operands)) = operands.filter(|_| defines) {
             let target = operands.trim().split([',', ' ']).next().unwrap_or_default();
@@ -130,9 +125,7 @@ fn values(name: &str, body: &[&str]) -> HashMap<String, String> {
     }
     let mut values = HashMap::new();
     for statement in body {
-        let Some((_, operands)) = statement
-            .trim_end_matches(';')
-            .split_once(char::is_whitespace)
+        let Some((_, operands)) = statement.trim_end_matches(';').split_once(char::is_whitespace)
         else {
             continue;
         };
@@ -142,16 +135,15 @@ fn values(name: &str, body: &[&str]) -> HashMap<String, String> {
             None => (!is_register(operand)).then(|| operand.to_owned()),
         };
         let value = match (opcode(statement), operands.as_slice()) {
-            (load, [_, from]) if load.starts_with("ld.param") => Some(
-                from.trim_matches(['[', ']'])
-                    .replace(&format!("{name}_param_"), "$"),
-            ),
+            (load, [_, from]) if load.starts_with("ld.param") => {
+                Some(from.trim_matches(['[', ']']).replace(&format!("{name}_param_"), "$"))
+            }
             (opcode, [_, from]) if opcode.starts_with("mov.") && !from.starts_with('{') => {
                 known(from).filter(|_| !is_effect(statement))
             }
-            ("add.s64" | "add.s32", [_, base, offset]) => known(base)
-                .zip(known(offset))
-                .map(|(base, offset)| format!("{base}+{offset}")),
+            ("add.s64" | "add.s32", [_, base, offset]) => {
+                known(base).zip(known(offset)).map(|(base, offset)| format!("{base}+{offset}"))
+            }
             _ => None,
         };
         if let Some(value) = value
@@ -176,9 +168,8 @@ fn map_registers(statement: &str, f: impl Fn(&str) -> String) -> String {
     while let Some(start) = rest.find('%') {
         mapped.push_str(&rest[..start]);
         rest = &rest[start..];
-        let end = 1 + rest[1..]
-            .find(|c: char| !c.is_ascii_alphanumeric())
-            .unwrap_or(rest.len() - 1);
+        let end =
+            1 + rest[1..].find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(rest.len() - 1);
         let (register, after) = rest.split_at(end);
         if is_register(register) {
             mapped.push_str(&f(register));
@@ -194,9 +185,7 @@ fn map_registers(statement: &str, f: impl Fn(&str) -> String) -> String {
 /// nearest one is meant.
 fn loops(body: &[&str]) -> Vec<RangeInclusive<usize>> {
     let branches = body.iter().enumerate().filter_map(|(at, line)| {
-        let (_, label) = line
-            .trim_end_matches(';')
-            .rsplit_once(char::is_whitespace)?;
+        let (_, label) = line.trim_end_matches(';').rsplit_once(char::is_whitespace)?;
         let is_label = |line: &&str| line.strip_suffix(':') == Some(label);
         let start = body[..at].iter().rposition(is_label)?;
         Some(start..=at)

@@ -26,9 +26,8 @@ fn find() -> Option<(PathBuf, PathBuf)> {
     candidates.extend(env::split_paths(&path).map(|dir| dir.join("ptxas")));
     let homes = ["CUDA_HOME", "CUDA_PATH"].into_iter().filter_map(variable);
     candidates.extend(homes.map(|home| home.join("bin/ptxas")));
-    let pairs = candidates
-        .into_iter()
-        .map(|ptxas| (ptxas.clone(), ptxas.with_file_name("nvdisasm")));
+    let pairs =
+        candidates.into_iter().map(|ptxas| (ptxas.clone(), ptxas.with_file_name("nvdisasm")));
     let mut complete = pairs.filter(|(ptxas, nvdisasm)| ptxas.is_file() && nvdisasm.is_file());
     complete.next()
 }
@@ -61,11 +60,7 @@ fn for_each_arch(check: impl Fn(&Probes, &BTreeMap<String, Vec<String>>)) {
         let dir = tempfile::tempdir().expect("a temporary folder");
         let cubin = dir.path().join("probes.cubin");
         let gpu = format!("-arch=sm_{}", probes.arch);
-        run(Command::new(&ptxas)
-            .arg(gpu)
-            .arg("-o")
-            .arg(&cubin)
-            .arg(&probes.built.ptx));
+        run(Command::new(&ptxas).arg(gpu).arg("-o").arg(&cubin).arg(&probes.built.ptx));
         let sass = run(Command::new(&nvdisasm).arg("-c").arg(&cubin));
         check(probes, &opcodes(&sass));
     }
@@ -79,9 +74,7 @@ fn opcodes(sass: &str) -> BTreeMap<String, Vec<String>> {
         let instructions = body.split("//----").next().unwrap_or_default().lines();
         let opcodes = instructions.filter_map(|line| {
             let (_, text) = line.split_once("*/")?;
-            let mut words = text
-                .split_whitespace()
-                .skip_while(|word| word.starts_with('@'));
+            let mut words = text.split_whitespace().skip_while(|word| word.starts_with('@'));
             Some(words.next()?.trim_end_matches(';').to_owned())
         });
         kernels.insert(name.to_owned(), opcodes.collect());
@@ -94,9 +87,7 @@ fn no_access_is_generic() {
     for_each_arch(|probes, kernels| {
         assert_eq!(kernels.len(), probes.built.kernels.len());
         // Some functions of `libm` have a stack frame, which is reached by generic addresses.
-        for (kernel, opcodes) in kernels
-            .iter()
-            .filter(|(kernel, _)| !kernel.starts_with(ACCURATE))
+        for (kernel, opcodes) in kernels.iter().filter(|(kernel, _)| !kernel.starts_with(ACCURATE))
         {
             let generic = opcodes.iter().find(|opcode| {
                 let root = opcode.split('.').next().unwrap_or_default();
@@ -110,28 +101,15 @@ fn no_access_is_generic() {
 #[test]
 fn shared_memory_is_reached_by_lds_sts_and_atoms() {
     for_each_arch(|probes, kernels| {
-        for kernel in [
-            "static_shared",
-            "copy_shared_u16",
-            "copy_shared_f32",
-            "copy_shared_u64",
-        ] {
+        for kernel in ["static_shared", "copy_shared_u16", "copy_shared_f32", "copy_shared_u64"] {
             for root in ["STS", "LDS"] {
-                let found = kernels[kernel]
-                    .iter()
-                    .filter(|opcode| opcode.starts_with(root));
+                let found = kernels[kernel].iter().filter(|opcode| opcode.starts_with(root));
                 assert_eq!(found.count(), 1, "{root} in {kernel} on sm_{}", probes.arch);
             }
         }
         let atomics = &kernels["atomics_shared_u32"];
-        assert!(
-            atomics.iter().any(|opcode| opcode.starts_with("ATOMS")),
-            "{atomics:?}"
-        );
-        assert!(
-            !atomics.iter().any(|opcode| opcode.starts_with("ATOMG")),
-            "{atomics:?}"
-        );
+        assert!(atomics.iter().any(|opcode| opcode.starts_with("ATOMS")), "{atomics:?}");
+        assert!(!atomics.iter().any(|opcode| opcode.starts_with("ATOMG")), "{atomics:?}");
     });
 }
 
@@ -141,19 +119,15 @@ fn a_pack_is_one_access_of_128_bits() {
         for hint in ["default", "l2_only", "streaming", "read_only"] {
             let kernel = format!("copy_pack_{hint}");
             for root in ["LDG", "STG"] {
-                let found: Vec<_> = kernels[&kernel]
-                    .iter()
-                    .filter(|opcode| opcode.starts_with(root))
-                    .collect();
+                let found: Vec<_> =
+                    kernels[&kernel].iter().filter(|opcode| opcode.starts_with(root)).collect();
                 assert_eq!(found.len(), 1, "{root} in {kernel} on sm_{}", probes.arch);
                 assert!(found[0].contains(".128"), "{found:?} in {kernel}");
             }
         }
         let wide = |root: &str| {
             let opcodes = kernels["pack_shared"].iter();
-            opcodes
-                .filter(|opcode| opcode.starts_with(root) && opcode.contains(".128"))
-                .count()
+            opcodes.filter(|opcode| opcode.starts_with(root) && opcode.contains(".128")).count()
         };
         assert_eq!((wide("LDS"), wide("STS")), (4, 4), "on sm_{}", probes.arch);
     });
@@ -167,9 +141,7 @@ fn the_assembler_copies_no_barrier() {
             "barrier_after_divergent_branch",
             "barrier_after_early_loop",
         ] {
-            let found = kernels[kernel]
-                .iter()
-                .filter(|opcode| opcode.starts_with("BAR."));
+            let found = kernels[kernel].iter().filter(|opcode| opcode.starts_with("BAR."));
             assert_eq!(found.count(), 1, "in {kernel} on sm_{}", probes.arch);
         }
     });

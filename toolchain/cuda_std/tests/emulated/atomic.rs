@@ -30,11 +30,7 @@ fn integers<T: AtomicInt + PartialEq + core::fmt::Debug>(
     };
     // 12 is 0b1100, 10 is 0b1010.
     for (value, f, left) in [
-        (
-            three,
-            Global::fetch_and as fn(Global<T>, usize, T, Ordering, Scope) -> T,
-            T::default(),
-        ),
+        (three, Global::fetch_and as fn(Global<T>, usize, T, Ordering, Scope) -> T, T::default()),
         (three, Global::fetch_min, three),
         (three, Global::fetch_max, twelve),
         (three, Global::exchange, three),
@@ -67,36 +63,16 @@ fn integers_return_the_old_value_and_wrap_around() {
 #[test]
 fn a_negative_number_is_below_a_positive_one_only_where_there_are_signs() {
     assert_eq!(of(5i32, |at| at.fetch_min(0, -1, Relaxed, Device)).1, -1);
-    assert_eq!(
-        of(5u32, |at| at.fetch_min(0, u32::MAX, Relaxed, Device)).1,
-        5
-    );
+    assert_eq!(of(5u32, |at| at.fetch_min(0, u32::MAX, Relaxed, Device)).1, 5);
     assert_eq!(of(5i64, |at| at.fetch_max(0, -1, Relaxed, Device)).1, 5);
-    assert_eq!(
-        of(5u64, |at| at.fetch_max(0, u64::MAX, Relaxed, Device)).1,
-        u64::MAX
-    );
+    assert_eq!(of(5u64, |at| at.fetch_max(0, u64::MAX, Relaxed, Device)).1, u64::MAX);
 }
 
 #[test]
 fn floats_are_added_with_the_rounding_of_their_type() {
-    assert_eq!(
-        of(1.0f32, |at| at.fetch_add(
-            0,
-            f32::EPSILON / 2.0,
-            Relaxed,
-            Device
-        )),
-        (1.0, 1.0)
-    );
-    assert_eq!(
-        of(0.1f64, |at| at.fetch_add(0, 0.2, Relaxed, Device)),
-        (0.1, 0.1 + 0.2)
-    );
-    assert_eq!(
-        of(0.1f64, |at| at.exchange(0, -0.5, Relaxed, Device)),
-        (0.1, -0.5)
-    );
+    assert_eq!(of(1.0f32, |at| at.fetch_add(0, f32::EPSILON / 2.0, Relaxed, Device)), (1.0, 1.0));
+    assert_eq!(of(0.1f64, |at| at.fetch_add(0, 0.2, Relaxed, Device)), (0.1, 0.1 + 0.2));
+    assert_eq!(of(0.1f64, |at| at.exchange(0, -0.5, Relaxed, Device)), (0.1, -0.5));
 }
 
 #[test]
@@ -118,15 +94,8 @@ fn an_addition_without_result_leaves_what_one_with_a_result_does() {
 
 #[test]
 fn an_increment_starts_again_at_its_limit_and_beyond() {
-    let inc = |before| {
-        of(before, |at: Global<u32>| {
-            at.fetch_inc(0, 3, Relaxed, Device)
-        })
-    };
-    assert_eq!(
-        [0, 2, 3, 4, u32::MAX].map(inc),
-        [(0, 1), (2, 3), (3, 0), (4, 0), (u32::MAX, 0)]
-    );
+    let inc = |before| of(before, |at: Global<u32>| at.fetch_inc(0, 3, Relaxed, Device));
+    assert_eq!([0, 2, 3, 4, u32::MAX].map(inc), [(0, 1), (2, 3), (3, 0), (4, 0), (u32::MAX, 0)]);
     let never = of(7u32, |at| at.fetch_inc(0, 0, Relaxed, Device));
     assert_eq!(never, (7, 0), "a limit of 0 keeps the word at 0");
 }
@@ -134,9 +103,7 @@ fn an_increment_starts_again_at_its_limit_and_beyond() {
 #[test]
 fn a_swap_is_made_only_where_the_bits_agree() {
     let swap = |before, current| {
-        of(before, |at: Global<u64>| {
-            at.compare_exchange(0, current, 9, AcqRel, Device)
-        })
+        of(before, |at: Global<u64>| at.compare_exchange(0, current, 9, AcqRel, Device))
     };
     assert_eq!(swap(5, 5), (5, 9));
     assert_eq!(swap(5, 5 + (1 << 32)), (5, 5));
@@ -147,10 +114,7 @@ fn a_swap_of_floats_takes_zeros_for_different_and_a_nan_for_itself() {
     let swap = |before, current| {
         let bits = |x: f32| x.to_bits();
         let (old, left) = of(bits(before), |at: Global<u32>| {
-            bits(
-                at.cast::<f32>()
-                    .compare_exchange(0, current, 9.0, Relaxed, Device),
-            )
+            bits(at.cast::<f32>().compare_exchange(0, current, 9.0, Relaxed, Device))
         });
         assert_eq!(old, bits(before));
         f32::from_bits(left)

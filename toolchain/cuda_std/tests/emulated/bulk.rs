@@ -48,14 +48,8 @@ fn fill(at: usize, from: Global<u32>) {
 fn launch(races: bool, body: impl Fn(Global<u32>, Global<u32>)) -> Result<Vec<u32>, Fault> {
     let mut memory = Memory::new(1 << 16);
     let numbers: Vec<u32> = (0..TILE as u32).collect();
-    let (from, to) = (
-        upload(&mut memory, &numbers),
-        upload(&mut memory, &[0; TILE]),
-    );
-    let config = LaunchConfig {
-        races,
-        ..config(1, 64)
-    };
+    let (from, to) = (upload(&mut memory, &numbers), upload(&mut memory, &[0; TILE]));
+    let config = LaunchConfig { races, ..config(1, 64) };
     simt::launch(&mut memory, &config, &|| body(from, to))?;
     Ok(download(&memory, to))
 }
@@ -198,11 +192,7 @@ fn a_ring_of_three_stages_carries_many_tiles_under_every_schedule() {
         let mut memory = Memory::new(1 << 16);
         let from = upload(&mut memory, &numbers);
         let to = upload(&mut memory, &[0; TILE * ROUNDS]);
-        let config = LaunchConfig {
-            schedule: Schedule::new(policy),
-            races: true,
-            ..config(1, 96)
-        };
+        let config = LaunchConfig { schedule: Schedule::new(policy), races: true, ..config(1, 96) };
         if let Err(fault) = simt::launch(&mut memory, &config, &|| pipeline(from, to, ROUNDS)) {
             panic!("under {policy:?}: {fault}");
         }
@@ -258,9 +248,7 @@ fn a_store_that_is_overwritten_before_it_is_read_is_found() {
 #[track_caller]
 fn race_with_a_copy(body: impl Fn(Global<u32>, Global<u32>)) {
     let fault = fault(true, body);
-    let Fault::Race(race) = &fault else {
-        panic!("{fault}")
-    };
+    let Fault::Race(race) = &fault else { panic!("{fault}") };
     assert_eq!(race.missing, MissingOrder::Copy, "{fault}");
 }
 
@@ -439,9 +427,7 @@ fn what_a_load_left_may_be_stored_without_a_fence() {
 
 #[track_caller]
 fn assert_trap(fault: &Fault, line: u32, says: &str) {
-    let Fault::Trap { site, message } = fault else {
-        panic!("{fault}")
-    };
+    let Fault::Trap { site, message } = fault else { panic!("{fault}") };
     assert!(message.contains(says), "{message}");
     let place = site.place;
     assert_eq!((place.file(), place.line()), (file!(), line), "{fault}");
@@ -482,19 +468,13 @@ fn copies_that_are_misaligned_unwritten_or_out_of_bounds_fault_at_their_line() {
         init(1);
         bulk::load(stage(0).part(0, 8), from.part(2, 8), full(), 0);
     });
-    assert!(
-        matches!(misaligned, Fault::Misaligned { bytes: 16, .. }),
-        "{misaligned}"
-    );
+    assert!(matches!(misaligned, Fault::Misaligned { bytes: 16, .. }), "{misaligned}");
     let line = line!() + 2;
     let unwritten = fault(false, |_, to| {
         bulk::store(to, results());
         bulk::wait_read::<0>();
     });
-    assert!(
-        matches!(unwritten, Fault::Uninitialised { .. }),
-        "{unwritten}"
-    );
+    assert!(matches!(unwritten, Fault::Uninitialised { .. }), "{unwritten}");
     let place = unwritten.site().expect("an access has one").place;
     assert_eq!((place.file(), place.line()), (file!(), line));
     let beyond = fault(false, |from, _| {

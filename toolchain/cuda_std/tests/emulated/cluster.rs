@@ -7,10 +7,7 @@ use cuda_std::{cluster, spin, thread};
 use simt::{Fault, LaunchConfig};
 
 fn in_clusters_of(blocks: u32, config: LaunchConfig<'static>) -> LaunchConfig<'static> {
-    LaunchConfig {
-        cluster: Some(blocks),
-        ..config
-    }
+    LaunchConfig { cluster: Some(blocks), ..config }
 }
 
 #[test]
@@ -24,10 +21,7 @@ fn clusters_are_numbered_x_first_and_blocks_in_each() {
     });
     run(&config(5, 3), || {
         assert_eq!((cluster::blocks(), cluster::count()), (1, 5));
-        assert_eq!(
-            (cluster::rank(), cluster::index()),
-            (0, thread::block_index())
-        );
+        assert_eq!((cluster::rank(), cluster::index()), (0, thread::block_index()));
         cluster::sync();
     });
 }

@@ -43,16 +43,7 @@ fn a_kernel_runs_on_the_arguments_that_went_by_address() {
 
 #[test]
 fn arguments_of_every_type_come_back_as_they_went() {
-    let args = (
-        u8::MAX,
-        i16::MIN,
-        3u32,
-        -4i64,
-        0.5f32,
-        0.25f64,
-        usize::MAX,
-        isize::MIN,
-    );
+    let args = (u8::MAX, i16::MIN, 3u32, -4i64, 0.5f32, 0.25f64, usize::MAX, isize::MIN);
     let back = args.with_pointers(|pointers| {
         // SAFETY: the pointers are to this tuple, which is still alive.
         unsafe { <(u8, i16, u32, i64, f32, f64, usize, isize)>::from_pointers(pointers) }

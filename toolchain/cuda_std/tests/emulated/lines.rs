@@ -19,11 +19,7 @@ fn walk(name: &str, kernel: &dyn Fn(Global<u32>)) {
     let launch = |step_limit| {
         let mut memory = Memory::new(1 << 10);
         let words = upload(&mut memory, &[0u32; 8]);
-        let config = LaunchConfig {
-            step_limit,
-            dynamic_shared: 16,
-            ..config(1, 32)
-        };
+        let config = LaunchConfig { step_limit, dynamic_shared: 16, ..config(1, 32) };
         simt::launch(&mut memory, &config, &|| kernel(words))
     };
     let steps = match launch(1 << 20) {
@@ -34,11 +30,7 @@ fn walk(name: &str, kernel: &dyn Fn(Global<u32>)) {
         let fault = launch(limit).expect_err("it takes more steps");
         assert!(matches!(fault, Fault::StepLimit { .. }), "{name}: {fault}");
         let site = fault.site().expect("the warp has started");
-        assert_eq!(
-            site.place.file(),
-            file!(),
-            "step {limit} of {name}: {fault}"
-        );
+        assert_eq!(site.place.file(), file!(), "step {limit} of {name}: {fault}");
     }
 }
 

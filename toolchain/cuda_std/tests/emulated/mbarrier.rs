@@ -94,9 +94,7 @@ fn a_phase_that_lacks_an_arrival_or_a_byte_is_a_deadlock_at_the_line_that_waits(
                 mbarrier::wait(barriers(), 0, 0);
             }
         });
-        let Fault::Deadlock(deadlock) = &fault else {
-            panic!("{fault}")
-        };
+        let Fault::Deadlock(deadlock) = &fault else { panic!("{fault}") };
         let place = deadlock.waiting[0].place;
         assert_eq!((place.file(), place.line()), (file!(), line), "{fault}");
     }
@@ -132,10 +130,7 @@ fn an_arrival_too_many_a_parity_of_two_and_a_word_that_is_no_barrier_are_told() 
 /// The race in a block of two warps. The first writes and arrives by `arrive`, the second waits by
 /// `wait` and reads.
 fn race(init: impl Fn(), arrive: impl Fn(), wait: impl Fn()) -> Option<MissingOrder> {
-    let config = LaunchConfig {
-        races: true,
-        ..config(1, 64)
-    };
+    let config = LaunchConfig { races: true, ..config(1, 64) };
     let launched = simt::launch(&mut Memory::new(1 << 10), &config, &|| {
         init();
         match thread::index_in_block() {

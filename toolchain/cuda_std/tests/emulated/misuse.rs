@@ -23,15 +23,9 @@ fn misuse(body: impl Fn(Global<u32>)) -> Fault {
 
 #[track_caller]
 fn assert_trap(fault: &Fault, line: u32, says: &str) {
-    let Fault::Trap { site, message } = fault else {
-        panic!("{fault}")
-    };
+    let Fault::Trap { site, message } = fault else { panic!("{fault}") };
     assert!(message.contains(says), "{message}");
-    assert_eq!(
-        (site.place.file(), site.place.line()),
-        (file!(), line),
-        "{fault}"
-    );
+    assert_eq!((site.place.file(), site.place.line()), (file!(), line), "{fault}");
 }
 
 #[test]
@@ -107,37 +101,22 @@ fn reading_what_nobody_wrote_is_found_wherever_it_is_half_written_too() {
     let fault = misuse(|at| _ = at.fetch_add(5, 1, Relaxed, Device));
     assert!(matches!(fault, Fault::Uninitialised { .. }), "{fault}");
     let fault = misuse(|at| _ = at.read_pack(4, CacheHint::Default));
-    assert!(
-        matches!(fault, Fault::Uninitialised { bytes: 16, .. }),
-        "{fault}"
-    );
+    assert!(matches!(fault, Fault::Uninitialised { bytes: 16, .. }), "{fault}");
 }
 
 #[test]
 fn a_pack_must_be_aligned_to_its_16_bytes() {
     let fault = misuse(|at| _ = at.read_pack(2, CacheHint::Default));
-    assert!(
-        matches!(fault, Fault::Misaligned { bytes: 16, .. }),
-        "{fault}"
-    );
+    assert!(matches!(fault, Fault::Misaligned { bytes: 16, .. }), "{fault}");
     let fault = misuse(|at| at.part(1, 4).write_pack(0, [0; 4], CacheHint::Streaming));
-    assert!(
-        matches!(fault, Fault::Misaligned { bytes: 16, .. }),
-        "{fault}"
-    );
+    assert!(matches!(fault, Fault::Misaligned { bytes: 16, .. }), "{fault}");
     let fault = misuse(|at| _ = at.part(1, 4).cast::<u64>().read(0));
-    assert!(
-        matches!(fault, Fault::Misaligned { bytes: 8, .. }),
-        "{fault}"
-    );
+    assert!(matches!(fault, Fault::Misaligned { bytes: 8, .. }), "{fault}");
 }
 
 #[test]
 fn dynamic_shared_memory_ends_where_the_launch_said() {
-    let with_shared = LaunchConfig {
-        dynamic_shared: 64,
-        ..config(1, 1)
-    };
+    let with_shared = LaunchConfig { dynamic_shared: 64, ..config(1, 1) };
     let fault = fault_of(&with_shared, || {
         dynamic_shared::<u32>().part(16, 1).write(0, 1);
     });
@@ -161,18 +140,10 @@ fn a_barrier_that_a_thread_leaves_out_is_found() {
 fn a_collective_that_its_caller_is_not_named_in_faults_in_the_kernel() {
     type Call = fn(u32);
     let calls: [(&str, Call); 9] = [
-        ("shfl.sync.up", |mask| {
-            _ = warp_shuffle_up(mask, 1u16, 1, 32)
-        }),
-        ("shfl.sync.down", |mask| {
-            _ = warp_shuffle_down(mask, 1u32, 1, 32)
-        }),
-        ("shfl.sync.bfly", |mask| {
-            _ = warp_shuffle_xor(mask, 1u64, 1, 32)
-        }),
-        ("shfl.sync.idx", |mask| {
-            _ = warp_shuffle_idx(mask, 1f64, 1, 32)
-        }),
+        ("shfl.sync.up", |mask| _ = warp_shuffle_up(mask, 1u16, 1, 32)),
+        ("shfl.sync.down", |mask| _ = warp_shuffle_down(mask, 1u32, 1, 32)),
+        ("shfl.sync.bfly", |mask| _ = warp_shuffle_xor(mask, 1u64, 1, 32)),
+        ("shfl.sync.idx", |mask| _ = warp_shuffle_idx(mask, 1f64, 1, 32)),
         ("vote.sync.ballot", |mask| _ = warp_vote_ballot(mask, true)),
         ("match.any.sync.b32", |mask| _ = warp_match_any(mask, 1u32)),
         ("match.any.sync.b64", |mask| _ = warp_match_all(mask, 1u64)),
@@ -181,12 +152,7 @@ fn a_collective_that_its_caller_is_not_named_in_faults_in_the_kernel() {
     ];
     for (instruction, call) in calls {
         let fault = fault_of(&config(1, 32), || call(0x0000_FFFF));
-        let Fault::NotInMask {
-            site, kind, lane, ..
-        } = &fault
-        else {
-            panic!("{fault}")
-        };
+        let Fault::NotInMask { site, kind, lane, .. } = &fault else { panic!("{fault}") };
         assert_eq!((*kind, *lane), (instruction, 16));
         assert_eq!(site.place.file(), file!(), "{fault}");
     }

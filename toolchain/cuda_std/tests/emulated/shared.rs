@@ -18,10 +18,7 @@ fn each_block_has_its_own_arrays_which_its_threads_share() {
         numbers().write(i as usize, i + 100 * thread::block_index() as u32);
         thread::sync_threads();
         if i == 0 {
-            out.write(
-                thread::block_index(),
-                (0..64).map(|j| numbers().read(j)).sum(),
-            );
+            out.write(thread::block_index(), (0..64).map(|j| numbers().read(j)).sum());
         }
     });
     assert_eq!(sums, [2016, 2016 + 6400, 2016 + 12800]);
@@ -31,10 +28,7 @@ fn each_block_has_its_own_arrays_which_its_threads_share() {
 fn arrays_are_as_long_as_declared_apart_and_aligned() {
     run(&config(1, 1), || {
         assert_eq!((numbers().len(), halves().len()), (64, 3));
-        assert_eq!(
-            (numbers().unaligned_head(), halves().unaligned_head()),
-            (0, 0)
-        );
+        assert_eq!((numbers().unaligned_head(), halves().unaligned_head()), (0, 0));
         for i in 0..3 {
             halves().write(i, 7);
         }
@@ -47,10 +41,7 @@ fn arrays_are_as_long_as_declared_apart_and_aligned() {
 
 #[test]
 fn dynamic_memory_is_what_the_launch_gave_in_whole_elements() {
-    let with = |bytes| LaunchConfig {
-        dynamic_shared: bytes,
-        ..config(2, 2)
-    };
+    let with = |bytes| LaunchConfig { dynamic_shared: bytes, ..config(2, 2) };
     run(&with(0), || assert!(dynamic_shared::<u32>().is_empty()));
     run(&with(30), || {
         let lens = [
@@ -65,10 +56,7 @@ fn dynamic_memory_is_what_the_launch_gave_in_whole_elements() {
         let shared = dynamic_shared::<u32>();
         shared.write(thread::index_in_block() as usize, thread::index() as u32);
         thread::sync_threads();
-        out.write(
-            thread::index(),
-            shared.read(1 - thread::index_in_block() as usize),
-        );
+        out.write(thread::index(), shared.read(1 - thread::index_in_block() as usize));
     });
     assert_eq!(swapped, [1, 0, 3, 2]);
 }

@@ -70,9 +70,7 @@ fn a_deadlock_names_the_line_that_waits() {
     let fault = fault_of(&config(1, 1), || {
         spin::until(|| false);
     });
-    let Fault::Deadlock(deadlock) = &fault else {
-        panic!("{fault}")
-    };
+    let Fault::Deadlock(deadlock) = &fault else { panic!("{fault}") };
     let place = deadlock.waiting[0].place;
     assert_eq!((place.file(), place.line()), (file!(), line), "{fault}");
 }

@@ -39,9 +39,7 @@ pub(crate) fn download<T: Scalar>(memory: &Memory, view: Global<T>) -> Vec<T> {
     let bytes = size_of_val(values.as_slice());
     // SAFETY: every bit pattern is a `Scalar`, so any bytes may be written.
     let raw = unsafe { core::slice::from_raw_parts_mut(values.as_mut_ptr().cast(), bytes) };
-    memory
-        .read(view.address(), raw)
-        .expect("all of it was written");
+    memory.read(view.address(), raw).expect("all of it was written");
     values
 }
 
@@ -63,10 +61,7 @@ pub(crate) fn leaves<T: Scalar + PartialEq + core::fmt::Debug>(
     let mut results = policies.map(|policy| {
         let mut memory = Memory::new(1 << 20);
         let view = upload(&mut memory, before);
-        let config = LaunchConfig {
-            schedule: Schedule::new(policy),
-            ..*config
-        };
+        let config = LaunchConfig { schedule: Schedule::new(policy), ..*config };
         if let Err(fault) = simt::launch(&mut memory, &config, &|| body(view)) {
             panic!("under {policy:?}: {fault}");
         }

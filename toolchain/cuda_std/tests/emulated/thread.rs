@@ -23,49 +23,22 @@ fn threads_of_a_grid_in_three_dimensions_are_numbered_x_first() {
         assert_eq!(thread::first(), block == 0 && in_block == 0);
         out.fetch_add(thread::index(), 1u32, Relaxed, Device);
     });
-    assert_eq!(
-        numbers,
-        vec![1; threads],
-        "each number belongs to one thread"
-    );
+    assert_eq!(numbers, vec![1; threads], "each number belongs to one thread");
 }
 
 #[test]
 fn each_component_is_that_of_the_whole() {
     run(&config((2, 3, 4), (4, 3, 2)), || {
-        let whole = [
-            thread::thread_idx(),
-            thread::block_idx(),
-            thread::block_dim(),
-            thread::grid_dim(),
-        ];
+        let whole =
+            [thread::thread_idx(), thread::block_idx(), thread::block_dim(), thread::grid_dim()];
         let parts = [
-            [
-                thread::thread_idx_x(),
-                thread::thread_idx_y(),
-                thread::thread_idx_z(),
-            ],
-            [
-                thread::block_idx_x(),
-                thread::block_idx_y(),
-                thread::block_idx_z(),
-            ],
-            [
-                thread::block_dim_x(),
-                thread::block_dim_y(),
-                thread::block_dim_z(),
-            ],
-            [
-                thread::grid_dim_x(),
-                thread::grid_dim_y(),
-                thread::grid_dim_z(),
-            ],
+            [thread::thread_idx_x(), thread::thread_idx_y(), thread::thread_idx_z()],
+            [thread::block_idx_x(), thread::block_idx_y(), thread::block_idx_z()],
+            [thread::block_dim_x(), thread::block_dim_y(), thread::block_dim_z()],
+            [thread::grid_dim_x(), thread::grid_dim_y(), thread::grid_dim_z()],
         ];
         assert_eq!(whole.map(|at| [at.x, at.y, at.z]), parts);
-        assert_eq!(
-            (thread::threads_per_block(), thread::block_count()),
-            (24, 24)
-        );
+        assert_eq!((thread::threads_per_block(), thread::block_count()), (24, 24));
         assert_eq!(thread::thread_count(), 576);
     });
 }
@@ -109,9 +82,6 @@ fn dimensions_read_as_they_were_written() {
     let shapes = [Dim3::from(5), (5, 6).into(), (5, 1, 7).into()];
     assert_eq!(shapes.map(|shape| shape.to_string()), ["5", "5×6", "5×1×7"]);
     assert_eq!(shapes.map(Dim3::volume), [5, 30, 35]);
-    assert_eq!(
-        Dim3::new(u32::MAX, u32::MAX, 1).volume(),
-        u64::from(u32::MAX).pow(2)
-    );
+    assert_eq!(Dim3::new(u32::MAX, u32::MAX, 1).volume(), u64::from(u32::MAX).pow(2));
     assert_eq!(Dim3::new(5, 6, 7).linear(Dim3::new(4, 5, 6)), 5 * 6 * 7 - 1);
 }

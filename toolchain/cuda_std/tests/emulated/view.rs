@@ -13,10 +13,7 @@ use simt::Memory;
 fn a_part_is_the_elements_from_its_start_on() {
     let after = leaves(&config(1, 1), &[10u32, 11, 12, 13, 14, 15], |all| {
         let part = all.part(2, 3);
-        assert_eq!(
-            (part.len(), part.is_empty(), all.part(6, 0).is_empty()),
-            (3, false, true)
-        );
+        assert_eq!((part.len(), part.is_empty(), all.part(6, 0).is_empty()), (3, false, true));
         assert_eq!(part.address(), all.address() + 8);
         assert_eq!([part.read(0), part.part(1, 2).read(1)], [12, 14]);
         part.write(0, 99);
@@ -92,19 +89,15 @@ fn a_pack_is_folded_as_a_tree_and_zipped_element_by_element() {
     assert_eq!(letters.fold(text), "(((ab)(cd))((ef)(gh)))");
     assert_eq!(letters.zip(letters, text)[6], "(gg)");
     assert_eq!(<[u8; 4]>::splat(3), [3; 4]);
-    assert_eq!(
-        u32::map_pack([1, 2, 3, 4], |x| x as f64 / 2.0),
-        [0.5, 1.0, 1.5, 2.0]
-    );
+    assert_eq!(u32::map_pack([1, 2, 3, 4], |x| x as f64 / 2.0), [0.5, 1.0, 1.5, 2.0]);
 }
 
 #[test]
 fn loads_and_stores_of_every_strength_move_the_same_value() {
     let after = leaves(&config(1, 1), &[1i64, 0, 0, 0, 0, 0, 0], |at| {
         at.write_volatile(1, at.read_volatile(0) + 1);
-        for (i, (load, store)) in [(Relaxed, Relaxed), (Acquire, Release), (SeqCst, SeqCst)]
-            .into_iter()
-            .enumerate()
+        for (i, (load, store)) in
+            [(Relaxed, Relaxed), (Acquire, Release), (SeqCst, SeqCst)].into_iter().enumerate()
         {
             let scope = [Block, Device, System][i];
             at.store(i + 2, at.load(i + 1, load, scope) + 1, store, scope);
@@ -140,10 +133,7 @@ fn each_type_keeps_its_bits_through_memory() {
 fn a_view_says_what_it_is() {
     let mut memory = Memory::new(1 << 10);
     let view = upload(&mut memory, &[1u32, 2]);
-    assert!(
-        format!("{view:?}").starts_with("Global[2] at 0x"),
-        "{view:?}"
-    );
+    assert!(format!("{view:?}").starts_with("Global[2] at 0x"), "{view:?}");
     assert_eq!(download(&memory, view), [1, 2]);
 }
 

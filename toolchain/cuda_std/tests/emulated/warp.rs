@@ -20,12 +20,8 @@ use Mode::{Down, Idx, Up, Xor};
 /// with the control word that CUDA's `__shfl_*_sync` make from a width.
 fn source(mode: Mode, lane: u32, b: u32, width: u32) -> (u32, bool) {
     let c = (32 - width) << 8 | if mode == Up { 0 } else { 31 };
-    let (lane, bval, cval, mask) = (
-        lane as i32,
-        (b & 31) as i32,
-        (c & 31) as i32,
-        (c >> 8 & 31) as i32,
-    );
+    let (lane, bval, cval, mask) =
+        (lane as i32, (b & 31) as i32, (c & 31) as i32, (c >> 8 & 31) as i32);
     let (max_lane, min_lane) = ((lane & mask) | (cval & !mask), lane & mask);
     let (j, pval) = match mode {
         Up => (lane - bval, lane - bval >= max_lane),
@@ -126,14 +122,7 @@ fn halves_of_a_warp_shuffle_apart() {
 }
 
 /// Masks with one lane, with gaps, with one half, with all lanes.
-const MASKS: [u32; 6] = [
-    1,
-    0x8000_0000,
-    0x5555_5555,
-    0x00FF_0F10,
-    0xFFFF_0000,
-    FULL_MASK,
-];
+const MASKS: [u32; 6] = [1, 0x8000_0000, 0x5555_5555, 0x00FF_0F10, 0xFFFF_0000, FULL_MASK];
 
 /// Runs `body` in the lanes of each mask.
 fn in_each_mask(body: impl Fn(u32, u32)) {
@@ -176,10 +165,7 @@ fn a_match_finds_the_lanes_with_the_same_bits() {
         assert_eq!(warp_match_any(mask, lane % 5), same(|lane| lane % 5));
         assert_eq!(warp_match_any(mask, lane as u16 / 7), same(|lane| lane / 7));
         // Words of 64 bits are compared as a whole: here the low halves agree.
-        assert_eq!(
-            warp_match_any(mask, u64::from(lane / 3) << 32),
-            same(|lane| lane / 3)
-        );
+        assert_eq!(warp_match_any(mask, u64::from(lane / 3) << 32), same(|lane| lane / 3));
         assert_eq!(warp_match_all(mask, 7u32), mask);
         let alone = mask.count_ones() == 1;
         assert_eq!(warp_match_all(mask, lane), if alone { mask } else { 0 });
@@ -191,10 +177,7 @@ fn a_match_compares_bits_so_zeros_differ_and_a_nan_is_itself() {
     run(&config(1, 32), || {
         let even = lane_id().is_multiple_of(2);
         let evens = if even { 0x5555_5555 } else { 0xAAAA_AAAA };
-        assert_eq!(
-            warp_match_any(FULL_MASK, if even { 0.0f32 } else { -0.0 }),
-            evens
-        );
+        assert_eq!(warp_match_any(FULL_MASK, if even { 0.0f32 } else { -0.0 }), evens);
         assert_eq!(warp_match_all(FULL_MASK, f64::NAN), FULL_MASK);
     });
 }
@@ -211,10 +194,7 @@ fn reductions_take_the_lanes_of_the_mask_and_no_others() {
         assert_eq!(Some(warp_redux_max_u32(mask, mine)), all().max());
         assert_eq!(Some(warp_redux_min_i32(mask, mine as i32)), signed().min());
         assert_eq!(Some(warp_redux_max_i32(mask, mine as i32)), signed().max());
-        assert_eq!(
-            warp_redux_and(mask, mine),
-            all().fold(u32::MAX, |a, b| a & b)
-        );
+        assert_eq!(warp_redux_and(mask, mine), all().fold(u32::MAX, |a, b| a & b));
         assert_eq!(warp_redux_or(mask, mine), all().fold(0, |a, b| a | b));
         assert_eq!(warp_redux_xor(mask, mine), all().fold(0, |a, b| a ^ b));
     });

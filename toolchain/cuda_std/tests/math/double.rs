@@ -26,16 +26,7 @@ const fn case(
     function: fn(&[f64]) -> f64,
     reference: Reference,
 ) -> Case {
-    Case {
-        bound: Bound {
-            name,
-            function,
-            reference,
-            ulp,
-        },
-        sizes,
-        signed,
-    }
+    Case { bound: Bound { name, function, reference, ulp }, sizes, signed }
 }
 
 /// The same number. `from_f64` gets subnormal numbers wrong, so they are scaled there and back.
@@ -62,13 +53,7 @@ const CASES: [Case; 25] = [
         |x| math::rsqrt(x[0]),
         |x, _| big(1.0).div(&x[0].sqrt(BITS, EXACT), BITS, EXACT),
     ),
-    case(
-        "exp",
-        0.9,
-        (&[700.0], true),
-        |x| math::exp(x[0]),
-        method!(exp),
-    ),
+    case("exp", 0.9, (&[700.0], true), |x| math::exp(x[0]), method!(exp)),
     case(
         "exp2",
         0.6,
@@ -83,27 +68,9 @@ const CASES: [Case; 25] = [
         |x| math::exp_m1(x[0]),
         |x, constants| x[0].exp(BITS, EXACT, constants).sub(&big(1.0), BITS, EXACT),
     ),
-    case(
-        "ln",
-        0.7,
-        (&[1e300], false),
-        |x| math::ln(x[0]),
-        method!(ln),
-    ),
-    case(
-        "log2",
-        0.7,
-        (&[1e300], false),
-        |x| math::log2(x[0]),
-        method!(log2),
-    ),
-    case(
-        "log10",
-        0.6,
-        (&[1e300], false),
-        |x| math::log10(x[0]),
-        method!(log10),
-    ),
+    case("ln", 0.7, (&[1e300], false), |x| math::ln(x[0]), method!(ln)),
+    case("log2", 0.7, (&[1e300], false), |x| math::log2(x[0]), method!(log2)),
+    case("log10", 0.6, (&[1e300], false), |x| math::log10(x[0]), method!(log10)),
     case(
         "ln_1p",
         0.7,
@@ -111,97 +78,19 @@ const CASES: [Case; 25] = [
         |x| math::ln_1p(x[0]),
         |x, constants| x[0].add(&big(1.0), BITS, EXACT).ln(BITS, EXACT, constants),
     ),
-    case(
-        "sin",
-        0.8,
-        (&[1e30], true),
-        |x| math::sin(x[0]),
-        method!(sin),
-    ),
-    case(
-        "cos",
-        0.8,
-        (&[1e30], true),
-        |x| math::cos(x[0]),
-        method!(cos),
-    ),
-    case(
-        "sin_cos",
-        0.8,
-        (&[1e30], true),
-        |x| math::sin_cos(x[0]).1,
-        method!(cos),
-    ),
-    case(
-        "tan",
-        0.9,
-        (&[1e30], true),
-        |x| math::tan(x[0]),
-        method!(tan),
-    ),
-    case(
-        "asin",
-        1.0,
-        (&[1.0], true),
-        |x| math::asin(x[0]),
-        method!(asin),
-    ),
-    case(
-        "acos",
-        0.9,
-        (&[1.0], true),
-        |x| math::acos(x[0]),
-        method!(acos),
-    ),
-    case(
-        "atan",
-        0.8,
-        (&[1e30], true),
-        |x| math::atan(x[0]),
-        method!(atan),
-    ),
-    case(
-        "sinh",
-        1.6,
-        (&[700.0], true),
-        |x| math::sinh(x[0]),
-        method!(sinh),
-    ),
-    case(
-        "cosh",
-        1.3,
-        (&[700.0], true),
-        |x| math::cosh(x[0]),
-        method!(cosh),
-    ),
-    case(
-        "tanh",
-        1.9,
-        (&[20.0], true),
-        |x| math::tanh(x[0]),
-        method!(tanh),
-    ),
-    case(
-        "asinh",
-        1.6,
-        (&[1e30], true),
-        |x| math::asinh(x[0]),
-        method!(asinh),
-    ),
-    case(
-        "acosh",
-        1.5,
-        (&[1e6], false),
-        |x| math::acosh(x[0]),
-        method!(acosh),
-    ),
-    case(
-        "atanh",
-        1.7,
-        (&[1.0], true),
-        |x| math::atanh(x[0]),
-        method!(atanh),
-    ),
+    case("sin", 0.8, (&[1e30], true), |x| math::sin(x[0]), method!(sin)),
+    case("cos", 0.8, (&[1e30], true), |x| math::cos(x[0]), method!(cos)),
+    case("sin_cos", 0.8, (&[1e30], true), |x| math::sin_cos(x[0]).1, method!(cos)),
+    case("tan", 0.9, (&[1e30], true), |x| math::tan(x[0]), method!(tan)),
+    case("asin", 1.0, (&[1.0], true), |x| math::asin(x[0]), method!(asin)),
+    case("acos", 0.9, (&[1.0], true), |x| math::acos(x[0]), method!(acos)),
+    case("atan", 0.8, (&[1e30], true), |x| math::atan(x[0]), method!(atan)),
+    case("sinh", 1.6, (&[700.0], true), |x| math::sinh(x[0]), method!(sinh)),
+    case("cosh", 1.3, (&[700.0], true), |x| math::cosh(x[0]), method!(cosh)),
+    case("tanh", 1.9, (&[20.0], true), |x| math::tanh(x[0]), method!(tanh)),
+    case("asinh", 1.6, (&[1e30], true), |x| math::asinh(x[0]), method!(asinh)),
+    case("acosh", 1.5, (&[1e6], false), |x| math::acosh(x[0]), method!(acosh)),
+    case("atanh", 1.7, (&[1.0], true), |x| math::atanh(x[0]), method!(atanh)),
     case(
         "atan2",
         1.6,
@@ -209,13 +98,7 @@ const CASES: [Case; 25] = [
         |x| math::atan2(x[0], x[1]),
         |x, constants| x[0].div(&x[1], BITS, EXACT).atan(BITS, EXACT, constants),
     ),
-    case(
-        "cbrt",
-        0.51,
-        (&[1e300], true),
-        |x| math::cbrt(x[0]),
-        |x, _| x[0].cbrt(BITS, EXACT),
-    ),
+    case("cbrt", 0.51, (&[1e300], true), |x| math::cbrt(x[0]), |x, _| x[0].cbrt(BITS, EXACT)),
     case(
         "powf",
         0.9,
@@ -230,9 +113,7 @@ const CASES: [Case; 25] = [
         |x| math::hypot(x[0], x[1]),
         |x, _| {
             let square = |x: &BigFloat| x.mul(x, BITS, EXACT);
-            square(&x[0])
-                .add(&square(&x[1]), BITS, EXACT)
-                .sqrt(BITS, EXACT)
+            square(&x[0]).add(&square(&x[1]), BITS, EXACT).sqrt(BITS, EXACT)
         },
     ),
 ];
@@ -241,10 +122,7 @@ const CASES: [Case; 25] = [
 fn fraction_and_exponent(number: &BigFloat) -> (f64, i32) {
     let (words, ..) = number.as_raw_parts().expect("a number");
     let leading = *words.last().expect("a number has words");
-    (
-        leading as f64 / 2f64.powi(64),
-        number.exponent().expect("a number"),
-    )
+    (leading as f64 / 2f64.powi(64), number.exponent().expect("a number"))
 }
 
 /// The distance of `result` from `exact`, in units in the last place there.
@@ -254,11 +132,7 @@ fn error(result: f64, exact: &BigFloat) -> f64 {
     }
     let difference = exact.sub_full_prec(&big(result));
     if !result.is_finite() || exact.is_zero() || difference.is_zero() {
-        return if difference.is_zero() {
-            0.0
-        } else {
-            f64::INFINITY
-        };
+        return if difference.is_zero() { 0.0 } else { f64::INFINITY };
     }
     let (fraction, exponent) = fraction_and_exponent(&difference);
     let (_, of_exact) = fraction_and_exponent(exact);
@@ -283,37 +157,22 @@ fn number(bits: u64, size: f64, signed: bool) -> f64 {
         0 => size * spread,
         _ => 2f64.powf(spread * (size.log2() + 100.0) - 100.0),
     };
-    if signed && bits & 1 == 1 {
-        -positive
-    } else {
-        positive
-    }
+    if signed && bits & 1 == 1 { -positive } else { positive }
 }
 
 /// Tries `count` numbers, or pairs, for each function.
 fn check(count: usize) {
     let mut constants = Consts::new().expect("memory");
     let mut broken = Vec::new();
-    for Case {
-        bound,
-        sizes,
-        signed,
-    } in &CASES
-    {
+    for Case { bound, sizes, signed } in &CASES {
         let mut bits = random_bits(11);
         let mut worst = (0.0, Vec::new());
         for _ in 0..count {
             let bits = bits.by_ref();
-            let x: Vec<f64> = sizes
-                .iter()
-                .zip(bits)
-                .map(|(&size, bits)| number(bits, size, *signed))
-                .collect();
+            let x: Vec<f64> =
+                sizes.iter().zip(bits).map(|(&size, bits)| number(bits, size, *signed)).collect();
             let exact: Vec<_> = x.iter().map(|&x| big(x)).collect();
-            let found = error(
-                (bound.function)(&x),
-                &(bound.reference)(&exact, &mut constants),
-            );
+            let found = error((bound.function)(&x), &(bound.reference)(&exact, &mut constants));
             if found > worst.0 {
                 worst = (found, x);
             }

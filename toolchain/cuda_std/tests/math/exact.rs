@@ -76,10 +76,7 @@ fn functions_of_f32_have_the_limits_of_those_of_std() {
         assert!(ours(f32::NAN).is_nan(), "function {i}");
     }
     assert_eq!((math::exp2(-3.0f32), math::log2(0.125f32)), (0.125, -3.0));
-    assert_eq!(
-        (math::exp(0.0f32), math::ln(1.0f32), math::cos(0.0f32)),
-        (1.0, 0.0, 1.0)
-    );
+    assert_eq!((math::exp(0.0f32), math::ln(1.0f32), math::cos(0.0f32)), (1.0, 0.0, 1.0));
 }
 
 #[test]
@@ -90,49 +87,24 @@ fn approximations_keep_their_bounds_on_the_host_too() {
         let exact = f64::from(x);
         for (name, error, bound) in [
             ("sqrt", relative(approx::sqrt(x), exact.sqrt()), -23.0),
-            (
-                "rsqrt",
-                relative(approx::rsqrt(x), 1.0 / exact.sqrt()),
-                -22.9,
-            ),
+            ("rsqrt", relative(approx::rsqrt(x), 1.0 / exact.sqrt()), -22.9),
             ("recip", relative(approx::recip(x), 1.0 / exact), -23.0),
             ("div", relative(approx::div(3.0, x), 3.0 / exact), -22.0),
             ("exp2", relative(approx::exp2(x), exact.exp2()), -22.0),
             ("tanh", relative(approx::tanh(x), exact.tanh()), -11.0),
-            (
-                "sin",
-                (f64::from(approx::sin(x)) - exact.sin()).abs(),
-                -20.5,
-            ),
-            (
-                "cos",
-                (f64::from(approx::cos(x)) - exact.cos()).abs(),
-                -20.5,
-            ),
+            ("sin", (f64::from(approx::sin(x)) - exact.sin()).abs(), -20.5),
+            ("cos", (f64::from(approx::cos(x)) - exact.cos()).abs(), -20.5),
         ] {
             assert!(error <= f64::exp2(bound), "{name} of {x}: {error:e}");
         }
         let of_exp = 2f64.powi(-22) + exact * 2f64.powi(-23);
-        assert!(
-            relative(approx::exp(x), exact.exp()) <= of_exp,
-            "exp of {x}"
-        );
-        let logarithms = [
-            (approx::ln(x), exact.ln(), -21.0),
-            (approx::log2(x), exact.log2(), -22.0),
-        ];
+        assert!(relative(approx::exp(x), exact.exp()) <= of_exp, "exp of {x}");
+        let logarithms =
+            [(approx::ln(x), exact.ln(), -21.0), (approx::log2(x), exact.log2(), -22.0)];
         for (found, exact, relative_bound) in logarithms {
-            let bound = if (0.5..2.0).contains(&x) {
-                -22.0f64
-            } else {
-                relative_bound
-            };
+            let bound = if (0.5..2.0).contains(&x) { -22.0f64 } else { relative_bound };
             let error = (f64::from(found) - exact).abs();
-            let size = if (0.5..2.0).contains(&x) {
-                1.0
-            } else {
-                exact.abs()
-            };
+            let size = if (0.5..2.0).contains(&x) { 1.0 } else { exact.abs() };
             assert!(error <= bound.exp2() * size, "logarithm of {x}: {error:e}");
         }
     }

@@ -16,12 +16,7 @@ const UNARY: [Unary; 23] = {
         function: fn(f32) -> f32,
         reference: fn(f64) -> f64,
     ) -> Unary {
-        Bound {
-            name,
-            function,
-            reference,
-            ulp,
-        }
+        Bound { name, function, reference, ulp }
     }
     [
         of("rsqrt", 1.5, math::rsqrt, |x| 1.0 / x.sqrt()),
@@ -51,35 +46,16 @@ const UNARY: [Unary; 23] = {
 };
 
 const BINARY: [Binary; 3] = [
-    Bound {
-        name: "powf",
-        function: math::powf,
-        reference: f64::powf,
-        ulp: 0.9,
-    },
-    Bound {
-        name: "atan2",
-        function: math::atan2,
-        reference: f64::atan2,
-        ulp: 1.6,
-    },
-    Bound {
-        name: "hypot",
-        function: math::hypot,
-        reference: f64::hypot,
-        ulp: 0.9,
-    },
+    Bound { name: "powf", function: math::powf, reference: f64::powf, ulp: 0.9 },
+    Bound { name: "atan2", function: math::atan2, reference: f64::atan2, ulp: 1.6 },
+    Bound { name: "hypot", function: math::hypot, reference: f64::hypot, ulp: 0.9 },
 ];
 
 /// The distance of `result` from `exact`, in units in the last place there. Infinite if only one is
 /// NaN, or if a zero has the wrong sign.
 fn error(result: f32, exact: f64) -> f64 {
     if exact.is_nan() || result.is_nan() {
-        return if exact.is_nan() && result.is_nan() {
-            0.0
-        } else {
-            f64::INFINITY
-        };
+        return if exact.is_nan() && result.is_nan() { 0.0 } else { f64::INFINITY };
     }
     if exact == 0.0 || exact.is_infinite() {
         let same = f64::from(result).to_bits() == exact.to_bits();
@@ -107,24 +83,16 @@ fn an_error_is_counted_in_units_in_the_last_place() {
 fn greatest<T: Debug>(inputs: impl Iterator<Item = T>, error: impl Fn(&T) -> f64) -> (f64, String) {
     let errors = inputs.map(|input| (error(&input), input));
     let found = errors.max_by(|a, b| a.0.total_cmp(&b.0));
-    found.map_or((0.0, String::new()), |(error, input)| {
-        (error, format!("{input:?}"))
-    })
+    found.map_or((0.0, String::new()), |(error, input)| (error, format!("{input:?}")))
 }
 
 /// Pairs of any numbers, of numbers of similar size, and of a number and a small power.
 fn pairs(seed: u64) -> impl Iterator<Item = (f32, f32)> {
     random_bits(seed).map(|bits| {
-        let (x, y) = (
-            f32::from_bits(bits as u32),
-            f32::from_bits((bits >> 32) as u32),
-        );
+        let (x, y) = (f32::from_bits(bits as u32), f32::from_bits((bits >> 32) as u32));
         match bits % 3 {
             0 => (x, y),
-            1 => (
-                x,
-                f32::from_bits((y.to_bits() & 0x83ff_ffff) | (x.to_bits() & 0x7c00_0000)),
-            ),
+            1 => (x, f32::from_bits((y.to_bits() & 0x83ff_ffff) | (x.to_bits() & 0x7c00_0000))),
             _ => (x.abs(), (bits >> 32) as i32 as f32 * 1e-8),
         }
     })
@@ -135,13 +103,10 @@ fn check(step: usize) {
     let workers = thread::available_parallelism().map_or(1, usize::from);
     let on_all = |part: &(dyn Fn(usize) -> (f64, String) + Sync)| {
         thread::scope(|scope| {
-            let parts: Vec<_> = (0..workers)
-                .map(|worker| scope.spawn(move || part(worker)))
-                .collect();
+            let parts: Vec<_> =
+                (0..workers).map(|worker| scope.spawn(move || part(worker))).collect();
             let errors = parts.into_iter().map(|part| part.join().expect("no panic"));
-            errors
-                .max_by(|a, b| a.0.total_cmp(&b.0))
-                .expect("there is a worker")
+            errors.max_by(|a, b| a.0.total_cmp(&b.0)).expect("there is a worker")
         })
     };
     let of_one = UNARY.iter().map(|bound| {
@@ -155,15 +120,9 @@ fn check(step: usize) {
     });
     let of_two = BINARY.iter().map(|bound| {
         let found = on_all(&|worker| {
-            greatest(
-                pairs(worker as u64).take((1 << 32) / step / workers),
-                |&(x, y)| {
-                    error(
-                        (bound.function)(x, y),
-                        (bound.reference)(x.into(), y.into()),
-                    )
-                },
-            )
+            greatest(pairs(worker as u64).take((1 << 32) / step / workers), |&(x, y)| {
+                error((bound.function)(x, y), (bound.reference)(x.into(), y.into()))
+            })
         });
         (bound.name, bound.ulp, found)
     });

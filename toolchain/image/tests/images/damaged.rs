@@ -42,10 +42,7 @@ fn no_file_cut_short_is_whole() {
     let file = whole();
     for length in 0..file.len() {
         let error = all(&file[..length]).expect_err("it is cut short");
-        assert!(
-            matches!(error, ImageError::Damaged { .. }),
-            "{length}: {error}"
-        );
+        assert!(matches!(error, ImageError::Damaged { .. }), "{length}: {error}");
     }
 }
 
@@ -55,10 +52,7 @@ fn bytes_after_the_last_group_are_refused() {
     file.extend(b"more");
     let error = all(&file).expect_err("there is more");
     let text = error.to_string();
-    assert!(
-        text.contains("4 bytes are left") && text.contains("build it again"),
-        "{text}"
-    );
+    assert!(text.contains("4 bytes are left") && text.contains("build it again"), "{text}");
 }
 
 #[test]
@@ -68,19 +62,13 @@ fn no_length_makes_a_reader_allocate_more_than_the_format_allows() {
     let unpacked = after_head(&file) + 4;
     damaged[unpacked..unpacked + 4].copy_from_slice(&u32::MAX.to_le_bytes());
     let text = all(&damaged).expect_err("too long").to_string();
-    assert!(
-        text.contains("4294967295") && text.contains("16777216"),
-        "{text}"
-    );
+    assert!(text.contains("4294967295") && text.contains("16777216"), "{text}");
 }
 
 #[test]
 fn another_format_is_told_from_damage() {
     let file = whole();
-    let at = file
-        .windows(8)
-        .position(|word| word == b"format 1")
-        .expect("it says so");
+    let at = file.windows(8).position(|word| word == b"format 1").expect("it says so");
     let mut newer = file;
     newer[at + 7] = b'2';
     assert_eq!(all(&newer), Err(ImageError::Format { found: 2, known: 1 }));
@@ -89,9 +77,7 @@ fn another_format_is_told_from_damage() {
 #[test]
 fn a_head_that_makes_no_sense_is_quoted() {
     let file = String::from("// some kernels\n// packed: format 1, set own, compute_x\n\n");
-    let error = PtxImage::packed(file.as_bytes())
-        .compute()
-        .expect_err("no number");
+    let error = PtxImage::packed(file.as_bytes()).compute().expect_err("no number");
     assert!(error.to_string().contains("compute_x"), "{error}");
     let file = "// packed: format 1, set own, compute_75 above compute_75\n\n";
     assert!(PtxImage::packed(file.as_bytes()).head().is_err());

@@ -28,35 +28,18 @@ fn the_head_is_readable_and_says_how_it_is_packed() {
 #[test]
 fn kernels_that_differ_in_their_name_alone_are_there_once() {
     let noise: String = (0..500u32)
-        .map(|i| {
-            format!(
-                "\tmov.u32 \t%r{}, {};\n",
-                i + 1,
-                i.wrapping_mul(2_654_435_761)
-            )
-        })
+        .map(|i| format!("\tmov.u32 \t%r{}, {};\n", i + 1, i.wrapping_mul(2_654_435_761)))
         .collect();
     let body = |name: &str| add(name) + &noise;
     let one = pack("own", &ptx(90, &[("one", &body("one"))]), None).expect("ordinary PTX");
     let names = ["a_longer_name", "one", "tone"];
     let bodies = names.map(body);
-    let kernels: Vec<_> = names
-        .into_iter()
-        .zip(bodies.iter().map(String::as_str))
-        .collect();
+    let kernels: Vec<_> = names.into_iter().zip(bodies.iter().map(String::as_str)).collect();
     let all = pack("own", &ptx(90, &kernels), None).expect("ordinary PTX");
-    assert!(
-        all.len() < one.len() + 100,
-        "{} and {}",
-        all.len(),
-        one.len()
-    );
+    assert!(all.len() < one.len() + 100, "{} and {}", all.len(), one.len());
     let modules = of(&[PtxImage::packed(&all)], 90);
     for (name, body) in kernels {
-        assert_eq!(
-            module(&modules, name).1,
-            PRELUDE_90.to_owned() + &entry(name, body)
-        );
+        assert_eq!(module(&modules, name).1, PRELUDE_90.to_owned() + &entry(name, body));
     }
 }
 
@@ -64,15 +47,10 @@ fn kernels_that_differ_in_their_name_alone_are_there_once() {
 fn many_kernels_in_many_groups_come_back() {
     // Each line of each kernel is its own, so that groups are full soon.
     let body = |kernel: u32| -> String {
-        (1..2000)
-            .map(|i| format!("\tmov.u32 \t%r{i}, {kernel:04}{i:04};\n"))
-            .collect()
+        (1..2000).map(|i| format!("\tmov.u32 \t%r{i}, {kernel:04}{i:04};\n")).collect()
     };
     let kernels: Vec<_> = (0..20).map(|i| (format!("k{i:02}"), body(i))).collect();
-    let kernels: Vec<_> = kernels
-        .iter()
-        .map(|(n, b)| (n.as_str(), b.as_str()))
-        .collect();
+    let kernels: Vec<_> = kernels.iter().map(|(n, b)| (n.as_str(), b.as_str())).collect();
     let packed = pack("own", &ptx(90, &kernels), None).expect("ordinary PTX");
     let modules = of(&[PtxImage::packed(&packed)], 90);
     assert_eq!(modules.kernels().count(), kernels.len());
@@ -90,27 +68,15 @@ fn the_same_text_gives_the_same_bytes() {
 #[test]
 fn what_would_not_come_back_is_refused() {
     let refused = |body: &str| pack("own", &ptx(90, &[("k", body)]), None);
-    for body in [
-        "\t`;\n",
-        "\tmov.u32 \t%r01, 1;\n",
-        "\tbra \t$a*2;\n",
-        "\tx %r99999999999;\n",
-    ] {
+    for body in ["\t`;\n", "\tmov.u32 \t%r01, 1;\n", "\tbra \t$a*2;\n", "\tx %r99999999999;\n"] {
         let kernel = "k".to_owned();
-        assert_eq!(
-            refused(body),
-            Err(PackError::NotReversible { kernel }),
-            "{body}"
-        );
+        assert_eq!(refused(body), Err(PackError::NotReversible { kernel }), "{body}");
     }
 }
 
 #[test]
 fn a_text_without_a_target_and_a_name_of_two_words_are_refused() {
-    assert_eq!(
-        pack("own", ".version 8.0\n", None),
-        Err(PackError::NoTarget)
-    );
+    assert_eq!(pack("own", ".version 8.0\n", None), Err(PackError::NoTarget));
     for set in ["", "two words", "a,b"] {
         let error = pack(set, &ptx(90, &[]), None).expect_err("no name");
         assert!(error.to_string().contains(&format!("`{set}`")), "{error}");

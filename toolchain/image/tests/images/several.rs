@@ -43,10 +43,7 @@ fn a_kernel_as_below_has_the_prelude_of_the_chosen_image() {
 #[test]
 fn an_image_holds_what_differs_alone() {
     let [_, ampere, hopper] = three();
-    let all = ptx(
-        90,
-        &[("new", LOOP), ("newer", LOOP), ("same", &add("same"))],
-    );
+    let all = ptx(90, &[("new", LOOP), ("newer", LOOP), ("same", &add("same"))]);
     let all = pack("own", &all, None).expect("ordinary PTX");
     let head = |file: &[u8]| PtxImage::packed(file).head().expect("whole").to_owned();
     assert!(head(&ampere).ends_with("compute_80 above compute_75\n"));
@@ -60,14 +57,7 @@ fn an_image_without_the_one_below_is_refused_with_both_numbers() {
     let images = [&turing, &hopper].map(|file| PtxImage::packed(file));
     let error = Modules::of(&images, 90).expect_err("80 is missing");
     let (set, compute, below) = ("own".into(), 90, 80);
-    assert_eq!(
-        error,
-        ImageError::NoneBelow {
-            set,
-            compute,
-            below
-        }
-    );
+    assert_eq!(error, ImageError::NoneBelow { set, compute, below });
     assert_eq!(of(&images, 75).newest(), Some(75));
 }
 
@@ -76,16 +66,10 @@ fn an_image_of_another_set_is_none_below() {
     let [turing, ampere, _] = three();
     let other = pack("other", &ptx(75, &[("same", LOOP)]), None).expect("ordinary PTX");
     let images = [&other, &ampere].map(|file| PtxImage::packed(file));
-    assert!(matches!(
-        Modules::of(&images, 80),
-        Err(ImageError::NoneBelow { .. })
-    ));
+    assert!(matches!(Modules::of(&images, 80), Err(ImageError::NoneBelow { .. })));
     // Given all three, `same` is as below in its own set.
     let images = [&other, &turing, &ampere].map(|file| PtxImage::packed(file));
-    assert_eq!(
-        module(&of(&images, 80), "same"),
-        whole(80, "same", &add("same"))
-    );
+    assert_eq!(module(&of(&images, 80), "same"), whole(80, "same", &add("same")));
 }
 
 #[test]
@@ -122,28 +106,13 @@ fn a_kernel_is_taken_from_the_newest_image_of_any_source() {
             assert_eq!(built_for, from(device, kernel), "{kernel} on {device}");
         }
     }
-    assert_eq!(
-        [75, 80, 90].map(|device| from(device, "same")),
-        [Some(75), Some(80), Some(86)]
-    );
-    assert_eq!(
-        [75, 80, 90].map(|device| from(device, "mine")),
-        [None, None, Some(86)]
-    );
-    assert_eq!(
-        [75, 80, 90].map(|device| from(device, "old")),
-        [Some(75); 3]
-    );
+    assert_eq!([75, 80, 90].map(|device| from(device, "same")), [Some(75), Some(80), Some(86)]);
+    assert_eq!([75, 80, 90].map(|device| from(device, "mine")), [None, None, Some(86)]);
+    assert_eq!([75, 80, 90].map(|device| from(device, "old")), [Some(75); 3]);
     // Of two for the same capability the first given counts.
-    assert_eq!(
-        module(&of(&images, 75), "same"),
-        whole(75, "same", &add("same"))
-    );
+    assert_eq!(module(&of(&images, 75), "same"), whole(75, "same", &add("same")));
     let kernels = of(&images, 90);
-    assert_eq!(
-        kernels.kernels().collect::<Vec<_>>(),
-        ["mine", "newer", "old", "same"]
-    );
+    assert_eq!(kernels.kernels().collect::<Vec<_>>(), ["mine", "newer", "old", "same"]);
 }
 
 #[test]

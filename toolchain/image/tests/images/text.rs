@@ -14,10 +14,7 @@ const FOUR_PARTS: &str = "// head\n.version 7.4\n\n.shared .b8 tile[16];\n\n\t//
 #[test]
 fn a_module_is_what_is_common_and_one_kernel() {
     let modules = of(&[PtxImage::text(75, FOUR_PARTS)], 75);
-    assert_eq!(
-        modules.kernels().collect::<Vec<_>>(),
-        ["first", "second", "third"]
-    );
+    assert_eq!(modules.kernels().collect::<Vec<_>>(), ["first", "second", "third"]);
     let common = ".version 7.4\n.shared .b8 tile[16];\n.func helper()\n{\n\tret;\n}\n";
     let first = ".visible .entry first(\n\t.param .u32 first_param_0\n)\n\
                  .maxntid 512, 1, 1\n{\n// no } here\n{\n.reg .b32 a;\n}\n\

@@ -24,17 +24,8 @@ pub struct Site {
 
 impl fmt::Display for Site {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            kernel,
-            block,
-            thread,
-            place,
-            inside,
-        } = self;
-        write!(
-            f,
-            "kernel {kernel}, block {block}, thread {thread}, at {place}"
-        )?;
+        let Self { kernel, block, thread, place, inside } = self;
+        write!(f, "kernel {kernel}, block {block}, thread {thread}, at {place}")?;
         match inside {
             Some(inside) => write!(f, ", in {inside}"),
             None => Ok(()),
@@ -77,10 +68,6 @@ pub struct Arrival {
 
 impl fmt::Display for Arrival {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{} with mask {:#010x} ({})",
-            self.kind, self.mask, self.site
-        )
+        write!(f, "{} with mask {:#010x} ({})", self.kind, self.mask, self.site)
     }
 }

@@ -19,11 +19,7 @@ impl fmt::Display for Missing {
         match &self.stuck {
             None => write!(f, "thread {} has exited", self.thread),
             Some((what, place)) => {
-                write!(
-                    f,
-                    "thread {} waits for ever at {what}, at {place}",
-                    self.thread
-                )
+                write!(f, "thread {} waits for ever at {what}, at {place}", self.thread)
             }
         }
     }
@@ -70,17 +66,8 @@ pub struct Waiting {
 
 impl fmt::Display for Waiting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            block,
-            thread,
-            threads,
-            what,
-            place,
-        } = self;
-        write!(
-            f,
-            "block {block}: {threads} thread(s) from {thread} at {what}, at {place}"
-        )
+        let Self { block, thread, threads, what, place } = self;
+        write!(f, "block {block}: {threads} thread(s) from {thread} at {what}, at {place}")
     }
 }
 
@@ -101,13 +88,7 @@ pub struct Deadlock {
 
 impl fmt::Display for Deadlock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            kernel,
-            live_blocks,
-            never_started,
-            grid_blocks,
-            ..
-        } = self;
+        let Self { kernel, live_blocks, never_started, grid_blocks, .. } = self;
         write!(
             f,
             "deadlock: kernel {kernel}: every live thread waits and memory no longer changes"

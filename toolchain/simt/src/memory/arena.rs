@@ -19,9 +19,7 @@ pub(crate) struct Arena {
 
 impl Arena {
     pub(crate) fn insert(&mut self, region: Region) {
-        let at = self
-            .regions
-            .partition_point(|other| other.address() < region.address());
+        let at = self.regions.partition_point(|other| other.address() < region.address());
         self.regions.insert(at, region);
     }
 
@@ -32,10 +30,7 @@ impl Arena {
 
     /// Removes the region that starts at `address`.
     pub(crate) fn remove(&mut self, address: usize) -> Option<Region> {
-        let at = self
-            .regions
-            .binary_search_by_key(&address, Region::address)
-            .ok()?;
+        let at = self.regions.binary_search_by_key(&address, Region::address).ok()?;
         self.last.set(0);
         Some(self.regions.remove(at))
     }
@@ -70,8 +65,6 @@ impl Arena {
     }
 
     fn at_or_below(&self, address: usize) -> Option<usize> {
-        self.regions
-            .partition_point(|region| region.address() <= address)
-            .checked_sub(1)
+        self.regions.partition_point(|region| region.address() <= address).checked_sub(1)
     }
 }

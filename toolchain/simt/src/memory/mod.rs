@@ -70,12 +70,7 @@ pub struct Memory {
 impl Memory {
     /// Memory of `capacity` bytes, all free.
     pub fn new(capacity: usize) -> Self {
-        Self {
-            arena: Arena::default(),
-            capacity,
-            used: 0,
-            allocations: 0,
-        }
+        Self { arena: Arena::default(), capacity, used: 0, allocations: 0 }
     }
 
     /// Total bytes that can be allocated.
@@ -103,10 +98,7 @@ impl Memory {
             return Err(MemoryError::BadAlignment { align });
         }
         let available = self.available();
-        let refused = MemoryError::OutOfMemory {
-            requested: bytes,
-            available,
-        };
+        let refused = MemoryError::OutOfMemory { requested: bytes, available };
         if bytes > available {
             return Err(refused);
         }
@@ -140,9 +132,7 @@ impl Memory {
         // SAFETY: `locate` found the whole range in one region. The source is the caller's slice,
         // which cannot overlap storage that no reference ever points into.
         unsafe {
-            region
-                .at(offset)
-                .copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
+            region.at(offset).copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
         }
         Ok(())
     }
@@ -168,17 +158,12 @@ impl Memory {
         let (region, offset) = self.locate(address, bytes.len())?;
         if let Some(unwritten) = region.first_unwritten(offset, bytes.len()) {
             let target = self.target(region.address() + unwritten);
-            return Err(MemoryError::Uninitialised {
-                bytes: bytes.len(),
-                target,
-            });
+            return Err(MemoryError::Uninitialised { bytes: bytes.len(), target });
         }
         // SAFETY: `locate` found the whole range in one region. The destination is the caller's
         // slice, which cannot overlap storage that no reference ever points into.
         unsafe {
-            region
-                .at(offset)
-                .copy_to_nonoverlapping(bytes.as_mut_ptr(), bytes.len());
+            region.at(offset).copy_to_nonoverlapping(bytes.as_mut_ptr(), bytes.len());
         }
         Ok(())
     }
@@ -189,20 +174,13 @@ impl Memory {
 
     /// Describes an address for a message.
     pub(crate) fn target(&self, address: usize) -> Target {
-        let unknown = Target {
-            address: address as u64,
-            region: None,
-            size: 0,
-        };
+        let unknown = Target { address: address as u64, region: None, size: 0 };
         self.arena.describe(address).unwrap_or(unknown)
     }
 
     fn locate(&self, address: u64, bytes: usize) -> Result<(&Region, usize), MemoryError> {
         let address = address as usize;
         let found = self.arena.find(address, bytes);
-        found.ok_or_else(|| MemoryError::OutOfBounds {
-            bytes,
-            target: self.target(address),
-        })
+        found.ok_or_else(|| MemoryError::OutOfBounds { bytes, target: self.target(address) })
     }
 }

@@ -112,11 +112,7 @@ impl Region {
 
     /// The storage from `offset` on.
     pub(crate) fn at(&self, offset: usize) -> *mut u8 {
-        assert!(
-            offset <= self.size,
-            "offset {offset} of a region of {} bytes",
-            self.size
-        );
+        assert!(offset <= self.size, "offset {offset} of a region of {} bytes", self.size);
         // SAFETY: in bounds by the assertion, or one past the end.
         unsafe { self.first.as_ptr().add(offset) }
     }

@@ -59,11 +59,7 @@ pub(super) struct Stamp {
 impl Stamp {
     /// The first epoch of a thread, which knows of no other.
     pub(super) fn first(thread: u32) -> Self {
-        Self {
-            thread,
-            epoch: 1,
-            clock: Clock::default(),
-        }
+        Self { thread, epoch: 1, clock: Clock::default() }
     }
 
     /// Whether what `thread`, another thread, did in `epoch` happened before.

@@ -211,10 +211,7 @@ impl State {
             _ if both_strong => Why::Overlap,
             _ => self.missing_order(old, new),
         };
-        Found {
-            earlier: self.party(old),
-            why,
-        }
+        Found { earlier: self.party(old), why }
     }
 
     /// What would order the two, if known: a link with something missing, a barrier that both could
@@ -223,10 +220,7 @@ impl State {
         let [old_block, new_block] =
             [old, new].map(|event| self.shape.group(Level::Block, event.thread));
         let same_block = old_block == new_block;
-        if [old, new]
-            .iter()
-            .any(|event| self.shape.is_copy(event.thread))
-        {
+        if [old, new].iter().any(|event| self.shape.is_copy(event.thread)) {
             return Why::Copy;
         }
         let barrier = match same_block {

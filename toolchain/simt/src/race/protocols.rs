@@ -42,11 +42,7 @@ impl Protocols {
         let same = |barrier: &&mut Barrier| (barrier.name, barrier.words) == (name, words);
         match self.barriers.iter_mut().find(same) {
             Some(barrier) => _ = barrier.blocks.insert(block),
-            None => self.barriers.push(Barrier {
-                name,
-                words,
-                blocks: HashSet::from([block]),
-            }),
+            None => self.barriers.push(Barrier { name, words, blocks: HashSet::from([block]) }),
         }
     }
 

@@ -87,11 +87,7 @@ pub enum Flaw {
 impl fmt::Display for RacingAccess {
     /// `4-byte release store at device scope (kernel k, block (0, 0, 0), …)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            site,
-            access,
-            bytes,
-        } = self;
+        let Self { site, access, bytes } = self;
         let order = match access.order {
             Order::Weak if access.kind == AccessKind::Atomic => "relaxed",
             Order::Weak => "weak",
@@ -112,12 +108,7 @@ impl fmt::Display for RacingAccess {
 
 impl fmt::Display for Race {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            target,
-            earlier,
-            later,
-            missing,
-        } = self;
+        let Self { target, earlier, later, missing } = self;
         write!(f, "data race: {later} and {earlier} touch {target}")?;
         if let Some((_, offset)) = target.region
             && offset % later.bytes as u64 == 0
@@ -164,13 +155,7 @@ impl fmt::Display for MissingOrder {
 
 impl fmt::Display for Link {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            write,
-            read,
-            release,
-            acquire,
-            barrier,
-        } = self;
+        let Self { write, read, release, acquire, barrier } = self;
         if let Some(barrier) = barrier {
             missing_crossing(f, barrier)?;
             f.write_str("; or else: ")?;
@@ -182,15 +167,8 @@ impl fmt::Display for Link {
                 "the write is not released: make it release, or put a fence right before it",
             )?,
             Some(Flaw::Scope { scope, fence: None }) => too_narrow(f, "the write", *scope)?,
-            Some(Flaw::Scope {
-                scope,
-                fence: Some(place),
-            }) => {
-                too_narrow(
-                    f,
-                    format_args!("the fence before the write, at {place},"),
-                    *scope,
-                )?;
+            Some(Flaw::Scope { scope, fence: Some(place) }) => {
+                too_narrow(f, format_args!("the fence before the write, at {place},"), *scope)?;
             }
         }
         if release.is_some() && acquire.is_some() {
@@ -202,31 +180,20 @@ impl fmt::Display for Link {
                 "the read does not acquire: make it acquire, or put a fence right after it",
             ),
             Some(Flaw::Scope { scope, fence: None }) => too_narrow(f, "the read", *scope),
-            Some(Flaw::Scope {
-                scope,
-                fence: Some(place),
-            }) => too_narrow(
-                f,
-                format_args!("the fence after the read, at {place},"),
-                *scope,
-            ),
+            Some(Flaw::Scope { scope, fence: Some(place) }) => {
+                too_narrow(f, format_args!("the fence after the read, at {place},"), *scope)
+            }
         }
     }
 }
 
 fn missing_crossing(f: &mut fmt::Formatter<'_>, barrier: &str) -> fmt::Result {
-    write!(
-        f,
-        "nothing orders them: {barrier} must be crossed between them"
-    )
+    write!(f, "nothing orders them: {barrier} must be crossed between them")
 }
 
 fn too_narrow(f: &mut fmt::Formatter<'_>, what: impl fmt::Display, scope: Scope) -> fmt::Result {
     let scope = name(scope);
-    write!(
-        f,
-        "{what} has {scope} scope, which does not reach the other thread: widen it"
-    )
+    write!(f, "{what} has {scope} scope, which does not reach the other thread: widen it")
 }
 
 fn name(scope: Scope) -> &'static str {

@@ -73,13 +73,7 @@ mod tests {
     fn a_span_touches_the_bytes_that_it_holds_and_no_other() {
         let cells = |offset, bytes| {
             let region = 0;
-            Span {
-                region,
-                offset,
-                bytes,
-            }
-            .cells()
-            .collect::<Vec<_>>()
+            Span { region, offset, bytes }.cells().collect::<Vec<_>>()
         };
         assert_eq!(cells(6, 2), [(1, 0b1100)]);
         assert_eq!(cells(5, 1), [(1, 0b0010)]);

@@ -51,10 +51,7 @@ impl State {
             let release = head.flaw(apart);
             let acquire = match acquires {
                 true if apart <= reach => None,
-                true => Some(Flaw::Scope {
-                    scope: new.access.scope,
-                    fence: None,
-                }),
+                true => Some(Flaw::Scope { scope: new.access.scope, fence: None }),
                 false => Some(Flaw::Absent),
             };
             if release.is_none() && acquire.is_none() {
@@ -64,13 +61,7 @@ impl State {
             if release.is_none() {
                 reader.saw(location, apart, &head.stamp);
             }
-            reader.links.note(Seen {
-                head: head.clone(),
-                read: *new,
-                apart,
-                release,
-                acquire,
-            });
+            reader.links.note(Seen { head: head.clone(), read: *new, apart, release, acquire });
         }
         value.run
     }
@@ -90,12 +81,7 @@ impl State {
         };
         values.retain(|value| value.write.mask & mask == 0 || here(value));
         let writer = &mut self.threads[new.thread as usize];
-        let head = |stamp, reach| Head {
-            stamp,
-            reach,
-            fence: None,
-            write: new,
-        };
+        let head = |stamp, reach| Head { stamp, reach, fence: None, write: new };
         let fences = writer.fences.iter().flatten();
         let mut patterns: Vec<Head> = fences
             .map(|fence| Head {
@@ -181,8 +167,6 @@ impl State {
             fences.map(|fence| fence.stamp.clone()).collect()
         };
         let cluster = self.cluster(thread);
-        stamps
-            .iter()
-            .for_each(|stamp| cluster.arriving.absorb(stamp));
+        stamps.iter().for_each(|stamp| cluster.arriving.absorb(stamp));
     }
 }

@@ -50,20 +50,14 @@ impl Thread {
 
     /// A bulk copy.
     pub(super) fn of_copy(number: u32) -> Self {
-        Self {
-            is_copy: true,
-            ..Self::new(number)
-        }
+        Self { is_copy: true, ..Self::new(number) }
     }
 
     /// What it passes on now. It is then in its next epoch.
     pub(super) fn pass_on(&mut self) -> Stamp {
         let stamp = self.now.pass_on();
         match self.is_copy {
-            true => Stamp {
-                clock: Clock::default(),
-                ..stamp
-            },
+            true => Stamp { clock: Clock::default(), ..stamp },
             false => stamp,
         }
     }
@@ -101,10 +95,6 @@ impl Thread {
         let reach = Level::of(scope) as usize;
         let stamp = self.now.pass_on();
         self.fences[..reach].fill(None);
-        self.fences[reach] = Some(Fence {
-            stamp,
-            scope,
-            place,
-        });
+        self.fences[reach] = Some(Fence { stamp, scope, place });
     }
 }

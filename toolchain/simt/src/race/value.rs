@@ -75,14 +75,8 @@ impl Head {
             None => Some(Flaw::Absent),
             Some(reach) if apart <= reach => None,
             Some(_) => Some(match self.fence {
-                Some((scope, place)) => Flaw::Scope {
-                    scope,
-                    fence: Some(place),
-                },
-                None => Flaw::Scope {
-                    scope: self.write.access.scope,
-                    fence: None,
-                },
+                Some((scope, place)) => Flaw::Scope { scope, fence: Some(place) },
+                None => Flaw::Scope { scope: self.write.access.scope, fence: None },
             }),
         }
     }

@@ -10,10 +10,7 @@ fn writes_before_the_barrier_are_seen_after_it() {
         let mut memory = Memory::new(1 << 20);
         let words = Words::unwritten(&mut memory, 512);
         let sums = Words::unwritten(&mut memory, 512);
-        let config = simt::LaunchConfig {
-            schedule,
-            ..config(2, 256, Policy::RoundRobin)
-        };
+        let config = simt::LaunchConfig { schedule, ..config(2, 256, Policy::RoundRobin) };
         let stats = launch(&mut memory, &config, &|| {
             let i = global_thread();
             words.set(i, i as u32);
@@ -33,10 +30,7 @@ fn writes_before_the_barrier_are_seen_after_it() {
 fn votes_count_the_block() {
     let mut memory = Memory::new(1 << 20);
     for schedule in schedules() {
-        let config = simt::LaunchConfig {
-            schedule,
-            ..config(3, 70, Policy::RoundRobin)
-        };
+        let config = simt::LaunchConfig { schedule, ..config(3, 70, Policy::RoundRobin) };
         launch(&mut memory, &config, &|| {
             let i = simt::position().linear_thread();
             let some = simt::block_barrier(u32::from(i < 41));
@@ -67,10 +61,7 @@ fn barriers_in_two_places_are_one_barrier() {
 fn lanes_of_a_warp_at_different_calls_of_the_barrier_are_reported_with_both() {
     let mut memory = Memory::new(1 << 20);
     for schedule in schedules() {
-        let config = simt::LaunchConfig {
-            schedule,
-            ..config(2, 64, Policy::RoundRobin)
-        };
+        let config = simt::LaunchConfig { schedule, ..config(2, 64, Policy::RoundRobin) };
         let line = line!() + 3;
         let fault = launch(&mut memory, &config, &|| {
             if simt::position().linear_thread() < 40 {
@@ -80,19 +71,14 @@ fn lanes_of_a_warp_at_different_calls_of_the_barrier_are_reported_with_both() {
             }
         })
         .expect_err("warp 1 is at both");
-        let Fault::BarrierDiverged { barrier, sites } = &fault else {
-            panic!("{fault}")
-        };
+        let Fault::BarrierDiverged { barrier, sites } = &fault else { panic!("{fault}") };
         assert_eq!(*barrier, WaitingFor::BlockBarrier);
         let mut lines = sites.each_ref().map(|site| site.place.line());
         lines.sort_unstable();
         assert_eq!(lines, [line, line + 2], "{fault}");
         assert!(sites.iter().all(|site| site.thread.x >= 32), "{fault}");
         let told = fault.to_string();
-        assert!(
-            told.starts_with("the block barrier: lanes of one warp come"),
-            "{told}"
-        );
+        assert!(told.starts_with("the block barrier: lanes of one warp come"), "{told}");
     }
 }
 
@@ -100,10 +86,7 @@ fn lanes_of_a_warp_at_different_calls_of_the_barrier_are_reported_with_both() {
 fn one_call_in_a_loop_is_one_call_however_often_each_lane_has_come() {
     let mut memory = Memory::new(1 << 20);
     for schedule in schedules() {
-        let config = simt::LaunchConfig {
-            schedule,
-            ..config(1, 64, Policy::RoundRobin)
-        };
+        let config = simt::LaunchConfig { schedule, ..config(1, 64, Policy::RoundRobin) };
         launch(&mut memory, &config, &|| {
             for _ in 0..5 {
                 simt::block_barrier(0);
@@ -120,10 +103,7 @@ fn a_thread_that_exits_instead_is_a_skipped_barrier() {
     // Thread 0 exits before anyone arrives; thread 40 leaves others waiting.
     for gone in [0, 40] {
         for schedule in schedules() {
-            let config = simt::LaunchConfig {
-                schedule,
-                ..config(1, 64, Policy::RoundRobin)
-            };
+            let config = simt::LaunchConfig { schedule, ..config(1, 64, Policy::RoundRobin) };
             let line = line!() + 3;
             let fault = launch(&mut memory, &config, &|| {
                 if simt::position().linear_thread() != gone {
@@ -131,9 +111,7 @@ fn a_thread_that_exits_instead_is_a_skipped_barrier() {
                 }
             })
             .expect_err("one thread skips");
-            let Fault::BarrierSkipped { site, missing } = &fault else {
-                panic!("{fault}")
-            };
+            let Fault::BarrierSkipped { site, missing } = &fault else { panic!("{fault}") };
             assert_eq!((site.place.file(), site.place.line()), (file!(), line));
             let exited = Dim3::new(gone, 0, 0);
             assert_eq!((missing.thread, &missing.stuck), (exited, &None));
@@ -156,14 +134,7 @@ fn a_thread_stuck_in_its_warp_skips_the_barrier() {
     })
     .expect_err("half of the warp waits for the other half elsewhere");
     assert_site(&fault, 0, 0, file!(), line);
-    let Fault::BarrierSkipped { missing, .. } = &fault else {
-        panic!("{fault}")
-    };
+    let Fault::BarrierSkipped { missing, .. } = &fault else { panic!("{fault}") };
     assert_eq!(missing.thread, Dim3::new(16, 0, 0));
-    assert!(
-        fault
-            .to_string()
-            .contains("waits for ever at warp collective syncwarp"),
-        "{fault}"
-    );
+    assert!(fault.to_string().contains("waits for ever at warp collective syncwarp"), "{fault}");
 }

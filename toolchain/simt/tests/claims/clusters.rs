@@ -6,10 +6,7 @@ use crate::support::{Words, assert_site, config, global_thread, schedules};
 
 /// A launch of `grid` blocks in clusters of `cluster`.
 fn clustered(grid: impl Into<Dim3>, block: u32, cluster: u32) -> LaunchConfig<'static> {
-    LaunchConfig {
-        cluster: Some(cluster),
-        ..config(grid, block, Policy::RoundRobin)
-    }
+    LaunchConfig { cluster: Some(cluster), ..config(grid, block, Policy::RoundRobin) }
 }
 
 /// Runs `body` on words of 0 under every schedule, each time in fresh memory.
@@ -54,10 +51,7 @@ fn a_launch_without_clusters_has_clusters_of_one_block_and_their_barrier() {
     let seen = under_all_schedules(config(3, 40, Policy::RoundRobin), 1, |_| {
         let at = simt::position();
         assert_eq!((at.cluster_blocks, at.clusters()), (1, 3));
-        assert_eq!(
-            (at.cluster_rank(), at.linear_cluster()),
-            (0, at.linear_block())
-        );
+        assert_eq!((at.cluster_rank(), at.linear_cluster()), (0, at.linear_block()));
         sync();
     });
     assert!(seen.iter().all(|(stats, _)| stats.cluster_barriers == 3));
@@ -146,9 +140,7 @@ fn lanes_of_a_warp_come_to_the_barrier_by_one_call() {
             }
         })
         .err()?;
-        let Fault::BarrierDiverged { barrier, sites } = &fault else {
-            panic!("{fault}")
-        };
+        let Fault::BarrierDiverged { barrier, sites } = &fault else { panic!("{fault}") };
         assert_eq!(*barrier, WaitingFor::ClusterBarrier);
         assert_ne!(sites[0].place, sites[1].place, "{fault}");
         Some(())
@@ -162,10 +154,7 @@ fn lanes_of_a_warp_come_to_the_barrier_by_one_call() {
 #[test]
 fn blocks_of_a_cluster_are_resident_together() {
     for (resident, fit) in [(1, 2), (3, 2), (5, 4)] {
-        let config = LaunchConfig {
-            max_resident_blocks: Some(resident),
-            ..clustered(12, 32, 2)
-        };
+        let config = LaunchConfig { max_resident_blocks: Some(resident), ..clustered(12, 32, 2) };
         let seen = under_all_schedules(config, 2, |live| {
             if simt::position().linear_thread() == 0 {
                 assert!(live.add(0, 1) < fit);
@@ -184,10 +173,7 @@ fn a_deadlock_names_who_waits_at_the_cluster_barrier() {
     for schedule in schedules() {
         let mut memory = Memory::new(1 << 20);
         let flag = Words::zeros(&mut memory, 1);
-        let config = LaunchConfig {
-            schedule,
-            ..clustered(2, 33, 2)
-        };
+        let config = LaunchConfig { schedule, ..clustered(2, 33, 2) };
         let line = line!() + 6;
         let fault = launch(&mut memory, &config, &|| {
             if global_thread() == 40 {
@@ -197,14 +183,9 @@ fn a_deadlock_names_who_waits_at_the_cluster_barrier() {
             simt::cluster_wait();
         })
         .expect_err("the flag stays 0");
-        let Fault::Deadlock(deadlock) = &fault else {
-            panic!("{fault}")
-        };
+        let Fault::Deadlock(deadlock) = &fault else { panic!("{fault}") };
         let whole = &deadlock.waiting[0];
-        assert_eq!(
-            (whole.what, whole.threads),
-            (WaitingFor::ClusterBarrier, 33)
-        );
+        assert_eq!((whole.what, whole.threads), (WaitingFor::ClusterBarrier, 33));
         assert_eq!(whole.place.line(), line);
         let said = "block (1, 0, 0): 32 thread(s) from (0, 0, 0) at the cluster barrier";
         assert!(fault.to_string().contains(said), "{fault}");
@@ -232,9 +213,7 @@ fn a_wait_without_an_arrival_and_a_second_arrival_are_faults() {
     })
     .expect_err("two arrivals, no wait");
     assert_site(&fault, 0, 0, file!(), line);
-    let Fault::ClusterArrivedTwice { first, .. } = fault else {
-        panic!("{fault}")
-    };
+    let Fault::ClusterArrivedTwice { first, .. } = fault else { panic!("{fault}") };
     assert_eq!(first.line(), line - 1);
 }
 
@@ -248,17 +227,12 @@ fn a_grid_that_is_no_whole_number_of_clusters_is_refused_with_its_numbers() {
     // Eight blocks are enough for two clusters, but not in a row along x.
     for grid in [Dim3::new(7, 1, 1), Dim3::new(2, 4, 1)] {
         let fault = refused(clustered(grid, 32, 4));
-        let Fault::PartialCluster { cluster: 4, .. } = fault else {
-            panic!("{fault}")
-        };
+        let Fault::PartialCluster { cluster: 4, .. } = fault else { panic!("{fault}") };
         let said = format!("a grid of {grid} blocks cannot be cut into clusters of 4 along x");
         assert!(fault.to_string().contains(&said), "{fault}");
     }
     let none = refused(clustered(7, 32, 0));
-    assert!(
-        matches!(none, Fault::PartialCluster { cluster: 0, .. }),
-        "{none}"
-    );
+    assert!(matches!(none, Fault::PartialCluster { cluster: 0, .. }), "{none}");
     let wide = refused(LaunchConfig {
         cooperative: true,
         max_resident_blocks: Some(7),

@@ -7,10 +7,7 @@ use crate::support::{Words, config};
 /// The counts of one block of 64 threads. `body` gets the thread's number and 2048 words of shared
 /// memory.
 fn counted(policy: Policy, body: impl Fn(usize, Words)) -> Counts {
-    let config = LaunchConfig {
-        count: true,
-        ..config(1, 64, policy)
-    };
+    let config = LaunchConfig { count: true, ..config(1, 64, policy) };
     let stats = launch(&mut Memory::new(1 << 10), &config, &|| {
         let words = Words::shared(simt::static_shared("words", 4 * 2048, 16));
         body(simt::position().linear_thread() as usize, words);
@@ -24,11 +21,8 @@ fn lanes_that_want_different_words_of_one_bank_wait_for_each_other() {
     let ways = [(1, 1), (2, 2), (3, 1), (4, 4), (8, 8), (16, 16), (31, 1)];
     for (stride, ways) in ways {
         let counts = counted(Policy::RoundRobin, |me, words| words.set(me * stride, 1));
-        let expected = Counts {
-            shared_stores: 2,
-            bank_conflicts: 2 * (ways - 1),
-            ..Counts::default()
-        };
+        let expected =
+            Counts { shared_stores: 2, bank_conflicts: 2 * (ways - 1), ..Counts::default() };
         assert_eq!(counts, expected, "{stride} words apart");
     }
 }

@@ -11,10 +11,7 @@ fn a_flag_that_nobody_sets_is_a_deadlock() {
     let mut memory = Memory::new(1 << 20);
     let flag = Words::zeros(&mut memory, 1);
     for schedule in schedules() {
-        let config = LaunchConfig {
-            schedule,
-            ..config(3, 40, Policy::RoundRobin)
-        };
+        let config = LaunchConfig { schedule, ..config(3, 40, Policy::RoundRobin) };
         let line = line!() + 3;
         let fault = launch(&mut memory, &config, &|| {
             if simt::position().linear_thread() == 0 {
@@ -23,26 +20,17 @@ fn a_flag_that_nobody_sets_is_a_deadlock() {
             simt::block_barrier(0);
         })
         .expect_err("the flag stays 0");
-        let Fault::Deadlock(deadlock) = &fault else {
-            panic!("{fault}")
-        };
+        let Fault::Deadlock(deadlock) = &fault else { panic!("{fault}") };
         assert_eq!((deadlock.live_blocks, deadlock.never_started), (3, 0));
         assert_eq!(deadlock.waiting.len(), 6);
-        let [spinner, rest] = &deadlock.waiting[..2] else {
-            unreachable!()
-        };
+        let [spinner, rest] = &deadlock.waiting[..2] else { unreachable!() };
         assert_eq!((spinner.what, spinner.threads), (WaitingFor::Change, 1));
-        assert_eq!(
-            (spinner.block, spinner.thread),
-            (Dim3::new(0, 0, 0), Dim3::new(0, 0, 0))
-        );
+        assert_eq!((spinner.block, spinner.thread), (Dim3::new(0, 0, 0), Dim3::new(0, 0, 0)));
         assert_eq!(spinner.place.line(), line);
         assert_eq!((rest.what, rest.threads), (WaitingFor::BlockBarrier, 39));
         assert_eq!(rest.place.line(), line + 2);
         assert!(
-            fault
-                .to_string()
-                .contains("39 thread(s) from (1, 0, 0) at the block barrier"),
+            fault.to_string().contains("39 thread(s) from (1, 0, 0) at the block barrier"),
             "{fault}"
         );
     }
@@ -79,21 +67,9 @@ fn blocks_that_wait_for_blocks_never_started_are_counted() {
             simt::block_barrier(0);
         })
         .expect_err("three blocks cannot start");
-        let Fault::Deadlock(deadlock) = &fault else {
-            panic!("{fault}")
-        };
-        assert_eq!(
-            (
-                deadlock.live_blocks,
-                deadlock.never_started,
-                deadlock.grid_blocks
-            ),
-            (5, 3, 8)
-        );
-        assert!(
-            fault.to_string().contains("launch at most 5 blocks"),
-            "{fault}"
-        );
+        let Fault::Deadlock(deadlock) = &fault else { panic!("{fault}") };
+        assert_eq!((deadlock.live_blocks, deadlock.never_started, deadlock.grid_blocks), (5, 3, 8));
+        assert!(fault.to_string().contains("launch at most 5 blocks"), "{fault}");
         assert_eq!(arrived.host(&memory, 1), [5]);
     }
 }
@@ -122,10 +98,7 @@ fn blocks_beyond_the_resident_ones_start_when_others_exit() {
 fn a_chain_of_blocks_in_order_runs_with_one_resident_block() {
     let mut memory = Memory::new(1 << 20);
     let turn = Words::zeros(&mut memory, 1);
-    let config = LaunchConfig {
-        max_resident_blocks: Some(1),
-        ..config(50, 1, Policy::RoundRobin)
-    };
+    let config = LaunchConfig { max_resident_blocks: Some(1), ..config(50, 1, Policy::RoundRobin) };
     launch(&mut memory, &config, &|| {
         let block = simt::position().block_idx.x;
         turn.wait_for(0, block);
@@ -139,10 +112,7 @@ fn a_timeout_ends_a_spin_that_would_not() {
     let mut memory = Memory::new(1 << 20);
     let flag = Words::zeros(&mut memory, 2);
     for schedule in schedules() {
-        let config = LaunchConfig {
-            schedule,
-            ..config(4, 33, Policy::RoundRobin)
-        };
+        let config = LaunchConfig { schedule, ..config(4, 33, Policy::RoundRobin) };
         launch(&mut memory, &config, &|| {
             let start = simt::clock();
             while flag.get(0) == 0 && simt::clock() - start < 10_000_000_000 {
@@ -160,11 +130,7 @@ fn a_change_of_memory_starts_the_wait_over() {
     for schedule in schedules() {
         let mut memory = Memory::new(1 << 20);
         let turn = Words::zeros(&mut memory, 1);
-        let config = LaunchConfig {
-            schedule,
-            patience: 3,
-            ..config(3, 1, Policy::RoundRobin)
-        };
+        let config = LaunchConfig { schedule, patience: 3, ..config(3, 1, Policy::RoundRobin) };
         launch(&mut memory, &config, &|| {
             for round in 0..300 {
                 turn.wait_for(0, 3 * round + simt::position().block_idx.x);
@@ -180,10 +146,7 @@ fn a_change_of_memory_starts_the_wait_over() {
 #[test]
 fn a_kernel_that_only_sleeps_ends_and_time_passes() {
     for schedule in schedules() {
-        let config = LaunchConfig {
-            schedule,
-            ..config(3, 40, Policy::RoundRobin)
-        };
+        let config = LaunchConfig { schedule, ..config(3, 40, Policy::RoundRobin) };
         launch(&mut Memory::new(0), &config, &|| {
             let start = simt::clock();
             for _ in 0..1000 {
@@ -199,20 +162,13 @@ fn a_kernel_that_only_sleeps_ends_and_time_passes() {
 #[test]
 fn the_sleeps_of_many_warps_overlap() {
     let longest = Cell::new(0);
-    launch(
-        &mut Memory::new(0),
-        &config(100, 64, Policy::RoundRobin),
-        &|| {
-            let start = simt::clock();
-            simt::nanosleep(1_000_000);
-            longest.set(longest.get().max(simt::clock() - start));
-        },
-    )
+    launch(&mut Memory::new(0), &config(100, 64, Policy::RoundRobin), &|| {
+        let start = simt::clock();
+        simt::nanosleep(1_000_000);
+        longest.set(longest.get().max(simt::clock() - start));
+    })
     .expect("a sleep ends by itself");
-    assert!(
-        (1_000_000..2_000_000).contains(&longest.get()),
-        "{longest:?}"
-    );
+    assert!((1_000_000..2_000_000).contains(&longest.get()), "{longest:?}");
 }
 
 #[test]
@@ -221,15 +177,8 @@ fn a_sleep_hands_over_to_the_warp_that_is_waited_for() {
     let flag = Words::zeros(&mut memory, 1);
     for policy in [Policy::RunAhead, Policy::Reverse] {
         memory.zero(flag.address(), 4).expect("allocated");
-        let config = LaunchConfig {
-            step_limit: 10_000,
-            ..config(2, 1, policy)
-        };
-        let (waiter, writer) = if policy == Policy::RunAhead {
-            (0, 1)
-        } else {
-            (1, 0)
-        };
+        let config = LaunchConfig { step_limit: 10_000, ..config(2, 1, policy) };
+        let (waiter, writer) = if policy == Policy::RunAhead { (0, 1) } else { (1, 0) };
         launch(&mut memory, &config, &|| {
             let block = simt::position().block_idx.x;
             while block == waiter && flag.get(0) == 0 {
@@ -248,11 +197,8 @@ fn a_spin_that_also_sleeps_is_still_a_deadlock() {
     let mut memory = Memory::new(1 << 20);
     let flag = Words::zeros(&mut memory, 1);
     for schedule in schedules() {
-        let config = LaunchConfig {
-            schedule,
-            step_limit: 100_000,
-            ..config(2, 33, Policy::RoundRobin)
-        };
+        let config =
+            LaunchConfig { schedule, step_limit: 100_000, ..config(2, 33, Policy::RoundRobin) };
         let fault = launch(&mut memory, &config, &|| {
             while flag.get(0) == 0 {
                 simt::spin();
@@ -270,11 +216,7 @@ fn a_long_computation_is_no_deadlock() {
     let words = Words::zeros(&mut memory, 2);
     for schedule in schedules() {
         let done = Words::zeros(&mut memory, 1);
-        let config = LaunchConfig {
-            schedule,
-            patience: 2,
-            ..config(2, 1, Policy::RoundRobin)
-        };
+        let config = LaunchConfig { schedule, patience: 2, ..config(2, 1, Policy::RoundRobin) };
         launch(&mut memory, &config, &|| {
             if simt::position().block_idx.x == 0 {
                 let sum: u32 = (0..5000).map(|_| words.get(0)).sum();
@@ -292,16 +234,10 @@ fn a_loop_without_spin_meets_the_step_limit() {
     let mut memory = Memory::new(1 << 20);
     let flag = Words::zeros(&mut memory, 1);
     for policy in [Policy::RunAhead, Policy::Coarse, Policy::RoundRobin] {
-        let config = LaunchConfig {
-            step_limit: 10_000,
-            ..config(1, 2, policy)
-        };
+        let config = LaunchConfig { step_limit: 10_000, ..config(1, 2, policy) };
         let fault = launch(&mut memory, &config, &|| while flag.get(0) == 0 {})
             .expect_err("the loop does not end");
-        assert!(
-            matches!(fault, Fault::StepLimit { limit: 10_000, .. }),
-            "{fault}"
-        );
+        assert!(matches!(fault, Fault::StepLimit { limit: 10_000, .. }), "{fault}");
         assert!(fault.site().is_some());
     }
 }
@@ -310,10 +246,7 @@ fn a_loop_without_spin_meets_the_step_limit() {
 fn the_step_limit_names_the_thread_whose_turn_it_is() {
     let mut memory = Memory::new(1 << 20);
     let flag = Words::zeros(&mut memory, 1);
-    let config = LaunchConfig {
-        step_limit: 10_000,
-        ..config(2, 1, Policy::RunAhead)
-    };
+    let config = LaunchConfig { step_limit: 10_000, ..config(2, 1, Policy::RunAhead) };
     let line = line!() + 5;
     let fault = launch(&mut memory, &config, &|| {
         if simt::position().block_idx.x == 0 {
@@ -341,22 +274,18 @@ fn a_wait_without_spin_is_told_as_such_by_its_line() {
             let mut memory = Memory::new(1 << 20);
             let flag = Words::zeros(&mut memory, 2);
             let waiter = if policy == Policy::Reverse { 1 } else { 0 };
-            let fault = launch(
-                &mut memory,
-                &config(2, 1, policy),
-                &|| match simt::position().block_idx.x == waiter {
+            let fault =
+                launch(&mut memory, &config(2, 1, policy), &|| match simt::position().block_idx.x
+                    == waiter
+                {
                     true => wait(flag),
                     false => flag.set(0, 1),
-                },
-            )
-            .expect_err("the writer never has its turn");
+                })
+                .expect_err("the writer never has its turn");
             assert!(matches!(fault, Fault::NoProgress { .. }), "{fault}");
             assert_site(&fault, waiter, 0, file!(), line);
             let told = fault.to_string();
-            assert!(
-                told.contains("call `spin` in each turn of a loop"),
-                "{told}"
-            );
+            assert!(told.contains("call `spin` in each turn of a loop"), "{told}");
         }
     }
 }
@@ -368,9 +297,7 @@ fn a_wait_of_a_whole_warp_by_votes_is_told_too() {
     let fault = launch(&mut memory, &config(1, 32, Policy::RoundRobin), &|| {
         let all_came = || {
             let came = u128::from(flag.get(0) == 1);
-            simt::warp_exchange(u32::MAX, "vote.sync.all", came)
-                .values
-                .contains(&1)
+            simt::warp_exchange(u32::MAX, "vote.sync.all", came).values.contains(&1)
         };
         while !all_came() {}
     })
@@ -400,14 +327,9 @@ fn long_loops_that_go_on_are_not_taken_for_waits() {
         for one in loops {
             let mut memory = Memory::new(1 << 20);
             let words = Words::zeros(&mut memory, 64);
-            let config = LaunchConfig {
-                patience: u32::MAX,
-                ..config(1, 1, policy)
-            };
-            launch(&mut memory, &config, &|| {
-                (0..TURNS).for_each(|turn| one(words, turn))
-            })
-            .expect("the loop ends");
+            let config = LaunchConfig { patience: u32::MAX, ..config(1, 1, policy) };
+            launch(&mut memory, &config, &|| (0..TURNS).for_each(|turn| one(words, turn)))
+                .expect("the loop ends");
         }
     }
 }

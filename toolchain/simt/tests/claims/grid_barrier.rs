@@ -20,10 +20,7 @@ fn rounds(grid: u32, block: u32, rounds: u32, config: LaunchConfig<'_>) -> simt:
     let threads = (grid * block) as usize;
     let mut memory = Memory::new(16 << 20);
     let counter = Words::zeros(&mut memory, 1);
-    let words = [
-        Words::zeros(&mut memory, threads),
-        Words::zeros(&mut memory, threads),
-    ];
+    let words = [Words::zeros(&mut memory, threads), Words::zeros(&mut memory, threads)];
     let stats = launch(&mut memory, &config, &|| {
         let i = global_thread();
         for round in 0..rounds {
@@ -34,10 +31,7 @@ fn rounds(grid: u32, block: u32, rounds: u32, config: LaunchConfig<'_>) -> simt:
         }
     })
     .expect("the barrier holds");
-    assert_eq!(
-        words[rounds as usize % 2].host(&memory, threads),
-        vec![rounds; threads]
-    );
+    assert_eq!(words[rounds as usize % 2].host(&memory, threads), vec![rounds; threads]);
     stats
 }
 
@@ -48,10 +42,7 @@ fn to_next(words: [Words; 2], from: usize, to: usize, far: usize, i: usize) {
 
 #[test]
 fn a_grid_of_132_blocks_stays_in_step() {
-    let config = LaunchConfig {
-        cooperative: true,
-        ..config(132, 256, Policy::Coarse)
-    };
+    let config = LaunchConfig { cooperative: true, ..config(132, 256, Policy::Coarse) };
     let stats = rounds(132, 256, 10, config);
     assert_eq!(stats.barriers, 2 * 10 * 132);
 }
@@ -65,15 +56,7 @@ fn a_grid_of_132_blocks_stays_in_step_in_lockstep() {
 #[test]
 fn the_barrier_survives_every_schedule() {
     for schedule in schedules() {
-        rounds(
-            7,
-            40,
-            20,
-            LaunchConfig {
-                schedule,
-                ..config(7, 40, Policy::RoundRobin)
-            },
-        );
+        rounds(7, 40, 20, LaunchConfig { schedule, ..config(7, 40, Policy::RoundRobin) });
     }
 }
 

@@ -42,11 +42,7 @@ fn a_fault_in_a_library_names_its_caller_and_where_inside() {
         let fault = launch(&mut memory, &config, kernel).expect_err("there are four words");
         assert_site(&fault, 0, 0, file!(), line);
         let inside = fault.site().and_then(|site| site.inside).expect("it is");
-        assert_eq!(
-            (inside.file(), inside.line()),
-            (file!(), SUM_LINE),
-            "{fault}"
-        );
+        assert_eq!((inside.file(), inside.line()), (file!(), SUM_LINE), "{fault}");
         assert!(fault.to_string().contains(&format!(", in {inside}")));
     }
 }
@@ -204,10 +200,7 @@ fn a_protocol_that_orders_no_other_memory_says_so() {
 fn a_flag_of_the_kernels_own_is_told_beside_the_barrier_that_would_help_too() {
     let mut memory = Memory::new(1 << 20);
     let words = Words::zeros(&mut memory, 32);
-    let config = LaunchConfig {
-        races: true,
-        ..config(2, 1, Policy::RoundRobin)
-    };
+    let config = LaunchConfig { races: true, ..config(2, 1, Policy::RoundRobin) };
     let fault = launch(&mut memory, &config, &|| {
         Barrier::attach(words, FLAG);
         if position().block_idx.x == 0 {

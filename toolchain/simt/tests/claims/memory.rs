@@ -9,10 +9,7 @@ fn one_word_too_far_is_out_of_bounds() {
     let mut memory = Memory::new(1 << 20);
     let words = Words::zeros(&mut memory, 64);
     for schedule in schedules() {
-        let config = simt::LaunchConfig {
-            schedule,
-            ..config(2, 64, Policy::RoundRobin)
-        };
+        let config = simt::LaunchConfig { schedule, ..config(2, 64, Policy::RoundRobin) };
         let line = line!() + 3;
         let fault = launch(&mut memory, &config, &|| {
             let at = simt::position();
@@ -20,19 +17,9 @@ fn one_word_too_far_is_out_of_bounds() {
         })
         .expect_err("thread 63 of block 1 writes word 64");
         assert_site(&fault, 1, 63, file!(), line);
-        let Fault::OutOfBounds {
-            bytes: 4, target, ..
-        } = &fault
-        else {
-            panic!("{fault}")
-        };
+        let Fault::OutOfBounds { bytes: 4, target, .. } = &fault else { panic!("{fault}") };
         assert_eq!(target.region, Some((Label::Allocation(0), 256)));
-        assert!(
-            fault
-                .to_string()
-                .contains("offset 256 of allocation 0 (256 bytes)"),
-            "{fault}"
-        );
+        assert!(fault.to_string().contains("offset 256 of allocation 0 (256 bytes)"), "{fault}");
     }
 }
 
@@ -45,10 +32,7 @@ fn an_access_across_the_end_is_out_of_bounds() {
         assert!(simt::access(at, 16, Access::write(Space::Global)));
     })
     .expect_err("16 of 12 bytes");
-    assert!(
-        matches!(fault, Fault::OutOfBounds { bytes: 16, .. }),
-        "{fault}"
-    );
+    assert!(matches!(fault, Fault::OutOfBounds { bytes: 16, .. }), "{fault}");
 }
 
 #[test]
@@ -58,22 +42,13 @@ fn freed_and_null_addresses_are_out_of_bounds() {
     memory.free(words.address()).expect("allocated");
     let config = config(1, 1, Policy::RoundRobin);
     let fault = launch(&mut memory, &config, &|| words.set(0, 1)).expect_err("freed");
-    let Fault::OutOfBounds { target, .. } = &fault else {
-        panic!("{fault}")
-    };
+    let Fault::OutOfBounds { target, .. } = &fault else { panic!("{fault}") };
     assert_eq!(target.region, None);
     let null = launch(&mut memory, &config, &|| {
-        assert!(simt::access(
-            core::ptr::null(),
-            4,
-            Access::read(Space::Generic)
-        ));
+        assert!(simt::access(core::ptr::null(), 4, Access::read(Space::Generic)));
     });
     let fault = null.expect_err("null");
-    assert!(
-        fault.to_string().contains("0x0, near no live allocation"),
-        "{fault}"
-    );
+    assert!(fault.to_string().contains("0x0, near no live allocation"), "{fault}");
 }
 
 #[test]
@@ -86,10 +61,7 @@ fn an_odd_address_is_misaligned() {
         assert!(simt::access(at, 8, Access::write(Space::Global)));
     })
     .expect_err("8 bytes at 4");
-    assert!(
-        matches!(fault, Fault::Misaligned { bytes: 8, .. }),
-        "{fault}"
-    );
+    assert!(matches!(fault, Fault::Misaligned { bytes: 8, .. }), "{fault}");
     assert_site(&fault, 0, 0, file!(), line);
 }
 
@@ -108,14 +80,10 @@ fn reading_what_nobody_wrote_is_a_fault_and_a_write_cures_it() {
     .expect_err("odd words are never written");
     assert!(matches!(fault, Fault::Uninitialised { .. }), "{fault}");
     assert_site(&fault, 0, 1, file!(), line);
-    launch(&mut memory, &one, &|| {
-        words.set(simt::position().linear_thread() as usize, 7)
-    })
-    .expect("writes are fine");
-    launch(&mut memory, &one, &|| {
-        assert_eq!(words.get(simt::position().lane() as usize), 7)
-    })
-    .expect("all written by an earlier launch");
+    launch(&mut memory, &one, &|| words.set(simt::position().linear_thread() as usize, 7))
+        .expect("writes are fine");
+    launch(&mut memory, &one, &|| assert_eq!(words.get(simt::position().lane() as usize), 7))
+        .expect("all written by an earlier launch");
 }
 
 #[test]
@@ -148,24 +116,12 @@ fn capacity_is_a_limit_and_free_gives_it_back() {
     let first = memory.alloc(600, 16).expect("600 of 1000");
     assert_eq!(first % 256, 0);
     let refused = memory.alloc(401, 1).expect_err("400 left");
-    assert_eq!(
-        refused,
-        MemoryError::OutOfMemory {
-            requested: 401,
-            available: 400
-        }
-    );
+    assert_eq!(refused, MemoryError::OutOfMemory { requested: 401, available: 400 });
     memory.free(first).expect("allocated");
-    assert_eq!(
-        memory.free(first),
-        Err(MemoryError::NotAnAllocation { address: first })
-    );
+    assert_eq!(memory.free(first), Err(MemoryError::NotAnAllocation { address: first }));
     assert_eq!(memory.used(), 0);
     assert_eq!(memory.alloc(1000, 4096).expect("all free again") % 4096, 0);
-    assert_eq!(
-        memory.alloc(0, 3),
-        Err(MemoryError::BadAlignment { align: 3 })
-    );
+    assert_eq!(memory.alloc(0, 3), Err(MemoryError::BadAlignment { align: 3 }));
 }
 
 #[test]
@@ -176,24 +132,11 @@ fn host_copies_are_checked_like_accesses() {
     let mut three = [0; 3];
     memory.read(start + 10, &mut three).expect("written");
     assert_eq!(three, [1, 2, 3]);
-    let unwritten = memory
-        .read(start + 11, &mut three)
-        .expect_err("byte 13 is not written");
-    assert!(
-        unwritten.to_string().contains("offset 13 of allocation 0"),
-        "{unwritten}"
-    );
-    assert!(matches!(
-        memory.write(start + 99, &[0; 2]),
-        Err(MemoryError::OutOfBounds { .. })
-    ));
-    assert!(matches!(
-        memory.zero(start - 1, 1),
-        Err(MemoryError::OutOfBounds { .. })
-    ));
-    memory
-        .write(start + 100, &[])
-        .expect("nothing at the very end");
+    let unwritten = memory.read(start + 11, &mut three).expect_err("byte 13 is not written");
+    assert!(unwritten.to_string().contains("offset 13 of allocation 0"), "{unwritten}");
+    assert!(matches!(memory.write(start + 99, &[0; 2]), Err(MemoryError::OutOfBounds { .. })));
+    assert!(matches!(memory.zero(start - 1, 1), Err(MemoryError::OutOfBounds { .. })));
+    memory.write(start + 100, &[]).expect("nothing at the very end");
 }
 
 #[test]

@@ -105,11 +105,8 @@ fn a_cluster_barrier_orders_what_was_released_before_it() {
     let crossed = |order, fence: bool| {
         let mut memory = Memory::new(1 << 20);
         let words = Words::zeros(&mut memory, 32);
-        let config = LaunchConfig {
-            cluster: Some(2),
-            races: true,
-            ..config(4, 3, Policy::RoundRobin)
-        };
+        let config =
+            LaunchConfig { cluster: Some(2), races: true, ..config(4, 3, Policy::RoundRobin) };
         launch(&mut memory, &config, &|| {
             let at = position();
             let one = DATA + at.block_idx.x as usize;

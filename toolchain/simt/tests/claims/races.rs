@@ -19,18 +19,12 @@ pub(crate) fn race_in(
     block: impl Into<Dim3>,
     kernel: impl Fn(Words),
 ) -> Option<MissingOrder> {
-    let launched = LaunchConfig {
-        races: true,
-        ..config(grid, block, Policy::RoundRobin)
-    };
+    let launched = LaunchConfig { races: true, ..config(grid, block, Policy::RoundRobin) };
     let mut found = Vec::new();
     for schedule in schedules() {
         let mut memory = Memory::new(1 << 20);
         let words = Words::zeros(&mut memory, 32);
-        let config = LaunchConfig {
-            schedule,
-            ..launched
-        };
+        let config = LaunchConfig { schedule, ..launched };
         found.push(match launch(&mut memory, &config, &|| kernel(words)) {
             Ok(_) => None,
             Err(Fault::Race(race)) => Some(race.missing),
@@ -42,10 +36,7 @@ pub(crate) fn race_in(
         Some(MissingOrder::Link(link)) => format!("{:?}", (link.release, link.acquire)),
         other => format!("{other:?}"),
     };
-    assert!(
-        found.iter().all(|other| kind(other) == kind(&found[0])),
-        "{found:?}"
-    );
+    assert!(found.iter().all(|other| kind(other) == kind(&found[0])), "{found:?}");
     found.swap_remove(0)
 }
 
@@ -73,11 +64,8 @@ fn message(same_block: bool, tell: impl Fn(Words), seen: impl Fn(Words) -> bool)
     for schedule in schedules() {
         let mut memory = Memory::new(1 << 20);
         let words = Words::zeros(&mut memory, 32);
-        let config = LaunchConfig {
-            schedule,
-            races: true,
-            ..config(grid, block, Policy::RoundRobin)
-        };
+        let config =
+            LaunchConfig { schedule, races: true, ..config(grid, block, Policy::RoundRobin) };
         let result = launch(&mut memory, &config, &|| {
             let at = position();
             match (at.block_idx.x, at.thread_idx.x) {
@@ -100,12 +88,7 @@ fn message(same_block: bool, tell: impl Fn(Words), seen: impl Fn(Words) -> bool)
             Err(fault) => panic!("{schedule:?}: {fault}"),
         });
     }
-    assert!(
-        races
-            .iter()
-            .all(|race| race.is_some() == races[0].is_some()),
-        "{races:?}"
-    );
+    assert!(races.iter().all(|race| race.is_some() == races[0].is_some()), "{races:?}");
     races.swap_remove(0)
 }
 
@@ -127,10 +110,7 @@ fn a_message_needs_a_release_and_an_acquire_that_reach_the_other_block() {
         let released = (Release, Device);
         let acquired = (Acquire, Device);
         assert_eq!(passed(same_block, released, acquired), None);
-        assert_eq!(
-            passed(same_block, (Release, System), (Acquire, System)),
-            None
-        );
+        assert_eq!(passed(same_block, (Release, System), (Acquire, System)), None);
         for tells in [(Relaxed, Device), (Volatile, System)] {
             let ends = passed(same_block, tells, acquired);
             assert_eq!(ends, Some(NOT_RELEASED));
@@ -417,31 +397,17 @@ fn neighbouring_bytes_are_apart_and_overlapping_ones_are_not() {
             })
         })
     };
-    for (first, second) in [
-        ((0, 1), (1, 1)),
-        ((4, 2), (6, 2)),
-        ((0, 8), (8, 4)),
-        ((16, 16), (32, 16)),
-    ] {
-        assert_eq!(
-            touched(first, second),
-            [None, None],
-            "{first:?}, {second:?}"
-        );
+    for (first, second) in
+        [((0, 1), (1, 1)), ((4, 2), (6, 2)), ((0, 8), (8, 4)), ((16, 16), (32, 16))]
+    {
+        assert_eq!(touched(first, second), [None, None], "{first:?}, {second:?}");
     }
-    for (first, second) in [
-        ((3, 1), (2, 2)),
-        ((0, 8), (4, 4)),
-        ((16, 16), (30, 2)),
-        ((8, 8), (8, 4)),
-    ] {
+    for (first, second) in
+        [((3, 1), (2, 2)), ((0, 8), (4, 4)), ((16, 16), (30, 2)), ((8, 8), (8, 4))]
+    {
         let race = Some(MissingOrder::Everything { same_block: false });
         let partial = Some(MissingOrder::Overlap);
-        assert_eq!(
-            touched(first, second),
-            [race, partial],
-            "{first:?}, {second:?}"
-        );
+        assert_eq!(touched(first, second), [race, partial], "{first:?}, {second:?}");
     }
     let race = Some(MissingOrder::Everything { same_block: false });
     assert_eq!(touched((8, 8), (8, 8)), [race, None]);

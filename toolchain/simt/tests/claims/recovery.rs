@@ -13,10 +13,7 @@ fn a_panic_in_a_kernel_is_a_fault() {
     let words = Words::zeros(&mut memory, 1);
     let table = [1u32, 2, 3];
     for schedule in schedules() {
-        let config = simt::LaunchConfig {
-            schedule,
-            ..config(2, 40, Policy::RoundRobin)
-        };
+        let config = simt::LaunchConfig { schedule, ..config(2, 40, Policy::RoundRobin) };
         let line = line!() + 4;
         let fault = launch(&mut memory, &config, &|| {
             let at = simt::position();
@@ -26,13 +23,8 @@ fn a_panic_in_a_kernel_is_a_fault() {
             simt::block_barrier(0);
         })
         .expect_err("thread 35 of block 1 panics");
-        let Fault::Panicked { message, at, .. } = &fault else {
-            panic!("{fault}")
-        };
-        assert_eq!(
-            message,
-            "index out of bounds: the len is 3 but the index is 3"
-        );
+        let Fault::Panicked { message, at, .. } = &fault else { panic!("{fault}") };
+        assert_eq!(message, "index out of bounds: the len is 3 but the index is 3");
         assert!(at.starts_with(&format!("{}:{line}:", file!())), "{at}");
         assert_site(&fault, 1, 35, file!(), line - 1);
     }
@@ -40,15 +32,9 @@ fn a_panic_in_a_kernel_is_a_fault() {
 
 /// The message and place of the panic that ends `kernel`.
 fn panicked(kernel: &dyn Fn()) -> (String, String) {
-    let fault = launch(
-        &mut Memory::new(0),
-        &config(1, 40, Policy::RoundRobin),
-        kernel,
-    )
-    .expect_err("the kernel panics");
-    let Fault::Panicked { message, at, .. } = fault else {
-        panic!("{fault}")
-    };
+    let fault = launch(&mut Memory::new(0), &config(1, 40, Policy::RoundRobin), kernel)
+        .expect_err("the kernel panics");
+    let Fault::Panicked { message, at, .. } = fault else { panic!("{fault}") };
     (message, at)
 }
 
@@ -66,14 +52,10 @@ fn a_kernel_that_unwinds_without_a_panic_is_a_fault() {
 #[test]
 fn a_panic_that_the_kernel_catches_is_blamed_for_nothing() {
     let caught = || catch_unwind(|| panic!("caught")).expect_err("it panics");
-    launch(
-        &mut Memory::new(0),
-        &config(2, 40, Policy::RoundRobin),
-        &|| {
-            caught();
-            simt::block_barrier(0);
-        },
-    )
+    launch(&mut Memory::new(0), &config(2, 40, Policy::RoundRobin), &|| {
+        caught();
+        simt::block_barrier(0);
+    })
     .expect("the kernel caught its panic");
 
     let (message, at) = panicked(&|| {
@@ -88,10 +70,7 @@ fn a_panic_that_the_kernel_catches_is_blamed_for_nothing() {
         caught();
         resume_unwind(Box::new("gave up"));
     });
-    assert_eq!(
-        (message.as_str(), at.as_str()),
-        ("gave up", "an unknown place")
-    );
+    assert_eq!((message.as_str(), at.as_str()), ("gave up", "an unknown place"));
 
     let (message, at) = panicked(&|| resume_unwind(caught()));
     assert_eq!(message, "caught");
@@ -109,10 +88,7 @@ fn a_trap_is_a_fault_with_its_message() {
     })
     .expect_err("trapped");
     assert_site(&fault, 0, 50, file!(), line);
-    assert!(
-        fault.to_string().starts_with("trap: sum is negative ("),
-        "{fault}"
-    );
+    assert!(fault.to_string().starts_with("trap: sum is negative ("), "{fault}");
 }
 
 /// Counts the threads that hold one, and accesses memory in its destructor.
@@ -139,18 +115,12 @@ fn a_fault_drops_what_every_thread_owns_and_the_next_launch_works() {
     let words = Words::zeros(&mut memory, 2);
     let held = Cell::new(0);
     for schedule in schedules() {
-        let config = simt::LaunchConfig {
-            schedule,
-            ..config(3, 64, Policy::RoundRobin)
-        };
+        let config = simt::LaunchConfig { schedule, ..config(3, 64, Policy::RoundRobin) };
         let most = Cell::new(0);
         let fault = launch(&mut memory, &config, &|| {
             held.set(held.get() + 1);
             most.set(most.get().max(held.get()));
-            let _held = Held {
-                count: &held,
-                words,
-            };
+            let _held = Held { count: &held, words };
             simt::block_barrier(0);
             if simt::position().linear_block() == 2 {
                 words.get(usize::MAX / 8);
@@ -162,11 +132,7 @@ fn a_fault_drops_what_every_thread_owns_and_the_next_launch_works() {
         assert!(matches!(fault, Fault::OutOfBounds { .. }), "{fault}");
         assert!(most.get() >= 64);
         assert_eq!(held.get(), 0, "every thread that started was unwound");
-        assert_eq!(
-            words.host(&memory, 2)[0],
-            most.get(),
-            "good accesses work while unwinding"
-        );
+        assert_eq!(words.host(&memory, 2)[0], most.get(), "good accesses work while unwinding");
         memory.zero(words.address(), 8).expect("allocated");
         launch(&mut memory, &config, &|| words.set(0, 0)).expect("nothing is left of the fault");
     }
@@ -187,16 +153,11 @@ fn a_launch_inside_a_kernel_is_refused() {
 fn in_thread_functions_say_that_they_need_a_launch() {
     assert!(!simt::in_kernel());
     let mut memory = Memory::new(0);
-    launch(&mut memory, &config(1, 1, Policy::RoundRobin), &|| {
-        assert!(simt::in_kernel())
-    })
-    .expect("no fault");
+    launch(&mut memory, &config(1, 1, Policy::RoundRobin), &|| assert!(simt::in_kernel()))
+        .expect("no fault");
     let panic = catch_unwind(simt::position).expect_err("outside a launch");
     let message = panic.downcast::<String>().expect("a formatted message");
-    assert!(
-        message.starts_with("simt::position called outside an emulated thread"),
-        "{message}"
-    );
+    assert!(message.starts_with("simt::position called outside an emulated thread"), "{message}");
 }
 
 #[test]

@@ -9,10 +9,7 @@ fn order(schedule: Schedule) -> (Vec<u32>, Stats) {
     let mut memory = Memory::new(1 << 20);
     let ticket = Words::zeros(&mut memory, 1);
     let words = Words::unwritten(&mut memory, 600);
-    let config = LaunchConfig {
-        schedule,
-        ..config(6, 100, Policy::RoundRobin)
-    };
+    let config = LaunchConfig { schedule, ..config(6, 100, Policy::RoundRobin) };
     let stats = launch(&mut memory, &config, &|| {
         for _ in 0..global_thread() % 7 {
             simt::fence(simt::Scope::Device, simt::Order::AcqRel);
@@ -34,14 +31,9 @@ fn the_same_seed_is_the_same_run() {
 #[test]
 fn different_seeds_are_different_runs() {
     let policy = Policy::Random { quantum: 4 };
-    let runs: Vec<_> = (0..10)
-        .map(|seed| order(Schedule::seeded(policy, seed)).0)
-        .collect();
+    let runs: Vec<_> = (0..10).map(|seed| order(Schedule::seeded(policy, seed)).0).collect();
     for (at, run) in runs.iter().enumerate() {
-        assert!(
-            !runs[..at].contains(run),
-            "seed {at} repeats an earlier run"
-        );
+        assert!(!runs[..at].contains(run), "seed {at} repeats an earlier run");
     }
 }
 
@@ -114,10 +106,7 @@ fn a_lane_may_wait_for_another_of_its_warp() {
     for schedule in schedules() {
         let mut memory = Memory::new(1 << 20);
         let turn = Words::zeros(&mut memory, 1);
-        let config = LaunchConfig {
-            schedule,
-            ..config(1, 32, Policy::RoundRobin)
-        };
+        let config = LaunchConfig { schedule, ..config(1, 32, Policy::RoundRobin) };
         launch(&mut memory, &config, &|| {
             turn.wait_for(0, 31 - global_thread() as u32);
             turn.add(0, 1);
@@ -168,10 +157,7 @@ fn neighbours(policy: Policy) -> Vec<bool> {
         seen.set(i, words.get((i + 32) % 128));
     })
     .expect("a missing barrier is not a bad access");
-    seen.host(&memory, 128)
-        .into_iter()
-        .map(|seen| seen == 1)
-        .collect()
+    seen.host(&memory, 128).into_iter().map(|seen| seen == 1).collect()
 }
 
 #[test]
@@ -186,21 +172,13 @@ fn run_ahead_shows_a_missing_barrier_in_whole_warps() {
 
 #[test]
 fn lanes_of_a_warp_move_access_by_access() {
-    for policy in [
-        Policy::RoundRobin,
-        Policy::RunAhead,
-        Policy::Random { quantum: 3 },
-    ] {
+    for policy in [Policy::RoundRobin, Policy::RunAhead, Policy::Random { quantum: 3 }] {
         let mut memory = Memory::new(1 << 20);
         let words = Words::zeros(&mut memory, 32);
         launch(&mut memory, &config(1, 32, policy), &|| {
             let i = global_thread();
             words.set(i, 1);
-            assert_eq!(
-                words.get((i + 1) % 32),
-                1,
-                "the whole warp wrote before any lane reads"
-            );
+            assert_eq!(words.get((i + 1) % 32), 1, "the whole warp wrote before any lane reads");
         })
         .expect("lockstep");
     }
@@ -214,11 +192,7 @@ fn an_unprotected_counter_loses_updates_in_lockstep() {
         counter.set(0, counter.get(0) + 1);
     })
     .expect("a race is not a bad access");
-    assert_eq!(
-        counter.host(&memory, 1),
-        [1],
-        "every warp read before any wrote"
-    );
+    assert_eq!(counter.host(&memory, 1), [1], "every warp read before any wrote");
 }
 
 #[test]
@@ -232,8 +206,5 @@ fn coarse_switches_at_synchronisation_only() {
         simt::block_barrier(0);
     })
     .expect("no fault");
-    assert_eq!(
-        (stats.switches, stats.steps, stats.accesses),
-        (128, 4, 6400)
-    );
+    assert_eq!((stats.switches, stats.steps, stats.accesses), (128, 4, 6400));
 }

@@ -9,11 +9,8 @@ fn a_block_shares_and_blocks_do_not() {
     for schedule in schedules() {
         let mut memory = Memory::new(1 << 20);
         let out = Words::unwritten(&mut memory, 256);
-        let config = LaunchConfig {
-            schedule,
-            dynamic_shared: 256,
-            ..config(4, 64, Policy::RoundRobin)
-        };
+        let config =
+            LaunchConfig { schedule, dynamic_shared: 256, ..config(4, 64, Policy::RoundRobin) };
         launch(&mut memory, &config, &|| {
             let at = simt::position();
             let i = at.linear_thread() as usize;
@@ -36,10 +33,7 @@ fn a_block_shares_and_blocks_do_not() {
 #[test]
 fn shared_memory_starts_unwritten_in_every_block() {
     let mut memory = Memory::new(1 << 20);
-    let config = LaunchConfig {
-        max_resident_blocks: Some(1),
-        ..config(2, 1, Policy::RoundRobin)
-    };
+    let config = LaunchConfig { max_resident_blocks: Some(1), ..config(2, 1, Policy::RoundRobin) };
     let line = line!() + 6;
     let fault = launch(&mut memory, &config, &|| {
         let word = Words::shared(simt::static_shared("word", 4, 4));
@@ -49,9 +43,7 @@ fn shared_memory_starts_unwritten_in_every_block() {
         word.get(0);
     })
     .expect_err("block 1 did not write");
-    let Fault::Uninitialised { target, .. } = &fault else {
-        panic!("{fault}")
-    };
+    let Fault::Uninitialised { target, .. } = &fault else { panic!("{fault}") };
     assert_eq!(target.region, Some((Label::StaticShared("word"), 0)));
     assert_site(&fault, 1, 0, file!(), line);
 }
@@ -65,9 +57,7 @@ fn an_overrun_names_the_variable() {
     })
     .expect_err("word 32 of 32");
     assert!(
-        fault
-            .to_string()
-            .contains("offset 128 of shared variable tile (128 bytes)"),
+        fault.to_string().contains("offset 128 of shared variable tile (128 bytes)"),
         "{fault}"
     );
 }
@@ -99,13 +89,7 @@ fn too_much_shared_memory_is_a_fault() {
     })
     .expect_err("1000 + 960 + 64 > 2000");
     assert_site(&fault, 0, 0, file!(), line);
-    let Fault::SharedLimit {
-        name: "second",
-        requested: 2024,
-        limit: 2000,
-        ..
-    } = fault
-    else {
+    let Fault::SharedLimit { name: "second", requested: 2024, limit: 2000, .. } = fault else {
         panic!("{fault}")
     };
 }
@@ -118,15 +102,5 @@ fn one_name_with_two_sizes_is_a_fault() {
         simt::static_shared("tile", 128, 4);
     })
     .expect_err("64 is not 128");
-    assert!(
-        matches!(
-            fault,
-            Fault::SharedConflict {
-                first: 64,
-                now: 128,
-                ..
-            }
-        ),
-        "{fault}"
-    );
+    assert!(matches!(fault, Fault::SharedConflict { first: 64, now: 128, .. }), "{fault}");
 }

@@ -35,21 +35,12 @@ fn dive(depth: usize) {
 fn a_deep_call_meets_the_stack_limit_and_a_larger_stack_cures_it() {
     let mut memory = Memory::new(1 << 20);
     let line = line!() - 10;
-    let small = LaunchConfig {
-        stack_bytes: 64 << 10,
-        ..config(1, 8, Policy::RoundRobin)
-    };
+    let small = LaunchConfig { stack_bytes: 64 << 10, ..config(1, 8, Policy::RoundRobin) };
     let fault = launch(&mut memory, &small, &|| dive(60))
         .expect_err("60 frames of 1 KiB and more do not fit");
-    assert!(
-        matches!(fault, Fault::StackOverflow { bytes: 65_536, .. }),
-        "{fault}"
-    );
+    assert!(matches!(fault, Fault::StackOverflow { bytes: 65_536, .. }), "{fault}");
     assert_site(&fault, 0, 0, file!(), line);
-    let larger = LaunchConfig {
-        stack_bytes: 1 << 20,
-        ..config(1, 8, Policy::RoundRobin)
-    };
+    let larger = LaunchConfig { stack_bytes: 1 << 20, ..config(1, 8, Policy::RoundRobin) };
     launch(&mut memory, &larger, &|| dive(60)).expect("1 MiB is enough");
 }
 
@@ -64,10 +55,7 @@ fn the_default_stack_holds_a_kernel_that_is_not_optimised() {
 #[test]
 fn an_overflow_between_calls_is_found_by_the_canary() {
     let mut memory = Memory::new(1 << 20);
-    let config = LaunchConfig {
-        stack_bytes: 64 << 10,
-        ..config(1, 8, Policy::RoundRobin)
-    };
+    let config = LaunchConfig { stack_bytes: 64 << 10, ..config(1, 8, Policy::RoundRobin) };
     let fault = launch(&mut memory, &config, &|| {
         simt::spin();
         fill();

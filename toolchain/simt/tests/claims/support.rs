@@ -15,27 +15,19 @@ impl Words {
     /// New device memory of `count` zeros.
     pub(crate) fn zeros(memory: &mut Memory, count: usize) -> Self {
         let words = Self::unwritten(memory, count);
-        memory
-            .zero(words.start as u64, 4 * count)
-            .expect("allocated just now");
+        memory.zero(words.start as u64, 4 * count).expect("allocated just now");
         words
     }
 
     /// New device memory of `count` words that were never written.
     pub(crate) fn unwritten(memory: &mut Memory, count: usize) -> Self {
         let start = memory.alloc(4 * count, 4).expect("tests fit in memory") as usize;
-        Self {
-            start,
-            space: Space::Global,
-        }
+        Self { start, space: Space::Global }
     }
 
     /// The shared words at a pointer that the emulator gave.
     pub(crate) fn shared(start: *mut u8) -> Self {
-        Self {
-            start: start.expose_provenance(),
-            space: Space::Shared,
-        }
+        Self { start: start.expose_provenance(), space: Space::Shared }
     }
 
     pub(crate) fn address(self) -> u64 {
@@ -45,9 +37,7 @@ impl Words {
     /// All words, read from the host.
     pub(crate) fn host(self, memory: &Memory, count: usize) -> Vec<u32> {
         let mut bytes = vec![0; 4 * count];
-        memory
-            .read(self.address(), &mut bytes)
-            .expect("all words written");
+        memory.read(self.address(), &mut bytes).expect("all words written");
         bytes
             .chunks_exact(4)
             .map(|word| u32::from_le_bytes(word.try_into().expect("four bytes")))
@@ -133,12 +123,7 @@ impl Words {
 
 /// Every policy, with seed 0 and some others, with lanes in step and apart.
 pub(crate) fn schedules() -> Vec<Schedule> {
-    let fixed = [
-        Policy::RoundRobin,
-        Policy::RunAhead,
-        Policy::Reverse,
-        Policy::Coarse,
-    ];
+    let fixed = [Policy::RoundRobin, Policy::RunAhead, Policy::Reverse, Policy::Coarse];
     let mut all: Vec<Schedule> = fixed.into_iter().map(Schedule::new).collect();
     let random = Policy::Random { quantum: 5 };
     all.extend([1, 2, 3].map(|seed| Schedule::seeded(random, seed)));
@@ -153,10 +138,7 @@ pub(crate) fn config(
     block: impl Into<Dim3>,
     policy: Policy,
 ) -> LaunchConfig<'static> {
-    LaunchConfig {
-        schedule: Schedule::new(policy),
-        ..LaunchConfig::new("test", grid, block)
-    }
+    LaunchConfig { schedule: Schedule::new(policy), ..LaunchConfig::new("test", grid, block) }
 }
 
 /// Linear number of the calling thread in the grid.
@@ -168,17 +150,11 @@ pub(crate) fn global_thread() -> usize {
 /// Checks that a fault and its message blame this thread at this line of this file.
 #[track_caller]
 pub(crate) fn assert_site(fault: &Fault, block: u32, thread: u32, file: &str, line: u32) {
-    let site = fault
-        .site()
-        .unwrap_or_else(|| panic!("{fault} names no site"));
+    let site = fault.site().unwrap_or_else(|| panic!("{fault} names no site"));
     assert_eq!(&*site.kernel, "test");
     assert_eq!(site.block, Dim3::new(block, 0, 0), "{fault}");
     assert_eq!(site.thread, Dim3::new(thread, 0, 0), "{fault}");
-    assert_eq!(
-        (site.place.file(), site.place.line()),
-        (file, line),
-        "{fault}"
-    );
+    assert_eq!((site.place.file(), site.place.line()), (file, line), "{fault}");
     let said =
         format!("kernel test, block ({block}, 0, 0), thread ({thread}, 0, 0), at {file}:{line}");
     assert!(fault.to_string().contains(&said), "{fault}");

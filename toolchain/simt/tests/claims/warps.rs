@@ -10,10 +10,7 @@ const FULL: u32 = u32::MAX;
 fn every_lane_sees_every_value() {
     let mut memory = Memory::new(1 << 20);
     for schedule in schedules() {
-        let config = simt::LaunchConfig {
-            schedule,
-            ..config(2, 64, Policy::RoundRobin)
-        };
+        let config = simt::LaunchConfig { schedule, ..config(2, 64, Policy::RoundRobin) };
         let stats = launch(&mut memory, &config, &|| {
             let at = simt::position();
             for round in 0..5 {
@@ -21,10 +18,7 @@ fn every_lane_sees_every_value() {
                     warp_exchange(FULL, "shfl", u128::from(at.linear_thread() + round) << 64);
                 assert_eq!(given.mask, FULL);
                 for (lane, value) in given.values.into_iter().enumerate() {
-                    assert_eq!(
-                        value >> 64,
-                        u128::from(32 * at.warp() + round) + lane as u128
-                    );
+                    assert_eq!(value >> 64, u128::from(32 * at.warp() + round) + lane as u128);
                 }
             }
         })
@@ -40,10 +34,7 @@ fn a_partial_warp_leaves_out_lanes_that_do_not_exist() {
         let at = simt::position();
         let given = warp_exchange(FULL, "vote", 1);
         assert_eq!(given.mask, if at.warp() == 0 { FULL } else { 1 });
-        assert_eq!(
-            given.values.iter().sum::<u128>(),
-            if at.warp() == 0 { 32 } else { 1 }
-        );
+        assert_eq!(given.values.iter().sum::<u128>(), if at.warp() == 0 { 32 } else { 1 });
     })
     .expect("lane 32 is alone in its warp");
 }
@@ -66,22 +57,18 @@ fn halves_of_a_warp_exchange_apart() {
 #[test]
 fn a_lane_may_go_through_another_collective_first() {
     let mut memory = Memory::new(1 << 20);
-    launch(
-        &mut memory,
-        &config(1, 3, Policy::RoundRobin),
-        &|| match simt::position().lane() {
-            0 => {
-                warp_exchange(0b011, "pair", 0);
-            }
-            1 => {
-                warp_exchange(0b110, "pair", 0);
-                warp_exchange(0b011, "pair", 0);
-            }
-            _ => {
-                warp_exchange(0b110, "pair", 0);
-            }
-        },
-    )
+    launch(&mut memory, &config(1, 3, Policy::RoundRobin), &|| match simt::position().lane() {
+        0 => {
+            warp_exchange(0b011, "pair", 0);
+        }
+        1 => {
+            warp_exchange(0b110, "pair", 0);
+            warp_exchange(0b011, "pair", 0);
+        }
+        _ => {
+            warp_exchange(0b110, "pair", 0);
+        }
+    })
     .expect("lane 0 waits while 1 and 2 meet");
 }
 
@@ -96,15 +83,7 @@ fn a_caller_outside_its_mask_is_a_fault() {
     })
     .expect_err("lane 16 is not in 0xffff");
     assert!(
-        matches!(
-            fault,
-            Fault::NotInMask {
-                lane: 16,
-                mask: 0xFFFF,
-                kind: "shfl",
-                ..
-            }
-        ),
+        matches!(fault, Fault::NotInMask { lane: 16, mask: 0xFFFF, kind: "shfl", .. }),
         "{fault}"
     );
     assert_site(&fault, 1, 16, file!(), line);
@@ -121,14 +100,7 @@ fn a_named_lane_that_has_exited_is_a_fault() {
             }
         })
         .expect_err("one lane has exited");
-        let Fault::LaneExited {
-            lane,
-            kind: "redux",
-            ..
-        } = fault
-        else {
-            panic!("{fault}")
-        };
+        let Fault::LaneExited { lane, kind: "redux", .. } = fault else { panic!("{fault}") };
         assert_eq!(lane, early);
         assert_site(&fault, 0, blamed, file!(), line);
     }
@@ -147,9 +119,7 @@ fn different_collectives_or_masks_are_a_mismatch_with_both_places() {
         })
         .expect_err("lane 20 meets lane 0");
         assert_site(&fault, 0, 20, file!(), line + 1);
-        let Fault::WarpMismatch { arrivals } = &fault else {
-            panic!("{fault}")
-        };
+        let Fault::WarpMismatch { arrivals } = &fault else { panic!("{fault}") };
         assert_eq!((arrivals[0].kind, arrivals[0].mask), (kind, mask));
         assert_eq!((arrivals[1].kind, arrivals[1].mask), ("shfl", FULL));
         assert_eq!(arrivals[1].site.place.line(), line);

@@ -107,9 +107,8 @@ mod tests {
     fn a_wrong_element_position_or_count_is_found_in_every_part() {
         // A run begins at 0 and at each odd index; the second part begins within one.
         let kept: Vec<f32> = (0..=N / 2).map(|run| run as f32).collect();
-        let positions: Vec<u64> = (0..=N as u64 / 2)
-            .map(|run| (2 * run).saturating_sub(1))
-            .collect();
+        let positions: Vec<u64> =
+            (0..=N as u64 / 2).map(|run| (2 * run).saturating_sub(1)).collect();
         let count = kept.len() as u64;
         assert_eq!(of_runs(&kept, &positions, count), Ok(()));
         for at in [0, kept.len() - 1] {
@@ -120,10 +119,7 @@ mod tests {
             assert!(of_runs(&kept, &wrong_positions, count).is_err(), "{at}");
         }
         let error = of_runs(&kept, &positions, count + 1).expect_err("it counts one more");
-        assert!(
-            error.to_string().contains(&format!("not {count}")),
-            "{error}"
-        );
+        assert!(error.to_string().contains(&format!("not {count}")), "{error}");
     }
 
     #[test]
@@ -131,10 +127,7 @@ mod tests {
         let device = Device::new(Emulator::new(EmulatorConfig::default()));
         let input = device.upload(&[1.0f32, 2.0, 3.0]).expect("there is room");
         let mut output = Room::new(&device, 3, Wanted::REST).expect("there is room");
-        output
-            .kept
-            .copy_from(&[2.0, 0.0, 0.0])
-            .expect("it is as long");
+        output.kept.copy_from(&[2.0, 0.0, 0.0]).expect("it is as long");
         output.count.copy_from(&[1]).expect("it is one number");
         let mut is_right = |rest: [f32; 3]| {
             let to = output.rest.as_mut().expect("it is wanted");

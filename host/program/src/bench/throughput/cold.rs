@@ -39,10 +39,7 @@ pub(in crate::bench) struct Plan {
 impl Plan {
     /// One call, put into the stream after other work, so that the device does not wait for the host.
     /// This is the time of a program that calls once. It includes about two microseconds for the events.
-    pub(in crate::bench) const ALONE: Self = Self {
-        calls: 1,
-        sample_us: 0.0,
-    };
+    pub(in crate::bench) const ALONE: Self = Self { calls: 1, sample_us: 0.0 };
 
     /// The plan for calls in a row that read and write `bytes` each, on a device with an L2 of
     /// `l2_bytes`.
@@ -51,10 +48,7 @@ impl Plan {
     pub(super) fn in_a_row(bytes: u64, l2_bytes: u32) -> Self {
         let calls = (MOST_BYTES / bytes.max(1)).clamp(1, MOST_CALLS);
         let replayed = l2_bytes > 0 && calls * bytes >= REPLAYED_FROM * u64::from(l2_bytes);
-        Self {
-            calls: calls as usize,
-            sample_us: if replayed { SAMPLE_US } else { 0.0 },
-        }
+        Self { calls: calls as usize, sample_us: if replayed { SAMPLE_US } else { 0.0 } }
     }
 
     /// How many replays follow each other in a sample, where `one` gives the µs of one replay.
@@ -148,13 +142,8 @@ mod tests {
 
     #[test]
     fn a_sample_is_replayed_until_it_is_long_enough_or_not_at_all() {
-        let replays = |sample_us, us| {
-            Plan {
-                calls: 1,
-                sample_us,
-            }
-            .replays(|| Ok::<_, Infallible>(us))
-        };
+        let replays =
+            |sample_us, us| Plan { calls: 1, sample_us }.replays(|| Ok::<_, Infallible>(us));
         assert_eq!(replays(SAMPLE_US, 470.0), Ok(5));
         assert_eq!(replays(SAMPLE_US, 7600.0), Ok(1));
         assert_eq!(replays(SAMPLE_US, 0.0), Ok(4096));
@@ -169,17 +158,8 @@ mod tests {
             .collect::<Result<_, _>>()
             .expect("there is room");
         let mut reducer = Reducer::<Sum<u64>>::new(&device).expect("it has the kernel");
-        let (calls, once) = (
-            Cell::new(0),
-            Sampling {
-                at_most: 7,
-                ..Sampling::default()
-            },
-        );
-        let plan = Plan {
-            calls: 3,
-            sample_us: 0.0,
-        };
+        let (calls, once) = (Cell::new(0), Sampling { at_most: 7, ..Sampling::default() });
+        let plan = Plan { calls: 3, sample_us: 0.0 };
         let call = |i: usize| {
             calls.set(calls.get() + 1);
             reducer.launch(&inputs[i])

@@ -147,10 +147,7 @@ impl Stock {
         kind: Kind,
         periods: impl FnOnce(usize) -> Vec<Vec<T>>,
     ) -> Result<&[Buffer<T>], DeviceError> {
-        let held = self
-            .0
-            .take()
-            .and_then(|held| held.downcast::<Inputs<T>>().ok());
+        let held = self.0.take().and_then(|held| held.downcast::<Inputs<T>>().ok());
         let held = match held {
             Some(held) if (held.kind, held.n) == (kind, n) && held.buffers.len() >= count => held,
             other => {
@@ -162,11 +159,7 @@ impl Stock {
                     fill(&buffer, period)?;
                     Ok(buffer)
                 });
-                Box::new(Inputs {
-                    kind,
-                    n,
-                    buffers: buffers.collect::<Result<_, DeviceError>>()?,
-                })
+                Box::new(Inputs { kind, n, buffers: buffers.collect::<Result<_, DeviceError>>()? })
             }
         };
         let held = self.0.insert(held).downcast_ref::<Inputs<T>>();
@@ -204,9 +197,7 @@ impl ExactSums {
             sum += i64::from(small::<T>(i));
             sum
         });
-        Self {
-            period: sums.collect(),
-        }
+        Self { period: sums.collect() }
     }
 
     /// The sum of the elements up to and including element `i`.
@@ -257,15 +248,11 @@ mod tests {
         let low: Vec<u32> = (0..4).map(|i| hash(i) % 16).collect();
         assert_eq!(low, [0, 7, 6, 7]);
         let (device, mut stock) = (device(), Stock::default());
-        let inputs = stock
-            .inputs::<i32>(&device, 4096, 2)
-            .expect("there is room");
+        let inputs = stock.inputs::<i32>(&device, 4096, 2).expect("there is room");
         let values = inputs[1].download().expect("the emulator copies");
         assert_eq!(values.iter().min(), Some(&-8));
         assert_eq!(values.iter().max(), Some(&7));
-        let inputs = stock
-            .inputs::<u64>(&device, 4096, 1)
-            .expect("there is room");
+        let inputs = stock.inputs::<u64>(&device, 4096, 1).expect("there is room");
         let values = inputs[0].download().expect("the emulator copies");
         assert_eq!(values.iter().max(), Some(&15));
     }
@@ -273,9 +260,7 @@ mod tests {
     #[test]
     fn both_inputs_of_every_pair_are_made_of_hashes_of_their_own() {
         let (device, mut stock) = (device(), Stock::default());
-        let pairs = stock
-            .pairs(&device, 2, 3, |hash| hash)
-            .expect("there is room");
+        let pairs = stock.pairs(&device, 2, 3, |hash| hash).expect("there is room");
         assert_eq!(pairs.len(), 3);
         for pair in pairs {
             let [x, y] = [0, 1].map(|i: usize| pair[i].download().expect("the emulator copies"));
@@ -295,9 +280,7 @@ mod tests {
             copied.expect("the emulator copies");
         }
         let mut first = |n, count| {
-            let inputs = stock
-                .inputs::<f64>(&device, n, count)
-                .expect("there is room");
+            let inputs = stock.inputs::<f64>(&device, n, count).expect("there is room");
             assert_eq!((inputs.len(), inputs[0].len()), (count, n));
             inputs[0].download().expect("the emulator copies")[0]
         };

@@ -16,16 +16,8 @@ pub use peers::PeerTimes;
 use serde_json::{Value, json};
 
 /// Lengths of arrays: at the first the launch counts most, at the last the memory.
-pub const SIZES: [usize; 8] = [
-    1 << 10,
-    1 << 12,
-    1 << 16,
-    1 << 20,
-    1 << 24,
-    1 << 28,
-    1 << 30,
-    1 << 32,
-];
+pub const SIZES: [usize; 8] =
+    [1 << 10, 1 << 12, 1 << 16, 1 << 20, 1 << 24, 1 << 28, 1 << 30, 1 << 32];
 
 /// What a primitive has to do with memory, at least. It cannot take less time than this alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -187,11 +179,7 @@ impl Throughput {
         mut step: impl FnMut(Step<'_, (&Case, usize)>),
     ) -> Result<Throughputs, MeasureError> {
         let l2_bytes = device.properties().l2_bytes;
-        let mut bench = Bench {
-            device,
-            sampling,
-            stock: Stock::default(),
-        };
+        let mut bench = Bench { device, sampling, stock: Stock::default() };
         let on_cpu = self.on_cpu(cases, sizes);
         let (mut records, mut too_large) = (Vec::new(), Vec::new());
         let mut first = None;
@@ -299,10 +287,10 @@ impl Throughput {
                 params: params(case.op, case.dtype, load, mode),
                 time: measured.time,
                 bytes: Some(case.moved(bytes(case.dtype, load.n), self.ceiling)),
-                peer: self.peer.zip(peer).map(|(program, time)| Peer {
-                    name: program.name,
-                    median: time.median,
-                }),
+                peer: self
+                    .peer
+                    .zip(peer)
+                    .map(|(program, time)| Peer { name: program.name, median: time.median }),
                 warnings,
             }
         };
@@ -327,22 +315,12 @@ impl Case {
         peer_modes: &'static [&'static str],
         measure: Measure,
     ) -> Self {
-        Self {
-            variant,
-            op,
-            dtype: T::DTYPE,
-            written: None,
-            peer_modes,
-            measure,
-        }
+        Self { variant, op, dtype: T::DTYPE, written: None, peer_modes, measure }
     }
 
     /// The same case, which writes so many percent of what it reads.
     pub(super) const fn writing(self, percent: u64) -> Self {
-        Self {
-            written: Some(percent),
-            ..self
-        }
+        Self { written: Some(percent), ..self }
     }
 
     /// Bytes that it moves, for an input of so many.
@@ -386,10 +364,7 @@ fn lengths(cases: &[Case], sizes: &[usize]) -> Vec<(Dtype, usize)> {
             dtypes.push(case.dtype);
         }
     }
-    dtypes
-        .into_iter()
-        .flat_map(|dtype| sizes.iter().map(move |&n| (dtype, n)))
-        .collect()
+    dtypes.into_iter().flat_map(|dtype| sizes.iter().map(move |&n| (dtype, n))).collect()
 }
 
 #[cfg(test)]

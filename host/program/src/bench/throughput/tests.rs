@@ -2,11 +2,7 @@ use super::*;
 use crate::bench::{KENDALL, REDUCE, SCAN, Spread};
 use gridsync::device::{Emulator, EmulatorConfig};
 
-const ONCE: Sampling = Sampling {
-    at_least: 1,
-    at_most: 1,
-    uncertainty: 0.005,
-};
+const ONCE: Sampling = Sampling { at_least: 1, at_most: 1, uncertainty: 0.005 };
 
 fn device() -> Device {
     Device::new(Emulator::new(EmulatorConfig::default()))
@@ -50,10 +46,7 @@ fn every_element_type_is_measured() {
     let bytes: Vec<_> = run.records.iter().map(|record| record.bytes).collect();
     assert_eq!(bytes, [4, 4, 8, 8, 4, 4, 8, 8].map(|size| Some(size << 12)));
     let calls = |record: &Record| record.params["calls"].as_u64();
-    assert_eq!(
-        run.records.iter().map(calls).collect::<Vec<_>>()[..2],
-        [Some(256), Some(1)]
-    );
+    assert_eq!(run.records.iter().map(calls).collect::<Vec<_>>()[..2], [Some(256), Some(1)]);
     for record in &run.records {
         assert!(record.params["peer_mode"].is_null() && record.peer.is_none());
     }
@@ -101,10 +94,7 @@ fn a_mode_of_the_peer_that_answered_is_a_record_and_so_is_the_read_ceiling() {
     );
     assert_eq!(run.records[0].gb_per_s(), Some(2.0));
     let warned = |record: &Record| record.warnings.iter().any(|w| w.kind() == "peer-noise");
-    assert!(
-        warned(&run.records[1]),
-        "4.0 ± 0.1 is not known well enough"
-    );
+    assert!(warned(&run.records[1]), "4.0 ± 0.1 is not known well enough");
     assert!(!warned(&run.records[3]));
     let json = run.records[2].json();
     assert_eq!(json["suite"], "reduce");
@@ -172,22 +162,12 @@ fn what_does_not_fit_in_memory_is_told_and_the_rest_is_measured() {
 #[test]
 fn the_peer_is_asked_by_the_plan_that_we_follow() {
     let (sum, l2) = (of("sum")[0], 60 << 20);
-    let asked = |mode, n| {
-        REDUCE
-            .plans(Dtype::F32, n, l2)
-            .map(|plan| sum.question(mode, n, &plan))
-    };
+    let asked = |mode, n| REDUCE.plans(Dtype::F32, n, l2).map(|plan| sum.question(mode, n, &plan));
     assert_eq!(
         asked("run_to_run", 1 << 10),
-        [
-            "sum f32 run_to_run 1024 256 0",
-            "sum f32 run_to_run 1024 1 0"
-        ]
+        ["sum f32 run_to_run 1024 256 0", "sum f32 run_to_run 1024 1 0"]
     );
-    assert_eq!(
-        asked("gpu_to_gpu", 1 << 28)[0],
-        "sum f32 gpu_to_gpu 268435456 2 2000"
-    );
+    assert_eq!(asked("gpu_to_gpu", 1 << 28)[0], "sum f32 gpu_to_gpu 268435456 2 2000");
     assert_eq!(
         Ceiling::Read.question(1 << 34, &Plan::in_a_row(1 << 34, l2)),
         "read u8 plain 17179869184 1 2000"
@@ -205,12 +185,8 @@ fn a_result_is_checked_once_at_each_length() {
 
 #[test]
 fn a_suite_without_a_peer_on_the_gpu_needs_no_compiler() {
-    let peers = KENDALL
-        .peers(KENDALL.cases, &[10, 1 << 24], 60 << 20, &ONCE)
-        .expect("nothing is built");
+    let peers =
+        KENDALL.peers(KENDALL.cases, &[10, 1 << 24], 60 << 20, &ONCE).expect("nothing is built");
     let answered = peers.0.times.contains_key("kendall f32 cpu 10 1 0");
-    assert!(
-        answered || peers.notes()[0].contains("left out"),
-        "{peers:?}"
-    );
+    assert!(answered || peers.notes()[0].contains("left out"), "{peers:?}");
 }

@@ -94,8 +94,6 @@ fn cells(_so_far: &[Record], record: &Record) -> Vec<String> {
         format!("{:.3}", record.time.min),
         format!("{:.3}", record.time.max),
         peer.map_or(String::new(), |peer| format!("{:.3}", peer.median)),
-        record
-            .ratio()
-            .map_or(String::new(), |ratio| format!("{ratio:.3}")),
+        record.ratio().map_or(String::new(), |ratio| format!("{ratio:.3}")),
     ]
 }

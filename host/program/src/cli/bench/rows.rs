@@ -98,14 +98,9 @@ mod tests {
     fn what_broke_a_rule_is_marked_and_said_below_once() {
         let call = crate::cli::Cli::try_parse_from(["gridsync", "devices"]).expect("a call");
         let columns = vec![Column::words("design", 6), Column::words("", 0)];
-        let mut rows = Rows::new(&call.global, 2, columns, |_, record| {
-            vec![record.variant.to_owned()]
-        });
-        let noise = Warning::Noise {
-            uncertainty: 0.1,
-            allowed: 0.005,
-            samples: 7,
-        };
+        let mut rows =
+            Rows::new(&call.global, 2, columns, |_, record| vec![record.variant.to_owned()]);
+        let noise = Warning::Noise { uncertainty: 0.1, allowed: 0.005, samples: 7 };
         let short = Warning::too_short(20.0).expect("20 µs are too short");
         let drift = Warning::drift(1.0, 1.1).expect("10 % are too much");
         let record = |variant, warnings| Record {
@@ -118,16 +113,11 @@ mod tests {
             peer: None,
             warnings,
         };
-        let mut records = [
-            record("split", vec![noise]),
-            record("phase", vec![short, noise]),
-        ];
+        let mut records = [record("split", vec![noise]), record("phase", vec![short, noise])];
         let lines: Vec<_> = records.iter().map(|record| rows.row(record)).collect();
         assert_eq!(lines, ["split  [1]", "phase  [2][1]"]);
         // This is only known at the end.
-        records
-            .iter_mut()
-            .for_each(|record| record.warnings.push(drift));
+        records.iter_mut().for_each(|record| record.warnings.push(drift));
         let below = rows.below(&records);
         assert!(below[0].starts_with("[1] noise: "), "{below:?}");
         assert!(below[1].starts_with("[2] too short: "), "{below:?}");

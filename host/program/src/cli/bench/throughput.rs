@@ -45,18 +45,18 @@ impl Bench {
         let points = cases.len() * sizes.len();
         let mut rows = Rows::new(global, points, columns(suite, &cases, sizes), cells);
         let step = |step: Step<'_, (&Case, usize)>| match step {
-            Step::Next((case, n)) => rows.next(format!(
-                "{} of {n} {}, {}",
-                case.op, case.dtype, case.variant
-            )),
+            Step::Next((case, n)) => {
+                rows.next(format!("{} of {n} {}, {}", case.op, case.dtype, case.variant))
+            }
             Step::Measured(record) => rows.add(record),
         };
-        let run = suite
-            .run(&device, &cases, sizes, &peers, &sampling, step)
-            .map_err(|error| match error {
-                MeasureError::Wrong(what) => anyhow::Error::new(Wrong(what)),
-                MeasureError::Device(error) => error.into(),
-            })?;
+        let run =
+            suite.run(&device, &cases, sizes, &peers, &sampling, step).map_err(
+                |error| match error {
+                    MeasureError::Wrong(what) => anyhow::Error::new(Wrong(what)),
+                    MeasureError::Device(error) => error.into(),
+                },
+            )?;
         rows.finish(&run.records)?;
 
         for left in &run.too_large {
@@ -175,10 +175,7 @@ mod tests {
     fn what_a_suite_does_not_have_is_refused_with_what_it_has() {
         let names = |names: &[&str]| names.iter().map(|&name| name.into()).collect::<Vec<_>>();
         let of_scan = |ops: &[&str], dtypes: &[&str]| chosen(&SCAN, &names(ops), &names(dtypes));
-        assert_eq!(
-            of_scan(&[], &["u32"]).map(|cases| cases.len()).ok(),
-            Some(3)
-        );
+        assert_eq!(of_scan(&[], &["u32"]).map(|cases| cases.len()).ok(), Some(3));
         let refused = of_scan(&["min"], &[]).err().map(|usage| usage.0);
         assert!(refused.is_some_and(|why| why.contains("--ops sum, --dtypes f32,f64,i32,u32,u64")));
     }
@@ -197,45 +194,21 @@ mod tests {
             peer,
             warnings: vec![],
         };
-        let peer = Peer {
-            name: "cub::DeviceReduce",
-            median: 5.0,
-        };
+        let peer = Peer { name: "cub::DeviceReduce", median: 5.0 };
         let read = record(Ceiling::Read.name(), 2.0, None);
         let tiles = record("tiles", 2.5, Some(peer));
-        let words = [
-            "tiles", "sum", "f32", "1000", "256", "2.500", "1.6", "80.0", "0.500",
-        ];
+        let words = ["tiles", "sum", "f32", "1000", "256", "2.500", "1.6", "80.0", "0.500"];
         let so_far = [read, tiles];
-        assert_eq!(
-            cells(&so_far, &so_far[1]),
-            [&words[..], &["run_to_run"]].concat()
-        );
+        assert_eq!(cells(&so_far, &so_far[1]), [&words[..], &["run_to_run"]].concat());
         assert_eq!(cells(&so_far, &so_far[0])[7], "100.0");
     }
 
     #[test]
     fn every_suite_fits_into_a_terminal() {
-        for suite in [
-            &REDUCE,
-            &REDUCE_ROWS,
-            &SCAN,
-            &SELECT,
-            &PARTITION,
-            &UNIQUE,
-            &KENDALL,
-        ] {
+        for suite in [&REDUCE, &REDUCE_ROWS, &SCAN, &SELECT, &PARTITION, &UNIQUE, &KENDALL] {
             let columns = columns(suite, suite.cases, suite.sizes);
             let rows = suite.cases.iter().map(|case| {
-                let cells = [
-                    case.variant,
-                    case.op,
-                    "f32",
-                    "2^32",
-                    "256",
-                    "12345.678",
-                    "4321.0",
-                ];
+                let cells = [case.variant, case.op, "f32", "2^32", "256", "12345.678", "4321.0"];
                 let mode = case.peer_modes.first().map_or("", |mode| plain(mode));
                 let more = ["100.0", "0.985", mode, "[1]"];
                 Column::row(&columns, cells.into_iter().chain(more).map(str::to_owned))

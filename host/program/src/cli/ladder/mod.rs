@@ -70,11 +70,7 @@ fn run<L: Told>(
     if let Some(out) = out {
         folder::write(out, &files(name, &report)?)?;
     }
-    output::result(
-        global,
-        || text(global, name, &report),
-        || as_json(name, &report),
-    )
+    output::result(global, || text(global, name, &report), || as_json(name, &report))
 }
 
 /// Climbs it. A wrong rung is a wrong result.
@@ -96,10 +92,7 @@ fn files<L: Told>(device: &str, report: &Report<L>) -> anyhow::Result<Vec<(&'sta
     let [rates, operations, records] = L::FILES;
     let mut files = vec![(operations, operations_chart(report).svg()?)];
     if let Some(chart) = rates_chart(report, device) {
-        let lines = report
-            .climbed
-            .iter()
-            .filter_map(|rung| record(device, report, rung));
+        let lines = report.climbed.iter().filter_map(|rung| record(device, report, rung));
         let lines = lines.map(|record| format!("{}\n", record.json()));
         files.extend([(rates, chart.svg()?), (records, lines.collect())]);
     }
@@ -160,10 +153,7 @@ mod tests {
                 len,
                 plan,
                 measured: Some(measured(4.0)),
-                counted: Some(Counted {
-                    elements: 2048,
-                    ..Counted::default()
-                }),
+                counted: Some(Counted { elements: 2048, ..Counted::default() }),
             }],
             absent: vec![],
         }

@@ -64,14 +64,8 @@ impl Told for Climb {
         the array and of arrays of sums, for each element. Counted by the emulator, in one block with \
         one tile: warp operations (loads and stores in shared memory, and shuffles), bank conflicts, \
         barriers of the block.";
-    const HEADS: &'static [&'static str] = &[
-        "launches",
-        "words",
-        "tile",
-        "warp operations",
-        "bank conflicts",
-        "barriers",
-    ];
+    const HEADS: &'static [&'static str] =
+        &["launches", "words", "tile", "warp operations", "bank conflicts", "barriers"];
 
     fn cells(rung: &Climbed<Self>) -> Vec<String> {
         let mut cells = vec![
@@ -112,10 +106,7 @@ mod tests {
     use crate::lab::ladder::scans::{Climb, Moves};
 
     fn look_back() -> Report<Climb> {
-        let moves = Moves {
-            launches: 2,
-            words: 2 << 20,
-        };
+        let moves = Moves { launches: 2, words: 2 << 20 };
         timed(9, "look-back", moves)
     }
 

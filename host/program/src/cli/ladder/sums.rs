@@ -60,12 +60,8 @@ impl<T: Step> Told for Climb<T> {
     const NOTE: &'static str = "Counted by the emulator, in one block of 256 threads: additions and \
         accesses to shared memory of a warp (however many of its lanes take part), bank conflicts, \
         barriers of the block.";
-    const HEADS: &'static [&'static str] = &[
-        "warp additions",
-        "shared accesses",
-        "bank conflicts",
-        "barriers",
-    ];
+    const HEADS: &'static [&'static str] =
+        &["warp additions", "shared accesses", "bank conflicts", "barriers"];
 
     fn cells(rung: &Climbed<Self>) -> Vec<String> {
         rung.counted.map_or_else(Vec::new, |counted| {
@@ -111,14 +107,9 @@ mod tests {
         let is_row = |line: &&str| line.starts_with("16 ");
         let row = lines.find(is_row).expect("a row of the rung");
         let cells: Vec<&str> = row.split_whitespace().collect();
-        let expected = [
-            "16", "last", "block", "1048576", "4.0", "1048.6", "50.0", "[1]",
-        ];
+        let expected = ["16", "last", "block", "1048576", "4.0", "1048.6", "50.0", "[1]"];
         assert_eq!(cells, expected, "{rows}");
-        assert!(
-            lines.any(|line| line.starts_with("[1] too short: ")),
-            "{rows}"
-        );
+        assert!(lines.any(|line| line.starts_with("[1] too short: ")), "{rows}");
         let in_the_tables = rows.lines().filter(|line| !line.starts_with('['));
         let widest = in_the_tables.map(|line| line.chars().count()).max();
         assert!(widest <= Some(80), "{rows}");

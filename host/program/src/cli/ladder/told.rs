@@ -17,9 +17,7 @@ pub(super) fn text<L: Told>(global: &Global, device: &str, report: &Report<L>) -
             format!("; only {only} by {blocks} blocks, it is {then} at {rate:.0} GB/s")
         });
         let (name, len, dtype, right) = (L::NAME, report.len, L::DTYPE, L::RIGHT);
-        parts.push(format!(
-            "The {name} of {len} {dtype} on {device}, each time {right}{moved}"
-        ));
+        parts.push(format!("The {name} of {len} {dtype} on {device}, each time {right}{moved}"));
     }
     parts.push(rows(report));
     for absent in &report.absent {
@@ -41,11 +39,7 @@ pub(super) fn rows<L: Told>(report: &Report<L>) -> String {
 
 /// What every row begins with: the number of the rung, its name, and its elements.
 fn heads<L: Told>(rung: &Climbed<L>) -> [String; 3] {
-    [
-        rung.number.to_string(),
-        rung.name.to_owned(),
-        rung.len.to_string(),
-    ]
+    [rung.number.to_string(), rung.name.to_owned(), rung.len.to_string()]
 }
 
 /// The times of the rungs and what they are of the rate of the roof; and below them what their marks

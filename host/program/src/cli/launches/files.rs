@@ -5,13 +5,8 @@ use crate::lab::launches::{Comparison, Form, Sweep};
 use gridsync::device::Device;
 
 /// The names.
-pub(super) const NAMES: [&str; 5] = [
-    "fig5-launches.svg",
-    "fig5-graph.svg",
-    "fig6.svg",
-    "launches.jsonl",
-    "cost-model.txt",
-];
+pub(super) const NAMES: [&str; 5] =
+    ["fig5-launches.svg", "fig5-graph.svg", "fig6.svg", "launches.jsonl", "cost-model.txt"];
 
 /// The files: each of [`NAMES`] and its content.
 pub(super) fn contents(
@@ -20,19 +15,14 @@ pub(super) fn contents(
     swept: &Sweep,
 ) -> anyhow::Result<Vec<(&'static str, String)>> {
     let name = &device.properties().name;
-    let records = compared
-        .records(name, None)
-        .into_iter()
-        .chain(swept.records(name));
+    let records = compared.records(name, None).into_iter().chain(swept.records(name));
     let all = swept.points.iter().map(|(_, point)| point);
     let model = model::table(device, [compared].into_iter().chain(all)).unwrap_or_default();
     let contents = [
         swept.fig5(Form::Launches).svg()?,
         swept.fig5(Form::Graph).svg()?,
         swept.fig6().svg()?,
-        records
-            .map(|record| format!("{}\n", record.json()))
-            .collect(),
+        records.map(|record| format!("{}\n", record.json())).collect(),
         format!("{}\n{model}\n", model::formulas(device)),
     ];
     Ok(NAMES.into_iter().zip(contents).collect())

@@ -52,14 +52,7 @@ pub(super) fn table<'a>(
 
 /// The models as text, with their numbers.
 pub(super) fn formulas(device: &Device) -> String {
-    let Terms {
-        block_barrier,
-        fence,
-        seen,
-        look,
-        launch,
-        gap,
-    } = Terms::H200;
+    let Terms { block_barrier, fence, seen, look, launch, gap } = Terms::H200;
     format!(
         "What one launch with the grid barrier saves per transform X→P→X of two stages, on {}
 

@@ -74,17 +74,13 @@ impl<O: RangeSummable<Element: Pod, Output: Pod>> AtOnce<'_, O> {
         let mut scanner = Scanner::with(self.op, &self.device, elements.len())?;
         scanner.compile(elements.len())?;
         let form = Form::Inclusive;
-        self.us += self
-            .device
-            .time(|| scanner.launch(&input, &mut prefixes, form))?;
+        self.us += self.device.time(|| scanner.launch(&input, &mut prefixes, form))?;
         self.sums = Some(RangeSums::from_prefixes(prefixes)?);
         Ok(())
     }
 
     fn query(self) -> anyhow::Result<(Vec<O::Output>, f64)> {
-        let Self {
-            device, queries, ..
-        } = self;
+        let Self { device, queries, .. } = self;
         let mut ranges = match self.sums {
             Some(sums) => sums,
             // There are no elements.

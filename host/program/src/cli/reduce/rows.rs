@@ -73,7 +73,7 @@ impl Reduce {
         let size = self.size(&input)?;
         if self.variant == Variant::Tiles {
             return Err(
-                Usage("--variant tiles is for one value: leave it out with --rows".into()).into(),
+                Usage("--variant tiles is for one value: leave it out with --rows".into()).into()
             );
         }
         let (lines, op, dtype) = (lines(), &self.op, input.dtype());
@@ -100,9 +100,7 @@ impl Reduce {
         };
         let rows = others.iter().try_fold(1u64, |rows, &n| rows.checked_mul(n));
         let (Some(rows), Ok(columns)) = (rows, columns.try_into()) else {
-            return Err(Usage(format!(
-                "the rows of an array of shape {shape:?} are too many"
-            )));
+            return Err(Usage(format!("the rows of an array of shape {shape:?} are too many")));
         };
         let rows = usize::try_from(rows).unwrap_or(usize::MAX);
         if columns == 0 && rows > 0 && self.op != "sum" {
@@ -176,10 +174,8 @@ impl Reduce {
             }
         };
         let op = self.op.clone();
-        let what = format!(
-            "{op} of each of {rows} rows of {columns} of {}",
-            about.text("elements")
-        );
+        let what =
+            format!("{op} of each of {rows} rows of {columns} of {}", about.text("elements"));
         Ok(Done {
             result,
             fields,
@@ -235,11 +231,7 @@ fn check_rows<O: Checked>(
 impl RowChecks {
     /// The verdict on `rows` rows.
     fn verdict(self, rows: usize) -> Verdict {
-        let Self {
-            wrong,
-            first_wrong,
-            abs_err,
-        } = self;
+        let Self { wrong, first_wrong, abs_err } = self;
         Verdict {
             json: json!({
                 "wrong_rows": wrong,

@@ -90,9 +90,7 @@ impl Scan {
                 (true, true) => worst,
             })
         });
-        let check = found
-            .flatten()
-            .map(|found| Verdict::of_many(found, "the result at"));
+        let check = found.flatten().map(|found| Verdict::of_many(found, "the result at"));
         let dtype = <O::Output as data::Scalar>::DTYPE;
         Ok(Done {
             us,

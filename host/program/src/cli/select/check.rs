@@ -20,20 +20,17 @@ pub(super) fn wrong<S: Selectable<Element: Pod>>(
         at.map(|at| format!("a loop gives another {what} at {at}, or no such one"))
     };
     let kept = indices(true).map(|index| input[index]);
-    differ(
-        "element that is kept",
-        first_difference(&results.kept, kept),
-    )
-    .or_else(|| {
-        let rest = indices(false).map(|index| input[index]);
-        let got = results.rest.as_ref()?;
-        differ("element that is not kept", first_difference(got, rest))
-    })
-    .or_else(|| {
-        let positions = indices(true).map(|index| index as u64);
-        let got = results.positions.as_ref()?;
-        differ("position", first_difference(got, positions))
-    })
+    differ("element that is kept", first_difference(&results.kept, kept))
+        .or_else(|| {
+            let rest = indices(false).map(|index| input[index]);
+            let got = results.rest.as_ref()?;
+            differ("element that is not kept", first_difference(got, rest))
+        })
+        .or_else(|| {
+            let positions = indices(true).map(|index| index as u64);
+            let got = results.positions.as_ref()?;
+            differ("position", first_difference(got, positions))
+        })
 }
 
 /// The first place where the bits of two values differ, or where only one of both goes on.
@@ -66,30 +63,18 @@ mod tests {
 
     #[test]
     fn every_kind_of_difference_is_named() {
-        let right = Sifted {
-            kept: vec![1, 3],
-            rest: Some(vec![7, 8]),
-            positions: Some(vec![0, 2]),
-        };
+        let right =
+            Sifted { kept: vec![1, 3], rest: Some(vec![7, 8]), positions: Some(vec![0, 2]) };
         let input = [1, 7, 3, 8];
         let check = |results: &Sifted<i32>| wrong(Within::less_than(5), &input, results);
         assert_eq!(check(&right), None);
         for kept in [vec![1], vec![1, 3, 3], vec![3, 1], vec![]] {
-            let wrong = Sifted {
-                kept,
-                ..right.clone()
-            };
+            let wrong = Sifted { kept, ..right.clone() };
             assert!(check(&wrong).is_some_and(|what| what.contains("is kept")));
         }
-        let wrong = Sifted {
-            rest: Some(vec![7]),
-            ..right.clone()
-        };
+        let wrong = Sifted { rest: Some(vec![7]), ..right.clone() };
         assert!(check(&wrong).is_some_and(|what| what.contains("is not kept at 1")));
-        let wrong = Sifted {
-            positions: Some(vec![0, 3]),
-            ..right
-        };
+        let wrong = Sifted { positions: Some(vec![0, 3]), ..right };
         assert!(check(&wrong).is_some_and(|what| what.contains("position at 1")));
     }
 }

@@ -152,10 +152,7 @@ impl Decimal {
             true => -magnitude - i128::from(has_part),
             false => magnitude,
         };
-        Some(Some(Self {
-            floor,
-            is_whole: !has_part,
-        }))
+        Some(Some(Self { floor, is_whole: !has_part }))
     }
 }
 
@@ -168,10 +165,7 @@ fn magnitude(text: &str) -> Option<(i128, bool)> {
     let digits = digits.trim_start_matches('0');
     // How many digits are before the point; a negative number counts as 0. Only a number 0 can have
     // an exponent beyond i64 here, so the exponent is taken as 0 then.
-    let before = exponent
-        .parse::<i64>()
-        .unwrap_or(0)
-        .saturating_add(digits.len() as i64)
+    let before = exponent.parse::<i64>().unwrap_or(0).saturating_add(digits.len() as i64)
         - part.len() as i64;
     let before = before.max(0) as usize;
     let (integer, rest) = digits.split_at(before.min(digits.len()));
@@ -255,11 +249,7 @@ mod tests {
                 assert_eq!(kept(&condition, elements), expected, "{condition}");
                 let unsigned = [0, 1, 3, 4, u32::MAX];
                 let expected = unsigned.map(|x| compare(&f64::from(x), &number));
-                assert_eq!(
-                    kept(&condition, unsigned),
-                    expected,
-                    "{condition}, unsigned"
-                );
+                assert_eq!(kept(&condition, unsigned), expected, "{condition}, unsigned");
             }
         }
     }
@@ -281,9 +271,8 @@ mod tests {
     #[test]
     fn what_is_no_number_is_refused() {
         for bound in ["three", "1,5", "0x10", "1e", "--1", "1 2"] {
-            let condition: Condition = format!("< {bound}")
-                .parse()
-                .expect("any number should make a condition");
+            let condition: Condition =
+                format!("< {bound}").parse().expect("any number should make a condition");
             assert!(condition.within::<i32>().is_err(), "{bound}");
             assert!(condition.within::<f64>().is_err(), "{bound}");
         }

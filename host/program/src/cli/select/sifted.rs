@@ -30,9 +30,7 @@ impl Outputs {
         if let (Some(sink), Some(starts)) = (&mut self.counts, &found.positions) {
             let mut lengths: Vec<u64> = Vec::new();
             memory::reserve(&mut lengths, starts.len())?;
-            let ended = starts
-                .iter()
-                .filter_map(|&start| Some(start - self.run.replace(start)?));
+            let ended = starts.iter().filter_map(|&start| Some(start - self.run.replace(start)?));
             lengths.extend(ended);
             sink.push(&lengths)?;
         }
@@ -46,9 +44,6 @@ impl Outputs {
             sink.push(&[len - start])?;
         }
         let others = [self.rest, self.positions, self.counts];
-        Ok([self.kept]
-            .into_iter()
-            .chain(others.into_iter().flatten())
-            .collect())
+        Ok([self.kept].into_iter().chain(others.into_iter().flatten()).collect())
     }
 }

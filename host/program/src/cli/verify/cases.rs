@@ -72,14 +72,7 @@ impl Case {
         emulated: Emulated,
         run: impl Fn(&Device) -> Result<(), CaseError> + Send + Sync + 'static,
     ) -> Self {
-        Self {
-            name,
-            size,
-            us,
-            run: Box::new(run),
-            emulated,
-            seed,
-        }
+        Self { name, size, us, run: Box::new(run), emulated, seed }
     }
 
     /// Runs it on `device`. If that is the emulator, the case runs on a new emulator of its own.
@@ -132,18 +125,12 @@ pub(super) fn kernels(is_emulated: bool, max_log2: u32, seeds: u64) -> Vec<Kerne
         let cases = lengths.iter().flat_map(|&len| {
             (0..seeds).map(move |seed| {
                 let name = format!("{len} elements, seed {seed}");
-                Case::of(
-                    (name, len, seed),
-                    us * len as f64,
-                    emulated(len),
-                    move |device| case(device, len, seed),
-                )
+                Case::of((name, len, seed), us * len as f64, emulated(len), move |device| {
+                    case(device, len, seed)
+                })
             })
         });
-        Kernel {
-            name,
-            cases: cases.collect(),
-        }
+        Kernel { name, cases: cases.collect() }
     };
     let mut kernels = Vec::new();
     kernels.extend(reduce_kinds().into_iter().map(|kind| {
@@ -165,18 +152,12 @@ pub(super) fn kernels(is_emulated: bool, max_log2: u32, seeds: u64) -> Vec<Kerne
             (0..seeds).map(move |seed| {
                 let name = format!("{height} rows of {width}, seed {seed}");
                 let size = height * width;
-                Case::of(
-                    (name, size, seed),
-                    us * size as f64,
-                    emulated(size),
-                    move |device| (kind.case)(device, height, width, seed),
-                )
+                Case::of((name, size, seed), us * size as f64, emulated(size), move |device| {
+                    (kind.case)(device, height, width, seed)
+                })
             })
         });
-        Kernel {
-            name: format!("reduce rows, {of}"),
-            cases: cases.collect(),
-        }
+        Kernel { name: format!("reduce rows, {of}"), cases: cases.collect() }
     }));
     kernels.extend(range_sum_kinds().into_iter().map(|kind| {
         let of = of("sum", kind.element, kind.accumulator);
@@ -202,18 +183,12 @@ fn correlations(is_emulated: bool, lengths: &[usize], seeds: u64) -> Vec<Kernel>
             (0..seeds).map(move |seed| {
                 let ties = Ties::ALL[(len + seed as usize) % Ties::ALL.len()];
                 let name = format!("{ties:?} ties of {len} places, seed {seed}");
-                Case::of(
-                    (name, len, seed),
-                    us * len as f64,
-                    Emulated::Fast,
-                    move |device| (kind.case)(device, ties, methods, len, seed),
-                )
+                Case::of((name, len, seed), us * len as f64, Emulated::Fast, move |device| {
+                    (kind.case)(device, ties, methods, len, seed)
+                })
             })
         });
-        Kernel {
-            name: format!("kendall {}", kind.element),
-            cases: cases.collect(),
-        }
+        Kernel { name: format!("kendall {}", kind.element), cases: cases.collect() }
     };
     kendall_kinds().into_iter().map(kernel).collect()
 }
@@ -249,10 +224,7 @@ fn barriers(seeds: u64) -> Vec<Kernel> {
                 })
             })
         });
-        Kernel {
-            name: format!("barrier, {}", design.name),
-            cases: cases.collect(),
-        }
+        Kernel { name: format!("barrier, {}", design.name), cases: cases.collect() }
     };
     DESIGNS.iter().map(kernel).collect()
 }
@@ -261,45 +233,29 @@ fn barriers(seeds: u64) -> Vec<Kernel> {
 fn transforms(seeds: u64) -> Kernel {
     let setups = [(128, 2, 64), (1, 1, 1), (77, 3, 33), (1000, 4, 96)];
     let cases = setups.into_iter().flat_map(|(elements, blocks, threads)| {
-        let setup = Setup {
-            elements,
-            blocks,
-            threads,
-        };
+        let setup = Setup { elements, blocks, threads };
         (0..seeds).map(move |seed| {
             let name = format!("{setup:?}, seed {seed}");
             let size = (blocks * threads) as usize;
             let us = OF_CROSSINGS * size as f64;
-            Case::of(
-                (name, size, seed),
-                us,
-                Emulated::Judged,
-                move |device| match xpx::run(device, Form::GridBarrier, &setup, 0)? {
+            Case::of((name, size, seed), us, Emulated::Judged, move |device| {
+                match xpx::run(device, Form::GridBarrier, &setup, 0)? {
                     None => Ok(()),
                     Some(wrong) => Err(CaseError::Wrong(format!("{wrong:?}"))),
-                },
-            )
+                }
+            })
         })
     });
-    Kernel {
-        name: "X→P→X, grid barrier".into(),
-        cases: cases.collect(),
-    }
+    Kernel { name: "X→P→X, grid barrier".into(), cases: cases.collect() }
 }
 
 /// Lengths around every edge: a warp, a pack, what a block takes at a time, and powers of two.
 fn lengths(max_log2: u32) -> Vec<usize> {
     let max = 1usize << max_log2;
-    let edges = [
-        0, 1, 7, 8, 9, 31, 32, 33, 255, 256, 257, 4095, 4096, 4097, 8193,
-    ];
+    let edges = [0, 1, 7, 8, 9, 31, 32, 33, 255, 256, 257, 4095, 4096, 4097, 8193];
     let powers = (13..=max_log2).flat_map(|log2| [(1 << log2) - 1, (1 << log2) + 1]);
-    let mut lengths: Vec<usize> = edges
-        .into_iter()
-        .chain(powers)
-        .chain([max])
-        .filter(|&len| len <= max + 1)
-        .collect();
+    let mut lengths: Vec<usize> =
+        edges.into_iter().chain(powers).chain([max]).filter(|&len| len <= max + 1).collect();
     lengths.sort_unstable();
     lengths.dedup();
     lengths

@@ -35,10 +35,7 @@ mod tests {
             let name = (String::new(), size, 0);
             Case::of(name, us, Emulated::Fast, |_| Ok(()))
         };
-        let kernel = |cases| Kernel {
-            name: String::new(),
-            cases,
-        };
+        let kernel = |cases| Kernel { name: String::new(), cases };
         let kernels = [
             kernel(vec![case(10, 1e9), case(1000, 10.0), case(4000, 40.0)]),
             kernel(vec![case(1000, 10.0), case(2000, 20.0)]),

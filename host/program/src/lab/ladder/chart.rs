@@ -33,19 +33,12 @@ pub fn rates_chart<L: Ladder>(report: &Report<L>, device: &str) -> Option<Bars> 
 /// What one block does in each rung.
 #[must_use]
 pub fn operations_chart<L: Ladder>(report: &Report<L>) -> Bars {
-    let Operations {
-        title,
-        x_label,
-        first,
-        bars,
-    } = L::OPERATIONS;
+    let Operations { title, x_label, first, bars } = L::OPERATIONS;
     Bars {
         title: title.into(),
         x_label: x_label.into(),
         note: "counted by the emulator, not measured on a GPU".into(),
-        series: [first, "bank conflicts", "barriers of the block"]
-            .map(Into::into)
-            .into(),
+        series: [first, "bank conflicts", "barriers of the block"].map(Into::into).into(),
         rows: rows(report, |rung| Some(bars(rung.counted.as_ref()?).into())),
         roof: None,
     }
@@ -84,10 +77,7 @@ mod tests {
         let report = Report::<L> {
             len: 512,
             roof: None,
-            climbed: vec![
-                climbed(1, "one thread", None),
-                climbed(5, "padded", Some(counted)),
-            ],
+            climbed: vec![climbed(1, "one thread", None), climbed(5, "padded", Some(counted))],
             absent: vec![],
         };
         assert_eq!(rates_chart(&report, "a GPU"), None);
@@ -96,11 +86,7 @@ mod tests {
 
     #[test]
     fn a_counted_rung_is_a_row_and_the_note_says_who_counted() {
-        let counted = Counted {
-            elements: 512,
-            barriers: 18,
-            ..Counted::default()
-        };
+        let counted = Counted { elements: 512, barriers: 18, ..Counted::default() };
         let sums = chart::<sums::Climb<f32>>(Geometry::new(1, 256), counted);
         let scans = chart::<scans::Climb>(scans::Moves::default(), counted);
         // Those of a scan are told for 256 elements.

@@ -78,10 +78,7 @@ pub(super) fn one_block<T: Sample + Pod + Scalar>(
         state: uploaded(&mut memory, &vec![0; GridBarrier::words(1).max(STATE)]),
         words: uploaded(&mut memory, &[0; 2]),
     };
-    let config = LaunchConfig {
-        count: true,
-        ..*config
-    };
+    let config = LaunchConfig { count: true, ..*config };
     let stats = simt::launch(&mut memory, &config, &|| body(&views))
         .map_err(|fault| DeviceError::Fault(Box::new(fault)))?;
     let counts = stats.counts.unwrap_or_default();
@@ -98,12 +95,9 @@ pub(super) fn one_block<T: Sample + Pod + Scalar>(
 /// The view of a copy of `host`, at a multiple of 256 bytes.
 fn uploaded<T: Pod + Scalar>(memory: &mut Memory, host: &[T]) -> Global<T> {
     let bytes: &[u8] = bytemuck::cast_slice(host);
-    let address = memory
-        .alloc(bytes.len(), 256)
-        .expect("what one block works on should fit in a megabyte");
-    memory
-        .write(address, bytes)
-        .expect("an allocation should take its bytes");
+    let address =
+        memory.alloc(bytes.len(), 256).expect("what one block works on should fit in a megabyte");
+    memory.write(address, bytes).expect("an allocation should take its bytes");
     // SAFETY: address and length are those of the allocation, which nobody frees; only the launch
     // uses the view.
     unsafe { Global::from_address(address, host.len()) }

@@ -101,19 +101,11 @@ pub fn measure<L: Ladder>(
             Ok(right) => climbed.push(right),
             Err(LadderError::Device(
                 error @ (DeviceError::UnknownKernel { .. } | DeviceError::Unsupported { .. }),
-            )) => absent.push(Absent {
-                name: rung.name,
-                error,
-            }),
+            )) => absent.push(Absent { name: rung.name, error }),
             Err(error) => return Err(error),
         }
     }
-    Ok(Report {
-        len,
-        roof,
-        climbed,
-        absent,
-    })
+    Ok(Report { len, roof, climbed, absent })
 }
 
 /// Checks one rung, times it, and counts what it does.
@@ -128,23 +120,11 @@ fn one<L: Ladder>(
     let len = input.len();
     let plan = ladder.plan(rung, len)?;
     if let Some(fault) = ladder.fault(rung, input, &plan)? {
-        return Err(LadderError::Wrong {
-            number,
-            name,
-            len,
-            fault,
-        });
+        return Err(LadderError::Wrong { number, name, len, fault });
     }
     let measured = match device.properties().is_emulated() {
         true => None,
         false => Some(once(device, sampling, || ladder.launch(rung, len, &plan))?),
     };
-    Ok(Climbed {
-        number,
-        name,
-        len,
-        plan,
-        measured,
-        counted: L::count(rung)?,
-    })
+    Ok(Climbed { number, name, len, plan, measured, counted: L::count(rung)? })
 }

@@ -37,11 +37,7 @@ impl Roof {
             let measured = once(device, sampling, || ladder.launch_roof(len, blocks))?;
             let gb_per_s = (len * L::BYTES) as f64 / measured.time.median / 1e3;
             if best.as_ref().is_none_or(|best| best.gb_per_s < gb_per_s) {
-                best = Some(Self {
-                    blocks,
-                    measured,
-                    gb_per_s,
-                });
+                best = Some(Self { blocks, measured, gb_per_s });
             }
         }
         Ok(best)

@@ -97,13 +97,7 @@ pub fn compare(
             Err(error) => return Err(error),
         }
     }
-    Ok(Comparison {
-        setup: *setup,
-        rounds,
-        plan,
-        timed,
-        absent,
-    })
+    Ok(Comparison { setup: *setup, rounds, plan, timed, absent })
 }
 
 /// The time of `form`, if its result is right.
@@ -116,11 +110,7 @@ pub(super) fn measure(
 ) -> Result<Timed, LaunchesError> {
     let mut job = Job::new(device, form, setup, rounds)?;
     if let Some(wrong) = job.check()? {
-        return Err(LaunchesError::Wrong {
-            form,
-            setup: *setup,
-            wrong,
-        });
+        return Err(LaunchesError::Wrong { form, setup: *setup, wrong });
     }
     let measured = once(device, sampling, || job.run())?;
     let rounds = f64::from(rounds);
@@ -169,11 +159,7 @@ impl Comparison {
     /// it is for one.
     #[must_use]
     pub fn records(&self, device: &str, figure: Option<u32>) -> Vec<Record> {
-        let Setup {
-            elements,
-            blocks,
-            threads,
-        } = self.setup;
+        let Setup { elements, blocks, threads } = self.setup;
         let record = |timed: &Timed| Record {
             suite: "launches",
             variant: timed.form.name(),
@@ -202,16 +188,8 @@ mod tests {
             multiprocessors: 1,
             ..EmulatorConfig::default()
         }));
-        let setup = Setup {
-            elements: 5,
-            blocks,
-            threads: 512,
-        };
-        let sampling = Sampling {
-            at_least: 1,
-            at_most: 1,
-            ..Sampling::default()
-        };
+        let setup = Setup { elements: 5, blocks, threads: 512 };
+        let sampling = Sampling { at_least: 1, at_most: 1, ..Sampling::default() };
         compare(&device, &Form::ALL, &setup, 1, &sampling, |_, _| {}).expect("it should run")
     }
 
@@ -220,10 +198,7 @@ mod tests {
         let compared = compared(2);
         let forms: Vec<_> = compared.timed.iter().map(|timed| timed.form).collect();
         assert_eq!(forms, Form::ALL);
-        assert_eq!(
-            compared.plan,
-            Plan::Single(Geometry::new(2, 512).cooperative())
-        );
+        assert_eq!(compared.plan, Plan::Single(Geometry::new(2, 512).cooperative()));
         assert_eq!(compared.records("emulator", Some(5)).len(), forms.len());
     }
 

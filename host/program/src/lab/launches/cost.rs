@@ -136,17 +136,10 @@ mod tests {
             warnings: vec![],
         };
         let compared = Comparison {
-            setup: Setup {
-                elements: 64,
-                blocks,
-                threads: 64,
-            },
+            setup: Setup { elements: 64, blocks, threads: 64 },
             rounds: 1,
             plan: Plan::Single(Geometry::new(blocks, 64)),
-            timed: vec![
-                timed(Form::Launches, 7.0),
-                timed(Form::Barrier(Design::Grid), single),
-            ],
+            timed: vec![timed(Form::Launches, 7.0), timed(Form::Barrier(Design::Grid), single)],
             absent: vec![],
         };
         Prediction::of(&compared, &Terms::H200, 1000.0).expect("the one launch is there")

@@ -25,11 +25,7 @@ enum Work {
     /// A graph of those launches.
     Graph(Graph),
     /// One launch, with a barrier.
-    Single {
-        single: Single,
-        geometry: Geometry,
-        words: Buffer<u32>,
-    },
+    Single { single: Single, geometry: Geometry, words: Buffer<u32> },
 }
 
 impl Job {
@@ -64,21 +60,10 @@ impl Job {
                 let single = design.single();
                 let geometry = (single.geometry)(device, setup.blocks, setup.threads)?;
                 let words = (single.words)(device, &geometry)?;
-                Work::Single {
-                    single,
-                    geometry,
-                    words,
-                }
+                Work::Single { single, geometry, words }
             }
         };
-        Ok(Self {
-            device: device.clone(),
-            setup: *setup,
-            rounds,
-            x,
-            p,
-            work,
-        })
+        Ok(Self { device: device.clone(), setup: *setup, rounds, x, p, work })
     }
 
     /// Puts all rounds into the stream. They start from what X holds.
@@ -92,11 +77,7 @@ impl Job {
             // SAFETY: the graph's launches are those of `launch_stages`, on the buffers that this job
             // holds, which are freed in stream order.
             Work::Graph(graph) => unsafe { graph.launch() },
-            Work::Single {
-                single,
-                geometry,
-                words,
-            } => {
+            Work::Single { single, geometry, words } => {
                 let args = (x.view(), p.view(), words.view(), self.rounds);
                 // SAFETY: X and P are two buffers of one length; the words are those of the design,
                 // 0 at first and used by this job only; all blocks of the geometry are resident.
@@ -157,11 +138,7 @@ mod tests {
     #[test]
     fn a_job_of_another_number_of_rounds_than_its_reference_is_found_wrong() {
         let device = Device::new(Emulator::new(EmulatorConfig::default()));
-        let setup = Setup {
-            elements: 96,
-            blocks: 3,
-            threads: 32,
-        };
+        let setup = Setup { elements: 96, blocks: 3, threads: 32 };
         let mut job = Job::new(&device, Form::Graph, &setup, 1).expect("it should be recorded");
         assert_eq!(job.check(), Ok(None));
         job.rounds = 2;

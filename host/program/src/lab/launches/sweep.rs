@@ -114,10 +114,7 @@ pub fn sweep(
 
 impl Sweep {
     fn of(&self, figure: Figure) -> impl Iterator<Item = &Comparison> {
-        self.points
-            .iter()
-            .filter(move |(of, _)| *of == figure)
-            .map(|(_, point)| point)
+        self.points.iter().filter(move |(of, _)| *of == figure).map(|(_, point)| point)
     }
 
     /// Fig. 5: the gain of one launch with the
@@ -161,9 +158,7 @@ impl Sweep {
         let longest = all.map(|(_, time)| time).fold(0.0, f64::max);
         let series = forms.iter().map(|&form| Series {
             name: described(form).into(),
-            points: times(form)
-                .map(|(blocks, time)| (blocks, time / longest))
-                .collect(),
+            points: times(form).map(|(blocks, time)| (blocks, time / longest)).collect(),
         });
         Lines {
             title: format!("X→P→X with {THREADS_IN_ALL} threads in all"),
@@ -213,11 +208,7 @@ mod tests {
                 Form::Graph => 4.0,
                 _ => 5.0 + 0.1 * f64::from(setup.blocks),
             };
-            Timed {
-                form,
-                time: Spread::of(vec![us]).expect("there is a sample"),
-                warnings: vec![],
-            }
+            Timed { form, time: Spread::of(vec![us]).expect("there is a sample"), warnings: vec![] }
         };
         let point = |figure: Figure, setup: Setup| Comparison {
             setup,
@@ -230,9 +221,7 @@ mod tests {
             let setups = figure.setups().into_iter();
             setups.map(move |setup| (figure, point(figure, setup)))
         };
-        Sweep {
-            points: Figure::ALL.into_iter().flat_map(points).collect(),
-        }
+        Sweep { points: Figure::ALL.into_iter().flat_map(points).collect() }
     }
 
     #[test]
@@ -241,11 +230,7 @@ mod tests {
         assert_eq!(sweep.records("a GPU").len(), POINTS);
         assert_eq!(sweep.of(Figure::Fig5).count(), 30);
         for point in sweep.of(Figure::Fig6) {
-            let Setup {
-                blocks,
-                threads,
-                elements,
-            } = point.setup;
+            let Setup { blocks, threads, elements } = point.setup;
             assert_eq!((blocks * threads, elements), (1024, 1024));
         }
     }
@@ -254,20 +239,11 @@ mod tests {
     fn fig5_is_above_0_where_the_one_launch_is_faster() {
         let sweep = made_up();
         let corner = |many| sweep.fig5(many).values[0][5].expect("it was measured");
-        assert!(
-            (corner(Form::Launches) + 2.5).abs() < 1e-9,
-            "8.2 µs against 8"
-        );
+        assert!((corner(Form::Launches) + 2.5).abs() < 1e-9, "8.2 µs against 8");
         let first = sweep.fig5(Form::Launches).values[4][0];
-        assert!(
-            first.is_some_and(|z| (z - 36.25).abs() < 1e-9),
-            "5.1 µs against 8: {first:?}"
-        );
+        assert!(first.is_some_and(|z| (z - 36.25).abs() < 1e-9), "5.1 µs against 8: {first:?}");
         assert!(corner(Form::Graph) < -100.0);
-        sweep
-            .fig5(Form::Graph)
-            .svg()
-            .expect("it should be a whole chart");
+        sweep.fig5(Form::Graph).svg().expect("it should be a whole chart");
     }
 
     #[test]

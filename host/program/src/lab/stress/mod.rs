@@ -31,10 +31,7 @@ pub fn stress(
     settings: &[Setting],
     mut step: impl FnMut(&Contender, &Setting),
 ) -> Result<Run, DeviceError> {
-    let mut run = Run {
-        tallies: Vec::new(),
-        absent: Vec::new(),
-    };
+    let mut run = Run { tallies: Vec::new(), absent: Vec::new() };
     for contender in contenders {
         let mut tally = Tally::new(contender.name);
         let mut refused = None;
@@ -71,50 +68,28 @@ mod tests {
         let device = Device::new(Emulator::new(EmulatorConfig::default()));
         let absent = Contender {
             name: "absent",
-            cross: |_, _| {
-                Err(DeviceError::UnknownKernel {
-                    name: "absent",
-                    image: 75,
-                })
-            },
+            cross: |_, _| Err(DeviceError::UnknownKernel { name: "absent", image: 75 }),
         };
         let stale = Contender {
             name: "stale",
             cross: |_, crossing| {
-                Ok(if crossing.skew == 0 {
-                    Outcome::Held
-                } else {
-                    Outcome::Stale(7)
-                })
+                Ok(if crossing.skew == 0 { Outcome::Held } else { Outcome::Stale(7) })
             },
         };
         let settings = &on_the_emulator()[..16];
         let run = stress(&device, &[absent, stale], settings, |_, _| ())
             .expect("neither is a failure of the device");
         assert!(matches!(&run.absent[..], [("absent", _)]), "{run:?}");
-        let [tally] = &run.tallies[..] else {
-            panic!("{run:?}")
-        };
+        let [tally] = &run.tallies[..] else { panic!("{run:?}") };
         assert_eq!((tally.settings, tally.crossings), (16, 16 * 40));
-        assert_eq!(
-            tally.stale,
-            Found {
-                settings: 8,
-                times: 56
-            }
-        );
+        assert_eq!(tally.stale, Found { settings: 8, times: 56 });
         assert_eq!(tally.wrong_in(), 8);
         let first = "blocks of 64 threads, 2 in all, 1 word a thread, up to 300 cycles late, seed 0, looking for races: 7 stale words";
         assert_eq!(tally.first.as_deref(), Some(first));
 
         let lost = Contender {
             name: "lost",
-            cross: |_, _| {
-                Err(DeviceError::NoSuchDevice {
-                    ordinal: 1,
-                    count: 1,
-                })
-            },
+            cross: |_, _| Err(DeviceError::NoSuchDevice { ordinal: 1, count: 1 }),
         };
         assert!(stress(&device, &[DESIGNS[0], lost], &settings[..1], |_, _| ()).is_err());
     }

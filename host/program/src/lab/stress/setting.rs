@@ -36,14 +36,7 @@ pub struct Setting {
 impl fmt::Display for Setting {
     /// `blocks of 40 threads, 6 in all, 1 word a thread, up to 300 cycles late, seed 3`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Crossing {
-            blocks,
-            threads,
-            cells,
-            skew,
-            far,
-            ..
-        } = self.crossing;
+        let Crossing { blocks, threads, cells, skew, far, .. } = self.crossing;
         write!(f, "blocks of {threads} threads, ")?;
         match blocks {
             Blocks::Exactly(blocks) => write!(f, "{blocks} in all")?,
@@ -62,11 +55,7 @@ impl fmt::Display for Setting {
         if let Some(seed) = self.seed {
             write!(f, ", seed {seed}")?;
         }
-        f.write_str(if self.races {
-            ", looking for races"
-        } else {
-            ""
-        })
+        f.write_str(if self.races { ", looking for races" } else { "" })
     }
 }
 
@@ -80,11 +69,7 @@ impl fmt::Display for Setting {
 /// data races under every other one.
 #[must_use]
 pub fn settings(device: &Properties, rounds: u64) -> Vec<Setting> {
-    let mut settings = if device.is_emulated() {
-        on_the_emulator()
-    } else {
-        on_a_gpu(device)
-    };
+    let mut settings = if device.is_emulated() { on_the_emulator() } else { on_a_gpu(device) };
     let costs: Vec<u64> = settings.iter().map(|s| s.cost(device)).collect();
     let shares: f64 = costs.iter().map(|&cost| 1.0 / cost as f64).sum();
     for (setting, cost) in settings.iter_mut().zip(costs) {
@@ -105,11 +90,7 @@ pub(super) fn on_the_emulator() -> Vec<Setting> {
             for seed in 0..8 {
                 let crossing = Crossing::of(Blocks::Exactly(blocks), threads);
                 settings.push(Setting {
-                    crossing: Crossing {
-                        cells,
-                        skew,
-                        ..crossing
-                    },
+                    crossing: Crossing { cells, skew, ..crossing },
                     seed: Some(seed),
                     races: seed.is_multiple_of(2),
                 });
@@ -137,12 +118,7 @@ fn on_a_gpu(device: &Properties) -> Vec<Setting> {
                 for (skew, far) in [(0, 0), (2000, 0), (0, far)] {
                     let crossing = Crossing::of(Blocks::PerMultiprocessor(each), threads);
                     settings.push(Setting {
-                        crossing: Crossing {
-                            cells,
-                            skew,
-                            far,
-                            ..crossing
-                        },
+                        crossing: Crossing { cells, skew, far, ..crossing },
                         seed: None,
                         races: false,
                     });
@@ -207,9 +183,7 @@ mod tests {
             let settings = settings(&h200(), rounds);
             assert_eq!(settings.len(), 3 * (4 * 4 - 2 + 4));
             let crossed = settings.iter().map(|setting| {
-                let Crossing {
-                    launches, rounds, ..
-                } = setting.crossing;
+                let Crossing { launches, rounds, .. } = setting.crossing;
                 assert!(launches >= 1 && rounds >= 1, "{setting:?}");
                 let words = u64::from(rounds) * setting.cost(&h200());
                 assert!(
@@ -220,10 +194,7 @@ mod tests {
             });
             let crossed: u64 = crossed.sum();
             let spare = 2 * settings.len() as u64 + rounds / 100;
-            assert!(
-                (rounds..=rounds + spare).contains(&crossed),
-                "{crossed} of {rounds}"
-            );
+            assert!((rounds..=rounds + spare).contains(&crossed), "{crossed} of {rounds}");
         }
     }
 }

@@ -97,9 +97,7 @@ impl Tally {
             }
             Err(error) => return Err(error),
         };
-        let Crossing {
-            launches, rounds, ..
-        } = setting.crossing;
+        let Crossing { launches, rounds, .. } = setting.crossing;
         self.settings += 1;
         self.crossings += 2 * u64::from(launches) * u64::from(rounds);
         if let Some(wrong) = wrong {

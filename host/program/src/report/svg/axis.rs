@@ -27,11 +27,7 @@ impl Scale {
     /// times a power of ten apart.
     pub(super) fn linear(values: impl Iterator<Item = f64>) -> Self {
         let (least, greatest) = ends(values.chain([0.0]));
-        let range = if greatest > least {
-            greatest - least
-        } else {
-            1.0
-        };
+        let range = if greatest > least { greatest - least } else { 1.0 };
         let power = 10f64.powf((range / TICKS).log10().floor());
         let step = [1.0, 2.0, 5.0, 10.0]
             .map(|times| times * power)
@@ -49,12 +45,7 @@ impl Scale {
                 (value, plain(value, decimals))
             })
             .collect();
-        Self {
-            kind: Kind::Linear,
-            from: first * step,
-            to: last * step,
-            ticks,
-        }
+        Self { kind: Kind::Linear, from: first * step, to: last * step, ticks }
     }
 
     /// A logarithmic axis with all of `values`, which are finite and above 0. Its ends and its ticks are
@@ -118,9 +109,7 @@ impl Scale {
 }
 
 fn ends(values: impl Iterator<Item = f64>) -> (f64, f64) {
-    values.fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), x| {
-        (least.min(x), most.max(x))
-    })
+    values.fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), x| (least.min(x), most.max(x)))
 }
 
 /// A number with so many decimals, and a true minus sign in place of a hyphen.
@@ -176,10 +165,7 @@ mod tests {
         assert_eq!(latencies.place(1.0), 0.5);
         let signed = Scale::linear([-29.0, 12.0].into_iter());
         assert_eq!(ticks(&signed), ["−30", "−20", "−10", "0", "10", "20"]);
-        assert_eq!(
-            ticks(&Scale::linear([0.0].into_iter())).first(),
-            Some(&"0.0")
-        );
+        assert_eq!(ticks(&Scale::linear([0.0].into_iter())).first(), Some(&"0.0"));
     }
 
     #[test]

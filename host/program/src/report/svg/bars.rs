@@ -79,37 +79,22 @@ impl Bars {
         let names = self.rows.iter().map(|row| width(&row.name, TEXT));
         let left = GAP + names.fold(0.0, f64::max) + GAP;
         let shown = self.rows.iter().flat_map(|row| &row.values).flatten();
-        let numbers = shown
-            .map(|&value| width(&show(value), TEXT))
-            .fold(0.0, f64::max);
-        let legend: Vec<f64> = self
-            .legend()
-            .map(|name| BAR + GAP + width(name, TEXT) + GAP)
-            .collect();
-        let roof = self
-            .roof
-            .as_ref()
-            .map(|(name, value)| format!("{name}: {}", show(*value)));
+        let numbers = shown.map(|&value| width(&show(value), TEXT)).fold(0.0, f64::max);
+        let legend: Vec<f64> =
+            self.legend().map(|name| BAR + GAP + width(name, TEXT) + GAP).collect();
+        let roof = self.roof.as_ref().map(|(name, value)| format!("{name}: {}", show(*value)));
         let roof_width = roof.as_ref().map_or(0.0, |text| width(text, TEXT));
         let plot_width = [&self.x_label, &self.note]
             .map(|text| width(text, TEXT))
             .into_iter()
-            .fold(
-                PLOT_WIDTH.max(legend.iter().sum()).max(roof_width),
-                f64::max,
-            );
+            .fold(PLOT_WIDTH.max(legend.iter().sum()).max(roof_width), f64::max);
         let total_width =
             (left + plot_width + GAP + numbers + GAP).max(width(&self.title, TITLE) + 2.0 * GAP);
         let row_height = BETWEEN + BAR * self.series.len() as f64;
         let top = ABOVE + LINE * f64::from(u8::from(!legend.is_empty()) + u8::from(roof.is_some()));
         let bottom = top + row_height * self.rows.len() as f64;
         let below = LINE * if self.note.is_empty() { 2.0 } else { 3.0 } + GAP;
-        let mut canvas = Canvas::new(
-            total_width,
-            bottom + below,
-            &self.title,
-            &self.description(),
-        );
+        let mut canvas = Canvas::new(total_width, bottom + below, &self.title, &self.description());
 
         let across = |value: f64| left + plot_width * scale.place(value);
         for (value, text) in &scale.ticks {
@@ -120,25 +105,13 @@ impl Bars {
         let mut x = left;
         for ((name, taken), colour) in self.legend().zip(legend).zip(BARS) {
             canvas.rect(x, ABOVE, BAR, BAR, colour);
-            canvas.text(
-                x + BAR + GAP / 2.0,
-                ABOVE + 0.8 * BAR,
-                Anchor::Start,
-                INK,
-                name,
-            );
+            canvas.text(x + BAR + GAP / 2.0, ABOVE + 0.8 * BAR, Anchor::Start, INK, name);
             x += taken;
         }
         for (number, row) in self.rows.iter().enumerate() {
             let y = top + number as f64 * row_height + BETWEEN / 2.0;
             let middle = y + BAR * self.series.len() as f64 / 2.0;
-            canvas.text(
-                left - GAP,
-                middle + 0.35 * TEXT,
-                Anchor::End,
-                INK,
-                &row.name,
-            );
+            canvas.text(left - GAP, middle + 0.35 * TEXT, Anchor::End, INK, &row.name);
             for (part, (value, colour)) in row.values.iter().zip(self.colours()).enumerate() {
                 let y = y + part as f64 * BAR;
                 let Some(value) = *value else { continue };
@@ -155,42 +128,22 @@ impl Bars {
             canvas.text(x, top - 0.4 * LINE, Anchor::End, GREY, &text);
         }
         let middle = left + plot_width / 2.0;
-        canvas.text(
-            middle,
-            bottom + 1.8 * LINE,
-            Anchor::Middle,
-            GREY,
-            &self.x_label,
-        );
+        canvas.text(middle, bottom + 1.8 * LINE, Anchor::Middle, GREY, &self.x_label);
         if !self.note.is_empty() {
-            canvas.text(
-                middle,
-                bottom + 2.7 * LINE,
-                Anchor::Middle,
-                GREY,
-                &self.note,
-            );
+            canvas.text(middle, bottom + 2.7 * LINE, Anchor::Middle, GREY, &self.note);
         }
         Ok(canvas.finish())
     }
 
     /// The series that need a legend.
     fn legend(&self) -> impl Iterator<Item = &String> {
-        let all = if self.series.len() > 1 {
-            self.series.as_slice()
-        } else {
-            &[]
-        };
+        let all = if self.series.len() > 1 { self.series.as_slice() } else { &[] };
         all.iter()
     }
 
     /// The colours of the series. A single series has the lightest colour.
     fn colours(&self) -> impl Iterator<Item = super::colour::Colour> {
-        let first = if self.series.len() == 1 {
-            BARS.len() - 1
-        } else {
-            0
-        };
+        let first = if self.series.len() == 1 { BARS.len() - 1 } else { 0 };
         BARS.into_iter().skip(first)
     }
 
@@ -214,36 +167,19 @@ impl Bars {
                     expected: self.series.len(),
                 });
             }
-            all.extend(
-                row.values
-                    .iter()
-                    .flatten()
-                    .map(|&value| (row.name.as_str(), value)),
-            );
+            all.extend(row.values.iter().flatten().map(|&value| (row.name.as_str(), value)));
         }
         if all.is_empty() {
             return Err(ChartError::Empty { title: title() });
         }
-        all.extend(
-            self.roof
-                .iter()
-                .map(|(name, value)| (name.as_str(), *value)),
-        );
+        all.extend(self.roof.iter().map(|(name, value)| (name.as_str(), *value)));
         for &(place, value) in &all {
             let (title, place) = (title(), place.to_owned());
             if !value.is_finite() {
-                return Err(ChartError::NotFinite {
-                    title,
-                    place,
-                    value,
-                });
+                return Err(ChartError::NotFinite { title, place, value });
             }
             if value < 0.0 {
-                return Err(ChartError::Negative {
-                    title,
-                    place,
-                    value,
-                });
+                return Err(ChartError::Negative { title, place, value });
             }
         }
         Ok(all.into_iter().map(|(_, value)| value).collect())
@@ -251,11 +187,7 @@ impl Bars {
 
     fn description(&self) -> String {
         let rows: Vec<&str> = self.rows.iter().map(|row| row.name.as_str()).collect();
-        let note = if self.note.is_empty() {
-            String::new()
-        } else {
-            format!(" {}.", self.note)
-        };
+        let note = if self.note.is_empty() { String::new() } else { format!(" {}.", self.note) };
         format!(
             "Bar chart of {}, on a logarithmic axis: {}, for {}.{note}",
             self.x_label,
@@ -267,12 +199,5 @@ impl Bars {
 
 /// A value with three digits, or with all digits if it is an integer.
 fn show(value: f64) -> String {
-    plain(
-        value,
-        if value.fract() == 0.0 {
-            0
-        } else {
-            three_digits(value)
-        },
-    )
+    plain(value, if value.fract() == 0.0 { 0 } else { three_digits(value) })
 }

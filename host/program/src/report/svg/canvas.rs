@@ -59,10 +59,8 @@ impl Canvas {
 
     /// A straight line through `points`, `thickness` px thick.
     pub(super) fn line(&mut self, points: &[(f64, f64)], thickness: f64, stroke: Colour) {
-        let points: Vec<String> = points
-            .iter()
-            .map(|&(x, y)| format!("{},{}", number(x), number(y)))
-            .collect();
+        let points: Vec<String> =
+            points.iter().map(|&(x, y)| format!("{},{}", number(x), number(y))).collect();
         self.element(format_args!(
             "<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"{}\"/>",
             points.join(" "),

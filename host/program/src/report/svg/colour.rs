@@ -37,11 +37,7 @@ pub(super) fn diverging(value: f64) -> Colour {
     let mix = |from: u8, to: u8| {
         (f64::from(from) + part * (f64::from(to) - f64::from(from))).round() as u8
     };
-    Colour(
-        mix(WHITE.0, end.0),
-        mix(WHITE.1, end.1),
-        mix(WHITE.2, end.2),
-    )
+    Colour(mix(WHITE.0, end.0), mix(WHITE.1, end.1), mix(WHITE.2, end.2))
 }
 
 impl Colour {
@@ -52,11 +48,7 @@ impl Colour {
 
     /// The text colour that has more contrast on this colour: ink or white.
     pub(super) fn text(self) -> Self {
-        if self.contrast(INK) >= self.contrast(WHITE) {
-            INK
-        } else {
-            WHITE
-        }
+        if self.contrast(INK) >= self.contrast(WHITE) { INK } else { WHITE }
     }
 
     /// The contrast ratio of WCAG 2, from 1 to 21.
@@ -69,11 +61,7 @@ impl Colour {
     fn luminance(self) -> f64 {
         let linear = |channel: u8| {
             let c = f64::from(channel) / 255.0;
-            if c <= 0.04045 {
-                c / 12.92
-            } else {
-                ((c + 0.055) / 1.055).powf(2.4)
-            }
+            if c <= 0.04045 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) }
         };
         0.2126 * linear(self.0) + 0.7152 * linear(self.1) + 0.0722 * linear(self.2)
     }

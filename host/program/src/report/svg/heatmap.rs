@@ -70,9 +70,7 @@ impl HeatMap {
         let values = self.checked()?;
         let (least, most) = values
             .iter()
-            .fold((values[0], values[0]), |(a, b), &value| {
-                (a.min(value), b.max(value))
-            });
+            .fold((values[0], values[0]), |(a, b), &value| (a.min(value), b.max(value)));
         // The scale is as long on both sides, so that equally strong colours are equally far from 0.
         let end = least.abs().max(most.abs());
         let decimals = three_digits(end);
@@ -87,9 +85,7 @@ impl HeatMap {
             .max(GAP + widest(&mut self.values.iter().flatten().copied().map(show)))
             .max(LEAST_WIDTH)
             .max(width(&self.x.label, TEXT) / columns);
-        let cell_height = LEAST_HEIGHT
-            .max(width(&self.y.label, TEXT) / rows)
-            .max(LEAST_BAR / rows);
+        let cell_height = LEAST_HEIGHT.max(width(&self.y.label, TEXT) / rows).max(LEAST_BAR / rows);
         let (cells_width, cells_height) = (columns * cell_width, rows * cell_height);
         let left = GAP + TEXT + GAP + widest(&mut self.y.ticks.iter().cloned()) + GAP;
         let legend = left + cells_width + 2.0 * GAP;
@@ -112,13 +108,7 @@ impl HeatMap {
         );
         let top = ABOVE;
         // Below the cells, so that a white cell has an edge.
-        canvas.rect(
-            left - 1.0,
-            top - 1.0,
-            cells_width + 1.0,
-            cells_height + 1.0,
-            PALE,
-        );
+        canvas.rect(left - 1.0, top - 1.0, cells_width + 1.0, cells_height + 1.0, PALE);
         for (row, (tick, values)) in self.y.ticks.iter().zip(&self.values).enumerate() {
             let y = top + row as f64 * cell_height;
             let baseline = y + cell_height / 2.0 + 0.35 * TEXT;
@@ -143,14 +133,7 @@ impl HeatMap {
         canvas.upward_text(GAP + TEXT, down, GREY, &self.y.label);
 
         let label = |value| signed(value, decimals);
-        draw_legend(
-            &mut canvas,
-            (legend, top),
-            cells_height,
-            end,
-            &self.unit,
-            label,
-        );
+        draw_legend(&mut canvas, (legend, top), cells_height, end, &self.unit, label);
         Ok(canvas.finish())
     }
 
@@ -212,13 +195,7 @@ fn draw_legend(
     for (part, value) in [(0.0, end), (0.5, 0.0), (1.0, -end)] {
         // The outer labels stay within the height of the bar.
         let baseline = top + part * height + (0.8 - 0.9 * part) * TEXT;
-        canvas.text(
-            x + BAR + GAP / 2.0,
-            baseline,
-            Anchor::Start,
-            INK,
-            &label(value),
-        );
+        canvas.text(x + BAR + GAP / 2.0, baseline, Anchor::Start, INK, &label(value));
     }
 }
 

@@ -86,11 +86,7 @@ impl Lines {
     pub fn svg(&self) -> Result<String, ChartError> {
         let points = self.checked()?;
         let xs = points.iter().map(|&(x, _)| x);
-        let x_scale = if self.log2_x {
-            Scale::log2(xs)
-        } else {
-            Scale::linear(xs)
-        };
+        let x_scale = if self.log2_x { Scale::log2(xs) } else { Scale::linear(xs) };
         let y_scale = Scale::linear(points.iter().map(|&(_, y)| y));
 
         let widest = |texts: &mut dyn Iterator<Item = &String>| {
@@ -102,9 +98,8 @@ impl Lines {
         let names = widest(&mut self.series.iter().map(|series| &series.name));
         let total_width =
             (legend + SAMPLE + GAP + names + GAP).max(width(&self.title, TITLE) + 2.0 * GAP);
-        let height = PLOT_HEIGHT
-            .max(self.series.len() as f64 * ENTRY)
-            .max(width(&self.y_label, TEXT));
+        let height =
+            PLOT_HEIGHT.max(self.series.len() as f64 * ENTRY).max(width(&self.y_label, TEXT));
         let mut canvas = Canvas::new(
             total_width,
             ABOVE + height + BELOW,
@@ -168,18 +163,10 @@ impl Lines {
             for (number, &(x, y)) in series.points.iter().enumerate() {
                 let place = || format!("point {number} of {}", series.name);
                 if let Some(value) = [x, y].into_iter().find(|value| !value.is_finite()) {
-                    return Err(ChartError::NotFinite {
-                        title: title(),
-                        place: place(),
-                        value,
-                    });
+                    return Err(ChartError::NotFinite { title: title(), place: place(), value });
                 }
                 if self.log2_x && x <= 0.0 {
-                    return Err(ChartError::NotPositive {
-                        title: title(),
-                        place: place(),
-                        x,
-                    });
+                    return Err(ChartError::NotPositive { title: title(), place: place(), x });
                 }
                 points.push((x, y));
             }

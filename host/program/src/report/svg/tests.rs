@@ -5,10 +5,7 @@ use super::*;
 use std::path::Path;
 
 fn axis(label: &str, ticks: &[&str]) -> Axis {
-    Axis {
-        label: label.into(),
-        ticks: ticks.iter().map(ToString::to_string).collect(),
-    }
+    Axis { label: label.into(), ticks: ticks.iter().map(ToString::to_string).collect() }
 }
 
 fn heat_map() -> HeatMap {
@@ -17,21 +14,9 @@ fn heat_map() -> HeatMap {
         x: axis("blocks", &["33", "66", "132", "264", "528"]),
         y: axis("threads of a block", &["32", "128", "256", "1024"]),
         values: vec![
-            vec![
-                Some(-24.0),
-                Some(-22.1),
-                Some(-17.0),
-                Some(-17.2),
-                Some(-29.3),
-            ],
+            vec![Some(-24.0), Some(-22.1), Some(-17.0), Some(-17.2), Some(-29.3)],
             vec![Some(-22.4), Some(0.0), Some(3.5), Some(-1.0), Some(-28.0)],
-            vec![
-                Some(-22.4),
-                Some(-22.1),
-                Some(14.6),
-                Some(-17.2),
-                Some(-29.0),
-            ],
+            vec![Some(-22.4), Some(-22.1), Some(14.6), Some(-17.2), Some(-29.0)],
             vec![Some(-15.0), Some(-14.5), Some(-0.01), Some(29.3), None],
         ],
         unit: "% of grid.sync()".into(),
@@ -39,10 +24,7 @@ fn heat_map() -> HeatMap {
 }
 
 fn series(name: &str, points: &[(f64, f64)]) -> Series {
-    Series {
-        name: name.into(),
-        points: points.to_vec(),
-    }
+    Series { name: name.into(), points: points.to_vec() }
 }
 
 fn lines() -> Lines {
@@ -52,10 +34,7 @@ fn lines() -> Lines {
         y_label: "µs per crossing".into(),
         log2_x: true,
         series: vec![
-            series(
-                "split",
-                &[(33.0, 0.8), (132.0, 0.845), (66.0, 0.791), (528.0, 0.902)],
-            ),
+            series("split", &[(33.0, 0.8), (132.0, 0.845), (66.0, 0.791), (528.0, 0.902)]),
             series("phase", &[(33.0, 0.906), (132.0, 0.956), (528.0, 1.673)]),
             series("grid.sync()", &[(132.0, 1.015)]),
         ],
@@ -63,10 +42,7 @@ fn lines() -> Lines {
 }
 
 fn row(name: &str, values: &[Option<f64>]) -> Row {
-    Row {
-        name: name.into(),
-        values: values.to_vec(),
-    }
+    Row { name: name.into(), values: values.to_vec() }
 }
 
 fn bars() -> Bars {
@@ -74,19 +50,12 @@ fn bars() -> Bars {
         title: "What a block of 256 threads does to add up".into(),
         x_label: "times in a block".into(),
         note: "counted by the emulator".into(),
-        series: [
-            "additions of a warp",
-            "bank conflicts",
-            "barriers of the block",
-        ]
-        .map(Into::into)
-        .into(),
+        series: ["additions of a warp", "bank conflicts", "barriers of the block"]
+            .map(Into::into)
+            .into(),
         rows: vec![
             row("1 one thread", &[Some(255.0), Some(0.0), Some(0.0)]),
-            row(
-                "3 interleaved, with <gaps>",
-                &[Some(36.0), Some(154.0), Some(8.0)],
-            ),
+            row("3 interleaved, with <gaps>", &[Some(36.0), Some(154.0), Some(8.0)]),
             row("12 shuffles", &[Some(13.5), None, Some(1.0)]),
         ],
         roof: None,
@@ -129,10 +98,7 @@ fn charts() -> Vec<String> {
             })
             .collect(),
     };
-    let linear = Lines {
-        log2_x: false,
-        ..lines()
-    };
+    let linear = Lines { log2_x: false, ..lines() };
     [
         heat_map().svg(),
         one_cell.svg(),
@@ -148,17 +114,12 @@ fn charts() -> Vec<String> {
 
 /// Compares with `golden/NAME`. To replace that file run with `GOLDEN=overwrite`.
 fn is_golden(name: &str, svg: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("src/report/svg/golden")
-        .join(name);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/report/svg/golden").join(name);
     if std::env::var_os("GOLDEN").is_some_and(|value| value == "overwrite") {
         std::fs::write(&path, svg).expect("the golden file should be writable");
     }
     let golden = std::fs::read_to_string(&path).expect("the golden file should be there");
-    assert!(
-        svg == golden,
-        "{name} has changed; if it is meant to, run with GOLDEN=overwrite"
-    );
+    assert!(svg == golden, "{name} has changed; if it is meant to, run with GOLDEN=overwrite");
 }
 
 #[test]
@@ -192,11 +153,7 @@ fn tokens(xml: &str) -> Vec<(&str, &str)> {
             let known = ["amp;", "lt;", "gt;", "quot;"];
             assert!(known.iter().any(|k| entity.starts_with(k)), "&{entity}");
         }
-        assert_eq!(
-            tag.matches('"').count() % 2,
-            0,
-            "{tag:?} should close its quotes"
-        );
+        assert_eq!(tag.matches('"').count() % 2, 0, "{tag:?} should close its quotes");
         match tag.strip_prefix('/') {
             Some(name) => assert_eq!(open.pop(), Some(name), "what closes should be what is open"),
             None if tag.ends_with('/') => {}
@@ -213,10 +170,7 @@ fn every_chart_is_well_formed_and_says_what_it_shows() {
         let tokens = tokens(&svg);
         for name in ["title", "desc"] {
             let text = tokens.iter().find(|(tag, _)| *tag == name);
-            assert!(
-                text.is_some_and(|(_, text)| !text.is_empty()),
-                "{name} of {svg}"
-            );
+            assert!(text.is_some_and(|(_, text)| !text.is_empty()), "{name} of {svg}");
         }
     }
 }
@@ -249,19 +203,9 @@ fn boxes(svg: &str) -> Vec<(String, [f64; 4])> {
             };
             // From 0.75 of the size above the baseline to 0.22 below.
             let taken = if tag.contains("rotate(-90") {
-                [
-                    x - 0.75 * size,
-                    y + start,
-                    x + 0.22 * size,
-                    y + start + long,
-                ]
+                [x - 0.75 * size, y + start, x + 0.22 * size, y + start + long]
             } else {
-                [
-                    x + start,
-                    y - 0.75 * size,
-                    x + start + long,
-                    y + 0.22 * size,
-                ]
+                [x + start, y - 0.75 * size, x + start + long, y + 0.22 * size]
             };
             (text, taken)
         })
@@ -294,19 +238,9 @@ fn no_text_of_a_chart_meets_another_or_leaves_it() {
 fn every_row_of_bars_has_its_name_its_values_and_the_note_below() {
     let svg = bars().svg().expect("they are whole");
     let tokens = tokens(&svg);
-    let texts: Vec<&str> = tokens
-        .iter()
-        .filter(|(tag, _)| tag.starts_with("text "))
-        .map(|(_, text)| *text)
-        .collect();
-    for text in [
-        "12 shuffles",
-        "255",
-        "154",
-        "13.5",
-        "bank conflicts",
-        "counted by the emulator",
-    ] {
+    let texts: Vec<&str> =
+        tokens.iter().filter(|(tag, _)| tag.starts_with("text ")).map(|(_, text)| *text).collect();
+    for text in ["12 shuffles", "255", "154", "13.5", "bank conflicts", "counted by the emulator"] {
         assert!(texts.contains(&text), "{text} is not among {texts:?}");
     }
     assert!(!svg.contains("<polyline points=\"0"), "rows are not joined");
@@ -315,58 +249,31 @@ fn every_row_of_bars_has_its_name_its_values_and_the_note_below() {
 #[test]
 fn more_series_than_colours_are_refused_with_the_number() {
     let one = series("split", &[(33.0, 0.8)]);
-    let chart = Lines {
-        series: vec![one; 8],
-        ..lines()
-    };
+    let chart = Lines { series: vec![one; 8], ..lines() };
     let error = chart.svg().expect_err("there are 7 colours").to_string();
     assert!(error.contains("8 series and there are 7"), "{error}");
-    let chart = Bars {
-        series: vec!["a".into(); 4],
-        ..bars()
-    };
+    let chart = Bars { series: vec!["a".into(); 4], ..bars() };
     let error = chart.svg().expect_err("there are 3 colours").to_string();
     assert!(error.contains("4 series and there are 3"), "{error}");
 }
 
 #[test]
 fn bars_of_what_has_none_are_refused_with_where_it_is() {
-    let with = |values: &[Option<f64>]| Bars {
-        rows: vec![row("shuffles", values)],
-        ..bars()
-    };
-    let error = with(&[Some(-1.0), None, None])
-        .svg()
-        .expect_err("negative")
-        .to_string();
+    let with = |values: &[Option<f64>]| Bars { rows: vec![row("shuffles", values)], ..bars() };
+    let error = with(&[Some(-1.0), None, None]).svg().expect_err("negative").to_string();
     assert!(error.contains("-1 at shuffles"), "{error}");
-    let error = with(&[Some(f64::NAN), None, None])
-        .svg()
-        .expect_err("NaN")
-        .to_string();
+    let error = with(&[Some(f64::NAN), None, None]).svg().expect_err("NaN").to_string();
     assert!(error.contains("NaN at shuffles"), "{error}");
-    let error = with(&[Some(1.0)])
-        .svg()
-        .expect_err("two are missing")
-        .to_string();
+    let error = with(&[Some(1.0)]).svg().expect_err("two are missing").to_string();
     assert!(error.contains("1 values where its axes have 3"), "{error}");
-    assert!(matches!(
-        with(&[None; 3]).svg(),
-        Err(ChartError::Empty { .. })
-    ));
+    assert!(matches!(with(&[None; 3]).svg(), Err(ChartError::Empty { .. })));
 }
 
 #[test]
 fn a_chart_of_nothing_is_refused() {
-    let nothing = HeatMap {
-        values: vec![vec![None; 5]; 4],
-        ..heat_map()
-    };
+    let nothing = HeatMap { values: vec![vec![None; 5]; 4], ..heat_map() };
     assert!(matches!(nothing.svg(), Err(ChartError::Empty { .. })));
-    let nothing = Lines {
-        series: vec![series("split", &[])],
-        ..lines()
-    };
+    let nothing = Lines { series: vec![series("split", &[])], ..lines() };
     assert!(matches!(nothing.svg(), Err(ChartError::Empty { .. })));
 }
 
@@ -375,10 +282,7 @@ fn what_has_no_place_in_a_chart_is_refused_with_where_it_is() {
     let mut chart = heat_map();
     chart.values[3][4] = Some(f64::NAN);
     let error = chart.svg().expect_err("NaN has no colour").to_string();
-    assert!(
-        error.contains("NaN at blocks 528, threads of a block 1024"),
-        "{error}"
-    );
+    assert!(error.contains("NaN at blocks 528, threads of a block 1024"), "{error}");
     chart.values[3].pop();
     let error = chart.svg().expect_err("a cell is missing").to_string();
     assert!(error.contains("4 values where its axes have 5"), "{error}");

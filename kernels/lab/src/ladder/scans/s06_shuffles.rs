@@ -99,9 +99,7 @@ impl Share {
         let (warps, total) = across_warps(of_warp);
         let before = [
             warps.wrapping_add(warp::before(op, lanes[0])),
-            warps
-                .wrapping_add(first_row)
-                .wrapping_add(warp::before(op, lanes[1])),
+            warps.wrapping_add(first_row).wrapping_add(warp::before(op, lanes[1])),
         ];
         let packs = Pack::from_fn(|row| added(packs[row], before[row]));
         (Self { packs, ..self }, total)
@@ -114,8 +112,7 @@ impl Share {
             true => output.write_pack(at, pack, CacheHint::Streaming),
             false => pack.for_each(|i, value| put(output, at + i, value)),
         };
-        self.packs
-            .for_each(|row, pack| store(self.first + row * ROW, added(pack, before)));
+        self.packs.for_each(|row, pack| store(self.first + row * ROW, added(pack, before)));
     }
 
     /// The sum of its elements.

@@ -60,9 +60,5 @@ fn sums_of_block<T: Summand>() -> Shared<T> {
 /// Element `i`, or 0 after the end.
 #[device]
 fn element<T: Summand>(input: Global<T>, i: usize) -> T {
-    if i < input.len() {
-        input.read(i)
-    } else {
-        T::ZERO
-    }
+    if i < input.len() { input.read(i) } else { T::ZERO }
 }

@@ -108,11 +108,7 @@ impl Exchange {
         let crossing = look(0).max(look(members.rank()));
         // As soon as the first warp has come, one can be: by then all threads must have looked.
         thread::sync_threads();
-        Self {
-            words,
-            members,
-            crossing,
-        }
+        Self { words, members, crossing }
     }
 
     /// Combines one value per block by `op`, which is commutative and accumulates in one word or
@@ -124,10 +120,7 @@ impl Exchange {
     pub fn all_reduce<O: Operation>(&mut self, op: O, value: O::Accumulator) -> O::Accumulator {
         const {
             assert!(O::COMMUTATIVE, "members are combined out of order");
-            assert!(
-                O::Accumulator::WORDS <= 2,
-                "a member sends two words at most"
-            );
+            assert!(O::Accumulator::WORDS <= 2, "a member sends two words at most");
         }
         self.crossing += 1;
         let result = Slots::new(gridsync_exchange(), 2);
@@ -141,8 +134,7 @@ impl Exchange {
             if lane_id() == 0 {
                 result.write(place, all);
                 let last = last_crossing(self.words, self.members.rank());
-                self.words
-                    .store(last, self.crossing, Ordering::Relaxed, Scope::Device);
+                self.words.store(last, self.crossing, Ordering::Relaxed, Scope::Device);
             }
         }
         thread::sync_threads();
@@ -197,10 +189,7 @@ impl Exchange {
         let groups = count.div_ceil(GROUP);
         let stride = row_stride(groups as usize);
         let row = |place: u32| {
-            self.row(
-                4 * count as usize + place as usize * stride,
-                GROUP as usize * stride,
-            )
+            self.row(4 * count as usize + place as usize * stride, GROUP as usize * stride)
         };
         // The last group may be too small to have a member at each place: those it has stand in.
         let place = group.rank() + lane_id() * group.count();

@@ -34,11 +34,7 @@ impl Row {
     /// Makes `value` word `at` of the row.
     #[device]
     pub(super) fn send<T: Carried>(&self, at: usize, value: T) {
-        let row = Stamped {
-            words: self.words,
-            apart: self.apart,
-            stamp: self.crossing,
-        };
+        let row = Stamped { words: self.words, apart: self.apart, stamp: self.crossing };
         row.send(self.low + at, value);
     }
 

@@ -101,10 +101,7 @@ fn shifted_strip<O: Operation>(
                 None => {
                     let run = input.part(start + begin, len);
                     let load = |place| {
-                        loaded(
-                            place,
-                            read_pack_within(run, first_of(place), none, |x, _| x),
-                        )
+                        loaded(place, read_pack_within(run, first_of(place), none, |x, _| x))
                     };
                     walk_run(op, 1, at.lane, places, load, on)
                 }

@@ -26,9 +26,7 @@ impl Batch {
     #[must_use]
     pub fn of<T: Scalar>(columns: usize) -> Option<Self> {
         let packs = columns.div_ceil(T::PACK).max(1).next_power_of_two();
-        (columns <= Shape::run::<T>()).then_some(Self {
-            log_packs: packs.ilog2(),
-        })
+        (columns <= Shape::run::<T>()).then_some(Self { log_packs: packs.ilog2() })
     }
 
     /// Rows of a batch: 1 to 256.

@@ -39,9 +39,7 @@ impl<T: Scalar + Carried> Scan<T> {
             }
             let prefix = before.of(op, tile, lane);
             if lane == 0 {
-                gridsync_scan_prefix()
-                    .cast()
-                    .write(turn.stage as usize, prefix);
+                gridsync_scan_prefix().cast().write(turn.stage as usize, prefix);
                 turn.arrive(PREFIX);
                 if tile == self.tiles - 1 && !is_last_stamp(self.values.stamp) {
                     // What was waited for came from all other blocks that have tiles, which had
@@ -83,9 +81,7 @@ impl<T: Scalar + Carried> Before<T> {
         loop {
             // Rows of one group, and not past that of the tile.
             let in_group = self.next % WARP_SIZE;
-            let count = (last + 1 - self.next)
-                .min(WARP_SIZE - in_group)
-                .min(LOOKS as u32);
+            let count = (last + 1 - self.next).min(WARP_SIZE - in_group).min(LOOKS as u32);
             let first = self.next * ROW + lane;
             let end = tile.min((self.next + count) * ROW);
             let place = |row: usize| {

@@ -131,11 +131,7 @@ pub fn scan_by_bulk<O, T>(
         input,
         output,
         tiles,
-        values: Stamped {
-            words,
-            apart: 1,
-            stamp: launch.read(0),
-        },
+        values: Stamped { words, apart: 1, stamp: launch.read(0) },
         state,
         mode,
     };
@@ -192,11 +188,7 @@ impl<T: Scalar + Carried> Scan<T> {
         loop {
             let turn = Turn::of(number);
             // The stage of a fresh ring is empty: the parity before.
-            mbarrier::wait(
-                gridsync_scan_ring(),
-                (EMPTY + turn.stage) as usize,
-                1 - turn.parity,
-            );
+            mbarrier::wait(gridsync_scan_ring(), (EMPTY + turn.stage) as usize, 1 - turn.parity);
             gridsync_scan_tiles().write(turn.stage as usize, tile);
             if tile >= self.tiles {
                 turn.arrive(FULL);
@@ -234,12 +226,7 @@ impl<T: Scalar + Carried> Scan<T> {
         }
         let (ring, full) = (gridsync_scan_ring(), (FULL + turn.stage) as usize);
         mbarrier::arrive_expect(ring, full, (packed * size_of::<T>()) as u32);
-        bulk::load(
-            memory.part(0, packed),
-            self.input.part(start, packed),
-            ring,
-            full,
-        );
+        bulk::load(memory.part(0, packed), self.input.part(start, packed), ring, full);
     }
 
     /// The scan of the strips' totals. By all lanes of a warp, the first ones for a strip each.
@@ -263,9 +250,7 @@ impl<T: Scalar + Carried> Scan<T> {
             // A block without tiles counts nothing: it may have found a stamp of another launch.
             let before = match done {
                 0 => 0,
-                _ => self
-                    .state
-                    .fetch_add(ENDED, done, Ordering::AcqRel, Scope::Device),
+                _ => self.state.fetch_add(ENDED, done, Ordering::AcqRel, Scope::Device),
             };
             launch.write(1, before + done);
         }

@@ -39,20 +39,13 @@ impl Turn {
     /// Turn `number`, from 0 on.
     #[inline(always)]
     pub(super) fn of(number: u32) -> Self {
-        Self {
-            stage: number % STAGES,
-            parity: number / STAGES % 2,
-        }
+        Self { stage: number % STAGES, parity: number / STAGES % 2 }
     }
 
     /// Waits for one of its barriers. By all lanes of a warp.
     #[device]
     pub(super) fn wait(self, barrier: u32) {
-        mbarrier::wait(
-            gridsync_scan_ring(),
-            (barrier + self.stage) as usize,
-            self.parity,
-        );
+        mbarrier::wait(gridsync_scan_ring(), (barrier + self.stage) as usize, self.parity);
         sync_warp(FULL_MASK);
     }
 

@@ -28,9 +28,7 @@ impl<T: Scalar + Carried> Scan<T> {
             let loaded = self.loaded(op, turn, tile, strip, lane);
             let total = total(op, loaded);
             if lane == 0 {
-                gridsync_scan_strips()
-                    .cast()
-                    .write(turn.strip(strip), total);
+                gridsync_scan_strips().cast().write(turn.strip(strip), total);
             }
             turn.arrive(REDUCED);
             sync_warp(FULL_MASK);
@@ -43,9 +41,7 @@ impl<T: Scalar + Carried> Scan<T> {
                 }
                 let before = warp::before(op, strips);
                 if lane < SCANNERS {
-                    gridsync_scan_before()
-                        .cast()
-                        .write(turn.strip(lane), before);
+                    gridsync_scan_before().cast().write(turn.strip(lane), before);
                     turn.arrive(PREFIX);
                     turn.arrive(EMPTY);
                 }
@@ -68,9 +64,7 @@ impl<T: Scalar + Carried> Scan<T> {
             let loaded = self.loaded(op, turn, tile, strip, lane);
             let mut held = scanned(op, loaded);
             if self.mode.form == Form::Exclusive {
-                held.shift(op, |row| {
-                    (Self::start(tile, strip) + Self::pack(row, lane)) as u64
-                });
+                held.shift(op, |row| (Self::start(tile, strip) + Self::pack(row, lane)) as u64);
             }
             turn.wait(PREFIX);
             held.warps = gridsync_scan_before().cast().read(turn.strip(strip));

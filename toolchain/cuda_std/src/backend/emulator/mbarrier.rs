@@ -27,9 +27,7 @@ struct Barrier {
 impl Barrier {
     fn of(word: u64) -> Result<Self, String> {
         if word & 0b11 << 62 != MARK {
-            return Err(format!(
-                "{word:#x} is no barrier: call `mbarrier::init` first"
-            ));
+            return Err(format!("{word:#x} is no barrier: call `mbarrier::init` first"));
         }
         let field = |from: u32, bits: u32| (word >> from & ((1 << bits) - 1)) as u32;
         Ok(Self {
@@ -73,11 +71,7 @@ impl Barrier {
         if self.pending > 0 || self.bytes != 0 {
             return self;
         }
-        Self {
-            parity: 1 - self.parity,
-            pending: self.arrivals,
-            ..self
-        }
+        Self { parity: 1 - self.parity, pending: self.arrivals, ..self }
     }
 }
 
@@ -105,16 +99,9 @@ unsafe fn update(at: *mut u8, f: impl FnOnce(Barrier) -> Result<Barrier, String>
 #[track_caller]
 pub(crate) unsafe fn init(at: *mut u8, arrivals: u32) {
     if !(1..=MOST).contains(&arrivals) {
-        simt::trap(&format!(
-            "a barrier takes 1 to {MOST} arrivals a phase, not {arrivals}"
-        ));
+        simt::trap(&format!("a barrier takes 1 to {MOST} arrivals a phase, not {arrivals}"));
     }
-    let barrier = Barrier {
-        parity: 0,
-        arrivals,
-        pending: arrivals,
-        bytes: 0,
-    };
+    let barrier = Barrier { parity: 0, arrivals, pending: arrivals, bytes: 0 };
     // SAFETY: the contract of `View`.
     unsafe { access::write::<u64, SharedSpace>(at, barrier.word()) }
 }

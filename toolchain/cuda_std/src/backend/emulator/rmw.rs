@@ -110,12 +110,5 @@ pub(crate) unsafe fn inc<S: Space>(
     scope: Scope,
 ) -> u32 {
     // SAFETY: the contract of `View`.
-    unsafe {
-        update::<u32, S>(
-            at,
-            order,
-            scope,
-            |old| if old >= limit { 0 } else { old + 1 },
-        )
-    }
+    unsafe { update::<u32, S>(at, order, scope, |old| if old >= limit { 0 } else { old + 1 }) }
 }

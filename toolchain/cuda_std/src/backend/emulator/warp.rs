@@ -109,10 +109,7 @@ pub(crate) fn ballot(mask: u32, predicate: bool) -> u32 {
 
 #[track_caller]
 pub(crate) fn match_any_32(mask: u32, value: u32) -> u32 {
-    lanes_where(mask, "match.any.sync.b32", value.into(), |other| {
-        other == value.into()
-    })
-    .1
+    lanes_where(mask, "match.any.sync.b32", value.into(), |other| other == value.into()).1
 }
 
 #[track_caller]

@@ -191,64 +191,22 @@ pub(crate) unsafe fn store<T: Scalar, S: Space>(
     unsafe {
         match (order == Ordering::Release, scope) {
             (false, Scope::Block) => {
-                store_to!(
-                    T,
-                    S,
-                    at,
-                    value,
-                    "st.relaxed.cta.global",
-                    "st.relaxed.cta.shared"
-                )
+                store_to!(T, S, at, value, "st.relaxed.cta.global", "st.relaxed.cta.shared")
             }
             (false, Scope::Device) => {
-                store_to!(
-                    T,
-                    S,
-                    at,
-                    value,
-                    "st.relaxed.gpu.global",
-                    "st.relaxed.cta.shared"
-                )
+                store_to!(T, S, at, value, "st.relaxed.gpu.global", "st.relaxed.cta.shared")
             }
             (false, Scope::System) => {
-                store_to!(
-                    T,
-                    S,
-                    at,
-                    value,
-                    "st.relaxed.sys.global",
-                    "st.relaxed.cta.shared"
-                )
+                store_to!(T, S, at, value, "st.relaxed.sys.global", "st.relaxed.cta.shared")
             }
             (true, Scope::Block) => {
-                store_to!(
-                    T,
-                    S,
-                    at,
-                    value,
-                    "st.release.cta.global",
-                    "st.release.cta.shared"
-                )
+                store_to!(T, S, at, value, "st.release.cta.global", "st.release.cta.shared")
             }
             (true, Scope::Device) => {
-                store_to!(
-                    T,
-                    S,
-                    at,
-                    value,
-                    "st.release.gpu.global",
-                    "st.release.cta.shared"
-                )
+                store_to!(T, S, at, value, "st.release.gpu.global", "st.release.cta.shared")
             }
             (true, Scope::System) => {
-                store_to!(
-                    T,
-                    S,
-                    at,
-                    value,
-                    "st.release.sys.global",
-                    "st.release.cta.shared"
-                )
+                store_to!(T, S, at, value, "st.release.sys.global", "st.release.cta.shared")
             }
         }
     }

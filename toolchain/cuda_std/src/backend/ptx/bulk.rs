@@ -48,21 +48,11 @@ pub(crate) fn wait_read<const N: u32>() {
 #[inline(always)]
 pub(crate) fn wait_stored() {
     // SAFETY: waits; touches no memory.
-    unsafe {
-        asm!(
-            "cp.async.bulk.wait_group 0;",
-            options(nostack, preserves_flags)
-        )
-    }
+    unsafe { asm!("cp.async.bulk.wait_group 0;", options(nostack, preserves_flags)) }
 }
 
 #[inline(always)]
 pub(crate) fn fence_shared() {
     // SAFETY: orders memory accesses; has no operands and touches no stack.
-    unsafe {
-        asm!(
-            "fence.proxy.async.shared::cta;",
-            options(nostack, preserves_flags)
-        )
-    }
+    unsafe { asm!("fence.proxy.async.shared::cta;", options(nostack, preserves_flags)) }
 }

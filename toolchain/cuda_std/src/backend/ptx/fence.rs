@@ -6,12 +6,7 @@ use core::arch::asm;
 macro_rules! fence_instruction {
     ($instruction:literal) => {
         // SAFETY: orders memory accesses; has no operands and touches no stack.
-        unsafe {
-            asm!(
-                concat!($instruction, ";"),
-                options(nostack, preserves_flags)
-            )
-        }
+        unsafe { asm!(concat!($instruction, ";"), options(nostack, preserves_flags)) }
     };
 }
 

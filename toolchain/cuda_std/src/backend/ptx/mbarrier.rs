@@ -18,10 +18,7 @@ pub(crate) unsafe fn init(at: u32, arrivals: u32) {
 pub(crate) fn fence_init() {
     // SAFETY: orders memory accesses; has no operands and touches no stack.
     unsafe {
-        asm!(
-            "fence.mbarrier_init.release.cluster;",
-            options(nostack, preserves_flags)
-        );
+        asm!("fence.mbarrier_init.release.cluster;", options(nostack, preserves_flags));
     }
 }
 

@@ -164,18 +164,10 @@ macro_rules! atomic_int {
         }
     };
 }
-atomic_int!(
-    u32, reg32, "min.u32", "max.u32", "and.b32", "or.b32", "xor.b32"
-);
-atomic_int!(
-    i32, reg32, "min.s32", "max.s32", "and.b32", "or.b32", "xor.b32"
-);
-atomic_int!(
-    u64, reg64, "min.u64", "max.u64", "and.b64", "or.b64", "xor.b64"
-);
-atomic_int!(
-    i64, reg64, "min.s64", "max.s64", "and.b64", "or.b64", "xor.b64"
-);
+atomic_int!(u32, reg32, "min.u32", "max.u32", "and.b32", "or.b32", "xor.b32");
+atomic_int!(i32, reg32, "min.s32", "max.s32", "and.b32", "or.b32", "xor.b32");
+atomic_int!(u64, reg64, "min.u64", "max.u64", "and.b64", "or.b64", "xor.b64");
+atomic_int!(i64, reg64, "min.s64", "max.s64", "and.b64", "or.b64", "xor.b64");
 
 #[inline(always)]
 pub(crate) unsafe fn inc<S: Space>(

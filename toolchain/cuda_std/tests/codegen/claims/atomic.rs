@@ -15,10 +15,8 @@ const TYPES: [(&str, &str, &str, Option<&str>); 6] = [
 
 /// Each space with its only scope (if it has just one), the address, and the number of the first
 /// parameter after it.
-const SPACES: [(&str, Option<&str>, &str, usize); 2] = [
-    ("global", None, "$0", 1),
-    ("shared", Some("cta"), "gridsync_dynamic_shared", 0),
-];
+const SPACES: [(&str, Option<&str>, &str, usize); 2] =
+    [("global", None, "$0", 1), ("shared", Some("cta"), "gridsync_dynamic_shared", 0)];
 
 /// Every operation on every type in both spaces, relaxed.
 pub(super) fn of_each_type() -> Claims {
@@ -72,10 +70,7 @@ pub(super) fn of_each_order_and_scope() -> Claims {
             claims.insert(format!("orders_of_{op}_{space}"), each(&all, &atom));
         }
         let red = |with: &str| format!("red.{with}.add.u64 [{at}], {value};");
-        claims.insert(
-            format!("orders_of_red_{space}"),
-            each(&["relaxed", "release"], &red),
-        );
+        claims.insert(format!("orders_of_red_{space}"), each(&["relaxed", "release"], &red));
         let cas = |with: &str| format!("atom.{with}.cas.b64 %rd, [{at}], {value}, {new};");
         claims.insert(format!("orders_of_cas_{space}"), each(&all, &cas));
     }

@@ -49,11 +49,7 @@ impl Ladder for Climb {
         x_label: "times for 256 elements",
         first: "warp operations",
         bars: |counted| {
-            let counts = [
-                counted.warp_operations(),
-                counted.bank_conflicts,
-                counted.barriers,
-            ];
+            let counts = [counted.warp_operations(), counted.bank_conflicts, counted.barriers];
             counts.map(|times| counted.for_256_elements(times))
         },
     };
@@ -110,8 +106,7 @@ impl Ladder for Climb {
                 }
                 Launched::Library(Design::Registers) => {
                     let (from, to) = (&self.input, &mut self.output);
-                    self.in_registers
-                        .launch_part(from, 0..len, to, 0..len, Form::Inclusive)
+                    self.in_registers.launch_part(from, 0..len, to, 0..len, Form::Inclusive)
                 }
                 Launched::Library(Design::Bulk) => {
                     let scanner = self.by_bulk.as_mut().map_err(|error| error.clone())?;
@@ -163,10 +158,7 @@ impl Ladder for Climb {
     fn launch_roof(&self, len: usize, blocks: u32) -> Result<(), DeviceError> {
         let geometry = Geometry::new(blocks, THREADS);
         // SAFETY: input and output begin at multiples of 256 bytes, lie apart and have one length.
-        unsafe {
-            self.device
-                .launch::<ladder_scan_copy>(&geometry, self.views(len))
-        }
+        unsafe { self.device.launch::<ladder_scan_copy>(&geometry, self.views(len)) }
     }
 }
 
@@ -190,10 +182,7 @@ impl Climb {
 
     /// The first `len` elements of the input, and the place of their sums.
     fn views(&self, len: usize) -> (Global<u32>, Global<u32>) {
-        (
-            self.input.view().part(0, len),
-            self.output.view().part(0, len),
-        )
+        (self.input.view().part(0, len), self.output.view().part(0, len))
     }
 }
 
@@ -231,13 +220,7 @@ unsafe fn scan_levels(
     let geometry = Geometry::new(blocks as u32, levels.inject_threads);
     // SAFETY: the same.
     unsafe {
-        scan_levels(
-            device,
-            levels,
-            own,
-            own,
-            sums.part(start, sums.len() - start),
-        )?;
+        scan_levels(device, levels, own, own, sums.part(start, sums.len() - start))?;
         (levels.inject.launch)(device, &geometry, (output, own))
     }
 }

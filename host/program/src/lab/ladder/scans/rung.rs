@@ -82,19 +82,9 @@ pub struct Moves {
 pub fn rungs() -> [Rung; 11] {
     use Launched::{Chain, GridBarrier, Library, OneBlock};
     let all = usize::MAX;
-    let rung = |number, name, at_most, launched| Rung {
-        number,
-        name,
-        at_most,
-        launched,
-    };
+    let rung = |number, name, at_most, launched| Rung { number, name, at_most, launched };
     let levels = |scan, inject, inject_threads, tile| {
-        Launched::Levels(Levels {
-            scan,
-            inject,
-            inject_threads,
-            tile,
-        })
+        Launched::Levels(Levels { scan, inject, inject_threads, tile })
     };
     // A thread for each element of a tile.
     let inject = Entry::of::<ladder_scan_inject>();

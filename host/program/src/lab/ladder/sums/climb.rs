@@ -35,11 +35,7 @@ impl<T: Step> Ladder for Climb<T> {
         x_label: "times in a block",
         first: "additions of a warp",
         bars: |counted| {
-            let counts = [
-                counted.warp_additions(),
-                counted.bank_conflicts,
-                counted.barriers,
-            ];
+            let counts = [counted.warp_additions(), counted.bank_conflicts, counted.barriers];
             counts.map(|times| times as f64)
         },
     };
@@ -52,10 +48,7 @@ impl<T: Step> Ladder for Climb<T> {
         let properties = device.properties();
         // Room for the lowest pyramid, and for all threads or blocks that can be resident.
         let resident = properties.multiprocessors * properties.max_threads_per_multiprocessor;
-        let most = input
-            .len()
-            .div_ceil(THREADS as usize)
-            .max(resident as usize);
+        let most = input.len().div_ceil(THREADS as usize).max(resident as usize);
         Ok(Self {
             device: device.clone(),
             input: device.upload(input)?,
@@ -160,8 +153,7 @@ impl<T: Step> Ladder for Climb<T> {
         // element for what is hardly ever written.
         unsafe {
             let geometry = Geometry::new(blocks, THREADS);
-            self.device
-                .launch::<ladder_read_only>(&geometry, (words, never))
+            self.device.launch::<ladder_read_only>(&geometry, (words, never))
         }
     }
 }

@@ -89,12 +89,7 @@ pub fn rungs<T: Step>() -> Vec<Rung<T>> {
     };
     let full_blocks = |properties: &Properties| (properties.multiprocessors, THREADS);
     let strided = Entry::of::<T::Strided>();
-    let rung = |number, name, at_most, launched| Rung {
-        number,
-        name,
-        at_most,
-        launched,
-    };
+    let rung = |number, name, at_most, launched| Rung { number, name, at_most, launched };
     #[rustfmt::skip]
     let mut rungs = vec![
         rung(1, "one thread", 1 << 20, OneThread(Entry::of::<T::Serial>())),
