@@ -6,9 +6,14 @@
 //! part are the canary. They stay zero, because a canary of zero commits no page. A dirty canary,
 //! or a stack pointer below it, is an overflow. The slack lets it be reported before it reaches a
 //! neighbour.
+//!
+//! The stacks of a launch that ended well serve later launches: mapping new ones, with a guard page
+//! each, takes longer than a small launch.
 
+use core::mem;
 use core::ptr::NonNull;
 use std::io;
+use std::sync::{Mutex, PoisonError};
 
 use corosensei::stack::{Stack, StackPointer};
 
@@ -27,6 +32,8 @@ const CANARY: usize = 8;
 const COLOUR: usize = 7 * 64;
 /// Bytes mapped at once: enough that 135 000 stacks take a few hundred mappings.
 const CHUNK: usize = 64 << 20;
+/// Stacks of ended launches that are kept at most. Most kernels commit 8 KiB of each.
+const KEPT: usize = 8192;
 /// `MADV_GUARD_INSTALL` of Linux 6.13, which older C libraries do not name.
 const MADV_GUARD_INSTALL: i32 = 102;
 
@@ -81,18 +88,72 @@ unsafe impl Stack for Slot {
     }
 }
 
-/// The stacks of one launch.
+/// Mappings, and the stacks in them.
 #[derive(Debug)]
-pub(crate) struct Pool {
+struct Stacks {
     /// Bytes of a page of memory, a power of two.
     page: usize,
     stack_bytes: usize,
-    chunks: Vec<NonNull<u8>>,
-    chunk_bytes: usize,
+    /// The mappings, with their lengths in bytes.
+    chunks: Vec<(NonNull<u8>, usize)>,
     /// Stacks of exited threads, the most recently used one last.
     free: Vec<Slot>,
     /// Stacks of the last chunk that have not been handed out.
     fresh: usize,
+}
+
+// SAFETY: what the addresses point to is memory that the value owns.
+unsafe impl Send for Stacks {}
+
+/// The stacks that ended launches left.
+static SPARE: Mutex<Vec<Stacks>> = Mutex::new(Vec::new());
+
+impl Stacks {
+    fn none(page: usize, stack_bytes: usize) -> Self {
+        Self { page, stack_bytes, chunks: Vec::new(), free: Vec::new(), fresh: 0 }
+    }
+
+    /// Those of an ended launch, if it had stacks of this size.
+    fn spare(page: usize, stack_bytes: usize) -> Option<Self> {
+        let mut spare = SPARE.lock().unwrap_or_else(PoisonError::into_inner);
+        let fits = |one: &Self| (one.page, one.stack_bytes) == (page, stack_bytes);
+        let at = spare.iter().rposition(fits)?;
+        Some(spare.remove(at))
+    }
+
+    /// Keeps them for later launches, unless a thread still has one of them or too many are kept.
+    fn keep(self) {
+        if self.free.len() + self.fresh < self.count() {
+            return;
+        }
+        let mut spare = SPARE.lock().unwrap_or_else(PoisonError::into_inner);
+        if spare.iter().chain([&self]).map(Self::count).sum::<usize>() <= KEPT {
+            spare.push(self);
+        }
+    }
+
+    /// How many there are, in use or not.
+    fn count(&self) -> usize {
+        let bytes = self.chunks.iter().map(|(_, bytes)| bytes);
+        bytes.sum::<usize>() / self.stack_bytes
+    }
+}
+
+impl Drop for Stacks {
+    fn drop(&mut self) {
+        for (start, bytes) in &self.chunks {
+            // SAFETY: mapped with this length by `map`; the scheduler drops its fibers first.
+            unsafe { libc::munmap(start.as_ptr().cast(), *bytes) };
+        }
+    }
+}
+
+/// The stacks of one launch.
+#[derive(Debug)]
+pub(crate) struct Pool {
+    stacks: Stacks,
+    /// Bytes of the mappings that it makes.
+    chunk_bytes: usize,
 }
 
 impl Pool {
@@ -103,26 +164,24 @@ impl Pool {
         // SAFETY: this reads a constant of the system.
         let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
         let page = usize::try_from(page).expect("POSIX has every system know its page size");
-        Self::with_page(page, stack_bytes, most)
+        let mut pool = Self::with_page(page, stack_bytes, most);
+        if let Some(spare) = Stacks::spare(page, pool.stack_bytes()) {
+            pool.stacks = spare;
+        }
+        pool
     }
 
+    /// The same without stacks of earlier launches.
     fn with_page(page: usize, stack_bytes: usize, most: u64) -> Self {
         let stack_bytes =
             stack_bytes.max(MIN_STACK).saturating_add(page - SMALL_PAGE).next_multiple_of(page);
         let stacks =
             usize::try_from(most).unwrap_or(usize::MAX).clamp(1, (CHUNK / stack_bytes).max(1));
-        Self {
-            page,
-            stack_bytes,
-            chunks: Vec::new(),
-            chunk_bytes: stacks * stack_bytes,
-            free: Vec::new(),
-            fresh: 0,
-        }
+        Self { stacks: Stacks::none(page, stack_bytes), chunk_bytes: stacks * stack_bytes }
     }
 
     pub(crate) fn stack_bytes(&self) -> usize {
-        self.stack_bytes
+        self.stacks.stack_bytes
     }
 
     pub(crate) fn chunk_bytes(&self) -> usize {
@@ -130,36 +189,35 @@ impl Pool {
     }
 
     pub(crate) fn take(&mut self) -> io::Result<Slot> {
-        if let Some(slot) = self.free.pop() {
+        let stacks = &mut self.stacks;
+        if let Some(slot) = stacks.free.pop() {
             return Ok(slot);
         }
-        if self.fresh == 0 {
-            self.chunks.push(map(self.chunk_bytes)?);
-            self.fresh = self.chunk_bytes / self.stack_bytes;
+        if stacks.fresh == 0 {
+            stacks.chunks.push((map(self.chunk_bytes)?, self.chunk_bytes));
+            stacks.fresh = self.chunk_bytes / stacks.stack_bytes;
         }
-        self.fresh -= 1;
-        let chunk = self.chunks[self.chunks.len() - 1];
+        stacks.fresh -= 1;
+        let (chunk, _) = stacks.chunks[stacks.chunks.len() - 1];
         // SAFETY: `fresh` counts the whole stacks that fit a chunk, so the slot lies inside it.
-        let low = unsafe { chunk.add(self.fresh * self.stack_bytes) };
-        // SAFETY: the page belongs to a stack that nobody uses yet. A kernel without guard regions
+        let low = unsafe { chunk.add(stacks.fresh * stacks.stack_bytes) };
+        // SAFETY: the page belongs to a stack that no fiber uses yet. A kernel without guard regions
         // refuses with EINVAL and leaves the page as it is: see the impl of Stack.
-        unsafe { libc::madvise(low.as_ptr().cast(), self.page, MADV_GUARD_INSTALL) };
-        let bytes = self.stack_bytes - self.fresh * COLOUR % SMALL_PAGE;
-        Ok(Slot { low, guard: self.page, bytes })
+        unsafe { libc::madvise(low.as_ptr().cast(), stacks.page, MADV_GUARD_INSTALL) };
+        let bytes = stacks.stack_bytes - stacks.fresh * COLOUR % SMALL_PAGE;
+        Ok(Slot { low, guard: stacks.page, bytes })
     }
 
     /// Takes back the stack of an exited thread. Its canary must be clean.
     pub(crate) fn put(&mut self, slot: Slot) {
-        self.free.push(slot);
+        self.stacks.free.push(slot);
     }
 }
 
 impl Drop for Pool {
     fn drop(&mut self) {
-        for chunk in &self.chunks {
-            // SAFETY: mapped with this length by `map`; the scheduler drops its fibers first.
-            unsafe { libc::munmap(chunk.as_ptr().cast(), self.chunk_bytes) };
-        }
+        let none = Stacks::none(self.stacks.page, self.stacks.stack_bytes);
+        mem::replace(&mut self.stacks, none).keep();
     }
 }
 
@@ -184,7 +242,7 @@ mod tests {
 
     #[test]
     fn stacks_do_not_overlap_and_are_used_again() {
-        let mut pool = Pool::new(1, 3000);
+        let mut pool = Pool::with_page(SMALL_PAGE, 1, 3000);
         let stack = pool.stack_bytes();
         assert!(stack >= MIN_STACK);
         let slots: Vec<Slot> = (0..4000).map(|_| pool.take().expect("32 KiB map")).collect();
@@ -192,7 +250,7 @@ mod tests {
         let mut lows: Vec<usize> = slots.iter().map(|slot| slot.limit().get()).collect();
         lows.sort_unstable();
         assert!(lows.windows(2).all(|pair| pair[1] - pair[0] >= stack));
-        assert_eq!(pool.chunks.len(), chunks);
+        assert_eq!(pool.stacks.chunks.len(), chunks);
         let warm = slots[7].limit();
         slots.into_iter().for_each(|slot| {
             if slot.limit() == warm {
@@ -200,7 +258,29 @@ mod tests {
             }
         });
         assert_eq!(pool.take().expect("a free one is there").limit(), warm);
-        assert_eq!(pool.chunks.len(), chunks);
+        assert_eq!(pool.stacks.chunks.len(), chunks);
+    }
+
+    #[test]
+    fn stacks_that_all_came_back_serve_the_next_launch() {
+        // A size that no other test asks for.
+        let pool = || Pool::new(1_234_567, 2);
+        let lows = |slots: &[Slot]| {
+            let mut lows: Vec<_> = slots.iter().map(Stack::limit).collect();
+            lows.sort_unstable();
+            lows
+        };
+        let take = |pool: &mut Pool| [(); 2].map(|()| pool.take().expect("it maps"));
+        let mut first = pool();
+        let slots = take(&mut first);
+        let used = lows(&slots);
+        slots.into_iter().for_each(|slot| first.put(slot));
+        drop(first);
+        let mut second = pool();
+        assert_eq!(lows(&take(&mut second)), used);
+        // Its threads have not ended.
+        drop(second);
+        assert!(pool().stacks.chunks.is_empty());
     }
 
     #[test]
