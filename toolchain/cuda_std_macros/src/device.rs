@@ -5,7 +5,8 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{Error, Expr, ExprClosure, ImplItemFn, Result, parse::Parser, visit::Visit};
 
-/// Expands one device function.
+/// Expands one device function. The host's compiler decides itself what it inlines: there it would
+/// double the time to build.
 pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStream> {
     let protocol = protocol(options)?;
     let mut function: ImplItemFn = syn::parse2(item)
@@ -34,8 +35,8 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStr
     };
     Ok(quote! {
         #(#attrs)*
-        #[inline(always)]
-        #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
+        #[cfg_attr(target_arch = "nvptx64", inline(always))]
+        #[cfg_attr(not(target_arch = "nvptx64"), inline, track_caller)]
         #vis #defaultness #sig {
             #call
             #(#statements)*
