@@ -1,11 +1,10 @@
 //! The reduction.
 
 use crate::parallel::{self, CHUNK};
-use cuda_std::memory::{Pack, Scalar};
+use cuda_std::memory::Scalar;
 use cuda_std::warp::WARP_SIZE;
 use gridsync_kernels::grid::reduce::Shape;
 use gridsync_kernels::op::Operation;
-use std::array::from_fn;
 
 /// Lanes of a warp.
 pub(super) const LANES: usize = WARP_SIZE as usize;
@@ -125,6 +124,7 @@ impl<T: Scalar> Tile<'_, T> {
     const ROW: usize = LANES * T::PACK;
 
     /// Combines the strips of the tile, each in an accumulator for every place of a pack and lane.
+    #[inline]
     fn strips_of_places<O: Operation<Element = T>>(&self, op: O) -> Vec<O::Accumulator> {
         let mut places = vec![op.identity(); self.warps * Self::ROW];
         let run = Shape::run::<T>();
@@ -136,6 +136,7 @@ impl<T: Scalar> Tile<'_, T> {
     }
 
     /// Combines the strips of the tile row by row, the elements in their order.
+    #[inline]
     fn strips_in_order<O: Operation<Element = T>>(
         &self,
         op: O,
@@ -157,17 +158,33 @@ impl<T: Scalar> Tile<'_, T> {
     }
 }
 
-/// What `elements` combine to, one after the other. The first one is element `first` of the array.
+/// What `elements` combine to. The first one is element `first` of the array. If order does not
+/// matter, large ones go in eight chains, so that none waits for the one before. For small ones the
+/// compiler makes such chains itself.
+#[inline]
 pub(super) fn take_all<O: Operation>(op: O, elements: &[O::Element], first: u64) -> O::Accumulator {
-    let mut all = op.identity();
-    for (&x, index) in elements.iter().zip(first..) {
-        all = op.take(all, x, index);
+    let take = |all, elements: &[O::Element], first: u64| {
+        let indexed = elements.iter().zip(first..);
+        indexed.fold(all, |all, (&x, index)| op.take(all, x, index))
+    };
+    let is_large = size_of::<O::Element>() == 8 || size_of::<O::Accumulator>() > 8;
+    if !(O::COMMUTATIVE && is_large) {
+        return take(op.identity(), elements, first);
     }
-    all
+    let (eights, rest) = elements.as_chunks::<8>();
+    let mut chains = [op.identity(); 8];
+    for (eight, start) in eights.iter().zip((first..).step_by(8)) {
+        for ((chain, &x), index) in chains.iter_mut().zip(eight).zip(start..) {
+            *chain = op.take(*chain, x, index);
+        }
+    }
+    let all = chains.into_iter().fold(op.identity(), |all, chain| op.combine(all, chain));
+    take(all, rest, first + (elements.len() - rest.len()) as u64)
 }
 
 /// Takes the rows of `run`, which begins with element `first` of the array, into `strip`, from the
 /// first to the last.
+#[inline]
 pub(super) fn take_run<O: Operation>(
     op: O,
     strip: &mut [O::Accumulator],
@@ -209,14 +226,18 @@ fn chains<O: Operation>(op: O, leaves: &[O::Accumulator], count: usize) -> Vec<O
 
 /// Combines neighbours, and then what comes of them, until one is left. The values are as many as a
 /// power of two.
+#[inline]
 pub(super) fn by_pairs<O: Operation>(op: O, values: &mut [O::Accumulator]) -> O::Accumulator {
     let mut left = values.len();
     // Three rounds at once where there is enough: in registers.
     while left >= 8 {
         left /= 8;
         for at in 0..left {
-            let eight: [_; 8] = from_fn(|i| values[8 * at + i]);
-            values[at] = eight.fold(|a, b| op.combine(a, b));
+            let (eights, _) = values.as_chunks();
+            let [a, b, c, d, e, f, g, h] = eights[at];
+            let four = [op.combine(a, b), op.combine(c, d), op.combine(e, f), op.combine(g, h)];
+            let two = [op.combine(four[0], four[1]), op.combine(four[2], four[3])];
+            values[at] = op.combine(two[0], two[1]);
         }
     }
     while left > 1 {
