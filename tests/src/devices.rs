@@ -8,16 +8,16 @@ use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::sync::{Mutex, PoisonError};
 
-/// The one CUDA device that all tests of a process take turns on, or why there is none.
+/// The one CUDA device that all tests of a process share in turn, or why there is none.
 static CUDA: Mutex<Option<Result<Device, NoCuda>>> = Mutex::new(None);
 
-/// An emulated GPU under the fast schedule, which looks for data races.
+/// An emulated GPU with the fast schedule and checks for data races.
 #[must_use]
 pub fn emulator() -> Device {
     emulator_under(EmulatorConfig::default().schedule)
 }
 
-/// An emulated GPU whose warps take turns as `schedule` says, and which looks for data races.
+/// An emulated GPU whose warps run in the order of `schedule`, with checks for data races.
 #[must_use]
 pub fn emulator_under(schedule: Schedule) -> Device {
     Device::new(Emulator::new(EmulatorConfig {
@@ -27,15 +27,15 @@ pub fn emulator_under(schedule: Schedule) -> Device {
     }))
 }
 
-/// As [`emulator_under`], but data races are not looked for: for kernels that have them on purpose,
-/// to see what becomes of their values, and for grids in which it would take too long.
+/// As [`emulator_under`], without checks for data races: for kernels that race on purpose, to see
+/// which values come out, and for grids in which the checks take too long.
 #[must_use]
 pub fn unjudged_under(schedule: Schedule) -> Device {
     Device::new(Emulator::new(EmulatorConfig { schedule, ..EmulatorConfig::default() }))
 }
 
-/// Every policy that interleaves accesses, the random one with several seeds and lengths of turn, and
-/// with lanes in step and apart.
+/// Every policy that interleaves accesses. The random one comes with several seeds and lengths of
+/// turn, and with lanes in step and apart.
 #[must_use]
 pub fn schedules() -> Vec<Schedule> {
     use Lanes::{Apart, Together};
@@ -57,12 +57,12 @@ pub fn schedules() -> Vec<Schedule> {
         .collect()
 }
 
-/// Runs `test` on CUDA device 0, while no other test of this process does.
+/// Runs `test` on CUDA device 0. No other test of this process runs there meanwhile.
 ///
-/// Where there is no CUDA the test is [`skipped`].
+/// Without CUDA the test is [`skipped`].
 ///
 /// # Panics
-/// If there is a device that cannot be used: that is a failure, not a reason to skip.
+/// If the device cannot be used: that is a failure, not a reason to skip.
 pub fn with_cuda(test: impl FnOnce(&Device)) {
     let mut cuda = CUDA.lock().unwrap_or_else(PoisonError::into_inner);
     match cuda.get_or_insert_with(open_cuda) {
@@ -80,14 +80,14 @@ fn open_cuda() -> Result<Device, NoCuda> {
     }
 }
 
-/// Says that a test did not look at everything, and why: to stderr once for each reason. Among
-/// [`Trials`](crate::trials::Trials) the test then counts as ignored. The usual test harness counts it
-/// as passed, hides what it prints, and shows that by `--show-output`.
+/// Reports that a test skipped some checks, and why: on stderr, once for each reason. Among
+/// [`Trials`](crate::trials::Trials) the test counts as ignored. The usual test harness counts it
+/// as passed, and shows what it prints only with `--show-output`.
 pub fn skipped(why: &str) {
     static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     let mut said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
     if said.insert(why.to_owned()) {
-        // Not by eprintln!, which the usual harness captures. Without a stderr there is no one to tell.
+        // Not with eprintln!: the usual harness captures that. Ignore a stderr that fails.
         let _told = writeln!(io::stderr(), "SKIPPED: {why} (said once)");
     }
     match SKIPPED.get() {
@@ -97,11 +97,11 @@ pub fn skipped(why: &str) {
 }
 
 thread_local! {
-    /// Whether the trial that this thread runs has skipped something; none if it runs no trial.
+    /// Whether this thread's trial has skipped something; none if the thread runs no trial.
     static SKIPPED: Cell<Option<bool>> = const { Cell::new(None) };
 }
 
-/// Runs a trial, and says whether it has skipped something.
+/// Runs a trial, and returns whether it skipped something.
 pub(crate) fn skips<T>(trial: impl FnOnce() -> T) -> (T, bool) {
     SKIPPED.set(Some(false));
     let end = trial();

@@ -1,5 +1,5 @@
-//! Files to give the program, written byte by byte from the `.npy` format's own description
-//! (`numpy.lib.format`), not by the code that reads them.
+//! Input files for the program, written byte by byte from the description of the `.npy` format
+//! (`numpy.lib.format`), without the code that reads them.
 
 use crate::oracle::Plain;
 
@@ -24,7 +24,7 @@ pub fn header(descr: &str, fortran: bool, shape: &str) -> String {
     format!("{{'descr': '{descr}', 'fortran_order': {fortran}, 'shape': {shape}, }}")
 }
 
-/// A one-dimensional array of `values`; none for a type that the format cannot name.
+/// A one-dimensional array of `values`; none if the format has no name for the type.
 #[must_use]
 pub fn of<T: Plain>(values: &[T]) -> Option<Vec<u8>> {
     let header = header(T::NPY?, false, &format!("({},)", values.len()));

@@ -1,4 +1,4 @@
-//! What is right, by plain loops over plain numbers: no rayon, and none of gridsync's operations.
+//! The right results, by plain loops over plain numbers, without rayon and gridsync's operations.
 
 use bytemuck::Pod;
 use gridsync_program::verify::Widen;
@@ -6,20 +6,19 @@ use half::{bf16, f16};
 
 pub use gridsync_program::verify::Number;
 
-/// A type that arrays hold or sums are taken in. Its [`Widen::NAME`] is what `--dtype` and the JSON call
-/// it.
+/// A type for elements or accumulators. `--dtype` and the JSON use its name [`Widen::NAME`].
 pub trait Plain: Pod + Widen {
-    /// The type's string in a `.npy` header; bf16 and i128 have none.
+    /// The type's name in a `.npy` header; bf16 and i128 have none.
     const NPY: Option<&'static str>;
-    /// Its least value, which the maximum of nothing is.
+    /// Its least value: the maximum of an empty array.
     const LEAST: Number;
-    /// Its greatest value, which the minimum of nothing is.
+    /// Its greatest value: the minimum of an empty array.
     const GREATEST: Number;
     /// The greatest relative error of one rounding to it; 0 for integers.
     const UNIT: f64;
 }
 
-/// What the oracle has to know of the type that results are of.
+/// What the oracle needs to know about the type of the results.
 #[derive(Clone, Copy, Debug)]
 pub struct Type {
     name: &'static str,
@@ -29,16 +28,16 @@ pub struct Type {
 }
 
 impl Type {
-    /// That type.
+    /// Describes `A`.
     #[must_use]
     pub const fn of<A: Plain>() -> Self {
         Self { name: A::NAME, least: A::LEAST, greatest: A::GREATEST, unit: A::UNIT }
     }
 
-    /// The type of that name; of an index or a map the widest integer.
+    /// The type with this name. For `index` and `map` it is the widest integer.
     ///
     /// # Panics
-    /// If there is none.
+    /// If there is no type with this name.
     #[must_use]
     pub fn named(name: &str) -> Self {
         const ALL: [Type; 9] = [
@@ -80,13 +79,13 @@ macro_rules! floats {
         }
     )*};
 }
-// The digits of each significand, the leading one counted (IEEE 754-2019, table 3.5).
+// The digits of each significand, including the leading one (IEEE 754-2019, table 3.5).
 floats! { f16 Some("<f2"), 11; bf16 None, 8; f32 Some("<f4"), 24; f64 Some("<f8"), 53; }
 
-/// What `prod-mod` is taken modulo: the greatest prime below 2^32.
+/// The modulus of `prod-mod`: the greatest prime below 2^32.
 pub const MODULUS: u64 = 4_294_967_291;
 
-/// A result, and how far another may lie from it.
+/// A result, and how far another result may be from it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Expected {
     /// The right result.
@@ -119,16 +118,16 @@ pub fn reduce<T: Plain, A: Plain>(op: &str, input: &[T], depth: u64) -> Expected
     reduce_numbers(op, &input, Type::of::<A>(), depth)
 }
 
-/// `input` reduced by `op` as the program names it, in an accumulator of type `output`, where no element
-/// goes through more than `depth` roundings. The result of argmin and argmax is the index, −1 of an
-/// empty input; that of prod-mod is modulo [`MODULUS`]; that of compose, of maps x → a·x + b with a in
-/// the low half of an element, is a map like them.
+/// Reduces `input` by `op`, an operation of the program, in an accumulator of type `output`. No
+/// element goes through more than `depth` roundings. argmin and argmax give the index, −1 for an
+/// empty input. prod-mod is modulo [`MODULUS`]. compose takes maps x → a·x + b, with a in the low
+/// half of an element, and gives such a map.
 ///
-/// The tolerance is that of a sum, (depth·u + n·2^-53)·Σ|x|, the second part for the loop here;
-/// of a product, (n·u + n·2^-53)·|Π|.
+/// The tolerance of a sum is (depth·u + n·2^-53)·Σ|x|, with the second part for the loop here. That
+/// of a product is (n·u + n·2^-53)·|Π|.
 ///
 /// # Panics
-/// If there is no such operation, or it does not take such elements.
+/// If there is no such operation, or it does not accept such elements.
 #[must_use]
 pub fn reduce_numbers(op: &str, input: &[Number], output: Type, depth: u64) -> Expected {
     let numbers = input.iter().copied();
@@ -151,7 +150,7 @@ fn is_zero(x: Number) -> bool {
     matches!(x, Number::Int(0)) || matches!(x, Number::Float(x) if x == 0.0)
 }
 
-/// The greater, or the lesser: one NaN makes it NaN, and −0 is less than +0.
+/// The greater or the lesser of the two. NaN wins, and −0 is less than +0.
 fn extreme(a: Number, b: Number, greater: bool) -> Number {
     let b_wins = match (a, b) {
         (Number::Int(a), Number::Int(b)) => (b > a) == greater,
@@ -163,7 +162,7 @@ fn extreme(a: Number, b: Number, greater: bool) -> Number {
     if b_wins { b } else { a }
 }
 
-/// Where the first of the extremes stands: a NaN if there is one, and −0 equals +0.
+/// The index of the first extreme: that of a NaN if there is one; −0 equals +0.
 fn argument(numbers: impl Iterator<Item = Number>, greater: bool) -> i128 {
     let is_better = |a: Number, b: Number| match (a, b) {
         (Number::Int(a), Number::Int(b)) => a != b && (a > b) == greater,
@@ -201,7 +200,7 @@ fn rounded(op: &str, numbers: impl Iterator<Item = Number>, depth: f64, unit: f6
     Expected { value: Number::Float(value), allowed }
 }
 
-/// `x` as it wraps around in the type from `least` to `greatest`.
+/// `x` wrapped into the range from `least` to `greatest`.
 fn wrapped(least: i128, greatest: Number, x: i128) -> i128 {
     match greatest {
         Number::Int(i128::MAX) => x,

@@ -1,4 +1,4 @@
-//! What a reduction gives, whatever its type, as the oracle's numbers.
+//! The result of a reduction of any type, as numbers for the oracle.
 
 use crate::oracle::Plain;
 use gridsync_kernels::op::{Affine, Indexed};
@@ -6,7 +6,7 @@ use gridsync_program::verify::Widen;
 
 /// The result of a reduction.
 pub trait Outcome: Widen + std::fmt::Debug {
-    /// What the oracle accumulates in.
+    /// The type in which the oracle accumulates.
     type Plain: Plain;
 }
 

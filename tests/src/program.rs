@@ -7,13 +7,12 @@ use std::sync::OnceLock;
 
 /// The path of `gridsync`.
 ///
-/// It is what the environment names in `CARGO_BIN_EXE_gridsync`, as a bundle does. Run by cargo,
-/// which makes that variable only for a package's own tests, it is built first, into the folder
-/// that this test itself was built into, so that it is never older than its sources. Run by hand,
-/// it is looked for in that folder.
+/// A bundle names it in `CARGO_BIN_EXE_gridsync`; cargo sets that variable only for the package's
+/// own tests. If cargo runs the test, it first builds the program into the test's own folder, so
+/// the program is never older than its sources. Otherwise the program must be in that folder.
 ///
 /// # Panics
-/// If there is no such program.
+/// If the program is not there.
 pub fn path() -> &'static Path {
     static PATH: OnceLock<PathBuf> = OnceLock::new();
     PATH.get_or_init(|| {

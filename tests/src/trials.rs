@@ -1,10 +1,9 @@
-//! Tests as values: plain functions and rows of tables, run under names by `libtest-mimic`.
+//! Tests as values: plain functions and rows of tables, each with a name, run by `libtest-mimic`.
 //!
 //! A test is a function that panics if its claim does not hold. [`trials!`](crate::trials!) lists
-//! those of a module. What a table holds is added row by row, by the methods of [`Trials`].
+//! the tests of a module. The methods of [`Trials`] add those of a table row by row.
 
 use crate::devices::{emulator, skips, with_cuda};
-use crate::thorough;
 use clap::Parser;
 use gridsync::device::Device;
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
@@ -16,33 +15,33 @@ use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// A check of a device, which panics if it finds something wrong.
+/// A check of a device; it panics if something is wrong.
 pub type Check = fn(&Device);
 
-/// Which runs make a test.
+/// Which runs include a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Budget {
     /// Every run.
     Usual,
-    /// A [thorough] run, or one with `--include-ignored`: others list the test as ignored.
+    /// Runs with `--include-ignored`. Other runs list the test as ignored.
     Thorough,
 }
 
 impl Budget {
-    /// For thorough runs if the test `is_long`.
+    /// `Thorough` if the test `is_long`.
     #[must_use]
     pub fn thorough_if(is_long: bool) -> Self {
         if is_long { Self::Thorough } else { Self::Usual }
     }
 }
 
-/// The tests of a module, or of several.
+/// The tests of one or more modules.
 pub struct Trials {
     module: &'static str,
     list: Vec<Trial>,
 }
 
-/// The tests of this module: a kind, which is a method of [`Trials`], and the functions of that kind.
+/// The tests of this module: each line has a method of [`Trials`] and the functions that it adds.
 ///
 /// ```
 /// # use gridsync::device::Device;
@@ -74,20 +73,20 @@ macro_rules! trials {
 }
 
 impl Trials {
-    /// None yet, of the module with this path.
+    /// No tests yet, for the module with this path.
     #[must_use]
     pub fn of(module_path: &'static str) -> Self {
-        // The name of a test does not begin with that of the crate.
+        // The names of tests do not begin with the crate's name.
         let module = module_path.split_once("::").map_or("", |(_, path)| path);
         Self { module, list: Vec::new() }
     }
 
-    /// Adds a test that every run makes.
+    /// Adds a test that runs in every run.
     pub fn test(&mut self, name: impl Display, test: impl FnOnce() + Send + 'static) {
         self.add(name, Budget::Usual, test);
     }
 
-    /// Adds a test that only a thorough run makes: what it claims takes long to see.
+    /// Adds a test that runs only in thorough runs, because it takes long.
     pub fn thorough(&mut self, name: impl Display, test: impl FnOnce() + Send + 'static) {
         self.add(name, Budget::Thorough, test);
     }
@@ -100,7 +99,7 @@ impl Trials {
         self.test(format!("{name}::on_cuda"), move || with_cuda(check));
     }
 
-    /// As [`Trials::on_each_backend`], but only a thorough run makes that on the emulator.
+    /// As [`Trials::on_each_backend`], but the check on the emulator runs only in thorough runs.
     pub fn thorough_on_the_emulator(&mut self, name: impl Display, check: Check) {
         self.thorough(format!("{name}::on_the_emulator"), move || {
             check(&emulator());
@@ -120,7 +119,7 @@ impl Trials {
         self.list.iter().map(Trial::name)
     }
 
-    /// Adds a test that the runs of that budget make.
+    /// Adds a test with this budget.
     pub fn add(
         &mut self,
         name: impl Display,
@@ -130,7 +129,7 @@ impl Trials {
         self.add_boxed(name.to_string(), budget, Box::new(test));
     }
 
-    /// The same of one type, for there are hundreds of others.
+    /// Does the work of `add` for one type: there are hundreds of others.
     fn add_boxed(&mut self, name: String, budget: Budget, test: Box<dyn FnOnce() + Send>) {
         let name = match self.module {
             "" => name,
@@ -145,12 +144,12 @@ impl Trials {
             times.push(took);
             end
         };
-        let is_left = budget == Budget::Thorough && !thorough();
-        let trial = Trial::ignorable_test(name, run).with_ignored_flag(is_left);
+        let is_long = budget == Budget::Thorough;
+        let trial = Trial::ignorable_test(name, run).with_ignored_flag(is_long);
         self.list.push(trial);
     }
 
-    /// Runs what the command line asks for.
+    /// Runs the tests that the command line asks for.
     #[must_use]
     pub fn run(mut self) -> ExitCode {
         let mut call = Call::parse();
@@ -166,7 +165,7 @@ impl Trials {
             |trial: &&Trial| call.harness.is_ignored(trial) && !call.harness.is_filtered_out(trial);
         let left = self.list.iter().filter(is_left).count();
         if left > 0 && !call.harness.list {
-            eprintln!("{left} tests that take long are ignored: GRIDSYNC_THOROUGH=1 runs them");
+            eprintln!("{left} tests that take long are ignored: --include-ignored runs them");
         }
         panic::set_hook(Box::new(|info| PANIC.set(Some(info.to_string()))));
         let conclusion = libtest_mimic::run(&call.harness, self.list);
@@ -179,14 +178,14 @@ impl Trials {
     }
 }
 
-/// The command line of libtest, and what is ours.
+/// The command line of libtest, with additions.
 #[derive(Parser)]
 struct Call {
     #[command(flatten)]
     harness: Arguments,
     /// More filters: a test runs if its name contains one of them.
     more: Vec<String>,
-    /// Print how long the slowest tests took, so many of them.
+    /// Print the times of this many of the slowest tests.
     #[arg(long, value_name = "COUNT", default_value_t = 0)]
     slowest: usize,
 }
@@ -195,11 +194,11 @@ struct Call {
 static TIMES: Mutex<Vec<(Duration, String)>> = Mutex::new(Vec::new());
 
 thread_local! {
-    /// What the last panic of this thread said, and where.
+    /// The message and place of the last panic of this thread.
     static PANIC: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// Runs a test. A panic is a failure with its message, and one that has skipped something is ignored.
+/// Runs a test. If it panics, it fails with the message; if it skipped something, it is ignored.
 fn completion(test: Box<dyn FnOnce() + Send>) -> Result<Completion, Failed> {
     let (end, skipped) = skips(|| panic::catch_unwind(AssertUnwindSafe(test)));
     match end {
@@ -209,7 +208,7 @@ fn completion(test: Box<dyn FnOnce() + Send>) -> Result<Completion, Failed> {
     }
 }
 
-/// What a panic said: as the hook noted it, or if it was of another thread, its payload.
+/// The message of a panic: from the hook, or from the payload if another thread panicked.
 fn message(payload: &(dyn Any + Send)) -> String {
     let literal = payload.downcast_ref::<&str>().map(ToString::to_string);
     let text = literal.or_else(|| payload.downcast_ref::<String>().cloned());

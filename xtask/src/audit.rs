@@ -1,8 +1,8 @@
-//! `audit`: what the PTX holds and what it costs on each GPU, without a GPU.
+//! `audit`: checks the PTX without a GPU, and shows what its kernels cost on each GPU.
 //!
-//! The PTX alone says which functions nobody defines and how often each kernel waits for its block. The second
-//! matters because a compiler that duplicates a barrier behind a branch gives a kernel that hangs or, worse, does
-//! not. Registers, stack and spills are known to NVIDIA's assembler only.
+//! The PTX itself shows which functions are undefined, and how many block barriers each kernel has.
+//! The barriers matter: if a compiler duplicates one after a branch, the kernel hangs or, worse,
+//! seems to work. Only NVIDIA's assembler knows the registers, the stack and the spills.
 
 mod expected;
 mod ptx;
@@ -34,7 +34,7 @@ pub(crate) struct Args {
 /// The GPUs to assemble for: one of each generation since Turing.
 const GPUS: [u32; 6] = [75, 80, 86, 90, 100, 120];
 
-/// What the driver itself provides to device code (PTX ISA, "System calls" in the CUDA ABI).
+/// The functions that the driver provides to device code (PTX ISA, "System calls" in the CUDA ABI).
 const SYSTEM_CALLS: [&str; 4] = ["vprintf", "malloc", "free", "__assertfail"];
 
 pub(crate) fn run(args: &Args) -> Result<Outcome> {
@@ -106,7 +106,7 @@ fn assemble(ptxas: &Path, jobs: &[(&str, &Path, u32)]) -> Result<Vec<Report>> {
     ptxas::run_all(ptxas, &jobs)
 }
 
-/// What can be said without an assembler.
+/// The findings that need no assembler.
 fn look_at_ptx(name: &str, module: &Module, expected: &Expected) -> Vec<String> {
     let undefined =
         module.externs.iter().filter(|function| !SYSTEM_CALLS.contains(&function.as_str()));
@@ -122,12 +122,12 @@ fn look_at_ptx(name: &str, module: &Module, expected: &Expected) -> Vec<String> 
     findings
 }
 
-/// A GPU, and how the names of kernels begin that it cannot run: what they spill there, nobody sees.
-// They ask for 192 KiB of shared memory a block, of which these GPUs have 99 (CUDA C++ Programming Guide,
+/// A GPU, and a prefix of kernels that it cannot run. Their spills on it do not matter.
+// They need 192 KiB of shared memory per block, and these GPUs have 99 (CUDA C++ Programming Guide,
 // "Technical Specifications per Compute Capability").
 const CANNOT_RUN: [(u32, &str); 1] = [(120, "scan_bulk_")];
 
-/// What the assembler reports and should not.
+/// What the assembler's report should not contain.
 fn look_at_usage(
     name: &str,
     gpu: u32,
@@ -159,7 +159,7 @@ fn look_at_usage(
     findings
 }
 
-/// A row for each kernel: registers on each GPU, and the worst of the rest over all of them.
+/// A row for each kernel: its registers on each GPU, and the highest of each other number.
 fn show(module: &Module, usages: &BTreeMap<u32, &BTreeMap<String, Usage>>) -> Table {
     let mut table = Table::new();
     table.load_style(NOTHING);
@@ -262,11 +262,11 @@ mod tests {
         assert!(!show(&module, &BTreeMap::new()).to_string().contains("spills"));
     }
 
-    /// The driver is given a kernel with what is common to all. One kernel in sixteen is tried.
+    /// The driver gets one kernel and the text outside of kernels. One kernel in sixteen is tried.
     #[test]
     fn a_kernel_assembles_alone_and_pays_for_no_shared_memory_but_its_own() {
         let Some(ptxas) = ptxas::find() else {
-            // Not by eprintln!, which the test harness hides when a test passes.
+            // The test harness would hide eprintln! of a test that passes.
             writeln!(io::stderr(), "SKIPPED: {}", ptxas::HOW_TO_GET).unwrap();
             return;
         };

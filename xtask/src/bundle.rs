@@ -1,9 +1,9 @@
-//! `bundle`: a folder that runs on a GPU machine with no Rust.
+//! `bundle`: a folder that runs on a GPU machine without Rust.
 //!
 //! It has the release program, the test executables, the PTX, the CUDA C++ peers and the data of
-//! the tests, laid out as in the workspace. `run-tests.sh` runs each test executable as cargo
-//! would: in the folder of its package and with `CARGO_MANIFEST_DIR`. The tests of the toolchain
-//! that makes kernels are left out: they are about the build.
+//! the tests, with the layout of the workspace. `run-tests.sh` runs each test executable as cargo
+//! would: in the folder of its package and with `CARGO_MANIFEST_DIR`. It leaves out the tests of
+//! `cuda_builder` and `xtask`: they are about the build.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -93,13 +93,13 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
-/// Whether a folder is empty or a bundle, which can be recognised by `test-executables`, made
-/// first. A mistyped path must not delete another folder.
+/// Whether a folder is empty or a bundle. A bundle has `test-executables`, which is made first. So
+/// a mistyped path does not delete another folder.
 fn may_go(out: &Path) -> Result<bool> {
     Ok(out.join("test-executables").is_dir() || fs::read_dir(out)?.next().is_none())
 }
 
-/// Runs cargo for the release profile, and returns what cargo reports to have built.
+/// Runs cargo in the release profile, and returns what cargo says it built.
 fn build(args: &[&str]) -> Result<Vec<Built>> {
     let output = cargo()
         .args(args)
@@ -119,7 +119,7 @@ fn runnable(messages: &str) -> Vec<Built> {
         let target = &message["target"];
         let kind = target["kind"][0].as_str()?;
         if kind == "proc-macro" {
-            // Tests of a proc-macro crate are linked to libraries of the compiler.
+            // The tests of a proc-macro crate are linked to libraries of the compiler.
             return None;
         }
         let package_name = package.file_name()?.to_string_lossy();
@@ -140,8 +140,8 @@ fn runnable(messages: &str) -> Vec<Built> {
     messages.lines().filter_map(read).collect()
 }
 
-/// The files that the tests and the benchmarks read: all files below any `tests` that are not Rust,
-/// and the sources of the peers.
+/// The files that tests and benchmarks read: all files in any `tests` folder except Rust, and the
+/// sources of the peers.
 fn data() -> Result<Vec<PathBuf>> {
     let peers = root().join("bench/peers");
     walk(&root(), &|path| {

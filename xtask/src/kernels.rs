@@ -1,4 +1,5 @@
-//! `build-kernels`: from crates of kernels to the packed images of their PTX, and whether the two still agree.
+//! `build-kernels`: builds the packed PTX images of the kernel crates, or checks the committed
+//! ones.
 
 use std::fs;
 use std::path::Path;
@@ -18,13 +19,14 @@ pub(crate) struct Args {
     #[arg(long)]
     check: bool,
 
-    /// The targets, as compute capabilities, lowest first; each image but the first has what differs from the one before
+    /// The targets, as compute capabilities, lowest first; each image but the first holds only what
+    /// differs from the one before
     #[arg(long, value_delimiter = ',', default_values_t = TARGETS, value_name = "CAPABILITY")]
     arch: Vec<Arch>,
 }
 
 impl Args {
-    /// A check of everything that is committed.
+    /// Checks all committed images.
     pub(crate) fn check() -> Self {
         Self { check: true, arch: TARGETS.to_vec() }
     }
@@ -48,11 +50,11 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
-/// Builds again and compares. Says first what can be said without a compiler: that a file is missing, or that the
-/// sources have changed since it was made.
+/// Builds again and compares. Before that, it checks what needs no compiler: that each file is
+/// there and that its sources have not changed since.
 ///
-/// What is compared is unpacked: a library that compresses otherwise changes the bytes of an image, and nothing that
-/// matters.
+/// It compares the unpacked text. Another version of the compression library changes the bytes of
+/// an image, but nothing that matters.
 fn check(archs: &[Arch]) -> Result<Outcome> {
     for set in &SETS {
         for &arch in archs {
@@ -75,7 +77,7 @@ fn check(archs: &[Arch]) -> Result<Outcome> {
     Ok(if skipped.is_empty() { Outcome::Passed } else { Outcome::Skipped(skipped.join("; ")) })
 }
 
-/// Builds an image again and compares it with the one among those that are `committed`.
+/// Builds an image again and compares it with the one in `committed`.
 fn rebuild(set: &KernelSet, arch: Arch, committed: &[Vec<u8>]) -> Result<Outcome> {
     let path = set.image(arch);
     let header = header(&fs::read(&path)?, &path)?;
@@ -108,7 +110,7 @@ fn rebuild(set: &KernelSet, arch: Arch, committed: &[Vec<u8>]) -> Result<Outcome
     )))
 }
 
-/// Builds a set, and reads the text, which is in `target/`.
+/// Builds a set and returns the text, which is also in `target/`.
 fn build(set: &KernelSet, arch: Arch, compiler: &Compiler) -> Result<(Built, String)> {
     let start = Instant::now();
     let to = root().join(format!("target/kernels/{}.ptx", set.image_name(arch)));
@@ -146,13 +148,13 @@ fn write(path: &Path, image: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// A path as it is in the workspace.
+/// A path relative to the workspace.
 fn shown(path: &Path) -> String {
     let path = path.strip_prefix(root()).unwrap_or(path);
     path.display().to_string()
 }
 
-/// The compiler of that version, else the preferred one.
+/// The compiler of that version if it is here, otherwise the preferred one.
 fn the_same_or_another(version: &str) -> Result<Compiler> {
     for candidate in Compiler::candidates() {
         if candidate.version()? == version {

@@ -1,4 +1,5 @@
-//! Developer tasks of gridsync: `cargo xtask build-kernels`, `show-ptx`, `audit`, `validate`, `bundle`.
+//! Developer tasks of gridsync: `cargo xtask build-kernels`, `show-ptx`, `audit`, `validate`,
+//! `bundle`.
 
 mod audit;
 mod bundle;

@@ -1,4 +1,4 @@
-//! The sets of kernels: each is a crate, built to an image for each target.
+//! The sets of kernels. Each set is a crate, with one image for each target.
 
 use std::ffi::OsStr;
 use std::fmt::Display;
@@ -14,18 +14,18 @@ use crate::workspace::{root, walk};
 /// A crate of kernels and its images.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct KernelSet {
-    /// What the images are named after.
+    /// The first part of the images' names.
     pub(crate) name: &'static str,
     /// The folder of the crate.
     pub(crate) folder: &'static str,
     /// The folder of the images.
     images: &'static str,
-    /// The folders whose fingerprint the head of each image has. The flags of `cuda_builder`, the compiler and the
-    /// `half` crate decide on the PTX too: a change of those only a build shows.
+    /// The head of each image has the fingerprint of these folders. The flags of `cuda_builder`,
+    /// the compiler and the `half` crate change the PTX too, but only a new build shows that.
     pub(crate) sources: &'static [&'static str],
 }
 
-/// The sources of both sets.
+/// The sources of a set.
 macro_rules! sources {
     ($own:literal) => {
         &[
@@ -54,7 +54,8 @@ pub(crate) const SETS: [KernelSet; 2] = [
     },
 ];
 
-/// What is committed: everything since Turing, and what Hopper adds.
+/// The committed targets: compute_75 for all GPUs since Turing, and compute_90 for what Hopper
+/// adds.
 pub(crate) const TARGETS: [Arch; 2] = [Arch::Compute75, Arch::Compute90];
 
 impl KernelSet {
@@ -105,7 +106,8 @@ pub(crate) fn modules(images: &[Vec<u8>], compute: u32) -> Result<Modules<'_>> {
     Ok(Modules::of(&images, compute)?)
 }
 
-/// The whole image of a set for `compute` as text: what is outside of the kernels, and each kernel.
+/// The whole image of a set for `compute` as text: the text outside of the kernels, and each
+/// kernel.
 pub(crate) fn whole(images: &[Vec<u8>], compute: u32) -> Result<String> {
     let modules = modules(images, compute)?;
     ensure!(
@@ -120,7 +122,7 @@ pub(crate) fn whole(images: &[Vec<u8>], compute: u32) -> Result<String> {
     Ok(text)
 }
 
-/// The kernels of the newest image, without those that only an older one has.
+/// The kernels in the newest image, without those that only an older image has.
 pub(crate) fn own<'m>(modules: &'m Modules<'_>) -> impl Iterator<Item = &'m str> {
     let newest = modules.newest();
     modules.kernels().filter(move |kernel| modules.built_for(kernel) == newest)

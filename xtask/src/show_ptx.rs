@@ -1,4 +1,4 @@
-//! `show-ptx`: what the driver would get of one kernel, and what ptxas makes of it.
+//! `show-ptx`: the PTX of one kernel as the driver gets it, or its machine code from ptxas.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -25,13 +25,13 @@ pub(crate) struct Args {
     sass: bool,
 }
 
-/// How many names are offered in place of one that is not there.
+/// How many similar names are offered if there is no kernel of that name.
 const OFFERED: usize = 3;
 
 pub(crate) fn run(args: &Args) -> Result<Outcome> {
     let text = show(args)?;
     match io::stdout().write_all(text.as_bytes()) {
-        // Whoever reads has had enough.
+        // The reader closed the pipe.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
         done => done?,
     }
@@ -47,7 +47,7 @@ fn show(args: &Args) -> Result<String> {
     if args.sass { machine_code(&module.text, args.compute) } else { Ok(module.text) }
 }
 
-/// What to say of a kernel that is not there.
+/// The message that there is no kernel of that name.
 fn missing(kernel: &str, compute: u32, modules: &Modules<'_>) -> String {
     let mut names: Vec<&str> = modules.kernels().collect();
     names.sort_by_key(|name| distance(kernel, name));
@@ -61,9 +61,9 @@ fn missing(kernel: &str, compute: u32, modules: &Modules<'_>) -> String {
     }
 }
 
-/// How many letters have to be added, removed or replaced to make one word of another (Levenshtein).
+/// How many letters to add, remove or replace to turn one word into the other (Levenshtein).
 fn distance(one: &str, other: &str) -> usize {
-    // The distances of what was read of `one` to each beginning of `other`.
+    // The distances from the part of `one` read so far to each beginning of `other`.
     let mut row: Vec<usize> = (0..=other.len()).collect();
     for (i, a) in one.bytes().enumerate() {
         let mut diagonal = row[0];
@@ -94,7 +94,7 @@ fn machine_code(ptx: &str, gpu: u32) -> Result<String> {
     said(Command::new(&nvdisasm).arg("-c").arg(&cubin))
 }
 
-/// What a tool printed; an error that quotes it if it fails.
+/// The output of a tool. If it fails, the error quotes it.
 fn said(command: &mut Command) -> Result<String> {
     let program = command.get_program().display().to_string();
     let output = command.output();

@@ -1,4 +1,4 @@
-//! The tests of a thorough run: in release mode, with those that take long, and a record of it.
+//! Runs all tests in release mode, including the long ones, and records the counts.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,10 +11,10 @@ use comfy_table::presets::NOTHING;
 
 use crate::workspace::{cargo, root};
 
-/// Where the record goes, below the root of the workspace.
+/// The record, relative to the root of the workspace.
 const RECORD: &str = "target/thorough.txt";
 
-/// What one test executable said at its end.
+/// The counts that one test executable printed.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Ran {
     name: String,
@@ -23,15 +23,46 @@ struct Ran {
     ignored: u64,
 }
 
-/// Runs all tests of the workspace, and writes down the date, the commit and the counts.
+/// Runs all tests of the workspace, and records the date, the commit, the counts, and the names of
+/// the tests that only a thorough run makes.
 pub(crate) fn run() -> Result<()> {
+    // Examples in the documentation come last: an `ignore` there says that they do not compile.
+    const TESTS: [&str; 5] = ["--lib", "--bins", "--tests", "--examples", "--"];
+    let (long, listed) = cargo_test(&[&TESTS[..], &["--ignored", "--list"]].concat(), false)?;
+    ensure!(listed, "cannot list the tests: {}", long.join("\n"));
+    let (mut lines, passed) = cargo_test(&[&TESTS[..], &["--include-ignored"]].concat(), true)?;
+    let (examples, compiled) = cargo_test(&["--doc"], true)?;
+    lines.extend(examples);
+    let long: Vec<_> = long.iter().filter_map(|line| line.strip_suffix(": test")).collect();
+    let summary = format!(
+        "{}, commit {}\n\n{}\n",
+        said_by(Command::new("date").args(["-u", "+%Y-%m-%d %H:%M UTC"]))?,
+        said_by(Command::new("git").args(["describe", "--always", "--dirty", "--abbrev=40"]))?,
+        summary(&lines)
+    );
+    let record = format!(
+        "{summary}\n{} tests that only a thorough run makes:\n{}\n",
+        long.len(),
+        long.join("\n")
+    );
+    let path = root().join(RECORD);
+    fs::write(&path, &record).with_context(|| path.display().to_string())?;
+    println!("\n{summary}({RECORD})");
+    ensure!(passed && compiled, "tests failed: see above");
+    Ok(())
+}
+
+/// Runs `cargo test` with `args` in release mode. Returns the lines that it printed, and whether it
+/// succeeded. Prints them too if `is_shown`.
+fn cargo_test(args: &[&str], is_shown: bool) -> Result<(Vec<String>, bool)> {
     let (reader, writer) = io::pipe()?;
     let mut tests = {
-        // The command holds the pipe's other end: it has to go before the reader can see the end.
+        // The command holds the writing end of the pipe. The reader sees the end only after it is
+        // dropped.
         let mut command = cargo();
         command
             .args(["test", "--workspace", "--release", "--no-fail-fast"])
-            .env("GRIDSYNC_THOROUGH", "1")
+            .args(args)
             .stdout(writer.try_clone()?)
             .stderr(writer);
         command.spawn().context("cannot run cargo")?
@@ -39,24 +70,15 @@ pub(crate) fn run() -> Result<()> {
     let mut lines = Vec::new();
     for line in BufReader::new(reader).lines() {
         let line = line?;
-        println!("{line}");
+        if is_shown {
+            println!("{line}");
+        }
         lines.push(line);
     }
-    let status = tests.wait()?;
-    let record = format!(
-        "{}, commit {}, {status}\n\n{}\n",
-        said_by(Command::new("date").args(["-u", "+%Y-%m-%d %H:%M UTC"]))?,
-        said_by(Command::new("git").args(["describe", "--always", "--dirty", "--abbrev=40"]))?,
-        summary(&lines)
-    );
-    let path = root().join(RECORD);
-    fs::write(&path, &record).with_context(|| path.display().to_string())?;
-    println!("\n{record}({RECORD})");
-    ensure!(status.success(), "tests failed: see above");
-    Ok(())
+    Ok((lines, tests.wait()?.success()))
 }
 
-/// The first line of what a command prints.
+/// The first line that a command prints.
 fn said_by(command: &mut Command) -> Result<String> {
     let output = command.current_dir(root()).output();
     let output = output.with_context(|| format!("cannot run {command:?}"))?;
@@ -65,7 +87,7 @@ fn said_by(command: &mut Command) -> Result<String> {
     Ok(text.lines().next().unwrap_or_default().to_owned())
 }
 
-/// The counts of each test executable, their sum, and what was skipped for which reason.
+/// The counts of each test executable, their sum, and the reasons of skipped tests.
 fn summary(lines: &[String]) -> String {
     let ran = counts(lines);
     let sum = |count: fn(&Ran) -> u64| ran.iter().map(count).sum();
@@ -88,7 +110,7 @@ fn summary(lines: &[String]) -> String {
     format!("{table}\n\n{}", skipped.join("\n")).trim_end().to_owned()
 }
 
-/// Reads what `cargo test` prints: the line before each executable runs, and the last one of it.
+/// Reads the output of `cargo test`: the line before each executable runs, and its last line.
 fn counts(lines: &[String]) -> Vec<Ran> {
     let mut all = Vec::new();
     let mut running = String::new();
@@ -112,7 +134,7 @@ fn counts(lines: &[String]) -> Vec<Ran> {
     all
 }
 
-/// Of `Running tests/a.rs (target/release/deps/a-0123)` and `Doc-tests a`, what is about to run.
+/// What `Running tests/a.rs (target/release/deps/a-0123)` or `Doc-tests a` is about to run.
 fn name_of(line: &str) -> Option<String> {
     if let Some(package) = line.strip_prefix("Doc-tests ") {
         return Some(format!("{package}, examples in the documentation"));

@@ -1,4 +1,4 @@
-//! `validate`: everything that must hold before a change goes in, in one command and one table.
+//! `validate`: all checks before a change goes in, in one command and one table.
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -18,7 +18,8 @@ pub(crate) struct Args {
     #[arg(long)]
     no_test: bool,
 
-    /// Run the tests in release mode, with those that take long, and record the counts in target/thorough.txt
+    /// Run the tests in release mode, with those that take long, and record the counts in
+    /// target/thorough.txt
     #[arg(long, conflicts_with = "no_test")]
     thorough: bool,
 

@@ -9,8 +9,8 @@ use anyhow::{Context, Result, ensure};
 
 /// The root of the workspace.
 ///
-/// Cargo tells at run time where this package is. That is right even for an executable built in
-/// another checkout.
+/// It comes from cargo's variable at run time, so that it is right even if the executable was built
+/// in another checkout.
 pub(crate) fn root() -> PathBuf {
     let package =
         env::var_os("CARGO_MANIFEST_DIR").map_or(env!("CARGO_MANIFEST_DIR").into(), PathBuf::from);
@@ -24,7 +24,7 @@ pub(crate) fn cargo() -> Command {
     cargo
 }
 
-/// Runs a command that prints its own output; an error if it fails.
+/// Runs a command that prints its own output. It is an error if the command fails.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
     let program = Path::new(command.get_program()).file_name().unwrap_or_default();
     let mut line = program.to_string_lossy().into_owned();
@@ -36,7 +36,7 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// The files below `dir` that `wanted` accepts, sorted; build folders and hidden ones are left out.
+/// The files below `dir` that `wanted` accepts, sorted. Build folders and hidden ones are left out.
 pub(crate) fn walk(dir: &Path, wanted: &dyn Fn(&Path) -> bool) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(dir).with_context(|| dir.display().to_string())? {

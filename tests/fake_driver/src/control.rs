@@ -1,6 +1,6 @@
 //! Makes calls fail, and counts what has not been given back. Tests call these functions by their
-//! names in the library. For a program, `GRIDSYNC_FAKE_FAIL` says what fails, such as `12` or `12
-//! sticky`.
+//! names in the library. For a program, `GRIDSYNC_FAKE_FAIL` says what fails: for example `12` or
+//! `12 sticky`.
 
 use crate::device::state;
 use crate::log::log;
@@ -14,7 +14,7 @@ pub(crate) const STICKY: u32 = 700;
 /// Which call fails, and what has been counted.
 #[derive(Default)]
 struct Control {
-    /// The number of the call that fails, from 1 on; none if it is 0.
+    /// The number of the call that fails, from 1 on; 0 for none.
     fail_at: u64,
     is_sticky: bool,
     /// Calls so far that may fail.
@@ -67,9 +67,9 @@ pub(crate) fn count(kind: &'static str, change: i64) {
     *control().live.entry(kind).or_default() += change;
 }
 
-/// Makes call number `at`, counted from 1, of the calls that may fail, fail; no call if it is 0. If
-/// `sticky`, all later ones fail too. The count of calls starts again; the count of live things
-/// goes on.
+/// Makes call number `at` of the calls that may fail return its error; the first is 1, and 0 means
+/// none. If `sticky`, all later ones fail too. Restarts the count of calls, but not that of live
+/// things.
 #[unsafe(no_mangle)]
 pub extern "C" fn gridsync_fake_fail(at: u64, sticky: bool) {
     let mut control = control();
@@ -81,15 +81,15 @@ pub extern "C" fn gridsync_fake_fail(at: u64, sticky: bool) {
     };
 }
 
-/// Forgets all that is alive, as a driver does when the process of a broken context ends.
+/// Forgets all live things, as a driver does when the process of a broken context ends.
 #[unsafe(no_mangle)]
 pub extern "C" fn gridsync_fake_forget() {
     control().live.clear();
     state().reset();
 }
 
-/// Writes the name of the call that failed into `text`, which has room for `room` bytes, or nothing
-/// if no call failed. Returns the number of bytes written.
+/// Writes the name of the failed call into `text`, which has room for `room` bytes; nothing if no
+/// call failed. Returns the number of bytes written.
 ///
 /// # Safety
 ///
@@ -101,7 +101,7 @@ pub unsafe extern "C" fn gridsync_fake_failed(text: *mut u8, room: usize) -> usi
     unsafe { write(name, text, room) }
 }
 
-/// Writes what is alive into `text`, such as `2 module, 1 stream`. Otherwise like
+/// Writes the live things into `text`, such as `2 module, 1 stream`. Otherwise like
 /// [`gridsync_fake_failed`].
 ///
 /// # Safety

@@ -12,7 +12,7 @@ pub(crate) const CONTEXT: usize = 0xc0;
 /// Bytes of device memory.
 pub(crate) const BYTES: usize = 1 << 30;
 
-/// Multiprocessors, and the blocks of any kernel that fit on each.
+/// Multiprocessors, and how many blocks of any kernel fit on each.
 pub(crate) const MULTIPROCESSORS: u32 = 4;
 pub(crate) const BLOCKS: u32 = 2;
 

@@ -31,7 +31,7 @@ impl Entry {
 
 macro_rules! entries {
     ($($kernel:path;)*) => {
-        /// One of each kind that the primitives launch.
+        /// One kernel of each kind that the primitives launch.
         const ENTRIES: &[Entry] = &[$(Entry::of::<$kernel>()),*];
     };
 }

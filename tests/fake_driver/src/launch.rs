@@ -6,7 +6,7 @@ use crate::log::log;
 use simt::{LaunchConfig, Memory, Policy, Schedule};
 use std::ffi::c_void;
 
-/// Bytes of shared memory of a block, at most: as on Hopper.
+/// The most shared memory of a block, in bytes: as on Hopper.
 pub(crate) const SHARED: usize = 227 << 10;
 
 /// A launch with a copy of its arguments.
@@ -46,7 +46,7 @@ impl Launch {
         };
         let copy = |(number, &bytes): (usize, &usize)| {
             let mut words = vec![0u64; bytes.div_ceil(8)];
-            // SAFETY: the caller gives the address of an argument with so many bytes.
+            // SAFETY: the caller gives the address of an argument of `bytes` bytes.
             unsafe {
                 let from = (*arguments.add(number)).cast::<u8>();
                 words.as_mut_ptr().cast::<u8>().copy_from(from, bytes);

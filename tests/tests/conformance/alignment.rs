@@ -1,5 +1,5 @@
-//! Views that start anywhere: the elements before the first aligned pack, and after the last one,
-//! are reduced too, and none that lies outside.
+//! Views that start anywhere: the elements before the first aligned pack and after the last one are
+//! reduced too, and no element outside the view.
 
 use cuda_std::launch::Kernel;
 use cuda_std::{bf16, f16};
@@ -34,7 +34,7 @@ pub(crate) fn trials() -> Trials {
 }
 
 /// Every start from 0 to 8 elements past an aligned address, with lengths around one pack, one turn
-/// of a warp and several of the grid.
+/// of a warp, and several turns of the grid.
 fn every_start<O>(op: O, device: &Device, name: &str)
 where
     O: Reducible + Checked,
@@ -44,7 +44,7 @@ where
     let mut reducer = Reducer::with(op, device).expect("a reducer should fit");
     for len in [0, 1, 7, 9, 33, 2999, 9001] {
         for start in 0..=8 {
-            // Around the part lie elements that would change the result.
+            // The elements around the part would change the result.
             let host = sample::<O::Element>(Kind::Values, start + len + 9, len as u64);
             let input = device.upload(&host).expect("the input should fit");
             reducer

@@ -1,4 +1,4 @@
-//! Where the extremes stand: NaN, zeros of either sign, equal ones and nothing at all.
+//! Positions of the extremes: with NaN, zeros of either sign, equal elements, and empty arrays.
 
 use gridsync::device::Device;
 use gridsync::primitives::{Checked, reduce, reduce::reduce_on_cpu};
@@ -19,10 +19,10 @@ pub(crate) fn trials() -> Trials {
     }
 }
 
-/// A length with a partial pack at its end, for two blocks at least.
+/// Two blocks or more, with a partial pack at the end.
 const LEN: usize = 8211;
 
-/// The index that device and CPU give, and the element there.
+/// The index on which device and CPU agree, and the element there.
 fn argument<O, A>(op: O, device: &Device, input: &[O::Element]) -> Option<(u64, A)>
 where
     O: Reducible<Output = Option<Indexed<A>>> + Checked,

@@ -1,4 +1,4 @@
-//! The grid barriers: that they hold, can be used again, and refuse what would hang.
+//! The grid barriers: they hold, can be used again, and refuse a grid that would hang.
 
 use cuda_std::launch::Kernel;
 use gridsync::device::{Buffer, Device, DeviceError, Geometry};
@@ -17,15 +17,11 @@ use simt::{Policy, Schedule};
 pub(crate) fn trials() -> Trials {
     trials! {
         test:
-            they_hold_with_every_block_that_fits_on_the_emulator,
             they_hold_with_every_block_that_fits_on_cuda,
             they_hold_under_every_schedule,
-            a_block_may_attach_again_though_others_have_not_left_yet,
             a_full_gpu_crosses_them_ten_thousand_times_on_cuda,
             one_block_more_per_multiprocessor_than_fits_is_refused;
         on_each_backend:
-            they_hold_for_a_thousand_rounds,
-            they_hold_in_blocks_of_any_size,
             they_hold_when_warps_come_late_with_many_words,
             their_words_serve_launch_after_launch,
             their_words_serve_grids_of_changing_size,
@@ -33,14 +29,20 @@ pub(crate) fn trials() -> Trials {
             a_grid_that_does_not_fit_is_refused_with_the_numbers,
             a_launch_past_the_planner_is_refused_too,
             shapes_that_are_no_grid_are_refused;
+        thorough:
+            they_hold_with_every_block_that_fits_on_the_emulator,
+            a_block_may_attach_again_though_others_have_not_left_yet;
+        thorough_on_the_emulator:
+            they_hold_for_a_thousand_rounds,
+            they_hold_in_blocks_of_any_size;
     }
 }
 
-/// Threads of the largest block that every kernel here can run in. One of 1024 leaves a thread 64
-/// registers, and the kernel that crosses `GridBarrier` takes 66 on some GPUs.
+/// Threads of the largest block in which every kernel here can run. In a block of 1024 a thread has
+/// 64 registers, and the kernel that crosses `GridBarrier` needs 66 on some GPUs.
 const LARGEST: u32 = 512;
 
-/// Crosses the barrier in `words` so many times.
+/// Crosses the barrier in `words`, `rounds` times.
 fn cross<B: Measured>(
     device: &Device,
     words: &Buffer<u32>,
@@ -50,13 +52,13 @@ fn cross<B: Measured>(
 ) {
     let geometry = cooperative::<B::Only>(device, Blocks::Exactly(blocks), threads, 0)
         .expect("the grid should fit");
-    // SAFETY: the words of the barrier, which outlive the launch since the caller downloads them;
-    // all blocks are resident.
+    // SAFETY: the words of the barrier outlive the launch: the caller downloads them. All blocks
+    // are resident.
     unsafe { device.launch::<B::Only>(&geometry, (words.view(), rounds)) }
         .unwrap_or_else(|error| panic!("{geometry}, {rounds} rounds: {error}"));
 }
 
-/// Crosses the barrier in `words` 2 × `rounds` times, and counts what is stale behind it.
+/// Crosses the barrier in `words` 2 × `rounds` times, and counts stale reads after it.
 fn stale_behind<B: Stressed>(
     device: &Device,
     words: &Buffer<u32>,
@@ -69,14 +71,14 @@ fn stale_behind<B: Stressed>(
     let cells = device.zeroed::<u32>((blocks * threads) as usize).expect("the cells should fit");
     let errors = device.zeroed::<u32>(1).expect("a counter should fit");
     let args = (words.view(), cells.view(), errors.view(), 1, rounds, 0);
-    // SAFETY: the words of the barrier, a cell for each thread, a counter of 0, all alive until
-    // the download has waited for the launch; all blocks are resident.
+    // SAFETY: the words of the barrier, a cell for each thread and a counter of 0 live until the
+    // download has waited for the launch. All blocks are resident.
     unsafe { device.launch::<B::Rounds>(&geometry, args) }
         .unwrap_or_else(|error| panic!("{geometry}, {rounds} rounds: {error}"));
     errors.download().expect("the kernel should have run")[0]
 }
 
-/// Every design holds when it is crossed like that.
+/// Checks that every design holds in this crossing.
 fn all_hold(device: &Device, crossing: &Crossing) {
     for design in DESIGNS {
         let held = design.case(device, crossing);
@@ -84,7 +86,7 @@ fn all_hold(device: &Device, crossing: &Crossing) {
     }
 }
 
-/// One set of words, grids of changing size, the barrier crossed 1 to 7 times by each.
+/// One set of words serves grids of changing size that cross the barrier 0 to 7 times each.
 fn serves_changing_grids<B: Measured>(device: &Device) {
     let words = device.zeroed::<u32>(B::words(20)).expect("the words should fit");
     for (blocks, rounds) in [(3, 1), (8, 2), (1, 3), (5, 5), (2, 0), (17, 7), (1, 1), (20, 3)] {
@@ -99,7 +101,7 @@ fn serves_changing_grids<B: Measured>(device: &Device) {
     }
 }
 
-/// `near_the_end` fills the words as very many rounds would have left them: the next ones wrap.
+/// `near_the_end` fills the words as very many rounds leave them: the next rounds wrap.
 fn holds_across_the_wrap<B: Measured>(device: &Device, near_the_end: impl Fn(&mut [u32])) {
     let mut start = vec![0; B::words(7)];
     near_the_end(&mut start);
@@ -201,7 +203,7 @@ fn a_launch_past_the_planner_is_refused_too(device: &Device) {
     let resident = resident_blocks::<barrier_only>(device, 64, 0).expect("it should be known");
     let geometry = Geometry::new(resident + 1, 64);
     let words = device.zeroed::<u32>(GridBarrier::words(0)).expect("the words should fit");
-    // SAFETY: the launch is refused, and touches nothing.
+    // SAFETY: the launch is refused, and touches no memory.
     let refused = unsafe { device.launch::<barrier_only>(&geometry, (words.view(), 1)) };
     assert!(
         matches!(refused, Err(DeviceError::GridTooLarge { resident: r, .. }) if r == u64::from(resident)),
@@ -228,7 +230,7 @@ fn hold_with_every_block_that_fits(device: &Device) {
 }
 
 fn they_hold_with_every_block_that_fits_on_the_emulator() {
-    // Among so many threads it would take minutes to look for races.
+    // Checking this many threads for races would take minutes.
     hold_with_every_block_that_fits(&unjudged_under(Schedule::new(Policy::Coarse)));
 }
 
@@ -246,8 +248,8 @@ fn they_hold_under_every_schedule() {
     }
 }
 
-/// The kernels attach anew every third round. With more blocks than a warp has lanes, blocks are let out
-/// by different warps of the lock-free barrier's first block.
+/// The kernels attach again every third round. With more blocks than a warp has lanes, several
+/// warps of the lock-free barrier's first block release the other blocks.
 fn a_block_may_attach_again_though_others_have_not_left_yet() {
     for policy in [Policy::RoundRobin, Policy::RunAhead, Policy::Reverse] {
         let crossing = Crossing { rounds: 4, ..Crossing::of(Blocks::Exactly(40), 64) };

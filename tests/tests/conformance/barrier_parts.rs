@@ -1,4 +1,4 @@
-//! The grid barrier in two phases, with work between them, and over some of the blocks.
+//! The grid barrier in two phases, with work in between, and over a subset of the blocks.
 
 use cuda_std::launch::Kernel;
 use gridsync::device::{Buffer, Device};
@@ -38,19 +38,19 @@ impl Grid {
         (self.blocks * self.threads) as usize
     }
 
-    /// Launches `K`, and says how many stale words it has counted in `errors`.
+    /// Launches `K`, and returns how many stale words it counted in `errors`.
     fn stale<K: Kernel>(self, device: &Device, errors: &Buffer<u32>, args: K::Args) -> u32 {
         let blocks = Blocks::Exactly(self.blocks);
         let geometry =
             cooperative::<K>(device, blocks, self.threads, 0).expect("the grid should fit");
-        // SAFETY: the callers pass what the two kernels ask for, alive until the download has
-        // waited for the launch; all blocks are resident.
+        // SAFETY: the callers pass what the two kernels need; it lives until the download has
+        // waited for the launch. All blocks are resident.
         unsafe { device.launch::<K>(&geometry, args) }
             .unwrap_or_else(|error| panic!("{self:?}: {error}"));
         errors.download().expect("the kernel should have run")[0]
     }
 
-    /// Nothing is stale behind the two phases, and the work between them is done in every thread.
+    /// No read is stale after the two phases, and every thread has done the work between them.
     fn holds_in_two_phases(self, device: &Device) {
         let barrier = zeroed(device, GridBarrier::words(self.blocks as usize));
         let cells = zeroed(device, self.all_threads());
@@ -63,7 +63,7 @@ impl Grid {
         assert!(work.iter().all(|&times| times == 2 * self.rounds), "{self:?}: {work:?}");
     }
 
-    /// Nothing is stale behind the barriers of the even blocks and of the odd ones.
+    /// No read is stale after the barrier of the even blocks and that of the odd blocks.
     fn holds_in_two_subsets(self, device: &Device) {
         let words = GridBarrier::words(self.blocks.div_ceil(2) as usize);
         let (barrier, errors) = (zeroed(device, 2 * words), zeroed(device, 1));
@@ -74,7 +74,7 @@ impl Grid {
     }
 }
 
-/// Small grids, of whole warps and of others, in step and not.
+/// Small grids, with whole and partial warps, with and without skew.
 fn grids() -> [Grid; 5] {
     [(2, 1, 0), (2, 33, 100), (3, 64, 0), (5, 32, 300), (8, 96, 50)]
         .map(|(blocks, threads, skew)| Grid { blocks, threads, rounds: 6, skew })

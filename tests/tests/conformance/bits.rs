@@ -18,17 +18,18 @@ use std::fmt::Debug;
 pub(crate) fn trials() -> Trials {
     trials! {
         test:
-            larger_shapes_have_the_same_bits_on_the_emulator,
             larger_shapes_have_the_same_bits_on_cuda;
         on_each_backend:
             floats_that_lose_digits_have_the_same_bits_as_on_the_cpu,
             a_nan_has_the_same_bits_however_it_came_about,
             the_stamps_begin_anew_after_the_last_one;
+        thorough:
+            larger_shapes_have_the_same_bits_on_the_emulator;
     }
 }
 
-/// Floats that lose digits in every addition: of all magnitudes below 2, of both signs, with
-/// subnormals and with pairs that cancel.
+/// Floats that lose digits in every addition: all magnitudes below 2, both signs, subnormals, and
+/// pairs that cancel.
 fn nasty(len: usize) -> Vec<f32> {
     let random = sample::<u32>(Kind::Values, len, len as u64);
     let mut floats: Vec<f32> =
@@ -39,7 +40,7 @@ fn nasty(len: usize) -> Vec<f32> {
     floats
 }
 
-/// Compares the bits of what `device` and the CPU make of `host` by `op`.
+/// Reduces `host` by `op` on `device` and on the CPU, and compares the bits.
 fn same_bits<O>(op: O, device: &Device, what: &str, host: &[O::Element])
 where
     O: Reducible + Checked,
@@ -91,7 +92,7 @@ fn the_stamps_begin_anew_after_the_last_one(device: &Device) {
     let geometry = Geometry::new(shape.tiles, shape.threads());
     let input = device.upload(&host).expect("the input should fit");
     let words = device.zeroed::<u64>(MOST_TILES).expect("the words should fit");
-    // The last stamp but two: the third launch is the last before they begin anew.
+    // The third launch uses the last stamp; the fourth starts again.
     let mut state = [0; STATE];
     state[STATE - 1] = u32::MAX - 3;
     let state = device.upload(&state).expect("the state should fit");
@@ -104,8 +105,8 @@ fn the_stamps_begin_anew_after_the_last_one(device: &Device) {
             result: result.view(),
             runs: shape.runs,
         },);
-        // SAFETY: the shape is the input's and the grid the shape's; no word holds a stamp that
-        // is yet to come; all outlive the launch, which the download waits for.
+        // SAFETY: the shape fits the input and the grid fits the shape. No word holds a stamp of a
+        // later launch. All buffers live until the download has waited for the launch.
         unsafe { device.launch::<reduce_sum_f32>(&geometry, args) }.expect("it should launch");
         let got = result.download().expect("the kernel should have run")[0];
         assert_eq!(got, expected, "launch {launch}");
@@ -119,7 +120,7 @@ fn the_stamps_begin_anew_after_the_last_one(device: &Device) {
     }
 }
 
-/// Lengths at which the blocks, and then the leaves, become others.
+/// Two lengths with different numbers of warps per block; only in the first are leaves strips.
 fn larger_shapes() -> [usize; 2] {
     let lens = [(1 << 18) + 1, (1 << 20) + 1025];
     let shapes = lens.map(Shape::of::<f32>);
@@ -128,14 +129,14 @@ fn larger_shapes() -> [usize; 2] {
     lens
 }
 
-/// The same where the operation does not commute.
+/// Compares maps, which do not commute.
 fn compare_maps(device: &Device, len: usize) {
     let maps = sample::<u64>(Kind::Factors, len, 9);
     same_bits(Compose::new(), device, &format!("{len} maps"), &maps);
 }
 
 fn larger_shapes_have_the_same_bits_on_the_emulator() {
-    // Data races are not looked for: it is the same code, and it would take too long.
+    // Races are not checked: it is the same code, and it would take too long.
     let device = unjudged_under(Schedule::new(Policy::Coarse));
     for len in larger_shapes() {
         let what = format!("{len} nasty floats");

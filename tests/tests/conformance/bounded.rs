@@ -22,7 +22,7 @@ pub(crate) fn trials() -> Trials {
     }
 }
 
-/// Longer than any crossing takes, ns.
+/// Longer than any crossing takes, in ns.
 const LONG: u64 = 50_000_000;
 
 /// A grid in which blocks stay away.
@@ -31,15 +31,15 @@ struct Grid {
     blocks: u32,
     threads: u32,
     rounds: u32,
-    /// How long a wait lasts, ns.
+    /// How long a wait lasts, in ns.
     limit: u64,
-    /// The first block that stays away, after how many rounds.
+    /// The first block that stays away; the field below says after how many rounds.
     absent: u32,
     leave_after: u32,
 }
 
 impl Grid {
-    /// Rounds that each block has crossed, and who was missing.
+    /// Returns how many rounds each block crossed, and which blocks were missing.
     fn cross(self, device: &Device) -> (Vec<u32>, Option<Missing>) {
         let blocks = self.blocks;
         let geometry =
@@ -51,8 +51,8 @@ impl Grid {
         let crossed = device.zeroed::<u32>(blocks as usize).expect("the counts should fit");
         let args =
             (words.view(), crossed.view(), self.rounds, self.limit, self.absent, self.leave_after);
-        // SAFETY: the words of the barrier, all 0, and an element for each block; alive until the
-        // downloads have waited for the launch; all blocks are resident.
+        // SAFETY: the words of the barrier are 0, and each block has an element. All live until the
+        // downloads have waited for the launch. All blocks are resident.
         unsafe { device.launch::<bounded_barrier_rounds>(&geometry, args) }
             .unwrap_or_else(|error| panic!("{self:?}: {error}"));
         let crossed = crossed.download().expect("the kernel should have run");
@@ -60,7 +60,7 @@ impl Grid {
         (crossed, BoundedBarrier::missing(&words, blocks))
     }
 
-    /// The grid ends, and what it leaves names those who stayed away and the round.
+    /// The grid ends, and reports the blocks that stayed away and the round.
     fn names_the_absent(self, device: &Device) {
         let (crossed, missing) = self.cross(device);
         let missing = missing.unwrap_or_else(|| panic!("{self:?}: it should have been given up"));
@@ -72,7 +72,7 @@ impl Grid {
         assert_eq!(missing.ranks, absent, "{self:?}");
     }
 
-    /// All blocks cross all rounds, and nobody is reported.
+    /// All blocks cross all rounds, and none is reported missing.
     fn is_complete(self, device: &Device) {
         let (crossed, missing) = self.cross(device);
         assert_eq!(crossed, vec![self.rounds; self.blocks as usize], "{self:?}");
@@ -147,7 +147,7 @@ fn every_schedule_ends_and_names_the_absent() {
     }
 }
 
-/// A block may give up while the last one comes: then some blocks leave a round that others do not.
+/// A block may give up while the last one arrives: some then leave a round that others do not.
 fn a_limit_that_is_too_short_ends_every_block_within_a_round_of_the_others() {
     for seed in 0..100 {
         let device = emulator_under(Schedule::from_seed(seed));
@@ -165,7 +165,7 @@ fn a_limit_that_is_too_short_ends_every_block_within_a_round_of_the_others() {
             (1..=grid.rounds).contains(&missing.round) && missing.round <= least + 1,
             "seed {seed}: {missing}, {crossed:?}"
         );
-        // Nobody is named if the last one came while the names were written down.
+        // The list is empty if the last block arrived while the names were being written.
         let names_some = missing.to_string().contains("gave up: ");
         assert_eq!(names_some, !missing.ranks.is_empty(), "{missing}");
     }

@@ -1,4 +1,4 @@
-//! What covers what: the one list of it, and that nothing is left out.
+//! The list of what tests each kernel, and the check that no kernel is missing.
 
 use super::ladder;
 use cuda_std::launch::Kernel;
@@ -34,8 +34,8 @@ pub(crate) fn trials() -> Trials {
     }
 }
 
-/// The kernels outside the matrices and the ladders, each with the module that tests it. Those of the
-/// matrices are their rows, those of the ladders their rungs.
+/// Kernels outside the matrices and the ladders, each with the module that tests it. The rows of
+/// the matrices and the rungs of the ladders list the other kernels.
 const OTHERS: &[(&str, &str)] = &[
     (scans_of::sum_compensated_f32::NAME, "scan"),
     (scans_of::sum_compensated_f64::NAME, "scan"),
@@ -95,7 +95,7 @@ const OTHERS: &[(&str, &str)] = &[
     (barriers::exchange_by_barrier_only::NAME, "exchange"),
     (barriers::exchange_only::NAME, "exchange"),
     (barriers::exchange_rounds::NAME, "exchange"),
-    (barriers::seed_barrier_rounds::NAME, "broken"),
+    (barriers::reset_barrier_rounds::NAME, "broken"),
     (barriers::mutant_no_first_rounds::NAME, "broken"),
     (barriers::mutant_no_last_rounds::NAME, "broken"),
     (barriers::mutant_relaxed_arrival_rounds::NAME, "broken"),
@@ -157,7 +157,7 @@ const OTHERS: &[(&str, &str)] = &[
     (xpx_stage::NAME, "xpx"),
 ];
 
-/// Those that take what came with a compute capability, which says so.
+/// Kernels that need the compute capability given here.
 const SINCE: [(u32, &str, &str); 5] = [
     (90, barriers::cluster_barrier_only::NAME, "barrier"),
     (90, barriers::cluster_barrier_rounds::NAME, "barrier"),

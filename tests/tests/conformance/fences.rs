@@ -1,5 +1,5 @@
-//! The kernels that measure fences: that they repeat what they are named for, and leave what they
-//! say. What they measure is not tested.
+//! The kernels that measure fences: the operation is in a loop, and the words left are right. The
+//! measurements are not tested.
 
 use gridsync::device::Device;
 use gridsync::device::cuda::Modules;
@@ -54,8 +54,8 @@ fn each_thread_stores_to_its_lines_and_reds_add_to_its_word(device: &Device) {
     }
 }
 
-/// What a run leaves in a word: the last round in each line stored to, and how many there were in
-/// the last line if the operation adds; 0 everywhere else.
+/// What a run leaves in a word: the number of the last round in each line that is stored to, the
+/// number of rounds in the last line if the operation adds, and 0 elsewhere.
 fn left_in(word: usize, threads: usize, stores: usize, adds: bool) -> u32 {
     let (line, thread) = (word % WORDS_PER_BLOCK / LINE, word % LINE);
     let touched = line < stores || (adds && line == MAX_STORES as usize);

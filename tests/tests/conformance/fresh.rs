@@ -1,4 +1,4 @@
-//! The committed PTX is what its sources give.
+//! The committed PTX matches its sources.
 
 use cuda_builder::{Header, fingerprint};
 use gridsync_tests::devices::skipped;
@@ -14,7 +14,7 @@ pub(crate) fn trials() -> Trials {
     }
 }
 
-/// The workspace: named by a bundle, else around this package.
+/// The workspace: the one that a bundle names, or else the folder above this package.
 fn root() -> PathBuf {
     match env::var_os("GRIDSYNC_ROOT") {
         Some(root) => root.into(),

@@ -1,7 +1,7 @@
-//! Arrays with more elements than 32 bits, with and without a sign, can count.
+//! Arrays with more elements than a 32-bit number can count, with or without a sign.
 //!
-//! All zeros but for a few elements, at the ends and at the places where an index that is too
-//! narrow wraps: no copy of the array is needed on the host. On CUDA only, where memory allows.
+//! The arrays are zero except for a few elements: at the ends, and at the places where a narrow
+//! index wraps. The host needs no copy of them. On CUDA only, if the memory suffices.
 
 use bytemuck::Pod;
 use cuda_std::f16;
@@ -26,7 +26,7 @@ pub(crate) fn trials() -> Trials {
     }
 }
 
-/// `len` zeros, but `value` at each of `places`; none if there is not the memory.
+/// `len` zeros with `value` at each of `places`; none if the memory does not suffice.
 fn zeros_but<T: Pod>(device: &Device, len: usize, places: &[usize], value: T) -> Option<Buffer<T>> {
     let buffer = match device.zeroed::<T>(len) {
         Ok(buffer) => buffer,
@@ -38,14 +38,14 @@ fn zeros_but<T: Pod>(device: &Device, len: usize, places: &[usize], value: T) ->
     };
     for &place in places {
         let at = buffer.address() + (place * size_of::<T>()) as u64;
-        // SAFETY: every place lies within the buffer, which is live and idle.
+        // SAFETY: every place is in the buffer, which is live and idle.
         unsafe { device.backend().upload(at, bytemuck::bytes_of(&value)) }
             .expect("an element should be copied");
     }
     Some(buffer)
 }
 
-/// The ends, and both sides of where an index of 31 or 32 bits, or a byte offset of 32, wraps.
+/// The ends, and both sides of the wrap of a 31- or 32-bit index or a 32-bit byte offset.
 fn places(len: usize) -> Vec<usize> {
     let edges = [1 << 29, 1 << 30, 1 << 31, 1 << 32];
     edges
@@ -94,7 +94,7 @@ fn the_last_of_more_than_two_to_the_31_elements_of_8_bytes_is_seen_on_cuda() {
 fn an_index_beyond_two_to_the_32_is_found_on_cuda() {
     with_cuda(|cuda| {
         let len = (1 << 32) + 9;
-        // The first of two equal ones, and not where an index of 32 bits would wrap to.
+        // The first of two equal elements wins, not the place to which a 32-bit index would wrap.
         let Some(input) = zeros_but(cuda, len, &[len - 3, len - 1], f16::ONE) else {
             return;
         };
@@ -116,7 +116,7 @@ fn a_scan_of_more_than_two_to_the_32_elements_is_right_on_cuda() {
         let sum_at = |place: usize| {
             let mut sum = 0u32;
             let at = array.address() + (place * size_of::<u32>()) as u64;
-            // SAFETY: every place lies within the buffer, which is live; the copy waits for the scan.
+            // SAFETY: every place is in the buffer, which is live. The copy waits for the scan.
             unsafe { cuda.backend().download(at, bytemuck::bytes_of_mut(&mut sum)) }
                 .expect("a sum should be copied");
             sum as usize
@@ -148,7 +148,7 @@ fn a_selection_from_more_than_two_to_the_32_elements_is_right_on_cuda() {
         let positions = positions.download().expect("the results are there");
         let expected: Vec<u64> = places.iter().map(|&place| place as u64).collect();
         assert_eq!(positions, expected);
-        // The other way round: the zeros are written beyond 2^32.
+        // The other way round: zeros are written beyond 2^32.
         let [zeros, rest] = partition(by.others(), &input).expect("there was room for more");
         assert_eq!(zeros.len(), len - places.len());
         let last = zeros.buffer().download_part(zeros.len() - 3..zeros.len());

@@ -8,16 +8,15 @@ use gridsync_kernels::grid::merge_sort::TILE;
 use gridsync_program::verify::{KendallKind, Ties, kendall_kinds};
 use gridsync_tests::devices::{emulator, emulator_under, schedules, with_cuda};
 use gridsync_tests::trials;
-use gridsync_tests::trials::Trials;
+use gridsync_tests::trials::{Budget, Trials};
 
 const BOTH: [Method; 2] = [Method::Pairs, Method::Sort];
-/// Elements of a tile of the method that compares all pairs.
+/// Elements per tile of the method that compares all pairs.
 const PAIRS: usize = PAIRS_TILE as usize;
 
 pub(crate) fn trials() -> Trials {
     let mut trials = trials! {
         test:
-            runs_of_two_tiles_are_merged_right_under_every_schedule,
             counts_beyond_32_bits_are_exact,
             every_type_of_the_library_is_in_the_matrix;
         on_each_backend:
@@ -25,6 +24,8 @@ pub(crate) fn trials() -> Trials {
             one_workspace_serves_arrays_of_every_length,
             the_first_nan_of_x_is_named_or_else_of_y,
             lengths_that_differ_are_refused;
+        thorough:
+            runs_of_two_tiles_are_merged_right_under_every_schedule;
     };
     for kind in kendall_kinds() {
         add_row(&mut trials, kind);
@@ -52,7 +53,10 @@ fn add_row(trials: &mut Trials, kind: KendallKind) {
         ("three_levels", 5 * TILE + 3, sort),
     ];
     for (name, len, methods) in lengths {
-        trials.test(format!("{ty}::on_the_emulator::{name}"), move || {
+        // Types of the same width share nearly all code.
+        let is_tried = ty == "f32" || matches!(name, "len_33" | "one_tile_and_one");
+        let budget = Budget::thorough_if(!is_tried || len > TILE + 1);
+        trials.add(format!("{ty}::on_the_emulator::{name}"), budget, move || {
             run(&emulator(), &kind, some(len), methods, len);
         });
         trials.test(format!("{ty}::on_cuda::{name}"), move || {
@@ -62,7 +66,8 @@ fn add_row(trials: &mut Trials, kind: KendallKind) {
     trials.test(format!("{ty}::on_cuda::len_1048577"), move || {
         with_cuda(|cuda| run(cuda, &kind, &Ties::ALL, sort, (1 << 20) + 1));
     });
-    trials.test(format!("{ty}::under_every_schedule"), move || {
+    let budget = Budget::thorough_if(ty != "f32");
+    trials.add(format!("{ty}::under_every_schedule"), budget, move || {
         for schedule in schedules() {
             let device = emulator_under(schedule);
             case(&device, &kind, Ties::Many, &BOTH, 40);
@@ -71,19 +76,19 @@ fn add_row(trials: &mut Trials, kind: KendallKind) {
     });
 }
 
-/// Runs the library's case, on one seed of its own for each length.
+/// Runs the library's case, with a different seed for each length.
 fn case(device: &Device, kind: &KendallKind, ties: Ties, methods: &[Method], len: usize) {
     (kind.case)(device, ties, methods, len, len as u64).unwrap_or_else(|error| panic!("{error}"));
 }
 
-/// Runs it with ties of these kinds.
+/// Runs the case with each of these kinds of ties.
 fn run(device: &Device, kind: &KendallKind, ties: &[Ties], methods: &[Method], len: usize) {
     for &ties in ties {
         case(device, kind, ties, methods, len);
     }
 }
 
-/// Ties of every kind, but for arrays of which the emulator takes long.
+/// Every kind of ties; fewer kinds for arrays that take the emulator long.
 fn some(len: usize) -> &'static [Ties] {
     match len {
         ..1000 => &Ties::ALL,

@@ -1,45 +1,47 @@
-//! Every kernel on every kind of input, size and device, compared with what is right.
+//! Every kernel on every kind of input, size and device, compared with the right results.
 //!
-//! To add a test, write a function that panics if its claim does not hold, in the module that it belongs
-//! to, and list it in that module's `trials()`: as `test: the_claim;`, or if it takes a `&Device` as
-//! `on_each_backend: the_claim;`. The compiler complains of one that is not listed. The matrices follow
-//! the tables of [`gridsync::verify`]: a new operation is a line there.
+//! To add a test, write a function that panics if its claim does not hold. Put it into the right
+//! module, and list it in that module's `trials()`: as `test: the_claim;`, or if it takes a
+//! `&Device`, as `on_each_backend: the_claim;`. The compiler reports an unlisted function. The
+//! matrices follow the tables of [`gridsync::verify`]: a new operation is a line there.
 //!
-//! `--list`, `--exact`, `--skip` and filters work as usual; `--slowest 20` prints what took longest. What
-//! a change does not need is listed under `thorough:`, or has that [`Budget`], and is ignored unless
-//! `GRIDSYNC_THOROUGH=1`. A test that found no GPU says SKIPPED, and counts as ignored.
+//! `--list`, `--exact`, `--skip` and filters work as usual; `--slowest 20` prints the times of the
+//! 20 slowest tests. Long tests are listed under `thorough:` or have that [`Budget`], and run only
+//! with `--include-ignored`. A test that finds no GPU says SKIPPED, and counts as ignored.
 //!
 //! [`Budget`]: gridsync_tests::trials::Budget
 //!
-//! | module | what it tries |
+//! | module | what it tests |
 //! |---|---|
 //! | `reduce` | every reduction × size × backend, and every schedule of the emulator |
 //! | `rows` | every reduction of rows × shape × backend, from any start, under every schedule |
 //! | `scan` | every scan × size × backend × schedule, starts, in place, order, stamps |
 //! | `select` | every selection × size × backend × schedule, starts, stamps, NaN |
 //! | `warp_rows` | eight rows of a warp at once: order, bits, schedules |
-//! | `range_sum` | every range sum × size × backend, and queries that are no ranges |
+//! | `range_sum` | every range sum × size × backend, and queries that are not ranges |
 //! | `kendall` | every rank correlation × size × ties × method × backend × schedule |
-//! | `parts` | arrays of the host that go through the device part by part |
+//! | `parts` | host arrays that go through the device part by part |
+//! | `mean` | means of every type, of arrays and of rows, against exact division |
+//! | `bits` | reductions: the bits of the CPU, whatever the order, the NaN and the stamp |
 //! | `alignment` | views that start 0 to 8 elements past an aligned address |
-//! | `special` | NaN, infinities and zeros of either sign, wherever they stand |
-//! | `arguments` | argmin and argmax: NaN, zeros, equal ones, wherever they stand |
+//! | `special` | NaN, infinities and zeros of either sign, at any position |
+//! | `arguments` | argmin and argmax: NaN, zeros, equal elements, at any position |
 //! | `residues` | products modulo numbers of every kind |
-//! | `compensation` | what compensated sums keep, and what they do with NaN and infinities |
-//! | `repeat` | the same bits again; one workspace, many lengths |
+//! | `compensation` | the precision of compensated sums; NaN and infinities in them |
+//! | `repeat` | the same bits in repeated runs; one workspace, many lengths |
 //! | `huge` | more than 2^31 and 2^32 elements |
 //! | `barrier` | every grid barrier: rounds, reuse, shapes, schedules, refusals |
 //! | `barrier_parts` | the grid barrier in two phases, and over some of the blocks |
-//! | `bounded` | the barrier that gives up: that it ends, and whom it names |
+//! | `bounded` | the barrier that gives up: it ends, and names the missing blocks |
 //! | `exchange` | the barrier that carries data: results, reuse, shapes, schedules |
-//! | `xpx` | X→P→X: right with the grid barrier, wrong as predicted without |
-//! | `spin` | waiting for a word: the forms that load anew end, whatever the schedule |
+//! | `xpx` | X→P→X: right with a grid barrier; without one, wrong in whole warps or blocks |
+//! | `spin` | waiting for a word: the forms that load it again end under every schedule |
 //! | `ladder` | every rung of the ladders of sums and of scans: lengths, types, schedules |
-//! | `fences` | the kernels that measure fences: what they repeat, and what they leave |
-//! | `broken` | kernels that are wrong by design, which the harness has to catch |
-//! | `coverage` | that nothing in the PTX is left out of all this |
-//! | `matrix` | no tests: what the matrices have in common |
-//! | `fresh` | that the PTX is made from the sources beside it |
+//! | `fences` | the kernels that measure fences: the operation in their loop, and their results |
+//! | `broken` | kernels that are wrong on purpose: the harness has to fail them |
+//! | `coverage` | that these tests cover every kernel in the PTX |
+//! | `matrix` | no tests: code that the matrices share |
+//! | `fresh` | that the PTX was made from the sources next to it |
 
 use gridsync_tests::trials::Trials;
 use std::process::ExitCode;

@@ -1,5 +1,5 @@
-//! What the matrices have in common: the lengths around every edge, the schedules, and which of them
-//! every run tries.
+//! What the matrices share: lengths around every edge, schedules, and which of them every run
+//! tests.
 
 use gridsync::device::Device;
 use gridsync_program::verify::CaseError;
@@ -15,7 +15,7 @@ pub(crate) fn exactly(lens: &[usize]) -> Lengths {
     lens.iter().map(|&len| (format!("len_{len}"), len)).collect()
 }
 
-/// The lengths around a `len` that is called `what`.
+/// The lengths around `len`, which is called `what`.
 pub(crate) fn around(what: &str, len: usize) -> Lengths {
     vec![
         (format!("{what}_less_one"), len - 1),
@@ -27,8 +27,8 @@ pub(crate) fn around(what: &str, len: usize) -> Lengths {
 /// A case of a row of a matrix.
 pub(crate) type Case = fn(&Device, usize, u64) -> Result<(), CaseError>;
 
-/// Adds `case` on each backend, on a seed of its own for each length. On the emulator lengths above
-/// `most` are for thorough runs.
+/// Adds `case` on each backend, with a different seed for each length. On the emulator, lengths
+/// above `most` run only in thorough runs.
 pub(crate) fn add_lengths(
     trials: &mut Trials,
     row: &str,
@@ -52,7 +52,7 @@ pub(crate) fn add_lengths(
     }
 }
 
-/// Adds `check` under each schedule of the emulator. All but one are for thorough runs.
+/// Adds `check` under each schedule of the emulator. All but one run only in thorough runs.
 pub(crate) fn add_schedules(
     trials: &mut Trials,
     group: &str,
@@ -74,8 +74,8 @@ pub(crate) fn add_schedules(
     }
 }
 
-/// Whether a line of the catalogue is named after what it does, such as `sum_f16_in_f32`, and the kernel after the
-/// line, or after that of the unsigned type.
+/// Whether the catalogue's name says what the line does, such as `sum_f16_in_f32`, and the kernel
+/// has that name or the name for the unsigned type.
 pub(crate) fn is_named(
     [name, kernel]: [&str; 2],
     family: &str,
@@ -90,7 +90,7 @@ pub(crate) fn is_named(
     of_line && of.ends_with(element) && accumulator.contains(within)
 }
 
-/// That there is one test of that name.
+/// Checks that there is exactly one test of that name.
 #[track_caller]
 pub(crate) fn is_there_once(trials: &Trials, test: &str) {
     let there = trials.names().filter(|&name| name == test).count();

@@ -40,7 +40,7 @@ where
     got
 }
 
-/// Holds means of sampled elements against their check, and shows that the check can fail.
+/// Checks the means of sampled elements, and shows that the check can fail.
 fn means_are_right<O>(device: &Device)
 where
     O: Reducible<Element: Pod + Sample> + Operation<Output: Total> + Default,
@@ -92,7 +92,7 @@ fn rows_have_the_means_that_they_have_alone(device: &Device) {
     rows_are_right::<Sum<f16, f32>>(device);
 }
 
-/// Means of rows, short and long, against those of each row alone.
+/// Compares the means of rows, short and long, with the mean of each row alone.
 fn rows_are_right<O>(device: &Device)
 where
     O: Reducible<Element: Pod + Sample> + RowReducible + Operation<Output: Total> + Default,

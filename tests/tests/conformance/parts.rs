@@ -1,5 +1,5 @@
-//! Arrays of the host that go through the device, or the CPU, part by part: what comes of them is that of the whole.
-//! Scans so are tried beside the scans of parts.
+//! Host arrays that the device or the CPU takes part by part: the results are those of the whole.
+//! `scan::parts` does the same for scans.
 
 use cuda_std::f16;
 use gridsync::device::Device;
@@ -31,23 +31,24 @@ pub(crate) fn trials() -> Trials {
             range_sums_in_parts_are_those_of_the_whole_on_the_cpu,
             range_sums_of_a_long_array_go_on_from_part_to_part_on_cuda;
         on_each_backend:
-            reductions_in_parts_are_those_of_the_whole,
             selections_in_parts_are_those_of_the_whole,
             what_is_not_wanted_is_not_there,
-            rank_correlations_in_parts_are_those_of_the_whole,
             a_nan_in_a_later_part_is_named_as_in_the_whole,
             range_sums_in_parts_are_those_of_the_whole,
             a_query_that_is_no_range_is_named_before_anything_is_scanned;
+        thorough_on_the_emulator:
+            rank_correlations_in_parts_are_those_of_the_whole,
+            reductions_in_parts_are_those_of_the_whole;
     }
 }
 
-/// Elements of the arrays that selections are tried on.
+/// Length of the arrays for selections.
 const LEN: usize = 3003;
 
-/// Parts that divide the array and such that do not; all but one element, all, and more than all.
+/// Parts that divide the array and parts that do not; one element less, all, and more than all.
 const PARTS: [usize; 8] = [500, 1000, 1001, 1500, LEN - 1, LEN, LEN + 1, usize::MAX];
 
-/// Selects in parts, and holds that against the CPU's selection of the whole.
+/// Selects in parts, and compares with the CPU's selection of the whole.
 fn selected<S>(device: &Device, by: S, input: &[S::Element], part: usize)
 where
     S: Selectable<Element: bytemuck::Pod + PartialEq + std::fmt::Debug>,
@@ -68,7 +69,7 @@ where
     assert_eq!(seen, ends, "progress, by {part}");
 }
 
-/// Selects by both kinds of selections.
+/// Selects with both kinds of selections.
 fn selected_by_both<T: Sample + bytemuck::Pod + PartialEq + std::fmt::Debug>(
     device: &Device,
     within: Within<T>,
@@ -82,7 +83,7 @@ fn selected_by_both<T: Sample + bytemuck::Pod + PartialEq + std::fmt::Debug>(
     selected(device, FirstOfRun::<T>::new(), input, part);
 }
 
-/// Correlates in parts, and holds that against the CPU.
+/// Correlates in parts, and compares with the CPU.
 fn correlated<T: Ranked>(device: &Device, ties: Ties, len: usize, part: usize) {
     let (x, y) = ties.sample::<T>(len, len as u64);
     let expected = kendall_on_cpu(&x, &y).expect("it has no NaN");
@@ -94,7 +95,7 @@ fn correlated<T: Ranked>(device: &Device, ties: Ties, len: usize, part: usize) {
     assert!(seen.iter().zip(1..).all(|(step, i)| *step == (i, seen.len())), "{seen:?}");
 }
 
-/// Reduces in parts, on the device or on the CPU, and holds that against the whole.
+/// Reduces in parts, on the device or on the CPU, and compares with the whole.
 fn reduced<O>(device: Option<&Device>, op: O, input: &[O::Element], part: usize)
 where
     O: PartReducible + Checked<Element: bytemuck::Pod, Output: std::fmt::Debug>,
@@ -114,8 +115,8 @@ where
     assert!(O::same(got, expected), "{name} of {len} by {taken}: {got:?}, not {expected:?}");
 }
 
-/// Reductions of arrays of up to 4 MiB, which are not parted, and of more, which are: in parts of a tile, of
-/// some, and in such as are no tiles.
+/// Arrays of up to 4 MiB are reduced whole, longer ones in parts: of one tile, of several, and of
+/// lengths that are not multiples of a tile.
 fn reduced_by_all(device: Option<&Device>) {
     let small = sample::<f32>(Kind::Values, 5003, 1);
     reduced(device, Sum::<f32>::new(), &small, 1000);
@@ -164,7 +165,7 @@ fn selections_in_parts_are_those_of_the_whole_on_the_cpu() {
         selected(FirstOfRun::<f32>::new(), &input, part, all);
         selected(FirstOfRun::<f32>::new(), &input, part, Wanted::default());
     }
-    // More than a core takes at once.
+    // More than one core takes at once.
     let long = runs::<i32>(300_001, 4);
     selected(FirstOfRun::<i32>::new(), &long, 200_000, all);
 }
@@ -182,7 +183,7 @@ fn rank_correlations_in_parts_are_those_of_the_whole_on_the_cpu() {
 }
 
 fn range_sums_in_parts_are_those_of_the_whole_on_the_cpu() {
-    // Two parts of a scan of small elements, and some more.
+    // Two parts of a scan of small elements, and some elements more.
     let len = 2 * Shape::part::<f16, f64>() + 1001;
     let (op, input) = (Sum::<f16, f64>::new(), sample::<f16>(Kind::Values, len, 9));
     let queries = sample_ranges(len, 500, 1);
@@ -207,7 +208,7 @@ fn selections_in_parts_are_those_of_the_whole(device: &Device) {
         selected_by_both(device, Within::less_than(0.0), &runs::<f32>(LEN, 3), part);
         selected_by_both(device, Within::less_than(0), &runs::<i64>(LEN, 4), part);
     }
-    // An element at a time, which is as good as any.
+    // Parts of one element are allowed, like any others.
     for part in [0, 1, 2, 3] {
         selected_by_both(device, Within::less_than(0), &runs::<i32>(40, 5), part);
     }
@@ -259,7 +260,7 @@ fn a_query_that_is_no_range_is_named_before_anything_is_scanned(device: &Device)
     assert_eq!(got, Err(RangeSumError::BadRange(bad)));
 }
 
-/// Beyond one part of a scan, which is too long for the emulator.
+/// Longer than one part of a scan: this takes too long on the emulator.
 fn range_sums_of_a_long_array_go_on_from_part_to_part_on_cuda() {
     gridsync_tests::devices::with_cuda(|cuda| {
         let len = 3 * (8 << 20) + 17;

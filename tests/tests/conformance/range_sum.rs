@@ -1,4 +1,4 @@
-//! Range sums: every sum × size × backend, and queries that are no ranges.
+//! Range sums: every sum × size × backend, and queries that are not ranges.
 
 use gridsync::device::Device;
 use gridsync::primitives::range_sum::{BadRange, RangeSumError, RangeSums, range_sums_on_cpu};
@@ -36,7 +36,7 @@ fn every_sum(device: &Device, len: usize) {
     }
 }
 
-/// What becomes of queries, and what the CPU makes of them.
+/// The answer of the device, checked against the CPU's, and the CPU's error if there is one.
 fn ask(
     device: &Device,
     queries: &[[u64; 2]],

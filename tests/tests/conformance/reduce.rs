@@ -43,12 +43,12 @@ fn add_row(trials: &mut Trials, kind: ReduceKind) {
     });
 }
 
-/// Runs the library's case, on one seed of its own for each length.
+/// Runs the library's case, with a different seed for each length.
 fn run(device: &Device, kind: &ReduceKind, len: usize) {
     (kind.case)(device, len, len as u64).unwrap_or_else(|error| panic!("{error}"));
 }
 
-/// The CPU form against a plain loop.
+/// Compares the CPU form with a plain loop.
 fn on_the_cpu(kind: &ReduceKind, len: usize) {
     let cpu = (kind.on_cpu)(len, len as u64);
     assert_eq!((cpu.input.len(), cpu.results.len()), (len, 1));

@@ -1,4 +1,4 @@
-//! Again: the same bits from the same input, whatever ran before and in whatever order.
+//! Repeated runs: the same input gives the same bits, whatever ran before and in any order.
 
 use gridsync::device::Device;
 use gridsync::primitives::{Checked, Reducer};
@@ -24,8 +24,8 @@ pub(crate) fn trials() -> Trials {
     }
 }
 
-/// Reduces inputs of many lengths, longer after shorter and the other way round, in one workspace:
-/// the first result that is wrong, if one is.
+/// Reduces inputs of many lengths in one workspace, long after short and short after long. Returns
+/// the first wrong result as an error.
 pub(crate) fn one_workspace<O>(op: O, device: &Device) -> Result<(), String>
 where
     O: Reducible + Checked,
@@ -45,7 +45,7 @@ where
     Ok(())
 }
 
-/// The bits of a sum that rounds at nearly every step.
+/// The bits of a sum that rounds in nearly every step.
 fn bits_of_a_sum(device: &Device, len: usize) -> u32 {
     let input = device.upload(&sample::<f32>(Kind::Values, len, 7)).expect("the input should fit");
     let mut reducer = Reducer::<Sum<f32>>::new(device).expect("a reducer should fit");

@@ -1,4 +1,4 @@
-//! Products modulo numbers of every kind.
+//! Products modulo many kinds of numbers.
 
 use gridsync::device::Device;
 use gridsync::primitives::{reduce, reduce::reduce_on_cpu};
@@ -14,7 +14,7 @@ pub(crate) fn trials() -> Trials {
     }
 }
 
-/// Ends of the range, a power of two within, an even number, and primes.
+/// Both ends of the range, a power of two between them, an even number, and primes.
 const MODULI: [u64; 8] = [1, 2, 12, 1 << 16, 1_000_000_007, 4_294_967_291, (1 << 32) - 1, 1 << 32];
 
 fn the_residue_is_that_of_a_division_at_each_step(device: &Device) {

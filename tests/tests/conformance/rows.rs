@@ -25,7 +25,6 @@ pub(crate) fn trials() -> Trials {
             every_operation_of_the_library_is_in_the_matrix,
             each_operation_is_named_after_its_kernels,
             rows_of_several_tiles_are_right_under_every_schedule,
-            rows_of_larger_shapes_have_the_bits_of_the_cpu_on_the_emulator,
             more_than_two_to_the_32_elements_are_right_on_cuda;
         on_each_backend:
             rows_of_f16_from_any_start,
@@ -33,6 +32,8 @@ pub(crate) fn trials() -> Trials {
             rows_of_f64_from_any_start,
             rows_of_i32_from_any_start,
             a_matrix_of_another_size_is_refused;
+        thorough:
+            rows_of_larger_shapes_have_the_bits_of_the_cpu_on_the_emulator;
     };
     for kind in row_kinds() {
         add_row(&mut trials, kind);
@@ -40,7 +41,7 @@ pub(crate) fn trials() -> Trials {
     trials
 }
 
-/// Adds the tests of one operation for each shape.
+/// Adds the tests of one operation, one for each shape.
 fn add_row(trials: &mut Trials, kind: RowKind) {
     let (row, pack, tile) = (kind.name, kind.pack, kind.tile);
     let warp = 32 * pack;
@@ -85,19 +86,19 @@ fn add_row(trials: &mut Trials, kind: RowKind) {
     }
 }
 
-/// The library's case for `rows` rows of `columns`.
+/// Runs the library's case for `rows` rows of `columns`.
 fn run(device: &Device, kind: &RowKind, rows: usize, columns: usize) {
     (kind.case)(device, rows, columns, columns as u64).unwrap_or_else(|error| panic!("{error}"));
 }
 
-/// The same for one operation, by its name.
+/// Runs the case of the operation with this name.
 fn run_named(device: &Device, operation: &str, rows: usize, columns: usize) {
     let kinds = row_kinds();
     let kind = kinds.iter().find(|kind| kind.name == operation);
     run(device, kind.expect("it is in the table"), rows, columns);
 }
 
-/// The CPU form against a plain loop.
+/// Compares the CPU form with a plain loop.
 fn on_the_cpu(kind: &RowKind, rows: usize, columns: usize) {
     let cpu = (kind.on_cpu)(rows, columns, columns as u64);
     assert_eq!((cpu.input.len(), cpu.results.len()), (rows * columns, rows));
@@ -131,7 +132,7 @@ fn each_operation_is_named_after_its_kernels() {
     }
 }
 
-/// A matrix that begins 0 to 8 elements past an aligned address, in the midst of others that would
+/// A matrix that begins 0 to 8 elements past an aligned address. The elements around it would
 /// change the results.
 fn every_start<O>(device: &Device)
 where
@@ -199,7 +200,7 @@ fn rows_of_several_tiles_are_right_under_every_schedule() {
 }
 
 fn rows_of_larger_shapes_have_the_bits_of_the_cpu_on_the_emulator() {
-    // Data races are not looked for: it is the same code, and it would take too long.
+    // Races are not checked: it is the same code, and it would take too long.
     let device = unjudged_under(Schedule::new(Policy::Coarse));
     let columns = [(1 << 18) + 1, (1 << 20) + 1025];
     let shapes = columns.map(Shape::of::<f32>);
@@ -211,7 +212,7 @@ fn rows_of_larger_shapes_have_the_bits_of_the_cpu_on_the_emulator() {
     }
 }
 
-/// A matrix of zeros with a 1 at both ends of some rows: more than 2^32 elements in all.
+/// More than 2^32 elements: a matrix of zeros with a 1 at both ends of some rows.
 fn more_than_two_to_the_32(cuda: &Device, rows: usize, columns: usize) {
     assert!(rows * columns > 1 << 32);
     let input = match cuda.zeroed::<f16>(rows * columns) {
@@ -222,7 +223,7 @@ fn more_than_two_to_the_32(cuda: &Device, rows: usize, columns: usize) {
     let marked = [0, rows / 2, rows - 1];
     for at in marked.map(|row| [row * columns, (row + 1) * columns - 1]).concat() {
         let address = input.address() + (at * size_of::<f16>()) as u64;
-        // SAFETY: the element lies within the buffer, which is live and idle.
+        // SAFETY: the element is in the buffer, which is live and idle.
         unsafe { cuda.backend().upload(address, bytemuck::bytes_of(&f16::ONE)) }
             .expect("an element should be copied");
     }

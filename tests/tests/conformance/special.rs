@@ -1,4 +1,4 @@
-//! NaN, infinities and the two zeros: what they make of a reduction, wherever they stand.
+//! NaN, infinities and the two zeros in a reduction, at any position.
 
 use cuda_std::{bf16, f16};
 use gridsync::device::Device;
@@ -59,13 +59,13 @@ pub(crate) fn trials() -> Trials {
     trials
 }
 
-/// A length with a partial pack at its end, for two blocks at least.
+/// Two blocks or more, with a partial pack at the end.
 const LEN: usize = 8211;
 
 /// First, last, the edges of a lane, a warp and a pack, and the tail.
 const PLACES: [usize; 8] = [0, 1, 7, 31, 32, LEN / 2, LEN - 2, LEN - 1];
 
-/// A floating-point type that the tests can make numbers of.
+/// A floating-point type with a conversion from f64.
 trait Float: Plain {
     fn from_f64(x: f64) -> Self;
 }
@@ -82,7 +82,7 @@ macro_rules! float {
 }
 float! { f16: f16::from_f64; bf16: bf16::from_f64; f32: |x| x as f32; f64: |x| x; }
 
-/// Ones, but for some elements.
+/// Ones, except at some places.
 fn ones_but<T: Float>(others: &[(usize, f64)]) -> Vec<T> {
     let mut input = vec![T::from_f64(1.0); LEN];
     for &(at, x) in others {
@@ -96,7 +96,7 @@ trait Tried<T>: Reducible<Element = T, Output: Outcome> + Default {}
 
 impl<T, O: Reducible<Element = T, Output: Outcome> + Default> Tried<T> for O {}
 
-/// Reduces on the device and on the CPU, which agree to the bit, or are both NaN.
+/// Reduces on the device and on the CPU; the results have the same bits, or both are NaN.
 fn both<O>(device: &Device, input: &[O::Element]) -> f64
 where
     O: Reducible + Default,
@@ -122,7 +122,7 @@ where
     }
 }
 
-/// One NaN makes every result NaN, of any sign and wherever it stands; it counts as not zero.
+/// One NaN of either sign, at any position, makes every result NaN; it counts as not zero.
 fn one_nan<T, S, P, L, G, C>(device: &Device)
 where
     T: Float,
@@ -134,7 +134,7 @@ where
 {
     for at in PLACES {
         for nan in [f64::NAN, -f64::NAN] {
-            // An infinity beside it is not mistaken for the extreme.
+            // An infinity in the same array is not taken for the extreme.
             let input =
                 ones_but::<T>(&[(at, nan), (LEN / 3, f64::NEG_INFINITY), (99, f64::INFINITY)]);
             assert!(both::<L>(device, &input).is_nan(), "min, NaN at {at}");
@@ -147,7 +147,7 @@ where
     }
 }
 
-/// Infinities win, cancel to NaN, and are left alone by the rest.
+/// An infinity is the sum, the product, and the extreme on its side; ∞ − ∞ and ∞ × 0 are NaN.
 fn infinities<T, S, P, L, G>(device: &Device)
 where
     T: Float,
@@ -174,7 +174,7 @@ where
     }
 }
 
-/// −0 is less than +0, neither counts, and only −0 sums to −0.
+/// −0 is less than +0, neither is counted, and only a sum of nothing but −0 is −0.
 fn zeros<T, S, L, G, C>(device: &Device)
 where
     T: Float,

@@ -1,5 +1,5 @@
-//! Waiting for a word. What the compiler made of the naive form stands in the PTX, where
-//! `gridsync_program::lab::spin` looks; here it never has to wait on a GPU, where it would do so forever.
+//! Waiting for a word. `gridsync_program::lab::spin` checks the PTX of the naive form. That form
+//! never has to wait on a GPU here: it would wait forever.
 
 use cuda_std::launch::Kernel;
 use cuda_std::memory::Global;
@@ -23,8 +23,8 @@ pub(crate) fn trials() -> Trials {
     }
 }
 
-/// Runs `K` in `blocks` blocks over a word of `count`. Returns what is left of the word, and how
-/// many blocks came to the end of their wait.
+/// Runs `K` in `blocks` blocks on a word that starts at `count`. Returns what is left in the word,
+/// and how many blocks finished waiting.
 fn wait<K>(device: &Device, blocks: u32, count: u32) -> Result<(u32, u32), DeviceError>
 where
     K: Kernel<Args = (Global<u32>, Global<u32>)>,
@@ -32,9 +32,9 @@ where
     let word = device.upload(&[count])?;
     let done = device.zeroed::<u32>(blocks as usize)?;
     let geometry = cooperative::<K>(device, Blocks::Exactly(blocks), 1, 0)?;
-    // SAFETY: a word to count down and one for each block, alive until the downloads have waited for the launch; all blocks are
-    // resident. A count that is not that of the other blocks is given to the emulator only, which
-    // ends a wait that has no end.
+    // SAFETY: a word to count down and one for each block live until the downloads have waited for
+    // the launch. All blocks are resident. A `count` other than the number of the other blocks goes
+    // only to the emulator, which stops an endless wait.
     unsafe { device.launch::<K>(&geometry, (word.view(), done.view()))? };
     Ok((word.download()?[0], done.download()?.iter().sum()))
 }

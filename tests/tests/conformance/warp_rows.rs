@@ -1,5 +1,5 @@
-//! Eight rows of a warp at once are what each of them is alone. The device runs the same functions in
-//! every scan by bulk copies.
+//! A warp that reduces or scans eight rows at once gives what each row gives alone. The device runs
+//! the same functions in every scan by bulk copies.
 
 use cuda_std::memory::Pack;
 use cuda_std::prelude::{Global, kernel};
@@ -19,10 +19,10 @@ pub(crate) fn trials() -> Trials {
     }
 }
 
-/// Elements of all rows.
+/// Elements of all rows together.
 const ALL: usize = ROWS * WARP_SIZE as usize;
 
-/// The values of this lane, of each row.
+/// This lane's element of each row, lifted.
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 fn of_this_lane<O: Operation>(op: O, input: Global<O::Element>) -> [O::Accumulator; ROWS]
 where
@@ -34,10 +34,10 @@ where
     })
 }
 
-/// Writes the sum of each row, for each lane that has it.
+/// Writes the sum of each row, from each lane that has it.
 ///
 /// # Safety
-/// One warp; [`ALL`] elements in, one for each lane out.
+/// One warp; [`ALL`] elements in `input`, one for each lane in `output`.
 #[kernel]
 unsafe fn sums_of_rows(input: Global<f32>, output: Global<f32>) {
     let op = Sum::<f32>::new();
@@ -45,15 +45,15 @@ unsafe fn sums_of_rows(input: Global<f32>, output: Global<f32>) {
     output.write(lane_id() as usize, sum);
 }
 
-/// A map as a word.
+/// A map packed into 64 bits.
 fn word(Affine { factor, summand }: Affine) -> u64 {
     u64::from(summand) << 32 | u64::from(factor)
 }
 
-/// Writes the map that lies before each element, and for each lane that of all.
+/// Writes the map before each element, and for each lane the map of all elements.
 ///
 /// # Safety
-/// One warp; [`ALL`] elements in, as many and one for each lane out.
+/// One warp; [`ALL`] elements in `input`; as many and one for each lane in `output`.
 #[kernel]
 unsafe fn maps_before(input: Global<u64>, output: Global<u64>) {
     let op = Compose::new();
@@ -64,19 +64,19 @@ unsafe fn maps_before(input: Global<u64>, output: Global<u64>) {
     output.write(ALL + lane_id() as usize, word(all));
 }
 
-/// Runs `K` by one warp.
+/// Runs `K` with one warp.
 fn by_one_warp<K, T>(device: &Device, input: &[T], len: usize) -> Result<Vec<T>, DeviceError>
 where
     T: cuda_std::memory::Scalar + bytemuck::Pod,
     K: cuda_std::launch::Kernel<Args = (Global<T>, Global<T>)>,
 {
     let (input, output) = (device.upload(input)?, device.zeroed::<T>(len)?);
-    // SAFETY: the views are as long as the kernels say; the download waits for the launch.
+    // SAFETY: the views have the lengths that the kernels need. The download waits for the launch.
     unsafe { device.launch::<K>(&Geometry::new(1, WARP_SIZE), (input.view(), output.view()))? };
     output.download()
 }
 
-/// Numbers whose sums are rounded.
+/// Numbers whose sums need rounding.
 fn thirds() -> Vec<f32> {
     (0..ALL).map(|i| (i * i % 101) as f32 / 3.0).collect()
 }

@@ -1,4 +1,4 @@
-//! X→P→X: right behind a grid barrier, wrong without one, and wrong as the hardware's units make it.
+//! X→P→X: right with a grid barrier; without one, wrong in whole warps or whole blocks.
 
 use gridsync::device::{Device, DeviceError};
 use gridsync::launch::{Blocks, barrier_words, cooperative};
@@ -28,8 +28,8 @@ pub(crate) fn trials() -> Trials {
     }
 }
 
-/// The seed's shape, and others: one block, one thread, warps that are not full, elements that do
-/// not fill the grid, and more of them than threads.
+/// The demo's default shape, and others: one block, one thread, partial warps, fewer elements than
+/// threads, and more elements than threads.
 const SETUPS: [(usize, u32, u32); 9] = [
     (128, 2, 64),
     (1, 1, 1),
@@ -65,8 +65,8 @@ fn many_rounds_in_one_launch_equal_the_reference(device: &Device) {
         .expect("three blocks should fit");
     let barrier = barrier_words::<GridBarrier>(device, &geometry).expect("the words should fit");
     let args = (x.view(), p.view(), 0, barrier.view(), 20);
-    // SAFETY: X and P have one length; the barrier's words start at 0; all blocks are
-    // resident; the buffers outlive the launch, which the download waits for.
+    // SAFETY: X and P have the same length, and the barrier's words start at 0. All blocks are
+    // resident. The buffers live until the download has waited for the launch.
     unsafe { device.launch::<xpx_grid_barrier>(&geometry, args) }.expect("it should run");
     let got = x.download().expect("X should come back");
     let bits = |x: &[f32]| x.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
@@ -79,13 +79,13 @@ fn many_launches_and_one_behind_each_barrier_give_the_references_bits(device: &D
             for rounds in [1, 5] {
                 let mut job =
                     match Job::new(device, form, &setup(shape), rounds) {
-                        // Overlapping takes compute capability 9.0.
+                        // Overlapping needs compute capability 9.0.
                         Err(
                             DeviceError::UnknownKernel { .. } | DeviceError::Unsupported { .. },
                         ) if device.properties().compute < 90 => continue,
                         job => job.unwrap_or_else(|error| panic!("{form:?}, {shape:?}: {error}")),
                     };
-                // A job can be run again: its barrier's words are as good as new.
+                // A job can run again: it leaves its barrier's words ready for the next run.
                 for _ in 0..2 {
                     let wrong = job.check();
                     assert_eq!(wrong, Ok(None), "{form:?}, {shape:?}, {rounds} rounds");
@@ -150,7 +150,7 @@ fn one_block_needs_no_grid_barrier_and_one_warp_goes_in_step_without_any() {
         assert!(!Form::BlockBarrier.can_fail(&one_block));
         let wrong = once(&emulator_under(schedule), Form::BlockBarrier, &one_block);
         assert_eq!(wrong, None, "under {schedule:?}");
-        // Because its lanes go in step here, and by nothing that the memory model promises.
+        // Right only because the lanes run in step here; the memory model does not promise it.
         let one_warp = setup((32, 1, 32));
         assert!(!Form::NoBarrier.can_fail(&one_warp));
         let in_step = schedule.with_lanes(Lanes::Together);

@@ -21,7 +21,7 @@ fn folder() -> TempDir {
     folder
 }
 
-/// Calls the program on files of `folder`: arguments with a dot are names of files there.
+/// Calls the program on files of `folder`: an argument with a dot is the name of a file there.
 fn call(folder: &Path, args: &[&str], stdin: &[u8]) -> Call {
     let args: Vec<String> = args
         .iter()

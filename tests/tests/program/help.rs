@@ -1,4 +1,4 @@
-//! Transcripts: `cmd/*.trycmd`. To write them again, run with `TRYCMD=overwrite`.
+//! Transcripts: `cmd/*.trycmd`. Run with `TRYCMD=overwrite` to write them again.
 
 use gridsync_tests::program;
 

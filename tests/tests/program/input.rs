@@ -72,8 +72,7 @@ fn folder(files: &[(&str, &[u8])]) -> TempDir {
     folder
 }
 
-/// Calls the program on files of `folder`, which are the words with `.np`. An underscore stands for
-/// a blank.
+/// Calls the program: words with `.np` are files of `folder`, and an underscore stands for a blank.
 fn call(folder: &Path, line: &str) -> Call {
     let at = |word: &str| match word.contains(".np") {
         true => folder.join(word).to_str().expect("UTF-8").to_owned(),

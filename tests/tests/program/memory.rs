@@ -49,7 +49,7 @@ fn with_little_memory(args: &[&str]) -> Call {
     }
 }
 
-/// Calls the program on files of `folder`, whose names end in .npy, with little memory.
+/// Calls the program with little memory: words that end in .npy are files of `folder`.
 fn call(folder: &TempDir, line: &str) -> Call {
     let at = |word: &str| match word.ends_with(".npy") {
         true => folder.path().join(word).to_str().expect("UTF-8").to_owned(),

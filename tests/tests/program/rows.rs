@@ -37,7 +37,7 @@ fn text(path: &Path) -> &str {
     path.to_str().expect("the path should be UTF-8")
 }
 
-/// The values of a `.npy` file, which has the length for `count` of them.
+/// The values of a `.npy` file, after checking that it holds `count` of them.
 fn values<T: Plain>(path: &Path, count: usize) -> Vec<T> {
     let file = fs::read(path).expect("the results should be there");
     let header = npy::header(T::NPY.expect("it has a name"), false, &format!("({count},)"));

@@ -38,7 +38,7 @@ fn values<A: Plain>(file: &[u8], len: usize) -> Vec<A> {
     values.map(bytemuck::pod_read_unaligned).collect()
 }
 
-/// Checks one operation on one type, on the CPU and on the emulator, in both forms, at some places.
+/// Checks one operation on one type: on the CPU and the emulator, in both forms, at some places.
 fn everywhere<T: Plain + Sample, A: Plain>(op: &str, more: &[&str]) {
     let kind = match op {
         "prod" => Kind::Factors,

@@ -1,4 +1,4 @@
-//! `gridsync scan --rows`: each row by itself, in the shape of the array.
+//! `gridsync scan --rows`: scans each row alone, and keeps the shape of the array.
 
 use crate::call::{Call, WRONG_USAGE, without_cuda};
 use gridsync_tests::npy;

@@ -118,7 +118,7 @@ fn a_sum_that_wrapped_around_is_told_and_what_it_is_exactly() {
         let quiet = sum("u64", bytemuck::cast_slice(&u64s), &["-q"]).says_nothing();
         assert_eq!(quiet.stdout, "2\n");
     }
-    // A sum may wrap around on the way, and then back.
+    // A sum may wrap around in between, and then back.
     let input = [i64::MAX, 1, -9];
     let back = sum("i64", bytemuck::cast_slice(&input), &["--json"]).json();
     assert_eq!((&back["result"], &back["exact"]), (&(i64::MAX - 8).into(), &Value::Null));

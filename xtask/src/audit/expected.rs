@@ -20,12 +20,13 @@ const HEAD: &str = "\
 pub(super) struct Expected(BTreeMap<String, BTreeMap<String, usize>>);
 
 impl Expected {
-    /// What these modules have now.
+    /// The counts of these modules.
     pub(super) fn of<'a>(modules: impl Iterator<Item = (&'a str, &'a Module)>) -> Self {
         Self(modules.map(|(name, module)| (name.to_owned(), module.kernels.clone())).collect())
     }
 
-    /// Reads the file; one that is not there expects nothing, so that every kernel is reported as missing in it.
+    /// Reads the file. Without a file nothing is expected, so each kernel is reported as missing in
+    /// it.
     pub(super) fn read(path: &Path) -> Result<Self> {
         if !path.exists() {
             return Ok(Self::default());
@@ -34,7 +35,8 @@ impl Expected {
         Self::parse(&text).with_context(|| path.display().to_string())
     }
 
-    /// The part of TOML that [`fmt::Display`] below writes: comments, `[file]`, `kernel = count`.
+    /// Parses the part of TOML that [`fmt::Display`] below writes: comments, `[file]`, `kernel =
+    /// count`.
     fn parse(text: &str) -> Result<Self> {
         let mut expected = Self::default();
         let mut file = String::new();
@@ -59,7 +61,7 @@ impl Expected {
         Ok(expected)
     }
 
-    /// Where a module has other kernels or other counts than expected, and what to do.
+    /// The kernels and counts of a module that differ from the expected ones, and what to do.
     pub(super) fn differences(&self, file: &str, module: &Module) -> Vec<String> {
         let nothing = BTreeMap::new();
         let expected = self.0.get(file).unwrap_or(&nothing);

@@ -1,25 +1,25 @@
-//! Reading what the audit needs from the text of the PTX.
+//! Reads from the PTX what the audit needs.
 
 use std::collections::BTreeMap;
 
 use anyhow::{Context, Result};
 
-/// What one PTX file holds.
+/// The contents of a PTX file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Module {
     /// The capability that the file asks for.
     pub(super) target: u32,
-    /// Each kernel with the number of block barriers in its text.
+    /// Each kernel, with its number of block barriers.
     pub(super) kernels: BTreeMap<String, usize>,
-    /// The functions that are declared and not defined.
+    /// The functions that are declared but not defined.
     pub(super) externs: Vec<String>,
-    /// The functions, kernels apart, with a block barrier in their text.
+    /// The functions with a block barrier, without the kernels.
     pub(super) functions_with_barriers: Vec<String>,
 }
 
 impl Module {
-    /// Reads what LLVM prints: one instruction or directive a line, each brace of a body or of a scope of inline PTX on
-    /// a line of its own.
+    /// Reads LLVM's output. It has one instruction or directive on a line, and each brace of a body
+    /// or of a scope of inline PTX on a line of its own.
     pub(super) fn parse(ptx: &str) -> Result<Self> {
         let target = ptx
             .lines()
@@ -65,17 +65,17 @@ impl Module {
     }
 }
 
-/// A kernel or a function, as far as it was read.
+/// A kernel or a function that is being read.
 struct Body {
     name: String,
     is_kernel: bool,
     barriers: usize,
-    /// Braces that are open.
+    /// How many braces are open.
     depth: usize,
 }
 
 impl Body {
-    /// A declaration opens a body too; the next one replaces it, because it never closes.
+    /// A declaration opens a body too. It never closes, so the next body replaces it.
     fn opens_at(line: &str) -> Option<Self> {
         let directives = line.trim_start_matches(".visible ").trim_start_matches(".weak ");
         let (rest, is_kernel) = match directives.strip_prefix(".entry") {
@@ -98,8 +98,8 @@ fn declared(rest: &str) -> Option<String> {
     (!name.is_empty()).then(|| name.to_owned())
 }
 
-/// Whether an instruction waits for, or arrives at, a barrier of the block. Warp and cluster barriers are not that.
-/// `barrier` is the newer spelling of `bar` (PTX ISA, "bar, barrier").
+/// Whether an instruction waits for or arrives at a block barrier. Barriers of warps and clusters
+/// do not count. `barrier` is the newer spelling of `bar` (PTX ISA, "bar, barrier").
 fn is_block_barrier(instruction: &str) -> bool {
     let mut words = instruction.split_whitespace();
     let mut opcode = words.next().unwrap_or_default();

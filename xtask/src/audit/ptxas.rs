@@ -1,4 +1,4 @@
-//! NVIDIA's assembler: finding it, running it, reading its report.
+//! NVIDIA's assembler: finds it, runs it and reads its report.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -18,34 +18,34 @@ pub(super) const HOW_TO_GET: &str = "no ptxas, so registers, stack and spills we
     `python3 -m venv target/cuda-tools && target/cuda-tools/bin/pip install --no-deps nvidia-cuda-nvcc`, \
     or set PTXAS to the program or GRIDSYNC_CUDA_TOOLS to such a venv";
 
-/// What ptxas says of one function.
+/// What ptxas reports about one function.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Usage {
-    /// Registers a thread.
+    /// Registers per thread.
     pub(super) registers: u32,
-    /// Named barriers of the block that are in use, of 16.
+    /// How many of the block's 16 named barriers are used.
     pub(super) barriers: u32,
-    /// Bytes of static shared memory a block.
+    /// Bytes of static shared memory per block.
     pub(super) shared: u32,
-    /// Bytes of stack frame a thread: local memory.
+    /// Bytes of stack frame per thread, in local memory.
     pub(super) stack: u32,
-    /// Bytes of registers spilled, stores and loads together.
+    /// Bytes of spilled registers, stores plus loads.
     pub(super) spills: u32,
 }
 
-/// How one run of ptxas ended.
+/// The result of one run of ptxas.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Report {
-    /// It assembled; each function with its usage.
+    /// It assembled the PTX: the usage of each function.
     Assembled(BTreeMap<String, Usage>),
-    /// It found the PTX wrong.
+    /// It refused the PTX.
     Refused(String),
-    /// It is older than the GPU.
+    /// It does not know the GPU, because it is too old.
     UnknownGpu,
 }
 
-/// The first ptxas of: `PTXAS`, the venv or toolkit in `GRIDSYNC_CUDA_TOOLS`, `target/cuda-tools`, `PATH`,
-/// `CUDA_HOME`, `CUDA_PATH`.
+/// The first ptxas in: `PTXAS`, the venv or toolkit in `GRIDSYNC_CUDA_TOOLS`, `target/cuda-tools`,
+/// `PATH`, `CUDA_HOME`, `CUDA_PATH`.
 pub(crate) fn find() -> Option<PathBuf> {
     let variable = |name| env::var_os(name).map(PathBuf::from);
     let mut candidates: Vec<PathBuf> = variable("PTXAS").into_iter().collect();
@@ -60,7 +60,8 @@ pub(crate) fn find() -> Option<PathBuf> {
     candidates.into_iter().find(|candidate| candidate.is_file())
 }
 
-/// The places in a toolkit or in a Python venv, where wheels put it below `nvidia/<version>/bin`.
+/// The places to look in: those of a toolkit, and `nvidia/<version>/bin`, where Python wheels put
+/// it.
 fn in_tools(dir: &Path) -> Vec<PathBuf> {
     let below = |dirs: Vec<PathBuf>| -> Vec<PathBuf> {
         let entries = dirs.iter().flat_map(fs::read_dir).flatten().flatten();
@@ -73,7 +74,8 @@ fn in_tools(dir: &Path) -> Vec<PathBuf> {
     places
 }
 
-/// Assembles every (PTX, GPU) pair, as many at a time as there are cores; the reports in the order of the jobs.
+/// Assembles every (PTX, GPU) pair, one per core at a time. The reports are in the order of the
+/// jobs.
 pub(super) fn run_all(ptxas: &Path, jobs: &[(&Path, u32)]) -> Result<Vec<Report>> {
     let next = AtomicUsize::new(0);
     let work = || {
@@ -109,7 +111,7 @@ fn run(ptxas: &Path, ptx: &Path, gpu: u32) -> Result<Report> {
     } else if said.contains("is not defined for option 'gpu-name'") {
         Report::UnknownGpu
     } else {
-        // One mistake in a macro is a thousand lines of errors.
+        // One mistake in a macro gives a thousand lines of errors.
         let (lines, more) = (said.lines().take(3), said.lines().count().saturating_sub(3));
         let first = lines.collect::<Vec<_>>().join("\n    ");
         Report::Refused(if more == 0 {
@@ -120,10 +122,10 @@ fn run(ptxas: &Path, ptx: &Path, gpu: u32) -> Result<Report> {
     })
 }
 
-/// Reads `ptxas -v`.
+/// Reads the output of `ptxas -v`.
 ///
-/// `Function properties for NAME` is followed by the stack and spills of that function, which may not be a kernel.
-/// `Used …` closes the kernel that `Compiling entry function 'NAME'` opened.
+/// After `Function properties for NAME` come the stack and spills of that function, which may not
+/// be a kernel. `Used …` belongs to the last `Compiling entry function 'NAME'`.
 fn parse(said: &str) -> BTreeMap<String, Usage> {
     let mut usages: BTreeMap<String, Usage> = BTreeMap::new();
     let (mut kernel, mut function) = (String::new(), String::new());
@@ -150,7 +152,7 @@ fn parse(said: &str) -> BTreeMap<String, Usage> {
     usages
 }
 
-/// The number in `… 128 bytes smem …`; 0 when the words do not occur.
+/// The number in `… 128 bytes smem …`, or 0 without these words.
 fn number_before(text: &str, words: &str) -> u32 {
     let parts = text.split(',').find_map(|part| part.trim().strip_suffix(words));
     let last = parts.and_then(|part| part.split_whitespace().last());
@@ -200,7 +202,7 @@ ptxas info    : Used 4 registers, used 0 barriers
     fn reports_come_in_the_order_of_the_jobs() {
         let echo = tempfile::tempdir().unwrap();
         let script = echo.path().join("ptxas");
-        // Says back what it was asked for, the first job last.
+        // It prints its argument. The first job ends last.
         let text = "#!/bin/sh\n[ $2 = -arch=sm_1 ] && sleep 0.2\necho \"$2\" >&2\nexit 1\n";
         fs::write(&script, text).unwrap();
         let mode = Command::new("chmod").arg("+x").arg(&script).status().unwrap();

@@ -1,4 +1,4 @@
-//! Grid barriers that are wrong, in the harness of those that are right.
+//! Wrong grid barriers, run in the harness that tests the right ones.
 
 use super::kernels::{hides_its_grid_barrier, resets_when_full};
 use gridsync::device::{Device, DeviceError, Geometry};
@@ -14,19 +14,20 @@ pub(crate) fn trials() -> Trials {
         test:
             each_mutant_is_caught_by_every_policy,
             each_mutant_is_caught_by_its_values_but_those_that_have_races_alone,
-            every_design_holds_in_the_same_harness,
             a_barrier_that_is_reset_under_its_waiters_is_caught_as_a_deadlock,
             blocks_that_cannot_start_before_others_end_are_caught_as_a_deadlock;
+        thorough:
+            every_design_holds_in_the_same_harness;
     }
 }
 
-/// The mutants that the values of a sequentially consistent memory do not give away: only data races
-/// do.
+/// Mutants that give right values in a sequentially consistent memory: only the data race shows the
+/// mistake.
 const RIGHT_BY_VALUE: [&str; 4] =
     ["relaxed arrival", "fence of block scope", "relaxed look", "plain look"];
 
-/// What came of crossing a barrier under each schedule, some warps late; nothing where that ended in
-/// a data race.
+/// What happens at a barrier under each schedule, with some warps late; none if the run ended in a
+/// data race.
 fn outcomes(
     contender: &Contender,
     device: impl Fn(Schedule) -> Device,
@@ -41,7 +42,7 @@ fn outcomes(
     schedules().into_iter().map(|schedule| (schedule, outcome(schedule))).collect()
 }
 
-/// The policies under which a mutant is caught: the fixed ones, and random turns of any length.
+/// The policies that catch a mutant: the fixed ones, and random turns of any length.
 fn caught_by(outcomes: Vec<(Schedule, Option<Outcome>)>) -> Vec<&'static str> {
     let mut names: Vec<_> = outcomes
         .into_iter()
@@ -86,13 +87,13 @@ fn every_design_holds_in_the_same_harness() {
 }
 
 fn a_barrier_that_is_reset_under_its_waiters_is_caught_as_a_deadlock() {
-    // In lockstep every waiter looks between the last arrival and the reset: there it holds.
+    // In lockstep all waiters read the full count before the reset: no deadlock.
     let deadlocks = schedules().into_iter().filter(|&schedule| {
         let device = emulator_under(schedule);
         let geometry = cooperative::<resets_when_full>(&device, Blocks::Exactly(3), 64, 0)
             .expect("three blocks should fit");
         let word = device.zeroed::<u32>(1).expect("a word should fit");
-        // SAFETY: a word of 0; the emulator ends the launch before it returns.
+        // SAFETY: the word is 0, and the emulator ends the launch before it returns.
         match unsafe { device.launch::<resets_when_full>(&geometry, (word.view(), 24)) } {
             Ok(()) => false,
             Err(DeviceError::Fault(fault)) if matches!(*fault, Fault::Deadlock(_)) => true,
@@ -108,8 +109,8 @@ fn blocks_that_cannot_start_before_others_end_are_caught_as_a_deadlock() {
         resident_blocks::<hides_its_grid_barrier>(&device, 64, 0).expect("it should be known");
     let word = device.zeroed::<u32>(1).expect("a word should fit");
     let launch = |blocks| {
-        // SAFETY: a word of 0, or of a phase that a whole launch has left; the emulator ends the
-        // launch before it returns.
+        // SAFETY: the word is 0, or holds a phase that a complete launch left. The emulator ends
+        // the launch before it returns.
         unsafe {
             device.launch::<hides_its_grid_barrier>(&Geometry::new(blocks, 64), (word.view(),))
         }

@@ -1,4 +1,4 @@
-//! The kernels. Each comment says what is wrong.
+//! The wrong kernels. Each comment says what is wrong.
 
 use cuda_std::prelude::{Global, Ordering, Scope, kernel, shared_array, spin, thread};
 use cuda_std::warp::{WARP_SIZE, lane_id, warp_index};
@@ -10,7 +10,7 @@ use gridsync_kernels::{block, grid, warp};
 
 type Total = Sum<i32, i64>;
 
-/// The elements after the last full pack are left out.
+/// Leaves out the elements after the last full pack.
 ///
 /// # Safety
 /// As for [`grid::reduce()`].
@@ -22,10 +22,10 @@ pub(crate) unsafe fn drops_the_tail(
     grid::reduce(Total::new(), whole, Workspace { words, state }, result, runs);
 }
 
-/// One element beyond the end is read.
+/// Reads one element after the end.
 ///
 /// # Safety
-/// As for [`grid::reduce()`]; it breaks it.
+/// As for [`grid::reduce()`], which this kernel breaks.
 #[kernel]
 pub(crate) unsafe fn reads_one_too_many(
     Arguments { input, words, state, result, runs }: Arguments<i32>,
@@ -34,7 +34,7 @@ pub(crate) unsafe fn reads_one_too_many(
     grid::reduce(Total::new(), longer, Workspace { words, state }, result, runs);
 }
 
-/// What every thread of the block sums up by striding over `input`.
+/// The sum of one thread's elements; threads stride over `input`.
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 fn share(input: Global<i32>) -> i64 {
     let mut sum = 0;
@@ -50,8 +50,8 @@ shared_array! {
     fn broken_warp_results() -> [i64; 32];
 }
 
-/// The first warp reads what the others have left in shared memory without waiting for them; blocks
-/// add up by an atomic.
+/// The first warp reads from shared memory without waiting until the other warps have written.
+/// Blocks add their sums with an atomic.
 ///
 /// # Safety
 /// As for [`grid::reduce()`].
@@ -72,7 +72,7 @@ pub(crate) unsafe fn forgets_the_block_barrier(
     }
 }
 
-/// Thread 0 of the last block adds up all partials.
+/// Thread 0 of the last block adds all partials.
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 fn finish(value: i64, partials: Global<i64>, ticket: Global<u32>, result: Global<u32>) {
     if !thread::is_first_in_block() {
@@ -90,8 +90,8 @@ fn finish(value: i64, partials: Global<i64>, ticket: Global<u32>, result: Global
     }
 }
 
-/// The ticket only grows: in the second launch no block takes itself for the last one, and the
-/// result is still that of the first.
+/// The ticket is never reset: in the second launch no block sees itself as the last one, so the
+/// result of the first launch stays.
 ///
 /// # Safety
 /// As for [`grid::reduce()`].
@@ -116,7 +116,7 @@ pub(crate) unsafe fn never_resets_the_ticket(
     }
 }
 
-/// The result is written by whichever block comes last, and is only its own.
+/// Each block writes its own sum as the result, and the last write stays.
 ///
 /// # Safety
 /// As for [`grid::reduce()`].
@@ -128,11 +128,11 @@ pub(crate) unsafe fn forgets_the_other_blocks(Arguments { input, result, .. }: A
     }
 }
 
-/// Crosses `rounds` times a grid barrier that counts up to the number of blocks; the last block to
-/// have arrived sets it back to 0 as soon as it has seen it full, and the others may not have.
+/// Crosses a grid barrier `rounds` times. The barrier counts up to the number of blocks. The last
+/// block to arrive resets it to 0 as soon as it is full, before the others may have seen that.
 ///
 /// # Safety
-/// A word of 0.
+/// `word` is 0.
 #[kernel(cooperative)]
 pub(crate) unsafe fn resets_when_full(word: Global<u32>, rounds: u32) {
     let blocks = thread::block_count() as u32;
@@ -150,11 +150,11 @@ pub(crate) unsafe fn resets_when_full(word: Global<u32>, rounds: u32) {
     }
 }
 
-/// A grid barrier in a kernel that does not say so, and so may be launched with more blocks than
-/// are resident.
+/// A kernel with a grid barrier, but not marked cooperative: it may be launched with more blocks
+/// than can be resident.
 ///
 /// # Safety
-/// A word of 0.
+/// `word` is 0.
 #[kernel]
 pub(crate) unsafe fn hides_its_grid_barrier(word: Global<u32>) {
     PhaseBarrier::attach(word).sync();
@@ -164,11 +164,11 @@ shared_array! {
     fn broken_last_warp_sums() -> [u32; 256];
 }
 
-/// The sum of a block as rung 9 of the ladder, in the seed's form: the lanes of the last warp add up
-/// in shared memory without waiting for each other, as they had no need to before Volta.
+/// The block sum of rung 9 of the ladder as written before Volta: the last warp adds in shared
+/// memory without a barrier between its lanes.
 ///
 /// # Safety
-/// One block of 256 threads, with an element of `input` each and one of `sum`.
+/// One block of 256 threads; `input` has an element for each thread, `sum` has one.
 #[kernel]
 pub(crate) unsafe fn last_warp_without_barriers(input: Global<u32>, sum: Global<u32>) {
     let sums = broken_last_warp_sums();

@@ -1,4 +1,4 @@
-//! The fifth of the seed's sums of a block, as the seed has it.
+//! The block reduction with the last warp unrolled, without barriers between its lanes.
 
 use super::kernels::last_warp_without_barriers;
 use gridsync::device::{Device, DeviceError, Geometry};
@@ -15,11 +15,11 @@ pub(crate) fn trials() -> Trials {
     }
 }
 
-/// The sum of 0 to 255 by that kernel, in one block.
+/// Sums 0 to 255 with that kernel, in one block.
 fn sum(device: &Device) -> Result<u32, DeviceError> {
     let input = device.upload(&(0..256).collect::<Vec<u32>>())?;
     let sum = device.zeroed::<u32>(1)?;
-    // SAFETY: an element for each thread and one for the sum; the download waits for the launch.
+    // SAFETY: one element for each thread, and one for the sum. The download waits for the launch.
     unsafe {
         let geometry = Geometry::new(1, 256);
         device.launch::<last_warp_without_barriers>(&geometry, (input.view(), sum.view()))?;
@@ -30,9 +30,9 @@ fn sum(device: &Device) -> Result<u32, DeviceError> {
 fn the_seeds_last_warp_is_right_in_lockstep_and_wrong_where_lanes_run_ahead() {
     let under = |policy| sum(&unjudged_under(Schedule::new(policy)));
     let right = (0..256).sum();
-    // As the devices before Volta did it: all lanes load, then all store.
+    // As on devices before Volta: all lanes load, then all store.
     assert_eq!(under(Policy::RoundRobin), Ok(right));
-    // Each lane goes as far as it can by itself.
+    // Each lane runs as far as it can alone.
     let caught = under(Policy::Coarse).expect("no fault");
     assert_ne!(caught, right);
 }

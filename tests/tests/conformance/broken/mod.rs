@@ -1,5 +1,5 @@
-//! Kernels that are wrong by design: what the other tests call right is worth something only if
-//! the same harness calls these wrong.
+//! Kernels that are wrong on purpose. The same harness has to fail them: only then does it prove
+//! anything when it passes the others.
 
 use gridsync_tests::trials::Trials;
 

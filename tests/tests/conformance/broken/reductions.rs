@@ -1,4 +1,4 @@
-//! Reductions that are wrong, in the harness of those that are right.
+//! Wrong reductions, run in the harness that tests the right ones.
 
 use super::kernels;
 use crate::repeat::one_workspace;
@@ -25,7 +25,7 @@ pub(crate) fn trials() -> Trials {
 
 type Total = Sum<i32, i64>;
 
-/// A sum of i32 in i64 whose kernel is one of the broken ones.
+/// A sum of i32 in i64 that runs one of the broken kernels.
 macro_rules! sums {
     ($($name:ident by $kernel:ident;)*) => {$(
         #[derive(Clone, Copy, Debug)]
@@ -54,7 +54,7 @@ macro_rules! sums {
             }
         }
 
-        // SAFETY: not kept, on purpose: the kernels are wrong, and the emulator checks every access.
+        // SAFETY: broken on purpose: the kernels are wrong, and the emulator checks every access.
         unsafe impl Reducible for $name {
             type Kernel = kernels::$kernel;
 

@@ -1,4 +1,4 @@
-//! Rungs of the ladder of scans that are wrong, each by what the right one has a rule against.
+//! Wrong rungs of the ladder of scans: each breaks one rule that the right rung keeps.
 
 use super::scans::hangs_where_blocks_start_in_another_order;
 use cuda_std::prelude::{Global, Ordering, Scope, kernel, shared_array, spin, thread};
@@ -15,24 +15,25 @@ pub(crate) fn trials() -> Trials {
     trials! {
         test:
             hillis_and_steele_in_one_buffer_are_a_data_race_and_wrong,
-            a_look_back_at_state_and_value_apart_is_a_data_race_and_stale,
+            a_look_back_at_state_and_value_apart_is_a_data_race_and_stale;
+        thorough:
             a_look_back_hangs_where_tiles_are_numbered_by_blocks;
     }
 }
 
 /// Threads of the one block.
 const THREADS: u32 = 256;
-/// Tiles of a look-back, each an element and a block of a warp: more than are resident at once, 128.
+/// Tiles of a look-back, each with one element and a block of one warp. At most 128 are resident.
 const TILES: u32 = 200;
 
 shared_array! {
     fn broken_scan_buffer() -> [u32; THREADS as usize];
 }
 
-/// Rung 2 in one buffer: a thread may read what another has overwritten in the same step.
+/// Rung 2 with one buffer: a thread may read what another thread overwrote in the same step.
 ///
 /// # Safety
-/// One block, with an element of either view for each thread; no words.
+/// One block; an element of each view for each thread. `_words` may be empty.
 #[kernel]
 unsafe fn hillis_steele_in_one_buffer(
     input: Global<u32>,
@@ -58,7 +59,7 @@ unsafe fn hillis_steele_in_one_buffer(
 const AGGREGATE: u32 = 1;
 const PREFIX: u32 = 2;
 
-/// The look-back of rung 9 by one warp, over what `look` gives as the state and the value of a tile.
+/// The look-back of rung 9 by one warp. `look` gives the state and the value of a tile.
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 fn sum_before(tile: usize, look: impl Fn(usize) -> (u32, u32)) -> u32 {
     let lane = lane_id();
@@ -78,11 +79,10 @@ fn sum_before(tile: usize, look: impl Fn(usize) -> (u32, u32)) -> u32 {
     }
 }
 
-/// Rung 9, but the number of the tile is the block's, as if blocks started in the order of their
-/// numbers.
+/// Rung 9, but the block's number is the tile's number, as if blocks started in order.
 ///
 /// # Safety
-/// A block of a warp, an element of either view and a word of 0 for each tile.
+/// Each block is one warp and has a tile; for each tile an element of each view and a word of 0.
 #[kernel]
 unsafe fn looks_back_by_block(input: Global<u32>, output: Global<u32>, words: Global<u64>) {
     let tile = thread::block_index();
@@ -108,12 +108,12 @@ unsafe fn looks_back_by_block(input: Global<u32>, output: Global<u32>, words: Gl
     }
 }
 
-/// Rung 9, but state and value are words apart. Nothing orders the two: who has seen the state may
-/// find the value of another state, or none yet.
+/// Rung 9, but with state and value in separate words. Nothing orders the two: a warp that has read
+/// the state may read the value of another state, or none yet.
 ///
 /// # Safety
-/// A block of a warp and an element of either view for each tile; words of 0, one for each tile and
-/// one for the ticket.
+/// Each block is one warp and has a tile; for each tile an element of each view and a word of 0,
+/// and one more word of 0 for the ticket.
 #[kernel]
 unsafe fn looks_back_at_state_and_value_apart(
     input: Global<u32>,
@@ -147,7 +147,7 @@ unsafe fn looks_back_at_state_and_value_apart(
     }
 }
 
-/// The sums up to each of the numbers from 1 to `len`, by `K` in this grid.
+/// The prefix sums of 1 to `len`, by `K` in this grid.
 fn sums<K>(device: &Device, len: u32, geometry: Geometry) -> Result<Vec<u32>, DeviceError>
 where
     K: cuda_std::launch::Kernel<Args = (Global<u32>, Global<u32>, Global<u64>)>,
@@ -156,7 +156,7 @@ where
     let output = device.zeroed::<u32>(len as usize)?;
     let words = device.zeroed::<u64>(1 + len as usize)?;
     let args = (input.view(), output.view(), words.view());
-    // SAFETY: an element of either view and all words that the kernels ask for, of 0; the download
+    // SAFETY: an element of each view and all words that the kernels need, set to 0. The download
     // waits for the launch.
     unsafe { device.launch::<K>(&geometry, args)? };
     output.download()
@@ -175,14 +175,14 @@ fn state_and_value_apart(device: &Device) -> Result<Vec<u32>, DeviceError> {
     sums::<looks_back_at_state_and_value_apart>(device, TILES, geometry)
 }
 
-/// Whether the sums of the numbers from 1 on are right.
+/// Whether these are the prefix sums of 1, 2, 3…
 fn are_right(sums: &[u32]) -> bool {
     let right = (1..).map(|n: u32| n * (n + 1) / 2);
     sums.iter().copied().eq(right.take(sums.len()))
 }
 
-/// That `scan` is a data race under every schedule, and that its sums are wrong under one at least
-/// where nobody looks for races.
+/// Checks that `scan` is a data race under every schedule, and gives wrong sums under at least one
+/// if races are not checked.
 #[track_caller]
 fn is_a_race_and_wrong(scan: fn(&Device) -> Result<Vec<u32>, DeviceError>) {
     for schedule in schedules() {

@@ -1,5 +1,5 @@
-//! Chains of blocks that are wrong, as a scan would have them: each block adds an element to what the
-//! block before has sent, and sends that on.
+//! Wrong chains of blocks, as a scan could have them: each block adds its element to the sum from
+//! the block before, and passes the new sum on.
 
 use cuda_std::prelude::{Global, Ordering, Scope, kernel, spin, thread};
 use gridsync::device::{Device, DeviceError, Geometry};
@@ -17,13 +17,13 @@ pub(crate) fn trials() -> Trials {
     }
 }
 
-/// Blocks of the chain: more than are resident at once, 128.
+/// Blocks of the chain. At most 128 are resident at once.
 const BLOCKS: u32 = 200;
 
-/// The stamp of a word, above a value of 32 bits.
+/// The stamp of a word, above its 32-bit value.
 const STAMP: u64 = 1 << 32;
 
-/// Waits for the word before `tile`, and sends the next one: one word holds stamp and value.
+/// Waits for the word before `tile`, then writes its own. A word holds stamp and value together.
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 fn pass_on(input: Global<u32>, words: Global<u64>, tile: usize) {
     let mut before = STAMP;
@@ -37,31 +37,30 @@ fn pass_on(input: Global<u32>, words: Global<u64>, tile: usize) {
     words.store(tile, sum, Ordering::Relaxed, Scope::Device);
 }
 
-/// Right: the number of the tile is a ticket.
+/// Right: the tile's number comes from a ticket.
 ///
 /// # Safety
-/// An element and a word of 0 for each block, of one thread, and a ticket of 0.
+/// Blocks of one thread; an element and a word of 0 for each block; a ticket of 0.
 #[kernel]
 unsafe fn numbers_tiles_by_tickets(input: Global<u32>, words: Global<u64>, ticket: Global<u32>) {
     let tile = ticket.fetch_add(0, 1, Ordering::Relaxed, Scope::Device);
     pass_on(input, words, tile as usize);
 }
 
-/// The number of the tile is the block's, as if blocks started in the order of their numbers.
+/// Wrong: the block's number is the tile's number, as if blocks started in order.
 ///
 /// # Safety
-/// An element and a word of 0 for each block, of one thread.
+/// Blocks of one thread; an element and a word of 0 for each block.
 #[kernel]
 unsafe fn numbers_tiles_by_blocks(input: Global<u32>, words: Global<u64>, _ticket: Global<u32>) {
     pass_on(input, words, thread::block_index());
 }
 
-/// The value lies in one place and in another the flag that says so; neither is a release, nor an
-/// acquire.
+/// Wrong: the value and its flag are in separate places, without release or acquire.
 ///
 /// # Safety
-/// An element and a word of 0 for each block, of one thread, and words of 0 for a ticket and as many
-/// flags.
+/// Blocks of one thread; an element and a word of 0 for each block; in `state`, words of 0 for a
+/// ticket and for one flag per block.
 #[kernel]
 unsafe fn sends_value_and_flag_apart(input: Global<u32>, words: Global<u64>, state: Global<u32>) {
     let tile = state.fetch_add(0, 1, Ordering::Relaxed, Scope::Device) as usize;
@@ -75,7 +74,7 @@ unsafe fn sends_value_and_flag_apart(input: Global<u32>, words: Global<u64>, sta
     flags.store(tile, 1, Ordering::Relaxed, Scope::Device);
 }
 
-/// The sums up to each of the numbers from 1 on, by a chain of blocks.
+/// The prefix sums of 1 to [`BLOCKS`], by a chain of blocks.
 fn sums<K>(device: &Device) -> Result<Vec<u64>, DeviceError>
 where
     K: cuda_std::launch::Kernel<Args = (Global<u32>, Global<u64>, Global<u32>)>,
@@ -84,7 +83,7 @@ where
     let words = device.zeroed::<u64>(BLOCKS as usize)?;
     let state = device.zeroed::<u32>(1 + BLOCKS as usize)?;
     let args = (input.view(), words.view(), state.view());
-    // SAFETY: all words that the kernels ask for, of 0; the download waits for the launch.
+    // SAFETY: all words that the kernels need, set to 0. The download waits for the launch.
     unsafe { device.launch::<K>(&Geometry::new(BLOCKS, 1), args)? };
     Ok(words.download()?.into_iter().map(|word| word - STAMP).collect())
 }
@@ -97,8 +96,8 @@ fn a_chain_of_blocks_ends_where_tiles_are_numbered_by_tickets() {
     }
 }
 
-/// That `scan`, which numbers tiles by blocks, is right where blocks start in order, and hangs under
-/// most seeds, which have them start in some other order.
+/// Checks that `scan`, which numbers tiles by blocks, is right if blocks start in order, and hangs
+/// under most seeds: these start blocks in another order.
 #[track_caller]
 pub(super) fn hangs_where_blocks_start_in_another_order<T>(
     scan: impl Fn(&Device) -> Result<T, DeviceError>,

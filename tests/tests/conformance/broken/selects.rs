@@ -1,5 +1,5 @@
-//! Compactions through shared memory that are wrong, as a selection would have them: a block puts the
-//! odd elements side by side and writes them from there.
+//! Wrong compactions through shared memory, as a selection could have them: a block packs the odd
+//! elements together and writes them out.
 
 use cuda_std::prelude::*;
 use cuda_std::warp::{FULL_MASK, sync_warp, warp_vote_ballot};
@@ -17,17 +17,17 @@ pub(crate) fn trials() -> Trials {
     }
 }
 
-/// Threads of the block, in two warps; an element for each.
+/// Threads of the block: two warps, one element for each thread.
 const THREADS: u32 = 64;
 
 shared_array! {
-    /// The odd elements, in their order.
+    /// The odd elements, in order.
     fn broken_select_staged() -> [u32; THREADS as usize];
-    /// How many each warp has.
+    /// How many odd elements each warp has.
     fn broken_select_counts() -> [u32; 2];
 }
 
-/// Puts the odd elements side by side, and says how many there are.
+/// Packs the odd elements together, and returns how many there are.
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 fn stage(input: Global<u32>) -> usize {
     let (thread, counts) = (thread::thread_idx_x(), broken_select_counts());
@@ -49,7 +49,7 @@ fn stage(input: Global<u32>) -> usize {
     (counts.read(0) + counts.read(1)) as usize
 }
 
-/// Writes what is staged.
+/// Writes the packed elements to `output`.
 #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
 fn unload(output: Global<u32>, count: usize) {
     let thread = thread::thread_idx_x() as usize;
@@ -58,10 +58,10 @@ fn unload(output: Global<u32>, count: usize) {
     }
 }
 
-/// Right: the block meets before anything is taken.
+/// Right: a block barrier separates writing and reading.
 ///
 /// # Safety
-/// An element and a place for each thread of a block of [`THREADS`].
+/// One block of [`THREADS`] threads; an element of each view for each thread.
 #[kernel]
 unsafe fn takes_after_the_block_has_met(input: Global<u32>, output: Global<u32>) {
     let count = stage(input);
@@ -69,10 +69,10 @@ unsafe fn takes_after_the_block_has_met(input: Global<u32>, output: Global<u32>)
     unload(output, count);
 }
 
-/// A warp takes what the other may have yet to put there.
+/// Wrong: a warp may read a place before the other warp has written it.
 ///
 /// # Safety
-/// An element and a place for each thread of a block of [`THREADS`].
+/// One block of [`THREADS`] threads; an element of each view for each thread.
 #[kernel]
 unsafe fn takes_before_the_block_has_met(input: Global<u32>, output: Global<u32>) {
     let count = stage(input);
@@ -80,7 +80,7 @@ unsafe fn takes_before_the_block_has_met(input: Global<u32>, output: Global<u32>
     unload(output, count);
 }
 
-/// The odd numbers below twice [`THREADS`], of which the first warp has few.
+/// The odd numbers below 2 × [`THREADS`]; the first warp has few of them.
 fn odd_numbers<K>(device: &Device) -> Result<Vec<u32>, DeviceError>
 where
     K: cuda_std::launch::Kernel<Args = (Global<u32>, Global<u32>)>,
@@ -90,7 +90,7 @@ where
     };
     let input = device.upload(&(0..THREADS).map(number).collect::<Vec<u32>>())?;
     let output = device.zeroed::<u32>(THREADS as usize)?;
-    // SAFETY: an element and a place for each thread; the download waits for the launch.
+    // SAFETY: an element of each view for each thread. The download waits for the launch.
     unsafe { device.launch::<K>(&Geometry::new(1, THREADS), (input.view(), output.view()))? };
     output.download_part(0..33)
 }
@@ -108,6 +108,6 @@ fn elements_that_are_taken_before_the_block_has_met_are_a_data_race() {
     let Err(DeviceError::Fault(fault)) = caught else {
         panic!("{caught:?}");
     };
-    // Or the place was never written.
+    // Or the place was not yet written.
     assert!(matches!(*fault, Fault::Race(_) | Fault::Uninitialised { .. }), "{fault}");
 }

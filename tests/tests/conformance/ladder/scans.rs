@@ -1,4 +1,4 @@
-//! The ladder of scans: every rung at every edge, one after another in one memory.
+//! The ladder of scans: every rung at every edge, one after another in the same memory.
 
 use cuda_std::launch::Kernel;
 use gridsync::device::{Device, DeviceError, Emulator, EmulatorConfig, Geometry};
@@ -18,33 +18,34 @@ use simt::{Policy, Schedule};
 pub(crate) fn trials() -> Trials {
     trials! {
         test:
-            every_rung_of_the_scans_is_exact_for_longer_arrays_on_the_emulator,
             every_rung_of_the_scans_is_exact_for_long_arrays_on_cuda,
-            every_rung_of_the_scans_is_exact_and_without_races_whatever_the_schedule,
             blocks_that_wait_for_each_other_end_where_only_some_are_resident,
             a_look_back_goes_past_a_window_of_32_tiles,
             the_scan_by_bulk_copies_is_a_rung_where_a_block_has_room_for_it;
         on_each_backend:
             every_rung_of_the_scans_is_exact,
             copying_only_copies_every_length;
+        thorough:
+            every_rung_of_the_scans_is_exact_for_longer_arrays_on_the_emulator,
+            every_rung_of_the_scans_is_exact_and_without_races_whatever_the_schedule;
     }
 }
 
-/// Around a pack, a warp, the 256, 512 and 2048 elements of a tile, and two tiles of most.
+/// Around a pack, a warp, and tiles of 256, 512 and 2048 elements; and two tiles of most rungs.
 const SHORT: [usize; 14] = [0, 1, 3, 4, 5, 33, 255, 256, 257, 512, 513, 2047, 2048, 4099];
 
-/// Around 2^16, from where on rung 3 has three levels; 36 tiles of rung 9, more than a window of 32;
-/// and a multiple of nothing.
+/// Around 2^16, above which rung 3 has three levels; 36 tiles of rung 9, more than its window of
+/// 32; and lengths that are multiples of no tile.
 const LONG: [usize; 5] = [12_345, 65_536, 65_537, 36 * 2048, 75_001];
 
-/// The kernels of the rungs that are the ladder's own, and those beside them.
+/// The kernels of the ladder's own rungs, and the other kernels of the ladder.
 pub(crate) fn kernels() -> Vec<&'static str> {
     let beside = [ladder_scan_copy::NAME, ladder_scan_inject::NAME, ladder_scan_inject_packs::NAME];
     let own = rungs().into_iter().take_while(|rung| rung.number < 10);
     own.map(|rung| rung.kernel()).chain(beside).collect()
 }
 
-/// The sums up to each element.
+/// The prefix sums.
 fn scanned(input: &[u32]) -> Vec<u32> {
     let mut sum = 0u32;
     let next = |&element: &u32| {
@@ -54,7 +55,7 @@ fn scanned(input: &[u32]) -> Vec<u32> {
     input.iter().map(next).collect()
 }
 
-/// Scans the first elements of one input, for each of `lengths`, by every rung that is `asked` for.
+/// For each of `lengths`, scans that many elements of one input by every rung that `asked` accepts.
 fn climb(device: &Device, lengths: &[usize], asked: impl Fn(&Rung) -> bool) {
     let most = lengths.iter().copied().max().unwrap_or(0);
     let input = sample::<u32>(Kind::Values, most, 7);
@@ -82,7 +83,7 @@ fn climb(device: &Device, lengths: &[usize], asked: impl Fn(&Rung) -> bool) {
     }
 }
 
-/// The rungs that are the ladder's own; the library's have tests of their own.
+/// Whether the rung is the ladder's own. The library's rungs have tests elsewhere.
 fn own(rung: &Rung) -> bool {
     rung.number < 10
 }
@@ -92,7 +93,7 @@ fn every_rung_of_the_scans_is_exact(device: &Device) {
 }
 
 fn every_rung_of_the_scans_is_exact_for_longer_arrays_on_the_emulator() {
-    // Data races are not looked for: a grid of so many threads is refused.
+    // Races are not checked: the emulator refuses to check a grid with this many threads.
     let device = unjudged_under(Schedule::new(Policy::Coarse));
     climb(&device, &LONG, own);
 }
@@ -112,7 +113,7 @@ fn every_rung_of_the_scans_is_exact_and_without_races_whatever_the_schedule() {
 
 fn blocks_that_wait_for_each_other_end_where_only_some_are_resident() {
     for policy in [Policy::RunAhead, Policy::Reverse, Policy::Coarse] {
-        // 4 of 21 blocks.
+        // 4 of 21 blocks are resident.
         let device = Device::new(Emulator::new(EmulatorConfig {
             multiprocessors: 1,
             schedule: Schedule::new(policy),
@@ -124,8 +125,8 @@ fn blocks_that_wait_for_each_other_end_where_only_some_are_resident() {
 }
 
 fn a_look_back_goes_past_a_window_of_32_tiles() {
-    // All 60 blocks are resident and go in step: when they look, all have told an aggregate, and none
-    // but the first a prefix.
+    // All 60 blocks are resident and run in step: when they look back, all have published an
+    // aggregate, and only the first a prefix.
     let device = Device::new(Emulator::new(EmulatorConfig {
         multiprocessors: 16,
         schedule: Schedule::new(Policy::RoundRobin),
@@ -144,7 +145,7 @@ fn the_scan_by_bulk_copies_is_a_rung_where_a_block_has_room_for_it() {
     let input = sample::<u32>(Kind::Values, 1 << 18, 7);
     let bulk = rungs().into_iter().find(|rung| rung.number == 11);
     let bulk = bulk.expect("it is the last rung");
-    // Too few elements, and too little shared memory.
+    // The first has too few elements, the second too little shared memory.
     for device in [&hopper, &emulator()] {
         let mut climb = Climb::new(device, &input).expect("the input should fit");
         let moves = bulk.moves(input.len());
@@ -158,7 +159,7 @@ fn copying_only_copies_every_length(device: &Device) {
         let host = sample::<u32>(Kind::Values, len, 5);
         let input = device.upload(&host).expect("the input should fit");
         let output = device.zeroed::<u32>(len).expect("the output should fit");
-        // SAFETY: two buffers of one length; the download waits for the launch.
+        // SAFETY: two buffers of the same length. The download waits for the launch.
         unsafe {
             let views = (input.view(), output.view());
             device.launch::<ladder_scan_copy>(&Geometry::new(3, 256), views)

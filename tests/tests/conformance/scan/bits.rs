@@ -1,4 +1,4 @@
-//! Scans have the same bits everywhere, and at the edge of the stamps.
+//! Scans have the same bits everywhere, also at the last stamp.
 
 use super::{FORMS, same_bits, scan_in};
 use gridsync::device::{Device, Geometry};
@@ -19,17 +19,19 @@ pub(crate) fn trials() -> Trials {
     trials! {
         test:
             the_stamps_begin_anew_whoever_ends_last,
-            larger_shapes_have_the_same_bits_on_the_emulator,
             larger_shapes_have_the_same_bits_on_cuda;
         on_each_backend:
-            floats_that_lose_digits_have_the_same_bits_as_on_the_cpu,
             a_nan_has_the_same_bits_however_it_came_about,
             the_stamps_begin_anew_after_the_last_one;
+        thorough:
+            larger_shapes_have_the_same_bits_on_the_emulator;
+        thorough_on_the_emulator:
+            floats_that_lose_digits_have_the_same_bits_as_on_the_cpu;
     }
 }
 
-/// Floats that lose digits in every addition: of all magnitudes below 2, of both signs, with
-/// subnormals and with pairs that cancel.
+/// Floats that lose digits in every addition: all magnitudes below 2, both signs, subnormals, and
+/// pairs that cancel.
 fn nasty(len: usize) -> Vec<f32> {
     let random = sample::<u32>(Kind::Values, len, len as u64);
     let mut floats: Vec<f32> =
@@ -40,7 +42,7 @@ fn nasty(len: usize) -> Vec<f32> {
     floats
 }
 
-/// Compares both forms with those of the CPU.
+/// Compares both forms with the CPU's.
 fn compare<O>(device: &Device, what: &str, host: &[f32])
 where
     O: Scannable<Element = f32> + Default,
@@ -56,8 +58,8 @@ where
     }
 }
 
-/// Launches the same scan again and again in one workspace, from the last stamp but two on, and says
-/// what each left as its stamp.
+/// Repeats a scan in one workspace, from two stamps before the last one on. Returns the stamp that
+/// each launch left.
 fn stamps(device: &Device, launches: usize) -> Vec<u32> {
     let host = nasty(9 * 256 + 1);
     let shape = Shape::with::<f32>(host.len(), 2, 1, 4);
@@ -80,8 +82,8 @@ fn stamps(device: &Device, launches: usize) -> Vec<u32> {
             group: shape.group,
             mode: Form::Inclusive as u32,
         },);
-        // SAFETY: the shape is of the input's length and the grid the shape's; no word holds a stamp
-        // that is yet to come; all outlive the launch, which the download waits for.
+        // SAFETY: the shape fits the input and the grid fits the shape. No word holds a stamp of a
+        // later launch. All buffers live until the download has waited for the launch.
         unsafe { device.launch::<scan_sum_f32>(&geometry, args) }.expect("it should launch");
         let got = output.download().expect("the kernel should have run");
         same_bits(&format!("launch {number}"), &got, &expected);
@@ -131,7 +133,7 @@ fn the_stamps_begin_anew_whoever_ends_last() {
     }
 }
 
-/// Where the tiles become larger, and where a second group begins.
+/// A length at which tiles become larger, and one at which a second group begins.
 fn larger_shapes() -> [usize; 2] {
     let lens = [(1 << 18) + 1, 1024 * 8192 + 1];
     let [small, large] = lens.map(Shape::of::<f32, f32>);
@@ -141,12 +143,12 @@ fn larger_shapes() -> [usize; 2] {
 }
 
 fn larger_shapes_have_the_same_bits_on_the_emulator() {
-    // Data races are not looked for: it is the same code, and it would take too long.
+    // Races are not checked: it is the same code, and it would take too long.
     let device = unjudged_under(Schedule::new(Policy::Coarse));
     let [larger_tiles, _] = larger_shapes();
     let host = nasty(larger_tiles);
     compare::<Sum<f32>>(&device, "larger tiles", &host);
-    // The second group in smaller tiles, of fewer elements.
+    // A second group in smaller tiles: fewer elements.
     let host = nasty(1024 * 1024 + 1);
     let shape = Shape::with::<f32>(host.len(), 8, 1, 1024);
     assert_eq!((shape.tiles, shape.groups()), (1025, 2));

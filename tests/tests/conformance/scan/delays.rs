@@ -1,4 +1,4 @@
-//! Scans whose blocks are held up here and there.
+//! Scans in which blocks are delayed at random points.
 
 use gridsync::device::{Device, Geometry};
 use gridsync::launch::resident_blocks;
@@ -25,11 +25,11 @@ pub(crate) fn trials() -> Trials {
 /// Scans of each design.
 const SCANS: u32 = 10_000;
 
-/// As many tiles as there are of `shape`, and one element.
+/// Elements of the array; the last tile is not full.
 const LEN: usize = 300 * 1024 + 1;
 
-/// Scans over and over in one workspace, by turns in two shapes, each time with other delays. `launch`
-/// takes the delays and the views of input, output, words and state.
+/// Scans repeatedly in one workspace, with other delays each time, and checks each result. `launch`
+/// launches one scan with these delays in this workplace.
 fn hold(device: &Device, scans: u32, launch: impl Fn(DelayedSum, &Workplace)) {
     let host = sample::<u32>(Kind::Values, LEN, 1);
     let expected = scan_on_cpu(Sum::<u32>::new(), &host, Form::Inclusive);
@@ -54,7 +54,7 @@ fn hold(device: &Device, scans: u32, launch: impl Fn(DelayedSum, &Workplace)) {
     }
 }
 
-/// What the scans work in.
+/// The buffers of the scans.
 struct Workplace {
     input: gridsync::device::Buffer<u32>,
     output: gridsync::device::Buffer<u32>,
@@ -76,8 +76,8 @@ fn in_registers(device: &Device, scans: u32) {
             Form::Inclusive as u32,
             delays,
         );
-        // SAFETY: the shape is of the input's length and the grid the shape's; the workspace was zeroed,
-        // and scans follow each other; all outlive them.
+        // SAFETY: the shape fits the input and the grid fits the shape. The workspace started at 0,
+        // and scans run one after another. All buffers outlive them.
         unsafe { device.launch::<scan_delayed_sum_u32>(&geometry, args) }
             .expect("it should launch");
     });
@@ -106,7 +106,7 @@ fn by_bulk(device: &Device, scans: u32) {
 }
 
 fn blocks_that_are_held_up_change_nothing_on_the_emulator() {
-    // There the schedules hold blocks up, and delays are none: this is for the kernels.
+    // Delays do nothing on the emulator, where schedules delay blocks: this tests the kernels.
     in_registers(&emulator(), 1);
     by_bulk(&super::bulk::emulator(2, simt::Schedule::new(simt::Policy::Coarse), false), 1);
 }

@@ -1,16 +1,16 @@
-//! The scans: the matrix, and what it does not reach.
+//! The scans: the matrix, and the cases outside it.
 //!
-//! | module | what it tries |
+//! | module | what it tests |
 //! |---|---|
 //! | `matrix` | every scan × size × backend, several groups, every schedule of the emulator |
 //! | `alignment` | input and output that start anywhere; in place |
 //! | `bits` | the same bits everywhere; the last stamp; more than one group of full size |
-//! | `bulk` | the kernels by bulk copies |
-//! | `delays` | ten thousand scans with blocks held up |
+//! | `bulk` | the kernels with bulk copies |
+//! | `delays` | ten thousand scans with delayed blocks |
 //! | `order` | an operation that does not commute |
 //! | `parts` | long arrays part by part |
 //! | `repeat` | one workspace, many lengths; few resident blocks |
-//! | `segments` | rows of a matrix, and segments that are marked |
+//! | `segments` | rows of a matrix, and segments with marks |
 //! | `special` | operations with parameters, and with accumulators of several words |
 
 mod alignment;
@@ -50,7 +50,7 @@ pub(crate) fn trials() -> Trials {
 /// Both forms.
 const FORMS: [Form; 2] = [Form::Inclusive, Form::Exclusive];
 
-/// Scans `host` on `device` in any shape of its length.
+/// Scans `host` on `device` in any shape for its length.
 fn scan_in<O>(
     op: O,
     device: &Device,
@@ -64,7 +64,7 @@ where
     scan_in_shape(op, device, shape, host, form).expect("the kernel should have run")
 }
 
-/// The same bits, or where they differ first.
+/// Checks that the bits are the same, or reports the first difference.
 #[track_caller]
 fn same_bits<A: Pod + std::fmt::Debug>(what: &str, got: &[A], expected: &[A]) {
     assert_eq!(got.len(), expected.len(), "{what}");

@@ -21,7 +21,7 @@ pub(crate) fn trials() -> Trials {
     }
 }
 
-/// The maps x ↦ a·x + b modulo 2^32, one after the other: a above, b below. That of an element
+/// Composes maps x ↦ a·x + b modulo 2^32; a is the high half, b the low half. The map of an element
 /// depends on its index.
 #[derive(Clone, Copy, Debug)]
 struct Affine;
@@ -36,7 +36,7 @@ impl Operation for Affine {
         1 << 32
     }
 
-    // Odd factors lose nothing; and no place is like another.
+    // Odd factors lose no bits, and the index makes each place different.
     fn lift(self, element: u64, index: u64) -> u64 {
         (element | 1 << 32) ^ index
     }
@@ -52,7 +52,7 @@ impl Operation for Affine {
     }
 }
 
-// SAFETY: the kernel is a call of `grid::scan` with these arguments in this order.
+// SAFETY: the kernel calls `grid::scan` with these arguments in this order.
 unsafe impl Scannable for Affine {
     type Kernel = scans_affine_maps;
     type Bulk = NoBulk;
@@ -74,7 +74,7 @@ unsafe fn scans_affine_maps(common: Arguments<u64, u64>) {
     common.scan(Affine);
 }
 
-/// What a loop gives.
+/// The scan by a plain loop.
 fn one_by_one(input: &[u64], form: Form) -> Vec<u64> {
     let up_to = |all: &mut u64, (&x, index): (&u64, u64)| {
         let before = *all;

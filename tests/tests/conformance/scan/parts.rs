@@ -1,4 +1,4 @@
-//! Long arrays, part by part: the bits of one scan.
+//! Long arrays, part by part: the same bits as one scan.
 
 use super::{FORMS, same_bits};
 use bytemuck::Pod;
@@ -19,15 +19,16 @@ pub(crate) fn trials() -> Trials {
     trials! {
         test:
             short_parts_go_on_where_the_last_one_ended,
-            parts_by_bulk_copies_go_on_where_the_last_one_ended,
             both_designs_leave_the_same_bits_for_the_next_part_wherever_a_part_ends,
             an_array_larger_than_the_memory_it_goes_through_is_scanned_on_cuda,
-            parts_that_are_whole_groups_have_the_bits_of_the_whole_on_the_emulator,
             parts_that_are_whole_groups_have_the_bits_of_the_whole_on_cuda;
+        thorough:
+            parts_that_are_whole_groups_have_the_bits_of_the_whole_on_the_emulator,
+            parts_by_bulk_copies_go_on_where_the_last_one_ended;
     }
 }
 
-/// Scans `lens` elements part by part, twice, and once as a whole.
+/// Scans parts of the lengths `lens`, twice, and then all at once.
 fn parts_are_one<O>(device: &Device, lens: &[usize], design: Option<Design>)
 where
     O: Scannable<Element: Pod + Sample, Output: Pod + Debug> + Default,
@@ -57,7 +58,7 @@ where
 }
 
 fn short_parts_go_on_where_the_last_one_ended() {
-    // Whole numbers: any parts have the bits of the whole.
+    // Integers and maxima: any parts give the bits of the whole.
     for lens in [&[1, 1, 1][..], &[5, 0, 2000, 1, 8192, 8193, 40_000, 3]] {
         parts_are_one::<Sum<i32, i64>>(&emulator(), lens, None);
         parts_are_one::<Max<f32>>(&emulator(), lens, None);
@@ -73,7 +74,7 @@ fn parts_by_bulk_copies_go_on_where_the_last_one_ended() {
     parts_are_one::<Sum<i64>>(&device, &lens, design);
 }
 
-/// What a scan of `host` in parts of `lens` gives.
+/// Scans `host` in parts of the lengths `lens`.
 fn in_parts<T>(device: &Device, design: Design, host: &[T], lens: &[usize], form: Form) -> Vec<T>
 where
     T: Pod,
@@ -111,7 +112,7 @@ fn both_designs_leave_the_same_bits_for_the_next_part_wherever_a_part_ends() {
     assert!(sums.iter().all(|sum| sum.is_sign_negative()), "−0 + −0 is −0");
 }
 
-/// From the host, through less memory than it has.
+/// The array is on the host, and goes through less device memory than it takes.
 fn an_array_larger_than_the_memory_it_goes_through_is_scanned_on_cuda() {
     with_cuda(|cuda| {
         let len = 3 * Shape::part::<f32, f32>() + 5;
@@ -126,14 +127,14 @@ fn an_array_larger_than_the_memory_it_goes_through_is_scanned_on_cuda() {
     });
 }
 
-/// Two groups, one more, and one that is not whole.
+/// Two groups, one group, and part of a group.
 fn groups<O: Scannable>() -> [usize; 3] {
     let part = Shape::part::<O::Element, O::Accumulator>();
     [2 * part, part, part / 2 + 77]
 }
 
 fn parts_that_are_whole_groups_have_the_bits_of_the_whole_on_the_emulator() {
-    // Data races are not looked for: it is the same code, and it would take too long.
+    // Races are not checked: it is the same code, and it would take too long.
     let device = unjudged_under(Schedule::new(Policy::Coarse));
     let part = Shape::part::<f32, f64>();
     parts_are_one::<Sum<f32, f64>>(&device, &[part, 77], None);

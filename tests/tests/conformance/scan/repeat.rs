@@ -1,4 +1,4 @@
-//! Again: one workspace, whatever ran before; and devices that hold few blocks at once.
+//! Repeated scans in one workspace; and devices that hold few blocks at once.
 
 use super::{FORMS, same_bits, scan_in};
 use gridsync::device::{Device, Emulator, EmulatorConfig};
@@ -25,7 +25,7 @@ pub(crate) fn trials() -> Trials {
 
 fn one_workspace_serves_scans_of_every_length(device: &Device) {
     let mut scanner = Scanner::<Sum<f32>>::new(device, 5000).expect("a scanner should fit");
-    // Longer after shorter and the other way round; beyond what it was made for, too.
+    // Short after long and long after short, and longer than the scanner was made for.
     for (seed, len) in (0..).zip([5000, 0, 1, 40_000, 1024, 1025, 0, 33, 12_289, 12_289]) {
         let host = sample::<f32>(Kind::Values, len, seed);
         let input = device.upload(&host).expect("the input should fit");
@@ -66,7 +66,7 @@ fn a_device_that_holds_four_blocks_at_once_scans_many_under_every_schedule() {
     let host = sample::<f32>(Kind::Values, len, 2);
     let expected = reference::scan_in(Sum::<f32>::new(), shape, &host, Form::Inclusive);
     for schedule in schedules() {
-        // 1024 threads a multiprocessor: four blocks of 8 warps.
+        // 1024 threads per multiprocessor: four blocks of 8 warps.
         let device = Device::new(Emulator::new(EmulatorConfig {
             multiprocessors: 1,
             schedule,

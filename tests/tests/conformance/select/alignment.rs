@@ -1,4 +1,4 @@
-//! Input and outputs that start anywhere: the same results, and nothing is touched that lies outside.
+//! Input and outputs that start anywhere: the same results, and nothing outside changes.
 
 use super::{first, same_bits};
 use bytemuck::Pod;
@@ -22,7 +22,7 @@ pub(crate) fn trials() -> Trials {
     }
 }
 
-/// Every start of the input, and of the outputs, past an aligned address.
+/// Every start of the input and of the outputs past an aligned address.
 fn every_start<S>(device: &Device, by: S, sampled: fn(usize, u64) -> Vec<S::Element>)
 where
     S: Selectable<Element: Pod + Sample + Debug> + Debug,
@@ -31,7 +31,7 @@ where
     for len in [0, 1, 7, 33, 2999] {
         let starts = (0..=5).map(|start| (start, 0));
         for (from, into) in starts.chain((0..=5).map(|start| (0, start))).chain([(3, 1), (1, 3)]) {
-            // Around the part lie elements that would change the result, and results to leave alone.
+            // The input's neighbours would change the result; the outputs' neighbours must stay.
             let host = sampled(from + len + 9, len as u64);
             let old = sample::<S::Element>(Kind::Values, into + len, 1);
             let old_positions = vec![u64::MAX; into + len];

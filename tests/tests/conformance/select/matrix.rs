@@ -20,7 +20,7 @@ pub(crate) fn trials() -> Trials {
     trials
 }
 
-/// What the tests of a row are called.
+/// The name of a row's tests.
 fn name(kind: &SelectKind) -> String {
     let what = match kind.op {
         "where" => "select",
@@ -60,7 +60,7 @@ fn in_groups(device: &Device, kind: &SelectKind, rows: u32) {
     (kind.in_groups)(device, rows).unwrap_or_else(|error| panic!("{error}"));
 }
 
-/// The same with each number of rows that the kernel was made for.
+/// Selects from three groups with each number of rows per tile that the kernel supports.
 fn in_groups_by_rows(device: &Device, kind: &SelectKind) {
     for rows in [1, 2, kind.most_rows] {
         in_groups(device, kind, rows);
@@ -82,7 +82,7 @@ fn every_selection_of_the_library_is_in_the_matrix_and_once() {
 fn each_row_is_named_after_its_kernel() {
     for kind in select_kinds() {
         let name = name(&kind);
-        // Runs of equal integers are found with a sign as without.
+        // Signed integers use the kernel for unsigned ones: equality is the same.
         let names = [name.replace("unique_i", "unique_u"), name];
         assert!(names.iter().any(|name| kind.kernel == name), "{names:?}");
     }

@@ -1,11 +1,11 @@
-//! Selections: the matrix, and what it does not reach.
+//! Selections: the matrix, and the cases outside it.
 //!
-//! | module | what it tries |
+//! | module | what it tests |
 //! |---|---|
 //! | `matrix` | every kernel × size × backend, several groups, every schedule of the emulator |
 //! | `alignment` | input and outputs that start anywhere |
 //! | `repeat` | one workspace, many lengths; the last stamp; few resident blocks; larger shapes |
-//! | `values` | NaN, infinities and zeros; a predicate of one's own |
+//! | `values` | NaN, infinities and zeros; a user-defined predicate |
 
 mod alignment;
 mod matrix;
@@ -26,13 +26,13 @@ pub(crate) fn trials() -> Trials {
     ])
 }
 
-/// The first elements of a buffer.
+/// Downloads the first `len` elements of a buffer.
 fn first<A: Pod>(buffer: &Buffer<A>, len: usize) -> Vec<A> {
     let part = buffer.download_part(0..len);
     part.expect("the kernel should have run")
 }
 
-/// The same bits, or where they differ first.
+/// Checks that the bits are the same, or reports the first difference.
 #[track_caller]
 fn same_bits<A: Pod + Debug>(what: &str, got: &[A], expected: &[A]) {
     assert_eq!(got.len(), expected.len(), "{what}");

@@ -1,5 +1,5 @@
-//! Again: one workspace, whatever ran before; the last stamp; devices that hold few blocks at once;
-//! and larger shapes.
+//! Repeated selections in one workspace; the last stamp; devices that hold few blocks at once;
+//! larger shapes.
 
 use super::{first, same_bits};
 use gridsync::device::{Device, DeviceError, Emulator, EmulatorConfig};
@@ -30,8 +30,8 @@ pub(crate) fn trials() -> Trials {
     }
 }
 
-/// Launches again and again in one workspace, from the last stamp but two on, and says what each left
-/// as its stamp.
+/// Launches repeatedly in one workspace, from two stamps before the last one on. Returns the stamp
+/// that each launch left.
 fn stamps(device: &Device, launches: usize) -> Vec<u32> {
     let host = sample::<f32>(Kind::Values, 9 * 256 + 1, 4);
     let shape = Shape::with::<f32>(host.len(), 2, 1, 4);
@@ -47,7 +47,7 @@ const AROUND_THE_LAST: [u32; 6] = [u32::MAX - 2, u32::MAX - 1, 0, 1, 2, 3];
 fn one_workspace_serves_selections_of_every_length_and_kind(device: &Device) {
     let mut selector = Selector::new(device, 5000).expect("a selector should fit");
     let mut count = device.alloc(1).expect("the count should fit");
-    // Longer after shorter and the other way round; beyond what it was made for, too.
+    // Short after long and long after short, and longer than the selector was made for.
     for (seed, len) in (0..).zip([5000, 0, 1, 40_000, 1024, 1025, 0, 33, 12_289, 12_289]) {
         let host = runs::<f32>(len, seed);
         let input = device.upload(&host).expect("the input should fit");
@@ -83,7 +83,7 @@ fn selections_by_themselves_give_the_same(device: &Device) {
     let (values, starts) = select_with_positions(by, &input).expect("it should run");
     let starts = starts.download().expect("the results are there");
     same_bits("starts", &starts, &positions_on_cpu(by, &host));
-    // Each value as often as its run is long is the array.
+    // Repeating each value as often as its run is long gives the array.
     let lengths = run_lengths(&starts, host.len());
     let values = values.download().expect("the results are there");
     let runs = values.iter().zip(lengths);
@@ -118,7 +118,7 @@ fn a_device_that_holds_four_blocks_at_once_selects_from_many_under_every_schedul
     let shape = Shape::with::<f32>(host.len(), 8, 1, 4);
     assert_eq!(shape.tiles, 11);
     for schedule in schedules() {
-        // 1024 threads a multiprocessor: four blocks of 8 warps.
+        // 1024 threads per multiprocessor: four blocks of 8 warps.
         let device = Device::new(Emulator::new(EmulatorConfig {
             multiprocessors: 1,
             schedule,
@@ -131,7 +131,7 @@ fn a_device_that_holds_four_blocks_at_once_selects_from_many_under_every_schedul
     }
 }
 
-/// Where the tiles become larger, and where a second group begins.
+/// A length at which tiles become larger, and one at which a second group begins.
 fn larger_shapes() -> [usize; 2] {
     let lens = [(1 << 18) + 1, 256 * 8192 + 1];
     assert_ne!(Shape::of::<f32, f32>(lens[0]).rows, Shape::of::<f32, f32>(1).rows);
@@ -139,7 +139,7 @@ fn larger_shapes() -> [usize; 2] {
 }
 
 fn larger_shapes_select_the_same_on_the_emulator() {
-    // Data races are not looked for: it is the same code, and it would take too long.
+    // Races are not checked: it is the same code, and it would take too long.
     let device = unjudged_under(Schedule::new(Policy::Coarse));
     let [larger_tiles, _] = larger_shapes();
     let host = runs::<f32>(larger_tiles, 3);

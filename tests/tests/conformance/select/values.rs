@@ -1,4 +1,4 @@
-//! NaN, infinities and zeros, as IEEE 754 compares them; and a predicate of one's own.
+//! NaN, infinities and zeros, compared as in IEEE 754; and a user-defined predicate.
 
 use cuda_std::prelude::*;
 use gridsync::device::Device;
@@ -59,15 +59,14 @@ fn a_nan_is_a_run_of_its_own_and_zeros_are_equal(device: &Device) {
     assert_eq!(kept(device, FirstOfRun::<f32>::new(), &input), runs);
 }
 
-/// Keeps every so manyth element, whatever it is.
-// The layout is that of a kernel's parameter.
+/// Keeps one element of every `step`, whatever its value. The layout is that of a kernel parameter.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 struct Every {
     step: u64,
 }
 
-// SAFETY: `repr(C)` of one number on both sides.
+// SAFETY: `repr(C)` with one number, the same on both sides.
 unsafe impl cuda_std::launch::KernelArg for Every {}
 
 impl Predicate for Every {
@@ -87,7 +86,7 @@ unsafe fn selects_every(common: Arguments<u32>, every: Every) {
     common.select(every);
 }
 
-// SAFETY: the kernel is a call of `grid::select` with these arguments in this order.
+// SAFETY: the kernel calls `grid::select` with these arguments in this order.
 unsafe impl Selectable for Every {
     type Element = u32;
     type Kernel = selects_every;

@@ -17,7 +17,7 @@ use std::process::{Child, Command, ExitStatus};
 /// The descriptor in the program through which the kernel passes on its calls.
 const LISTENER: i32 = 250;
 
-/// A program that makes no call for so many ms hangs.
+/// A program that makes no call for this many ms hangs.
 const HANGS: i32 = 120_000;
 
 /// The file of a call.
@@ -69,8 +69,8 @@ pub(crate) enum Fail {
     Once(u64),
     /// This call fails, and so do all later ones that need room on the disk.
     DiskFull(u64),
-    /// The program gets this signal, and the call goes on. The system is made to have no files
-    /// without a name.
+    /// The program gets this signal, and the call goes on. The system pretends that it cannot make
+    /// files without a name.
     Signal(u64, i32),
 }
 
@@ -92,7 +92,7 @@ pub(crate) struct Ran {
     pub(crate) failed: Option<String>,
 }
 
-/// Runs `command` in `folder`, and makes a call fail that is about a file of the folder or about
+/// Runs `command` in `folder`, and makes a call fail: one that uses a file of the folder or
 /// standard output.
 ///
 /// # Errors
