@@ -1,33 +1,33 @@
 //! The operations that have kernels, one line each.
 //!
-//! The entry points, the dispatch of the host library, the cases of `verify`, the program and the tests all
-//! read this table, so that a new operation, or a new type for an old one, is one line.
+//! The entry points, the dispatch of the host library, the cases of `verify`, the program and the
+//! tests all read this table. So a new operation, or a new type for an old one, takes one line.
 
 /// Calls the macro `$each` once for each kernel, as `$each! { PRIMITIVE VALUE ROW }`.
 ///
 /// `ROW` is `(NAME: OP TYPE, INPUTS)`:
 ///
-/// * `NAME` is part of the kernel's name: `sum_f32` of `reduce_sum_f32`.
-/// * `OP` is what the program calls the operation. Of all rows with one `OP` and element type that a
-///   primitive has, the first is the one that the program takes if it is not told an accumulator.
-/// * `TYPE` is the operation, from [`gridsync_kernels::op`]. After it may stand `as TWIN`, an operation whose
-///   kernels do the same: addition of i64 and of u64 is one instruction. Or `{ EXAMPLE }`, if the operation
-///   has a parameter: a value to try it with.
-/// * `INPUTS` is the kind of elements that tests feed it: `Values` of any kind, `Factors` whose product does
-///   not vanish, and those of which few bits are zero or one.
+/// * `NAME` is part of the kernel's name: `sum_f32` in `reduce_sum_f32`.
+/// * `OP` is the program's name for the operation. If several rows of a primitive have the same
+///   `OP` and element type, the program takes the first, unless the user names an accumulator.
+/// * `TYPE` is the operation, from [`gridsync_kernels::op`]. It may be followed by `as TWIN`, an
+///   operation with kernels that do the same (addition of i64 and of u64 is one instruction), or by
+///   `{ EXAMPLE }`, a value to try an operation that has a parameter.
+/// * `INPUTS` is the kind of elements that tests use: `Values` are of any kind, `Factors` have a
+///   product that does not vanish, `FewZeros` and `FewOnes` have few bits that are zero or one.
 ///
 /// | primitive | kernels | value |
 /// |---|---|---|
 /// | `reduce` | an array to one value | blocks of 512 threads on a multiprocessor |
-/// | `mean` | those of `reduce` | `shared` |
-/// | `rows` | each row of a matrix to one value | the same, for long rows; `[SHORT LONG]` if short rows, of 256 threads, take fewer blocks than 3 |
-/// | `mean_rows` | those of `rows` | `shared` |
-/// | `scan` | an array to as many values | blocks of 256 threads; `bulk` if there is a kernel by bulk copies too |
+/// | `mean` | the kernels of `reduce` | `shared` |
+/// | `rows` | each row of a matrix to one value | as for `reduce`, for long rows; `[SHORT LONG]` if short rows take fewer than 3 blocks of 256 threads |
+/// | `mean_rows` | the kernels of `rows` | `shared` |
+/// | `scan` | an array to as many values | blocks of 256 threads; `bulk` if there is also a kernel with bulk copies |
 /// | `segments` | a scan of each segment | blocks of 256 threads |
 ///
-/// A value is a number of blocks for a kernel of its own, and `shared` for that of the twin. The number bounds
-/// the registers of a thread: 2 blocks of 512 threads leave 64, enough for eight loads in flight and most
-/// accumulators; those of more words, made from elements of two bytes, need more. 2 blocks of 256 leave 128.
+/// A number of blocks means a kernel of its own, `shared` means that of the twin. The number limits
+/// the registers of a thread: 2 blocks of 512 threads leave 64, 2 of 256 leave 128. 64 are enough
+/// for eight loads and most accumulators, but not for larger ones over elements of two bytes.
 #[macro_export]
 macro_rules! operations {
     ($each:ident) => { $crate::operations! { @ $each
@@ -125,7 +125,7 @@ macro_rules! operations {
         (prod_mod_u32: "prod-mod" ProductModulo<u32> { ProductModulo::by_a_prime() }, Factors) reduce 2, scan 2;
         (prod_mod_i64: "prod-mod" ProductModulo<i64> { ProductModulo::by_a_prime() }, Factors) reduce 2, scan 2;
         (prod_mod_u64: "prod-mod" ProductModulo<u64> { ProductModulo::by_a_prime() }, Factors) reduce 2, scan 2;
-        // Odd factors, so that no map loses what the maps before it made.
+        // The factors are odd, so no map loses the result of the maps before it.
         (compose_u64: "compose" Compose, Factors) reduce 2;
         (recurrence: "recurrence" Recurrence { Recurrence::new(1) }, Factors) scan 2;
     }};
@@ -137,10 +137,10 @@ macro_rules! operations {
 /// Calls the macro `$each` once for each type of elements that are selected, as
 /// `$each! { TYPE, SELECT BLOCKS, UNIQUE BLOCKS }`.
 ///
-/// `SELECT` and `UNIQUE` are the names of the two kernels. `as TWIN` in place of the last number says that the
-/// kernel is that of another type. The numbers are blocks of 256 threads on a multiprocessor: four leave a
-/// thread 64 registers, a tile takes 32 of them, and all have 128 KiB of tiles in flight. Elements of 8 bytes
-/// take some more.
+/// `SELECT` and `UNIQUE` are the names of the two kernels. `as TWIN` in place of the last number
+/// means the kernel of another type. The numbers are blocks of 256 threads on a multiprocessor.
+/// Four blocks leave a thread 64 registers. A tile takes 32 of them, so the four blocks have
+/// 128 KiB of tiles in flight. Elements of 8 bytes need more registers.
 #[macro_export]
 macro_rules! selected_elements {
     ($each:ident) => {

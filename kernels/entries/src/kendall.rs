@@ -1,16 +1,16 @@
-//! The counts behind Kendall's rank correlation.
+//! Kernels that count for Kendall's rank correlation.
 
 use cuda_std::prelude::*;
 use gridsync_kernels::grid::kendall::{self, DISCORDANT, Side, count};
 use gridsync_kernels::grid::merge_sort::{merge_runs, sort_tile};
 
-/// Sorts the ranks of y, the lower halves of `keys`, by tiles into `ranks`, and counts their inversions:
-/// see [`sort_tile`].
+/// Sorts the ranks of y (the lower halves of `keys`) tile by tile into `ranks`, and counts their
+/// inversions: see [`sort_tile`].
 ///
 /// # Safety
 ///
-/// The grid is as [`sort_tile`] wants it; `keys` and `ranks` are of one length and apart; `counts` has
-/// [`COUNTS`](kendall::COUNTS) words.
+/// The grid is as [`sort_tile`] needs it; `keys` and `ranks` have the same length and do not
+/// overlap; `counts` has [`COUNTS`](kendall::COUNTS) words.
 #[kernel(max_threads = 256, min_blocks = 4)]
 pub unsafe fn kendall_tiles(keys: Global<u64>, ranks: Global<u32>, counts: Global<u64>) {
     let inversions = sort_tile(|i| keys.read(i) as u32, ranks);
@@ -21,18 +21,18 @@ pub unsafe fn kendall_tiles(keys: Global<u64>, ranks: Global<u32>, counts: Globa
 ///
 /// # Safety
 ///
-/// The arguments and the grid are as [`merge_runs`] wants them; `counts` has
+/// The arguments and the grid are as [`merge_runs`] needs them; `counts` has
 /// [`COUNTS`](kendall::COUNTS) words.
 #[kernel(max_threads = 256, min_blocks = 4)]
 pub unsafe fn kendall_runs(input: Global<u32>, output: Global<u32>, run: u32, counts: Global<u64>) {
     count(counts, DISCORDANT, merge_runs(input, output, run as usize));
 }
 
-/// Counts the ties of x, and of both: see [`kendall::ties_of_keys`].
+/// Counts the ties of x, and of x and y together: see [`kendall::ties_of_keys`].
 ///
 /// # Safety
 ///
-/// The grid is as [`kendall::ties_of_keys`] wants it, `keys` are sorted, and `counts` has
+/// The grid is as [`kendall::ties_of_keys`] needs it, `keys` are sorted, and `counts` has
 /// [`COUNTS`](kendall::COUNTS) words.
 #[kernel]
 pub unsafe fn kendall_ties_of_keys(keys: Global<u64>, counts: Global<u64>) {
@@ -43,7 +43,7 @@ pub unsafe fn kendall_ties_of_keys(keys: Global<u64>, counts: Global<u64>) {
 ///
 /// # Safety
 ///
-/// The grid is as [`kendall::ties_of_ranks`] wants it, `ranks` are sorted, and `counts` has
+/// The grid is as [`kendall::ties_of_ranks`] needs it, `ranks` are sorted, and `counts` has
 /// [`COUNTS`](kendall::COUNTS) words.
 #[kernel]
 pub unsafe fn kendall_ties_of_ranks(ranks: Global<u32>, counts: Global<u64>) {
@@ -56,7 +56,7 @@ macro_rules! pairs {
         ///
         /// # Safety
         ///
-        /// The arguments and the grid are as [`kendall::by_pairs`] wants them.
+        /// The arguments and the grid are as [`kendall::by_pairs`] needs them.
         #[kernel(max_threads = 256, min_blocks = 4)]
         pub unsafe fn $name(x: Global<$ty>, y: Global<$ty>, counts: Global<u64>) {
             kendall::by_pairs(x, y, counts);
@@ -78,7 +78,7 @@ macro_rules! places {
         ///
         /// # Safety
         ///
-        /// The arguments and the grid are as [`kendall::place`] wants them.
+        /// The arguments and the grid are as [`kendall::place`] needs them.
         #[kernel]
         pub unsafe fn $name(
             values: Global<$ty>,
@@ -102,7 +102,7 @@ macro_rules! ranks {
         ///
         /// # Safety
         ///
-        /// The arguments and the grid are as [`kendall::order`] wants them.
+        /// The arguments and the grid are as [`kendall::order`] needs them.
         #[kernel]
         pub unsafe fn $order(
             values: Global<$ty>,
@@ -117,7 +117,7 @@ macro_rules! ranks {
         ///
         /// # Safety
         ///
-        /// The arguments and the grid are as [`kendall::rank`] wants them.
+        /// The arguments and the grid are as [`kendall::rank`] needs them.
         #[kernel]
         pub unsafe fn $rank(
             values: Global<$ty>,

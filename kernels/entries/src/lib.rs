@@ -1,7 +1,7 @@
-//! The kernels that gridsync launches: entry points that do little but call [`gridsync_kernels`].
+//! The kernels that gridsync launches: entry points that only call [`gridsync_kernels`].
 //!
-//! On the host each is a type that implements `cuda_std::launch::Kernel`. A crate with kernels of its own
-//! does not need this one: it calls `gridsync_kernels`.
+//! On the host each is a type that implements `cuda_std::launch::Kernel`. A crate with its own
+//! kernels does not need this crate: it calls `gridsync_kernels`.
 
 #![cfg_attr(target_arch = "nvptx64", no_std, feature(abi_ptx, asm_experimental_arch))]
 
@@ -28,7 +28,7 @@ pub mod select;
 
 use gridsync_kernels::op::Operation;
 
-/// What an array holds that `O` combines.
+/// The elements that `O` combines.
 pub type ElementOf<O> = <O as Operation>::Element;
 
 /// The results of `O`.

@@ -1,14 +1,14 @@
-//! Range sums: one kernel per type of the sums.
+//! Range sums: one kernel for each type of sum.
 
 use cuda_std::prelude::*;
 use gridsync_kernels::grid::range_sum::range_sums;
 
-/// The numbers that range sums are taken in, and the kernel that answers queries. On the host only.
+/// A number type that has a kernel for range sums. On the host only.
 ///
 /// # Safety
 ///
-/// Safe methods of the host library launch the kernel. All that it does with what [`arguments`] makes of
-/// `common` is what [`range_sums`] does with `common`.
+/// Safe methods of the host library launch the kernel. With the arguments that [`arguments`] makes
+/// from `common`, it does only what [`range_sums`] does with `common`.
 ///
 /// [`arguments`]: Self::arguments
 ///
@@ -21,7 +21,7 @@ pub unsafe trait RangeSumNumber: gridsync_kernels::grid::range_sum::Subtract {
     /// The kernel.
     type Kernel: cuda_std::launch::Kernel;
 
-    /// What it is launched with.
+    /// The arguments of the launch.
     fn arguments(common: Arguments<Self>) -> <Self::Kernel as cuda_std::launch::Kernel>::Args;
 }
 
@@ -29,7 +29,7 @@ pub unsafe trait RangeSumNumber: gridsync_kernels::grid::range_sum::Subtract {
 #[cfg(not(target_arch = "nvptx64"))]
 pub type Arguments<T> = (Global<T>, Global<u64>, Global<T>, Global<u64>);
 
-// SAFETY: the difference of two integers has the same bits with a sign or without.
+// SAFETY: the difference of two integers has the same bits, signed or unsigned.
 #[cfg(not(target_arch = "nvptx64"))]
 unsafe impl RangeSumNumber for i64 {
     type Kernel = range_sum_u64;
@@ -45,7 +45,7 @@ macro_rules! kernels {
         ///
         /// # Safety
         ///
-        /// The arguments and the grid are as [`range_sums`] wants them.
+        /// The arguments and the grid are as [`range_sums`] needs them.
         #[kernel]
         pub unsafe fn $name(
             prefixes: Global<$ty>,

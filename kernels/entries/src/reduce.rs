@@ -1,4 +1,4 @@
-//! Reductions of an array: a kernel for each line of [`operations!`](crate::operations) that says `reduce`.
+//! Reductions of an array: one kernel per line of [`operations!`](crate::operations) with `reduce`.
 
 use crate::ElementOf;
 use cuda_std::launch::KernelArg;
@@ -12,7 +12,7 @@ use gridsync_kernels::op::{
 #[cfg(not(target_arch = "nvptx64"))]
 use gridsync_kernels::op::{Mean, Total};
 
-/// What every kernel takes, as in [`grid::reduce()`]. After it comes the operation, if it has a parameter.
+/// The common arguments, as in [`grid::reduce()`]. An operation with a parameter comes after them.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Arguments<T> {
@@ -22,17 +22,17 @@ pub struct Arguments<T> {
     pub words: Global<u64>,
     /// The state of the workspace.
     pub state: Global<u32>,
-    /// The words of an accumulator.
+    /// The words of one accumulator.
     pub result: Global<u32>,
-    /// Runs of a strip.
+    /// The number of runs in a strip.
     pub runs: u32,
 }
 
-// SAFETY: `repr(C)` of views and a number, which are the same on both sides.
+// SAFETY: `repr(C)`; views and a number are the same on host and device.
 unsafe impl<T: Scalar> KernelArg for Arguments<T> {}
 
 impl<T: Scalar> Arguments<T> {
-    /// The same memory as elements of another type of that size.
+    /// The same memory with elements of another type of the same size.
     #[must_use]
     pub fn cast<U: Scalar>(self) -> Arguments<U> {
         let Self { input, words, state, result, runs } = self;
@@ -47,13 +47,13 @@ impl<T: Scalar> Arguments<T> {
     }
 }
 
-/// The operations that have a reduction kernel, and which kernel that is. On the host only.
+/// An operation that has a reduction kernel. On the host only.
 ///
 /// # Safety
 ///
-/// Safe methods of the host library launch the kernel. For the arguments that [`arguments`] makes of
-/// `common`, all that the kernel does is what [`grid::reduce()`] does with the operation and `common`.
-/// The usual kernel is that one call.
+/// Safe methods of the host library launch the kernel. With the arguments that [`arguments`] makes
+/// from `common`, it does only what [`grid::reduce()`] does with the operation and `common`. The
+/// usual kernel is that one call.
 ///
 /// [`arguments`]: Self::arguments
 ///
@@ -66,14 +66,14 @@ pub unsafe trait Reducible: Operation {
     /// The kernel.
     type Kernel: cuda_std::launch::Kernel;
 
-    /// What it is launched with: `common`, and the operation if it has a parameter.
+    /// The arguments of the launch: `common`, and the operation if it has a parameter.
     fn arguments(
         self,
         common: Arguments<Self::Element>,
     ) -> <Self::Kernel as cuda_std::launch::Kernel>::Args;
 }
 
-// SAFETY: the kernel reduces by the sum, and the mean has its accumulators.
+// SAFETY: the kernel reduces by the sum, and a mean has the same accumulators as its sum.
 #[cfg(not(target_arch = "nvptx64"))]
 unsafe impl<O: Reducible + Operation<Output: Total>> Reducible for Mean<O> {
     type Kernel = O::Kernel;
@@ -112,8 +112,8 @@ macro_rules! kernel {
         ///
         /// # Safety
         ///
-        /// The arguments and the grid are as [`grid::reduce()`] wants them, and no other launch uses the
-        /// workspace until this one has ended.
+        /// The arguments and the grid are as [`grid::reduce()`] needs them, and no other launch
+        /// uses the workspace until this one has ended.
         #[kernel(prefix = "reduce_", max_threads = 512, min_blocks = $blocks)]
         pub unsafe fn $name(common: Arguments<ElementOf<$ty>>, $($op: $ty)?) {
             common.reduce(operation!($ty $(, $op)?));

@@ -1,5 +1,5 @@
-//! Reductions of the rows of a matrix: two kernels for each line of [`operations!`](crate::operations) that says
-//! `rows`, one for short rows and one for long ones.
+//! Reductions of the rows of a matrix: two kernels for each line of
+//! [`operations!`](crate::operations) with `rows`, one for short rows and one for long rows.
 
 use cuda_std::launch::KernelArg;
 use cuda_std::prelude::*;
@@ -9,25 +9,25 @@ use gridsync_kernels::op::Operation;
 #[cfg(not(target_arch = "nvptx64"))]
 use gridsync_kernels::op::{Mean, Total};
 
-/// What every kernel for short rows takes, as in [`reduce_short_rows`].
+/// The arguments of every kernel for short rows, as in [`reduce_short_rows`].
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct ShortArguments<T> {
     /// The matrix.
     pub input: Global<T>,
-    /// The words of an accumulator for each row.
+    /// The words of one accumulator for each row.
     pub result: Global<u32>,
-    /// Elements of a row.
+    /// The number of elements in a row.
     pub columns: u32,
-    /// The batch.
+    /// The [`Batch`], as its `log_packs`.
     pub log_packs: u32,
 }
 
-// SAFETY: `repr(C)` of views and numbers, which are the same on both sides.
+// SAFETY: `repr(C)`; views and numbers are the same on host and device.
 unsafe impl<T: Scalar> KernelArg for ShortArguments<T> {}
 
 impl<T: Scalar> ShortArguments<T> {
-    /// The same memory as elements of another type of that size.
+    /// The same memory with elements of another type of the same size.
     #[must_use]
     pub fn cast<U: Scalar>(self) -> ShortArguments<U> {
         ShortArguments {
@@ -46,7 +46,7 @@ impl<T: Scalar> ShortArguments<T> {
     }
 }
 
-/// What every kernel for long rows takes, as in [`reduce_long_rows`].
+/// The arguments of every kernel for long rows, as in [`reduce_long_rows`].
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct LongArguments<T> {
@@ -58,17 +58,17 @@ pub struct LongArguments<T> {
     pub state: Global<u32>,
     /// The words of an accumulator for each row.
     pub result: Global<u32>,
-    /// Elements of a row.
+    /// The number of elements in a row.
     pub columns: u64,
-    /// Runs of a strip.
+    /// The number of runs in a strip.
     pub runs: u32,
 }
 
-// SAFETY: `repr(C)` of views and numbers, which are the same on both sides.
+// SAFETY: `repr(C)`; views and numbers are the same on host and device.
 unsafe impl<T: Scalar> KernelArg for LongArguments<T> {}
 
 impl<T: Scalar> LongArguments<T> {
-    /// The same memory as elements of another type of that size.
+    /// The same memory with elements of another type of the same size.
     #[must_use]
     pub fn cast<U: Scalar>(self) -> LongArguments<U> {
         LongArguments {
@@ -90,12 +90,12 @@ impl<T: Scalar> LongArguments<T> {
     }
 }
 
-/// The operations that have kernels for the rows of a matrix, and which those are. On the host only.
+/// An operation that has kernels for the rows of a matrix. On the host only.
 ///
 /// # Safety
 ///
-/// Safe methods of the host library launch the kernels. For the arguments that [`short_arguments`] and
-/// [`long_arguments`] make of `common`, all that the kernels do is what [`reduce_short_rows`] and
+/// Safe methods of the host library launch the kernels. With the arguments that [`short_arguments`]
+/// and [`long_arguments`] make from `common`, the kernels do only what [`reduce_short_rows`] and
 /// [`reduce_long_rows`] do with the operation and `common`. The usual kernel is that one call.
 ///
 /// [`short_arguments`]: Self::short_arguments
@@ -112,20 +112,20 @@ pub unsafe trait RowReducible: Operation {
     /// The kernel for long rows.
     type Long: cuda_std::launch::Kernel;
 
-    /// What the kernel for short rows is launched with: `common`, and the operation if it has a parameter.
+    /// The arguments for short rows: `common`, and the operation if it has a parameter.
     fn short_arguments(
         self,
         common: ShortArguments<Self::Element>,
     ) -> <Self::Short as cuda_std::launch::Kernel>::Args;
 
-    /// What the kernel for long rows is launched with: `common`, and the operation if it has a parameter.
+    /// The arguments for long rows: `common`, and the operation if it has a parameter.
     fn long_arguments(
         self,
         common: LongArguments<Self::Element>,
     ) -> <Self::Long as cuda_std::launch::Kernel>::Args;
 }
 
-// SAFETY: the kernels reduce by the sum, and the mean has its accumulators.
+// SAFETY: the kernels reduce by the sum, and a mean has the same accumulators as its sum.
 #[cfg(not(target_arch = "nvptx64"))]
 unsafe impl<O: RowReducible + Operation<Output: Total>> RowReducible for Mean<O> {
     type Short = O::Short;
@@ -154,7 +154,7 @@ pub mod short {
     use cuda_std::{bf16, f16};
     use gridsync_kernels::op::{ArgMax, ArgMin, Max, Min, Sum};
 
-    // Three blocks of 256 threads leave a thread 85 registers: eight loads in flight, and where each belongs.
+    // Three blocks of 256 threads leave a thread 85 registers, for eight loads and their places.
     macro_rules! kernel {
         (rows $long:literal $row:tt) => {
             kernel! { rows [3 $long] $row }
@@ -165,7 +165,7 @@ pub mod short {
             /// # Safety
             ///
             /// The arguments and the grid are as
-            /// [`reduce_short_rows`](gridsync_kernels::grid::reduce::reduce_short_rows) wants them.
+            /// [`reduce_short_rows`](gridsync_kernels::grid::reduce::reduce_short_rows) needs them.
             #[kernel(prefix = "reduce_short_rows_", max_threads = 256, min_blocks = $blocks)]
             pub unsafe fn $name(common: ShortArguments<ElementOf<$ty>>) {
                 common.reduce(<$ty>::new());
@@ -194,8 +194,8 @@ pub mod long {
             /// # Safety
             ///
             /// The arguments and the grid are as
-            /// [`reduce_long_rows`](gridsync_kernels::grid::reduce::reduce_long_rows) wants them, and no other
-            /// launch uses the workspace until this one has ended.
+            /// [`reduce_long_rows`](gridsync_kernels::grid::reduce::reduce_long_rows) needs them,
+            /// and no other launch uses the workspace until this one has ended.
             #[kernel(prefix = "reduce_long_rows_", max_threads = 512, min_blocks = $blocks)]
             pub unsafe fn $name(common: LongArguments<ElementOf<$ty>>) {
                 common.reduce(<$ty>::new());
@@ -206,7 +206,7 @@ pub mod long {
     operations!(kernel);
 }
 
-/// Which kernels are whose.
+/// Which kernels each operation has.
 #[cfg(not(target_arch = "nvptx64"))]
 mod dispatch {
     use super::{LongArguments, RowReducible, ShortArguments, long, short};

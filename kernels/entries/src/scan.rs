@@ -1,5 +1,5 @@
-//! Scans: a kernel for each line of [`operations!`](crate::operations) that says `scan`, one by bulk copies where it
-//! says `bulk`, and one within segments where it says `segments`.
+//! Scans: a kernel for each line of [`operations!`](crate::operations) with `scan`, one with bulk
+//! copies if the line has `bulk`, and one within segments if it has `segments`.
 
 use crate::{ElementOf, OutputOf};
 use cuda_std::launch::KernelArg;
@@ -14,7 +14,7 @@ use gridsync_kernels::op::{
     And, CompensatedSum, Count, Max, Min, Or, Product, ProductModulo, Recurrence, Sum, Xor,
 };
 
-/// What every kernel takes, as in [`grid::scan()`]. After it comes the operation, if it has a parameter.
+/// The common arguments, as in [`grid::scan()`]. An operation with a parameter comes after them.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Arguments<T, A> {
@@ -26,19 +26,19 @@ pub struct Arguments<T, A> {
     pub words: Global<u64>,
     /// The state of the workspace.
     pub state: Global<u32>,
-    /// Rows of a warp.
+    /// The number of rows of a warp.
     pub rows: u32,
-    /// Tiles of a group.
+    /// The number of tiles in a group.
     pub group: u32,
     /// The [`Mode`], as its number.
     pub mode: u32,
 }
 
-// SAFETY: `repr(C)` of views and numbers, which are the same on both sides.
+// SAFETY: `repr(C)`; views and numbers are the same on host and device.
 unsafe impl<T: Scalar, A: Scalar> KernelArg for Arguments<T, A> {}
 
 impl<T: Scalar, A: Scalar> Arguments<T, A> {
-    /// The same memory as elements and results of other types of those sizes.
+    /// The same memory with elements and results of other types of the same sizes.
     #[must_use]
     pub fn cast<U: Scalar, B: Scalar>(self) -> Arguments<U, B> {
         Arguments {
@@ -61,7 +61,7 @@ impl<T: Scalar, A: Scalar> Arguments<T, A> {
     }
 }
 
-/// What every kernel by bulk copies takes, as in [`grid::scan::scan_by_bulk`].
+/// The arguments of every kernel with bulk copies, as in [`grid::scan::scan_by_bulk`].
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct BulkArguments<T, A> {
@@ -73,17 +73,17 @@ pub struct BulkArguments<T, A> {
     pub words: Global<u64>,
     /// The state of the workspace.
     pub state: Global<u32>,
-    /// Tiles of the array.
+    /// The number of tiles in the array.
     pub tiles: u32,
     /// The [`Mode`], as its number.
     pub mode: u32,
 }
 
-// SAFETY: `repr(C)` of views and numbers, which are the same on both sides.
+// SAFETY: `repr(C)`; views and numbers are the same on host and device.
 unsafe impl<T: Scalar, A: Scalar> KernelArg for BulkArguments<T, A> {}
 
 impl<T: Scalar, A: Scalar> BulkArguments<T, A> {
-    /// The same memory as elements and results of other types of those sizes.
+    /// The same memory with elements and results of other types of the same sizes.
     #[must_use]
     pub fn cast<U: Scalar, B: Scalar>(self) -> BulkArguments<U, B> {
         BulkArguments {
@@ -108,13 +108,13 @@ impl<T: gridsync_kernels::op::Carried + Scalar> BulkArguments<T, T> {
     }
 }
 
-/// The operations that have a scan kernel, and which kernel that is. On the host only.
+/// An operation that has a scan kernel. On the host only.
 ///
 /// # Safety
 ///
-/// Safe methods of the host library launch the kernels. For the arguments that [`arguments`] makes of
-/// `common`, all that [`Kernel`] does is what [`grid::scan()`] does with the operation and `common`. If
-/// there is a kernel by bulk copies, all that it does for those of [`bulk_arguments`] is what
+/// Safe methods of the host library launch the kernels. With the arguments that [`arguments`] makes
+/// from `common`, [`Kernel`] does only what [`grid::scan()`] does with the operation and `common`.
+/// With the arguments that [`bulk_arguments`] makes, a kernel with bulk copies does only what
 /// [`grid::scan::scan_by_bulk`] does. The usual kernel is that one call.
 ///
 /// [`arguments`]: Self::arguments
@@ -130,26 +130,26 @@ pub unsafe trait Scannable: ScanOperation {
     /// The kernel.
     type Kernel: cuda_std::launch::Kernel;
 
-    /// The kernel by bulk copies; [`NoBulk`] if there is none.
+    /// The kernel with bulk copies, or [`NoBulk`] if there is none.
     type Bulk: cuda_std::launch::Kernel;
 
-    /// What the kernel is launched with: `common`, and the operation if it has a parameter.
+    /// The arguments of the kernel: `common`, and the operation if it has a parameter.
     fn arguments(
         self,
         common: Arguments<Self::Element, Self::Output>,
     ) -> <Self::Kernel as cuda_std::launch::Kernel>::Args;
 
-    /// What the kernel by bulk copies is launched with; nothing if there is no such kernel.
+    /// The arguments of the kernel with bulk copies, `()` if there is none.
     fn bulk_arguments(
         self,
         common: BulkArguments<Self::Element, Self::Output>,
     ) -> <Self::Bulk as cuda_std::launch::Kernel>::Args;
 
-    /// Whether there is a kernel by bulk copies.
+    /// Whether there is a kernel with bulk copies.
     const HAS_BULK: bool;
 }
 
-/// The kernel by bulk copies of an operation that has none: nobody launches it. On the host only.
+/// Stands in if there is no kernel with bulk copies. It is never launched. On the host only.
 #[cfg(not(target_arch = "nvptx64"))]
 pub struct NoBulk;
 
@@ -207,8 +207,8 @@ macro_rules! kernel {
         ///
         /// # Safety
         ///
-        /// The arguments and the grid are as [`grid::scan()`] wants them, and no other launch uses the
-        /// workspace until this one has ended.
+        /// The arguments and the grid are as [`grid::scan()`] needs them, and no other launch uses
+        /// the workspace until this one has ended.
         #[kernel(prefix = $prefix, max_threads = 256, min_blocks = $blocks)]
         pub unsafe fn $name(common: Arguments<ElementOf<$ty>, OutputOf<$ty>>, $($op: $ty)?) {
             common.scan(operation!($ty $(, $op)?));
@@ -242,7 +242,7 @@ macro_rules! kernel {
 }
 operations!(kernel);
 
-/// The kernels by bulk copies.
+/// The kernels with bulk copies.
 #[cfg(any(compute_ge_90, not(target_arch = "nvptx64")))]
 pub mod bulk {
     use super::BulkArguments;
@@ -257,8 +257,8 @@ pub mod bulk {
             /// # Safety
             ///
             /// The arguments and the grid are as
-            /// [`scan_by_bulk`](gridsync_kernels::grid::scan::scan_by_bulk) wants them, and no other launch
-            /// uses the workspace until this one has ended.
+            /// [`scan_by_bulk`](gridsync_kernels::grid::scan::scan_by_bulk) needs them, and no
+            /// other launch uses the workspace until this one has ended.
             #[kernel(prefix = "scan_bulk_", max_threads = 576, min_blocks = 1)]
             pub unsafe fn $name(common: BulkArguments<ElementOf<$ty>, ElementOf<$ty>>) {
                 common.scan(<$ty>::new());

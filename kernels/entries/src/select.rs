@@ -7,7 +7,7 @@ use gridsync_kernels::grid;
 use gridsync_kernels::grid::Workspace;
 use gridsync_kernels::grid::select::{Outputs, Predicate, Within};
 
-/// What every kernel takes, as in [`grid::select()`]. After it comes the predicate, if that is a parameter.
+/// The common arguments, as in [`grid::select()`]. A predicate parameter comes after them.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Arguments<T> {
@@ -19,17 +19,17 @@ pub struct Arguments<T> {
     pub words: Global<u64>,
     /// The state of the workspace.
     pub state: Global<u32>,
-    /// Rows of a warp.
+    /// The number of rows of a warp.
     pub rows: u32,
-    /// Tiles of a group.
+    /// The number of tiles in a group.
     pub group: u32,
 }
 
-// SAFETY: `repr(C)` of views and numbers, which are the same on both sides.
+// SAFETY: `repr(C)`; views and numbers are the same on host and device.
 unsafe impl<T: Scalar> KernelArg for Arguments<T> {}
 
 impl<T: Scalar> Arguments<T> {
-    /// The same memory as elements of another type of that size.
+    /// The same memory with elements of another type of the same size.
     #[must_use]
     pub fn cast<U: Scalar>(self) -> Arguments<U> {
         Arguments {
@@ -69,12 +69,12 @@ impl<T: Scalar> Arguments<T> {
     }
 }
 
-/// What elements are selected by, and which kernel does it. On the host only.
+/// A way to select elements, and the kernel for it. On the host only.
 ///
 /// # Safety
 ///
-/// Safe methods of the host library launch the kernel. For the arguments that [`arguments`] makes of
-/// `common`, all that the kernel does is what [`grid::select()`] or [`grid::unique()`] does with the
+/// Safe methods of the host library launch the kernel. With the arguments that [`arguments`] makes
+/// from `common`, it does only what [`grid::select()`] or [`grid::unique()`] does with the
 /// predicate and `common`. The usual kernel is that one call.
 ///
 /// [`arguments`]: Self::arguments
@@ -85,22 +85,22 @@ impl<T: Scalar> Arguments<T> {
 /// ```
 #[cfg(not(target_arch = "nvptx64"))]
 pub unsafe trait Selectable: Copy + Send + Sync + 'static {
-    /// What the array holds.
+    /// The type of the elements.
     type Element: Scalar;
 
     /// The kernel.
     type Kernel: cuda_std::launch::Kernel;
 
-    /// What it is launched with: `common`, and the predicate if it is a parameter.
+    /// The arguments of the launch: `common`, and the predicate if it is a parameter.
     fn arguments(
         self,
         common: Arguments<Self::Element>,
     ) -> <Self::Kernel as cuda_std::launch::Kernel>::Args;
 
-    /// Whether the kernel keeps element number `index` of `input`.
+    /// Whether the kernel keeps element `index` of `input`.
     ///
     /// # Panics
-    /// If there is no such element.
+    /// If `input` has no element `index`.
     fn is_kept(self, input: &[Self::Element], index: usize) -> bool;
 }
 
@@ -111,7 +111,7 @@ pub struct FirstOfRun<T>(core::marker::PhantomData<fn(T)>);
 
 #[cfg(not(target_arch = "nvptx64"))]
 impl<T> FirstOfRun<T> {
-    /// That of elements of `T`.
+    /// Selects from elements of `T`.
     #[must_use]
     pub const fn new() -> Self {
         Self(core::marker::PhantomData)
@@ -126,8 +126,8 @@ macro_rules! kernels {
         ///
         /// # Safety
         ///
-        /// The arguments and the grid are as [`grid::unique()`] wants them, and no other launch uses the
-        /// workspace until this one has ended.
+        /// The arguments and the grid are as [`grid::unique()`] needs them, and no other launch
+        /// uses the workspace until this one has ended.
         #[kernel(max_threads = 256, min_blocks = $of_unique)]
         pub unsafe fn $unique(common: Arguments<$ty>) {
             common.unique();
@@ -144,8 +144,8 @@ macro_rules! kernels {
         ///
         /// # Safety
         ///
-        /// The arguments and the grid are as [`grid::select()`] wants them, and no other launch uses the
-        /// workspace until this one has ended.
+        /// The arguments and the grid are as [`grid::select()`] needs them, and no other launch
+        /// uses the workspace until this one has ended.
         #[kernel(max_threads = 256, min_blocks = $blocks)]
         pub unsafe fn $select(common: Arguments<$ty>, predicate: Within<$ty>) {
             common.select(predicate);
@@ -170,8 +170,8 @@ macro_rules! kernels {
         }
     };
     (@ first_of_run $ty:ident $unique:ident, $arguments:expr) => {
-        // SAFETY: the kernel is a call of `grid::unique` with its arguments; equal integers have equal bits,
-        // with a sign or without.
+        // SAFETY: the kernel is a call of `grid::unique` with its arguments; equal integers have
+        // equal bits, signed or unsigned.
         #[cfg(not(target_arch = "nvptx64"))]
         unsafe impl Selectable for FirstOfRun<$ty> {
             type Element = $ty;

@@ -1,8 +1,8 @@
-//! What fences cost, and the other operations of a barrier: a kernel for each operation.
+//! What fences and the other operations of a barrier cost: one kernel per operation.
 //!
-//! Each thread does the same `rounds` times: it stores to `stores` lines, then does the operation,
-//! which may have to wait for these stores. The cost of the operation is the slope over the rounds,
-//! less that of [`cost_of_none`].
+//! In each of `rounds` rounds a thread stores to `stores` lines, then does the operation, which may
+//! have to wait for these stores. The cost of the operation is the slope over the rounds, minus the
+//! slope of [`cost_of_none`].
 
 use cuda_std::prelude::*;
 use cuda_std::time::clock;
@@ -10,26 +10,26 @@ use cuda_std::time::clock;
 /// The most lines that a round may store to.
 pub const MAX_STORES: u32 = 8;
 
-/// Words of a line of the cache: 128 bytes.
+/// Words of a cache line of 128 bytes.
 const LINE: usize = 32;
 
-/// Words for each block of up to 32 threads: the lines it stores to, and one line that the operations
-/// work on.
+/// Words for each block of up to 32 threads: the lines that it stores to, and one line for the
+/// operations.
 pub const WORDS_PER_BLOCK: usize = (MAX_STORES as usize + 1) * LINE;
 
 macro_rules! kernels {
     ($($(#[$doc:meta])* $name:ident: |$words:ident, $own:ident, $seen:ident| $operation:expr;)*) => {$(
         $(#[$doc])*
         ///
-        /// Stores the number of the round to the first `stores` lines of the block, one word a
-        /// thread. The operation works on the thread's own word of the line after them. `cycles`
-        /// gets the cycles of each thread's rounds.
+        /// Each thread stores the number of the round to its word of the first `stores` lines of
+        /// the block. The operation works on its word of the block's last line. `cycles` gets the
+        /// cycles of each thread's rounds.
         ///
         /// # Safety
         ///
         /// Blocks have at most 32 threads; `stores` is at most [`MAX_STORES`]; `words` has
-        /// [`WORDS_PER_BLOCK`] elements for each block, all 0 in the last line of each; `cycles` has
-        /// one element per thread of the grid.
+        /// [`WORDS_PER_BLOCK`] elements per block, all 0 in the last line of each; `cycles` has one
+        /// element per thread of the grid.
         #[kernel]
         pub unsafe fn $name(words: Global<u32>, cycles: Global<u64>, stores: u32, rounds: u32) {
             measure(words, cycles, stores, rounds, |$words, $own, $seen| $operation);
@@ -51,7 +51,7 @@ kernels! {
     cost_of_fence_sc_device: |_words, _own, seen| fenced(seen, Ordering::SeqCst, Scope::Device);
     /// Measures `fence.sc.sys`.
     cost_of_fence_sc_system: |_words, _own, seen| fenced(seen, Ordering::SeqCst, Scope::System);
-    /// Measures `atom.relaxed.gpu.add`, waiting for its result: the next one adds what this returned.
+    /// Measures `atom.relaxed.gpu.add` with its result: each one adds what the last one returned.
     cost_of_atom_relaxed: |words, own, seen| {
         words.fetch_add(own, seen, Ordering::Relaxed, Scope::Device)
     };
@@ -59,14 +59,14 @@ kernels! {
     cost_of_red_relaxed: |words, own, seen| added(seen, words, own, Ordering::Relaxed);
     /// Measures `red.release.gpu.add`, the arrival at a grid barrier.
     cost_of_red_release: |words, own, seen| added(seen, words, own, Ordering::Release);
-    /// Measures `ld.acquire.gpu`, by which a block looks while it waits at a grid barrier.
+    /// Measures `ld.acquire.gpu`, the look of a block that waits at a grid barrier.
     cost_of_load_acquire: |words, own, seen| {
         seen | words.load(own, Ordering::Acquire, Scope::Device)
     };
 }
 
 /// Runs and times the rounds of one thread. `operation` gets `words`, the index of the thread's own
-/// word, and what it returned in the round before, at first 0.
+/// word, and what it returned in the round before (0 at first).
 #[device]
 fn measure(
     words: Global<u32>,
@@ -86,8 +86,8 @@ fn measure(
         seen = operation(words, own, seen);
     }
     let end = clock();
-    // The last result is used, so that the compiler keeps it: an `atom` whose result is not used
-    // becomes a `red`. It is always 0: see the operations.
+    // This uses the last result, which is always 0 (see the operations). Otherwise the compiler
+    // would turn the `atom` into a `red`.
     cycles.write(thread::index(), end - start + u64::from(seen));
 }
 

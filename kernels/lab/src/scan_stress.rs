@@ -1,4 +1,4 @@
-//! Scans with delayed blocks: no block may rely on when another one arrives.
+//! Scans with delayed blocks: no block may depend on when another block arrives.
 
 use cuda_std::launch::KernelArg;
 use cuda_std::prelude::*;
@@ -8,15 +8,15 @@ use gridsync_kernels::grid::Workspace;
 use gridsync_kernels::grid::scan::Mode;
 use gridsync_kernels::op::Operation;
 
-/// Sums of u32 that wait with some elements, for up to a millisecond.
+/// Sums u32 elements, and waits at some of them for up to a millisecond.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct DelayedSum {
     /// The seed that decides which elements wait, and for how long.
     pub seed: u32,
-    /// One element in so many waits.
+    /// One element in this many waits.
     pub one_in: u32,
-    /// The longest wait, nanoseconds.
+    /// The longest wait, in nanoseconds.
     pub longest: u32,
 }
 
@@ -71,8 +71,8 @@ impl grid::scan::BulkOperation<u32> for DelayedSum {}
 ///
 /// # Safety
 ///
-/// The arguments and the grid are as [`grid::scan()`] needs them, and no other launch uses `words` or
-/// `state` until this one has ended.
+/// The arguments and the grid are as [`grid::scan()`] needs them, and no other launch uses `words`
+/// or `state` until this one has ended.
 #[kernel(max_threads = 256, min_blocks = 2)]
 pub unsafe fn scan_delayed_sum_u32(
     input: Global<u32>,
@@ -92,8 +92,8 @@ pub unsafe fn scan_delayed_sum_u32(
 ///
 /// # Safety
 ///
-/// The arguments and the grid are as [`grid::scan::scan_by_bulk`] needs them, and no other launch uses
-/// `words` or `state` until this one has ended.
+/// The arguments and the grid are as [`grid::scan::scan_by_bulk`] needs them, and no other launch
+/// uses `words` or `state` until this one has ended.
 #[cfg(any(compute_ge_90, not(target_arch = "nvptx64")))]
 #[kernel(max_threads = 576, min_blocks = 1)]
 pub unsafe fn scan_bulk_delayed_sum_u32(

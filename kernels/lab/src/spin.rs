@@ -1,7 +1,7 @@
 //! Waiting for a word to become 0, in four forms. The PTX shows what the compiler makes of each.
 //!
-//! Each block but the first counts the word down by one. Then every block waits until it is 0, and
-//! writes that it is done. A grid of one block finds a 0 and does not wait at all.
+//! Each block except the first counts the word down by one. Then every block waits until it is 0,
+//! and writes that it is done. A grid of one block finds a 0 and does not wait.
 
 use cuda_std::prelude::*;
 
@@ -11,7 +11,7 @@ macro_rules! kernels {
         ///
         /// # Safety
         ///
-        /// `count` has one element, the number of blocks less one; `done` has one element per
+        /// `count` has one element, the number of blocks minus one; `done` has one element per
         /// block. Blocks have one thread; all of them are co-resident.
         #[kernel(cooperative)]
         pub unsafe fn $name($count: Global<u32>, done: Global<u32>) {
@@ -25,17 +25,17 @@ macro_rules! kernels {
     )*};
 }
 kernels! {
-    /// Waits by a plain load: **wrong**, on purpose. The compiler may assume that nobody else writes the
-    /// word, and load it once, before the loop. If it is not 0 then, the kernel waits forever: on a GPU
-    /// launch this with one block and a 0 only.
+    /// Waits with a plain load: **wrong**, on purpose. The compiler may assume that no other thread
+    /// writes the word, and load it only once, before the loop. If the word is not 0 then, the
+    /// kernel waits forever. So on a GPU, launch this only with one block and a 0.
     ///
     /// The emulator does each load as it is written. It can only report a data race.
     spin_naive: |count| spin::until(|| count.read(0) == 0);
-    /// Waits by a volatile load, which the compiler neither removes nor moves. Orders nothing else.
+    /// Waits with a volatile load. The compiler neither removes nor moves it. Orders nothing else.
     spin_volatile: |count| spin::until(|| count.read_volatile(0) == 0);
-    /// Waits in a loop that is one block of inline PTX. Orders nothing else.
+    /// Waits in a loop written in inline PTX. Orders nothing else.
     spin_asm: |count| spin::while_nonzero(count, 0);
-    /// Waits by an acquire load: what the other blocks wrote before they counted down is visible after
-    /// it.
+    /// Waits with an acquire load. After it, the block sees what the other blocks wrote before they
+    /// counted down.
     spin_acquire: |count| spin::until(|| count.load(0, Ordering::Acquire, Scope::Device) == 0);
 }

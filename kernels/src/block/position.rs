@@ -3,8 +3,8 @@
 use cuda_std::prelude::*;
 use cuda_std::warp::WARP_SIZE;
 
-/// Where a thread is in its block, which lies along x. So it takes two special registers to know, and
-/// reading those holds up the first loads of a kernel.
+/// The position of a thread in its block, which extends along x only. So this reads just two
+/// special registers; each such read delays the first loads of a kernel.
 #[derive(Clone, Copy)]
 pub(crate) struct ThreadPosition {
     pub(crate) thread: u32,

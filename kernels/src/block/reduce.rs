@@ -1,5 +1,4 @@
-//! The reduction of one value per thread of a block: warps first, then one warp over their results
-//! (the last rung of the seed's ladder, row R18).
+//! The reduction of one value per thread of a block: each warp first, then one over the results.
 
 use super::Slots;
 use crate::op::Operation;
@@ -7,7 +6,7 @@ use crate::warp;
 use cuda_std::prelude::*;
 use cuda_std::warp::{WARP_SIZE, lane_id, warp_index};
 
-/// Warps of a block, at most.
+/// The most warps of a block.
 const WARPS: usize = 32;
 
 shared_array! {
@@ -17,9 +16,9 @@ shared_array! {
 
 /// Combines one value per thread of the block, in the order of the threads.
 ///
-/// Called by every thread of the block, whose size is a multiple of 32 threads. The threads of
-/// warp 0 hold the result; the others hold that of their own warp. One barrier of the block inside,
-/// none at the end: between two calls the block needs a barrier.
+/// Called by every thread of the block. The block has a multiple of 32 threads. Warp 0 gets the
+/// result, the other warps each get their own partial result. There is one barrier of the block
+/// inside and none at the end, so the block needs a barrier between two calls.
 #[device]
 pub fn reduce<O: Operation>(op: O, value: O::Accumulator) -> O::Accumulator {
     let results = Slots::new(gridsync_block_reduce(), 4);

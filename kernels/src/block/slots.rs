@@ -4,8 +4,8 @@ use crate::op::{Carried, for_each_word, from_each_word};
 use cuda_std::device;
 use cuda_std::memory::Shared;
 
-/// Places in shared memory for values of up to four words, which lie apart, word by word: lanes that
-/// access neighbouring places meet in no bank.
+/// Places in shared memory for values of up to four words. The first words of all places come
+/// first, then all second words, and so on, so lanes at neighbouring places have no bank conflicts.
 #[derive(Clone, Copy, Debug)]
 pub struct Slots {
     memory: Shared<u32>,
@@ -13,15 +13,14 @@ pub struct Slots {
 }
 
 impl Slots {
-    /// As many places as `memory` has room for at `words` words each. No value that is kept there has
-    /// more.
+    /// Divides `memory` into places of `words` words. No stored value may have more words.
     #[inline(always)]
     pub fn new(memory: Shared<u32>, words: usize) -> Self {
         let places = memory.len() / words;
         Self { memory, places }
     }
 
-    /// Keeps `value` at place `at`.
+    /// Stores `value` at place `at`.
     #[device]
     pub fn write<T: Carried>(self, at: usize, value: T) {
         for_each_word(value, |i, word| {

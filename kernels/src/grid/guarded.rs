@@ -3,9 +3,8 @@
 use cuda_std::memory::Pack;
 use cuda_std::prelude::*;
 
-/// What `take` makes of each element of the pack that begins at element `at` of `input`, and of its
-/// index; `none` for each place past the end of `input`. Element by element: the pack need not be
-/// aligned.
+/// Loads the pack at element `at` of `input` one element at a time, since it need not be aligned.
+/// Gives `take(element, index)` for each element, and `none` for places past the end of `input`.
 #[device]
 pub(super) fn read_pack_within<T: Scalar, A: Copy>(
     input: Global<T>,

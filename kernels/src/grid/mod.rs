@@ -1,4 +1,4 @@
-//! What the threads of a whole grid do together.
+//! Primitives in which the threads of a whole grid work together.
 
 pub mod barrier;
 mod guarded;

@@ -1,11 +1,11 @@
-//! Sums of ranges of an array, from the sums of all its elements up to each one.
+//! Sums of ranges of an array, from its prefix sums.
 
 use crate::op::Number;
 use cuda_std::prelude::*;
 
-/// Subtracts: integers wrap around.
+/// Subtraction. Integers wrap around.
 pub trait Subtract: Number {
-    /// This less `other`.
+    /// This minus `other`.
     fn subtract(self, other: Self) -> Self;
 }
 
@@ -27,15 +27,15 @@ subtract! {
     u64: u64::wrapping_sub;
 }
 
-/// Whether `from..to` is a range of `len` elements.
+/// Whether `from..to` is a valid range of an array of `len` elements.
 #[inline(always)]
 #[must_use]
 pub const fn is_range(from: u64, to: u64, len: usize) -> bool {
     from <= to && to <= len as u64
 }
 
-/// The sum of the elements `from..to`, which [`is_range`], where `prefix(i)` is the sum of elements 0
-/// to i: two reads and one subtraction. That of no elements is 0, −0 in floating point.
+/// The sum of the [valid range](is_range) `from..to`, where `prefix(i)` is the sum of elements 0 to
+/// i: two reads and one subtraction. An empty range gives 0, or −0 in floating point.
 #[inline(always)]
 #[must_use]
 pub fn range_sum<A: Subtract>(from: u64, to: u64, prefix: impl Fn(usize) -> A) -> A {
@@ -49,12 +49,12 @@ pub fn range_sum<A: Subtract>(from: u64, to: u64, prefix: impl Fn(usize) -> A) -
     up_to.subtract(prefix(from as usize - 1))
 }
 
-/// Answers `queries`, of two words each, `from` and `to`: sets `sums` to the sums of these ranges, where
-/// `prefixes` is the inclusive scan of the array. A query that is no range gets 0, and the first such
-/// leaves 2^64 − 1 less its number in word 0 of `bad`, which is 0 before.
+/// Sets `sums` to the sums of the ranges in `queries`, of two words each, `from` and `to`.
+/// `prefixes` is the inclusive scan of the array. An invalid query gets 0. The first one, i, leaves
+/// 2^64 − 1 − i in word 0 of `bad`, which is 0 before.
 ///
-/// Called by a thread at least for each query, of a grid of any shape. `queries` begin at a multiple of
-/// 16 bytes. Moves 16 bytes in for each query, two sums, and one out.
+/// Called by at least one thread per query, in a grid of any shape. `queries` begin at a multiple
+/// of 16 bytes. Each query reads 16 bytes and two prefix sums, and writes one sum.
 #[device]
 pub fn range_sums<A: Subtract>(
     prefixes: Global<A>,
@@ -70,7 +70,7 @@ pub fn range_sums<A: Subtract>(
     let sum = if is_range(from, to, prefixes.len()) {
         range_sum(from, to, |i| prefixes.read(i))
     } else {
-        // Relaxed: it is read after the launch.
+        // Relaxed: the host reads it after the launch.
         bad.fetch_max(0, !(query as u64), Ordering::Relaxed, Scope::Device);
         A::ZERO
     };

@@ -1,7 +1,7 @@
-//! Values in words that say themselves when they are new: a stamp above each 32-bit word of a value.
+//! Values in words that show when they are new: each 32-bit word of a value has a stamp above it.
 //!
-//! One store announces and carries at once, so that no fence stands between the value and its
-//! announcement, and the reader that finds the stamp has the value.
+//! One store carries both the value and its announcement. So no fence is needed between them: a
+//! reader that finds the stamp has the value.
 
 use crate::op::{Carried, for_each_word};
 use cuda_std::memory::Pack;
@@ -10,17 +10,17 @@ use cuda_std::warp::{FULL_MASK, warp_vote_all};
 
 /// Words of device memory, each a stamp above 32 bits of a value.
 ///
-/// Whoever makes it answers for this: before a stamp is used, no word holds it.
+/// Whoever creates this must ensure that no word holds a stamp before that stamp is used.
 #[derive(Clone, Copy)]
 pub(crate) struct Stamped {
     pub(crate) words: Global<u64>,
-    /// How much further on each next word of a value lies, for values that have it.
+    /// The distance from each word of a value to its next one.
     pub(crate) apart: usize,
     pub(crate) stamp: u32,
 }
 
 impl Stamped {
-    /// Makes `value` the value of place `at`.
+    /// Stores `value` at place `at`.
     #[device]
     pub(crate) fn send<T: Carried>(self, at: usize, value: T) {
         for_each_word(value, |i, word| {
@@ -31,11 +31,11 @@ impl Stamped {
     #[device]
     fn send_word(self, at: usize, value: u32) {
         let word = u64::from(self.stamp) << 32 | u64::from(value);
-        // Relaxed: the word announces nothing but itself.
+        // Relaxed: the word publishes nothing but itself.
         self.words.store(at, word, Ordering::Relaxed, Scope::Device);
     }
 
-    /// What lies at place `at` by now.
+    /// Loads what is at place `at` now.
     #[device]
     pub(crate) fn look<T: Carried>(self, at: usize) -> Looked {
         let look = |word| match word < T::WORDS {
@@ -48,14 +48,13 @@ impl Stamped {
         Looked([look(0), look(1), look(2), look(3)])
     }
 
-    /// Waits for the values of `N` places a lane, of those that `place` names; `otherwise` stands for
-    /// the others. By all lanes of a warp. The words of a value stand side by side: `apart` is 1, and
+    /// Waits for `N` places per lane: those that `place` names, and `otherwise` where it gives
+    /// `None`. Called by all lanes of a warp. The words of a value are adjacent: `apart` is 1, and
     /// the words begin at a multiple of 16 bytes.
     ///
-    /// All looks are in flight together, those of all lanes too, and only for what has not come it
-    /// looks again: each lane by itself would make a request for each, and those who wait share the
-    /// memory with those who send. (A prototype of the scan by bulk copies on an H200, 2026-11-21:
-    /// 0.76 of CUB's time at 2^28 together, 0.85 each lane by itself.)
+    /// All loads are in flight together, across all lanes, and only missing values are loaded
+    /// again. Lanes that look separately would each make their own requests, and these would
+    /// compete for memory with the blocks that send.
     #[device]
     pub(crate) fn wait<T: Carried, const N: usize>(
         self,
@@ -85,7 +84,7 @@ impl Stamped {
         Pack::from_fn(|i| looked[i].value())
     }
 
-    /// [`look`](Self::look) at a place whose words stand side by side: one load for two.
+    /// [`look`](Self::look) at a place whose words are adjacent: one load for two words.
     #[device]
     fn look_at_once<T: Carried>(self, at: usize) -> Looked {
         match T::WORDS {
@@ -97,7 +96,7 @@ impl Stamped {
         }
     }
 
-    /// Whether what was looked at carries the stamp, in each of its words.
+    /// Whether each of the loaded words carries the stamp.
     #[inline(always)]
     pub(crate) fn is_new<T: Carried>(self, Looked([a, b, c, d]): Looked) -> bool {
         let is_new = |word, looked: u64| word >= T::WORDS || (looked >> 32) as u32 == self.stamp;
@@ -105,12 +104,12 @@ impl Stamped {
     }
 }
 
-/// The stamped words of one place: one for each word of a value.
+/// The stamped words of one place, one for each word of a value.
 #[derive(Clone, Copy)]
 pub(crate) struct Looked([u64; 4]);
 
 impl Looked {
-    /// What a place looks like that holds `value`.
+    /// What a load gives for a place that holds `value`.
     #[inline(always)]
     fn new<T: Carried>(value: T, stamp: u32) -> Self {
         let [a, b, c, d] = value.to_words();
@@ -118,7 +117,7 @@ impl Looked {
         Self([word(a), word(b), word(c), word(d)])
     }
 
-    /// The value, if it is new.
+    /// The value; meaningless unless it is new.
     #[inline(always)]
     pub(crate) fn value<T: Carried>(self) -> T {
         let Self([a, b, c, d]) = self;

@@ -1,55 +1,55 @@
-//! The memory that blocks work in together, from one launch to the next.
+//! The memory that blocks share, and keep from one launch to the next.
 
 use cuda_std::prelude::*;
 
-/// What a launch of a reduction, a scan or a selection works in, beside its arrays.
+/// The working memory of a reduction, a scan or a selection, in addition to its arrays.
 ///
-/// Both views are zeroed before the first launch, and one launch at a time uses them. Launches leave
-/// them ready for the next one, whatever the lengths of the arrays. How many words there are, each
-/// function says.
+/// Zero both views before the first launch. Only one launch at a time may use them. Each launch
+/// leaves them ready for the next, whatever the array lengths. Each function says how many words it
+/// needs.
 ///
-/// Blocks send each other values in words that carry the **stamp** of the launch: 1 in the first
-/// launch, 2 in the next one, and so on. So no launch takes the words of another for its own, and
-/// nothing is reset in between. After stamp 2^32 − 1 comes 1 again: the launch that has the last stamp
-/// zeroes all words at its end.
+/// The words that blocks send to each other carry the **stamp** of the launch: 1 in the first
+/// launch, 2 in the next, and so on. So no launch takes the words of another for its own, and
+/// nothing is reset between launches. After stamp 2^32 − 1 comes 1 again: the launch with the last
+/// stamp zeroes all words at its end.
 #[derive(Clone, Copy)]
 pub struct Workspace {
-    /// The words that blocks send each other.
+    /// The words that blocks send to each other.
     pub words: Global<u64>,
     /// Counters, and the stamp of the last launch.
     pub state: Global<u32>,
 }
 
-/// Draws the next number of counter `counter` of the state: 0 to `count` − 1, and then 0 again. By one
-/// thread.
+/// Draws the next number from counter `counter` of the state: 0 to `count` − 1, then 0 again.
+/// Called by one thread.
 #[device]
 pub(super) fn draw(state: Global<u32>, counter: usize, count: u32) -> u32 {
-    // Relaxed: the number says whose turn it is, and carries nothing. An increment that wraps around, not
-    // an addition: ptxas would combine additions across the lanes of a warp, and wait for the result at
-    // once to hand it out.
+    // Relaxed: the number only decides the order and publishes no data. Not an addition: ptxas
+    // would combine additions across a warp, and wait at once to distribute the result.
     state.fetch_inc(counter, count - 1, Ordering::Relaxed, Scope::Device)
 }
 
-/// The stamp of the last launch, in word `at` of the state.
+/// The stamp of the last launch, from word `at` of the state.
 #[device]
 pub(super) fn last_stamp(state: Global<u32>, at: usize) -> u32 {
     state.load(at, Ordering::Relaxed, Scope::Device)
 }
 
-/// Leaves the stamp of this launch in word `at` of the state. By one thread, after all blocks have read
-/// the stamp before.
+/// Stores the stamp of this launch in word `at` of the state. Called by one thread, after all
+/// blocks have read the previous stamp.
 #[device]
 pub(super) fn leave_stamp(state: Global<u32>, at: usize, stamp: u32) {
     state.store(at, stamp, Ordering::Relaxed, Scope::Device);
 }
 
-/// Whether stamps begin anew after this one. Then the launch [clears](clear) its words.
+/// Whether this is the last stamp before 1 again. Then the launch [clears](clear) its words.
 #[device]
 pub(super) fn is_last_stamp(stamp: u32) -> bool {
     stamp == u32::MAX
 }
 
-/// Zeroes `words`. By all `threads` threads of one block, when no other block uses the words any more.
+/// Zeroes `words`. Called by all `threads` threads of one block, after all other blocks are done
+/// with them.
 #[device]
 pub(super) fn clear(words: Global<u64>, thread: u32, threads: u32) {
     let mut word = thread as usize;

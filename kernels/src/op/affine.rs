@@ -1,39 +1,39 @@
-//! One affine map after the other: what a linear recurrence is made of.
+//! Composition of affine maps, from which linear recurrences are computed.
 
 use super::{Carried, Operation, Words};
 
-/// The map x → factor·x + summand of u32, wrapping around.
+/// The map x → factor·x + summand on u32, with wrap-around.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Affine {
-    /// What it multiplies by.
+    /// The multiplier.
     pub factor: u32,
-    /// What it then adds.
+    /// Added after the multiplication.
     pub summand: u32,
 }
 
 impl Affine {
-    /// The map that an element of an array stands for: the factor is its low half.
+    /// The map that an array element encodes. The low half is the factor.
     #[inline(always)]
     #[must_use]
     pub const fn from_bits(bits: u64) -> Self {
         Self { factor: bits as u32, summand: (bits >> 32) as u32 }
     }
 
-    /// The element that stands for this map.
+    /// The element that encodes this map.
     #[inline(always)]
     #[must_use]
     pub const fn to_bits(self) -> u64 {
         (self.summand as u64) << 32 | self.factor as u64
     }
 
-    /// What the map makes of `x`.
+    /// Applies the map to `x`.
     #[inline(always)]
     #[must_use]
     pub const fn of(self, x: u32) -> u32 {
         self.factor.wrapping_mul(x).wrapping_add(self.summand)
     }
 
-    /// This map, and `next` after it.
+    /// This map followed by `next`.
     #[inline(always)]
     #[must_use]
     pub const fn then(self, next: Self) -> Self {
@@ -56,10 +56,10 @@ unsafe impl Carried for Affine {
     }
 }
 
-/// The composition of the affine maps that the elements [stand for](Affine::from_bits), the first
-/// element's map first. It does not commute.
+/// The composition of the affine maps that the elements [encode](Affine::from_bits), in the order
+/// of the elements. It does not commute.
 ///
-/// With it the recurrence x(i+1) = a(i)·x(i) + b(i) is a reduction for its last value, and a scan for
+/// For the recurrence x(i+1) = a(i)·x(i) + b(i), a reduction gives the last value and a scan gives
 /// all of them (Blelloch, "Prefix Sums and Their Applications", 1990, 1.4).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Compose;

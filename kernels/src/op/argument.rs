@@ -1,4 +1,4 @@
-//! The least and the greatest element, and where it stands.
+//! The minimum or maximum, and its index.
 
 use super::carried::{count_of_two, two_of_words, words_of_two};
 use super::{Carried, Number, Operation, Widen, Words};
@@ -9,15 +9,15 @@ use core::marker::PhantomData;
 pub struct Indexed<A> {
     /// The element.
     pub value: A,
-    /// Its index, from 0 on: below 2^63. The identity of [`ArgMin`] and [`ArgMax`], which no element
-    /// is, has [`u64::MAX`].
+    /// Its index from 0, below 2^63. The identity of [`ArgMin`] and [`ArgMax`] is not an element
+    /// and has [`u64::MAX`].
     pub index: u64,
 }
 
 impl<A> Indexed<A> {
     #[inline(always)]
     const fn is_identity(&self) -> bool {
-        // The sign is one word of the index to look at, not two.
+        // Testing the sign needs only one word of the index.
         (self.index as i64) < 0
     }
 }
@@ -41,9 +41,8 @@ unsafe impl<A: Carried> Carried for Indexed<A> {
 macro_rules! arguments {
     ($($(#[$doc:meta])* $name:ident: $worst:ident $better:tt;)*) => {$(
         $(#[$doc])*
-        ///
-        /// The first of equal ones; −0 and +0 are equal. A NaN is the extreme, and the first NaN wins
-        /// (as in NumPy). None of an empty array.
+        /// Of equal elements, the first; −0 and +0 are equal. A NaN counts as the extreme, and the
+        /// first NaN wins (as in NumPy). `None` for an empty array.
         #[derive(Clone, Copy, Debug, Default)]
         pub struct $name<T, A = T>(PhantomData<fn(T) -> A>);
 
@@ -57,8 +56,8 @@ macro_rules! arguments {
         }
 
         impl<T, A: Number> $name<T, A> {
-            /// Whether `a` is better than `b`, wherever they stand.
-            // `|` and `&`, here and below: what is looked at only if need be is a branch.
+            /// Whether `a` is better than `b`, whatever their indices.
+            // `|` and `&` here and below, because `||` and `&&` would branch.
             #[inline(always)]
             fn is_better(a: A, b: A) -> bool {
                 (a $better b) | (a.is_nan() & !b.is_nan())
@@ -89,7 +88,8 @@ macro_rules! arguments {
                 if b_wins { b } else { a }
             }
 
-            // An equal one stands further on, so that the indices need not be compared.
+            // `all` comes before the element, so an equal element never wins and indices need no
+            // comparison.
             #[inline(always)]
             fn take(self, all: Indexed<A>, element: T, index: u64) -> Indexed<A> {
                 let value = element.widen();
@@ -109,8 +109,8 @@ macro_rules! arguments {
     )*};
 }
 arguments! {
-    /// The least element of `T`, as `A`, and its index.
+    /// The minimum of elements of `T`, as `A`, and its index.
     ArgMin: GREATEST <;
-    /// The greatest element of `T`, as `A`, and its index.
+    /// The maximum of elements of `T`, as `A`, and its index.
     ArgMax: LEAST >;
 }

@@ -1,29 +1,29 @@
-//! What lanes, warps and blocks can hand to each other: values in words of 32 bits, which is what a
-//! shuffle moves, and what fits into a word beside a stamp.
+//! Values that lanes, warps and blocks hand to each other, as 32-bit words. A shuffle moves one
+//! word, and one word fits next to a stamp.
 
 use cuda_std::device;
 
-/// The words of a value, the low one first.
+/// The words of a value, lowest first.
 pub type Words = [u32; 4];
 
-/// A value of one to four words of 32 bits.
+/// A value of one to four 32-bit words.
 ///
 /// # Safety
 ///
-/// `WORDS` is 1 to 4: the host makes room for so many words for each value, and kernels write them.
+/// `WORDS` is 1 to 4: the host allocates that many words per value, and kernels write that many.
 ///
 /// ```compile_fail,E0200
 /// struct Mine;
 /// impl gridsync_kernels::op::Carried for Mine {} // It takes `unsafe impl`.
 /// ```
 pub unsafe trait Carried: Copy + Send + Sync + 'static {
-    /// How many words it has: 1 to 4.
+    /// The number of words, 1 to 4.
     const WORDS: usize;
 
-    /// Its words; those it does not have are 0.
+    /// The words of the value. Unused words are 0.
     fn to_words(self) -> Words;
 
-    /// The value of these words, to the bit; those it does not have are ignored.
+    /// The value with exactly these bits. Unused words are ignored.
     fn from_words(words: Words) -> Self;
 }
 
@@ -80,10 +80,10 @@ of_two_words! {
     f64: f64::to_bits, f64::from_bits;
 }
 
-// Below, what is done word by word is written out: an array that is indexed by a variable would live in
+// The loops over words below are written out, because an array indexed by a variable would be in
 // local memory.
 
-/// What `f` makes of each word of `value`.
+/// Applies `f` to each word of `value`.
 #[device]
 pub(crate) fn map_words<T: Carried>(value: T, mut f: impl FnMut(u32) -> u32) -> Words {
     let mut words = value.to_words();
@@ -100,7 +100,7 @@ pub(crate) fn map_words<T: Carried>(value: T, mut f: impl FnMut(u32) -> u32) -> 
     words
 }
 
-/// Calls `f` with the number of each word of `value`, and the word.
+/// Calls `f` with the index of each word of `value` and the word.
 #[device]
 pub(crate) fn for_each_word<T: Carried>(value: T, mut f: impl FnMut(usize, u32)) {
     let words = value.to_words();
@@ -128,14 +128,14 @@ pub(crate) fn from_each_word<T: Carried>(mut f: impl FnMut(usize) -> u32) -> T {
     T::from_words(words)
 }
 
-/// How many words an `A` and a `B` have together; more than four do not compile.
+/// The words of an `A` and a `B` together. More than four do not compile.
 pub(super) const fn count_of_two<A: Carried, B: Carried>() -> usize {
     let count = A::WORDS + B::WORDS;
     assert!(count <= 4, "a value has four words at most");
     count
 }
 
-/// The words of `first`, and then those of `second`.
+/// The words of `first`, then those of `second`.
 #[inline(always)]
 pub(super) fn words_of_two<A: Carried, B: Carried>(first: A, second: B) -> Words {
     let ([a, b, c, _], [d, e, ..]) = (first.to_words(), second.to_words());
@@ -146,7 +146,7 @@ pub(super) fn words_of_two<A: Carried, B: Carried>(first: A, second: B) -> Words
     }
 }
 
-/// The two values that [`words_of_two`] put together.
+/// Undoes [`words_of_two`].
 #[inline(always)]
 pub(super) fn two_of_words<A: Carried, B: Carried>(words: Words) -> (A, B) {
     let [_, b, c, d] = words;

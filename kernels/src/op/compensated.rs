@@ -1,16 +1,16 @@
-//! Sums that carry their rounding errors along.
+//! Sums that also track their rounding errors.
 
 use super::carried::{count_of_two, two_of_words, words_of_two};
 use super::{Carried, Number, Operation, Words};
 use core::marker::PhantomData;
 use core::ops::Sub;
 
-/// A rounded sum, and what all its roundings have lost, summed up beside it.
+/// A rounded sum, and separately the sum of its rounding errors.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Compensated<A> {
-    /// What plain addition in the same order gives.
+    /// The result of plain addition in the same order.
     pub sum: A,
-    /// The sum of its errors. Infinite or NaN, and without meaning, where additions overflow.
+    /// The sum of the rounding errors. Infinite or NaN, and meaningless, if an addition overflows.
     pub error: A,
 }
 
@@ -30,20 +30,20 @@ unsafe impl<A: Carried> Carried for Compensated<A> {
     }
 }
 
-/// The sum of elements of `T`, f32 or f64, about as accurate as if taken in twice the precision and
-/// then rounded.
+/// The sum of elements of `T`, f32 or f64, about as accurate as if computed in twice the precision
+/// and then rounded.
 ///
-/// Each addition is a TwoSum, whose error is exact (Knuth, TAOCP 2, 4.2.2, theorem B); the errors are
-/// summed up by plain additions and added at the end: the algorithm Sum2 of Ogita, Rump and Oishi
-/// ("Accurate Sum and Dot Product", SIAM J. Sci. Comput. 26, 2005), along a tree. Of a tree in which
-/// no element goes through more than d additions the result is within
-/// u·|s| + (1 + u)·γ(d)·γ(2d)·Σ|x| of the true sum s, where γ(d) = d·u / (1 − d·u) and u is half the
-/// machine epsilon: at every level of the tree the exact errors are at most u times the sums, which
-/// gives γ(d)·Σ|x| in all, and each of them goes through 2d roundings at most.
+/// Each addition is a TwoSum, which gives its error exactly (Knuth, TAOCP 2, 4.2.2, theorem B).
+/// Plain additions sum up the errors, and the end adds them to the sum. This is algorithm Sum2 of
+/// Ogita, Rump and Oishi ("Accurate Sum and Dot Product", SIAM J. Sci. Comput. 26, 2005), along a
+/// tree. Let no element go through more than d additions, γ(d) = d·u / (1 − d·u), and u half the
+/// machine epsilon. Then the result is within u·|s| + (1 + u)·γ(d)·γ(2d)·Σ|x| of the true sum s. At
+/// each level of the tree the exact errors are at most u times the sums, γ(d)·Σ|x| in all, and each
+/// error goes through at most 2d roundings.
 ///
-/// NaN, infinities and additions that overflow give what a [`Sum`](super::Sum) in the same order gives.
-/// Where only the sum with its errors is beyond the range, the result is infinite and that of `Sum` the
-/// greatest finite number: the true sum rounds to infinity.
+/// NaN, infinities and additions that overflow give the result of [`Sum`](super::Sum) in the same
+/// order. If only the sum plus its errors overflows, this is infinite and `Sum` gives the greatest
+/// finite number: the true sum rounds to infinity.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CompensatedSum<T>(PhantomData<fn(T)>);
 
@@ -56,7 +56,7 @@ impl<T> CompensatedSum<T> {
     }
 }
 
-/// The rounded sum, and its exact error where nothing overflows.
+/// The rounded sum and its error, exact unless something overflows.
 #[inline(always)]
 fn two_sum<A: Number + Sub<Output = A>>(a: A, b: A) -> (A, A) {
     let sum = a.add(b);
@@ -72,7 +72,7 @@ impl<T: Number + Sub<Output = T>> Operation for CompensatedSum<T> {
 
     #[inline(always)]
     fn identity(self) -> Compensated<T> {
-        // An error is never −0: 0 is the identity among errors, and `default` is +0.
+        // An error is never −0, so +0 (`default`) is the identity for errors.
         let error = T::default();
         Compensated { sum: T::ZERO, error }
     }
@@ -99,8 +99,8 @@ impl<T: Number + Sub<Output = T>> Operation for CompensatedSum<T> {
 
     #[inline(always)]
     fn finish(self, all: Compensated<T>) -> T {
-        // Beyond the range of T `sum` is what a plain sum is, and `error` infinite or NaN. Where there
-        // is no error, −0 must not become +0.
+        // After an overflow `sum` is what a plain sum gives, and `error` is infinite or NaN. Adding
+        // an error of 0 would turn a sum of −0 into +0.
         let is_finite = T::LEAST < all.error && all.error < T::GREATEST;
         if is_finite && all.error != T::default() {
             all.sum.add(all.error).canonical()

@@ -1,23 +1,23 @@
-//! The mean: a sum, divided by the number of elements.
+//! The mean: the sum divided by the number of elements.
 
 use super::Operation;
 
-/// The mean of the elements that `O` sums up; none of an empty array.
+/// The mean of the elements that `O` sums, or `None` for an empty array.
 ///
-/// It is the sum divided in f64. Of integers it is the true mean, rounded once, as long as the sum does
-/// not wrap around: [`WideSum`](super::WideSum) never does. The division needs the number of elements,
-/// so that it belongs to reductions: those of a whole array, and those of the rows of a matrix.
+/// The sum is divided in f64. For integers this is the true mean, rounded once, if the sum does not
+/// wrap around; [`WideSum`](super::WideSum) never does. Only reductions have a mean, not scans,
+/// because it needs the number of elements.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Mean<O>(O);
 
 impl<O> Mean<O> {
-    /// The mean of what `sum` sums up.
+    /// The mean of the elements that `sum` sums.
     #[must_use]
     pub const fn new(sum: O) -> Self {
         Self(sum)
     }
 
-    /// What sums it up.
+    /// The sum operation.
     #[cfg(not(target_arch = "nvptx64"))]
     #[must_use]
     pub fn sum(self) -> O {
@@ -53,7 +53,7 @@ impl<O: Operation<Output: Total>> Operation for Mean<O> {
         self.0.take(all, element, index)
     }
 
-    /// None: it takes the number of elements, which [`finish_of`](Operation::finish_of) is told.
+    /// Always `None`: only [`finish_of`](Operation::finish_of) knows the number of elements.
     fn finish(self, _all: O::Accumulator) -> Option<f64> {
         None
     }
@@ -63,10 +63,10 @@ impl<O: Operation<Output: Total>> Operation for Mean<O> {
     }
 }
 
-/// A sum that can be divided by a number of elements.
+/// A sum that can be divided by the number of elements.
 pub trait Total: Copy {
-    /// The sum divided by `len`, which is more than 0. An integer is rounded once, to the nearest f64; a
-    /// floating-point sum is divided in f64.
+    /// The sum divided by `len`, which is not 0. An integer sum is rounded once, to the nearest
+    /// f64. A floating-point sum is divided in f64.
     fn divided_by(self, len: u64) -> f64;
 }
 
@@ -95,13 +95,13 @@ fn quotient(sum: i128, len: u64) -> f64 {
     if sum == 0 {
         return 0.0;
     }
-    // As many bits as there is room for: 64 at least, more than an f64 has. The last one is set if there
-    // is a remainder, so that the conversion rounds to the right side.
+    // At least 64 bits, more than an f64 holds. A remainder sets the last bit, so that the
+    // conversion rounds in the right direction.
     let magnitude = sum.unsigned_abs();
     let shift = magnitude.leading_zeros();
     let (shifted, len) = (magnitude << shift, u128::from(len));
     let bits = (shifted / len) | u128::from(shifted % len != 0);
-    // A power of two, so that nothing is rounded again.
+    // A power of two, so the multiplication does not round.
     let scale = f64::from_bits(u64::from(1023 - shift) << 52);
     let mean = bits as f64 * scale;
     if sum < 0 { -mean } else { mean }
@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn a_quotient_is_rounded_once_to_the_nearest() {
-        let half_above = (1i128 << 54) + 2; // 2^54 + 2 lies halfway between two f64.
+        let half_above = (1i128 << 54) + 2; // 2^54 + 2 is halfway between two f64.
         assert_eq!(quotient(half_above, 1), (1u64 << 54) as f64, "ties to even");
         assert_eq!(quotient(3 * half_above + 1, 3), ((1u64 << 54) + 4) as f64);
         assert_eq!(quotient(-(3 * half_above + 1), 3), -((1u64 << 54) as f64) - 4.0);
@@ -127,18 +127,18 @@ mod tests {
 
     #[test]
     fn a_quotient_lies_between_those_of_its_neighbours() {
-        // An f64 is the nearest to a/b if the halfway points to its neighbours lie on both sides.
+        // An f64 is the nearest to a/b if a/b lies between the midpoints to its two neighbours.
         let mut state = 1u64;
         let mut drawn = || {
             state = state.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(0x1405_7B7E_F767_814F);
             state ^ state >> 33
         };
         for _ in 0..100_000 {
-            // Small enough for the products below.
+            // Small enough that the products below do not overflow.
             let (sum, len) = (i128::from(drawn() >> 4), (drawn() >> 44) + 1);
             let mean = quotient(sum, len);
             let twice = |x: f64, y: f64| {
-                // (x + y) / 2 compared with sum / len, scaled so that all are integers.
+                // Compares (x + y) / 2 with sum / len, scaled so that all are integers.
                 let scale = 2f64.powi(40);
                 let halfway = ((x * scale) as i128 + (y * scale) as i128) * i128::from(len);
                 halfway.cmp(&(2 * (sum << 40)))

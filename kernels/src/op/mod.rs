@@ -1,23 +1,22 @@
-//! Operations: what a reduction combines elements by.
+//! The operations that reductions and scans combine elements with.
 //!
-//! An operation is a value, of no bytes unless it has a parameter. It [lifts](Operation::lift) the
-//! elements to the type it accumulates in, and combines them there by an associative function with an
-//! identity.
+//! An operation is a value, of size 0 unless it has a parameter. It [lifts](Operation::lift) each
+//! element to an accumulator and combines accumulators by an associative function with an identity.
 //!
 //! | operation | elements → accumulator | result |
 //! |---|---|---|
-//! | [`Sum`], [`Product`] | f32 → f32 or f64; f64 → f64; f16, bf16 → f32 or f64; i32 → i64 or i32; u32 → u64 or u32; i64; u64 | integers wrap around in the type that they are accumulated in |
+//! | [`Sum`], [`Product`] | f32 → f32 or f64; f64 → f64; f16, bf16 → f32 or f64; i32 → i64 or i32; u32 → u64 or u32; i64; u64 | integers wrap around in the type of the accumulator |
 //! | [`WideSum`] | i64, u64 → i128 | exact |
-//! | [`Mean`] | as the sum in it | the sum divided by the number of elements |
+//! | [`Mean`] | as for its sum | the sum divided by the number of elements |
 //! | [`CompensatedSum`] | f32, f64 → [`Compensated`] | as accurate as a sum in twice the precision |
-//! | [`ProductModulo`] | i32, u32, i64, u64 → u32 | the residue of the product, by a modulus up to 2^32 |
+//! | [`ProductModulo`] | i32, u32, i64, u64 → u32 | the product modulo a number up to 2^32 |
 //! | [`Min`], [`Max`] | all types; f16, bf16 → f32 | NaN if any element is NaN; −0 < +0 |
-//! | [`ArgMin`], [`ArgMax`] | all types → [`Indexed`] | the extreme that comes first, and its index; a NaN is the extreme; −0 = +0 |
+//! | [`ArgMin`], [`ArgMax`] | all types → [`Indexed`] | the first minimum or maximum, and its index; a NaN is the extreme; −0 = +0 |
 //! | [`Xor`], [`And`], [`Or`] | i32, u32, i64, u64 | bitwise |
-//! | [`Count`] | all types → u64 | elements that differ from zero (NaN does, −0 does not) |
-//! | [`Compose`] | u64 → [`Affine`] | one affine map after the other: does not commute |
-//! | [`Recurrence`] | u64 → [`Affine`] | what these maps make of a number |
-//! | [`InSegments`] | as the operation in it → [`Segment`] | each segment of the array by itself: for scans |
+//! | [`Count`] | all types → u64 | the number of elements that differ from zero (NaN does, −0 does not) |
+//! | [`Compose`] | u64 → [`Affine`] | the composition of affine maps: does not commute |
+//! | [`Recurrence`] | u64 → [`Affine`] | these maps applied to a number |
+//! | [`InSegments`] | as for its operation → [`Segment`] | each segment of the array by itself: for scans |
 
 mod affine;
 mod argument;
@@ -48,63 +47,62 @@ pub use wide_sum::WideSum;
 
 use cuda_std::memory::Scalar;
 
-/// An associative operation with an identity, over elements of one type.
+/// An associative operation with an identity, on elements of one type.
 ///
-/// Associative means: for exact numbers. Floating-point sums round, and each user says in which
+/// It is associative for exact numbers. Floating-point sums round, so each caller says in which
 /// order it combines.
 pub trait Operation: Copy + Send + Sync + 'static {
-    /// What the array holds.
+    /// The element type of the array.
     type Element: Scalar;
-    /// What is accumulated.
+    /// The type in which elements are combined.
     type Accumulator: Carried;
     /// The type of the result.
     type Output: Copy;
 
-    /// Whether `combine(a, b)` equals `combine(b, a)`. Where it does not, elements are combined in
-    /// their order, which takes more steps, and by some users not at all: they say so.
+    /// Whether `combine(a, b)` equals `combine(b, a)`. If not, callers keep the order of the
+    /// elements, which takes more steps. Some callers refuse these operations, and say so.
     const COMMUTATIVE: bool;
 
-    /// Whether the result has the same bits however the elements are bracketed: so it is for integers,
-    /// and not for floating-point sums. Those who combine exact ones need keep to no tree. If in doubt,
-    /// `false`.
+    /// Whether every bracketing gives the same bits, as for integers but not for floating-point
+    /// sums. Callers need not keep to one tree then. If in doubt, `false`.
     const EXACT: bool = false;
 
-    /// Whether the result depends on the number of elements, which [`finish_of`](Self::finish_of) is told.
-    /// Then only reductions give it, not scans.
+    /// Whether the result depends on the number of elements, which only
+    /// [`finish_of`](Self::finish_of) gets. Only reductions support this, not scans.
     const NEEDS_LEN: bool = false;
 
-    /// The identity: `combine(identity(), a)` and `combine(a, identity())` are `a`, in that whatever
-    /// is made of it has the same bits.
+    /// The identity: `combine(identity(), a)` and `combine(a, identity())` lead to the same result
+    /// as `a`, to the bit.
     fn identity(self) -> Self::Accumulator;
 
-    /// The accumulator that one element makes, which is element number `index` of the array.
+    /// The accumulator of one element, element number `index` of the array.
     fn lift(self, element: Self::Element, index: u64) -> Self::Accumulator;
 
-    /// Combines two accumulators, the one of earlier elements first. Only if the operation commutes
-    /// may the first one be of later elements, or may they be mingled.
+    /// Combines two accumulators. `a` is of earlier elements, unless the operation commutes: then
+    /// the order is free and the elements of both may be interleaved.
     fn combine(self, a: Self::Accumulator, b: Self::Accumulator) -> Self::Accumulator;
 
-    /// Takes one more element into `all`, whose elements come before it: `combine(all, lift(element,
-    /// index))`, or the same bits by fewer instructions.
+    /// Takes one more element, after those of `all`: `combine(all, lift(element, index))`, or the
+    /// same bits in fewer instructions.
     #[inline(always)]
     fn take(self, all: Self::Accumulator, element: Self::Element, index: u64) -> Self::Accumulator {
         self.combine(all, self.lift(element, index))
     }
 
-    /// What counts as lying before element `index` of the array, where `before` is what some elements
-    /// right before it combine to. All of it, unless a scan begins anew with that element: then what
-    /// makes those before it count no more, and nothing else.
+    /// For exclusive scans: limits `before`, the combined value of elements right before element
+    /// `index`, to what counts there. That is all of it, unless a segment starts at `index`: then
+    /// the result makes nothing before that element count.
     #[inline(always)]
     fn before(self, before: Self::Accumulator, _index: u64) -> Self::Accumulator {
         before
     }
 
-    /// The result, of what all elements combine to. Here a floating-point operation gives every NaN
-    /// the same bits: which ones arithmetic leaves depends on the processor.
+    /// Turns the combination of all elements into the result. Every NaN gets the same bits here,
+    /// because the NaN that arithmetic produces depends on the processor.
     fn finish(self, all: Self::Accumulator) -> Self::Output;
 
-    /// The result of a reduction of `len` elements, on the host: [`finish`](Self::finish), unless the
-    /// operation [needs the length](Self::NEEDS_LEN).
+    /// The result of a reduction of `len` elements, on the host: [`finish`](Self::finish), unless
+    /// the operation [needs the length](Self::NEEDS_LEN).
     fn finish_of(self, all: Self::Accumulator, _len: u64) -> Self::Output {
         self.finish(all)
     }

@@ -1,13 +1,13 @@
-//! Products modulo a number that is known at run time.
+//! Products modulo a number known only at run time.
 
 use super::Operation;
 use core::marker::PhantomData;
 use cuda_std::launch::KernelArg;
 use cuda_std::memory::Scalar;
 
-/// An integer that a product modulo a number is taken of.
+/// An integer type for products modulo a number.
 pub trait Integer: Scalar {
-    /// Whether it is below 0, and its absolute value.
+    /// Whether it is negative, and its absolute value.
     fn sign_and_magnitude(self) -> (bool, u64);
 }
 
@@ -30,8 +30,8 @@ macro_rules! integers {
 }
 integers! { u32, i32; u64, i64; }
 
-/// The product of elements of `T` modulo m, 1 ≤ m ≤ 2^32: a residue from 0 to m − 1, of negative
-/// elements too. Exact. Modulo 1 it is 0, that of an empty array too.
+/// The product of elements of `T` modulo m, for 1 ≤ m ≤ 2^32: exact, and 0 to m − 1, even for
+/// negative elements. Modulo 1 it is 0, even for an empty array.
 // The layout is that of a kernel's parameter.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -45,7 +45,7 @@ pub struct ProductModulo<T> {
 // SAFETY: `repr(C)` of two 64-bit numbers on both sides, without padding.
 unsafe impl<T: Scalar> KernelArg for ProductModulo<T> {}
 
-/// A modulus that no product is taken by.
+/// The error for a modulus out of range.
 #[cfg(not(target_arch = "nvptx64"))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ModulusError {
@@ -64,7 +64,7 @@ impl core::fmt::Display for ModulusError {
 impl core::error::Error for ModulusError {}
 
 impl<T> ProductModulo<T> {
-    /// The product modulo `modulus`. On the host only: a kernel gets it as a parameter.
+    /// The product modulo `modulus`. Host only: kernels get it as a parameter.
     ///
     /// # Errors
     /// [`ModulusError`] if the modulus is 0 or above 2^32.
@@ -76,8 +76,8 @@ impl<T> ProductModulo<T> {
         Ok(Self { modulus, reciprocal: u64::MAX / modulus, element: PhantomData })
     }
 
-    /// The product modulo the greatest prime below 2^32, to try it with: no factor but its multiples is lost. On
-    /// the host only.
+    /// The product modulo the greatest prime below 2^32, for tests: only multiples of the prime
+    /// make the product 0. Host only.
     #[cfg(not(target_arch = "nvptx64"))]
     #[must_use]
     pub const fn by_a_prime() -> Self {
@@ -89,11 +89,11 @@ impl<T> ProductModulo<T> {
 
     /// `x` modulo m, by one multiplication with the reciprocal (Barrett, "Implementing the Rivest
     /// Shamir and Adleman public key encryption algorithm on a standard digital signal processor",
-    /// 1986) and not by a division, which takes some hundred instructions on a GPU.
-    // Of r = ⌊(2^64 − 1) / m⌋ the product m·r is the greatest multiple of m up to 2^64 − 1, hence at
-    // least 2^64 − m: 2^64 / m − 1 ≤ r < 2^64 / m. So x·r / 2^64 is at most x / m, and above x / m − 1,
-    // since x < 2^64. Rounded down, q is at most ⌊x / m⌋ and above x / m − 2, hence ⌊x / m⌋ or one
-    // less; and what is left, x − q·m, is below 2m ≤ 2^33.
+    /// 1986). A division would take about a hundred instructions on a GPU.
+    // Let r = ⌊(2^64 − 1) / m⌋. Then m·r is the greatest multiple of m up to 2^64 − 1, so it is at
+    // least 2^64 − m, and 2^64 / m − 1 ≤ r < 2^64 / m. Because x < 2^64, x·r / 2^64 is at most x /
+    // m and above x / m − 1. So q, rounded down, is ⌊x / m⌋ or one less, and x − q·m is below 2m ≤
+    // 2^33.
     #[inline(always)]
     fn residue(self, x: u64) -> u32 {
         let q = (u128::from(x) * u128::from(self.reciprocal)) >> 64;
@@ -127,7 +127,7 @@ impl<T: Integer> Operation for ProductModulo<T> {
     #[inline(always)]
     fn take(self, all: u32, element: T, _index: u64) -> u32 {
         let (is_negative, magnitude) = element.sign_and_magnitude();
-        // A factor of 32 bits need not be a residue for the product to have 64.
+        // A 32-bit factor need not be a residue: the product fits in 64 bits anyway.
         let factor = match size_of::<T>() {
             ..=4 => magnitude,
             _ => self.residue(magnitude).into(),
@@ -150,7 +150,7 @@ impl<T: Integer> Operation for ProductModulo<T> {
 mod tests {
     use super::*;
 
-    /// Numbers around every edge of 32 and 64 bits.
+    /// Numbers around every power of two.
     fn edges() -> impl Iterator<Item = u64> {
         (0..64).flat_map(|e| [(1 << e) - 1, 1 << e, (1 << e) + 1, u64::MAX - (1 << e)])
     }

@@ -1,4 +1,4 @@
-//! The arithmetic that the operations need.
+//! The arithmetic that operations use.
 
 use super::Carried;
 use cuda_std::convert::{bf16_to_f32, f16_to_f32};
@@ -6,12 +6,12 @@ use cuda_std::float::{maximum_f32, maximum_f64, minimum_f32, minimum_f64};
 use cuda_std::memory::Scalar;
 use cuda_std::{bf16, f16};
 
-/// A number to accumulate in.
+/// A type to accumulate in.
 pub trait Number: Scalar + Carried + PartialOrd {
-    /// Whether sums and products round nothing: they have the same bits however they are bracketed.
+    /// Whether sums and products are exact: the same bits for every bracketing.
     const EXACT: bool;
-    /// The identity of [`add`](Self::add). For floating point −0, since −0 + −0 = −0 but
-    /// +0 + −0 = +0.
+    /// The identity of [`add`](Self::add). In floating point −0, because −0 + −0 = −0 but +0 + −0 =
+    /// +0.
     const ZERO: Self;
     /// The identity of [`mul`](Self::mul).
     const ONE: Self;
@@ -24,15 +24,15 @@ pub trait Number: Scalar + Carried + PartialOrd {
     fn add(self, other: Self) -> Self;
     /// The product. Integers wrap around.
     fn mul(self, other: Self) -> Self;
-    /// The lesser: one NaN makes it NaN, and −0 is less than +0 (IEEE 754-2019 `minimum`). Every
-    /// NaN result has the same bits.
+    /// The minimum: NaN if either is NaN, and −0 < +0 (IEEE 754-2019 `minimum`). Every NaN result
+    /// has the same bits.
     fn min(self, other: Self) -> Self;
-    /// The greater: one NaN makes it NaN, and −0 is less than +0 (IEEE 754-2019 `maximum`). Every
-    /// NaN result has the same bits.
+    /// The maximum: NaN if either is NaN, and −0 < +0 (IEEE 754-2019 `maximum`). Every NaN result
+    /// has the same bits.
     fn max(self, other: Self) -> Self;
-    /// Whether it is no number.
+    /// Whether it is NaN.
     fn is_nan(self) -> bool;
-    /// The same number; every NaN with the same bits.
+    /// The same number, where every NaN gets the same bits.
     fn canonical(self) -> Self;
 }
 
@@ -125,7 +125,7 @@ floats! {
     f64, minimum_f64, maximum_f64;
 }
 
-/// An element that can be accumulated in `A` without loss.
+/// An element that `A` represents without loss.
 pub trait Widen<A>: Scalar {
     /// The same number in `A`.
     fn widen(self) -> A;
@@ -158,11 +158,11 @@ widen! {
     bf16 => f64: |x| f64::from(bf16_to_f32(x));
 }
 
-/// A word of bits.
+/// An integer as bits.
 pub trait Bits: Scalar + Carried {
-    /// All bits 0: the identity of [`xor`](Self::xor) and [`or`](Self::or).
+    /// All bits 0, the identity of [`xor`](Self::xor) and [`or`](Self::or).
     const NONE: Self;
-    /// All bits 1: the identity of [`and`](Self::and).
+    /// All bits 1, the identity of [`and`](Self::and).
     const ALL: Self;
 
     /// Bitwise exclusive or.

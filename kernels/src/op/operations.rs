@@ -1,4 +1,4 @@
-//! gridsync's own operations.
+//! The basic operations.
 
 use super::{Bits, Number, Operation, Widen};
 use core::marker::PhantomData;
@@ -49,13 +49,14 @@ macro_rules! widening {
     )*};
 }
 widening! {
-    /// The sum of elements of `T`, accumulated in `A`.
+    /// The sum of elements of `T`, accumulated in `A`. Sums of 32-bit integers need not fit in 32
+    /// bits: use 64, and [`WideSum`](super::WideSum) for 64-bit integers.
     Sum: ZERO add, A::EXACT;
     /// The product of elements of `T`, accumulated in `A`.
     Product: ONE mul, A::EXACT;
-    /// The least element of `T`, as `A`: NaN if there is one, and −0 < +0.
+    /// The minimum of elements of `T`, as `A`: NaN if any is NaN, and −0 < +0.
     Min: GREATEST min, true;
-    /// The greatest element of `T`, as `A`: NaN if there is one, and −0 < +0.
+    /// The maximum of elements of `T`, as `A`: NaN if any is NaN, and −0 < +0.
     Max: LEAST max, true;
 }
 
@@ -104,15 +105,15 @@ macro_rules! bitwise {
     )*};
 }
 bitwise! {
-    /// Exclusive or of all elements.
+    /// The bitwise exclusive or of all elements.
     Xor: NONE xor;
-    /// And of all elements.
+    /// The bitwise and of all elements.
     And: ALL and;
-    /// Or of all elements.
+    /// The bitwise or of all elements.
     Or: NONE or;
 }
 
-/// How many elements differ from zero: NaN does, −0 does not.
+/// The number of elements that differ from zero: NaN does, −0 does not.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Count<T>(PhantomData<fn(T)>);
 

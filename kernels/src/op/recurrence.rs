@@ -1,14 +1,14 @@
-//! A linear recurrence: its next value from its last one and the next element.
+//! A linear recurrence: each value follows from the previous one and the next element.
 
 use super::{Affine, Compose, Operation};
 use cuda_std::launch::KernelArg;
 
-/// x ← factor·x + summand, one element after the other, over u32, wrapping around: an element
-/// [stands for](Affine::from_bits) its factor and its summand. A scan gives every x; a reduction the
-/// last one.
+/// x ← factor·x + summand for each element in turn, on u32 with wrap-around. Each element
+/// [encodes](Affine::from_bits) its factor and summand. A scan gives every x, a reduction the last
+/// one.
 ///
-/// It is [`Compose`], applied to where it starts (Blelloch, "Prefix Sums and Their Applications", 1990,
-/// 1.4), and does not commute.
+/// It is [`Compose`] applied to the starting value (Blelloch, "Prefix Sums and Their Applications",
+/// 1990, 1.4), and does not commute.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Recurrence {

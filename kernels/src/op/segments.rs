@@ -1,4 +1,4 @@
-//! Operations within segments: nothing is combined across the start of one.
+//! Operations within segments: nothing is combined across the start of a segment.
 
 use super::carried::{count_of_two, two_of_words, words_of_two};
 use super::{Carried, Operation, Words};
@@ -7,28 +7,28 @@ use cuda_std::device;
 use cuda_std::launch::KernelArg;
 use cuda_std::memory::Global;
 
-/// Where the segments of an array start. Element 0 starts one in any case.
+/// Where the segments of an array start. Element 0 always starts one.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Segments {
-    /// Elements of every segment; 0 if they are marked instead.
+    /// The length of every segment, or 0 if `marks` says where they start.
     len: u64,
-    /// ⌊2^64 / `len`⌋, or as near to it as 64 bits allow.
+    /// ⌊(2^64 − 1) / `len`⌋.
     reciprocal: u64,
-    /// Bit i % 32 of word i / 32: whether element i starts one.
+    /// Bit i % 32 of word i / 32 is set if element i starts a segment.
     marks: Global<u32>,
 }
 
 // SAFETY: plain numbers and a view, laid out as in C.
 unsafe impl KernelArg for Segments {}
 
-// SAFETY: a view is an address and a length; who made it answers for what is done with it.
+// SAFETY: a view is an address and a length; its creator is responsible for its use.
 unsafe impl Send for Segments {}
-// SAFETY: as above.
+// SAFETY: as for `Send`.
 unsafe impl Sync for Segments {}
 
 impl Segments {
-    /// Segments of `len` elements each: the rows of a matrix, which has as many columns.
+    /// Segments of `len` elements each: the rows of a matrix with `len` columns.
     ///
     /// # Panics
     /// If `len` is 0.
@@ -38,44 +38,44 @@ impl Segments {
         Self {
             len,
             reciprocal: u64::MAX / len,
-            // SAFETY: of no elements.
+            // SAFETY: it has no elements.
             marks: unsafe { Global::from_address(0, 0) },
         }
     }
 
-    /// Segments that start where `marks` says: element i if bit i % 32 of word i / 32 is set.
+    /// Segments that start where `marks` says: at element i if bit i % 32 of word i / 32 is set.
     ///
     /// # Safety
     ///
-    /// For as long as this is used the words are live, and nobody writes them. They have a bit for every
+    /// While this is in use, the words are live and nobody writes them. They have a bit for every
     /// element of the array.
     #[must_use]
     pub unsafe fn marked(marks: Global<u32>) -> Self {
         Self { len: 0, reciprocal: 0, marks }
     }
 
-    /// Whether element `index` starts one.
+    /// Whether element `index` starts a segment.
     #[device]
     #[must_use]
     pub fn starts(self, index: u64) -> bool {
         if self.len == 0 {
-            // A scan also asks of what lies past the end of its array.
+            // A scan also asks about indices past the end of its array.
             let word = (index / 32) as usize;
             return word < self.marks.len() && self.marks.read(word) >> (index % 32) & 1 != 0;
         }
-        // At most one too small, for indices below 2^63: a division would be some hundred instructions.
+        // At most 1 too small for indices below 2^63. A division takes about 100 instructions.
         let row = ((u128::from(index) * u128::from(self.reciprocal)) >> 64) as u64;
         let rest = index - row * self.len;
         rest == 0 || rest == self.len
     }
 }
 
-/// What the elements since the start of a segment combine to.
+/// The combined value of the elements since the start of their segment.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Segment<A> {
-    /// Whether the segment starts within them: what lies before counts no more.
+    /// Whether the segment starts within them: then nothing before them counts.
     pub starts: bool,
-    /// What they combine to.
+    /// Their combined value.
     pub value: A,
 }
 
@@ -98,8 +98,8 @@ unsafe impl<A: Carried> Carried for Segment<A> {
 /// `O` within [`Segments`], for scans: each segment by itself (Blelloch, "Prefix Sums and Their
 /// Applications", 1990, 1.5). It does not commute.
 ///
-/// A floating-point scan keeps to the order of the whole array, wherever its segments start: the bits
-/// of a segment follow from where in the array it stands.
+/// A floating-point scan keeps the order of the whole array, wherever segments start. So the bits
+/// of a segment depend on its position in the array.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct InSegments<O> {
@@ -107,7 +107,7 @@ pub struct InSegments<O> {
     op: PhantomData<fn() -> O>,
 }
 
-// SAFETY: it is its segments.
+// SAFETY: it consists of its segments.
 unsafe impl<O: 'static + Copy> KernelArg for InSegments<O> {}
 
 impl<O> InSegments<O> {
@@ -158,6 +158,7 @@ impl<O: Operation + Default> Operation for InSegments<O> {
         }
     }
 
+    // In an exclusive scan the first element of a segment gets the identity.
     #[device]
     fn before(self, before: Self::Accumulator, index: u64) -> Self::Accumulator {
         match self.segments.starts(index) {

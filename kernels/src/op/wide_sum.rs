@@ -4,6 +4,7 @@ use super::{Carried, Operation, Words};
 use core::marker::PhantomData;
 
 /// The sum of elements of `T`, i64 or u64, in 128 bits: exact for any array that fits into memory.
+/// So a caller can tell that a sum overflows 64 bits, and a [mean](super::Mean) is the true one.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct WideSum<T>(PhantomData<fn(T)>);
 

@@ -7,16 +7,16 @@ use cuda_std::warp::{WARP_SIZE, lane_id};
 
 /// Combines one value per lane, in the order of the lanes, by a butterfly of shuffles.
 ///
-/// Called by all 32 lanes of the warp; every lane holds the result. Orders no memory. Five steps,
-/// and as many roundings in a floating-point sum: at step s, lane i combines with lane i xor 2^s, so
-/// that neighbours come first.
+/// Called by all 32 lanes of the warp; every lane gets the result. Orders no memory. It takes five
+/// steps, so a floating-point sum has five roundings. At step s, from 0, lane i combines with lane
+/// i xor 2^s, so neighbours come first.
 #[device]
 pub fn reduce<O: Operation>(op: O, value: O::Accumulator) -> O::Accumulator {
     reduce_groups::<O, WARP_SIZE>(op, value)
 }
 
-/// The same of each `LANES` lanes side by side, a power of two: every lane holds the result of its own.
-/// Called by all 32 lanes too; a step for each doubling of `LANES`.
+/// Like [`reduce`], for each group of `LANES` adjacent lanes, a power of two. Every lane gets the
+/// result of its group. Called by all 32 lanes; takes log2 `LANES` steps.
 #[device]
 pub fn reduce_groups<O: Operation, const LANES: u32>(
     op: O,

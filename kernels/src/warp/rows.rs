@@ -1,10 +1,10 @@
-//! Eight values of each lane at once: eight **rows**, with few shuffles.
+//! Eight values per lane at once: eight **rows**, with few shuffles.
 //!
-//! Where the lanes of a pair combine two rows, each keeps one and sends the other. So a step halves
-//! the rows that a lane has, and after three steps it has one, of eight lanes.
+//! When the two lanes of a pair combine two rows, each keeps one and sends the other. So each step
+//! halves the rows of a lane. After three steps a lane has one row, combined over eight lanes.
 //!
-//! Shuffles go through the pipe of shared memory. In the scan by bulk copies of `u64` on an H200 they
-//! had kept it busy for half of the time, now it is a fifth, and the scan takes 5 % less (2026-11-22).
+//! Shuffles use the pipe of shared memory, which is also busy in the scan by bulk copies. With
+//! fewer shuffles that scan is faster.
 
 use super::shuffle::swap;
 use crate::op::Operation;
@@ -12,14 +12,14 @@ use cuda_std::device;
 use cuda_std::memory::Pack;
 use cuda_std::warp::lane_id;
 
-/// Rows that are combined at once.
+/// The number of rows that are combined at once.
 pub const ROWS: usize = 8;
 
-/// For each row the balanced tree over all lanes, neighbours first: what [`reduce`](super::reduce())
-/// gives of it alone. Lane i has that of row i mod 8.
+/// Combines each row over all lanes, by a balanced tree with neighbours first. The result is that
+/// of [`reduce`](super::reduce()) on the row alone. Lane i gets the result of row i mod 8.
 ///
-/// Called by all 32 lanes of the warp. Orders no memory. Nine shuffles of a value, forty if row by
-/// row.
+/// Called by all 32 lanes of the warp. Orders no memory. It shuffles nine values; row by row it
+/// would be forty.
 #[device]
 pub fn reduce_rows<O: Operation>(op: O, rows: [O::Accumulator; ROWS]) -> O::Accumulator {
     let both = |pair: Pair<O>| pair.both(op);
@@ -30,11 +30,11 @@ pub fn reduce_rows<O: Operation>(op: O, rows: [O::Accumulator; ROWS]) -> O::Accu
     both(Pair::of_one(row, 16))
 }
 
-/// For each row what lies before this lane: the rows before, and the lanes before in its own. And what
-/// all rows combine to, in all lanes.
+/// Returns for each row what comes before this lane: all earlier rows, and the earlier lanes of the
+/// row. Also returns, to all lanes, what all rows combine to.
 ///
-/// Called by all 32 lanes of the warp. Orders no memory. Operands stay in order, but are bracketed in
-/// another way than by [`scan`](super::scan()). Nineteen shuffles of a value, 56 if row by row.
+/// Called by all 32 lanes of the warp. Orders no memory. Operands stay in order, but with other
+/// brackets than in [`scan`](super::scan()). It shuffles 19 values; row by row it would be 56.
 #[device]
 pub fn scan_rows<O: Operation>(
     op: O,
@@ -44,7 +44,7 @@ pub fn scan_rows<O: Operation>(
     let by_2: [Pair<O>; 2] =
         Pack::from_fn(|i| Pair::of_two(by_1[2 * i].both(op), by_1[2 * i + 1].both(op), 2));
     let by_4 = Pair::of_two(by_2[0].both(op), by_2[1].both(op), 4);
-    // Now lane i has row i mod 8, of eight lanes: first the lanes before those, then the rows before.
+    // Now lane i has row i mod 8 over eight lanes. Next: the lanes before, then the rows before.
     let by_8 = Pair::of_one(by_4.both(op), 8);
     let by_16 = Pair::of_one(by_8.both(op), 16);
     let lanes = by_16.before(op, by_8.before(op, op.identity()));
@@ -52,7 +52,7 @@ pub fn scan_rows<O: Operation>(
     let pair = Pair::of_one(odd.both(op), 2);
     let half = Pair::of_one(pair.both(op), 4);
     let rows = half.before(op, pair.before(op, odd.before(op, op.identity())));
-    // And all the way back.
+    // The same steps backwards.
     let [low, high] = by_4.before_each(op, op.combine(rows, lanes));
     let [[a, b], [c, d]] = [by_2[0].before_each(op, low), by_2[1].before_each(op, high)];
     let [[a, b], [c, d], [e, f], [g, h]] = [
@@ -64,7 +64,7 @@ pub fn scan_rows<O: Operation>(
     ([a, b, c, d, e, f, g, h], half.both(op))
 }
 
-/// What this lane has of something, and what the lane has that is `apart` from it.
+/// The values of this lane and of the lane whose number differs by the bit `apart`.
 #[derive(Clone, Copy)]
 struct Pair<O: Operation> {
     own: O::Accumulator,
@@ -73,14 +73,14 @@ struct Pair<O: Operation> {
 }
 
 impl<O: Operation> Pair<O> {
-    /// Of a row that both lanes keep.
+    /// One row, which both lanes keep.
     #[device]
     fn of_one(own: O::Accumulator, apart: u32) -> Self {
         let other = swap(own, apart);
         Self { own, other, apart }
     }
 
-    /// Of two rows: the lower lane keeps `first`.
+    /// Two rows: the lower lane keeps `first`, the upper lane `second`.
     #[device]
     fn of_two(first: O::Accumulator, second: O::Accumulator, apart: u32) -> Self {
         let (own, sent) = match is_upper(apart) {
@@ -101,7 +101,7 @@ impl<O: Operation> Pair<O> {
         }
     }
 
-    /// What lies before this lane, of which `before` lies in its own half.
+    /// What comes before this lane, if `before` is what comes before it in its own half.
     #[inline(always)]
     fn before(self, op: O, before: O::Accumulator) -> O::Accumulator {
         match is_upper(self.apart) {
@@ -110,8 +110,8 @@ impl<O: Operation> Pair<O> {
         }
     }
 
-    /// What lies before this lane in each of two rows, if `before` lies before both lanes in the row
-    /// that it kept.
+    /// What comes before this lane in each of the two rows, if `before` is what comes before both
+    /// lanes in the row that this lane kept.
     #[device]
     fn before_each(self, op: O, before: O::Accumulator) -> [O::Accumulator; 2] {
         let is_upper = is_upper(self.apart);

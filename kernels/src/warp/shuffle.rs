@@ -1,4 +1,4 @@
-//! The value of another lane, whatever its size: a shuffle for each word.
+//! The value of another lane, of any size: one shuffle per word.
 //!
 //! Each function is called by all 32 lanes of the warp, and orders no memory.
 
@@ -6,7 +6,7 @@ use crate::op::{Carried, map_words};
 use cuda_std::device;
 use cuda_std::warp::{FULL_MASK, WARP_SIZE, warp_shuffle_idx, warp_shuffle_up, warp_shuffle_xor};
 
-/// The value of the lane whose number differs by the bits of `lanes`, which is below 32.
+/// The value of the lane whose number is this lane's xor `lanes`, which is below 32.
 #[device]
 pub fn swap<T: Carried>(value: T, lanes: u32) -> T {
     T::from_words(map_words(value, |word| warp_shuffle_xor(FULL_MASK, word, lanes, WARP_SIZE).0))

@@ -1,4 +1,4 @@
-//! What is missing where a kernel forgets to cross, or crosses what orders no memory.
+//! What is reported missing if a kernel crosses no barrier, or something that orders no memory.
 
 use crate::support::{Zeros, launch};
 use cuda_std::memory::{Ordering, Scope};
@@ -9,7 +9,7 @@ use simt::{Fault, LaunchConfig, MissingOrder, Race, Schedule};
 
 const BLOCKS: u32 = 3;
 
-/// The race that a kernel of a few small blocks has, under each of many schedules.
+/// The races of a kernel with a few small blocks, one for each of many schedules.
 #[track_caller]
 fn races(kernel: impl Fn(Zeros)) -> Vec<Race> {
     let race = |seed| {
@@ -26,11 +26,11 @@ fn races(kernel: impl Fn(Zeros)) -> Vec<Race> {
     (0..40).map(race).collect()
 }
 
-/// Where the words of the barrier lie, and those that the blocks write to.
+/// The array of the barrier's words, and the array that the blocks write to.
 const BARRIER: usize = 0;
 const DATA: usize = 1;
 
-/// Each block writes a word; past the barrier, if it is crossed, each reads that of the next block.
+/// Each block writes a word. After the barrier, if it is crossed, it reads the next block's word.
 fn neighbours(zeros: Zeros, cross: impl FnOnce()) {
     let data = zeros.of::<u32>(DATA, BLOCKS as usize);
     let me = thread::block_index();
@@ -41,8 +41,8 @@ fn neighbours(zeros: Zeros, cross: impl FnOnce()) {
     data.read((me + 1) % BLOCKS as usize);
 }
 
-/// That a barrier which is never crossed, or which one block crosses later than the others, is told as
-/// what is missing, in the user's own lines and without advice about the barrier's inside.
+/// Checks the report on a barrier that is never crossed, or that one block crosses too late. It
+/// names what is missing and the user's own lines, and gives no advice about the barrier's inside.
 #[track_caller]
 fn a_forgotten_crossing_is_named<B: Barrier>() {
     let never = |zeros: Zeros| {
@@ -109,7 +109,7 @@ fn an_exchange_in_place_of_a_barrier_is_named() {
     let config = |seed| LaunchConfig {
         schedule: Schedule::from_seed(seed),
         races: true,
-        // Whole warps, as an exchange needs them.
+        // An exchange needs whole warps.
         ..LaunchConfig::new("test", BLOCKS, 64)
     };
     for seed in 0..40 {

@@ -1,4 +1,4 @@
-//! A fault in the device library names a line of whoever calls it: at each step of each function.
+//! A fault in the device library names a line of the caller, at each step of each function.
 
 use std::fs;
 use std::path::Path;
@@ -32,11 +32,11 @@ const fn on(grid: u32, block: u32) -> On {
     On { grid, block, dynamic_shared: 0 }
 }
 
-/// Launches that are stopped after ever more steps, at most.
+/// The most places at which `walk` stops a launch.
 const STOPS: u64 = 25;
 
-/// Stops a kernel after one step, two steps, and so on to its end, under several schedules: wherever a
-/// thread stands then, a line of this file is named.
+/// Stops a kernel after more and more steps, up to its end, under several schedules. Wherever a
+/// thread is then, the fault must name a line of this file.
 #[track_caller]
 fn walk(name: &str, on: On, kernel: impl Fn(Zeros)) {
     for seed in 0..2 {
@@ -62,7 +62,7 @@ fn walk(name: &str, on: On, kernel: impl Fn(Zeros)) {
     }
 }
 
-/// Walks through cases, each an expression over `zeros`.
+/// Walks through cases. Each case is an expression that may use `zeros`.
 macro_rules! walk {
     ($($on:expr => |$zeros:ident| $kernel:expr;)*) => {$(
         walk(stringify!($kernel), $on, |$zeros| {
@@ -148,7 +148,7 @@ fn barriers_name_their_callers() {
             Exchange::attach_among(words, Members::grid()).all_reduce(Add::new(), 1)
         };
     }
-    // A block that is missing is written down by another one.
+    // Block 1 records that block 0 is missing.
     let missing = |zeros: Zeros| {
         let words = zeros.of(0, BoundedBarrier::words(2));
         if thread::block_index() == 1 {
@@ -295,7 +295,7 @@ fn the_rungs_of_the_ladders_name_their_callers() {
     }
 }
 
-/// The names of the public device functions in the sources below a folder.
+/// Adds the names of the public device functions in the sources below a folder to `names`.
 fn device_functions(folder: &Path, names: &mut Vec<String>) {
     for entry in fs::read_dir(folder).expect("the sources are there") {
         let path = entry.expect("it can be read").path();

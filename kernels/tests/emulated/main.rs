@@ -1,5 +1,5 @@
-//! What the emulator says of kernels that use the device library: the lines that it names, and what
-//! it finds missing.
+//! What the emulator reports about kernels that use the device library: the lines that it names,
+//! and what it finds missing.
 
 mod forgotten;
 mod lines;

@@ -1,11 +1,11 @@
-//! Cases of the grid barriers: those that are right have to hold, those that are wrong to be caught.
+//! Cases of the grid barriers: right ones have to hold, and wrong ones have to be caught.
 
 use super::CaseError;
 use gridsync::device::{Device, DeviceError};
 use gridsync::launch::{Blocks, barrier_words, cooperative, cooperative_in_clusters};
 use gridsync_kernels::grid::barrier::{
     ClusterBarrier, FlipBarrier, GenerationBarrier, GridBarrier, GrowingBarrier, LateBarrier,
-    LockFreeBarrier, PhaseBarrier, Ptx, ReleaseBarrier, SeedBarrier, SplitBarrier, TreeBarrier,
+    LockFreeBarrier, PhaseBarrier, Ptx, ReleaseBarrier, ResetBarrier, SplitBarrier, TreeBarrier,
     Volatile,
 };
 use gridsync_lab_kernels::barrier::{
@@ -20,16 +20,16 @@ pub struct Crossing {
     pub blocks: Blocks,
     /// Threads of a block.
     pub threads: u32,
-    /// Blocks of a cluster, if there are clusters; the grid is rounded up to whole ones.
+    /// Blocks of a cluster, if there are clusters. The grid is rounded up to whole clusters.
     pub cluster: Option<u32>,
     /// Words that each thread writes before each barrier.
     pub cells: u32,
-    /// Cycles that each warp comes late to each barrier, at most.
+    /// The most cycles that a warp comes late to a barrier.
     pub skew: u32,
-    /// Words of memory that the threads store to, here and there, before they write their own: on a
-    /// GPU what is not released is seen late behind such stores. None if 0.
+    /// Words of memory that the threads store to, here and there, before they write their own. On a
+    /// GPU, other threads see unreleased stores late after them. None if 0.
     pub far: usize,
-    /// Launches, all over the same state.
+    /// Launches, all with the same state.
     pub launches: u32,
     /// Rounds of each launch, of two crossings each.
     pub rounds: u32,
@@ -43,14 +43,14 @@ impl Crossing {
     }
 }
 
-/// What crossing a barrier came to.
+/// The result of crossing a barrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// Nothing was wrong.
     Held,
-    /// So many times a thread read what was not of this round.
+    /// How often a thread read a value that was not from this round.
     Stale(u32),
-    /// So many waits were given up, which a barrier that does not give up never ends.
+    /// How many waits were given up. A barrier that does not give up never ends these.
     GivenUp(u32),
 }
 
@@ -105,9 +105,10 @@ contenders! {
         "cluster-2" cross_in_clusters::<2>,
         "cluster-4" cross_in_clusters::<4>,
     }
-    /// Barriers that are wrong. A test that passes the designs says as much as it catches of these.
+    /// Wrong barriers. The more of these a test catches, the more it means that the designs pass
+    /// it.
     MUTANTS {
-        "the seed's, used back to back" cross::<SeedBarrier>,
+        "reset under its waiters" cross::<ResetBarrier>,
         "no block barrier first" cross::<Mutant<NoFirstBarrier>>,
         "no block barrier last" cross::<Mutant<NoLastBarrier>>,
         "relaxed arrival" cross::<Mutant<RelaxedArrival>>,
@@ -120,7 +121,7 @@ contenders! {
     }
 }
 
-/// The cluster barrier in clusters of so many blocks.
+/// The cluster barrier in clusters of `BLOCKS` blocks.
 fn cross_in_clusters<const BLOCKS: u32>(
     device: &Device,
     crossing: &Crossing,
@@ -160,8 +161,8 @@ pub fn cross<B: Stressed>(device: &Device, crossing: &Crossing) -> Result<Outcom
             crossing.skew,
         );
         // SAFETY: the barrier's words, which start at 0, a multiple of as many cells as threads, a
-        // counter, what is stored to behind it, and a geometry in which all blocks are resident; the buffers outlive the
-        // launches.
+        // counter, the words of the far stores, and a geometry in which all blocks are resident;
+        // the buffers outlive the launches.
         unsafe { device.launch::<B::Rounds>(&geometry, args)? };
     }
     let stale = errors.download_part(0..1)?[0];

@@ -8,15 +8,15 @@ use gridsync_kernels::grid::barrier::{Barrier, Exchange, GridBarrier};
 use gridsync_kernels::op::Sum;
 use gridsync_kernels::warp;
 
-/// Crosses an [`Exchange`] four times a round, and counts in `errors[0]` the threads that find a
-/// wrong result: a sum of one word and of two, and a broadcast of one word and of two, each from
-/// another block each time. Each warp comes up to `skew` cycles late, and after each three rounds the
-/// block attaches anew.
+/// Crosses an [`Exchange`] four times a round: sums of one word and of two words, then broadcasts
+/// of one word and of two words. Each round another block broadcasts. Counts the wrong results of
+/// all threads in `errors[0]`. Warps come up to `skew` cycles late. After every three rounds the
+/// block attaches again.
 ///
 /// # Safety
 ///
-/// `words` are those of an exchange, as [`Exchange::words`] says; `errors` has one element; blocks
-/// are a multiple of 32 threads and all co-resident.
+/// `words` has the words of an exchange ([`Exchange::words`]); `errors` has one element; blocks
+/// have a multiple of 32 threads and are all co-resident.
 #[kernel(cooperative)]
 pub unsafe fn exchange_rounds(words: Global<u64>, errors: Global<u32>, rounds: u32, skew: u32) {
     let mut exchange = Exchange::attach(words);
@@ -48,9 +48,9 @@ pub unsafe fn exchange_rounds(words: Global<u64>, errors: Global<u32>, rounds: u
     }
 }
 
-/// Computes the mean of one number of each block, `rounds` times, each time from the means of the round
-/// before, and does nothing else: for measuring it. `means[b]` is the first number of block b, and at the
-/// end its last mean.
+/// Computes the mean of one number per block, `rounds` times, each time from the means of the round
+/// before. It does nothing else: it is for measurements. `means[b]` is the number of block b before
+/// the first round, and its mean after the last.
 ///
 /// # Safety
 ///
@@ -73,12 +73,12 @@ shared_array! {
     fn gridsync_exchange_by_barrier() -> [f32; 2];
 }
 
-/// Does the same as [`exchange_only`] by a store, a [`GridBarrier`] and loads: for comparison.
+/// Does the same as [`exchange_only`] with a store, a [`GridBarrier`] and loads, for comparison.
 ///
 /// # Safety
 ///
 /// `barrier` has the words of a [`GridBarrier`]; `numbers` has two elements for each block and
-/// `means` one; blocks are a multiple of 32 threads and all co-resident.
+/// `means` has one; blocks have a multiple of 32 threads and are all co-resident.
 #[kernel(cooperative)]
 pub unsafe fn exchange_by_barrier_only(
     barrier: Global<u32>,
@@ -92,8 +92,8 @@ pub unsafe fn exchange_by_barrier_only(
     let share = 1.0 / blocks as f32;
     let mut mean = means.read(block);
     for round in 0..rounds as usize {
-        // Two sets of numbers take turns: a slow block may still read the numbers of this round when a
-        // fast block writes those of the next.
+        // Two sets of numbers take turns: a slow block may still read the numbers of this round
+        // when a fast block writes those of the next.
         let numbers = numbers.part(round % 2 * blocks, blocks);
         if thread::is_first_in_block() {
             numbers.write(block, mean);

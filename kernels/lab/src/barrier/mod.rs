@@ -1,4 +1,4 @@
-//! Kernels that check the grid barriers, and kernels that measure them.
+//! Kernels that check the grid barriers and kernels that measure them.
 
 mod bounded;
 mod exchange;
@@ -23,32 +23,32 @@ use cuda_std::prelude::*;
 use gridsync_kernels::grid::barrier::ClusterBarrier;
 use gridsync_kernels::grid::barrier::{
     Barrier, FlipBarrier, GenerationBarrier, GridBarrier, GrowingBarrier, LateBarrier,
-    LockFreeBarrier, PhaseBarrier, Ptx, ReleaseBarrier, SeedBarrier, SplitBarrier, TreeBarrier,
+    LockFreeBarrier, PhaseBarrier, Ptx, ReleaseBarrier, ResetBarrier, SplitBarrier, TreeBarrier,
     Volatile,
 };
 
-/// Rounds after which a block attaches anew.
+/// Rounds after which a block attaches again.
 const ROUNDS_TOGETHER: u32 = 3;
 
 macro_rules! kernels {
     ($($(#[$cfg:meta])* $design:ty: $rounds:ident, $only:ident;)*) => {$(
         #[doc = concat!("Crosses a [`", stringify!($rounds), "`] barrier `2 × rounds` times, and checks each time that it held.")]
         ///
-        /// In every round each thread writes the number of the round to its own `cells`, by plain
-        /// stores. After the barrier each block reads the cells of all threads, by plain loads, from
-        /// lines that it has read the round before, and counts in `errors[0]` the cells that are not of
-        /// this round. A second barrier keeps the next round's writes from overtaking these reads. With
-        /// a `skew`, warps come up to so many cycles late: in even rounds each warp by another number,
-        /// in odd rounds a single warp, whose words all others then read first. Every fourth round ends
-        /// in crossings back to back. After every three rounds the block attaches anew. If `errors` has
-        /// more elements, each thread first stores to some of them, far apart, which delays its later
-        /// stores.
+        /// In every round each thread writes the number of the round to its own `cells` with plain
+        /// stores. After the barrier each block reads the cells of all threads with plain loads,
+        /// from lines that it read in the round before. It counts in `errors[0]` the cells that do
+        /// not hold this round. A second barrier keeps the next round's writes after these reads.
+        /// After every three rounds the block attaches again. With a `skew`, warps come up to
+        /// `skew` cycles late: in even rounds each warp by its own number, in odd rounds one warp,
+        /// and all warps read its cells first. Every fourth round then ends in crossings back to
+        /// back. If `errors` has more elements, each thread first stores to some of them, far
+        /// apart, which delays its later stores.
         ///
         /// # Safety
         ///
-        /// `barrier` has the words of the design, as [`Barrier::words`] says; `cells` has a multiple
-        /// of as many elements as the grid has threads; `errors` has an element, 0 before, or more;
-        /// all blocks are co-resident.
+        /// `barrier` has the words of the design ([`Barrier::words`]); the length of `cells` is a
+        /// multiple of the number of threads of the grid; `errors` has at least one element, and
+        /// the first is 0 at the start; all blocks are co-resident.
         $(#[$cfg])*
         #[kernel(cooperative)]
         pub unsafe fn $rounds(
@@ -63,7 +63,7 @@ macro_rules! kernels {
             cross_and_check(attach, ROUNDS_TOGETHER, cells, errors, first_round, rounds, skew);
         }
 
-        /// Crosses the barrier `rounds` times and does nothing else: for measuring it.
+        /// Crosses the barrier `rounds` times. It does nothing else: it is for measurements.
         ///
         /// # Safety
         ///
@@ -108,13 +108,13 @@ kernels! {
     ClusterBarrier: cluster_barrier_rounds, cluster_barrier_only;
 }
 
-/// [`SeedBarrier`]: see the kernels of the barriers that are right.
+/// Checks a [`ResetBarrier`] in the same way as the kernels of the correct barriers.
 ///
 /// # Safety
 ///
-/// As for those. It never waits forever.
+/// As for those kernels. This one never waits forever.
 #[kernel(cooperative)]
-pub unsafe fn seed_barrier_rounds(
+pub unsafe fn reset_barrier_rounds(
     barrier: Global<u32>,
     cells: Global<u32>,
     errors: Global<u32>,
@@ -122,14 +122,14 @@ pub unsafe fn seed_barrier_rounds(
     rounds: u32,
     skew: u32,
 ) {
-    let attach = || SeedBarrier::attach(barrier);
+    let attach = || ResetBarrier::attach(barrier);
     cross_and_check(attach, u32::MAX, cells, errors, first_round, rounds, skew);
 }
 
-// SAFETY: as for the barriers that are right.
+// SAFETY: as for the correct barriers.
 #[cfg(not(target_arch = "nvptx64"))]
-unsafe impl Stressed for SeedBarrier {
-    type Rounds = seed_barrier_rounds;
+unsafe impl Stressed for ResetBarrier {
+    type Rounds = reset_barrier_rounds;
 
     fn waits_given_up(words: &[u32]) -> u32 {
         Self::misses(words)
@@ -140,15 +140,15 @@ unsafe impl Stressed for SeedBarrier {
 ///
 /// # Safety
 ///
-/// A safe function launches the kernel. The kernel touches only the memory of its arguments, and of the
-/// barrier's memory only the [`words`](Barrier::words).
+/// A safe function launches the kernel. The kernel touches only the memory of its arguments, and
+/// only the [`words`](Barrier::words) of the barrier's memory.
 #[cfg(not(target_arch = "nvptx64"))]
 pub unsafe trait Stressed: Barrier {
     /// The kernel that checks it.
     type Rounds: cuda_std::launch::Kernel<Args = RoundsArgs>;
 
-    /// How many waits were given up, read from its words after use. Each would have lasted forever. A
-    /// right barrier gives up none.
+    /// How many waits were given up, read from the words after use. Each would have lasted forever.
+    /// A correct barrier gives up none.
     fn waits_given_up(_words: &[u32]) -> u32 {
         0
     }

@@ -1,12 +1,12 @@
-//! Barriers that are wrong on purpose. A stress test that finds no fault means something only if the same
-//! test finds these faults.
+//! Barriers that are wrong on purpose. A stress test that finds no fault proves something only if
+//! the same test finds these faults.
 
 use super::stress::cross_and_check;
 use core::marker::PhantomData;
 use cuda_std::prelude::*;
 use gridsync_kernels::grid::barrier::{Barrier, Members};
 
-/// How a block says that it has arrived.
+/// How a block arrives.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Arrival {
     /// `red.release.gpu`.
@@ -17,7 +17,7 @@ pub enum Arrival {
     BlockScopeFence,
 }
 
-/// How a block looks whether all have arrived.
+/// How a block checks whether all blocks have arrived.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Looking {
     /// `ld.acquire.gpu`.
@@ -30,30 +30,30 @@ pub enum Looking {
 
 /// What is wrong with a barrier. By default nothing is wrong.
 pub trait Fault {
-    /// Whether the block's threads meet before their block arrives.
+    /// Whether the threads of a block synchronise before the block arrives.
     const FIRST_BARRIER: bool = true;
-    /// Whether they meet before they go on.
+    /// Whether they synchronise after the wait.
     const LAST_BARRIER: bool = true;
     /// How the block arrives.
     const ARRIVAL: Arrival = Arrival::Release;
-    /// How it looks.
+    /// How the block checks for the other arrivals.
     const LOOKING: Looking = Looking::Acquire;
-    /// How many arrivals it does not wait for.
+    /// How many arrivals the block does not wait for.
     const SHORT: u32 = 0;
-    /// Whether the counter has to equal the goal, instead of reaching it or exceeding it.
+    /// Whether the counter must equal the goal. If not, it may also exceed it.
     const EQUAL: bool = false;
 }
 
 /// The number that the counter grows by in each round.
 const ROUND: u32 = 1 << 20;
 
-/// The index of the counter, and that of the number of waits that were given up. In a mutant with two
-/// counters the second counter comes after them.
+/// The indices of the counter, of the number of waits given up, and of the second counter, if a
+/// mutant has two.
 const COUNTER: usize = 0;
 const GIVEN_UP: usize = 1;
 const SECOND: usize = 64;
 
-/// The longest wait, ns. A crossing takes a thousand; a mutant could wait forever.
+/// The longest wait, in ns: far more than a crossing takes. Without it a mutant could wait forever.
 const PATIENCE_NS: u64 = 200_000;
 
 /// A [`GrowingBarrier`](gridsync_kernels::grid::barrier::GrowingBarrier) with the fault `F`.
@@ -65,8 +65,8 @@ pub struct Mutant<F: Fault> {
     fault: PhantomData<F>,
 }
 
-/// Waits for `condition`, but not forever: the first wait that takes too long is counted, and from then
-/// on no block waits.
+/// Waits for `condition`, but not forever: counts a wait that takes too long. After the first of
+/// these, no block waits.
 #[device]
 fn wait_a_while(state: Global<u32>, mut condition: impl FnMut() -> bool) {
     let given_up = || state.load(GIVEN_UP, Ordering::Relaxed, Scope::Device) != 0;
@@ -124,8 +124,8 @@ impl<F: Fault> Barrier for Mutant<F> {
     }
 }
 
-/// A [`SplitBarrier`](gridsync_kernels::grid::barrier::SplitBarrier) of two counters that counts rounds
-/// modulo 2, where modulo 4 is needed: a slow block misses a round of the counter that is not its own.
+/// A [`SplitBarrier`](gridsync_kernels::grid::barrier::SplitBarrier) of two counters that counts
+/// rounds modulo 2 instead of 4. A slow block can miss a round of the counter that is not its own.
 #[derive(Debug)]
 pub struct OneBit {
     state: Global<u32>,
@@ -133,7 +133,7 @@ pub struct OneBit {
     round: u32,
 }
 
-/// The one bit of the round.
+/// The bit that counts rounds.
 const PHASE: u32 = 1 << 31;
 
 impl Barrier for OneBit {
@@ -187,7 +187,7 @@ macro_rules! mutants {
         ///
         /// # Safety
         ///
-        /// As for the kernels that check a right barrier. This one never waits forever.
+        /// As for the kernels that check a correct barrier. This one never waits forever.
         #[kernel(cooperative)]
         pub unsafe fn $rounds(
             barrier: Global<u32>,
@@ -201,7 +201,7 @@ macro_rules! mutants {
             cross_and_check(attach, u32::MAX, cells, errors, first_round, rounds, skew);
         }
 
-        // SAFETY: as for the barriers that are right.
+        // SAFETY: as for the correct barriers.
         #[cfg(not(target_arch = "nvptx64"))]
         unsafe impl super::Stressed for $barrier {
             type Rounds = $rounds;
@@ -213,7 +213,7 @@ macro_rules! mutants {
     };
 }
 mutants! {
-    /// The first thread arrives while others of its block still write.
+    /// The first thread arrives while other threads of its block still write.
     NoFirstBarrier: mutant_no_first_rounds {
         const FIRST_BARRIER: bool = false;
     }
@@ -221,11 +221,11 @@ mutants! {
     NoLastBarrier: mutant_no_last_rounds {
         const LAST_BARRIER: bool = false;
     }
-    /// The arrival is relaxed: it may be seen before what the block wrote.
+    /// The arrival is relaxed: other blocks may see it before they see what the block wrote.
     RelaxedArrival: mutant_relaxed_arrival_rounds {
         const ARRIVAL: Arrival = Arrival::Relaxed;
     }
-    /// The fence before the arrival reaches the block only.
+    /// The fence before the arrival has block scope only.
     BlockScopeFence: mutant_block_scope_rounds {
         const ARRIVAL: Arrival = Arrival::BlockScopeFence;
     }
@@ -241,13 +241,13 @@ mutants! {
     ShortGoal: mutant_short_goal_rounds {
         const SHORT: u32 = 1;
     }
-    /// The counter has to equal the goal, but a slow block finds it beyond the goal.
+    /// The counter must equal the goal, but a slow block may find it beyond the goal.
     EqualGoal: mutant_equal_goal_rounds {
         const EQUAL: bool = true;
     }
 }
 mutants! {
     @kernel
-    /// Two counters, but only one bit of the round.
+    /// Two counters, but only one bit counts rounds.
     OneBit: mutant_one_bit_rounds
 }

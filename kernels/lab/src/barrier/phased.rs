@@ -1,15 +1,15 @@
-//! The grid barrier in two phases, and a barrier of some of the blocks.
+//! The grid barrier in two phases, and barriers of half of the blocks.
 
 use super::stress::{come_late, count_stale, write_own};
 use cuda_std::prelude::*;
 use gridsync_kernels::grid::barrier::{Barrier, GridBarrier, Members};
 
-/// Does the same as the kernels that check a barrier, but between arriving and waiting each thread does
-/// some work of its own, which `work` counts: in the end each element is twice `rounds`.
+/// Checks a barrier like the other kernels, but each thread does work of its own between arrive and
+/// wait. `work` counts it: at the end each element is twice `rounds`.
 ///
 /// # Safety
 ///
-/// As for those kernels; `work` has an element for each thread of the grid, 0 before.
+/// As for those kernels; `work` has an element for each thread of the grid, 0 at the start.
 #[kernel(cooperative)]
 pub unsafe fn phased_barrier_rounds(
     barrier: Global<u32>,
@@ -38,15 +38,13 @@ pub unsafe fn phased_barrier_rounds(
     }
 }
 
-/// The even blocks cross one barrier and the odd blocks another. Each block counts the stale cells of
-/// its half of the blocks.
-///
-/// The even blocks cross `rounds` rounds, the odd ones twice as many: neither half waits for the other.
+/// The even blocks cross one barrier for `rounds` rounds, the odd blocks another for twice as many.
+/// So neither half may wait for the other. Each block counts the stale cells of its own half.
 ///
 /// # Safety
 ///
-/// As for the kernels that check a barrier, but `barrier` has the words of two; the grid has two
-/// blocks or more.
+/// As for the kernels that check a barrier, but `barrier` has the words of two barriers; the grid
+/// has at least two blocks.
 #[kernel(cooperative)]
 pub unsafe fn subset_barrier_rounds(
     barrier: Global<u32>,

@@ -5,8 +5,8 @@ use cuda_std::time::clock;
 use cuda_std::warp::{WARP_SIZE, warp_index};
 use gridsync_kernels::grid::barrier::Barrier;
 
-/// Attaches to a barrier before the first round and after every `together` rounds, crosses it twice a
-/// round, and counts the stale cells after it: see the kernels.
+/// Attaches to a barrier before the first round and again after every `together` rounds. Crosses it
+/// twice a round, and adds the stale cells to `errors[0]`. The docs of the kernels say more.
 #[device]
 pub(super) fn cross_and_check<B: Barrier>(
     attach: impl Fn() -> B,
@@ -35,10 +35,10 @@ pub(super) fn cross_and_check<B: Barrier>(
         wrong += count_stale(cells, round);
         barrier.sync();
         if round.is_multiple_of(4) {
-            // Back to back: this finds a barrier that cannot be used again at once.
+            // Crossings back to back find a barrier that cannot be crossed again at once.
             for crossing in 0..BURST.min(skew) {
                 barrier.arrive();
-                // One warp of the grid looks late, when the others may be at the next crossing.
+                // One warp of the grid waits late. The others may be at the next crossing by then.
                 come_late(round + 2 * crossing + 1, skew);
                 barrier.wait();
             }
@@ -49,15 +49,15 @@ pub(super) fn cross_and_check<B: Barrier>(
     }
 }
 
-/// Crossings without work between them.
+/// The most crossings back to back.
 const BURST: u32 = 8;
 
 /// Far stores that each thread makes before it writes its cells.
 const FAR_STORES: u32 = 8;
 
-/// Stores to words of this thread all over `far`, which nobody reads. If that is far more memory than the
-/// L2 holds, the stores are slow. Later stores that are not released are then seen late, where an idle
-/// memory system would have shown them at once.
+/// Stores to this thread's words all over `far`. No thread reads `far`. If it is much larger than
+/// the L2, these stores are slow. Then later stores that are not released become visible late. An
+/// idle memory system would show them at once.
 #[device]
 fn keep_stores_busy(far: Global<u32>, round: u32) {
     let (me, threads) = (thread::index(), thread::thread_count());
@@ -71,7 +71,7 @@ fn keep_stores_busy(far: Global<u32>, round: u32) {
     }
 }
 
-/// Writes the round to all cells of this thread. They are as far apart as the grid has threads.
+/// Writes the round to all cells of this thread: every `thread_count`-th cell.
 #[device]
 pub(super) fn write_own(cells: Global<u32>, round: u32) {
     let mut own = thread::index();
@@ -81,13 +81,13 @@ pub(super) fn write_own(cells: Global<u32>, round: u32) {
     }
 }
 
-/// How many of its share of the cells this thread finds not to be of `round`. The threads of a block look
-/// at all cells together.
+/// How many cells of this thread's share do not hold `round`. The threads of a block share all
+/// cells.
 #[device]
 pub(super) fn count_stale(cells: Global<u32>, round: u32) -> u32 {
     let (mut stale, mut at) = (0, thread::index_in_block() as usize);
     let step = thread::threads_per_block() as usize;
-    // Four loads in flight: single loads would take most of the time.
+    // Four loads are in flight, because single loads would take most of the time.
     while at + 3 * step < cells.len() {
         let (a, b) = (cells.read(at), cells.read(at + step));
         let (c, d) = (cells.read(at + 2 * step), cells.read(at + 3 * step));
@@ -102,8 +102,8 @@ pub(super) fn count_stale(cells: Global<u32>, round: u32) -> u32 {
     stale
 }
 
-/// Delays warps by up to `skew` cycles: in even rounds each warp by a number of its own, in odd rounds a
-/// single warp of the grid by `skew`, while all others wait for it.
+/// Delays warps by up to `skew` cycles. In even rounds each warp is late by its own number. In odd
+/// rounds a single warp of the grid is late by `skew`, and all others wait for it.
 #[device]
 pub(super) fn come_late(round: u32, skew: u32) {
     if skew == 0 {
@@ -121,7 +121,7 @@ pub(super) fn come_late(round: u32, skew: u32) {
     spin::until(|| clock().wrapping_sub(start) >= u64::from(cycles));
 }
 
-/// The block and the warp that all others wait for in an odd round: the straggler.
+/// The straggler: the block and the warp that all others wait for in an odd round.
 #[device]
 fn straggler(round: u32) -> (u32, u32) {
     let warps = thread::threads_per_block().div_ceil(WARP_SIZE);
@@ -129,8 +129,8 @@ fn straggler(round: u32) -> (u32, u32) {
     (block, mix(2, round) % warps)
 }
 
-/// How many cells of the straggler this thread finds not to be of `round`. Every warp looks at them
-/// before all other cells, and first at those written last: the others have had time to arrive.
+/// How many cells of the straggler do not hold `round`, as this thread sees them. Every warp reads
+/// them before all other cells, and the last written first: the earlier ones had time to arrive.
 #[device]
 fn count_stale_of_straggler(cells: Global<u32>, round: u32, skew: u32) -> u32 {
     let (block, warp) = straggler(round);

@@ -1,7 +1,7 @@
-//! Ladders: one computation in many steps, from one thread to the way of the library. A file is a rung.
+//! Ladders: one computation in many steps, from one thread to the library's way. A file is a rung.
 //!
 //! * [`sums`]: the sum of an array, in seventeen steps.
-//! * [`scans`]: the sums up to each element of an array, in eleven.
+//! * [`scans`]: for each element of an array the sum up to it, in eleven steps.
 
 pub mod scans;
 pub mod sums;

@@ -1,14 +1,14 @@
-//! X→P→X, in three forms: without a barrier, with a barrier of the block, with a barrier of the grid.
-//! To compare many launches with one, there is a kernel for one stage in `stage.rs`, and kernels for all
-//! stages in `single.rs`.
+//! X→P→X in three forms: without a barrier, with a barrier of the block, with a barrier of the
+//! grid. `stage.rs` has a kernel for one stage and `single.rs` has kernels for all stages, to
+//! compare many launches with one.
 //!
-//! Stage (i): every `P[j]` becomes the mean of all X. Stage (ii): every `X[j]` becomes the mean of all
-//! P. Stage (ii) needs what *all* threads of the grid did in stage (i). Without a barrier it may
-//! read a P that is not written yet, and whole warps do so; with a barrier of the block only, whole
-//! blocks do; with a barrier of the grid no thread does.
+//! Stage (i): every `P[j]` becomes the mean of all X. Stage (ii): every `X[j]` becomes the mean of
+//! all P. Stage (ii) needs what *all* threads of the grid wrote in stage (i). Without a barrier,
+//! whole warps may read a P that is not written yet. With a barrier of the block only, whole blocks
+//! may do so. With a barrier of the grid, no thread does.
 //!
-//! Every thread computes the mean for each of its elements anew: that takes as many loads as there are
-//! elements, and in the whole grid the square of that.
+//! Every thread computes the mean again for each of its elements. That takes n loads for each of n
+//! elements, n² loads in the whole grid.
 //!
 //! `stagger_ns` delays block b by b × `stagger_ns`, and warp w of a block by w × `stagger_ns` more,
 //! before stage (i). At 0 the hardware's own timing decides whether the fault shows.
@@ -35,8 +35,8 @@ use gridsync_kernels::grid::barrier::{Barrier, GridBarrier};
 ///
 /// # Safety
 ///
-/// `x` and `p` have the same length, at least 1. The kernel has a data race, on purpose: a thread may
-/// read a stale number, and nothing worse.
+/// `x` and `p` have the same length, at least 1. The kernel has a data race on purpose: a thread
+/// may read a stale number, and nothing worse.
 #[kernel]
 pub unsafe fn xpx_no_barrier(x: Global<f32>, p: Global<f32>, stagger_ns: u32) {
     delay(stagger_ns);
@@ -89,7 +89,7 @@ fn transform(x: Global<f32>, p: Global<f32>, mut barrier: impl Barrier, rounds: 
     }
 }
 
-/// Sets every element of `to` to the mean of all of `from`, the elements shared out over the grid.
+/// Sets each element of `to` to the mean of all of `from`. The threads of the grid share the work.
 #[device]
 fn each_mean(from: Global<f32>, to: Global<f32>) {
     let mut j = thread::index();
@@ -100,9 +100,9 @@ fn each_mean(from: Global<f32>, to: Global<f32>) {
 }
 
 /// The mean of all elements, added up in order.
-// The loads of a turn are written before its additions, so that they are in flight together: then the
-// loop takes the time of the additions in every kernel. Without that the compiler made loops that
-// differed by half in their speed, and that difference hid the one between the barriers.
+// The loads of a turn come before its additions, so that they are in flight together. Then the loop
+// takes the time of the additions in every kernel. Without this, the compiler made loops of very
+// different speed, and that hid the difference between the barriers.
 #[device]
 fn mean(from: Global<f32>) -> f32 {
     let (mut sum, mut i) = (0.0, 0);

@@ -1,4 +1,4 @@
-//! X→P→X as one launch ("single kernel launch"), with each grid barrier that is worth comparing.
+//! X→P→X in one launch ("single kernel launch"), with each grid barrier that is worth comparing.
 
 use super::transform;
 use cuda_std::prelude::*;
@@ -14,7 +14,7 @@ macro_rules! kernels {
         /// # Safety
         ///
         /// `x` and `p` are different memory of the same length, at least 1; `barrier` has the words
-        /// of the design, as [`Barrier::words`] says; all blocks are co-resident.
+        /// of the design ([`Barrier::words`]); all blocks are co-resident.
         #[kernel(cooperative)]
         pub unsafe fn $kernel(x: Global<f32>, p: Global<f32>, barrier: Global<u32>, rounds: u32) {
             transform(x, p, <$design>::attach(barrier), rounds);
@@ -41,8 +41,8 @@ kernels! {
 ///
 /// # Safety
 ///
-/// A safe function launches the kernel. The kernel touches only the memory of its arguments, and of the
-/// barrier's memory only the [`words`](Barrier::words).
+/// A safe function launches the kernel. The kernel touches only the memory of its arguments, and
+/// only the [`words`](Barrier::words) of the barrier's memory.
 #[cfg(not(target_arch = "nvptx64"))]
 pub unsafe trait Transforms: Barrier {
     /// The kernel: `(x, p, barrier, rounds)`.

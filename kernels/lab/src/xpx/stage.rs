@@ -1,4 +1,4 @@
-//! X→P→X as many launches ("multi-kernel launch"), one for each stage. The end of a launch is the
+//! X→P→X in many launches ("multi-kernel launch"), one for each stage. The end of a launch is the
 //! barrier, so no block waits for another, and a grid may have any size.
 
 use super::each_mean;
@@ -6,8 +6,8 @@ use super::each_mean;
 use cuda_std::dependent;
 use cuda_std::prelude::*;
 
-/// One stage: every element of `to` becomes the mean of all of `from`. X→P→X is this from X to P,
-/// and then from P to X.
+/// One stage: every element of `to` becomes the mean of all of `from`. X→P→X is one stage from X to
+/// P, then one from P to X.
 ///
 /// # Safety
 ///
@@ -17,8 +17,8 @@ pub unsafe fn xpx_stage(from: Global<f32>, to: Global<f32>) {
     each_mean(from, to);
 }
 
-/// The same, for a launch that [overlaps](dependent) the stage before: its blocks start while that one
-/// still runs, and wait for its end before they touch memory. From compute capability 9.0.
+/// Does the same in a launch that [overlaps](dependent) the stage before: its blocks start while
+/// that stage runs, and wait for its end before they touch memory. From compute capability 9.0 on.
 ///
 /// # Safety
 ///
@@ -26,9 +26,9 @@ pub unsafe fn xpx_stage(from: Global<f32>, to: Global<f32>) {
 #[cfg(any(compute_ge_90, not(target_arch = "nvptx64")))]
 #[kernel]
 pub unsafe fn xpx_stage_overlapped(from: Global<f32>, to: Global<f32>) {
-    // At once: whenever the next stage starts, it waits for the end of this one.
+    // This is safe this early, because the next stage waits for the end of this one anyway.
     dependent::let_next_start();
-    // Every thread reads what the stage before wrote, and writes what the stage before read.
+    // Every thread reads what the stage before wrote, and overwrites what the stage before read.
     dependent::wait_for_previous();
     each_mean(from, to);
 }

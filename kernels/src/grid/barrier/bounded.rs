@@ -1,4 +1,4 @@
-//! The bounded barrier: gives up after a while, and says which blocks were missing.
+//! The bounded barrier: gives up after a time limit, and says which blocks were missing.
 
 #[cfg(doc)]
 use super::Barrier;
@@ -6,77 +6,77 @@ use super::{Members, NAME, STRIDE};
 use cuda_std::prelude::*;
 use cuda_std::protocol::join_barrier;
 
-/// What the counter grows by in each round; so many blocks at most.
+/// The counter grows by this in each round. It is also the largest number of blocks.
 const ROUND: u32 = 1 << 20;
 
-/// Where the words lie: the counter of arrivals; who gave up, as its rank + 1, and in which round;
-/// for each member the round it arrived at last; for each 32 members the bits of those that were
-/// missing.
+/// Indices of the words: the counter of arrivals; the rank + 1 of the block that gave up; the round
+/// in which it did; for each member the goal of its last arrival. After those, one bit for each
+/// member: whether it was missing.
 const COUNTER: usize = 0;
 const GAVE_UP: usize = STRIDE;
 const ROUND_GIVEN_UP: usize = STRIDE + 1;
 const ROSTER: usize = 2 * STRIDE;
 
-/// Not all blocks had arrived in time.
+/// Not all blocks arrived in time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Expired;
 
-/// A barrier to find out why a grid hangs: its wait ends after a while, in every block.
+/// A barrier to find out why a grid hangs: its wait ends after a time limit, in every block.
 ///
-/// The first block to wait for longer than the limit writes down who is missing. From then on every
-/// wait that is not over ends with [`Expired`]; the kernel returns, the context lives, and the host
-/// reads the names from the words ([`BoundedBarrier::missing`]), which have to be zeroed before the
-/// barrier is used again. It costs a store per arrival more than
-/// [`GrowingBarrier`](super::GrowingBarrier): keep it for debug builds and tests of a kernel.
-// Not `Copy`: two copies would not know of each other's goal.
+/// The first block that waits longer than the limit writes down which blocks are missing. From then
+/// on every unfinished wait ends with [`Expired`], the kernel returns, and the context survives.
+/// The host reads the missing blocks from the words ([`BoundedBarrier::missing`]). Zero the words
+/// before the next use. Each arrival needs one store more than in
+/// [`GrowingBarrier`](super::GrowingBarrier), so use it in debug builds and tests of a kernel.
+// Not `Copy`: each copy would keep a goal of its own.
 #[derive(Debug)]
 pub struct BoundedBarrier {
     words: Global<u32>,
     members: Members,
     limit_ns: u64,
-    /// Where the counter stands when all have arrived.
+    /// The value of the counter when all blocks have arrived.
     goal: u32,
 }
 
 impl BoundedBarrier {
-    /// How many words of device memory the barrier of up to `blocks` blocks lives in, 0 before its
-    /// first use. Otherwise as [`Barrier::words`].
+    /// The number of words of device memory for up to `blocks` blocks. They are 0 before the first
+    /// use. [`Barrier::words`] has the other rules.
     #[must_use]
     pub const fn words(blocks: usize) -> usize {
         ROSTER + blocks + blocks.div_ceil(32)
     }
 
-    /// Attaches to the barrier of `members` in `words`, whose waits last `limit_ns` nanoseconds at
-    /// most.
+    /// Attaches to the barrier of `members` in `words`. Each wait ends after `limit_ns`
+    /// nanoseconds.
     ///
     /// Called by every thread of each block that takes part, before the block first arrives.
     #[device(protocol = NAME)]
     pub fn attach(words: Global<u32>, members: Members, limit_ns: u64) -> Self {
         join_barrier(NAME, words);
-        // Others may have arrived already, but the round cannot be full before this block has.
+        // Other blocks may have arrived, but the round cannot end before this block arrives.
         let now = words.load(COUNTER, Ordering::Relaxed, Scope::Device);
         Self { words, members, limit_ns, goal: (now / ROUND * ROUND).wrapping_add(ROUND) }
     }
 
-    /// Arrives and waits; what any thread did before is visible to every thread after, as with
+    /// Arrives and waits. What any thread did before is visible to every thread after, as with
     /// [`Barrier`].
     ///
-    /// Every thread of every block that takes part calls it the same number of times, until it
-    /// fails, and then no more.
+    /// Every thread of every block that takes part calls it the same number of times, and not again
+    /// after it has failed.
     ///
     /// # Errors
-    /// In all threads of the block: blocks are missing.
+    /// [`Expired`] if blocks are missing, in all threads of the block.
     #[device(protocol = NAME)]
     pub fn sync(&mut self) -> Result<(), Expired> {
-        // Gathers what all threads of the block wrote, so that one release covers it.
+        // The release below then covers what all threads of the block wrote.
         thread::sync_threads();
         let expired = thread::is_first_in_block() && !self.cross();
         self.goal = self.goal.wrapping_add(ROUND);
-        // Passes on to the whole block what the first thread acquired.
+        // Passes what the first thread acquired to the whole block.
         if thread::sync_threads_or(expired) { Err(Expired) } else { Ok(()) }
     }
 
-    /// Arrives and waits, as one thread. Says whether all have arrived.
+    /// Arrives and waits. Returns whether all blocks have arrived. Called by one thread.
     #[device]
     fn cross(&self) -> bool {
         let (words, goal) = (self.words, self.goal);
@@ -96,7 +96,7 @@ impl BoundedBarrier {
         full()
     }
 
-    /// Writes down who is missing, unless another block does.
+    /// Writes down which blocks are missing, unless another block does.
     #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     fn give_up(&self) {
         let (words, count) = (self.words, self.members.count() as usize);
@@ -105,7 +105,7 @@ impl BoundedBarrier {
             return;
         }
         words.write(ROUND_GIVEN_UP, self.goal / ROUND);
-        // If the last block comes just now, others may be at the next round already.
+        // If the last block arrives now, other blocks may be at the next round already.
         let next = self.goal.wrapping_add(ROUND);
         let mut missing = 0;
         for rank in 0..count {
@@ -119,18 +119,18 @@ impl BoundedBarrier {
     }
 }
 
-/// Who was missing when a bounded barrier was given up.
+/// The blocks that were missing when a bounded barrier gave up.
 #[cfg(not(target_arch = "nvptx64"))]
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Missing {
-    /// The round, from 1 on since the words were 0, modulo 4096.
+    /// The round, counted from 1 since the words were 0, modulo 4096.
     pub round: u32,
     /// The rank of the block that gave up.
     pub given_up_by: u32,
     /// How many blocks take part.
     pub blocks: u32,
-    /// The ranks of those that had not arrived, in order; none if the last of them came just then:
-    /// the limit was too short.
+    /// The ranks of the blocks that had not arrived, in order. It is empty if the last of them
+    /// arrived just then; in that case the limit was too short.
     pub ranks: Vec<u32>,
 }
 
@@ -157,17 +157,17 @@ impl core::fmt::Display for Missing {
     }
 }
 
-/// So many missing blocks are named; the rest are counted.
+/// At most this many missing blocks are named; the rest are only counted.
 #[cfg(not(target_arch = "nvptx64"))]
 const SHOWN: usize = 16;
 
 #[cfg(not(target_arch = "nvptx64"))]
 impl BoundedBarrier {
-    /// Who was missing, in the `words` of a barrier of `blocks` blocks that a launch has used; none
-    /// if it was not given up.
+    /// Returns which blocks were missing, or `None` if no block gave up. `words` is what a launch
+    /// has left there, and `blocks` is the number of blocks that took part.
     ///
     /// # Panics
-    /// If these are not the words of so many blocks.
+    /// If `words` is too short for `blocks` blocks.
     #[must_use]
     pub fn missing(words: &[u32], blocks: u32) -> Option<Missing> {
         let given_up_by = words[GAVE_UP].checked_sub(1)?;

@@ -1,16 +1,16 @@
-//! The cluster barrier: the blocks of a cluster meet by Hopper's own barrier, and one block of each
-//! cluster meets the others.
+//! The cluster barrier: the blocks of a cluster meet at Hopper's cluster barrier, and the first
+//! blocks of all clusters meet in global memory.
 
 use super::{Barrier, GrowingBarrier, Members};
 use cuda_std::cluster;
 use cuda_std::prelude::*;
 
-/// A barrier in two levels, from compute capability 9.0: clusters by `barrier.cluster`, then one
-/// block of each by a [`GrowingBarrier`].
+/// A barrier in two levels, from compute capability 9.0: `barrier.cluster` within each cluster, and
+/// a [`GrowingBarrier`] between the first blocks of the clusters.
 ///
-/// Fewer blocks arrive in global memory, by a factor of the cluster's size; for that there are two
-/// barriers of the cluster on the way. A launch without clusters has clusters of one block. The
-/// members are whole clusters, numbered side by side.
+/// Fewer blocks arrive in global memory, by a factor of the cluster's size. In return each crossing
+/// has two barriers of the cluster. A launch without clusters has clusters of one block. The
+/// members are whole clusters, and the ranks within a cluster are consecutive.
 #[derive(Debug)]
 pub struct ClusterBarrier {
     clusters: GrowingBarrier,
@@ -28,11 +28,11 @@ impl Barrier for ClusterBarrier {
         Self { clusters: GrowingBarrier::attach_among(state, clusters) }
     }
 
-    /// Says that the block has arrived; waits for the other blocks of its cluster.
+    /// Announces that the block has arrived. Waits for the other blocks of its cluster.
     #[device]
     fn arrive(&mut self) {
-        // Gathers what all threads of the block wrote, so that one fence covers it: as `sync`, but
-        // with one fence for a block where each thread's release would be one.
+        // One fence then covers what all threads of the block wrote. `cluster::arrive` would make a
+        // fence in each thread.
         thread::sync_threads();
         if thread::is_first_in_block() {
             thread::fence(Ordering::AcqRel, Scope::Device);
@@ -48,7 +48,7 @@ impl Barrier for ClusterBarrier {
     fn wait(&mut self) {
         if cluster::rank() == 0 {
             self.clusters.wait();
-            // Passes on to the whole cluster what this block acquired.
+            // Passes what this block acquired to the whole cluster.
             cluster::arrive();
         } else {
             cluster::arrive_relaxed();

@@ -1,23 +1,23 @@
-//! The flip barrier: one word and a bit that turns over, as CUDA's cooperative groups do it.
+//! The flip barrier: one word with a bit that flips each round, as in CUDA's cooperative groups.
 
 use super::{Barrier, Members, NAME};
 use cuda_std::prelude::*;
 use cuda_std::protocol::join_barrier;
 
-/// The bit that turns over.
+/// The bit that flips.
 const PHASE: u32 = 1 << 31;
 
 /// The barrier of cooperative groups' `grid.sync()` (CUDA 12 and 13 headers,
-/// `cooperative_groups/details/sync.h`), to compare with: [`PhaseBarrier`](super::PhaseBarrier) is
+/// `cooperative_groups/details/sync.h`), for comparison. [`PhaseBarrier`](super::PhaseBarrier) is
 /// the same without the returned value.
 ///
-/// A block learns the phase that it waits to leave from what its own arrival returns, and so
-/// carries no state from one crossing to the next; but it cannot look before that is back.
+/// The arrival returns the current phase, and the block waits until the phase changes. So a block
+/// keeps no state between crossings, but it cannot look before the result is back.
 #[derive(Debug)]
 pub struct FlipBarrier {
     word: Global<u32>,
     members: Members,
-    /// The word before this block arrived, as its first thread knows it.
+    /// The word before this block arrived. Only the first thread knows it.
     before: u32,
 }
 
@@ -34,7 +34,7 @@ impl Barrier for FlipBarrier {
 
     #[device(protocol = NAME)]
     fn arrive(&mut self) {
-        // Gathers what all threads of the block wrote, so that one release covers it.
+        // The release below then covers what all threads of the block wrote.
         thread::sync_threads();
         if thread::is_first_in_block() {
             let arrival = self.members.arrival(PHASE);
@@ -48,7 +48,7 @@ impl Barrier for FlipBarrier {
             let (word, before) = (self.word, self.before);
             spin::until(|| (word.load(0, Ordering::Acquire, Scope::Device) ^ before) & PHASE != 0);
         }
-        // Passes on to the whole block what the first thread acquired.
+        // Passes what the first thread acquired to the whole block.
         thread::sync_threads();
     }
 }

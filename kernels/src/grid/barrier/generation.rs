@@ -1,27 +1,26 @@
-//! The seed's barrier (row R4), repaired: the counter that wraps to 0, and a generation that says
-//! so for good.
+//! The reset barrier, repaired: a counter that wraps to 0, and a generation that changes for good.
 
 use super::{Barrier, Members, NAME, STRIDE};
 use cuda_std::prelude::*;
 use cuda_std::protocol::join_barrier;
 
-/// Where the counter lies, and where the number of full rounds.
+/// Indices of the counter and of the number of full rounds.
 const COUNT: usize = 0;
 const GENERATION: usize = STRIDE;
 
-/// The seed's barrier with the least that makes it right.
+/// [`ResetBarrier`](super::ResetBarrier) with the fewest changes that make it right.
 ///
-/// As in the seed the counter is an `atomicInc` that wraps to 0 with the last arrival, the fences
-/// are `__threadfence` and the spin is volatile. New are the barrier of the block before the
-/// arrival, and the generation: the last block to arrive counts it up, and the others wait for that,
-/// which a slow one cannot miss. [`ReleaseBarrier`](super::ReleaseBarrier) is the same idea with
-/// release and acquire in place of fences.
-// Not `Copy`: two copies would not know of each other's generation.
+/// As there, the counter is an `atomicInc` that wraps to 0 with the last arrival, the fences are
+/// `__threadfence`, and the spin is volatile. This one adds a barrier of the block before the
+/// arrival, a fence after the spin, and the generation. The last block to arrive increments the
+/// generation, and the others wait for that. A slow block cannot miss it.
+/// [`ReleaseBarrier`](super::ReleaseBarrier) does the same with release and acquire, not fences.
+// Not `Copy`: each copy would keep a generation of its own.
 #[derive(Debug)]
 pub struct GenerationBarrier {
     state: Global<u32>,
     members: Members,
-    /// The number of full rounds, as the block's first thread knows it.
+    /// The number of full rounds. Only the first thread knows it.
     generation: u32,
 }
 
@@ -41,14 +40,14 @@ impl Barrier for GenerationBarrier {
     #[device(protocol = NAME)]
     fn arrive(&mut self) {
         thread::device_fence();
-        // The seed lacks it: its first thread arrives while others of the block still write.
+        // Otherwise the first thread could arrive while others of the block still write.
         thread::sync_threads();
         if thread::is_first_in_block() {
             let (state, last) = (self.state, self.members.count() - 1);
-            // Makes the threads' fences one: what they wrote precedes this block's arrival.
+            // Orders the writes of all threads of the block before the arrival.
             thread::device_fence();
             if state.fetch_inc(COUNT, last, Ordering::Relaxed, Scope::Device) == last {
-                // The counter is 0 again for whoever sees the new generation.
+                // A block that sees the new generation also sees the counter at 0.
                 thread::device_fence();
                 state.write_volatile(GENERATION, self.generation.wrapping_add(1));
             }

@@ -1,19 +1,19 @@
-//! The barrier to take: the fastest design for the grid at hand.
+//! The barrier to use: the fastest design for the grid at hand.
 
 use super::split::{Counters, words};
 use super::{Barrier, Members};
 use cuda_std::prelude::*;
 
-/// Up to so many blocks of up to so many threads one counter is enough; more arrive at two.
-// The late barrier against the split one, µs, on an H200 at 1980 MHz, 2026-11-21 (bench/runs): 132
-// blocks of 256 threads 0.838 and 0.855, 528 of 256 1.116 and 0.889; at 264 of 256 they are within
-// 1 %. No other design is faster at any grid measured, from a quarter of a block to four blocks for
-// each multiprocessor, but the split one by 0.5 % at 33 blocks of 1024 threads.
+/// One counter is used up to this many blocks of up to this many threads, and two beyond.
+// Late and split barrier, µs, on an H200 at 1980 MHz, 2026-11-21 (bench/runs): 0.838 and 0.855 for
+// 132 blocks of 256 threads, 1.116 and 0.889 for 528 of 256; at 264 of 256 they are within 1 %.
+// No other design was faster at any grid measured, from a quarter of a block to four blocks per
+// multiprocessor, except the split one by 0.5 % at 33 blocks of 1024 threads.
 const ONE_COUNTER: (u32, u32) = (264, 512);
 
-/// The grid barrier to take. It picks the design by the number of blocks and of threads, which are
-/// the same in all blocks: [`LateBarrier`](super::LateBarrier) or
-/// [`SplitBarrier`](super::SplitBarrier) of two counters, each in words of its own.
+/// The grid barrier to use. It picks [`LateBarrier`](super::LateBarrier) or
+/// [`SplitBarrier`](super::SplitBarrier) with two counters, each in words of its own. The choice
+/// depends on the number of blocks and of threads, so it is the same in all blocks.
 ///
 /// ```no_run
 /// use cuda_std::prelude::*;
@@ -30,7 +30,7 @@ const ONE_COUNTER: (u32, u32) = (264, 512);
 ///     values.write(me, other);
 /// }
 /// ```
-// Not `Copy`: two copies would not know of each other's round.
+// Not `Copy`: each copy would keep a round of its own.
 #[derive(Debug)]
 pub struct GridBarrier(Counters);
 
@@ -43,8 +43,7 @@ impl Barrier for GridBarrier {
     fn attach_among(state: Global<u32>, members: Members) -> Self {
         let (blocks, threads) = ONE_COUNTER;
         let one = members.count() <= blocks && thread::threads_per_block() <= threads;
-        // The two designs are the same code with other numbers: a branch at each crossing would cost
-        // 20 ns.
+        // Both designs are the same code with other numbers, so a crossing needs no slow branch.
         let (start, counters) = if one { (0, 1) } else { (words(1), 2) };
         Self(Counters::attach(state.part(start, words(counters)), members, counters))
     }

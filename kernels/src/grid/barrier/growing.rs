@@ -1,27 +1,26 @@
-//! The growing counter, the seed's lock-based barrier (row R9): one atomic addition per block, and
-//! a goal that grows with it.
+//! The growing barrier: one atomic addition per block, and a goal that grows each round.
 
 use super::{Acquire, Barrier, Look, Members, NAME};
 use core::marker::PhantomData;
 use cuda_std::prelude::*;
 use cuda_std::protocol::join_barrier;
 
-/// What the counter grows by in each round; so many blocks at most.
+/// The counter grows by this in each round. It is also the largest number of blocks.
 const ROUND: u32 = 1 << 20;
 
-/// A barrier over one counter that only grows; waits by the spin of form `L`.
+/// A barrier over one counter that only grows. It waits by the spin of form `L`.
 ///
-/// The seed's counter grows by the number of blocks, waits for `==`, and is never reset; that saves
-/// instructions and a branch. Two things had to change. There is a release and an acquire, where
-/// the seed has neither. And the goal is reached when the counter has come to it *or past it*: a
-/// slow block may look when a fast one is at the next round. Besides, the counter grows by a power
-/// of two in each round, so that it may wrap around, and serve grids of any size.
-// Not `Copy`: two copies would not know of each other's goal.
+/// It is Xiao and Feng's lock-based barrier (IPDPS 2010) with three changes. As there, the counter
+/// is never reset, which saves instructions and a branch. First, the arrival is a release and the
+/// wait an acquire; their code has neither. Second, the wait ends when the counter is at the goal
+/// *or past it*, not at `==`: a fast block may be at the next round when a slow one looks. Third, a
+/// round adds a power of two, not the number of blocks: the counter may wrap and serve any grid.
+// Not `Copy`: each copy would keep a goal of its own.
 #[derive(Debug)]
 pub struct GrowingBarrier<L: Look = Acquire> {
     counter: Global<u32>,
     members: Members,
-    /// Where the counter stands when all have arrived, as the block's first thread knows it.
+    /// The value of the counter when all blocks have arrived. Only the first thread knows it.
     goal: u32,
     look: PhantomData<L>,
 }
@@ -34,7 +33,7 @@ impl<L: Look> Barrier for GrowingBarrier<L> {
     #[device(protocol = NAME)]
     fn attach_among(counter: Global<u32>, members: Members) -> Self {
         join_barrier(NAME, counter);
-        // Others may have arrived already, but the round cannot be full before this block has.
+        // Other blocks may have arrived, but the round cannot end before this block arrives.
         let goal = if thread::is_first_in_block() {
             let now = counter.load(0, Ordering::Relaxed, Scope::Device);
             (now / ROUND * ROUND).wrapping_add(ROUND)
@@ -46,7 +45,7 @@ impl<L: Look> Barrier for GrowingBarrier<L> {
 
     #[device(protocol = NAME)]
     fn arrive(&mut self) {
-        // Gathers what all threads of the block wrote, so that one release covers it.
+        // The release below then covers what all threads of the block wrote.
         thread::sync_threads();
         if thread::is_first_in_block() {
             let arrival = self.members.arrival(ROUND);
@@ -60,7 +59,7 @@ impl<L: Look> Barrier for GrowingBarrier<L> {
             L::until_reached(self.counter, 0, self.goal);
             self.goal = self.goal.wrapping_add(ROUND);
         }
-        // Passes on to the whole block what the first thread acquired.
+        // Passes what the first thread acquired to the whole block.
         thread::sync_threads();
     }
 }

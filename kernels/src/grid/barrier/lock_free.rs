@@ -1,30 +1,29 @@
-//! The seed's lock-free barrier (row R10): a flag in and a flag out for each block, and no atomic
-//! read-modify-write operation.
+//! The lock-free barrier: a flag in and a flag out for each block, and no atomic read-modify-write.
 
 use super::{Barrier, Members, NAME, STRIDE};
 use cuda_std::prelude::*;
 use cuda_std::protocol::join_barrier;
 
-/// Where the number of the last full round lies, and where the flags in begin. Those out follow.
+/// Indices of the number of the last full round and of the first flag in. The flags out follow.
 const ROUND: usize = 0;
 const FLAGS: usize = STRIDE;
 
-/// A barrier of flags (Xiao and Feng, IPDPS 2010; with acquire and release as Sorensen et al.,
-/// OOPSLA 2016, give them).
+/// A barrier of flags (Xiao and Feng, IPDPS 2010; with the acquire and release of Sorensen et al.,
+/// OOPSLA 2016).
 ///
-/// A block sets its flag in to the round. The threads of block 0 look at all flags in, each at its
-/// share of them, meet, and set all flags out; each block waits for its own. Unlike the seed's it
-/// takes any number of blocks of any number of threads, down to one: the seed's coordinator is
-/// block 1, and has one thread for each block.
+/// A block sets its flag in to the round. Each thread of block 0 waits for its share of the flags
+/// in; then these threads meet and set all flags out. Each other block waits for its own flag out.
+/// Any number of blocks and threads works, down to one. Xiao and Feng's coordinator is block 1 and
+/// needs one thread for each block.
 ///
-/// The other blocks are released while block 0 waits: if block 0 does other work between arriving
-/// and waiting, all of them do it with.
-// Not `Copy`: two copies would not know of each other's round.
+/// Block 0 releases the other blocks while it waits. If it does other work between arriving and
+/// waiting, all blocks wait for that work.
+// Not `Copy`: each copy would keep a round of its own.
 #[derive(Debug)]
 pub struct LockFreeBarrier {
     state: Global<u32>,
     members: Members,
-    /// The round that this one follows.
+    /// The number of the last round.
     round: u32,
 }
 
@@ -40,7 +39,7 @@ impl LockFreeBarrier {
         FLAGS + room + rank as usize
     }
 
-    /// Waits for all flags in, and sets all flags out. By all threads of block 0.
+    /// Waits for all flags in, then sets all flags out. Called by all threads of block 0.
     #[device]
     fn coordinate(&self, round: u32) {
         let (state, count) = (self.state, self.members.count());
@@ -51,12 +50,12 @@ impl LockFreeBarrier {
             spin::until(|| state.load(at, Ordering::Acquire, Scope::Device) == round);
             rank += threads;
         }
-        // All have arrived: who attaches now, in this launch or a later one, goes on from this round.
+        // All have arrived. Blocks that attach later, in this launch or another, read this number.
         thread::sync_threads();
         if me == 0 {
             state.store(ROUND, round, Ordering::Relaxed, Scope::Device);
         }
-        // What each of these threads acquired, and the round, all of them now release.
+        // Each thread's release then covers the round and what all of these threads acquired.
         thread::sync_threads();
         let mut rank = me;
         while rank < count {
@@ -81,7 +80,7 @@ impl Barrier for LockFreeBarrier {
     #[device(protocol = NAME)]
     fn arrive(&mut self) {
         self.round = self.round.wrapping_add(1);
-        // Gathers what all threads of the block wrote, so that one release covers it.
+        // The release below then covers what all threads of the block wrote.
         thread::sync_threads();
         if thread::is_first_in_block() {
             let at = Self::flag_in(self.members.rank());
@@ -98,7 +97,7 @@ impl Barrier for LockFreeBarrier {
             let round = self.round;
             spin::until(|| state.load(at, Ordering::Acquire, Scope::Device) == round);
         }
-        // Passes on to the whole block what its threads acquired.
+        // Passes what the waiting threads acquired to the whole block.
         thread::sync_threads();
     }
 }

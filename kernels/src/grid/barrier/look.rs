@@ -1,19 +1,19 @@
-//! The forms of a spin (seed row R5): how a waiting thread looks at a word again and again.
+//! The forms of a spin: how a waiting thread looks at a word again and again.
 
 use cuda_std::prelude::*;
 
-/// A way to wait until a counter has come to a goal.
+/// A way to wait until a counter has reached a goal. A plain load would not do: the compiler takes
+/// it out of the loop.
 pub trait Look {
-    /// Waits until element `at` of `words`, which only grows (modulo 2^32), has come to `goal` or
-    /// past it. What was released by those who brought it there is then visible: an acquire at
-    /// device scope.
+    /// Waits until element `at` of `words`, which only grows (modulo 2^32), has reached or passed
+    /// `goal`. It is an acquire at device scope of what the arriving threads released.
     ///
     /// Called by one thread.
     fn until_reached(words: Global<u32>, at: usize, goal: u32);
 }
 
-/// Whether a counter that stands at `now` has come to `goal`: the distance is what counts, and not
-/// that the two are equal, since a slow thread may find it further on, and since it wraps around.
+/// Whether a counter with the value `now` has reached `goal`. It compares the distance, because a
+/// slow thread may find the counter past the goal, and because the counter wraps around.
 #[inline(always)]
 fn reached(now: u32, goal: u32) -> bool {
     now.wrapping_sub(goal) as i32 >= 0
@@ -30,7 +30,7 @@ impl Look for Acquire {
     }
 }
 
-/// By volatile loads, the seed's second cure, and a fence at the end, which the seed's spin lacks.
+/// By volatile loads, and a fence at the end, which makes the wait an acquire.
 #[derive(Clone, Copy, Debug)]
 pub enum Volatile {}
 
@@ -42,7 +42,7 @@ impl Look for Volatile {
     }
 }
 
-/// By a loop written in PTX, the seed's first cure, and a fence at the end.
+/// By a loop of volatile loads written in PTX, and a fence at the end.
 #[derive(Clone, Copy, Debug)]
 pub enum Ptx {}
 

@@ -1,12 +1,12 @@
-//! Who takes part in a barrier.
+//! The blocks that take part in a barrier.
 
 use cuda_std::device;
 use cuda_std::thread;
 
-/// The blocks that a barrier is for, and which of them this one is.
+/// The blocks that take part in a barrier, and the rank of this block among them.
 ///
-/// All blocks of the grid, or some of them: a barrier over a subset lets the others go their way,
-/// and several may run side by side, each in words of its own.
+/// They are all blocks of the grid, or some of them. A barrier of some blocks does not affect the
+/// others, and several such barriers may run at the same time, each in words of its own.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Members {
     rank: u32,
@@ -20,9 +20,9 @@ impl Members {
         Self::new(thread::block_index() as u32, thread::block_count() as u32)
     }
 
-    /// `count` blocks, of which this one has the number `rank`, below `count`.
+    /// `count` blocks, where this block has the rank `rank`, below `count`.
     ///
-    /// Every block that takes part says the same `count` and a `rank` of its own. A block that does
+    /// Every block that takes part gives the same `count` and a different `rank`. A block that does
     /// not take part does not touch the barrier at all.
     #[inline(always)]
     pub fn new(rank: u32, count: u32) -> Self {
@@ -41,16 +41,16 @@ impl Members {
         self.count
     }
 
-    /// Those members whose rank is this one's modulo `parts`: what this one shares the counter with
-    /// where there are `parts` counters.
+    /// The members that share a counter with this one if there are `parts` counters: their ranks
+    /// equal this one's modulo `parts`.
     #[inline(always)]
     #[must_use]
     pub fn part(self, parts: u32) -> Self {
         Self::new(self.rank / parts, (self.count - self.rank % parts).div_ceil(parts))
     }
 
-    /// The `size` members, or fewer at the end, that this one stands among: ranks 0 to `size` − 1,
-    /// then the next `size`, and so on.
+    /// The group of this member: ranks 0 to `size` − 1 are the first group, the next `size` ranks
+    /// the second, and so on. The last group may be smaller.
     #[inline(always)]
     #[must_use]
     pub fn group(self, size: u32) -> Self {
@@ -58,12 +58,12 @@ impl Members {
         Self::new(self.rank - first, size.min(self.count - first))
     }
 
-    /// What this member adds to a counter that all members arrive at, so that together they add
-    /// `round`: 1 each, and the first one the rest.
+    /// What this member adds to a counter, so that all members together add `round`. Each member
+    /// adds 1, and the first one the rest.
     ///
-    /// So a counter need not be reset when all have arrived, whatever their number: with `round` a
-    /// power of two its lower bits are 0 again, and the bits above have counted one round, modulo
-    /// 2^32. The idea is that of CUDA's cooperative groups.
+    /// So nobody needs to reset the counter, whatever the number of members. If `round` is a power
+    /// of two, the lower bits are 0 again when all have arrived, and the bits above have counted
+    /// one round, modulo 2^32. The idea comes from CUDA's cooperative groups.
     #[inline(always)]
     pub fn arrival(self, round: u32) -> u32 {
         if self.rank == 0 { round - (self.count - 1) } else { 1 }

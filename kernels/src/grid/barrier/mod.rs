@@ -1,25 +1,25 @@
-//! Barriers of the whole grid, or of some of its blocks. The README beside this file tells the
-//! protocol of each.
+//! Barriers of the whole grid, or of some of its blocks. The README in this folder has the protocol
+//! of each.
 //!
-//! All blocks that take part must be co-resident: launch kernels that hold a barrier cooperatively
+//! All blocks that take part must be co-resident. Launch kernels with a barrier cooperatively
 //! (`#[kernel(cooperative)]`), or they may wait for blocks that cannot start before they end.
 //!
-//! | design | file | seed row |
-//! |---|---|---|
-//! | [`GridBarrier`], the one to take | `grid.rs` | |
-//! | [`SeedBarrier`], wrong, for show | `seed.rs` | R4 |
-//! | [`GenerationBarrier`], the same repaired | `generation.rs` | R4 |
-//! | [`GrowingBarrier`], with each form of spin | `growing.rs` | R9, R5 |
-//! | [`LockFreeBarrier`] | `lock_free.rs` | R10 |
-//! | [`FlipBarrier`], as cooperative groups do it | `flip.rs` | |
-//! | [`PhaseBarrier`], the same without a returned value | `phase.rs` | |
-//! | [`SplitBarrier`], [`LateBarrier`] | `split.rs` | |
-//! | [`ReleaseBarrier`] | `release.rs` | |
-//! | [`TreeBarrier`] | `tree.rs` | |
-//! | `ClusterBarrier`, from compute capability 9.0 | `cluster.rs` | |
+//! | design | file |
+//! |---|---|
+//! | [`GridBarrier`], the one to use | `grid.rs` |
+//! | [`ResetBarrier`], wrong, to show the faults | `reset.rs` |
+//! | [`GenerationBarrier`], the same repaired | `generation.rs` |
+//! | [`GrowingBarrier`], with each form of spin | `growing.rs` |
+//! | [`LockFreeBarrier`] | `lock_free.rs` |
+//! | [`FlipBarrier`], as in cooperative groups | `flip.rs` |
+//! | [`PhaseBarrier`], the same without a returned value | `phase.rs` |
+//! | [`SplitBarrier`], [`LateBarrier`] | `split.rs` |
+//! | [`ReleaseBarrier`] | `release.rs` |
+//! | [`TreeBarrier`] | `tree.rs` |
+//! | `ClusterBarrier`, from compute capability 9.0 | `cluster.rs` |
 //!
-//! [`Exchange`] is a barrier that carries a value per block; [`BoundedBarrier`] one that gives up
-//! and says who is missing.
+//! [`Exchange`] is a barrier that carries a value per block. [`BoundedBarrier`] gives up after a
+//! time limit and says which blocks are missing.
 
 mod bounded;
 #[cfg(any(compute_ge_90, not(target_arch = "nvptx64")))]
@@ -34,7 +34,7 @@ mod look;
 mod members;
 mod phase;
 mod release;
-mod seed;
+mod reset;
 mod split;
 mod tree;
 
@@ -56,14 +56,14 @@ pub use look::{Acquire, Look, Ptx, Volatile};
 pub use members::Members;
 pub use phase::PhaseBarrier;
 pub use release::ReleaseBarrier;
-pub use seed::SeedBarrier;
+pub use reset::ResetBarrier;
 pub use split::{LateBarrier, SplitBarrier};
 pub use tree::TreeBarrier;
 
-/// What the barriers are called in messages of the emulator.
+/// The name of the barriers in messages of the emulator.
 const NAME: &str = "the grid barrier";
 
-/// Words from one counter to the next where each is to have lines of the L2 to itself: 256 bytes.
+/// The distance in words between counters that must not share lines of the L2: 256 bytes.
 const STRIDE: usize = 64;
 
 /// A barrier of the whole grid, or of some of its blocks.
@@ -71,19 +71,19 @@ const STRIDE: usize = 64;
 /// Every thread of every block that takes part calls each function the same number of times. What
 /// any thread did in memory before [`arrive`](Self::arrive) is visible to every thread after
 /// [`wait`](Self::wait): the pair is a release and an acquire at device scope. Between the two a
-/// block may do other work, which is ordered with nobody.
+/// block may do other work, which the barrier does not order.
 pub trait Barrier: Sized {
-    /// How many words of device memory the barrier of up to `blocks` blocks lives in.
+    /// The number of words of device memory for a barrier of up to `blocks` blocks.
     ///
-    /// They are 0 before its first use, and then belong to one launch at a time; any grids of up
-    /// to so many blocks may use them one after another, and a graph may replay those launches.
-    /// Only after a launch that was stopped by a fault must they be zeroed again.
+    /// They are 0 before the first use. They belong to one launch at a time. Grids of up to
+    /// `blocks` blocks may use them one after another, and a graph may replay these launches. They
+    /// must be zeroed again only after a fault has stopped a launch.
     fn words(blocks: usize) -> usize;
 
     /// Attaches to the barrier of `members` in `state`, which has the [`words`](Self::words).
     ///
-    /// Called by every thread of each block that takes part, before the block first arrives. A block
-    /// that is not between arriving and waiting may attach again; from then on it uses the new one only.
+    /// Called by every thread of each block that takes part, before the block first arrives. It
+    /// may attach again, except between arriving and waiting, and then uses only the new barrier.
     fn attach_among(state: Global<u32>, members: Members) -> Self;
 
     /// Attaches to the barrier of the whole grid in `state`, as
@@ -95,7 +95,7 @@ pub trait Barrier: Sized {
         Self::attach_among(state, Members::grid())
     }
 
-    /// Says that the block has arrived. Waits for the threads of the block, not for other blocks.
+    /// Announces that the block has arrived. Waits for its threads, but not for other blocks.
     fn arrive(&mut self);
 
     /// Waits until all blocks have arrived.

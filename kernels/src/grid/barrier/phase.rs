@@ -1,19 +1,19 @@
-//! The phase barrier: one word, whose top bit turns over each time all blocks have arrived.
+//! The phase barrier: one word. Its top bit flips each time all blocks have arrived.
 
 use super::{Barrier, Members, NAME};
 use cuda_std::prelude::*;
 use cuda_std::protocol::join_barrier;
 
-/// The bit that turns over.
+/// The bit that flips.
 const PHASE: u32 = 1 << 31;
 
-/// A barrier in one word of device memory that needs no reset, ever.
+/// A barrier in one word of device memory that never needs a reset.
 ///
-/// In each round the members together add 2^31: the top bit, the phase, turns over, and the other
-/// bits are 0 again. A launch reads its phase from the word. That is the arithmetic of CUDA's
-/// cooperative groups; unlike there the arrival asks for no result (`red`), since each block knows
-/// the phase it waits to leave: a round trip to the L2 less.
-// Not `Copy`: two copies would not know of each other's phase.
+/// In each round the members together add 2^31: the top bit, the phase, flips, and the other bits
+/// are 0 again. A launch reads the phase from the word. This is the arithmetic of CUDA's
+/// cooperative groups. But here each block knows the current phase, so the arrival needs no result
+/// (`red`), which saves a round trip to the L2.
+// Not `Copy`: each copy would keep a phase of its own.
 #[derive(Debug)]
 pub struct PhaseBarrier {
     word: Global<u32>,
@@ -29,7 +29,7 @@ impl Barrier for PhaseBarrier {
     #[device(protocol = NAME)]
     fn attach_among(word: Global<u32>, members: Members) -> Self {
         join_barrier(NAME, word);
-        // Relaxed suffices: the phase cannot turn before this block has arrived.
+        // Relaxed is enough: the phase cannot flip before this block arrives.
         let phase = if thread::is_first_in_block() {
             word.load(0, Ordering::Relaxed, Scope::Device) & PHASE
         } else {
@@ -40,7 +40,7 @@ impl Barrier for PhaseBarrier {
 
     #[device(protocol = NAME)]
     fn arrive(&mut self) {
-        // Gathers what all threads of the block wrote, so that one release covers it.
+        // The release below then covers what all threads of the block wrote.
         thread::sync_threads();
         if thread::is_first_in_block() {
             let arrival = self.members.arrival(PHASE);
@@ -55,7 +55,7 @@ impl Barrier for PhaseBarrier {
             spin::until(|| (word.load(0, Ordering::Acquire, Scope::Device) ^ phase) & PHASE != 0);
             self.phase ^= PHASE;
         }
-        // Passes on to the whole block what the first thread acquired.
+        // Passes what the first thread acquired to the whole block.
         thread::sync_threads();
     }
 }

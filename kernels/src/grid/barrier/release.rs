@@ -1,26 +1,26 @@
-//! The release barrier: blocks arrive at one word and wait at another.
+//! The release barrier: blocks arrive at one word and wait for another.
 
 use super::{Barrier, Members, NAME, STRIDE};
 use cuda_std::prelude::*;
 use cuda_std::protocol::join_barrier;
 
-/// What the counter grows by in each round.
+/// The counter grows by this in each round.
 const ROUND: u32 = 1 << 31;
 
-/// Where the counter of arrivals lies, and where the number of the last full round.
+/// Indices of the counter of arrivals and of the number of the last full round.
 const COUNTER: usize = 0;
 const RELEASED: usize = STRIDE;
 
-/// A barrier in which the last block to arrive releases the others through a word of its own.
+/// A barrier in which the last block to arrive releases the others through a second word.
 ///
-/// The waiting blocks stay out of the way of those that arrive: their looks go to another line.
-/// For that the arrival has to return a value, and the release takes a second way through the L2.
-// Not `Copy`: two copies would not know of each other's round.
+/// The waiting blocks do not disturb the arriving ones, because they look at another line. But the
+/// arrival has to return a value, and the release takes a second trip through the L2.
+// Not `Copy`: each copy would keep a round of its own.
 #[derive(Debug)]
 pub struct ReleaseBarrier {
     state: Global<u32>,
     members: Members,
-    /// The last full round, as the block's first thread knows it.
+    /// The last full round. Only the first thread knows it.
     round: u32,
 }
 
@@ -42,11 +42,11 @@ impl Barrier for ReleaseBarrier {
 
     #[device(protocol = NAME)]
     fn arrive(&mut self) {
-        // Gathers what all threads of the block wrote, so that one release covers it.
+        // The release below then covers what all threads of the block wrote.
         thread::sync_threads();
         if thread::is_first_in_block() {
             let next = self.round.wrapping_add(1);
-            // The last to arrive acquires what the others released, and releases it all again.
+            // The last block acquires what the others released, and releases it all again.
             if arrives_last(self.state, COUNTER, self.members) {
                 self.state.store(RELEASED, next, Ordering::Release, Scope::Device);
             }
@@ -60,13 +60,13 @@ impl Barrier for ReleaseBarrier {
             spin::until(|| state.load(RELEASED, Ordering::Acquire, Scope::Device) != round);
             self.round = round.wrapping_add(1);
         }
-        // Passes on to the whole block what the first thread acquired.
+        // Passes what the first thread acquired to the whole block.
         thread::sync_threads();
     }
 }
 
-/// Arrives at the counter at `at`, and says whether all the other members had: then what they
-/// released is visible to the caller. The counter needs no reset.
+/// Arrives at the counter at `at`. Returns whether this member is the last to arrive; then what the
+/// others released is visible to the caller. The counter needs no reset.
 ///
 /// Called by one thread of each member.
 #[device]

@@ -1,12 +1,11 @@
-//! The split barrier: counters on lines of their own, looked at for the first time when the
-//! arrivals are nearly sure to be in.
+//! The split barrier: several counters on lines of their own. Blocks first look at them when all
+//! arrivals are probably there.
 //!
-//! What a barrier costs beyond its fence and the way to the L2 and back is contention: arrivals of
-//! all blocks add up at one address, and every look of a waiting block delays them further. More
-//! counters make the queues of arrivals shorter; holding back the first look keeps the waiting blocks
-//! out of their way. The latter is worth more: one counter, looked at late, is the fastest barrier
-//! of all up to two blocks of up to 512 threads for each multiprocessor of an H200, and two counters
-//! are beyond.
+//! Apart from its fence and the round trip to the L2, a barrier costs time by contention. The
+//! arrivals of all blocks queue at one address, and each look of a waiting block delays them
+//! further. More counters make the queues shorter. A late first look keeps the waiting blocks out
+//! of the way, and this helps more: on an H200, one counter with a late look is the fastest barrier
+//! up to two blocks of up to 512 threads per multiprocessor. Beyond that, two counters are faster.
 
 use super::{Barrier, Members, NAME, STRIDE};
 use cuda_std::prelude::*;
@@ -14,69 +13,67 @@ use cuda_std::protocol::join_barrier;
 use cuda_std::time::clock;
 use cuda_std::warp::{FULL_MASK, WARP_SIZE, lane_id, sync_warp, warp_vote_all};
 
-/// What a counter grows by in each round. The bits above count rounds, modulo 4.
+/// A counter grows by this in each round. Its top two bits count rounds, modulo 4.
 const ROUND: u32 = 1 << 30;
 
-/// When to look first, in cycles after the arrival, by the number of blocks: at one counter, and at
-/// more.
-// Between the best of 700, 750 … 1200 for blocks of 32, 256, 512 and 1024 threads, at 33, 66, 132,
-// 264 and 528 blocks, back to back, by a forerunner in CUDA C++ on an H200 at 1980 MHz, 2026-11-21
-// (bench/runs/2026-11-21-nvidia-h200/first-look.txt). A
-// block that is the last to arrive loses little: its own arrival and first look take as long.
-// Rejected: pauses between looks, looking from another warp than the one that arrives, 8 and 16
-// counters.
+/// When to look first, in cycles after the arrival, up to a number of blocks: for one counter, and
+/// for more.
+// A compromise between the best values for blocks of 32, 256, 512 and 1024 threads, at 33, 66, 132,
+// 264 and 528 blocks, back to back. A prototype in CUDA C++ tried 700, 750 … 1200 on an H200 at
+// 1980 MHz, 2026-11-21 (bench/runs/2026-11-21-nvidia-h200/first-look.txt). The last block to arrive
+// loses little, because its own arrival and first look take as long. Rejected: pauses between
+// looks, looks from another warp than the arriving one, 8 and 16 counters.
 const FIRST_LOOK: [[(u32, u64); 4]; 2] = [
     [(48, 800), (96, 850), (200, 920), (u32::MAX, 980)],
     [(96, 880), (200, 1000), (400, 1020), (u32::MAX, 1050)],
 ];
 
-/// A barrier over so many `COUNTERS`, a power of two of at most 32, never reset, for any number of
-/// rounds, launches and grids.
+/// A barrier over `COUNTERS` counters, a power of two up to 32. It is never reset, and serves any
+/// number of rounds, launches and grids.
 ///
-/// In each round every counter grows by 2^30, the sum of what the blocks that share it bring; so
-/// the top two bits of all count rounds, modulo 4, and are the same between rounds. A block learns
-/// the round from its own counter, which cannot grow past it before it has arrived. The others
-/// can, by one round: their blocks may be through this barrier and at the next before a slow block
-/// of ours has looked. That is why one bit would not do: it would be back where it was.
-// Not `Copy`: two copies would not know of each other's round.
+/// In each round the blocks that share a counter together add 2^30 to it. So the top two bits of
+/// each counter count rounds, modulo 4. Between rounds they are equal. A block reads the round from
+/// its own counter, which cannot go past the round before the block arrives. The other counters
+/// can, by one round: their blocks may have left this barrier and arrived at the next before a slow
+/// block looks. So one bit is not enough: after two rounds it would have its old value.
+// Not `Copy`: each copy would keep a round of its own.
 #[derive(Debug)]
 pub struct SplitBarrier<const COUNTERS: u32>(Counters);
 
-/// One counter, looked at late: what the late look alone is worth.
+/// One counter with a late first look.
 pub type LateBarrier = SplitBarrier<1>;
 
-/// What both the split barrier and the grid barrier are made of.
+/// The code that the split barrier and the grid barrier share.
 #[derive(Debug)]
 pub(super) struct Counters {
     state: Global<u32>,
-    /// Where the counter that this block arrives at lies, and what it brings.
+    /// The index of the counter that this block arrives at, and what the block adds to it.
     own: usize,
     arrival: u32,
-    /// Counters that nobody arrives at, which this block has to make grow: its first, and the end.
+    /// The range of counters that no block arrives at and that this block has to advance.
     idle: (u32, u32),
-    /// Where the counter lies that this lane of the first warp looks at.
+    /// The index of the counter that this lane of the first warp looks at.
     watched: usize,
-    /// The round that this one follows, in the top two bits, as the first warp of the block knows
-    /// it.
+    /// The last round, in the top two bits. Only the first warp knows it.
     round: u32,
-    /// When this block arrived, and how much later it looks first, in cycles.
+    /// When this block arrived, and how much later it first looks, in cycles.
     arrived: u64,
     holds_back: u64,
 }
 
-/// Words of so many counters.
+/// The number of words of `counters` counters.
 pub(super) const fn words(counters: u32) -> usize {
     counters as usize * STRIDE
 }
 
 impl Counters {
-    /// Attaches to as many `counters` of `members` in `state`.
+    /// Attaches to the `counters` counters of `members` in `state`.
     #[device(protocol = NAME)]
     pub(super) fn attach(state: Global<u32>, members: Members, counters: u32) -> Self {
         join_barrier(NAME, state);
         let (rank, blocks) = (members.rank(), members.count());
-        // A lane looks at one counter; of a block with fewer threads than counters all arrive at
-        // the first.
+        // A lane looks at one counter. If a block has fewer threads than there are counters, all
+        // blocks arrive at the first.
         let used = if thread::threads_per_block() < counters { 1 } else { counters };
         let own = words(rank % used);
         let round = if thread::index_in_block() < WARP_SIZE {
@@ -106,7 +103,7 @@ impl Counters {
 
     #[device(protocol = NAME)]
     pub(super) fn arrive(&mut self) {
-        // Gathers what all threads of the block wrote, so that one release covers it.
+        // The release below then covers what all threads of the block wrote.
         thread::sync_threads();
         self.arrived = clock();
         if thread::is_first_in_block() {
@@ -123,8 +120,8 @@ impl Counters {
         let threads = thread::threads_per_block();
         if thread::index_in_block() < WARP_SIZE {
             let lanes = if threads < WARP_SIZE { (1 << threads) - 1 } else { FULL_MASK };
-            // The lanes that do not arrive must not spin while the one that does has yet to: the
-            // compiler lets a warp that has parted stay so, and that costs 0.14 µs.
+            // The other lanes must not spin before the first one has arrived, because that costs
+            // time: the compiler lets a warp that has diverged stay so.
             sync_warp(lanes);
             spin::until(|| clock().wrapping_sub(self.arrived) >= self.holds_back);
             let (state, watched, round) = (self.state, self.watched, self.round);
@@ -134,7 +131,7 @@ impl Counters {
             });
             self.round = round.wrapping_add(ROUND);
         }
-        // Passes on to the whole block what the first warp acquired.
+        // Passes what the first warp acquired to the whole block.
         thread::sync_threads();
     }
 }

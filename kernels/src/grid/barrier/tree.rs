@@ -1,17 +1,16 @@
-//! The tree barrier: blocks arrive in groups, the last of each group at the root, the last of all
-//! releases them.
+//! The tree barrier: blocks arrive in groups, the last block of each group arrives at the root, and
+//! the last block there releases all.
 
 use super::release::arrives_last;
 use super::{Barrier, Members, NAME, STRIDE};
 use cuda_std::prelude::*;
 use cuda_std::protocol::join_barrier;
 
-/// Blocks of a group.
-// With groups of 16, 132 blocks make 9 groups: about as many arrivals at the root as in a group.
+/// The number of blocks in a group.
+// Then 132 blocks make 9 groups, so the root has about as many arrivals as a group.
 const GROUP: u32 = 16;
 
-/// Where the counter of the root lies, the number of the last full round, and the first group's
-/// counter.
+/// Indices of the root's counter, the number of the last full round, and the first group's counter.
 const ROOT: usize = 0;
 const RELEASED: usize = STRIDE;
 const GROUPS: usize = 2 * STRIDE;
@@ -19,15 +18,15 @@ const GROUPS: usize = 2 * STRIDE;
 /// A barrier over a tree of counters (Xiao and Feng, "Inter-block GPU communication via fast
 /// barrier synchronization", IPDPS 2010, with two levels).
 ///
-/// At most 16 blocks add to one counter of a group, and one block of each group to the root: no
-/// long queue at any address, and nobody looks where others arrive. It takes a returned value at
-/// each level and a release: three ways through the L2 one after another instead of one.
-// Not `Copy`: two copies would not know of each other's round.
+/// At most 16 blocks add to the counter of a group, and one block of each group to the root. So no
+/// address has a long queue, and no block looks where others arrive. But each level waits for a
+/// returned value, and the release follows: three trips through the L2 in a row instead of one.
+// Not `Copy`: each copy would keep a round of its own.
 #[derive(Debug)]
 pub struct TreeBarrier {
     state: Global<u32>,
     members: Members,
-    /// The last full round, as the block's first thread knows it.
+    /// The last full round. Only the first thread knows it.
     round: u32,
 }
 
@@ -49,7 +48,7 @@ impl Barrier for TreeBarrier {
 
     #[device(protocol = NAME)]
     fn arrive(&mut self) {
-        // Gathers what all threads of the block wrote, so that one release covers it.
+        // The release below then covers what all threads of the block wrote.
         thread::sync_threads();
         if thread::is_first_in_block() {
             let (members, state) = (self.members, self.state);
@@ -70,7 +69,7 @@ impl Barrier for TreeBarrier {
             spin::until(|| state.load(RELEASED, Ordering::Acquire, Scope::Device) != round);
             self.round = round.wrapping_add(1);
         }
-        // Passes on to the whole block what the first thread acquired.
+        // Passes what the first thread acquired to the whole block.
         thread::sync_threads();
     }
 }

@@ -1,12 +1,12 @@
-//! The counts behind Kendall's rank correlation of two arrays: how many pairs of elements stand in the
-//! opposite order in both (discordant), and how many are equal in one of them or in both (ties).
+//! The counts for Kendall's rank correlation of two arrays: how many pairs of elements are in
+//! opposite order in the two (discordant), and how many are equal in one of them or in both (ties).
 //!
-//! Two ways to the same counts. [`by_pairs`] compares every element with every other, in one launch:
-//! for short arrays. For long ones elements become keys of 64 bits, the rank of x above that of y
-//! ([`place`], or [`order`] and [`rank`]); the keys are sorted; ties are counted where equal ones now
-//! stand side by side ([`ties_of_keys`], [`ties_of_ranks`]); and the inversions of what is left of y
-//! are the discordant pairs (Knight: "A Computer Method for Calculating Kendall's Tau with Ungrouped
-//! Data", 1966). The launches and what they move: `README.md` beside this file.
+//! There are two ways. For short arrays, [`by_pairs`] compares every element with every other in
+//! one launch. For long arrays, elements become keys of 64 bits, with the rank of x above that of y
+//! ([`place`], or [`order`] and [`rank`]). The keys are sorted, and ties counted where equal ones
+//! are now adjacent ([`ties_of_keys`], [`ties_of_ranks`]). The inversions of the remaining y are
+//! the discordant pairs (Knight: "A Computer Method for Calculating Kendall's Tau with Ungrouped
+//! Data", 1966). `README.md` next to this file lists the launches and what they move.
 
 mod order;
 mod pairs;
@@ -20,9 +20,9 @@ use crate::block;
 use crate::op::Sum;
 use cuda_std::prelude::*;
 
-/// Words of the counts, which are zeroed before the first launch.
+/// Words of the counts, which must be zeroed before the first launch.
 pub const COUNTS: usize = 6;
-/// Pairs in the opposite order in x and y.
+/// Pairs in opposite order in x and y.
 pub const DISCORDANT: usize = 0;
 /// Pairs equal in x.
 pub const TIES_X: usize = 1;
@@ -30,21 +30,21 @@ pub const TIES_X: usize = 1;
 pub const TIES_Y: usize = 2;
 /// Pairs equal in both.
 pub const TIES_BOTH: usize = 3;
-/// 2^64 − 1 less the index of the first NaN of x; 0 if there is none. That of y is the next word.
+/// 2^64 − 1 minus the index of the first NaN of x; 0 if there is none. The next word is that of y.
 pub const NAN: usize = 4;
 
 /// Which of the two arrays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u32)]
 pub enum Side {
-    /// The first one, whose ranks are the upper halves of the keys.
+    /// The first array. Its ranks are the upper halves of the keys.
     X = 0,
-    /// The second one, whose ranks are the lower halves.
+    /// The second array. Its ranks are the lower halves.
     Y = 1,
 }
 
 impl Side {
-    /// The side of this number; y if it is not 0.
+    /// The side with this number: x for 0, otherwise y.
     #[inline(always)]
     #[must_use]
     pub const fn of(number: u32) -> Self {
@@ -55,14 +55,14 @@ impl Side {
     }
 }
 
-/// Adds up `part` over the block into word `which` of the counts. By all threads of the block, whose
-/// size is a multiple of 32, with one barrier of the block inside; between two calls the block needs
-/// another.
+/// Adds the sum of `part` over the block to word `which` of the counts. Called by all threads of
+/// the block, a multiple of 32. It contains one barrier of the block; between two calls the block
+/// needs another one.
 #[device]
 pub fn count(counts: Global<u64>, which: usize, part: u64) {
     let total = block::reduce(Sum::<u64>::new(), part);
     if thread::is_first_in_block() && total > 0 {
-        // Relaxed: it is read after the launch.
+        // Relaxed: the host reads it after the launch.
         counts.add(which, total, Ordering::Relaxed, Scope::Device);
     }
 }

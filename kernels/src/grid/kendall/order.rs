@@ -1,16 +1,16 @@
-//! Elements as ranks: 32 bits that stand in the order of the elements.
+//! Elements as ranks: 32 bits in the order of the elements.
 
 use super::{Side, report_nan};
 use crate::op::Number;
 use cuda_std::prelude::*;
 
-/// A number whose order that of unsigned integers can stand for.
+/// A number with an order-preserving map to unsigned integers.
 pub trait Ordered: Number {
-    /// The integers, as wide as the number.
+    /// The integer type, as wide as the number.
     type Bits: Scalar + Ord;
 
-    /// Of two numbers the lesser has the lesser integer, and equal ones have the same: −0 that of +0.
-    /// Means nothing for NaN.
+    /// The lesser of two numbers has the lesser integer, and equal numbers have the same, so −0 and
+    /// +0 too. Meaningless for NaN.
     fn ordered(self) -> Self::Bits;
 }
 
@@ -47,7 +47,7 @@ macro_rules! floats {
         impl Ordered for $ty {
             type Bits = $bits;
 
-            // As integers with a sign apart: negative ones are turned over, the others go above them.
+            // As sign and magnitude: negative numbers are inverted, and the others come after them.
             #[inline(always)]
             fn ordered(self) -> $bits {
                 const SIGN: $bits = 1 << (<$bits>::BITS - 1);
@@ -59,7 +59,7 @@ macro_rules! floats {
 }
 floats!(f32 => u32, f64 => u64);
 
-/// The integer of element `index`; a NaN leaves its index in the counts.
+/// The integer of element `index`. A NaN leaves its index in the counts.
 #[device]
 fn ordered<T: Ordered>(
     values: Global<T>,
@@ -77,7 +77,7 @@ fn ordered<T: Ordered>(
 /// Sets a half of key `index`.
 #[device]
 fn set_half(keys: Global<u64>, index: usize, side: Side, rank: u32) {
-    // The lower half lies first.
+    // The lower half comes first in memory.
     let half = match side {
         Side::X => 1,
         Side::Y => 0,
@@ -85,8 +85,8 @@ fn set_half(keys: Global<u64>, index: usize, side: Side, rank: u32) {
     keys.cast::<u32>().write(2 * index + half, rank);
 }
 
-/// Sets the halves of `keys` that are of `side` to the elements themselves, whose 32 bits are rank
-/// enough. Called by a thread at least for each element, of a grid of any shape.
+/// Sets the halves of `keys` for `side` to the elements themselves: their 32 bits, put in order,
+/// serve as ranks. Called by at least one thread per element, in a grid of any shape.
 #[device]
 pub fn place<T: Ordered<Bits = u32>>(
     values: Global<T>,
@@ -114,9 +114,9 @@ pub fn order<T: Ordered<Bits = u64>>(
     }
 }
 
-/// Sets the halves of `keys` that are of `side` to the ranks of the elements: how many are less than
-/// each, found by halving in `sorted`, what [`order`] gave, in order. Called as [`place`]; there are
-/// fewer than 2^32 elements.
+/// Sets the halves of `keys` for `side` to the ranks of the elements: how many are less than each.
+/// A binary search in `sorted`, the sorted result of [`order`], finds them. Called as [`place`];
+/// there are fewer than 2^32 elements.
 #[device]
 pub fn rank<T: Ordered<Bits = u64>>(
     values: Global<T>,

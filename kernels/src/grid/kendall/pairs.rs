@@ -1,4 +1,4 @@
-//! Every element with every other.
+//! Compares every element with every other.
 
 use super::{DISCORDANT, Side, TIES_BOTH, TIES_X, TIES_Y, report_nan};
 use crate::block;
@@ -17,10 +17,10 @@ shared_array! {
 
 /// Counts the discordant pairs and the ties of `x` and `y` by comparing all n·(n − 1)/2 pairs.
 ///
-/// The arrays are parted into tiles of [`PAIRS_TILE`]. Called by every thread of a grid of as many
-/// blocks along x, and along y, as there are tiles, in blocks of `PAIRS_TILE` threads: block (i, j)
-/// compares tile i with tile j, and leaves at once if j is before i. A thread has an element of tile i,
-/// and tile j lies in shared memory. The arrays are of one length. Barriers of the block inside.
+/// The arrays have one length and are divided into tiles of [`PAIRS_TILE`]. Called by every thread
+/// of a grid with as many blocks along x, and along y, as there are tiles, of `PAIRS_TILE` threads
+/// each. Block (i, j) compares tile i with tile j, and returns at once if j is before i. A thread
+/// has one element of tile i; tile j is in shared memory. It contains barriers of the block.
 #[device]
 pub fn by_pairs<T: Number>(x: Global<T>, y: Global<T>, counts: Global<u64>) {
     let (row, column) = (thread::block_idx_x(), thread::block_idx_y());
@@ -38,7 +38,7 @@ pub fn by_pairs<T: Number>(x: Global<T>, y: Global<T>, counts: Global<u64>) {
     }
     thread::sync_threads();
 
-    // Below 2^16 of each in a block. Within one tile a pair is counted by its first element.
+    // A block counts at most 2^16 of each. Within one tile a pair is counted by its first element.
     let (mut discordant, mut ties_x, mut ties_y, mut ties_both) = (0u32, 0u32, 0u32, 0u32);
     let mine = first + thread;
     if mine < x.len() {

@@ -1,12 +1,12 @@
-//! Ties, counted where equal ones stand side by side.
+//! Counts ties, where equal values are adjacent.
 
 use super::{TIES_BOTH, TIES_X, TIES_Y, count};
 use cuda_std::prelude::*;
 
-/// Counts the pairs of sorted `keys` that are equal in their upper half, and those that are equal.
+/// Counts the pairs of sorted `keys` that are equal in the upper half, and those equal in all bits.
 ///
-/// Called by every thread of a grid along x with a thread at least for each key, in blocks of a
-/// multiple of 32 threads. Barriers of the block inside.
+/// Called by every thread of a grid along x with at least one thread per key, in blocks of a
+/// multiple of 32 threads. It contains barriers of the block.
 #[device]
 pub fn ties_of_keys(keys: Global<u64>, counts: Global<u64>) {
     let at = thread::index();
@@ -22,11 +22,11 @@ pub fn ties_of_ranks(ranks: Global<u32>, counts: Global<u64>) {
     count(counts, TIES_Y, part);
 }
 
-/// The pairs of the run of equal values that ends at `last`: t·(t − 1)/2 for t of them. 0 if none ends
-/// there. `at(i)` is value i of `len`, which are sorted.
+/// The pairs of the run of equal values that ends at `last`: t·(t − 1)/2 for t of them, or 0 if no
+/// run ends there. `at(i)` is value i of `len` sorted values.
 ///
-/// The run's start is looked for in steps that double, and then by halving: two reads for a pair, and
-/// 2·log₂ t for a long run.
+/// The search for the start of the run doubles its steps and then halves them: two reads for a run
+/// of two, and 2·log₂ t for a long run.
 #[device]
 fn pairs<T: Eq>(len: usize, last: usize, at: impl Fn(usize) -> T) -> u64 {
     if last >= len {
@@ -40,7 +40,7 @@ fn pairs<T: Eq>(len: usize, last: usize, at: impl Fn(usize) -> T) -> u64 {
     while back <= last && at(last - back) == value {
         back *= 2;
     }
-    // The start is not before `low`, and not after `high`.
+    // The start is neither before `low` nor after `high`.
     let mut low = (last + 1).saturating_sub(back);
     let mut high = last - back / 2;
     while low < high {

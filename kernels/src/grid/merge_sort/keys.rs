@@ -4,17 +4,17 @@ use super::{EACH, Key, THREADS, TILE};
 use cuda_std::memory::Pack;
 use cuda_std::prelude::*;
 
-/// Bytes of shared memory that all lanes of a warp reach at once, a word from each bank (CUDA C++
+/// Bytes of shared memory that all lanes of a warp reach at once, one word per bank (CUDA C++
 /// Programming Guide, "Shared Memory").
 const BANKS: usize = 128;
 
 shared_array! {
-    /// The keys of a tile, of 8 bytes at most, and one place for every [`BANKS`] bytes.
+    /// The keys of a tile, of at most 8 bytes, and one free place for every [`BANKS`] bytes.
     fn gridsync_merge_keys() -> [u64; TILE + TILE * 8 / BANKS];
 }
 
-/// The keys of a block's tile, in shared memory. One place in every 128 bytes is left free: threads
-/// that each take [`EACH`] keys in a row then meet in no bank.
+/// The keys of a block's tile in shared memory. One place in every 128 bytes stays free: so threads
+/// that each take [`EACH`] consecutive keys cause no bank conflicts.
 #[derive(Clone, Copy)]
 pub(super) struct Keys<K: Key>(Shared<K>);
 
@@ -24,7 +24,7 @@ impl<K: Key> Keys<K> {
         Self(gridsync_merge_keys().cast())
     }
 
-    /// Where key `i` is.
+    /// The place of key `i`.
     #[inline(always)]
     fn place(i: u32) -> usize {
         (i + i / (BANKS / size_of::<K>()) as u32) as usize
@@ -46,14 +46,14 @@ impl<K: Key> Keys<K> {
         Pack::from_fn(|i| self.read(first + i as u32))
     }
 
-    /// Sets every key `i` to `key(i)`: by all threads of the block, in turns, side by side.
+    /// Sets every key `i` to `key(i)`. Called by all threads of the block; they take adjacent keys.
     #[device]
     pub(super) fn fill(self, thread: u32, key: impl Fn(u32) -> K) {
         self.fill_some(thread, TILE as u32, key);
     }
 
-    /// The same of the first `len` keys. All are asked for before the first one is kept, so that they
-    /// are on their way together.
+    /// [`fill`](Self::fill) for the first `len` keys. All are requested before the first is stored,
+    /// so that they are in flight together.
     #[device]
     pub(super) fn fill_some(self, thread: u32, len: u32, key: impl Fn(u32) -> K) {
         let place = |turn: usize| turn as u32 * THREADS + thread;

@@ -1,13 +1,13 @@
-//! A merge sort of keys by the whole grid, which can count how many pairs of them stood in the wrong
-//! order: the inversions.
+//! A merge sort of keys by the whole grid. It can count the inversions: the pairs of keys in the
+//! wrong order.
 //!
-//! [`sort_tile`] sorts runs of [`TILE`] keys, one in each block, in shared memory. [`merge_runs`]
+//! [`sort_tile`] sorts runs of [`TILE`] keys, one per block, in shared memory. [`merge_runs`]
 //! merges neighbouring runs into runs of twice the length, one launch for each level; the end of a
-//! launch is the barrier between them. How many keys a level moves, and how blocks find their parts:
-//! `README.md` beside this file.
+//! launch is the barrier between levels. `README.md` next to this file says how many keys a level
+//! moves, and how blocks find their parts.
 //!
-//! The sort is stable, as far as keys without a payload can show it: of equal keys the one on the left
-//! comes first, so that equal keys are no inversion.
+//! The sort is stable, as far as keys without a payload can show it: of equal keys the left one
+//! comes first, so equal keys are no inversion.
 
 mod keys;
 mod path;
@@ -23,7 +23,7 @@ use tile::{Runs, merge};
 /// Threads of a block.
 pub const THREADS: u32 = 256;
 
-/// Keys of a thread: a power of two.
+/// Keys per thread: a power of two.
 const EACH: usize = 8;
 
 /// Keys of a block.
@@ -34,9 +34,9 @@ shared_array! {
     fn gridsync_merge_splits() -> [u64; 2];
 }
 
-/// A number that keys can be.
+/// A number that can be a key.
 pub trait Key: Scalar + Ord {
-    /// The greatest one.
+    /// The greatest value.
     const GREATEST: Self;
 }
 
@@ -48,20 +48,20 @@ impl Key for u64 {
     const GREATEST: Self = Self::MAX;
 }
 
-/// Sorts the [`TILE`] keys of this block: `output` gets what `load` gives for its indices, in order.
-/// Gives this thread's part of the inversions among them: the sum over the block is their number, at
+/// Sorts the [`TILE`] keys of this block: sets `output` to what `load` gives for its indices, in
+/// order. Gives this thread's share of the inversions: the sum over the block is their number, at
 /// most `TILE`·(`TILE` − 1)/2.
 ///
-/// Called by every thread of a grid of [`THREADS`] along x, a block for each `TILE` keys of `output`;
-/// the last one may be short. `load` is called once for each index of `output`; it may read that very
-/// memory. Several barriers of the block inside, none at the end.
+/// Called by every thread of a grid of [`THREADS`] along x, one block for each `TILE` keys of
+/// `output`; the last may be short. `load` is called once for each index of `output`, and may read
+/// that same memory. It contains several barriers of the block, but none at the end.
 #[device]
 pub fn sort_tile<K: Key>(load: impl Fn(usize) -> K, output: Global<K>) -> u32 {
     let keys = Keys::<K>::of_block();
     let first = thread::block_idx_x() as usize * TILE;
     let thread = thread::thread_idx_x();
     keys.fill(thread, |i| match first + i as usize {
-        // What fills up the last tile stays behind all keys, and makes no inversion there.
+        // Padding of the last tile stays after all keys and makes no inversions.
         index if index >= output.len() => K::GREATEST,
         index => load(index),
     });
@@ -85,11 +85,11 @@ pub fn sort_tile<K: Key>(load: impl Fn(usize) -> K, output: Global<K>) -> u32 {
 }
 
 /// Merges neighbouring runs of `run` keys of `input` into runs of 2·`run` in `output`. Gives this
-/// thread's part of the inversions between the runs of a pair: the sum over the grid is their number.
+/// thread's share of the inversions between the two runs: the sum over the grid is their number.
 ///
-/// Called by every thread of a grid of [`THREADS`] along x, a block for each [`TILE`] keys; the last
-/// one may be short, and so may the last run. `run` is `TILE` times a power of two. `output` is as
-/// long as `input`, and memory apart. Barriers of the block inside, none at the end.
+/// Called by every thread of a grid of [`THREADS`] along x, one block for each [`TILE`] keys; the
+/// last block may be short, and so may the last run. `run` is `TILE` times a power of two. `output`
+/// is as long as `input` and separate from it. Barriers of the block inside, none at the end.
 #[device]
 pub fn merge_runs<K: Key>(input: Global<K>, output: Global<K>, run: usize) -> u64 {
     let keys = Keys::<K>::of_block();
@@ -99,7 +99,7 @@ pub fn merge_runs<K: Key>(input: Global<K>, output: Global<K>, run: usize) -> u6
     let from = first - pair.start;
     let to = (from + TILE).min(pair.len());
 
-    // A warp for each end of the block's part.
+    // One warp for each end of the block's part.
     let splits = gridsync_merge_splits();
     let (warp, lane) = (thread / WARP_SIZE, thread % WARP_SIZE);
     if warp < 2 {
@@ -125,7 +125,7 @@ pub fn merge_runs<K: Key>(input: Global<K>, output: Global<K>, run: usize) -> u6
     leave(keys, mine, held);
     store(keys, output, first, all);
 
-    // What is left of the left run behind the block's part is greater than each of the right run in it.
+    // The left run's keys after the block's part are greater than each key of the right run in it.
     let beyond = match thread {
         0 => (all - left) as u64 * (pair.left_len() - left_to) as u64,
         _ => 0,
@@ -133,8 +133,8 @@ pub fn merge_runs<K: Key>(input: Global<K>, output: Global<K>, run: usize) -> u6
     u64::from(within) + beyond
 }
 
-/// Leaves what each thread holds in shared memory, for all to see. Barriers of the block before and
-/// after.
+/// Puts the keys of each thread into shared memory for all to read. A barrier of the block comes
+/// before and after.
 #[device]
 fn leave<K: Key>(keys: Keys<K>, mine: u32, held: [K; EACH]) {
     thread::sync_threads();

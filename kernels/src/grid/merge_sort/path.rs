@@ -4,8 +4,8 @@ use super::Key;
 use cuda_std::prelude::*;
 use cuda_std::warp::{FULL_MASK, WARP_SIZE, warp_vote_ballot};
 
-/// Two sorted runs side by side in device memory. The right one may be short, or there may be none;
-/// then the left one may be short.
+/// Two adjacent sorted runs in device memory. The right one may be short or missing; if it is
+/// missing, the left one may be short.
 #[derive(Clone, Copy)]
 pub(super) struct Neighbours<K: Key> {
     keys: Global<K>,
@@ -15,43 +15,39 @@ pub(super) struct Neighbours<K: Key> {
 }
 
 impl<K: Key> Neighbours<K> {
-    /// Those of `run` keys each from key `start` on.
+    /// The runs of `run` keys each from key `start` on.
     #[inline(always)]
     pub(super) fn at(keys: Global<K>, start: usize, run: usize) -> Self {
         let len = keys.len();
         Self { keys, start, middle: (start + run).min(len), end: (start + 2 * run).min(len) }
     }
 
-    /// Keys of both.
     #[inline(always)]
     pub(super) fn len(self) -> usize {
         self.end - self.start
     }
 
-    /// Keys of the left one.
     #[inline(always)]
     pub(super) fn left_len(self) -> usize {
         self.middle - self.start
     }
 
-    /// Key `i` of the left one.
     #[device]
     pub(super) fn left(self, i: usize) -> K {
         self.keys.read(self.start + i)
     }
 
-    /// Key `i` of the right one.
     #[device]
     pub(super) fn right(self, i: usize) -> K {
         self.keys.read(self.middle + i)
     }
 }
 
-/// How many of the first `count` keys of the merged runs are of the left one. By all lanes of a warp,
-/// which all have the result.
+/// How many of the first `count` keys of the merged runs come from the left one. Called by all
+/// lanes of a warp; all have the result.
 ///
-/// Each step looks at 32 places at once, and leaves less than a 32nd of them: four steps for runs of
-/// 2^20 keys, where halving would wait for memory twenty times.
+/// Each step tests 32 places at once and leaves less than 1/32 of them: four steps for runs of 2^20
+/// keys, where halving would wait for memory twenty times.
 #[device]
 pub(super) fn split_by_warp<K: Key>(pair: Neighbours<K>, count: usize, lane: u32) -> usize {
     let mut low = count.saturating_sub(pair.end - pair.middle);
@@ -59,7 +55,7 @@ pub(super) fn split_by_warp<K: Key>(pair: Neighbours<K>, count: usize, lane: u32
     while low < high {
         let step = (high - low).div_ceil(WARP_SIZE as usize);
         let at = low + (lane as usize + 1) * step - 1;
-        // True up to a lane, and false from there on.
+        // True up to some lane, and false from there on.
         let comes_first = at < high && pair.left(at) <= pair.right(count - 1 - at);
         let first = warp_vote_ballot(FULL_MASK, comes_first).count_ones() as usize;
         low += first * step;

@@ -1,11 +1,11 @@
-//! Sorting and merging within a block: what one thread does.
+//! Sorting and merging within a block: the work of one thread.
 
 use super::keys::Keys;
 use super::{EACH, Key};
 use cuda_std::device;
 use cuda_std::memory::Pack;
 
-/// Two sorted runs side by side in shared memory: `start..middle` and `middle..end`. One may be empty,
+/// Two adjacent sorted runs in shared memory: `start..middle` and `middle..end`. One may be empty,
 /// not both.
 #[derive(Clone, Copy)]
 pub(super) struct Runs {
@@ -14,8 +14,8 @@ pub(super) struct Runs {
     pub(super) end: u32,
 }
 
-/// Sorts what a thread holds, and counts the inversions: by odd-even transposition (Knuth, TAOCP 3,
-/// 5.3.4), which exchanges neighbours only, so that each exchange removes exactly one.
+/// Sorts the keys of a thread, and counts the inversions. Odd-even transposition (Knuth, TAOCP 3,
+/// 5.3.4) exchanges only neighbours, so each exchange removes exactly one inversion.
 #[inline(always)]
 pub(super) fn sort_held<K: Key>(mut held: [K; EACH]) -> ([K; EACH], u32) {
     let mut inversions = 0;
@@ -34,17 +34,17 @@ pub(super) fn sort_held<K: Key>(mut held: [K; EACH]) -> ([K; EACH], u32) {
     (held, inversions)
 }
 
-/// The keys that stand at `from` and the places after it when the runs are merged, and how many
-/// inversions between the runs those of the right run among them make: for each, what is left of the
-/// left run.
+/// The keys at `from` and after it in the merged runs, and the number of inversions between the
+/// runs that their keys of the right run make: for each, the keys that remain of the left run.
 ///
-/// Beyond the last place the keys mean nothing, and count nothing. `from` is at most the number of keys.
+/// Past the last place the keys are meaningless and count nothing. `from` is at most the number of
+/// keys.
 #[device]
 pub(super) fn merge<K: Key>(keys: Keys<K>, runs: Runs, from: u32) -> ([K; EACH], u32) {
     let Runs { start, middle, end } = runs;
     let taken = split(keys, runs, from);
     let (mut a, mut b) = (start + taken, middle + from - taken);
-    // Past the end of a run it does not matter which key is read.
+    // Past the end of a run any key may be read.
     let read = |i: u32| keys.read(i.min(end - 1));
     let (mut left, mut right) = (read(a), read(b));
     let mut inversions = 0;
@@ -65,8 +65,8 @@ pub(super) fn merge<K: Key>(keys: Keys<K>, runs: Runs, from: u32) -> ([K; EACH],
     (merged, inversions)
 }
 
-/// How many of the first `count` keys of the merged runs are of the left one: the place where the
-/// merge path crosses a diagonal (Green, McColl, Bader: "GPU Merge Path", 2012).
+/// How many of the first `count` keys of the merged runs come from the left one: where the merge
+/// path crosses a diagonal (Green, McColl, Bader: "GPU Merge Path", 2012).
 #[device]
 fn split<K: Key>(keys: Keys<K>, Runs { start, middle, end }: Runs, count: u32) -> u32 {
     let mut low = count.saturating_sub(end - middle);

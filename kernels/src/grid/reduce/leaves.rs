@@ -1,4 +1,4 @@
-//! The end of a reduction: one block waits for the leaves of all.
+//! The end of a reduction: one block waits for the leaves of all blocks.
 
 use crate::block::ThreadPosition;
 use crate::grid::stamped::Stamped;
@@ -7,7 +7,7 @@ use core::array::from_fn;
 use cuda_std::prelude::*;
 use cuda_std::warp::{FULL_MASK, warp_vote_all};
 
-/// Waits for the leaves of this thread's chain, of `count` in all, and combines them in order. By all
+/// Waits for this thread's chain of the `count` leaves, and combines it in order. Called by all
 /// lanes of a warp.
 #[device]
 pub(super) fn chain<O: Operation>(
@@ -16,19 +16,19 @@ pub(super) fn chain<O: Operation>(
     count: u32,
     at: ThreadPosition,
 ) -> O::Accumulator {
-    // As many looks as most chains have leaves: what is looked at in vain holds up what is not, and
-    // code that is not run before comes from memory.
+    // As many looks as most chains have leaves. Useless looks would delay the others, and so would
+    // instructions that are not in the cache yet.
     if count <= 4 * at.threads && O::Accumulator::WORDS <= 2 {
         chain_by::<O, 4>(op, leaves, count, at)
     } else if O::Accumulator::WORDS <= 2 {
         chain_by::<O, 8>(op, leaves, count, at)
     } else {
-        // As many as registers are left for.
+        // More would need too many registers.
         chain_by::<O, 4>(op, leaves, count, at)
     }
 }
 
-/// The same, looking at `LOOKS` leaves at once.
+/// [`chain`] with `LOOKS` leaves looked at together.
 #[device]
 fn chain_by<O: Operation, const LOOKS: usize>(
     op: O,
@@ -37,7 +37,7 @@ fn chain_by<O: Operation, const LOOKS: usize>(
     at: ThreadPosition,
 ) -> O::Accumulator {
     let (mut next, step, end) = match O::COMMUTATIVE {
-        // Leaves that lie side by side go to threads that do: fewer lines to load.
+        // Adjacent threads take adjacent leaves: fewer lines to load.
         true => (at.thread, at.threads, count),
         false => {
             let each = count.div_ceil(at.threads);
@@ -46,18 +46,18 @@ fn chain_by<O: Operation, const LOOKS: usize>(
         }
     };
     let mut chain = op.identity();
-    // A turn takes some leaves, or none: what is not there yet is looked for again. The lanes of a warp
-    // go round together: each by itself would make a request of its own for each of its looks.
+    // A turn takes some leaves or none, and missing ones are loaded again. The lanes of a warp
+    // repeat together: separately, each would make its own requests.
     spin::until(|| {
         if next < end {
-            // All looks are in flight together; one past the end goes to the first.
+            // All loads are in flight together. Those past the end load the first leaf instead.
             let looked: [_; LOOKS] = from_fn(|i| {
                 let leaf = next + i as u32 * step;
                 let leaf = if leaf < end { leaf } else { next };
                 leaves.look::<O::Accumulator>(leaf as usize)
             });
             let mut came = true;
-            // An iterator over the array would put it into local memory.
+            // An iterator would put the array into local memory.
             #[allow(clippy::needless_range_loop)]
             for i in 0..LOOKS {
                 came = came && next < end && leaves.is_new::<O::Accumulator>(looked[i]);

@@ -1,21 +1,20 @@
 //! The reduction of an array by the whole grid, in one launch.
 //!
-//! The array is parted into tiles, one for each block; [`Shape`] says how, and in which order
-//! everything is combined. The results of the tiles, or of their strips while there are few, go to
-//! memory as stamped words. The block that *started* last picks them up as they come and combines
-//! them.
+//! The array is divided into tiles, one per block. [`Shape`] says how, and in which order
+//! everything is combined. Each block stores the result of its tile, or of each strip while there
+//! are few strips, as stamped words. The block that *started* last waits for these words and
+//! combines them.
 //!
-//! Started last, not finished last: every other block runs already or has ended, so that its words
-//! will come without any block that has yet to start. The wait ends however few blocks are resident,
-//! and in whichever order they are. And since a block draws its number at the start, when it waits
-//! for its first loads anyway, nothing is drawn, fenced or waited for at the end: the last word
-//! travels to the waiting block, and that is all.
+//! It is the block that started last, not the one that finished last. All other blocks have
+//! started, so their words will arrive even if few blocks are resident, in whatever order the
+//! hardware starts them. A block draws its number at its start, while it waits for its first loads
+//! anyway. So nothing is drawn or fenced at its end: only the last word has to travel to the
+//! waiting block.
 //!
-//! A block for each tile, not as many as are resident and more tiles for each: the hardware hands
-//! out blocks more evenly, and in prototypes on an H200 read memory about 1 % faster, than blocks
-//! that stay.
+//! Each tile has its own block. In prototypes on an H200 the hardware spread these more evenly, and
+//! read memory faster, than blocks that stay and take several tiles.
 //!
-//! Moves n elements once, and some words twice.
+//! Moves n elements once, and a few words twice.
 
 mod leaves;
 mod rows;
@@ -36,29 +35,30 @@ use shape::leaves_are_strips;
 use strip::strip;
 
 shared_array! {
-    /// The results of the strips of the tile, of at most four words each.
+    /// The results of the tile's strips, at most four words each.
     fn gridsync_reduce_strips() -> [u32; 4 * LARGE as usize];
-    /// The results of the chains of each warp.
+    /// The results of each warp's chains.
     fn gridsync_reduce_chains() -> [u32; 4 * LARGE as usize];
-    /// What the first thread found in the state.
+    /// What the first thread read from the state.
     fn gridsync_reduce_state() -> [u32; 2];
 }
 
-/// Words of the state: the stamp lies in a line of its own. In the line that all blocks count in,
-/// who only reads would wait for them.
+/// Words of the state. The stamp is in a cache line of its own: in the line that all blocks count
+/// in, a read would wait for the increments.
 pub const STATE: usize = 65;
-/// The same of a row, of which there are many: side by side.
+/// Words of the state of a row. Rows are many, so these are adjacent.
 pub const ROW_STATE: usize = 2;
 const STARTED: usize = 0;
 
-/// Reduces `input` to the words of an accumulator in `result`, which has as many elements: what all
-/// elements combine to, not [finished](Operation::finish).
+/// Reduces `input` to the words of an accumulator in `result`, which has exactly these words: the
+/// combined value of all elements, not [finished](Operation::finish).
 ///
-/// Called by every thread of a grid along x that is a [`Shape`]: `tiles` blocks of `warps` warps,
-/// `runs` runs to a strip. For the order that is promised, it is the shape of the input's length.
-/// Nobody writes `input` while the kernel runs, so it overlaps none of the others. The workspace has
-/// [`MOST_TILES`] words for each word of an accumulator, and [`STATE`] words of state. The first thread of the block that started last writes the
-/// result; it is visible to what follows on the stream. No co-residency needed.
+/// Called by every thread of a grid along x that matches a [`Shape`]: `tiles` blocks of `warps`
+/// warps, `runs` runs per strip. Only the shape for the input's length gives the promised order.
+/// Nobody writes `input` while the kernel runs, so it overlaps no other view. The workspace
+/// has [`MOST_TILES`] words for each word of an accumulator, and [`STATE`] words of state. The
+/// first thread of the block that started last writes the result, and later work on the stream sees
+/// it. No co-residency needed.
 #[device(protocol = "the reduction")]
 pub fn reduce<O: Operation>(
     op: O,
@@ -70,9 +70,9 @@ pub fn reduce<O: Operation>(
     reduce_strips(op, workspace, MOST_TILES, result, |tile, at| strip(op, input, runs, tile, at));
 }
 
-/// The same of strips that come from anywhere: `strip(tile, at)` combines that of a warp, and is
-/// called by all of its lanes. The blocks that share a workspace stand side by side in x; the words
-/// are `apart` ones for each word of an accumulator.
+/// [`reduce`] with strips from any source: `strip(tile, at)` combines the strip of a warp, called
+/// by all of its lanes. Blocks that differ only in x share a workspace. It has `apart` words for
+/// each word of an accumulator.
 #[device]
 fn reduce_strips<O: Operation>(
     op: O,
@@ -90,10 +90,10 @@ fn reduce_strips<O: Operation>(
     };
     let (mut started, mut stamp) = (0, 0);
     if at.thread == 0 && tiles > 1 {
-        // Both are asked for now and looked at when the tile is done.
+        // Both are requested now, and used when the tile is done.
         started = draw(state, STARTED, tiles);
         stamp = last_stamp(state, state.len() - 1);
-        // Who looks for a leaf that is not in the L2 waits for device memory.
+        // A look at a leaf that is not in the L2 would wait for device memory.
         words.prefetch(first_leaf as usize);
     }
     let strip = strip(tile, at);
@@ -108,7 +108,7 @@ fn reduce_strips<O: Operation>(
         strips.write(at.warp as usize, strip);
     }
     thread::sync_threads();
-    // Adding 1 where it is loaded would wait for it there, before the loads of the tile.
+    // Adding 1 right after the load would wait for it there, before the loads of the tile.
     let stamp = found.read(1) + 1;
     let leaves = Stamped { words, apart, stamp };
     if leaves_are_strips && tiles > 1 {
@@ -146,29 +146,28 @@ fn reduce_strips<O: Operation>(
     leave_for_next(words, state, stamp, at);
 }
 
-/// Combines the values of all warps of the block, in their order. By all lanes of a warp, of which the
-/// first has the result.
+/// Combines the values of all warps of the block, in order. Called by all lanes of a warp; the
+/// first lane has the result.
 #[device]
 fn combine_warps<O: Operation>(op: O, values: Slots, at: ThreadPosition) -> O::Accumulator {
     let value = match at.lane {
         lane if lane < at.warps => values.read(lane as usize),
         _ => op.identity(),
     };
-    // No more steps than there are warps for: two less are 12 of 3485 ns at 2^20 f32 (an H200, 2026-11-22).
+    // Only as many steps as the number of warps needs.
     match at.warps {
         ..=SMALL => warp::reduce_groups::<O, SMALL>(op, value),
         _ => warp::reduce_groups::<O, LARGE>(op, value),
     }
 }
 
-/// Writes the words of `value`.
 #[device]
 fn write<T: Carried>(result: Global<u32>, value: T) {
     for_each_word(value, |i, word| result.write(i, word));
 }
 
-/// Leaves the stamp for the next launch; the count of blocks has wrapped to 0. By all threads of the block
-/// that started last: it has seen every word, so that no other block touches any.
+/// Leaves the stamp for the next launch; the block counter has wrapped to 0. Called by all threads
+/// of the block that started last. It has seen every word, so no other block touches any of them.
 #[device]
 fn leave_for_next(words: Global<u64>, state: Global<u32>, mut stamp: u32, at: ThreadPosition) {
     if is_last_stamp(stamp) {

@@ -1,39 +1,39 @@
-//! The tree of a reduction: how an array is parted into tiles, strips and lanes.
+//! The tree of a reduction: how an array is divided into tiles, strips and lanes.
 //!
-//! It follows from the length of the array and the size of its elements alone. So a floating-point
-//! sum has the same bits on every GPU, for every grid, in the emulator and on a CPU.
+//! It depends only on the length of the array and the size of its elements. So a floating-point sum
+//! has the same bits on every GPU, for every grid, in the emulator and on a CPU.
 //!
-//! * An array is read by **packs** of 16 bytes; 32 packs side by side are a **row**, one for each
-//!   lane of a warp, and eight rows a **run** of 4 KiB, which a warp loads at once.
-//! * A **tile** is `warps × runs` runs, and what one warp takes of them is a **strip**. If the
-//!   operation commutes, the runs are dealt to the warps by turns; each lane walks down the rows of
-//!   its strip from the first to the last, with an accumulator for each place in a pack, and at the
-//!   end of the strip the places of a pack are combined, then the lanes. If it does not, a strip is
-//!   runs side by side, and each row is combined by itself, the places and then the lanes, before it
-//!   is taken into the strip, the first row first.
+//! * A **pack** is 16 bytes of the array. A **row** is 32 adjacent packs, one per lane of a warp. A
+//!   **run** is eight rows, 4 KiB, which a warp loads together.
+//! * A **tile** is `warps × runs` runs. A **strip** is the part of a tile that one warp takes.
+//! * If the operation commutes, the warps take runs in turn. Each lane goes through the rows of its
+//!   strip in order, with an accumulator for each place in a pack. At the end of the strip it
+//!   combines the places, and then the warp combines the lanes.
+//! * If the operation does not commute, a strip is adjacent runs. Each row is combined by itself,
+//!   first the places and then the lanes, and then added to the strip, in the order of the rows.
 //! * The strips of the tile are combined.
-//! * The results of the tiles are the **leaves**; while there are few strips, the strips are, and are
-//!   not combined within a tile. Leaves are dealt to as many **chains** as a block has threads, leaf
-//!   `l` to chain `l mod chains`, or in pieces side by side if the operation does not commute, and
-//!   combined there in order; then the chains are combined.
+//! * The results of the tiles are the **leaves**. While there are few strips, the strips are the
+//!   leaves, and are not combined within a tile. There are as many **chains** as a block has
+//!   threads. Leaf `l` belongs to chain `l mod chains`, or each chain has adjacent leaves if the
+//!   operation does not commute. Each chain is combined in order, and then the chains are combined.
 //!
-//! Places, lanes, strips and chains are combined in order and by pairs: the first with the second, the
-//! third with the fourth, and then what comes of them, until one is left.
+//! Places, lanes, strips and chains are combined in order and by pairs: first with second, third
+//! with fourth, then the results in the same way until one is left.
 //!
-//! What lies past the end of the array counts as the identity.
+//! Places past the end of the array count as the identity.
 
 use cuda_std::memory::Scalar;
 use cuda_std::warp::WARP_SIZE;
 
-/// Rows of a run: so many loads a lane has in flight.
+/// Rows of a run: a lane has this many loads in flight.
 pub(super) const ROWS: usize = 8;
 
 /// Packs of a run.
 pub(super) const RUN: usize = ROWS * WARP_SIZE as usize;
 
-/// Tiles of any array, at most: what a workspace has room for.
-// Eight for each thread of the block that combines them, which it looks at together: with more it
-// takes several turns, of some 0.7 µs each on an H200.
+/// The most tiles of any array; workspaces are sized for this.
+// Eight for each thread of the block that combines them, which looks at eight together. With more
+// it would take several turns, of about 0.7 µs each on an H200.
 pub const MOST_TILES: usize = 1 << 12;
 
 /// Warps of a block for a small array.
@@ -42,20 +42,20 @@ pub const SMALL: u32 = 8;
 /// Warps of a block for a large one.
 pub const LARGE: u32 = 16;
 
-/// Leaves that are strips, at most.
+/// The most leaves that are strips.
 const FEW_STRIPS: u32 = 1 << 10;
 
-/// A size of arrays, and the tiles they are parted into.
+/// A class of array sizes, and its tiles.
 struct Size {
-    /// Bytes of the array, at most.
+    /// The most bytes of the array.
     up_to: usize,
     warps: u32,
 }
 
-/// The tiles by the bytes of the array. A strip is a run, or as many as keep the tiles at
-/// [`MOST_TILES`].
+/// The tiles for each size of array. A strip is one run, or as many as keep the number of tiles
+/// within [`MOST_TILES`].
 // Small arrays wait for one load and for the last block, large ones for memory. Chosen among blocks
-// of 4 to 32 warps, 1 to 4 runs of a strip and 2 to 16 loads in flight at 2^12 to 2^30 f32 on an
+// of 4 to 32 warps, 1 to 4 runs per strip and 2 to 16 loads in flight, for 2^12 to 2^30 f32 on an
 // H200, 2026-11-21.
 const SIZES: [Size; 2] =
     [Size { up_to: 1 << 22, warps: SMALL }, Size { up_to: usize::MAX, warps: LARGE }];
@@ -63,11 +63,11 @@ const SIZES: [Size; 2] =
 /// The tiles of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// Warps of a block, which are strips of a tile: [`SMALL`] or [`LARGE`].
+    /// Warps of a block, and strips of a tile: [`SMALL`] or [`LARGE`].
     pub warps: u32,
     /// Runs of a strip, a power of two.
     pub runs: u32,
-    /// Tiles of the array, at most [`MOST_TILES`]; 1 of an empty one.
+    /// Tiles of the array, at most [`MOST_TILES`]; 1 if it is empty.
     pub tiles: u32,
 }
 
@@ -87,30 +87,35 @@ impl Shape {
     }
 
     /// Elements of a tile.
+    #[inline]
     #[must_use]
     pub const fn tile<T: Scalar>(self) -> usize {
         (self.warps * self.runs) as usize * Self::run::<T>()
     }
 
     /// Elements of a run.
+    #[inline]
     #[must_use]
     pub const fn run<T: Scalar>() -> usize {
         RUN * T::PACK
     }
 
     /// Threads of a block.
+    #[inline]
     #[must_use]
     pub const fn threads(self) -> u32 {
         self.warps * WARP_SIZE
     }
 
-    /// Whether the leaves are the strips of the tiles, not the tiles.
+    /// Whether the leaves are the strips, not the tiles.
+    #[inline]
     #[must_use]
     pub const fn leaves_are_strips(self) -> bool {
         leaves_are_strips(self.tiles, self.warps)
     }
 
-    /// How many leaves there are.
+    /// The number of leaves.
+    #[inline]
     #[must_use]
     pub const fn leaves(self) -> u32 {
         match self.leaves_are_strips() {
@@ -119,8 +124,9 @@ impl Shape {
         }
     }
 
-    /// How many times any one element is combined, at most, before it is in the result of an array
+    /// The most combinations that any element goes through on its way into the result of an array
     /// of `T`: each is a rounding in a floating-point sum.
+    #[inline]
     #[must_use]
     pub const fn depth<T: Scalar>(self) -> u32 {
         let strip = self.runs * ROWS as u32 + T::PACK.ilog2() + WARP_SIZE.ilog2();
@@ -132,7 +138,7 @@ impl Shape {
     }
 }
 
-/// Whether the leaves of so many tiles are their strips.
+/// Whether the leaves are the strips, not the tiles.
 pub(super) const fn leaves_are_strips(tiles: u32, warps: u32) -> bool {
     tiles * warps <= FEW_STRIPS
 }

@@ -1,5 +1,5 @@
-//! What a warp does with its strip of a tile: row by row, either with an accumulator for each place in
-//! a lane's pack, or in the order of the elements where the operation does not commute.
+//! What a warp does with its strip of a tile: with an accumulator for each place in a lane's pack,
+//! or row by row in the order of the elements if the operation does not commute.
 
 use super::shape::{ROWS, RUN};
 use crate::block::ThreadPosition;
@@ -9,7 +9,7 @@ use cuda_std::memory::Pack;
 use cuda_std::prelude::*;
 use cuda_std::warp::WARP_SIZE;
 
-/// Combines this warp's strip of `tile`. By all lanes of a warp, which all have the result.
+/// Combines this warp's strip of `tile`. Called by all lanes of a warp; all have the result.
 #[device]
 pub(super) fn strip<O: Operation>(
     op: O,
@@ -24,12 +24,11 @@ pub(super) fn strip<O: Operation>(
     }
 }
 
-/// What a lane combines a strip in, if the operation commutes: an accumulator for each place in a
-/// pack. Independent chains, and no shuffles before the end of the strip.
+/// The accumulators of a lane for a strip, if the operation commutes: one for each place in a pack.
+/// These are independent chains, and need no shuffles before the end of the strip.
 pub(super) type Places<O> =
     <<O as Operation>::Element as Scalar>::Pack<<O as Operation>::Accumulator>;
 
-/// The words of all places.
 const fn words_of_places<O: Operation>() -> usize {
     O::Element::PACK * O::Accumulator::WORDS
 }
@@ -60,7 +59,7 @@ fn strip_of_places<O: Operation>(
     warp::reduce(op, places.fold(|a, b| op.combine(a, b)))
 }
 
-/// Takes this lane's packs of a run that is whole and aligned into `places`. The run begins with
+/// Combines this lane's packs of a run that is whole and aligned into `places`. The run begins at
 /// element `start` of the array.
 #[device]
 fn whole_run<O: Operation>(
@@ -70,7 +69,7 @@ fn whole_run<O: Operation>(
     lane: u32,
     places: Places<O>,
 ) -> Places<O> {
-    // All are in flight before the first is looked at.
+    // All loads are in flight before the first is used.
     let loaded: [_; ROWS] = Pack::from_fn(|row| {
         let pack = row * WARP_SIZE as usize + lane as usize;
         let first = pack * O::Element::PACK;
@@ -83,8 +82,8 @@ fn whole_run<O: Operation>(
     })
 }
 
-/// The same of a run that begins `rest`, which is not whole or not aligned: what lies past the end
-/// is not taken.
+/// [`whole_run`] for a run at the start of `rest` that is not whole or not aligned. Nothing past
+/// the end is taken.
 #[device]
 fn run_with_care<O: Operation>(
     op: O,
@@ -96,7 +95,7 @@ fn run_with_care<O: Operation>(
 ) -> Places<O> {
     let width = O::Element::PACK;
     let packs = whole_packs(rest, is_aligned);
-    // As many at once as registers are left for, beside the accumulators.
+    // As many loads together as the accumulators leave registers for.
     let at_once = match words_of_places::<O>() {
         ..=4 => ROWS,
         5..=8 => ROWS / 2,
@@ -104,8 +103,8 @@ fn run_with_care<O: Operation>(
     };
     let mut first = 0;
     while first < ROWS && first as u32 * WARP_SIZE < packs {
-        // What lies past the end is loaded from before it and then left out: a branch around a load
-        // would hold up the next one.
+        // A load past the end is replaced by one before it and its result ignored: a branch around
+        // a load would delay the next load.
         let pack = |row| (first + row) as u32 * WARP_SIZE + lane;
         let loaded: [_; ROWS] = Pack::from_fn(|row| {
             let at = pack(row).min(packs - 1) as usize * width;
@@ -122,7 +121,7 @@ fn run_with_care<O: Operation>(
         });
         first += at_once;
     }
-    // What is left is less than a pack, or all of it if the packs are not aligned.
+    // The remaining elements: less than a pack, or all if the packs are not aligned.
     let elements = rest.len().min(RUN * width) as u32;
     let mut pack = lane;
     while pack * (width as u32) < elements {
@@ -140,8 +139,8 @@ fn run_with_care<O: Operation>(
     places
 }
 
-/// The same strip row by row, each combined across its lanes: as many shuffles as keep up with
-/// memory, and the elements stay in order.
+/// Combines a strip row by row, each across its lanes, to keep the order of the elements. The
+/// shuffles still keep up with memory.
 #[device]
 fn strip_in_order<O: Operation>(
     op: O,
@@ -165,7 +164,7 @@ fn strip_in_order<O: Operation>(
     strip
 }
 
-/// Takes the run that begins `rest`, itself from element `start` of the array on, into `strip`.
+/// Combines the run at the start of `rest`, which is element `start` of the array, into `strip`.
 #[device]
 fn run_in_order<O: Operation>(
     op: O,
@@ -179,7 +178,7 @@ fn run_in_order<O: Operation>(
     let packs = whole_packs(rest, is_aligned);
     let mut first = 0;
     while first < ROWS && first * WARP_SIZE as usize * width < rest.len() {
-        // As many at once as registers are left for. What lies past the end is loaded as in
+        // As many loads together as there are registers for. For loads past the end see
         // `run_with_care`.
         let loaded: [_; ROWS / 2] = Pack::from_fn(|row| {
             let pack = (first + row) as u32 * WARP_SIZE + lane;
@@ -207,7 +206,7 @@ fn run_in_order<O: Operation>(
     strip
 }
 
-/// Packs of a run, which begins `rest`, that can be loaded by one access each: those that are whole, if
+/// The packs of a run at the start of `rest` that one access each can load: the whole packs, if
 /// they are aligned.
 #[device]
 fn whole_packs<T: Scalar>(rest: Global<T>, is_aligned: bool) -> u32 {

@@ -1,16 +1,16 @@
-//! The scan of an array by the whole grid, in one launch: what all elements up to each one combine
-//! to.
+//! The scan of an array by the whole grid, in one launch: for each element, the combined value of
+//! all elements up to it.
 //!
-//! The array is parted into tiles, one for each block, and tiles into groups; [`Shape`] says how, and
-//! in which order everything is combined. A block scans its tile in registers, sends what the tile
-//! combines to (its aggregate) to memory as a stamped word, and picks up what the tiles before it
-//! have sent: all of its own group at once, a thread each, and one word for all groups before. So
-//! nothing is read twice, and there is no walk back from tile to tile.
+//! The array is divided into tiles, one per block, and tiles into groups. [`Shape`] says how, and
+//! in which order everything is combined. A block scans its tile in registers and sends its
+//! combined value (its aggregate) to memory as a stamped word. Then it loads what earlier tiles
+//! have sent: each thread some tiles of its own group, and one word for all groups before. So
+//! nothing is read twice, and there is no look-back from tile to tile.
 //!
-//! Blocks wait for each other, but for blocks that have *started* only: a tile's number is a ticket,
-//! drawn at the start. So the wait ends however few blocks are resident, and in whichever order the
-//! hardware starts them. The words, who writes them and why that suffices: `README.md` beside this
-//! file.
+//! Blocks wait only for blocks that have *started*: a tile's number is a ticket, drawn at the
+//! start. So the wait ends however few blocks are resident, and in whatever order the hardware
+//! starts them. `README.md` next to this file describes the words, who writes them and why that
+//! suffices.
 //!
 //! Moves n elements in and n accumulators out, and a word or two for each tile.
 
@@ -34,27 +34,27 @@ use cuda_std::memory::Pack;
 use cuda_std::prelude::*;
 use tile::{Held, Places};
 
-/// The operations that scan: their result is a number that memory holds.
+/// The operations that can scan: their result is a number that memory can hold.
 pub trait ScanOperation: Operation<Output: Scalar> {}
 
 impl<O: Operation<Output: Scalar>> ScanOperation for O {}
 
-/// Words of the state of a workspace: what tiles need, and two places for what a launch leaves for the
-/// next.
+/// Words of the state of a workspace: those of the tiles, and two places for what a launch leaves
+/// to the next.
 pub const STATE: usize = LEFT + 2 * 4;
 const LEFT: usize = tiles::STATE;
 
 /// Scans `input` into `output`, element by element.
 ///
-/// Called by every thread of a grid along x that is a [`Shape`]: `tiles` blocks of `warps` warps,
-/// `rows` rows to a warp, `group` tiles to a group. For the order that is promised, it is the shape of
-/// the input's length. `output` is as long as `input`; it is the same memory, for elements and
-/// accumulators of one size, or memory apart. Nobody else writes `input` while the kernel runs. The
-/// workspace has [`STATE`] words of state, and as many words as an accumulator has for each of the
-/// [places](Shape::places) of the shape. A launch that goes on has the type of accumulators of the one
-/// before. The results are visible to what follows on the stream. No co-residency needed.
+/// Called by every thread of a grid along x that matches a [`Shape`]: `tiles` blocks of `warps`
+/// warps, `rows` rows per warp, `group` tiles per group. Only the shape for the input's length
+/// gives the promised order. `output` is as long as `input`. It is separate memory, or the same if
+/// elements and accumulators have the same size. Nobody else writes `input` while the kernel runs.
+/// The workspace has [`STATE`] words of state, and an accumulator's words for each of the shape's
+/// [places](Shape::places). A launch that continues has the accumulator type of the previous one.
+/// Later work on the stream sees the results. No co-residency needed.
 ///
-/// Input or output that does not begin at a multiple of 16 bytes is read, or written, element by
+/// Input or output that does not begin at a multiple of 16 bytes is read or written element by
 /// element: more slowly, with the same bits.
 #[device(protocol = "the scan")]
 pub fn scan<O: ScanOperation>(
@@ -75,7 +75,7 @@ pub fn scan<O: ScanOperation>(
     }
 }
 
-/// The same, with registers for `ROWS` rows.
+/// [`scan`] with registers for `ROWS` rows.
 #[device]
 fn scan_by<O: ScanOperation, const ROWS: usize>(
     op: O,
@@ -113,7 +113,7 @@ fn scan_by<O: ScanOperation, const ROWS: usize>(
     tiles.leave_for_next(at);
 }
 
-/// What lies before the array: what the launch before has left, if this one goes on.
+/// The value before the array: what the previous launch left, if this one continues it.
 #[device]
 fn found<O: ScanOperation>(op: O, state: Global<u32>, mode: Mode) -> O::Accumulator {
     if !mode.goes_on {
@@ -124,7 +124,7 @@ fn found<O: ScanOperation>(op: O, state: Global<u32>, mode: Mode) -> O::Accumula
     Carried::from_words([word(0), word(1), word(2), word(3)])
 }
 
-/// Leaves what all up to the end of this launch combines to. By one thread.
+/// Leaves the combined value of everything up to the end of this launch. Called by one thread.
 #[device]
 fn leave<T: Carried>(state: Global<u32>, mode: Mode, all: T) {
     let at = LEFT + 4 * !mode.in_second as usize;

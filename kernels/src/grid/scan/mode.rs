@@ -1,17 +1,17 @@
-//! What a launch of a scan gives, and how it continues the launch before.
+//! What a launch of a scan computes, and how it continues the previous launch.
 
 /// What the scan gives for an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u32)]
 pub enum Form {
-    /// What the elements up to it, with it, combine to.
+    /// The combined value of the elements up to and including it.
     Inclusive = 0,
-    /// What the elements before it combine to: the identity for the first.
+    /// The combined value of the elements before it; the identity for the first.
     Exclusive = 1,
 }
 
 impl Form {
-    /// The form of this number; exclusive if it is not 0.
+    /// The form with this number: inclusive for 0, otherwise exclusive.
     #[inline(always)]
     #[must_use]
     pub const fn of(number: u32) -> Self {
@@ -22,20 +22,20 @@ impl Form {
     }
 }
 
-/// What a launch is of a scan.
+/// The part that a launch has in a scan.
 ///
-/// An array may be scanned part by part, in one launch after the other: the bits are those of one
-/// launch if each part but the last is a whole number of groups.
+/// An array may be scanned part by part, one launch after the other. If each part but the last is a
+/// whole number of groups, the bits are those of a single launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mode {
-    /// What is given for an element.
+    /// What the scan gives for an element.
     pub form: Form,
-    /// Whether it goes on from where the launch before ended, which left that.
+    /// Whether it continues from the value that the previous launch left.
     pub goes_on: bool,
-    /// Whether another launch is to go on from here.
+    /// Whether it leaves a value for a launch that continues.
     pub leaves: bool,
-    /// Of two places, in which one the launch before left it: the second one? This launch leaves it in
-    /// the other one, since blocks may still read that one.
+    /// Whether the previous launch left its value in the second of two places, not the first. This
+    /// launch uses the other one, because blocks may still read the value.
     pub in_second: bool,
 }
 
@@ -46,7 +46,7 @@ impl Mode {
         Self { form, goes_on: false, leaves: false, in_second: false }
     }
 
-    /// The number that a kernel is told it by.
+    /// The mode as a number, for the kernel's parameter.
     #[must_use]
     pub const fn number(self) -> u32 {
         self.form as u32
@@ -55,7 +55,7 @@ impl Mode {
             | (self.in_second as u32) << 3
     }
 
-    /// The mode of this number.
+    /// The mode with this number.
     #[inline(always)]
     #[must_use]
     pub const fn of(number: u32) -> Self {

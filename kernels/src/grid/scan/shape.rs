@@ -1,51 +1,51 @@
-//! The order of a scan: how an array is parted into tiles and groups, and what is combined with what.
+//! The order of a scan: how an array is divided into tiles and groups, and what is combined with
+//! what.
 //!
-//! It follows from the length of the array and the sizes of its elements and accumulators alone. So
-//! a floating-point scan has the same bits on every GPU, in the emulator and on a CPU. Below, a ⊕ b
-//! combines a, of earlier elements, with b; nothing is ever swapped, so that the operation need not
+//! It depends only on the length of the array and the sizes of its elements and accumulators. So a
+//! floating-point scan has the same bits on every GPU, in the emulator and on a CPU. Below, a ⊕ b
+//! combines a, of earlier elements, with b. Operands are never swapped, so the operation need not
 //! commute. The identity ⊕ a and a ⊕ the identity are a.
 //!
-//! **Within a tile.** The array is read by **packs** of 16 bytes. 32 packs side by side are a
-//! **row**, one for each lane of a warp. A warp has `rows` rows, one after the other, and a tile
-//! `warps` warps.
+//! **Within a tile.** A **pack** is 16 bytes of the array. A **row** is 32 adjacent packs, one per
+//! lane of a warp. A warp has `rows` consecutive rows, and a tile has `warps` warps.
 //!
 //! * `packed(x)`: the elements of the pack up to x, one after the other: ((x₀ ⊕ x₁) ⊕ x₂) ⊕ x.
-//! * `lanes(x)`: the packs of the row before that of x. Their totals go through the scan of
+//! * `lanes(x)`: the packs of the row before the pack of x. Their totals go through
 //!   [`warp::scan`](crate::warp::scan).
-//! * `rows(x)`: the rows of the warp before that of x, one after the other. The total of a row is
-//!   what that scan leaves in lane 31.
-//! * `warps(x)`: the warps of the tile before that of x, by the same scan of the warps' totals: the
-//!   rows of each, one after the other. What this scan leaves for all warps is the **aggregate** of
-//!   the tile.
+//! * `rows(x)`: the rows of the warp before the row of x, one after the other. The total of a row
+//!   is what that scan leaves in lane 31.
+//! * `warps(x)`: the warps of the tile before the warp of x, by the same scan over the totals of
+//!   the warps: the rows of each, one after the other. The result of this scan for all warps is the
+//!   **aggregate** of the tile.
 //!
-//! **Across tiles.** `group` tiles side by side are a group. `tree(…)` is the balanced binary tree
-//! over `group` leaves, neighbours first; leaves that are not there are the identity.
+//! **Across tiles.** A group is `group` adjacent tiles. `tree(…)` is the balanced binary tree over
+//! `group` leaves, neighbours first. Missing leaves are the identity.
 //!
 //! * `base(0)` = the identity, `base(g + 1)` = `base(g)` ⊕ `tree(`all aggregates of group g`)`
 //! * `prefix(t)` = `base(g)` ⊕ `tree(`the aggregates of group g before tile t`)`, where t is in g
 //!
 //! **The result** for x, inclusive, is `prefix(t)` ⊕ ((`warps(x)` ⊕ (`rows(x)` ⊕ `lanes(x)`)) ⊕
-//! `packed(x)`). For the exclusive scan `packed(x)` ends before x: it is the identity at the first
-//! place of a pack. In floating point the exclusive scan is therefore not always the inclusive one
+//! `packed(x)`). For the exclusive scan `packed(x)` ends before x, so it is the identity at the
+//! first place of a pack. So in floating point the exclusive scan is not always the inclusive one
 //! moved by a place, to the last bit.
 //!
-//! What lies past the end of the array counts as the identity. Where an operation is
-//! [exact](crate::op::Operation::EXACT) the scan by bulk copies brackets within a warp as it likes.
+//! Places past the end of the array count as the identity. For [exact](crate::op::Operation::EXACT)
+//! operations the scan by bulk copies chooses its own bracketing within a warp.
 
 use crate::grid::tiles::{MOST_GROUP, MOST_WARPS};
 use cuda_std::memory::Scalar;
 use cuda_std::warp::WARP_SIZE;
 
-/// A size of arrays, and the tiles they are parted into.
+/// A class of array sizes, and its tiles.
 struct Size {
-    /// Bytes of the array, at most.
+    /// The most bytes of the array.
     up_to: usize,
     warps: u32,
-    /// Bytes of accumulators that a lane holds in its rows, unless one row alone takes more.
+    /// Bytes of accumulators that a lane holds in its rows, unless one row takes more.
     held: usize,
 }
 
-/// The tiles by the bytes of the array: many blocks with little to do for small ones.
+/// The tiles for each size of array. Small arrays get many blocks with little work.
 const SIZES: [Size; 2] = [
     Size { up_to: 1 << 20, warps: 8, held: 16 },
     Size { up_to: usize::MAX, warps: MOST_WARPS, held: 128 },
@@ -56,11 +56,11 @@ const SIZES: [Size; 2] = [
 pub struct Shape {
     /// Warps of a block, which has one tile: a power of two, at most 8.
     pub warps: u32,
-    /// Rows of a warp, at least 1 and at most [`most_rows`] of the types.
+    /// Rows of a warp, 1 to [`most_rows`] of the types.
     pub rows: u32,
-    /// Tiles of a group: a power of two from 2 on, at most four for each thread of a block.
+    /// Tiles of a group: a power of two, at least 2 and at most four per thread of a block.
     pub group: u32,
-    /// Tiles of the array; 1 of an empty one.
+    /// Tiles of the array; 1 if it is empty.
     pub tiles: u32,
 }
 
@@ -78,7 +78,7 @@ impl Shape {
         Self::with::<T>(len, size.warps, rows::<T, A>(size.held), MOST_GROUP)
     }
 
-    /// The tiles of `len` elements that are part of a large array, whatever their number.
+    /// The tiles of `len` elements that are a part of a large array, even if `len` is small.
     ///
     /// # Panics
     /// As for [`of`](Self::of).
@@ -87,8 +87,9 @@ impl Shape {
         Self::with::<T>(len, MOST_WARPS, most_rows::<T, A>(), MOST_GROUP)
     }
 
-    /// Elements of `T`, scanned in `A`, that a part of a large array has a multiple of, if it is not the
-    /// last one and the bits are to be those of the whole: a group.
+    /// The length of a group of `T`, scanned in `A`. Each part of a large array but the last must
+    /// be a multiple of this, to give the bits of the whole.
+    #[inline]
     #[must_use]
     pub const fn part<T: Scalar, A>() -> usize {
         let row = Self::row::<T>();
@@ -109,43 +110,49 @@ impl Shape {
     }
 
     /// Elements of a tile.
+    #[inline]
     #[must_use]
     pub const fn tile<T: Scalar>(self) -> usize {
         self.warps as usize * self.strip::<T>()
     }
 
-    /// Elements that a warp has of a tile.
+    /// Elements of a tile that one warp takes.
+    #[inline]
     #[must_use]
     pub const fn strip<T: Scalar>(self) -> usize {
         self.rows as usize * Self::row::<T>()
     }
 
     /// Elements of a row.
+    #[inline]
     #[must_use]
     pub const fn row<T: Scalar>() -> usize {
         WARP_SIZE as usize * T::PACK
     }
 
     /// Threads of a block.
+    #[inline]
     #[must_use]
     pub const fn threads(self) -> u32 {
         self.warps * WARP_SIZE
     }
 
     /// Groups of the array.
+    #[inline]
     #[must_use]
     pub const fn groups(self) -> u32 {
         self.tiles.div_ceil(self.group)
     }
 
-    /// Places for values that the blocks send to each other: one for each tile and for each group.
+    /// Places for the values that blocks send to each other: one per tile and one per group.
+    #[inline]
     #[must_use]
     pub const fn places(self) -> usize {
         self.tiles as usize + self.groups() as usize
     }
 
-    /// The most [`places`](Self::places) of any array of up to `longest` elements of `T`, scanned in
-    /// `A`. Small arrays have smaller tiles, and may have more of them than a larger one.
+    /// The most [`places`](Self::places) of any array of up to `longest` elements of `T`, scanned
+    /// in `A`. A small array has smaller tiles, and may have more of them than a larger array.
     ///
     /// # Panics
     /// As for [`of`](Self::of).
@@ -156,12 +163,13 @@ impl Shape {
         places.into_iter().max().unwrap_or(0)
     }
 
-    /// How many times any one element of `T` is combined, at most, before it is in a result: each is
+    /// The most combinations that any element of `T` goes through on its way into a result: each is
     /// a rounding in a floating-point sum.
     ///
-    /// On its way into the aggregate of its tile: in its pack, over the lanes, the rows and the
-    /// warps. From there the three ⊕ of its own tile and that of the prefix; or the tree, a ⊕ for
-    /// each base further on, that of base and tree, and that of the prefix.
+    /// Into the aggregate of its tile: in its pack, over the lanes, the rows and the warps. From
+    /// there, either the three ⊕ of its own tile and that of the prefix; or the tree, one ⊕ for
+    /// each later base, that of base and tree, and that of the prefix.
+    #[inline]
     #[must_use]
     pub const fn depth<T: Scalar>(self) -> u32 {
         let aggregate =
@@ -174,7 +182,7 @@ impl Shape {
     }
 }
 
-/// Rows whose accumulators of `A`, for elements of `T`, take at most `held` bytes a lane, or one.
+/// Rows with at most `held` bytes a lane in accumulators of `A`, for elements of `T`; at least 1.
 const fn rows<T: Scalar, A>(held: usize) -> u32 {
     match held / (T::PACK * size_of::<A>()) {
         0 => 1,

@@ -14,7 +14,7 @@ pub(super) type Places<O> =
 pub(super) type Results<O> = <<O as Operation>::Element as Scalar>::Pack<<O as Operation>::Output>;
 
 impl Strip {
-    /// Loads and lifts this lane's packs. Rows that there are not are the identity.
+    /// Loads and lifts this lane's packs. Rows that do not exist are the identity.
     #[device]
     pub(super) fn load<O: ScanOperation, const ROWS: usize>(
         self,
@@ -46,7 +46,7 @@ impl Strip {
         })
     }
 
-    /// Writes the results of `held`, where all that lies before the tile combines to `prefix`.
+    /// Writes the results of `held`, where `prefix` is the combined value before the tile.
     #[device]
     pub(super) fn store<O: ScanOperation, const ROWS: usize>(
         self,
@@ -79,14 +79,14 @@ impl Strip {
     }
 }
 
-/// What a lane holds of a tile: a pack of each row of its warp, scanned. There are registers for
-/// `ROWS` rows; a small array has fewer.
+/// What a lane holds of a tile: a scanned pack of each row of its warp. There are registers for
+/// `ROWS` rows, but small arrays use fewer.
 pub(super) struct Held<O: ScanOperation, const ROWS: usize> {
-    /// What each element and those before it in its pack combine to.
+    /// For each element, the combined value of the pack up to it.
     packs: [Places<O>; ROWS],
-    /// What lies before each of these packs in the warp.
+    /// The combined value before each pack in the warp.
     before: [O::Accumulator; ROWS],
-    /// What lies before the warp in the tile.
+    /// The combined value before the warp in the tile.
     pub(super) warps: O::Accumulator,
 }
 
@@ -95,8 +95,8 @@ where
     [Places<O>; ROWS]: Pack<Places<O>>,
     [O::Accumulator; ROWS]: Pack<O::Accumulator>,
 {
-    /// Scans what the lanes of a warp have loaded of a strip, of which nothing lies before it yet.
-    /// Also gives what it combines to. By all lanes of the warp.
+    /// Scans the packs that the lanes of a warp have loaded of a strip, as if nothing were before
+    /// the strip. Also gives the strip's combined value. Called by all lanes of the warp.
     #[device]
     pub(super) fn scan(op: O, loaded: [Places<O>; ROWS]) -> (Self, O::Accumulator) {
         Self::scan_by(op, loaded, |packs| {
@@ -111,8 +111,8 @@ where
         })
     }
 
-    /// The same by another scan of the packs' totals: it gives what lies before each, and what all
-    /// combine to.
+    /// [`scan`](Self::scan) with another scan of the packs' totals: `across` gives the value before
+    /// each pack, and the combined value of all.
     #[device]
     pub(super) fn scan_by(
         op: O,
@@ -125,8 +125,8 @@ where
         (held, all)
     }
 
-    /// Makes it exclusive: each place of a pack gets what lies before it. `first` gives the index of the
-    /// first element of a row's pack.
+    /// Makes it exclusive: each place of a pack gets the value before it. `first` gives the index
+    /// of the first element of a row's pack.
     #[inline(always)]
     pub(super) fn shift(&mut self, op: O, first: impl Fn(usize) -> u64) {
         let packs = self.packs;
@@ -141,7 +141,7 @@ where
         });
     }
 
-    /// Hands out the results, row by row, where all that lies before the tile combines to `prefix`.
+    /// Gives the results row by row, where `prefix` is the combined value before the tile.
     #[device]
     pub(super) fn results(
         self,
@@ -161,7 +161,7 @@ where
     }
 }
 
-/// Lifts a pack, of which the first element is element `first` of the array.
+/// Lifts a pack that begins at element `first` of the array.
 #[inline(always)]
 pub(super) fn lift<O: Operation>(
     op: O,
@@ -183,11 +183,11 @@ fn in_pack<O: ScanOperation>(op: O, pack: Places<O>) -> Places<O> {
     })
 }
 
-/// Writes a pack of elements' results from element `at` on: 16 bytes or more, by 16.
+/// Writes the results of a pack from element `at` on: 16 bytes or more, by 16.
 #[device]
 fn write_packs<O: ScanOperation>(output: Global<O::Output>, at: usize, results: Results<O>) {
     let (elements, width) = (O::Element::PACK, O::Output::PACK);
-    // At most four: 2 bytes become 8 at most.
+    // At most four, when 2 bytes become 8.
     [(); 4].for_each(|number, ()| {
         let from = number * width;
         if from < elements {

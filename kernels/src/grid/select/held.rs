@@ -1,4 +1,4 @@
-//! A tile in registers: which elements are kept, and how many before each.
+//! A tile in registers: which elements are kept, and how many are kept before each.
 
 use crate::grid::scan::Shape;
 use crate::grid::tiles::Strip;
@@ -11,17 +11,17 @@ use cuda_std::warp::{FULL_MASK, WARP_SIZE, warp_shuffle_idx};
 /// Rows of a warp that a lane has registers for.
 pub(super) const ROWS: usize = 8;
 
-/// What a lane holds of its warp's strip: a pack of each row.
+/// The packs that a lane holds of its warp's strip: one of each row.
 #[derive(Clone, Copy)]
 pub(super) struct Held<T: Scalar> {
     pub(super) strip: Strip,
     pub(super) packs: [T::Pack<T>; ROWS],
-    /// Which of the elements the array has, as [flags](flag).
+    /// Which elements are in the array, as [flags](flag).
     pub(super) there: u32,
 }
 
-/// Bits of a row in a word that says of which elements of `T` something is true: one for each element of a
-/// pack, and at least four.
+/// Bits of a row in a word of flags for elements of `T`: one for each element of a pack, and at
+/// least four.
 const fn bits<T: Scalar>() -> usize {
     match T::PACK {
         ..=4 => 4,
@@ -29,20 +29,20 @@ const fn bits<T: Scalar>() -> usize {
     }
 }
 
-/// Rows of a warp that a word has bits for, at most [`ROWS`].
+/// Rows of a warp that fit in a word of flags, at most [`ROWS`].
 #[must_use]
 pub(super) const fn most_rows<T: Scalar>() -> usize {
     32 / bits::<T>()
 }
 
-/// The bit of an element. Larger elements leave some bits of a row 0.
+/// The bit of an element. If a pack has fewer than four, some bits of a row stay 0.
 #[inline(always)]
 pub(super) const fn flag<T: Scalar>(row: usize, place: usize) -> u32 {
     1 << (bits::<T>() * row + place)
 }
 
 impl<T: Scalar> Held<T> {
-    /// Loads this lane's packs. What the array does not have is some value or other.
+    /// Loads this lane's packs. Elements past the end of the array have an arbitrary value.
     #[device]
     pub(super) fn load(strip: Strip, input: Global<T>) -> Self {
         const { assert!(T::PACK <= 8, "no count of a row fits in 16 bits") };
@@ -58,7 +58,7 @@ impl<T: Scalar> Held<T> {
             };
         }
         let mut there = 0;
-        // What there is from the lane's first pack on.
+        // The elements that exist from the lane's first pack on.
         let first = strip.pack(0).min(input.len());
         let left = (input.len() - first).min(strip.rows * Shape::row::<T>()) as u32;
         let packs = Pack::from_fn(|row| {
@@ -73,7 +73,7 @@ impl<T: Scalar> Held<T> {
         Self { strip, packs, there }
     }
 
-    /// The flags of the elements that `keeps`, which is told the index too.
+    /// The flags of the elements that `keeps` accepts. It gets the element and its index.
     #[inline(always)]
     pub(super) fn flags(self, keeps: impl Fn(T, usize) -> bool) -> u32 {
         let mut flags = 0;
@@ -91,8 +91,8 @@ impl<T: Scalar> Held<T> {
         flags
     }
 
-    /// The flags of the elements that differ from the one before, and of the first of the array. By
-    /// all lanes of the warp.
+    /// The flags of the elements that differ from the previous one, and of the first element of the
+    /// array. Called by all lanes of the warp.
     #[device]
     pub(super) fn run_starts(self, input: Global<T>, lane: u32) -> u32
     where
@@ -103,7 +103,7 @@ impl<T: Scalar> Held<T> {
             0 if lane == 0 => flag::<T>(0, 0),
             _ => 0,
         };
-        // What comes before the first lane's pack: of another warp, or the row before.
+        // The element before the first lane's pack: of another warp, or of the previous row.
         let mut before_first = match start {
             1.. if lane == 0 && start <= input.len() => input.read(start - 1),
             _ => T::default(),
@@ -128,23 +128,23 @@ impl<T: Scalar> Held<T> {
     }
 }
 
-/// How many elements are kept before each pack of the warp: the counts of the even rows in one word, those of the
-/// odd rows in another. A count of a row takes a byte where it is at most 128, and two where it may be 256.
+/// How many elements are kept before each pack of the warp: the counts of the even rows in one
+/// word, those of the odd rows in another. A count has 8 bits if it is at most 128, otherwise 16.
 #[derive(Clone, Copy)]
 pub(super) struct Ranks {
     /// Kept by the lanes before this one.
     lanes: [u32; 2],
     /// Kept by all lanes.
     rows: [u32; 2],
-    /// Bits of a count.
+    /// Bits per count.
     bits: usize,
 }
 
 impl Ranks {
-    /// Counts the flags that the warp's lanes have of elements of `T`. By all of them.
+    /// Counts the flags of all lanes of the warp, for elements of `T`. Called by all lanes.
     #[device]
     pub(super) fn of<T: Scalar>(kept: u32) -> Self {
-        // Side by side in one word: the counts of two bits, of four, and of eight.
+        // Sums adjacent bits within the word: counts of two bits, of four, and of eight.
         let pairs = kept - (kept >> 1 & 0x5555_5555);
         let fours = (pairs & 0x3333_3333) + (pairs >> 2 & 0x3333_3333);
         let own = match bits::<T>() {
@@ -162,7 +162,7 @@ impl Ranks {
         }
     }
 
-    /// How many the warp keeps.
+    /// How many elements the warp keeps.
     #[inline(always)]
     pub(super) fn total(self) -> u32 {
         let mut total = 0;
@@ -170,7 +170,7 @@ impl Ranks {
         total
     }
 
-    /// How many are kept before each pack of this lane, where `before` are before the warp.
+    /// How many are kept before each pack of this lane, where `before` are kept before the warp.
     #[inline(always)]
     pub(super) fn after(self, mut before: u32) -> [u32; ROWS] {
         Pack::from_fn(|row| {
@@ -180,7 +180,7 @@ impl Ranks {
         })
     }
 
-    /// The count of a row; 0 of one that there is no room for.
+    /// The count of a row; 0 for a row that does not fit in the words.
     #[inline(always)]
     fn of_row(self, counts: [u32; 2], row: usize) -> u32 {
         let at = self.bits * (row / 2);

@@ -1,16 +1,16 @@
-//! Some elements of an array, in their order, side by side, by the whole grid in one launch: those
-//! that a predicate keeps ([`select`]), and where asked the others too, or the first of each run of
-//! equal ones ([`unique`]).
+//! Selects elements of an array, in order, by the whole grid in one launch: those that a predicate
+//! keeps ([`select`]), and if asked the others too, or the first of each run of equal elements
+//! ([`unique`]).
 //!
-//! Each is the same but for the question which elements are kept. The array is parted into tiles as a
-//! [scan](mod@super::scan) parts it, one for each block. A block holds its tile in registers; a bit for
-//! each element says whether it is kept, and a scan of the bits at which place of the tile's. How many
-//! the tiles before have kept comes by the scan's own words, as the prefix of a sum. While these are
-//! under way the kept elements go to their places in shared memory; from there they are written side
-//! by side.
+//! The two differ only in which elements they keep. The array is divided into tiles as for a
+//! [scan](mod@super::scan), one per block. A block holds its tile in registers. One bit per element
+//! says whether it is kept, and a scan of the bits gives its place in the tile. How many the
+//! earlier tiles keep comes by the words of the scan, as the prefix of a sum. While these words are
+//! under way, the kept elements go to their places in shared memory. From there they are written to
+//! adjacent places.
 //!
-//! Reads every element once, and writes those that are kept once. What is kept and where it stands
-//! follows from the input alone. Why waiting for other blocks is safe: `README.md` beside this file.
+//! Reads every element once, and writes those that are kept once. The result depends only on the
+//! input. `README.md` next to this file says why waiting for other blocks is safe.
 
 mod held;
 mod predicate;
@@ -30,12 +30,12 @@ use cuda_std::prelude::*;
 use cuda_std::warp::{FULL_MASK, WARP_SIZE, warp_shuffle_idx};
 use held::{Held, ROWS, Ranks, most_rows};
 
-/// Words of 32 bits that a count of elements goes by from block to block: a workspace has as many
-/// words for each of the [places](Shape::places) of a shape.
+/// Words of 32 bits in a count that a block sends: a workspace has this many words for each of the
+/// [places](Shape::places) of a shape.
 pub const WORDS: usize = 2;
 
-/// The shape of a selection from `len` elements of `T`: that of a scan, in which a word has a bit for each
-/// element of a lane.
+/// The shape of a selection from `len` elements of `T`: that of a scan in which one word has a bit
+/// for each element of a lane.
 ///
 /// # Panics
 /// As for [`Shape::of`].
@@ -43,12 +43,12 @@ pub const WORDS: usize = 2;
 pub fn shape<T: Scalar>(len: usize) -> Shape {
     match most_rows::<T>() {
         ROWS => Shape::of::<T, T>(len),
-        // As many rows as of elements of twice the size.
+        // As many rows as for elements of twice the size.
         _ => Shape::of::<T, [T; 2]>(len),
     }
 }
 
-/// The most [`places`](Shape::places) of the [`shape`] of any array of up to `longest` elements of `T`.
+/// The most [`places`](Shape::places) of the [`shape`] of any array of up to `longest` elements.
 ///
 /// # Panics
 /// As for [`Shape::of`].
@@ -60,18 +60,17 @@ pub fn most_places<T: Scalar>(longest: usize) -> usize {
     }
 }
 
-/// Where a launch writes to.
+/// The outputs of a launch.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Outputs<T> {
-    /// The elements that are kept, from the first place on, in their order. What lies behind them is
-    /// left as it is.
+    /// The kept elements from the first place on, in order. The rest of this view stays unchanged.
     pub kept: Global<T>,
-    /// All others, in their order; empty if nobody wants them.
+    /// All others, in order; empty if not wanted.
     pub rest: Global<T>,
-    /// Which elements are kept: their indices in the input. Empty if nobody wants them.
+    /// The indices of the kept elements in the input; empty if not wanted.
     pub positions: Global<u64>,
-    /// One number: how many are kept.
+    /// One number: how many elements are kept.
     pub count: Global<u64>,
 }
 
@@ -80,12 +79,13 @@ unsafe impl<T: Scalar> KernelArg for Outputs<T> {}
 
 /// Writes the elements of `input` that `predicate` keeps to `outputs`.
 ///
-/// Called by every thread of a grid along x that is the [`shape`] of the input's length: `tiles` blocks of `warps` warps, `rows` rows to a warp, `group` tiles to a group.
-/// `kept` is as long as the input, or at least as what is kept; so are `rest` and `positions`, unless
-/// they are empty. All views lie apart, and nobody else touches the outputs, or writes `input`, while
-/// the kernel runs. The workspace is zeroed before the first launch, left as it is from one launch to
-/// the next, whatever their lengths, and used by one launch at a time: [`WORDS`] words for each
-/// place. The results are visible to what follows on the stream. No co-residency needed.
+/// Called by every thread of a grid along x that is the [`shape`] of the input's length: `tiles`
+/// blocks of `warps` warps, `rows` rows per warp, `group` tiles per group. `kept`, and `rest` and
+/// `positions` unless they are empty, are as long as the input, or at least as what goes there. All
+/// views are separate. Nobody else touches the outputs, or writes `input`, while the kernel runs.
+/// The workspace has [`WORDS`] words for each place. It is zeroed before the first launch, left
+/// alone between launches of any lengths, and used by one launch at a time. Later work on the
+/// stream sees the results. No co-residency needed.
 ///
 /// Input that does not begin at a multiple of 16 bytes is read element by element, more slowly;
 /// outputs may begin anywhere.
@@ -103,11 +103,11 @@ pub fn select<P: Predicate>(
     });
 }
 
-/// Writes the first element of each run of equal elements of `input` to `outputs`; the `positions` are
-/// where the runs begin.
+/// Writes the first element of each run of equal elements of `input` to `outputs`. The `positions`
+/// are where the runs begin.
 ///
-/// Equal is what `==` says: of IEEE 754 for floating point, where −0 equals +0, and a NaN equals
-/// nothing and is a run of its own. Called as [`select`].
+/// Equality is `==`, that of IEEE 754 for floating point: −0 equals +0, and a NaN equals nothing
+/// and is a run of its own. Called as [`select`].
 #[device(protocol = "the selection")]
 pub fn unique<T: Scalar + PartialEq>(
     input: Global<T>,
@@ -119,8 +119,8 @@ pub fn unique<T: Scalar + PartialEq>(
     compact(input, outputs, workspace, (rows, group), |held, lane| held.run_starts(input, lane));
 }
 
-/// Writes the elements of which `flags` has the [bit](held::flag). It is called by all lanes of a warp,
-/// and told the number of the lane.
+/// Writes the elements that `flags` has a [bit](held::flag) for. It is called by all lanes of a
+/// warp with the number of the lane.
 #[device]
 fn compact<T: Scalar>(
     input: Global<T>,
@@ -140,12 +140,12 @@ fn compact<T: Scalar>(
         tiles.send(u64::from(count), at);
     }
 
-    // While the counts of the tiles before are under way.
+    // While the counts of the earlier tiles are under way.
     let tile = InArray::of::<T>(tiles.tile, rows, at, input.len());
     let element = |row: usize, place: usize| held.packs[row][place];
     staged::put::<T, _>(kept, ranks.after(before), element);
     if !outputs.rest.is_empty() {
-        // Behind all that are kept.
+        // After all that are kept.
         let rest = held.there & !kept;
         let before = (strip.start - tile.first) as u32 - before;
         let ranks = Ranks::of::<T>(rest).after(count + before);
@@ -167,10 +167,10 @@ fn compact<T: Scalar>(
         staged::take(count, rest, at);
     }
     if !outputs.positions.is_empty() {
-        // The elements have left their places.
+        // The elements have been taken out of their places.
         thread::sync_threads();
-        // One's own flags: the compiler cannot know, and works the ranks out again instead of keeping
-        // them in registers all the while.
+        // A shuffle of the lane's own flags hides them from the compiler: it recomputes the ranks
+        // instead of keeping them in registers all the while.
         let (kept, _) = warp_shuffle_idx(FULL_MASK, kept, at.lane, WARP_SIZE);
         let first = (strip.pack(0) - tile.first) as u32;
         let position = |row: usize, place: usize| first + (row * Shape::row::<T>() + place) as u32;
@@ -186,12 +186,10 @@ fn compact<T: Scalar>(
     }
 }
 
-/// What a tile is of its array.
+/// The position of a tile in its array.
 #[derive(Clone, Copy)]
 struct InArray {
-    /// Its first element.
     first: usize,
-    /// How many it has.
     len: usize,
 }
 

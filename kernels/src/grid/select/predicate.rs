@@ -1,16 +1,16 @@
-//! Which elements are kept: as a value, judged element by element.
+//! A predicate: which elements are kept.
 
 use cuda_std::memory::Scalar;
 
-/// Says of each element whether it is kept.
+/// Decides for each element whether it is kept.
 ///
-/// A value: what it depends on is in it, and a kernel has it as a parameter. [`Within`](super::Within)
-/// is gridsync's own; any other is as good.
+/// A value that holds all it depends on, so that a kernel takes it as a parameter.
+/// [`Within`](super::Within) is part of gridsync; any other will do.
 pub trait Predicate: Copy + Send + Sync + 'static {
-    /// What the array holds.
+    /// The element type of the array.
     type Element: Scalar;
 
-    /// Whether the element is kept, which is element number `index` of the array. The same for the
-    /// same arguments: it may be asked more than once.
+    /// Whether to keep `element`, which has index `index` in the array. It may be asked more than
+    /// once and must give the same answer for the same arguments.
     fn keeps(self, element: Self::Element, index: u64) -> bool;
 }

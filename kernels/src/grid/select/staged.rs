@@ -1,4 +1,4 @@
-//! The kept elements of a tile on their way out, side by side in shared memory.
+//! The kept elements of a tile on their way to the output, adjacent in shared memory.
 
 use super::held::{ROWS, flag, most_rows};
 use crate::block::ThreadPosition;
@@ -8,7 +8,7 @@ use cuda_std::prelude::*;
 /// Bytes of the largest tile.
 const TILE: usize = 32 << 10;
 
-/// Bytes of all banks of shared memory.
+/// Bytes of all banks of shared memory together.
 const BANKS: usize = 128;
 
 shared_array! {
@@ -16,7 +16,7 @@ shared_array! {
     fn gridsync_select_staged() -> [u64; TILE / 8 + TILE / BANKS];
 }
 
-/// Where value `number` lies. The gaps, of one value, keep lanes that are a pack apart out of each
+/// The place of value `number`. Gaps of one value keep lanes that are a pack apart out of each
 /// other's banks.
 #[inline(always)]
 fn slot<T: Scalar>(number: u32) -> usize {
@@ -24,15 +24,15 @@ fn slot<T: Scalar>(number: u32) -> usize {
     (number + number / gap) as usize
 }
 
-/// Puts the values whose element of `T` has its bit in `flags` side by side, those of each row from its rank on.
-/// By every thread for its own; whoever takes them waits for all of the block.
+/// Puts the values of elements with a bit in `flags` next to each other, each row from its rank on.
+/// Called by every thread for its own. A barrier of the block must follow.
 #[device]
 pub(super) fn put<T: Scalar, V: Scalar>(
     flags: u32,
     ranks: [u32; ROWS],
     value: impl Fn(usize, usize) -> V,
 ) {
-    // A warp that keeps nothing is done: where few elements are kept, it counts.
+    // A warp that keeps nothing returns, which matters if few elements are kept.
     if flags == 0 {
         return;
     }
@@ -48,9 +48,9 @@ pub(super) fn put<T: Scalar, V: Scalar>(
     });
 }
 
-/// Writes the values from number `from` on to all of `output`. By all threads of the block.
+/// Writes the values from number `from` on to all of `output`. Called by all threads of the block.
 ///
-/// By 16 bytes, but for what lies before the first multiple of them and behind the last one.
+/// By 16 bytes, except before the first multiple of 16 bytes and after the last one.
 #[device]
 pub(super) fn take<T: Scalar>(from: u32, output: Global<T>, at: ThreadPosition) {
     let staged = gridsync_select_staged().cast::<T>();
@@ -75,8 +75,8 @@ pub(super) fn take<T: Scalar>(from: u32, output: Global<T>, at: ThreadPosition) 
     }
 }
 
-/// Writes positions in the tile to all of `output`, as those in the array: the tile's first element is
-/// number `first`. By all threads of the block.
+/// Writes positions in the tile to all of `output` as positions in the array. The tile begins at
+/// element `first`. Called by all threads of the block.
 #[device]
 pub(super) fn take_positions(first: usize, output: Global<u64>, at: ThreadPosition) {
     let staged = gridsync_select_staged().cast::<u32>();

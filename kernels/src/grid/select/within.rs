@@ -1,4 +1,4 @@
-//! Comparisons with bounds, all by one predicate.
+//! Comparisons with bounds, by one predicate.
 
 use super::Predicate;
 use cuda_std::convert::{bf16_to_f32, f16_to_f32};
@@ -6,20 +6,20 @@ use cuda_std::launch::KernelArg;
 use cuda_std::memory::Scalar;
 use cuda_std::{bf16, device, f16};
 
-/// Keeps the elements from `low` to `high`, both of them with it; or all others.
+/// Keeps the elements from `low` to `high`, both included; or all others.
 ///
-/// All comparisons with a number are such intervals, since there is a next number: x < 5 is x ≤ 4 of
-/// integers, and in floating point x ≤ the greatest number below 5. So one kernel does for all of
-/// them, without a branch. As IEEE 754 has it, a NaN lies in no interval: of all comparisons it
-/// passes [`not_equal_to`](Self::not_equal_to) only, and as a bound it lets no element pass, but that
-/// one all. −0 equals +0.
+/// All comparisons with a number are such intervals, because each number has a next one: x < 5 is x
+/// ≤ 4 for integers, and for floating point x ≤ the greatest number below 5. So one kernel without
+/// branches covers them all. As in IEEE 754, a NaN is in no interval: it passes only
+/// [`not_equal_to`](Self::not_equal_to). As a bound, NaN passes nothing, except that `not_equal_to`
+/// NaN passes all. −0 equals +0.
 // The layout is that of a kernel's parameter.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Within<T> {
     low: T,
     high: T,
-    /// 1 to keep what lies outside, else 0.
+    /// 1 to keep the elements outside, otherwise 0.
     outside: u32,
 }
 
@@ -28,90 +28,90 @@ unsafe impl<T: Comparable> KernelArg for Within<T> {}
 
 /// A number that [`Within`] compares: f16, bf16, f32, f64, i32, u32, i64, u64.
 pub trait Comparable: Scalar + PartialOrd {
-    /// Zero; of floating point one of the two, which are equal.
+    /// Zero. In floating point either zero, because they are equal.
     const ZERO: Self;
-    /// The least of all, −∞ of floating point.
+    /// The least value: −∞ in floating point.
     const LEAST: Self;
-    /// The greatest of all, ∞ of floating point.
+    /// The greatest value: ∞ in floating point.
     const GREATEST: Self;
-    /// The least number and the greatest, infinities left aside.
+    /// The least and the greatest finite number.
     const FINITE: [Self; 2];
 
-    /// Whether it is less than `other` or equal to it.
+    /// Whether `self` ≤ `other`.
     fn is_at_most(self, other: Self) -> bool;
 
-    /// The greatest number that is less, if there is one. NaN of NaN.
+    /// The next lower number, if there is one. NaN for NaN.
     fn next_below(self) -> Option<Self>;
 
-    /// The least number that is greater, if there is one. NaN of NaN.
+    /// The next greater number, if there is one. NaN for NaN.
     fn next_above(self) -> Option<Self>;
 }
 
 impl<T: Comparable> Within<T> {
-    /// Those from `low` to `high`, both of them with it; none if `low` is greater.
+    /// Keeps `low` to `high`, both included; nothing if `low` is greater.
     #[must_use]
     pub const fn between(low: T, high: T) -> Self {
         Self { low, high, outside: 0 }
     }
 
-    /// All that this one does not keep.
+    /// Keeps what this one does not.
     #[must_use]
     pub const fn others(self) -> Self {
         Self { outside: 1 - self.outside, ..self }
     }
 
-    /// None at all.
+    /// Keeps nothing.
     const NONE: Self = Self::between(T::GREATEST, T::LEAST);
 
-    /// Those less than `bound`.
+    /// Keeps elements < `bound`.
     #[must_use]
     pub fn less_than(bound: T) -> Self {
         bound.next_below().map_or(Self::NONE, Self::at_most)
     }
 
-    /// Those less than `bound` or equal to it.
+    /// Keeps elements ≤ `bound`.
     #[must_use]
     pub const fn at_most(bound: T) -> Self {
         Self::between(T::LEAST, bound)
     }
 
-    /// Those greater than `bound`.
+    /// Keeps elements > `bound`.
     #[must_use]
     pub fn greater_than(bound: T) -> Self {
         bound.next_above().map_or(Self::NONE, Self::at_least)
     }
 
-    /// Those greater than `bound` or equal to it.
+    /// Keeps elements ≥ `bound`.
     #[must_use]
     pub const fn at_least(bound: T) -> Self {
         Self::between(bound, T::GREATEST)
     }
 
-    /// Those equal to `bound`.
+    /// Keeps elements equal to `bound`.
     #[must_use]
     pub const fn equal_to(bound: T) -> Self {
         Self::between(bound, bound)
     }
 
-    /// Those that differ from `bound`, NaN among them.
+    /// Keeps elements that differ from `bound`, including NaN.
     #[must_use]
     pub const fn not_equal_to(bound: T) -> Self {
         Self::equal_to(bound).others()
     }
 
-    /// Those that differ from zero, NaN among them.
+    /// Keeps elements that differ from zero, including NaN.
     #[must_use]
     pub const fn nonzero() -> Self {
         Self::not_equal_to(T::ZERO)
     }
 
-    /// Those that are a number: of integers all.
+    /// Keeps everything but NaN: all integers.
     #[must_use]
     pub const fn not_nan() -> Self {
         Self::between(T::LEAST, T::GREATEST)
     }
 
-    /// Those that are neither infinite nor NaN: of integers all.
+    /// Keeps everything but infinities and NaN: all integers.
     #[must_use]
     pub const fn finite() -> Self {
         let [least, greatest] = T::FINITE;
@@ -122,7 +122,7 @@ impl<T: Comparable> Within<T> {
 impl<T: Comparable> Predicate for Within<T> {
     type Element = T;
 
-    // Not `&&`: both comparisons are cheaper than a branch.
+    // Not `&&`: two comparisons are cheaper than a branch.
     #[inline(always)]
     fn keeps(self, element: T, _index: u64) -> bool {
         (self.low.is_at_most(element) & element.is_at_most(self.high)) != (self.outside != 0)
@@ -180,7 +180,7 @@ macro_rules! floats {
             fn up(self) -> Self {
                 match self.to_bits() {
                     _ if self.is_nan() => self,
-                    // Of both zeros the next is the least positive number.
+                    // The next number after either zero is the least positive one.
                     _ if self == $zero => Self::from_bits(1),
                     bits if self > $zero => Self::from_bits(bits + 1),
                     bits => Self::from_bits(bits - 1),
@@ -196,9 +196,9 @@ floats! {
     bf16: bf16::from_bits(0), bf16_to_f32;
 }
 
-/// A number that has a next one.
+/// A number with a next one.
 trait Up {
-    /// The next greater number of one that is not ∞. NaN of NaN.
+    /// The next greater number; not for ∞. NaN for NaN.
     fn up(self) -> Self;
 }
 
@@ -206,10 +206,10 @@ trait Up {
 mod tests {
     use super::*;
 
-    /// A comparison with a bound, here and in the language.
+    /// A comparison with a bound, as an interval and as the language's own.
     type Comparison<T> = (fn(T) -> Within<T>, fn(&T, &T) -> bool);
 
-    /// Every comparison with every bound keeps what the language's own keeps.
+    /// Every comparison with every bound keeps what the language's operator keeps.
     fn compares_as_the_language_does<T: Comparable + core::fmt::Debug>(numbers: &[T]) {
         let comparisons: [Comparison<T>; 6] = [
             (Within::less_than, T::lt),

@@ -7,12 +7,12 @@ use crate::warp;
 use cuda_std::prelude::*;
 
 shared_array! {
-    /// What the warps of the tile combine to, in at most four words each.
+    /// The total of each warp of the tile, in at most four words each.
     fn gridsync_scan_warps() -> [u32; 4 * MOST_WARPS as usize];
 }
 
-/// What the warps of the block before this one combine to, and what all warps do, from the total of
-/// each. By all threads of the block, with a barrier of the block inside.
+/// The combined value of the warps before this one in the block, and that of all warps, from the
+/// `total` of each. Called by all threads of the block. It contains a barrier of the block.
 #[device]
 pub(in crate::grid) fn across_warps<O: Operation>(
     op: O,

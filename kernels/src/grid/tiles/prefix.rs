@@ -1,4 +1,4 @@
-//! What lies before a tile: from the words that the tiles before it have sent.
+//! The prefix of a tile, from the words that earlier tiles have sent.
 
 use super::{ENDED, LOOKS, MOST_WARPS, STAMP, Tiles};
 use crate::block::{Slots, ThreadPosition};
@@ -11,32 +11,32 @@ use cuda_std::prelude::*;
 use cuda_std::warp::{FULL_MASK, sync_warp};
 
 shared_array! {
-    /// For each warp, what the tiles that it looked at combine to, in at most four words each.
+    /// For each warp, the combined value of the tiles that it looked at, in at most four words.
     fn gridsync_scan_looked() -> [u32; 4 * MOST_WARPS as usize];
-    /// The same with this block's own tile, if it ends a group or the array.
+    /// The same including this block's own tile, if it ends a group or the array.
     fn gridsync_scan_group() -> [u32; 4 * MOST_WARPS as usize];
     /// The base of the group.
     fn gridsync_scan_base() -> [u32; 4];
-    /// How many blocks had ended.
+    /// How many blocks had ended before.
     fn gridsync_scan_ended() -> [u32; 1];
 }
 
 impl Tiles {
-    /// Sends the aggregate of the tile, if any tile looks for it. By all threads of the block, before
-    /// they wait for the [`prefix`](Self::prefix). There are two tiles at least, here and below.
+    /// Sends the aggregate of the tile, if any tile looks for it. Called by all threads of the
+    /// block, before [`prefix`](Self::prefix). Here and below there are at least two tiles.
     #[device]
     pub(in crate::grid) fn send<A: Carried>(self, aggregate: A, at: ThreadPosition) {
         if at.thread == 0 && !self.ends_a_group() && !self.is_last() {
             self.values.send(self.aggregate::<A>(self.tile), aggregate);
         }
-        // Before its lanes wait: none waits ahead of the one that has yet to send.
+        // The warp joins here, so that no lane spins before lane 0 has sent.
         sync_warp(FULL_MASK);
     }
 
-    /// Waits for what lies before the tile, whose aggregate has been [sent](Self::send), and gives what
-    /// it combines to; `start` lies before the array. Also gives the same with this tile, if it is the
-    /// last one and `leaves` that; else that value means nothing. By all threads of the block, with a
-    /// barrier of the block inside unless it is tile 0.
+    /// Waits for the tiles before this one, after [`send`](Self::send), and gives their combined
+    /// value, starting with `start`, the value before the array. Also gives this value with the
+    /// tile included; it is valid only in the last tile and if `leaves` is set. Called by all
+    /// threads of the block. It contains a barrier of the block unless it is tile 0.
     #[device]
     pub(in crate::grid) fn prefix<O: Operation>(
         self,
@@ -48,12 +48,13 @@ impl Tiles {
     ) -> (O::Accumulator, O::Accumulator) {
         let (mine, values) = (self.in_group(), self.values);
         if self.tile == 0 {
-            // There are more: it is not the last, and ends no group.
+            // There are at least two tiles, so tile 0 is not the last and ends no group.
             return (start, op.identity());
         }
 
-        // Each thread has some tiles of the group, side by side. The last place of the last thread has
-        // no tile of the group before this one, and looks at the base. All looks are in flight together.
+        // Each thread looks at adjacent tiles of the group. The last look of the last thread is
+        // never at a tile before this one, so it goes to the base. All loads are in flight
+        // together.
         let each = self.group.div_ceil(at.threads);
         let is_for_base = |look| at.thread == at.threads - 1 && look == LOOKS as usize - 1;
         let group = self.group_number();
@@ -104,13 +105,12 @@ impl Tiles {
         (op.combine(base, total_of_warps(op, looked, at)), next)
     }
 
-    /// Leaves the stamp for the next launch. By all threads of the block, after
+    /// Leaves the stamp for the next launch. Called by all threads of the block, after
     /// [`prefix`](Self::prefix).
     ///
-    /// The block of the last tile does it: it has waited for values of all other blocks, and those had
-    /// read the old stamp before they sent them. In a launch with the last stamp the words are zeroed
-    /// too, when no block looks at them any more: blocks count when they end, and the block that ends
-    /// last does it.
+    /// The block of the last tile stores it: it has waited for values of all other blocks, which
+    /// had read the old stamp before they sent them. A launch with the last stamp also zeroes the
+    /// words, when no block looks at them any more: the block that ends last does it, by a count.
     #[device]
     pub(in crate::grid) fn leave_for_next(self, at: ThreadPosition) {
         let Stamped { words, stamp, .. } = self.values;
@@ -139,7 +139,7 @@ impl Tiles {
     }
 }
 
-/// Leaves in `totals` what this warp's values combine to. By all lanes of the warp.
+/// Stores the combined value of this warp in `totals`. Called by all lanes of the warp.
 #[device]
 fn leave_total<O: Operation>(op: O, totals: Slots, value: O::Accumulator, at: ThreadPosition) {
     let total = warp::total(warp::scan(op, value));
@@ -148,7 +148,7 @@ fn leave_total<O: Operation>(op: O, totals: Slots, value: O::Accumulator, at: Th
     }
 }
 
-/// What the totals of all warps combine to. By all lanes of a warp, which all have the result.
+/// The combined value of all warps' totals. Called by all lanes of a warp; all have the result.
 #[device]
 fn total_of_warps<O: Operation>(op: O, totals: Slots, at: ThreadPosition) -> O::Accumulator {
     warp::total(warp::scan(

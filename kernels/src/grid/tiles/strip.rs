@@ -4,21 +4,20 @@ use crate::block::ThreadPosition;
 use cuda_std::prelude::*;
 use cuda_std::warp::WARP_SIZE;
 
-/// A warp's rows of a tile, one after the other, and the packs of one lane in them: one in each row.
+/// A warp's consecutive rows of a tile. A lane has one pack in each row.
 #[derive(Clone, Copy)]
 pub(in crate::grid) struct Strip {
     /// The first element of the strip.
     pub(in crate::grid) start: usize,
     /// The first element of the lane's pack in the first row.
     first: usize,
-    /// How many rows there are.
     pub(in crate::grid) rows: usize,
-    /// Elements of a row.
+    /// The number of elements in a row.
     row: usize,
 }
 
 impl Strip {
-    /// The strip of `rows` rows that this thread's warp has of `tile`, in an array of `T`.
+    /// The strip of `rows` rows that this thread's warp takes from `tile`, in an array of `T`.
     #[device]
     pub(in crate::grid) fn new<T: Scalar>(tile: u32, rows: u32, at: ThreadPosition) -> Self {
         let number = tile as usize * at.warps as usize + at.warp as usize;
@@ -33,7 +32,7 @@ impl Strip {
         self.first + row * self.row
     }
 
-    /// Whether an array of `len` elements has the whole strip.
+    /// Whether an array of `len` elements contains the whole strip.
     #[device]
     pub(in crate::grid) fn is_whole(self, len: usize) -> bool {
         self.start + self.rows * self.row <= len

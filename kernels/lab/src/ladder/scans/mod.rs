@@ -1,21 +1,21 @@
-//! The ladder of scans: for each element of an array the sum of all elements up to it, in eleven steps,
-//! from one thread to one launch at the rate of the memory (after Blelloch, "Prefix Sums and Their
-//! Applications", 1990).
+//! The ladder of scans: for each element of an array the sum of all elements up to it, in eleven
+//! steps, from one thread to one launch at the rate of the memory (after Blelloch, "Prefix Sums and
+//! Their Applications", 1990).
 //!
-//! A file is a rung. Its head says what has changed from the rung below, why, how many words it reads
-//! from and writes to device memory, its work (additions) and its span (additions one after another), and
-//! how it is launched. n is the length of the array and B the number of elements in a block's tile. Read
-//! the rungs in order: they call what they take from lower rungs by name. `README.md` beside this file
-//! has them in one table, with their times, and explains how scans go wrong whose blocks wait for each
-//! other.
+//! Each file is a rung. Its head says what has changed since the rung below and why, how many words
+//! it reads from and writes to device memory, its work (additions), its span (additions one after
+//! another), and how it is launched. n is the length of the array, and B is the number of elements
+//! in a block's tile. Read the rungs in order: later rungs call functions of lower ones.
+//! `README.md` in this folder has them in one table with their times. It also explains how scans go
+//! wrong if blocks wait for each other.
 //!
-//! The elements are u32, whose sums wrap around. They are exact in any order, so every rung has to give
-//! the same words. The last two rungs are the library's: 10 is
-//! [`grid::scan()`](gridsync_kernels::grid::scan()), 11 is `grid::scan::scan_by_bulk`, which exists only
-//! for compute capability 9.0.
+//! The elements are u32, and their sums wrap around. They are exact in any order, so every rung
+//! must give the same words. The last two rungs are the library's: rung 10 is
+//! [`grid::scan()`](gridsync_kernels::grid::scan()), rung 11 is `grid::scan::scan_by_bulk`, which
+//! exists only from compute capability 9.0 on.
 //!
-//! All of them take arrays of any length, also empty ones. Input and output begin at multiples of 16
-//! bytes and do not overlap, and nobody writes the input meanwhile. `gridsync lab scans` climbs them all.
+//! They take arrays of any length, also empty ones. Input and output begin at multiples of 16 bytes
+//! and do not overlap; nothing writes to the input meanwhile. `gridsync lab scans` runs them all.
 
 pub mod kernels;
 pub mod s00_copy;

@@ -1,16 +1,16 @@
-//! Below the ladder: a kernel that only copies. A scan has to read n words and write n words, so no rung
-//! can be faster, and their rates are shown in percent of its rate.
+//! Below the ladder: a kernel that only copies. A scan must read n words and write n words, so no
+//! rung can be faster. The rates of the rungs are shown in percent of this one.
 //!
 //! Words moved: 2n.
 //!
-//! Launched: blocks of 256 threads, several for each multiprocessor or one for every 16 KiB; the best
+//! Launched: blocks of 256 threads, several per multiprocessor or one for every 16 KiB; the best
 //! number of blocks counts.
 
 use cuda_std::memory::Pack;
 use cuda_std::prelude::*;
 
-/// Copies `input` to `output`, four loads of 16 bytes in flight a thread. Called by every thread of
-/// the grid.
+/// Copies `input` to `output`, with four loads of 16 bytes in flight per thread. Called by every
+/// thread of the grid.
 #[device]
 pub fn copy(input: Global<u32>, output: Global<u32>) {
     let (me, threads) = (thread::index(), thread::thread_count());

@@ -1,6 +1,6 @@
 //! Rung 1: one thread adds up everything, and writes each sum on its way.
 //!
-//! All others are compared with this: no scan needs less work, and none takes longer.
+//! All other rungs are compared with this one: no scan needs less work, and none takes longer.
 //!
 //! Words moved: 2n. Work: n. Span: n.
 //!
@@ -8,7 +8,7 @@
 
 use cuda_std::prelude::*;
 
-/// Scans `input` into `output`. Called by any number of threads; the first thread of the grid does it.
+/// Scans `input` into `output`. Called by any number of threads; only the first of the grid works.
 #[device]
 pub fn serial(input: Global<u32>, output: Global<u32>) {
     if !thread::first() {

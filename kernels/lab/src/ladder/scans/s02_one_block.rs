@@ -1,12 +1,11 @@
-//! Rung 2: one block, chunk after chunk, each by Hillis and Steele ("Data Parallel Algorithms", 1986).
+//! Rung 2: one block, chunk by chunk, by Hillis and Steele ("Data Parallel Algorithms", 1986).
 //!
 //! Changed: 256 threads scan 256 elements at once. Each adds the value 1 place before its own, then
-//! 2 places, then 4, so that after step s it has the sum of 2^s elements. Why: log n steps instead of
-//! n. The span is shorter, but there is more work: every one of the log n steps adds in nearly every
-//! place.
+//! 2 places before, then 4. After step s it has the sum of 2^s elements. Why: log n steps instead
+//! of n. The span is shorter, but there is more work: nearly every thread adds in every step.
 //!
-//! In a step a thread reads what another overwrites in the same step. So two buffers are read and written
-//! by turns, and one barrier a step is enough.
+//! In a step a thread reads what another thread overwrites in the same step. So two buffers take
+//! turns, and one barrier per step is enough.
 //!
 //! Words moved: 2n. Work: n·log₂ B + n. Span: (n / B)·log₂ B, one chunk after another.
 //!
@@ -21,7 +20,7 @@ shared_array! {
     fn gridsync_ladder_scan_buffers() -> [u32; 2 * THREADS as usize];
 }
 
-/// Scans `input` into `output`. Called by every thread of one block, of [`THREADS`] at most.
+/// Scans `input` into `output`. Called by every thread of one block of at most [`THREADS`].
 #[device]
 pub fn one_block(input: Global<u32>, output: Global<u32>) {
     let (me, threads) = (thread::index(), thread::thread_count());
@@ -31,15 +30,15 @@ pub fn one_block(input: Global<u32>, output: Global<u32>) {
         put(output, start + me, carry.wrapping_add(sum));
         carry = carry.wrapping_add(total);
         start += threads;
-        // Others may still read the total where the next chunk goes.
+        // Other threads may still read the total. The next chunk overwrites it.
         thread::sync_threads();
     }
 }
 
-/// The sum of the values of all threads up to and including this one, and the sum of all threads.
+/// The sum of the values of all threads up to and including this one, and the sum of all values.
 ///
-/// Called by every thread of the block, of [`THREADS`] at most. Barriers of the block inside, none at
-/// the end: between two calls the block needs one.
+/// Called by every thread of a block of at most [`THREADS`]. There are barriers of the block
+/// inside, but none at the end: the block needs one between two calls.
 #[device]
 pub(super) fn hillis_steele(value: u32) -> (u32, u32) {
     let buffers = gridsync_ladder_scan_buffers();

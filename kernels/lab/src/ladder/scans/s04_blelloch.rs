@@ -1,15 +1,15 @@
 //! Rung 4: up a tree and down again (Blelloch, 1990; Harris, Sengupta, Owens, "Parallel Prefix Sum
 //! (Scan) with CUDA", GPU Gems 3, ch. 39).
 //!
-//! Changed: on the way up, a block adds up its tile as a tournament, and keeps all of the partial sums. On
-//! the way down, each node gives its left child the sum of what comes before it, and its right child that
-//! plus the left child's sum. Why: 2n additions instead of n·log n. A block has less work, but twice as
-//! many steps, in which fewer and fewer threads take part; and the lanes of a warp meet at the banks, as
-//! in rung 6 of the sums. A tile of 512 takes 174 warp operations, where rung 3 takes 284, but they cost
-//! 525 more passes through shared memory.
+//! Changed: on the way up, a block adds up its tile as a tournament, and keeps all partial sums. On
+//! the way down, each node gives its left child the sum of what comes before the node. It gives its
+//! right child that sum plus the left child's sum. Why: 2n additions instead of n·log n. A block
+//! has less work, but twice as many steps, and in many steps only a few threads work. The lanes of
+//! a warp also meet at the same banks, as in rung 6 of the sums. A tile of 512 takes 174 warp
+//! operations instead of rung 3's 284, but they cost 525 more passes through shared memory.
 //!
-//! Words moved: 4n. Work: 3n, of which 2n are on the way up and down, and n add the element itself, since
-//! what comes down is exclusive; and n to add the sums of the blocks before. Span: 2·log₂ n.
+//! Words moved: 4n. Work: 2n on the way up and down, n to add the element itself (the sums that
+//! come down are exclusive), n to add the sums of the blocks before. Span: 2·log₂ n.
 //!
 //! Launched: as rung 3, with a thread for two elements.
 
@@ -21,21 +21,21 @@ use cuda_std::prelude::*;
 pub const TILE: usize = 2 * THREADS as usize;
 
 shared_array! {
-    /// A word for each element of the tile, and one after every 32 if they are padded.
+    /// A word for each element of the tile, and one more after every 32 if the tree is padded.
     fn gridsync_ladder_scan_tree() -> [u32; TILE + TILE / 32];
 }
 
 /// Scans two elements for each thread of a block into `output`, and leaves their sum in the block's
 /// element of `sums`.
 ///
-/// Called by every thread of the grid; blocks have a power of two of threads, up to
+/// Called by every thread of the grid. The number of threads of a block is a power of two, up to
 /// [`THREADS`]. `output` may be `input`.
 #[device]
 pub fn blelloch(input: Global<u32>, output: Global<u32>, sums: Global<u32>) {
     scan_tile(input, output, sums, |at| at);
 }
 
-/// The same with element `at` of a tile at word `word(at)` of shared memory.
+/// Does the same, with element `at` of a tile at word `word(at)` of shared memory.
 #[device]
 pub(super) fn scan_tile(
     input: Global<u32>,
@@ -64,14 +64,14 @@ pub(super) fn scan_tile(
         }
         apart *= 2;
     }
-    // The thread that adds the last two has the root.
+    // Thread 0 has added the last pair, so it may read the root.
     if me == 0 {
         let root = word(tile - 1);
         sums.write(thread::block_index(), tree.read(root));
         tree.write(root, 0);
     }
-    // Down: the left child becomes the sum of what comes before the pair, the right child that plus the
-    // left sum.
+    // Down: the left child becomes the sum of what comes before the pair. The right child becomes
+    // that plus the left sum.
     while apart > 1 {
         apart /= 2;
         thread::sync_threads();

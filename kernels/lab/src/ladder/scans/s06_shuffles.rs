@@ -1,15 +1,15 @@
 //! Rung 6: in registers. A thread scans its own elements, a warp scans the sums of its threads by
-//! shuffles, a block scans the sums of its warps.
+//! shuffles, and a block scans the sums of its warps.
 //!
-//! Changed: each thread loads two packs of four elements and adds up each by itself. 32 packs side by
-//! side are a row; the lanes scan the totals of their packs by five shuffles, for both rows of the warp
-//! at once. Only the totals of the warps go through shared memory. Why: what a thread adds up by itself
-//! takes no time of other threads, and only one barrier is left. There are 23 warp operations for 256
-//! elements instead of 87, 1 barrier of the block instead of 19, four times the bytes in flight, and
-//! fewer levels, since a tile has 2048 elements.
+//! Changed: each thread loads two packs of four elements and adds up each alone. 32 packs side by
+//! side are a row. The lanes scan the totals of their packs with five shuffles, for both rows of
+//! the warp at once. Only the totals of the warps go through shared memory. Why: what a thread adds
+//! up alone takes no time of other threads, and only one barrier is left. There are 23 warp
+//! operations for 256 elements instead of 87, 1 barrier of the block instead of 19, four times the
+//! bytes in flight, and fewer levels, because a tile has 2048 elements.
 //!
-//! Words moved: 4n, and 4 for each 2048. Work: n in the packs, n·log₂ 32 / 4 in the shuffles, n to add
-//! what comes before within the tile; and n for the blocks before. Span: 3 + 2·log₂ 32 for each level.
+//! Words moved: 4n, and 4 for each 2048. Work: n in the packs, n·log₂ 32 / 4 in the shuffles, n to
+//! add what comes before within the tile, n for the blocks before. Span: 3 + 2·log₂ 32 a level.
 //!
 //! Launched: as rung 3, with a thread for eight elements.
 
@@ -32,10 +32,10 @@ shared_array! {
     fn gridsync_ladder_scan_warps() -> [u32; 32];
 }
 
-/// Scans two packs of four elements for each thread of a block into `output`, and leaves their sum in
-/// the block's element of `sums`.
+/// Scans two packs of four elements for each thread of a block into `output`, and leaves their sum
+/// in the block's element of `sums`.
 ///
-/// Called by every thread of the grid; blocks have [`THREADS`]. `output` may be `input`.
+/// Called by every thread of the grid; blocks have [`THREADS`] threads. `output` may be `input`.
 #[device]
 pub fn shuffles(input: Global<u32>, output: Global<u32>, sums: Global<u32>) {
     let block = thread::block_index();
@@ -46,8 +46,8 @@ pub fn shuffles(input: Global<u32>, output: Global<u32>, sums: Global<u32>) {
     }
 }
 
-/// Adds to each element of `output` the sum of the blocks before its own: element b − 1 of `sums`, which
-/// have been scanned, for block b. Called by every thread of the grid; blocks have [`THREADS`].
+/// Adds the sum of the blocks before to each element of `output`. For block b that is element b − 1
+/// of the scanned `sums`. Called by every thread of the grid; blocks have [`THREADS`] threads.
 #[device]
 pub fn inject_packs(output: Global<u32>, sums: Global<u32>) {
     let block = thread::block_index();
@@ -66,7 +66,7 @@ pub(super) struct Share {
 }
 
 impl Share {
-    /// Loads it. Elements after the end are 0.
+    /// Loads this thread's share of `tile`. Elements after the end are 0.
     #[device]
     pub(super) fn load(input: Global<u32>, tile: usize) -> Self {
         let first = tile * TILE + warp_index() as usize * 2 * ROW + lane_id() as usize * 4;
@@ -79,10 +79,10 @@ impl Share {
         Self { first, packs }
     }
 
-    /// Turns each element into the sum of the tile's elements up to it. Returns the sum of the whole tile.
+    /// Turns each element into the sum of the tile's elements up to it. Returns the tile's sum.
     ///
-    /// Called by every thread of the block. A barrier of the block inside, none at the end: between
-    /// two calls the block needs one.
+    /// Called by every thread of the block. There is a barrier of the block inside, but none at the
+    /// end: the block needs one between two calls.
     #[device]
     pub(super) fn scan(self) -> (Self, u32) {
         let op = Sum::<u32>::new();
@@ -105,7 +105,7 @@ impl Share {
         (Self { packs, ..self }, total)
     }
 
-    /// Writes it, with `before` added to each element.
+    /// Adds `before` to each element of the share, and writes it.
     #[device]
     pub(super) fn store(self, output: Global<u32>, before: u32) {
         let store = |at: usize, pack: [u32; 4]| match at + 4 <= output.len() {
@@ -129,8 +129,8 @@ fn added(pack: [u32; 4], before: u32) -> [u32; 4] {
     Pack::from_fn(|i| before.wrapping_add(pack[i]))
 }
 
-/// The sum of the warps of the block before this one, and the sum of all warps, from the total of each.
-/// Called by all threads of the block; a barrier of the block inside.
+/// The sum of the warps of the block before this one, and the sum of all. `total` is this warp's
+/// sum. Called by all threads of the block; there is a barrier of the block inside.
 #[device]
 fn across_warps(total: u32) -> (u32, u32) {
     let (totals, warp) = (gridsync_ladder_scan_warps(), warp_index());

@@ -1,12 +1,12 @@
-//! Rung 7: first reduce, then scan, with a barrier of the grid between.
+//! Rung 7: first reduce, then scan, with a barrier of the grid in between.
 //!
-//! Changed: each block of a resident grid has a run of neighbouring tiles. It adds them up and writes
-//! only their sum. When all sums are there, it adds up the sums of the blocks before it, and goes through
-//! its run again, now to scan. Why: the first pass writes nothing, and one launch is enough for any
-//! length. It moves 3n words instead of 4n, and what the second pass finds in the L2 costs no device
-//! memory. But it needs a barrier, and all blocks have to be resident.
+//! Changed: each block of a resident grid has a run of neighbouring tiles. It adds them up and
+//! writes only their sum. When all sums are there, it adds up the sums of the blocks before it.
+//! Then it goes through its run again, to scan. Why: the first pass writes no elements, and one
+//! launch is enough for any length. It moves 3n words instead of 4n, and what is still in the L2 is
+//! not read from device memory again. But it needs a barrier, and all blocks must be co-resident.
 //!
-//! Words moved: 3n. Work: n to reduce, n + n·log₂ 32 / 4 + n to scan as rung 6 does. Span: n / (G·B)
+//! Words moved: 3n. Work: n to reduce, n + n·log₂ 32 / 4 + n to scan as in rung 6. Span: n / (G·B)
 //! tiles, twice, for G blocks.
 //!
 //! Launched: as many blocks of 256 threads as are resident, but no more than there are tiles;
@@ -26,8 +26,8 @@ shared_array! {
 
 /// Scans `input` into `output`.
 ///
-/// Called by every thread of the grid, whose blocks are all resident and have 256 threads. `partials`
-/// has an element for each block, `barrier` the words of a [`GridBarrier`].
+/// Called by every thread of the grid. Blocks have 256 threads and are co-resident. `partials` has
+/// an element for each block, `barrier` has the words of a [`GridBarrier`].
 #[device]
 pub fn grid_barrier(
     input: Global<u32>,
@@ -55,13 +55,13 @@ pub fn grid_barrier(
         let (share, total) = Share::load(input, tile).scan();
         share.store(output, before);
         before = before.wrapping_add(total);
-        // Warps may still read the totals of this tile where those of the next one go.
+        // Warps may still read the totals of this tile. The next tile's totals replace them.
         thread::sync_threads();
     }
 }
 
-/// The sum of `partials` before that of this block. Called by all threads of the block; barriers of the
-/// block inside.
+/// The sum of the `partials` of all earlier blocks. Called by all threads of the block; there are
+/// barriers of the block inside.
 #[device]
 fn before_block(partials: Global<u32>) -> u32 {
     let earlier = partials.part(0, thread::block_index());

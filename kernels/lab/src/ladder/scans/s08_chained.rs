@@ -1,28 +1,28 @@
 //! Rung 8: one pass. A block waits for the sum of everything before its tile, and passes it on
 //! (Yan, Long, Zhang, "StreamScan", 2013).
 //!
-//! Changed: a block keeps its scanned tile in registers until it knows the sum of what comes before; then
-//! it adds that and writes. Why: every element is read once and written once. It moves 2n words instead
-//! of 3n; no block need be resident, and there is no barrier of the grid. But that sum goes from block to
-//! block: tile t + 1 cannot pass it on before it has seen what tile t has stored, and each of these links
-//! is a way to the L2 and back.
+//! Changed: a block keeps its scanned tile in registers until it knows the sum of what comes
+//! before. Then it adds that sum and writes. Why: every element is read once and written once. It
+//! moves 2n words instead of 3n, the blocks need not be co-resident, and there is no barrier of the
+//! grid. But the sum goes from block to block: tile t + 1 can pass it on only when it sees what
+//! tile t stored. Each of these links is a round trip to the L2.
 //!
-//! **Protocol.** `words[0]` counts tickets, `words[1 + t]` is the word of tile t. All are 0 when the
-//! launch begins.
+//! **Protocol.** `words[0]` counts tickets, `words[1 + t]` is the word of tile t. All are 0 when
+//! the launch begins.
 //!
-//! | state, in the upper 32 bits | value, in the lower 32 bits | who stores it, when |
+//! | state, in the upper 32 bits | value, in the lower 32 bits | stored by, when |
 //! |---|---|---|
 //! | 0 | | not stored yet |
-//! | 2, prefix | the sum of all tiles up to and including t | thread 0 of the tile's block, when it has seen that of t − 1 |
+//! | 2, prefix | the sum of all tiles up to and including t | thread 0 of the tile's block, when it has seen the word of t − 1 |
 //!
-//! The number of the tile is a ticket, drawn when the block starts. The ticket is relaxed, since it carries
-//! no data. Stores and looks are relaxed, of device scope: state and value are one word of 64 bits, stored
-//! and loaded at once, so there is no other data that a release or an acquire would have to order.
-//! Progress: a tile waits for the one with the ticket before its own. That block has started, so it goes
-//! on; tile 0 waits for none. By induction all waits end, however few blocks are resident.
+//! The number of the tile is a ticket. The block draws it when it starts. The draw is relaxed: it
+//! carries no data. Stores and looks are relaxed, of device scope: state and value are one word of
+//! 64 bits, stored and loaded at once, so a release or an acquire would have nothing to order.
+//! Progress: a tile waits for the tile with the ticket before its own. That block has started, so
+//! it goes on. Tile 0 waits for none. By induction all waits end, even if few blocks are resident.
 //!
-//! Words moved: 2n, and 2 for each tile. Work: that of rung 6, less the n of the second launch. Span:
-//! n / B links.
+//! Words moved: 2n, and 2 for each tile. Work: as rung 6, minus the n of the second launch.
+//! Span: n / B links.
 //!
 //! Launched: a block of 256 threads for each tile, after the words have been set to 0.
 
@@ -30,7 +30,7 @@ use super::s06_shuffles::Share;
 use super::s07_grid_barrier::gridsync_ladder_scan_before;
 use cuda_std::prelude::*;
 
-/// The least word that holds a tile's own sum, and the least that holds the sum of all tiles up to it.
+/// The smallest word with a tile's own sum, and the smallest with the sum of all tiles up to it.
 pub(super) const AGGREGATE: u64 = 1 << 32;
 pub(super) const PREFIX: u64 = 2 << 32;
 
@@ -41,8 +41,8 @@ shared_array! {
 
 /// Scans `input` into `output`.
 ///
-/// Called by every thread of a grid of a block of 256 threads for each tile of
-/// [`TILE`](super::s06_shuffles::TILE) elements. `words` has one for each block and one more, all 0.
+/// Called by every thread of the grid. Each tile of [`TILE`](super::s06_shuffles::TILE) elements
+/// has a block of 256 threads. `words` has a word per block and one more, all 0.
 #[device]
 pub fn chained(input: Global<u32>, output: Global<u32>, words: Global<u64>) {
     let tile = draw(words);
@@ -60,7 +60,7 @@ pub fn chained(input: Global<u32>, output: Global<u32>, words: Global<u64>) {
     share.store(output, before.read(0));
 }
 
-/// The number of this block's tile. Called by all threads of the block; a barrier of the block inside.
+/// The number of this block's tile. Called by all threads of the block; a barrier is inside.
 #[device]
 pub(super) fn draw(words: Global<u64>) -> usize {
     let tile = gridsync_ladder_scan_tile();
@@ -79,7 +79,7 @@ pub(super) fn tell(words: Global<u64>, tile: usize, state: u64, sum: u32) {
     words.store(1 + tile, word, Ordering::Relaxed, Scope::Device);
 }
 
-/// The word of a tile, as soon as it is not 0.
+/// Waits until the word of a tile is not 0, and returns it.
 #[device]
 pub(super) fn look(words: Global<u64>, tile: usize) -> u64 {
     let mut word = 0;

@@ -1,33 +1,33 @@
 //! Rung 9: decoupled look-back (Merrill, Garland, "Single-pass Parallel Prefix Scan with Decoupled
 //! Look-back", NVIDIA, 2016).
 //!
-//! Changed: a block publishes the sum of its own tile as soon as it has it, without waiting. A block that
-//! looks back adds up such sums, tile by tile, until it meets a tile that knows the sum of everything up
-//! to it; a warp looks at 32 tiles at once. Why: this cuts the chain of rung 8: a tile need not wait until
-//! the tile before has waited. The span becomes n / 32B links at worst instead of n / B, and mostly one or
-//! two looks.
+//! Changed: a block publishes the sum of its own tile as soon as it has it, without waiting. A
+//! block that looks back adds up these sums, tile by tile, until it finds a tile that knows the sum
+//! of everything up to it. A warp looks at 32 tiles at once. Why: this cuts the chain of rung 8,
+//! because a tile need not wait until the tile before has waited. The span becomes n / 32B links at
+//! worst instead of n / B, and mostly one or two looks.
 //!
-//! **Protocol.** The words are those of rung 8, with one state more:
+//! **Protocol.** The words are those of rung 8, with one more state:
 //!
-//! | state, in the upper 32 bits | value, in the lower 32 bits | who stores it, when |
+//! | state, in the upper 32 bits | value, in the lower 32 bits | stored by, when |
 //! |---|---|---|
 //! | 0, invalid | | not stored yet |
 //! | 1, aggregate | the sum of the tile | thread 0, as soon as the tile has been scanned; not for tile 0 |
-//! | 2, prefix | the sum of all tiles up to and including it | thread 0, when the look back has ended; for tile 0 at once |
+//! | 2, prefix | the sum of all tiles up to and including it | thread 0, when the look-back has ended; for tile 0 at once |
 //!
-//! A state only grows, and either value is right to add: after an aggregate the look back goes on with
-//! the tile before, after a prefix it stops. Tickets and orderings are those of rung 8: a word publishes
-//! only itself. The first warp looks: lane l looks at the l-th tile before the end of the window. Each lane
-//! waits until its word is no longer invalid. A vote says which lanes have a prefix; the words up to the
-//! nearest prefix are added. Progress: aggregates are stored without waiting, and the tiles before this
-//! one have lower tickets, so their blocks have started. So each look ends, and the walk ends at tile 0 at
-//! the latest.
+//! A state only grows, and both values are correct to add: after an aggregate the look-back goes on
+//! with the tile before, after a prefix it stops. Tickets and orderings are those of rung 8: a word
+//! publishes only itself. The first warp looks. Lane l looks at the tile l + 1 places before the
+//! end of the window, and waits until its word is no longer invalid. A vote says which lanes have a
+//! prefix. The warp adds the words up to the nearest prefix. Progress: blocks store aggregates
+//! without waiting. The tiles before this one have lower tickets, so their blocks have started. So
+//! each look ends, and the walk ends at tile 0 at the latest.
 //!
-//! The order of the additions depends on which blocks were faster. For integers that does not matter. Sums
-//! of f32 would differ from run to run, which is why the library does it in another way
+//! The order of the additions depends on which blocks were faster. For integers that does not
+//! matter. Sums of f32 would differ from run to run, so the library does it in another way
 //! ([`grid::scan()`](gridsync_kernels::grid::scan())).
 //!
-//! Words moved: 2n, 2 for each tile, and its looks. Work: that of rung 8, and 32 additions for each
+//! Words moved: 2n, 2 for each tile, and the looks. Work: as rung 8, plus 32 additions for each
 //! window. Span: at worst n / 32B windows.
 //!
 //! Launched: as rung 8.
@@ -40,7 +40,7 @@ use cuda_std::warp::{FULL_MASK, WARP_SIZE, lane_id, sync_warp, warp_index, warp_
 use gridsync_kernels::op::Sum;
 use gridsync_kernels::warp;
 
-/// Scans `input` into `output`. Called as [`chained`](super::s08_chained::chained) is.
+/// Scans `input` into `output`. Called like [`chained`](super::s08_chained::chained).
 #[device]
 pub fn look_back(input: Global<u32>, output: Global<u32>, words: Global<u64>) {
     let tile = draw(words);
@@ -51,7 +51,7 @@ pub fn look_back(input: Global<u32>, output: Global<u32>, words: Global<u64>) {
             let state = if tile == 0 { PREFIX } else { AGGREGATE };
             tell(words, tile, state, total);
         }
-        // No lane starts to wait before the lane that publishes has done so.
+        // No lane waits before lane 0 has published.
         sync_warp(FULL_MASK);
         let earlier = sum_before(words, tile);
         if lane_id() == 0 {
@@ -71,7 +71,7 @@ fn sum_before(words: Global<u64>, tile: usize) -> u32 {
     let lane = lane_id();
     let (mut sum, mut end) = (0u32, tile);
     loop {
-        // Before the first tile there is a prefix of 0.
+        // Places before the first tile count as a prefix of 0.
         let word = match end.checked_sub(lane as usize + 1) {
             Some(earlier) => look(words, earlier),
             None => PREFIX,
@@ -84,7 +84,7 @@ fn sum_before(words: Global<u64>, tile: usize) -> u32 {
         if prefixes != 0 {
             return sum;
         }
-        // A window without a prefix begins after tile 0, which has one.
+        // Tile 0 has a prefix, so a window without one begins after tile 0.
         end -= WARP_SIZE as usize;
     }
 }

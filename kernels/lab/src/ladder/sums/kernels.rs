@@ -1,5 +1,5 @@
-//! The ladder of sums: a kernel for each rung of [`crate::ladder::sums`] and each type, and the kernel
-//! that only reads.
+//! The ladder of sums: a kernel for each rung of [`crate::ladder::sums`] and each type, and the
+//! kernel that only reads.
 
 use crate::ladder::sums::{
     r00_read_only, r01_serial, r02_chunks, r03_strided, r04_atomics, r05_interleaved,
@@ -12,7 +12,7 @@ use cuda_std::prelude::*;
 ///
 /// # Safety
 ///
-/// `input` begins at a multiple of 16 bytes; `never` has an element; nobody writes either meanwhile.
+/// `input` begins at a multiple of 16 bytes; `never` has an element; nothing else writes to them.
 #[kernel]
 pub unsafe fn ladder_read_only(input: Global<u32>, never: Global<u32>) {
     r00_read_only::read_only(input, never);
@@ -34,11 +34,11 @@ macro_rules! kernels {
         two views: {$($two:ident: $two_f32:ident, $two_u32:ident by $two_rung:path;)*}
         four views: {$($four:ident: $four_f32:ident, $four_u32:ident by $four_rung:path $(, $option:ident)?;)*}
     ) => {
-        /// A type with a ladder: the kernel of each rung. On the host only.
+        /// A type that has a ladder, and the kernel of each rung. On the host only.
         ///
         /// # Safety
         ///
-        /// Safe methods launch the kernels. Each does what its rung does.
+        /// Safe methods launch the kernels. Each kernel does what its rung does.
         #[cfg(not(target_arch = "nvptx64"))]
         pub unsafe trait Ladder: crate::ladder::sums::Summand {
             $(
@@ -81,9 +81,8 @@ macro_rules! kernels {
         ///
         /// # Safety
         ///
-        /// `input` begins at a multiple of 16 bytes and nobody writes it meanwhile; the other view
-        /// is other memory, with an element for each sum that is written; blocks are as the rung
-        /// needs them.
+        /// `input` begins at a multiple of 16 bytes and nothing writes to it meanwhile; `sums` is
+        /// other memory, with an element for each sum; blocks are as the rung needs them.
         #[kernel]
         pub unsafe fn $name(input: Global<$ty>, sums: Global<$ty>) {
             $rung(input, sums);
@@ -94,9 +93,9 @@ macro_rules! kernels {
         ///
         /// # Safety
         ///
-        /// `input` begins at a multiple of 16 bytes and nobody writes it meanwhile; the other views
-        /// are other memory, and no other launch uses them until this one has ended; views and
-        /// blocks are as the rung needs them.
+        /// `input` begins at a multiple of 16 bytes and nothing writes to it meanwhile; the other
+        /// views are other memory, and no other launch uses them until this one has ended; views
+        /// and blocks are as the rung needs them.
         #[kernel $(($option))?]
         pub unsafe fn $name(
             input: Global<$ty>,

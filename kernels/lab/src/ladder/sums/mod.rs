@@ -1,10 +1,10 @@
 //! The ladder of sums: the sum of an array in seventeen steps, from one thread to one launch at the
 //! rate of the memory (after Harris, "Optimizing Parallel Reduction in CUDA", 2007).
 //!
-//! A file is a rung. Its head says what has changed from the rung below, why, what effect it should
-//! have, and how it is launched. Read the rungs in order: they call what they take from lower rungs by
-//! name. The next step is [`grid::reduce()`](gridsync_kernels::grid::reduce()). The folder `bench/runs`
-//! has the times that they took.
+//! Each file is a rung. Its head says what has changed since the rung below, why, what effect that
+//! should have, and how it is launched. Read the rungs in order: later rungs call functions of
+//! lower ones. The next step is [`grid::reduce()`](gridsync_kernels::grid::reduce()). The folder
+//! `bench/runs` has the times of the rungs.
 //!
 //! | rungs | one launch leaves | the sum |
 //! |---|---|---|
@@ -14,8 +14,8 @@
 //! | 14 | a sum for each block of a resident grid | the same kernel adds those up, in one block |
 //! | 16, 17 | the sum | within the launch |
 //!
-//! All of them take arrays of any length, also empty ones. The array begins at a multiple of 16 bytes,
-//! and nobody writes it meanwhile. `gridsync lab ladder` climbs them all.
+//! All of them take arrays of any length, also empty ones. The array begins at a multiple of 16
+//! bytes, and nothing writes to it meanwhile. `gridsync lab ladder` runs them all.
 
 pub mod kernels;
 pub mod r00_read_only;

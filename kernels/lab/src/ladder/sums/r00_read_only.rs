@@ -1,16 +1,16 @@
-//! Below the ladder: a kernel that only reads. No rung can be faster, so their rates are shown in
-//! percent of its rate.
+//! Below the ladder: a kernel that only reads. No rung can be faster, so the rates of the rungs are
+//! shown in percent of this one.
 //!
-//! Launched: blocks of 256 threads, several for each multiprocessor; the best number of blocks counts.
+//! Launched: blocks of 256 threads, several per multiprocessor; the best number of blocks counts.
 
 use cuda_std::memory::Pack;
 use cuda_std::prelude::*;
 
-/// Loads all of `input`, four loads of 16 bytes in flight a thread, and writes nothing.
+/// Loads all of `input`, with four loads of 16 bytes in flight per thread, and writes nothing.
 ///
-/// Called by every thread of the grid. The compiler would drop a load whose value is not used. So each
-/// thread combines the bits of all its loads, and writes them to `never[0]` if they equal one number,
-/// which should happen to one thread in 2^32.
+/// Called by every thread of the grid. The compiler would drop a load if nothing used its value. So
+/// each thread combines the bits of all its loads, and writes them to `never[0]` if they equal one
+/// fixed number. That should happen to one thread in 2^32.
 #[device]
 pub fn read_only(input: Global<u32>, never: Global<u32>) {
     const UNLIKELY: u32 = 0x9E37_79B9;

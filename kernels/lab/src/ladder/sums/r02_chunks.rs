@@ -1,16 +1,16 @@
 //! Rung 2: C threads, a contiguous chunk for each.
 //!
-//! Changed: C sums at once. Why: n/C + C steps instead of n. Effect: it is faster, but by less than the
-//! number of threads that run at once. At each step the lanes of a warp load from places that are n/C
-//! elements apart, each from a line of its own, and use a 32nd of that line.
+//! Changed: C sums at once. Why: n/C + C steps instead of n. Effect: it is faster, but by less than
+//! the number of threads that run at once. At each step the lanes of a warp load elements that are
+//! n/C apart. Each lane loads from a line of its own, and uses 1/32 of that line.
 //!
 //! Launched: C threads, 256 on each multiprocessor; then rung 1 for their C sums.
 
 use super::Summand;
 use cuda_std::prelude::*;
 
-/// Sums a contiguous chunk of `input` for each thread of the grid, to the thread's element of
-/// `sums`. Called by every thread of the grid.
+/// Sums a contiguous chunk of `input` for each thread, to the thread's element of `sums`. Called by
+/// every thread of the grid.
 #[device]
 pub fn chunks<T: Summand>(input: Global<T>, sums: Global<T>) {
     let me = thread::index();

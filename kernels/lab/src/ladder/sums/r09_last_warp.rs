@@ -1,12 +1,12 @@
 //! Rung 9: no barrier of the block once one warp is left (Harris' fifth).
 //!
-//! Changed: from 32 apart on only the first warp goes on, alone. Why: the last six rounds are its own, and
-//! the other seven warps came to six barriers for nothing. Effect: 3 barriers instead of 9.
+//! Changed: from 32 apart on, only the first warp works. Why: the last six rounds need only one
+//! warp. The other seven waited at six barriers for nothing. Effect: 3 barriers instead of 9.
 //!
-//! The well-known form of this, `s[t] += s[t + 32]; s[t] += s[t + 16]; …` without synchronisation, has
-//! been **wrong** since Volta: lanes are no longer in step. So there is a barrier of the warp between the
-//! loads and the stores of each round, and after the stores. The wrong form is among the broken kernels
-//! of the conformance tests.
+//! The well-known form, `s[t] += s[t + 32]; s[t] += s[t + 16]; …` without synchronisation, has been
+//! **wrong** since Volta, because the lanes are no longer in step. So each round has a barrier of
+//! the warp between the loads and the stores, and one after the stores. The wrong form is one of
+//! the broken kernels of the conformance tests.
 //!
 //! Launched: a thread for two elements; again for the sums of the blocks until one is left.
 
@@ -15,8 +15,8 @@ use super::{Summand, sums_of_block};
 use cuda_std::prelude::*;
 use cuda_std::warp::{FULL_MASK, WARP_SIZE, sync_warp};
 
-/// Sums two elements for each thread of a block to the block's element of `partials`. Called as
-/// [`interleaved`](super::r05_interleaved::interleaved) is; blocks have 64 threads at least.
+/// Sums two elements for each thread of a block to the block's element of `partials`. Called like
+/// [`interleaved`](super::r05_interleaved::interleaved); blocks have at least 64 threads.
 #[device]
 pub fn last_warp<T: Summand>(input: Global<T>, partials: Global<T>) {
     let sums = sums_of_block::<T>();
@@ -36,7 +36,7 @@ pub fn last_warp<T: Summand>(input: Global<T>, partials: Global<T>) {
     if me >= WARP_SIZE {
         return;
     }
-    // All 32 lanes add, also those whose sums are no longer needed: that is cheaper than a condition.
+    // All 32 lanes add, even if a sum is no longer needed: that is cheaper than a condition.
     while apart > 0 {
         let value = sums.read(at).add(sums.read(at + apart as usize));
         sync_warp(FULL_MASK);

@@ -1,9 +1,9 @@
-//! Rung 10: a sum for each warp, then one warp adds up those.
+//! Rung 10: a sum for each warp, then one warp adds up these sums.
 //!
-//! Changed: every warp does the rounds of rung 9, each on its own 32 words; then the first warp does them
-//! on the 8 sums. Why: a warp needs no barrier of the block for its own words. Effect: 1 barrier instead
-//! of 3, but 43 additions of a warp instead of 12, and 154 accesses of a warp to shared memory instead of
-//! 45. There is no barrier after the loads, since a warp adds up only what its own lanes stored.
+//! Changed: every warp does the rounds of rung 9 on its own 32 words. Then the first warp does them
+//! on the 8 sums. Why: a warp adds up only what its own lanes stored, so it needs no barrier of the
+//! block for that. Effect: 1 barrier instead of 3, but 43 additions of a warp instead of 12, and
+//! 154 accesses of a warp to shared memory instead of 45.
 //!
 //! Launched: a thread for two elements; again for the sums of the blocks until one is left.
 
@@ -17,8 +17,8 @@ shared_array! {
     fn gridsync_ladder_warp_sums() -> [u32; 32];
 }
 
-/// Sums two elements for each thread of a block to the block's element of `partials`. Called as
-/// [`interleaved`](super::r05_interleaved::interleaved) is; blocks have 32 threads at least.
+/// Sums two elements for each thread of a block to the block's element of `partials`. Called like
+/// [`interleaved`](super::r05_interleaved::interleaved); blocks have at least 32 threads.
 #[device]
 pub fn warps_first<T: Summand>(input: Global<T>, partials: Global<T>) {
     let sums = sums_of_block::<T>();
@@ -41,10 +41,10 @@ pub fn warps_first<T: Summand>(input: Global<T>, partials: Global<T>) {
     }
 }
 
-/// Sums the first `count` words of `sums`, a power of two up to 32, to its first. Called by every
-/// lane of a warp; nobody else uses the words.
-// In each round the lanes below `apart` store there, and load from `apart` on: no lane loads what another
-// stores in the same round, so one barrier of the warp in each round is enough.
+/// Sums the first `count` words of `sums` to the first word. `count` is a power of two up to 32.
+/// Called by every lane of a warp; no other warp uses the words.
+// In a round the lanes below `apart` store there, and load from `apart` on. No lane loads what
+// another lane stores in that round, so one barrier of the warp per round is enough.
 #[device]
 fn warp_sum<T: Summand>(sums: Shared<T>, count: u32) {
     let lane = lane_id();

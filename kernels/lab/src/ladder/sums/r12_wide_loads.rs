@@ -1,8 +1,8 @@
 //! Rung 12: loads of 16 bytes.
 //!
-//! Changed: each of a thread's two loads brings four elements. Why: a warp whose lanes load 4 bytes each
-//! asks for one line, and a multiprocessor can have only so many requests in flight. Effect: four times
-//! the bytes in flight; a quarter of the blocks, and so of their sums.
+//! Changed: each of a thread's two loads brings four elements. Why: a warp with loads of 4 bytes
+//! asks for one line at a time, and a multiprocessor can have only a limited number of requests in
+//! flight. Effect: four times the bytes in flight, and a quarter of the blocks and of their sums.
 //!
 //! Launched: a thread for eight elements; again for the sums of the blocks until one is left.
 
@@ -22,8 +22,8 @@ pub fn wide_loads<T: Summand>(input: Global<T>, partials: Global<T>) {
     }
 }
 
-/// The sum of the thread's two packs, which are as far apart as the block has threads. The first threads of
-/// the grid add the elements after the last whole pack.
+/// The sum of the thread's two packs, which are `threads_per_block` packs apart. The first threads
+/// of the grid also add the elements after the last whole pack.
 #[device]
 pub(super) fn two_packs<T: Summand>(input: Global<T>) -> T {
     let threads = thread::threads_per_block() as usize;
@@ -40,8 +40,8 @@ pub(super) fn two_packs<T: Summand>(input: Global<T>) -> T {
     both.fold(T::add).add(behind_the_packs(input))
 }
 
-/// The thread's element after the last whole pack, if it has one. The first threads of the grid have one
-/// each; the grid has four threads at least.
+/// The thread's element after the last whole pack, or 0 if it has none. The first threads of the
+/// grid have one each. The grid must have at least four threads.
 #[device]
 pub(super) fn behind_the_packs<T: Summand>(input: Global<T>) -> T {
     super::element(input, input.len() / T::PACK * T::PACK + thread::index())

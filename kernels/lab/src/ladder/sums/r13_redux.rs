@@ -1,9 +1,9 @@
 //! Rung 13: the sum of a warp in one instruction, for integers, from compute capability 8.0.
 //!
-//! Changed: `redux.sync` in place of five shuffles and five additions. Why: the hardware has it. Effect: 1
-//! step of a warp instead of 5, which hardly shows where the memory is the limit. There is no `redux.sync`
-//! for f32 on these devices, so only the u32 ladder has this rung. It is in the compute_90 image only: in
-//! the other image the compiler would make shuffles of it.
+//! Changed: `redux.sync` in place of five shuffles and five additions. Why: the hardware has it.
+//! Effect: 1 step of a warp instead of 5. That hardly shows if the memory is the limit. These
+//! devices have no `redux.sync` for f32, so only the u32 ladder has this rung. It is only in the
+//! compute_90 image, because in the other image the compiler would turn it into shuffles.
 //!
 //! Launched: a thread for eight elements; again for the sums of the blocks until one is left.
 

@@ -1,11 +1,11 @@
-//! Rung 14: as many blocks as are resident, striding over the array (Harris' seventh).
+//! Rung 14: as many blocks as can be resident, with a stride over the array (Harris' seventh).
 //!
-//! Changed: the grid is as large as the device, not as the array, and each thread has four loads in
-//! flight. Why: a thread that adds up many elements in a register needs no other thread for that; and
-//! blocks that start, add up 2048 numbers and end leave the memory idle in between. Effect: some thousand
-//! sums of blocks instead of n/2048; more loads in flight; a pyramid of two levels.
+//! Changed: the grid has the size of the device, not of the array. Each thread has four loads in
+//! flight. Why: a thread that adds up many elements in a register needs no other thread for that.
+//! And blocks that start, add up 2048 numbers and end leave the memory idle in between. Effect: a
+//! few thousand sums of blocks instead of n/2048, more loads in flight, a pyramid of two levels.
 //!
-//! Launched: multiprocessors × the blocks that one holds; then one block for their sums.
+//! Launched: as many blocks as fit on all multiprocessors; then one block for their sums.
 
 use super::Summand;
 use super::r12_wide_loads::behind_the_packs;

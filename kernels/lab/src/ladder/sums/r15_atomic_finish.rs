@@ -1,9 +1,9 @@
 //! Rung 15: an atomic addition for each block.
 //!
-//! Changed: each block adds its sum to the total at once, where rung 14 needs a second launch. Why: some
-//! thousand atomics meet at one word, where rung 4 had n, and a launch is saved. Effect: it saves the time
-//! of a launch, less the time to set the sum to 0. The order is that of arrival, so a floating-point sum
-//! differs from run to run.
+//! Changed: each block adds its sum to the total itself; rung 14 needs a second launch. Why: only a
+//! few thousand atomics meet at one word, not n as in rung 4, and one launch is saved. Effect: it
+//! saves the time of a launch, minus the time to set the sum to 0. The order is that of arrival, so
+//! a floating-point sum differs from run to run.
 //!
 //! Launched: as rung 14, once, after the sum has been set to 0.
 
@@ -14,7 +14,7 @@ use cuda_std::prelude::*;
 use gridsync_kernels::block;
 use gridsync_kernels::op::Sum;
 
-/// Adds `input` to `sum[0]`. Called by every thread of the grid; blocks are a multiple of 32 threads.
+/// Adds `input` to `sum[0]`. Called by every thread of the grid; blocks are whole warps.
 #[device]
 pub fn atomic_finish<T: Summand + Atomic>(input: Global<T>, sum: Global<T>) {
     let of_block = block::reduce(Sum::<T>::new(), thread_sum(input));

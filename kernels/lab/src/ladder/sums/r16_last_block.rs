@@ -1,11 +1,11 @@
-//! Rung 16: the block that finishes last adds up the sums of all (CUDA's sample
+//! Rung 16: the block that finishes last adds up the sums of all blocks (CUDA's sample
 //! `threadFenceReduction`).
 //!
-//! Changed: the blocks draw tickets. The block that draws the last one knows that all other sums are
-//! there. Why: it is one launch as with rung 15, but with a fixed order, so two runs give the same bits;
-//! and nothing has to be set to 0, since the ticket wraps around. No block waits for another, so the
-//! blocks need not be resident. [`grid::reduce()`](gridsync_kernels::grid::reduce()) draws its tickets at
-//! the start.
+//! Changed: the blocks draw tickets. The block that draws the last one knows that all other sums
+//! are there. Why: it is one launch as in rung 15, but the order is fixed, so two runs give the
+//! same bits. Nothing must be set to 0, because the ticket wraps around. No block waits for
+//! another, so the blocks need not be co-resident.
+//! [`grid::reduce()`](gridsync_kernels::grid::reduce()) draws its tickets at the start.
 //!
 //! Launched: as rung 14, once.
 
@@ -18,8 +18,8 @@ use gridsync_kernels::op::Sum;
 
 /// Sums `input` to `sum[0]`.
 ///
-/// Called by every thread of the grid; blocks are a multiple of 32 threads. `partials` has an element
-/// for each block, `ticket[0]` is 0 before the first launch and after each.
+/// Called by every thread of the grid; blocks are a multiple of 32 threads. `partials` has an
+/// element for each block; `ticket[0]` is 0 before the first launch and after each.
 #[device]
 pub fn last_block<T: Summand>(
     input: Global<T>,

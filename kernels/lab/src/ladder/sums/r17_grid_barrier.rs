@@ -1,8 +1,8 @@
-//! Rung 17: a barrier of the grid, then the first block adds up the sums of all.
+//! Rung 17: a barrier of the grid, then the first block adds up the sums of all blocks.
 //!
-//! Changed: all blocks wait until all sums are there. Why: after the barrier the whole grid could go on,
-//! and each block could use the sum; no other rung allows that. Effect: none here, where one block would
-//! do. It costs a barrier, and the blocks all have to be resident.
+//! Changed: all blocks wait until all sums are there. Why: after the barrier the whole grid can go
+//! on, and each block can use the sums. No other rung allows that. Effect: none here, because one
+//! block is enough. It costs a barrier, and all blocks must be co-resident.
 //!
 //! Launched: as rung 14, once, cooperatively.
 
@@ -16,8 +16,8 @@ use gridsync_kernels::op::Sum;
 
 /// Sums `input` to `sum[0]`.
 ///
-/// Called by every thread of the grid, whose blocks are all resident and a multiple of 32 threads.
-/// `partials` has an element for each block, `barrier` the words of a [`GridBarrier`].
+/// Called by every thread of the grid. Blocks have a multiple of 32 threads and are co-resident.
+/// `partials` has an element for each block, `barrier` has the words of a [`GridBarrier`].
 #[device]
 pub fn grid_barrier<T: Summand>(
     input: Global<T>,

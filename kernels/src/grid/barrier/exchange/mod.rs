@@ -1,12 +1,11 @@
-//! The barrier that carries data: every block brings a value, and every block leaves with all of
-//! them combined.
+//! The barrier that carries data: every block brings a value, and gets all values combined.
 //!
-//! A barrier, a store before it and loads behind it send each value to the L2, wait until it is
-//! there, announce it, wait for the announcement, and fetch it. Here the value is its own
-//! announcement: each 32-bit word of it travels in one 64-bit word with the number of the crossing, which
-//! no one can see without the other. So there is no fence, one way through the L2 in place of three,
-//! and nothing to reset. (The idea of a flag in the word of the data is that of NCCL's LL protocol
-//! and of CUB's look-back.)
+//! With a store, a barrier and loads, a block sends its value to the L2, waits until it is there,
+//! announces it, waits for the other announcements, and loads the other values. Here the value is
+//! its own announcement: each 32-bit word of it travels in one 64-bit word with the number of the
+//! crossing, so a reader that sees the number sees the value. This needs no fence, no reset, and
+//! one trip through the L2 instead of three. (NCCL's LL protocol and CUB's look-back also put a
+//! flag into the word of the data.)
 
 mod row;
 
@@ -18,29 +17,28 @@ use cuda_std::time::clock;
 use cuda_std::warp::{WARP_SIZE, lane_id};
 use row::Row;
 
-/// Members that read all others' words; more go in two steps.
-// In a prototype on an H200 264 blocks took 1.08 µs directly and 1.12 in two steps, 528 took 2.35
-// and 1.40.
+/// Up to this many members, each reads the words of all others. More cross in two steps.
+// In a prototype on an H200, 264 blocks took 1.08 µs in one step and 1.12 in two; 528 took 2.35 and
+// 1.40.
 const DIRECT: u32 = row::LONGEST;
 
-/// Members of a group of the two steps.
+/// The number of members in a group of the two steps.
 const GROUP: u32 = 32;
 
 shared_array! {
-    /// What the first warp found, for the threads of its block: two words of it for odd crossings
-    /// and two for even ones, so that the next crossing does not overtake a thread that still reads.
+    /// The result, from the first warp to the threads of its block. Odd and even crossings have two
+    /// words each, so the next crossing does not overwrite a result that a thread still reads.
     fn gridsync_exchange() -> [u32; 4];
 }
 
-/// A crossing at which each block brings a value and each leaves with all of them combined.
+/// A barrier at which each block brings a value and gets all values combined.
 ///
-/// It is a barrier for what is carried, and for nothing else: no block leaves before all have
-/// come, but what they did to memory besides is *not* made visible. For that there are the
-/// [barriers](super::Barrier).
+/// No block leaves before all have arrived. But only the values are carried: other memory accesses
+/// of the blocks are *not* made visible. The [barriers](super::Barrier) do that.
 ///
-/// The values are combined in an order that depends on the number of blocks alone, so that
-/// floating-point sums have the same bits in every block and every run.
-// Not `Copy`: two copies would not know of each other's crossings.
+/// The order of combining depends only on the number of blocks, so floating-point sums have the
+/// same bits in every block and every run.
+// Not `Copy`: each copy would count crossings on its own.
 #[derive(Debug)]
 pub struct Exchange {
     words: Global<u64>,
@@ -49,16 +47,16 @@ pub struct Exchange {
     crossing: u64,
 }
 
-/// What it is called in messages of the emulator.
+/// The name of the exchange in messages of the emulator.
 const NAME: &str = "the exchange";
 
-/// Where the number of the last crossing lies, and where the members' words begin. The numbers of the
-/// last crossing that each other member was part of come at the end.
+/// Indices of the number of member 0's last crossing, and of the first of the members' words. At
+/// the end are the numbers of the last crossings of the other members.
 const CROSSING: usize = 0;
 const MEMBER_WORDS: usize = STRIDE / 2;
 
-/// Where `words` have the number of the last crossing that member `rank` was part of. Member 0 is part
-/// of all.
+/// The index of the number of the last crossing that member `rank` was part of. Member 0 is part of
+/// every crossing.
 #[inline(always)]
 fn last_crossing(words: Global<u64>, rank: u32) -> usize {
     match rank {
@@ -67,18 +65,18 @@ fn last_crossing(words: Global<u64>, rank: u32) -> usize {
     }
 }
 
-/// Words between two rows of groups' words: a whole number of lines.
+/// The distance in words between two rows of groups' words: a whole number of lines.
 const fn row_stride(groups: usize) -> usize {
     groups.next_multiple_of(16)
 }
 
 impl Exchange {
-    /// How many words of device memory the exchange of up to `blocks` blocks lives in.
+    /// The number of words of device memory for an exchange of up to `blocks` blocks.
     ///
-    /// They are 0 before its first use, and then belong to one launch at a time, of up to so many
-    /// blocks. A member that was left out for exactly 2^32 crossings in a row would be taken to
-    /// have come, and so would the high word of a value if all those between were of one word;
-    /// nobody else has to think of the wrap-around.
+    /// They are 0 before the first use, and belong to one launch at a time, of up to `blocks`
+    /// blocks. A word that was not written for exactly 2^32 crossings in a row would count as new:
+    /// that of a member that was left out, or the high word if all values in between had one word.
+    /// Any other use is safe from wrap-around.
     #[must_use]
     pub const fn words(blocks: usize) -> usize {
         let rows = GROUP as usize * row_stride(blocks.div_ceil(GROUP as usize));
@@ -87,35 +85,35 @@ impl Exchange {
 
     /// Attaches to the exchange of the whole grid in `words`.
     ///
-    /// Called by every thread of the grid, before its block first crosses: two barriers of the block.
-    /// Blocks are a multiple of 32 threads, and there are at most 8192 of them. A block may attach
-    /// again later in the launch, and then crosses by the new one only. It has one exchange at a time:
-    /// another would pass its results on through the same shared memory.
+    /// Called by every thread of the grid, before its block first crosses. It has two barriers of
+    /// the block. Blocks are a multiple of 32 threads, and there are at most 8192 of them. A block
+    /// may attach again later in the launch, and then uses only the new exchange. It cannot use two
+    /// at a time, because both would pass their results through the same shared memory.
     #[device]
     pub fn attach(words: Global<u64>) -> Self {
         Self::attach_among(words, Members::grid())
     }
 
-    /// Attaches to the exchange of `members` in `words`; otherwise as [`attach`](Self::attach).
+    /// Like [`attach`](Self::attach), for the exchange of `members`.
     #[device(protocol = NAME)]
     pub fn attach_among(words: Global<u64>, members: Members) -> Self {
-        // If this block has crossed in this launch, its first thread has written so. No look comes early.
+        // If this block has crossed in this launch, its first thread has now written the number.
         thread::sync_threads();
         let look = |rank| words.load(last_crossing(words, rank), Ordering::Relaxed, Scope::Device);
-        // The last crossing of all is that of member 0, and of earlier launches what it wrote is there.
-        // Of this launch it may still be on its way; but what this block wrote itself is there, and no
-        // crossing can be complete before this block has come.
+        // Member 0 is part of every crossing, so it has the last number. Its writes in earlier
+        // launches are visible, those in this launch may not be. But this block sees its own
+        // number, and no crossing completes without this block.
         let crossing = look(0).max(look(members.rank()));
-        // As soon as the first warp has come, one can be: by then all threads must have looked.
+        // A crossing can complete once the first warp has sent. All threads must look before that.
         thread::sync_threads();
         Self { words, members, crossing }
     }
 
-    /// Combines one value per block by `op`, which is commutative and accumulates in one word or
-    /// two; every thread of every block has the result.
+    /// Combines one value per block by `op`, and returns the result to every thread of every block.
+    /// `op` is commutative, and its accumulator has one or two words.
     ///
-    /// Called by every thread of each block that takes part. `value` is that of the block's first
-    /// thread; the others' are ignored. One barrier of the block inside, none before.
+    /// Called by every thread of each block that takes part. Only the `value` of the block's first
+    /// thread counts. It has one barrier of the block inside, but none at its start.
     #[device(protocol = NAME)]
     pub fn all_reduce<O: Operation>(&mut self, op: O, value: O::Accumulator) -> O::Accumulator {
         const {
@@ -141,10 +139,10 @@ impl Exchange {
         result.read(place)
     }
 
-    /// The value that the member of rank `root` brought, of one word or two, in every thread of
+    /// Returns the value of the member of rank `root`, of one or two words, to every thread of
     /// every block.
     ///
-    /// Called as [`all_reduce`](Self::all_reduce) is. It is a crossing: `root` too waits for all.
+    /// Called like [`all_reduce`](Self::all_reduce). It is a crossing, so `root` waits too.
     #[device]
     pub fn broadcast<T: Carried>(&mut self, root: u32, value: T) -> T {
         const { assert!(T::WORDS <= 2, "a member sends two words at most") };
@@ -161,7 +159,7 @@ impl Exchange {
         })
     }
 
-    /// Every member sends one word, and reads all.
+    /// Crosses in one step: every member sends its value, and reads the values of all.
     #[device]
     fn cross<O: Operation>(&self, op: O, value: O::Accumulator) -> O::Accumulator {
         let count = self.members.count();
@@ -172,9 +170,9 @@ impl Exchange {
         row.gather(op, count)
     }
 
-    /// Every member reads the words of its group, and sends on what the group makes; then it reads
-    /// one such word of each group. Word p of a group goes to row p, for the members of that place
-    /// in their groups.
+    /// Crosses in two steps: every member reads the values of its group and sends the group's
+    /// result. Then it reads the result of each group. The member at place p of a group sends to
+    /// row p, and reads row p.
     #[device]
     fn cross_in_two_steps<O: Operation>(&self, op: O, value: O::Accumulator) -> O::Accumulator {
         let (rank, count) = (self.members.rank(), self.members.count());
@@ -191,7 +189,7 @@ impl Exchange {
         let row = |place: u32| {
             self.row(4 * count as usize + place as usize * stride, GROUP as usize * stride)
         };
-        // The last group may be too small to have a member at each place: those it has stand in.
+        // The last group may be smaller. Its members then also send for the missing places.
         let place = group.rank() + lane_id() * group.count();
         if place < GROUP {
             row(place).send((rank / GROUP) as usize, value);
@@ -199,8 +197,8 @@ impl Exchange {
         row(group.rank()).gather(op, groups)
     }
 
-    /// The words from `start` on. The second word of a value lies `apart` further on, and the words of
-    /// odd crossings twice as far.
+    /// The row of words from `start` on. The second word of a value is `apart` words after the
+    /// first, and the words of odd crossings are `2 * apart` words after those of even ones.
     #[device]
     fn row(&self, start: usize, apart: usize) -> Row {
         let odd = (self.crossing % 2) as usize;

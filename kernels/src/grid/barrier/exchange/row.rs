@@ -1,4 +1,4 @@
-//! A row of words, one of each member: sending one, and combining all.
+//! A row of words, one of each member: sends one, and combines all.
 
 use crate::grid::stamped::Stamped;
 use crate::op::{Carried, Operation};
@@ -8,30 +8,30 @@ use cuda_std::prelude::*;
 use cuda_std::time::clock;
 use cuda_std::warp::{FULL_MASK, WARP_SIZE, lane_id, sync_warp, warp_vote_all};
 
-/// When to look first, in cycles after the own word was sent, by the number of words.
-// Best of 0, 200, 300, 400, 500, 700, 900 and 1200 at 33, 66, 132 and 264 blocks of 32 to 1024
+/// When to look first, in cycles after the row was made, up to a number of words.
+// The best of 0, 200, 300, 400, 500, 700, 900 and 1200 for 33, 66, 132 and 264 blocks of 32 to 1024
 // threads, back to back, on an H200 at 1980 MHz, 2026-11-21.
 const FIRST_LOOK: [(u32, u64); 2] = [(160, 350), (u32::MAX, 700)];
 
-/// Words of a row, at most: nine for a lane, which looks at all of them at once, since one look
-/// takes a third of a crossing.
+/// The most words of a row: nine for each lane. A lane loads all of its words at once, because one
+/// look takes a third of a crossing.
 pub(super) const LONGEST: u32 = 9 * WARP_SIZE;
 
-/// The words of one crossing that lie side by side: each has the number of the crossing above a
-/// 32-bit word of a value.
+/// Adjacent words of one crossing. The upper half of each word holds the low 32 bits of the
+/// crossing's number, and the lower half 32 bits of a value.
 pub(super) struct Row {
     pub(super) words: Global<u64>,
-    /// Where the low words begin.
+    /// The index of the first low word.
     pub(super) low: usize,
-    /// How much further on the high words lie.
+    /// The distance from a low word to its high word.
     pub(super) apart: usize,
     pub(super) crossing: u32,
-    /// When the crossing began, in cycles.
+    /// The clock when the row was made.
     pub(super) began: u64,
 }
 
 impl Row {
-    /// Makes `value` word `at` of the row.
+    /// Stores `value` at place `at` of the row.
     #[device]
     pub(super) fn send<T: Carried>(&self, at: usize, value: T) {
         let row = Stamped { words: self.words, apart: self.apart, stamp: self.crossing };
@@ -40,10 +40,10 @@ impl Row {
 
     /// Waits for the first `count` words of the row, at most [`LONGEST`], and combines them.
     ///
-    /// By all lanes of a warp, which all have the result.
+    /// Called by all lanes of a warp. All get the result.
     #[device]
     pub(super) fn gather<O: Operation>(&self, op: O, count: u32) -> O::Accumulator {
-        // By how many words a lane has: what is looked at in vain costs time, and so do branches.
+        // A few numbers of words per lane: needless loads cost time, and so do branches.
         if count <= 2 * WARP_SIZE {
             self.gather_by::<O, 2>(op, count)
         } else if count <= 5 * WARP_SIZE {
@@ -53,7 +53,7 @@ impl Row {
         }
     }
 
-    /// The same where each lane has `EACH` words.
+    /// Like [`gather`](Self::gather), with `EACH` words per lane.
     #[device]
     pub(super) fn gather_by<O: Operation, const EACH: usize>(
         &self,
@@ -62,17 +62,17 @@ impl Row {
     ) -> O::Accumulator {
         let [(few, soon), (_, later)] = FIRST_LOOK;
         let cycles = if count <= few { soon } else { later };
-        // The lane that sends must not wait for those that spin: see the split barrier.
+        // The other lanes must not spin before the first one has sent: see the split barrier.
         sync_warp(FULL_MASK);
         spin::until(|| clock().wrapping_sub(self.began) >= cycles);
 
         let place = |turn: usize| turn as u32 * WARP_SIZE + lane_id();
-        // A lane past the end reads the last word: the warp reads no more lines for it.
+        // A lane past the end reads the last word, which takes no further line.
         let at = |turn: usize| self.low + place(turn).min(count - 1) as usize;
         let words = O::Accumulator::WORDS;
         let (mut low, mut high) = ([0; EACH], [0; EACH]);
         spin::until(|| {
-            // All are in flight together.
+            // All loads are in flight together.
             low = from_fn(|turn| self.look(at(turn)));
             if words == 2 {
                 high = from_fn(|turn| self.look(at(turn) + self.apart));

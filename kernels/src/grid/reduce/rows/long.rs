@@ -1,4 +1,4 @@
-//! Long rows: a grid for each, as it would have alone.
+//! Long rows: each has the grid that it would have alone.
 
 use super::run::{Loaded, SHIFTED_AT_ONCE, is_aligned, walk_run};
 use super::shifted::Shifted;
@@ -13,16 +13,16 @@ use crate::warp;
 use cuda_std::memory::Pack;
 use cuda_std::prelude::*;
 
-/// Reduces each row of `columns` elements of `input` to the words of an accumulator in `result`, those
-/// of one row after those of the other: not [finished](Operation::finish). The rows are long.
+/// Reduces each row of `columns` elements of `input` to the words of an accumulator in `result`,
+/// row after row, not [finished](Operation::finish). For long rows.
 ///
-/// Called by every thread of a grid that is the [`Shape`](crate::grid::reduce::Shape) of `columns` along
-/// x and has a block, in y and z together, for each row or more; its blocks have `warps` warps, or as
-/// many as a row has runs if the shape is one tile. `runs` are those of the shape. `result` has room for
-/// each row, and `input` holds them all, one after the other. The operation commutes. For each
-/// row the workspace has a state and, for each [leaf](crate::grid::reduce::Shape::leaves), as many words as
-/// an accumulator; nothing if the shape is one tile. For the rest, each row is as in
-/// [`reduce`](crate::grid::reduce()).
+/// Called by every thread of a grid. Along x it is the [`Shape`](crate::grid::reduce::Shape) of
+/// `columns`; y and z together have at least one block per row. Blocks have `warps` warps, or one
+/// per run of a row if the shape is one tile. `runs` is that of the shape. `result` has room for
+/// each row, and `input` holds all rows, one after the other. The operation commutes. The workspace
+/// has, for each row, [`ROW_STATE`] words of state and an accumulator's words for each
+/// [leaf](crate::grid::reduce::Shape::leaves), or nothing if the shape is one tile. All else is as
+/// for [`reduce`](crate::grid::reduce()).
 #[device(protocol = "the reduction")]
 pub fn reduce_long_rows<O: Operation>(
     op: O,
@@ -64,8 +64,8 @@ pub fn reduce_long_rows<O: Operation>(
     });
 }
 
-/// Combines this warp's strip of `tile` of the row that begins at element `start` of `input`, not at
-/// a multiple of 16 bytes. By all lanes of a warp, which all have the result.
+/// Combines this warp's strip of `tile` for the row at element `start` of `input`, not a multiple
+/// of 16 bytes. Called by all lanes of a warp; all have the result.
 #[device]
 fn shifted_strip<O: Operation>(
     op: O,

@@ -1,4 +1,4 @@
-//! What a lane does with its packs of a run, however they are loaded.
+//! How a lane combines its packs of a run, whatever way they are loaded.
 
 use crate::grid::reduce::shape::ROWS;
 use crate::grid::reduce::strip::Places;
@@ -7,23 +7,23 @@ use cuda_std::memory::Pack;
 use cuda_std::prelude::*;
 use cuda_std::warp::WARP_SIZE;
 
-/// Loads that a lane has in flight where each pack is made of two: half as many packs, since it holds
-/// twice the registers.
+/// Loads that a lane has in flight if each pack is composed of two. Half as many packs, because
+/// each holds twice the registers.
 pub(super) const SHIFTED_AT_ONCE: usize = ROWS / 2;
 
 /// A pack of a row of the matrix.
 #[derive(Clone, Copy)]
 pub(super) struct Loaded<T: Scalar> {
     pub(super) pack: T::Pack<T>,
-    /// How many of its elements are the row's, if not all: those behind them are left out.
+    /// How many of its elements belong to the row, if not all. The others are ignored.
     pub(super) left: u32,
     /// The index of its first element in the row.
     pub(super) index: u64,
 }
 
-/// Combines this lane's packs of a run into `places`, from the first to the last. `load(place)` is the
-/// pack at a place in the run; `at_once` loads are in flight together. `then(place, places)` is told
-/// what they have come to behind each, and says whether to begin anew.
+/// Combines this lane's packs of a run into `places`, in order. `load(place)` gives the pack at a
+/// place in the run; `at_once` loads are in flight together. After each pack, `then(place, places)`
+/// gets the accumulators and says whether to start again from the identity.
 #[device]
 pub(super) fn walk_run<O: Operation>(
     op: O,
@@ -47,7 +47,7 @@ pub(super) fn walk_run<O: Operation>(
                     if (at as u32) < left { taken } else { all }
                 });
                 let anew = then(place, taken);
-                // Each by itself: a choice between two packs would put both into local memory.
+                // One by one: a choice between two packs would put both into local memory.
                 Places::<O>::from_fn(|at| if anew { op.identity() } else { taken[at] })
             }
             None => places,

@@ -1,19 +1,19 @@
-//! Packs that begin between those that an access can load.
+//! Packs that are not aligned, from aligned loads.
 
 use core::mem::transmute_copy;
 use cuda_std::prelude::*;
 
-/// Elements that begin anywhere, with aligned packs all around them.
+/// Elements that begin anywhere, surrounded by aligned packs.
 #[derive(Clone, Copy)]
 pub(super) struct Shifted<T: Scalar> {
     /// Begins with a whole pack.
     aligned: Global<T>,
-    /// Where in that pack the first element lies.
+    /// The index of the first element in that pack.
     lead: u32,
 }
 
 impl<T: Scalar> Shifted<T> {
-    /// `len` elements of `input` from `start` on; none if one of the packs may lie outside of `input`.
+    /// `len` elements of `input` from `start` on; `None` if a pack may reach outside `input`.
     #[device]
     pub(super) fn of(input: Global<T>, start: usize, len: usize) -> Option<Self> {
         let head = input.unaligned_head();
@@ -27,28 +27,28 @@ impl<T: Scalar> Shifted<T> {
         })
     }
 
-    /// The pack from element `at` on, which is one of them: the next ones may follow it.
+    /// The pack from element `at` on. The rest of the pack may be past the last element.
     #[device]
     pub(super) fn read_pack(self, at: usize) -> T::Pack<T> {
         let at = self.lead + at as u32;
         let (pack, past) = (at / T::PACK as u32, at % T::PACK as u32);
         let load = |pack: u32| {
             let first = pack as usize * T::PACK;
-            // Both lanes that want a pack should find it in the L1.
+            // Cached in the L1, because two lanes need each pack.
             self.aligned.read_pack(first, CacheHint::Default)
         };
         shift::<T>(load(pack), load(pack + 1), past)
     }
 }
 
-/// The pack that begins `past` elements, fewer than a pack has, into `a` and goes on in `b`.
+/// The pack that begins `past` elements into `a`, less than a whole pack, and continues in `b`.
 #[inline(always)]
 fn shift<T: Scalar>(a: T::Pack<T>, b: T::Pack<T>, past: u32) -> T::Pack<T> {
     // SAFETY: a pack is 16 bytes of plain numbers, without padding, and so are four words.
     let words = |pack: &T::Pack<T>| unsafe { transmute_copy::<T::Pack<T>, [u32; 4]>(pack) };
     let ([a0, a1, a2, a3], [b0, b1, b2, b3]) = (words(&a), words(&b));
     let bytes = past * size_of::<T>() as u32;
-    // By two words, by one, and by half a one, written out: all stays in registers.
+    // Shifts by two words, one word and half a word, written out to stay in registers.
     let by = |bit: u32, from: u32, further: u32| if bytes & bit != 0 { further } else { from };
     let c0 = by(8, a0, a2);
     let c1 = by(8, a1, a3);
@@ -63,7 +63,7 @@ fn shift<T: Scalar>(a: T::Pack<T>, b: T::Pack<T>, past: u32) -> T::Pack<T> {
     let d4 = by(4, c4, c5);
     let half = |low: u32, high: u32| by(2, low, low >> 16 | high << 16);
     let shifted = [half(d0, d1), half(d1, d2), half(d2, d3), half(d3, d4)];
-    // SAFETY: as above; any bits are values.
+    // SAFETY: as above; all bit patterns are valid.
     unsafe { transmute_copy::<[u32; 4], T::Pack<T>>(&shifted) }
 }
 

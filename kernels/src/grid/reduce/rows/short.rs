@@ -1,4 +1,4 @@
-//! Short rows: several to a warp.
+//! Short rows: several per warp.
 
 use super::run::{Loaded, SHIFTED_AT_ONCE, is_aligned, walk_run};
 use super::shifted::Shifted;
@@ -13,36 +13,35 @@ use cuda_std::memory::Pack;
 use cuda_std::prelude::*;
 use cuda_std::warp::WARP_SIZE;
 
-/// The rows that a warp takes, where rows are short.
+/// The rows that a warp takes, if rows are short.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Batch {
-    /// Packs of a row, rounded up to a power of two: so much room a row has in a run. Its logarithm
-    /// to base 2, 0 to 8.
+    /// Log2 of a row's space in a run: its packs, rounded up to a power of two. 0 to 8.
     pub log_packs: u32,
 }
 
 impl Batch {
-    /// The batches of rows of `columns` elements of `T`; none if such rows are long.
+    /// The batches for rows of `columns` elements of `T`; `None` if these are long.
     #[must_use]
     pub fn of<T: Scalar>(columns: usize) -> Option<Self> {
         let packs = columns.div_ceil(T::PACK).max(1).next_power_of_two();
         (columns <= Shape::run::<T>()).then_some(Self { log_packs: packs.ilog2() })
     }
 
-    /// Rows of a batch: 1 to 256.
+    /// Rows in a batch: 1 to 256.
     #[must_use]
     pub const fn rows(self) -> usize {
         RUN >> self.log_packs
     }
 }
 
-/// Reduces each row of `columns` elements of `input` to the words of an accumulator in `result`, those
-/// of one row after those of the other: not [finished](Operation::finish). The rows are short.
+/// Reduces each row of `columns` elements of `input` to the words of an accumulator in `result`,
+/// row after row, not [finished](Operation::finish). For short rows.
 ///
-/// Called by every thread of a grid along x, of whole warps, at least one for each batch. `batch` is
-/// [`Batch::of`] the columns, `result` has room for each row, and `input` holds them all, one after the
-/// other. The operation commutes. Nobody writes `input` while the kernel runs. Each result is visible
-/// to what follows on the stream. No barrier, no shared memory, no co-residency needed.
+/// Called by every thread of a grid along x, of whole warps, at least one per batch. `batch` is
+/// [`Batch::of`] the columns. `result` has room for each row, and `input` holds all rows, one after
+/// the other. The operation commutes. Nobody writes `input` while the kernel runs. Later work on
+/// the stream sees the results. No barrier, shared memory or co-residency needed.
 #[device]
 pub fn reduce_short_rows<O: Operation>(
     op: O,
@@ -60,7 +59,7 @@ pub fn reduce_short_rows<O: Operation>(
     let (at, words) = (ThreadPosition::here(), O::Accumulator::WORDS);
     let number = thread::block_idx_x() as usize * at.warps as usize + at.warp as usize;
     let (first, all) = (number * batch.rows(), result.len() / words);
-    // All of a warp at once: its lanes shuffle.
+    // The whole warp returns together, because its lanes shuffle below.
     if first >= all {
         return;
     }
@@ -85,12 +84,11 @@ pub fn reduce_short_rows<O: Operation>(
     }
 }
 
-/// The rows that a warp has taken, as one of its lanes sees them.
+/// The rows that a warp takes, as seen by a lane.
 #[derive(Clone, Copy)]
 struct Taken {
     /// The words of an accumulator for each row.
     results: Global<u32>,
-    /// At least one.
     rows: u32,
     columns: u32,
     log_packs: u32,
@@ -98,8 +96,8 @@ struct Taken {
 }
 
 impl Taken {
-    /// Reduces the rows. `load(i)` loads the pack from element `i` of the first of them on, and
-    /// `at_once` such loads are in flight together. By all lanes of the warp.
+    /// Reduces the rows. `load(i)` loads the pack at element `i` of the warp's rows; `at_once`
+    /// loads are in flight together. Called by all lanes of the warp.
     #[device]
     fn reduce<O: Operation>(
         self,
@@ -117,8 +115,8 @@ impl Taken {
             self.lane,
             Places::<O>::splat(op.identity()),
             |place| {
-                // Where there is no row or no pack, the last one is loaded and left out: a branch
-                // around a load would hold up the next one.
+                // Without such a row or pack, the last one is loaded and ignored: a branch around a
+                // load would delay the next load.
                 let row = (place >> self.log_packs).min(last_row);
                 let pack = place & (packs - 1);
                 let at = row * self.columns + pack.min(last_pack) * width;
@@ -129,7 +127,7 @@ impl Taken {
                 }
             },
             |place, places| {
-                // The packs of a row end where those of 32 lanes do.
+                // Rows end at the end of a group of 32 packs, one per lane.
                 let is_row = (place + WARP_SIZE - self.lane) & (packs - 1) == 0;
                 if is_row {
                     let all = combine_lanes(op, places.fold(|a, b| op.combine(a, b)), lanes);
@@ -145,14 +143,14 @@ impl Taken {
     }
 }
 
-/// Combines one value per lane within each `lanes` side by side, a power of two, neighbours first as in
-/// [`warp::reduce`](crate::warp::reduce). By all lanes of a warp; each has the result of its group.
+/// Combines one value per lane within each group of `lanes` lanes, a power of two, neighbours first
+/// as in [`warp::reduce`](crate::warp::reduce). Called by all lanes of a warp; all have the result.
 #[device]
 fn combine_lanes<O: Operation>(op: O, mut value: O::Accumulator, lanes: u32) -> O::Accumulator {
     let mut apart = 1;
     while apart < WARP_SIZE {
         let other = swap(value, apart);
-        // A shuffle in vain costs less than a branch around it.
+        // An unused shuffle costs less than a branch around it.
         if apart < lanes {
             value = op.combine(value, other);
         }

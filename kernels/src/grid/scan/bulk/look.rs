@@ -1,4 +1,4 @@
-//! The warp that looks what the tiles before have sent, and finds the prefix of each tile.
+//! The looker: the warp that looks at what earlier tiles have sent, and computes the prefixes.
 
 use super::ring::{EMPTY, PREFIX, Turn, gridsync_scan_prefix};
 use super::{BulkOperation, Scan};
@@ -11,17 +11,17 @@ use crate::warp;
 use cuda_std::prelude::*;
 use cuda_std::warp::{FULL_MASK, WARP_SIZE, sync_warp};
 
-/// A **row** of tiles is as many as a warp has lanes, and a group as many rows.
+/// A **row** of tiles has one tile per lane of a warp, and a group has as many rows.
 const ROW: u32 = WARP_SIZE;
 const _: () = assert!(MOST_GROUP == ROW * WARP_SIZE);
 
-/// Rows that are looked at together. From one tile of a block to its next there are about four more, on
-/// 132 multiprocessors: with as many looks, a tile that waits for one more waits for the L2 once again.
-// Of words of 8 bytes an H200 took 2 % less with eight than with four, 2026-11-22.
+/// Rows that are looked at together. Between two tiles of a block there are about four rows, on 132
+/// multiprocessors. With four looks, a tile that needs one row more waits for the L2 again.
+// For words of 8 bytes, eight took 2 % less than four on an H200, 2026-11-22.
 const LOOKS: usize = warp::ROWS;
 
 impl<T: Scalar + Carried> Scan<T> {
-    /// Finds what lies before every tile of the block.
+    /// Computes the prefix of every tile of the block.
     #[device]
     pub(super) fn look<O: BulkOperation<T>>(self, op: O, lane: u32) {
         let mut before = Before {
@@ -42,7 +42,7 @@ impl<T: Scalar + Carried> Scan<T> {
                 gridsync_scan_prefix().cast().write(turn.stage as usize, prefix);
                 turn.arrive(PREFIX);
                 if tile == self.tiles - 1 && !is_last_stamp(self.values.stamp) {
-                    // What was waited for came from all other blocks that have tiles, which had
+                    // The values it waited for came from all other blocks with tiles, which had
                     // read the old stamp before.
                     leave_stamp(self.state, STAMP, self.values.stamp);
                 }
@@ -60,26 +60,26 @@ impl<T: Scalar + Carried> Scan<T> {
     }
 }
 
-/// What the looker knows of the tiles before those of its block, which come in order: it goes on where
-/// it was.
+/// What the looker knows of earlier tiles. The tiles of its block come in order, so it continues
+/// where it stopped.
 struct Before<T> {
     values: Stamped,
-    /// What lies before the group that it is in.
+    /// The combined value before the current group.
     base: T,
-    /// In lane i what row i of the group combines to, as far as it has been looked at.
+    /// In lane i the combined value of row i of the group, as far as it has been loaded.
     rows: T,
-    /// The first row of tiles of which it has not yet seen all, counted over all groups.
+    /// The first row that has not been loaded completely, counted over all groups.
     next: u32,
 }
 
 impl<T: Scalar + Carried> Before<T> {
-    /// Waits for the aggregates of the tiles before `tile`, looking at [`LOOKS`] rows at once, and gives
-    /// what they combine to. By all lanes of a warp, which all have the result.
+    /// Waits for the aggregates of the tiles before `tile`, [`LOOKS`] rows at a time, and gives
+    /// their combined value. Called by all lanes of a warp; all have the result.
     #[device]
     fn of<O: BulkOperation<T>>(&mut self, op: O, tile: u32, lane: u32) -> T {
         let last = tile / ROW;
         loop {
-            // Rows of one group, and not past that of the tile.
+            // Rows of one group, up to the row of the tile.
             let in_group = self.next % WARP_SIZE;
             let count = (last + 1 - self.next).min(WARP_SIZE - in_group).min(LOOKS as u32);
             let first = self.next * ROW + lane;
@@ -96,7 +96,7 @@ impl<T: Scalar + Carried> Before<T> {
             }
             self.next += count;
             if self.next > last {
-                // The row of the tile is not whole yet.
+                // The row of the tile is not complete yet.
                 self.next = last;
                 return self.up_to_here(op);
             }
@@ -106,7 +106,7 @@ impl<T: Scalar + Carried> Before<T> {
         }
     }
 
-    /// What all that has been looked at combines to.
+    /// The combined value of all tiles loaded so far.
     #[device]
     fn up_to_here<O: BulkOperation<T>>(&self, op: O) -> T {
         op.combine(self.base, warp::reduce(op, self.rows))

@@ -1,26 +1,26 @@
-//! The same scan by bulk copies: blocks that stay, and in each of them warps that load, that reduce,
-//! that look and that scan. Hopper and later.
+//! The scan by bulk copies: blocks that stay, with warps that load, reduce, look and scan. Hopper
+//! and later.
 //!
-//! A scan waits for memory twice, for the tile and for what lies before it. A block that holds a tile
-//! in registers while it waits loads nothing meanwhile, and what it looks for queues behind its own
-//! loads. So here tiles come and go through a ring of shared memory by bulk copies, which go round the
-//! path of loads and stores, and everybody works on another tile at the same time:
+//! A scan waits for memory twice: for the tile, and for the value before it. A block that holds a
+//! tile in registers while it waits loads nothing, and its looks queue after its own loads. So here
+//! tiles move through a ring of shared memory by bulk copies, which bypass the path of loads and
+//! stores, and each kind of warp works on a different tile at the same time:
 //!
-//! | warps | turn by turn | wait for |
+//! | warps | in each turn | wait for |
 //! |---|---|---|
-//! | 1 loader | draws a ticket, asks for the tile | `EMPTY`: the scanners, the looker and the first reducer have read the one before |
+//! | 1 loader | draws a ticket, requests the tile | `EMPTY`: the scanners, the looker and the first reducer have read the previous tile |
 //! | 8 reducers | reduce a strip each; the first sends the tile's aggregate | `FULL`; all strips |
-//! | 1 looker | looks what the tiles before have sent, and finds the prefix | `FULL`, other blocks |
-//! | 8 scanners | scan a strip each, in place, and ask for it to be stored | `FULL`, `PREFIX` |
+//! | 1 looker | looks at what earlier tiles have sent, computes the prefix | `FULL`, other blocks |
+//! | 8 scanners | scan a strip each, in place, and request its copy to the output | `FULL`, `PREFIX` |
 //!
-//! The aggregate of a tile is on its way as soon as the tile is there, while the scanners are turns
-//! behind: so what lies before a tile has mostly arrived when it is looked for. The looker goes through
-//! all tiles, and keeps what the groups before combine to; nobody sends it. The order is that of
-//! [`Shape`](super::Shape), and so are the bits.
+//! A tile's aggregate is sent as soon as the tile is loaded, while the scanners are turns behind.
+//! So most values have arrived when a looker needs them. The looker goes through all tiles and
+//! keeps the combined value of earlier groups; no block sends it. Order and bits are those of
+//! [`Shape`](super::Shape).
 //!
-//! A block waits for tiles with smaller tickets only, and takes the stages of its ring in the order of
-//! its tickets. So the tile with the smallest ticket of all that are unfinished waits for nobody, and
-//! the scan ends however few blocks are resident. The protocol of the ring: `README.md` of the scan.
+//! A block waits only for tiles with smaller tickets, and uses the stages of its ring in the order
+//! of its tickets. So the unfinished tile with the smallest ticket waits for no other tile, and the
+//! scan ends however few blocks are resident. `README.md` of the scan has the ring's protocol.
 
 mod look;
 mod ring;
@@ -41,7 +41,7 @@ use ring::{
     gridsync_scan_tiles,
 };
 
-/// Warps that scan, and that reduce: those of a tile.
+/// Warps that scan, and warps that reduce: one per strip of a tile.
 const SCANNERS: u32 = 8;
 /// Tiles in the ring.
 const STAGES: u32 = 6;
@@ -52,8 +52,8 @@ pub const THREADS: u32 = (2 * SCANNERS + 2) * WARP_SIZE;
 pub const SHARED: u32 = STAGES * SCANNERS * (ROWS as u32) * WARP_SIZE * 16;
 
 impl Shape {
-    /// The tiles of an array of `len` elements of `T` that is scanned by bulk copies: those of every
-    /// large array whose elements and accumulators have one size of 4 or 8 bytes.
+    /// The tiles of an array of `len` elements of `T` scanned by bulk copies: those of any large
+    /// array with elements and accumulators of the same size, 4 or 8 bytes.
     ///
     /// # Panics
     /// As for [`of`](Self::of).
@@ -64,12 +64,12 @@ impl Shape {
 }
 
 shared_array! {
-    /// The stamp of the launch, and how many tiles were done when the block had ended.
+    /// The stamp of the launch, and the number of tiles done when the block had ended.
     fn gridsync_scan_launch() -> [u32; 2];
 }
 
-/// The operations that scan by bulk copies: their results take the place of the elements. An element is
-/// its own accumulator: `lift` changes none, whatever its index.
+/// The operations that scan by bulk copies: results replace the elements in place. An element is
+/// its own accumulator: `lift` changes nothing, whatever the index.
 pub trait BulkOperation<T>: ScanOperation<Element = T, Accumulator = T, Output = T> {}
 
 impl<T: Number> BulkOperation<T> for Sum<T> where
@@ -91,10 +91,10 @@ struct Scan<T> {
 
 /// Scans `input` into `output` as [`scan`](super::scan()) does, to the same bits.
 ///
-/// Called by every thread of a grid along x of [`THREADS`] threads and [`SHARED`] bytes of dynamic
-/// shared memory a block, best of as many blocks as fit at once and no more than tiles. The input is
-/// parted into `tiles` tiles, as [`Shape::for_bulk`] says. Input and output begin at multiples of 16
-/// bytes. All else as for `scan`.
+/// Called by every thread of a grid along x, with [`THREADS`] threads and [`SHARED`] bytes of
+/// dynamic shared memory per block. Best are as many blocks as fit at once, but not more than
+/// tiles. `tiles` is from [`Shape::for_bulk`]. Input and output begin at multiples of 16 bytes. All
+/// else is as for `scan`.
 #[device(protocol = "the scan")]
 pub fn scan_by_bulk<O, T>(
     op: O,
@@ -112,7 +112,7 @@ pub fn scan_by_bulk<O, T>(
     if thread == 0 {
         let ring = gridsync_scan_ring();
         for stage in 0..STAGES {
-            // Every lane arrives for itself, of the first reducer one for each strip.
+            // Every lane arrives for itself. The first reducer arrives with one lane per strip.
             let arrivals = [
                 (FULL, 1),
                 (REDUCED, SCANNERS * WARP_SIZE),
@@ -159,7 +159,7 @@ impl<T: Scalar + Carried> Scan<T> {
     /// Elements of a tile.
     const TILE: usize = SCANNERS as usize * Self::STRIP;
 
-    /// Elements that the array has of a strip.
+    /// Elements of the array in a strip.
     #[inline(always)]
     fn elements_of(self, tile: u32, strip: u32) -> usize {
         let rest = self.input.len().saturating_sub(Self::start(tile, strip));
@@ -172,22 +172,22 @@ impl<T: Scalar + Carried> Scan<T> {
         tile as usize * Self::TILE + strip as usize * Self::STRIP
     }
 
-    /// The memory of a strip of this turn's tile.
+    /// The shared memory of a strip of this turn's tile.
     #[device]
     fn strip(self, turn: Turn, strip: u32) -> Shared<T> {
         dynamic_shared::<T>().part(turn.strip(strip) * Self::STRIP, Self::STRIP)
     }
 
-    /// Loads tiles in the order of its tickets; says how many. By one thread.
+    /// Loads tiles in the order of its tickets; gives their number. Called by one thread.
     #[device]
     fn load<O: BulkOperation<T>>(self, op: O) -> u32 {
-        // Each block draws once more than it has tiles, and stops at a number past the tiles.
+        // Each block draws one ticket more than its tiles, and stops at one past the last tile.
         let draws = self.tiles + thread::grid_dim_x();
         let ticket = || draw(self.state, TICKET, draws);
         let (mut number, mut tile) = (0, ticket());
         loop {
             let turn = Turn::of(number);
-            // The stage of a fresh ring is empty: the parity before.
+            // In a new ring every stage is empty: waits for the parity before the first phase.
             mbarrier::wait(gridsync_scan_ring(), (EMPTY + turn.stage) as usize, 1 - turn.parity);
             gridsync_scan_tiles().write(turn.stage as usize, tile);
             if tile >= self.tiles {
@@ -200,14 +200,14 @@ impl<T: Scalar + Carried> Scan<T> {
         }
     }
 
-    /// Has the elements of a tile copied to the memory of this turn. By one thread.
+    /// Requests the copy of a tile to the memory of this turn. Called by one thread.
     #[device]
     fn ask_for<O: BulkOperation<T>>(self, op: O, turn: Turn, tile: u32) {
         let start = Self::start(tile, 0);
         let elements = Self::TILE.min(self.input.len() - start);
         let memory = dynamic_shared::<T>().part(turn.strip(0) * Self::STRIP, Self::TILE);
-        // Copies are of whole packs. The one that the array ends in is filled up with what changes
-        // nothing: what the tile combines to may be left for the next launch.
+        // Copies move whole packs. The pack with the end of the array is filled up with the
+        // identity, because the tile's combined value may be left for the next launch.
         let packed = elements - elements % T::PACK;
         if packed < elements {
             <T::Pack<()>>::splat(()).for_each(|place, ()| {
@@ -229,7 +229,7 @@ impl<T: Scalar + Carried> Scan<T> {
         bulk::load(memory.part(0, packed), self.input.part(start, packed), ring, full);
     }
 
-    /// The scan of the strips' totals. By all lanes of a warp, the first ones for a strip each.
+    /// The scan of the strips' totals. Called by all lanes of a warp; the first have a strip each.
     #[device]
     fn scan_of_strips<O: BulkOperation<T>>(op: O, turn: Turn, lane: u32) -> T {
         warp::scan(
@@ -241,13 +241,13 @@ impl<T: Scalar + Carried> Scan<T> {
         )
     }
 
-    /// Zeroes the words and the stamp, when nobody looks any more: the block does that ends last, by
-    /// the tiles that all have done. By all threads of the block; `done` is that of the loader.
+    /// Zeroes the words and the stamp when nobody looks any more: in the block whose count
+    /// completes the tiles. Called by all threads of the block; `done` is from the loader.
     #[device]
     fn begin_anew(self, done: u32) {
         let launch = gridsync_scan_launch();
         if thread::thread_idx_x() == THREADS - WARP_SIZE {
-            // A block without tiles counts nothing: it may have found a stamp of another launch.
+            // A block without tiles counts nothing: it may have read the stamp of another launch.
             let before = match done {
                 0 => 0,
                 _ => self.state.fetch_add(ENDED, done, Ordering::AcqRel, Scope::Device),

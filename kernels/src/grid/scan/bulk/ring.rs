@@ -1,18 +1,18 @@
-//! The ring of stages, each the memory of a tile, and what is known of the tile in each.
+//! The ring of stages, each the memory of a tile, and what is known of each tile.
 
 use super::{SCANNERS, STAGES};
 use cuda_std::mbarrier;
 use cuda_std::prelude::*;
 use cuda_std::warp::{FULL_MASK, sync_warp};
 
-// The barriers of a stage lie `STAGES` apart. Every lane that has read or written arrives for itself.
-/// The tile is there. The loader arrives, and the bytes of the tile.
+// The barriers of a stage are `STAGES` apart. Each lane that has read or written arrives itself.
+/// The tile is loaded. The loader arrives, and the bytes of the tile.
 pub(super) const FULL: u32 = 0;
-/// The strips' totals are there. The reducers arrive.
+/// The totals of the strips are there. The reducers arrive.
 pub(super) const REDUCED: u32 = STAGES;
-/// The prefix is there, and what lies before each strip. The looker arrives, and the first reducer.
+/// The prefix and the value before each strip are there. Looker and first reducer arrive.
 pub(super) const PREFIX: u32 = 2 * STAGES;
-/// The stage may be loaded anew. The scanners arrive, the looker and the first reducer.
+/// The stage may be loaded again. The scanners, the looker and the first reducer arrive.
 pub(super) const EMPTY: u32 = 3 * STAGES;
 
 shared_array! {
@@ -20,11 +20,11 @@ shared_array! {
     pub(super) fn gridsync_scan_ring() -> [u64; 4 * STAGES as usize];
     /// The tile in each stage.
     pub(super) fn gridsync_scan_tiles() -> [u32; STAGES as usize];
-    /// What the strips of the tile in each stage combine to.
+    /// The combined value of each strip of the tile in each stage.
     pub(super) fn gridsync_scan_strips() -> [u64; (STAGES * SCANNERS) as usize];
-    /// What lies before each strip in its tile.
+    /// The combined value before each strip in its tile.
     pub(super) fn gridsync_scan_before() -> [u64; (STAGES * SCANNERS) as usize];
-    /// What lies before the tile in each stage.
+    /// The prefix of the tile in each stage.
     pub(super) fn gridsync_scan_prefix() -> [u64; STAGES as usize];
 }
 
@@ -36,13 +36,13 @@ pub(super) struct Turn {
 }
 
 impl Turn {
-    /// Turn `number`, from 0 on.
+    /// Turn `number`, from 0.
     #[inline(always)]
     pub(super) fn of(number: u32) -> Self {
         Self { stage: number % STAGES, parity: number / STAGES % 2 }
     }
 
-    /// Waits for one of its barriers. By all lanes of a warp.
+    /// Waits for one of its barriers. Called by all lanes of a warp.
     #[device]
     pub(super) fn wait(self, barrier: u32) {
         mbarrier::wait(gridsync_scan_ring(), (barrier + self.stage) as usize, self.parity);
@@ -55,14 +55,14 @@ impl Turn {
         mbarrier::arrive(gridsync_scan_ring(), (barrier + self.stage) as usize);
     }
 
-    /// Waits for the tile of this turn, and gives its number. By all lanes of a warp.
+    /// Waits for the tile of this turn and gives its number. Called by all lanes of a warp.
     #[device]
     pub(super) fn tile(self) -> u32 {
         self.wait(FULL);
         gridsync_scan_tiles().read(self.stage as usize)
     }
 
-    /// The place of a strip among those of all stages.
+    /// The index of a strip among those of all stages.
     #[inline(always)]
     pub(super) fn strip(self, strip: u32) -> usize {
         (self.stage * SCANNERS + strip) as usize

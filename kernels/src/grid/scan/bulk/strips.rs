@@ -1,4 +1,4 @@
-//! The warps that work on a strip of every tile each: those that reduce it, and those that scan it.
+//! The warps that work on one strip of every tile: the reducers and the scanners.
 
 use super::ring::{
     EMPTY, PREFIX, REDUCED, Turn, gridsync_scan_before, gridsync_scan_prefix, gridsync_scan_strips,
@@ -14,8 +14,8 @@ use cuda_std::prelude::*;
 use cuda_std::warp::{FULL_MASK, WARP_SIZE, sync_warp};
 
 impl<T: Scalar + Carried> Scan<T> {
-    /// Reduces strip `strip` of every tile; the first warp sends what the tile combines to, and leaves
-    /// what lies before each strip.
+    /// Reduces strip `strip` of every tile. The first warp also sends the combined value of the
+    /// tile, and stores the value before each strip.
     #[device]
     pub(super) fn reduce_strips<O: BulkOperation<T>>(self, op: O, strip: u32, lane: u32) {
         let mut number = 0;
@@ -79,8 +79,8 @@ impl<T: Scalar + Carried> Scan<T> {
             if lane == 0 {
                 self.store(memory, tile, strip);
             }
-            // The stage of the turn before is empty when the copy of it has read it. A strip of which
-            // nothing is copied is of the last tile of all: nothing is loaded after it.
+            // The previous stage is empty once the copy to the output has read it. A strip with
+            // nothing to copy belongs to the very last tile: no load follows it.
             if number > 0 {
                 if lane == 0 {
                     bulk::wait_read::<1>();
@@ -90,14 +90,14 @@ impl<T: Scalar + Carried> Scan<T> {
             sync_warp(FULL_MASK);
             number += 1;
         }
-        // The block's memory goes when it ends.
+        // The block's shared memory goes away when it ends.
         if lane == 0 {
             bulk::wait_stored();
         }
     }
 
-    /// What this lane has of a strip, lifted. The pack that the array ends in is filled up with the
-    /// identity, and so are the packs after it.
+    /// This lane's packs of a strip, lifted. The pack with the end of the array was filled up with
+    /// the identity, and the packs after it are the identity.
     #[device]
     fn loaded<O: BulkOperation<T>>(
         self,
@@ -113,8 +113,8 @@ impl<T: Scalar + Carried> Scan<T> {
         if elements == Self::STRIP {
             return Pack::from_fn(|row| read(Self::pack(row, lane)));
         }
-        // Compared so that nothing but the constant differs from row to row: else there is a register
-        // for each, all the time.
+        // Compares so that rows differ only in the constant: otherwise each row would keep a
+        // register all the time.
         let from_lane = elements.saturating_sub(Self::pack(0, lane));
         Pack::from_fn(|row| match Self::pack(row, 0) < from_lane {
             true => read(Self::pack(row, lane)),
@@ -128,11 +128,11 @@ impl<T: Scalar + Carried> Scan<T> {
         (row * WARP_SIZE as usize + lane as usize) * T::PACK
     }
 
-    /// Has the results of a strip copied to the output. By one thread.
+    /// Requests the copy of a strip's results to the output. Called by one thread.
     #[device]
     fn store(self, memory: Shared<T>, tile: u32, strip: u32) {
         let (start, elements) = (Self::start(tile, strip), self.elements_of(tile, strip));
-        // Copies are of whole packs.
+        // Copies move whole packs.
         let packed = elements - elements % T::PACK;
         if packed > 0 {
             bulk::store(self.output.part(start, packed), memory.part(0, packed));
@@ -143,8 +143,8 @@ impl<T: Scalar + Carried> Scan<T> {
     }
 }
 
-/// What a strip combines to, of which the lanes of a warp have loaded a pack of each row. By all lanes
-/// of the warp, which all have the result.
+/// The combined value of a strip. The lanes of the warp have loaded one pack of each row. Called by
+/// all lanes of the warp; all have the result.
 #[device]
 fn total<O: ScanOperation>(op: O, loaded: [Places<O>; ROWS]) -> O::Accumulator {
     let packs: [O::Accumulator; ROWS] =
@@ -157,7 +157,7 @@ fn total<O: ScanOperation>(op: O, loaded: [Places<O>; ROWS]) -> O::Accumulator {
     rows.in_order(op.identity(), |a, b| op.combine(a, b))
 }
 
-/// The scan of what the lanes of a warp have loaded of a strip. By all lanes of the warp.
+/// The scan of the packs that the lanes of a warp have loaded of a strip. Called by all lanes.
 #[device]
 fn scanned<O: ScanOperation>(op: O, loaded: [Places<O>; ROWS]) -> Held<O, ROWS> {
     let (held, _) = match O::EXACT {

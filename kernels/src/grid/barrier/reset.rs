@@ -1,45 +1,45 @@
-//! The seed's barrier (row R4) as the seed has it: wrong in five ways, kept to show them.
+//! The reset barrier in its first published form: wrong in five ways, kept to show them.
 
 use super::{Barrier, Members};
 use cuda_std::prelude::*;
 
-/// Where the counter lies, and where the count of misses.
+/// Indices of the counter and of the number of misses.
 const COUNT: usize = 0;
 const MISSES: usize = 1;
 
-/// How long a block looks for the zero before it takes it for missed, ns: a crossing takes 1000.
+/// How long a block looks for the 0 before it counts a miss, in ns. A crossing takes about 1000.
 const PATIENCE_NS: u64 = 50_000;
 
-/// The barrier of the seed: `atomicInc` wraps to 0 with the last arrival, and everybody else waits
-/// to see that 0. **Not to be used.** What is wrong with it:
+/// A barrier with a counter that is reset while blocks may still wait for it: `atomicInc` wraps to
+/// 0 with the last arrival, and all other blocks wait to see that 0. **Do not use it.** Its faults:
 ///
 /// 1. A block that looks too late misses the 0, because a fast block is at the next round already.
-///    Then all wait for ever. Here a block that has looked for 50 µs in vain counts a miss in the
-///    second word and goes on, so that the fault can be counted.
-/// 2. No barrier of the block stands before the arrival: the first thread may arrive while others
-///    of its block still write.
-/// 3. Its `init` may write its 0 over the arrivals of blocks that found 0 already.
-/// 4. No fence follows its spin: what is read behind it may be older than the zero.
-/// 5. It assumes that all blocks are resident, without a word.
+///    Then all blocks wait forever. Here a block that has looked for 50 µs counts a miss in the
+///    second word and goes on, so that tests can count the fault.
+/// 2. There is no barrier of the block before the arrival, so the first thread may arrive while
+///    others of its block still write.
+/// 3. The 0 that `init` writes may overwrite the arrivals of blocks that found a 0 already.
+/// 4. There is no fence after the spin, so later reads may return data older than the 0.
+/// 5. It assumes that all blocks are resident, but neither says nor checks it.
 ///
 /// [`GenerationBarrier`](super::GenerationBarrier) is the same, repaired.
 #[derive(Debug)]
-pub struct SeedBarrier {
+pub struct ResetBarrier {
     state: Global<u32>,
     members: Members,
-    /// Whether this block was the last to arrive, as its first thread knows it.
+    /// Whether this block was the last to arrive. Only the first thread knows it.
     was_last: bool,
 }
 
-impl SeedBarrier {
-    /// How many times a block missed the zero, in the words of a barrier that was used.
+impl ResetBarrier {
+    /// Returns how many times blocks missed the 0, in the `words` that a launch has left.
     #[must_use]
     pub fn misses(words: &[u32]) -> u32 {
         words[MISSES]
     }
 
-    /// The seed's `InitSyncWholeDevice`: the first thread of the grid writes 0, and the first
-    /// threads of blocks wait to see it.
+    /// `InitSyncWholeDevice` of the published form: the first thread of the grid writes 0, and the
+    /// first thread of each block waits to see it.
     #[device]
     fn init(&self) {
         if thread::is_first_in_block() {
@@ -60,7 +60,7 @@ impl SeedBarrier {
     }
 }
 
-impl Barrier for SeedBarrier {
+impl Barrier for ResetBarrier {
     fn words(_blocks: usize) -> usize {
         MISSES + 1
     }
