@@ -1,8 +1,8 @@
 //! Compares the speed of `reduce_on_cpu` with other ways to sum the same array on the same cores.
 //!
-//! `tree` is `reduce_on_cpu`: the tree of a GPU, to the bit. `iter` is `iter().sum()` on one core,
-//! `ndarray` is `ArrayView1::sum()` (its `fold` for i32 in i64, since it has no such sum), `rayon`
-//! is `par_iter().sum()`, and `chunks` is rayon over chunks, each with 64 independent sums: the
+//! `tree` is `reduce_on_cpu`: the tree of a GPU, to the bit. `iter` is `iter().sum()` on one core.
+//! `ndarray` is `ArrayView1::sum()` (for i32 in i64 its `fold`, because it has no sum for that).
+//! `rayon` is `par_iter().sum()`. `chunks` is rayon over chunks, each with 64 independent sums: the
 //! compiler can vectorise this loop, because no order of additions is required.
 //!
 //! They take turns. The table shows the shortest time of each, as GB/s of input.

@@ -13,7 +13,7 @@ use gridsync::primitives::reduce::{Arguments, Reducible, reduce_on_cpu};
 
 use gridsync_kernels::op::{Carried, Operation, Words};
 
-/// What is known of some elements. Four words of 32 bits is the most there is room for.
+/// What is known about some elements. The most there is room for is four words.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Moments {
     count: u32,
@@ -22,7 +22,7 @@ struct Moments {
     squares: f32,
 }
 
-// How lanes, warps and blocks hand it to each other.
+// How lanes, warps and blocks pass it on.
 // SAFETY: there are three words, and there may be one to four.
 unsafe impl Carried for Moments {
     const WORDS: usize = 3;
@@ -118,8 +118,8 @@ unsafe impl Reducible for Variance {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // On a GPU: `Device::cuda(0, &[PtxImage::text(compute, text)])` with the image of that crate. On the
-    // emulator under several schedules, with a look for data races.
+    // On a GPU: `Device::cuda(0, &[PtxImage::text(compute, text)])` with the image of that crate.
+    // Here the emulator runs it under several schedules and looks for data races.
     for seed in 0..8 {
         let device = Device::new(Emulator::new(EmulatorConfig::checking(seed)));
         mean_and_variance(&device)?;

@@ -64,8 +64,8 @@ unsafe impl Selectable for Thinned {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // On a GPU: `Device::cuda(0, &[PtxImage::text(compute, text)])` with the image of that crate. On the
-    // emulator under several schedules, with a look for data races.
+    // On a GPU: `Device::cuda(0, &[PtxImage::text(compute, text)])` with the image of that crate.
+    // Here the emulator runs it under several schedules and looks for data races.
     for seed in 0..8 {
         let device = Device::new(Emulator::new(EmulatorConfig::checking(seed)));
         thin_out(&device)?;

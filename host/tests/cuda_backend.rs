@@ -91,7 +91,7 @@ fn an_overlapping_launch_says_so_and_needs_kernels_for_compute_90() {
         log_of("early"),
         ["load early sm_90", "find early", "ex early 8,1,1 256,1,1 0 programmatic=1"]
     );
-    // A newer image beside it changes nothing for a kernel that is in the older one alone.
+    // A newer image in addition changes nothing for a kernel that only the older one has.
     for images in [&GOOD[..1], GOOD] {
         let device = open(images);
         let error = launch(&device, &kernel("too_early"), geometry).expect_err("it cannot wait");

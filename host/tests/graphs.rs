@@ -1,4 +1,4 @@
-//! Graphs, in the emulator, which runs them, and with a driver that keeps a log.
+//! Graphs, in the emulator, which runs them, and with the fake driver, which keeps a log.
 
 mod fake_driver;
 
@@ -94,7 +94,7 @@ fn barrier_words_serve_a_hundred_replays_of_a_cooperative_launch() {
     let (barrier, cells, errors) = (zeroed(GridBarrier::words(0)), zeroed(4 * 64), zeroed(1));
     let args = (barrier.view(), cells.view(), errors.view(), 1, 3, 0);
     // SAFETY: a cell per thread, one counter, four blocks that fit, and barrier words that the
-    // launch before left between two rounds.
+    // previous launch left between two rounds.
     let graph = device
         .record(|| unsafe { device.launch::<barrier_rounds>(&Geometry::new(4, 64), args) })
         .expect("a cooperative launch can be recorded");

@@ -1,4 +1,4 @@
-//! The CUDA backend on a real GPU. Without one every test says SKIPPED.
+//! The CUDA backend on a real GPU. Without one every test prints SKIPPED.
 
 use cuda_std::launch::Kernel;
 use cuda_std::memory::Global;

@@ -1,4 +1,4 @@
-//! One launch if the grid can be resident, and one for each stage if not, give the same result.
+//! One launch for a resident grid, and one launch for each stage otherwise, give the same result.
 
 use gridsync::device::{Device, DeviceError, Emulator, EmulatorConfig, Geometry};
 use gridsync::launch::{Blocks, Plan, barrier_words, cooperative, plan, resident_blocks};

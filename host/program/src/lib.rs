@@ -1,11 +1,12 @@
-//! What the program `gridsync` is made of, for its own use and that of the tests.
+//! The parts of the program `gridsync`, for the program itself and its tests.
 //!
 //! * [`cli`]: the commands.
-//! * [`lab`]: the experiments: what goes wrong without a grid barrier, what the compiler makes of a spin, what
-//!   fences cost, what one launch gains over many, and which barriers break under stress.
-//! * [`verify`]: the cases that prove the kernels right, and barriers that are wrong on purpose to prove the
-//!   cases.
-//! * [`mod@bench`]: the rules of measuring, and the suites, each beside a peer.
+//! * [`lab`]: the experiments: what goes wrong without a grid barrier, what the compiler makes of a
+//!   spin, what fences cost, what one launch gains over many, and which barriers break under
+//!   stress.
+//! * [`verify`]: the cases that check the kernels, and barriers that are wrong on purpose to check
+//!   the cases.
+//! * [`mod@bench`]: the rules of measuring, and the suites, each compared with a peer.
 //! * [`images`]: the kernels as built PTX.
 //! * [`data`]: `.npy` and raw files. [`report`]: tables, and charts as SVG.
 

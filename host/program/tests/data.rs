@@ -1,4 +1,5 @@
-//! Files in and out, through the public interface: what numpy wrote, what we write, and what must be refused.
+//! Files in and out, through the public interface: numpy's files, our files, and what must be
+//! refused.
 
 use std::fs;
 use std::path::PathBuf;
@@ -114,7 +115,8 @@ fn an_archive_that_is_damaged_is_an_error_or_what_it_was() {
             fs::write(&path, bytes).unwrap();
             data::read(&Input::Path(folder.path().join("a.npz:grid")), None)
         };
-        // The array itself, and the list of what is where; what lies between is of no account.
+        // Damage is tried in the array itself and in the archive's directory. The bytes between do
+        // not matter.
         let last = whole.len() - 600;
         for at in (0..1000.min(last)).chain(last..whole.len()) {
             let mut bad = whole.clone();
@@ -288,7 +290,7 @@ proptest! {
 
         let raw = folder.path().join("a.bin");
         data::write_raw(&Output::parse(&raw), &bytes).unwrap();
-        // Raw bytes could by chance start as .npy does; these do not, as byte 1 is byte 0 ^ 31.
+        // Raw bytes could start like .npy by chance. These do not, because byte 1 is byte 0 ^ 31.
         let array = data::read(&Input::parse(&raw), Some(dtype)).unwrap();
         prop_assert_eq!(array.bytes(), &bytes[..]);
         prop_assert_eq!(array.shape(), [(len / dtype.size()) as u64]);

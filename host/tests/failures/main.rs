@@ -1,5 +1,5 @@
-//! Each call of the driver fails in turn, while each primitive runs: there is an error, there is no
-//! wrong result at once or later, and everything is given back.
+//! Each call of the driver fails in turn while each primitive runs. There must be an error, no
+//! wrong result at once or later, and everything must be given back.
 
 #[macro_use]
 #[path = "../fake_driver/mod.rs"]
@@ -13,7 +13,8 @@ use scenarios::{KERNELS, SCENARIOS, Scenario};
 /// Calls that are also made when something is dropped, where a failure cannot be returned.
 const UNSEEN: [&str; 2] = ["cuCtxSetCurrent", "cuStreamSynchronize"];
 
-/// Runs a scenario in which only call number `at` fails. Returns that call, if it was reached.
+/// Runs a scenario in which only call number `at` fails. Returns the name of that call, if it was
+/// reached.
 fn fails_once(
     controls: &Controls,
     scenario: &Scenario,
@@ -60,7 +61,7 @@ fn fails_once(
     failed
 }
 
-/// Runs a scenario in which the context is lost with that call, so that every later call fails.
+/// Runs a scenario in which the context is lost at that call, so that every later call fails.
 fn fails_for_good(controls: &Controls, scenario: &Scenario, expected: &[u8], at: u64) -> bool {
     controls.fail(at, true);
     let run = || -> Result<(), DeviceError> {

@@ -15,7 +15,7 @@ use gridsync::primitives::{
 };
 use gridsync_kernels::op::{ArgMin, Indexed, Mean, Sum, WideSum};
 
-/// The kernels that the fake driver runs. It goes by their names.
+/// The kernels that the fake driver runs. It recognises them by their names.
 pub(crate) const KERNELS: &[PtxImage] = &[PtxImage::text(
     90,
     ptx!("sm_90":
@@ -30,7 +30,7 @@ pub(crate) const KERNELS: &[PtxImage] = &[PtxImage::text(
 /// The result of a primitive, as bytes.
 pub(crate) type Bytes = Vec<u8>;
 
-/// A primitive that has been set up. Each call runs it, or goes on where it failed.
+/// A primitive that has been set up. Each call runs it, or continues after a failure.
 pub(crate) type Work = Box<dyn FnMut() -> Result<Bytes, DeviceError>>;
 
 /// A primitive and its expected result.
@@ -44,7 +44,7 @@ fn bytes<T: Pod>(values: &[T]) -> Bytes {
     bytemuck::cast_slice(values).to_vec()
 }
 
-/// Numbers with runs of equal ones; their sums are rounded.
+/// Numbers with runs of equal ones. Their sums are rounded.
 fn floats(len: usize) -> Vec<f32> {
     (0..len).map(|i| ((i / 2 * 37) % 101) as f32 * 0.37 - 11.0).collect()
 }
@@ -163,7 +163,7 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
         begin: |device| {
             let input = device.upload(&floats(1500))?;
             let mut output = device.alloc(1500)?;
-            // Made for no elements, so it has to grow.
+            // It is made for no elements, so it has to grow.
             let mut scanner = Scanner::with(SUM, device, 0)?;
             Ok(Box::new(move || {
                 scanner.launch(&input, &mut output, Form::Inclusive)?;
@@ -175,8 +175,7 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
     Scenario {
         name: "scan in parts, of both designs",
         begin: |device| {
-            // One of the parts goes by bulk copies, so its kernel is loaded while a scan is under
-            // way.
+            // One of the parts uses bulk copies, so its kernel is loaded in the middle of a scan.
             let lens = [100, 8192, 5];
             let len = lens.iter().sum();
             let input = device.upload(&vec![1.0f32; len])?;
@@ -329,7 +328,7 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
 /// Places of the arrays that are correlated: more than one tile of the merge sort.
 const PLACES: usize = 2100;
 
-/// The array to correlate with: reversed and rotated, because a reversed one alone would have no
+/// The array to correlate with. It is reversed and rotated: only reversed, it would have no
 /// variety.
 fn backwards<T: Copy>(array: fn(usize) -> Vec<T>, places: usize) -> Vec<T> {
     let mut values = array(places);

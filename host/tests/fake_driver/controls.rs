@@ -66,7 +66,7 @@ impl Controls {
         String::from_utf8_lossy(&text[..len]).into_owned()
     }
 
-    /// The call that failed; none if it was not reached.
+    /// The call that failed. None if it was not reached.
     pub(crate) fn failed(&self) -> Option<String> {
         Some(Self::text(self.failed)).filter(|name| !name.is_empty())
     }

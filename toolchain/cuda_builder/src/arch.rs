@@ -7,10 +7,11 @@ use crate::BuildError;
 
 /// A virtual architecture, by its compute capability.
 ///
-/// PTX for one architecture runs on every GPU of that capability or a higher one (PTX ISA, "Target directive").
+/// PTX for one architecture runs on every GPU of that or a higher compute capability (PTX ISA,
+/// "Target directive").
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Arch {
-    /// Turing: T4, RTX 20. The oldest that CUDA 13 still knows.
+    /// Turing: T4, RTX 20. The oldest architecture that CUDA 13 supports.
     #[default]
     Compute75,
     /// Ampere: A100.
@@ -52,11 +53,12 @@ impl Arch {
         }
     }
 
-    /// The PTX ISA version asked of the compiler, times ten.
+    /// The PTX ISA version, times ten.
     ///
-    /// It is the first that knows the architecture (PTX ISA, "Release Notes"), so that old drivers can load the
-    /// result, but at least 7.4: CUDA 11.4, the first with cache hints on loads and stores; and for
-    /// Hopper 8.0: CUDA 12.0, the first with relaxed arrivals at the barrier of a cluster.
+    /// It is the first version that has the architecture (PTX ISA, "Release Notes"), so that old
+    /// drivers can load the PTX. But it is at least 7.4 (CUDA 11.4, the first with cache hints on
+    /// loads and stores), and 8.0 for Hopper (CUDA 12.0, the first with relaxed arrivals at a
+    /// cluster barrier).
     pub const fn ptx_version(self) -> u32 {
         match self {
             Self::Compute75 | Self::Compute80 | Self::Compute86 => 74,

@@ -1,4 +1,4 @@
-//! The build itself: one nested cargo, then the text that it leaves.
+//! Runs the build: a nested cargo, whose PTX is then tidied and written.
 
 use std::env;
 use std::fs;
@@ -23,21 +23,22 @@ pub struct CudaBuilder {
     source_dirs: Vec<String>,
 }
 
-/// What a build gave.
+/// The result of a build.
 #[derive(Debug, Clone)]
 pub struct Built {
-    /// The PTX file: the copy if one was asked for, otherwise the one in the target folder.
+    /// The PTX file: the copy if one was asked for, otherwise the file in the target folder.
     pub ptx: PathBuf,
     /// The compiler in one line ([`Compiler::version`]).
     pub compiler: String,
-    /// The kernels, in the order of the file.
+    /// The names of the kernels, in the order of the file.
     pub kernels: Vec<String>,
     /// The compiler's warnings, one each.
     pub warnings: Vec<String>,
 }
 
 impl CudaBuilder {
-    /// A build of the crate in folder `path`, for [`Arch::Compute75`] until told otherwise.
+    /// A build of the crate in folder `path`. It is for [`Arch::Compute75`] unless
+    /// [`arch`](Self::arch) changes that.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self {
             path: path.into(),
@@ -56,19 +57,19 @@ impl CudaBuilder {
         self
     }
 
-    /// The compiler to use, instead of the one that [`Compiler::find`] finds.
+    /// The compiler to use, instead of the one from [`Compiler::find`].
     pub fn compiler(mut self, compiler: Compiler) -> Self {
         self.compiler = Some(compiler);
         self
     }
 
-    /// The file that receives the PTX; its folder is made if need be.
+    /// The file to write the PTX to. Its folder is created if it does not exist.
     pub fn copy_to(mut self, file: impl Into<PathBuf>) -> Self {
         self.copy_to = Some(file.into());
         self
     }
 
-    /// The folder for what cargo builds, instead of `target/kernels` of the crate's workspace.
+    /// The folder for cargo's output, instead of `target/kernels` in the crate's workspace.
     pub fn target_dir(mut self, dir: impl Into<PathBuf>) -> Self {
         self.target_dir = Some(dir.into());
         self
@@ -80,7 +81,7 @@ impl CudaBuilder {
         self
     }
 
-    /// Folders, relative to the root of the workspace, whose [`fingerprint`] the header states.
+    /// Folders, relative to the root of the workspace. The header states their [`fingerprint`].
     pub fn sources(mut self, dirs: &[impl AsRef<str>]) -> Self {
         self.source_dirs = dirs.iter().map(|dir| dir.as_ref().to_owned()).collect();
         self
@@ -88,13 +89,19 @@ impl CudaBuilder {
 
     /// Compiles the crate and writes the PTX.
     ///
-    /// `core` is compiled with it and the same flags: fat LTO leaves of it what the kernels call. Panics are
-    /// `-Cpanic=immediate-abort`, one `trap`: a call into `core::panicking` would cost every kernel with a bounds
-    /// check registers and a stack frame to tell nobody anything. The MIR pass JumpThreading is off because it
-    /// duplicates block barriers (rust-lang/rust#137086). Cold it takes about half a minute, warm about a second.
+    /// `core` is compiled too, with the same flags. Fat LTO keeps only what the kernels call.
+    ///
+    /// A panic is one `trap` (`-Cpanic=immediate-abort`). A call into `core::panicking` would cost
+    /// every kernel with a bounds check registers and a stack frame, for a message that is lost.
+    ///
+    /// The MIR pass JumpThreading is off because it duplicates block barriers
+    /// (rust-lang/rust#137086).
+    ///
+    /// The first build takes about half a minute, a later one about a second.
     ///
     /// # Errors
-    /// When there is no compiler, when it fails (the error quotes it), or when a file cannot be read or written.
+    /// If there is no compiler, if it fails (the error quotes its output), or if a file cannot be
+    /// read or written.
     pub fn build(self) -> Result<Built, BuildError> {
         let path = fs::canonicalize(&self.path).map_err(BuildError::io(&self.path))?;
         let compiler = match &self.compiler {
@@ -110,8 +117,8 @@ impl CudaBuilder {
 
         let flags = rustflags(self.arch, &root, &compiler.sysroot()?);
         let base = self.target_dir.unwrap_or_else(|| root.join("target/kernels"));
-        // Cargo names the result of a cdylib after the crate alone and then believes it fresh, whatever flags and
-        // compiler made it last. A folder for each combination keeps them apart.
+        // Cargo names the result of a cdylib after the crate only, and takes it as fresh even if
+        // other flags or another compiler made it. So each combination has its own folder.
         let key = short_hash(&[flags.as_str(), version.as_str(), &self.build_args.join(" ")]);
         let target_dir = base.join(format!("sm_{}-{key}", self.arch));
         fs::create_dir_all(&target_dir).map_err(BuildError::io(&target_dir))?;
@@ -146,7 +153,7 @@ impl CudaBuilder {
     }
 }
 
-/// The release profile of a kernels crate, whatever the workspace says about its own.
+/// The release profile of a kernels crate. It overrides the profile of the workspace.
 const PROFILE: [(&str, &str); 8] = [
     ("CODEGEN_UNITS", "1"),
     ("DEBUG", "false"),
@@ -158,17 +165,18 @@ const PROFILE: [(&str, &str); 8] = [
     ("PANIC", "abort"),
 ];
 
-/// The flags of every crate on the device side, `core` included, in cargo's encoding.
+/// The flags of every device crate, `core` included, in cargo's encoding.
 fn rustflags(arch: Arch, root: &Path, sysroot: &Path) -> String {
     let mut flags = vec![
         format!("-Ctarget-cpu=sm_{arch}"),
         format!("-Ctarget-feature=+ptx{}", arch.ptx_version()),
-        // There is nothing to link: fat LTO leaves one module, and its PTX is taken before the linker.
+        // There is nothing to link: fat LTO gives one module, and its PTX is taken before the
+        // linker runs.
         "-Clinker=true".into(),
         "-Zunstable-options".into(),
         "-Cpanic=immediate-abort".into(),
         "-Zmir-enable-passes=-JumpThreading".into(),
-        // A newer compiler's new lint must not stop a build whose lints are checked elsewhere.
+        // A new lint of a newer compiler must not stop the build: lints are checked elsewhere.
         "--cap-lints=warn".into(),
         format!("--remap-path-prefix={}=/rust", sysroot.display()),
         format!("--remap-path-prefix={}=/src", root.display()),
@@ -210,7 +218,7 @@ fn short_hash(parts: &[&str]) -> String {
     hash[..4].iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Writes the whole file or nothing, so that a build cut short never leaves half a module.
+/// Writes the whole file or nothing, so an interrupted build never leaves half a module.
 fn write(file: &Path, text: &str) -> Result<(), BuildError> {
     if let Some(dir) = file.parent() {
         fs::create_dir_all(dir).map_err(BuildError::io(dir))?;
@@ -220,9 +228,8 @@ fn write(file: &Path, text: &str) -> Result<(), BuildError> {
     fs::rename(&partial, file).map_err(BuildError::io(file))
 }
 
-/// The warnings in what cargo printed, less its summaries and those that the flags above always cause.
-///
-/// A warning goes from its first line to the next empty one.
+/// The warnings in cargo's output, without its summaries and without the one that the flags above
+/// always cause. A warning ends at the next empty line.
 fn warnings(stderr: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let mut inside = false;

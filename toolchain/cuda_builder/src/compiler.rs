@@ -1,4 +1,4 @@
-//! Finding a rustc that can compile `core` for the GPU.
+//! Finds a rustc that can compile `core` for the GPU.
 
 use std::env;
 use std::ffi::OsString;
@@ -7,12 +7,12 @@ use std::process::{Command, Output};
 
 use crate::BuildError;
 
-/// A cargo and a rustc of the same toolchain, together with the sources of its `core`.
+/// A cargo and a rustc of one toolchain that has the sources of its `core`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Compiler {
     /// The cargo to run.
     pub cargo: PathBuf,
-    /// The rustc that it is told to use.
+    /// The rustc that cargo uses.
     pub rustc: PathBuf,
 }
 
@@ -20,7 +20,7 @@ impl Compiler {
     /// The first of [`Compiler::candidates`].
     ///
     /// # Errors
-    /// [`BuildError::NoCompiler`] when there is none; its message says what to install.
+    /// [`BuildError::NoCompiler`] if there is none. Its message says what to install.
     pub fn find() -> Result<Self, BuildError> {
         Self::candidates().into_iter().next().ok_or_else(|| BuildError::NoCompiler {
             looked_at: sysroots()
@@ -31,11 +31,11 @@ impl Compiler {
         })
     }
 
-    /// Every kernel compiler on this machine, the preferred one first.
+    /// Every kernel compiler on this machine, the preferred one first:
     ///
-    /// 1. What `GRIDSYNC_KERNEL_CARGO` and `GRIDSYNC_KERNEL_RUSTC` name (either one alone is enough), unchecked.
+    /// 1. `GRIDSYNC_KERNEL_CARGO` and `GRIDSYNC_KERNEL_RUSTC`, unchecked. One of them is enough.
     /// 2. The active toolchain, if it has the component `rust-src`.
-    /// 3. The distribution's in `/usr`, if its sources are installed.
+    /// 3. The distribution's toolchain in `/usr`, if its sources are installed.
     pub fn candidates() -> Vec<Self> {
         let cargo = env::var_os("GRIDSYNC_KERNEL_CARGO");
         let rustc = env::var_os("GRIDSYNC_KERNEL_RUSTC");
@@ -55,10 +55,10 @@ impl Compiler {
         found
     }
 
-    /// The version in one line, from `rustc -vV`: release, commit, LLVM.
+    /// Release, commit and LLVM version in one line, from `rustc -vV`.
     ///
     /// # Errors
-    /// When rustc does not start or fails.
+    /// If rustc does not start or fails.
     pub fn version(&self) -> Result<String, BuildError> {
         let text = stdout(Command::new(&self.rustc).arg("-vV"))?;
         let first = text.lines().next().unwrap_or_default();
@@ -66,15 +66,16 @@ impl Compiler {
         Ok(format!("{first}, {}", llvm.replace(':', "")))
     }
 
-    /// Where this toolchain lies.
+    /// The folder of this toolchain.
     pub(crate) fn sysroot(&self) -> Result<PathBuf, BuildError> {
         sysroot_of(&self.rustc)
     }
 
-    /// `cargo`, cleared of everything that a surrounding cargo, rustup or shell says about how to build.
+    /// `cargo`, without the environment variables of an outer cargo, rustup or shell that change a
+    /// build.
     ///
-    /// Under `cargo run` or in a build script the environment names another toolchain, other flags and another
-    /// target folder; each of them would change the PTX or make cargo use the wrong rustc.
+    /// Under `cargo run` or in a build script these variables name another toolchain, other flags
+    /// and another target folder. They would change the PTX or make cargo use the wrong rustc.
     pub(crate) fn command(&self) -> Command {
         let mut command = Command::new(&self.cargo);
         for (name, _) in env::vars_os() {
@@ -83,7 +84,7 @@ impl Compiler {
             }
         }
         command.env("RUSTC", &self.rustc);
-        // Stable and distribution compilers refuse -Z without it. It reaches the kernel build only.
+        // Stable and distribution compilers refuse -Z without it. It affects only the kernel build.
         command.env("RUSTC_BOOTSTRAP", "1");
         command
     }
@@ -97,7 +98,7 @@ impl Compiler {
     }
 }
 
-/// Runs a command to its end; a command that fails is an error that quotes it.
+/// Runs a command to its end. If it fails, the error quotes its output.
 pub(crate) fn run(command: &mut Command) -> Result<Output, BuildError> {
     let done = command.output();
     let program = PathBuf::from(command.get_program());
@@ -112,12 +113,12 @@ pub(crate) fn run(command: &mut Command) -> Result<Output, BuildError> {
     }
 }
 
-/// What a command printed on its standard output.
+/// The standard output of a command.
 pub(crate) fn stdout(command: &mut Command) -> Result<String, BuildError> {
     Ok(String::from_utf8_lossy(&run(command)?.stdout).into_owned())
 }
 
-/// The toolchain folders worth a look: the active one, then the distribution's.
+/// The toolchain folders to look in: the active one, then the distribution's.
 fn sysroots() -> Vec<PathBuf> {
     let active = env::var_os("RUSTC").map_or("rustc".into(), PathBuf::from);
     let mut roots: Vec<PathBuf> = sysroot_of(&active).into_iter().collect();
@@ -134,7 +135,7 @@ fn sysroot_of(rustc: &Path) -> Result<PathBuf, BuildError> {
 }
 
 fn steers_the_build(name: &OsString) -> bool {
-    // Where crates come from and what the terminal shows stays the user's business.
+    // The user decides where crates come from and what the terminal shows.
     const KEPT: [&str; 6] = [
         "CARGO_HOME",
         "CARGO_HTTP_",

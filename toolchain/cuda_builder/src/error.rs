@@ -1,4 +1,4 @@
-//! What can go wrong between Rust and PTX.
+//! The errors of a kernel build.
 
 use std::io;
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::process::ExitStatus;
 
 use thiserror::Error;
 
-/// A kernel build that did not give PTX.
+/// A kernel build that gave no PTX.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum BuildError {
@@ -17,16 +17,16 @@ pub enum BuildError {
          apt-get install rustc-web cargo-web rust-web-src"
     )]
     NoCompiler {
-        /// Where sources were looked for.
+        /// The folders that were searched.
         looked_at: String,
     },
 
     /// An architecture that [`Arch`](crate::Arch) does not list.
     #[error("unknown architecture `{given}`: know {known}")]
     UnknownArch {
-        /// What was asked for.
+        /// The name that was given.
         given: String,
-        /// What there is.
+        /// The known architectures.
         known: String,
     },
 
@@ -35,7 +35,7 @@ pub enum BuildError {
     Start {
         /// The program.
         program: PathBuf,
-        /// Why.
+        /// Why it did not start.
         source: io::Error,
     },
 
@@ -44,9 +44,9 @@ pub enum BuildError {
     Failed {
         /// The program.
         program: PathBuf,
-        /// How it ended.
+        /// Its exit status.
         status: ExitStatus,
-        /// What it said.
+        /// Its standard error.
         stderr: String,
     },
 
@@ -55,13 +55,13 @@ pub enum BuildError {
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// Why.
+        /// What the operating system said.
         source: io::Error,
     },
 }
 
 impl BuildError {
-    /// For `map_err` of what the file system refuses.
+    /// An error of the file system at `path`, for `map_err`.
     pub(crate) fn io(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
         let path = path.into();
         move |source| Self::Io { path, source }

@@ -1,8 +1,8 @@
-//! Builds a kernels crate to PTX with rustc's own NVPTX backend: no nvcc, no LLVM of your own.
+//! Builds a kernels crate to PTX with rustc's own NVPTX backend. It needs no nvcc and no LLVM.
 //!
-//! The names and the shape follow Rust-CUDA's `cuda_builder`; what is underneath does not. There, a codegen
-//! backend over libNVVM compiles the crate; here, plain rustc does, with `-Zbuild-std=core` for
-//! `nvptx64-nvidia-cuda`. So any rustc that comes with the sources of its own `core` can build kernels.
+//! The names and the shape follow Rust-CUDA's `cuda_builder`, but the compiler differs. Rust-CUDA
+//! uses a codegen backend over libNVVM. This crate uses plain rustc, with `-Zbuild-std=core` for
+//! `nvptx64-nvidia-cuda`. So any rustc that has the sources of its `core` can build kernels.
 //!
 //! ```no_run
 //! use cuda_builder::{Arch, CudaBuilder};
@@ -15,13 +15,14 @@
 //! # Ok::<(), cuda_builder::BuildError>(())
 //! ```
 //!
-//! The crate stays a plain library: `crate-type` is given on the command line, so that the host can depend on
-//! the same crate. Kernels are its `extern "ptx-kernel"` functions with unmangled names. A crate built here sees
-//! `cfg(compute_ge_80)` and `cfg(compute_ge_90)` where the architecture has at least that capability.
-//! A panic is `trap`, without a message and without a call ([`CudaBuilder::build`] says why).
+//! The crate stays a plain library, so that the host can depend on it too: `crate-type` is given on
+//! the command line. Kernels are its `extern "ptx-kernel"` functions with unmangled names. The
+//! crate is built with `cfg(compute_ge_80)` and `cfg(compute_ge_90)` if the architecture has at
+//! least that capability. A panic is a `trap`, without a message or a call ([`CudaBuilder::build`]
+//! says why).
 //!
-//! Same compiler and same sources give the same bytes, wherever the checkout lies. The PTX begins with a
-//! [`Header`] that names its target, its compiler and, if asked for, the [`fingerprint`] of its sources.
+//! The same compiler and sources give the same bytes, in any checkout. The PTX begins with a
+//! [`Header`]: the target, the compiler and, if asked for, the [`fingerprint`] of the sources.
 
 mod arch;
 mod builder;

@@ -1,32 +1,32 @@
-//! The text of the PTX: tidying it, and the header that says what made it.
+//! Tidies the PTX, and writes and reads its header.
 
 use std::fmt;
 
 /// The first line of every file this crate writes.
 const TITLE: &str = "// gridsync kernels";
 
-/// What a PTX file says about itself in its first lines.
+/// The first lines of a PTX file: what it was made for, by what and from what.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Header {
     /// The target, as in `sm_90, PTX ISA 7.8`.
     pub target: String,
-    /// The compiler, as [`Compiler::version`](crate::Compiler::version) gives it.
+    /// The compiler, as [`Compiler::version`](crate::Compiler::version) returns it.
     pub compiler: String,
-    /// The sources, when the build was told to take their fingerprint.
+    /// The sources, if the build was told to take their fingerprint.
     pub sources: Option<Sources>,
 }
 
 /// The fingerprint of a set of source folders.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sources {
-    /// What [`fingerprint`](crate::fingerprint) gave for `dirs`.
+    /// The [`fingerprint`](crate::fingerprint) of `dirs`.
     pub sha256: String,
     /// The folders, relative to the root of the workspace.
     pub dirs: Vec<String>,
 }
 
 impl Header {
-    /// Reads the header back from PTX. None if the text does not begin with one.
+    /// Reads the header of a PTX text. None if the text does not begin with one.
     pub fn read(ptx: &str) -> Option<Self> {
         let mut lines = ptx.lines();
         if lines.next() != Some(TITLE) {
@@ -46,7 +46,7 @@ impl Header {
     }
 }
 
-/// The comment lines that stand at the top of the file.
+/// Writes the header as comment lines.
 impl fmt::Display for Header {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{TITLE}")?;
@@ -59,7 +59,7 @@ impl fmt::Display for Header {
     }
 }
 
-/// The names of the kernels in a PTX text: its visible entries, in the order of the file.
+/// The names of the kernels in a PTX text, in its order: its visible entries.
 pub fn kernels(ptx: &str) -> Vec<String> {
     ptx.lines()
         .filter_map(|line| line.trim_start().strip_prefix(".visible .entry "))
@@ -70,9 +70,9 @@ pub fn kernels(ptx: &str) -> Vec<String> {
         .collect()
 }
 
-/// The compiler's text without the marks around inline assembly, trailing blanks and runs of empty lines, and with the
-/// bounds of a launch, which `#[kernel]` leaves as a comment in the body, where PTX has them: between the parameters
-/// of the entry and its body.
+/// The compiler's text without the marks around inline assembly, trailing blanks and repeated empty
+/// lines. It also moves the launch bounds: `#[kernel]` leaves them as a comment in the body, but
+/// PTX has them between the parameters of the entry and its body.
 pub(crate) fn tidy(ptx: &str) -> String {
     let mut tidied = String::with_capacity(ptx.len());
     let mut after_empty = true;

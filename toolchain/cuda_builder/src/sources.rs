@@ -9,15 +9,16 @@ use sha2::{Digest, Sha256};
 
 use crate::BuildError;
 
-/// The SHA-256, in hex, of what can change the PTX: every `*.rs` and `Cargo.toml` below `root/dir` for each `dir`, or the
-/// file `root/dir` itself.
+/// The SHA-256, in hex, of the sources that can change the PTX: for each of `dirs`, every `*.rs`
+/// and `Cargo.toml` below `root/dir`, or the file `root/dir` itself.
 ///
-/// Files enter by their path relative to `root` and their bytes as they are, in the order of the paths, so that
-/// the result depends neither on where the checkout lies nor on the order of `dirs`. Folders named `tests`,
-/// `benches`, `examples` or `target` are left out: nothing in them reaches the device.
+/// Each file counts with its path relative to `root` and its bytes, in the order of the paths. So
+/// the result does not depend on the place of the checkout or the order of `dirs`. Folders named
+/// `tests`, `benches`, `examples` or `target` are left out, because nothing in them reaches the
+/// device.
 ///
 /// # Errors
-/// [`BuildError::Io`] when a folder or a file cannot be read.
+/// [`BuildError::Io`] if a folder or a file cannot be read.
 pub fn fingerprint(root: &Path, dirs: &[impl AsRef<Path>]) -> Result<String, BuildError> {
     let mut files = BTreeMap::new();
     for dir in dirs {
@@ -30,7 +31,7 @@ pub fn fingerprint(root: &Path, dirs: &[impl AsRef<Path>]) -> Result<String, Bui
     let mut hash = Sha256::new();
     for (name, path) in files {
         let bytes = fs::read(&path).map_err(BuildError::io(&path))?;
-        // Lengths first, so that no two sets of files feed the hash the same bytes.
+        // Lengths come first, so that different sets of files never hash the same bytes.
         for part in [name.as_bytes(), &bytes] {
             hash.update((part.len() as u64).to_le_bytes());
             hash.update(part);

@@ -1,4 +1,4 @@
-//! Builds a small crate with the compiler of this machine. Without one, every test here says SKIPPED.
+//! Builds a small crate with this machine's compiler. Without a compiler, the tests print SKIPPED.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -39,7 +39,7 @@ pub unsafe extern "ptx-kernel" fn located(out: *mut u8, at: usize) {
 pub extern "ptx-kernel" fn hopper_only() {}
 "#;
 
-/// Writes the crate and its dependency into a folder that later runs find again, with everything built.
+/// Writes the crate and its dependency into a folder that stays, so that later runs find it built.
 fn workspace(place: &str) -> PathBuf {
     let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join(place);
     let package = |name: &str, more: &str| {
@@ -64,7 +64,7 @@ fn workspace(place: &str) -> PathBuf {
     for (name, text) in files {
         let path = root.join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
-        // Rewriting an equal file would make cargo build again.
+        // If an equal file were written again, cargo would build again.
         if fs::read_to_string(&path).ok().as_ref() != Some(&text) {
             fs::write(&path, text).unwrap();
         }

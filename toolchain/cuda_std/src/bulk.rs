@@ -1,10 +1,10 @@
-//! Copies between device and shared memory that run beside the threads. Hopper and later.
+//! Copies between device and shared memory while the threads go on. Hopper and later.
 //!
 //! One thread asks for a whole tile, and the copy engine moves it (PTX ISA, "cp.async.bulk"; CUDA
 //! calls it TMA, here without tensors). Both views have the same length, begin at multiples of 16
 //! bytes and hold a multiple of 16 bytes, at least 16.
-//! [`unaligned_head`](crate::memory::View::unaligned_head) tells how far an array is from that. On
-//! the device nothing of this is checked.
+//! [`unaligned_head`](crate::memory::View::unaligned_head) says how far an array is from that. The
+//! device checks none of this.
 //!
 //! | function | called by | what it orders |
 //! |---|---|---|
@@ -43,11 +43,11 @@ pub fn load<T: Scalar>(to: Shared<T>, from: Global<T>, barriers: Shared<u64>, at
     unsafe { backend::load(to, from, barriers.at(at)) }
 }
 
-/// Copies all of `from` to `to`, as a group of its own:
+/// Copies all of `from` to `to`, as its own group:
 /// `cp.async.bulk.global.shared::cta.bulk_group`, then `cp.async.bulk.commit_group`.
 ///
 /// Called by one thread, after [`fence_shared`] and a barrier if others wrote `from`. Before its
-/// [`wait_read`], the thread must not exit and nobody may write `from`. Others may read `to` only
+/// [`wait_read`], the thread must not exit and nothing may write `from`. Others may read `to` only
 /// after its [`wait_stored`] and a release, or in the next launch.
 #[device]
 pub fn store<T: Scalar>(to: Global<T>, from: Shared<T>) {

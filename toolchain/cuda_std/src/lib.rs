@@ -1,15 +1,15 @@
 //! The device standard library of gridsync.
 //!
-//! Kernels are written against this crate alone. Compiled for nvptx64, each function is the PTX
-//! instruction it documents. Compiled for the host, it is an operation of the emulator, `simt`. So
-//! the same source runs on a GPU and, checked, on a CPU.
+//! Kernels use only this crate. Compiled for nvptx64, each function is the PTX instruction it
+//! documents. Compiled for the host, it is an operation of the emulator, `simt`. So the same source
+//! runs on a GPU and, checked, on a CPU.
 //!
-//! Names and shape follow Rust-CUDA's `cuda_std`. ARCHITECTURE.md tells what differs, and why.
+//! Names and shape follow Rust-CUDA's `cuda_std`. ARCHITECTURE.md says what differs, and why.
 //!
 //! * [`thread`]: positions of threads, the block barrier, fences;
 //! * `cluster`: the block's place in its cluster, the cluster barrier; since sm_90;
 //! * `mbarrier`: barriers in shared memory, for some of the threads and for bytes; since sm_90;
-//! * `bulk`: copies between device and shared memory that run beside the threads; since sm_90;
+//! * `bulk`: copies between device and shared memory while the threads go on; since sm_90;
 //! * [`warp`]: shuffles, votes, matches and reductions of the 32 lanes of a warp;
 //! * [`memory`]: views of global and shared memory, atomics with scope and ordering;
 //! * [`math`]: functions of real numbers, exact, accurate and approximate;

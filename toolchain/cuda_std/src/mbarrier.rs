@@ -51,8 +51,8 @@ pub fn fence_init() {
     backend::fence_init();
 }
 
-/// Arrives at the current phase, and releases the caller's earlier accesses to those who [`wait`]
-/// for the phase, within the block: `mbarrier.arrive.release.cta`.
+/// Arrives at the current phase, and releases the caller's earlier accesses to the threads of the
+/// block that [`wait`] for the phase: `mbarrier.arrive.release.cta`.
 #[device]
 pub fn arrive(barriers: Shared<u64>, at: usize) {
     // SAFETY: the contract of the view.
@@ -74,8 +74,8 @@ pub fn arrive_expect(barriers: Shared<u64>, at: usize, bytes: u32) {
 /// `mbarrier.try_wait.parity.acquire.cta`, each of which may sleep until the phase ends.
 ///
 /// So parity 0 waits for the end of phase 0, 2, …, and parity 1 returns at once on a fresh barrier.
-/// A barrier knows only its current phase and the one before, so a waiting thread must not fall two
-/// phases behind.
+/// A barrier knows only its current phase and the one before, so a waiting thread must not be two
+/// phases late.
 #[device]
 pub fn wait(barriers: Shared<u64>, at: usize, parity: u32) {
     // SAFETY: the contract of the view.

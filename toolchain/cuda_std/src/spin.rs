@@ -1,9 +1,9 @@
-//! Waiting for another thread by looking again and again.
+//! Waits for another thread by loading in a loop.
 //!
 //! Every spin of gridsync uses this module. The condition must use a volatile, relaxed or acquire
-//! load: the compiler may drop a loop around a plain one (seed row R5). On the device a turn costs
-//! nothing but the load. In the emulator it hands over to the other threads, which also tells the
-//! emulator when nobody can go on.
+//! load: the compiler may drop a loop around a plain one. On the device a turn costs nothing but
+//! the load. In the emulator it lets the other threads run, which also tells the emulator when no
+//! thread can go on.
 //!
 //! A spin on another block's action ends only if that block runs at the same time, so such a kernel
 //! must be launched cooperatively.
@@ -22,24 +22,23 @@ pub fn until(mut condition: impl FnMut() -> bool) {
 }
 
 /// Waits until element `at` of `words`, which only grows (modulo 2^32), has reached or passed
-/// `goal`. The loop is written in PTX, so the compiler cannot change it: the seed's first cure for
-/// a spin that is compiled away (row R5).
+/// `goal`. The loop is written in PTX, so that the compiler cannot remove it.
 ///
-/// The load is `ld.volatile`, as in the seed's other cure, so the two differ only in who wrote the
-/// loop. Orders nothing: a fence must follow.
+/// The load is `ld.volatile`. So the only difference from [`until`] with a volatile load is the
+/// loop. It orders nothing: a fence must follow.
 #[device]
 pub fn until_reached(words: Global<u32>, at: usize, goal: u32) {
     backend::access::spin_until_reached(words.part(at, 1), goal);
 }
 
 /// Waits until element `i` of `words` is 0, in a loop that no compiler can change: one inline block
-/// of `ld.relaxed.gpu; setp.ne; @p bra` (seed row R5).
+/// of `ld.relaxed.gpu; setp.ne; @p bra`.
 ///
-/// Orders nothing else: what is read after it may be older than the 0. If it must not be, wait by
-/// [`until`] and an acquire load, or let an acquire fence follow.
-// The seed's loop has a plain `ld.global.u32`. It races with the store that ends the wait, which
-// the memory model does not define, and the driver's compiler may move it out of the loop. A
-// relaxed load is like `ld.volatile`, but at device scope in place of system scope.
+/// It orders nothing else: a later read may give a value older than the 0. To prevent that, wait
+/// with [`until`] and an acquire load, or put an acquire fence after it.
+// With a plain `ld.global.u32`, the load would race with the store that ends the wait. The memory
+// model does not define that, and the driver's compiler may move the load out of the loop. A
+// relaxed load is like `ld.volatile`, but at device scope instead of system scope.
 #[device]
 pub fn while_nonzero(words: Global<u32>, i: usize) {
     // SAFETY: the contract of the view.

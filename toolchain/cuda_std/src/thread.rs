@@ -33,7 +33,7 @@ positions! {
     "The shape of the grid, in blocks" grid_dim grid_dim_x grid_dim_y grid_dim_z;
 }
 
-/// The linear number of the thread in its block, x fastest (seed row R12).
+/// The linear number of the thread in its block, x fastest.
 #[device]
 pub fn index_in_block() -> u32 {
     block_dim().linear(thread_idx()) as u32
@@ -114,7 +114,7 @@ pub fn sync_threads_or(predicate: bool) -> bool {
 /// `scope`: `fence.acq_rel`, or `fence.sc` for `SeqCst`. `Relaxed` orders nothing and costs
 /// nothing.
 ///
-/// A fence does not wait for anybody. After a barrier of the block it also releases what the other
+/// A fence waits for no other thread. After a barrier of the block it also releases what the other
 /// threads of the block wrote (cumulativity, PTX ISA, "Memory Consistency Model").
 #[device]
 pub fn fence(order: Ordering, scope: Scope) {

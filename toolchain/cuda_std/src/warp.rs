@@ -23,7 +23,7 @@ pub fn lane_id() -> u32 {
     backend::lane_id()
 }
 
-/// The number of the warp in its block: the linear thread number divided by 32 (seed row R12).
+/// The number of the warp in its block: the linear thread number divided by 32.
 #[device]
 pub fn warp_index() -> u32 {
     crate::thread::index_in_block() / WARP_SIZE

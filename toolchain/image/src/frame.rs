@@ -1,16 +1,16 @@
-//! Frames: deflate streams with their lengths and a checksum before them.
+//! Frames: deflate streams after their lengths and a checksum.
 
 use flate2::{Compression, read::DeflateDecoder, write::DeflateEncoder};
 use std::io::{Read as _, Write as _};
 
-/// The most bytes that a frame is unpacked to, and that a kernel may have. No damaged length makes a reader allocate
-/// more.
+/// The most bytes of an unpacked frame and of a kernel. It bounds what a reader allocates for a
+/// damaged length.
 pub(crate) const LARGEST: usize = 16 << 20;
 
 /// A frame of a file, not yet unpacked.
 #[derive(Clone, Copy)]
 pub(crate) struct Frame<'a> {
-    /// Where it begins in the file.
+    /// The offset of the frame in the file.
     pub(crate) offset: usize,
     packed: &'a [u8],
     unpacked: usize,
@@ -32,7 +32,7 @@ impl<'a> Frame<'a> {
         file.extend(packed);
     }
 
-    /// The frame at `offset` of the file, and where the next one begins; or what is wrong.
+    /// The frame at `offset` of the file, and the offset of the next; or what is wrong.
     pub(crate) fn read(file: &'a [u8], offset: usize) -> Result<(Self, usize), String> {
         let rest = &file[offset..];
         let (numbers, rest) = rest
@@ -56,7 +56,7 @@ impl<'a> Frame<'a> {
         Ok((frame, file.len() - left + packed.len()))
     }
 
-    /// The bytes; or what is wrong.
+    /// The unpacked bytes, or what is wrong.
     pub(crate) fn unpack(&self) -> Result<Vec<u8>, String> {
         let crc = crc32fast::hash(self.packed);
         if crc != self.crc {
@@ -64,7 +64,7 @@ impl<'a> Frame<'a> {
             return Err(format!("CRC-32 {crc:08x} of {bytes} bytes instead of {stated:08x}"));
         }
         let mut bytes = Vec::with_capacity(self.unpacked);
-        // One byte more than it should have shows that it has more.
+        // It reads one byte more than stated, to notice a frame that is too long.
         let mut decoder = DeflateDecoder::new(self.packed).take(self.unpacked as u64 + 1);
         decoder
             .read_to_end(&mut bytes)

@@ -1,15 +1,15 @@
-//! Groups: kernels as line numbers in a table of the lines of all of them.
+//! Groups: a table of lines, and each kernel as numbers of these lines.
 
 use std::collections::{HashMap, HashSet};
 
-/// About how many bytes a group unpacks to. Smaller ones take more of the file, since each has a table of its own;
-/// larger ones take longer to unpack for one kernel.
+/// About the size of an unpacked group. Each group has its own table, so smaller groups make the
+/// file larger. With larger groups, one kernel takes longer to unpack.
 const GROUP_BYTES: usize = 192 << 10;
 
-/// The most distinct lines of a group: their numbers have 16 bits.
+/// The most distinct lines of a group, because their numbers have 16 bits.
 pub(crate) const MOST_LINES: usize = 1 << 16;
 
-/// A group that is being made.
+/// A group under construction.
 #[derive(Default)]
 pub(crate) struct Builder<'a> {
     /// The number of each line.
@@ -20,7 +20,7 @@ pub(crate) struct Builder<'a> {
 }
 
 impl<'a> Builder<'a> {
-    /// Whether the group has room for one more kernel. An empty one has.
+    /// Whether the group has room for one more kernel. An empty group always has.
     pub(crate) fn has_room(&self, kernel: &'a str) -> bool {
         let new = kernel.lines().filter(|line| !self.numbers.contains_key(line));
         let new: HashSet<_> = new.collect();
@@ -30,8 +30,8 @@ impl<'a> Builder<'a> {
             || (bytes <= GROUP_BYTES && self.numbers.len() + new.len() <= MOST_LINES)
     }
 
-    /// Adds a kernel of at most [`MOST_LINES`] distinct lines, and returns the first of its line numbers and how many
-    /// they are.
+    /// Adds a kernel of at most [`MOST_LINES`] distinct lines. Returns where its line numbers
+    /// begin, and how many it has.
     pub(crate) fn add(&mut self, kernel: &'a str) -> (usize, usize) {
         let first = self.sequence.len();
         for line in kernel.lines() {
@@ -46,7 +46,7 @@ impl<'a> Builder<'a> {
         (first, self.sequence.len() - first)
     }
 
-    /// The bytes that a frame is made of.
+    /// The group as bytes, for a frame.
     pub(crate) fn bytes(&self) -> Vec<u8> {
         let length = u32::try_from(self.table.len()).expect("a group is no longer than a frame");
         let mut bytes = length.to_le_bytes().to_vec();
@@ -56,7 +56,7 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// The lines `first..first + count` of a group's bytes; or what is wrong.
+/// The lines `first..first + count` in the bytes of a group, or what is wrong.
 pub(crate) fn lines(bytes: &[u8], first: usize, count: usize) -> Result<Vec<&str>, String> {
     let (length, rest) =
         bytes.split_first_chunk().ok_or_else(|| format!("a group of {} bytes", bytes.len()))?;

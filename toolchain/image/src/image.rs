@@ -1,4 +1,4 @@
-//! An image: where its kernels are, and what it says about itself.
+//! An image: its kernels, its target and its head.
 
 use crate::error::ImageError;
 use crate::packed::Head;
@@ -16,13 +16,14 @@ pub(crate) enum Source<'a> {
 }
 
 impl<'a> PtxImage<'a> {
-    /// PTX text that is compiled for the compute capability `compute`, 10·major + minor; newer ones run it too.
+    /// PTX text compiled for the compute capability `compute` (10·major + minor). Devices of a
+    /// higher capability run it too.
     #[must_use]
     pub const fn text(compute: u32, text: &'a str) -> Self {
         Self(Source::Text { compute, text })
     }
 
-    /// What [`pack`](crate::pack) wrote. Its head says what it is compiled for.
+    /// The bytes that [`pack`](crate::pack) wrote. Their head states the compute capability.
     #[must_use]
     pub const fn packed(bytes: &'a [u8]) -> Self {
         Self(Source::Packed(bytes))
@@ -31,7 +32,7 @@ impl<'a> PtxImage<'a> {
     /// The compute capability that it is compiled for.
     ///
     /// # Errors
-    /// When the head of a packed image is damaged, or of a format that this version does not read.
+    /// If the head of a packed image is damaged, or its format is unknown.
     pub fn compute(&self) -> Result<u32, ImageError> {
         match self.0 {
             Source::Text { compute, .. } => Ok(compute),
@@ -39,7 +40,7 @@ impl<'a> PtxImage<'a> {
         }
     }
 
-    /// The comment lines at the top: compiler, sources, and of a packed image how it is packed.
+    /// The comment lines at the top: compiler and sources, and how a packed image is packed.
     ///
     /// # Errors
     /// As for [`compute`](Self::compute).

@@ -1,11 +1,11 @@
 //! PTX images: the kernels of a crate for one virtual architecture, and a module for each of them.
 //!
-//! The driver compiles all of a module when it loads it, so each kernel gets a module of its own: what is outside of
-//! the kernels, and the one kernel. [`PtxImage`] is an image, [`Modules`] finds a kernel in several of them, and
-//! [`pack`] writes a packed image.
+//! The driver compiles the whole module that it loads. So each kernel has its own module: the
+//! kernel and all text outside of kernels. [`PtxImage`] is an image, [`Modules`] finds a kernel in
+//! several images, and [`pack`] writes a packed image.
 //!
-//! An image is either PTX text or a *packed image*. A packed image is about a twentieth of the text, and one kernel is
-//! read in less than a millisecond without unpacking the others:
+//! An image is either PTX text or a *packed image*. A packed image is about a twentieth of the
+//! text. Reading one kernel takes less than a millisecond, and unpacks only the group that has it:
 //!
 //! ```text
 //! // gridsync kernels                                    the comments at the top of the PTX text
@@ -18,22 +18,27 @@
 //! frame …                                                the groups of kernels
 //! ```
 //!
-//! * A **frame** is a raw deflate stream after its length, its length unpacked, and its CRC-32, each a little-endian `u32`.
-//! * The **index** is text: the CRC-32 of the head in hex, a line for each kernel in alphabetical order, an empty line, and the prelude (the
-//!   directives and declarations outside of the kernels). The line of a kernel has its name, the CRC-32 of its text in
-//!   hex, the bytes of its text, and where the text is: a group, the first of its line numbers there, and how many.
-//!   Kernels that differ in nothing but their name share one place. `below` as the place says that the text is the
-//!   same as in the next lower image of the set, the one that the head names after `above`.
-//! * A **group** is some kernels in alphabetical order, about 192 KiB of them: the length of a table as `u32`, the
-//!   table of the distinct lines of all of its kernels, and a line number, `u16`, for each line of each kernel.
+//! * A **frame** is a raw deflate stream. Before it come its length, its unpacked length and its
+//!   CRC-32, each a little-endian `u32`.
+//! * The **index** is text: the CRC-32 of the head in hex, a line for each kernel in alphabetical
+//!   order, an empty line, and the prelude (the directives and declarations outside of the
+//!   kernels). The line of a kernel has its name, the CRC-32 of its text in hex, the bytes of its
+//!   text, and its place: the group, its first line number there, and the count. Kernels that
+//!   differ only in their names share one place. The place `below` means that the text is the same
+//!   as in the next lower image of the set. The head names that image after `above`.
+//! * A **group** is about 192 KiB of kernels in alphabetical order: the length of a table as `u32`,
+//!   the table of all distinct lines of its kernels, and a line number, `u16`, for each line of
+//!   each kernel.
 //!
-//! Before packing, the text of a kernel is made normal: comments and empty lines go, and the labels are numbered within
-//! the kernel, so that they do not depend on the kernels before it. Then its own name is written as a mark, and its
-//! registers and labels as how recently each was used (the module `numbers` has the details). That makes most
-//! lines of one kernel equal to lines of another. Reading turns both back, and the result is exactly the normal text.
+//! Packing first makes the text of a kernel normal. It drops comments and empty lines, and numbers
+//! the labels within the kernel, so that they do not depend on the kernels before it. Then it
+//! replaces the kernel's name by a mark, and each register and label by how recently it was used
+//! (see the module `numbers`). After that, most lines of a kernel are equal to lines of another
+//! one. Reading undoes both replacements and gives exactly the normal text.
 //!
-//! A damaged file is an [`ImageError`] with numbers: lengths are checked before they are believed, head and frames
-//! are checked by their CRC-32, and so is the text of each kernel. That also catches an image that is used with another one below it than it was made with.
+//! A damaged file gives an [`ImageError`] with numbers. Lengths are checked before they are used,
+//! and the head, each frame and the text of each kernel have a CRC-32. So an image is also refused
+//! if the image below it is not the one that it was packed with.
 
 mod error;
 mod frame;

@@ -1,4 +1,4 @@
-//! Finding kernels in several images.
+//! Finds kernels in several images.
 
 use crate::error::ImageError;
 use crate::image::{PtxImage, Source};
@@ -12,19 +12,19 @@ use std::{
 
 /// The kernels of several images that one device can run.
 ///
-/// A kernel comes from the newest image that has it, of the first given where two are for the same capability. So
-/// images of several crates can be given together.
+/// A kernel comes from the newest image that has it. If two images have the same capability, the
+/// first one given counts. So images of several crates can be given together.
 pub struct Modules<'a> {
-    /// The newest first.
+    /// The newest image is first.
     images: Vec<Opened<'a>>,
 }
 
-/// A kernel with what it takes to compile it.
+/// A kernel as a module of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Module {
     /// The compute capability that the kernel is compiled for.
     pub compute: u32,
-    /// The text, with this kernel and no other.
+    /// The text, with only this kernel.
     pub text: String,
 }
 
@@ -34,10 +34,10 @@ enum Opened<'a> {
 }
 
 impl<'a> Modules<'a> {
-    /// Those of `images` that run on a device of compute capability `compute`. There may be none.
+    /// The images that run on a device of compute capability `compute`. There may be none.
     ///
     /// # Errors
-    /// When a packed image is damaged, of another format, or without the one that it differs from.
+    /// If a packed image is damaged or of another format, or if the image below it is missing.
     pub fn of(images: &[PtxImage<'a>], compute: u32) -> Result<Self, ImageError> {
         let mut opened = Vec::new();
         for image in images {
@@ -61,7 +61,7 @@ impl<'a> Modules<'a> {
         Ok(modules)
     }
 
-    /// What the newest image is compiled for; none if there is no image.
+    /// The compute capability of the newest image. None if there is no image.
     #[must_use]
     pub fn newest(&self) -> Option<u32> {
         self.images.first().map(Opened::compute)
@@ -73,22 +73,22 @@ impl<'a> Modules<'a> {
         names.collect::<BTreeSet<_>>().into_iter()
     }
 
-    /// What `kernel` is compiled for in the image that it is taken from; none if no image has it.
+    /// The compute capability of the image that `kernel` is taken from. None if no image has it.
     #[must_use]
     pub fn built_for(&self, kernel: &str) -> Option<u32> {
         self.image_with(kernel).map(Opened::compute)
     }
 
-    /// What is outside of the kernels in the newest image.
+    /// The text outside of the kernels in the newest image.
     #[must_use]
     pub fn prelude(&self) -> &str {
         self.images.first().map_or("", Opened::prelude)
     }
 
-    /// The text of `kernel` without what is outside of it, or none if no image has it.
+    /// The text of `kernel` alone. None if no image has it.
     ///
     /// # Errors
-    /// When a packed image is damaged, or above another one than it was packed with.
+    /// If a packed image is damaged, or the image below it is not the one that it was packed with.
     pub fn entry(&self, kernel: &str) -> Result<Option<String>, ImageError> {
         let Some(image) = self.image_with(kernel) else {
             return Ok(None);
@@ -96,7 +96,7 @@ impl<'a> Modules<'a> {
         self.entry_of(image, kernel).map(Some)
     }
 
-    /// The module that has `kernel` and no other, or none if no image has it.
+    /// The module that has only `kernel`. None if no image has it.
     ///
     /// # Errors
     /// As for [`entry`](Self::entry).
@@ -119,7 +119,8 @@ impl<'a> Modules<'a> {
         }
     }
 
-    /// The text of a kernel that `image` has in its index. Each image below is for a lower capability, so this ends.
+    /// The text of a kernel in the index of `image`. Each image below has a lower capability, so
+    /// this ends.
     fn packed_entry(&self, image: &Packed<'a>, kernel: &str) -> Result<String, ImageError> {
         let entry = &image.entries[kernel];
         let text = match entry.place {
@@ -129,7 +130,8 @@ impl<'a> Modules<'a> {
             Place::Below => {
                 let below = self.below(image)?;
                 let below = below.filter(|below| below.entries.contains_key(kernel));
-                // An image that lacks the kernel is of another build: its text is taken as empty, and refused.
+                // An image below without the kernel is of another build. The check refuses the
+                // empty text.
                 below.map_or_else(|| Ok(String::new()), |below| self.packed_entry(below, kernel))?
             }
         };
@@ -137,7 +139,7 @@ impl<'a> Modules<'a> {
         Ok(text)
     }
 
-    /// The image that `image` differs from, if it does from one.
+    /// The image below `image`, if there is one.
     fn below(&self, image: &Packed<'a>) -> Result<Option<&Packed<'a>>, ImageError> {
         let head = &image.head;
         let Some(below) = head.below else {

@@ -1,12 +1,12 @@
-//! The normal text of a kernel: equal kernels have equal normal text, whatever is around them.
+//! The normal text of a kernel. Equal kernels have equal normal text, in any file.
 
 use std::{collections::HashMap, fmt::Write as _};
 
-/// How LLVM's labels of basic blocks begin; the number of the function and that of the block follow.
+/// LLVM's labels of basic blocks begin like this. The numbers of the function and the block follow.
 const BLOCK_LABEL: &str = "$L__BB";
 
-/// The kernel without comments and empty lines, and with the labels of its basic blocks numbered from 1 in the order in
-/// which they occur. Each line ends in a line feed.
+/// The kernel without comments and empty lines. The labels of its basic blocks are numbered from 1,
+/// in the order in which they occur. Each line ends in a line feed.
 pub(crate) fn normal(entry: &str) -> String {
     let mut text = String::with_capacity(entry.len());
     let mut labels = HashMap::new();

@@ -1,17 +1,18 @@
-//! Registers and labels, written as how recently each was used.
+//! Writes each register and label as how recently it was used.
 //!
-//! A compiler numbers registers in the order in which it makes them, so the same code has other numbers in each kernel.
-//! Here each class (`%r`, `%rd`, `$L`, …) has a list of its numbers, the one used last first:
+//! A compiler numbers registers in the order in which it makes them, so the same code has other
+//! numbers in each kernel. Here each class (`%r`, `%rd`, `$L`, …) has a list of its numbers, the
+//! last used one first:
 //!
 //! * `%r4` is the number at place 4 of the list. It moves to the front.
-//! * `%r*` is the number after the one that was new last. It is new, and goes to the front.
-//! * `%r#-3` is that number plus −3; new as well.
+//! * `%r*` is a new number: the last new one plus 1. It goes to the front.
+//! * `%r#-3` is a new number: the last new one plus −3. It goes to the front.
 //!
-//! What has no number, such as `%tid.x` or `%r<9>`, is written as it is.
+//! Names without a number, such as `%tid.x` or `%r<9>`, stay as they are.
 
 use std::fmt::Write as _;
 
-/// What has been used in one kernel so far.
+/// The numbers used in one kernel so far.
 #[derive(Default)]
 pub(crate) struct Numbers<'a> {
     classes: Vec<(&'a str, Class)>,
@@ -19,14 +20,14 @@ pub(crate) struct Numbers<'a> {
 
 #[derive(Default)]
 struct Class {
-    /// The number that was new last.
+    /// The last new number.
     newest: i64,
-    /// All numbers, the one used last at the end.
+    /// All numbers, the last used one at the end.
     used: Vec<i64>,
 }
 
 impl<'a> Numbers<'a> {
-    /// Appends `line` to `text` with ranks for numbers. None if a number is too large.
+    /// Appends `line` to `text`, with ranks instead of numbers. None if a number is too large.
     pub(crate) fn rank(&mut self, line: &'a str, text: &mut String) -> Option<()> {
         each_name(line, text, |name, after, text| {
             let (digits, rest) = split_number(after);
@@ -49,7 +50,8 @@ impl<'a> Numbers<'a> {
         })
     }
 
-    /// Appends `line`, with ranks, to `text` as it was. None if it is not what [`rank`](Self::rank) wrote.
+    /// Appends the ranked `line` to `text` with its numbers. None if [`rank`](Self::rank) did not
+    /// write it.
     pub(crate) fn restore(&mut self, line: &'a str, text: &mut String) -> Option<()> {
         each_name(line, text, |name, after, text| {
             let (digits, mut rest) = split_number(after);
@@ -98,8 +100,8 @@ impl Class {
     }
 }
 
-/// Copies `line` to `text`, and calls `number` after each name of a class, with what follows it. That writes what it
-/// reads of it, and returns what is left.
+/// Copies `line` to `text`. After each class name, it calls `number` with the name and the text
+/// that follows. `number` writes what it reads, and returns the rest.
 fn each_name<'a>(
     line: &'a str,
     text: &mut String,
@@ -116,18 +118,18 @@ fn each_name<'a>(
     Some(())
 }
 
-/// The digits at the beginning, and what follows them.
+/// The digits at the beginning, and the rest.
 fn split_number(text: &str) -> (&str, &str) {
     text.split_at(length_of(text, u8::is_ascii_digit))
 }
 
-/// How many bytes at the beginning are `of` a kind, which is within ASCII.
+/// How many bytes at the beginning satisfy `of`, which accepts ASCII only.
 fn length_of(text: &str, of: impl Fn(&u8) -> bool) -> usize {
     let other = text.bytes().position(|byte| !of(&byte));
     other.unwrap_or(text.len())
 }
 
-/// Whether a character may be within a name (PTX ISA, "Identifiers").
+/// Whether a name may contain the character (PTX ISA, "Identifiers").
 pub(crate) fn in_names(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '$')
 }

@@ -1,4 +1,4 @@
-//! Writing a packed image.
+//! Writes a packed image.
 
 use crate::error::PackError;
 use crate::frame::{Frame, LARGEST};
@@ -10,21 +10,23 @@ use crate::text::{Parts, head};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Write as _;
 
-/// What a packed kernel has in place of its own name. PTX has no use for it.
+/// The mark for the kernel's own name. PTX does not use this character.
 pub(crate) const NAME: char = '`';
 
-/// The most bytes of a kernel: with two for each of its lines it still fits into a frame.
+/// The most bytes of a kernel. With two more bytes for each of its lines it still fits into a
+/// frame.
 const MOST_BYTES: usize = LARGEST / 4;
 
-/// Packs the kernels of `ptx`, the text that the compiler wrote, as an image of `set`.
+/// Packs the kernels of `ptx`, the compiler's text, as an image of `set`.
 ///
-/// With `below`, the text of the next lower image of the set, only those kernels are packed whose normal text differs
-/// from theirs there, and the image is of use with that one alone.
+/// `below` is the text of the next lower image of the set. With it, only kernels that have another
+/// normal text there are packed, and the image works only together with that one.
 ///
-/// The same arguments give the same bytes, as long as the library that compresses stays the same.
+/// The same arguments give the same bytes with the same version of the compression library.
 ///
 /// # Errors
-/// When a text has no target, that of `below` is not lower, the set has no proper name, or a kernel cannot be packed.
+/// If a text has no target, `below` is not for a lower one, the name of the set is not one word, or
+/// a kernel cannot be packed.
 pub fn pack(set: &str, ptx: &str, below: Option<&str>) -> Result<Vec<u8>, PackError> {
     let compute = target(ptx)?;
     if set.is_empty() || !set.chars().all(in_names) {
@@ -80,7 +82,7 @@ fn target(ptx: &str) -> Result<u32, PackError> {
     digits.and_then(|digits| digits.parse().ok()).ok_or(PackError::NoTarget)
 }
 
-/// The normal text of a kernel as it is packed: without its name, registers and labels as ranks.
+/// The normal text of a kernel in packed form: a mark for its name, ranks for registers and labels.
 fn hide(name: &str, text: &str) -> Result<String, PackError> {
     let refused = || PackError::NotReversible { kernel: name.into() };
     let nameless = without_name(name, text);
@@ -108,7 +110,7 @@ fn hide(name: &str, text: &str) -> Result<String, PackError> {
     Ok(hidden)
 }
 
-/// The text with a mark for `name`, alone or at the beginning of the name of a parameter.
+/// The text with a mark for each `name`, alone or at the start of a parameter's name.
 fn without_name(name: &str, text: &str) -> String {
     let mut nameless = String::with_capacity(text.len());
     let mut rest = text;
@@ -128,7 +130,7 @@ fn without_name(name: &str, text: &str) -> String {
     nameless
 }
 
-/// Puts the kernels into groups, equal ones once: for each its group, its first line number and how many.
+/// Puts the kernels into groups, equal ones once. Each gets its group, first line number and count.
 fn group<'a>(
     hidden: &'a BTreeMap<&'a str, String>,
 ) -> (HashMap<&'a str, [usize; 3]>, Vec<Builder<'a>>) {

@@ -1,4 +1,4 @@
-//! Reading a packed image.
+//! Reads a packed image.
 
 use crate::error::ImageError;
 use crate::frame::{Frame, LARGEST};
@@ -10,19 +10,19 @@ use std::collections::BTreeMap;
 /// The format that this version writes and reads.
 pub(crate) const FORMAT: u32 = 1;
 
-/// How the last line of the head begins.
+/// The beginning of the last line of the head.
 pub(crate) const PACKED: &str = "// packed: ";
 
-/// The most bytes that the head is looked for in.
+/// The most bytes that are searched for the end of the head.
 const LONGEST_HEAD: usize = 64 << 10;
 
-/// What the head says.
+/// The contents of the head.
 pub(crate) struct Head<'a> {
     /// All of its lines.
     pub(crate) text: &'a str,
     pub(crate) set: &'a str,
     pub(crate) compute: u32,
-    /// What the image is for that has the kernels which are not here.
+    /// The compute capability of the image that has the other kernels.
     pub(crate) below: Option<u32>,
 }
 
@@ -58,7 +58,7 @@ impl<'a> Head<'a> {
     }
 }
 
-/// A packed image: its index, and its groups as they are in the file.
+/// A packed image: its index, and its groups still packed.
 pub(crate) struct Packed<'a> {
     pub(crate) head: Head<'a>,
     pub(crate) prelude: String,
@@ -118,7 +118,7 @@ impl<'a> Packed<'a> {
         Ok(Self { prelude: prelude.to_owned(), head, entries, file, groups })
     }
 
-    /// The text of a kernel that is here.
+    /// The text of a kernel that this image holds.
     pub(crate) fn unpack(
         &self,
         name: &str,
@@ -157,7 +157,7 @@ impl Entry {
         self.length
     }
 
-    /// Refuses a text that is not the one that was packed.
+    /// Refuses a text that differs from the packed one.
     pub(crate) fn check(&self, kernel: &str, compute: u32, text: &str) -> Result<(), ImageError> {
         let found = crc32fast::hash(text.as_bytes());
         if (found, text.len()) == (self.crc, self.length) {
@@ -174,7 +174,7 @@ impl Entry {
     }
 }
 
-/// The text of the kernel `name` from its packed lines; or what is wrong. It has `length` bytes.
+/// The text of the kernel `name`, of `length` bytes, from its packed lines; or what is wrong.
 pub(crate) fn restore(name: &str, lines: &[&str], length: usize) -> Result<String, String> {
     let mut nameless = String::with_capacity(length);
     let mut numbers = Numbers::default();
@@ -187,7 +187,7 @@ pub(crate) fn restore(name: &str, lines: &[&str], length: usize) -> Result<Strin
             return Err(format!("more than {length} bytes"));
         }
     }
-    // Known before it is written, so that a damaged file cannot make it long.
+    // The length is checked before the name goes in, so a damaged file cannot make the text long.
     let marks = nameless.matches(NAME).count();
     let found = nameless.len() - marks + marks * name.len();
     if found != length {

@@ -1,12 +1,13 @@
-//! The text of an image, parted into its kernels.
+//! Divides the text of an image into its kernels.
 
 use std::collections::BTreeMap;
 
-/// What is outside of the kernels, and each kernel.
+/// The text outside of the kernels, and each kernel.
 ///
-/// A module has what all kernels have in common, and the one kernel. So an image may not have memory at module scope
-/// that kernels share (`.global`, `.const`: each would get its own), nor a kernel that takes the address of another.
-/// `.shared` is of a block anyway, and what a kernel does not mention costs it nothing.
+/// A module has the text outside of the kernels and one kernel. So the kernels of an image must not
+/// share memory at module scope (`.global`, `.const`: each kernel would get its own), and must not
+/// take the address of another kernel. `.shared` memory belongs to a block anyway, and a
+/// declaration that a kernel does not use costs nothing.
 pub(crate) struct Parts<'a> {
     /// The directives and declarations outside of the kernels, without comments.
     pub(crate) prelude: String,
@@ -46,7 +47,8 @@ pub(crate) fn head(text: &str) -> &str {
     &text[..comments.map(str::len).sum()]
 }
 
-/// The name of the kernel that begins in this line (PTX ISA, ".entry"; a linking directive may be before it).
+/// The name of the kernel that begins in this line (PTX ISA, ".entry"). A linking directive may
+/// come first.
 fn entry_name(line: &str) -> Option<&str> {
     let line = line.trim_start();
     let directive = [".visible ", ".weak "].iter().find_map(|linking| line.strip_prefix(linking));
@@ -54,8 +56,8 @@ fn entry_name(line: &str) -> Option<&str> {
     rest.split(|c: char| c == '(' || c.is_whitespace()).next()
 }
 
-/// Bytes up to the brace that closes the body of the kernel at the beginning of `text`; all, if none does. Braces nest:
-/// blocks of inline assembly, vectors of registers. Those in comments do not count.
+/// The bytes up to the brace that closes the body of the first kernel, or all if no brace does.
+/// Braces nest: blocks of inline assembly, vectors of registers. Braces in comments do not count.
 fn entry_length(text: &str) -> usize {
     let (mut at, mut depth) = (0, 0);
     for line in text.split_inclusive('\n') {
@@ -64,7 +66,7 @@ fn entry_length(text: &str) -> usize {
             match byte {
                 b'{' => depth += 1,
                 b'}' if depth == 1 => return at + i + 1,
-                // A brace that nothing opened is for the compiler to refuse.
+                // A closing brace too many is left for the compiler to refuse.
                 b'}' => depth = usize::saturating_sub(depth, 1),
                 _ => {}
             }

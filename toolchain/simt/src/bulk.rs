@@ -125,7 +125,7 @@ pub fn bulk_wait_stored() {
 /// The fence between ordinary stores to shared memory and bulk stores that read it
 /// (`fence.proxy.async.shared::cta`). A scheduling point.
 ///
-/// Laxer than hardware: it covers all that the block has written so far, whichever thread wrote it.
+/// Laxer than hardware: it covers all that the block has written so far, by any thread.
 ///
 /// # Panics
 /// Outside an emulated thread.

@@ -23,9 +23,9 @@ pub struct Counts {
     pub shared_loads: u64,
     /// Stores to shared memory, and atomics.
     pub shared_stores: u64,
-    /// Stores that update a word: a lane has loaded the word since the block's last barrier, and
-    /// nobody has stored to it in between. An addition in shared memory ends in such a store;
-    /// bringing a value there does not. Atomics count too.
+    /// Stores that update a word: a lane has loaded the word since the block's last barrier, and no
+    /// thread has stored to it in between. An addition in shared memory ends in an update; a plain
+    /// copy of a value into shared memory is none. Atomics count too.
     pub shared_updates: u64,
     /// Passes through the banks beyond the first. There are 32 banks, one word wide, and each
     /// serves one word in a pass: n different words in one bank take n passes. All lanes that want

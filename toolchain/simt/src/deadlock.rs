@@ -1,4 +1,4 @@
-//! Finds out who waits for whom, once nothing can change.
+//! Finds out what the threads wait for, once nothing can change.
 
 use std::sync::Arc;
 

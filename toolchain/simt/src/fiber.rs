@@ -22,7 +22,7 @@ pub(crate) enum Request {
     Step,
     /// Let others run first: the thread waits for memory to change.
     Spin,
-    /// Let others run first, for so many cycles.
+    /// Let others run first, for this many cycles.
     Sleep(u32),
     /// Wait at the block barrier, with a predicate.
     Barrier(bool),

@@ -282,7 +282,7 @@ impl<'a> Here<'a> {
         Ok(())
     }
 
-    /// The number, in the race detector, of whoever makes an access now: the thread or a bulk copy.
+    /// The number, in the race detector, of what makes an access now: the thread or a bulk copy.
     fn number(&self) -> u32 {
         let copying = self.copying.get();
         copying.unwrap_or_else(|| self.world.thread_number(&self.position))

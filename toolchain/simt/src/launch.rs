@@ -20,8 +20,8 @@ use crate::world::{Counters, World};
 const MAX_BLOCK_THREADS: u64 = 1024;
 
 /// The stack of a thread, unless a launch says otherwise.
-// Without optimisation the reductions, scans and selections of gridsync take up to 96 KiB (rustc 1.95,
-// x86-64, 2026-11-22), and a kernel around them takes more.
+// Without optimisation the reductions, scans and selections of gridsync take up to 96 KiB (rustc
+// 1.95, x86-64, 2026-11-22), and a kernel around them takes more.
 const STACK_BYTES: usize = if cfg!(debug_assertions) { 256 << 10 } else { 64 << 10 };
 
 /// A launch: geometry, resources, schedule, and how long to wait for a change.
@@ -44,9 +44,9 @@ pub struct LaunchConfig<'a> {
     /// Refuse the launch unless all blocks can be resident at once, as
     /// `cuLaunchCooperativeKernel` does.
     pub cooperative: bool,
-    /// Blocks resident at once; the next one starts when one has exited. `None`: all. 0 counts as 1.
-    /// Clusters are resident as a whole: the next one starts when all blocks of one have exited,
-    /// and fewer blocks than a cluster count as one cluster.
+    /// Blocks resident at once; the next one starts when one has exited. `None`: all. Clusters are
+    /// resident as a whole: the next one starts when all blocks of one have exited. Fewer blocks than
+    /// a cluster, 0 too, count as one cluster, or as one block without clusters.
     pub max_resident_blocks: Option<u32>,
     /// Who runs when.
     pub schedule: Schedule,
@@ -54,11 +54,11 @@ pub struct LaunchConfig<'a> {
     /// unwind. Default: 64 KiB, or 256 KiB in builds with debug assertions, which are usually not
     /// optimised. The minimum is 32 KiB, and more where memory pages are larger than 4 KiB.
     pub stack_bytes: usize,
-    /// The launch is deadlocked after so many rounds of pure spinning without a change of memory.
+    /// The launch is deadlocked after this many rounds of pure spinning without a change of memory.
     /// Default: 64. Below about 40, the clock's leaps may not reach a kernel's own timeout.
     pub patience: u32,
-    /// The launch is stopped after so many warp steps. Under [`Policy::Coarse`] accesses count too.
-    /// Default: 2^34, about half an hour.
+    /// The launch is stopped after this many warp steps. Under [`Policy::Coarse`] accesses count
+    /// too. Default: 2^34, about half an hour.
     pub step_limit: u64,
     /// Whether to count what warps do in shared memory ([`Stats::counts`]). Accesses are then
     /// scheduling points under [`Policy::Coarse`] too, because counting needs lanes in step.

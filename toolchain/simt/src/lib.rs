@@ -1,14 +1,14 @@
 //! A CPU emulator of a CUDA grid: fibers, clusters, blocks, warps, barriers, checked memory.
 //!
 //! A kernel is an ordinary Rust closure. [`launch`] runs it once per thread of the grid, each
-//! thread as a fiber on one OS thread. A [`Schedule`] drawn from a seed decides who runs when: the
-//! same seed gives the same run. Where a GPU would hang, return garbage or fail with a sticky
-//! error, you get a [`Fault`] that names kernel, block, thread and source line. With
+//! thread as a fiber on one OS thread. A [`Schedule`] drawn from a seed decides which thread runs
+//! when: the same seed gives the same run. Where a GPU would hang, return garbage or fail with a
+//! sticky error, you get a [`Fault`] that names kernel, block, thread and source line. With
 //! [`LaunchConfig::races`] this includes data races by the memory model of PTX.
 //!
 //! Two sides use it. Kernel code calls the in-thread functions ([`position`], [`access`],
 //! [`block_barrier`], [`warp_exchange`], …), which know the emulated thread that calls them. The
-//! host owns a [`Memory`] and calls [`launch`]. `README.md` beside this crate describes the model:
+//! host owns a [`Memory`] and calls [`launch`]. The `README.md` of this crate describes the model:
 //! what it shows, and what it cannot.
 //!
 //! ```

@@ -1,10 +1,10 @@
-//! Finds loops that wait for another thread and do not hand over: a thread looks at the same memory
+//! Finds loops that wait for another thread and do not hand over: a thread reads the same memory
 //! over and over.
 //!
-//! While memory changes, nobody is watched. Once a launch has made [`QUIET`] accesses without a
+//! While memory changes, no thread is watched. Once a launch has made [`QUIET`] accesses without a
 //! changed byte, each thread is watched: its accesses in a row to a few words by a few calls,
-//! without a spin, are counted. A thread that reads on through an array comes to new words, and one
-//! that computes writes a result at some time, so both are left alone.
+//! without a spin, are counted. A thread that reads through an array comes to new words, and one
+//! that computes writes a result at some time, so neither is reported.
 
 use core::cell::{Cell, RefCell};
 
@@ -12,9 +12,9 @@ use crate::dim::Place;
 
 /// Accesses of a launch without a change of memory before threads are watched.
 pub(crate) const QUIET: u64 = 1 << 16;
-/// A watched thread is stuck after so many accesses in a row.
+/// A watched thread is stuck after this many accesses in a row.
 const STUCK: u32 = 1 << 18;
-/// At most so many pairs of a word and a call are few.
+/// The most pairs of a word and a call that count as few.
 const FEW: usize = 32;
 
 /// The accesses in a row of one watched thread.

@@ -1,4 +1,4 @@
-//! Who runs when, as the launch asks for it, and the random numbers drawn from the seed.
+//! The order in which threads run, as the launch asks for it, and random numbers from the seed.
 
 /// How warps take turns. A step runs lanes of one warp, each to its next scheduling point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -31,7 +31,7 @@ pub enum Lanes {
     Apart,
 }
 
-/// Who runs when: a policy, how lanes move, and the seed of all that is drawn.
+/// The order in which threads run: a policy, how lanes move, and the seed of all that is drawn.
 ///
 /// Seed 0 keeps everything in order: blocks start from the first one on, and warps and lanes take
 /// turns by number. Any other seed draws an order of warps, of lanes and of starting blocks,

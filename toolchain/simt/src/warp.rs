@@ -188,7 +188,7 @@ impl Warp {
         })
     }
 
-    /// Ends a step: lanes that asked for the active mask learn who asked at the same place.
+    /// Ends a step: lanes that asked for the active mask learn which lanes asked at the same place.
     pub(crate) fn answer_active_masks(&mut self, threads: &mut [Lane<'_>]) {
         let mut rest = core::mem::take(&mut self.asking);
         while rest != 0 {

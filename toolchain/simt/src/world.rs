@@ -56,7 +56,7 @@ impl World<'_> {
         (at.linear_block() * self.block.count()) as u32 + at.linear_thread()
     }
 
-    /// The race of `later` on `target`, with names in place of numbers.
+    /// The race of `later` on `target`, with names instead of numbers.
     pub(crate) fn race(&self, target: Target, later: RacingAccess, found: Found) -> Race {
         let named = |party: Party| {
             let (thread, threads) = (u64::from(party.thread), self.block.count());

@@ -1,4 +1,5 @@
-//! The suite `barrier`: each design of a grid barrier, beside cooperative groups' `grid.sync()`.
+//! The suite `barrier`: each design of a grid barrier, compared with cooperative groups'
+//! `grid.sync()`.
 
 use super::suite::if_resident;
 use super::{Design, FEW, MANY, Measurement, PeerProgram, Sampling, Shape, Suite, slope};

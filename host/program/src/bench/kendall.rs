@@ -1,4 +1,4 @@
-//! The suite `kendall`: the rank correlation of two arrays, beside SciPy on the CPU.
+//! The suite `kendall`: the rank correlation of two arrays, compared with SciPy on the CPU.
 
 use super::throughput::{Bench, Element, Load, Measure, OnCpu, time_cold};
 use super::{Case, Ceiling, MeasureError, Measurement, PeerScript, Throughput};
@@ -8,7 +8,8 @@ use gridsync::primitives::kendall::{
     Correlatable, Correlator, Kendall, KendallError, Method, kendall_on_cpu,
 };
 
-/// Correlations of `$ty`: by the method that [`Correlator`] chooses for the length, and by each method.
+/// Correlations of `$ty`: by the method that [`Correlator`] chooses for the length, and by each
+/// method.
 macro_rules! correlations_of {
     ($($ty:ty),*) => {
         &[$(
@@ -21,8 +22,8 @@ macro_rules! correlations_of {
 
 /// The suite: floating-point numbers with few ties, and integers of a thousand different values.
 ///
-/// All counts are checked, to the last pair. We know of no peer on the GPU. The bytes are those of both
-/// inputs only, which are a small part of what a sort moves.
+/// All counts are checked, to the last pair. We know of no peer on the GPU. The bytes are only
+/// those of both inputs, a small part of what a sort moves.
 pub const KENDALL: Throughput = Throughput {
     name: "kendall",
     cases: correlations_of![f32, i32, f64],
@@ -47,8 +48,8 @@ const fn of<T: Element>(variant: &'static str, measure: Measure) -> Case {
     Case::new::<T>(variant, "kendall", &[], measure)
 }
 
-/// µs of one correlation of two arrays of `n` elements in device memory to their counts there; nothing if
-/// they are too long for the method.
+/// µs of one correlation of two arrays of `n` elements in device memory, with the counts stored
+/// there. None if the arrays are too long for the method.
 fn measure<T: Ranked>(
     bench: &mut Bench<'_>,
     load: &Load,
@@ -74,8 +75,8 @@ fn measure<T: Ranked>(
             refused => unreachable!("both are of one length, and not too long: {refused}"),
         })
     };
-    // SAFETY: a correlation only reads its inputs, and sets its counts to 0 first; inputs and correlator
-    // outlive the measurement.
+    // SAFETY: a correlation only reads its inputs, and sets its counts to 0 first; inputs and
+    // correlator outlive the measurement.
     let measured = unsafe { time_cold(bench.device, &plan, bench.sampling, correlate) }?;
     if load.is_checked() {
         check(correlator.result()?, &inputs[0])?;
@@ -83,7 +84,7 @@ fn measure<T: Ranked>(
     Ok(Some(measured))
 }
 
-/// Compares `told` with what the CPU counts.
+/// Compares `told`, the device's counts, with the CPU's.
 fn check<T: Ranked>(told: Kendall, [x, y]: &[Buffer<T>; 2]) -> Result<(), MeasureError> {
     let right = kendall_on_cpu(&x.download()?, &y.download()?)?;
     match told.same(&right) {
@@ -97,7 +98,7 @@ fn check<T: Ranked>(told: Kendall, [x, y]: &[Buffer<T>; 2]) -> Result<(), Measur
 }
 
 impl From<KendallError> for MeasureError {
-    /// No input that is measured should be refused.
+    /// No measured input should be refused.
     fn from(error: KendallError) -> Self {
         match error {
             KendallError::Device(error) => Self::Device(error),
@@ -157,7 +158,7 @@ mod tests {
         let device = Device::new(Emulator::new(EmulatorConfig::default()));
         let both = [[1, 2, 2, 4], [1, 3, 2, 3]].map(|values| device.upload(&values));
         let both = both.map(|array| array.expect("there is room"));
-        // Pairs of the four, discordant ones, and ties in x, in y and in both.
+        // Four pairs: how many are concordant, discordant, and tied in x, in y and in both.
         assert_eq!(check::<i32>(Kendall::of(4, 0, 1, 1, 0), &both), Ok(()));
         let wrong = check(Kendall::of(4, 1, 1, 1, 0), &both).expect_err("none is discordant");
         assert!(wrong.to_string().starts_with("a correlation of 4 i32 is wrong"), "{wrong}");

@@ -10,8 +10,8 @@ const MOST_RUNS: u32 = 1 << 12;
 /// Microseconds of device time of what `work` puts into the stream, its launch included, after a
 /// warm-up.
 ///
-/// The runs of a sample follow each other in the stream, so that one is launched while another runs,
-/// and each finds in the L2 what the run before left there.
+/// The runs of a sample follow each other in the stream, so that one is launched while another
+/// runs. Each finds in the L2 what the run before it left there.
 ///
 /// # Errors
 /// Those of `work` and of the device.
@@ -29,7 +29,7 @@ pub fn once(
     sampling.measure_each_of(f64::from(runs), || time(runs))
 }
 
-/// Microseconds of device time of so many runs of `work`, one after the other in the stream.
+/// Microseconds of device time of `runs` runs of `work`, one after the other in the stream.
 pub(super) fn time_runs(
     device: &Device,
     runs: u32,
@@ -38,8 +38,8 @@ pub(super) fn time_runs(
     device.time(|| (0..runs).try_for_each(|_| work()))
 }
 
-/// How many runs take long enough, where `time(runs)` is what they take. Twice as long as is needed, so
-/// that a faster sample is still long enough.
+/// How many runs make a sample long enough. `time(runs)` is the time of that many runs. It is twice
+/// as many as needed, so that a faster sample is still long enough.
 fn runs_of_a_sample<E>(mut time: impl FnMut(u32) -> Result<f64, E>) -> Result<u32, E> {
     let mut runs = 1;
     while runs < MOST_RUNS && time(runs)? < 2.0 * SHORTEST_US {

@@ -1,4 +1,4 @@
-//! Peers: CUDA C++ programs, which we carry as source and build if there is an nvcc; and Python scripts
+//! Peers: CUDA C++ programs, included as source and built if there is an nvcc, and Python scripts
 //! that run on the CPU.
 
 use super::{Sampling, Spread};
@@ -34,7 +34,7 @@ pub enum PeerError {
     Io(#[from] io::Error),
 }
 
-/// The files that all peers share. They are beside the source of a peer when it is built.
+/// The files that all peers share. They are in the folder of a peer's source when it is built.
 const HEADERS: [(&str, &str); 5] = [
     ("peer.cuh", include_str!("../../../../bench/peers/peer.cuh")),
     ("slope.cuh", include_str!("../../../../bench/peers/slope.cuh")),
@@ -46,7 +46,7 @@ const HEADERS: [(&str, &str); 5] = [
 /// The exit code of a peer whose result is wrong.
 const WRONG: i32 = 1;
 
-/// A CUDA C++ program that answers questions, a line each, with times, as `bench/peers/peer.cuh` says.
+/// A CUDA C++ program that answers each question, a line, with times (see `bench/peers/peer.cuh`).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PeerProgram {
     /// What it is called in a record.
@@ -57,17 +57,18 @@ pub(super) struct PeerProgram {
     pub(super) flags: &'static [&'static str],
 }
 
-/// What a peer answered.
+/// The answers of a peer.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Answers {
-    /// µs, by the question. What could not be measured is missing.
+    /// µs for each question. Questions that it could not measure are missing.
     pub(super) times: HashMap<String, Spread>,
-    /// Why something is missing, in the peer's words, each note once.
+    /// The peer's notes on why something is missing, each once.
     pub(super) notes: Vec<String>,
 }
 
 impl PeerProgram {
-    /// Builds the program, runs it with `args` and the numbers of `sampling`, and asks it `questions`.
+    /// Builds the program, runs it with `args` and the numbers of `sampling`, and asks it
+    /// `questions`.
     pub(super) fn ask(
         &self,
         args: &[String],
@@ -92,7 +93,7 @@ impl PeerProgram {
     }
 }
 
-/// A Python script that answers the same questions, as `bench/peers/peer.py` says.
+/// A Python script that answers the same questions (see `bench/peers/peer.py`).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PeerScript {
     /// What it is called in a record.
@@ -102,8 +103,8 @@ pub(super) struct PeerScript {
 }
 
 impl PeerScript {
-    /// Runs the script with the numbers of `sampling`, and asks it `questions`. If there is no Python, or
-    /// the script fails, a note says so: the CPU is there for comparison only.
+    /// Runs the script with the numbers of `sampling`, and asks it `questions`. If there is no
+    /// Python, or the script fails, a note says so: the CPU is only for comparison.
     ///
     /// # Errors
     /// [`PeerError::Wrong`], and those of files.
@@ -124,7 +125,7 @@ impl PeerScript {
     }
 }
 
-/// A folder with `source` under that name, and the files that the peers share.
+/// A folder with `source` in a file of that name, and the files that the peers share.
 fn folder_with(name: &str, source: &str) -> io::Result<TempDir> {
     let folder = tempfile::tempdir()?;
     for (name, text) in HEADERS.into_iter().chain([(name, source)]) {
@@ -133,8 +134,8 @@ fn folder_with(name: &str, source: &str) -> io::Result<TempDir> {
     Ok(folder)
 }
 
-/// Runs `peer` with the numbers of `sampling` after its arguments, and asks it `questions`. `absent` makes
-/// the error for a program that does not exist.
+/// Runs `peer` with the numbers of `sampling` after its arguments, and asks it `questions`.
+/// `absent` is the error if the program does not exist.
 fn converse(
     peer: &mut Command,
     sampling: &Sampling,
@@ -155,7 +156,7 @@ fn converse(
     if let Some(mut input) = child.stdin.take() {
         let asked: String = questions.iter().map(|line| format!("{line}\n")).collect();
         match input.write_all(asked.as_bytes()) {
-            // The peer ended before it had read them, and says why below.
+            // The peer ended before it had read them. It says why below.
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
             written => written?,
         }
@@ -179,7 +180,8 @@ fn on_one_line(text: &[u8]) -> String {
 }
 
 impl Answers {
-    /// Reads lines `QUESTION: median quartile_range min max samples` and `note: …`; ignores other lines.
+    /// Reads lines `QUESTION: median quartile_range min max samples` and `note: …`; ignores other
+    /// lines.
     fn parse(said: &str) -> Self {
         let mut answers = Self::default();
         for (question, answer) in said.lines().filter_map(|line| line.split_once(": ")) {
@@ -264,7 +266,7 @@ mod tests {
         );
     }
 
-    /// The answers of a script that only waits, and checks its result in this way.
+    /// The answers of a script that only waits and has this check of its result.
     fn of_python(check: &str) -> Result<Answers, PeerError> {
         let source = format!(
             "import peer, time\npeer.answer(lambda op, dtype, n: (lambda: time.sleep(1e-3), {check}))\n"

@@ -1,4 +1,4 @@
-//! One measurement, as it is kept.
+//! One measurement, as it is recorded.
 
 use super::{Spread, Warning};
 use serde_json::{Value, json};
@@ -24,7 +24,7 @@ pub struct Record {
     pub warnings: Vec<Warning>,
 }
 
-/// What a run of a suite reports as it goes on.
+/// The progress of a suite.
 #[derive(Clone, Copy, Debug)]
 pub enum Step<'a, P> {
     /// This point is measured next.
@@ -43,13 +43,13 @@ pub struct Peer {
 }
 
 impl Record {
-    /// Our median over the peer's. Below 1 we are faster.
+    /// Our median divided by the peer's. Below 1 we are faster.
     #[must_use]
     pub fn ratio(&self) -> Option<f64> {
         self.peer.as_ref().map(|peer| self.time.median / peer.median)
     }
 
-    /// The bytes over the median time, in GB/s (10⁹ bytes).
+    /// The bytes divided by the median time, in GB/s (10⁹ bytes).
     #[must_use]
     pub fn gb_per_s(&self) -> Option<f64> {
         self.bytes.map(|bytes| bytes as f64 / self.time.median / 1e3)

@@ -1,4 +1,4 @@
-//! The suite `reduce`: one array to one value, beside CUB's `DeviceReduce`.
+//! The suite `reduce`: one array to one value, compared with CUB's `DeviceReduce`.
 
 use super::throughput::{Bench, Element, Load, time_cold};
 use super::{Case, Ceiling, MeasureError, Measurement, PeerProgram, SIZES, Throughput};
@@ -46,10 +46,10 @@ const DEFAULT: &[&str] = &["run_to_run"];
 /// For floating-point sums also the mode of CUB that gives the same bits on every GPU.
 const SUM: &[&str] = &["run_to_run", "gpu_to_gpu"];
 
-/// For what CUB does not do, or does in another way.
+/// For operations that CUB does not have, or does in another way.
 const NONE: &[&str] = &[];
 
-/// The reduction by `O`, beside these modes of the peer.
+/// The reduction by `O`, compared with these modes of the peer.
 const fn of<O: Reducible + Default>(
     variant: &'static str,
     op: &'static str,
@@ -73,8 +73,8 @@ where
     let inputs = bench.stock.inputs::<O::Element>(bench.device, *n, plan.calls)?;
     let mut reducer = Reducer::<O>::new(bench.device)?;
     let reduce = |i: usize| reducer.launch(&inputs[i]);
-    // SAFETY: a reduction only reads its input and leaves its workspace ready for the next one; inputs
-    // and reducer outlive the measurement.
+    // SAFETY: a reduction only reads its input and leaves its workspace ready for the next one;
+    // inputs and reducer outlive the measurement.
     let measured = unsafe { time_cold(bench.device, plan, bench.sampling, reduce) }?;
     Ok(Some(measured))
 }

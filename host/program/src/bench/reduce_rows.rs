@@ -1,4 +1,5 @@
-//! The suite `reduce-rows`: each row of a matrix to one value, beside CUB's `DeviceSegmentedReduce`.
+//! The suite `reduce-rows`: each row of a matrix to one value, compared with CUB's
+//! `DeviceSegmentedReduce`.
 
 use super::throughput::{Bench, Element, Load, time_cold};
 use super::{Case, Ceiling, MeasureError, Measurement, PeerProgram, Throughput};
@@ -6,7 +7,7 @@ use gridsync::primitives::RowReducer;
 use gridsync_entries::reduce_rows::RowReducible;
 use gridsync_kernels::op::Sum;
 
-/// Sums of rows of `$columns`, beside both forms of the peer.
+/// Sums of rows of `$columns`, compared with both forms of the peer.
 macro_rules! rows_of {
     ($($columns:literal),*) => {
         &[$(of::<Sum<f32>, $columns>(
@@ -19,8 +20,8 @@ macro_rules! rows_of {
 
 /// The suite: rows whose length is a multiple of 16 bytes, and rows that are one element longer.
 ///
-/// A size is that of the whole matrix. It has as many whole rows as it takes to hold so many elements.
-/// A matrix shorter than a row is a single row.
+/// A size is that of the whole matrix, rounded up to whole rows. A matrix shorter than a row is a
+/// single row.
 pub const REDUCE_ROWS: Throughput = Throughput {
     name: "reduce-rows",
     cases: rows_of![16, 17, 256, 257, 4096, 4097, 65_536, 65_537, 1_048_576, 1_048_577],
@@ -34,7 +35,7 @@ pub const REDUCE_ROWS: Throughput = Throughput {
     on_cpu: None,
 };
 
-/// The reduction by `O` of rows of `COLUMNS`, beside these modes of the peer.
+/// The reduction by `O` of rows of `COLUMNS`, compared with these modes of the peer.
 const fn of<O: RowReducible + Default, const COLUMNS: usize>(
     variant: &'static str,
     op: &'static str,
@@ -61,8 +62,8 @@ where
     let inputs = bench.stock.inputs::<O::Element>(bench.device, len, plan.calls)?;
     let mut reducer = RowReducer::<O>::new(bench.device, rows, columns)?;
     let reduce = |i: usize| reducer.launch(&inputs[i]);
-    // SAFETY: a reduction only reads its input and leaves its workspace ready for the next one; inputs
-    // and reducer outlive the measurement.
+    // SAFETY: a reduction only reads its input and leaves its workspace ready for the next one;
+    // inputs and reducer outlive the measurement.
     let measured = unsafe { time_cold(bench.device, plan, bench.sampling, reduce) }?;
     Ok(Some(measured))
 }

@@ -29,7 +29,7 @@ impl Default for Sampling {
     }
 }
 
-/// What several samples gave, and what to know about it.
+/// The result of several samples.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measurement {
     /// The time, µs.
@@ -63,7 +63,7 @@ impl Sampling {
         }
     }
 
-    /// Measures one of `parts` equal parts of some work, where `time` runs all of it and gives its µs;
+    /// Measures one of `parts` equal parts of some work. `time` runs all of it and returns its µs.
     /// [`Warning::TooShort`] if all of it is too short.
     pub(super) fn measure_each_of<E>(
         &self,

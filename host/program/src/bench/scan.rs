@@ -1,4 +1,4 @@
-//! The suite `scan`: the inclusive sums of an array, beside CUB's `DeviceScan`.
+//! The suite `scan`: the inclusive sums of an array, compared with CUB's `DeviceScan`.
 
 use super::throughput::{Bench, Element, ExactSums, Load, Measure, OnCpu, time_cold};
 use super::{Case, Ceiling, MeasureError, Measurement, PeerProgram, PeerScript, SIZES, Throughput};
@@ -12,8 +12,8 @@ use gridsync_kernels::op::{Operation, Sum};
 use std::fmt::Display;
 use std::ops::Range;
 
-/// Inclusive sums of `$ty`, in that type: by the design that [`Scanner`] chooses for the length, and by
-/// each design where both are possible.
+/// Inclusive sums of `$ty`, in that type: by the design that [`Scanner`] chooses for the length,
+/// and by each design where both are possible.
 macro_rules! sums_of {
     ($($ty:ty),*) => {
         &[$(
@@ -56,13 +56,13 @@ const PART: usize = 1 << 20;
 /// Parts of an output that are checked, at most, with the first and the last.
 const MOST_PARTS: usize = 64;
 
-/// Sums of `T`, beside CUB's default mode, whose floating-point sums may differ from run to run.
+/// Sums of `T`, compared with CUB's default mode. Its floating-point sums may differ between runs.
 const fn of<T: Element>(variant: &'static str, measure: Measure) -> Case {
     Case::new::<T>(variant, "sum", &["default"], measure)
 }
 
-/// µs of one scan of `n` elements in device memory to as many sums there; nothing if a design is asked
-/// for and only one is possible.
+/// µs of one scan of `n` elements in device memory, with the sums stored there. None if a design is
+/// asked for but only one is possible.
 fn measure<T: Summed>(
     bench: &mut Bench<'_>,
     load: &Load,
@@ -72,7 +72,8 @@ where
     Sum<T>: Scannable + Operation<Element = T, Accumulator = T, Output = T>,
 {
     let Load { n, plan } = *load;
-    // First: an array that does not fit in memory may have more tiles than a scan allows.
+    // This comes first: an array that does not fit in memory may have more tiles than a scan
+    // allows.
     let inputs = bench.stock.inputs::<T>(bench.device, n, plan.calls)?;
     let mut scanner = Scanner::<Sum<T>>::new(bench.device, n)?;
     if let Some(design) = design {
@@ -84,14 +85,14 @@ where
     let outputs = (0..plan.calls).map(|_| bench.device.alloc(n));
     let mut outputs: Vec<Buffer<T>> = outputs.collect::<Result<_, DeviceError>>()?;
     let scan = |i: usize| scanner.launch(&inputs[i], &mut outputs[i], Form::Inclusive);
-    // SAFETY: a scan only reads its input, writes all of its output and leaves its workspace ready for
-    // the next one; all of them outlive the measurement.
+    // SAFETY: a scan only reads its input, writes all of its output and leaves its workspace ready
+    // for the next one; all of them outlive the measurement.
     let measured = unsafe { time_cold(bench.device, &plan, bench.sampling, scan) }?;
     check(&outputs[plan.calls - 1])?;
     Ok(Some(measured))
 }
 
-/// Compares the sums in `output` with the exact ones of an input of as many elements.
+/// Compares the sums in `output` with the exact sums of an input of the same length.
 fn check<T: Summed>(output: &Buffer<T>) -> Result<(), MeasureError>
 where
     Sum<T>: Scannable,
@@ -125,8 +126,8 @@ fn parts(n: usize) -> impl Iterator<Item = Range<usize>> {
 
 /// An element whose sums can be checked.
 trait Summed: Element + Display {
-    /// Whether a scan may give this for the `exact` sum of so many elements, each added at most `depth`
-    /// times.
+    /// Whether a scan may give this for the `exact` sum of `elements` elements, each added at most
+    /// `depth` times.
     fn is_sum(self, exact: i64, elements: usize, depth: u64) -> bool;
 }
 

@@ -1,4 +1,5 @@
-//! The suites `select`, `partition` and `unique`: some elements of an array, packed, beside CUB.
+//! The suites `select`, `partition` and `unique`: some elements of an array, packed, compared with
+//! CUB.
 
 mod check;
 
@@ -11,7 +12,7 @@ use gridsync::primitives::{Room, Wanted};
 use gridsync_entries::select::Selectable;
 
 /// Cases of operations: percent of the elements that are kept => percent that are written. Each is
-/// measured beside the mode of the peer that keeps the same.
+/// compared with the mode of the peer that keeps the same.
 macro_rules! keeping {
     ($($op:literal by $measure:ident: $($percent:literal => $written:literal),*;)*) => {
         &[$($(Case::new::<f32>(
@@ -41,8 +42,8 @@ pub const SELECT: Throughput = Throughput {
     on_cpu: None,
 };
 
-/// The elements below a bound, and all others. CUB writes the others to the end, in reversed order; we
-/// write them to an array of their own.
+/// The elements below a bound, and all others. CUB writes the others to the end, in reversed order.
+/// We write them to another array.
 pub const PARTITION: Throughput = Throughput {
     name: "partition",
     cases: keeping! { "partition" by partition: 0 => 100, 1 => 100, 50 => 100, 99 => 100, 100 => 100; },
@@ -79,36 +80,36 @@ pub const UNIQUE: Throughput = Throughput {
 /// The result of a measurement.
 type Measured = Result<Option<Measurement>, MeasureError>;
 
-/// µs of one selection that keeps so many percent.
+/// µs of one selection that keeps `percent` percent.
 fn select(bench: &mut Bench<'_>, load: &Load, percent: u32) -> Measured {
     let by = below(percent);
     measure(bench, load, Values::Uniform, by, Wanted::default())
 }
 
-/// µs of one partition that keeps so many percent.
+/// µs of one partition that keeps `percent` percent.
 fn partition(bench: &mut Bench<'_>, load: &Load, percent: u32) -> Measured {
     measure(bench, load, Values::Uniform, below(percent), Wanted::REST)
 }
 
-/// µs of selecting the first of each run. So many percent of the elements begin a run.
+/// µs of selecting the first of each run, where `percent` percent of the elements begin a run.
 fn unique(bench: &mut Bench<'_>, load: &Load, percent: u32) -> Measured {
     let by = FirstOfRun::<f32>::new();
     measure(bench, load, Values::Runs { percent }, by, Wanted::default())
 }
 
-/// µs of selecting these and where each run begins.
+/// µs of selecting these elements and the positions where the runs begin.
 fn run_lengths(bench: &mut Bench<'_>, load: &Load, percent: u32) -> Measured {
     let by = FirstOfRun::<f32>::new();
     measure(bench, load, Values::Runs { percent }, by, Wanted::POSITIONS)
 }
 
-/// Keeps the elements below so many hundredths, which are so many percent of uniform ones.
+/// Keeps the elements below `percent` hundredths: `percent` percent of uniform elements.
 fn below(percent: u32) -> Within<f32> {
     Within::less_than(percent as f32 / 100.0)
 }
 
-/// µs of one selection by `by` of `n` elements in device memory. It writes those that are kept, and what
-/// else is wanted, to device memory.
+/// µs of one selection by `by` of `n` elements in device memory. It writes the kept elements, and
+/// whatever else is wanted, to device memory.
 fn measure<S: Selectable<Element = f32>>(
     bench: &mut Bench<'_>,
     load: &Load,
@@ -122,8 +123,8 @@ fn measure<S: Selectable<Element = f32>>(
     let mut outputs: Vec<Room<f32>> = outputs.collect::<Result<_, DeviceError>>()?;
     let mut selector = Selector::new(bench.device, n)?;
     let select = |i: usize| selector.launch_part(by, &inputs[i], 0..n, outputs[i].to());
-    // SAFETY: a selection only reads its input, writes its outputs and leaves its workspace ready for
-    // the next one; all of them outlive the measurement.
+    // SAFETY: a selection only reads its input, writes its outputs and leaves its workspace ready
+    // for the next one; all of them outlive the measurement.
     let measured = unsafe { time_cold(bench.device, &plan, bench.sampling, select) }?;
     if load.is_checked() {
         check(&outputs[0], by, &inputs[0])?;

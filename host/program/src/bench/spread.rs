@@ -5,8 +5,8 @@
 pub struct Spread {
     /// The sample in the middle, or the mean of the two in the middle.
     pub median: f64,
-    /// The distance between the quartiles. Outliers do not move it. Two modes show in it; they may not
-    /// show in the median distance from the median.
+    /// The distance between the quartiles. Outliers do not move it. It shows two modes, which the
+    /// median distance from the median may not show.
     pub quartile_range: f64,
     /// The least sample.
     pub min: f64,
@@ -31,8 +31,8 @@ impl Spread {
         })
     }
 
-    /// How well the median is known: its standard error over the median. Infinite if the median is not
-    /// above 0.
+    /// How well the median is known: its standard error divided by the median. Infinite if the
+    /// median is not above 0.
     ///
     /// For n normal samples of standard deviation σ the standard error of the median is about
     /// √(π/2)·σ/√n, and the quartiles are about 1.349·σ apart.
@@ -47,7 +47,7 @@ impl Spread {
     }
 }
 
-/// The value that `part` of `sorted` lies below, interpolated between two samples. `sorted` is not empty.
+/// The quantile `part` of `sorted`, interpolated between two samples. `sorted` is not empty.
 fn quantile(sorted: &[f64], part: f64) -> f64 {
     let place = part * (sorted.len() - 1) as f64;
     let (below, above) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);

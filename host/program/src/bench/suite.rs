@@ -1,5 +1,5 @@
-//! A suite of latencies: several designs of one operation of a whole grid, measured at several shapes
-//! of grids, beside a peer.
+//! A suite of latencies: several designs of one operation of a whole grid, measured at several
+//! shapes of grids, and a peer.
 
 use super::{Measurement, Peer, PeerError, PeerProgram, Record, SAMPLES, Sampling, Step, Warning};
 use gridsync::device::{Device, DeviceError, Geometry, KernelInfo};
@@ -42,20 +42,20 @@ pub struct Design {
     pub(super) measure: Measure,
 }
 
-/// Measures a design, in clusters of so many blocks if it uses clusters; nothing if the grid cannot be
-/// resident.
+/// Measures a design, in clusters of this many blocks if it uses clusters. None if the grid cannot
+/// be resident.
 pub(super) type Measure =
     fn(&Device, Option<u32>, Shape, &Sampling) -> Result<Option<Measurement>, DeviceError>;
 
 impl Design {
-    /// The same design in clusters of so many blocks.
+    /// The same design in clusters of `blocks` blocks.
     #[must_use]
     pub const fn in_clusters_of(self, blocks: u32) -> Self {
         Self { cluster: Some(blocks), ..self }
     }
 }
 
-/// The geometry; nothing if such a grid cannot be resident.
+/// The geometry, or none if the grid cannot be resident.
 pub(super) fn if_resident(
     geometry: Result<Geometry, DeviceError>,
 ) -> Result<Option<Geometry>, DeviceError> {
@@ -128,8 +128,8 @@ impl Suite {
     }
 
     /// Measures each of `designs`, which are of this suite, at each of `shapes`: µs per crossing,
-    /// back to back. `step` hears of each point first, also if its grid turns out not to fit, and of
-    /// each record. `peers` has the times of the peer, from [`peers`](Self::peers).
+    /// back to back. `step` is called before each point, also if its grid turns out not to fit, and
+    /// after each record. `peers` has the times of the peer, from [`peers`](Self::peers).
     ///
     /// At the end the first point is measured again. If it has moved, every record says so:
     /// [`Warning::Drift`].

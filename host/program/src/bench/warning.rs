@@ -3,33 +3,33 @@
 use serde_json::{Value, json};
 use std::fmt;
 
-/// Microseconds that the timed work of a sample should take at least. The resolution of events, half a
-/// microsecond, is half a percent of it.
+/// Microseconds that the timed work of a sample should take at least. The resolution of events,
+/// half a microsecond, is half a percent of it.
 pub const SHORTEST_US: f64 = 100.0;
 
-/// How far the first point of a run may move until its end, as a part of itself.
+/// How much the first point of a run may change until its end, relative to itself.
 pub const MOST_DRIFT: f64 = 0.02;
 
 /// A rule of measuring that a measurement broke, and by how much.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Warning {
-    /// The samples still scattered when the greatest number of them had been taken.
+    /// The samples still scattered after the largest number of samples.
     Noise {
         /// The relative standard error of the median, as [`Spread::uncertainty`] says.
         ///
         /// [`Spread::uncertainty`]: super::Spread::uncertainty
         uncertainty: f64,
-        /// What was asked for.
+        /// The uncertainty that was asked for.
         allowed: f64,
         /// How many samples were taken.
         samples: usize,
     },
-    /// The same for the peer's samples: the ratio to the peer is no better known.
+    /// The same for the peer's samples. The ratio to the peer is known no better.
     PeerNoise {
         /// The relative standard error of the peer's median.
         uncertainty: f64,
-        /// What was asked for.
+        /// The uncertainty that was asked for.
         allowed: f64,
         /// How many samples it took.
         samples: usize,
@@ -41,14 +41,14 @@ pub enum Warning {
         /// The time it should take, µs.
         at_least_us: f64,
     },
-    /// The first point of the run had moved when it was measured again at the end. All records of the
-    /// run carry this: the cause, such as a throttled clock, may have changed them too.
+    /// The first point of the run had moved when it was measured again at the end. All records of
+    /// the run carry this: the cause, such as a throttled clock, may have changed them too.
     Drift {
         /// Its median at the start, µs.
         before_us: f64,
         /// Its median at the end, µs.
         after_us: f64,
-        /// How far it may move, as a part of itself.
+        /// How much it may change, relative to itself.
         allowed: f64,
     },
 }

@@ -1,4 +1,4 @@
-//! `gridsync bench`: measurements, beside a peer's in the same run.
+//! `gridsync bench`: measurements, and those of a peer in the same run.
 
 mod latency;
 mod rows;
@@ -19,39 +19,39 @@ use std::ffi::OsString;
 
 /// Measure on a GPU, beside a peer
 ///
-/// Each row is printed as soon as it is measured. The records, which --output and --json give, have more:
-/// the least and the greatest sample, how many samples there were, and the time of the peer.
+/// Each row is printed as soon as it is measured. The records, which --output and --json give, have
+/// more: the least and the greatest sample, how many samples there were, and the time of the peer.
 ///
-/// `barrier`: the time per crossing of each grid barrier, back to back, at several shapes of grids. It is
-/// the slope between launches of 200 and 2200 rounds, the median of 7 samples or more, until it is known
-/// to half a percent. What could not be measured that well is marked. The peer is cooperative groups'
-/// grid.sync().
+/// `barrier`: the time per crossing of each grid barrier, back to back, at several shapes of grids.
+/// It is the slope between launches of 200 and 2200 rounds, the median of 7 samples or more, until
+/// it is known to half a percent. What could not be measured that well is marked. The peer is
+/// cooperative groups' grid.sync().
 ///
-/// `all-reduce`: the same for one number of each block, combined and brought to every block. The peer
-/// does it by grid.sync().
+/// `all-reduce`: the same for one number of each block, combined and brought to every block. The
+/// peer does it by grid.sync().
 ///
-/// `reduce`: the device time of one reduction, from elements in device memory that are in no cache to a
-/// result there, for several operations, element types and lengths. Calls are timed in a row, as many in
-/// one graph as the table says, and alone. The peer is CUB's DeviceReduce; it also measures how long it
-/// takes to only read the elements.
+/// `reduce`: the device time of one reduction, from elements in device memory that are in no cache
+/// to a result there, for several operations, element types and lengths. Calls are timed in a row,
+/// as many in one graph as the table says, and alone. The peer is CUB's DeviceReduce; it also
+/// measures how long it takes to only read the elements.
 ///
-/// `reduce-rows`: the same for sums of the rows of f32 matrices, for several lengths of rows. The peer is
-/// CUB's DeviceSegmentedReduce.
+/// `reduce-rows`: the same for sums of the rows of f32 matrices, for several lengths of rows. The
+/// peer is CUB's DeviceSegmentedReduce.
 ///
-/// `scan`: the same for inclusive sums, by the design that a scan chooses for the length (auto), and by
-/// each design where both are possible. The peer is CUB's DeviceScan; it also measures how long it takes
-/// to copy the elements, by the driver or by a kernel, whichever is faster. A peer on the CPU is
-/// numpy.cumsum, where there is NumPy. The results are checked.
+/// `scan`: the same for inclusive sums, by the design that a scan chooses for the length (auto),
+/// and by each design where both are possible. The peer is CUB's DeviceScan; it also measures how
+/// long it takes to copy the elements, by the driver or by a kernel, whichever is faster. A peer on
+/// the CPU is numpy.cumsum, where there is NumPy. The results are checked.
 ///
 /// `select`, `partition`, `unique`: the same for f32 of which 0, 1, 50, 99 and 100 % are kept: the
 /// elements below a bound; these and the others apart; the first of each run. The peers are CUB's
-/// DeviceSelect::If, DevicePartition::If and DeviceSelect::Unique. `unique` also gives the lengths of the
-/// runs, for 1, 50 and 100 %; the peer is DeviceRunLengthEncode. The results are checked.
+/// DeviceSelect::If, DevicePartition::If and DeviceSelect::Unique. `unique` also gives the lengths
+/// of the runs, for 1, 50 and 100 %; the peer is DeviceRunLengthEncode. The results are checked.
 ///
-/// `kendall`: the same for the rank correlation of two arrays, by the method that it chooses for the
-/// length (auto), and by each method, by pairs up to 2^16 elements; f32 and f64 with few ties, i32 with
-/// many. The peer is scipy.stats.kendalltau on the CPU where there is SciPy, for f32 at the greatest
-/// length up to 2^20. The results are checked.
+/// `kendall`: the same for the rank correlation of two arrays, by the method that it chooses for
+/// the length (auto), and by each method, by pairs up to 2^16 elements; f32 and f64 with few ties,
+/// i32 with many. The peer is scipy.stats.kendalltau on the CPU where there is SciPy, for f32 at
+/// the greatest length up to 2^20. The results are checked.
 #[derive(clap::Args)]
 pub(crate) struct Bench {
     /// What to measure.
@@ -64,8 +64,8 @@ pub(crate) struct Bench {
         value_parser = PossibleValuesParser::new(designs().map(|design| design.name))
     )]
     only: Vec<String>,
-    /// Of barrier and all-reduce: blocks of the grids [default: a quarter, a half, one, two and four
-    /// for each multiprocessor].
+    /// Of barrier and all-reduce: blocks of the grids [default: a quarter, a half, one, two and
+    /// four for each multiprocessor].
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = within::<u32>(1..=u64::MAX))]
     blocks: Vec<u32>,
     /// Of barrier and all-reduce: threads of a block [default: 32,128,256,1024].
@@ -92,8 +92,8 @@ pub(crate) struct Bench {
     /// 2^10,2^13,2^14,2^16,2^20,2^24, else 2^16,2^20,2^24,2^28].
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = within::<usize>(1..=1 << 56))]
     sizes: Vec<usize>,
-    /// Measure the peer too, in the same run: needs nvcc, but for kendall. It finds headers newer than
-    /// its own, such as CUB's, by `NVCC_PREPEND_FLAGS="-I FOLDER"`.
+    /// Measure the peer too, in the same run: needs nvcc, but for kendall. It finds headers newer
+    /// than its own, such as CUB's, by `NVCC_PREPEND_FLAGS="-I FOLDER"`.
     #[arg(long)]
     peers: bool,
     /// Write the records to this file, one JSON value a line.
@@ -123,7 +123,7 @@ enum Name {
     Kendall,
 }
 
-/// A suite, by what it measures.
+/// A suite, by the kind of measurement.
 enum Suite {
     Latencies(&'static bench::Suite),
     Throughputs(&'static Throughput),

@@ -6,18 +6,18 @@ use clap::ValueEnum;
 use gridsync_kernels::op::{Compensated, Operation};
 use std::any::TypeId;
 
-/// What floating-point numbers are accumulated in.
+/// The accumulator for floating-point numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Acc {
     F32,
     F64,
-    /// Sums and means of f32 and f64: the errors of the additions are summed up too, which makes the
-    /// sum as accurate as one in twice the precision.
+    /// Sums and means of f32 and f64: the errors of the additions are summed up too, which makes
+    /// the sum as accurate as one in twice the precision.
     Compensated,
 }
 
 impl Acc {
-    /// The accumulator of `O`; none if it is not a floating-point number.
+    /// The accumulator of `O`. None if it is not a floating-point number.
     fn of<O: Operation>() -> Option<Self> {
         let is = |ty| ty == TypeId::of::<O::Accumulator>();
         let compensated = [TypeId::of::<Compensated<f32>>(), TypeId::of::<Compensated<f64>>()];

@@ -30,8 +30,9 @@ impl Verdict {
         }
     }
 
-    /// The verdict on many results. `found` is the first wrong one; or, if all are right, the one
-    /// whose error is the largest part of its bound. `what` names a result, up to its number.
+    /// The verdict on many results. `found` is the first wrong one. If all are right, it is the one
+    /// whose error is the largest part of its bound. `what` is the name of a result, without its
+    /// number.
     pub(super) fn of_many<A: Into<Number>>(found: ScanCheck<A>, what: &str) -> Self {
         let ScanCheck { at, check } = found;
         let check = Check {

@@ -75,7 +75,7 @@ impl DeviceChoice {
         }
     }
 
-    /// The GPU, for a command that makes no sense without one; `what` names the command.
+    /// The GPU, for a command that makes no sense without one. `what` names the command.
     pub(crate) fn gpu(self, what: &str) -> anyhow::Result<Device> {
         let ordinal = match self {
             Self::Auto => 0,

@@ -1,4 +1,4 @@
-//! `gridsync devices`: which devices there are, and what a person wants to know about them.
+//! `gridsync devices`: lists the devices and their main properties.
 
 use super::{Global, output};
 use crate::report::{Table, table};

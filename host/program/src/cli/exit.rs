@@ -77,7 +77,7 @@ fn device_error(error: &anyhow::Error) -> Option<&DeviceError> {
     error.downcast_ref()
 }
 
-/// Whether the call, or a file, is at fault.
+/// Whether the error is in the call, or in a file.
 fn is_of_the_call(error: &anyhow::Error) -> bool {
     error.is::<Usage>()
         || error.is::<DataError>()
@@ -108,7 +108,7 @@ pub(crate) fn usage(error: &clap::Error) -> ExitCode {
         return code(output::print(error.to_string().trim_end()));
     }
     if error.kind() == DisplayHelpOnMissingArgumentOrSubcommand {
-        // If even this cannot be printed, nobody can be told.
+        // If even this cannot be printed, there is no way to report it.
         let _printed = error.print();
         return ExitCode::from(USAGE);
     }

@@ -3,7 +3,7 @@
 //! was done.
 //!
 //! Scans, selections and range sums in parts go from file to file, so the host too holds only a
-//! part at a time. Kendall holds its arrays whole.
+//! part at a time. Kendall's correlation holds its arrays whole.
 
 use super::choice::Place;
 use super::exit::{Wrong, no_room};
@@ -21,7 +21,7 @@ use std::cell::OnceCell;
 use std::ffi::OsString;
 use std::time::Instant;
 
-/// A call that is under way.
+/// A call in progress.
 pub(super) struct Job<'a> {
     pub(super) global: &'a Global,
     files: &'a Files,

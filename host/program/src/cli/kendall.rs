@@ -23,8 +23,8 @@ use std::ffi::OsString;
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Tau {
-    /// A .npy file, an array of an archive as file.npz:NAME, or raw little-endian numbers (with --dtype);
-    /// `-` is standard input.
+    /// A .npy file, an array of an archive as file.npz:NAME, or raw little-endian numbers (with
+    /// --dtype); `-` is standard input.
     x: OsString,
     /// Another array.
     y: OsString,

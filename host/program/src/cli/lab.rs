@@ -49,8 +49,8 @@ impl Lab {
 /// Show what the compiler makes of four ways to wait for a word, in the built PTX
 ///
 /// A loop around a plain load need not load again: nothing tells the compiler that another thread
-/// will write the word. The volatile load, the loop in inline PTX and the acquire load each load the
-/// word in every turn. Needs no device.
+/// will write the word. The volatile load, the loop in inline PTX and the acquire load each load
+/// the word in every turn. Needs no device.
 #[derive(clap::Args)]
 struct Spin {
     /// Look at the kernels built for this compute capability: 75 or 90.
@@ -122,10 +122,10 @@ fn spin_json(arch: u32, forms: &[Compiled<'_>]) -> Value {
 
 /// Measure what fences cost, idle and with stores in flight: needs a GPU
 ///
-/// In one thread alone, and in a warp on every multiprocessor, each with lines of its own. Cycles are
-/// those of the multiprocessor's counter: the slope between 200 and 2200 rounds, the median of 7,
-/// less the slope of the stores alone. Nanoseconds come from the clock, which is measured too: cycles
-/// over the time between events.
+/// In one thread alone, and in a warp on every multiprocessor, each with lines of its own. Cycles
+/// are those of the multiprocessor's counter: the slope between 200 and 2200 rounds, the median of
+/// 7, less the slope of the stores alone. Nanoseconds come from the clock, which is measured too:
+/// cycles over the time between events.
 #[derive(clap::Args)]
 struct Fences {}
 
@@ -164,7 +164,7 @@ impl Fences {
     }
 }
 
-/// So many cycles in nanoseconds.
+/// Converts cycles to nanoseconds.
 fn nanoseconds(cycles: f64, mhz: f64) -> f64 {
     cycles * 1e3 / mhz
 }

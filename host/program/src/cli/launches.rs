@@ -20,10 +20,10 @@ use std::path::PathBuf;
 
 /// Compare many launches with one launch that has a grid barrier: needs a GPU
 ///
-/// X→P→X again and again: by a launch for each stage, by those launches in one graph, by launches that
-/// overlap each other (from compute capability 9.0), and by one launch with each of the grid barriers.
-/// Every result is compared with the CPU reference before its form is timed. The time is that of a
-/// whole job over its rounds, the median of 7 samples or more.
+/// X→P→X again and again: by a launch for each stage, by those launches in one graph, by launches
+/// that overlap each other (from compute capability 9.0), and by one launch with each of the grid
+/// barriers. Every result is compared with the CPU reference before its form is timed. The time is
+/// that of a whole job over its rounds, the median of 7 samples or more.
 #[derive(clap::Args)]
 pub(crate) struct Launches {
     /// Transforms X→P→X of a job.
@@ -39,8 +39,8 @@ pub(crate) struct Launches {
     #[arg(long, default_value_t = 256, value_name = "N", value_parser = within::<u32>(1..=u64::MAX))]
     threads: u32,
     /// Measure with 1 to 32 blocks of 32 to 1024 threads too, and write to this folder: the gain at
-    /// each shape (fig5-launches.svg, fig5-graph.svg), the times with 1024 threads in all (fig6.svg),
-    /// the records (launches.jsonl), and what models predict (cost-model.txt).
+    /// each shape (fig5-launches.svg, fig5-graph.svg), the times with 1024 threads in all
+    /// (fig6.svg), the records (launches.jsonl), and what models predict (cost-model.txt).
     #[arg(short, long, alias = "out", value_name = "DIR")]
     output: Option<PathBuf>,
 }
@@ -48,7 +48,7 @@ pub(crate) struct Launches {
 impl Launches {
     pub(crate) fn run(self, global: &Global) -> anyhow::Result<()> {
         let device = global.device.gpu("lab launches")?;
-        // Before minutes of measuring, not after them.
+        // This comes first, not after minutes of measuring.
         if let Some(out) = &self.output {
             folder::prepare(out, &files::NAMES)?;
         }
@@ -77,7 +77,7 @@ impl Launches {
     }
 }
 
-/// The program's error for an error of the experiment: a wrong form is a wrong result.
+/// The program's error for an error of the experiment. A wrong form is a wrong result.
 fn failed(error: LaunchesError) -> anyhow::Error {
     match error {
         LaunchesError::Device(error) => error.into(),

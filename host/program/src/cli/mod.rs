@@ -35,8 +35,8 @@ use std::process::ExitCode;
 
 /// Grid-wide synchronisation and reductions for NVIDIA GPUs, with every kernel in Rust.
 ///
-/// The same kernels run on a GPU, or in an emulator on the CPU that checks every access; beside them
-/// a CPU reference says what is right.
+/// The same kernels run on a GPU, or in an emulator on the CPU that checks every access; beside
+/// them a CPU reference says what is right.
 #[derive(Parser)]
 #[command(name = "gridsync", version, max_term_width = 100, after_help = EXAMPLES)]
 struct Cli {

@@ -7,10 +7,11 @@ use gridsync::primitives::parts::that_fit;
 
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub(super) struct Parts {
-    /// Take so many elements at a time through the memory of the device and of the host, with what is made
-    /// of them; the results are the same. Without it: all at once on a device if they fit, else as many as
-    /// do; on the CPU about 1048576. Parts are rounded to what leaves every bit as it is, which is said. --check
-    /// holds all of the array in host memory, and kendall does in any case.
+    /// Take so many elements at a time through the memory of the device and of the host, with what
+    /// is made of them; the results are the same. Without it: all at once on a device if they fit,
+    /// else as many as do; on the CPU about 1048576. Parts are rounded to what leaves every bit as
+    /// it is, which is said. --check holds all of the array in host memory, and kendall does in any
+    /// case.
     #[arg(long, value_name = "ELEMENTS", value_parser = within::<usize>(1..=u64::MAX))]
     part: Option<usize>,
 }
@@ -23,7 +24,7 @@ const ON_THE_CPU: usize = 1 << 20;
 const STREAMED: usize = 1 << 26;
 
 impl Parts {
-    /// About how many of `len` elements to take at a time; each takes `bytes` bytes of device
+    /// About how many of `len` elements to take at a time. Each takes `bytes` bytes of device
     /// memory.
     pub(super) fn of(self, job: &Job<'_>, len: usize, bytes: usize) -> anyhow::Result<usize> {
         Ok(match (self.part, job.place()?) {
@@ -45,7 +46,7 @@ impl Parts {
         }
     }
 
-    /// The elements of a part; none if all `len` were taken at once. Tells the user if this differs
+    /// The elements of a part. None if all `len` were taken at once. Tells the user if this differs
     /// from --part.
     pub(super) fn taken(self, job: &Job<'_>, part: usize, len: usize) -> Option<usize> {
         let taken = (part < len).then_some(part);

@@ -34,8 +34,8 @@ use std::ffi::OsString;
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct RangeSum {
-    /// A .npy file, an array of an archive as file.npz:NAME, or raw little-endian numbers (with --dtype);
-    /// `-` is standard input.
+    /// A .npy file, an array of an archive as file.npz:NAME, or raw little-endian numbers (with
+    /// --dtype); `-` is standard input.
     input: OsString,
     /// A .npy file with m × 2 integers.
     queries: OsString,
@@ -143,7 +143,7 @@ impl RangeSum {
     }
 }
 
-/// Takes integers in pairs, and refuses negative ones, which are no places in an array.
+/// Takes integers in pairs. It refuses negative ones, because an array has no such positions.
 fn ranges<T: Copy + Into<i128>>(ends: &[T]) -> anyhow::Result<Vec<[u64; 2]>> {
     let (pairs, _) = ends.as_chunks::<2>();
     let place = |end: T| u64::try_from(end.into());

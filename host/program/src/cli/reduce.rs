@@ -42,8 +42,8 @@ use std::ffi::OsString;
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Reduce {
-    /// A .npy file, an array of an archive as file.npz:NAME, or raw little-endian numbers (with --dtype);
-    /// `-` is standard input.
+    /// A .npy file, an array of an archive as file.npz:NAME, or raw little-endian numbers (with
+    /// --dtype); `-` is standard input.
     input: OsString,
     /// What to combine the elements by.
     #[arg(long, value_parser = PossibleValuesParser::new(lines().names()))]
@@ -64,8 +64,9 @@ pub(crate) struct Reduce {
     /// Compare the result with the CPU reference, and print the difference and its bound.
     #[arg(long)]
     check: bool,
-    /// Reduce each row of the array by itself, along its last dimension, by sum, min or max: to the bits
-    /// that the row alone would give. The results have the shape of the array without that dimension.
+    /// Reduce each row of the array by itself, along its last dimension, by sum, min or max: to the
+    /// bits that the row alone would give. The results have the shape of the array without that
+    /// dimension.
     #[arg(long, conflicts_with_all = ["acc", "modulus", "part"])]
     rows: bool,
     #[command(flatten)]

@@ -38,8 +38,8 @@ use std::ffi::OsString;
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Scan {
-    /// A .npy file, an array of an archive as file.npz:NAME, or raw little-endian numbers (with --dtype);
-    /// `-` is standard input.
+    /// A .npy file, an array of an archive as file.npz:NAME, or raw little-endian numbers (with
+    /// --dtype); `-` is standard input.
     input: OsString,
     /// What to combine the elements by.
     #[arg(long, value_parser = PossibleValuesParser::new(lines().names()))]
@@ -54,8 +54,8 @@ pub(crate) struct Scan {
     /// The type to accumulate a floating-point sum or product in.
     #[arg(long)]
     acc: Option<Acc>,
-    /// Scan each row of the array by itself, along its last dimension: by sum, min or max. The output
-    /// has the shape of the array.
+    /// Scan each row of the array by itself, along its last dimension: by sum, min or max. The
+    /// output has the shape of the array.
     #[arg(long, conflicts_with = "part")]
     rows: bool,
     #[command(flatten)]

@@ -36,8 +36,8 @@ use std::ffi::OsString;
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Select {
-    /// A .npy file, an array of an archive as file.npz:NAME, or raw little-endian numbers (with --dtype);
-    /// `-` is standard input.
+    /// A .npy file, an array of an archive as file.npz:NAME, or raw little-endian numbers (with
+    /// --dtype); `-` is standard input.
     input: OsString,
     /// Keep the elements that meet this condition, such as "> 0.5".
     #[arg(long = "where", value_name = "CONDITION", required_unless_present = "unique")]

@@ -13,14 +13,14 @@ use serde_json::{Value, json};
 /// Cross every grid barrier in many settings, and wrong barriers in the same settings
 ///
 /// Each thread writes the number of the round, crosses the barrier, and looks for words of another
-/// round. On a GPU with 1 to 8 blocks on every multiprocessor, of 32 to 1024 threads: in step, out of
-/// step, and after stores to far memory. On the emulator in small grids under schedules drawn from
-/// seeds, looking for data races under every other one. Some barriers are wrong on purpose: the more
-/// of them are caught, the more it means that a right one holds.
+/// round. On a GPU with 1 to 8 blocks on every multiprocessor, of 32 to 1024 threads: in step, out
+/// of step, and after stores to far memory. On the emulator in small grids under schedules drawn
+/// from seeds, looking for data races under every other one. Some barriers are wrong on purpose:
+/// the more of them are caught, the more it means that a right one holds.
 #[derive(clap::Args)]
 pub(crate) struct Stress {
-    /// Rounds of two crossings for each barrier, shared out among the settings [default: 200000 on a
-    /// GPU, 500 on the emulator].
+    /// Rounds of two crossings for each barrier, shared out among the settings [default: 200000 on
+    /// a GPU, 500 on the emulator].
     #[arg(long, value_name = "N", value_parser = within::<u64>(1..=1_000_000_000))]
     rounds: Option<u64>,
     /// Cross these designs only [default: all]; the wrong ones are crossed all the same.
@@ -36,7 +36,7 @@ pub(crate) struct Stress {
     right_only: bool,
 }
 
-/// Rounds unless others are asked for.
+/// The default rounds.
 const ON_A_GPU: u64 = 200_000;
 const ON_THE_EMULATOR: u64 = 500;
 
@@ -156,7 +156,7 @@ impl Report {
     }
 }
 
-/// `held`, or what was wrong in capital letters.
+/// `held`, or what was wrong, in capital letters.
 fn verdict(tally: &Tally) -> String {
     if tally.held() {
         return "held".into();
@@ -172,7 +172,7 @@ fn verdict(tally: &Tally) -> String {
     ways.join(", ")
 }
 
-/// How a mutant was caught, and in how many settings each way.
+/// How a mutant was caught, and how many settings caught it in each way.
 fn caught_by(tally: &Tally) -> String {
     let ways = [
         ("stale words", tally.stale),

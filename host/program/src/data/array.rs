@@ -15,7 +15,7 @@ pub struct Array {
 }
 
 impl Array {
-    /// The data must have exactly the length that the shape asks for.
+    /// The data must have exactly the length of the shape.
     pub(super) fn new(dtype: Dtype, shape: Vec<u64>, data: Aligned) -> Self {
         debug_assert_eq!(byte_len(dtype, &shape), Some(data.bytes().len() as u64));
         Self { dtype, shape, data }
@@ -59,9 +59,9 @@ impl Array {
     }
 }
 
-/// The bytes that a shape of these elements takes; `None` beyond 2^64 - 1.
+/// The bytes of an array of this shape and type. `None` beyond 2^64 - 1.
 pub(super) fn byte_len(dtype: Dtype, shape: &[u64]) -> Option<u64> {
-    // One dimension of 0 makes the array empty, however large the product of the others is.
+    // One dimension of 0 makes the array empty, even if the product of the others is too large.
     if shape.contains(&0) {
         return Some(0);
     }
@@ -114,8 +114,8 @@ impl Aligned {
         Ok(aligned)
     }
 
-    /// Appends what `reader` gives, up to `len` bytes in all or to the end. Within its first
-    /// capacity it never moves.
+    /// Appends what `reader` gives, up to `len` bytes in total or to the end. It never moves the
+    /// bytes within its first capacity.
     pub(super) fn fill(&mut self, reader: impl Read, len: u64) -> io::Result<()> {
         let missing = len.saturating_sub(self.bytes().len() as u64);
         reader.take(missing).read_to_end(&mut self.storage)?;
@@ -147,7 +147,7 @@ fn ask_for_huge_pages<T>(memory: &mut [T]) {
     let before = memory.as_ptr().align_offset(HUGE_PAGE);
     if let Some(pages) = memory.get_mut(before..) {
         // SAFETY: the range is memory that we borrow exclusively, and this advice changes neither
-        // its content nor who may access it; where it cannot apply, it changes nothing and reports
+        // its content nor its protection; where it cannot apply, it changes nothing and reports
         // an error.
         unsafe { libc::madvise(pages.as_mut_ptr().cast(), pages.len(), libc::MADV_HUGEPAGE) };
     }
@@ -155,7 +155,7 @@ fn ask_for_huge_pages<T>(memory: &mut [T]) {
 
 impl std::fmt::Debug for Aligned {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // A message with a gigabyte of numbers helps nobody.
+        // A message with a gigabyte of numbers would not help.
         write!(f, "{} bytes", self.bytes().len())
     }
 }

@@ -1,4 +1,4 @@
-//! Element types, with their names in `--dtype`, in the JSON and in numpy.
+//! Element types, with their names in `--dtype`, in JSON and in numpy.
 
 use std::fmt;
 use std::str::FromStr;
@@ -45,7 +45,8 @@ impl Dtype {
         }
     }
 
-    /// numpy's name for the type, `"float32"`; for bf16 the name that the `ml_dtypes` package registers.
+    /// numpy's name for the type, `"float32"`; for bf16 the name that the `ml_dtypes` package
+    /// registers.
     pub const fn numpy_name(self) -> &'static str {
         match self {
             Self::F16 => "float16",
@@ -68,8 +69,8 @@ impl Dtype {
         }
     }
 
-    /// How a `.npy` header names the type, `"<f4"`; `None` for bf16, which the format cannot name
-    /// (numpy writes such an array as two opaque bytes an element, `<V2`).
+    /// The name of the type in a `.npy` header, `"<f4"`. `None` for bf16, which the format cannot
+    /// name (numpy writes two opaque bytes for each element, `<V2`).
     pub const fn npy_descr(self) -> Option<&'static str> {
         match self {
             Self::F16 => Some("<f2"),
@@ -90,7 +91,7 @@ impl fmt::Display for Dtype {
     }
 }
 
-/// A name that is not an element type.
+/// A name of no element type.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown element type {given:?}; use one of {}", Dtype::ALL.map(Dtype::name).join(", "))]
 pub struct ParseDtypeError {
@@ -101,7 +102,7 @@ pub struct ParseDtypeError {
 impl FromStr for Dtype {
     type Err = ParseDtypeError;
 
-    /// Takes gridsync's name or numpy's: `f32`, `float32`.
+    /// Accepts gridsync's name and numpy's: `f32`, `float32`.
     fn from_str(given: &str) -> Result<Self, Self::Err> {
         Self::ALL
             .into_iter()
@@ -112,7 +113,8 @@ impl FromStr for Dtype {
 
 /// A Rust type whose values are elements of an array.
 ///
-/// Sealed: [`Array::as_slice`](super::Array::as_slice) relies on `DTYPE` having the size of the type.
+/// Sealed: [`Array::as_slice`](super::Array::as_slice) relies on `DTYPE` having the size of the
+/// type.
 pub trait Scalar: bytemuck::Pod + sealed::Sealed {
     /// The element type of this Rust type.
     const DTYPE: Dtype;

@@ -8,11 +8,11 @@ use gridsync::memory::NoRoom;
 
 /// An input that cannot be read, or an output that cannot be written.
 ///
-/// Each message is one complete line: it names the file, the numbers, the cause and what to do, so there is no
-/// [`source`](std::error::Error::source) to print after it.
+/// Each message is one complete line: it names the file, the numbers, the cause and what to do, so
+/// there is no [`source`](std::error::Error::source) to print after it.
 #[derive(Debug, thiserror::Error)]
 pub enum DataError {
-    /// The path names nothing.
+    /// The path does not exist.
     #[error("{input}: no such file; check the path, or give `-` to read standard input")]
     NotFound {
         /// The input that was to be read.
@@ -47,7 +47,7 @@ pub enum DataError {
     OutOfMemory {
         /// The input that was to be read.
         input: Input,
-        /// The bytes that it takes and the bytes that are free.
+        /// The bytes that it needs and the bytes that are free.
         no_room: NoRoom,
     },
     /// The input is not `.npy`, and no element type was given.
@@ -98,7 +98,7 @@ pub enum DataError {
         /// The type asked for.
         asked: Stored,
     },
-    /// A `.npy` header that is corrupt, or describes data that gridsync does not take.
+    /// A `.npy` header that is corrupt, or describes data that gridsync does not support.
     #[error("{input}: {problem}")]
     Npy {
         /// The input that was to be read.
@@ -130,7 +130,7 @@ pub enum DataError {
         /// Bytes seen; a pipe is not read to its end to count them all.
         found: u64,
     },
-    /// The caller asked for elements of another type than they have.
+    /// The caller asked for elements of another type than the array has.
     #[error("the array holds {held}, not {asked}; ask for {held}, or convert the file first")]
     WrongType {
         /// The type of the elements.
@@ -160,13 +160,13 @@ pub enum DataError {
         /// Type given.
         dtype: Dtype,
     },
-    /// There is no room to hold the elements for a stream. A `.npy` file begins with the number of
-    /// elements, so a stream gets them only when all have come.
+    /// There is no memory to hold the elements for a stream. A `.npy` file begins with the number
+    /// of elements, so a stream gets them only after the last one.
     #[error("{output}: {no_room}, and a pipe or a device gets the array at its end; name a file")]
     NotHeld {
         /// The output that was to be written.
         output: Output,
-        /// The bytes that it takes and the bytes that are free.
+        /// The bytes that it needs and the bytes that are free.
         no_room: NoRoom,
     },
     /// The operating system failed to write it. An older file is unchanged.

@@ -81,7 +81,7 @@ impl Identity {
 }
 
 impl Input {
-    /// Which file it is; none if it cannot be reached.
+    /// Which file it is. None if it cannot be reached.
     #[must_use]
     pub fn identity(&self) -> Option<Identity> {
         match self {
@@ -95,7 +95,7 @@ impl Input {
 }
 
 impl Output {
-    /// Which file it is, or will be; none if it cannot be reached.
+    /// Which file it is, or will be. None if it cannot be reached.
     #[must_use]
     pub fn identity(&self) -> Option<Identity> {
         match self {

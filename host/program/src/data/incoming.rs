@@ -10,15 +10,15 @@ use super::transpose::from_fortran;
 use super::{Array, DataError, Dtype, Input, Stored};
 use gridsync::memory::NoRoom;
 
-/// An array that has been [opened](super::open): its type and shape are known, and its elements come all at once or
-/// piece by piece, in C order.
+/// An array that has been [opened](super::open): its type and shape are known. Its elements come
+/// all at once or piece by piece, in C order.
 pub struct Incoming<'a> {
     input: Input,
     stored: Stored,
     shape: Vec<u64>,
     /// Whether the elements are in Fortran order, and this differs from C order.
     is_fortran: bool,
-    /// How many elements there are; `taken` is how many of them have been taken.
+    /// How many elements there are. `taken` is how many of them have been taken.
     len: u64,
     taken: u64,
     elements: Elements<'a>,
@@ -92,7 +92,8 @@ impl<'a> Incoming<'a> {
     /// All elements. None may have been taken before.
     ///
     /// # Errors
-    /// [`DataError::OutOfMemory`], [`DataError::Read`], [`DataError::Truncated`] and [`DataError::Trailing`].
+    /// [`DataError::OutOfMemory`], [`DataError::Read`], [`DataError::Truncated`] and
+    /// [`DataError::Trailing`].
     pub fn all(mut self) -> Result<Array, DataError> {
         let dtype = self.dtype();
         let data = self.take_all()?;

@@ -10,14 +10,16 @@ use super::NpyError;
 /// The values of the three keys.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Fields {
-    /// The text of `descr`: a type string without its quotes, or a whole list where the type is structured.
+    /// The text of `descr`: a type string without its quotes, or a whole list where the type is
+    /// structured.
     pub(super) descr: String,
     pub(super) fortran_order: bool,
     pub(super) shape: Vec<u64>,
 }
 
 impl Fields {
-    /// Parses the header text: one dictionary with exactly the keys `descr`, `fortran_order` and `shape`, then blanks.
+    /// Parses the header text: a dictionary with exactly the keys `descr`, `fortran_order` and
+    /// `shape`, then blanks.
     pub(super) fn parse(text: &[u8]) -> Result<Self, NpyError> {
         let (mut descr, mut fortran_order, mut shape) = (None, None, None);
         let mut cursor = Cursor { text, at: 0 };
@@ -181,7 +183,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// Text from a file, made fit for a message: one line, short, no control characters.
+/// Text from a file as it fits a message: one line, short, no control characters.
 pub(super) fn printable(bytes: &[u8]) -> String {
     const LONGEST: usize = 60;
     let text = String::from_utf8_lossy(bytes);

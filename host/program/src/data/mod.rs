@@ -1,15 +1,15 @@
 //! Arrays in files: `.npy` and raw little-endian, in and out.
 //!
 //! [`read`] takes a path or standard input and gives an [`Array`]: elements of one [`Dtype`], flat,
-//! in C order. A `.npy` file is recognised by its first bytes and says its own type; anything else
-//! is raw little-endian elements, whose type the caller must name. `file.npz:name` is an array of
+//! in C order. A `.npy` file is recognised by its first bytes and states its type. Anything else is
+//! raw little-endian elements, and the caller must name their type. `file.npz:name` is an array of
 //! an archive. When an array is read, narrow integers are widened, big-endian elements swapped, and
 //! Fortran order is transposed ([`Stored`]). [`write_npy`] and [`write_raw`] leave a whole file or
 //! none. [`open`], [`create_npy`] and [`Growing`] do the same piece by piece, for arrays that do
 //! not fit in memory. With them, scans, selections and range sums in parts go from file to file.
 //!
 //! ```
-//! use crate::data::{self, Dtype, Input, Output};
+//! use gridsync_program::data::{self, Dtype, Input, Output};
 //!
 //! let folder = tempfile::tempdir()?;
 //! let path = folder.path().join("ramp.npy");

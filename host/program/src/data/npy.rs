@@ -22,7 +22,8 @@ pub(super) const MAGIC: &[u8; 6] = b"\x93NUMPY";
 /// even at numpy's limit of 64 dimensions; the length field of version 2.0 can ask for 4 GiB.
 const LONGEST_HEADER: u32 = 1 << 20;
 
-/// Data starts at a multiple of this many bytes from the start of the file, so that it can be mapped.
+/// Data starts at a multiple of this many bytes from the start of the file, so that it can be
+/// mapped.
 const DATA_ALIGNMENT: usize = 64;
 
 /// Errors in a `.npy` header. Each message is one complete line, as in
@@ -114,7 +115,7 @@ pub enum NpyError {
         /// The element type.
         dtype: Dtype,
     },
-    /// Two opaque bytes an element: most likely bfloat16, which the format cannot name.
+    /// Two opaque bytes for each element: most likely bfloat16, which the format cannot name.
     #[error(
         "its elements are 2 opaque bytes ('{descr}'); if they are bf16, save them raw with `a.tofile(f)` and read them \
          with --dtype bf16"
@@ -219,7 +220,8 @@ fn advice(descr: &str) -> &'static str {
     }
 }
 
-/// The header of C-order data, padded so that the data after it is aligned; `descr` from [`Dtype::npy_descr`].
+/// The header of C-order data, padded so that the data after it is aligned. `descr` is from
+/// [`Dtype::npy_descr`].
 pub(super) fn header_bytes(descr: &str, shape: &[u64]) -> Vec<u8> {
     let sizes: String = match shape {
         [size] => format!("{size},"),

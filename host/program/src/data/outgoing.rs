@@ -7,7 +7,7 @@ use super::npy::header_bytes;
 use super::replacement::Replacement;
 use super::{DataError, Dtype, Output};
 
-/// Begins a file, or a stream, that takes bytes as they come; otherwise like
+/// Begins a file, or a stream, that takes bytes as they come. Otherwise it is like
 /// [`write_raw`](super::write_raw).
 ///
 /// # Errors
@@ -28,7 +28,7 @@ pub fn create_npy(output: &Output, dtype: Dtype, shape: &[u64]) -> Result<Outgoi
     Ok(outgoing)
 }
 
-/// What `.npy` calls the type.
+/// The name of the type in `.npy`.
 pub(super) fn npy_descr(output: &Output, dtype: Dtype) -> Result<&'static str, DataError> {
     dtype.npy_descr().ok_or_else(|| DataError::NoNpyDescr { output: output.clone(), dtype })
 }

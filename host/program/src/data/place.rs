@@ -21,7 +21,7 @@ impl Input {
     }
 }
 
-/// For argument parsers; like [`Input::parse`].
+/// For argument parsers. Like [`Input::parse`].
 impl From<OsString> for Input {
     fn from(argument: OsString) -> Self {
         Self::parse(argument)
@@ -54,7 +54,7 @@ impl Output {
     }
 }
 
-/// For argument parsers; like [`Output::parse`].
+/// For argument parsers. Like [`Output::parse`].
 impl From<OsString> for Output {
     fn from(argument: OsString) -> Self {
         Self::parse(argument)

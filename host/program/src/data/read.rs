@@ -127,8 +127,8 @@ impl<'a, 'r, R: Read + 'r> Source<'a, R> {
             let problem = NpzError::Piped;
             Err(DataError::Archive { input: input(), problem })
         } else if self.is_named_npy() {
-            // Read as raw elements, a damaged .npy would give numbers, and nobody would see that
-            // they are wrong.
+            // If a damaged .npy file were read as raw elements, it would give wrong numbers without
+            // an error.
             Err(DataError::NotNpy { input: input() })
         } else if let Some(asked) = asked {
             self.open_raw(start, asked)
@@ -170,7 +170,7 @@ impl<'a, 'r, R: Read + 'r> Source<'a, R> {
         let size = stored.size() as u64;
         let (len, elements) = if let Some(bytes) = self.len {
             self.check_whole_elements(bytes, stored)?;
-            // Bytes that are appended to the file meanwhile are not part of the array.
+            // Bytes that are appended to the file during the run are not part of the array.
             let reader = Cursor::new(start).chain(self.reader).take(bytes);
             (bytes / size, Elements::ToRead(Box::new(reader)))
         } else {

@@ -1,9 +1,9 @@
 //! A file that replaces another in one step, or leaves everything as it is.
 //!
-//! Until then it has no name, where the system has such files (`O_TMPFILE`, then `linkat`): nothing
-//! is left of it if the process ends before. A rename is needed to replace an old file, and so a
-//! name, for a moment. In this moment, and on systems without such files, the name is
-//! `.gridsync-….partial`, in the folder of the target. [`discard_partials`] removes those files.
+//! If the system has files without names (`O_TMPFILE`, then `linkat`), the new file has no name
+//! until then: nothing is left of it if the process ends before. To replace an old file it needs a
+//! rename, and so a name, for a moment. In this moment, and on systems without such files, the name
+//! is `.gridsync-….partial`, in the folder of the target. [`discard_partials`] removes these files.
 //! `kill -9` or a power cut can leave one, which can be deleted.
 
 use std::collections::BTreeSet;
@@ -27,8 +27,7 @@ fn named() -> MutexGuard<'static, BTreeSet<PathBuf>> {
 pub fn discard_partials() {
     let partials = named();
     for partial in partials.iter() {
-        // The process ends, so there is nobody to report a failure to. The user can remove the file
-        // too.
+        // The process ends, so a failure cannot be reported. The user can remove the file too.
         let _removed = fs::remove_file(partial);
     }
     mem::forget(partials);

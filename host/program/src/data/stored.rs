@@ -141,7 +141,7 @@ impl fmt::Display for Stored {
     }
 }
 
-/// A name that is not a type of elements in a file.
+/// A name of no type of elements in a file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown element type {given:?}; use one of {}", names())]
 pub struct ParseStoredError {
@@ -158,7 +158,7 @@ pub(super) fn names() -> String {
 impl FromStr for Stored {
     type Err = ParseStoredError;
 
-    /// Takes gridsync's name or numpy's: `f32`, `float32`, `u8`, `uint8`.
+    /// Accepts gridsync's name and numpy's: `f32`, `float32`, `u8`, `uint8`.
     fn from_str(given: &str) -> Result<Self, Self::Err> {
         if let Ok(dtype) = given.parse::<Dtype>() {
             return Ok(dtype.into());

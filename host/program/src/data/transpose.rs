@@ -1,10 +1,10 @@
-//! From Fortran order to C order.
+//! Converts from Fortran order to C order.
 
 use super::array::Aligned;
 use gridsync::memory::NoRoom;
 use gridsync::parallel;
 
-/// Rows and columns that are moved together: they touch few pages, and use whole cache lines.
+/// Rows and columns that are moved together. They touch few pages, and use whole cache lines.
 const BLOCK: usize = 32;
 
 /// Converts an array of this shape from Fortran order to C order; each element has `size` bytes.
@@ -39,7 +39,7 @@ pub(super) fn from_fortran(data: Aligned, size: usize, shape: &[u64]) -> Result<
     Ok(from)
 }
 
-/// Transposes a matrix of so many columns.
+/// Transposes a matrix of `columns` columns.
 fn transpose<T: bytemuck::Pod + Send + Sync>(from: &[u8], to: &mut [u8], columns: usize) {
     let (from, to): (&[T], &mut [T]) = (bytemuck::cast_slice(from), bytemuck::cast_slice_mut(to));
     let rows = from.len() / columns;

@@ -10,8 +10,8 @@ use super::{DataError, Dtype, Output};
 /// any failure, an older file stays. Devices, FIFOs and standard output are written directly.
 ///
 /// # Errors
-/// [`DataError::NoNpyDescr`] for bf16, [`DataError::ShapeMismatch`] when `bytes` are not the data of `shape`,
-/// [`DataError::Write`] when the operating system fails.
+/// [`DataError::NoNpyDescr`] for bf16, [`DataError::ShapeMismatch`] if `bytes` are not the data of
+/// `shape`, [`DataError::Write`] if the operating system fails.
 pub fn write_npy(
     output: &Output,
     dtype: Dtype,

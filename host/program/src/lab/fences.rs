@@ -1,9 +1,10 @@
-//! What fences cost, and the other operations of a barrier.
+//! What fences and the other operations of a barrier cost.
 //!
-//! The kernel reads the cycles, and the thread in the middle counts. A cost is a **slope**: the cycles
-//! of a launch of [`MANY`] rounds, less those of a launch of [`FEW`], over the difference; less the same
-//! slope of the stores alone. It includes the few cycles of the loop around the operation. If the
-//! operation delays stores after it, that shows only if the next round waits for them.
+//! The kernel reads the cycle counter, and the thread in the middle is used. A cost is a **slope**:
+//! the cycles of a launch of [`MANY`] rounds, minus those of a launch of [`FEW`], divided by the
+//! difference, and minus the same slope of the stores alone. It includes the few cycles of the loop
+//! around the operation. If the operation delays later stores, that shows only if the next round
+//! waits for them.
 
 use crate::bench::{FEW, MANY, SAMPLES, Spread};
 use cuda_std::launch::Kernel;
@@ -35,7 +36,8 @@ pub struct Operation {
 /// The stores alone.
 pub const NOTHING: Operation = Operation::of::<cost_of_none>("");
 
-/// What is measured: the fences, then the operations by which a block arrives at a barrier and looks.
+/// What is measured: the fences, then the operations by which a block arrives at a barrier and
+/// waits.
 pub const OPERATIONS: [Operation; 10] = [
     Operation::of::<cost_of_fence_acq_rel_block>("fence.acq_rel.cta"),
     Operation::of::<cost_of_fence_acq_rel_device>("fence.acq_rel.gpu"),
@@ -76,7 +78,8 @@ impl Operation {
         Self { instruction, kernel: K::NAME, launch: Device::launch::<K> }
     }
 
-    /// Lets each thread of `blocks` blocks store to `stores` lines and do the operation, `rounds` times.
+    /// Lets each thread of `blocks` blocks store to `stores` lines and then run the operation,
+    /// `rounds` times.
     ///
     /// # Errors
     /// Those of the device.
@@ -137,7 +140,7 @@ impl Run {
 /// How often [`costs`] measures: each operation, and the stores alone, for each number of stores.
 pub const STEPS: usize = STORES.len() * (1 + OPERATIONS.len());
 
-/// What each of [`OPERATIONS`] costs in a grid of so many blocks and threads a block, after each
+/// What each of [`OPERATIONS`] costs in a grid of `grid` (blocks, threads per block), after each
 /// number of [`STORES`]. `step` is called after each of the [`STEPS`].
 ///
 /// # Errors
@@ -172,8 +175,8 @@ pub fn costs(
     Ok(costs)
 }
 
-/// The clock of a multiprocessor in MHz while these kernels run: cycles over the device time between
-/// events, in one thread that does nothing but `fence.sc.gpu`.
+/// The clock of a multiprocessor in MHz while these kernels run: cycles divided by the device time
+/// between events, in one thread that only runs `fence.sc.gpu`.
 ///
 /// # Errors
 /// Those of the device.

@@ -1,4 +1,4 @@
-//! Reading PTX: the instructions of a kernel, and its loops.
+//! Reads PTX: the instructions of a kernel, and its loops.
 
 /// The labels and instructions of one kernel, in the order of the text, a line each.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,8 +73,8 @@ impl<'a> Body<'a> {
         lines.filter(|&line| line < self.lines.len()).collect()
     }
 
-    /// The line of the label that line `from` branches to. Inline PTX may have the same label several
-    /// times, each in its own braces: the nearest is meant.
+    /// The line of the label that line `from` branches to. Inline PTX may have the same label
+    /// several times, each in its own braces. The nearest one is taken.
     fn label(&self, name: &str, from: usize) -> Option<usize> {
         let is_label = |&at: &usize| self.lines[at].strip_suffix(':') == Some(name);
         (0..self.lines.len()).filter(is_label).min_by_key(|at| at.abs_diff(from))

@@ -69,7 +69,8 @@ pub fn ptx(modules: &Modules<'_>) -> Result<String, ImageError> {
 }
 
 impl Form {
-    /// What the compiler made of the form, found in the kernels of `ptx`; none if its kernel is not there.
+    /// What the compiler made of the form, from the kernels of `ptx`. None if its kernel is not
+    /// there.
     #[must_use]
     pub fn compiled(self, ptx: &str) -> Option<Compiled<'_>> {
         let body = Body::of(ptx, self.kernel)?;
@@ -92,7 +93,7 @@ impl Compiled<'_> {
         self.loads_in_loop > 0
     }
 
-    /// What became of the loop, in a line.
+    /// What happened to the loop, in one line.
     #[must_use]
     pub const fn verdict(&self) -> &'static str {
         match (self.waits(), self.has_loop) {

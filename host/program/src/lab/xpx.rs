@@ -1,7 +1,7 @@
 //! X→P→X: what goes wrong without a barrier of the whole grid, and where.
 //!
-//! Stage (i) sets every `P[j]` to the mean of all X, stage (ii) sets every `X[j]` to the mean of all P.
-//! P holds NaN before each run, so a thread that reads any P too early gets NaN.
+//! Stage (i) sets every `P[j]` to the mean of all X, stage (ii) sets every `X[j]` to the mean of
+//! all P. P holds NaN before each run, so a thread that reads any P too early gets NaN.
 
 use gridsync::device::{Device, DeviceError, Geometry};
 use gridsync::launch::{Blocks, barrier_words, cooperative};
@@ -35,8 +35,8 @@ impl Form {
         }
     }
 
-    /// Whether this form can go wrong where the lanes of each warp go in step: there have to be two warps
-    /// with elements that no barrier keeps in step.
+    /// Whether this form can go wrong if the lanes of each warp run in step. For that, two warps
+    /// that no barrier keeps in step must have elements.
     #[must_use]
     pub fn can_fail(self, setup: &Setup) -> bool {
         // The last thread that has an element.
@@ -147,7 +147,8 @@ impl Outcome {
     }
 }
 
-/// What X holds at first: numbers whose mean is rounded, so that each of the first rounds changes X.
+/// What X holds at first: numbers whose mean is rounded, so that each of the first rounds changes
+/// X.
 pub(super) fn start(elements: usize) -> Vec<f32> {
     (0..elements).map(|j| (j % 1000) as f32 * 0.37 + 1.0).collect()
 }
@@ -168,7 +169,8 @@ pub fn run(
     let p = device.upload(&vec![f32::NAN; setup.elements])?;
     let geometry = Geometry::new(setup.blocks, setup.threads);
     // SAFETY: X and P have one length, more than 0; they outlive the launch, since the download
-    // waits for it; the grid barrier's words start at 0, and all blocks of its geometry are resident.
+    // waits for it; the grid barrier's words start at 0, and all blocks of its geometry are
+    // resident.
     unsafe {
         match form {
             Form::NoBarrier => {

@@ -3,14 +3,14 @@
 use comfy_table::{ColumnConstraint, ContentArrangement, Width, presets};
 use std::fmt;
 
-/// Columns of a terminal that a table has room in.
+/// The width of a terminal, in columns.
 const WIDTH: u16 = 80;
 
 /// Spaces between two columns.
 const APART: u16 = 2;
 
-/// A table without lines: spaces separate the columns. If a row would be wider than the 80 columns of a
-/// terminal, its cells are broken between words.
+/// A table without lines: spaces separate the columns. If a row would be wider than the 80 columns
+/// of a terminal, its cells are broken between words.
 #[derive(Clone, Debug)]
 pub struct Table {
     table: comfy_table::Table,
@@ -72,7 +72,7 @@ impl fmt::Display for Table {
     }
 }
 
-/// A column of a table that is printed row by row: its width has to be known in advance.
+/// A column of a table that is printed row by row, so its width has to be known in advance.
 #[derive(Clone, Copy, Debug)]
 pub struct Column {
     head: &'static str,

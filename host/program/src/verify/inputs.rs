@@ -1,24 +1,24 @@
-//! Inputs that are the same on every machine, and unkind.
+//! Inputs that are the same on every machine, and hard to get right.
 
 use cuda_std::{bf16, f16};
 
 /// A type that test inputs are made of.
 pub trait Sample: Copy + Send + Sync + 'static {
-    /// The value that 64 random bits make.
+    /// The value made from 64 random bits.
     fn from_random(bits: u64) -> Self;
 
     /// A factor: a product of `len` of them neither vanishes nor overflows.
     fn factor(bits: u64, len: usize) -> Self;
 
-    /// A word of which, over `len` words, some bits are set once or twice.
+    /// A word with few bits set: in `len` words, some bits are set once or twice.
     fn few_ones(bits: u64, len: usize) -> Self;
 
-    /// The same with the bits turned over.
+    /// The same with all bits inverted.
     fn few_zeros(bits: u64, len: usize) -> Self;
 }
 
-/// What suits an operation: inputs of which as few as possible can be lost, or counted twice,
-/// without changing the result.
+/// The kind of input that suits an operation: one where losing or repeating almost any element
+/// changes the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Any values.
@@ -41,7 +41,7 @@ pub(super) fn random(seed: u64, i: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// `len` values of the sequence `seed`, for an operation of that kind.
+/// `len` values of the sequence `seed`, for an operation of this kind.
 #[must_use]
 pub fn sample<T: Sample>(kind: Kind, len: usize, seed: u64) -> Vec<T> {
     let bits = (0..len as u64).map(|i| random(seed, i));
@@ -61,12 +61,12 @@ fn is_one_of(bits: u64, expected: u64, len: usize) -> bool {
 macro_rules! integers {
     ($($ty:ty),*) => {$(
         impl Sample for $ty {
-            // Every 16th a zero, for counting.
+            // Every 16th is zero, for counting.
             fn from_random(bits: u64) -> Self {
                 if bits >> 60 == 0 { 0 } else { bits as Self }
             }
 
-            // Odd: a product of odd numbers keeps all its bits, modulo a power of two.
+            // It is odd: a product of odd numbers keeps all its bits, modulo a power of two.
             fn factor(bits: u64, _len: usize) -> Self {
                 bits as Self | 1
             }
@@ -96,12 +96,12 @@ fn float(bits: u64) -> f64 {
     sign * mantissa * f64::from(exponent).exp2()
 }
 
-/// A factor of either sign, nearly always 1 and else 1 ± 2^-7, which all types hold: seldom enough
-/// that the partial products of `len` of them stay within 2^±32 in any order.
+/// A factor of either sign, nearly always 1 and otherwise 1 ± 2^-7, which all types hold. The
+/// others are so rare that the partial products of `len` factors stay within 2^±32 in any order.
 fn float_factor(bits: u64, len: usize) -> f64 {
     let sign = if bits & 1 == 0 { 1.0 } else { -1.0 };
     let step = if bits & 2 == 0 { 1.0 / 128.0 } else { -1.0 / 128.0 };
-    // log2(1 − 2^-7) = −0.0113: 2000 of them make 2^-23.
+    // log2(1 − 2^-7) = −0.0113, so 2000 of them make 2^-23.
     if is_one_of(bits, 2000, len) { sign * (1.0 + step) } else { sign }
 }
 
@@ -118,7 +118,7 @@ macro_rules! floats {
                 from_f64(float_factor(bits, len))
             }
 
-            // No operation on bits takes floats: any values do.
+            // No operation on bits takes floats, so any values do.
             fn few_ones(bits: u64, _len: usize) -> Self {
                 Self::from_random(bits)
             }

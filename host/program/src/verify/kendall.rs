@@ -9,10 +9,10 @@ use gridsync::primitives::kendall::{
 use gridsync::reference::kendall_by_pairs;
 use std::any::type_name;
 
-/// How the two arrays of a case lie, and which ties they have.
+/// The order of the two arrays of a case, and their ties.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ties {
-    /// Few: any values, of which every 16th is a zero.
+    /// Few: any values. Every 16th is zero.
     Few,
     /// Many: each array has seven values.
     Many,
@@ -22,7 +22,7 @@ pub enum Ties {
     Sorted,
     /// None, and y in the reverse order of x.
     Reversed,
-    /// Blocks of equal ones, of other lengths in x than in y, out of order.
+    /// Blocks of equal elements, of different lengths in x and y, out of order.
     Blocks,
 }
 
@@ -35,7 +35,7 @@ impl Ties {
     #[must_use]
     pub fn sample<T: Ranked>(self, len: usize, seed: u64) -> (Vec<T>, Vec<T>) {
         let any = |i: u64| random(seed, i);
-        // Small, so that they are in order as any type.
+        // They are small, so that they have the same order in any type.
         let rank = |i: u64| i as u32;
         let of = |i: u64| -> (T, T) {
             let last = len as u64 - 1;
@@ -58,8 +58,8 @@ impl Ties {
 
 /// An element of the cases.
 pub trait Ranked: Correlatable + Sample {
-    /// Numbers in the order of `rank`, which is below 2^24; about as many below 0 as above, where there
-    /// are any below.
+    /// A number for `rank`, which is below 2^24, in the order of the ranks. For signed types, ranks
+    /// below 50 give numbers below 0.
     fn ranked(rank: u32) -> Self;
 }
 
@@ -75,11 +75,11 @@ macro_rules! ranked {
 }
 ranked! { f32: 50.0; f64: 50.0; i32: 50; i64: 50; u32: 0; u64: 0; }
 
-/// The longest arrays of which every pair is compared on the CPU, too.
+/// The longest arrays for which the CPU compares every pair too.
 const BY_PAIRS: usize = 2100;
 
-/// Correlates `len` sampled places by each of `methods`, twice in one workspace, and holds every count
-/// against that of the CPU.
+/// Correlates `len` sampled places by each of `methods`, twice in one workspace, and compares every
+/// count with the CPU's.
 ///
 /// # Errors
 /// [`CaseError::Wrong`] if a count, or any bit of τ, differs; and those of the device.
@@ -121,10 +121,10 @@ pub fn kendall_case<T: Ranked>(
 /// A [`kendall_case`] of one element type.
 type Case = fn(&Device, Ties, &[Method], usize, u64) -> Result<(), CaseError>;
 
-/// One element type that is correlated, for running cases over all of them.
+/// One element type for correlations, for running cases over all of them.
 #[derive(Clone, Copy)]
 pub struct KendallKind {
-    /// What the arrays hold.
+    /// The element type of the arrays.
     pub element: &'static str,
     /// [`kendall_case`] for this type: ties, methods, elements, seed.
     pub case: Case,
@@ -132,7 +132,7 @@ pub struct KendallKind {
 
 macro_rules! kinds {
     ($($ty:ident),*) => {
-        /// Every element type that is correlated.
+        /// Every element type for correlations.
         #[must_use]
         pub fn kendall_kinds() -> Vec<KendallKind> {
             vec![$(KendallKind { element: stringify!($ty), case: kendall_case::<$ty> }),*]

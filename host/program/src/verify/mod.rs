@@ -1,4 +1,4 @@
-//! Proving the kernels right: one case is one kernel on one input, held against the reference.
+//! Checks the kernels: one case is one kernel on one input, compared with the reference.
 //!
 //! The conformance tests and `gridsync verify` run the same cases.
 

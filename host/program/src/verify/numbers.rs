@@ -17,7 +17,8 @@ pub trait Widen: Copy {
     /// The name of the type.
     const NAME: &'static str;
 
-    /// The value as a number: the index of an element that was found, or −1; the bits of a map.
+    /// The value as a number. An index that was found is the index, or −1 if there is none; a map
+    /// is its bits.
     fn number(self) -> Number;
 }
 
@@ -53,7 +54,7 @@ impl Widen for Affine {
     }
 }
 
-/// A sampled input, and what the CPU makes of it.
+/// A sampled input, and the CPU's results for it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OnCpu {
     /// The elements.
@@ -62,7 +63,7 @@ pub struct OnCpu {
     pub results: Vec<Number>,
     /// The type of the results.
     pub output: &'static str,
-    /// How many roundings an element goes through at most.
+    /// The most roundings that an element goes through.
     pub depth: u64,
 }
 

@@ -13,7 +13,7 @@ use gridsync_kernels::op::{Operation, Sum};
 use std::any::type_name;
 use std::fmt::Debug;
 
-/// Queries of a case beside those at the ends.
+/// Queries of a case in addition to those at the ends.
 const QUERIES: usize = 600;
 
 /// `count` ranges of `len` elements, of the sequence `seed`: all, none at either end, and any.
@@ -32,8 +32,8 @@ pub fn sample_ranges(len: usize, count: usize, seed: u64) -> Vec<[u64; 2]> {
 /// Asks for the sums of ranges of `len` sampled elements, twice, and checks them all.
 ///
 /// # Errors
-/// [`CaseError::Wrong`] if a sum differs from the true one by more than its bound, or in any bit from
-/// that of the second time or of the CPU; and those of the device.
+/// [`CaseError::Wrong`] if a sum differs from the true one by more than its bound, or in any bit
+/// from the second run or the CPU; and those of the device.
 pub fn range_sum_case<O>(op: O, device: &Device, len: usize, seed: u64) -> Result<(), CaseError>
 where
     O: RangeSummable,
@@ -68,12 +68,12 @@ where
     Ok(())
 }
 
-/// One sum that ranges are asked of, for running cases over all of them.
+/// One kind of range sum, for running cases over all of them.
 #[derive(Clone, Copy)]
 pub struct RangeSumKind {
-    /// What the array holds.
+    /// The element type of the array.
     pub element: &'static str,
-    /// What is accumulated, and the sums are.
+    /// The type of the accumulator and of the sums.
     pub accumulator: &'static str,
     /// [`range_sum_case`] for this sum: elements, seed.
     pub case: fn(&Device, usize, u64) -> Result<(), CaseError>,
@@ -81,7 +81,7 @@ pub struct RangeSumKind {
 
 macro_rules! kinds {
     ($($element:ident $(=> $accumulator:ident)?),*) => {
-        /// Every sum that ranges are asked of.
+        /// Every kind of range sum.
         #[must_use]
         pub fn range_sum_kinds() -> Vec<RangeSumKind> {
             vec![$(RangeSumKind {

@@ -17,8 +17,8 @@ use gridsync_kernels::op::{
 };
 use std::fmt::Debug;
 
-/// Reduces `len` sampled elements that suit it by `op`, twice in one workspace, and checks both
-/// results.
+/// Reduces `len` sampled elements by `op`, twice in one workspace, and checks both results. The
+/// kind of the sample suits `op`.
 ///
 /// # Errors
 /// [`CaseError::Wrong`] if a result differs from the true one by more than its bound, or if the two
@@ -63,7 +63,7 @@ where
     Ok(())
 }
 
-/// The CPU form of `op` on the input that [`reduce_case`] takes for this length and seed.
+/// The CPU's results of `op` for the input that [`reduce_case`] takes with this length and seed.
 fn on_cpu<O>(op: O, inputs: Kind, len: usize, seed: u64) -> OnCpu
 where
     O: Operation<Element: Sample + Widen, Output: Widen>,
@@ -78,21 +78,22 @@ where
 pub struct ReduceKind {
     /// Its line of the catalogue, such as `sum_f32`.
     pub name: &'static str,
-    /// The operation, as the program names it.
+    /// The name of the operation in the program.
     pub op: &'static str,
-    /// What the array holds.
+    /// The element type of the array.
     pub element: &'static str,
-    /// What is accumulated; [`Indexed`](gridsync_kernels::op::Indexed) and the like without their path.
+    /// The type of the accumulator, without the path of [`Indexed`](gridsync_kernels::op::Indexed)
+    /// and similar types.
     pub accumulator: &'static str,
     /// The entry point in the PTX.
     pub kernel: &'static str,
-    /// Elements of a pack of 16 bytes.
+    /// Elements per pack of 16 bytes.
     pub pack: usize,
-    /// Elements of a tile of a small array.
+    /// Elements per tile of a small array.
     pub tile: usize,
     /// [`reduce_case`] for this kernel: elements, seed.
     pub case: fn(&Device, usize, u64) -> Result<(), CaseError>,
-    /// The input of the case, and what the CPU makes of it: elements, seed.
+    /// The input of the case, and the CPU's results for it: elements, seed.
     pub on_cpu: fn(usize, u64) -> OnCpu,
 }
 
@@ -117,7 +118,7 @@ impl ReduceKind {
     }
 }
 
-/// What the program calls a type: its name without its path.
+/// The name of a type in the program: without its path.
 pub(super) fn short_name<T>() -> &'static str {
     let name = std::any::type_name::<T>();
     name.rsplit("::").next().unwrap_or(name)

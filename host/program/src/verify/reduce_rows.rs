@@ -16,8 +16,8 @@ use gridsync_kernels::op::{ArgMax, ArgMin, Max, Min, Operation, Sum};
 use std::any::type_name;
 use std::fmt::Debug;
 
-/// Reduces the rows of a matrix of sampled elements by `op`, twice by one plan, and holds both results
-/// against what the reference makes of each row alone.
+/// Reduces the rows of a matrix of sampled elements by `op`, twice by one plan, and compares both
+/// results with the reference for each row.
 ///
 /// # Errors
 /// [`CaseError::Wrong`] if a row differs from the reference in any bit, and those of the device.
@@ -52,7 +52,8 @@ where
     Ok(())
 }
 
-/// The CPU form of `op` on the matrix that [`reduce_rows_case`] takes for this size and seed.
+/// The CPU's results of `op` for the matrix that [`reduce_rows_case`] takes with this size and
+/// seed.
 fn on_cpu<O>(op: O, inputs: Kind, rows: usize, columns: usize, seed: u64) -> OnCpu
 where
     O: Operation<Element: Sample + Widen, Output: Widen + Send>,
@@ -67,21 +68,21 @@ where
 pub struct RowKind {
     /// Its line of the catalogue, such as `sum_f32`.
     pub name: &'static str,
-    /// The operation, as the program names it.
+    /// The name of the operation in the program.
     pub op: &'static str,
-    /// What the matrix holds.
+    /// The element type of the matrix.
     pub element: &'static str,
-    /// What is accumulated.
+    /// The type of the accumulator.
     pub accumulator: &'static str,
     /// The entry points in the PTX, for short rows and for long ones.
     pub kernels: [&'static str; 2],
-    /// Elements of a pack of 16 bytes.
+    /// Elements per pack of 16 bytes.
     pub pack: usize,
-    /// Elements of a tile of a small array.
+    /// Elements per tile of a small array.
     pub tile: usize,
     /// [`reduce_rows_case`] for this operation: rows, columns, seed.
     pub case: fn(&Device, usize, usize, u64) -> Result<(), CaseError>,
-    /// The matrix of the case, and what the CPU makes of each row: rows, columns, seed.
+    /// The matrix of the case, and the CPU's result for each row: rows, columns, seed.
     pub on_cpu: fn(usize, usize, u64) -> OnCpu,
 }
 

@@ -16,8 +16,8 @@ use gridsync_kernels::op::{And, Carried, Count, Max, Min, Operation, Or, Product
 use std::any::type_name;
 use std::fmt::Debug;
 
-/// Scans `len` sampled elements that suit it by `op`, in both forms and twice in one workspace, and
-/// checks all results.
+/// Scans `len` sampled elements by `op`, in both forms and twice in one workspace, and checks all
+/// results. The kind of the sample suits `op`.
 ///
 /// # Errors
 /// [`CaseError::Wrong`] if a result differs from the true one by more than its bound, or if the two
@@ -57,8 +57,8 @@ where
 /// Both forms.
 const FORMS: [Form; 2] = [Form::Inclusive, Form::Exclusive];
 
-/// Scans three groups of four tiles, the last with one tile and one element in it, in blocks of two
-/// warps of so many `rows`, and checks all results.
+/// Scans three groups of four tiles, in blocks of two warps of `rows` rows, and checks all results.
+/// The last group has only one tile, with one element.
 ///
 /// # Errors
 /// As for [`scan_case`].
@@ -87,13 +87,13 @@ where
     Ok(())
 }
 
-/// Scans `host` on `device` in any shape of its length, in a workspace of its own.
+/// Scans `host` on `device` in any shape for its length, in its own workspace.
 ///
 /// # Errors
 /// Those of the device.
 ///
 /// # Panics
-/// If `shape` is of another length.
+/// If `shape` is for another length.
 pub fn scan_in_shape<O>(
     op: O,
     device: &Device,
@@ -120,13 +120,13 @@ where
         mode: form as u32,
     });
     let geometry = Geometry::new(shape.tiles, shape.threads());
-    // SAFETY: the shape is of the input's length and the grid the shape's; the workspace is new; all
-    // outlive the launch, which the download waits for.
+    // SAFETY: the shape is of the input's length and the grid the shape's; the workspace is new;
+    // all outlive the launch, which the download waits for.
     unsafe { device.launch::<O::Kernel>(&geometry, args)? };
     output.download()
 }
 
-/// Nothing if all results are as near to the true ones as they have to be.
+/// Ok if all results are as near to the true ones as they have to be.
 fn is_within_its_bound<O: ScanChecked<Output: Debug>>(
     case: &str,
     op: O,
@@ -145,7 +145,7 @@ fn is_within_its_bound<O: ScanChecked<Output: Debug>>(
     }
 }
 
-/// Nothing if `others`, of `what`, have the same bits.
+/// Ok if `others`, of `what`, have the same bits.
 fn same_bits<A: Pod + Debug>(
     case: &str,
     results: &[A],
@@ -161,12 +161,12 @@ fn same_bits<A: Pod + Debug>(
     }
 }
 
-/// Where the first two values stand whose bits differ.
+/// The index of the first two values with different bits.
 fn first_difference<A: Pod>(one: &[A], other: &[A]) -> Option<usize> {
     one.iter().zip(other).position(|(a, b)| bytemuck::bytes_of(a) != bytemuck::bytes_of(b))
 }
 
-/// The CPU form of `op` on the input that [`scan_case`] takes for this length and seed.
+/// The CPU's results of `op` for the input that [`scan_case`] takes with this length and seed.
 fn on_cpu<O>(op: O, inputs: Kind, form: Form, len: usize, seed: u64) -> OnCpu
 where
     O: Scannable<Element: Sample + Widen, Output: Widen>,
@@ -181,19 +181,19 @@ where
 pub struct ScanKind {
     /// Its line of the catalogue, such as `sum_f32`.
     pub name: &'static str,
-    /// The operation, as the program names it.
+    /// The name of the operation in the program.
     pub op: &'static str,
-    /// What the array holds.
+    /// The element type of the array.
     pub element: &'static str,
-    /// What is accumulated, and the results are.
+    /// The type of the accumulator and of the results.
     pub accumulator: &'static str,
     /// The entry point in the PTX.
     pub kernel: &'static str,
-    /// That of the scan by bulk copies, if there is one.
+    /// The entry point of the scan by bulk copies, if there is one.
     pub bulk: Option<&'static str>,
-    /// Elements of a pack of 16 bytes.
+    /// Elements per pack of 16 bytes.
     pub pack: usize,
-    /// Elements of a tile of a small array.
+    /// Elements per tile of a small array.
     pub tile: usize,
     /// Rows of a warp in a large array.
     pub most_rows: u32,
@@ -201,7 +201,7 @@ pub struct ScanKind {
     pub case: fn(&Device, usize, u64) -> Result<(), CaseError>,
     /// [`scan_in_groups_case`] for this kernel: rows of a warp.
     pub in_groups: fn(&Device, u32) -> Result<(), CaseError>,
-    /// The input of the case, and what the CPU makes of it: form, elements, seed.
+    /// The input of the case, and the CPU's results for it: form, elements, seed.
     pub on_cpu: fn(Form, usize, u64) -> OnCpu,
 }
 
@@ -235,8 +235,8 @@ impl ScanKind {
     }
 }
 
-/// Every scan of an array that has a kernel, but for those by operations with a parameter and the compensated
-/// sums.
+/// Every scan of an array that has a kernel, except scans by operations with a parameter and
+/// compensated sums.
 #[must_use]
 pub fn scan_kinds() -> Vec<ScanKind> {
     let mut kinds = Vec::new();

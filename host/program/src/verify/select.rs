@@ -14,8 +14,8 @@ use gridsync_kernels::grid::scan::Shape;
 use gridsync_kernels::grid::select::shape;
 use std::fmt::Debug;
 
-/// Elements of which none, one in a hundred, half, all but one in a hundred and all are kept, or as
-/// near to it as they let one come: predicates for [`select_case`].
+/// Predicates for [`select_case`] that keep none, one in a hundred, half, all but one in a hundred
+/// and all of the elements, as nearly as the values allow, and one that keeps those other than 0.
 #[must_use]
 pub fn shares<T: Comparable>(input: &[T]) -> Vec<Within<T>> {
     let mut sorted = input.to_vec();
@@ -34,7 +34,7 @@ pub fn shares<T: Comparable>(input: &[T]) -> Vec<Within<T>> {
     ]
 }
 
-/// `len` sampled elements in runs of equal ones: of one element, of a few, and of some hundreds.
+/// `len` sampled elements in runs of equal ones: of one element, a few, or some hundreds.
 #[must_use]
 pub fn runs<T: Sample>(len: usize, seed: u64) -> Vec<T> {
     let values = sample::<T>(Kind::Values, len, seed);
@@ -42,7 +42,7 @@ pub fn runs<T: Sample>(len: usize, seed: u64) -> Vec<T> {
     let mut at = 0;
     (0..len)
         .map(|index| {
-            // How likely a run ends changes every 700 elements.
+            // The probability that a run ends changes every 700 elements.
             let one_in = [1, 4, 200][index / 700 % 3];
             if bits[index].is_multiple_of(one_in) {
                 at = index;
@@ -52,12 +52,12 @@ pub fn runs<T: Sample>(len: usize, seed: u64) -> Vec<T> {
         .collect()
 }
 
-/// Selects from `input` by each of `all`, with everything that can be asked for, in one workspace one
-/// after the other, and compares with a loop.
+/// Selects from `input` by each of `all`, with all outputs, one after the other in one workspace,
+/// and compares with a loop.
 ///
 /// # Errors
-/// [`CaseError::Wrong`] if a bit differs, or if what lies behind the results was changed; and those of
-/// the device.
+/// [`CaseError::Wrong`] if a bit differs, or if the memory after the results was changed; and those
+/// of the device.
 pub fn select_case<S>(all: &[S], device: &Device, input: &[S::Element]) -> Result<(), CaseError>
 where
     S: Selectable<Element: Pod + Debug> + Debug,
@@ -65,7 +65,7 @@ where
     let len = input.len();
     let mut selector = Selector::new(device, len)?;
     let on_device = device.upload(input)?;
-    // What is in the outputs before: none of it may be taken for a result.
+    // The old contents of the outputs. None of it may be taken for a result.
     let old: Vec<S::Element> = input.iter().rev().copied().collect();
     let old_positions = vec![u64::MAX; len];
     for &by in all {
@@ -99,7 +99,7 @@ where
     Ok(())
 }
 
-/// A length of two groups of four tiles, one tile and one element, in blocks of two warps of so many
+/// A length of two groups of four tiles, one tile and one element, in blocks of two warps of `rows`
 /// rows.
 fn in_groups<T: Scalar>(rows: u32) -> (Shape, usize) {
     let tile = Shape::with::<T>(0, 2, rows, 4).tile::<T>();
@@ -107,7 +107,7 @@ fn in_groups<T: Scalar>(rows: u32) -> (Shape, usize) {
     (Shape::with::<T>(len, 2, rows, 4), len)
 }
 
-/// Selects from three groups by each of `all`, in blocks of two warps of so many `rows`.
+/// Selects from three groups by each of `all`, in blocks of two warps of `rows` rows.
 ///
 /// # Errors
 /// As for [`select_case`].
@@ -131,13 +131,13 @@ where
 /// One kernel that selects, for running cases over all of them.
 #[derive(Clone, Copy)]
 pub struct SelectKind {
-    /// What it selects by: `where` a comparison holds, or `unique`.
+    /// The condition: `where` a comparison holds, or `unique`.
     pub op: &'static str,
-    /// What the array holds.
+    /// The element type of the array.
     pub element: &'static str,
     /// The entry point in the PTX.
     pub kernel: &'static str,
-    /// Elements of a pack of 16 bytes.
+    /// Elements per pack of 16 bytes.
     pub pack: usize,
     /// Rows of a warp in a large array.
     pub most_rows: u32,

@@ -1,4 +1,4 @@
-//! Selections in shapes and workspaces of one's own choice.
+//! Selections with any shape and workspace.
 
 use super::CaseError;
 use bytemuck::Pod;
@@ -8,7 +8,7 @@ use gridsync_kernels::grid::scan::{STATE, Shape};
 use gridsync_kernels::grid::select::{Outputs, WORDS};
 use std::fmt::Debug;
 
-/// A selection in any shape of the length of its input, in a workspace that serves many launches.
+/// A selection with any shape for the length of its input, in a workspace for many launches.
 pub struct SelectBench<S: Selectable<Element: Pod>> {
     by: S,
     device: Device,
@@ -20,13 +20,13 @@ pub struct SelectBench<S: Selectable<Element: Pod>> {
 }
 
 impl<S: Selectable<Element: Pod + Debug> + Debug> SelectBench<S> {
-    /// By `by` from `host`, after the launch whose stamp is `stamp`.
+    /// Selects by `by` from `host`, after the launch whose stamp is `stamp`.
     ///
     /// # Errors
     /// Those of the device.
     ///
     /// # Panics
-    /// If `shape` is of another length than `host`.
+    /// If `shape` is for another length than `host`.
     pub fn new(
         by: S,
         device: &Device,
@@ -52,8 +52,8 @@ impl<S: Selectable<Element: Pod + Debug> + Debug> SelectBench<S> {
     /// Launches once, compares the results with a loop, and returns the stamp that was left.
     ///
     /// # Errors
-    /// [`CaseError::Wrong`] if a bit differs, or if the launch left its counters changed; and those of
-    /// the device.
+    /// [`CaseError::Wrong`] if a bit differs, or if the launch left its counters changed; and those
+    /// of the device.
     pub fn run(&self) -> Result<u32, CaseError> {
         let (len, shape) = (self.host.len(), self.shape);
         let (kept, rest) = (self.device.alloc(len)?, self.device.alloc(len)?);
@@ -73,8 +73,8 @@ impl<S: Selectable<Element: Pod + Debug> + Debug> SelectBench<S> {
             group: shape.group,
         });
         let geometry = Geometry::new(shape.tiles, shape.threads());
-        // SAFETY: the shape is of the input's length and the grid the shape's; no word holds a stamp
-        // that is yet to come; all outlive the launch, which the downloads wait for.
+        // SAFETY: the shape is of the input's length and the grid the shape's; no word holds a
+        // stamp of a later launch; all outlive the launch, which the downloads wait for.
         unsafe { self.device.launch::<S::Kernel>(&geometry, args)? };
 
         let is_kept = |&index: &usize| self.by.is_kept(&self.host, index);
@@ -99,7 +99,7 @@ impl<S: Selectable<Element: Pod + Debug> + Debug> SelectBench<S> {
     }
 }
 
-/// Nothing if both have the same bits.
+/// Ok if both have the same bits.
 pub(super) fn same<A: Pod + Debug>(
     case: &str,
     what: &str,

@@ -112,7 +112,7 @@ impl<T: AtomicInt, S: Space> View<T, S> {
 
 impl<S: Space> View<u32, S> {
     /// Adds one to element `i`, or sets it to 0 if it holds `limit` or more: `atom.inc` (CUDA's
-    /// `atomicInc`, seed row R4).
+    /// `atomicInc`).
     ///
     /// Returns the old value of element `i`.
     #[device]

@@ -46,7 +46,7 @@ pub enum CacheHint {
     L2Only,
     /// Used once, so it does not displace other lines of the L1 (`L1::no_allocate`).
     Streaming,
-    /// Like `Streaming`, but through the non-coherent path (`.nc`): nobody may write this memory
+    /// Like `Streaming`, but through the non-coherent path (`.nc`): nothing may write this memory
     /// while the kernel runs. Stores with this hint behave as `Streaming`.
     ReadOnly,
 }

@@ -124,7 +124,7 @@ impl<T: Scalar, S: Space> View<T, S> {
     /// Element `i`, by a plain (weak) load: `ld`.
     ///
     /// The compiler may reuse an earlier value or move the load. To wait for another thread, use
-    /// [`read_volatile`](Self::read_volatile) or [`load`](Self::load) (seed row R5).
+    /// [`read_volatile`](Self::read_volatile) or [`load`](Self::load).
     #[device]
     pub fn read(self, i: usize) -> T {
         // SAFETY: the contract of the view.
@@ -138,7 +138,7 @@ impl<T: Scalar, S: Space> View<T, S> {
         unsafe { access::write::<T, S>(self.at(i), value) }
     }
 
-    /// Element `i`, loaded anew each time from where other threads' stores arrive: `ld.volatile`.
+    /// Element `i`, loaded again each time from where other threads' stores arrive: `ld.volatile`.
     /// Orders nothing else: see [`load`](Self::load).
     #[device]
     pub fn read_volatile(self, i: usize) -> T {

@@ -1,4 +1,4 @@
-//! Packed images that are not what was written.
+//! Packed images with changed bytes.
 
 use super::{LOOP, add, of, ptx};
 use ptx_image::{ImageError, Modules, PtxImage, pack};
@@ -8,7 +8,7 @@ fn whole() -> Vec<u8> {
     pack("own", &text, None).expect("ordinary PTX")
 }
 
-/// Each kernel's module, or the first error.
+/// The module of each kernel, or the first error.
 fn all(file: &[u8]) -> Result<Vec<String>, ImageError> {
     let modules = Modules::of(&[PtxImage::packed(file)], u32::MAX)?;
     let mut texts = Vec::new();
@@ -18,7 +18,7 @@ fn all(file: &[u8]) -> Result<Vec<String>, ImageError> {
     Ok(texts)
 }
 
-/// Where the index begins: after the head and its empty line.
+/// Where the index begins: after the head and an empty line.
 fn after_head(file: &[u8]) -> usize {
     PtxImage::packed(file).head().expect("a whole file").len() + 1
 }

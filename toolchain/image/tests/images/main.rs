@@ -1,4 +1,4 @@
-//! What is packed comes back, from whichever image has it, and what is damaged is refused.
+//! A packed kernel comes back, from any image that has it. A damaged image is refused.
 
 mod damaged;
 mod packed;
@@ -8,7 +8,7 @@ mod text;
 use ptx_image::{Modules, PtxImage};
 use std::fmt::Write as _;
 
-/// PTX for a target as a compiler would write it: kernels by name and body.
+/// PTX for a target as a compiler would write it, with kernels by name and body.
 fn ptx(target: u32, kernels: &[(&str, &str)]) -> String {
     let mut text = format!(
         "// some kernels\n// by hand\n\n.version 8.0\n.target sm_{target}\n\n.shared .b8 tile[16];\n"
@@ -23,7 +23,7 @@ fn ptx(target: u32, kernels: &[(&str, &str)]) -> String {
 
 const PRELUDE_90: &str = ".version 8.0\n.target sm_90\n.shared .b8 tile[16];\n";
 
-/// A kernel as it comes back.
+/// A kernel after unpacking.
 fn entry(name: &str, body: &str) -> String {
     format!(".visible .entry {name}(\n\t.param .b64 {name}_param_0\n)\n{{\n{body}}}\n")
 }
@@ -35,7 +35,7 @@ fn add(name: &str) -> String {
     ADD.replace("NAME", name)
 }
 
-/// The module of a kernel that is there and whole.
+/// The module of a kernel that must be there.
 fn module(modules: &Modules<'_>, kernel: &str) -> (u32, String) {
     let module = modules.module(kernel).expect("whole").expect("there");
     (module.compute, module.text)

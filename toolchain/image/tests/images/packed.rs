@@ -45,7 +45,7 @@ fn kernels_that_differ_in_their_name_alone_are_there_once() {
 
 #[test]
 fn many_kernels_in_many_groups_come_back() {
-    // Each line of each kernel is its own, so that groups are full soon.
+    // No two lines are equal, so groups are full soon.
     let body = |kernel: u32| -> String {
         (1..2000).map(|i| format!("\tmov.u32 \t%r{i}, {kernel:04}{i:04};\n")).collect()
     };

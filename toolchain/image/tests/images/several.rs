@@ -3,7 +3,8 @@
 use super::{LOOP, add, entry, module, of, ptx};
 use ptx_image::{ImageError, Modules, PackError, PtxImage, pack};
 
-/// Images for 75, 80 and 90: `same` never differs, `newer` does from 80 on, `new` is in 90 alone.
+/// Images for 75, 80 and 90: `same` is equal in all, `newer` differs from 80 on, `new` is only in
+/// 90.
 fn three() -> [Vec<u8>; 3] {
     let (same, newer) = (add("same"), add("newer"));
     let turing = ptx(75, &[("same", &same), ("newer", &newer)]);
@@ -17,7 +18,7 @@ fn three() -> [Vec<u8>; 3] {
     .map(|packed| packed.expect("ordinary PTX"))
 }
 
-/// The whole module, as a compiler of one kernel would write it.
+/// The whole module of one kernel, as a compiler would write it.
 fn whole(target: u32, name: &str, body: &str) -> (u32, String) {
     let prelude = format!(".version 8.0\n.target sm_{target}\n.shared .b8 tile[16];\n");
     (target, prelude + &entry(name, body))
@@ -67,7 +68,7 @@ fn an_image_of_another_set_is_none_below() {
     let other = pack("other", &ptx(75, &[("same", LOOP)]), None).expect("ordinary PTX");
     let images = [&other, &ampere].map(|file| PtxImage::packed(file));
     assert!(matches!(Modules::of(&images, 80), Err(ImageError::NoneBelow { .. })));
-    // Given all three, `same` is as below in its own set.
+    // With all three, `same` is found below, in its own set.
     let images = [&other, &turing, &ampere].map(|file| PtxImage::packed(file));
     assert_eq!(module(&of(&images, 80), "same"), whole(80, "same", &add("same")));
 }
@@ -109,7 +110,7 @@ fn a_kernel_is_taken_from_the_newest_image_of_any_source() {
     assert_eq!([75, 80, 90].map(|device| from(device, "same")), [Some(75), Some(80), Some(86)]);
     assert_eq!([75, 80, 90].map(|device| from(device, "mine")), [None, None, Some(86)]);
     assert_eq!([75, 80, 90].map(|device| from(device, "old")), [Some(75); 3]);
-    // Of two for the same capability the first given counts.
+    // Of two images for the same capability, the first one given counts.
     assert_eq!(module(&of(&images, 75), "same"), whole(75, "same", &add("same")));
     let kernels = of(&images, 90);
     assert_eq!(kernels.kernels().collect::<Vec<_>>(), ["mine", "newer", "old", "same"]);

@@ -3,7 +3,8 @@
 use super::{module, of};
 use ptx_image::PtxImage;
 
-/// A declaration, a kernel with braces in its body, a function, and kernels on a line and at the end of the file.
+/// A declaration, a kernel with braces in its body, a function, and two more kernels: one on a
+/// single line, one at the end of the file.
 const FOUR_PARTS: &str = "// head\n.version 7.4\n\n.shared .b8 tile[16];\n\n\t// .globl\tfirst\n\
      .visible .entry first(\n\t.param .u32 first_param_0\n)\n\
      .maxntid 512, 1, 1\n{\n// no } here\n{\n.reg .b32 a;\n}\n\

@@ -43,7 +43,7 @@ pub enum Fault {
         /// Where it went.
         target: Target,
     },
-    /// A read of bytes that nobody wrote.
+    /// A read of bytes that were never written.
     #[error("uninitialised: {bytes}-byte {access} at {target} reads bytes never written ({site})")]
     Uninitialised {
         /// Who and where.

@@ -1,4 +1,4 @@
-//! Who waits for whom, once no thread can go on.
+//! The report of a deadlock: what each thread waits for, and which threads are missing there.
 
 use core::fmt;
 use std::sync::Arc;
@@ -71,7 +71,7 @@ impl fmt::Display for Waiting {
     }
 }
 
-/// Who waits for whom when nothing can change any more.
+/// What the threads wait for when nothing can change any more.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deadlock {
     /// The kernel, as the launch named it.

@@ -43,7 +43,7 @@ pub enum MemoryError {
         /// The address to free.
         address: u64,
     },
-    /// A copy to the host of bytes that nobody wrote.
+    /// A copy to the host of bytes that were never written.
     #[error("uninitialised: a copy of {bytes} bytes reads {target}, which was never written")]
     Uninitialised {
         /// Length of the copy.

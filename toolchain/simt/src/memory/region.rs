@@ -50,8 +50,8 @@ pub(crate) struct Region {
     unfenced: Box<[Cell<u64>]>,
 }
 
-// SAFETY: the region owns its storage alone, as a `Box<[u8]>` would. Kernels use pointers made from
-// its address only while `launch` holds the memory exclusively.
+// SAFETY: only the region owns its storage, like a `Box<[u8]>`. Kernels use pointers made from its
+// address only while `launch` holds the memory exclusively.
 unsafe impl Send for Region {}
 
 impl Region {

@@ -47,8 +47,8 @@ impl Clock {
 
 /// A thread at one moment: its epoch, and what it knows of the others.
 ///
-/// A thread enters its next epoch whenever its stamp is passed on. So whoever knows an epoch knows
-/// all that the thread knew when that epoch ended.
+/// A thread enters its next epoch whenever its stamp is passed on. So a thread that knows an epoch
+/// knows all that the first one knew when that epoch ended.
 #[derive(Clone, Debug)]
 pub(super) struct Stamp {
     pub(super) thread: u32,

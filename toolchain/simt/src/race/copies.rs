@@ -1,4 +1,4 @@
-//! Bulk copies run beside the thread that asks for them, so each is a thread of its own.
+//! A bulk copy runs at the same time as the thread that starts it, so it is a thread of its own.
 //!
 //! What comes before the request comes before the copy's accesses. These come before what others do
 //! after a wait for the copy's end: at the barrier in shared memory that a load reports to, or by

@@ -55,7 +55,7 @@ type Key = (u32, Option<Level>);
 pub(super) struct Links {
     /// Links whose read has not been acquired as far as the writer.
     open: HashMap<Key, Seen>,
-    /// Links whose read has.
+    /// Links whose read has been acquired as far as the writer.
     acquired: HashMap<Key, Seen>,
     /// Links within a protocol, which leaves them open on purpose.
     of_protocols: HashMap<Key, Seen>,

@@ -122,7 +122,7 @@ impl State {
     }
 
     /// A fence (PTX ISA, "membar / fence"). `fence.sc` acquires and releases like any other. The
-    /// order of two such fences that meet in no pattern is ignored: it is chance in this run, and
+    /// order of two fences that meet in no pattern is ignored: it is chance in this run, and may be
     /// opposite in another.
     pub(super) fn fence(&mut self, thread: u32, scope: Scope, order: Order, place: Place) {
         let thread = &mut self.threads[thread as usize];

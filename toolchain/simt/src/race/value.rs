@@ -7,8 +7,8 @@ use super::report::Flaw;
 use crate::access::Scope;
 use crate::dim::Place;
 
-/// What a write passes on: a release pattern (PTX ISA, "Release and Acquire Patterns"), or a write
-/// that is none. Such a write is kept to report what is missing.
+/// What a write passes on: a release pattern (PTX ISA, "Release and Acquire Patterns"), or a plain
+/// write. A plain write is kept to report what is missing.
 #[derive(Clone, Debug)]
 pub(super) struct Head {
     /// The thread before the pattern.

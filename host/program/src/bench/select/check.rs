@@ -1,4 +1,4 @@
-//! Checking what a selection wrote.
+//! Checks what a selection wrote.
 
 use super::{DeviceError, MeasureError};
 use bytemuck::Pod;
@@ -6,11 +6,11 @@ use gridsync::device::Buffer;
 use gridsync::primitives::Room;
 use gridsync_entries::select::Selectable;
 
-/// Elements that are checked at once: few enough for the caches of the CPU. One core that stays in its
-/// caches is faster than all cores that fill arrays of gigabytes.
+/// Elements that are checked at once: few enough for the caches of the CPU. One core that stays in
+/// its caches is faster than all cores that fill arrays of gigabytes.
 const PART: usize = 1 << 20;
 
-/// Compares what was `written` with what `by` keeps of `input` on the CPU. `by` looks at an element and
+/// Compares what was `written` with what `by` keeps of `input` on the CPU. `by` uses an element and
 /// the one before it.
 ///
 /// # Errors
@@ -41,8 +41,8 @@ pub(super) fn check<S: Selectable<Element = f32>>(
     }
 }
 
-/// How many elements are kept in the part from `start` on; nothing if what was written of them is wrong.
-/// Before the part so many are `kept`.
+/// How many elements are kept in the part from `start` on, after `kept` elements of the parts
+/// before. None if what was written of them is wrong.
 fn kept_of_part<S: Selectable<Element = f32>>(
     written: &Room<f32>,
     by: S,
@@ -67,7 +67,7 @@ fn kept_of_part<S: Selectable<Element = f32>>(
     Ok(is_right.then_some(ours.len()))
 }
 
-/// Whether `buffer` holds `right` from place `at` on.
+/// Whether `buffer` holds `right` at `at`.
 fn has<T: Pod + PartialEq>(
     buffer: &Buffer<T>,
     at: usize,

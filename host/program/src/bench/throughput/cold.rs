@@ -13,8 +13,8 @@ const MOST_BYTES: u64 = 2 << 30;
 /// Calls of a replay at most.
 const MOST_CALLS: u64 = 256;
 
-/// These bytes have to be so many times the L2, so that the first input has left it when the last one has
-/// been read.
+/// These bytes have to be this many times the L2. Then the first input has left the L2 when the
+/// last one has been read.
 const REPLAYED_FROM: u64 = 16;
 
 /// Microseconds that a sample takes at least, if replays may follow each other.
@@ -26,32 +26,35 @@ const MOST_REPLAYS: f64 = 4096.0;
 /// How many times the L2 is read to empty it.
 const EVICTED_BY: usize = 4;
 
-/// How calls on inputs of one size are timed: many in a row, or one alone. A peer gets the same plan.
+/// How calls on inputs of one size are timed: many in a row, or one alone. A peer gets the same
+/// plan.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::bench) struct Plan {
-    /// Calls of a replay, each on an input of its own.
+    /// Calls of a replay, each on its own input.
     pub(in crate::bench) calls: usize,
-    /// Microseconds that a sample takes at least, by replays. 0 if a second replay would find inputs in
-    /// the L2: then a sample is a single replay.
+    /// Microseconds that a sample takes at least, by replays. 0 if a second replay would find
+    /// inputs in the L2: then a sample is a single replay.
     pub(in crate::bench) sample_us: f64,
 }
 
 impl Plan {
-    /// One call, put into the stream after other work, so that the device does not wait for the host.
-    /// This is the time of a program that calls once. It includes about two microseconds for the events.
+    /// One call, put into the stream after other work, so that the device does not wait for the
+    /// host. This is the time of a program that calls once. It includes about two microseconds for
+    /// the events.
     pub(in crate::bench) const ALONE: Self = Self { calls: 1, sample_us: 0.0 };
 
     /// The plan for calls in a row that read and write `bytes` each, on a device with an L2 of
     /// `l2_bytes`.
     ///
-    /// On a device that does not tell the size of its L2, nothing is replayed and nothing is emptied.
+    /// If the device does not report the size of its L2, nothing is replayed and nothing is
+    /// emptied.
     pub(super) fn in_a_row(bytes: u64, l2_bytes: u32) -> Self {
         let calls = (MOST_BYTES / bytes.max(1)).clamp(1, MOST_CALLS);
         let replayed = l2_bytes > 0 && calls * bytes >= REPLAYED_FROM * u64::from(l2_bytes);
         Self { calls: calls as usize, sample_us: if replayed { SAMPLE_US } else { 0.0 } }
     }
 
-    /// How many replays follow each other in a sample, where `one` gives the µs of one replay.
+    /// How many replays follow each other in a sample. `one` returns the µs of one replay.
     fn replays<E>(&self, one: impl FnOnce() -> Result<f64, E>) -> Result<u32, E> {
         if self.sample_us == 0.0 {
             return Ok(1);
@@ -60,25 +63,25 @@ impl Plan {
     }
 }
 
-/// Microseconds of device time of one `call` whose input is not in the L2: `call(i)` works on the i-th of
-/// as many inputs as the plan has calls.
+/// Microseconds of device time of one `call` whose input is not in the L2. `call(i)` works on input
+/// i. There are as many inputs as the plan has calls.
 ///
-/// Before each sample the L2 is emptied by reading other memory. Reading leaves no modified lines, which
-/// would have to be written back while we measure. By [`Plan::ALONE`] a sample is a call right after that,
-/// between two events. By other plans the calls are recorded into one graph, and a sample is the time of
-/// its replays over the number of calls. The start of a replay takes some microseconds, which its calls
-/// share.
+/// Before each sample the L2 is emptied by reading other memory. Reading leaves no modified lines,
+/// which would have to be written back during the measurement. With [`Plan::ALONE`] a sample is one
+/// call right after that, between two events. With other plans the calls are recorded into one
+/// graph, and a sample is the time of its replays divided by the number of calls. The start of a
+/// replay takes some microseconds, which its calls share.
 ///
 /// # Errors
-/// Those of `call` and of the device; [`DeviceError::OutOfMemory`] if there is no room for what
-/// empties the L2.
+/// Those of `call` and of the device; [`DeviceError::OutOfMemory`] if the memory that is read to
+/// empty the L2 cannot be allocated.
 ///
 /// # Panics
 /// As [`Sampling::measure`] does.
 ///
 /// # Safety
-/// The launches of `call` can be repeated with the memory as they leave it, and use only memory that
-/// lives as long as `call`.
+/// The launches of `call` can be repeated with the memory as they leave it, and use only memory
+/// that lives as long as `call`.
 pub(in crate::bench) unsafe fn time_cold(
     device: &Device,
     plan: &Plan,

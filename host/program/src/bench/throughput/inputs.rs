@@ -10,8 +10,8 @@ const PERIOD: usize = 1 << 24;
 
 /// A type that inputs can be made of.
 ///
-/// The values are small integers, so that sums stay exact for long. They are hashed, since the power that
-/// a kernel draws, and so its clock, depends on its data. A peer fills its inputs with the same values.
+/// The values are small integers, so that sums stay exact for long. They are hashed, because the
+/// power that a kernel draws, and so its clock, depends on its data. A peer uses the same values.
 pub(in crate::bench) trait Element: Pod + data::Scalar {
     /// The least of 16 values: −8, or 0 for a type without a sign.
     const LEAST: i32;
@@ -38,13 +38,13 @@ fn small<T: Element>(i: usize) -> i32 {
     (hash((i % PERIOD) as u32) % 16) as i32 + T::LEAST
 }
 
-/// Other values for inputs of f32. A peer fills its inputs with the same values.
+/// Other values for inputs of f32. A peer uses the same values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::bench) enum Values {
     /// Uniform between 0 and 1.
     Uniform,
-    /// Runs: so many percent of the elements of a period are greater by 1 than the element before; the
-    /// others equal it.
+    /// Runs: `percent` percent of the elements of a period are greater by 1 than the element
+    /// before. The others equal it.
     Runs { percent: u32 },
 }
 
@@ -81,7 +81,7 @@ struct Inputs<T> {
     buffers: Vec<Buffer<T>>,
 }
 
-/// The inputs that were asked for last, kept in case the same are asked for again.
+/// The last inputs that were asked for. The next caller may ask for the same.
 #[derive(Default)]
 pub(in crate::bench) struct Stock(Option<Box<dyn Any>>);
 
@@ -100,7 +100,7 @@ impl Stock {
         self.filled(device, n, count, Kind::Small, period)
     }
 
-    /// The same, with other values.
+    /// The same with other values.
     ///
     /// # Errors
     /// As for [`inputs`](Self::inputs).
@@ -118,9 +118,9 @@ impl Stock {
         self.filled(device, n, count, Kind::Of(values), period)
     }
 
-    /// `count` pairs of inputs of `n` elements, or more. Element `i` is what `of` makes of the hash of 2 i in
-    /// the first input, and of the hash of 2 i + 1 in the second. All callers with one `T` pass the same
-    /// `of`.
+    /// `count` pairs of inputs of `n` elements, or more. Element `i` of the first input is
+    /// `of(hash(2 i))`, and of the second `of(hash(2 i + 1))`. All callers with one `T` pass the
+    /// same `of`.
     ///
     /// # Errors
     /// As for [`inputs`](Self::inputs).
@@ -137,8 +137,8 @@ impl Stock {
         Ok(inputs.as_chunks().0)
     }
 
-    /// `count` inputs of `n` elements, or more. `periods` gives their first elements; the inputs take them
-    /// by turns.
+    /// `count` inputs of `n` elements, or more. `periods` gives their first elements; the inputs
+    /// take them by turns.
     fn filled<T: Pod>(
         &mut self,
         device: &Device,
@@ -151,7 +151,7 @@ impl Stock {
         let held = match held {
             Some(held) if (held.kind, held.n) == (kind, n) && held.buffers.len() >= count => held,
             other => {
-                // First: there may be no room for the old inputs and the new ones.
+                // This comes first: there may be no room for both the old and the new inputs.
                 drop(other);
                 let periods = periods(n.min(PERIOD));
                 let buffers = periods.iter().cycle().take(count).map(|period| {
@@ -244,7 +244,7 @@ mod tests {
 
     #[test]
     fn elements_are_small_integers_of_both_signs_where_there_are_two() {
-        // As `fill` of bench/peers/throughput.cuh has them.
+        // The same values as in `fill` of bench/peers/throughput.cuh.
         let low: Vec<u32> = (0..4).map(|i| hash(i) % 16).collect();
         assert_eq!(low, [0, 7, 6, 7]);
         let (device, mut stock) = (device(), Stock::default());
@@ -264,7 +264,7 @@ mod tests {
         assert_eq!(pairs.len(), 3);
         for pair in pairs {
             let [x, y] = [0, 1].map(|i: usize| pair[i].download().expect("the emulator copies"));
-            // As bench/peers/scipy_kendall.py has them.
+            // The same values as in bench/peers/scipy_kendall.py.
             assert_eq!((x, y), (vec![hash(0), hash(2)], vec![hash(1), hash(3)]));
         }
     }

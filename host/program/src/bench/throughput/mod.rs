@@ -1,5 +1,5 @@
-//! Suites of throughputs: a primitive with several operations, element types and lengths, beside a peer
-//! and beside a kernel that only moves the bytes.
+//! Suites of throughputs: a primitive with several operations, element types and lengths, compared
+//! with a peer and with a kernel that only moves the bytes.
 
 mod cold;
 mod inputs;
@@ -15,11 +15,11 @@ pub(super) use inputs::{Element, ExactSums, Stock, Values};
 pub use peers::PeerTimes;
 use serde_json::{Value, json};
 
-/// Lengths of arrays: at the first the launch counts most, at the last the memory.
+/// Lengths of arrays. At the first, the launch takes most of the time, at the last the memory.
 pub const SIZES: [usize; 8] =
     [1 << 10, 1 << 12, 1 << 16, 1 << 20, 1 << 24, 1 << 28, 1 << 30, 1 << 32];
 
-/// What a primitive has to do with memory, at least. It cannot take less time than this alone.
+/// The least that a primitive has to do with memory. It takes at least the time of this.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ceiling {
     /// It reads its input.
@@ -40,7 +40,7 @@ impl Ceiling {
         }
     }
 
-    /// Bytes that are moved for an input of so many.
+    /// Bytes that are moved for an input of `bytes` bytes.
     const fn moved(self, bytes: u64) -> u64 {
         match self {
             Self::Read => bytes,
@@ -64,7 +64,7 @@ pub struct Throughput {
     pub(super) on_cpu: Option<OnCpu>,
 }
 
-/// A peer on the CPU. It gives a single line, to show how far apart GPU and CPU are.
+/// A peer on the CPU. It gives a single record, to show how far apart GPU and CPU are.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OnCpu {
     pub(super) peer: PeerScript,
@@ -83,14 +83,14 @@ pub struct Case {
     pub op: &'static str,
     /// The type of the elements.
     pub dtype: Dtype,
-    /// Bytes that it writes, in percent of its input, if that differs from the ceiling.
+    /// Bytes that it writes, as a percentage of its input, if the ceiling differs from that.
     written: Option<u64>,
-    /// The modes of the peer to measure beside it.
+    /// The modes of the peer to compare with.
     pub peer_modes: &'static [&'static str],
     pub(super) measure: Measure,
 }
 
-/// Measures a case; nothing if the case does not exist at that length.
+/// Measures a case. None if the case does not exist at that length.
 pub(super) type Measure = fn(&mut Bench<'_>, &Load) -> Result<Option<Measurement>, MeasureError>;
 
 /// Why a case could not be measured.
@@ -122,9 +122,10 @@ pub(super) struct Load {
 /// The result of a run of the suite.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Throughputs {
-    /// Ordered by element type, then by length. First the ceiling if a peer was asked, as the variant
-    /// [`Ceiling::name`], and the peer on the CPU, under its own name. Then the cases, each with a record
-    /// for every mode of the peer that answered, or one record without a peer.
+    /// Ordered by element type, then by length. First comes the ceiling if a peer was asked, with
+    /// the variant [`Ceiling::name`], then the peer on the CPU, under its own name. Then come the
+    /// cases, each with a record for every mode of the peer that answered, or one record without a
+    /// peer.
     pub records: Vec<Record>,
     /// The lengths that did not fit in the device's memory.
     pub too_large: Vec<TooLarge>,
@@ -142,8 +143,8 @@ pub struct TooLarge {
 }
 
 impl Load {
-    /// Whether to check a result here if that takes seconds: it is done once for each case and length,
-    /// where one call is measured alone.
+    /// Whether to check the results here although that takes seconds. It is done once for each case
+    /// and length, where one call is measured alone.
     pub(super) fn is_checked(&self) -> bool {
         self.plan == Plan::ALONE
     }
@@ -156,16 +157,16 @@ impl Throughput {
         [Plan::in_a_row(moved, l2_bytes), Plan::ALONE]
     }
 
-    /// Measures `cases`, which are of this suite, at each of `sizes`: µs of device time of one call, by
-    /// the rules of [`bench`](super). `step` hears of each point before it is measured, and of each
+    /// Measures `cases`, which are of this suite, at each of `sizes`: µs of device time of one
+    /// call, by the rules of [`bench`](super). `step` is called before each point and after each
     /// record. `peers` has the times of the peers, from [`peers`](Self::peers).
     ///
     /// At the end the first point is measured again. If it has moved, every record of ours says so:
     /// [`Warning::Drift`].
     ///
     /// # Errors
-    /// Those of the device, except for too little memory; [`MeasureError::Wrong`] if a checked result is
-    /// wrong.
+    /// Those of the device, except for too little memory; [`MeasureError::Wrong`] if a checked
+    /// result is wrong.
     ///
     /// # Panics
     /// As [`Sampling::measure`] does.
@@ -318,12 +319,12 @@ impl Case {
         Self { variant, op, dtype: T::DTYPE, written: None, peer_modes, measure }
     }
 
-    /// The same case, which writes so many percent of what it reads.
+    /// The same case, but it writes `percent` percent of what it reads.
     pub(super) const fn writing(self, percent: u64) -> Self {
         Self { written: Some(percent), ..self }
     }
 
-    /// Bytes that it moves, for an input of so many.
+    /// Bytes that it moves for an input of `bytes` bytes.
     pub(super) const fn moved(&self, bytes: u64, ceiling: Ceiling) -> u64 {
         match self.written {
             Some(percent) => bytes + bytes * percent / 100,

@@ -9,7 +9,7 @@ use std::collections::HashSet;
 pub struct PeerTimes(pub(super) Answers);
 
 impl PeerTimes {
-    /// Why something was not measured, in the words of the peer that says so, each note once.
+    /// The peers' notes on why something was not measured, each once.
     #[must_use]
     pub fn notes(&self) -> &[String] {
         &self.0.notes
@@ -23,9 +23,9 @@ impl PeerTimes {
 }
 
 impl Throughput {
-    /// The times of the peers for `cases`, which are of this suite, at each of `sizes`. A peer on the GPU
-    /// measures the cases and the ceiling, by the same plan and the same sampling; a peer on the CPU runs
-    /// where there is Python. `l2_bytes` is the L2 of the device.
+    /// The times of the peers for `cases`, which are of this suite, at each of `sizes`. A peer on
+    /// the GPU measures the cases and the ceiling, by the same plan and the same sampling; a peer
+    /// on the CPU runs where there is Python. `l2_bytes` is the L2 of the device.
     ///
     /// # Errors
     /// [`PeerError`], as it says.
@@ -67,8 +67,8 @@ impl Throughput {
         questions
     }
 
-    /// The peer on the CPU and the length for it, if one of `cases` is its case and one of `sizes` is
-    /// short enough.
+    /// The peer on the CPU and the length for it, if one of `cases` is its case and one of `sizes`
+    /// is short enough.
     pub(super) fn on_cpu(&self, cases: &[Case], sizes: &[usize]) -> Option<(OnCpu, usize)> {
         let on_cpu = self.on_cpu?;
         let alike = |case: &Case| case.dtype == on_cpu.dtype && case.op == on_cpu.op;
@@ -79,7 +79,7 @@ impl Throughput {
 }
 
 impl Ceiling {
-    /// The line that asks the peer for the ceiling with an input of so many bytes, or two such inputs.
+    /// The question for the ceiling with an input of `bytes` bytes, or with two of them.
     pub(super) fn question(self, bytes: u64, plan: &Plan) -> String {
         let Plan { calls, sample_us } = plan;
         let bytes = match self {
@@ -91,7 +91,7 @@ impl Ceiling {
 }
 
 impl Case {
-    /// The line that asks the peer for this case in one of its modes: `OP DTYPE MODE N CALLS SAMPLE_US`.
+    /// The question for this case in one mode of the peer: `OP DTYPE MODE N CALLS SAMPLE_US`.
     pub(super) fn question(&self, mode: &str, n: usize, plan: &Plan) -> String {
         let Plan { calls, sample_us } = plan;
         let (op, dtype) = (self.op, self.dtype.name());
@@ -100,7 +100,7 @@ impl Case {
 }
 
 impl OnCpu {
-    /// The line that asks the peer on the CPU.
+    /// The question for the peer on the CPU.
     pub(super) fn question(&self, n: usize) -> String {
         let Self { op, dtype, .. } = self;
         format!("{op} {} cpu {n} 1 0", dtype.name())

@@ -1,4 +1,4 @@
-//! The table of a benchmark, printed row by row: a run that is stopped has shown what it measured.
+//! The table of a benchmark. It is printed row by row, so a run that is stopped has shown its rows.
 
 use super::Global;
 use crate::bench::Record;
@@ -22,7 +22,7 @@ pub(super) struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    /// A table with these columns and at most so many points.
+    /// A table with these columns and at most `points` points.
     pub(super) fn new(
         global: &'a Global,
         points: usize,

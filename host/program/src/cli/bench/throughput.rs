@@ -77,7 +77,7 @@ impl Bench {
     }
 }
 
-/// The cases of these operations and element types; of all where none are named.
+/// The cases of these operations and element types. No names mean all.
 fn chosen(suite: &Throughput, ops: &[String], dtypes: &[String]) -> Result<Vec<Case>, Usage> {
     let asked = |names: &[String], name| names.is_empty() || names.iter().any(|n| n == name);
     let cases = suite.cases.iter();
@@ -118,7 +118,7 @@ fn columns(suite: &Throughput, cases: &[Case], sizes: &[usize]) -> Vec<Column> {
     ]
 }
 
-/// A length, as short as people write it.
+/// A length in its shortest form.
 fn length(n: usize) -> String {
     match n.is_power_of_two() && n > 1 {
         true => format!("2^{}", n.ilog2()),
@@ -126,8 +126,8 @@ fn length(n: usize) -> String {
     }
 }
 
-/// A mode of the peer, without what the variant says too: the type it accumulates in, the length of the
-/// rows, how much is kept.
+/// A mode of the peer, without what the variant says too: the type of the accumulator, the length
+/// of the rows, the share that is kept.
 fn plain(mode: &str) -> &str {
     let mode = mode.trim_end_matches("_in_f64");
     let is_digit = |letter: char| letter.is_ascii_digit();
@@ -153,7 +153,7 @@ fn cells(so_far: &[Record], record: &Record) -> Vec<String> {
     ]
 }
 
-/// The throughput of `record` over that of the ceiling, if that is among `records`.
+/// The throughput of `record` divided by that of the ceiling, if that is among `records`.
 fn of_ceiling(records: &[Record], record: &Record) -> Option<f64> {
     let ceiling = records.iter().find(|ceiling| {
         let is_ceiling = [Ceiling::Read, Ceiling::Copy].map(Ceiling::name);

@@ -19,34 +19,34 @@ use serde_json::{Value, json};
 use std::path::Path;
 use told::{as_json, text};
 
-/// A ladder, as its command tells of it.
+/// A ladder, with what its command prints.
 trait Told: ladder::Ladder {
     /// Elements on a GPU.
     const ON_A_GPU: u64;
     /// Elements in the emulator, where there is nothing to time.
     const IN_THE_EMULATOR: u64;
-    /// What `--output` writes; without a GPU the second alone.
+    /// The files that `--output` writes. Without a GPU it writes only the second.
     const FILES: [&'static str; 3];
     /// The suite of the records.
     const SUITE: &'static str;
     /// The rate of the roof in records and JSON.
     const ROOF_RATE: &'static str;
-    /// What every result has been found to be.
+    /// What was checked about every result.
     const RIGHT: &'static str;
-    /// What the roof does with the array, as a participle; and what then happens to the array.
+    /// What the roof does with the array: a participle, and what then happens to the array.
     const ONLY: [&'static str; 2];
     /// What the tables count.
     const NOTE: &'static str;
-    /// The columns of the table of counts, after those that all tables begin with.
+    /// The columns of the table of counts, after the common ones.
     const HEADS: &'static [&'static str];
 
     /// The cells of a rung in these columns.
     fn cells(rung: &Climbed<Self>) -> Vec<String>;
 
-    /// What the JSON of a rung has beside what every ladder has: an object.
+    /// The JSON fields of a rung that only this ladder has: an object.
     fn json(rung: &Climbed<Self>) -> Value;
 
-    /// What the parameters in a record have beside what every ladder has: an object.
+    /// The parameters of a record that only this ladder has: an object.
     fn params(rung: &Climbed<Self>) -> Value;
 }
 
@@ -57,7 +57,7 @@ fn run<L: Told>(
     elements: Option<u64>,
     out: Option<&Path>,
 ) -> anyhow::Result<()> {
-    // Before minutes of measuring, not after them.
+    // This comes first, not after minutes of measuring.
     if let Some(out) = out {
         folder::prepare(out, &L::FILES)?;
     }
@@ -159,7 +159,7 @@ mod tests {
         }
     }
 
-    /// That a climb on a GPU leaves all files, and that the chart of rates has these names.
+    /// Checks that a climb on a GPU leaves all files, and that the chart of rates has these names.
     #[track_caller]
     pub(super) fn leaves_charts_and_records<L: Told>(report: &Report<L>, series: [&str; 2]) {
         let mut files = files("a GPU", report).expect("whole charts");

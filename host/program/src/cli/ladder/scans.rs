@@ -9,7 +9,7 @@ use gridsync::device::{Device, Emulator, EmulatorConfig};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
-/// Shared memory that a block of Hopper may ask for, bytes (CUDA C++ Programming Guide, "Compute
+/// The most shared memory of a block on Hopper, bytes (CUDA C++ Programming Guide, "Compute
 /// Capability 9.0").
 const SHARED_OF_HOPPER: u32 = 227 << 10;
 
@@ -17,11 +17,11 @@ const SHARED_OF_HOPPER: u32 = 227 << 10;
 ///
 /// Each rung scans the same u32, and every word is compared with the CPU reference. The rungs: one
 /// thread, Hillis and Steele, Blelloch, shuffles, a grid barrier, chained blocks, the look-back of
-/// Merrill and Garland, and the library's own two scans. On a GPU each is timed, all of its launches
-/// together, the median of 7 samples or more. Its rate is that of the words which any scan has to
-/// move, n in and n out, and is shown in percent of the best rate of a copy. The emulator counts, in
-/// one block with one tile: the warp's loads and stores in shared memory and its shuffles, bank
-/// conflicts, and barriers of the block.
+/// Merrill and Garland, and the library's own two scans. On a GPU each is timed, all of its
+/// launches together, the median of 7 samples or more. Its rate is that of the words which any scan
+/// has to move, n in and n out, and is shown in percent of the best rate of a copy. The emulator
+/// counts, in one block with one tile: the warp's loads and stores in shared memory and its
+/// shuffles, bank conflicts, and barriers of the block.
 #[derive(clap::Args)]
 pub(crate) struct Scans {
     /// Elements of the array [default: 2^28 on a GPU, 2^18 + 1000 in the emulator]. Slow rungs get

@@ -11,11 +11,11 @@ use std::path::PathBuf;
 /// Climb the ladder of sums: from one thread to one launch at the memory's rate
 ///
 /// Each rung sums the same array, and its sum is compared with the CPU reference. On a GPU each is
-/// timed, all of its launches together, the median of 7 samples or more. Its rate is shown in percent
-/// of the best rate of a kernel that only reads. The emulator counts in one block of 256 threads:
-/// additions of a warp and its accesses to shared memory, however few of its lanes take part; bank
-/// conflicts, the passes through shared memory that lanes wait for because others want another word
-/// of the same bank; and barriers of the block.
+/// timed, all of its launches together, the median of 7 samples or more. Its rate is shown in
+/// percent of the best rate of a kernel that only reads. The emulator counts in one block of 256
+/// threads: additions of a warp and its accesses to shared memory, however few of its lanes take
+/// part; bank conflicts, the passes through shared memory that lanes wait for because others want
+/// another word of the same bank; and barriers of the block.
 #[derive(clap::Args)]
 pub(crate) struct Ladder {
     /// Elements of the array [default: 2^28 on a GPU, 2^16 in the emulator]. Slow rungs get fewer;

@@ -29,7 +29,7 @@ pub(super) fn text<L: Told>(global: &Global, device: &str, report: &Report<L>) -
     parts.join("\n\n")
 }
 
-/// The times, where they were measured, and below them what was counted.
+/// The times, if they were measured, and below them the counts.
 pub(super) fn rows<L: Told>(report: &Report<L>) -> String {
     match &report.roof {
         Some(roof) => format!("{}\n\n{}", times(report, roof), counts(report)),
@@ -37,13 +37,13 @@ pub(super) fn rows<L: Told>(report: &Report<L>) -> String {
     }
 }
 
-/// What every row begins with: the number of the rung, its name, and its elements.
+/// The first cells of every row: the number of the rung, its name, and its elements.
 fn heads<L: Told>(rung: &Climbed<L>) -> [String; 3] {
     [rung.number.to_string(), rung.name.to_owned(), rung.len.to_string()]
 }
 
-/// The times of the rungs and what they are of the rate of the roof; and below them what their marks
-/// mean.
+/// The times of the rungs and their percentage of the roof's rate. Below them, the meaning of the
+/// marks.
 fn times<L: Told>(report: &Report<L>, roof: &Roof) -> String {
     let mut table = table();
     let percent = format!("% of {}", L::ROOF);
@@ -66,7 +66,7 @@ fn times<L: Told>(report: &Report<L>, roof: &Roof) -> String {
     format!("{table}\n{notes}").trim_end().to_owned()
 }
 
-/// What was counted, a row for each rung.
+/// The counts, a row for each rung.
 fn counts<L: Told>(report: &Report<L>) -> String {
     let mut table = table();
     table.set_header(["", "rung", "elements"].iter().chain(L::HEADS));

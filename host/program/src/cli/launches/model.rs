@@ -1,4 +1,4 @@
-//! What the models predict, as text, and beside what was measured.
+//! The predictions of the models as text, next to the measurements.
 
 use crate::lab::launches::{
     Comparison, Prediction, SERIAL_CROSSING_CYCLES, SERIAL_LAUNCH_US, SERIAL_MHZ, Terms,
@@ -7,13 +7,13 @@ use crate::report;
 use gridsync::device::Device;
 use serde_json::{Value, json};
 
-/// MHz of the device's clock, at its highest.
+/// The highest clock of the device, MHz.
 fn mhz(device: &Device) -> f64 {
     f64::from(device.properties().clock_khz) / 1e3
 }
 
-/// What the models predict and what was measured: a row for each of `compared` in which the one
-/// launch ran; none if it never ran.
+/// The predictions and the measurements: a row for each of `compared` in which the one launch ran.
+/// None if it never ran.
 pub(super) fn table<'a>(
     device: &Device,
     compared: impl IntoIterator<Item = &'a Comparison>,
@@ -70,7 +70,7 @@ In series: crossing = blocks × {SERIAL_CROSSING_CYCLES} cycles (3 accesses of 5
     )
 }
 
-/// The prediction for one comparison, as JSON; null if the one launch did not run.
+/// The prediction for one comparison, as JSON. Null if the one launch did not run.
 pub(super) fn as_json(device: &Device, compared: &Comparison) -> Value {
     let predicted = Prediction::of(compared, &Terms::H200, mhz(device));
     predicted.map_or(Value::Null, |predicted| {

@@ -17,7 +17,7 @@ use gridsync_entries::scan::Scannable;
 use gridsync_kernels::op::{InSegments, Max, Min, Segments, Sum};
 use std::time::Instant;
 
-/// Scans rows of so many columns by an operation.
+/// Scans rows of this many columns by an operation.
 type Run = fn(&Scan, &Job<'_>, Incoming, u64) -> anyhow::Result<Done>;
 
 /// All operations that scan rows.

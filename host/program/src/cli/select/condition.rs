@@ -15,7 +15,7 @@ pub(super) enum Condition {
     Word(&'static str),
 }
 
-/// A sign comes before any other sign that it begins with.
+/// A sign comes before its prefixes.
 const SIGNS: [&str; 6] = ["<=", ">=", "==", "!=", "<", ">"];
 
 const WORDS: [&str; 3] = ["nonzero", "finite", "notnan"];

@@ -54,7 +54,8 @@ const SORTED: usize = 4097;
 /// The most threads of a grid whose barriers the emulator also checks for data races.
 const JUDGED: u32 = 600;
 
-/// µs that the emulator takes for a byte of the elements of a long input, and for a thread that crosses barriers.
+/// µs that the emulator takes for a byte of the elements of a long input, and for a thread that
+/// crosses barriers.
 // A core of an Intel Xeon, a release build, 2026-11-22: CPU time for inputs of 4095 to 4097
 // elements, over all kernels of a kind, and for grids of 8192 threads.
 const OF_REDUCE: f64 = 1.1;
@@ -92,7 +93,7 @@ impl Case {
     }
 }
 
-/// How the emulator runs a case of so many elements.
+/// How the emulator runs a case of `elements` elements.
 fn emulated(elements: usize) -> Emulated {
     match elements {
         ..=INTERLEAVED => Emulated::Judged,
@@ -229,7 +230,7 @@ fn barriers(seeds: u64) -> Vec<Kernel> {
     DESIGNS.iter().map(kernel).collect()
 }
 
-/// X→P→X with the barrier to take.
+/// X→P→X with the recommended barrier.
 fn transforms(seeds: u64) -> Kernel {
     let setups = [(128, 2, 64), (1, 1, 1), (77, 3, 33), (1000, 4, 96)];
     let cases = setups.into_iter().flat_map(|(elements, blocks, threads)| {

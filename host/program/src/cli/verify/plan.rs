@@ -2,9 +2,8 @@
 
 use super::cases::{INTERLEAVED, Kernel};
 
-/// How large cases may be, in elements or threads, so that all of them fit into so many µs of CPU time.
-///
-/// Short inputs, which are run in any case, are not counted.
+/// The largest size of cases, in elements or threads, with which all of them fit into `budget_us`
+/// µs of CPU time. Short inputs always run, and are not counted.
 pub(super) fn largest(kernels: &[Kernel], budget_us: f64) -> usize {
     let mut cases: Vec<(usize, f64)> = kernels
         .iter()

@@ -16,7 +16,7 @@ pub struct Operations {
     pub bars: fn(&Counted) -> [f64; 3],
 }
 
-/// GB/s of each rung, and the rate of the roof; none where nothing was timed.
+/// GB/s of each rung, and the rate of the roof. None if nothing was timed.
 #[must_use]
 pub fn rates_chart<L: Ladder>(report: &Report<L>, device: &str) -> Option<Bars> {
     let roof = report.roof.as_ref()?;
@@ -89,7 +89,7 @@ mod tests {
         let counted = Counted { elements: 512, barriers: 18, ..Counted::default() };
         let sums = chart::<sums::Climb<f32>>(Geometry::new(1, 256), counted);
         let scans = chart::<scans::Climb>(scans::Moves::default(), counted);
-        // Those of a scan are told for 256 elements.
+        // The counts of a scan are shown for 256 elements.
         for (chart, barriers) in [(sums, 18.0), (scans, 9.0)] {
             assert_eq!(chart.rows.len(), 1);
             assert_eq!(chart.rows[0].name, "5 padded");

@@ -8,11 +8,11 @@ use gridsync_kernels::grid::barrier::{Barrier, GridBarrier};
 use gridsync_kernels::grid::scan::STATE;
 use simt::{LaunchConfig, Memory};
 
-/// What one block does with as many elements as it takes.
+/// What one block does with the elements that it takes.
 ///
-/// A **warp operation** is an instruction of a warp, however many of its lanes take part in it. What
-/// a thread adds up by itself is not counted, and neither is what bulk copies do. The block runs
-/// alone, so it waits for no other block: how often it would look is not counted.
+/// A **warp operation** is one instruction of a warp, for any number of active lanes. The additions
+/// that a thread does by itself are not counted, nor are bulk copies. The block runs alone, so it
+/// waits for no other block: how often it would look is not counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counted {
     /// Elements that the block takes.
@@ -23,7 +23,7 @@ pub struct Counted {
     pub shuffles: u64,
     /// Loads and stores of a warp in shared memory.
     pub shared_accesses: u64,
-    /// Passes through shared memory beyond the first of each of those, because lanes wanted different
+    /// The extra passes of those accesses through shared memory, because lanes wanted different
     /// words of one bank.
     pub bank_conflicts: u64,
     /// Barriers of the block.
@@ -31,7 +31,7 @@ pub struct Counted {
 }
 
 impl Counted {
-    /// Additions of a warp, where every shuffle is followed by one.
+    /// Additions of a warp. One addition follows every shuffle.
     #[must_use]
     pub const fn warp_additions(&self) -> u64 {
         self.shared_additions + self.shuffles
@@ -43,14 +43,14 @@ impl Counted {
         self.shared_accesses + self.shuffles
     }
 
-    /// The share of `times` that 256 elements have.
+    /// The part of `times` for 256 elements.
     #[must_use]
     pub fn for_256_elements(&self, times: u64) -> f64 {
         times as f64 * 256.0 / self.elements as f64
     }
 }
 
-/// What a kernel of a rung may ask for. Everything is 0 at first but the input.
+/// What a kernel of a rung may need. Everything but the input is 0 at first.
 pub(super) struct Views<T: Scalar> {
     pub(super) input: Global<T>,
     /// As long as the input.
@@ -63,7 +63,7 @@ pub(super) struct Views<T: Scalar> {
     pub(super) words: Global<u64>,
 }
 
-/// Runs `body` as the one block of `config` on so many `elements`, and counts what its warps do.
+/// Runs `body` as the one block of `config` on `elements` elements, and counts what its warps do.
 pub(super) fn one_block<T: Sample + Pod + Scalar>(
     config: &LaunchConfig<'_>,
     elements: usize,
@@ -98,7 +98,7 @@ fn uploaded<T: Pod + Scalar>(memory: &mut Memory, host: &[T]) -> Global<T> {
     let address =
         memory.alloc(bytes.len(), 256).expect("what one block works on should fit in a megabyte");
     memory.write(address, bytes).expect("an allocation should take its bytes");
-    // SAFETY: address and length are those of the allocation, which nobody frees; only the launch
-    // uses the view.
+    // SAFETY: address and length are those of the allocation, which stays allocated. Only the
+    // launch uses the view.
     unsafe { Global::from_address(address, host.len()) }
 }

@@ -1,4 +1,4 @@
-//! Climbing a ladder: every rung checked, counted, and timed on a GPU.
+//! Climbs a ladder: every rung is checked, counted, and timed on a GPU.
 
 use super::{Counted, Ladder, Roof, Rung};
 use crate::bench::{Measurement, Sampling, once};
@@ -32,13 +32,13 @@ pub struct Climbed<L: Ladder> {
     pub number: u32,
     /// What it is called.
     pub name: &'static str,
-    /// Elements it was measured with.
+    /// Elements that it was measured with.
     pub len: usize,
     /// What it launched.
     pub plan: L::Plan,
     /// The time of all its launches, µs; none in the emulator.
     pub measured: Option<Measurement>,
-    /// What one block does; none if the rung does not work in blocks.
+    /// What one block does. None if the rung does not work in blocks.
     pub counted: Option<Counted>,
 }
 
@@ -70,7 +70,7 @@ impl<L: Ladder> Climbed<L> {
         self.len * L::BYTES
     }
 
-    /// Those bytes over the median time, GB/s (10⁹ bytes).
+    /// Those bytes divided by the median time, GB/s (10⁹ bytes).
     #[must_use]
     pub fn gb_per_s(&self) -> Option<f64> {
         let measured = self.measured.as_ref()?;
@@ -78,8 +78,8 @@ impl<L: Ladder> Climbed<L> {
     }
 }
 
-/// Climbs `L` with `len` elements, fewer for rungs that would take seconds. `step` hears what comes
-/// next.
+/// Climbs `L` with `len` elements, or fewer for rungs that would take seconds. `step` is called
+/// before each rung.
 ///
 /// # Errors
 /// [`LadderError::Wrong`] at the first wrong result, and those of the device.

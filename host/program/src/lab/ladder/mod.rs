@@ -1,13 +1,13 @@
 //! The ladders: one computation in many steps, from one thread to the rate of the memory.
 //!
 //! A [`Ladder`] is an input and the memory that its rungs work in. A [`Rung`] is one way to do the
-//! computation; its kernels are in [`gridsync_lab_kernels::ladder`]. [`measure()`] compares the result
-//! of every rung with the reference, times the rung, and has the emulator count what one block does
-//! ([`Counted`]).
+//! computation. Its kernels are in [`gridsync_lab_kernels::ladder`]. [`measure()`] compares the
+//! result of every rung with the reference, times the rung, and has the emulator count what one
+//! block does ([`Counted`]).
 //!
 //! A rung is timed as a whole: all of its launches, and setting words to 0 where it needs that. Its
-//! rate counts the bytes that every rung has to move, even if this rung moves more. A kernel that only
-//! moves those bytes gives the best rate there can be, in the same run ([`Roof`]).
+//! rate counts only the bytes that every rung has to move. A kernel that only moves those bytes
+//! gives the best possible rate, in the same run ([`Roof`]).
 
 mod chart;
 mod count;
@@ -31,11 +31,11 @@ use std::fmt::Debug;
 /// One way to do the computation of a ladder.
 #[derive(Clone, Copy, Debug)]
 pub struct Rung<Launched> {
-    /// Its number: that of its file among the kernels, if the kernel is the ladder's own.
+    /// Its number. For the ladder's own kernels it is the number of their file.
     pub number: u32,
     /// What it is called.
     pub name: &'static str,
-    /// The most elements that it is measured with: more would take seconds, or would be rounded so
+    /// The most elements that it is measured with. More would take seconds, or would be rounded so
     /// often that the error bound of an f32 sum promises nothing.
     pub at_most: usize,
     launched: Launched,
@@ -56,7 +56,7 @@ pub trait Ladder: Sized {
     const DTYPE: &'static str;
     /// Bytes that every rung has to move for each element.
     const BYTES: usize;
-    /// What the kernel does that only moves those bytes, in one word.
+    /// What the kernel that only moves those bytes does, in one word.
     const ROOF: &'static str;
     /// What the chart of the counts shows.
     const OPERATIONS: Operations;
@@ -93,7 +93,7 @@ pub trait Ladder: Sized {
     ) -> Result<(), DeviceError>;
 
     /// Runs `rung` on `input`, which is the first part of the ladder's own, and says what is wrong
-    /// with the result, if anything is.
+    /// with the result. None if nothing is.
     ///
     /// # Errors
     /// Those of [`launch`](Self::launch), and of the copies.
@@ -116,7 +116,7 @@ pub trait Ladder: Sized {
     /// Those of asking how many blocks can be resident.
     fn roof_grids(&self, len: usize) -> Result<Vec<u32>, DeviceError>;
 
-    /// Puts a launch of that kernel into the stream, with so many blocks.
+    /// Puts a launch of that kernel with `blocks` blocks into the stream.
     ///
     /// # Errors
     /// Those of the launch.

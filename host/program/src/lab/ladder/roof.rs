@@ -7,7 +7,7 @@ use gridsync::device::{Device, DeviceError};
 use gridsync::launch::resident_blocks;
 use gridsync_lab_kernels::ladder::THREADS;
 
-/// Grids that are tried: so many times the blocks that can be resident.
+/// Grids that are tried, as multiples of the blocks that can be resident.
 const TIMES_RESIDENT: [u32; 4] = [1, 2, 4, 8];
 
 /// The best rate of a kernel that only moves the bytes that every rung has to move.
@@ -22,7 +22,7 @@ pub struct Roof {
 }
 
 impl Roof {
-    /// The roof of `ladder` for `len` elements; none in the emulator, where time means nothing.
+    /// The roof of `ladder` for `len` elements. None in the emulator, where time means nothing.
     pub(super) fn of<L: Ladder>(
         device: &Device,
         ladder: &L,

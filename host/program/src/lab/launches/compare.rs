@@ -9,14 +9,14 @@ use gridsync::launch::{Plan, plan};
 use gridsync_lab_kernels::xpx::{xpx_grid_barrier_alone, xpx_stage};
 use serde_json::json;
 
-/// Why nothing was measured.
+/// Why there is no comparison.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LaunchesError {
     /// The device failed.
     #[error(transparent)]
     Device(#[from] DeviceError),
-    /// A form gives a wrong result, so that its time says nothing.
+    /// A form gives a wrong result, so its time means nothing.
     #[error(
         "the form {} is wrong at {} blocks of {} threads: {} of {} elements of X differ from the reference, the first X[{}]; that is a fault of gridsync",
         .form.name(), .setup.blocks, .setup.threads, .wrong.elements, .setup.elements, .wrong.first.start
@@ -36,9 +36,10 @@ pub enum LaunchesError {
 pub struct Timed {
     /// The form.
     pub form: Form,
-    /// Microseconds of device time per transform X→P→X: those of a whole job over its rounds.
+    /// Microseconds of device time per transform X→P→X: the time of a whole job divided by its
+    /// rounds.
     pub time: Spread,
-    /// The rules of measuring that were broken.
+    /// The broken rules of measuring.
     pub warnings: Vec<Warning>,
 }
 
@@ -67,13 +68,12 @@ pub struct Comparison {
     pub absent: Vec<Absent>,
 }
 
-/// Measures each of `forms` at one shape: a job of `rounds` transforms, by the rules of [`once`].
-/// The result of a form has to equal the reference before it is timed. `step` hears of each form
-/// first.
+/// Measures each of `forms` at one shape: a job of `rounds` transforms, by the rules of [`once`]. A
+/// form's result has to equal the reference before it is timed. `step` is called before each form.
 ///
 /// # Errors
-/// [`LaunchesError::Wrong`]; [`DeviceError::EmptyGrid`] and [`DeviceError::BadBlock`] if no form can run
-/// at that shape, and others of the device.
+/// [`LaunchesError::Wrong`]; [`DeviceError::EmptyGrid`] and [`DeviceError::BadBlock`] if no form
+/// can run at that shape, and others of the device.
 ///
 /// # Panics
 /// As [`Sampling::measure`] does.
@@ -140,23 +140,23 @@ fn is_absence(error: &DeviceError) -> bool {
 }
 
 impl Comparison {
-    /// Microseconds per transform of `form`, the median; none if it did not run.
+    /// The median of microseconds per transform of `form`. None if it did not run.
     #[must_use]
     pub fn time(&self, form: Form) -> Option<f64> {
         let timed = self.timed.iter().find(|timed| timed.form == form)?;
         Some(timed.time.median)
     }
 
-    /// The gain of `form` over `many`, in percent of the time of `many`. Above 0 `form` is faster. None
-    /// if one of the two did not run.
+    /// The gain of `form` over `many`, in percent of the time of `many`. Above 0 `form` is faster.
+    /// None if one of the two did not run.
     #[must_use]
     pub fn gain(&self, form: Form, many: Form) -> Option<f64> {
         let many = self.time(many)?;
         Some(100.0 * (many - self.time(form)?) / many)
     }
 
-    /// What was measured, as records of the suite `launches`, each with the number of its `figure`, if
-    /// it is for one.
+    /// The measurements as records of the suite `launches`, each with the number of its `figure` if
+    /// it belongs to one.
     #[must_use]
     pub fn records(&self, device: &str, figure: Option<u32>) -> Vec<Record> {
         let Setup { elements, blocks, threads } = self.setup;
@@ -182,7 +182,7 @@ mod tests {
     use super::*;
     use gridsync::device::{Emulator, EmulatorConfig, Geometry};
 
-    /// Compares all forms at so many blocks, with one sample each.
+    /// Compares all forms with `blocks` blocks, with one sample each.
     fn compared(blocks: u32) -> Comparison {
         let device = Device::new(Emulator::new(EmulatorConfig {
             multiprocessors: 1,

@@ -16,7 +16,7 @@ pub enum Form {
     Launches,
     /// The same launches recorded in one graph, which one call puts into the stream.
     Graph,
-    /// A launch for each stage that may start before the launch before it has ended: programmatic
+    /// A launch for each stage, which may start before the previous launch has ended: programmatic
     /// dependent launch, compute capability 9.0.
     Overlapped,
     /// The overlapping launches recorded in one graph.
@@ -28,7 +28,7 @@ pub enum Form {
 /// A grid barrier between the stages of a single launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Design {
-    /// [`GridBarrier`], the one to use.
+    /// [`GridBarrier`], the recommended one.
     Grid,
     /// [`FlipBarrier`], the design of cooperative groups.
     Flip,
@@ -60,7 +60,7 @@ impl Form {
         Self::Barrier(Design::Tree),
     ];
 
-    /// What the form is called. A barrier has its name of `gridsync bench barrier`.
+    /// The name of the form. For a barrier, it is the name in `gridsync bench barrier`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -85,7 +85,7 @@ pub(super) type Args = (Global<f32>, Global<f32>, Global<u32>, u32);
 /// How the kernel of a design is launched.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Single {
-    /// The geometry for so many blocks of so many threads, if all can be resident.
+    /// The geometry for this many blocks and threads per block, if all can be resident.
     pub(super) geometry: fn(&Device, u32, u32) -> Result<Geometry, DeviceError>,
     /// The words of the barrier.
     pub(super) words: fn(&Device, &Geometry) -> Result<Buffer<u32>, DeviceError>,

@@ -6,7 +6,7 @@ use gridsync::device::{Buffer, Device, DeviceError, Geometry, Graph, KernelInfo}
 use gridsync::reference;
 use gridsync_lab_kernels::xpx::{xpx_stage, xpx_stage_overlapped};
 
-/// A number of rounds of X→P→X in one form: the memory, and what is launched on it.
+/// A number of rounds of X→P→X in one form, ready to run, and its memory.
 #[derive(Debug)]
 pub struct Job {
     device: Device,
@@ -45,7 +45,8 @@ impl Job {
         let p = device.zeroed::<f32>(setup.elements)?;
         let plain = Geometry::new(setup.blocks, setup.threads);
         let overlapping = || {
-            // A device below 9.0 has no such kernel: find out now, not in the first launch.
+            // A device below 9.0 does not have this kernel. The error comes now, not in the first
+            // launch.
             let kernel = KernelInfo::of::<xpx_stage_overlapped>();
             device.backend().attributes(&kernel)?;
             Ok::<_, DeviceError>(plain.overlapping())
@@ -66,7 +67,7 @@ impl Job {
         Ok(Self { device: device.clone(), setup: *setup, rounds, x, p, work })
     }
 
-    /// Puts all rounds into the stream. They start from what X holds.
+    /// Puts all rounds into the stream. They start from the contents of X.
     ///
     /// # Errors
     /// Those of the launches.
@@ -74,8 +75,8 @@ impl Job {
         let Self { device, x, p, .. } = self;
         match &self.work {
             Work::Stages(geometry) => launch_stages(device, geometry, x, p, self.rounds),
-            // SAFETY: the graph's launches are those of `launch_stages`, on the buffers that this job
-            // holds, which are freed in stream order.
+            // SAFETY: the graph's launches are those of `launch_stages`, on the buffers that this
+            // job holds, which are freed in stream order.
             Work::Graph(graph) => unsafe { graph.launch() },
             Work::Single { single, geometry, words } => {
                 let args = (x.view(), p.view(), words.view(), self.rounds);
@@ -87,12 +88,12 @@ impl Job {
         }
     }
 
-    /// Sets X and P to their first values, runs all rounds, and compares X with the reference, bit by
-    /// bit.
+    /// Sets X and P to their first values, runs all rounds, and compares X with the reference, bit
+    /// by bit.
     ///
     /// P holds NaN at first, which stays in all means if a thread reads it too early. Means settle
-    /// after some rounds: a fault in a later round may not show here. The tests of the barriers find
-    /// those.
+    /// after some rounds, so a fault in a later round may not show here. The tests of the barriers
+    /// find those.
     ///
     /// # Errors
     /// Those of the device.

@@ -1,6 +1,6 @@
-//! Many launches against one: X→P→X again and again, with the end of a launch as the barrier between
-//! two stages ("multi-kernel launch", MKL), or with a grid barrier within one launch ("single kernel
-//! launch", SKL).
+//! Many launches against one: X→P→X again and again, with the end of a launch as the barrier
+//! between two stages ("multi-kernel launch", MKL), or with a grid barrier within one launch
+//! ("single kernel launch", SKL).
 //!
 //! | file | what |
 //! |---|---|

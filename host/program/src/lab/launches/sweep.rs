@@ -21,7 +21,8 @@ const GRID: Form = Form::Barrier(Design::Grid);
 pub enum Figure {
     /// The gain of one launch over many, for each number of blocks and of threads in a block.
     Fig5,
-    /// The time of each form for each number of blocks, at a constant number of threads in the grid.
+    /// The time of each form for each number of blocks, at a constant number of threads in the
+    /// grid.
     Fig6,
 }
 
@@ -77,8 +78,8 @@ pub struct Sweep {
     pub points: Vec<(Figure, Comparison)>,
 }
 
-/// Measures the forms of both figures at their shapes, as [`compare`] does. `step` hears of each
-/// point first.
+/// Measures the forms of both figures at their shapes, as [`compare`] does. `step` is called before
+/// each point.
 ///
 /// At the end the first point is measured again. If it has moved, every point says so:
 /// [`Warning::Drift`].
@@ -145,8 +146,8 @@ impl Sweep {
         }
     }
 
-    /// Fig. 6: the time of each form with [`THREADS_IN_ALL`] threads, over the number of blocks, as a
-    /// part of the longest time of all.
+    /// Fig. 6: the time of each form with [`THREADS_IN_ALL`] threads, for each number of blocks,
+    /// relative to the longest time of all.
     #[must_use]
     pub fn fig6(&self) -> Lines {
         let times = |form| {
@@ -199,8 +200,8 @@ mod tests {
     use gridsync::device::Geometry;
     use gridsync::launch::Plan;
 
-    /// A sweep in which many launches take 8 µs, the graph 4 µs, and all other forms 5 µs and 0.1 µs for
-    /// each block.
+    /// A sweep in which many launches take 8 µs, the graph 4 µs, and all other forms 5 µs plus 0.1
+    /// µs for each block.
     fn made_up() -> Sweep {
         let timed = |form, setup: &Setup| {
             let us = match form {

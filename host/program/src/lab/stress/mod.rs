@@ -1,6 +1,6 @@
-//! Grid barriers under stress: each is crossed again and again in many settings. The barriers that are
-//! wrong on purpose are crossed by the same kernel. That the right ones hold says as much as the number
-//! of wrong ones that are caught.
+//! Grid barriers under stress: each is crossed again and again in many settings. The same kernel
+//! crosses barriers that are wrong on purpose. The more of these are caught, the more it means that
+//! the right ones hold.
 
 mod setting;
 mod tally;
@@ -16,12 +16,12 @@ use gridsync::device::{Device, DeviceError};
 pub struct Run {
     /// A tally for each barrier that was crossed at all.
     pub tallies: Vec<Tally>,
-    /// The other barriers, and why they were not crossed: the device lacks the kernel or what it needs,
-    /// or no grid fits.
+    /// The other barriers, and why they were not crossed: the device lacks the kernel or what it
+    /// needs, or no grid fits.
     pub absent: Vec<(&'static str, DeviceError)>,
 }
 
-/// Crosses each barrier in each setting whose grid fits. `step` hears of each crossing first.
+/// Crosses each barrier in each setting whose grid fits. `step` is called before each crossing.
 ///
 /// # Errors
 /// Those of the device.

@@ -5,20 +5,20 @@ use gridsync::device::{Device, Emulator, EmulatorConfig, Properties, Schedule};
 use gridsync::launch::Blocks;
 use std::fmt;
 
-/// Rounds of one launch, at most. Launches are kept short, so that displays go on and a user can
+/// The most rounds of one launch. Launches are short, so that displays keep working and a user can
 /// interrupt.
 const ROUNDS_PER_LAUNCH: u64 = 100_000;
 
-/// Words that all blocks of one launch read, at most: some seconds on a GPU.
+/// The most words that all blocks of one launch read: some seconds on a GPU.
 const WORDS_PER_LAUNCH: u64 = 1 << 42;
 
-/// What a round costs besides the words that are read in it, as a number of words: some 4 µs.
+/// What a round costs in addition to the words that it reads, as a number of words: some 4 µs.
 const WORDS_PER_CROSSING: u64 = 1 << 22;
 
 /// What the far stores of a thread cost, as a number of words.
 const WORDS_PER_FAR_STORES: u64 = 1 << 9;
 
-/// Words that far stores go to, at most: many times what an L2 holds.
+/// The most words that far stores go to: many times the L2.
 const FAR: u64 = 1 << 30;
 
 /// One way to cross a barrier.
@@ -26,9 +26,9 @@ const FAR: u64 = 1 << 30;
 pub struct Setting {
     /// The grid, what it does, and how often.
     pub crossing: Crossing,
-    /// The seed of the emulator's schedule; none on a GPU.
+    /// The seed of the emulator's schedule. None on a GPU.
     pub seed: Option<u64>,
-    /// Whether the emulator looks for data races, and stops at the first. If it does not, a wrong barrier
+    /// Whether the emulator looks for data races and stops at the first. If not, a wrong barrier
     /// goes on to the reads after it.
     pub races: bool,
 }
@@ -59,14 +59,14 @@ impl fmt::Display for Setting {
     }
 }
 
-/// The settings for a device. Together they have at least so many `rounds` of two crossings, shared out
-/// so that each setting takes about the same time, and has one round at least.
+/// The settings for a device. Together they have at least `rounds` rounds of two crossings. Each
+/// setting takes about the same time, and has at least one round.
 ///
-/// On a GPU: 1, 2, 4 and 8 blocks for each multiprocessor, of 32, 128, 256 and 1024 threads, where
-/// they fit; warps as they come, warps up to 2000 cycles late, and warps that first store all over
-/// 4 GiB (an eighth of the memory, if that is less); one word for each thread, and in the smallest
-/// grids eight too. On the emulator: small grids, each under the schedules of eight seeds, looking for
-/// data races under every other one.
+/// On a GPU there are 1, 2, 4 and 8 blocks for each multiprocessor, of 32, 128, 256 and 1024
+/// threads, if they fit. The warps have no delay, or are up to 2000 cycles late, or first store all
+/// over 4 GiB (or an eighth of the memory, if that is less). There is one word for each thread, and
+/// in the smallest grids also eight. On the emulator there are small grids, each under the
+/// schedules of eight seeds, with every other one looking for data races.
 #[must_use]
 pub fn settings(device: &Properties, rounds: u64) -> Vec<Setting> {
     let mut settings = if device.is_emulated() { on_the_emulator() } else { on_a_gpu(device) };
@@ -108,7 +108,8 @@ fn on_a_gpu(device: &Properties) -> Vec<Setting> {
             let fits = threads * each <= device.max_threads_per_multiprocessor
                 && threads <= device.max_threads_per_block
                 && each <= device.max_blocks_per_multiprocessor;
-            // Every block reads the words of all blocks: more than one word only where that is not much.
+            // Every block reads the words of all blocks, so there is more than one word only in
+            // small grids.
             let cells: &[u32] = match (fits, each) {
                 (false, _) => &[],
                 (true, 1) => &[1, 8],
@@ -130,8 +131,8 @@ fn on_a_gpu(device: &Properties) -> Vec<Setting> {
 }
 
 impl Setting {
-    /// What a round costs, as a number of words that are read: the words that all blocks do read, and
-    /// as many as could be read in the time of its crossings and its far stores.
+    /// The cost of a round, as a number of words that are read: the words that all blocks read,
+    /// plus as many as could be read in the time of its crossings and far stores.
     fn cost(&self, device: &Properties) -> u64 {
         let blocks = match self.crossing.blocks {
             Blocks::PerMultiprocessor(each) => each * device.multiprocessors,

@@ -1,11 +1,11 @@
-//! What was found of a barrier.
+//! The findings about a barrier.
 
 use super::Setting;
 use crate::verify::{Crossing, Outcome};
 use gridsync::device::DeviceError;
 use simt::Fault;
 
-/// How often something wrong was found in one way.
+/// How often one kind of fault was found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Found {
     /// The number of settings in which it was found.
@@ -21,7 +21,7 @@ impl Found {
     }
 }
 
-/// What was found of one barrier.
+/// The findings about one barrier.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tally {
     /// The barrier.
@@ -30,7 +30,7 @@ pub struct Tally {
     pub settings: u32,
     /// Crossings of the whole grid.
     pub crossings: u64,
-    /// Words that were not of the round they were read in.
+    /// Words that were not from the round in which they were read.
     pub stale: Found,
     /// Waits that were given up.
     pub given_up: Found,
@@ -38,7 +38,7 @@ pub struct Tally {
     pub races: Found,
     /// Grids that the emulator stopped for another reason.
     pub stopped: Found,
-    /// What was wrong first, and in which setting.
+    /// The first fault, and its setting.
     pub first: Option<String>,
 }
 
@@ -56,7 +56,7 @@ impl Tally {
         }
     }
 
-    /// Settings in which something was wrong: each is counted once.
+    /// Settings in which something was wrong. Each is counted once.
     #[must_use]
     pub const fn wrong_in(&self) -> u32 {
         let [stale, given_up] = [self.stale.settings, self.given_up.settings];

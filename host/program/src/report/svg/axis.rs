@@ -11,7 +11,7 @@ pub(super) struct Scale {
     pub(super) ticks: Vec<(f64, String)>,
 }
 
-/// How the places on an axis depend on the values.
+/// How positions on an axis depend on the values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Linear,
@@ -19,12 +19,12 @@ enum Kind {
     Log10,
 }
 
-/// Ticks that an axis has at most.
+/// The most ticks of an axis.
 const TICKS: f64 = 8.0;
 
 impl Scale {
-    /// A linear axis with 0 and all of `values`, which are finite. Its ends are ticks. Ticks are 1, 2 or 5
-    /// times a power of ten apart.
+    /// A linear axis with 0 and all of `values`, which are finite. Its ends are ticks. Ticks are 1,
+    /// 2 or 5 times a power of ten apart.
     pub(super) fn linear(values: impl Iterator<Item = f64>) -> Self {
         let (least, greatest) = ends(values.chain([0.0]));
         let range = if greatest > least { greatest - least } else { 1.0 };
@@ -48,16 +48,16 @@ impl Scale {
         Self { kind: Kind::Linear, from: first * step, to: last * step, ticks }
     }
 
-    /// A logarithmic axis with all of `values`, which are finite and above 0. Its ends and its ticks are
-    /// powers of two.
+    /// A logarithmic axis with all of `values`, which are finite and above 0. Its ends and its
+    /// ticks are powers of two.
     pub(super) fn log2(values: impl Iterator<Item = f64>) -> Self {
         let (least, greatest) = ends(values.map(f64::log2));
         let first = least.floor();
         Self::powers(Kind::Log2, first, greatest.ceil().max(first + 1.0))
     }
 
-    /// A logarithmic axis that begins below all of `values`, which are finite and above 0. Its ends and its
-    /// ticks are powers of ten.
+    /// A logarithmic axis that begins below all of `values`, which are finite and above 0. Its ends
+    /// and its ticks are powers of ten.
     pub(super) fn log10(values: impl Iterator<Item = f64>) -> Self {
         let (least, greatest) = ends(values.map(f64::log10));
         Self::powers(Kind::Log10, least.ceil() - 1.0, greatest.ceil())
@@ -97,7 +97,7 @@ impl Scale {
         }
     }
 
-    /// The place of `value` between the ends: 0 at the first, 1 at the last.
+    /// The position of `value` between the ends: 0 at the first, 1 at the last.
     pub(super) fn place(&self, value: f64) -> f64 {
         let value = match self.kind {
             Kind::Linear => value,
@@ -112,7 +112,7 @@ fn ends(values: impl Iterator<Item = f64>) -> (f64, f64) {
     values.fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), x| (least.min(x), most.max(x)))
 }
 
-/// A number with so many decimals, and a true minus sign in place of a hyphen.
+/// A number with `decimals` decimals, and a true minus sign instead of a hyphen.
 pub(super) fn plain(value: f64, decimals: usize) -> String {
     let text = format!("{value:.decimals$}");
     match text.strip_prefix('-') {

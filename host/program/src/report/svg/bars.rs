@@ -6,10 +6,11 @@ use super::canvas::{Anchor, Canvas, TEXT, TITLE, width};
 use super::colour::{BARS, GREY, INK, PALE};
 
 /// Horizontal bars: a row for each name, with a bar and its value for each series. The axis is
-/// logarithmic, so that rows of any size can be compared. A bar that is twice as long is not twice as much.
+/// logarithmic, so that rows of any size can be compared. So a bar that is twice as long is not
+/// twice as much.
 ///
 /// ```
-/// use crate::report::svg::{Bars, Row};
+/// use gridsync_program::report::svg::{Bars, Row};
 ///
 /// let row = |name: &str, value| Row { name: name.into(), values: vec![Some(value)] };
 /// let chart = Bars {
@@ -21,7 +22,7 @@ use super::colour::{BARS, GREY, INK, PALE};
 ///     roof: Some(("reading only".into(), 4500.0)),
 /// };
 /// assert!(chart.svg()?.starts_with("<svg"));
-/// # Ok::<(), crate::report::svg::ChartError>(())
+/// # Ok::<(), gridsync_program::report::svg::ChartError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bars {
@@ -44,7 +45,7 @@ pub struct Bars {
 pub struct Row {
     /// What it is called.
     pub name: String,
-    /// A value for each series, 0 or more; none where nothing was measured.
+    /// A value for each series, 0 or more. None where nothing was measured.
     pub values: Vec<Option<f64>>,
 }
 
@@ -147,7 +148,7 @@ impl Bars {
         BARS.into_iter().skip(first)
     }
 
-    /// All values, one at least, if the chart is complete.
+    /// All values, at least one, if the chart is complete.
     fn checked(&self) -> Result<Vec<f64>, ChartError> {
         let title = || self.title.clone();
         if self.series.len() > BARS.len() {

@@ -8,8 +8,8 @@ pub(super) const TEXT: f64 = 12.0;
 /// Font size of the title, px.
 pub(super) const TITLE: f64 = 16.0;
 
-/// How wide `text` is at most, px. No font is embedded, so this assumes a wide one: a digit of DejaVu Sans
-/// is 0.636 of the font size wide, a letter less on average.
+/// The most that `text` can be wide, px. No font is embedded, so this assumes a wide one: a digit
+/// of DejaVu Sans is 0.636 of the font size wide, a letter less on average.
 pub(super) fn width(text: &str, size: f64) -> f64 {
     0.65 * size * text.chars().count() as f64
 }
@@ -69,8 +69,8 @@ impl Canvas {
         ));
     }
 
-    /// A filled outline around `(x, y)`, given by its corners relative to there. `tip` shows when the
-    /// pointer rests on it.
+    /// A filled outline around `(x, y)`, with its corners relative to that point. `tip` shows when
+    /// the pointer rests on it.
     pub(super) fn marker(
         &mut self,
         x: f64,
@@ -137,7 +137,7 @@ impl Canvas {
 /// A coordinate to a hundredth of a px, without trailing zeros.
 fn number(value: f64) -> String {
     let rounded = (100.0 * value).round() / 100.0;
-    // Not -0.
+    // Never -0.
     format!("{}", rounded + 0.0)
 }
 

@@ -26,8 +26,8 @@ pub(super) const SERIES: [Colour; 7] = [
     Colour(0x00, 0x00, 0x00),
 ];
 
-/// For bars in one row: black, vermillion, sky blue. Their luminances are far apart, so that they differ in
-/// black and white too.
+/// For bars in one row: black, vermillion, sky blue. Their luminances are far apart, so that they
+/// differ in black and white too.
 pub(super) const BARS: [Colour; 3] = [SERIES[6], VERMILLION, SERIES[5]];
 
 /// The diverging scale: blue at -1, white at 0, vermillion at 1.
@@ -41,7 +41,7 @@ pub(super) fn diverging(value: f64) -> Colour {
 }
 
 impl Colour {
-    /// As SVG writes it.
+    /// The colour in SVG notation.
     pub(super) fn hex(self) -> String {
         format!("#{:02x}{:02x}{:02x}", self.0, self.1, self.2)
     }

@@ -5,11 +5,11 @@ use super::axis::{plain, three_digits};
 use super::canvas::{Anchor, Canvas, TEXT, TITLE, width};
 use super::colour::{GREY, INK, PALE, diverging};
 
-/// A grid of cells over two axes with names. Each cell shows its value, and its colour goes from blue (the
-/// most negative) over white (0) to vermillion (the most positive).
+/// A grid of cells over two axes with names. Each cell shows its value, and its colour goes from
+/// blue (the most negative) over white (0) to vermillion (the most positive).
 ///
 /// ```
-/// use crate::report::svg::{Axis, HeatMap};
+/// use gridsync_program::report::svg::{Axis, HeatMap};
 ///
 /// let chart = HeatMap {
 ///     title: "Split barrier beside grid.sync()".into(),
@@ -19,7 +19,7 @@ use super::colour::{GREY, INK, PALE, diverging};
 ///     unit: "%".into(),
 /// };
 /// assert!(chart.svg()?.starts_with("<svg"));
-/// # Ok::<(), crate::report::svg::ChartError>(())
+/// # Ok::<(), gridsync_program::report::svg::ChartError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct HeatMap {
@@ -29,7 +29,7 @@ pub struct HeatMap {
     pub x: Axis,
     /// The rows, from the top.
     pub y: Axis,
-    /// The values of each row, one for each column; none where nothing was measured.
+    /// The values of each row, one for each column. None where nothing was measured.
     pub values: Vec<Vec<Option<f64>>>,
     /// The unit of the values.
     pub unit: String,
@@ -50,7 +50,7 @@ const NONE: &str = "–";
 const LEAST_WIDTH: f64 = 50.0;
 /// The least height of a cell.
 const LEAST_HEIGHT: f64 = 34.0;
-/// The least height of the legend's bar: its three labels have to fit beside it.
+/// The least height of the legend's bar: its three labels have to fit next to it.
 const LEAST_BAR: f64 = 54.0;
 /// The distance from the top to the cells.
 const ABOVE: f64 = 58.0;
@@ -71,7 +71,7 @@ impl HeatMap {
         let (least, most) = values
             .iter()
             .fold((values[0], values[0]), |(a, b), &value| (a.min(value), b.max(value)));
-        // The scale is as long on both sides, so that equally strong colours are equally far from 0.
+        // The scale is symmetric, so that equally strong colours are equally far from 0.
         let end = least.abs().max(most.abs());
         let decimals = three_digits(end);
         let shade = |value: f64| diverging(if end > 0.0 { value / end } else { 0.0 });
@@ -107,7 +107,7 @@ impl HeatMap {
             ),
         );
         let top = ABOVE;
-        // Below the cells, so that a white cell has an edge.
+        // It is drawn below the cells, so that a white cell has an edge.
         canvas.rect(left - 1.0, top - 1.0, cells_width + 1.0, cells_height + 1.0, PALE);
         for (row, (tick, values)) in self.y.ticks.iter().zip(&self.values).enumerate() {
             let y = top + row as f64 * cell_height;
@@ -137,7 +137,7 @@ impl HeatMap {
         Ok(canvas.finish())
     }
 
-    /// All values, one at least, if the chart is complete.
+    /// All values, at least one, if the chart is complete.
     fn checked(&self) -> Result<Vec<f64>, ChartError> {
         let title = || self.title.clone();
         let ragged = |place: String, found, expected| ChartError::Ragged {
@@ -175,7 +175,8 @@ impl HeatMap {
     }
 }
 
-/// Draws the bar of the scale from `end` at the top to -`end`, with the unit above it and labels beside it.
+/// Draws the bar of the scale from `end` at the top to -`end`, with the unit above it and labels
+/// next to it.
 fn draw_legend(
     canvas: &mut Canvas,
     (x, top): (f64, f64),

@@ -5,10 +5,11 @@ use super::axis::{Scale, plain};
 use super::canvas::{Anchor, Canvas, TEXT, TITLE, width};
 use super::colour::{GREY, INK, PALE, SERIES};
 
-/// Lines over a numeric axis. Each series has a colour and a marker. The y axis is linear and includes 0.
+/// Lines over a numeric axis. Each series has a colour and a marker. The y axis is linear and
+/// includes 0.
 ///
 /// ```
-/// use crate::report::svg::{Lines, Series};
+/// use gridsync_program::report::svg::{Lines, Series};
 ///
 /// let chart = Lines {
 ///     title: "Crossing a grid barrier".into(),
@@ -18,7 +19,7 @@ use super::colour::{GREY, INK, PALE, SERIES};
 ///     series: vec![Series { name: "split".into(), points: vec![(33.0, 0.8), (528.0, 0.902)] }],
 /// };
 /// assert!(chart.svg()?.starts_with("<svg"));
-/// # Ok::<(), crate::report::svg::ChartError>(())
+/// # Ok::<(), gridsync_program::report::svg::ChartError>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lines {
@@ -30,7 +31,8 @@ pub struct Lines {
     pub y_label: String,
     /// Whether the x axis is logarithmic.
     pub log2_x: bool,
-    /// The series, 7 at most, in the order of the legend. A series without points is in the legend only.
+    /// The series, 7 at most, in the order of the legend. A series without points is in the legend
+    /// only.
     pub series: Vec<Series>,
 }
 
@@ -60,7 +62,7 @@ const ENTRY: f64 = 20.0;
 
 /// The outlines of markers. The sixth series has the first marker again, in another colour.
 const MARKERS: [&[(f64, f64)]; 5] = [
-    // An octagon in place of a disc, a square, a triangle, a diamond, a triangle upside down.
+    // An octagon instead of a disc, a square, a triangle, a diamond, a triangle upside down.
     &[
         (-1.8, -4.3),
         (1.8, -4.3),
@@ -148,7 +150,7 @@ impl Lines {
         Ok(canvas.finish())
     }
 
-    /// All points, one at least, if the chart is complete.
+    /// All points, at least one, if the chart is complete.
     fn checked(&self) -> Result<Vec<(f64, f64)>, ChartError> {
         let title = || self.title.clone();
         if self.series.len() > SERIES.len() {

@@ -1,10 +1,10 @@
-//! Charts as SVG, written without a library: [`HeatMap`], [`Lines`] over a numeric axis, and [`Bars`]
-//! with names.
+//! Charts as SVG, written without a library: [`HeatMap`], [`Lines`] over a numeric axis, and
+//! [`Bars`] with names.
 //!
 //! A chart is one self-contained file without scripts or fonts. It has its own light background, so
-//! that it can be read on a dark page too, and says what it shows in `<title>` and `<desc>`. The colours
-//! are those of Okabe and Ito ("Color Universal Design", 2008), which people with any form of colour
-//! blindness can tell apart. Nothing is shown by colour alone.
+//! that it can be read on a dark page too, and says what it shows in `<title>` and `<desc>`. The
+//! colours are those of Okabe and Ito ("Color Universal Design", 2008), which people with any form
+//! of colour blindness can tell apart. Colour is never the only mark.
 
 mod axis;
 mod bars;
@@ -37,7 +37,7 @@ pub enum ChartError {
         /// The value.
         value: f64,
     },
-    /// A value that is not above 0, on a logarithmic axis.
+    /// A value that is 0 or less, on a logarithmic axis.
     #[error("the chart {title:?} has x = {x} at {place}: a log2 axis begins above 0")]
     NotPositive {
         /// The title of the chart.
@@ -71,7 +71,7 @@ pub enum ChartError {
         /// Series that a chart of this kind can have.
         most: usize,
     },
-    /// There are not as many values as ticks.
+    /// The number of values differs from the number of ticks.
     #[error(
         "the chart {title:?} has {found} values where its axes have {expected} ticks, in {place}: give one each"
     )]

@@ -1,4 +1,4 @@
-//! What charts look like, as far as text can tell.
+//! Checks of charts, as far as text shows them.
 
 use super::canvas::width;
 use super::*;
@@ -138,7 +138,8 @@ fn bars_are_drawn_as_they_were() {
     is_golden("rates.svg", &rates().svg().expect("they are whole"));
 }
 
-/// The tags and texts of `xml`, each tag without its brackets; panics where it is not well-formed.
+/// The tags and texts of `xml`, each tag without its brackets. It panics if `xml` is not
+/// well-formed.
 fn tokens(xml: &str) -> Vec<(&str, &str)> {
     let mut open = Vec::new();
     let tokens: Vec<(&str, &str)> = xml
@@ -179,7 +180,7 @@ fn attribute<'a>(tag: &'a str, name: &str) -> Option<&'a str> {
     tag.split_once(&format!(" {name}=\""))?.1.split('"').next()
 }
 
-/// Each text of a chart, and the largest box that it can take: left, top, right, bottom.
+/// Each text of a chart, and its largest possible box: left, top, right, bottom.
 fn boxes(svg: &str) -> Vec<(String, [f64; 4])> {
     let number = |tag, name| {
         let value = attribute(tag, name).expect("the attribute should be there");

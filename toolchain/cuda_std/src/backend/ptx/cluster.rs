@@ -50,7 +50,8 @@ pub(crate) fn grid_dim() -> Dim3 {
 
 #[inline(always)]
 pub(crate) fn arrive() {
-    // SAFETY: a convergent intrinsic without operands; the public function says who must call it.
+    // SAFETY: a convergent intrinsic without operands; the public function says which threads must
+    // call it.
     unsafe { barrier_arrive() }
 }
 

@@ -5,7 +5,7 @@ use core::arch::asm;
 #[inline(always)]
 pub(crate) fn clock() -> u64 {
     let cycles: u64;
-    // SAFETY: reads a special register. Not `pure`: each call reads it anew.
+    // SAFETY: reads a special register. Not `pure`: each call reads it again.
     unsafe { asm!("mov.u64 {}, %clock64;", out(reg64) cycles, options(nostack, preserves_flags)) };
     cycles
 }

@@ -55,7 +55,7 @@ macro_rules! shuffles {
     ($($name:ident: $intrinsic:ident;)*) => {$(
         #[inline(always)]
         pub(crate) fn $name(mask: u32, value: u32, by: u32, control: u32) -> u32 {
-            // SAFETY: a convergent intrinsic; the public function says who must call it.
+            // SAFETY: a convergent intrinsic; the public function says which threads must call it.
             unsafe { $intrinsic(mask, value, by, control) }
         }
     )*};
@@ -69,7 +69,7 @@ shuffles! {
 
 #[inline(always)]
 pub(crate) fn vote_all(mask: u32, predicate: bool) -> bool {
-    // SAFETY: a convergent intrinsic; the public function says who must call it.
+    // SAFETY: a convergent intrinsic; the public function says which threads must call it.
     unsafe { vote_all_sync(mask, predicate) }
 }
 
@@ -123,7 +123,8 @@ pub(crate) mod redux {
         ($($name:ident: $intrinsic:ident $ty:ty;)*) => {$(
             #[inline(always)]
             pub(crate) fn $name(mask: u32, value: $ty) -> $ty {
-                // SAFETY: a convergent intrinsic; the public function says who must call it.
+                // SAFETY: a convergent intrinsic; the public function says which threads must call
+                // it.
                 unsafe { $intrinsic(value, mask) }
             }
         )*};

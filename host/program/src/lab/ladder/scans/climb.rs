@@ -1,4 +1,4 @@
-//! Running a rung: its launches, and the memory they work in.
+//! Runs a rung: its launches, and the memory they work in.
 
 use super::rung::{Launched, Levels, Moves, Rung, rungs};
 use crate::lab::ladder::{Counted, Ladder, Operations, roof};
@@ -20,14 +20,14 @@ const ALIGNED: usize = 4;
 /// Bytes that a thread of a copy has in flight: four packs.
 const COPIED_AT_ONCE: usize = 64;
 
-/// An input, an output, and the memory that all rungs work in on their way between them.
+/// An input, an output, and the memory that all rungs work in.
 pub struct Climb {
     device: Device,
     input: Buffer<u32>,
     output: Buffer<u32>,
     /// The sums of the blocks, followed by the sums of the blocks that scan these, and so on.
     sums: Buffer<u32>,
-    /// Blocks of the grid with a barrier, at most.
+    /// The most blocks of the grid with a barrier.
     resident: u32,
     barrier: Buffer<u32>,
     words: Buffer<u64>,
@@ -83,11 +83,12 @@ impl Ladder for Climb {
         let (input, output) = self.views(len);
         let (device, sums) = (&self.device, self.sums.view());
         let tiles = len.div_ceil(TILE).max(1) as u32;
-        // SAFETY: buffers begin at multiples of 256 bytes, lie apart, and nobody else uses them; there
-        // is room for the sums of all blocks and levels, for a ticket and a word of each tile, which
-        // are 0, and for a barrier, whose words each launch leaves as the next one needs them; the
-        // stream keeps launches apart, and a dropped buffer waits for it; blocks and threads are those
-        // that the kernels need, and the blocks with a barrier are resident.
+        // SAFETY: buffers begin at multiples of 256 bytes and do not overlap, and only the rungs
+        // use them. There is room for the sums of all blocks and levels, for a ticket and a word of
+        // each tile, which are 0, and for a barrier; each launch leaves the barrier's words as the
+        // next one needs them. The stream keeps launches apart, and a dropped buffer waits for it.
+        // Blocks and threads are those that the kernels need, and the blocks with a barrier are
+        // resident.
         unsafe {
             match rung.launched {
                 Launched::OneBlock(kernel, threads) => {
@@ -147,7 +148,7 @@ impl Ladder for Climb {
         rung.count()
     }
 
-    /// One of them copies everything in one turn.
+    /// One of the grids copies everything in one turn.
     fn roof_grids(&self, len: usize) -> Result<Vec<u32>, DeviceError> {
         let mut grids = roof::grids::<ladder_scan_copy>(&self.device)?;
         let at_once = COPIED_AT_ONCE * THREADS as usize;
@@ -157,7 +158,8 @@ impl Ladder for Climb {
 
     fn launch_roof(&self, len: usize, blocks: u32) -> Result<(), DeviceError> {
         let geometry = Geometry::new(blocks, THREADS);
-        // SAFETY: input and output begin at multiples of 256 bytes, lie apart and have one length.
+        // SAFETY: input and output begin at multiples of 256 bytes, do not overlap and have one
+        // length.
         unsafe { self.device.launch::<ladder_scan_copy>(&geometry, self.views(len)) }
     }
 }
@@ -171,16 +173,16 @@ impl Climb {
         self.output.zero()
     }
 
-    /// The output, after all launches; 0 where the rungs have written nothing since
+    /// The output, after all launches. It is 0 where the rungs have written nothing since
     /// [`clear`](Self::clear).
     ///
     /// # Errors
-    /// What went wrong in the stream.
+    /// Those of the launches in the stream.
     pub fn sums(&self) -> Result<Vec<u32>, DeviceError> {
         self.output.download()
     }
 
-    /// The first `len` elements of the input, and the place of their sums.
+    /// The first `len` elements of the input, and the memory for their sums.
     fn views(&self, len: usize) -> (Global<u32>, Global<u32>) {
         (self.input.view().part(0, len), self.output.view().part(0, len))
     }
@@ -196,8 +198,8 @@ fn room_for_sums(len: usize) -> usize {
     blocks.next_multiple_of(ALIGNED) + deeper
 }
 
-/// Scans `input` into `output` by blocks; then scans the sums of the blocks in the same way, and adds
-/// them.
+/// Scans `input` into `output` by blocks; then scans the sums of the blocks in the same way, and
+/// adds them.
 ///
 /// # Safety
 /// As for the kernels; `sums` has room for those of all levels.
@@ -211,7 +213,7 @@ unsafe fn scan_levels(
     let blocks = input.len().div_ceil(levels.tile).max(1);
     let own = sums.part(0, blocks);
     let geometry = Geometry::new(blocks as u32, THREADS);
-    // SAFETY: the caller's promise; a block that reads a tile is the one that writes it.
+    // SAFETY: the caller's promise; the block that reads a tile also writes it.
     unsafe { (levels.scan.launch)(device, &geometry, (input, output, own))? };
     if blocks == 1 {
         return Ok(());

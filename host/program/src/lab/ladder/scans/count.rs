@@ -14,7 +14,7 @@ use gridsync_lab_kernels::ladder::scans::s06_shuffles::TILE;
 use simt::LaunchConfig;
 
 impl Rung {
-    /// Counts what one block does with a whole tile; none for the rung of one thread.
+    /// Counts what one block does with a whole tile. None for the rung of one thread.
     ///
     /// # Errors
     /// A fault of the kernel.
@@ -58,8 +58,8 @@ fn of_the_library(design: Design, mut config: LaunchConfig<'_>) -> Result<Counte
     let tile = Shape::for_bulk::<u32>(1).tile::<u32>();
     let form = Form::Inclusive as u32;
     match design {
-        // SAFETY: `Views` has what each kernel asks for; the shape is the one by which large arrays
-        // are scanned in either design, whose tile is as long as the input.
+        // SAFETY: `Views` has what each kernel asks for. Both designs scan large arrays with this
+        // shape, and its tile is as long as the input.
         Design::Registers => one_block(&config, tile, |v| unsafe {
             scan_sum_u32::run((Arguments {
                 input: v.input,
@@ -105,11 +105,12 @@ mod tests {
     #[test]
     fn hillis_and_steele_add_in_all_warps_at_each_of_eight_steps() {
         let scanned = counted(3);
-        // Eight stores before the steps, and eight in each step. Loads by the warps that have something
-        // to load: in the last three steps all but the first 1, 2 and 4. Eight loads of the total.
+        // Eight stores before the steps, and eight in each step. The warps that have something to
+        // load do so: in the last three steps all but the first 1, 2 and 4. Eight loads of the
+        // total.
         let loads = 5 * 8 + (8 - 1) + (8 - 2) + (8 - 4);
-        // In the first five steps some lanes of the first warp have nothing to load. They run ahead of
-        // the others, so this warp stores twice.
+        // In the first five steps some lanes of the first warp have nothing to load. They run ahead
+        // of the others, so this warp stores twice.
         assert_eq!(scanned.shared_accesses, 8 + 8 * 8 + loads + 8 + 5);
         assert_eq!((scanned.elements, scanned.barriers), (256, 1 + 8));
     }

@@ -1,4 +1,4 @@
-//! The rungs: which kernels, launched how.
+//! The rungs: their kernels and how they are launched.
 
 use crate::lab::ladder::{self, Entry};
 use cuda_std::launch::Kernel;
@@ -27,17 +27,17 @@ pub(super) type Chain = (Global<u32>, Global<u32>, Global<u64>);
 pub struct Levels {
     /// Scans a tile in each block.
     pub(super) scan: Entry<Three>,
-    /// Adds to each tile the sum of what comes before it.
+    /// Adds to each tile the sum of all tiles before it.
     pub(super) inject: Entry<Two>,
-    /// Threads of a block of that kernel.
+    /// Threads per block of that kernel.
     pub(super) inject_threads: u32,
     /// Elements of a tile.
     pub(super) tile: usize,
 }
 
 impl Levels {
-    /// The lengths of the arrays that are scanned: the input, the sums of its blocks, and so on to
-    /// an array that one block scans alone.
+    /// The lengths of the arrays that are scanned: the input, the sums of its blocks, and so on, to
+    /// an array that one block scans.
     pub(super) fn lens(self, len: usize) -> Vec<usize> {
         let mut lens = vec![len];
         let mut left = len;
@@ -52,13 +52,13 @@ impl Levels {
 /// How a rung is launched.
 #[derive(Clone, Copy, Debug)]
 pub enum Launched {
-    /// One block of so many threads.
+    /// One block of this many threads.
     OneBlock(Entry<Two>, u32),
     /// A launch for each level on the way up, and one on the way down.
     Levels(Levels),
-    /// A resident grid, with a barrier.
+    /// A resident grid with a barrier.
     GridBarrier(Entry<Four>),
-    /// A block for each tile. Blocks tell each other the sum of what comes before them.
+    /// A block for each tile. Each block tells the next ones the sum of what comes before them.
     Chain(Entry<Chain>),
     /// The library's scan.
     Library(Design),
@@ -72,8 +72,8 @@ pub type Rung = ladder::Rung<Launched>;
 pub struct Moves {
     /// Launches, and setting words to 0 if it does that.
     pub launches: usize,
-    /// Words that it reads and writes of the array and of the arrays of sums. What blocks tell each
-    /// other is not counted.
+    /// Words that it reads and writes of the array and of the arrays of sums, without what blocks
+    /// tell each other.
     pub words: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Running a rung: its launches, and the memory they work in.
+//! Runs a rung: its launches, and the memory they work in.
 
 use super::rung::{Launched, Rung, Step, Two, rungs};
 use crate::lab::ladder::{Counted, Entry, Ladder, Operations, roof};
@@ -9,11 +9,11 @@ use gridsync_kernels::grid::barrier::GridBarrier;
 use gridsync_lab_kernels::ladder::THREADS;
 use gridsync_lab_kernels::ladder::sums::kernels::ladder_read_only;
 
-/// An input, and the memory that all rungs work in to sum it.
+/// An input, and the memory that all rungs work in.
 pub struct Climb<T: Step> {
     device: Device,
     input: Buffer<T>,
-    /// The sums of the threads or of the blocks. The sums of those go to the other buffer, by turns.
+    /// The sums of the threads or of the blocks. The next sums go to the other buffer, in turns.
     sums: [Buffer<T>; 2],
     ticket: Buffer<u32>,
     barrier: Buffer<u32>,
@@ -80,11 +80,11 @@ impl<T: Step> Ladder for Climb<T> {
         if adds_to_the_sum {
             self.sum.zero()?;
         }
-        // SAFETY: buffers begin at a multiple of 256 bytes; nobody writes the input; there is room
-        // for a sum of each thread and of each block, as `new` says; ticket and barrier start at 0
-        // and each launch leaves them as the next one needs them; the stream keeps launches apart,
-        // and a dropped buffer waits for it; blocks are those of `Rung::geometry`, which are resident
-        // where the kernel needs it.
+        // SAFETY: buffers begin at a multiple of 256 bytes. Nothing writes the input. There is room
+        // for a sum of each thread and of each block, as `new` says. Ticket and barrier start at 0,
+        // and each launch leaves them as the next one needs them. The stream keeps launches apart,
+        // and a dropped buffer waits for it. Blocks are those of `Rung::geometry`, which are
+        // resident where the kernel needs it.
         unsafe {
             match rung.launched {
                 Launched::OneThread(kernel)
@@ -147,10 +147,10 @@ impl<T: Step> Ladder for Climb<T> {
 
     fn launch_roof(&self, len: usize, blocks: u32) -> Result<(), DeviceError> {
         let words = self.input.view().part(0, len).cast::<u32>();
-        // Hardly ever written, and every rung writes it anew.
+        // The kernel hardly ever writes to it, and every rung writes it again.
         let never = self.sum.view().cast::<u32>();
-        // SAFETY: the input begins at a multiple of 256 bytes and nobody writes it; there is an
-        // element for what is hardly ever written.
+        // SAFETY: the input begins at a multiple of 256 bytes and nothing writes it. The word that
+        // is hardly ever written is there.
         unsafe {
             let geometry = Geometry::new(blocks, THREADS);
             self.device.launch::<ladder_read_only>(&geometry, (words, never))
@@ -162,13 +162,13 @@ impl<T: Step> Climb<T> {
     /// The sum of the last rung, after all launches.
     ///
     /// # Errors
-    /// What went wrong in the stream.
+    /// Those of the launches in the stream.
     pub fn sum(&self) -> Result<T, DeviceError> {
         Ok(self.sum.download()?[0])
     }
 }
 
-/// Launches `kernel` on `input`, then on the sums that it leaves, until one is left: `sum`.
+/// Launches `kernel` on `input`, then on the sums that it leaves, until there is one: `sum`.
 ///
 /// # Safety
 /// As for the kernel; each of `sums` has room for a sum of each block.

@@ -1,4 +1,4 @@
-//! What a block of 256 threads does to add up.
+//! What a block of 256 threads does to add up its elements.
 
 use super::rung::{Launched, PER_TURN, Rung, Step};
 use crate::lab::ladder::count::{Counted, Views, one_block};
@@ -7,7 +7,7 @@ use gridsync_lab_kernels::ladder::THREADS;
 use simt::LaunchConfig;
 
 impl<T: Step> Rung<T> {
-    /// Counts what one block does; none for the rungs below 5, which have no sums of blocks.
+    /// Counts what one block does. None for the rungs below 5, which have no sums of blocks.
     ///
     /// # Errors
     /// A fault of the kernel.

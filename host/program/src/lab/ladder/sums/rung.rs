@@ -1,4 +1,4 @@
-//! The rungs: which kernel, launched how.
+//! The rungs: their kernels and how they are launched.
 
 use crate::lab::ladder::{self, Entry};
 use crate::verify::Sample;
@@ -54,13 +54,13 @@ impl Step for u32 {
 pub enum Launched<T> {
     /// The sum, by one thread.
     OneThread(Entry<Two<T>>),
-    /// A sum for each thread of so many blocks and threads; then one thread adds those up.
+    /// A sum for each thread of this many blocks and threads. Then one thread adds those up.
     SumOfEachThread(Entry<Two<T>>, fn(&Properties) -> (u32, u32)),
     /// The sum, by an atomic of each thread of a grid as large as the input.
     AtomicOfEachElement(Entry<Two<T>>),
-    /// A sum for each block, which takes so many elements; then the same for those sums.
+    /// A sum for each block, which takes this many elements. Then the same for those sums.
     Pyramid(Entry<Two<T>>, usize),
-    /// A sum for each block of a resident grid; then one block adds those up.
+    /// A sum for each block of a resident grid. Then one block adds those up.
     Resident(Entry<Two<T>>),
     /// The sum, by an atomic of each block of a resident grid.
     AtomicOfEachBlock(Entry<Two<T>>),
@@ -70,7 +70,7 @@ pub enum Launched<T> {
     GridBarrier(Entry<Four<T>>),
 }
 
-/// A rung of this ladder. Rung 3 comes in three sizes.
+/// A rung of this ladder. Rung 3 has three sizes.
 pub type Rung<T> = ladder::Rung<Launched<T>>;
 
 /// All rungs, from the lowest to the highest.
@@ -119,8 +119,8 @@ pub fn rungs<T: Step>() -> Vec<Rung<T>> {
     rungs
 }
 
-/// Additions of f32 that a multiprocessor starts in a clock (CUDA C++ Programming Guide, "Arithmetic
-/// Instructions"). The emulator has no compute capability and gets the least.
+/// Additions of f32 that a multiprocessor starts in a clock (CUDA C++ Programming Guide,
+/// "Arithmetic Instructions"). The emulator has no compute capability and gets the least.
 const fn cores_of_a_multiprocessor(compute: u32) -> u32 {
     if compute <= 80 { 64 } else { 128 }
 }
@@ -140,7 +140,7 @@ impl<T> Rung<T> {
         }
     }
 
-    /// The first launch over `len` elements.
+    /// The first launch for `len` elements.
     ///
     /// # Errors
     /// Those of asking what can be resident.
@@ -169,16 +169,17 @@ impl<T> Rung<T> {
         })
     }
 
-    /// How often any one of `len` elements is rounded, at most, in a floating-point sum whose first
+    /// How often any of `len` elements is rounded at most, in a floating-point sum whose first
     /// launch is `geometry`: the depth for [`sum_bound`](gridsync::reference::sum_bound).
     #[must_use]
     pub fn depth(&self, len: usize, geometry: &Geometry) -> u64 {
-        // The sum of a block of 256 threads: eight rounds, or five in each warp and five for the warps.
+        // The sum of a block of 256 threads: eight rounds, or five in each warp and five for the
+        // warps.
         const BLOCK: usize = 10;
         let blocks = geometry.grid.volume() as usize;
         let threads = blocks * geometry.block.volume() as usize;
-        // One addition for each turn, after two within a turn; at the end two within the pack, and one
-        // for an element after the last pack.
+        // One addition for each turn, after two within a turn; at the end two within the pack, and
+        // one for an element after the last pack.
         let resident = |len: usize, threads: usize| (len / 4).div_ceil(threads) + 5 + BLOCK;
         let depth = match self.launched {
             Launched::OneThread(_) | Launched::AtomicOfEachElement(_) => len,
