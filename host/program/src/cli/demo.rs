@@ -190,7 +190,7 @@ fn text(global: &Global, device: &str, setup: &Setup, shown: &[(Outcome, Timing)
                 "Without a barrier a thread that reads P too early sees what its whole warp sees.\n"
             }
             Form::BlockBarrier if seen && whole_blocks => {
-                "Behind a block barrier it sees what its whole block sees.\n"
+                "After a block barrier it sees what its whole block sees.\n"
             }
             Form::NoBarrier if cannot => {
                 "Without a barrier nothing can go wrong here: one warp has all elements.\n"
@@ -199,7 +199,7 @@ fn text(global: &Global, device: &str, setup: &Setup, shown: &[(Outcome, Timing)
                 "A block barrier is enough here: one block has all elements.\n"
             }
             Form::GridBarrier if !seen => {
-                "Behind a grid barrier every run equals the CPU reference, to the bit.\n"
+                "After a grid barrier every run equals the CPU reference, to the bit.\n"
             }
             Form::GridBarrier => {
                 "The grid barrier let a thread through too early: that is a fault of gridsync.\n"
