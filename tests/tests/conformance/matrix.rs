@@ -52,6 +52,21 @@ pub(crate) fn add_lengths(
     }
 }
 
+/// Adds `by_rows`, which takes several groups with several numbers of rows per tile, on each backend,
+/// and `by_one_row` under each schedule of the emulator.
+pub(crate) fn add_groups(
+    trials: &mut Trials,
+    row: &str,
+    by_rows: impl Fn(&Device) + Copy + Send + 'static,
+    by_one_row: impl Fn(&Device) + Copy + Send + 'static,
+) {
+    trials.thorough(format!("{row}::on_the_emulator::in_several_groups"), move || {
+        by_rows(&emulator());
+    });
+    trials.test(format!("{row}::on_cuda::in_several_groups"), move || with_cuda(by_rows));
+    add_schedules(trials, &format!("{row}::in_several_groups"), by_one_row);
+}
+
 /// Adds `check` under each schedule of the emulator. All but one run only in thorough runs.
 pub(crate) fn add_schedules(
     trials: &mut Trials,

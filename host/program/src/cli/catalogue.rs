@@ -30,6 +30,22 @@ impl Acc {
     }
 }
 
+/// The accumulators of commands that have no compensated ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum PlainAcc {
+    F32,
+    F64,
+}
+
+impl From<PlainAcc> for Acc {
+    fn from(acc: PlainAcc) -> Self {
+        match acc {
+            PlainAcc::F32 => Self::F32,
+            PlainAcc::F64 => Self::F64,
+        }
+    }
+}
+
 /// An operation on elements of one type, and the function of a command that runs it.
 struct Line<F> {
     op: &'static str,

@@ -3,6 +3,7 @@
 mod ranges;
 
 use super::Global;
+use super::catalogue::PlainAcc;
 use super::choice::Place;
 use super::exit::Usage;
 use super::files::Files;
@@ -12,7 +13,6 @@ use super::parts::Parts;
 use super::sink::Sink;
 use crate::data::{self, Dtype, Incoming, Input, Stored};
 use bytemuck::Pod;
-use clap::ValueEnum;
 use cuda_std::{bf16, f16};
 use gridsync::primitives::range_sum::check_range_sums;
 use gridsync::primitives::{PartRangeSums, RangeSummable};
@@ -45,7 +45,7 @@ pub(crate) struct RangeSum {
     dtype: Option<Stored>,
     /// The type to accumulate floating-point sums in; f64 if not given.
     #[arg(long)]
-    acc: Option<Acc>,
+    acc: Option<PlainAcc>,
     #[command(flatten)]
     parts: Parts,
     /// The .npy file to write; `-` is standard output, which then has nothing else.
@@ -54,12 +54,6 @@ pub(crate) struct RangeSum {
     /// Compare the sums with a loop on the CPU, and print the worst difference and its bound.
     #[arg(long)]
     check: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Acc {
-    F32,
-    F64,
 }
 
 impl RangeSum {
@@ -127,15 +121,15 @@ impl RangeSum {
                 ))
                 .into())
             }
-            Some(Acc::F32) if dtype == Dtype::F64 => Err(Usage(
+            Some(PlainAcc::F32) if dtype == Dtype::F64 => Err(Usage(
                 "--acc f32 would lose digits of f64 elements: leave it out".into(),
             )
             .into()),
-            Some(Acc::F32) => by_dtype! {
+            Some(PlainAcc::F32) => by_dtype! {
                 F16: Sum<f16, f32>; Bf16: Sum<bf16, f32>; F32: Sum<f32>; F64: Sum<f64>;
                 I32: Sum<i32, i64>; U32: Sum<u32, u64>; I64: Sum<i64>; U64: Sum<u64>;
             },
-            Some(Acc::F64) | None => by_dtype! {
+            Some(PlainAcc::F64) | None => by_dtype! {
                 F16: Sum<f16, f64>; Bf16: Sum<bf16, f64>; F32: Sum<f32, f64>; F64: Sum<f64>;
                 I32: Sum<i32, i64>; U32: Sum<u32, u64>; I64: Sum<i64>; U64: Sum<u64>;
             },

@@ -3,7 +3,7 @@
 mod rows;
 
 use super::Global;
-use super::catalogue::{self, Lines, listed};
+use super::catalogue::{Lines, PlainAcc, listed};
 use super::choice::Place;
 use super::exit::Usage;
 use super::files::Files;
@@ -13,7 +13,6 @@ use super::parts::Parts;
 use super::sink::Sink;
 use crate::data::{self, Dtype, Incoming, Stored};
 use bytemuck::Pod;
-use clap::ValueEnum;
 use clap::builder::PossibleValuesParser;
 use cuda_std::{bf16, f16};
 use gridsync::primitives::scan::Form;
@@ -53,7 +52,7 @@ pub(crate) struct Scan {
     dtype: Option<Stored>,
     /// The type to accumulate a floating-point sum or product in.
     #[arg(long)]
-    acc: Option<Acc>,
+    acc: Option<PlainAcc>,
     /// Scan each row of the array by itself, along its last dimension: by sum, min or max. The
     /// output has the shape of the array.
     #[arg(long, conflicts_with = "part")]
@@ -66,21 +65,6 @@ pub(crate) struct Scan {
     /// Compare the results with a loop on the CPU, and print the worst difference and its bound.
     #[arg(long)]
     check: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Acc {
-    F32,
-    F64,
-}
-
-impl From<Acc> for catalogue::Acc {
-    fn from(acc: Acc) -> Self {
-        match acc {
-            Acc::F32 => Self::F32,
-            Acc::F64 => Self::F64,
-        }
-    }
 }
 
 /// Runs an operation.
@@ -142,7 +126,7 @@ impl Scan {
             Some(_) if !matches!(self.op.as_str(), "sum" | "prod") => {
                 usage(format!("--acc is for sum and prod; {} rounds nothing", self.op))
             }
-            Some(Acc::F32) if dtype == Dtype::F64 => {
+            Some(PlainAcc::F32) if dtype == Dtype::F64 => {
                 usage("--acc f32 would lose digits of f64 elements: leave it out".into())
             }
             _ => Ok(()),

@@ -1,13 +1,10 @@
 //! One test for each kernel, size and backend.
 
 use super::FORMS;
-use crate::matrix::{
-    Lengths, add_lengths, add_schedules, around, exactly, is_named, is_there_once,
-};
+use crate::matrix::{Lengths, add_groups, add_lengths, around, exactly, is_named, is_there_once};
 use gridsync::device::Device;
 use gridsync::primitives::scan::Form;
 use gridsync_program::verify::{ScanKind, scan_kinds};
-use gridsync_tests::devices::{emulator, with_cuda};
 use gridsync_tests::oracle::{self, Type};
 use gridsync_tests::trials;
 use gridsync_tests::trials::Trials;
@@ -42,15 +39,8 @@ fn add_row(trials: &mut Trials, kind: ScanKind) {
     for (length, len) in lengths {
         trials.test(format!("{row}::on_the_cpu::{length}"), move || on_the_cpu(&kind, len));
     }
-    trials.thorough(format!("{row}::on_the_emulator::in_several_groups"), move || {
-        in_groups_by_rows(&emulator(), &kind);
-    });
-    trials.test(format!("{row}::on_cuda::in_several_groups"), move || {
-        with_cuda(|cuda| in_groups_by_rows(cuda, &kind));
-    });
-    add_schedules(trials, &format!("{row}::in_several_groups"), move |device| {
-        in_groups(device, &kind, 1);
-    });
+    let by_rows = move |device: &Device| in_groups_by_rows(device, &kind);
+    add_groups(trials, row, by_rows, move |device| in_groups(device, &kind, 1));
 }
 
 /// Scans three groups.

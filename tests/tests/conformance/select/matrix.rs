@@ -1,9 +1,8 @@
 //! One test for each kernel, size and backend.
 
-use crate::matrix::{Lengths, add_lengths, add_schedules, around, exactly, is_there_once};
+use crate::matrix::{Lengths, add_groups, add_lengths, around, exactly, is_there_once};
 use gridsync::device::Device;
 use gridsync_program::verify::{SelectKind, select_kinds};
-use gridsync_tests::devices::{emulator, with_cuda};
 use gridsync_tests::trials;
 use gridsync_tests::trials::Trials;
 use std::collections::BTreeSet;
@@ -44,15 +43,8 @@ fn lengths(kind: &SelectKind) -> Lengths {
 fn add_row(trials: &mut Trials, kind: SelectKind) {
     let (row, lengths) = (name(&kind), lengths(&kind));
     add_lengths(trials, &row, kind.case, &lengths, 8 * 32 * kind.pack + 1);
-    trials.thorough(format!("{row}::on_the_emulator::in_several_groups"), move || {
-        in_groups_by_rows(&emulator(), &kind);
-    });
-    trials.test(format!("{row}::on_cuda::in_several_groups"), move || {
-        with_cuda(|cuda| in_groups_by_rows(cuda, &kind));
-    });
-    add_schedules(trials, &format!("{row}::in_several_groups"), move |device| {
-        in_groups(device, &kind, 1);
-    });
+    let by_rows = move |device: &Device| in_groups_by_rows(device, &kind);
+    add_groups(trials, &row, by_rows, move |device| in_groups(device, &kind, 1));
 }
 
 /// Selects from three groups.
