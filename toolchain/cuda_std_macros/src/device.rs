@@ -5,8 +5,8 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{Error, Expr, ExprClosure, ImplItemFn, Result, parse::Parser, visit::Visit};
 
-/// Expands one device function. The host's compiler decides itself what it inlines: there it would
-/// double the time to build.
+/// Expands one device function. On the host the compiler decides what it inlines, because to inline
+/// everything takes longer to build.
 pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStream> {
     let protocol = protocol(options)?;
     let mut function: ImplItemFn = syn::parse2(item)

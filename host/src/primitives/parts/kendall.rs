@@ -36,8 +36,8 @@ struct OnDevice<T> {
 type Places<'a, T> = (&'a [T], &'a [T]);
 
 impl<T: Correlatable> PartCorrelator<T> {
-    /// Plans for arrays of `len` places, of which about `part`, and at least two, go to `device` at
-    /// a time.
+    /// Plans for arrays of `len` places. About `part` places, and at least two, go to `device` at a
+    /// time.
     ///
     /// # Errors
     /// Errors of the device.

@@ -34,8 +34,8 @@ use held::{Held, ROWS, Ranks, most_rows};
 /// [places](Shape::places) of a shape.
 pub const WORDS: usize = 2;
 
-/// The shape of a selection from `len` elements of `T`: that of a scan in which one word has a bit
-/// for each element of a lane.
+/// The shape of a selection from `len` elements of `T`. It is the shape of a scan with few enough
+/// rows: one word has a bit for each element of a lane.
 ///
 /// # Panics
 /// As for [`Shape::of`].
