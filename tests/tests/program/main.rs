@@ -18,6 +18,7 @@ mod input;
 mod json;
 mod kendall;
 mod lab;
+mod matrix;
 mod memory;
 mod parts;
 mod range_sum;

@@ -1,7 +1,8 @@
 //! `gridsync reduce`: every operation on every type, against plain loops; its JSON, its check.
 
 use crate::call::{Call, WRONG_USAGE, gridsync, without_cuda};
-use gridsync_program::verify::{Kind, Sample, sample};
+use crate::matrix::{inputs, matrix};
+use gridsync_program::verify::Sample;
 use gridsync_tests::devices::with_cuda;
 use gridsync_tests::npy;
 use gridsync_tests::oracle::{self, Expected, Number, Plain};
@@ -70,19 +71,9 @@ fn is<T: Plain, A: Plain>(json: &Value, op: &str, expected: Expected) {
     assert!(expected.admits(got), "{json} is not {expected:?}");
 }
 
-fn inputs<T: Sample>(op: &str) -> Vec<T> {
-    let kind = match op {
-        "prod" | "prod-mod" => Kind::Factors,
-        "and" => Kind::FewZeros,
-        "or" => Kind::FewOnes,
-        _ => Kind::Values,
-    };
-    sample(kind, LEN, 42)
-}
-
 /// Checks one operation on one type, accumulated in `A`, on every device.
 fn everywhere<T: Plain + Sample, A: Plain>(op: &str, more: &[&str]) {
-    let input = inputs::<T>(op);
+    let input = inputs::<T>(op, LEN);
     let expected = oracle::reduce::<T, A>(op, &input, DEPTH);
     for device in ["cpu", "emulator"] {
         let args = [more, &["--device", device]].concat();
@@ -103,95 +94,21 @@ fn everywhere<T: Plain + Sample, A: Plain>(op: &str, more: &[&str]) {
     });
 }
 
-macro_rules! matrix {
-    ($($name:ident: $op:literal $element:ident => $accumulator:ident $($more:literal)*;)*) => {$(
-        #[test]
-        fn $name() {
-            everywhere::<$element, $accumulator>($op, &[$($more),*]);
-        }
-    )*};
-}
 matrix! {
-    sum_of_f16: "sum" f16 => f32;
-    sum_of_bf16: "sum" bf16 => f32;
-    sum_of_f32: "sum" f32 => f32;
-    sum_of_f64: "sum" f64 => f64;
-    sum_of_i32: "sum" i32 => i64;
-    sum_of_u32: "sum" u32 => u64;
-    sum_of_i64: "sum" i64 => i64;
-    sum_of_u64: "sum" u64 => u64;
-    sum_of_f16_in_f64: "sum" f16 => f64 "--acc" "f64";
-    sum_of_bf16_in_f64: "sum" bf16 => f64 "--acc" "f64";
-    sum_of_f32_in_f64: "sum" f32 => f64 "--acc" "f64";
-    prod_of_f16: "prod" f16 => f32;
-    prod_of_bf16: "prod" bf16 => f32;
-    prod_of_f32: "prod" f32 => f32;
-    prod_of_f64: "prod" f64 => f64;
-    prod_of_i32: "prod" i32 => i64;
-    prod_of_u32: "prod" u32 => u64;
-    prod_of_i64: "prod" i64 => i64;
-    prod_of_u64: "prod" u64 => u64;
-    prod_of_f16_in_f64: "prod" f16 => f64 "--acc" "f64";
-    prod_of_bf16_in_f64: "prod" bf16 => f64 "--acc" "f64";
-    prod_of_f32_in_f64: "prod" f32 => f64 "--acc" "f64";
-    min_of_f16: "min" f16 => f32;
-    min_of_bf16: "min" bf16 => f32;
-    min_of_f32: "min" f32 => f32;
-    min_of_f64: "min" f64 => f64;
-    min_of_i32: "min" i32 => i32;
-    min_of_u32: "min" u32 => u32;
-    min_of_i64: "min" i64 => i64;
-    min_of_u64: "min" u64 => u64;
-    max_of_f16: "max" f16 => f32;
-    max_of_bf16: "max" bf16 => f32;
-    max_of_f32: "max" f32 => f32;
-    max_of_f64: "max" f64 => f64;
-    max_of_i32: "max" i32 => i32;
-    max_of_u32: "max" u32 => u32;
-    max_of_i64: "max" i64 => i64;
-    max_of_u64: "max" u64 => u64;
-    xor_of_i32: "xor" i32 => i32;
-    xor_of_u32: "xor" u32 => u32;
-    xor_of_i64: "xor" i64 => i64;
-    xor_of_u64: "xor" u64 => u64;
-    and_of_i32: "and" i32 => i32;
-    and_of_u32: "and" u32 => u32;
-    and_of_i64: "and" i64 => i64;
-    and_of_u64: "and" u64 => u64;
-    or_of_i32: "or" i32 => i32;
-    or_of_u32: "or" u32 => u32;
-    or_of_i64: "or" i64 => i64;
-    or_of_u64: "or" u64 => u64;
-    count_of_f16: "count" f16 => u64;
-    count_of_bf16: "count" bf16 => u64;
-    count_of_f32: "count" f32 => u64;
-    count_of_f64: "count" f64 => u64;
-    count_of_i32: "count" i32 => u64;
-    count_of_u32: "count" u32 => u64;
-    count_of_i64: "count" i64 => u64;
-    count_of_u64: "count" u64 => u64;
-    sum_of_f32_compensated: "sum" f32 => f32 "--acc" "compensated";
-    sum_of_f64_compensated: "sum" f64 => f64 "--acc" "compensated";
-    prod_mod_of_i32: "prod-mod" i32 => u32 "--modulus" "4294967291";
-    prod_mod_of_u32: "prod-mod" u32 => u32 "--modulus" "4294967291";
-    prod_mod_of_i64: "prod-mod" i64 => u32 "--modulus" "4294967291";
-    prod_mod_of_u64: "prod-mod" u64 => u32 "--modulus" "4294967291";
-    argmin_of_f16: "argmin" f16 => u64;
-    argmin_of_bf16: "argmin" bf16 => u64;
-    argmin_of_f32: "argmin" f32 => u64;
-    argmin_of_f64: "argmin" f64 => u64;
-    argmin_of_i32: "argmin" i32 => u64;
-    argmin_of_u32: "argmin" u32 => u64;
-    argmin_of_i64: "argmin" i64 => u64;
-    argmin_of_u64: "argmin" u64 => u64;
-    argmax_of_f16: "argmax" f16 => u64;
-    argmax_of_bf16: "argmax" bf16 => u64;
-    argmax_of_f32: "argmax" f32 => u64;
-    argmax_of_f64: "argmax" f64 => u64;
-    argmax_of_i32: "argmax" i32 => u64;
-    argmax_of_u32: "argmax" u32 => u64;
-    argmax_of_i64: "argmax" i64 => u64;
-    argmax_of_u64: "argmax" u64 => u64;
+    sum "sum" []: f16 => f32, bf16 => f32, f32 => f32, f64 => f64, i32 => i64, u32 => u64, i64 => i64, u64 => u64;
+    sum_in_f64 "sum" ["--acc", "f64"]: f16 => f64, bf16 => f64, f32 => f64;
+    sum_compensated "sum" ["--acc", "compensated"]: f32 => f32, f64 => f64;
+    prod "prod" []: f16 => f32, bf16 => f32, f32 => f32, f64 => f64, i32 => i64, u32 => u64, i64 => i64, u64 => u64;
+    prod_in_f64 "prod" ["--acc", "f64"]: f16 => f64, bf16 => f64, f32 => f64;
+    prod_mod "prod-mod" ["--modulus", "4294967291"]: i32 => u32, u32 => u32, i64 => u32, u64 => u32;
+    min "min" []: f16 => f32, bf16 => f32, f32 => f32, f64 => f64, i32 => i32, u32 => u32, i64 => i64, u64 => u64;
+    max "max" []: f16 => f32, bf16 => f32, f32 => f32, f64 => f64, i32 => i32, u32 => u32, i64 => i64, u64 => u64;
+    argmin "argmin" []: f16 => u64, bf16 => u64, f32 => u64, f64 => u64, i32 => u64, u32 => u64, i64 => u64, u64 => u64;
+    argmax "argmax" []: f16 => u64, bf16 => u64, f32 => u64, f64 => u64, i32 => u64, u32 => u64, i64 => u64, u64 => u64;
+    xor "xor" []: i32 => i32, u32 => u32, i64 => i64, u64 => u64;
+    and "and" []: i32 => i32, u32 => u32, i64 => i64, u64 => u64;
+    or "or" []: i32 => i32, u32 => u32, i64 => i64, u64 => u64;
+    count "count" []: f16 => u64, bf16 => u64, f32 => u64, f64 => u64, i32 => u64, u32 => u64, i64 => u64, u64 => u64;
 }
 
 /// Checks the mean of `input`: the sum, which may be rounded, divided once.
@@ -215,15 +132,19 @@ fn mean_everywhere<T: Plain, A: Plain>(input: &[T]) {
 
 #[test]
 fn the_mean_of_every_type_is_its_sum_divided() {
-    mean_everywhere::<f16, f32>(&inputs("mean"));
-    mean_everywhere::<bf16, f32>(&inputs("mean"));
-    mean_everywhere::<f32, f32>(&inputs("mean"));
-    mean_everywhere::<f64, f64>(&inputs("mean"));
-    mean_everywhere::<i32, i64>(&inputs("mean"));
-    mean_everywhere::<u32, u64>(&inputs("mean"));
+    mean_everywhere::<f16, f32>(&inputs("mean", LEN));
+    mean_everywhere::<bf16, f32>(&inputs("mean", LEN));
+    mean_everywhere::<f32, f32>(&inputs("mean", LEN));
+    mean_everywhere::<f64, f64>(&inputs("mean", LEN));
+    mean_everywhere::<i32, i64>(&inputs("mean", LEN));
+    mean_everywhere::<u32, u64>(&inputs("mean", LEN));
     // Small enough that the sum of 5003 of them fits in 64 bits.
-    mean_everywhere::<i64, i64>(&inputs("mean").iter().map(|x: &i64| x >> 13).collect::<Vec<_>>());
-    mean_everywhere::<u64, u64>(&inputs("mean").iter().map(|x: &u64| x >> 13).collect::<Vec<_>>());
+    mean_everywhere::<i64, i64>(
+        &inputs("mean", LEN).iter().map(|x: &i64| x >> 13).collect::<Vec<_>>(),
+    );
+    mean_everywhere::<u64, u64>(
+        &inputs("mean", LEN).iter().map(|x: &u64| x >> 13).collect::<Vec<_>>(),
+    );
 }
 
 #[test]

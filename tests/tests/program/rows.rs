@@ -2,6 +2,7 @@
 //! it refuses.
 
 use crate::call::{Call, WRONG_USAGE, gridsync, without_cuda};
+use crate::matrix::matrix;
 use gridsync_program::verify::{Kind, Sample, sample};
 use gridsync_tests::devices::with_cuda;
 use gridsync_tests::npy;
@@ -48,28 +49,13 @@ fn values<T: Plain>(path: &Path, count: usize) -> Vec<T> {
 }
 
 /// Checks `op` on 13 rows of `T`, accumulated in `A`, on every device, with the results in a file.
-fn everywhere<T: Plain + Sample, A: Plain>(op: &str) {
+fn everywhere<T: Plain + Sample, A: Plain>(op: &str, more: &[&str]) {
     let input = sample::<T>(Kind::Values, 13 * COLUMNS, 3);
     let (folder, path) = matrix(&input);
     let out = folder.path().join("out.npy");
+    let base = ["reduce", text(&path), "--rows", "--op", op, "-o", text(&out), "--check", "--json"];
     let reduce = |call: fn(&[&str], &[u8]) -> Call, device: &str| {
-        let json = call(
-            &[
-                "reduce",
-                text(&path),
-                "--rows",
-                "--op",
-                op,
-                "-o",
-                text(&out),
-                "--check",
-                "--json",
-                "--device",
-                device,
-            ],
-            b"",
-        )
-        .json();
+        let json = call(&[&base[..], &["--device", device], more].concat(), b"").json();
         assert_eq!((&json["rows"], &json["columns"]), (&13.into(), &COLUMNS.into()));
         assert_eq!(json["check"]["ok"], true, "{json}");
         assert!(json["results"].is_null(), "they are in the file: {json}");
@@ -85,34 +71,10 @@ fn everywhere<T: Plain + Sample, A: Plain>(op: &str) {
     with_cuda(|_| reduce(gridsync, "cuda"));
 }
 
-macro_rules! matrix_of_tests {
-    ($($name:ident: $op:literal $element:ident => $accumulator:ident;)*) => {$(
-        #[test]
-        fn $name() {
-            everywhere::<$element, $accumulator>($op);
-        }
-    )*};
-}
-matrix_of_tests! {
-    sums_of_f16: "sum" f16 => f32;
-    sums_of_f32: "sum" f32 => f32;
-    sums_of_f64: "sum" f64 => f64;
-    sums_of_i32: "sum" i32 => i64;
-    sums_of_u32: "sum" u32 => u64;
-    sums_of_i64: "sum" i64 => i64;
-    sums_of_u64: "sum" u64 => u64;
-    minima_of_f32: "min" f32 => f32;
-    minima_of_f64: "min" f64 => f64;
-    minima_of_i32: "min" i32 => i32;
-    minima_of_u32: "min" u32 => u32;
-    minima_of_i64: "min" i64 => i64;
-    minima_of_u64: "min" u64 => u64;
-    maxima_of_f32: "max" f32 => f32;
-    maxima_of_f64: "max" f64 => f64;
-    maxima_of_i32: "max" i32 => i32;
-    maxima_of_u32: "max" u32 => u32;
-    maxima_of_i64: "max" i64 => i64;
-    maxima_of_u64: "max" u64 => u64;
+matrix! {
+    sum "sum" []: f16 => f32, f32 => f32, f64 => f64, i32 => i64, u32 => u64, i64 => i64, u64 => u64;
+    min "min" []: f32 => f32, f64 => f64, i32 => i32, u32 => u32, i64 => i64, u64 => u64;
+    max "max" []: f32 => f32, f64 => f64, i32 => i32, u32 => u32, i64 => i64, u64 => u64;
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! `gridsync scan`: what it writes, its JSON, its check, and what it refuses.
 
 use crate::call::{Call, DEVICE_FAILURE, WRONG_USAGE, without_cuda};
-use gridsync_program::verify::{Kind, Sample, sample};
+use crate::matrix::{inputs, matrix};
+use gridsync_program::verify::Sample;
 use gridsync_tests::npy;
 use gridsync_tests::oracle::{self, Plain};
 use half::{bf16, f16};
@@ -40,13 +41,7 @@ fn values<A: Plain>(file: &[u8], len: usize) -> Vec<A> {
 
 /// Checks one operation on one type: on the CPU and the emulator, in both forms, at some places.
 fn everywhere<T: Plain + Sample, A: Plain>(op: &str, more: &[&str]) {
-    let kind = match op {
-        "prod" => Kind::Factors,
-        "and" => Kind::FewZeros,
-        "or" => Kind::FewOnes,
-        _ => Kind::Values,
-    };
-    let input = sample::<T>(kind, LEN, 42);
+    let input = inputs::<T>(op, LEN);
     for form in [None, Some("--exclusive")] {
         let write = |device: &str| {
             let (_folder, path) = output();
@@ -72,29 +67,17 @@ fn everywhere<T: Plain + Sample, A: Plain>(op: &str, more: &[&str]) {
     }
 }
 
-macro_rules! some_of_the_matrix {
-    ($($name:ident: $op:literal $element:ident => $accumulator:ident $($more:literal)*;)*) => {$(
-        #[test]
-        fn $name() {
-            everywhere::<$element, $accumulator>($op, &[$($more),*]);
-        }
-    )*};
-}
-some_of_the_matrix! {
-    sum_of_f16: "sum" f16 => f32;
-    sum_of_bf16_in_f64: "sum" bf16 => f64 "--acc" "f64";
-    sum_of_f32: "sum" f32 => f32;
-    sum_of_f64: "sum" f64 => f64;
-    sum_of_i32: "sum" i32 => i64;
-    sum_of_u64: "sum" u64 => u64;
-    prod_of_u32: "prod" u32 => u64;
-    prod_of_f32_in_f64: "prod" f32 => f64 "--acc" "f64";
-    min_of_f64: "min" f64 => f64;
-    max_of_i64: "max" i64 => i64;
-    xor_of_u32: "xor" u32 => u32;
-    and_of_i32: "and" i32 => i32;
-    or_of_u32: "or" u32 => u32;
-    count_of_f32: "count" f32 => u64;
+matrix! {
+    sum "sum" []: f16 => f32, f32 => f32, f64 => f64, i32 => i64, u64 => u64;
+    sum_in_f64 "sum" ["--acc", "f64"]: bf16 => f64;
+    prod "prod" []: u32 => u64;
+    prod_in_f64 "prod" ["--acc", "f64"]: f32 => f64;
+    min "min" []: f64 => f64;
+    max "max" []: i64 => i64;
+    xor "xor" []: u32 => u32;
+    and "and" []: i32 => i32;
+    or "or" []: u32 => u32;
+    count "count" []: f32 => u64;
 }
 
 #[test]
