@@ -30,7 +30,7 @@ pub(crate) fn trials() -> Trials {
 
 /// Floats that lose digits in every addition: all magnitudes below 2, both signs, subnormals, and
 /// pairs that cancel.
-fn nasty(len: usize) -> Vec<f32> {
+pub(crate) fn nasty(len: usize) -> Vec<f32> {
     let random = sample::<u32>(Kind::Values, len, len as u64);
     let mut floats: Vec<f32> =
         random.into_iter().map(|bits| f32::from_bits(bits & 0xBFFF_FFFF)).collect();
@@ -39,6 +39,21 @@ fn nasty(len: usize) -> Vec<f32> {
     }
     floats
 }
+
+/// Arrays whose sum or product is NaN, in each way in which it can become one.
+pub(crate) fn with_nans() -> [Vec<f32>; 5] {
+    let payload = f32::from_bits(0xFFC1_2345);
+    [
+        vec![payload],
+        vec![payload, 1.0],
+        vec![1.0, payload, 2.0],
+        vec![f32::INFINITY, f32::NEG_INFINITY],
+        vec![0.0, f32::INFINITY],
+    ]
+}
+
+/// The stamps that six launches leave if the first is the second before the last stamp.
+pub(crate) const AROUND_THE_LAST: [u32; 6] = [u32::MAX - 2, u32::MAX - 1, 0, 1, 2, 3];
 
 /// Reduces `host` by `op` on `device` and on the CPU, and compares the bits.
 fn same_bits<O>(op: O, device: &Device, what: &str, host: &[O::Element])
@@ -73,13 +88,7 @@ fn floats_that_lose_digits_have_the_same_bits_as_on_the_cpu(device: &Device) {
 }
 
 fn a_nan_has_the_same_bits_however_it_came_about(device: &Device) {
-    let payload = f32::from_bits(0xFFC1_2345);
-    for nans in [
-        vec![payload],
-        vec![1.0, payload, 2.0],
-        vec![f32::INFINITY, f32::NEG_INFINITY],
-        vec![0.0, f32::INFINITY],
-    ] {
+    for nans in with_nans() {
         compare(device, &format!("{nans:?}"), &nans);
     }
 }
@@ -111,7 +120,7 @@ fn the_stamps_begin_anew_after_the_last_one(device: &Device) {
         let got = result.download().expect("the kernel should have run")[0];
         assert_eq!(got, expected, "launch {launch}");
         let left = state.download().expect("the kernel should have run");
-        let stamp = [u32::MAX - 2, u32::MAX - 1, 0, 1, 2, 3][launch - 1];
+        let stamp = AROUND_THE_LAST[launch - 1];
         assert_eq!((left[0], left[STATE - 1]), (0, stamp), "launch {launch}");
         if stamp == 0 {
             let words = words.download().expect("the words are there");

@@ -12,38 +12,10 @@ use gridsync_tests::trials::Trials;
 
 /// Adds the checks of one type.
 macro_rules! of_each_type {
-    ($trials:ident: $($module:literal $ty:ident $accumulator:ident;)*) => {$(
-        $trials.on_each_backend(
-            concat!($module, "::one_nan_is_enough"),
-            one_nan::<
-                $ty,
-                Sum<$ty, $accumulator>,
-                Product<$ty, $accumulator>,
-                Min<$ty, $accumulator>,
-                Max<$ty, $accumulator>,
-                Count<$ty>,
-            >,
-        );
-        $trials.on_each_backend(
-            concat!($module, "::infinities_win_or_cancel"),
-            infinities::<
-                $ty,
-                Sum<$ty, $accumulator>,
-                Product<$ty, $accumulator>,
-                Min<$ty, $accumulator>,
-                Max<$ty, $accumulator>,
-            >,
-        );
-        $trials.on_each_backend(
-            concat!($module, "::the_zeros_are_told_apart"),
-            zeros::<
-                $ty,
-                Sum<$ty, $accumulator>,
-                Min<$ty, $accumulator>,
-                Max<$ty, $accumulator>,
-                Count<$ty>,
-            >,
-        );
+    ($trials:ident: $($module:literal $ty:ident;)*) => {$(
+        $trials.on_each_backend(concat!($module, "::one_nan_is_enough"), one_nan::<$ty>);
+        $trials.on_each_backend(concat!($module, "::infinities_win_or_cancel"), infinities::<$ty>);
+        $trials.on_each_backend(concat!($module, "::the_zeros_are_told_apart"), zeros::<$ty>);
     )*};
 }
 
@@ -51,10 +23,10 @@ pub(crate) fn trials() -> Trials {
     let mut trials = Trials::of(module_path!());
     of_each_type! {
         trials:
-        "of_f16" f16 f32;
-        "of_bf16" bf16 f32;
-        "of_f32" f32 f32;
-        "of_f64" f64 f64;
+        "of_f16" f16;
+        "of_bf16" bf16;
+        "of_f32" f32;
+        "of_f64" f64;
     }
     trials
 }
@@ -65,14 +37,26 @@ const LEN: usize = 8211;
 /// First, last, the edges of a lane, a warp and a pack, and the tail.
 const PLACES: [usize; 8] = [0, 1, 7, 31, 32, LEN / 2, LEN - 2, LEN - 1];
 
-/// A floating-point type with a conversion from f64.
+/// A floating-point type, with the operations on it.
 trait Float: Plain {
+    type Sum: Tried<Self>;
+    type Product: Tried<Self>;
+    type Min: Tried<Self>;
+    type Max: Tried<Self>;
+    type Count: Tried<Self>;
+
     fn from_f64(x: f64) -> Self;
 }
 
 macro_rules! float {
-    ($($ty:ty: $convert:expr;)*) => {$(
+    ($($ty:ty, $accumulator:ty: $convert:expr;)*) => {$(
         impl Float for $ty {
+            type Sum = Sum<$ty, $accumulator>;
+            type Product = Product<$ty, $accumulator>;
+            type Min = Min<$ty, $accumulator>;
+            type Max = Max<$ty, $accumulator>;
+            type Count = Count<$ty>;
+
             fn from_f64(x: f64) -> Self {
                 let convert: fn(f64) -> Self = $convert;
                 convert(x)
@@ -80,7 +64,7 @@ macro_rules! float {
         }
     )*};
 }
-float! { f16: f16::from_f64; bf16: bf16::from_f64; f32: |x| x as f32; f64: |x| x; }
+float! { f16, f32: f16::from_f64; bf16, f32: bf16::from_f64; f32, f32: |x| x as f32; f64, f64: |x| x; }
 
 /// Ones, except at some places.
 fn ones_but<T: Float>(others: &[(usize, f64)]) -> Vec<T> {
@@ -123,77 +107,55 @@ where
 }
 
 /// One NaN of either sign, at any position, makes every result NaN; it counts as not zero.
-fn one_nan<T, S, P, L, G, C>(device: &Device)
-where
-    T: Float,
-    S: Tried<T>,
-    P: Tried<T>,
-    L: Tried<T>,
-    G: Tried<T>,
-    C: Tried<T>,
-{
+fn one_nan<T: Float>(device: &Device) {
     for at in PLACES {
         for nan in [f64::NAN, -f64::NAN] {
             // An infinity in the same array is not taken for the extreme.
             let input =
                 ones_but::<T>(&[(at, nan), (LEN / 3, f64::NEG_INFINITY), (99, f64::INFINITY)]);
-            assert!(both::<L>(device, &input).is_nan(), "min, NaN at {at}");
-            assert!(both::<G>(device, &input).is_nan(), "max, NaN at {at}");
+            assert!(both::<T::Min>(device, &input).is_nan(), "min, NaN at {at}");
+            assert!(both::<T::Max>(device, &input).is_nan(), "max, NaN at {at}");
             let input = ones_but::<T>(&[(at, nan), (LEN / 3, 0.0)]);
-            assert!(both::<S>(device, &input).is_nan(), "sum, NaN at {at}");
-            assert!(both::<P>(device, &input).is_nan(), "product, NaN at {at}");
-            assert_eq!(both::<C>(device, &input), LEN as f64 - 1.0, "NaN at {at}");
+            assert!(both::<T::Sum>(device, &input).is_nan(), "sum, NaN at {at}");
+            assert!(both::<T::Product>(device, &input).is_nan(), "product, NaN at {at}");
+            assert_eq!(both::<T::Count>(device, &input), LEN as f64 - 1.0, "NaN at {at}");
         }
     }
 }
 
 /// An infinity is the sum, the product, and the extreme on its side; ∞ − ∞ and ∞ × 0 are NaN.
-fn infinities<T, S, P, L, G>(device: &Device)
-where
-    T: Float,
-    S: Tried<T>,
-    P: Tried<T>,
-    L: Tried<T>,
-    G: Tried<T>,
-{
+fn infinities<T: Float>(device: &Device) {
     for at in PLACES {
         for infinity in [f64::INFINITY, f64::NEG_INFINITY] {
             let input = ones_but::<T>(&[(at, infinity)]);
-            assert_eq!(both::<S>(device, &input), infinity);
-            assert_eq!(both::<P>(device, &input), infinity);
-            assert_eq!(both::<L>(device, &input), infinity.min(1.0));
-            assert_eq!(both::<G>(device, &input), infinity.max(1.0));
+            assert_eq!(both::<T::Sum>(device, &input), infinity);
+            assert_eq!(both::<T::Product>(device, &input), infinity);
+            assert_eq!(both::<T::Min>(device, &input), infinity.min(1.0));
+            assert_eq!(both::<T::Max>(device, &input), infinity.max(1.0));
         }
         let other = (at + LEN / 2 + 1) % LEN;
         let input = ones_but::<T>(&[(at, f64::INFINITY), (other, f64::NEG_INFINITY)]);
-        assert!(both::<S>(device, &input).is_nan(), "∞ − ∞");
-        assert_eq!(both::<L>(device, &input), f64::NEG_INFINITY);
-        assert_eq!(both::<G>(device, &input), f64::INFINITY);
+        assert!(both::<T::Sum>(device, &input).is_nan(), "∞ − ∞");
+        assert_eq!(both::<T::Min>(device, &input), f64::NEG_INFINITY);
+        assert_eq!(both::<T::Max>(device, &input), f64::INFINITY);
         let input = ones_but::<T>(&[(at, f64::INFINITY), (other, 0.0)]);
-        assert!(both::<P>(device, &input).is_nan(), "∞ × 0");
+        assert!(both::<T::Product>(device, &input).is_nan(), "∞ × 0");
     }
 }
 
 /// −0 is less than +0, neither is counted, and only a sum of nothing but −0 is −0.
-fn zeros<T, S, L, G, C>(device: &Device)
-where
-    T: Float,
-    S: Tried<T>,
-    L: Tried<T>,
-    G: Tried<T>,
-    C: Tried<T>,
-{
+fn zeros<T: Float>(device: &Device) {
     let is = |x: f64, zero: f64| assert_eq!(x.to_bits(), zero.to_bits(), "{x:?}");
     for at in PLACES {
         for (all, one) in [(0.0, -0.0), (-0.0, 0.0)] {
             let mut input = vec![T::from_f64(all); LEN];
             input[at] = T::from_f64(one);
-            is(both::<L>(device, &input), -0.0);
-            is(both::<G>(device, &input), 0.0);
-            is(both::<S>(device, &input), 0.0);
-            is(both::<C>(device, &input), 0.0);
+            is(both::<T::Min>(device, &input), -0.0);
+            is(both::<T::Max>(device, &input), 0.0);
+            is(both::<T::Sum>(device, &input), 0.0);
+            is(both::<T::Count>(device, &input), 0.0);
         }
     }
-    is(both::<S>(device, &[T::from_f64(-0.0); LEN]), -0.0);
-    is(both::<G>(device, &[T::from_f64(-0.0); LEN]), -0.0);
+    is(both::<T::Sum>(device, &[T::from_f64(-0.0); LEN]), -0.0);
+    is(both::<T::Max>(device, &[T::from_f64(-0.0); LEN]), -0.0);
 }

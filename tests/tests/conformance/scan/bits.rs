@@ -1,6 +1,7 @@
 //! Scans have the same bits everywhere, also at the last stamp.
 
 use super::{FORMS, same_bits, scan_in};
+use crate::bits::{AROUND_THE_LAST, nasty, with_nans};
 use gridsync::device::{Device, Geometry};
 use gridsync::primitives::Scanner;
 use gridsync::primitives::scan::{Form, scan_on_cpu};
@@ -8,7 +9,6 @@ use gridsync::reference;
 use gridsync_entries::scan::{Arguments, Scannable, sum_f32 as scan_sum_f32};
 use gridsync_kernels::grid::scan::{STATE, Shape};
 use gridsync_kernels::op::{Product, Sum};
-use gridsync_program::verify::{Kind, sample};
 use gridsync_tests::devices::{emulator_under, unjudged_under, with_cuda};
 use gridsync_tests::trials;
 use gridsync_tests::trials::Trials;
@@ -28,18 +28,6 @@ pub(crate) fn trials() -> Trials {
         thorough_on_the_emulator:
             floats_that_lose_digits_have_the_same_bits_as_on_the_cpu;
     }
-}
-
-/// Floats that lose digits in every addition: all magnitudes below 2, both signs, subnormals, and
-/// pairs that cancel.
-fn nasty(len: usize) -> Vec<f32> {
-    let random = sample::<u32>(Kind::Values, len, len as u64);
-    let mut floats: Vec<f32> =
-        random.into_iter().map(|bits| f32::from_bits(bits & 0xBFFF_FFFF)).collect();
-    for pair in floats.chunks_exact_mut(2).step_by(3) {
-        pair[1] = -pair[0];
-    }
-    floats
 }
 
 /// Compares both forms with the CPU's.
@@ -98,8 +86,6 @@ fn stamps(device: &Device, launches: usize) -> Vec<u32> {
     (1..=launches).map(launch).collect()
 }
 
-const AROUND_THE_LAST: [u32; 6] = [u32::MAX - 2, u32::MAX - 1, 0, 1, 2, 3];
-
 fn floats_that_lose_digits_have_the_same_bits_as_on_the_cpu(device: &Device) {
     for len in [2, 100, 1023, 8193, 30_001] {
         let (what, host) = (format!("{len} nasty floats"), nasty(len));
@@ -110,13 +96,7 @@ fn floats_that_lose_digits_have_the_same_bits_as_on_the_cpu(device: &Device) {
 }
 
 fn a_nan_has_the_same_bits_however_it_came_about(device: &Device) {
-    let payload = f32::from_bits(0xFFC1_2345);
-    for nans in [
-        vec![payload, 1.0],
-        vec![1.0, payload, 2.0],
-        vec![f32::INFINITY, f32::NEG_INFINITY],
-        vec![0.0, f32::INFINITY],
-    ] {
+    for nans in with_nans() {
         compare::<Sum<f32>>(device, &format!("{nans:?}"), &nans);
         compare::<Product<f32>>(device, &format!("{nans:?}"), &nans);
     }
