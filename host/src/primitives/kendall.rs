@@ -141,66 +141,48 @@ fn threads_for(len: usize) -> Geometry {
     Geometry::new(len.div_ceil(THREADS as usize) as u32, THREADS)
 }
 
-macro_rules! narrow {
-    ($($ty:ty: $pairs:ident $place:ident;)*) => {$(
+macro_rules! correlatable {
+    ($ty:ty, $pairs:ident, place $place:ident) => {
+        correlatable! { @ $ty, $pairs, false, device, values, side, work, {
+            let args = (values, work.keys, work.counts, side as u32);
+            // SAFETY: a thread for each element; the rest is the caller's promise.
+            unsafe { device.launch::<$place>(&threads_for(values.len()), args) }
+        }}
+    };
+    ($ty:ty, $pairs:ident, order $order:ident, rank $rank:ident) => {
+        correlatable! { @ $ty, $pairs, true, device, values, side, work, {
+            let geometry = threads_for(values.len());
+            let to_sort = (values, work.values, work.counts, side as u32);
+            let to_rank = (values, work.values, work.keys, side as u32);
+            // SAFETY: a thread for each element, and the values are sorted before they are ranked;
+            // the rest is the caller's promise.
+            unsafe {
+                device.launch::<$order>(&geometry, to_sort)?;
+                sort(device, [work.values, work.spare])?;
+                device.launch::<$rank>(&geometry, to_rank)
+            }
+        }}
+    };
+    (@ $ty:ty, $pairs:ident, $wide:literal,
+        $device:ident, $values:ident, $side:ident, $work:ident, $fill:block) => {
         impl Correlatable for $ty {}
 
         impl sealed::Keys for $ty {
             type Pairs = $pairs;
-            const WIDE: bool = false;
+            const WIDE: bool = $wide;
 
             unsafe fn fill(
-                device: &Device,
-                values: Global<Self>,
-                side: Side,
-                work: &Work,
+                $device: &Device,
+                $values: Global<Self>,
+                $side: Side,
+                $work: &Work,
             ) -> Result<(), DeviceError> {
-                let args = (values, work.keys, work.counts, side as u32);
-                // SAFETY: a thread for each element; the rest is the caller's promise.
-                unsafe { device.launch::<$place>(&threads_for(values.len()), args) }
+                $fill
             }
         }
-    )*};
+    };
 }
-narrow! {
-    f32: kendall_pairs_f32 kendall_place_f32;
-    i32: kendall_pairs_i32 kendall_place_i32;
-    u32: kendall_pairs_u32 kendall_place_u32;
-}
-
-macro_rules! wide {
-    ($($ty:ty: $pairs:ident $order:ident $rank:ident;)*) => {$(
-        impl Correlatable for $ty {}
-
-        impl sealed::Keys for $ty {
-            type Pairs = $pairs;
-            const WIDE: bool = true;
-
-            unsafe fn fill(
-                device: &Device,
-                values: Global<Self>,
-                side: Side,
-                work: &Work,
-            ) -> Result<(), DeviceError> {
-                let geometry = threads_for(values.len());
-                let to_sort = (values, work.values, work.counts, side as u32);
-                let to_rank = (values, work.values, work.keys, side as u32);
-                // SAFETY: a thread for each element, and the values are sorted before they are
-                // ranked; the rest is the caller's promise.
-                unsafe {
-                    device.launch::<$order>(&geometry, to_sort)?;
-                    sort(device, [work.values, work.spare])?;
-                    device.launch::<$rank>(&geometry, to_rank)
-                }
-            }
-        }
-    )*};
-}
-wide! {
-    f64: kendall_pairs_f64 kendall_order_f64 kendall_rank_f64;
-    i64: kendall_pairs_i64 kendall_order_i64 kendall_rank_i64;
-    u64: kendall_pairs_u64 kendall_order_u64 kendall_rank_u64;
-}
+gridsync_entries::correlated_elements!(correlatable);
 
 /// Correlates `x` and `y` on their device. To do this more than once, keep a [`Correlator`]: it
 /// allocates only when it is made.

@@ -26,9 +26,9 @@ pub trait RangeSummable: Default + Scannable<Output: RangeSumNumber> {
     ) -> Option<ScanCheck<Self::Output>>;
 }
 
-macro_rules! integers {
-    ($($op:ty),*) => {$(
-        impl RangeSummable for $op {
+macro_rules! sum {
+    (ranges integer ($name:ident: $op:literal $ty:ty $(as $twin:ty)?, $inputs:ident)) => {
+        impl RangeSummable for $ty {
             fn check_ranges(
                 self,
                 input: &[Self::Element],
@@ -44,27 +44,22 @@ macro_rules! integers {
                 worst(sums, queries.len(), |number, sum| {
                     let [from, to] = queries[number];
                     let reference = up_to[to as usize].wrapping_sub(up_to[from as usize]);
-                    let abs_err =
-                        (i128::from(sum) - i128::from(reference)).unsigned_abs() as f64;
+                    let abs_err = (i128::from(sum) - i128::from(reference)).unsigned_abs() as f64;
                     Check { reference, abs_err, bound: 0.0, ok: sum == reference }
                 })
             }
         }
-    )*};
-}
-integers!(Sum<i32, i64>, Sum<u32, u64>, Sum<i64>, Sum<u64>);
-
-macro_rules! floats {
-    ($($element:ty => $accumulator:ident;)*) => {$(
-        impl RangeSummable for Sum<$element, $accumulator> {
+    };
+    (ranges float ($name:ident: $op:literal $ty:ty, $inputs:ident)) => {
+        impl RangeSummable for $ty {
             fn check_ranges(
                 self,
-                input: &[$element],
+                input: &[Self::Element],
                 queries: &[[u64; 2]],
-                sums: &[$accumulator],
+                sums: &[Self::Output],
                 depth: u64,
-            ) -> Option<ScanCheck<$accumulator>> {
-                let unit = f64::from($accumulator::EPSILON) / 2.0;
+            ) -> Option<ScanCheck<Self::Output>> {
+                let unit = f64::from(<$ty as Operation>::Output::EPSILON) / 2.0;
                 let none = Exact { value: 0.0, magnitude: 0.0 };
                 let up_to: Vec<_> = once(none).chain(exact_prefix_sums(input)).collect();
                 worst(sums, queries.len(), |number, sum| {
@@ -78,12 +73,10 @@ macro_rules! floats {
                 })
             }
         }
-    )*};
+    };
+    ($primitive:ident $value:tt $row:tt) => {};
 }
-floats! {
-    f32 => f32; f32 => f64; f64 => f64;
-    f16 => f32; f16 => f64; bf16 => f32; bf16 => f64;
-}
+gridsync_entries::operations!(sum);
 
 #[cfg(test)]
 mod tests {

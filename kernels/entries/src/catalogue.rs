@@ -24,6 +24,7 @@
 /// | `mean_rows` | the kernels of `rows` | `shared` |
 /// | `scan` | an array to as many values | blocks of 256 threads; `bulk` if there is also a kernel with bulk copies |
 /// | `segments` | a scan of each segment | blocks of 256 threads |
+/// | `ranges` | the kernel of `scan`, and one for each type of sums | `float` or `integer`: how sums are checked |
 ///
 /// A number of blocks means a kernel of its own, `shared` means that of the twin. The number limits
 /// the registers of a thread: 2 blocks of 512 threads leave 64, 2 of 256 leave 128. 64 are enough
@@ -31,23 +32,23 @@
 #[macro_export]
 macro_rules! operations {
     ($each:ident) => { $crate::operations! { @ $each
-        (sum_f32: "sum" Sum<f32>, Values) reduce 2, mean shared, rows 2, mean_rows shared, scan [2 bulk], segments 2;
-        (sum_f32_in_f64: "sum" Sum<f32, f64>, Values) reduce 2, mean shared, scan 2, segments 2;
+        (sum_f32: "sum" Sum<f32>, Values) reduce 2, mean shared, rows 2, mean_rows shared, scan [2 bulk], segments 2, ranges float;
+        (sum_f32_in_f64: "sum" Sum<f32, f64>, Values) reduce 2, mean shared, scan 2, segments 2, ranges float;
         (sum_compensated_f32: "sum" CompensatedSum<f32>, Values) reduce 2, mean shared, scan 2;
-        (sum_f64: "sum" Sum<f64>, Values) reduce 2, mean shared, rows 2, mean_rows shared, scan [2 bulk], segments 2;
+        (sum_f64: "sum" Sum<f64>, Values) reduce 2, mean shared, rows 2, mean_rows shared, scan [2 bulk], segments 2, ranges float;
         (sum_compensated_f64: "sum" CompensatedSum<f64>, Values) reduce 2, mean shared, scan 2;
-        (sum_f16_in_f32: "sum" Sum<f16, f32>, Values) reduce 2, mean shared, rows 2, mean_rows shared, scan 2;
-        (sum_f16_in_f64: "sum" Sum<f16, f64>, Values) reduce 2, mean shared, scan 2;
-        (sum_bf16_in_f32: "sum" Sum<bf16, f32>, Values) reduce 2, mean shared, rows 2, mean_rows shared, scan 2;
-        (sum_bf16_in_f64: "sum" Sum<bf16, f64>, Values) reduce 2, mean shared, scan 2;
-        (sum_i32_in_i64: "sum" Sum<i32, i64>, Values) reduce 2, mean shared, rows 1, mean_rows shared, scan 2, segments 2;
-        (sum_u32_in_u64: "sum" Sum<u32, u64>, Values) reduce 2, mean shared, rows 1, mean_rows shared, scan 2, segments 2;
+        (sum_f16_in_f32: "sum" Sum<f16, f32>, Values) reduce 2, mean shared, rows 2, mean_rows shared, scan 2, ranges float;
+        (sum_f16_in_f64: "sum" Sum<f16, f64>, Values) reduce 2, mean shared, scan 2, ranges float;
+        (sum_bf16_in_f32: "sum" Sum<bf16, f32>, Values) reduce 2, mean shared, rows 2, mean_rows shared, scan 2, ranges float;
+        (sum_bf16_in_f64: "sum" Sum<bf16, f64>, Values) reduce 2, mean shared, scan 2, ranges float;
+        (sum_i32_in_i64: "sum" Sum<i32, i64>, Values) reduce 2, mean shared, rows 1, mean_rows shared, scan 2, segments 2, ranges integer;
+        (sum_u32_in_u64: "sum" Sum<u32, u64>, Values) reduce 2, mean shared, rows 1, mean_rows shared, scan 2, segments 2, ranges integer;
         (sum_i32: "sum" Sum<i32> as Sum<u32>, Values) scan [shared bulk];
         (sum_u32: "sum" Sum<u32>, Values) scan [2 bulk];
         (sum_i64_in_i128: "sum" WideSum<i64>, Values) reduce 2, mean shared;
         (sum_u64_in_i128: "sum" WideSum<u64>, Values) reduce 2, mean shared;
-        (sum_i64: "sum" Sum<i64> as Sum<u64>, Values) reduce shared, rows shared, mean_rows shared, scan [shared bulk], segments shared;
-        (sum_u64: "sum" Sum<u64>, Values) reduce 2, rows 2, mean_rows shared, scan [2 bulk], segments 2;
+        (sum_i64: "sum" Sum<i64> as Sum<u64>, Values) reduce shared, rows shared, mean_rows shared, scan [shared bulk], segments shared, ranges integer;
+        (sum_u64: "sum" Sum<u64>, Values) reduce 2, rows 2, mean_rows shared, scan [2 bulk], segments 2, ranges integer;
 
         (prod_f32: "prod" Product<f32>, Factors) reduce 2, scan 2;
         (prod_f32_in_f64: "prod" Product<f32, f64>, Factors) reduce 2, scan 2;
@@ -152,5 +153,20 @@ macro_rules! selected_elements {
         $each! { u32, select_u32 4, unique_u32 4 }
         $each! { i64, select_i64 3, unique_u64 as u64 }
         $each! { u64, select_u64 3, unique_u64 3 }
+    };
+}
+
+/// Calls the macro `$each` once for each type of elements that are correlated by rank, as
+/// `$each! { TYPE, PAIRS, place PLACE }` or, for elements of 8 bytes, as
+/// `$each! { TYPE, PAIRS, order ORDER, rank RANK }`. All but `TYPE` are names of kernels.
+#[macro_export]
+macro_rules! correlated_elements {
+    ($each:ident) => {
+        $each! { f32, kendall_pairs_f32, place kendall_place_f32 }
+        $each! { f64, kendall_pairs_f64, order kendall_order_f64, rank kendall_rank_f64 }
+        $each! { i32, kendall_pairs_i32, place kendall_place_i32 }
+        $each! { u32, kendall_pairs_u32, place kendall_place_u32 }
+        $each! { i64, kendall_pairs_i64, order kendall_order_i64, rank kendall_rank_i64 }
+        $each! { u64, kendall_pairs_u64, order kendall_order_u64, rank kendall_rank_u64 }
     };
 }

@@ -50,37 +50,28 @@ pub unsafe fn kendall_ties_of_ranks(ranks: Global<u32>, counts: Global<u64>) {
     kendall::ties_of_ranks(ranks, counts);
 }
 
-macro_rules! pairs {
-    ($($name:ident: $ty:ty;)*) => {$(
+macro_rules! kernels {
+    ($ty:ty, $pairs:ident, $($rest:tt)*) => {
         #[doc = concat!("Counts all pairs of ", stringify!($ty), " elements: see [`kendall::by_pairs`].")]
         ///
         /// # Safety
         ///
         /// The arguments and the grid are as [`kendall::by_pairs`] needs them.
         #[kernel(max_threads = 256, min_blocks = 4)]
-        pub unsafe fn $name(x: Global<$ty>, y: Global<$ty>, counts: Global<u64>) {
+        pub unsafe fn $pairs(x: Global<$ty>, y: Global<$ty>, counts: Global<u64>) {
             kendall::by_pairs(x, y, counts);
         }
-    )*};
-}
-pairs! {
-    kendall_pairs_f32: f32;
-    kendall_pairs_f64: f64;
-    kendall_pairs_i32: i32;
-    kendall_pairs_u32: u32;
-    kendall_pairs_i64: i64;
-    kendall_pairs_u64: u64;
-}
 
-macro_rules! places {
-    ($($name:ident: $ty:ty;)*) => {$(
+        kernels! { @ $ty, $($rest)* }
+    };
+    (@ $ty:ty, place $place:ident) => {
         #[doc = concat!("Puts ", stringify!($ty), " elements into keys: see [`kendall::place`].")]
         ///
         /// # Safety
         ///
         /// The arguments and the grid are as [`kendall::place`] needs them.
         #[kernel]
-        pub unsafe fn $name(
+        pub unsafe fn $place(
             values: Global<$ty>,
             keys: Global<u64>,
             counts: Global<u64>,
@@ -88,16 +79,8 @@ macro_rules! places {
         ) {
             kendall::place(values, keys, counts, Side::of(side));
         }
-    )*};
-}
-places! {
-    kendall_place_f32: f32;
-    kendall_place_i32: i32;
-    kendall_place_u32: u32;
-}
-
-macro_rules! ranks {
-    ($($order:ident $rank:ident: $ty:ty;)*) => {$(
+    };
+    (@ $ty:ty, order $order:ident, rank $rank:ident) => {
         #[doc = concat!("Makes ", stringify!($ty), " elements keys to sort: see [`kendall::order`].")]
         ///
         /// # Safety
@@ -127,10 +110,6 @@ macro_rules! ranks {
         ) {
             kendall::rank(values, sorted, keys, Side::of(side));
         }
-    )*};
+    };
 }
-ranks! {
-    kendall_order_f64 kendall_rank_f64: f64;
-    kendall_order_i64 kendall_rank_i64: i64;
-    kendall_order_u64 kendall_rank_u64: u64;
-}
+crate::correlated_elements!(kernels);

@@ -6,7 +6,7 @@ use super::files::Files;
 use super::job::{self, About, Done, Job, Verdict};
 use super::parts::Parts;
 use super::{Global, output};
-use crate::data::{self, Array, Dtype, Stored};
+use crate::data::{self, Array, Stored};
 use gridsync::primitives::PartCorrelator;
 use gridsync::primitives::kendall::{Correlatable, Correlator, Kendall};
 use serde_json::{Map, json};
@@ -65,17 +65,18 @@ impl Tau {
 
     fn dispatch(&self, job: &Job<'_>, about: About, x: &Array, y: &Array) -> anyhow::Result<Done> {
         macro_rules! by_dtype {
-            ($($dtype:ident: $ty:ty;)*) => {
-                match x.dtype() {
-                    $(Dtype::$dtype => self.correlate::<$ty>(job, about, x, y),)*
-                    dtype => Err(Usage(format!(
-                        "kendall correlates f32 f64 i32 u32 i64 u64, not {dtype}: convert the arrays"
-                    ))
-                    .into()),
+            ($ty:ty, $($kernels:tt)*) => {
+                if x.dtype() == <$ty as data::Scalar>::DTYPE {
+                    return self.correlate::<$ty>(job, about, x, y);
                 }
             };
         }
-        by_dtype! { F32: f32; F64: f64; I32: i32; U32: u32; I64: i64; U64: u64; }
+        gridsync_entries::correlated_elements!(by_dtype);
+        Err(Usage(format!(
+            "kendall correlates f32 f64 i32 u32 i64 u64, not {}: convert the arrays",
+            x.dtype()
+        ))
+        .into())
     }
 
     /// Correlates, and checks the result if `--check` is given.

@@ -3,7 +3,7 @@
 mod ranges;
 
 use super::Global;
-use super::catalogue::PlainAcc;
+use super::catalogue::{Lines, PlainAcc};
 use super::choice::Place;
 use super::exit::Usage;
 use super::files::Files;
@@ -106,35 +106,43 @@ impl RangeSum {
         input: Incoming,
         queries: &[[u64; 2]],
     ) -> anyhow::Result<Done> {
-        macro_rules! by_dtype {
-            ($($dtype:ident: $op:ty;)*) => {
-                match input.dtype() {
-                    $(Dtype::$dtype => self.sums(<$op>::new(), job, input, queries),)*
-                }
-            };
-        }
         let dtype = input.dtype();
-        match self.acc {
-            Some(_) if matches!(dtype, Dtype::I32 | Dtype::U32 | Dtype::I64 | Dtype::U64) => {
-                Err(Usage(format!(
+        let is_integer = matches!(dtype, Dtype::I32 | Dtype::U32 | Dtype::I64 | Dtype::U64);
+        let acc = match self.acc {
+            Some(_) if is_integer => {
+                return Err(Usage(format!(
                     "--acc is for floating-point elements; {dtype} is accumulated in 64-bit integers"
                 ))
-                .into())
+                .into());
             }
-            Some(PlainAcc::F32) if dtype == Dtype::F64 => Err(Usage(
-                "--acc f32 would lose digits of f64 elements: leave it out".into(),
-            )
-            .into()),
-            Some(PlainAcc::F32) => by_dtype! {
-                F16: Sum<f16, f32>; Bf16: Sum<bf16, f32>; F32: Sum<f32>; F64: Sum<f64>;
-                I32: Sum<i32, i64>; U32: Sum<u32, u64>; I64: Sum<i64>; U64: Sum<u64>;
-            },
-            Some(PlainAcc::F64) | None => by_dtype! {
-                F16: Sum<f16, f64>; Bf16: Sum<bf16, f64>; F32: Sum<f32, f64>; F64: Sum<f64>;
-                I32: Sum<i32, i64>; U32: Sum<u32, u64>; I64: Sum<i64>; U64: Sum<u64>;
-            },
-        }
+            Some(PlainAcc::F32) if dtype == Dtype::F64 => {
+                let why = "--acc f32 would lose digits of f64 elements: leave it out";
+                return Err(Usage(why.into()).into());
+            }
+            None if is_integer => None,
+            acc => Some(acc.unwrap_or(PlainAcc::F64).into()),
+        };
+        let sums = lines().find("sum", dtype, acc).expect("each type has a line for range sums");
+        sums(self, job, input, queries)
     }
+}
+
+/// Sums ranges.
+type Run = fn(&RangeSum, &Job<'_>, Incoming, &[[u64; 2]]) -> anyhow::Result<Done>;
+
+/// All range sums.
+fn lines() -> Lines<Run> {
+    let mut lines: Lines<Run> = Lines::new();
+    macro_rules! line {
+        (ranges $value:tt ($name:ident: $op:literal $ty:ty $(as $twin:ty)?, $inputs:ident)) => {
+            lines.add::<$ty>($op, |call, job, input, queries| {
+                call.sums(<$ty>::new(), job, input, queries)
+            });
+        };
+        ($primitive:ident $value:tt $row:tt) => {};
+    }
+    gridsync_entries::operations!(line);
+    lines
 }
 
 /// Takes integers in pairs. It refuses negative ones, because an array has no such positions.

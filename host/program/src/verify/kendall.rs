@@ -130,13 +130,15 @@ pub struct KendallKind {
     pub case: Case,
 }
 
-macro_rules! kinds {
-    ($($ty:ident),*) => {
-        /// Every element type for correlations.
-        #[must_use]
-        pub fn kendall_kinds() -> Vec<KendallKind> {
-            vec![$(KendallKind { element: stringify!($ty), case: kendall_case::<$ty> }),*]
-        }
-    };
+/// Every element type for correlations.
+#[must_use]
+pub fn kendall_kinds() -> Vec<KendallKind> {
+    let mut kinds = Vec::new();
+    macro_rules! kind {
+        ($ty:ident, $($kernels:tt)*) => {
+            kinds.push(KendallKind { element: stringify!($ty), case: kendall_case::<$ty> });
+        };
+    }
+    gridsync_entries::correlated_elements!(kind);
+    kinds
 }
-kinds!(f32, f64, i32, u32, i64, u64);

@@ -1,6 +1,7 @@
 //! Cases of the range sums.
 
 use super::inputs::random;
+use super::reduce::short_name;
 use super::{CaseError, Kind, Sample, sample};
 use bytemuck::Pod;
 use cuda_std::{bf16, f16};
@@ -79,25 +80,20 @@ pub struct RangeSumKind {
     pub case: fn(&Device, usize, u64) -> Result<(), CaseError>,
 }
 
-macro_rules! kinds {
-    ($($element:ident $(=> $accumulator:ident)?),*) => {
-        /// Every kind of range sum.
-        #[must_use]
-        pub fn range_sum_kinds() -> Vec<RangeSumKind> {
-            vec![$(RangeSumKind {
-                element: stringify!($element),
-                accumulator: type_name::<
-                    <Sum<$element $(, $accumulator)?> as Operation>::Output,
-                >(),
-                case: |device, len, seed| {
-                    let op = Sum::<$element $(, $accumulator)?>::new();
-                    range_sum_case(op, device, len, seed)
-                },
-            }),*]
-        }
-    };
-}
-kinds! {
-    f32, f32 => f64, f64, i32 => i64, u32 => u64, i64, u64,
-    f16 => f32, f16 => f64, bf16 => f32, bf16 => f64
+/// Every kind of range sum.
+#[must_use]
+pub fn range_sum_kinds() -> Vec<RangeSumKind> {
+    let mut kinds = Vec::new();
+    macro_rules! kind {
+        (ranges $value:tt ($name:ident: $op:literal $ty:ty $(as $twin:ty)?, $inputs:ident)) => {
+            kinds.push(RangeSumKind {
+                element: short_name::<<$ty as Operation>::Element>(),
+                accumulator: short_name::<<$ty as Operation>::Output>(),
+                case: |device, len, seed| range_sum_case(<$ty>::new(), device, len, seed),
+            });
+        };
+        ($primitive:ident $value:tt $row:tt) => {};
+    }
+    gridsync_entries::operations!(kind);
+    kinds
 }
