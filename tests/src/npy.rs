@@ -24,9 +24,21 @@ pub fn header(descr: &str, fortran: bool, shape: &str) -> String {
     format!("{{'descr': '{descr}', 'fortran_order': {fortran}, 'shape': {shape}, }}")
 }
 
-/// A one-dimensional array of `values`; none if the format has no name for the type.
+/// A one-dimensional array of `values`.
+///
+/// # Panics
+/// If the format has no name for the type.
 #[must_use]
-pub fn of<T: Plain>(values: &[T]) -> Option<Vec<u8>> {
-    let header = header(T::NPY?, false, &format!("({},)", values.len()));
-    Some(raw(&header, bytemuck::cast_slice(values)))
+pub fn of<T: Plain>(values: &[T]) -> Vec<u8> {
+    shaped(&format!("({},)", values.len()), values)
+}
+
+/// An array of `values`, with any shape in the header.
+///
+/// # Panics
+/// If the format has no name for the type.
+#[must_use]
+pub fn shaped<T: Plain>(shape: &str, values: &[T]) -> Vec<u8> {
+    let descr = T::NPY.expect("the format should have a name for the type");
+    raw(&header(descr, false, shape), bytemuck::cast_slice(values))
 }

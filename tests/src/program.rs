@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-/// The path of `gridsync`.
+/// The path of `gridsync`: an absolute one, since tests call it in other folders.
 ///
 /// A bundle names it in `CARGO_BIN_EXE_gridsync`; cargo sets that variable only for the package's
 /// own tests. If cargo runs the test, it first builds the program into the test's own folder, so
@@ -17,7 +17,7 @@ pub fn path() -> &'static Path {
     static PATH: OnceLock<PathBuf> = OnceLock::new();
     PATH.get_or_init(|| {
         if let Some(named) = env::var_os("CARGO_BIN_EXE_gridsync") {
-            return named.into();
+            return std::path::absolute(named).expect("its path should not be empty");
         }
         // TARGET/PROFILE/deps/TEST
         let test = env::current_exe().expect("a running test should know its own path");

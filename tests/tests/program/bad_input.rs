@@ -1,33 +1,31 @@
 //! Inputs that cannot be read: each is refused with one line that names the file and the remedy.
 
-use crate::call::{WRONG_USAGE, without_cuda};
+use crate::call::{Call, WRONG_USAGE, without_cuda};
+use crate::folder::Folder;
 use gridsync_tests::devices::skipped;
 use gridsync_tests::npy;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use tempfile::TempDir;
 
-/// A folder with `bytes` in a file `name`, and the path of that file.
-fn file(name: &str, bytes: &[u8]) -> (TempDir, String) {
-    let folder = tempfile::tempdir().expect("a folder should be there to write to");
-    let path = folder.path().join(name);
-    fs::write(&path, bytes).expect("the input should be written");
-    let path = path.to_str().expect("its path should be UTF-8").to_owned();
-    (folder, path)
+/// An input as the calls name it. Messages have the whole path, not only the last part.
+const INPUT: &str = "./input.npy";
+
+/// Calls the program for the sum of a file.
+fn sum(folder: &Folder, path: &str, more: &[&str]) -> Call {
+    folder.call(&[&["reduce", path, "--op", "sum"], more].concat(), b"")
 }
 
 /// Checks that the file is refused, both by its path on disk and through a pipe.
 #[track_caller]
 fn refused(bytes: &[u8], parts: &[&str]) {
-    let (_folder, path) = file("input.npy", bytes);
-    let parts_of_file = [&[path.as_str()], parts].concat();
-    without_cuda(&["reduce", &path, "--op", "sum"], b"").fails(WRONG_USAGE, &parts_of_file);
+    let folder = Folder::new().with(INPUT, bytes);
+    sum(&folder, INPUT, &[]).fails(WRONG_USAGE, &[&[INPUT], parts].concat());
     let parts_of_pipe = [&["standard input"], parts].concat();
     without_cuda(&["reduce", "-", "--op", "sum"], bytes).fails(WRONG_USAGE, &parts_of_pipe);
 }
 
 fn good() -> Vec<u8> {
-    npy::of(&[1.0f32; 100]).expect("f32 has a name")
+    npy::of(&[1.0f32; 100])
 }
 
 #[test]
@@ -39,8 +37,8 @@ fn a_file_cut_short_anywhere_is_refused() {
         refused(&good[..len], parts);
     }
     for len in 0..6 {
-        let (_folder, path) = file("input.npy", &good[..len]);
-        without_cuda(&["reduce", &path, "--op", "sum"], b"").fails(WRONG_USAGE, &[&path]);
+        let folder = Folder::new().with(INPUT, &good[..len]);
+        sum(&folder, INPUT, &[]).fails(WRONG_USAGE, &[INPUT]);
     }
 }
 
@@ -89,57 +87,51 @@ fn a_type_without_kernels_is_refused_with_those_that_have() {
 
 #[test]
 fn another_dtype_than_the_header_says_is_refused() {
-    let (_folder, path) = file("input.npy", &good());
-    without_cuda(&["reduce", &path, "--op", "sum", "--dtype", "f64"], b"")
-        .fails(WRONG_USAGE, &[&path, "f32", "f64"]);
+    let folder = Folder::new().with(INPUT, good());
+    sum(&folder, INPUT, &["--dtype", "f64"]).fails(WRONG_USAGE, &[INPUT, "f32", "f64"]);
 }
 
 #[test]
 fn raw_bytes_need_a_type_and_whole_elements() {
-    let (_folder, path) = file("input.bin", &[0; 10]);
-    without_cuda(&["reduce", &path, "--op", "sum"], b"").fails(WRONG_USAGE, &[&path, "--dtype"]);
-    without_cuda(&["reduce", &path, "--op", "sum", "--dtype", "f64"], b"")
-        .fails(WRONG_USAGE, &["10 bytes", "2 left over"]);
+    let path = "./input.bin";
+    let folder = Folder::new().with(path, [0; 10]);
+    sum(&folder, path, &[]).fails(WRONG_USAGE, &[path, "--dtype"]);
+    sum(&folder, path, &["--dtype", "f64"]).fails(WRONG_USAGE, &["10 bytes", "2 left over"]);
     without_cuda(&["reduce", "-", "--op", "sum", "--dtype", "i32"], &[0; 7])
         .fails(WRONG_USAGE, &["7 bytes", "3 left over"]);
 }
 
 #[test]
 fn raw_bytes_named_npy_are_refused() {
-    let (_folder, path) = file("input.npy", &[0; 16]);
-    without_cuda(&["reduce", &path, "--op", "sum", "--dtype", "f32"], b"")
-        .fails(WRONG_USAGE, &[&path, "np.save"]);
+    let folder = Folder::new().with(INPUT, [0; 16]);
+    sum(&folder, INPUT, &["--dtype", "f32"]).fails(WRONG_USAGE, &[INPUT, "np.save"]);
 }
 
 #[test]
 fn an_archive_that_is_none_or_comes_through_a_pipe_is_refused_with_the_way_out() {
-    let bytes = b"PK\x03\x04 and so on";
-    let (_folder, path) = file("input.npz", bytes);
-    without_cuda(&["reduce", &path, "--op", "sum"], b"").fails(WRONG_USAGE, &[&path, "np.savez"]);
+    let (path, bytes) = ("./input.npz", b"PK\x03\x04 and so on");
+    let folder = Folder::new().with(path, bytes);
+    sum(&folder, path, &[]).fails(WRONG_USAGE, &[path, "np.savez"]);
     without_cuda(&["reduce", "-", "--op", "sum"], bytes).fails(WRONG_USAGE, &["save it to a file"]);
 }
 
 #[test]
 fn what_is_no_file_is_refused() {
-    let folder = tempfile::tempdir().expect("a folder should be there");
-    let path = folder.path().to_str().expect("its path should be UTF-8");
-    without_cuda(&["reduce", path, "--op", "sum"], b"").fails(WRONG_USAGE, &[path, "directory"]);
-    let absent = format!("{path}/absent.npy");
-    without_cuda(&["reduce", &absent, "--op", "sum"], b"")
-        .fails(WRONG_USAGE, &[&absent, "no such file"]);
-    let through = format!("{path}/absent/absent.npy");
-    without_cuda(&["reduce", &through, "--op", "sum"], b"").fails(WRONG_USAGE, &[&through]);
+    let folder = Folder::new();
+    fs::create_dir(folder.path("d")).expect("the folder should be there");
+    sum(&folder, "./d", &[]).fails(WRONG_USAGE, &["./d", "directory"]);
+    sum(&folder, "./absent.npy", &[]).fails(WRONG_USAGE, &["./absent.npy", "no such file"]);
+    sum(&folder, "absent/absent.npy", &[]).fails(WRONG_USAGE, &["absent/absent.npy"]);
 }
 
 #[test]
 fn a_file_that_may_not_be_read_is_refused() {
-    let (_folder, path) = file("input.npy", &good());
+    let folder = Folder::new().with(INPUT, good());
     let nobody = fs::Permissions::from_mode(0o0);
-    fs::set_permissions(&path, nobody).expect("its mode should change");
-    if fs::read(&path).is_ok() {
+    fs::set_permissions(folder.path(INPUT), nobody).expect("its mode should change");
+    if fs::read(folder.path(INPUT)).is_ok() {
         skipped("this user may read any file");
         return;
     }
-    without_cuda(&["reduce", &path, "--op", "sum"], b"")
-        .fails(WRONG_USAGE, &[&path, "permission denied"]);
+    sum(&folder, INPUT, &[]).fails(WRONG_USAGE, &[INPUT, "permission denied"]);
 }

@@ -1,9 +1,8 @@
 //! Calls the program.
 
-use assert_cmd::Command;
-use gridsync_tests::program;
+use crate::folder::Folder;
 use serde_json::Value;
-use std::sync::{Mutex, PoisonError};
+use std::process::{Command, Output};
 use std::time::Duration;
 
 /// The exit codes of the program.
@@ -21,34 +20,32 @@ pub(crate) struct Call {
     pub(crate) stderr: String,
 }
 
-/// Calls the program as if this machine had no CUDA driver.
+/// Calls the program in an empty folder as if this machine had no CUDA driver.
 pub(crate) fn without_cuda(args: &[&str], stdin: &[u8]) -> Call {
-    run(
-        Command::new(program::path()).env("GRIDSYNC_LIBCUDA", "/nonexistent/libcuda.so.1"),
-        args,
-        stdin,
-    )
+    Folder::new().call(args, stdin)
 }
 
-/// Calls the program on this machine. If there is a GPU, no other call uses it meanwhile.
+/// Calls the program in an empty folder on this machine. If there is a GPU, no other call uses it
+/// meanwhile.
 pub(crate) fn gridsync(args: &[&str], stdin: &[u8]) -> Call {
-    static GPU: Mutex<()> = Mutex::new(());
-    let _alone = GPU.lock().unwrap_or_else(PoisonError::into_inner);
-    run(&mut Command::new(program::path()), args, stdin)
+    Folder::new().gridsync(args, stdin)
 }
 
-fn run(command: &mut Command, args: &[&str], stdin: &[u8]) -> Call {
-    let output = command
-        .args(args)
-        .write_stdin(stdin)
-        .timeout(HANGS)
-        .output()
-        .expect("the program should start");
-    let text = |bytes| String::from_utf8(bytes).expect("the program should print UTF-8");
-    Call { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
+/// Runs `command` with `args` to its end.
+pub(crate) fn run(command: Command, args: &[&str], stdin: &[u8]) -> Call {
+    let mut command = assert_cmd::Command::from_std(command);
+    let ended = command.args(args).write_stdin(stdin).timeout(HANGS).output();
+    Call::of(ended.expect("the program should start"))
 }
 
 impl Call {
+    /// The call that left `output`.
+    pub(crate) fn of(output: Output) -> Self {
+        let text = |bytes| String::from_utf8(bytes).expect("the program should print UTF-8");
+        let (stdout, stderr) = (text(output.stdout), text(output.stderr));
+        Self { code: output.status.code(), stdout, stderr }
+    }
+
     /// Checks that the call succeeded, and that standard error has no complaint.
     #[track_caller]
     pub(crate) fn succeeds(self) -> Self {

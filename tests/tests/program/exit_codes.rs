@@ -1,12 +1,13 @@
 //! Exit codes: the help and the README have the same table, and the program follows it.
 
 use crate::call::{Call, DEVICE_FAILURE, WRONG_USAGE, gridsync, without_cuda};
+use crate::folder::Folder;
 use gridsync_tests::devices::{skipped, with_cuda};
-use gridsync_tests::{npy, program};
+use gridsync_tests::npy;
 use std::fs;
 use std::io::Read;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 /// The table in the help.
 fn table() -> String {
@@ -33,26 +34,15 @@ fn to_a_full_disk(args: &[&str], stdin: &[u8]) -> Option<Call> {
         skipped("no /dev/full to write to");
         return None;
     };
-    let folder = tempfile::tempdir().expect("a folder should be there to write to");
-    let input = folder.path().join("input");
-    fs::write(&input, stdin).expect("the folder should be there");
-    let output = Command::new(program::path())
-        .env("GRIDSYNC_LIBCUDA", "/nonexistent/libcuda.so.1")
-        .args(args)
-        .stdin(fs::File::open(&input).expect("it was written"))
-        .stdout(full)
-        .output()
-        .expect("the program should start");
-    Some(Call {
-        code: output.status.code(),
-        stdout: String::new(),
-        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
-    })
+    let folder = Folder::new().with("input", stdin);
+    let input = fs::File::open(folder.path("input")).expect("it was written");
+    let output = folder.command().args(args).stdin(input).stdout(full).output();
+    Some(Call::of(output.expect("the program should start")))
 }
 
 #[test]
 fn an_output_that_cannot_be_written_is_2_everywhere() {
-    let array = npy::of(&[1i32, 2, 3]).expect("i32 has a name");
+    let array = npy::of(&[1i32, 2, 3]);
     for args in [
         &["reduce", "-", "--op", "sum"][..],
         &["reduce", "-", "--op", "sum", "--json"],
@@ -79,24 +69,21 @@ fn an_output_that_cannot_be_written_is_2_everywhere() {
 
 #[test]
 fn a_reader_that_has_had_enough_is_no_failure() {
-    let folder = tempfile::tempdir().expect("a folder should be there to write to");
-    let input = folder.path().join("input.npy");
     // The output is more than a pipe can hold.
-    fs::write(&input, npy::of(&vec![1i64; 100_000]).expect("i64 has a name")).expect("a folder");
-    let input = input.to_str().expect("UTF-8");
+    let folder = Folder::new().with("input.npy", npy::of(&vec![1i64; 100_000]));
     for args in [
         &["devices"][..],
         &["--help"],
         &["demo", "--runs", "1", "--device", "emulator"],
-        &["reduce", input, "--op", "sum", "-q"],
-        &["reduce", input, "--op", "sum", "--json"],
-        &["scan", input, "--op", "sum", "-o", "-", "-q"],
-        &["scan", input, "--op", "sum", "-o", "-", "-q", "--check"],
-        &["select", input, "--where", "> 0", "-o", "-", "-q"],
+        &["reduce", "input.npy", "--op", "sum", "-q"],
+        &["reduce", "input.npy", "--op", "sum", "--json"],
+        &["scan", "input.npy", "--op", "sum", "-o", "-", "-q"],
+        &["scan", "input.npy", "--op", "sum", "-o", "-", "-q", "--check"],
+        &["select", "input.npy", "--where", "> 0", "-o", "-", "-q"],
     ] {
-        let mut child = Command::new(program::path())
+        let mut child = folder
+            .command()
             .args(args)
-            .env("GRIDSYNC_LIBCUDA", "/nonexistent/libcuda.so.1")
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

@@ -2,14 +2,13 @@
 //! written as people write them.
 
 use crate::call::{WRONG_USAGE, without_cuda};
+use crate::folder::Folder;
 use gridsync_tests::npy;
-use std::fs;
 
 #[test]
 fn outputs_are_named_by_output_and_out_is_understood() {
-    let folder = tempfile::tempdir().expect("a folder should be there to write to");
-    let at = |name: &str| folder.path().join(name).to_str().expect("UTF-8").to_owned();
-    let array = npy::of(&[1i32, 2, 3]).expect("i32 has a name");
+    let folder = Folder::new();
+    let array = npy::of(&[1i32, 2, 3]);
     for (number, args) in [
         &["scan", "-", "--op", "sum"][..],
         &["reduce", "-", "--op", "sum", "--rows"],
@@ -19,16 +18,16 @@ fn outputs_are_named_by_output_and_out_is_understood() {
     .enumerate()
     {
         for flag in ["-o", "--output", "--out"] {
-            let to = at(&format!("{number}{flag}.npy"));
-            let json = without_cuda(&[args, &[flag, &to, "--json"]].concat(), &array).json();
+            let to = format!("./{number}{flag}.npy");
+            let json = folder.call(&[args, &[flag, &to, "--json"]].concat(), &array).json();
             assert_eq!(json["output"], to, "{json}");
-            assert!(fs::exists(&to).expect("the folder should be there"), "{to}");
+            assert!(folder.path(&to).exists(), "{to}");
         }
     }
     for flag in ["--output", "--out"] {
-        let to = at(flag);
-        without_cuda(&["lab", "ladder", "-n", "5000", "-q", flag, &to], b"").succeeds();
-        assert!(fs::exists(format!("{to}/operations.svg")).expect("the folder should be there"));
+        let to = format!("./{flag}");
+        folder.call(&["lab", "ladder", "-n", "5000", "-q", flag, &to], b"").succeeds();
+        assert!(folder.path(&to).join("operations.svg").exists());
     }
     for args in [&["reduce", "--help"][..], &["bench", "--help"], &["lab", "scans", "--help"]] {
         let help = without_cuda(args, b"").succeeds().stdout;
@@ -38,7 +37,7 @@ fn outputs_are_named_by_output_and_out_is_understood() {
 
 #[test]
 fn counts_are_numbers_powers_and_thousands_wherever_they_are_asked_for() {
-    let array = npy::of(&[1i32; 300]).expect("i32 has a name");
+    let array = npy::of(&[1i32; 300]);
     let scan = ["scan", "-", "--op", "sum", "-o", "/dev/null", "-q"];
     let select = ["select", "-", "--unique", "-o", "/dev/null", "--json"];
     for part in ["100", "1e2", "2^6"] {
@@ -70,7 +69,7 @@ fn counts_are_numbers_powers_and_thousands_wherever_they_are_asked_for() {
 
 #[test]
 fn a_part_of_nothing_is_refused_in_words() {
-    let array = npy::of(&[1i32; 3]).expect("i32 has a name");
+    let array = npy::of(&[1i32; 3]);
     for args in [
         &["reduce", "-", "--op", "sum"][..],
         &["scan", "-", "--op", "sum", "-o", "/dev/null"],

@@ -2,11 +2,11 @@
 //! results are the same as for the plain array.
 
 use crate::call::{Call, WRONG_USAGE, without_cuda};
+use crate::folder::Folder;
 use gridsync_tests::npy;
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
-use tempfile::TempDir;
 
 /// Rows and columns of the arrays.
 const SHAPE: (usize, usize) = (300, 7);
@@ -63,34 +63,19 @@ fn pairs() -> Vec<(&'static str, Vec<u8>, Vec<u8>)> {
     ]
 }
 
-/// A folder with files.
-fn folder(files: &[(&str, &[u8])]) -> TempDir {
-    let folder = tempfile::tempdir().expect("a folder should be there to write to");
-    for (name, bytes) in files {
-        fs::write(folder.path().join(name), bytes).expect("the folder should be there");
-    }
-    folder
-}
-
-/// Calls the program: words with `.np` are files of `folder`, and an underscore stands for a blank.
-fn call(folder: &Path, line: &str) -> Call {
-    let at = |word: &str| match word.contains(".np") {
-        true => folder.join(word).to_str().expect("UTF-8").to_owned(),
-        false => word.replace('_', " "),
-    };
-    let args: Vec<String> = line.split(' ').map(at).collect();
-    let args: Vec<&str> = args.iter().map(String::as_str).collect();
-    without_cuda(&args, b"")
+/// Calls the program in `folder`; `line` has its arguments.
+fn call(folder: &Folder, line: &str) -> Call {
+    folder.call(&line.split(' ').collect::<Vec<_>>(), b"")
 }
 
 /// The JSON of a call, without the fields that differ from run to run, and the file that it wrote,
 /// if it wrote one.
-fn outcome(folder: &Path, line: &str) -> (Value, Option<Vec<u8>>) {
+fn outcome(folder: &Folder, line: &str) -> (Value, Option<Vec<u8>>) {
     let mut json = call(folder, &format!("{line} --json")).json();
     for key in ["median_us", "total_us", "gb_per_s"] {
         json[key].take();
     }
-    let out = folder.join("out.npy");
+    let out = folder.path("out.npy");
     let written = fs::read(&out).ok();
     let _none = fs::remove_file(&out);
     (json, written)
@@ -98,25 +83,25 @@ fn outcome(folder: &Path, line: &str) -> (Value, Option<Vec<u8>>) {
 
 #[test]
 fn an_array_that_lies_otherwise_gives_what_the_plain_one_gives() {
-    let queries = npy::header("<i8", false, "(2, 2)");
-    let queries = npy::raw(&queries, bytemuck::cast_slice(&[0i64, 2100, 7, 700]));
     for (name, other, plain) in pairs() {
-        let files = [("x.npy", &other[..]), ("plain.npy", &plain), ("q.npy", &queries)];
-        let folder = folder(&files);
+        let folder = Folder::new()
+            .with("x.npy", other)
+            .with("plain.npy", plain)
+            .with("q.npy", npy::shaped("(2, 2)", &[0i64, 2100, 7, 700]));
         for line in [
             "reduce x.npy --op sum --check",
             "reduce x.npy --op argmax --check",
             "reduce x.npy --op max --rows",
             "scan x.npy --op sum -o out.npy --check",
             "scan x.npy --op max --rows -o out.npy",
-            "select x.npy --where >_3 -o out.npy",
+            "select x.npy --where >3 -o out.npy",
             "select x.npy --unique -o out.npy --part 100",
             "range-sum x.npy q.npy -o out.npy",
             "kendall x.npy x.npy",
         ] {
-            let (mut json, written) = outcome(folder.path(), line);
+            let (mut json, written) = outcome(&folder, line);
             let plain = line.replace("x.npy", "plain.npy");
-            let (mut expected, expected_file) = outcome(folder.path(), &plain);
+            let (mut expected, expected_file) = outcome(&folder, &plain);
             assert_eq!(json["stored"].take(), name, "{line}");
             assert_eq!(expected["stored"].take(), expected["dtype"], "{line}");
             assert_eq!(json, expected, "{name}: {line}");
@@ -136,32 +121,38 @@ fn raw_elements_may_be_narrow() {
         let call = without_cuda(&args, &bytes).succeeds();
         assert_eq!(call.stdout, format!("{sum}\n"), "{dtype}");
     }
-    let folder = folder(&[("raw.np", &bytes)]);
-    let told = call(folder.path(), "reduce raw.np --op max --dtype u16 -q").succeeds();
+    let folder = Folder::new().with("raw.np", &bytes);
+    let told = call(&folder, "reduce raw.np --op max --dtype u16 -q").succeeds();
     assert_eq!(told.stdout, format!("{}\n", 199 << 8 | 198));
-    let none = call(folder.path(), "reduce raw.np --op max --dtype f8");
+    let none = call(&folder, "reduce raw.np --op max --dtype f8");
     none.fails(WRONG_USAGE, &["f8", "i8, i16, u8, u16, bool"]);
 }
 
 #[test]
 fn queries_may_be_in_fortran_order() {
-    let array = npy::of(&[1i32, 2, 3, 4]).expect("i32 has a name");
     let queries = |fortran, ends: [u16; 6]| {
         let header = npy::header("<u2", fortran, "(3, 2)");
         npy::raw(&header, bytemuck::cast_slice(&ends))
     };
-    let (columns, rows) = (queries(true, [0, 1, 2, 4, 3, 2]), queries(false, [0, 4, 1, 3, 2, 2]));
-    let folder = folder(&[("x.npy", &array), ("f.npy", &columns), ("c.npy", &rows)]);
-    let (_, of_columns) = outcome(folder.path(), "range-sum x.npy f.npy -o out.npy");
-    let (_, of_rows) = outcome(folder.path(), "range-sum x.npy c.npy -o out.npy");
+    let folder = Folder::new()
+        .with("x.npy", npy::of(&[1i32, 2, 3, 4]))
+        .with("f.npy", queries(true, [0, 1, 2, 4, 3, 2]))
+        .with("c.npy", queries(false, [0, 4, 1, 3, 2, 2]));
+    let (_, of_columns) = outcome(&folder, "range-sum x.npy f.npy -o out.npy");
+    let (_, of_rows) = outcome(&folder, "range-sum x.npy c.npy -o out.npy");
     assert_eq!(of_columns, of_rows);
-    assert_eq!(of_rows, npy::of(&[10i64, 5, 0]));
+    assert_eq!(of_rows, Some(npy::of(&[10i64, 5, 0])));
 }
 
 #[test]
 fn an_array_of_an_archive_is_named_after_a_colon() {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../host/program/tests/fixtures/npy");
-    let prints = |line: &str| call(&fixtures, line).succeeds().stdout;
+    let copied = |folder: Folder, name| {
+        folder.with(name, fs::read(fixtures.join(name)).expect("it is there"))
+    };
+    let names = ["archive.npz", "packed.npz", "single.npz"];
+    let folder = names.into_iter().fold(Folder::new(), copied);
+    let prints = |line: &str| call(&folder, line).succeeds().stdout;
     for path in ["archive.npz:ramp", "packed.npz:ramp", "single.npz"] {
         let sum = prints(&format!("reduce {path} --op sum -q"));
         assert_eq!(sum, "12497500.0\n", "{path}");
@@ -170,13 +161,11 @@ fn an_array_of_an_archive_is_named_after_a_colon() {
     }
     let tau = prints("kendall archive.npz:ramp packed.npz:ramp -q");
     assert_eq!(tau, "1.0\n");
-    let which = call(&fixtures, "reduce archive.npz --op sum");
+    let which = call(&folder, "reduce archive.npz --op sum");
     which.fails(WRONG_USAGE, &["grid, fortran, ramp", "file.npz:NAME"]);
-    let none = call(&fixtures, "reduce packed.npz:x --op sum");
+    let none = call(&folder, "reduce packed.npz:x --op sum");
     none.fails(WRONG_USAGE, &["no array \"x\"", "grid, ramp, narrow"]);
     // This would overwrite the archive.
-    let archive = fs::read(fixtures.join("single.npz")).expect("it is there");
-    let folder = folder(&[("a.npz", &archive)]);
-    let replaced = call(folder.path(), "scan a.npz:ramp --op sum -o a.npz");
+    let replaced = call(&folder, "scan single.npz:ramp --op sum -o single.npz");
     replaced.fails(WRONG_USAGE, &["would replace it"]);
 }

@@ -1,6 +1,7 @@
 //! `--json` prints the fields that the README describes, and no others.
 
 use crate::call::without_cuda;
+use crate::folder::Folder;
 use gridsync_tests::npy;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -53,14 +54,9 @@ fn fields(object: &Value) -> BTreeSet<String> {
 fn the_fields_are_those_that_the_readme_describes() {
     let rows = rows();
     assert!(rows.len() > 10, "the table should be read");
-    let folder = tempfile::tempdir().expect("a folder should be there to write to");
-    let at = |name: &str| folder.path().join(name).to_str().expect("UTF-8").to_owned();
-    let matrix = npy::header("<f4", false, "(2, 3)");
-    let matrix = npy::raw(&matrix, bytemuck::cast_slice(&[1.0f32, 2.0, 3.0, 3.0, 5.0, 4.0]));
-    fs::write(at("x.npy"), matrix).expect("the folder should be there");
-    let queries = npy::header("<i4", false, "(1, 2)");
-    let queries = npy::raw(&queries, bytemuck::cast_slice(&[0i32, 4]));
-    fs::write(at("q.npy"), queries).expect("the folder should be there");
+    let folder = Folder::new()
+        .with("x.npy", npy::shaped("(2, 3)", &[1.0f32, 2.0, 3.0, 3.0, 5.0, 4.0]))
+        .with("q.npy", npy::shaped("(1, 2)", &[0i32, 4]));
     for args in [
         &["reduce", "x.npy", "--op", "sum"][..],
         &["reduce", "x.npy", "--op", "argmin"],
@@ -81,13 +77,8 @@ fn the_fields_are_those_that_the_readme_describes() {
         });
         let expected: BTreeSet<_> = expected.flat_map(|row| row.fields.clone()).collect();
         for device in ["cpu", "emulator"] {
-            let named: Vec<String> = args
-                .iter()
-                .map(|arg| if arg.ends_with(".npy") { at(arg) } else { (*arg).into() })
-                .collect();
-            let named: Vec<&str> = named.iter().map(String::as_str).collect();
             let more = ["--json", "--check", "--device", device];
-            let json = without_cuda(&[&named[..], &more].concat(), b"").json();
+            let json = folder.call(&[args, &more].concat(), b"").json();
             assert_eq!(fields(&json), expected, "{args:?} on {device}");
             assert_eq!(json["check"]["ok"], true, "{json}");
             assert!(json["part"].is_null(), "{json}");
@@ -98,7 +89,7 @@ fn the_fields_are_those_that_the_readme_describes() {
 
 #[test]
 fn the_check_of_one_result_of_many_and_of_rows_has_its_fields() {
-    let array = npy::of(&[1i32, 2, 3]).expect("i32 has a name");
+    let array = npy::of(&[1i32, 2, 3]);
     let check = |args: &[&str]| {
         let json = without_cuda(&[args, &["--check", "--json"]].concat(), &array).json();
         fields(&json["check"])

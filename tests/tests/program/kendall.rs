@@ -1,41 +1,21 @@
 //! `gridsync kendall`: what it prints, its check, and what it refuses.
 
-use crate::call::{Call, WRONG_USAGE, without_cuda};
+use crate::call::{Call, WRONG_USAGE};
+use crate::folder::Folder;
 use gridsync_program::verify::Ties;
 use gridsync_tests::devices::skipped;
 use gridsync_tests::npy;
 use gridsync_tests::oracle::Plain;
-use std::fs;
-use std::path::PathBuf;
 use std::process::Command;
-use tempfile::TempDir;
 
-/// Two files in a folder.
-struct Files {
-    folder: TempDir,
+/// A folder with two arrays.
+fn files<T: Plain, U: Plain>(x: &[T], y: &[U]) -> Folder {
+    Folder::new().with("x.npy", npy::of(x)).with("y.npy", npy::of(y))
 }
 
-impl Files {
-    fn of<T: Plain, U: Plain>(x: &[T], y: &[U]) -> Self {
-        let folder = tempfile::tempdir().expect("a folder should be there to write to");
-        let files = Self { folder };
-        let named = "the type has a name";
-        fs::write(files.path("x.npy"), npy::of(x).expect(named)).expect("x should be written");
-        fs::write(files.path("y.npy"), npy::of(y).expect(named)).expect("y should be written");
-        files
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
-    /// Correlates them.
-    fn call(&self, more: &[&str]) -> Call {
-        let [x, y] = ["x.npy", "y.npy"].map(|name| self.path(name));
-        let text = |path: &PathBuf| path.to_str().expect("its path should be UTF-8").to_owned();
-        let (x, y) = (text(&x), text(&y));
-        without_cuda(&[&["kendall", &x, &y], more].concat(), b"")
-    }
+/// Correlates the arrays of `folder`.
+fn kendall(folder: &Folder, more: &[&str]) -> Call {
+    folder.call(&[&["kendall", "x.npy", "y.npy"], more].concat(), b"")
 }
 
 const X: [i32; 5] = [12, 2, 1, 12, 2];
@@ -44,8 +24,8 @@ const Y: [i32; 5] = [1, 4, 7, 1, 0];
 #[test]
 fn the_example_of_scipys_documentation_has_its_value_and_counts() {
     for device in ["cpu", "emulator"] {
-        let files = Files::of(&X, &Y);
-        let json = files.call(&["--check", "--json", "--device", device]).json();
+        let folder = files(&X, &Y);
+        let json = kendall(&folder, &["--check", "--json", "--device", device]).json();
         let tau = json["tau"].as_f64().expect("it should be a number");
         assert!((tau + 0.471_404_520_791_031_73).abs() <= 2.0 * f64::EPSILON, "{json}");
         assert_eq!((&json["concordant"], &json["discordant"]), (&2.into(), &6.into()));
@@ -53,13 +33,13 @@ fn the_example_of_scipys_documentation_has_its_value_and_counts() {
         assert_eq!(json["ties_both"], 1);
         assert_eq!(json["check"]["ok"], true);
         assert_eq!((&json["n"], &json["dtype"]), (&5.into(), &"i32".into()));
-        let call = files.call(&["--check", "--device", device]).says(&[
+        let call = kendall(&folder, &["--check", "--device", device]).says(&[
             "concordant 2, discordant 6, ties: 2 in x, 1 in y, 1 in both",
             "5 i32 places",
             "right",
         ]);
         assert_eq!(call.stdout, "-0.4714045207910316\n");
-        let quiet = files.call(&["-q", "--device", device]).says_nothing().stdout;
+        let quiet = kendall(&folder, &["-q", "--device", device]).says_nothing().stdout;
         assert_eq!(quiet, "-0.4714045207910316\n");
     }
 }
@@ -68,22 +48,22 @@ fn the_example_of_scipys_documentation_has_its_value_and_counts() {
 fn what_cannot_be_ranked_or_paired_is_refused() {
     let x_y = |x: &[f32], y: &[f32], parts: &[&str]| {
         for device in ["cpu", "emulator"] {
-            let files = Files::of(x, y);
-            files.call(&["--device", device]).fails(WRONG_USAGE, parts);
+            let folder = files(x, y);
+            kendall(&folder, &["--device", device]).fails(WRONG_USAGE, parts);
         }
     };
     x_y(&[1.0, f32::NAN, 2.0], &[1.0; 3], &["x[1] is NaN"]);
     x_y(&[1.0; 3], &[1.0, 2.0, f32::NAN], &["y[2] is NaN"]);
     x_y(&[1.0; 3], &[1.0; 2], &["3", "2", "one length"]);
-    Files::of(&X, &[1i64; 5]).call(&[]).fails(WRONG_USAGE, &["i32", "i64", "convert"]);
+    kendall(&files(&X, &[1i64; 5]), &[]).fails(WRONG_USAGE, &["i32", "i64", "convert"]);
     let halves = [half::f16::ONE; 3];
-    Files::of(&halves, &halves).call(&[]).fails(WRONG_USAGE, &["f16", "convert"]);
+    kendall(&files(&halves, &halves), &[]).fails(WRONG_USAGE, &["f16", "convert"]);
 }
 
 #[test]
 fn a_constant_array_has_no_tau_and_an_empty_one_neither() {
     for (x, y) in [(&[1, 1, 1][..], &[1, 2, 3][..]), (&[], &[])] {
-        let json = Files::of(x, y).call(&["--json"]).json();
+        let json = kendall(&files(x, y), &["--json"]).json();
         assert_eq!(json["tau"], "NaN", "{json}");
     }
 }
@@ -95,9 +75,9 @@ fn tau_is_that_of_scipy_to_the_last_digits() {
                   print(repr(float(scipy.stats.kendalltau(x, y).statistic)))";
     for ties in [Ties::Few, Ties::Many, Ties::Blocks] {
         let (x, y) = ties.sample::<f64>(5000, 3);
-        let files = Files::of(&x, &y);
+        let folder = files(&x, &y);
         let mut python = Command::new("python3");
-        python.args(["-c", script]).args([files.path("x.npy"), files.path("y.npy")]);
+        python.args(["-c", script]).args([folder.path("x.npy"), folder.path("y.npy")]);
         let Some(output) = python.output().ok().filter(|output| output.status.success()) else {
             return skipped("no Python with SciPy");
         };
@@ -105,7 +85,7 @@ fn tau_is_that_of_scipy_to_the_last_digits() {
             .trim()
             .parse()
             .expect("SciPy should print a number");
-        let json = files.call(&["--json"]).json();
+        let json = kendall(&folder, &["--json"]).json();
         let tau = json["tau"].as_f64().expect("it should be a number");
         assert!((tau - expected).abs() <= 4.0 * f64::EPSILON, "{tau} and {expected}");
     }

@@ -1,6 +1,7 @@
 //! `gridsync lab`.
 
 use crate::call::{DEVICE_FAILURE, WRONG_USAGE, gridsync, without_cuda};
+use crate::folder::Folder;
 use gridsync_program::verify::{DESIGNS, MUTANTS};
 use gridsync_tests::devices::with_cuda;
 use std::fs;
@@ -117,25 +118,21 @@ fn ladder_climbs_every_rung_and_counts_what_a_block_does() {
 
 #[test]
 fn ladder_prints_a_row_for_each_rung_and_draws_what_it_counted() {
-    let folder = tempfile::tempdir().expect("a folder should be made");
-    let out = folder.path().to_str().expect("the path should be UTF-8");
-    let shown = without_cuda(&["lab", "ladder", "-n", "300", "-o", out], b"").succeeds();
+    let folder = Folder::new();
+    let shown = folder.call(&["lab", "ladder", "-n", "300", "-o", "."], b"").succeeds();
     for part in ["300 f32 on emulator", "one thread", "warps first", "105"] {
         assert!(shown.stdout.contains(part), "{part:?}: {}", shown.stdout);
     }
     assert!(!shown.stdout.contains("GB/s"), "{}", shown.stdout);
-    let files = fs::read_dir(folder.path()).expect("it should be there");
-    let names: Vec<_> = files.map(|file| file.expect("a file").file_name()).collect();
-    assert_eq!(names, ["operations.svg"]);
+    assert_eq!(folder.names(), ["operations.svg"]);
 }
 
 #[test]
 fn ladder_times_every_rung_beside_reading_alone_on_cuda() {
     with_cuda(|_cuda| {
-        let folder = tempfile::tempdir().expect("a folder should be made");
-        let out = folder.path().to_str().expect("the path should be UTF-8");
-        let args = ["lab", "ladder", "-n", "1000003", "--json", "-o", out];
-        let shown = gridsync(&args, b"").json();
+        let folder = Folder::new();
+        let args = ["lab", "ladder", "-n", "1000003", "--json", "-o", "."];
+        let shown = folder.gridsync(&args, b"").json();
         assert!(shown["reading_gb_per_s"].as_f64() > Some(1.0), "{shown}");
         let rungs = shown["rungs"].as_array().expect("there should be rungs");
         assert_eq!(rungs.len(), 18);
@@ -144,7 +141,7 @@ fn ladder_times_every_rung_beside_reading_alone_on_cuda() {
             assert!(Some(0.0) < min && min <= median && median <= max, "{rung}");
         }
         for name in ["ladder.svg", "operations.svg", "ladder.jsonl"] {
-            assert!(folder.path().join(name).is_file(), "{name}");
+            assert!(folder.path(name).is_file(), "{name}");
         }
     });
 }
@@ -190,9 +187,8 @@ fn scans_climbs_all_eleven_where_nobody_says_how_many_elements() {
 
 #[test]
 fn scans_prints_a_row_for_each_rung_and_draws_what_it_counted() {
-    let folder = tempfile::tempdir().expect("a folder should be made");
-    let out = folder.path().to_str().expect("the path should be UTF-8");
-    let shown = without_cuda(&["lab", "scans", "-n", "300", "-o", out], b"").succeeds();
+    let folder = Folder::new();
+    let shown = folder.call(&["lab", "scans", "-n", "300", "-o", "."], b"").succeeds();
     for part in [
         "300 u32 on emulator",
         "one thread",
@@ -203,18 +199,15 @@ fn scans_prints_a_row_for_each_rung_and_draws_what_it_counted() {
         assert!(shown.stdout.contains(part), "{part:?}: {}", shown.stdout);
     }
     assert!(!shown.stdout.contains("GB/s"), "{}", shown.stdout);
-    let files = fs::read_dir(folder.path()).expect("it should be there");
-    let names: Vec<_> = files.map(|file| file.expect("a file").file_name()).collect();
-    assert_eq!(names, ["scan-operations.svg"]);
+    assert_eq!(folder.names(), ["scan-operations.svg"]);
 }
 
 #[test]
 fn scans_times_every_rung_beside_a_copy_on_cuda() {
     with_cuda(|_cuda| {
-        let folder = tempfile::tempdir().expect("a folder should be made");
-        let out = folder.path().to_str().expect("the path should be UTF-8");
-        let args = ["lab", "scans", "-n", "1000003", "--json", "-o", out];
-        let shown = gridsync(&args, b"").json();
+        let folder = Folder::new();
+        let args = ["lab", "scans", "-n", "1000003", "--json", "-o", "."];
+        let shown = folder.gridsync(&args, b"").json();
         assert!(shown["copy_gb_per_s"].as_f64() > Some(1.0), "{shown}");
         let rungs = shown["rungs"].as_array().expect("there should be rungs");
         assert!(rungs.len() >= 10, "{shown}");
@@ -223,7 +216,7 @@ fn scans_times_every_rung_beside_a_copy_on_cuda() {
             assert!(Some(0.0) < min && min <= median && median <= max, "{rung}");
         }
         for name in ["scans.svg", "scan-operations.svg", "scans.jsonl"] {
-            assert!(folder.path().join(name).is_file(), "{name}");
+            assert!(folder.path(name).is_file(), "{name}");
         }
     });
 }
@@ -268,12 +261,10 @@ fn fences_tell_a_cost_for_every_operation_grid_and_number_of_stores_on_cuda() {
 
 #[test]
 fn launches_writes_no_file_where_it_is_refused() {
-    let folder = tempfile::tempdir().expect("a folder should be made");
-    let out = folder.path().join("figures");
-    let out = out.to_str().expect("the path should be UTF-8");
-    without_cuda(&["lab", "launches", "-o", out], b"").fails(DEVICE_FAILURE, &["needs a GPU"]);
-    let left = fs::read_dir(folder.path()).expect("it should be there");
-    assert_eq!(left.count(), 0);
+    let folder = Folder::new();
+    let call = folder.call(&["lab", "launches", "-o", "figures"], b"");
+    call.fails(DEVICE_FAILURE, &["needs a GPU"]);
+    assert_eq!(folder.names(), [""; 0]);
 }
 
 #[test]
@@ -289,10 +280,9 @@ fn launches_tells_its_forms_and_its_files_in_its_help_and_is_mkl_too() {
 #[test]
 fn launches_tells_the_time_of_every_form_and_writes_every_figure_on_cuda() {
     with_cuda(|cuda| {
-        let folder = tempfile::tempdir().expect("a folder should be made");
-        let out = folder.path().to_str().expect("the path should be UTF-8");
-        let args = ["lab", "launches", "--rounds", "10", "--elements", "64", "--json", "-o", out];
-        let shown = gridsync(&args, b"").json();
+        let folder = Folder::new();
+        let args = ["lab", "launches", "--rounds", "10", "--elements", "64", "--json", "-o", "."];
+        let shown = folder.gridsync(&args, b"").json();
         let forms = shown["forms"].as_array().expect("there should be forms");
         let expected = if cuda.properties().compute < 90 { 9 } else { 11 };
         assert_eq!(forms.len(), expected, "{shown}");
@@ -303,12 +293,11 @@ fn launches_tells_the_time_of_every_form_and_writes_every_figure_on_cuda() {
             assert!(Some(0.0) < min && min <= median && median <= max, "{form}");
         }
         for name in ["fig5-launches.svg", "fig5-graph.svg", "fig6.svg"] {
-            let svg = fs::read_to_string(folder.path().join(name)).expect("it should be written");
+            let svg = fs::read_to_string(folder.path(name)).expect("it should be written");
             assert!(svg.starts_with("<svg"), "{name}");
         }
-        let records =
-            fs::read_to_string(folder.path().join("launches.jsonl")).expect("it is written");
+        let records = fs::read_to_string(folder.path("launches.jsonl")).expect("it is written");
         assert_eq!(records.lines().count(), expected + 120);
-        assert!(folder.path().join("cost-model.txt").is_file());
+        assert!(folder.path("cost-model.txt").is_file());
     });
 }

@@ -13,6 +13,7 @@ mod exit_codes;
 mod failing;
 mod files;
 mod flags;
+mod folder;
 mod help;
 mod input;
 mod json;

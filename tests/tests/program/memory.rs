@@ -1,11 +1,10 @@
 //! What happens when memory does not suffice, and how much memory parts take.
 
-use crate::call::{Call, WRONG_USAGE};
+use crate::call::{Call, WRONG_USAGE, run};
+use crate::folder::Folder;
 use gridsync_tests::{npy, program};
-use std::fs::{self, File};
-use std::io::Write;
+use std::fs::File;
 use std::process::Command;
-use tempfile::TempDir;
 
 /// Elements of the array, and their bytes: 256 MiB.
 const LEN: usize = 1 << 26;
@@ -16,48 +15,29 @@ const ARRAY: usize = LEN * size_of::<f32>();
 const LIMIT: usize = 240 << 10;
 
 /// A folder with queries, and with an array of zeros that takes no room on the disk.
-fn zeros() -> TempDir {
-    let folder = tempfile::tempdir().expect("a folder should be there to write to");
-    let header = npy::raw(&npy::header("<f4", false, &format!("({LEN},)")), &[]);
-    let mut file =
-        File::create(folder.path().join("zeros.npy")).expect("the folder should be there");
-    file.write_all(&header).expect("there is room");
+fn zeros() -> Folder {
+    let header = npy::shaped::<f32>(&format!("({LEN},)"), &[]);
+    let folder = Folder::new()
+        .with("zeros.npy", &header)
+        .with("queries.npy", npy::shaped("(1, 2)", &[0i64, 5]));
+    let file = File::options().write(true).open(folder.path("zeros.npy")).expect("it was written");
     let bytes = header.len() + ARRAY;
     file.set_len(bytes as u64).expect("the file may have holes");
-    let header = npy::header("<i8", false, "(1, 2)");
-    let queries = npy::raw(&header, bytemuck::cast_slice(&[0i64, 5]));
-    fs::write(folder.path().join("queries.npy"), queries).expect("the folder should be there");
     folder
 }
 
-/// Calls the program with little memory.
-fn with_little_memory(args: &[&str]) -> Call {
-    let output = Command::new("sh")
+/// Calls the program with little memory in `folder`; `line` has its arguments.
+fn call(folder: &Folder, line: &str) -> Call {
+    let mut shell = Command::new("sh");
+    shell
         .args(["-c", &format!("ulimit -v {LIMIT} && exec \"$0\" \"$@\"")])
         .arg(program::path())
-        .args(args)
+        .current_dir(folder.path(""))
         .env("GRIDSYNC_LIBCUDA", "/nonexistent/libcuda.so.1")
         // Each thread takes address space of its own.
         .env("RAYON_NUM_THREADS", "2")
-        .env("MALLOC_ARENA_MAX", "1")
-        .output()
-        .expect("there should be a shell");
-    Call {
-        code: output.status.code(),
-        stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
-        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
-    }
-}
-
-/// Calls the program with little memory: words that end in .npy are files of `folder`.
-fn call(folder: &TempDir, line: &str) -> Call {
-    let at = |word: &str| match word.ends_with(".npy") {
-        true => folder.path().join(word).to_str().expect("UTF-8").to_owned(),
-        false => word.to_owned(),
-    };
-    let args: Vec<String> = line.split(' ').map(at).collect();
-    let args: Vec<&str> = args.iter().map(String::as_str).collect();
-    with_little_memory(&args)
+        .env("MALLOC_ARENA_MAX", "1");
+    run(shell, &line.split(' ').collect::<Vec<_>>(), b"")
 }
 
 #[test]

@@ -1,46 +1,29 @@
 //! With `--part`, the program writes the same files and prints the same numbers as for the whole
 //! array at once.
 
-use crate::call::{Call, WRONG_USAGE, without_cuda};
+use crate::call::{Call, WRONG_USAGE};
+use crate::folder::Folder;
 use gridsync_program::verify::{Ties, runs};
-use gridsync_tests::{npy, program};
+use gridsync_tests::npy;
 use serde_json::Value;
-use std::fs;
-use std::path::Path;
-use tempfile::TempDir;
 
 /// Elements of the arrays: an odd number, so that the last part is shorter.
 const LEN: usize = 3003;
 
-/// A folder with two arrays and ranges.
-fn folder() -> TempDir {
-    let folder = tempfile::tempdir().expect("a folder should be there to write to");
-    let write = |name, bytes| {
-        fs::write(folder.path().join(name), bytes).expect("the folder should be there")
-    };
+/// A folder with three arrays and ranges.
+fn folder() -> Folder {
     let (x, y) = Ties::Many.sample::<f32>(LEN, 1);
-    let named = "the type has a name";
-    write("x.npy", npy::of(&x).expect(named));
-    write("y.npy", npy::of(&y).expect(named));
-    write("runs.npy", npy::of(&runs::<i32>(LEN, 2)).expect(named));
     let ranges: Vec<u64> = (0..100).flat_map(|i| [i * i / 4, 30 * i]).collect();
-    let header = npy::header("<u8", false, "(100, 2)");
-    write("ranges.npy", npy::raw(&header, bytemuck::cast_slice(&ranges)));
-    folder
+    Folder::new()
+        .with("x.npy", npy::of(&x))
+        .with("y.npy", npy::of(&y))
+        .with("runs.npy", npy::of(&runs::<i32>(LEN, 2)))
+        .with("ranges.npy", npy::shaped("(100, 2)", &ranges))
 }
 
-/// Calls the program on files of `folder`, on the emulator.
-fn call(folder: &Path, args: &[&str], more: &[&str]) -> Call {
-    let args: Vec<String> = args
-        .iter()
-        .map(|arg| match arg.ends_with(".npy") {
-            true => folder.join(arg).to_str().expect("UTF-8").to_owned(),
-            false => (*arg).to_owned(),
-        })
-        .collect();
-    let args: Vec<&str> = args.iter().map(String::as_str).collect();
-    let more = [more, &["--device", "emulator", "--json"]].concat();
-    without_cuda(&[args, more].concat(), b"")
+/// Calls the program in `folder`, on the emulator.
+fn call(folder: &Folder, args: &[&str], more: &[&str]) -> Call {
+    folder.call(&[args, more, &["--device", "emulator", "--json"]].concat(), b"")
 }
 
 /// Checks that `outputs`, and everything printed except times, are the same in parts as at once.
@@ -61,14 +44,12 @@ fn in_parts_with(
     let folder = folder();
     let args = [args, more].concat();
     let run = |more: &[&str]| {
-        let mut json = call(folder.path(), &args, more).json();
+        let mut json = call(&folder, &args, more).json();
         let part = json["part"].take();
         for time in ["median_us", "total_us", "gb_per_s"] {
             json[time].take();
         }
-        let files = outputs.iter().map(|name| folder.path().join(name));
-        let files: Vec<_> =
-            files.map(|path| fs::read(path).expect("the output should be there")).collect();
+        let files: Vec<_> = outputs.iter().map(|name| folder.read(name)).collect();
         (json, part, files)
     };
     let whole = run(&[]);
@@ -88,16 +69,12 @@ fn a_scan_of_less_than_a_part_is_one_at_once() {
 fn a_scan_goes_in_whole_parts_which_is_said_to_the_bytes_of_one_at_once() {
     // Parts of f32 are multiples of 32 MiB. The array is a little longer.
     const PART: usize = 1 << 23;
-    let folder = tempfile::tempdir().expect("a folder should be there to write to");
     let (x, _) = Ties::Few.sample::<f32>(PART + 4097, 1);
-    let file = npy::of(&x).expect("f32 has a name");
-    fs::write(folder.path().join("x.npy"), file).expect("the folder should be there");
-    let at = |name: &str| folder.path().join(name).to_str().expect("UTF-8").to_owned();
-    let (x, out) = (at("x.npy"), at("out.npy"));
+    let folder = Folder::new().with("x.npy", npy::of(&x));
     let scan = |more: &[&str]| {
-        let args = ["scan", &x, "--op", "sum", "-o", &out, "--device", "cpu"];
-        let call = without_cuda(&[&args, more].concat(), b"");
-        (call, fs::read(&out).expect("it should be written"))
+        let args = ["scan", "x.npy", "--op", "sum", "-o", "out.npy", "--device", "cpu"];
+        let call = folder.call(&[&args, more].concat(), b"");
+        (call, folder.read("out.npy"))
     };
     let (call, whole) = scan(&["--part", "2^24", "--json"]);
     assert!(call.json()["part"].is_null());
@@ -113,23 +90,20 @@ fn a_scan_goes_in_whole_parts_which_is_said_to_the_bytes_of_one_at_once() {
 #[test]
 fn an_array_that_is_cut_short_on_its_way_leaves_no_output() {
     let folder = folder();
-    let mut bytes = fs::read(folder.path().join("x.npy")).expect("it was written");
-    let out = folder.path().join("cut.npy");
+    let mut bytes = folder.read("x.npy");
     let by = [&["scan", "--op", "sum"][..], &["select", "--where", "> 0"]];
     let run = |bytes: &[u8], found: usize| {
         for by in by {
-            let out = out.to_str().expect("UTF-8");
-            let more = ["-", "-o", out, "--device", "emulator", "--part", "700", "-q"];
+            let more = ["-", "-o", "cut.npy", "--device", "emulator", "--part", "700", "-q"];
             let parts = ["standard input", &found.to_string(), &(4 * LEN).to_string()];
-            without_cuda(&[by, &more].concat(), bytes).fails(WRONG_USAGE, &parts);
+            folder.call(&[by, &more].concat(), bytes).fails(WRONG_USAGE, &parts);
         }
     };
     bytes.push(0);
     run(&bytes, 4 * LEN + 1);
     bytes.truncate(bytes.len() - 2);
     run(&bytes, 4 * LEN - 1);
-    let names = fs::read_dir(folder.path()).expect("the folder should be there");
-    assert_eq!(names.count(), 4, "the inputs alone");
+    assert_eq!(folder.names().len(), 4, "the inputs alone");
 }
 
 #[test]
@@ -152,18 +126,11 @@ fn a_selection_in_parts_writes_what_one_at_once_writes() {
 fn a_selection_in_parts_goes_to_a_pipe_too() {
     let folder = folder();
     let select = |more: &[&str]| {
-        let x = folder.path().join("x.npy");
-        let x = x.to_str().expect("UTF-8");
-        let args = ["select", x, "--where", "> 0", "--device", "emulator"];
-        assert_cmd::Command::new(program::path())
-            .args([&args[..], more].concat())
-            .output()
-            .expect("it should run")
-            .stdout
+        let args = ["select", "x.npy", "--where", "> 0", "--device", "emulator"];
+        folder.command().args(args).args(more).output().expect("it should run").stdout
     };
-    let out = folder.path().join("out.npy");
-    select(&["-o", out.to_str().expect("UTF-8"), "--part", "700"]);
-    let file = fs::read(&out).expect("it was written");
+    select(&["-o", "out.npy", "--part", "700"]);
+    let file = folder.read("out.npy");
     assert!(file == select(&["-o", "-", "--part", "700"]), "by parts");
     assert!(file == select(&["-o", "-"]), "at once");
 }
@@ -183,5 +150,5 @@ fn a_rank_correlation_in_parts_is_that_at_once() {
 fn a_part_of_nothing_is_refused() {
     let folder = folder();
     let args = ["kendall", "x.npy", "y.npy"];
-    call(folder.path(), &args, &["--part", "0"]).fails(WRONG_USAGE, &["--part", "0"]);
+    call(&folder, &args, &["--part", "0"]).fails(WRONG_USAGE, &["--part", "0"]);
 }

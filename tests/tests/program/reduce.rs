@@ -1,6 +1,7 @@
 //! `gridsync reduce`: every operation on every type, against plain loops; its JSON, its check.
 
-use crate::call::{Call, WRONG_USAGE, gridsync, without_cuda};
+use crate::call::{Call, WRONG_USAGE, without_cuda};
+use crate::folder::Folder;
 use crate::matrix::{inputs, matrix};
 use gridsync_program::verify::Sample;
 use gridsync_tests::devices::with_cuda;
@@ -8,7 +9,6 @@ use gridsync_tests::npy;
 use gridsync_tests::oracle::{self, Expected, Number, Plain};
 use half::{bf16, f16};
 use serde_json::Value;
-use std::fs;
 
 /// Elements of the inputs: an odd number, for two blocks of most types.
 const LEN: usize = 5003;
@@ -35,31 +35,25 @@ fn number<A: Plain>(value: &Value) -> Number {
 }
 
 /// One of the two ways to call the program.
-type Caller = fn(&[&str], &[u8]) -> Call;
+type Caller = fn(&Folder, &[&str], &[u8]) -> Call;
 
 /// Reduces `input` from a `.npy` file, or raw if the format has no name for its type.
 fn reduce<T: Plain>(call: Caller, op: &str, input: &[T], more: &[&str]) -> Call {
-    let base = ["reduce", "--op", op, "--json"];
-    match npy::of(input) {
-        Some(file) => {
-            let folder = tempfile::tempdir().expect("a folder should be there to write to");
-            let path = folder.path().join("input.npy");
-            fs::write(&path, file).expect("the input should be written");
-            let path = path.to_str().expect("its path should be UTF-8");
-            call(&[&base[..], &[path], more].concat(), b"")
-        }
-        None => raw_by(call, op, input, more),
+    if T::NPY.is_none() {
+        return raw_by(call, op, input, more);
     }
+    let folder = Folder::new().with("input.npy", npy::of(input));
+    call(&folder, &[&["reduce", "--op", op, "--json", "input.npy"], more].concat(), b"")
 }
 
 /// Reduces `input` as raw bytes on standard input, without CUDA.
 fn raw<T: Plain>(op: &str, input: &[T], more: &[&str]) -> Call {
-    raw_by(without_cuda, op, input, more)
+    raw_by(Folder::call, op, input, more)
 }
 
 fn raw_by<T: Plain>(call: Caller, op: &str, input: &[T], more: &[&str]) -> Call {
     let args = ["reduce", "-", "--json", "--op", op, "--dtype", T::NAME];
-    call(&[&args[..], more].concat(), bytemuck::cast_slice(input))
+    call(&Folder::new(), &[&args[..], more].concat(), bytemuck::cast_slice(input))
 }
 
 #[track_caller]
@@ -77,18 +71,18 @@ fn everywhere<T: Plain + Sample, A: Plain>(op: &str, more: &[&str]) {
     let expected = oracle::reduce::<T, A>(op, &input, DEPTH);
     for device in ["cpu", "emulator"] {
         let args = [more, &["--device", device]].concat();
-        let json = reduce(without_cuda, op, &input, &args).json();
+        let json = reduce(Folder::call, op, &input, &args).json();
         is::<T, A>(&json, op, expected);
         assert_eq!(json["device"], device);
         assert!(json["check"].is_null(), "{json}");
         is::<T, A>(&raw(op, &input, &args).json(), op, expected);
     }
-    let json = reduce(without_cuda, op, &input, &[more, &["--check"]].concat()).json();
+    let json = reduce(Folder::call, op, &input, &[more, &["--check"]].concat()).json();
     is::<T, A>(&json, op, expected);
     assert_eq!(json["check"]["ok"], true, "{json}");
     with_cuda(|_| {
         let args = [more, &["--check", "--device", "cuda"]].concat();
-        let json = reduce(gridsync, op, &input, &args).json();
+        let json = reduce(Folder::gridsync, op, &input, &args).json();
         is::<T, A>(&json, op, expected);
         assert_eq!(json["check"]["ok"], true, "{json}");
     });
@@ -124,7 +118,7 @@ fn mean_everywhere<T: Plain, A: Plain>(input: &[T]) {
     };
     for device in ["cpu", "emulator"] {
         let args = ["--check", "--device", device];
-        let json = reduce(without_cuda, "mean", input, &args).json();
+        let json = reduce(Folder::call, "mean", input, &args).json();
         is::<T, f64>(&json, "mean", expected);
         assert_eq!(json["check"]["ok"], true, "{json}");
     }
@@ -195,8 +189,7 @@ fn verbose_speaks_on_standard_error_only() {
 fn a_npy_file_may_come_through_a_pipe_and_have_any_rank() {
     for (shape, n) in [("()", 1), ("(6,)", 6), ("(2, 3)", 6), ("(1, 2, 3, 1)", 6), ("(0, 5)", 0)] {
         let values: Vec<i64> = (1..=n).collect();
-        let header = npy::header("<i8", false, shape);
-        let file = npy::raw(&header, bytemuck::cast_slice(&values));
+        let file = npy::shaped(shape, &values);
         let json = without_cuda(&["reduce", "-", "--op", "sum", "--json"], &file).json();
         assert_eq!(json["result"], n * (n + 1) / 2, "{shape}");
         assert_eq!(json["n"], n, "{shape}");

@@ -1,14 +1,12 @@
 //! `gridsync scan`: what it writes, its JSON, its check, and what it refuses.
 
 use crate::call::{Call, DEVICE_FAILURE, WRONG_USAGE, without_cuda};
+use crate::folder::Folder;
 use crate::matrix::{inputs, matrix};
 use gridsync_program::verify::Sample;
 use gridsync_tests::npy;
 use gridsync_tests::oracle::{self, Plain};
 use half::{bf16, f16};
-use std::fs;
-use std::path::{Path, PathBuf};
-use tempfile::TempDir;
 
 /// Elements of the inputs: an odd number, for several blocks of most types.
 const LEN: usize = 3003;
@@ -16,27 +14,10 @@ const LEN: usize = 3003;
 /// More roundings than any element of such an input goes through.
 const DEPTH: u64 = 512;
 
-/// A folder, and the path of an output in it, which does not exist yet.
-fn output() -> (TempDir, PathBuf) {
-    let folder = tempfile::tempdir().expect("a folder should be there to write to");
-    let path = folder.path().join("out.npy");
-    (folder, path)
-}
-
-/// Scans `input`, raw on standard input, to `to`.
-fn raw<T: Plain>(op: &str, input: &[T], to: &Path, more: &[&str]) -> Call {
-    let to = to.to_str().expect("its path should be UTF-8");
+/// Scans `input`, raw on standard input, to `to` in `folder`.
+fn raw<T: Plain>(folder: &Folder, op: &str, input: &[T], to: &str, more: &[&str]) -> Call {
     let args = ["scan", "-", "--op", op, "--dtype", T::NAME, "-o", to];
-    without_cuda(&[&args[..], more].concat(), bytemuck::cast_slice(input))
-}
-
-/// The values of a `.npy` file of one dimension of `A`.
-fn values<A: Plain>(file: &[u8], len: usize) -> Vec<A> {
-    let header = npy::of::<A>(&vec![A::zeroed(); len]).expect("the type has a name");
-    let head = header.len() - len * size_of::<A>();
-    assert_eq!(&file[..head], &header[..head], "the header");
-    let values = file[head..].chunks_exact(size_of::<A>());
-    values.map(bytemuck::pod_read_unaligned).collect()
+    folder.call(&[&args[..], more].concat(), bytemuck::cast_slice(input))
 }
 
 /// Checks one operation on one type: on the CPU and the emulator, in both forms, at some places.
@@ -44,17 +25,17 @@ fn everywhere<T: Plain + Sample, A: Plain>(op: &str, more: &[&str]) {
     let input = inputs::<T>(op, LEN);
     for form in [None, Some("--exclusive")] {
         let write = |device: &str| {
-            let (_folder, path) = output();
+            let folder = Folder::new();
             let args = ["--check", "--json", "--device", device];
             let args = [more, form.as_slice(), &args[..]].concat();
-            let json = raw(op, &input, &path, &args).json();
+            let json = raw(&folder, op, &input, "out.npy", &args).json();
             assert_eq!(json["check"]["ok"], true, "{json}");
             assert_eq!(json["device"], device);
-            fs::read(path).expect("the output should be there")
+            folder
         };
-        let file = write("cpu");
-        assert_eq!(file, write("emulator"), "the same bytes");
-        let results = values::<A>(&file, LEN);
+        let [on_cpu, emulated] = ["cpu", "emulator"].map(write);
+        assert_eq!(on_cpu.read("out.npy"), emulated.read("out.npy"), "the same bytes");
+        let results = on_cpu.values::<A>("out.npy", LEN);
         for at in (0..LEN).step_by(77).chain([LEN - 1]) {
             let part = match form {
                 None => &input[..=at],
@@ -84,22 +65,20 @@ matrix! {
 fn an_array_of_any_rank_is_scanned_as_flat_and_an_empty_one_gives_an_empty_one() {
     for (shape, n) in [("()", 1), ("(2, 3)", 6), ("(0, 5)", 0)] {
         let input: Vec<i64> = (1..=n).collect();
-        let file = npy::raw(&npy::header("<i8", false, shape), bytemuck::cast_slice(&input));
-        let (_folder, path) = output();
-        let to = path.to_str().expect("its path should be UTF-8");
-        without_cuda(&["scan", "-", "--op", "sum", "-o", to, "-q"], &file).succeeds();
-        let file = fs::read(&path).expect("the output should be there");
+        let folder = Folder::new();
+        let args = ["scan", "-", "--op", "sum", "-o", "out.npy", "-q"];
+        folder.call(&args, &npy::shaped(shape, &input)).succeeds();
         let sums: Vec<i64> = (1..=n).map(|n| n * (n + 1) / 2).collect();
-        assert_eq!(values::<i64>(&file, n as usize), sums, "{shape}");
+        assert_eq!(folder.values::<i64>("out.npy", n as usize), sums, "{shape}");
     }
 }
 
 #[test]
 fn quiet_prints_nothing_and_the_text_says_what_was_written() {
-    let (_folder, path) = output();
-    let quiet = raw("sum", &[4i32, -9], &path, &["-q"]).says_nothing();
+    let folder = Folder::new();
+    let quiet = raw(&folder, "sum", &[4i32, -9], "out.npy", &["-q"]).says_nothing();
     assert_eq!(quiet.stdout, "");
-    let call = raw("sum", &[4i32, -9], &path, &["--check"]).says(&[
+    let call = raw(&folder, "sum", &[4i32, -9], "out.npy", &["--check"]).says(&[
         "inclusive sum of 2 i32",
         "right",
         "out.npy: 2 elements of i64",
@@ -109,22 +88,22 @@ fn quiet_prints_nothing_and_the_text_says_what_was_written() {
 
 #[test]
 fn what_cannot_be_written_leaves_what_was_there() {
-    let (folder, path) = output();
-    fs::write(&path, "old").expect("a file should be written");
-    let nowhere = folder.path().join("absent/out.npy");
-    raw("sum", &[1.0f32], &nowhere, &[]).fails(WRONG_USAGE, &["absent"]);
-    raw("xor", &[1.0f32], &path, &[]).fails(WRONG_USAGE, &["--op xor", "i32 u32", "not of f32"]);
-    assert_eq!(fs::read(&path).expect("it is there"), b"old");
+    let folder = Folder::new().with("out.npy", "old");
+    raw(&folder, "sum", &[1.0f32], "absent/out.npy", &[]).fails(WRONG_USAGE, &["absent"]);
+    let call = raw(&folder, "xor", &[1.0f32], "out.npy", &[]);
+    call.fails(WRONG_USAGE, &["--op xor", "i32 u32", "not of f32"]);
+    assert_eq!(folder.read("out.npy"), b"old");
 }
 
 #[test]
 fn what_makes_no_sense_is_refused() {
-    let (_folder, path) = output();
-    raw("sum", &[1i32], &path, &["--acc", "f64"]).fails(WRONG_USAGE, &["--acc", "i32"]);
-    raw("min", &[1.0f32], &path, &["--acc", "f64"]).fails(WRONG_USAGE, &["--acc", "min"]);
-    raw("sum", &[1.0f64], &path, &["--acc", "f32"]).fails(WRONG_USAGE, &["--acc f32", "f64"]);
-    raw("sum", &[1i32], Path::new("-"), &["--json"]).fails(WRONG_USAGE, &["-o"]);
-    raw("sum", &[1i32], &path, &["--device", "cuda"]).fails(DEVICE_FAILURE, &["CUDA"]);
+    let folder = Folder::new();
+    let to = "out.npy";
+    raw(&folder, "sum", &[1i32], to, &["--acc", "f64"]).fails(WRONG_USAGE, &["--acc", "i32"]);
+    raw(&folder, "min", &[1.0f32], to, &["--acc", "f64"]).fails(WRONG_USAGE, &["--acc", "min"]);
+    raw(&folder, "sum", &[1.0f64], to, &["--acc", "f32"]).fails(WRONG_USAGE, &["--acc f32", "f64"]);
+    raw(&folder, "sum", &[1i32], "-", &["--json"]).fails(WRONG_USAGE, &["-o"]);
+    raw(&folder, "sum", &[1i32], to, &["--device", "cuda"]).fails(DEVICE_FAILURE, &["CUDA"]);
     without_cuda(&["scan", "x.npy", "--op", "sum"], b"").fails(WRONG_USAGE, &["--output"]);
-    assert!(!path.exists());
+    assert!(!folder.path(to).exists());
 }

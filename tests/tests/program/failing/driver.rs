@@ -1,7 +1,8 @@
 //! The calls of the driver.
 
-use super::{Ended, Folder, call};
+use super::{Ended, call, folder};
 use crate::call::DEVICE_FAILURE;
+use crate::folder::Folder;
 use std::{env, fs, thread};
 
 /// Calls that use the device in different ways. They are few, because each is repeated for every
@@ -19,8 +20,8 @@ const CALLS: [&str; 5] = [
 fn on_a_gpu(args: &str, fail: &str) -> (Ended, Option<String>) {
     let test = env::current_exe().expect("a test knows where it is");
     let driver = test.with_file_name("libgridsync_fake_driver.so");
-    let (folder, logged) = (Folder::new(), Folder::new());
-    let log = logged.path().join("log");
+    let (folder, logged) = (folder(), Folder::new());
+    let log = logged.path("log");
     let ended = call(args, &folder, |command| {
         command
             .args(["--device", "cuda"])

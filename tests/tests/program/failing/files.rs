@@ -1,7 +1,7 @@
 //! The calls of the file system.
 
 use super::supervisor::{Fail, run};
-use super::{CALLS, Ended, Folder, call};
+use super::{CALLS, Ended, call, folder};
 use crate::call::WRONG_USAGE;
 use gridsync_tests::devices::skipped;
 use std::io;
@@ -9,9 +9,9 @@ use std::os::unix::process::ExitStatusExt;
 
 /// Calls the program on the CPU. Returns also the call that failed, if one did.
 fn on_the_cpu(args: &str, fail: Fail) -> io::Result<(Ended, Option<String>)> {
-    let (folder, mut failed) = (Folder::new(), None);
+    let (folder, mut failed) = (folder(), None);
     let ended = call(args, &folder, |command| {
-        let ran = run(command.args(["--device", "cpu"]), &folder.path(), fail)?;
+        let ran = run(command.args(["--device", "cpu"]), &folder.path("").canonicalize()?, fail)?;
         failed = ran.failed;
         Ok(ran.status)
     });

@@ -7,13 +7,12 @@ mod driver;
 mod files;
 mod supervisor;
 
+use crate::folder::Folder;
 use gridsync_tests::{npy, program};
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io;
-use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
-use tempfile::TempDir;
 
 /// Elements of the arrays.
 const LEN: usize = 1200;
@@ -36,9 +35,6 @@ const CALLS: [&str; 14] = [
     "kendall x.npy y.npy",
 ];
 
-/// A folder for a call.
-struct Folder(TempDir);
-
 /// The files and the output after a call.
 #[derive(PartialEq)]
 struct Left {
@@ -53,40 +49,23 @@ struct Ended {
     stderr: String,
 }
 
-impl Folder {
-    /// A folder with the inputs, and with an output of another call.
-    fn new() -> Self {
-        let folder = tempfile::tempdir().expect("a folder should be there to write to");
-        let write = |name, bytes: Vec<u8>| {
-            fs::write(folder.path().join(name), bytes).expect("the folder should be there");
-        };
-        let floats = |step: usize| -> Vec<f32> {
-            (0..LEN).map(|i| (i / 2 * step % 101) as f32 * 0.5).collect()
-        };
-        write("x.npy", npy::of(&floats(37)).expect("f32 has a name"));
-        write("y.npy", npy::of(&floats(11)).expect("f32 has a name"));
-        let rows = npy::header("<f4", false, "(12, 100)");
-        write("m.npy", npy::raw(&rows, bytemuck::cast_slice(&floats(7))));
-        let ranges: Vec<u64> = (0..50).flat_map(|i| [i, 24 * i]).collect();
-        let rows = npy::header("<u8", false, "(50, 2)");
-        write("ranges.npy", npy::raw(&rows, bytemuck::cast_slice(&ranges)));
-        write("old.npy", npy::of(&[1i32, 2, 3]).expect("i32 has a name"));
-        Self(folder)
-    }
+/// A folder with the inputs, and with an output of another call.
+fn folder() -> Folder {
+    let floats =
+        |step: usize| -> Vec<f32> { (0..LEN).map(|i| (i / 2 * step % 101) as f32 * 0.5).collect() };
+    let ranges: Vec<u64> = (0..50).flat_map(|i| [i, 24 * i]).collect();
+    Folder::new()
+        .with("x.npy", npy::of(&floats(37)))
+        .with("y.npy", npy::of(&floats(11)))
+        .with("m.npy", npy::shaped("(12, 100)", &floats(7)))
+        .with("ranges.npy", npy::shaped("(50, 2)", &ranges))
+        .with("old.npy", npy::of(&[1i32, 2, 3]))
+}
 
-    /// Its path without links.
-    fn path(&self) -> PathBuf {
-        self.0.path().canonicalize().expect("it is there")
-    }
-
-    fn files(&self) -> BTreeMap<String, Vec<u8>> {
-        let file = |entry: fs::DirEntry| {
-            let name = entry.file_name().to_string_lossy().into_owned();
-            (name, fs::read(entry.path()).expect("it is a file"))
-        };
-        let entries = fs::read_dir(self.0.path()).expect("the folder should be there");
-        entries.map(|entry| file(entry.expect("an entry"))).collect()
-    }
+/// The files in `folder`.
+fn files(folder: &Folder) -> BTreeMap<String, Vec<u8>> {
+    let names = folder.names().into_iter();
+    names.map(|name| (name.clone(), folder.read(&name))).collect()
 }
 
 /// Calls the program with `args` in `folder`; `run` starts it.
@@ -95,23 +74,22 @@ fn call(
     folder: &Folder,
     run: impl FnOnce(&mut Command) -> io::Result<ExitStatus>,
 ) -> io::Result<Ended> {
-    let printed = tempfile::tempdir().expect("a folder should be there to write to");
-    let [stdout, stderr] = ["stdout", "stderr"].map(|name| printed.path().join(name));
-    let create = |path: &Path| File::create(path).expect("the folder should be there");
+    let printed = Folder::new();
+    let create = |name| File::create(printed.path(name)).expect("the folder should be there");
     let mut command = Command::new(program::path());
     command
         .args(args.split(' '))
         .arg("--quiet")
-        .current_dir(folder.path())
+        .current_dir(folder.path(""))
         .env("RAYON_NUM_THREADS", "2")
         .stdin(Stdio::null())
-        .stdout(create(&stdout))
-        .stderr(create(&stderr));
+        .stdout(create("stdout"))
+        .stderr(create("stderr"));
     let status = run(&mut command)?;
     Ok(Ended {
         status,
-        left: Left { files: folder.files(), stdout: fs::read(stdout).expect("it is there") },
-        stderr: String::from_utf8_lossy(&fs::read(stderr).expect("it is there")).into_owned(),
+        left: Left { files: files(folder), stdout: printed.read("stdout") },
+        stderr: String::from_utf8_lossy(&printed.read("stderr")).into_owned(),
     })
 }
 
@@ -135,7 +113,7 @@ impl Ended {
     /// Checks that each file is unchanged or the same as in `whole`, and that there are no others.
     #[track_caller]
     fn is_old_or_whole(&self, whole: &Left, what: &str) {
-        let before = Folder::new().files();
+        let before = files(&folder());
         for (name, bytes) in &self.left.files {
             let is_known =
                 [&before, &whole.files].iter().any(|files| files.get(name) == Some(bytes));
