@@ -185,6 +185,7 @@ impl Backend for Emulator {
         config.max_resident_blocks = Some(resident);
         config.schedule = self.config.schedule;
         config.races = self.config.races;
+        config.count = self.config.count;
         config.stack_bytes = self.config.stack_bytes;
         config.step_limit = self.config.step_limit;
         config.patience = self.config.patience;

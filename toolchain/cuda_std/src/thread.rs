@@ -82,6 +82,16 @@ pub fn first() -> bool {
     index() == 0
 }
 
+/// Marks `condition` as that of a branch, and returns it: `if branch(x > 0) { … }`.
+///
+/// On the device it does nothing. An emulator that counts sees on which branches the lanes of a warp
+/// part. It cannot see a branch that is not marked.
+#[device]
+#[must_use]
+pub fn branch(condition: bool) -> bool {
+    backend::thread::branch(condition)
+}
+
 /// The barrier of the block: waits for all its threads, and makes each thread's earlier memory
 /// accesses visible to all of them: `bar.sync 0` (`__syncthreads`).
 ///

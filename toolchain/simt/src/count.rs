@@ -1,24 +1,41 @@
-//! Counts what warps do in shared memory, and how often bank conflicts make them wait.
+//! Counts what warps do: their instructions, the branches on which their lanes part, the sectors
+//! that they move, and the bank conflicts that make them wait.
 //!
 //! Lanes of a warp that make the same call from the same place in one warp step are one instruction
-//! of the warp. This needs lanes in step, so while a launch counts, accesses are scheduling points
-//! under every policy.
+//! of the warp. This needs lanes in step, so while a launch counts, accesses and marked branches are
+//! scheduling points under every policy.
 
 use core::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 
-use crate::access::AccessKind;
+use crate::access::{AccessKind, Space};
 use crate::dim::{Dim3, Place, WARP_LANES};
 
 /// Banks of shared memory, each a word wide (CUDA C++ Programming Guide, "Shared Memory").
 const BANKS: usize = 32;
 /// Bytes of a word.
 const WORD: usize = 4;
+/// Bytes of a sector, the smallest part of device memory that is moved (CUDA C++ Programming Guide,
+/// "Device Memory Accesses").
+const SECTOR: usize = 32;
 
 /// What the warps of a launch did. Each instruction of a warp counts once, however many lanes took
 /// part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
+    /// Instructions that the emulator sees: accesses to shared and device memory, collectives and
+    /// marked branches.
+    pub instructions: u64,
+    /// Branches marked by [`branch`](crate::branch).
+    pub branches: u64,
+    /// Those of them that some lanes took and others did not.
+    pub diverged_branches: u64,
+    /// Loads, stores and atomics in device memory.
+    pub global_accesses: u64,
+    /// Sectors of 32 bytes that those touch, each instruction by itself.
+    pub sectors: u64,
+    /// The sectors that the same bytes would take if they lay one after the other.
+    pub least_sectors: u64,
     /// Loads from shared memory.
     pub shared_loads: u64,
     /// Stores to shared memory, and atomics.
@@ -37,24 +54,52 @@ pub struct Counts {
     pub exchanges: u64,
 }
 
-/// One access to shared memory by one lane.
+/// What one lane does in a step.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct SharedAccess {
+pub(crate) struct Act {
     pub(crate) block: Dim3,
     /// Number of its thread in the block.
     pub(crate) thread: u32,
     pub(crate) lane: u32,
     pub(crate) place: Place,
-    pub(crate) kind: AccessKind,
-    pub(crate) address: usize,
-    pub(crate) bytes: usize,
+    pub(crate) what: What,
+}
+
+/// See [`Act`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum What {
+    /// An access to shared or device memory.
+    Access { space: Space, kind: AccessKind, address: usize, bytes: usize },
+    /// A marked branch, and whether the lane takes it.
+    Branch(bool),
+}
+
+/// What lanes do at one place if they do it together: the space and kind of an access, and its
+/// bytes. None for a branch.
+type Together = Option<(Space, AccessKind, usize)>;
+
+impl What {
+    fn together(self) -> Together {
+        match self {
+            Self::Access { space, kind, bytes, .. } => Some((space, kind, bytes)),
+            Self::Branch(_) => None,
+        }
+    }
+
+    /// The address of an access.
+    fn address(self) -> usize {
+        match self {
+            Self::Access { address, .. } => address,
+            Self::Branch(_) => unreachable!("a branch has no address"),
+        }
+    }
 }
 
 /// The counts so far, and what the lanes of the current warp have done in this step.
 #[derive(Debug, Default)]
 pub(crate) struct Counter {
     counts: RefCell<Counts>,
-    step: RefCell<Vec<SharedAccess>>,
+    step: RefCell<Vec<Act>>,
     /// For each block and address, the threads that have loaded from it since the last store there
     /// and since the block's last barrier.
     loaded: RefCell<HashMap<Dim3, HashMap<usize, HashSet<u32>>>>,
@@ -65,14 +110,16 @@ impl Counter {
         *self.counts.borrow()
     }
 
-    pub(crate) fn access(&self, access: SharedAccess) {
-        self.step.borrow_mut().push(access);
+    pub(crate) fn act(&self, act: Act) {
+        self.step.borrow_mut().push(act);
     }
 
     /// Lanes of a warp have met at a collective; `kind` is the name of its instruction.
     pub(crate) fn collective(&self, kind: &str) {
         let moves = kind.starts_with("shfl.") || kind.starts_with("redux.");
-        self.counts.borrow_mut().exchanges += u64::from(moves);
+        let mut counts = self.counts.borrow_mut();
+        counts.instructions += 1;
+        counts.exchanges += u64::from(moves);
     }
 
     /// The threads of a block have met at its barrier. The warp that came last is still in its
@@ -82,48 +129,89 @@ impl Counter {
         self.loaded.borrow_mut().remove(&block);
     }
 
-    /// A warp step has ended: turns its accesses into instructions.
+    /// A warp step has ended: turns what its lanes did into instructions.
     pub(crate) fn end_step(&self) {
         let (mut step, mut counts) = (self.step.borrow_mut(), self.counts.borrow_mut());
         let mut loaded = self.loaded.borrow_mut();
         while let Some(&first) = step.first() {
-            let same = |other: &SharedAccess| {
-                (other.place, other.kind, other.bytes) == (first.place, first.kind, first.bytes)
-            };
-            let loaded = loaded.entry(first.block).or_default();
+            let together = first.what.together();
+            let same =
+                |other: &Act| other.place == first.place && other.what.together() == together;
             let instruction: Vec<_> = step.extract_if(.., |other| same(other)).collect();
-            if first.kind == AccessKind::Read {
-                counts.shared_loads += 1;
-                for access in &instruction {
-                    let threads = loaded.entry(access.address).or_default();
-                    threads.insert(access.thread);
+            counts.instructions += 1;
+            match together {
+                None => counts.branch(&instruction),
+                Some((Space::Shared, kind, bytes)) => {
+                    let loaded = loaded.entry(first.block).or_default();
+                    counts.shared(kind, &instruction, loaded);
+                    counts.bank_conflicts += conflicts(&instruction, bytes);
                 }
-            } else {
-                counts.shared_stores += 1;
-                let updates = |access: &SharedAccess| {
-                    let threads = loaded.get(&access.address);
-                    threads.is_some_and(|threads| threads.contains(&access.thread))
-                };
-                let any = first.kind == AccessKind::Atomic || instruction.iter().any(updates);
-                counts.shared_updates += u64::from(any);
-                for access in &instruction {
-                    loaded.remove(&access.address);
-                }
+                Some((_, _, bytes)) => counts.global(&instruction, bytes),
             }
-            counts.bank_conflicts += conflicts(&instruction, first.bytes);
+        }
+    }
+}
+
+impl Counts {
+    fn branch(&mut self, instruction: &[Act]) {
+        let takes = |act: &Act| matches!(act.what, What::Branch(true));
+        let taken = instruction.iter().filter(|act| takes(act)).count();
+        self.branches += 1;
+        self.diverged_branches += u64::from(taken > 0 && taken < instruction.len());
+    }
+
+    fn global(&mut self, instruction: &[Act], bytes: usize) {
+        let distinct = |unit: usize| {
+            let units = instruction.iter().flat_map(|act| {
+                let address = act.what.address();
+                address / unit..(address + bytes).div_ceil(unit)
+            });
+            units.collect::<HashSet<_>>().len()
+        };
+        self.global_accesses += 1;
+        self.sectors += distinct(SECTOR) as u64;
+        self.least_sectors += distinct(1).div_ceil(SECTOR) as u64;
+    }
+
+    /// `loaded` has the threads that have loaded from each address of the block.
+    fn shared(
+        &mut self,
+        kind: AccessKind,
+        instruction: &[Act],
+        loaded: &mut HashMap<usize, HashSet<u32>>,
+    ) {
+        if kind == AccessKind::Read {
+            self.shared_loads += 1;
+            for act in instruction {
+                loaded.entry(act.what.address()).or_default().insert(act.thread);
+            }
+            return;
+        }
+        self.shared_stores += 1;
+        let updates = |act: &Act| {
+            let threads = loaded.get(&act.what.address());
+            threads.is_some_and(|threads| threads.contains(&act.thread))
+        };
+        let any = kind == AccessKind::Atomic || instruction.iter().any(updates);
+        self.shared_updates += u64::from(any);
+        for act in instruction {
+            loaded.remove(&act.what.address());
         }
     }
 }
 
 /// Passes beyond the first, for an instruction whose lanes access `bytes` bytes each.
-fn conflicts(instruction: &[SharedAccess], bytes: usize) -> u64 {
+fn conflicts(instruction: &[Act], bytes: usize) -> u64 {
     let lanes_at_once = WARP_LANES as usize / bytes.div_ceil(WORD);
     instruction
         .chunk_by(|a, b| a.lane as usize / lanes_at_once == b.lane as usize / lanes_at_once)
         .map(|together| {
             let mut words: Vec<usize> = together
                 .iter()
-                .flat_map(|access| access.address / WORD..(access.address + bytes).div_ceil(WORD))
+                .flat_map(|act| {
+                    let address = act.what.address();
+                    address / WORD..(address + bytes).div_ceil(WORD)
+                })
                 .collect();
             words.sort_unstable();
             words.dedup();

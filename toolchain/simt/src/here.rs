@@ -12,7 +12,7 @@ use corosensei::Yielder;
 
 use crate::access::{Access, AccessKind, Space};
 use crate::bulk::Store;
-use crate::count::SharedAccess;
+use crate::count::{Act, What};
 use crate::dim::{Position, Spot};
 use crate::fault::{Fault, Site};
 use crate::fiber::{Reply, Request, Stop};
@@ -20,7 +20,7 @@ use crate::library::LibraryCall;
 use crate::looks::{Looks, QUIET};
 use crate::memory::Region;
 use crate::panics::Note;
-use crate::race::{Act, Found, RacingAccess, Span};
+use crate::race::{Act as RacingAct, Found, RacingAccess, Span};
 use crate::shared::{SharedError, SharedMemory};
 use crate::world::{World, bump};
 
@@ -228,21 +228,35 @@ impl<'a> Here<'a> {
         }
     }
 
-    /// Counts an access to shared memory, if this launch counts.
+    /// Counts an access to shared or device memory, if this launch counts.
     fn count(&self, address: usize, bytes: usize, access: Access, spot: Spot) {
-        let (Some(counter), Space::Shared) = (&self.world.counter, access.space) else {
+        let Some(counter) = &self.world.counter else {
             return;
         };
+        if access.space != Space::Generic {
+            let Access { space, kind, .. } = access;
+            counter.act(self.act(What::Access { space, kind, address, bytes }, spot));
+        }
+    }
+
+    /// A branch that this thread takes or not: a scheduling point, if this launch counts.
+    pub(crate) fn branch(&self, taken: bool, spot: Spot) {
+        if let Some(counter) = &self.world.counter
+            && self.stop(Request::Step, spot).is_some()
+        {
+            counter.act(self.act(What::Branch(taken), spot));
+        }
+    }
+
+    fn act(&self, what: What, spot: Spot) -> Act {
         let at = &self.position;
-        counter.access(SharedAccess {
+        Act {
             block: at.block_idx,
             thread: at.linear_thread(),
             lane: at.lane(),
             place: spot.call,
-            kind: access.kind,
-            address,
-            bytes,
-        });
+            what,
+        }
     }
 
     fn verify(&self, address: usize, bytes: usize, access: Access, spot: Spot) -> Result<(), Flaw> {
@@ -272,7 +286,8 @@ impl<'a> Here<'a> {
             let region = region.number();
             let span = Span { region, offset, bytes };
             let thread = self.number();
-            let act = Act { access, place: spot.place, protocol: self.library.get().protocol };
+            let act =
+                RacingAct { access, place: spot.place, protocol: self.library.get().protocol };
             races.access(thread, span, act).map_err(Flaw::Races)?;
         }
         if access.kind != AccessKind::Read {

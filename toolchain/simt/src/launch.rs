@@ -60,7 +60,7 @@ pub struct LaunchConfig<'a> {
     /// The launch is stopped after this many warp steps. Under [`Policy::Coarse`] accesses count
     /// too. Default: 2^34, about half an hour.
     pub step_limit: u64,
-    /// Whether to count what warps do in shared memory ([`Stats::counts`]). Accesses are then
+    /// Whether to count what warps do ([`Stats::counts`]). Accesses and marked branches are then
     /// scheduling points under [`Policy::Coarse`] too, because counting needs lanes in step.
     /// Default: no.
     pub count: bool,
@@ -165,7 +165,7 @@ pub struct Stats {
     pub collectives: u64,
     /// Turns of spin loops, summed over threads.
     pub spins: u64,
-    /// What warps did in shared memory, if [`LaunchConfig::count`] asked for it.
+    /// What warps did, if [`LaunchConfig::count`] asked for it.
     pub counts: Option<Counts>,
 }
 

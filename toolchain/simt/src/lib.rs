@@ -69,7 +69,7 @@ pub use memory::{Label, Memory, MemoryError};
 pub use race::{Flaw, Link, MissingOrder, Race, RacingAccess};
 pub use schedule::{Lanes, Policy, Schedule};
 pub use thread::{
-    BarrierVotes, WarpValues, access, active_mask, block_barrier, clock, cluster_arrive,
+    BarrierVotes, WarpValues, access, active_mask, block_barrier, branch, clock, cluster_arrive,
     cluster_wait, dynamic_shared, fence, global_timer, in_kernel, nanosleep, position, spin,
     static_shared, trap, warp_barrier, warp_exchange,
 };

@@ -82,6 +82,19 @@ pub fn fence(scope: Scope, order: Order) {
     });
 }
 
+/// Marks `condition` as that of a branch, and returns it. A launch that counts sees on which branches
+/// the lanes of a warp part ([`Counts::diverged_branches`](crate::Counts::diverged_branches)); there
+/// it is a scheduling point. In other launches it does nothing.
+///
+/// # Panics
+/// Outside an emulated thread.
+#[must_use]
+#[track_caller]
+pub fn branch(condition: bool) -> bool {
+    with("branch", |here, spot| here.branch(condition, spot));
+    condition
+}
+
 /// The barrier of the block (`bar.sync 0`, `bar.red 0`). Waits for every thread of the block and
 /// counts those with a non-zero `pred`.
 ///

@@ -19,6 +19,9 @@ pub struct EmulatorConfig {
     /// Whether to look for data races. The first one found is the error of its launch. With it, a
     /// launch of more than 2^14 threads is refused, and an access takes about twice as long.
     pub races: bool,
+    /// Whether each launch counts what its warps do. [`Stats::counts`](simt::Stats::counts) has the
+    /// counts of the last one. Lanes of a warp then move in step.
+    pub count: bool,
     /// Bytes of the stack of each thread. A part that is never used takes addresses of the host,
     /// but no memory.
     pub stack_bytes: usize,
@@ -56,6 +59,7 @@ impl Default for EmulatorConfig {
             shared_per_block: 48 << 10,
             schedule: Schedule::new(Policy::Coarse),
             races: false,
+            count: false,
             stack_bytes,
             step_limit,
             patience,

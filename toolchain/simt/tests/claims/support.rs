@@ -25,6 +25,11 @@ impl Words {
         Self { start, space: Space::Global }
     }
 
+    /// The words of device memory from an address on.
+    pub(crate) fn global(start: u64) -> Self {
+        Self { start: start as usize, space: Space::Global }
+    }
+
     /// The shared words at a pointer that the emulator gave.
     pub(crate) fn shared(start: *mut u8) -> Self {
         Self { start: start.expose_provenance(), space: Space::Shared }

@@ -14,6 +14,11 @@ macro_rules! positions {
 positions! { thread_idx; block_idx; block_dim; grid_dim; }
 
 #[track_caller]
+pub(crate) fn branch(condition: bool) -> bool {
+    simt::branch(condition)
+}
+
+#[track_caller]
 pub(crate) fn barrier() {
     simt::block_barrier(0);
 }

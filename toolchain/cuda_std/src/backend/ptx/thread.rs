@@ -31,6 +31,11 @@ unsafe extern "C" {
 }
 
 #[inline(always)]
+pub(crate) fn branch(condition: bool) -> bool {
+    condition
+}
+
+#[inline(always)]
 pub(crate) fn barrier() {
     // SAFETY: a convergent intrinsic without operands in memory.
     unsafe { barrier_sync(0) }
