@@ -3,6 +3,7 @@
 pub mod barrier;
 mod guarded;
 pub mod kendall;
+pub mod lock;
 pub mod merge_sort;
 pub mod range_sum;
 pub mod reduce;

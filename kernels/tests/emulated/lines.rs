@@ -9,6 +9,7 @@ use cuda_std::prelude::{shared_array, thread};
 use gridsync_kernels::block::{self, Slots};
 use gridsync_kernels::grid::barrier::*;
 use gridsync_kernels::grid::kendall::{self, Side};
+use gridsync_kernels::grid::lock::{Lock, QueueLock, SpinLock, TicketLock};
 use gridsync_kernels::grid::reduce::{self, Batch};
 use gridsync_kernels::grid::scan::{self, Form, Mode, Shape};
 use gridsync_kernels::grid::select::{Outputs, Within};
@@ -158,6 +159,48 @@ fn barriers_name_their_callers() {
         }
     };
     walk("a missing block", on(2, 32), missing);
+}
+
+/// Takes a lock in each way.
+macro_rules! take {
+    ($($attach:expr;)*) => {
+        walk! {$(
+            on(2, 33) => |zeros| {
+                let mut lock = $attach(zeros);
+                let word = zeros.of::<u32>(1, 1);
+                lock.with(|| word.write(0, 1));
+                drop(lock.lock());
+                drop(lock.lock_unless(|| false));
+            };
+        )*}
+    };
+}
+
+#[test]
+fn locks_name_their_callers() {
+    take! {
+        |zeros: Zeros| SpinLock::attach(zeros.of(0, SpinLock::words()));
+        |zeros: Zeros| TicketLock::attach(zeros.of(0, TicketLock::words()));
+        // SAFETY: there is a node for each thread.
+        |zeros: Zeros| unsafe {
+            QueueLock::attach(zeros.of(0, QueueLock::words(66)), thread::index())
+        };
+    }
+    walk! {
+        on(2, 32) => |zeros| {
+            let mut lock = SpinLock::attach(zeros.of(0, 1));
+            let word = zeros.of::<u32>(1, 1);
+            let guard = lock.warp_lock(u32::MAX);
+            guard.in_turn(|| word.write(0, 1));
+            drop(guard);
+            drop(lock.warp_lock_unless(u32::MAX, || false));
+            lock.warp_with(u32::MAX, || ());
+        };
+        on(1, 2) => |zeros| {
+            let mut lock = SpinLock::attach(zeros.of(0, 1));
+            drop(lock.try_lock());
+        };
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! What the emulator reports about kernels that use the device library: the lines that it names,
-//! and what it finds missing.
+//! and what it finds missing. And the locks, under many schedules.
 
 mod forgotten;
 mod lines;
+mod locks;
 mod support;

@@ -26,9 +26,32 @@ impl Zeros {
 /// Runs a kernel on zeros. A thread that has not begun is at the line of this call.
 #[track_caller]
 pub(crate) fn launch(config: &LaunchConfig<'_>, kernel: &dyn Fn(Zeros)) -> Result<u64, Fault> {
+    let (mut memory, zeros) = memory();
+    simt::launch(&mut memory, config, &|| kernel(zeros)).map(|stats| stats.steps)
+}
+
+/// Runs a kernel on zeros `launches` times, one launch after the other, and returns the first words
+/// of array 0.
+#[track_caller]
+pub(crate) fn words_after<const WORDS: usize>(
+    launches: u32,
+    config: &LaunchConfig<'_>,
+    kernel: &dyn Fn(Zeros),
+) -> Result<[u32; WORDS], Fault> {
+    let (mut memory, zeros) = memory();
+    for _ in 0..launches {
+        simt::launch(&mut memory, config, &|| kernel(zeros))?;
+    }
+    let mut bytes = vec![0; 4 * WORDS];
+    memory.read(zeros.memory, &mut bytes).expect("the array has that many words");
+    let word = |at: usize| bytes[4 * at..4 * at + 4].try_into().expect("four bytes");
+    Ok(std::array::from_fn(|at| u32::from_ne_bytes(word(at))))
+}
+
+/// Device memory with the arrays in it.
+fn memory() -> (Memory, Zeros) {
     let mut memory = Memory::new(ARRAYS * BYTES);
     let address = memory.alloc(ARRAYS * BYTES, 256).expect("all of it is free");
     memory.zero(address, ARRAYS * BYTES).expect("allocated just now");
-    let zeros = Zeros { memory: address };
-    simt::launch(&mut memory, config, &|| kernel(zeros)).map(|stats| stats.steps)
+    (memory, Zeros { memory: address })
 }

@@ -7,6 +7,7 @@
 //! ([`device`](macro@crate::device)), and members of a barrier by [`join_barrier`].
 
 use crate::memory::{Global, Scalar};
+use cuda_std_macros::device;
 
 /// Declares that the calling block takes part in a barrier between blocks. Messages call it `name`,
 /// for example "the grid barrier". It lives in `words`.
@@ -20,4 +21,32 @@ pub fn join_barrier<T: Scalar>(name: &'static str, words: Global<T>) {
     simt::join_barrier(name, words.address());
     #[cfg(target_arch = "nvptx64")]
     let _ = (name, words);
+}
+
+/// The line of a kernel that called a library function, kept for a destructor. A destructor has no
+/// caller, so without this a fault in it would name a line of the library.
+#[derive(Clone, Copy, Debug)]
+pub struct Caller {
+    #[cfg(not(target_arch = "nvptx64"))]
+    place: &'static core::panic::Location<'static>,
+}
+
+impl Caller {
+    /// The line that calls the function which calls this. That function is a
+    /// [`device`](macro@crate::device) function.
+    #[device]
+    pub fn here() -> Self {
+        Self {
+            #[cfg(not(target_arch = "nvptx64"))]
+            place: core::panic::Location::caller(),
+        }
+    }
+
+    /// Does `work`. A fault in it names this line. Called by a destructor.
+    #[inline(always)]
+    pub fn within<R>(self, work: impl FnOnce() -> R) -> R {
+        #[cfg(not(target_arch = "nvptx64"))]
+        let _call = simt::library_call_from(self.place);
+        work()
+    }
 }

@@ -36,7 +36,12 @@ pub struct Calling {
 /// Does nothing outside an emulated thread.
 #[track_caller]
 pub fn library_call() -> Calling {
-    let caller = Location::caller();
+    library_call_from(Location::caller())
+}
+
+/// Like [`library_call`], for a call that began at `caller`: a destructor has no caller of its own,
+/// so it names the line that made the value.
+pub fn library_call_from(caller: Place) -> Calling {
     Calling::begin(|_, before| LibraryCall { caller: before.caller.or(Some(caller)), ..before })
 }
 

@@ -2,7 +2,7 @@
 
 use simt::{
     Fault, LaunchConfig, Memory, MissingOrder, Order, Policy, Schedule, Scope, join_barrier,
-    launch, library_call, position, protocol_call,
+    launch, library_call, library_call_from, position, protocol_call,
 };
 
 use crate::races::{DATA, FLAG, race_in};
@@ -45,6 +45,26 @@ fn a_fault_in_a_library_names_its_caller_and_where_inside() {
         assert_eq!((inside.file(), inside.line()), (file!(), SUM_LINE), "{fault}");
         assert!(fault.to_string().contains(&format!(", in {inside}")));
     }
+}
+
+#[test]
+fn a_destructor_names_the_line_that_its_value_keeps() {
+    struct Kept(Words, simt::Place);
+    impl Drop for Kept {
+        fn drop(&mut self) {
+            let _call = library_call_from(self.1);
+            self.0.get(4);
+        }
+    }
+    let mut memory = Memory::new(1 << 20);
+    let words = Words::zeros(&mut memory, 4);
+    let line = line!() + 2;
+    let fault = launch(&mut memory, &config(1, 2, Policy::RoundRobin), &|| {
+        let kept = Kept(words, core::panic::Location::caller());
+        words.get(0);
+        drop(kept);
+    });
+    assert_site(&fault.expect_err("there are four words"), 0, 0, file!(), line);
 }
 
 #[test]

@@ -1,0 +1,163 @@
+//! Locks for the threads of a whole grid. The README in this folder has the protocol of each.
+//!
+//! | lock | file | who is next | where a thread waits |
+//! |---|---|---|---|
+//! | [`SpinLock`] | `spin.rs` | whoever looks at the right time | at the one word |
+//! | [`TicketLock`] | `ticket.rs` | whoever came first | at the one word |
+//! | [`QueueLock`] | `queue.rs` | whoever came first | at a line of its own |
+//!
+//! A lock is in words of device memory that all threads share. Each thread **attaches** to it, and
+//! has a handle of its own. [`lock`](Lock::lock) gives a [`Guard`]: the thread holds the lock as
+//! long as the guard lives.
+//!
+//! ```no_run
+//! use cuda_std::prelude::*;
+//! use gridsync_kernels::grid::lock::{Lock, SpinLock};
+//!
+//! #[kernel]
+//! pub unsafe fn count(lock: Global<u32>, counter: Global<u32>) {
+//!     let mut lock = SpinLock::attach(lock);
+//!     let guard = lock.lock();
+//!     counter.write(0, counter.read(0) + 1);
+//!     drop(guard);
+//! }
+//! ```
+//!
+//! **What it orders.** Taking the lock is an acquire and releasing it is a release, both at device
+//! scope. So a thread sees everything that the threads before it did while they held the lock, and
+//! before that. Plain loads and stores are enough for the data that a lock guards.
+//!
+//! **Do not hold a lock across a barrier of the block or the grid.** A thread that holds the lock
+//! then waits for threads that wait for the lock. The same goes for a barrier of the warp, except
+//! through a [`WarpGuard`].
+//!
+//! A lock lets one thread in at a time, so keep locks few and sections short. If one addition is
+//! all that a section does, an atomic addition does it without a lock.
+
+mod guard;
+mod queue;
+mod spin;
+mod ticket;
+
+pub use guard::{Guard, WarpGuard};
+pub use queue::QueueLock;
+pub use spin::SpinLock;
+pub use ticket::TicketLock;
+
+use core::fmt::Debug;
+use cuda_std::prelude::*;
+use cuda_std::trap;
+use cuda_std::warp::{lane_id, sync_warp, warp_vote_any};
+
+/// The words of a cache line of 128 bytes. Words that different threads wait at are that far apart.
+const LINE: usize = 32;
+
+/// A lock, as one thread sees it.
+///
+/// Any thread may take it at any time: not all threads need to, and the blocks need not be
+/// resident together. A thread that waits has started, and so has the thread that holds the lock.
+/// A thread that never releases the lock, because its guard was forgotten or waits itself, makes
+/// all others wait forever.
+///
+/// The words of a lock are 0 before the first use. A launch in which every guard was dropped leaves
+/// them ready for the next. Launches that overlap may share them.
+pub trait Lock: Sized {
+    /// What the thread that holds the lock needs to release it.
+    type Held: Copy + Debug;
+
+    /// Waits until this thread holds the lock. Stops waiting when `give_up` returns true: it is
+    /// asked in each turn. Then the thread does not hold the lock, and the result is `None`.
+    ///
+    /// A thread that gives up keeps its place in the line of a [`TicketLock`] or a [`QueueLock`].
+    /// When its turn comes, the lock stays closed to all. So a give-up is for kernels that then end
+    /// with an error; zero the words before the next use.
+    fn acquire_unless(&mut self, give_up: impl FnMut() -> bool) -> Option<Self::Held>;
+
+    /// Releases the lock.
+    ///
+    /// # Safety
+    ///
+    /// This thread has acquired the lock and not released it since. `held` is from then.
+    unsafe fn release(held: Self::Held);
+
+    /// Waits for the lock without ever giving up.
+    #[device]
+    fn acquire(&mut self) -> Self::Held {
+        match self.acquire_unless(|| false) {
+            Some(held) => held,
+            None => trap("a lock should not give up by itself"),
+        }
+    }
+
+    /// Waits for the lock, and holds it until the guard is dropped.
+    #[device]
+    fn lock(&mut self) -> Guard<'_, Self> {
+        let held = self.acquire();
+        // SAFETY: the lock was acquired just now.
+        unsafe { Guard::new(held) }
+    }
+
+    /// [`lock`](Self::lock), unless `give_up` returns true first: see
+    /// [`acquire_unless`](Self::acquire_unless).
+    #[device]
+    fn lock_unless(&mut self, give_up: impl FnMut() -> bool) -> Option<Guard<'_, Self>> {
+        let held = self.acquire_unless(give_up)?;
+        // SAFETY: the lock was acquired just now.
+        Some(unsafe { Guard::new(held) })
+    }
+
+    /// Does `section` while it holds the lock.
+    #[device]
+    fn with<R>(&mut self, section: impl FnOnce() -> R) -> R {
+        let _guard = self.lock();
+        section()
+    }
+
+    /// Takes the lock once for several lanes of a warp. They hold it together until all of them
+    /// have dropped their guards.
+    ///
+    /// Every lane of the mask `lanes`, and no other, calls it, with the same mask. The lowest lane
+    /// takes the lock with its own handle, and later releases it. The other lanes wait in
+    /// [`sync_warp`], without a look at memory; their handles are not used. So the lanes of a warp
+    /// may share one node of a [`QueueLock`].
+    ///
+    /// In between, the lanes hold the lock at the same time. They do their sections one after the
+    /// other ([`WarpGuard::in_turn`]), or combine them with functions of the warp.
+    #[device]
+    fn warp_lock(&mut self, lanes: u32) -> WarpGuard<'_, Self> {
+        let first = lane_id() == lanes.trailing_zeros();
+        let held = if first { Some(self.acquire()) } else { None };
+        // The other lanes wait here, and see what the first one has acquired.
+        sync_warp(lanes);
+        // SAFETY: the first lane has acquired the lock just now.
+        unsafe { WarpGuard::new(held, lanes) }
+    }
+
+    /// [`warp_lock`](Self::warp_lock), unless `give_up` returns true first in the lowest lane. Then
+    /// every lane gets `None`.
+    #[device]
+    fn warp_lock_unless(
+        &mut self,
+        lanes: u32,
+        give_up: impl FnMut() -> bool,
+    ) -> Option<WarpGuard<'_, Self>> {
+        let first = lane_id() == lanes.trailing_zeros();
+        let held = if first { self.acquire_unless(give_up) } else { None };
+        if warp_vote_any(lanes, held.is_some()) {
+            // A vote orders no memory.
+            sync_warp(lanes);
+            // SAFETY: the first lane has acquired the lock just now.
+            Some(unsafe { WarpGuard::new(held, lanes) })
+        } else {
+            None
+        }
+    }
+
+    /// Does `section` in every lane of `lanes` at the same time, while the warp holds the lock. The
+    /// lanes call it as they call [`warp_lock`](Self::warp_lock).
+    #[device]
+    fn warp_with<R>(&mut self, lanes: u32, section: impl FnOnce() -> R) -> R {
+        let _guard = self.warp_lock(lanes);
+        section()
+    }
+}
