@@ -1,4 +1,5 @@
-//! The place of a block in its cluster, and the barrier of the cluster. Hopper and later.
+//! The place of a block in its cluster, the shared memory of the other blocks, and the barrier of the
+//! cluster. Hopper and later.
 //!
 //! A cluster is a few consecutive blocks that are resident together. The launch says how many; by
 //! default a cluster is one block, and everything here holds for it too. The module exists on the
@@ -7,7 +8,7 @@
 //!
 //! | function | called by | what it orders |
 //! |---|---|---|
-//! | [`rank`], [`blocks`], [`index`], [`count`] | anyone | nothing |
+//! | [`rank`], [`blocks`], [`index`], [`count`], [`shared_of`] | anyone | nothing |
 //! | [`sync`] | every thread of the cluster | all memory accesses, within the cluster |
 //! | [`arrive`], then [`wait`] | every thread of the cluster | accesses before `arrive` against those after `wait`, within the cluster |
 //! | [`arrive_relaxed`], then [`wait`] | every thread of the cluster | nothing that the caller did before it arrived |
@@ -20,6 +21,7 @@
 //! wait without an arrival, and two arrivals without a wait. PTX leaves both undefined.
 
 use crate::backend;
+use crate::memory::{ClusterShared, Scalar, Shared, View};
 use cuda_std_macros::device;
 
 /// The number of this block in its cluster, 0 to [`blocks`]` - 1`: `%cluster_ctarank`.
@@ -44,6 +46,28 @@ pub fn index() -> usize {
 #[device]
 pub fn count() -> usize {
     backend::cluster::grid_dim().volume() as usize
+}
+
+/// The same shared variable in block `rank` of the cluster, which may be the caller's own:
+/// `mapa.shared::cluster` (`map_shared_rank` of cooperative groups, "distributed shared memory"). The
+/// view may be a part of a variable, but not empty; `rank` is below [`blocks`].
+///
+/// The other block must be running at each access through the result (CUDA C++ Programming Guide,
+/// "Distributed Shared Memory"). So all threads of the cluster call [`sync`] before the first access,
+/// and again after the last one, before any of them exits. Accesses are `ld.shared::cluster`,
+/// `st.shared::cluster` and so on; ordered ones and atomics have the scope of the cluster, whatever
+/// scope they name. Those through the [`Shared`] view itself have the scope of the block. If another
+/// block works on the same words without a barrier in between, their owner too must use
+/// `shared_of(view, rank())`.
+///
+/// The emulator checks bounds, unwritten words and data races as in the own shared memory, and that
+/// the other block is running.
+#[device]
+pub fn shared_of<T: Scalar>(view: Shared<T>, rank: u32) -> ClusterShared<T> {
+    let base = backend::cluster::shared_of(view.at(0), view.len() * size_of::<T>(), rank);
+    // SAFETY: as many elements of the other block's memory as the view has of this one's. The caller
+    // answers for the accesses by the contract of the view.
+    unsafe { View::from_base(base, view.len()) }
 }
 
 /// The barrier of the cluster: waits for all threads of all its blocks, and makes each thread's

@@ -52,6 +52,9 @@ pub enum Space {
     Global,
     /// `.shared`: must lie in the block's own shared memory.
     Shared,
+    /// `.shared::cluster`: must lie in the shared memory of a block of the cluster, at an address
+    /// that [`cluster_shared`](crate::cluster_shared) gave.
+    Cluster,
     /// No space named: the address may be in either.
     Generic,
 }

@@ -1,6 +1,5 @@
 //! One resident block: its threads, its barrier, and a step of one of its warps.
 
-use core::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -9,9 +8,9 @@ use crate::dim::{Dim3, Place, Position, Spot, WARP_LANES};
 use crate::fault::{Arrival, Fault, Missing, Site, WaitingFor};
 use crate::fiber::{Call, Fiber, Reply, Request, Stop, Turn};
 use crate::here::Here;
+use crate::peers::Peers;
 use crate::picker::Picker;
 use crate::quiet::Quiet;
-use crate::shared::SharedMemory;
 use crate::stack::Pool;
 use crate::thread::BarrierVotes;
 use crate::warp::{Aligned, CallError, Lane, Wait, Warp, lanes};
@@ -62,14 +61,14 @@ impl<'a> Block<'a> {
     /// Makes the block's threads; none runs yet. Fails if there is no memory for stacks.
     pub(crate) fn start(
         index: Dim3,
-        dynamic_shared: usize,
+        peers: &Rc<Peers>,
         entry: Place,
         body: &'a dyn Fn(),
         machine: &mut Machine<'a>,
     ) -> Result<Self, Fault> {
         let world = machine.world;
         let count = world.block.count() as usize;
-        let shared = Rc::new(RefCell::new(SharedMemory::new(dynamic_shared)));
+        let shared = peers.start((index.x % world.cluster) as usize);
         let mut threads = Vec::with_capacity(count);
         for number in 0..count as u64 {
             let stack = machine.pool.take().map_err(|error| Fault::StackMapping {
@@ -84,8 +83,8 @@ impl<'a> Block<'a> {
                 grid_dim: world.grid,
                 cluster_blocks: world.cluster,
             };
-            let here =
-                Here::new(world, Rc::clone(&shared), position, stack.floor(), Spot::at(entry));
+            let memories = (Rc::clone(&shared), Rc::clone(peers));
+            let here = Here::new(world, memories, position, stack.floor(), Spot::at(entry));
             // SAFETY: the scheduler drops its blocks, and so this fiber, before the machine that
             // owns the pool. World and body outlive the scheduler by their lifetimes.
             let fiber = unsafe { Fiber::new(stack, here, body) };

@@ -24,7 +24,7 @@ const SECTOR: usize = 32;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Instructions that the emulator sees: accesses to shared and device memory, collectives and
-    /// marked branches.
+    /// marked branches. Accesses to the shared memory of other blocks of a cluster count here only.
     pub instructions: u64,
     /// Branches marked by [`branch`](crate::branch).
     pub branches: u64,
@@ -146,6 +146,8 @@ impl Counter {
                     counts.shared(kind, &instruction, loaded);
                     counts.bank_conflicts += conflicts(&instruction, bytes);
                 }
+                // Nobody documents how these accesses pass through the banks of the other block.
+                Some((Space::Cluster, ..)) => {}
                 Some((_, _, bytes)) => counts.global(&instruction, bytes),
             }
         }

@@ -18,8 +18,9 @@ use crate::fault::{Fault, Site};
 use crate::fiber::{Reply, Request, Stop};
 use crate::library::LibraryCall;
 use crate::looks::{Looks, QUIET};
-use crate::memory::Region;
+use crate::memory::{Label, Region};
 use crate::panics::Note;
+use crate::peers::{Life, Peers};
 use crate::race::{Act as RacingAct, Found, RacingAccess, Span};
 use crate::shared::{SharedError, SharedMemory};
 use crate::world::{World, bump};
@@ -37,6 +38,8 @@ enum Flaw {
     OutOfBounds,
     Misaligned,
     Uninitialised,
+    /// In the shared memory of the block of this rank, which is not running.
+    Absent(usize, Life),
     Races(Box<Found>),
 }
 
@@ -44,6 +47,8 @@ enum Flaw {
 pub(crate) struct Here<'a> {
     pub(crate) world: &'a World<'a>,
     pub(crate) shared: Rc<RefCell<SharedMemory>>,
+    /// The shared memories of the blocks of its cluster, its own among them.
+    peers: Rc<Peers>,
     pub(crate) position: Position,
     /// Lowest stack address that the thread may use.
     pub(crate) floor: usize,
@@ -122,7 +127,7 @@ pub(crate) fn try_with<R>(body: impl FnOnce(&Here<'_>) -> R) -> Option<R> {
 impl<'a> Here<'a> {
     pub(crate) fn new(
         world: &'a World<'a>,
-        shared: Rc<RefCell<SharedMemory>>,
+        (shared, peers): (Rc<RefCell<SharedMemory>>, Rc<Peers>),
         position: Position,
         floor: usize,
         spot: Spot,
@@ -130,6 +135,7 @@ impl<'a> Here<'a> {
         Self {
             world,
             shared,
+            peers,
             position,
             floor,
             yielder: Cell::new(None),
@@ -268,6 +274,15 @@ impl<'a> Here<'a> {
                 shared = self.shared.borrow();
                 shared.arena().find(address, bytes)
             }
+            Space::Cluster => {
+                let rank = self.peers.holder(address, bytes).ok_or(Flaw::OutOfBounds)?;
+                let life = self.peers.life(rank);
+                if life != Life::Running {
+                    return Err(Flaw::Absent(rank, life));
+                }
+                shared = self.peers.made(rank).borrow();
+                shared.arena().find(address, bytes)
+            }
             Space::Generic => {
                 shared = self.shared.borrow();
                 global.find(address, bytes).or_else(|| shared.arena().find(address, bytes))
@@ -310,12 +325,17 @@ impl<'a> Here<'a> {
         let in_global = || self.world.memory.target(address);
         let target = match access.space {
             Space::Global => in_global(),
+            Space::Cluster => self.peers.describe(address).unwrap_or_else(in_global),
             Space::Shared | Space::Generic => in_shared.unwrap_or_else(in_global),
         };
         self.fail(match flaw {
             Flaw::OutOfBounds => Fault::OutOfBounds { site, access, bytes, target },
             Flaw::Misaligned => Fault::Misaligned { site, access, bytes, target },
             Flaw::Uninitialised => Fault::Uninitialised { site, access, bytes, target },
+            Flaw::Absent(rank, life) => {
+                let ended = life == Life::Ended;
+                Fault::ClusterBlockAbsent { site, access, rank, ended }
+            }
             Flaw::Races(found) => {
                 let later = RacingAccess { site, access, bytes };
                 Fault::Race(Box::new(self.world.race(target, later, *found)))
@@ -340,7 +360,7 @@ impl<'a> Here<'a> {
     pub(crate) fn settle(&self) {
         if let Some(Watch { at, bytes, old }) = self.watch.take() {
             // SAFETY: regions of a launch live at least as long as its threads: global ones are
-            // borrowed by the world, shared ones are kept by `self.shared`.
+            // borrowed by the world, shared ones are kept by `self.peers`.
             if unsafe { load(at, bytes) } != old {
                 bump(&self.world.changes);
             }
@@ -355,9 +375,19 @@ impl<'a> Here<'a> {
         align: usize,
         spot: Spot,
     ) -> *mut u8 {
+        self.variable_in(&self.shared, (name, bytes, align), spot)
+    }
+
+    /// The static shared variable of this name, size and alignment in the memory of a block.
+    fn variable_in(
+        &self,
+        shared: &RefCell<SharedMemory>,
+        (name, bytes, align): (&'static str, usize, usize),
+        spot: Spot,
+    ) -> *mut u8 {
         let limit = self.world.shared_per_block;
         // The borrow ends before a fault unwinds through destructors that may borrow again.
-        let found = self.shared.borrow_mut().variable(name, bytes, align, limit);
+        let found = shared.borrow_mut().variable(name, bytes, align, limit);
         found.unwrap_or_else(|error| {
             let site = self.site(spot);
             self.fail(match error {
@@ -369,6 +399,39 @@ impl<'a> Here<'a> {
                 }
             })
         })
+    }
+
+    /// Where block `rank` of the cluster has what lies in these bytes of the own block's shared
+    /// memory.
+    pub(crate) fn peer_address(
+        &self,
+        (address, bytes): (usize, usize),
+        rank: u32,
+        spot: Spot,
+    ) -> *mut u8 {
+        let rank = rank as usize;
+        let trap =
+            |message: String| -> ! { self.fail(Fault::Trap { site: self.site(spot), message }) };
+        if rank >= self.peers.count() {
+            let blocks = self.peers.count();
+            trap(format!("a cluster of {blocks} blocks has no block {rank}: ranks start at 0"));
+        }
+        let own = self.shared.borrow().arena().find(address, bytes).map(|(region, offset)| {
+            // Shared variables are never aligned to more than was asked for.
+            let align = 1 << region.address().trailing_zeros();
+            (region.label(), region.size(), align, offset)
+        });
+        let peer = self.peers.made(rank);
+        match own {
+            Some((Label::StaticShared(name), size, align, offset)) => {
+                self.variable_in(peer, (name, size, align), spot).wrapping_add(offset)
+            }
+            Some((_, _, _, offset)) => peer.borrow().dynamic().0.wrapping_add(offset),
+            None => trap(format!(
+                "{bytes} bytes at {address:#x} are not in one variable of the block's shared \
+                 memory: map a view of the own block"
+            )),
+        }
     }
 
     /// Unwinds the thread with a fault; the panic hook does not run.

@@ -46,6 +46,7 @@ mod library;
 mod looks;
 mod memory;
 mod panics;
+mod peers;
 mod picker;
 mod quiet;
 mod race;
@@ -70,6 +71,6 @@ pub use race::{Flaw, Link, MissingOrder, Race, RacingAccess};
 pub use schedule::{Lanes, Policy, Schedule};
 pub use thread::{
     BarrierVotes, WarpValues, access, active_mask, block_barrier, branch, clock, cluster_arrive,
-    cluster_wait, dynamic_shared, fence, global_timer, in_kernel, nanosleep, position, spin,
-    static_shared, trap, warp_barrier, warp_exchange,
+    cluster_shared, cluster_wait, dynamic_shared, fence, global_timer, in_kernel, nanosleep,
+    position, spin, static_shared, trap, warp_barrier, warp_exchange,
 };

@@ -1,6 +1,7 @@
 //! The loop that steps warps until every block has exited or a fault is found.
 
 use core::ops::Range;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::block::{Block, Machine, Step};
@@ -10,6 +11,7 @@ use crate::deadlock;
 use crate::dim::{Place, WARP_LANES};
 use crate::fault::Fault;
 use crate::launch::{LaunchConfig, Stats};
+use crate::peers::Peers;
 use crate::picker::{Picker, Starts};
 use crate::quiet::{Quiet, Verdict};
 use crate::stack::Pool;
@@ -33,6 +35,8 @@ struct Scheduler<'a> {
     slots: Vec<Slot<'a>>,
     /// The barrier of each cluster. A cluster's blocks are in consecutive slots.
     clusters: Vec<ClusterBarrier>,
+    /// The shared memories of each cluster.
+    peers: Vec<Rc<Peers>>,
     machine: Machine<'a>,
     picker: Picker,
     starts: Starts,
@@ -73,6 +77,7 @@ pub(crate) fn run<'a>(
     let mut scheduler = Scheduler {
         slots: first.map(Slot::Fresh).collect(),
         clusters: (0..clusters).map(|_| ClusterBarrier::new(cluster * threads)).collect(),
+        peers: (0..clusters).map(|_| Peers::new(world.cluster, config.dynamic_shared)).collect(),
         machine,
         picker: Picker::new(config.schedule, resident as usize, warps_per_block, config.count),
         starts,
@@ -131,16 +136,16 @@ impl<'a> Scheduler<'a> {
     /// Steps one warp. Starts its block at the first step, and ends it after the last.
     fn step(&mut self, warp: usize) -> Result<Step, Fault> {
         let number = warp / self.warps_per_block;
+        let cluster = number / self.machine.world.cluster as usize;
         if let Slot::Fresh(linear) = self.slots[number] {
             let index = self.machine.world.grid.index_of(linear);
-            let block =
-                Block::start(index, self.dynamic_shared, self.entry, self.body, &mut self.machine)?;
+            let peers = &self.peers[cluster];
+            let block = Block::start(index, peers, self.entry, self.body, &mut self.machine)?;
             self.slots[number] = Slot::Running(Box::new(block));
         }
         let Slot::Running(block) = &mut self.slots[number] else {
             unreachable!("warps of empty slots are not ready")
         };
-        let cluster = number / self.machine.world.cluster as usize;
         let step = block.step(
             warp % self.warps_per_block,
             &mut self.picker,
@@ -159,6 +164,7 @@ impl<'a> Scheduler<'a> {
         }
         if done {
             self.slots[number] = Slot::Empty;
+            self.peers[cluster].end(number % self.machine.world.cluster as usize);
             self.start_next(cluster);
         }
         Ok(step)
@@ -200,6 +206,7 @@ impl<'a> Scheduler<'a> {
         if !self.slots[slots.clone()].iter().all(empty) {
             return;
         }
+        self.peers[cluster] = Peers::new(world.cluster, self.dynamic_shared);
         let Some(next) = self.starts.next() else {
             return;
         };

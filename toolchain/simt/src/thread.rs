@@ -236,6 +236,21 @@ pub fn dynamic_shared() -> (*mut u8, usize) {
     with("dynamic_shared", |here, _| here.shared.borrow().dynamic())
 }
 
+/// Where block `rank` of the cluster has the variable, or the part of one, that lies in `bytes`
+/// bytes from `address` in the caller's own shared memory (`mapa.shared::cluster`). The address is
+/// for accesses to [`Space::Cluster`](crate::Space::Cluster). No scheduling point.
+///
+/// The block need not have started yet, but an access before it has started, or after it has ended,
+/// is [`Fault::ClusterBlockAbsent`]. It is [`Fault::Trap`] if the cluster has no such block, or if
+/// the bytes are not in one variable.
+///
+/// # Panics
+/// Outside an emulated thread.
+#[track_caller]
+pub fn cluster_shared(address: *const u8, bytes: usize, rank: u32) -> *mut u8 {
+    with("cluster_shared", |here, spot| here.peer_address((address.addr(), bytes), rank, spot))
+}
+
 /// One turn of a loop that waits for another thread's write: hands over to the other warps.
 ///
 /// When every live thread of the launch only spins or waits, and memory no longer changes, the

@@ -1,9 +1,9 @@
 //! Memory as kernels see it: views of global and shared memory.
 //!
-//! Kernels access memory only through [`Global`] and [`Shared`]. On the device a view is an address
-//! and a length, and each access is one instruction. In the emulator the same access is checked: it
-//! must lie inside one allocation, be aligned, and read only what was written before. Nothing may
-//! bypass the views, or the emulator would not see it.
+//! Kernels access memory only through [`Global`], [`Shared`] and [`ClusterShared`]. On the device a
+//! view is an address and a length, and each access is one instruction. In the emulator the same
+//! access is checked: it must lie inside one allocation, be aligned, and read only what was written
+//! before. Nothing may bypass the views, or the emulator would not see it.
 
 mod atomic;
 mod scalar;
@@ -15,7 +15,7 @@ pub use atomic::{Atomic, AtomicInt};
 pub use core::sync::atomic::Ordering;
 pub use scalar::{Pack, Scalar};
 pub use shared::{dynamic_shared, static_shared};
-pub use space::{GlobalSpace, SharedSpace, Space, SpaceKind};
+pub use space::{ClusterSpace, GlobalSpace, SharedSpace, Space, SpaceKind};
 pub use view::View;
 
 /// A view of device memory: the whole grid sees it.
@@ -23,6 +23,10 @@ pub type Global<T> = View<T, GlobalSpace>;
 
 /// A view of a block's shared memory: only the threads of that block see it.
 pub type Shared<T> = View<T, SharedSpace>;
+
+/// A view of the shared memory of a block of the cluster, from `cluster::shared_of`: the threads of
+/// all blocks of the cluster see it.
+pub type ClusterShared<T> = View<T, ClusterSpace>;
 
 /// How far an ordering or a fence reaches (PTX ISA, "Scope").
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -9,11 +9,13 @@ pub enum SpaceKind {
     Global,
     /// `.shared`: on-chip memory of one block.
     Shared,
+    /// `.shared::cluster`: the shared memory of any block of the cluster.
+    Cluster,
 }
 
-/// A state space as a type. Only [`GlobalSpace`] and [`SharedSpace`] implement it.
+/// A state space as a type. Only [`GlobalSpace`], [`SharedSpace`] and [`ClusterSpace`] implement it.
 pub trait Space: sealed::Sealed + Copy + Debug + 'static {
-    /// An address in this space: 64 bits for global memory, 32 bits for shared memory on the
+    /// An address in this space: 64 bits for global memory, 32 bits for shared memory, on the
     /// device, a host pointer in the emulator.
     type Address: Copy + Debug + 'static;
     /// Which instructions reach it.
@@ -30,6 +32,7 @@ mod sealed {
     pub trait Sealed {}
     impl Sealed for super::GlobalSpace {}
     impl Sealed for super::SharedSpace {}
+    impl Sealed for super::ClusterSpace {}
 }
 
 /// Device memory.
@@ -39,6 +42,10 @@ pub enum GlobalSpace {}
 /// Shared memory of a block.
 #[derive(Clone, Copy, Debug)]
 pub enum SharedSpace {}
+
+/// Shared memory of the blocks of a cluster.
+#[derive(Clone, Copy, Debug)]
+pub enum ClusterSpace {}
 
 macro_rules! spaces {
     ($($space:ty: $kind:ident, $device_address:ty);*) => {$(
@@ -73,4 +80,4 @@ macro_rules! spaces {
         }
     )*};
 }
-spaces!(GlobalSpace: Global, u64; SharedSpace: Shared, u32);
+spaces!(GlobalSpace: Global, u64; SharedSpace: Shared, u32; ClusterSpace: Cluster, u32);

@@ -156,7 +156,7 @@ impl<T: Scalar, S: Space> View<T, S> {
     /// Element `i`, loaded with `order` as seen in `scope`: `ld.relaxed` or `ld.acquire`.
     ///
     /// `SeqCst` puts a `fence.sc` before an acquire load (PTX atomics ABI). In shared memory the
-    /// scope is the block.
+    /// scope is the block, and through a [`ClusterShared`](super::ClusterShared) the cluster.
     ///
     /// # Panics
     ///

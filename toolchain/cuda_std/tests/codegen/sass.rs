@@ -2,6 +2,7 @@
 
 use crate::probes::{self, ACCURATE, Probes};
 use crate::skipped;
+use cuda_builder::Arch;
 use std::collections::BTreeMap;
 use std::env;
 use std::fs;
@@ -87,14 +88,34 @@ fn no_access_is_generic() {
     for_each_arch(|probes, kernels| {
         assert_eq!(kernels.len(), probes.built.kernels.len());
         // Some functions of `libm` have a stack frame, which is reached by generic addresses.
-        for (kernel, opcodes) in kernels.iter().filter(|(kernel, _)| !kernel.starts_with(ACCURATE))
-        {
-            let generic = opcodes.iter().find(|opcode| {
-                let root = opcode.split('.').next().unwrap_or_default();
-                ["LD", "ST", "ATOM"].contains(&root)
-            });
+        let may_be = |kernel: &str| kernel.starts_with(ACCURATE) || kernel.starts_with(IN_CLUSTER);
+        for (kernel, opcodes) in kernels.iter().filter(|(kernel, _)| !may_be(kernel)) {
+            let generic = opcodes.iter().find(|opcode| is_generic(opcode));
             assert_eq!(generic, None, "in {kernel} on sm_{}", probes.arch);
         }
+    });
+}
+
+/// With what the names of probes begin that access the shared memory of other blocks.
+const IN_CLUSTER: &str = "cluster_shared_";
+
+fn is_generic(opcode: &str) -> bool {
+    let root = opcode.split('.').next().unwrap_or_default();
+    ["LD", "ST", "ATOM"].contains(&root)
+}
+
+/// The machine has no other instructions for it. It is told from the block's own shared memory and
+/// from device memory by the address.
+#[test]
+fn shared_memory_of_another_block_is_reached_by_generic_accesses() {
+    for_each_arch(|probes, kernels| {
+        let of_cluster = kernels.iter().filter(|(kernel, _)| kernel.starts_with(IN_CLUSTER));
+        let mut found = 0;
+        for (kernel, opcodes) in of_cluster {
+            assert!(opcodes.iter().any(|opcode| is_generic(opcode)), "{kernel}: {opcodes:?}");
+            found += 1;
+        }
+        assert_eq!(found > 0, probes.arch >= Arch::Compute90, "{found} on sm_{}", probes.arch);
     });
 }
 

@@ -1,10 +1,15 @@
-//! The place of a block in its cluster, and the barrier of the cluster.
+//! The place of a block in its cluster, the shared memory of the others, and the barrier of the
+//! cluster.
 
 use crate::support::{config, fault_of, leaves, run};
 use cuda_std::memory::Ordering::{AcqRel, Acquire, Relaxed};
 use cuda_std::memory::Scope::Device;
-use cuda_std::{cluster, spin, thread};
+use cuda_std::{cluster, shared_array, spin, thread};
 use simt::{Fault, LaunchConfig};
+
+shared_array! {
+    fn counts() -> [u32; 8];
+}
 
 fn in_clusters_of(blocks: u32, config: LaunchConfig<'static>) -> LaunchConfig<'static> {
     LaunchConfig { cluster: Some(blocks), ..config }
@@ -54,6 +59,59 @@ fn a_cluster_can_be_held_at_its_barrier_until_its_leader_arrives() {
         assert!((0..240).all(|i| data.read(i) == 1));
     });
     assert_eq!(sums[240], 3);
+}
+
+/// A histogram whose bins are spread over the shared memories of a cluster.
+#[test]
+fn blocks_add_to_the_shared_memory_of_their_cluster_and_read_it() {
+    let checked = LaunchConfig { races: true, ..in_clusters_of(4, config(8, 40)) };
+    let bins = leaves(&checked, &[0u32; 320], |out| {
+        let me = thread::index_in_block() as usize;
+        if me < 8 {
+            counts().write(me, 0);
+        }
+        cluster::sync();
+        let bin = thread::index() % 32;
+        let holder = cluster::shared_of(counts(), bin as u32 / 8);
+        assert_eq!(holder.len(), 8);
+        holder.fetch_add(bin % 8, 1, Relaxed, Device);
+        cluster::sync();
+        let next = cluster::shared_of(counts().part(2, 6), (cluster::rank() + 1) % 4);
+        out.write(thread::index(), next.read(me % 6) * 100 + cluster::rank());
+        cluster::sync();
+    });
+    let expected = (0..320).map(|thread| 500 + thread / 40 % 4);
+    assert_eq!(bins, expected.collect::<Vec<u32>>());
+}
+
+#[test]
+fn the_own_shared_memory_has_the_scope_of_the_block_and_through_the_cluster_that_of_the_cluster() {
+    let added = |own_by_the_cluster: bool| {
+        let checked = LaunchConfig { races: true, ..in_clusters_of(2, config(2, 1)) };
+        let body = move || {
+            counts().write(0, 0);
+            cluster::sync();
+            match (cluster::rank(), own_by_the_cluster) {
+                (0, false) => counts().add(0, 1, Relaxed, Device),
+                _ => cluster::shared_of(counts(), 0).add(0, 1, Relaxed, Device),
+            }
+            cluster::sync();
+        };
+        simt::launch(&mut simt::Memory::new(0), &checked, &body)
+    };
+    assert!(added(true).is_ok());
+    assert!(matches!(added(false), Err(Fault::Race(_))));
+}
+
+#[test]
+fn a_read_of_a_block_that_does_not_run_is_a_fault_at_the_kernels_own_line() {
+    let line = line!() + 2;
+    let fault = fault_of(&in_clusters_of(2, config(2, 1)), || {
+        cluster::shared_of(counts(), 1 - cluster::rank()).write(3, 1);
+    });
+    assert!(matches!(fault, Fault::ClusterBlockAbsent { rank: 0, ended: true, .. }), "{fault}");
+    let place = fault.site().expect("it has a place").place;
+    assert_eq!((place.file(), place.line()), (file!(), line));
 }
 
 #[test]

@@ -151,6 +151,23 @@ pub enum Fault {
         /// Where it arrived before.
         first: Place,
     },
+    /// An access to the shared memory of a block of the cluster before that block has started, or
+    /// after it has ended (undefined on hardware).
+    #[error(
+        "cluster: {access} in the shared memory of block {rank} of the cluster, which has {} ({site}): {}",
+        if *.ended { "ended" } else { "not started yet" },
+        if *.ended { "a block must cross a cluster barrier after the last access to it, before it ends" } else { "cross a cluster barrier before the first access to another block" }
+    )]
+    ClusterBlockAbsent {
+        /// Who and where.
+        site: Site,
+        /// What it did.
+        access: Access,
+        /// The rank of the block in its cluster.
+        rank: usize,
+        /// Whether that block has ended, or else has not started.
+        ended: bool,
+    },
     /// Two accesses that nothing orders. Looked for if [`LaunchConfig::races`] is set.
     ///
     /// [`LaunchConfig::races`]: crate::LaunchConfig::races
@@ -321,6 +338,7 @@ impl Fault {
             | Self::BarrierSkipped { site, .. }
             | Self::ClusterNotArrived { site }
             | Self::ClusterArrivedTwice { site, .. }
+            | Self::ClusterBlockAbsent { site, .. }
             | Self::NoProgress { site, .. }
             | Self::StackOverflow { site, .. }
             | Self::Trap { site, .. }

@@ -35,6 +35,11 @@ impl Words {
         Self { start: start.expose_provenance(), space: Space::Shared }
     }
 
+    /// The words of shared memory at a pointer that `cluster_shared` gave.
+    pub(crate) fn cluster(start: *mut u8) -> Self {
+        Self { start: start.expose_provenance(), space: Space::Cluster }
+    }
+
     pub(crate) fn address(self) -> u64 {
         self.start as u64
     }

@@ -1,6 +1,6 @@
 //! Loads and stores, checked.
 
-use super::{order_of, scope_of, space_of};
+use super::{order_of, scope_in, space_of};
 use crate::memory::{CacheHint, Global, GlobalSpace, Ordering, Scalar, Scope, Space};
 use core::mem::{MaybeUninit, zeroed};
 use simt::{Access, Order};
@@ -76,7 +76,7 @@ pub(crate) unsafe fn load<T: Scalar, S: Space>(at: S::Address, order: Ordering, 
     if matches!(order, Ordering::Release | Ordering::AcqRel) {
         simt::trap("a load cannot have release ordering: use Relaxed, Acquire or SeqCst");
     }
-    let access = weak_read::<S>().ordered(order_of(order), scope_of(scope));
+    let access = weak_read::<S>().ordered(order_of(order), scope_in::<S>(scope));
     // SAFETY: a `Scalar` is a plain number.
     unsafe { checked_load::<T, S>(at, access) }
 }
@@ -114,7 +114,7 @@ pub(crate) unsafe fn store<T: Scalar, S: Space>(
     if matches!(order, Ordering::Acquire | Ordering::AcqRel) {
         simt::trap("a store cannot have acquire ordering: use Relaxed, Release or SeqCst");
     }
-    let access = weak_write::<S>().ordered(order_of(order), scope_of(scope));
+    let access = weak_write::<S>().ordered(order_of(order), scope_in::<S>(scope));
     // SAFETY: a `Scalar` is a plain number.
     unsafe { checked_store::<T, S>(at, value, access) }
 }

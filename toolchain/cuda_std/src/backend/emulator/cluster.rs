@@ -1,4 +1,5 @@
-//! The place of an emulated block in its cluster, and the barrier of the cluster.
+//! The place of an emulated block in its cluster, the shared memory of the others, and the barrier
+//! of the cluster.
 
 use crate::dim::Dim3;
 
@@ -24,6 +25,12 @@ pub(crate) fn grid_dim() -> Dim3 {
     let at = simt::position();
     let simt::Dim3 { x, y, z } = at.grid_dim;
     Dim3::new(x / at.cluster_blocks, y, z)
+}
+
+/// The address of `bytes` bytes from `at` on in the shared memory of block `rank`.
+#[track_caller]
+pub(crate) fn shared_of(at: *mut u8, bytes: usize, rank: u32) -> *mut u8 {
+    simt::cluster_shared(at, bytes, rank)
 }
 
 #[track_caller]

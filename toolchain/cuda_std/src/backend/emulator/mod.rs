@@ -23,6 +23,15 @@ fn scope_of(scope: Scope) -> simt::Scope {
     }
 }
 
+/// The scope of an access to `S`: that which it names, but in shared memory the block or the cluster.
+fn scope_in<S: Space>(scope: Scope) -> simt::Scope {
+    match S::KIND {
+        SpaceKind::Global => scope_of(scope),
+        SpaceKind::Shared => simt::Scope::Block,
+        SpaceKind::Cluster => simt::Scope::Cluster,
+    }
+}
+
 /// The emulator's word for an ordering.
 fn order_of(order: Ordering) -> simt::Order {
     match order {
@@ -39,5 +48,6 @@ fn space_of<S: Space>() -> simt::Space {
     match S::KIND {
         SpaceKind::Global => simt::Space::Global,
         SpaceKind::Shared => simt::Space::Shared,
+        SpaceKind::Cluster => simt::Space::Cluster,
     }
 }

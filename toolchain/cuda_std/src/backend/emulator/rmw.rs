@@ -1,7 +1,7 @@
 //! Atomic read-modify-write operations: one checked access, then plain arithmetic. No other
 //! emulated thread runs before the next access.
 
-use super::{order_of, scope_of, space_of};
+use super::{order_of, scope_in, space_of};
 use crate::memory::{Atomic, AtomicInt, Ordering, Scope, Space};
 use simt::Access;
 
@@ -14,7 +14,7 @@ pub(super) unsafe fn update<T: Copy + Default, S: Space>(
     f: impl FnOnce(T) -> T,
 ) -> T {
     let pointer: *mut T = core::ptr::with_exposed_provenance_mut(S::to_bits(at) as usize);
-    let access = Access::atomic(space_of::<S>(), order_of(order), scope_of(scope));
+    let access = Access::atomic(space_of::<S>(), order_of(order), scope_in::<S>(scope));
     if simt::access(pointer.cast(), size_of::<T>(), access) {
         // SAFETY: the emulator found these bytes live, aligned and written; only this thread runs.
         unsafe {

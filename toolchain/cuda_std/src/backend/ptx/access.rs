@@ -1,6 +1,6 @@
 //! Loads and stores (PTX ISA, "ld", "st").
 
-use super::fence::fence;
+use super::fence::fence_if_seq_cst;
 use crate::memory::{CacheHint, Global, Ordering, Scalar, Scope, Space, SpaceKind};
 use core::arch::asm;
 use core::mem::transmute_copy;
@@ -56,24 +56,30 @@ macro_rules! st {
     }};
 }
 
-/// Loads by the instruction of the space: `$global` or `$shared`.
+/// Loads by the instruction of the space: `$global`, `$shared` or `$cluster`.
 macro_rules! load_from {
-    ($T:ty, $S:ty, $address:expr, $global:literal, $shared:literal $(, $option:ident)*) => {
+    ($T:ty, $S:ty, $address:expr, $global:literal, $shared:literal, $cluster:literal
+     $(, $option:ident)*) => {{
+        let bits = <$S>::to_bits($address);
         match <$S>::KIND {
-            SpaceKind::Global => ld!($T, reg64 <$S>::to_bits($address), $global $(, $option)*),
-            SpaceKind::Shared => ld!($T, reg32 <$S>::to_bits($address) as u32, $shared $(, $option)*),
+            SpaceKind::Global => ld!($T, reg64 bits, $global $(, $option)*),
+            SpaceKind::Shared => ld!($T, reg32 bits as u32, $shared $(, $option)*),
+            SpaceKind::Cluster => ld!($T, reg32 bits as u32, $cluster $(, $option)*),
         }
-    };
+    }};
 }
 
-/// Stores by the instruction of the space: `$global` or `$shared`.
+/// Stores by the instruction of the space: `$global`, `$shared` or `$cluster`.
 macro_rules! store_to {
-    ($T:ty, $S:ty, $address:expr, $value:expr, $global:literal, $shared:literal) => {
+    ($T:ty, $S:ty, $address:expr, $value:expr, $global:literal, $shared:literal,
+     $cluster:literal) => {{
+        let bits = <$S>::to_bits($address);
         match <$S>::KIND {
-            SpaceKind::Global => st!($T, reg64 <$S>::to_bits($address), $value, $global),
-            SpaceKind::Shared => st!($T, reg32 <$S>::to_bits($address) as u32, $value, $shared),
+            SpaceKind::Global => st!($T, reg64 bits, $value, $global),
+            SpaceKind::Shared => st!($T, reg32 bits as u32, $value, $shared),
+            SpaceKind::Cluster => st!($T, reg32 bits as u32, $value, $cluster),
         }
-    };
+    }};
 }
 
 /// Asks to bring the line of a global address into the L2 (PTX ISA, "prefetch").
@@ -90,52 +96,111 @@ pub(crate) fn prefetch(at: u64) {
 #[inline(always)]
 pub(crate) unsafe fn read<T: Scalar, S: Space>(at: S::Address) -> T {
     // SAFETY: the contract of `View`.
-    unsafe { load_from!(T, S, at, "ld.global", "ld.shared", pure, readonly) }
+    unsafe { load_from!(T, S, at, "ld.global", "ld.shared", "ld.shared::cluster", pure, readonly) }
 }
 
 #[inline(always)]
 pub(crate) unsafe fn write<T: Scalar, S: Space>(at: S::Address, value: T) {
     // SAFETY: the contract of `View`.
-    unsafe { store_to!(T, S, at, value, "st.global", "st.shared") }
+    unsafe { store_to!(T, S, at, value, "st.global", "st.shared", "st.shared::cluster") }
 }
 
 #[inline(always)]
 pub(crate) unsafe fn read_volatile<T: Scalar, S: Space>(at: S::Address) -> T {
     // SAFETY: the contract of `View`.
-    unsafe { load_from!(T, S, at, "ld.volatile.global", "ld.volatile.shared") }
+    unsafe {
+        load_from!(
+            T,
+            S,
+            at,
+            "ld.volatile.global",
+            "ld.volatile.shared",
+            "ld.volatile.shared::cluster"
+        )
+    }
 }
 
 #[inline(always)]
 pub(crate) unsafe fn write_volatile<T: Scalar, S: Space>(at: S::Address, value: T) {
     // SAFETY: the contract of `View`.
-    unsafe { store_to!(T, S, at, value, "st.volatile.global", "st.volatile.shared") }
+    unsafe {
+        store_to!(
+            T,
+            S,
+            at,
+            value,
+            "st.volatile.global",
+            "st.volatile.shared",
+            "st.volatile.shared::cluster"
+        )
+    }
 }
 
 #[inline(always)]
 pub(crate) unsafe fn load<T: Scalar, S: Space>(at: S::Address, order: Ordering, scope: Scope) -> T {
-    if order == Ordering::SeqCst {
-        fence(Ordering::SeqCst, scope);
-    }
+    fence_if_seq_cst::<S>(order, scope);
     // SAFETY: the contract of `View`.
     unsafe {
         match (order == Ordering::Relaxed, scope) {
             (true, Scope::Block) => {
-                load_from!(T, S, at, "ld.relaxed.cta.global", "ld.relaxed.cta.shared")
+                load_from!(
+                    T,
+                    S,
+                    at,
+                    "ld.relaxed.cta.global",
+                    "ld.relaxed.cta.shared",
+                    "ld.relaxed.cluster.shared::cluster"
+                )
             }
             (true, Scope::Device) => {
-                load_from!(T, S, at, "ld.relaxed.gpu.global", "ld.relaxed.cta.shared")
+                load_from!(
+                    T,
+                    S,
+                    at,
+                    "ld.relaxed.gpu.global",
+                    "ld.relaxed.cta.shared",
+                    "ld.relaxed.cluster.shared::cluster"
+                )
             }
             (true, Scope::System) => {
-                load_from!(T, S, at, "ld.relaxed.sys.global", "ld.relaxed.cta.shared")
+                load_from!(
+                    T,
+                    S,
+                    at,
+                    "ld.relaxed.sys.global",
+                    "ld.relaxed.cta.shared",
+                    "ld.relaxed.cluster.shared::cluster"
+                )
             }
             (false, Scope::Block) => {
-                load_from!(T, S, at, "ld.acquire.cta.global", "ld.acquire.cta.shared")
+                load_from!(
+                    T,
+                    S,
+                    at,
+                    "ld.acquire.cta.global",
+                    "ld.acquire.cta.shared",
+                    "ld.acquire.cluster.shared::cluster"
+                )
             }
             (false, Scope::Device) => {
-                load_from!(T, S, at, "ld.acquire.gpu.global", "ld.acquire.cta.shared")
+                load_from!(
+                    T,
+                    S,
+                    at,
+                    "ld.acquire.gpu.global",
+                    "ld.acquire.cta.shared",
+                    "ld.acquire.cluster.shared::cluster"
+                )
             }
             (false, Scope::System) => {
-                load_from!(T, S, at, "ld.acquire.sys.global", "ld.acquire.cta.shared")
+                load_from!(
+                    T,
+                    S,
+                    at,
+                    "ld.acquire.sys.global",
+                    "ld.acquire.cta.shared",
+                    "ld.acquire.cluster.shared::cluster"
+                )
             }
         }
     }
@@ -184,29 +249,75 @@ pub(crate) unsafe fn store<T: Scalar, S: Space>(
     order: Ordering,
     scope: Scope,
 ) {
-    if order == Ordering::SeqCst {
-        fence(Ordering::SeqCst, scope);
-    }
+    fence_if_seq_cst::<S>(order, scope);
     // SAFETY: the contract of `View`.
     unsafe {
         match (order == Ordering::Release, scope) {
             (false, Scope::Block) => {
-                store_to!(T, S, at, value, "st.relaxed.cta.global", "st.relaxed.cta.shared")
+                store_to!(
+                    T,
+                    S,
+                    at,
+                    value,
+                    "st.relaxed.cta.global",
+                    "st.relaxed.cta.shared",
+                    "st.relaxed.cluster.shared::cluster"
+                )
             }
             (false, Scope::Device) => {
-                store_to!(T, S, at, value, "st.relaxed.gpu.global", "st.relaxed.cta.shared")
+                store_to!(
+                    T,
+                    S,
+                    at,
+                    value,
+                    "st.relaxed.gpu.global",
+                    "st.relaxed.cta.shared",
+                    "st.relaxed.cluster.shared::cluster"
+                )
             }
             (false, Scope::System) => {
-                store_to!(T, S, at, value, "st.relaxed.sys.global", "st.relaxed.cta.shared")
+                store_to!(
+                    T,
+                    S,
+                    at,
+                    value,
+                    "st.relaxed.sys.global",
+                    "st.relaxed.cta.shared",
+                    "st.relaxed.cluster.shared::cluster"
+                )
             }
             (true, Scope::Block) => {
-                store_to!(T, S, at, value, "st.release.cta.global", "st.release.cta.shared")
+                store_to!(
+                    T,
+                    S,
+                    at,
+                    value,
+                    "st.release.cta.global",
+                    "st.release.cta.shared",
+                    "st.release.cluster.shared::cluster"
+                )
             }
             (true, Scope::Device) => {
-                store_to!(T, S, at, value, "st.release.gpu.global", "st.release.cta.shared")
+                store_to!(
+                    T,
+                    S,
+                    at,
+                    value,
+                    "st.release.gpu.global",
+                    "st.release.cta.shared",
+                    "st.release.cluster.shared::cluster"
+                )
             }
             (true, Scope::System) => {
-                store_to!(T, S, at, value, "st.release.sys.global", "st.release.cta.shared")
+                store_to!(
+                    T,
+                    S,
+                    at,
+                    value,
+                    "st.release.sys.global",
+                    "st.release.cta.shared",
+                    "st.release.cluster.shared::cluster"
+                )
             }
         }
     }
@@ -238,6 +349,9 @@ pub(crate) unsafe fn read_16<P: Copy, S: Space>(at: S::Address, hint: CacheHint)
     unsafe {
         let words = match (S::KIND, hint) {
             (SpaceKind::Shared, _) => ld_16!(reg32 bits as u32, "ld.shared", pure, readonly),
+            (SpaceKind::Cluster, _) => {
+                ld_16!(reg32 bits as u32, "ld.shared::cluster", pure, readonly)
+            }
             (_, CacheHint::Default) => ld_16!(reg64 bits, "ld.global", pure, readonly),
             (_, CacheHint::L2Only) => ld_16!(reg64 bits, "ld.global.cg", pure, readonly),
             (_, CacheHint::Streaming) => {
@@ -259,6 +373,7 @@ pub(crate) unsafe fn write_16<P: Copy, S: Space>(at: S::Address, pack: P, hint: 
         let words: [u32; 4] = transmute_copy(&pack);
         match (S::KIND, hint) {
             (SpaceKind::Shared, _) => st_16!(reg32 bits as u32, words, "st.shared"),
+            (SpaceKind::Cluster, _) => st_16!(reg32 bits as u32, words, "st.shared::cluster"),
             (_, CacheHint::Default) => st_16!(reg64 bits, words, "st.global"),
             (_, CacheHint::L2Only) => st_16!(reg64 bits, words, "st.global.cg"),
             (_, CacheHint::Streaming | CacheHint::ReadOnly) => {

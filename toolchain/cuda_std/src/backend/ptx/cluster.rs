@@ -1,7 +1,8 @@
-//! The place of a block in its cluster (PTX ISA, "Special Registers"), and the barrier of the
-//! cluster.
+//! The place of a block in its cluster (PTX ISA, "Special Registers"), the shared memory of the
+//! others, and the barrier of the cluster.
 
 use crate::dim::Dim3;
+use core::arch::asm;
 
 unsafe extern "C" {
     #[link_name = "llvm.nvvm.read.ptx.sreg.cluster.ctarank"]
@@ -46,6 +47,18 @@ pub(crate) fn idx() -> Dim3 {
 #[inline(always)]
 pub(crate) fn grid_dim() -> Dim3 {
     Dim3::new(nclusterid_x(), nclusterid_y(), nclusterid_z())
+}
+
+/// The address of `at` in the shared memory of block `rank` (PTX ISA, "mapa").
+#[inline(always)]
+pub(crate) fn shared_of(at: u32, _bytes: usize, rank: u32) -> u32 {
+    let address: u32;
+    // SAFETY: computes an address; touches no memory.
+    unsafe {
+        asm!("mapa.shared::cluster.u32 {}, {}, {};", out(reg32) address, in(reg32) at,
+             in(reg32) rank, options(pure, nomem, nostack, preserves_flags));
+    }
+    address
 }
 
 #[inline(always)]

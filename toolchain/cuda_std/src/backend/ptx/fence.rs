@@ -1,6 +1,6 @@
 //! Fences (PTX ISA, "membar / fence").
 
-use crate::memory::{Ordering, Scope};
+use crate::memory::{Ordering, Scope, Space, SpaceKind};
 use core::arch::asm;
 
 macro_rules! fence_instruction {
@@ -20,5 +20,15 @@ pub(crate) fn fence(order: Ordering, scope: Scope) {
         (_, Scope::Block) => fence_instruction!("fence.acq_rel.cta"),
         (_, Scope::Device) => fence_instruction!("fence.acq_rel.gpu"),
         (_, Scope::System) => fence_instruction!("fence.acq_rel.sys"),
+    }
+}
+
+/// The fence that a sequentially consistent access to `S` has before its other part. A cluster has
+/// no scope of its own among those of [`Scope`], so the next wider one stands for it.
+#[inline(always)]
+pub(super) fn fence_if_seq_cst<S: Space>(order: Ordering, scope: Scope) {
+    if order == Ordering::SeqCst {
+        let is_cluster = matches!(S::KIND, SpaceKind::Cluster);
+        fence(Ordering::SeqCst, if is_cluster { Scope::Device } else { scope });
     }
 }

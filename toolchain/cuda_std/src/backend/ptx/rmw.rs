@@ -1,11 +1,11 @@
 //! Atomic read-modify-write instructions (PTX ISA, "atom", "red").
 
-use super::fence::fence;
+use super::fence::fence_if_seq_cst;
 use crate::memory::{Atomic, AtomicInt, Ordering, Scope, Space, SpaceKind};
 use core::arch::asm;
 
 /// Runs `$one!(ordering, scope, space, class, …)` with the words of the instruction. Shared memory
-/// belongs to one block, so its scope is always the block.
+/// belongs to one block, so its scope is always the block; that of a cluster belongs to its blocks.
 macro_rules! by_order_scope_space {
     ($S:ty, $order:expr, $scope:expr, $one:ident!($($rest:tt)*)) => {
         match (<$S>::KIND, $order, $scope) {
@@ -13,6 +13,10 @@ macro_rules! by_order_scope_space {
             (SpaceKind::Shared, Ordering::Acquire, _) => $one!("acquire", "cta", "shared", reg32, u32, $($rest)*),
             (SpaceKind::Shared, Ordering::Release, _) => $one!("release", "cta", "shared", reg32, u32, $($rest)*),
             (SpaceKind::Shared, _, _) => $one!("acq_rel", "cta", "shared", reg32, u32, $($rest)*),
+            (SpaceKind::Cluster, Ordering::Relaxed, _) => $one!("relaxed", "cluster", "shared::cluster", reg32, u32, $($rest)*),
+            (SpaceKind::Cluster, Ordering::Acquire, _) => $one!("acquire", "cluster", "shared::cluster", reg32, u32, $($rest)*),
+            (SpaceKind::Cluster, Ordering::Release, _) => $one!("release", "cluster", "shared::cluster", reg32, u32, $($rest)*),
+            (SpaceKind::Cluster, _, _) => $one!("acq_rel", "cluster", "shared::cluster", reg32, u32, $($rest)*),
             (_, Ordering::Relaxed, Scope::Block) => $one!("relaxed", "cta", "global", reg64, u64, $($rest)*),
             (_, Ordering::Relaxed, Scope::Device) => $one!("relaxed", "gpu", "global", reg64, u64, $($rest)*),
             (_, Ordering::Relaxed, Scope::System) => $one!("relaxed", "sys", "global", reg64, u64, $($rest)*),
@@ -60,14 +64,6 @@ macro_rules! red {
     };
 }
 
-/// The fence that a sequentially consistent operation has before its `acq_rel` part.
-#[inline(always)]
-fn fence_if_seq_cst(order: Ordering, scope: Scope) {
-    if order == Ordering::SeqCst {
-        fence(Ordering::SeqCst, scope);
-    }
-}
-
 macro_rules! operation {
     ($name:ident, $op:literal, $class:ident, $ty:ty) => {
         #[inline(always)]
@@ -77,7 +73,7 @@ macro_rules! operation {
             order: Ordering,
             scope: Scope,
         ) -> $ty {
-            fence_if_seq_cst(order, scope);
+            fence_if_seq_cst::<S>(order, scope);
             let bits = S::to_bits(at);
             // SAFETY: the contract of `View`.
             unsafe { by_order_scope_space!(S, order, scope, atom!(bits, $op, $class, $ty, value)) }
@@ -101,7 +97,7 @@ macro_rules! atomic {
                 order: Ordering,
                 scope: Scope,
             ) -> $ty {
-                fence_if_seq_cst(order, scope);
+                fence_if_seq_cst::<S>(order, scope);
                 let bits = S::to_bits(at);
                 // SAFETY: the contract of `View`.
                 unsafe {
@@ -121,7 +117,7 @@ macro_rules! atomic {
                 order: Ordering,
                 scope: Scope,
             ) {
-                fence_if_seq_cst(order, scope);
+                fence_if_seq_cst::<S>(order, scope);
                 let bits = S::to_bits(at);
                 // Without a result there is nothing to acquire, so anything stronger is a release.
                 let order = match order {

@@ -1,8 +1,13 @@
-//! The place of a block in its cluster, and the barrier of the cluster. From sm_90 on.
+//! The place of a block in its cluster, the shared memory of the others, and the barrier of the
+//! cluster. From sm_90 on.
 
 use crate::{does, gives};
-use cuda_std::memory::Global;
-use cuda_std::{cluster, thread};
+use cuda_std::memory::{CacheHint, Global, Ordering, Scope};
+use cuda_std::{cluster, shared_array, thread};
+
+shared_array! {
+    fn cluster_words() -> [u32; 64];
+}
 
 gives! {
     cluster_rank() -> u32 { cluster::rank() }
@@ -30,6 +35,26 @@ does! {
         if chosen {
             at.write_volatile(1, 2);
         }
+    }
+    cluster_shared_plain(at: Global<u32>, rank: u32, value: u32) {
+        let other = cluster::shared_of(cluster_words(), rank);
+        other.write(0, value);
+        at.write_volatile(0, other.read(0));
+    }
+    cluster_shared_ordered(at: Global<u32>, rank: u32, value: u32) {
+        let other = cluster::shared_of(cluster_words(), rank);
+        other.store(0, value, Ordering::Release, Scope::Block);
+        at.write_volatile(0, other.load(0, Ordering::Acquire, Scope::Device));
+        at.write_volatile(1, other.fetch_add(0, value, Ordering::Relaxed, Scope::System));
+        other.add(0, value, Ordering::Release, Scope::Block);
+    }
+    cluster_shared_seq_cst(at: Global<u32>, rank: u32) {
+        let other = cluster::shared_of(cluster_words(), rank);
+        at.write_volatile(0, other.load(0, Ordering::SeqCst, Scope::Block));
+    }
+    cluster_shared_pack(rank: u32) {
+        let other = cluster::shared_of(cluster_words(), rank);
+        other.write_pack(4, other.read_pack(0, CacheHint::Default), CacheHint::Default);
     }
     plain_read_round_cluster_barrier(at: Global<u32>) {
         let before = at.read(0);

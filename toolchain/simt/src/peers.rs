@@ -1,0 +1,82 @@
+//! The shared memories of the blocks of a cluster, which reach each other's (PTX ISA, "Shared State
+//! Space").
+
+use core::cell::{Cell, OnceCell, RefCell};
+use std::rc::Rc;
+
+use crate::fault::Target;
+use crate::shared::SharedMemory;
+
+/// The shared memories of a cluster, by the rank of their blocks.
+#[derive(Debug)]
+pub(crate) struct Peers {
+    /// Bytes of the dynamic part of each.
+    dynamic: usize,
+    blocks: Vec<Peer>,
+}
+
+#[derive(Debug)]
+struct Peer {
+    /// Made when somebody first asks for it. It stays until the whole cluster has ended, so that an
+    /// access to it after its block is found.
+    shared: OnceCell<Rc<RefCell<SharedMemory>>>,
+    life: Cell<Life>,
+}
+
+/// Whether the shared memory of a block may be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Life {
+    NotStarted,
+    Running,
+    Ended,
+}
+
+impl Peers {
+    /// Those of a cluster of `blocks` blocks, none of which has started.
+    pub(crate) fn new(blocks: u32, dynamic: usize) -> Rc<Self> {
+        let fresh = || Peer { shared: OnceCell::new(), life: Cell::new(Life::NotStarted) };
+        Rc::new(Self { dynamic, blocks: (0..blocks).map(|_| fresh()).collect() })
+    }
+
+    /// A block starts.
+    pub(crate) fn start(&self, rank: usize) -> Rc<RefCell<SharedMemory>> {
+        self.blocks[rank].life.set(Life::Running);
+        Rc::clone(self.made(rank))
+    }
+
+    /// All threads of a block have exited.
+    pub(crate) fn end(&self, rank: usize) {
+        self.blocks[rank].life.set(Life::Ended);
+    }
+
+    pub(crate) fn life(&self, rank: usize) -> Life {
+        self.blocks[rank].life.get()
+    }
+
+    /// How many blocks the cluster has.
+    pub(crate) fn count(&self) -> usize {
+        self.blocks.len()
+    }
+
+    /// The shared memory of a block, which need not have started.
+    pub(crate) fn made(&self, rank: usize) -> &Rc<RefCell<SharedMemory>> {
+        let new = || Rc::new(RefCell::new(SharedMemory::new(self.dynamic)));
+        self.blocks[rank].shared.get_or_init(new)
+    }
+
+    /// The rank of the block whose shared memory holds `bytes` bytes from `address` on.
+    pub(crate) fn holder(&self, address: usize, bytes: usize) -> Option<usize> {
+        let holds = |peer: &Peer| {
+            let shared = peer.shared.get();
+            shared.is_some_and(|shared| shared.borrow().arena().find(address, bytes).is_some())
+        };
+        self.blocks.iter().position(holds)
+    }
+
+    /// Describes an address by the variable that it is in or shortly beyond.
+    pub(crate) fn describe(&self, address: usize) -> Option<Target> {
+        let made = self.blocks.iter().filter_map(|peer| peer.shared.get());
+        let described = made.filter_map(|shared| shared.borrow().arena().describe(address));
+        described.min_by_key(|target| target.region.map_or(u64::MAX, |(_, offset)| offset))
+    }
+}
