@@ -21,7 +21,7 @@ fn of_which(free: Option<u64>) -> String {
     free.map_or_else(String::new, |free| format!(", of which {free} are free"))
 }
 
-/// Below this an array is not held against what is free: asking would take longer than allocating.
+/// Below this an array is not compared with what is free: asking would take longer than allocating.
 const WORTH_ASKING: usize = 64 << 20;
 
 /// Makes room for `more` elements after those of `array`.

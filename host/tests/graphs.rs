@@ -229,7 +229,7 @@ fn a_fault_of_a_replay_is_told_with_the_kernel() {
     unsafe { graph.launch() }.expect("a fault comes to light later");
     let error = device.synchronize().expect_err("a kernel faulted");
     assert!(matches!(error, DeviceError::Lost { .. }), "{error}");
-    let said = "`graph_end` with 1 blocks of 32 threads, the last kernel of a graph";
+    let said = "`graph_end` with 1 block of 32 threads, the last kernel of a graph";
     assert!(error.to_string().contains(said), "{error}");
 }
 

@@ -224,7 +224,27 @@ pub enum DeviceError {
         room: usize,
     },
 
-    /// The driver refused a launch.
+    /// A launch asks for more than the device gives, or the kernel allows.
+    #[error(
+        "`{kernel}` cannot be launched with {geometry}: {asked} {what} are {} more than the {limit} that there may be; {remedy}",
+        .asked - .limit
+    )]
+    OverLimit {
+        /// The kernel.
+        kernel: &'static str,
+        /// The launch.
+        geometry: Geometry,
+        /// What there is too much of.
+        what: &'static str,
+        /// How much the launch asks for.
+        asked: u64,
+        /// How much there may be.
+        limit: u64,
+        /// What to do.
+        remedy: &'static str,
+    },
+
+    /// The driver refused a launch for another reason.
     #[error("launching `{kernel}` with {geometry}: {result}, {}", meaning(.result))]
     Launch {
         /// The kernel.

@@ -74,11 +74,17 @@ impl Geometry {
     }
 }
 
+/// The end of a noun after this many.
+fn plural(dim: Dim3) -> &'static str {
+    if dim.volume() == 1 { "" } else { "s" }
+}
+
 impl fmt::Display for Geometry {
     /// `132 blocks of 256 threads, 4096 B of dynamic shared memory, cooperative, clusters of 4,
     /// overlapping the kernel before`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} blocks of {} threads", self.grid, self.block)?;
+        let (s, t) = (plural(self.grid), plural(self.block));
+        write!(f, "{} block{s} of {} thread{t}", self.grid, self.block)?;
         if self.dynamic_shared > 0 {
             write!(f, ", {} B of dynamic shared memory", self.dynamic_shared)?;
         }

@@ -19,6 +19,8 @@ mod geometry;
 mod graph;
 #[cfg(feature = "cuda")]
 mod images;
+#[cfg(feature = "cuda")]
+mod limits;
 mod no_cuda;
 mod typed;
 

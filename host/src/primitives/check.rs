@@ -269,8 +269,8 @@ fn distance_of_means(a: Option<f64>, b: Option<f64>) -> f64 {
     }
 }
 
-/// Holds the mean of `len` elements against their true sum, `value`, of which the one that it was taken
-/// from may be off by `bound`; `overflows` if partial sums may.
+/// Compares the mean of `len` elements with their true sum, `value`. The sum that the mean was taken
+/// from may be off by `bound`; `overflows` says whether partial sums may overflow.
 fn mean_within(
     value: f64,
     bound: f64,

@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn the_sum_of_no_elements_is_zero_even_behind_an_infinity() {
+    fn the_sum_of_no_elements_is_zero_even_after_an_infinity() {
         let input = [f64::INFINITY, 1.0];
         let sums = range_sums(Sum::<f64>::new(), &input, &[[1, 1], [2, 2], [0, 1], [1, 2]]);
         let sums = sums.expect("all are ranges");

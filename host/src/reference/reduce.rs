@@ -54,7 +54,7 @@ impl<O: Operation> Reduction<O> {
         self.next += input.len() as u64;
     }
 
-    /// Combines from the first element to the last, in chunks: a plain loop, of which the compiler makes
+    /// Combines from the first element to the last, in chunks: a plain loop, which the compiler turns into
     /// vectors where the operation lets it.
     fn next_by_chunks(&mut self, input: &[O::Element]) {
         let (op, start) = (self.op, self.next);

@@ -43,7 +43,7 @@ pub fn positions<S: Selectable>(by: S, input: &[S::Element]) -> Vec<u64> {
 /// How long runs are that begin at `starts`, in an array of `len` elements.
 ///
 /// # Panics
-/// If a run begins before the one in front of it, or behind the end.
+/// If a run begins before the one in front of it, or after the end.
 #[must_use]
 pub fn run_lengths(starts: &[u64], len: usize) -> Vec<u64> {
     let ends = starts.iter().skip(1).copied().chain([len as u64]);

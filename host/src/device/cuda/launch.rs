@@ -1,6 +1,7 @@
 //! Launches: plain, cooperative, in clusters, overlapping.
 
 use super::{Cuda, Function, Last, lock};
+use crate::device::limits::{Exceeded, exceeded};
 use crate::device::{DeviceError, Geometry, KernelInfo};
 use libcuda::{
     CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, CUlaunchAttribute, CUlaunchConfig, CUresult,
@@ -53,7 +54,23 @@ impl Cuda {
             Err(result) if result.is_sticky() => DeviceError::check(result, || {
                 self.after_last(&format!("launching `{}`", kernel.name))
             }),
-            Err(result) => Err(DeviceError::Launch { kernel: kernel.name, geometry, result }),
+            Err(result) => Err(self.refused(kernel.name, &function, geometry, result)),
+        }
+    }
+
+    /// The error of a launch that the driver refused: the limit that it exceeds, if that is known.
+    fn refused(
+        &self,
+        kernel: &'static str,
+        function: &Function,
+        geometry: Geometry,
+        result: CUresult,
+    ) -> DeviceError {
+        match exceeded(&self.properties, &function.attributes, &geometry) {
+            Some(Exceeded { what, asked, limit, remedy }) => {
+                DeviceError::OverLimit { kernel, geometry, what, asked, limit, remedy }
+            }
+            None => DeviceError::Launch { kernel, geometry, result },
         }
     }
 
