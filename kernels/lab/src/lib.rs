@@ -1,15 +1,25 @@
 //! The kernels of the experiments. Only gridsync's program and its tests launch them.
 //!
+//! * [`threads`]: how threads are numbered. [`divergence`]: branches on which a warp parts.
 //! * [`ladder`]: one sum in seventeen steps and one scan in eleven, written to be read.
 //! * [`barrier`]: checks and measures every grid barrier. Has barriers that are wrong on purpose.
 //! * [`xpx`]: what goes wrong without a grid barrier. [`spin`]: how loops that wait are compiled.
+//! * [`atomics`]: what an atomic addition costs. [`banks`]: bank conflicts in shared memory.
+//! * [`memory`]: how far and how wide each kind of memory is.
 //! * [`fences`]: what orderings and fences cost. [`scan_stress`]: scans with delayed blocks.
 
 #![cfg_attr(target_arch = "nvptx64", no_std, feature(abi_ptx, asm_experimental_arch))]
 
+pub mod atomics;
+pub mod banks;
 pub mod barrier;
+pub mod divergence;
 pub mod fences;
 pub mod ladder;
+pub mod limits;
+pub mod locks;
+pub mod memory;
 pub mod scan_stress;
 pub mod spin;
+pub mod threads;
 pub mod xpx;

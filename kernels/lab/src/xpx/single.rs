@@ -9,7 +9,7 @@ use gridsync_kernels::grid::barrier::{
 
 macro_rules! kernels {
     ($($design:ty: $kernel:ident;)*) => {$(
-        #[doc = concat!("X→P→X, `rounds` times in one launch, behind a [`", stringify!($design), "`].")]
+        #[doc = concat!("X→P→X, `rounds` times in one launch with a [`", stringify!($design), "`].")]
         ///
         /// # Safety
         ///
