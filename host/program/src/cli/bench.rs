@@ -17,7 +17,7 @@ use clap::builder::PossibleValuesParser;
 use serde_json::Value;
 use std::ffi::OsString;
 
-/// Measure on a GPU, beside a peer
+/// Measure on a GPU, and a peer in the same run
 ///
 /// Each row is printed as soon as it is measured. The records, which --output and --json give, have
 /// more: the least and the greatest sample, how many samples there were, and the time of the peer.
@@ -43,7 +43,7 @@ use std::ffi::OsString;
 /// long it takes to copy the elements, by the driver or by a kernel, whichever is faster. A peer on
 /// the CPU is numpy.cumsum, where there is NumPy. The results are checked.
 ///
-/// `select`, `partition`, `unique`: the same for f32 of which 0, 1, 50, 99 and 100 % are kept: the
+/// `select`, `partition`, `unique`: the same for f32, where 0, 1, 50, 99 and 100 % are kept: the
 /// elements below a bound; these and the others apart; the first of each run. The peers are CUB's
 /// DeviceSelect::If, DevicePartition::If and DeviceSelect::Unique. `unique` also gives the lengths
 /// of the runs, for 1, 50 and 100 %; the peer is DeviceRunLengthEncode. The results are checked.

@@ -55,7 +55,8 @@ fn classify(error: &anyhow::Error) -> u8 {
         Some(
             DeviceError::GridTooLarge { .. }
             | DeviceError::BadBlock { .. }
-            | DeviceError::EmptyGrid { .. },
+            | DeviceError::EmptyGrid { .. }
+            | DeviceError::OverLimit { .. },
         ) => USAGE,
         Some(_) => DEVICE,
         None if is_of_the_call(error) => USAGE,

@@ -9,12 +9,9 @@ mod demo;
 mod devices;
 mod exit;
 mod files;
-mod folder;
 mod job;
 mod kendall;
 mod lab;
-mod ladder;
-mod launches;
 mod notes;
 mod number;
 mod output;
@@ -26,7 +23,6 @@ mod scan;
 mod select;
 mod signals;
 mod sink;
-mod stress;
 mod verify;
 
 use choice::DeviceChoice;
@@ -35,8 +31,8 @@ use std::process::ExitCode;
 
 /// Grid-wide synchronisation and reductions for NVIDIA GPUs, with every kernel in Rust.
 ///
-/// The same kernels run on a GPU, or in an emulator on the CPU that checks every access; beside
-/// them a CPU reference says what is right.
+/// The same kernels run on a GPU, or in an emulator on the CPU that checks every access. A CPU
+/// reference says what is right.
 #[derive(Parser)]
 #[command(name = "gridsync", version, max_term_width = 100, after_help = EXAMPLES)]
 struct Cli {
@@ -50,17 +46,17 @@ const EXAMPLES: &str = "\
 Examples:
   gridsync demo                               what a missing grid barrier does, and that it helps
   gridsync devices                            which devices there are, and their limits
-  gridsync reduce data.npy --op sum --check   a sum, held against the CPU reference
+  gridsync reduce data.npy --op sum --check   a sum, compared with the CPU reference
   gridsync reduce - --dtype f32 --op max      raw little-endian numbers from standard input
   gridsync scan data.npy --op sum -o out.npy  for each element, the sum of all up to it
   gridsync select x.npy --unique -o out.npy   the first of each run of equal elements
   gridsync range-sum data.npy queries.npy -o out.npy  the sums of any ranges
   gridsync kendall x.npy y.npy                whether two arrays are ordered alike
-  gridsync lab spin                           what the compiler makes of a spin, in PTX
-  gridsync verify --device emulator           the kernels on the emulator, against the reference
+  gridsync lab                                experiments to learn from, a line each
+  gridsync verify --device emulator           every kernel, in the emulator
 
 Exit codes:
-  0  all is right; also where whoever reads standard output has had enough
+  0  all is right, or the reader of standard output has closed it
   1  a result is wrong: a check failed, or a kernel was found to be wrong
   2  the call is at fault: bad usage, an input that cannot be read or makes no
      sense, an output that cannot be written, more memory than the host has

@@ -33,7 +33,7 @@ use std::ffi::OsString;
 /// fixed order, in f32 for f32, f16 and bf16 and in f64 for f64, unless --acc says otherwise.
 /// NaN makes a sum, product, minimum, maximum and mean NaN; -0 is less than +0; count counts what
 /// differs from zero. argmin and argmax give the index, from 0 on, of the least and the greatest
-/// element, the first of equal ones, of which -0 and +0 are two, and the first NaN if there is one;
+/// element, the first of equal ones (-0 and +0 differ), and the first NaN if there is one;
 /// their JSON has the element as "value". prod-mod is the product modulo M, from 0 to M - 1. An empty
 /// array gives 0 for sum (-0.0 if floating point), count, xor and or, 1 for prod and prod-mod (modulo
 /// 1: 0), all bits for and; min, max, argmin, argmax and mean of it are an error. An array in Fortran

@@ -95,7 +95,7 @@ fn pieces_that_are_missing_or_too_many_are_an_error() {
 }
 
 #[test]
-fn a_byte_behind_no_elements_is_one_too_many() {
+fn a_byte_after_no_elements_is_one_too_many() {
     let mut file = zeros(Dtype::F32, &[0]);
     let next = |file: &[u8]| {
         let incoming = Source::new(&Input::Stdin, file, None).open(None);

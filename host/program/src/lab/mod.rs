@@ -1,16 +1,30 @@
 //! Experiments.
 //!
+//! * [`threads`]: how the threads of a block are numbered and cut into warps.
+//! * [`divergence`]: branches on which the lanes of a warp part, and what they cost.
+//! * [`limits`]: what a block may have, how many fit, and what happens one past each limit.
+//! * [`locks`]: locks under contention.
 //! * [`xpx`]: what goes wrong without a barrier of the grid, and how often.
 //! * [`spin`]: what the compiler makes of a loop that waits, read from the PTX ([`ptx`]).
-//! * [`fences`]: what a fence costs.
+//! * [`fences`]: what a fence costs. [`atomics`]: what an atomic addition costs, by where it goes.
+//! * [`banks`]: bank conflicts in shared memory. [`counting`]: an emulator that counts.
+//! * [`memory`]: the latencies and bandwidths of a device.
 //! * [`launches`]: what one launch with a barrier gains over many launches without.
 //! * [`ladder`]: a sum in seventeen steps and a scan in eleven.
 //! * [`stress`]: the grid barriers in many settings, the right ones and the wrong ones.
 
+pub mod atomics;
+pub mod banks;
+pub mod counting;
+pub mod divergence;
 pub mod fences;
 pub mod ladder;
 pub mod launches;
+pub mod limits;
+pub mod locks;
+pub mod memory;
 pub mod ptx;
 pub mod spin;
 pub mod stress;
+pub mod threads;
 pub mod xpx;

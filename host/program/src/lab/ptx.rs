@@ -59,12 +59,20 @@ impl<'a> Body<'a> {
         lines.filter_map(|(at, line)| self.is_looped(at).then_some(line))
     }
 
+    /// How many instructions may send the lanes of a warp to different places: branches with a
+    /// guard, and `brx.idx` (PTX ISA, "bra" and "brx.idx").
+    #[must_use]
+    pub fn conditional_branches(&self) -> usize {
+        let is_conditional = |line: &&&str| {
+            let (guarded, instruction) = split_guard(line);
+            guarded && branch_target(instruction).is_some() || instruction.starts_with("brx.idx")
+        };
+        self.lines.iter().filter(is_conditional).count()
+    }
+
     /// The lines that may run right after line `at`.
     fn successors(&self, at: usize) -> Vec<usize> {
-        let (guarded, instruction) = match self.lines[at].split_once(char::is_whitespace) {
-            Some((guard, rest)) if guard.starts_with('@') => (true, rest.trim_start()),
-            _ => (false, self.lines[at]),
-        };
+        let (guarded, instruction) = split_guard(self.lines[at]);
         let target = branch_target(instruction);
         let leaves = ["ret;", "exit;", "trap;"].contains(&instruction);
         let on = (guarded || !(leaves || target.is_some())).then_some(at + 1);
@@ -85,6 +93,14 @@ impl<'a> Body<'a> {
 #[must_use]
 pub fn is_load(line: &str) -> bool {
     line.starts_with("ld.") && !line.starts_with("ld.param")
+}
+
+/// Whether a line has a guard, and its instruction without the guard.
+fn split_guard(line: &str) -> (bool, &str) {
+    match line.split_once(char::is_whitespace) {
+        Some((guard, rest)) if guard.starts_with('@') => (true, rest.trim_start()),
+        _ => (false, line),
+    }
 }
 
 /// The target of an instruction, given without its guard, if it is a branch (PTX ISA, "bra").
@@ -143,6 +159,13 @@ $end:
         assert_eq!(lines.last(), Some(&"bra.uni \t$leave;"));
         assert_eq!(lines.len(), 13, "{body:?}");
         assert_eq!(Body::of(PTX, "wait"), None);
+    }
+
+    #[test]
+    fn a_branch_that_is_always_taken_is_not_conditional() {
+        let branches = |kernel| Body::of(PTX, kernel).map(|body| body.conditional_branches());
+        assert_eq!(branches("waits"), Some(2));
+        assert_eq!(branches("other"), Some(0));
     }
 
     #[test]

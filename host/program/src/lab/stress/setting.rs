@@ -50,7 +50,7 @@ impl fmt::Display for Setting {
             write!(f, ", up to {skew} cycles late")?;
         }
         if far > 0 {
-            f.write_str(", behind far stores")?;
+            f.write_str(", after far stores")?;
         }
         if let Some(seed) = self.seed {
             write!(f, ", seed {seed}")?;

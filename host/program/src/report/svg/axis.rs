@@ -27,6 +27,20 @@ impl Scale {
     /// 2 or 5 times a power of ten apart.
     pub(super) fn linear(values: impl Iterator<Item = f64>) -> Self {
         let (least, greatest) = ends(values.chain([0.0]));
+        Self::linear_between(least, greatest)
+    }
+
+    /// A linear axis with all of `values`, which are finite. It has 0 too, unless the values are all
+    /// so far from 0 that most of the axis would be empty.
+    pub(super) fn linear_near(values: impl Iterator<Item = f64>) -> Self {
+        let (least, greatest) = ends(values);
+        match least > greatest / 2.0 && greatest > least {
+            true => Self::linear_between(least, greatest),
+            false => Self::linear_between(least.min(0.0), greatest.max(0.0)),
+        }
+    }
+
+    fn linear_between(least: f64, greatest: f64) -> Self {
         let range = if greatest > least { greatest - least } else { 1.0 };
         let power = 10f64.powf((range / TICKS).log10().floor());
         let step = [1.0, 2.0, 5.0, 10.0]
@@ -166,6 +180,17 @@ mod tests {
         let signed = Scale::linear([-29.0, 12.0].into_iter());
         assert_eq!(ticks(&signed), ["−30", "−20", "−10", "0", "10", "20"]);
         assert_eq!(ticks(&Scale::linear([0.0].into_iter())).first(), Some(&"0.0"));
+    }
+
+    #[test]
+    fn an_axis_near_its_values_has_zero_only_if_they_are_not_far_from_it() {
+        let far = Scale::linear_near([254.0, 323.0].into_iter());
+        assert_eq!((ticks(&far)[0], far.place(250.0) < 0.2), ("240", true), "{far:?}");
+        assert!(far.place(254.0) >= 0.0 && far.place(323.0) <= 1.0);
+        for near in [[10.0, 33.0], [-5.0, 5.0], [7.0, 7.0]] {
+            let scale = Scale::linear_near(near.into_iter());
+            assert!(ticks(&scale).contains(&"0") || ticks(&scale).contains(&"0.0"), "{scale:?}");
+        }
     }
 
     #[test]

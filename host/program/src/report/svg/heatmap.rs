@@ -12,7 +12,7 @@ use super::colour::{GREY, INK, PALE, diverging};
 /// use gridsync_program::report::svg::{Axis, HeatMap};
 ///
 /// let chart = HeatMap {
-///     title: "Split barrier beside grid.sync()".into(),
+///     title: "Split barrier and grid.sync()".into(),
 ///     x: Axis { label: "blocks".into(), ticks: vec!["33".into(), "66".into()] },
 ///     y: Axis { label: "threads".into(), ticks: vec!["256".into()] },
 ///     values: vec![vec![Some(-22.4), None]],

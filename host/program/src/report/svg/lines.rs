@@ -29,7 +29,7 @@ pub struct Lines {
     pub x_label: String,
     /// What the y axis is, with its unit.
     pub y_label: String,
-    /// Whether the x axis is logarithmic.
+    /// Whether the x axis is logarithmic. A linear one includes 0 unless all points are far from it.
     pub log2_x: bool,
     /// The series, 7 at most, in the order of the legend. A series without points is in the legend
     /// only.
@@ -88,7 +88,7 @@ impl Lines {
     pub fn svg(&self) -> Result<String, ChartError> {
         let points = self.checked()?;
         let xs = points.iter().map(|&(x, _)| x);
-        let x_scale = if self.log2_x { Scale::log2(xs) } else { Scale::linear(xs) };
+        let x_scale = if self.log2_x { Scale::log2(xs) } else { Scale::linear_near(xs) };
         let y_scale = Scale::linear(points.iter().map(|&(_, y)| y));
 
         let widest = |texts: &mut dyn Iterator<Item = &String>| {

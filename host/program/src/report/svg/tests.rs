@@ -10,7 +10,7 @@ fn axis(label: &str, ticks: &[&str]) -> Axis {
 
 fn heat_map() -> HeatMap {
     HeatMap {
-        title: "Split barrier beside grid.sync() <H200 & \"quotes\">".into(),
+        title: "Split barrier and grid.sync() <H200 & \"quotes\">".into(),
         x: axis("blocks", &["33", "66", "132", "264", "528"]),
         y: axis("threads of a block", &["32", "128", "256", "1024"]),
         values: vec![
@@ -70,7 +70,7 @@ fn rates() -> Bars {
         series: vec!["rate".into()],
         rows: vec![
             row("1 one thread", &[Some(0.412)]),
-            row("17 one launch, behind a grid barrier", &[Some(4489.3)]),
+            row("17 one launch with a grid barrier", &[Some(4489.3)]),
         ],
         roof: Some(("reading only".into(), 4512.0)),
     }

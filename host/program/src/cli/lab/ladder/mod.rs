@@ -7,16 +7,16 @@ mod told;
 pub(super) use scans::Scans;
 pub(super) use sums::Ladder;
 
-use super::exit::Wrong;
-use super::progress::progress;
-use super::{Global, folder, output};
+use super::Found;
 use crate::bench::{Record, Sampling};
+use crate::cli::Global;
+use crate::cli::exit::Wrong;
+use crate::cli::progress::progress;
 use crate::lab::ladder::{
     self, Climbed, LadderError, Report, measure, operations_chart, rates_chart,
 };
 use gridsync::device::Device;
 use serde_json::{Value, json};
-use std::path::Path;
 use told::{as_json, text};
 
 /// A ladder, with what its command prints.
@@ -50,27 +50,20 @@ trait Told: ladder::Ladder {
     fn params(rung: &Climbed<Self>) -> Value;
 }
 
-/// Climbs a ladder, writes the files and prints the result.
-fn run<L: Told>(
-    global: &Global,
-    device: &Device,
-    elements: Option<u64>,
-    out: Option<&Path>,
-) -> anyhow::Result<()> {
-    // This comes first, not after minutes of measuring.
-    if let Some(out) = out {
-        folder::prepare(out, &L::FILES)?;
-    }
+/// Climbs a ladder.
+fn run<L: Told>(global: &Global, device: &Device, elements: Option<u64>) -> anyhow::Result<Found> {
     let default = match device.properties().is_emulated() {
         true => L::IN_THE_EMULATOR,
         false => L::ON_A_GPU,
     };
     let report = climb::<L>(global, device, elements.unwrap_or(default) as usize)?;
     let name = &device.properties().name;
-    if let Some(out) = out {
-        folder::write(out, &files(name, &report)?)?;
-    }
-    output::result(global, || text(global, name, &report), || as_json(name, &report))
+    Ok(Found {
+        text: text(global, name, &report),
+        json: as_json(name, &report),
+        files: files(name, &report)?,
+        wrong: None,
+    })
 }
 
 /// Climbs it. A wrong rung is a wrong result.

@@ -3,10 +3,12 @@
 use super::{Told, run};
 use crate::cli::Global;
 use crate::cli::count::within;
+use crate::cli::lab::{Experiment, Found, RunsOn};
 use crate::lab::ladder::Climbed;
 use crate::lab::ladder::sums::{Climb, Step};
+use gridsync::device::Device;
 use serde_json::{Value, json};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Climb the ladder of sums: from one thread to one launch at the memory's rate
 ///
@@ -38,14 +40,20 @@ enum Dtype {
     U32,
 }
 
-impl Ladder {
-    pub(crate) fn run(self, global: &Global) -> anyhow::Result<()> {
-        let device = global.device.device()?;
+impl Experiment for Ladder {
+    const RUNS_ON: RunsOn = RunsOn::Any;
+    const FILES: &'static [&'static str] = &<Climb<f32> as Told>::FILES;
+
+    fn output(&self) -> Option<&Path> {
+        self.output.as_deref()
+    }
+
+    fn find(&self, global: &Global, device: &Device) -> anyhow::Result<Found> {
         let run = match self.dtype {
             Dtype::F32 => run::<Climb<f32>>,
             Dtype::U32 => run::<Climb<u32>>,
         };
-        run(global, &device, self.elements, self.output.as_deref())
+        run(global, device, self.elements)
     }
 }
 
@@ -90,8 +98,8 @@ impl<T: Step> Told for Climb<T> {
 
 #[cfg(test)]
 mod tests {
-    use crate::cli::ladder::tests::{leaves_charts_and_records, timed};
-    use crate::cli::ladder::told::rows;
+    use crate::cli::lab::ladder::tests::{leaves_charts_and_records, timed};
+    use crate::cli::lab::ladder::told::rows;
     use crate::lab::ladder::Report;
     use crate::lab::ladder::sums::Climb;
     use gridsync::device::Geometry;

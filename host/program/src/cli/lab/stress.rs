@@ -1,13 +1,15 @@
 //! `gridsync lab stress`: the grid barriers, right and wrong, crossed again and again.
 
-use super::count::within;
-use super::exit::{Usage, Wrong};
-use super::progress::progress;
-use super::{Global, output};
-use crate::lab::stress::{self, Found, Run, Tally};
+use super::{Experiment, Found, RunsOn};
+use crate::cli::Global;
+use crate::cli::count::within;
+use crate::cli::exit::Usage;
+use crate::cli::progress::progress;
+use crate::lab::stress::{self, Found as Times, Run, Tally};
 use crate::report::table;
 use crate::verify::{Contender, DESIGNS, MUTANTS};
 use clap::builder::PossibleValuesParser;
+use gridsync::device::Device;
 use serde_json::{Value, json};
 
 /// Cross every grid barrier in many settings, and wrong barriers in the same settings
@@ -48,9 +50,10 @@ struct Report {
     mutants: Run,
 }
 
-impl Stress {
-    pub(crate) fn run(self, global: &Global) -> anyhow::Result<()> {
-        let device = global.device.device()?;
+impl Experiment for Stress {
+    const RUNS_ON: RunsOn = RunsOn::Any;
+
+    fn find(&self, global: &Global, device: &Device) -> anyhow::Result<Found> {
         let properties = device.properties();
         let default = if properties.is_emulated() { ON_THE_EMULATOR } else { ON_A_GPU };
         let settings = stress::settings(properties, self.rounds.unwrap_or(default));
@@ -71,8 +74,8 @@ impl Stress {
         let report = Report {
             device: properties.name.clone(),
             settings: settings.len(),
-            designs: stress::stress(&device, &designs, &settings, &mut step)?,
-            mutants: stress::stress(&device, mutants, &settings, &mut step)?,
+            designs: stress::stress(device, &designs, &settings, &mut step)?,
+            mutants: stress::stress(device, mutants, &settings, &mut step)?,
         };
         bar.finish_and_clear();
 
@@ -87,14 +90,12 @@ impl Stress {
             ))
             .into());
         }
-        output::result(global, || report.text(global), || report.json())?;
-        match report.designs.tallies.iter().find(|tally| !tally.held()) {
-            None => Ok(()),
-            Some(tally) => {
-                let first = tally.first.as_deref().unwrap_or_default();
-                Err(Wrong(format!("the {} barrier did not hold: {first}", tally.name)).into())
-            }
-        }
+        let fallen = report.designs.tallies.iter().find(|tally| !tally.held());
+        let wrong = fallen.map(|tally| {
+            let first = tally.first.as_deref().unwrap_or_default();
+            format!("the {} barrier did not hold: {first}", tally.name)
+        });
+        Ok(Found { text: report.text(global), json: report.json(), wrong, ..Found::default() })
     }
 }
 
@@ -186,7 +187,7 @@ fn caught_by(tally: &Tally) -> String {
 }
 
 fn tally_json(tally: &Tally) -> Value {
-    let found = |found: Found| json!({ "settings": found.settings, "times": found.times });
+    let found = |found: Times| json!({ "settings": found.settings, "times": found.times });
     json!({
         "name": tally.name,
         "crossings": tally.crossings,
@@ -210,15 +211,15 @@ mod tests {
             name: "phase",
             settings: 9,
             crossings: 90,
-            stale: Found::default(),
-            given_up: Found::default(),
-            races: Found::default(),
-            stopped: Found::default(),
+            stale: Times::default(),
+            given_up: Times::default(),
+            races: Times::default(),
+            stopped: Times::default(),
             first: None,
         };
         assert_eq!((tally.held(), verdict(&tally).as_str()), (true, "held"));
-        tally.stale = Found { settings: 2, times: 70 };
-        tally.given_up = Found { settings: 1, times: 3 };
+        tally.stale = Times { settings: 2, times: 70 };
+        tally.given_up = Times { settings: 1, times: 3 };
         assert_eq!((tally.held(), tally.wrong_in()), (false, 3));
         assert_eq!(verdict(&tally), "STALE 70, GAVE UP 3");
         assert_eq!(caught_by(&tally), "stale words (2), waits given up (1)");

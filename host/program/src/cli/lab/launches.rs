@@ -3,12 +3,13 @@
 mod files;
 mod model;
 
-use super::count::within;
-use super::exit::Wrong;
-use super::notes::Notes;
-use super::progress::progress;
-use super::{Global, folder, output};
+use super::{Experiment, Found, RunsOn};
 use crate::bench::{Sampling, Warning};
+use crate::cli::count::within;
+use crate::cli::exit::Wrong;
+use crate::cli::notes::Notes;
+use crate::cli::progress::progress;
+use crate::cli::{Global, output};
 use crate::lab::launches::{Comparison, Form, LaunchesError, POINTS, compare, sweep};
 use crate::lab::xpx::Setup;
 use crate::report::table;
@@ -16,9 +17,9 @@ use gridsync::device::Device;
 use gridsync::launch::Plan;
 use serde_json::{Value, json};
 use std::mem::discriminant;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-/// Compare many launches with one launch that has a grid barrier: needs a GPU
+/// Compare many launches with one launch that has a grid barrier
 ///
 /// X→P→X again and again: by a launch for each stage, by those launches in one graph, by launches
 /// that overlap each other (from compute capability 9.0), and by one launch with each of the grid
@@ -45,13 +46,15 @@ pub(crate) struct Launches {
     output: Option<PathBuf>,
 }
 
-impl Launches {
-    pub(crate) fn run(self, global: &Global) -> anyhow::Result<()> {
-        let device = global.device.gpu("lab launches")?;
-        // This comes first, not after minutes of measuring.
-        if let Some(out) = &self.output {
-            folder::prepare(out, &files::NAMES)?;
-        }
+impl Experiment for Launches {
+    const RUNS_ON: RunsOn = RunsOn::Gpu;
+    const FILES: &'static [&'static str] = &files::NAMES;
+
+    fn output(&self) -> Option<&Path> {
+        self.output.as_deref()
+    }
+
+    fn find(&self, global: &Global, device: &Device) -> anyhow::Result<Found> {
         let setup = Setup {
             elements: self.elements as usize,
             blocks: self.blocks.unwrap_or(device.properties().multiprocessors),
@@ -67,13 +70,21 @@ impl Launches {
         };
         let sampling = Sampling::default();
         let compared =
-            compare(&device, &Form::ALL, &setup, self.rounds, &sampling, step).map_err(failed)?;
-        if let Some(out) = &self.output {
-            let swept = sweep(&device, self.rounds, &sampling, step).map_err(failed)?;
-            folder::write(out, &files::contents(&device, &compared, &swept)?)?;
-        }
+            compare(device, &Form::ALL, &setup, self.rounds, &sampling, step).map_err(failed)?;
+        let files = match self.output {
+            Some(_) => {
+                let swept = sweep(device, self.rounds, &sampling, step).map_err(failed)?;
+                files::contents(device, &compared, &swept)?
+            }
+            None => Vec::new(),
+        };
         bar.finish_and_clear();
-        output::result(global, || text(global, &device, &compared), || as_json(&device, &compared))
+        Ok(Found {
+            text: text(global, device, &compared),
+            json: as_json(device, &compared),
+            files,
+            wrong: None,
+        })
     }
 }
 

@@ -3,11 +3,12 @@
 use super::{Told, run};
 use crate::cli::Global;
 use crate::cli::count::within;
+use crate::cli::lab::{Experiment, Found, RunsOn};
 use crate::lab::ladder::Climbed;
 use crate::lab::ladder::scans::Climb;
 use gridsync::device::{Device, Emulator, EmulatorConfig};
 use serde_json::{Value, json};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The most shared memory of a block on Hopper, bytes (CUDA C++ Programming Guide, "Compute
 /// Capability 9.0").
@@ -33,13 +34,19 @@ pub(crate) struct Scans {
     output: Option<PathBuf>,
 }
 
-impl Scans {
-    pub(crate) fn run(self, global: &Global) -> anyhow::Result<()> {
-        let device = match global.device.device()? {
-            emulated if emulated.properties().is_emulated() => hopper_emulated(),
-            gpu => gpu,
-        };
-        run::<Climb>(global, &device, self.elements, self.output.as_deref())
+impl Experiment for Scans {
+    const RUNS_ON: RunsOn = RunsOn::Any;
+    const FILES: &'static [&'static str] = &<Climb as Told>::FILES;
+
+    fn output(&self) -> Option<&Path> {
+        self.output.as_deref()
+    }
+
+    fn find(&self, global: &Global, device: &Device) -> anyhow::Result<Found> {
+        match device.properties().is_emulated() {
+            true => run::<Climb>(global, &hopper_emulated(), self.elements),
+            false => run::<Climb>(global, device, self.elements),
+        }
     }
 }
 
@@ -100,8 +107,8 @@ impl Told for Climb {
 
 #[cfg(test)]
 mod tests {
-    use crate::cli::ladder::tests::{leaves_charts_and_records, timed};
-    use crate::cli::ladder::told::rows;
+    use crate::cli::lab::ladder::tests::{leaves_charts_and_records, timed};
+    use crate::cli::lab::ladder::told::rows;
     use crate::lab::ladder::Report;
     use crate::lab::ladder::scans::{Climb, Moves};
 

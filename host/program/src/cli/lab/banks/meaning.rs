@@ -1,0 +1,106 @@
+//! What the numbers of `gridsync lab banks` mean, worded by the numbers themselves.
+
+use crate::cli::lab::Page;
+use crate::cli::lab::words::and;
+use crate::lab::banks::{Load, Tile, WARPS, WIDTHS};
+
+/// Says what the loads mean.
+pub(super) fn of_loads(page: &mut Page, loads: &[Load]) {
+    let each: Vec<_> = WIDTHS.iter().filter_map(|width| extremes(width.bytes, loads)).collect();
+    page.means(format!("Strides from 1 on. {}.", each.join("; ")));
+    page.means(
+        "An even stride shares factors with the number of banks, a power of two the most: many \
+         lanes come to few banks. An odd stride shares none, and the lanes that go together find \
+         a bank each. A warp that loads 8 or 16 bytes for each lane wants two or four times what \
+         the banks give in a pass, so two or four passes are no conflict.",
+    );
+    let broadcast = loads.iter().filter(|load| load.stride == 0).map(|load| {
+        let Load { bytes, counted, timed, .. } = load;
+        match timed {
+            Some(timed) => format!("{:.1} cycles for {bytes} bytes", timed.together.median),
+            None => format!("{counted} passes for {bytes} bytes"),
+        }
+    });
+    page.means(format!(
+        "Stride 0: lanes that want the same word get it in the same pass. All lanes at one element \
+         took {}.",
+        and(broadcast.collect()),
+    ));
+    of_cycles(page, loads);
+}
+
+/// The strides that take the most passes and the fewest; none if this width was not asked for.
+fn extremes(bytes: u32, loads: &[Load]) -> Option<String> {
+    let loads = loads.iter().filter(|load| load.bytes == bytes && load.stride > 0);
+    let loads: Vec<_> = loads.collect();
+    let most = loads.iter().map(|load| load.counted).max()?;
+    let least = loads.iter().map(|load| load.counted).min()?;
+    let strides = |passes| {
+        let these = loads.iter().filter(move |load| load.counted == passes);
+        these.map(|load| load.stride)
+    };
+    let odd = loads.iter().map(|load| load.stride).filter(|stride| stride % 2 == 1);
+    let best = match strides(least).eq(odd) {
+        true => "all odd strides".to_owned(),
+        false => format!("stride {}", and(strides(least).map(|s| s.to_string()).collect())),
+    };
+    let worst = and(strides(most).map(|stride| stride.to_string()).collect());
+    Some(format!("{bytes} bytes: {most} passes at stride {worst}, {least} at {best}"))
+}
+
+/// Says how the cycles of a GPU compare with the passes.
+fn of_cycles(page: &mut Page, loads: &[Load]) {
+    // The rule lets half warps and quarter warps go by themselves even if they want the same.
+    let timed = loads.iter().filter(|load| load.stride > 0);
+    let timed: Vec<_> = timed.filter_map(|load| Some((load, load.timed?))).collect();
+    let mut ratios: Vec<_> = timed
+        .iter()
+        .map(|(load, timed)| (timed.together.median / load.rule as f64, *load))
+        .collect();
+    ratios.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+    if let [(least, below), .., (most, above)] = ratios[..] {
+        let (middle, _) = ratios[ratios.len() / 2];
+        page.means(format!(
+            "With {WARPS} warps together a pass took {middle:.2} cycles in the middle of all \
+             strides, {least:.2} at the least ({} bytes, stride {}) and {most:.2} at the most ({} \
+             bytes, stride {}).",
+            below.bytes, below.stride, above.bytes, above.stride,
+        ));
+    }
+    let fewest = timed.iter().min_by_key(|(load, _)| load.rule);
+    let most = timed.iter().max_by_key(|(load, _)| load.rule);
+    if let (Some((few, quick)), Some((many, slow))) = (fewest, most) {
+        page.means(format!(
+            "A warp alone waited {:.0} cycles for a load of {} and {:.0} for one of {} passes. It \
+             waits for the latency of shared memory and for the arithmetic between two loads, which \
+             other warps can hide; nothing hides the passes.",
+            quick.alone.median, few.rule, slow.alone.median, many.rule,
+        ));
+    }
+}
+
+/// Says what the tiles mean.
+pub(super) fn of_tiles(page: &mut Page, tiles: &[Tile]) {
+    let [plain, padded, swizzled] = tiles else { return };
+    page.means(format!(
+        "The tile: a column of the plain layout lies in one bank, so each of its loads goes one \
+         lane at a time: {} passes in all, {} times as many as in the padded layout. There, each \
+         row begins one bank later than the last, for {} words more. The swizzled layout exchanges \
+         the columns of each row (column ^ row), takes {} passes, and needs no more words.",
+        plain.counted,
+        (plain.counted as f64 / padded.counted as f64 * 10.0).round() / 10.0,
+        padded.layout.words() - plain.layout.words(),
+        swizzled.counted,
+    ));
+    if let [Some(plain), Some(padded), Some(swizzled)] = [plain, padded, swizzled].map(|t| t.cycles)
+    {
+        page.means(format!(
+            "In cycles, with the two barriers of the block that each tile needs: plain {:.0}, \
+             padded {:.0}, swizzled {:.0}. The padded tile was {:.1} times as fast as the plain one.",
+            plain.median,
+            padded.median,
+            swizzled.median,
+            plain.median / padded.median,
+        ));
+    }
+}

@@ -1,0 +1,143 @@
+//! What an experiment has found, as text, as JSON and as files.
+
+use crate::cli::exit::Wrong;
+use crate::cli::{Global, output};
+use crate::report::Table;
+use crate::report::svg::ChartError;
+use serde_json::{Map, Value};
+
+/// What an experiment has found.
+#[derive(Default)]
+pub(super) struct Found {
+    /// For a person.
+    pub(super) text: String,
+    /// The same for a script.
+    pub(super) json: Value,
+    /// Charts and records for `--output`: names and contents.
+    pub(super) files: Vec<(&'static str, String)>,
+    /// What is wrong, if anything is.
+    pub(super) wrong: Option<String>,
+}
+
+impl Found {
+    /// Prints it. Something wrong is an error.
+    pub(super) fn print(self, global: &Global) -> anyhow::Result<()> {
+        output::result(global, || self.text, || self.json)?;
+        self.wrong.map_or(Ok(()), |wrong| Err(Wrong(wrong).into()))
+    }
+}
+
+/// A page about one question: the numbers of a device, and what they mean.
+pub(crate) struct Page {
+    /// The question, and what was done to answer it.
+    question: String,
+    /// Tables and drawings, one below the other.
+    numbers: Vec<String>,
+    /// What the numbers mean, a paragraph each.
+    meaning: Vec<String>,
+    json: Map<String, Value>,
+    files: Vec<(&'static str, String)>,
+    wrong: Option<String>,
+}
+
+impl Page {
+    /// A page that asks `question`, about `device`.
+    pub(crate) fn new(device: &str, question: impl Into<String>) -> Self {
+        Self {
+            question: question.into(),
+            numbers: Vec::new(),
+            meaning: Vec::new(),
+            json: Map::from_iter([("device".to_owned(), device.into())]),
+            files: Vec::new(),
+            wrong: None,
+        }
+    }
+
+    /// Adds a table below a line that says what is in it.
+    pub(crate) fn table(&mut self, what: &str, table: &Table) {
+        self.drawing(what, &table.to_string());
+    }
+
+    /// Adds lines below a line that says what they show.
+    pub(crate) fn drawing(&mut self, what: &str, lines: &str) {
+        self.numbers.push(format!("{}\n{}", wrapped(what), lines.trim_end()));
+    }
+
+    /// Adds a paragraph about what the numbers mean.
+    pub(crate) fn means(&mut self, paragraph: impl Into<String>) {
+        self.meaning.push(paragraph.into());
+    }
+
+    /// Adds a field of the JSON.
+    pub(crate) fn json(&mut self, name: &str, value: impl Into<Value>) {
+        self.json.insert(name.to_owned(), value.into());
+    }
+
+    /// Adds a file for `--output`.
+    ///
+    /// # Errors
+    /// That of the chart.
+    pub(crate) fn file(
+        &mut self,
+        name: &'static str,
+        content: Result<String, ChartError>,
+    ) -> Result<(), ChartError> {
+        self.files.push((name, content?));
+        Ok(())
+    }
+
+    /// Says that a result is wrong. The first one counts.
+    pub(crate) fn wrong(&mut self, what: impl Into<String>) {
+        self.wrong.get_or_insert(what.into());
+    }
+
+    /// The page as it is printed without flags.
+    #[cfg(test)]
+    pub(super) fn without_flags(self) -> Found {
+        let device = crate::cli::DeviceChoice::Auto;
+        self.found(&Global { device, json: false, quiet: false, verbose: false })
+    }
+
+    /// The page as it is printed: with `--quiet` the numbers alone.
+    pub(super) fn found(self, global: &Global) -> Found {
+        let question = [wrapped(&self.question)];
+        let meaning: Vec<_> = self.meaning.iter().map(|paragraph| wrapped(paragraph)).collect();
+        let parts = match global.quiet {
+            true => self.numbers,
+            false => [&question[..], &self.numbers[..], &meaning[..]].concat(),
+        };
+        Found {
+            text: parts.join("\n\n"),
+            json: self.json.into(),
+            files: self.files,
+            wrong: self.wrong,
+        }
+    }
+}
+
+/// A paragraph in lines of at most 80 characters.
+pub(super) fn wrapped(paragraph: &str) -> String {
+    let mut lines = vec![String::new()];
+    for word in paragraph.split_whitespace() {
+        let last = lines.last_mut().expect("there is a line");
+        match last.chars().count() + 1 + word.chars().count() {
+            _ if last.is_empty() => *last = word.to_owned(),
+            ..=80 => *last += &format!(" {word}"),
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_paragraph_fits_in_a_terminal_and_keeps_its_words() {
+        let paragraph = "A warp is 32 lanes. ".repeat(20);
+        let lines = wrapped(&paragraph);
+        assert!(lines.lines().all(|line| line.len() <= 80), "{lines}");
+        assert!(lines.split_whitespace().eq(paragraph.split_whitespace()));
+    }
+}

@@ -1,0 +1,85 @@
+//! The charts.
+
+use super::{Page, curves, waits};
+use crate::lab::memory::Measured;
+use crate::lab::memory::lines::Seen;
+use crate::report::svg::{Bars, ChartError, Lines, Row, Series};
+
+/// The files that have them.
+pub(super) const NAMES: [&str; 3] =
+    ["memory-latency.svg", "memory-lines.svg", "memory-bandwidth.svg"];
+
+/// Bars of the histogram, at most.
+const BINS: f64 = 60.0;
+
+/// The part of the lines at either end that the histogram leaves out: a line that was disturbed would
+/// make the rest narrow.
+const LEFT_OUT: f64 = 0.005;
+
+/// Adds the charts to the page.
+pub(super) fn draw(page: &mut Page, device: &str, measured: &Measured) -> Result<(), ChartError> {
+    let [latency, lines, bandwidth] = NAMES;
+    page.file(latency, latencies(device, measured).svg())?;
+    page.file(lines, histogram(device, measured).svg())?;
+    page.file(bandwidth, rates(device, measured).svg())
+}
+
+fn latencies(device: &str, measured: &Measured) -> Bars {
+    // What an operation adds to a loop may measure as less than nothing.
+    let row = |(name, cycles): (String, crate::bench::Spread)| Row {
+        name,
+        values: vec![Some(measured.ns(cycles.median).max(0.0))],
+    };
+    Bars {
+        title: format!("Latencies on {device}"),
+        x_label: "ns".into(),
+        note: "one operation after the other, nothing else at work".into(),
+        series: vec!["latency".into()],
+        rows: waits(measured).into_iter().map(row).collect(),
+        roof: None,
+    }
+}
+
+fn histogram(device: &str, measured: &Measured) -> Lines {
+    let (first, other) = (&measured.lines.first, &measured.lines.other);
+    let mut all: Vec<f64> = [first, other].iter().flat_map(|seen| seen.cycles.clone()).collect();
+    all.sort_by(f64::total_cmp);
+    let quantile = |part: f64| all[(part * (all.len() - 1) as f64).round() as usize];
+    let (from, to) = (quantile(LEFT_OUT).floor(), quantile(1.0 - LEFT_OUT));
+    let width = ((to - from) / BINS).ceil().max(1.0);
+    let bins = ((to - from) / width).floor() as usize + 1;
+    let series = |name: &str, seen: &Seen| {
+        let mut counts = vec![0u32; bins];
+        for &cycles in seen.cycles.iter().filter(|cycles| (from..=to).contains(cycles)) {
+            counts[((cycles - from) / width) as usize] += 1;
+        }
+        let points = counts.iter().enumerate();
+        let points = points.map(|(bin, &count)| (from + (bin as f64 + 0.5) * width, count.into()));
+        Series { name: name.into(), points: points.collect() }
+    };
+    Lines {
+        title: format!("Lines of the L2 on {device}"),
+        x_label: format!("cycles of a load, in steps of {width}"),
+        y_label: "lines".into(),
+        log2_x: false,
+        series: vec![series("from one SM", first), series("from the SM least like it", other)],
+    }
+}
+
+fn rates(device: &str, measured: &Measured) -> Lines {
+    let series = curves(measured).map(|(name, curve, _)| Series {
+        name: name.into(),
+        points: curve
+            .envelope()
+            .into_iter()
+            .map(|point| (point.in_flight() as f64, point.gb_per_s.median))
+            .collect(),
+    });
+    Lines {
+        title: format!("Reading on {device}"),
+        x_label: "bytes in flight on each SM".into(),
+        y_label: "GB/s".into(),
+        log2_x: true,
+        series: series.into(),
+    }
+}

@@ -1,0 +1,172 @@
+//! What the numbers mean.
+
+use super::{NEARLY, curves, kib, size};
+use crate::lab::memory::Measured;
+use crate::lab::memory::latencies::BARRIER_THREADS;
+
+/// Two numbers that differ by less than this are called the same: launches differ by as much.
+const SAME: f64 = 1.05;
+
+/// Bytes that shared memory can give in a cycle: 32 banks of 4 bytes (CUDA C++ Programming Guide,
+/// "Shared Memory").
+const SHARED_BYTES: f64 = 32.0 * 4.0;
+
+/// The paragraphs below the tables.
+pub(super) fn paragraphs(measured: &Measured) -> Vec<String> {
+    let other = other_shared(measured);
+    let first = [waiting(measured), addresses(measured)];
+    let last = [lines(measured), little(measured), ceiling(measured), banks(measured)];
+    first.into_iter().chain(other).chain([together(measured)]).chain(last).collect()
+}
+
+fn waiting(measured: &Measured) -> String {
+    let found = &measured.latencies;
+    let (l1, l2, memory) = (found.l1.median, found.l2.median, found.device_memory.cycles.median);
+    format!(
+        "A load that hits the L2 takes {:.1} times as long as one that hits the L1, and a load from \
+         device memory {:.1} times as long as one that hits the L2. That is {memory:.0} cycles, and \
+         each scheduler of the multiprocessor could issue an instruction in each of them. So there \
+         must be other loads to wait for meanwhile: of other warps, or more than one of each thread.",
+        l2 / l1,
+        memory / l2
+    )
+}
+
+fn addresses(measured: &Measured) -> String {
+    let (small, large) = (&measured.latencies.device_memory, &measured.latencies.large);
+    let ratio = large.cycles.median / small.cycles.median;
+    let (of_small, of_large) = (size(small.bytes), size(large.bytes));
+    match ratio > SAME {
+        true => format!(
+            "In {of_large} a load takes {ratio:.2} times as long as in {of_small}, although neither \
+             fits in the L2. The rest is the way to the address: the tables that translate it (the TLB) \
+             hold only some of the pages."
+        ),
+        false => format!(
+            "In {of_large} a load takes {ratio:.2} times as long as in {of_small}: to translate the \
+             addresses of the larger array (the TLB) costs next to nothing."
+        ),
+    }
+}
+
+fn other_shared(measured: &Measured) -> Option<String> {
+    let found = &measured.latencies;
+    let other = found.other_shared?.median;
+    let (of_own, of_l2) = (other / found.shared.median, other / found.l2.median);
+    let verdict = match of_l2 < 1.0 / SAME {
+        true => "so blocks of a cluster reach each other faster than through the L2",
+        false => "so for one word the way through the L2 is no longer",
+    };
+    Some(format!(
+        "The shared memory of another multiprocessor (SM) of the cluster takes {of_own:.1} times as long \
+         as the own one, and {of_l2:.2} times as long as the L2: {verdict}."
+    ))
+}
+
+/// Operations by which threads meet.
+fn together(measured: &Measured) -> String {
+    let found = &measured.latencies;
+    let l2 = found.l2.median;
+    let of_l2 = |instruction: &str| {
+        let cost = found.operations.iter().find(|cost| cost.instruction == instruction);
+        cost.map_or(f64::NAN, |cost| cost.cycles.median / l2)
+    };
+    format!(
+        "Threads meet fast within a block: a barrier of {BARRIER_THREADS} threads takes {:.0} cycles, a \
+         shuffle {:.0}. Between blocks all goes through the L2: an atomic addition with its result takes \
+         {:.2} times as long as a load from there, and a fence of the device with no store in flight \
+         {:.2} times.",
+        found.barrier.median,
+        found.shuffle.median,
+        of_l2("atom.relaxed.gpu.global.add.u32"),
+        of_l2("fence.acq_rel.gpu"),
+    )
+}
+
+fn lines(measured: &Measured) -> String {
+    let lines = &measured.lines;
+    let (first, ratio, correlation) = (&lines.first, lines.ratio(), lines.correlation);
+    if ratio <= SAME {
+        return format!(
+            "All lines of the L2 are about as far: the slow ones take {ratio:.2} times as long as the \
+             fast ones."
+        );
+    }
+    let groups = format!(
+        "Lines of the L2 are near or far: from one multiprocessor {:.0} % of them take about {:.0} cycles, \
+         and the others about {:.0}, {ratio:.2} times as long.",
+        100.0 * (1.0 - first.slow_part),
+        first.fast,
+        first.slow,
+    );
+    let place = match correlation {
+        c if c < -0.3 => {
+            "there mostly the other lines are the slow ones. So it is the way that differs, not the line"
+        }
+        c if c < 0.3 => "there, it is hardly related to these which lines are slow",
+        _ => "there mostly the same lines are slow",
+    };
+    format!(
+        "{groups} The multiprocessor whose latencies are least like these has a correlation of \
+         {correlation:.2} with them: {place}."
+    )
+}
+
+fn little(measured: &Measured) -> String {
+    let mut parts =
+        vec!["Little's law: the bytes in flight are the rate × the latency.".to_owned()];
+    let names = ["device memory", "the L2"].into_iter();
+    for (name, (_, curve, cycles)) in names.zip(curves(measured)) {
+        let rate = curve.best().gb_per_s.median;
+        let law = measured.little(curve, cycles.median);
+        let nearly = curve.in_flight_for(NEARLY) as f64;
+        parts.push(format!(
+            "For {name}, {rate:.0} GB/s × {:.0} ns are {} KiB on each multiprocessor, and {:.0} % of \
+             the best rate takes {} KiB, {:.1} times that.",
+            measured.ns(cycles.median),
+            kib(law),
+            100.0 * NEARLY,
+            kib(nearly),
+            nearly / law
+        ));
+    }
+    parts.push(
+        "The latency is that of a memory with nothing else to do. The bytes in flight are tried in \
+         steps of two, and are the most that there can be: a thread waits for the last of its loads \
+         before it starts new ones."
+            .to_owned(),
+    );
+    parts.join(" ")
+}
+
+fn ceiling(measured: &Measured) -> String {
+    let curve = &measured.device_memory;
+    let rate = curve.best().gb_per_s.median;
+    let l2 = measured.l2.best().gb_per_s.median / rate;
+    let peak = match (measured.peak_gb_per_s, measured.percent_of_peak()) {
+        (Some(peak), Some(percent)) => format!(
+            "Clock and width of device memory allow {peak:.0} GB/s, and reading reaches {percent:.1} % of \
+             that."
+        ),
+        _ => "The driver does not tell what clock and width of device memory allow.".to_owned(),
+    };
+    format!(
+        "{peak} A kernel that reads each byte once from device memory can be compared with {rate:.0} \
+         GB/s. The L2 gives {l2:.1} times as much."
+    )
+}
+
+fn banks(measured: &Measured) -> String {
+    let (one, all) = (measured.shared.one.median, measured.shared.all.median);
+    let verdict = match one / all < SAME {
+        true => "each reads as fast as one alone, since it shares nothing with the others",
+        false => "each is slower than one alone",
+    };
+    format!(
+        "A multiprocessor reads {one:.1} bytes of shared memory in a cycle, {:.0} % of the {SHARED_BYTES:.0} \
+         that 32 banks of 4 bytes can give. With all at work it is {all:.1}: {verdict}. Together they read \
+         {:.0} times as fast as the L2 can give.",
+        100.0 * one / SHARED_BYTES,
+        measured.gb_per_s(all, measured.multiprocessors) / measured.l2.best().gb_per_s.median
+    )
+}

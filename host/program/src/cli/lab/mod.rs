@@ -1,0 +1,159 @@
+//! `gridsync lab`: the experiments, one file each.
+
+mod all;
+mod atomics;
+mod banks;
+mod divergence;
+mod fences;
+mod folder;
+mod found;
+mod ladder;
+mod launches;
+mod limits;
+mod locks;
+mod memory;
+mod spin;
+mod stress;
+mod threads;
+mod words;
+
+pub(super) use found::Page;
+
+use super::Global;
+use clap::{FromArgMatches, Subcommand};
+use found::Found;
+use gridsync::device::{Device, Emulator, EmulatorConfig};
+use std::ffi::OsStr;
+use std::path::Path;
+
+/// Look closely at one thing: what a compiler makes of it, what it costs, or what breaks it
+#[derive(clap::Args)]
+#[command(after_help = "Without an experiment: the list of them, and what each takes.")]
+pub(crate) struct Lab {
+    #[command(subcommand)]
+    experiment: Option<Experiments>,
+}
+
+/// An experiment, with its options.
+trait Experiment: clap::Args {
+    /// Where it runs.
+    const RUNS_ON: RunsOn;
+    /// The files that `--output` writes, at most.
+    const FILES: &'static [&'static str] = &[];
+
+    /// The folder that `--output` names.
+    fn output(&self) -> Option<&Path> {
+        None
+    }
+
+    /// Runs it on `device`, which is a GPU if it takes one.
+    fn find(&self, global: &Global, device: &Device) -> anyhow::Result<Found>;
+}
+
+/// Where an experiment runs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum RunsOn {
+    /// It looks at files or numbers only.
+    Nothing,
+    /// On a GPU only: the time of an emulated grid says nothing.
+    Gpu,
+    /// On a GPU, and in the emulator, which counts what a GPU cannot tell.
+    Any,
+}
+
+impl RunsOn {
+    /// The device for the experiment `name`.
+    fn device(self, global: &Global, name: &str) -> anyhow::Result<Device> {
+        match self {
+            Self::Nothing => Ok(Device::new(Emulator::new(EmulatorConfig::default()))),
+            Self::Gpu => global.device.gpu(&format!("lab {name}")),
+            Self::Any => global.device.device(),
+        }
+    }
+}
+
+macro_rules! experiments {
+    ($($(#[$attribute:meta])* $name:ident($ty:ty),)*) => {
+        #[derive(Subcommand)]
+        enum Experiments {
+            $($(#[$attribute])* $name($ty),)*
+            All(all::All),
+        }
+
+        /// Where each runs, and whether it has files to write, in the order of the list.
+        const ALL: &[(RunsOn, bool)] = &[$((<$ty>::RUNS_ON, !<$ty>::FILES.is_empty())),*];
+
+        impl Experiments {
+            fn run(&self, global: &Global) -> anyhow::Result<()> {
+                match self {
+                    $(Self::$name(experiment) => {
+                        let name = stringify!($name).to_lowercase();
+                        let device = <$ty>::RUNS_ON.device(global, &name)?;
+                        find(experiment, global, &device)?.print(global)
+                    })*
+                    Self::All(all) => all.run(global),
+                }
+            }
+
+            /// Runs one and writes its files.
+            fn find(&self, global: &Global, device: &Device) -> anyhow::Result<Found> {
+                match self {
+                    $(Self::$name(experiment) => find(experiment, global, device),)*
+                    Self::All(_) => unreachable!("the list of all does not have itself"),
+                }
+            }
+        }
+    };
+}
+experiments! {
+    Threads(threads::Threads),
+    Divergence(divergence::Divergence),
+    Limits(limits::Limits),
+    Spin(spin::Spin),
+    Fences(fences::Fences),
+    Atomics(atomics::Atomics),
+    Locks(locks::Locks),
+    Banks(banks::Banks),
+    Memory(memory::Memory),
+    Ladder(ladder::Ladder),
+    Scans(ladder::Scans),
+    #[command(visible_alias = "mkl")]
+    Launches(launches::Launches),
+    Stress(stress::Stress),
+}
+
+/// Runs an experiment and writes its files.
+fn find<E: Experiment>(experiment: &E, global: &Global, device: &Device) -> anyhow::Result<Found> {
+    // This comes first, not after minutes of measuring.
+    if let Some(folder) = experiment.output() {
+        folder::prepare(folder, E::FILES)?;
+    }
+    let found = experiment.find(global, device)?;
+    if let Some(folder) = experiment.output() {
+        folder::write(folder, &found.files)?;
+    }
+    Ok(found)
+}
+
+impl Lab {
+    pub(crate) fn run(self, global: &Global) -> anyhow::Result<()> {
+        match self.experiment {
+            Some(experiment) => experiment.run(global),
+            None => all::list().print(global),
+        }
+    }
+}
+
+/// The commands of the experiments, in the order of the list, and `all`.
+fn commands() -> clap::Command {
+    Experiments::augment_subcommands(clap::Command::new("lab"))
+}
+
+/// The experiment of this name with its defaults, and with the folder for its files if it has any.
+fn with_defaults(name: &str, folder: Option<&OsStr>) -> Result<Experiments, clap::Error> {
+    let mut args = vec![OsStr::new("lab"), OsStr::new(name)];
+    if let Some(folder) = folder {
+        args.extend([OsStr::new("-o"), folder]);
+    }
+    Experiments::from_arg_matches(&commands().try_get_matches_from(args)?)
+}

@@ -1,0 +1,34 @@
+//! Numbers and lists in sentences.
+
+/// A number of 0 or more with three digits, or with more before the point.
+pub(super) fn three_digits(value: f64) -> String {
+    let decimals = match value {
+        100.0.. => 0,
+        10.0.. => 1,
+        1.0.. => 2,
+        _ => 3,
+    };
+    format!("{value:.decimals$}")
+}
+
+/// `a, b and c`.
+pub(super) fn and(mut parts: Vec<String>) -> String {
+    let last = parts.pop().unwrap_or_default();
+    match parts.is_empty() {
+        true => last,
+        false => format!("{} and {last}", parts.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_has_three_digits_and_a_list_one_and() {
+        let numbers = [0.1234, 1.234, 12.34, 123.4, 1234.5].map(three_digits);
+        assert_eq!(numbers, ["0.123", "1.23", "12.3", "123", "1234"]);
+        let list = |parts: &[&str]| and(parts.iter().map(ToString::to_string).collect());
+        assert_eq!([list(&["a"]), list(&["a", "b", "c"])], ["a", "a, b and c"]);
+    }
+}

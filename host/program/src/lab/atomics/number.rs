@@ -1,0 +1,82 @@
+//! The four types that are added, and their kernels.
+
+use super::{Cost, Target, job};
+use bytemuck::Pod;
+use cuda_std::launch::Kernel;
+use cuda_std::memory::Global;
+use gridsync::device::{Device, DeviceError, Geometry};
+use gridsync_lab_kernels::atomics::{
+    Number, atomics_add_f32, atomics_add_f64, atomics_add_u32, atomics_add_u64,
+    atomics_fetch_add_f32, atomics_fetch_add_f64, atomics_fetch_add_u32, atomics_fetch_add_u64,
+    atomics_shared_first_f32, atomics_shared_first_f64, atomics_shared_first_u32,
+    atomics_shared_first_u64, atomics_warp_first_f32, atomics_warp_first_f64,
+    atomics_warp_first_u32, atomics_warp_first_u64,
+};
+
+/// Words, threads per word, words apart, the value, rounds.
+type Args<T> = (Global<T>, u32, u32, T, u32);
+
+/// The same, and what each thread has seen after the words.
+type WithSeen<T> = (Global<T>, Global<u64>, u32, u32, T, u32);
+
+/// A type that is added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Type {
+    /// Its name.
+    pub name: &'static str,
+    /// Its size.
+    pub bytes: usize,
+}
+
+/// A type, with what finds its costs.
+pub struct Measured {
+    pub(super) cost: fn(&Device, Geometry, Target, bool) -> Result<Cost, DeviceError>,
+    /// The type.
+    pub ty: Type,
+}
+
+/// A type with kernels.
+pub(super) trait Added: Number + Pod + PartialEq {
+    const TYPE: Type;
+    type Add: Kernel<Args = Args<Self>>;
+    type FetchAdd: Kernel<Args = WithSeen<Self>>;
+    type SharedFirst: Kernel<Args = Args<Self>>;
+    type WarpFirst: Kernel<Args = Args<Self>>;
+
+    /// A count, at most 2^24: exact in every type.
+    fn of(count: u32) -> Self;
+}
+
+macro_rules! numbers {
+    ($($ty:ident: |$count:ident| $of:expr,
+       $add:ident $fetch_add:ident $shared_first:ident $warp_first:ident;)*) => {
+        $(
+            impl Added for $ty {
+                const TYPE: Type = Type { name: stringify!($ty), bytes: size_of::<$ty>() };
+                type Add = $add;
+                type FetchAdd = $fetch_add;
+                type SharedFirst = $shared_first;
+                type WarpFirst = $warp_first;
+
+                fn of($count: u32) -> Self {
+                    $of
+                }
+            }
+        )*
+
+        /// The types that are added.
+        pub const NUMBERS: [Measured; 4] = [
+            $(Measured { ty: <$ty as Added>::TYPE, cost: job::cost::<$ty> }),*
+        ];
+    };
+}
+numbers! {
+    u32: |count| count,
+        atomics_add_u32 atomics_fetch_add_u32 atomics_shared_first_u32 atomics_warp_first_u32;
+    u64: |count| count.into(),
+        atomics_add_u64 atomics_fetch_add_u64 atomics_shared_first_u64 atomics_warp_first_u64;
+    f32: |count| count as f32,
+        atomics_add_f32 atomics_fetch_add_f32 atomics_shared_first_f32 atomics_warp_first_f32;
+    f64: |count| count.into(),
+        atomics_add_f64 atomics_fetch_add_f64 atomics_shared_first_f64 atomics_warp_first_f64;
+}

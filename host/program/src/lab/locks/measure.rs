@@ -1,0 +1,143 @@
+//! What a section under a lock costs on a GPU, and who gets the lock.
+//!
+//! The cost is a **slope**: the time of a launch of many sections, minus that of a launch of few,
+//! divided by the difference. So the launch cancels out, and so does its end, where each thread
+//! takes the lock once more to find that it is done.
+
+use super::field::Field;
+use super::{Grid, Tried};
+use crate::bench::Spread;
+use gridsync::device::{Device, DeviceError};
+
+/// Slopes of which the median counts. Few, because a lock under contention takes its time.
+pub const SAMPLES: usize = 3;
+
+/// The longest wait of a thread in a launch of so many sections, in nanoseconds: a second, or
+/// 100 µs for each section if that is more. Even a thread that starves until the others are done
+/// waits for less.
+#[must_use]
+pub const fn patience_ns(sections: u32) -> u64 {
+    let for_all = sections as u64 * 100_000;
+    if for_all > 1_000_000_000 { for_all } else { 1_000_000_000 }
+}
+
+/// The grids for a GPU with `multiprocessors`, up to `blocks` blocks. First one thread of each
+/// block, from one block up to `blocks`. Then blocks of `threads` threads, up to one on each
+/// multiprocessor.
+#[must_use]
+pub fn grids(multiprocessors: u32, blocks: u32, threads: u32) -> [Vec<Grid>; 2] {
+    let up_to = |most: u32, threads| {
+        let powers = (0..32).map(|log| 1 << log).take_while(|&blocks| blocks < most);
+        let whole = [1, 2, 4].map(|each| each * multiprocessors).into_iter();
+        let mut all: Vec<u32> = powers.take_while(|&blocks| blocks < multiprocessors).collect();
+        all.extend(whole.filter(|&blocks| blocks < most));
+        all.push(most);
+        all.into_iter().map(|blocks| Grid { blocks, threads }).collect()
+    };
+    [up_to(blocks, 1), up_to(blocks.min(multiprocessors), threads)]
+}
+
+/// What was measured of a lock in one grid.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Point {
+    /// The grid.
+    pub grid: Grid,
+    /// Microseconds per section. None if a thread gave up, if a result was wrong, or if more
+    /// sections took no longer.
+    pub us: Option<Spread>,
+    /// Sections of each block in the last launch that counted. None of them if there was none.
+    pub by_block: Vec<u32>,
+    /// Threads that gave up. The measurement ends with the first launch that has some.
+    pub gave_up: u32,
+    /// What is wrong, if anything is.
+    pub wrong: Option<String>,
+}
+
+impl Point {
+    /// Million sections per second.
+    #[must_use]
+    pub fn rate(&self) -> Option<f64> {
+        self.us.map(|us| 1.0 / us.median)
+    }
+
+    /// Whether nobody gave up and nothing was wrong so far.
+    #[must_use]
+    pub const fn is_sound(&self) -> bool {
+        self.gave_up == 0 && self.wrong.is_none()
+    }
+
+    /// Notes how a launch ended.
+    fn note(&mut self, gave_up: u32, wrong: Option<String>) {
+        self.gave_up += gave_up;
+        self.wrong = self.wrong.take().or(wrong);
+    }
+}
+
+/// Measures sections under a lock in `grid`, from launches of `sections` and of a quarter of them,
+/// and lets the threads push as many nodes. Ends early if a thread gives up or a result is wrong.
+///
+/// # Errors
+/// Those of the device.
+pub fn measure(
+    device: &Device,
+    tried: Tried,
+    grid: Grid,
+    sections: u32,
+) -> Result<Point, DeviceError> {
+    let field = Field::new(device, tried, grid, patience_ns(sections))?;
+    let mut point = Point { grid, us: None, by_block: vec![], gave_up: 0, wrong: None };
+    let pushed = field.push(sections.div_ceil(grid.contenders() as u32))?;
+    point.note(pushed.gave_up, pushed.wrong());
+
+    let few = sections / 4;
+    let count = |point: &mut Point, sections| -> Result<f64, DeviceError> {
+        let counted = field.count(sections)?;
+        point.note(counted.gave_up, counted.wrong());
+        point.by_block = counted.by_block(grid.threads);
+        Ok(counted.us)
+    };
+    if point.is_sound() {
+        // The first launch of a kernel loads it.
+        count(&mut point, few)?;
+    }
+    let mut slopes = Vec::new();
+    while slopes.len() < SAMPLES && point.is_sound() {
+        let short = count(&mut point, few)?;
+        let long = count(&mut point, sections)?;
+        slopes.push((long - short) / f64::from(sections - few));
+    }
+    point.us = Spread::of(slopes).filter(|us| point.is_sound() && us.median > 0.0);
+    Ok(point)
+}
+
+/// Jain's index of fairness: 1 if all took as many sections, 1/n if one of n took all ("A
+/// quantitative measure of fairness", DEC-TR-301, 1984). 1 if there were no sections.
+#[must_use]
+pub fn jain(taken: &[u32]) -> f64 {
+    let sum: f64 = taken.iter().map(|&taken| f64::from(taken)).sum();
+    let squares: f64 = taken.iter().map(|&taken| f64::from(taken).powi(2)).sum();
+    if squares == 0.0 { 1.0 } else { sum * sum / (taken.len() as f64 * squares) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn grids_grow_by_powers_of_two_and_end_with_what_was_asked_for() {
+        let blocks = |grids: &[Grid]| grids.iter().map(|grid| grid.blocks).collect::<Vec<_>>();
+        let [single, warps] = grids(132, 528, 32);
+        assert_eq!(blocks(&single), [1, 2, 4, 8, 16, 32, 64, 128, 132, 264, 528]);
+        assert_eq!(blocks(&warps), [1, 2, 4, 8, 16, 32, 64, 128, 132]);
+        assert!(warps.iter().all(|grid| grid.threads == 32));
+        assert_eq!(blocks(&grids(8, 3, 2)[0]), [1, 2, 3]);
+        assert_eq!(blocks(&grids(8, 1, 2)[1]), [1]);
+    }
+
+    #[test]
+    fn fairness_is_one_for_all_alike_and_a_share_for_one_alone() {
+        assert!((jain(&[7, 7, 7]) - 1.0).abs() < 1e-12);
+        assert!((jain(&[9, 0, 0]) - 1.0 / 3.0).abs() < 1e-12);
+        assert!((jain(&[0, 0]) - 1.0).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,332 @@
+//! How the rate of reading grows with the bytes in flight (Little's law: the bytes in flight are the
+//! rate × the latency).
+
+use super::{MemoryError, expect};
+use crate::bench::{FEW, MANY, SAMPLES, Spread};
+use cuda_std::launch::Kernel;
+use cuda_std::memory::Global;
+use gridsync::device::{Buffer, Device, DeviceError, Geometry, KernelInfo};
+use gridsync_lab_kernels::memory::SHARED_WORDS;
+use gridsync_lab_kernels::memory::bandwidth::{
+    PACK, SHARED_PACKS, SHARED_THREADS, memory_fill, memory_read_1, memory_read_2, memory_read_4,
+    memory_read_8, memory_read_shared, word,
+};
+
+/// Bytes of a pack.
+const PACK_BYTES: usize = PACK * size_of::<u32>();
+
+/// Bytes that a longer launch reads if its threads have many in flight: enough for 100 µs at the
+/// rate of any L2.
+const GOAL: usize = 2 << 30;
+
+/// Rounds of a longer launch: enough for 100 µs where few bytes are in flight, and not more than a
+/// few milliseconds.
+const ROUNDS: std::ops::RangeInclusive<usize> = 16..=4096;
+
+/// How much longer a longer launch is than a shorter one.
+const TIMES: u32 = 4;
+
+/// Threads of a block, if a multiprocessor has as many.
+const THREADS: u32 = 256;
+
+/// Words, sums, first, rounds, zero.
+type Args = (Global<u32>, Global<u32>, u32, u32, u32);
+
+/// A kernel that reads with some packs in flight in each thread.
+#[derive(Clone, Copy, Debug)]
+pub struct Reader {
+    /// How many.
+    pub packs: u32,
+    kernel: KernelInfo,
+    launch: unsafe fn(&Device, &Geometry, Args) -> Result<(), DeviceError>,
+}
+
+/// All of them, with ever more in flight.
+pub const READERS: [Reader; 4] = [
+    Reader::of::<memory_read_1>(1),
+    Reader::of::<memory_read_2>(2),
+    Reader::of::<memory_read_4>(4),
+    Reader::of::<memory_read_8>(8),
+];
+
+impl Reader {
+    const fn of<K: Kernel<Args = Args>>(packs: u32) -> Self {
+        Self { packs, kernel: KernelInfo::of::<K>(), launch: Device::launch::<K> }
+    }
+}
+
+/// A grid of one dimension.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Blocks.
+    pub blocks: u32,
+    /// Threads of a block.
+    pub threads: u32,
+}
+
+/// The rate with some bytes in flight.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Point {
+    /// Threads of a multiprocessor, all resident.
+    pub threads: u32,
+    /// Packs of 16 bytes that each of them has in flight.
+    pub packs: u32,
+    /// The rate of the whole device, GB/s (10⁹ bytes).
+    pub gb_per_s: Spread,
+}
+
+impl Point {
+    /// Bytes that a multiprocessor has in flight, at most.
+    #[must_use]
+    pub const fn in_flight(&self) -> usize {
+        self.threads as usize * self.packs as usize * PACK_BYTES
+    }
+}
+
+/// The rates of reading an array.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Curve {
+    /// Bytes of the array.
+    pub bytes: usize,
+    /// The measured points, at least one.
+    pub points: Vec<Point>,
+}
+
+impl Curve {
+    /// The point with the highest rate.
+    ///
+    /// # Panics
+    /// If there is no point.
+    #[must_use]
+    pub fn best(&self) -> &Point {
+        let rate = |point: &&Point| point.gb_per_s.median;
+        let best = self.points.iter().max_by(|a, b| rate(a).total_cmp(&rate(b)));
+        best.expect("a curve should have points")
+    }
+
+    /// The best point for each number of bytes in flight, from few to many.
+    #[must_use]
+    pub fn envelope(&self) -> Vec<&Point> {
+        let mut points: Vec<&Point> = self.points.iter().collect();
+        let rate = |point: &Point| point.gb_per_s.median;
+        points.sort_by(|a, b| {
+            a.in_flight().cmp(&b.in_flight()).then_with(|| rate(b).total_cmp(&rate(a)))
+        });
+        points.dedup_by_key(|point| point.in_flight());
+        points
+    }
+
+    /// The least bytes in flight in a multiprocessor that give `part` of the best rate.
+    #[must_use]
+    pub fn in_flight_for(&self, part: f64) -> usize {
+        let enough = part * self.best().gb_per_s.median;
+        let points = self.envelope();
+        let first = points.iter().find(|point| point.gb_per_s.median >= enough);
+        first.map_or(0, |point| point.in_flight())
+    }
+}
+
+/// An array of device memory to read.
+#[derive(Debug)]
+pub struct Array {
+    device: Device,
+    words: Buffer<u32>,
+}
+
+impl Array {
+    /// An array of `bytes` bytes, filled.
+    ///
+    /// # Errors
+    /// Those of the device.
+    ///
+    /// # Panics
+    /// If `bytes` is no power of two from 16 to 2^34.
+    pub fn new(device: &Device, bytes: usize) -> Result<Self, DeviceError> {
+        assert!(
+            bytes.is_power_of_two() && (PACK_BYTES..=1 << 34).contains(&bytes),
+            "{bytes} bytes should be a power of two from 16 to 2^34"
+        );
+        let words = device.alloc::<u32>(bytes / size_of::<u32>())?;
+        let geometry = Geometry::new(8 * device.properties().multiprocessors, THREADS);
+        // SAFETY: only this launch uses the buffer, which outlives it: dropping one waits for the
+        // stream.
+        unsafe { device.launch::<memory_fill>(&geometry, (words.view(),))? };
+        Ok(Self { device: device.clone(), words })
+    }
+
+    fn packs(&self) -> u32 {
+        (self.words.len() / PACK) as u32
+    }
+
+    /// Reads `rounds` rounds from pack `first` on, and returns the microseconds of device time.
+    ///
+    /// # Errors
+    /// Those of the device; [`MemoryError::Wrong`] if the sum is wrong.
+    pub fn read(
+        &self,
+        reader: &Reader,
+        shape: Shape,
+        first: u32,
+        rounds: u32,
+    ) -> Result<f64, MemoryError> {
+        let threads = shape.blocks as usize * shape.threads as usize;
+        let sums = self.device.zeroed::<u32>(threads)?;
+        let geometry = Geometry::new(shape.blocks, shape.threads);
+        let time = self.device.time(|| {
+            let args = (self.words.view(), sums.view(), first, rounds, 0);
+            // SAFETY: the array has a power of two packs, there is a sum for each thread, and both
+            // outlive the launch, which `time` waits for.
+            unsafe { (reader.launch)(&self.device, &geometry, args) }
+        })?;
+        let read = u64::from(rounds) * threads as u64 * u64::from(reader.packs);
+        let expected = sum_of_packs(first, read, self.packs());
+        expect(reader.kernel.name, total(&sums.download()?), expected)?;
+        Ok(time)
+    }
+
+    /// The rate of `reader` in blocks of `threads` threads, `blocks` on each multiprocessor. Every
+    /// launch begins where the last one ended.
+    fn point(&self, reader: &Reader, blocks: u32, threads: u32) -> Result<Point, MemoryError> {
+        let multiprocessors = self.device.properties().multiprocessors;
+        let shape = Shape { blocks: blocks * multiprocessors, threads };
+        let packs = shape.blocks * threads * reader.packs;
+        let round = packs as usize * PACK_BYTES;
+        let many = (GOAL / round).clamp(*ROUNDS.start(), *ROUNDS.end()) as u32;
+        let few = many / TIMES;
+        let mut first = 0u32;
+        let mut read = |rounds: u32| {
+            let time = self.read(reader, shape, first, rounds)?;
+            first = first.wrapping_add(rounds.wrapping_mul(packs)) % self.packs();
+            Ok::<_, MemoryError>(time)
+        };
+        read(few)?;
+        let bytes = (many - few) as f64 * round as f64;
+        let mut rate = || Ok(bytes / (-read(few)? + read(many)?) / 1e3);
+        let rates = (0..SAMPLES).map(|_| rate()).collect::<Result<_, MemoryError>>()?;
+        let gb_per_s = Spread::of(rates).expect("there should be samples");
+        Ok(Point { threads: blocks * threads, packs: reader.packs, gb_per_s })
+    }
+
+    /// The rates from one warp on each multiprocessor to as many as it can hold.
+    pub(super) fn curve(&self) -> Result<Curve, MemoryError> {
+        let most = self.device.properties().max_threads_per_multiprocessor;
+        let mut points = Vec::new();
+        for reader in &READERS {
+            let powers = (5..).map(|log| 1u32 << log).take_while(|&threads| threads <= most);
+            for threads in powers {
+                let of_block = threads.min(THREADS);
+                let blocks = threads / of_block;
+                let fit = self.device.backend().occupancy(&reader.kernel, of_block, 0)?;
+                if blocks <= fit {
+                    points.push(self.point(reader, blocks, of_block)?);
+                }
+            }
+        }
+        Ok(Curve { bytes: self.words.bytes(), points })
+    }
+}
+
+/// The sum of `count` packs of an array of `packs` packs, from pack `first` on and in a circle.
+fn sum_of_packs(first: u32, count: u64, packs: u32) -> u32 {
+    let (first, packs) = (u64::from(first), u64::from(packs));
+    // The sum of the words of the first so many packs.
+    let below = |end: u64| {
+        let words = u128::from(end) * PACK as u128;
+        word((words * words.saturating_sub(1) / 2) as u32)
+    };
+    let (turns, rest) = (count / packs, count % packs);
+    let end = first + rest;
+    let part = match end <= packs {
+        true => below(end).wrapping_sub(below(first)),
+        false => below(packs).wrapping_sub(below(first)).wrapping_add(below(end - packs)),
+    };
+    below(packs).wrapping_mul(turns as u32).wrapping_add(part)
+}
+
+fn total(sums: &[u32]) -> u32 {
+    sums.iter().fold(0, |total, &sum| total.wrapping_add(sum))
+}
+
+/// The rates of reading shared memory, in bytes per cycle of a multiprocessor.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Shared {
+    /// With a block on one multiprocessor.
+    pub one: Spread,
+    /// With a block on each.
+    pub all: Spread,
+}
+
+/// Measures both.
+pub(super) fn shared(device: &Device) -> Result<Shared, MemoryError> {
+    let rate = |blocks| {
+        read_shared(device, blocks, FEW)?;
+        let rate = || {
+            let cycles = -read_shared(device, blocks, FEW)? + read_shared(device, blocks, MANY)?;
+            let packs = (MANY - FEW) as usize * SHARED_THREADS * SHARED_PACKS;
+            Ok((packs * PACK_BYTES) as f64 / cycles)
+        };
+        let rates = (0..SAMPLES).map(|_| rate()).collect::<Result<_, MemoryError>>()?;
+        Ok::<_, MemoryError>(Spread::of(rates).expect("there should be samples"))
+    };
+    Ok(Shared { one: rate(1)?, all: rate(device.properties().multiprocessors)? })
+}
+
+/// Reads shared memory for `rounds` rounds in each of `blocks` blocks, each of which has a
+/// multiprocessor to itself. Returns the cycles of the block in the middle.
+///
+/// # Errors
+/// Those of the device; [`MemoryError::Wrong`] if the sum is wrong.
+pub fn read_shared(device: &Device, blocks: u32, rounds: u32) -> Result<f64, MemoryError> {
+    let words: Vec<u32> = (0..SHARED_WORDS as u32).map(word).collect();
+    let words = device.upload(&words)?;
+    let sums = device.zeroed::<u32>(blocks as usize * SHARED_THREADS)?;
+    let cycles = device.zeroed::<u64>(blocks as usize)?;
+    // Two blocks do not fit on one multiprocessor.
+    let half = device.properties().shared_per_multiprocessor / 2;
+    let geometry = Geometry::new(blocks, SHARED_THREADS as u32).with_dynamic_shared(half);
+    let args = (words.view(), sums.view(), cycles.view(), rounds, 0);
+    // SAFETY: there are the words, a sum for each thread, and a number for each block. All outlive
+    // the launch, because the downloads wait for it.
+    unsafe { device.launch::<memory_read_shared>(&geometry, args)? };
+    let all = sum_of_packs(0, SHARED_THREADS as u64, SHARED_THREADS as u32);
+    let times = blocks.wrapping_mul(rounds).wrapping_mul(SHARED_PACKS as u32);
+    expect(memory_read_shared::NAME, total(&sums.download()?), all.wrapping_mul(times))?;
+    let cycles = cycles.download()?.into_iter().map(|cycles| cycles as f64).collect();
+    Ok(Spread::of(cycles).expect("there should be a block").median)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn point(threads: u32, packs: u32, rate: f64) -> Point {
+        let gb_per_s = Spread::of(vec![rate]).expect("a sample");
+        Point { threads, packs, gb_per_s }
+    }
+
+    #[test]
+    fn the_sum_of_packs_is_that_of_their_words() {
+        let packs = 64;
+        for (first, count) in [(0, 0), (0, 1), (5, 7), (60, 9), (0, 64), (63, 1000), (1, 129)] {
+            let words = (0..count).flat_map(|pack: u64| {
+                let pack = (first + pack as u32) % packs;
+                (0..4).map(move |i| word(4 * pack + i))
+            });
+            let expected = words.fold(0u32, u32::wrapping_add);
+            assert_eq!(sum_of_packs(first, count, packs), expected, "{first}, {count}");
+        }
+    }
+
+    #[test]
+    fn a_curve_tells_its_best_point_and_how_many_bytes_in_flight_come_near_to_it() {
+        let points =
+            vec![point(64, 1, 90.0), point(32, 1, 50.0), point(32, 2, 95.0), point(64, 2, 100.0)];
+        let curve = Curve { bytes: 1 << 20, points };
+        assert_eq!((curve.best().threads, curve.best().packs), (64, 2));
+        let envelope: Vec<_> =
+            curve.envelope().iter().map(|p| (p.in_flight(), p.gb_per_s.median)).collect();
+        assert_eq!(envelope, [(512, 50.0), (1024, 95.0), (2048, 100.0)]);
+        assert_eq!((curve.in_flight_for(0.9), curve.in_flight_for(0.96)), (1024, 2048));
+        assert_eq!(curve.in_flight_for(0.4), 512);
+    }
+}
