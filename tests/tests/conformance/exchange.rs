@@ -101,9 +101,14 @@ fn its_words_serve_launch_after_launch(device: &Device) {
 
 fn it_holds_across_the_wrap_of_the_stamps(device: &Device) {
     for before in 1..8 {
-        // As if almost 2^32 crossings had used all of the words.
+        // As if almost 2^32 crossings had used all of the words: each member has the number of the
+        // last one, and each word that carries a value has it as its stamp. Words with the stamp 0
+        // would count as new when the stamps wrap around.
         let crossed = u32::MAX - before;
-        let host = vec![u64::from(crossed); Exchange::words(7)];
+        let mut host = vec![u64::from(crossed) << 32; Exchange::words(7)];
+        let numbers = host.len() - 7;
+        host[0] = crossed.into();
+        host[numbers..].fill(crossed.into());
         let words = device.upload(&host).expect("the words should fit");
         all_results_are_right(device, &words, (7, 64), 3, 0);
         let now = words.download().expect("the words should be there")[0];
