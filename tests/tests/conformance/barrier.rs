@@ -59,7 +59,7 @@ fn cross<B: Measured>(
 }
 
 /// Crosses the barrier in `words` 2 × `rounds` times, and counts stale reads after it.
-fn stale_behind<B: Stressed>(
+fn stale_after<B: Stressed>(
     device: &Device,
     words: &Buffer<u32>,
     blocks: u32,
@@ -93,7 +93,7 @@ fn serves_changing_grids<B: Measured>(device: &Device) {
         cross::<B>(device, &words, blocks, 32, rounds);
         let blocks = (blocks + 1).min(20);
         assert_eq!(
-            stale_behind::<B>(device, &words, blocks, 64, 2),
+            stale_after::<B>(device, &words, blocks, 64, 2),
             0,
             "{}, {blocks} blocks",
             B::Only::NAME
@@ -107,7 +107,7 @@ fn holds_across_the_wrap<B: Measured>(device: &Device, near_the_end: impl Fn(&mu
     near_the_end(&mut start);
     let words = device.upload(&start).expect("the words should fit");
     cross::<B>(device, &words, 7, 64, 3);
-    assert_eq!(stale_behind::<B>(device, &words, 7, 64, 5), 0);
+    assert_eq!(stale_after::<B>(device, &words, 7, 64, 5), 0);
     cross::<B>(device, &words, 7, 64, 4);
     let left = words.download().expect("the words should be there");
     assert!(

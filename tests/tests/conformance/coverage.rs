@@ -15,6 +15,14 @@ use gridsync_lab_kernels::fences::{
     cost_of_red_release,
 };
 use gridsync_lab_kernels::ladder::sums::kernels::ladder_redux_u32;
+use gridsync_lab_kernels::memory::bandwidth::{
+    memory_fill, memory_read_1, memory_read_2, memory_read_4, memory_read_8, memory_read_shared,
+};
+use gridsync_lab_kernels::memory::latency::{
+    memory_barrier, memory_shuffle, memory_spread, memory_walk_cluster, memory_walk_l1,
+    memory_walk_l2, memory_walk_shared,
+};
+use gridsync_lab_kernels::memory::lines::memory_lines;
 use gridsync_lab_kernels::scan_stress;
 use gridsync_lab_kernels::spin::{spin_acquire, spin_asm, spin_naive, spin_volatile};
 use gridsync_lab_kernels::xpx::{
@@ -137,6 +145,19 @@ const OTHERS: &[(&str, &str)] = &[
     (kendalls::kendall_rank_u64::NAME, "kendall"),
     (merge_sort_runs::NAME, "kendall"),
     (merge_sort_tiles::NAME, "kendall"),
+    (memory_barrier::NAME, "memory"),
+    (memory_fill::NAME, "memory"),
+    (memory_lines::NAME, "memory"),
+    (memory_read_1::NAME, "memory"),
+    (memory_read_2::NAME, "memory"),
+    (memory_read_4::NAME, "memory"),
+    (memory_read_8::NAME, "memory"),
+    (memory_read_shared::NAME, "memory"),
+    (memory_shuffle::NAME, "memory"),
+    (memory_spread::NAME, "memory"),
+    (memory_walk_l1::NAME, "memory"),
+    (memory_walk_l2::NAME, "memory"),
+    (memory_walk_shared::NAME, "memory"),
     (range_sum_f32::NAME, "range_sum"),
     (range_sum_f64::NAME, "range_sum"),
     (range_sum_u64::NAME, "range_sum"),
@@ -158,10 +179,11 @@ const OTHERS: &[(&str, &str)] = &[
 ];
 
 /// Kernels that need the compute capability given here.
-const SINCE: [(u32, &str, &str); 5] = [
+const SINCE: [(u32, &str, &str); 6] = [
     (90, barriers::cluster_barrier_only::NAME, "barrier"),
     (90, barriers::cluster_barrier_rounds::NAME, "barrier"),
     (90, ladder_redux_u32::NAME, "ladder"),
+    (90, memory_walk_cluster::NAME, "memory"),
     (90, scan_stress::scan_bulk_delayed_sum_u32::NAME, "scan"),
     (90, xpx_stage_overlapped::NAME, "xpx"),
 ];

@@ -38,6 +38,7 @@
 //! | `spin` | waiting for a word: the forms that load it again end under every schedule |
 //! | `ladder` | every rung of the ladders of sums and of scans: lengths, types, schedules |
 //! | `fences` | the kernels that measure fences: the operation in their loop, and their results |
+//! | `memory` | the kernels that measure memory: the load in their loop, and their results |
 //! | `broken` | kernels that are wrong on purpose: the harness has to fail them |
 //! | `coverage` | that these tests cover every kernel in the PTX |
 //! | `matrix` | no tests: code that the matrices share |
@@ -63,6 +64,7 @@ mod kendall;
 mod ladder;
 mod matrix;
 mod mean;
+mod memory;
 mod parts;
 mod range_sum;
 mod reduce;
@@ -94,6 +96,7 @@ fn main() -> ExitCode {
         kendall::trials(),
         ladder::trials(),
         mean::trials(),
+        memory::trials(),
         parts::trials(),
         range_sum::trials(),
         reduce::trials(),

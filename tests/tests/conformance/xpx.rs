@@ -15,16 +15,16 @@ use simt::{Fault, Lanes, Policy, Schedule};
 pub(crate) fn trials() -> Trials {
     trials! {
         test:
-            behind_each_barrier_every_schedule_gives_the_references_bits,
-            behind_a_grid_barrier_every_schedule_is_right,
+            after_each_barrier_every_schedule_gives_the_references_bits,
+            after_a_grid_barrier_every_schedule_is_right,
             without_a_barrier_whole_warps_are_wrong,
-            behind_a_block_barrier_whole_blocks_are_wrong,
+            after_a_block_barrier_whole_blocks_are_wrong,
             one_block_needs_no_grid_barrier_and_one_warp_goes_in_step_without_any,
             without_a_grid_barrier_there_are_races_under_every_schedule;
         on_each_backend:
-            behind_a_grid_barrier_every_shape_is_right,
+            after_a_grid_barrier_every_shape_is_right,
             many_rounds_in_one_launch_equal_the_reference,
-            many_launches_and_one_behind_each_barrier_give_the_references_bits;
+            many_launches_and_one_with_each_barrier_give_the_references_bits;
     }
 }
 
@@ -50,7 +50,7 @@ fn once(device: &Device, form: Form, setup: &Setup) -> Option<Wrong> {
     run(device, form, setup, 0).unwrap_or_else(|error| panic!("{setup:?}: {error}"))
 }
 
-fn behind_a_grid_barrier_every_shape_is_right(device: &Device) {
+fn after_a_grid_barrier_every_shape_is_right(device: &Device) {
     for shape in SETUPS {
         let wrong = once(device, Form::GridBarrier, &setup(shape));
         assert_eq!(wrong, None, "{shape:?}");
@@ -73,7 +73,7 @@ fn many_rounds_in_one_launch_equal_the_reference(device: &Device) {
     assert_eq!(bits(&got), bits(&reference::xpx(&start, 20)));
 }
 
-fn many_launches_and_one_behind_each_barrier_give_the_references_bits(device: &Device) {
+fn many_launches_and_one_with_each_barrier_give_the_references_bits(device: &Device) {
     for form in launches::Form::ALL {
         for shape in SETUPS {
             for rounds in [1, 5] {
@@ -95,7 +95,7 @@ fn many_launches_and_one_behind_each_barrier_give_the_references_bits(device: &D
     }
 }
 
-fn behind_each_barrier_every_schedule_gives_the_references_bits() {
+fn after_each_barrier_every_schedule_gives_the_references_bits() {
     for schedule in schedules() {
         let device = emulator_under(schedule);
         for form in launches::Form::ALL {
@@ -108,7 +108,7 @@ fn behind_each_barrier_every_schedule_gives_the_references_bits() {
     }
 }
 
-fn behind_a_grid_barrier_every_schedule_is_right() {
+fn after_a_grid_barrier_every_schedule_is_right() {
     for schedule in schedules() {
         let device = emulator_under(schedule);
         for shape in SETUPS {
@@ -131,7 +131,7 @@ fn without_a_barrier_whole_warps_are_wrong() {
     }
 }
 
-fn behind_a_block_barrier_whole_blocks_are_wrong() {
+fn after_a_block_barrier_whole_blocks_are_wrong() {
     for policy in [Policy::RunAhead, Policy::Reverse] {
         let device = unjudged_under(Schedule::new(policy));
         for shape in [(128, 2, 64), (256, 4, 64)] {

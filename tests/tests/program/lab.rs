@@ -128,7 +128,7 @@ fn ladder_prints_a_row_for_each_rung_and_draws_what_it_counted() {
 }
 
 #[test]
-fn ladder_times_every_rung_beside_reading_alone_on_cuda() {
+fn ladder_times_every_rung_and_reading_alone_on_cuda() {
     with_cuda(|_cuda| {
         let folder = Folder::new();
         let args = ["lab", "ladder", "-n", "1000003", "--json", "-o", "."];
@@ -203,7 +203,7 @@ fn scans_prints_a_row_for_each_rung_and_draws_what_it_counted() {
 }
 
 #[test]
-fn scans_times_every_rung_beside_a_copy_on_cuda() {
+fn scans_times_every_rung_and_a_copy_on_cuda() {
     with_cuda(|_cuda| {
         let folder = Folder::new();
         let args = ["lab", "scans", "-n", "1000003", "--json", "-o", "."];

@@ -41,7 +41,7 @@ fn each_row_is_summed_up_by_itself() {
 }
 
 #[test]
-fn rows_are_refused_for_operations_that_have_no_such_kernel_and_beside_parts() {
+fn rows_are_refused_for_operations_that_have_no_such_kernel_and_with_parts() {
     let folder = matrix(2, 3);
     let call = scan(&folder, "xor", &[]);
     call.fails(WRONG_USAGE, &["--rows scans by sum min max, not by xor"]);

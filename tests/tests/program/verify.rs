@@ -52,7 +52,7 @@ fn sum(json: &Value, key: &str) -> u64 {
 
 #[test]
 #[ignore = "takes minutes"]
-fn what_is_left_out_is_what_a_thorough_run_has_beside() {
+fn what_is_left_out_is_what_a_thorough_run_adds() {
     let verify = |more: &[&str]| {
         let args = ["verify", "--device", "emulator", "--max-log2", "8"];
         without_cuda(&[&args, more].concat(), b"")

@@ -77,8 +77,8 @@ fn climb(device: &Device, lengths: &[usize], asked: impl Fn(&Rung) -> bool) {
             let sums = climb.sums().unwrap_or_else(|error| panic!("{}: {error}", case()));
             let wrong = (0..len).find(|&i| sums[i] != expected[i]);
             assert_eq!(wrong, None, "{}: the first wrong place", case());
-            let behind = sums[len..].iter().position(|&word| word != 0);
-            assert_eq!(behind, None, "{}: written behind the end", case());
+            let after = sums[len..].iter().position(|&word| word != 0);
+            assert_eq!(after, None, "{}: written after the end", case());
         }
     }
 }

@@ -54,7 +54,7 @@ fn recurrences(device: &Device) {
         for (i, &map) in maps.iter().enumerate() {
             assert_eq!(exclusive[i], x, "before element {i} of {len}");
             x = Affine::from_bits(map).of(x);
-            assert_eq!(inclusive[i], x, "behind element {i} of {len}");
+            assert_eq!(inclusive[i], x, "after element {i} of {len}");
         }
     }
 }

@@ -1,0 +1,99 @@
+//! `gridsync lab threads`.
+
+use crate::call::{WRONG_USAGE, gridsync, without_cuda};
+use gridsync_tests::devices::with_cuda;
+use serde_json::{Value, json};
+
+/// Checks each record of `shown` against a plain count through the block: x fastest, then y, then z.
+#[track_caller]
+fn is_numbered(shown: &Value) {
+    let extents = shown["block"].as_array().expect("a block has extents");
+    let [x, y, z] = [0, 1, 2].map(|axis: usize| extents[axis].as_u64().expect("an extent"));
+    let records = shown["records"].as_array().expect("there should be records");
+    let mut number = 0;
+    for z in 0..z {
+        for y in 0..y {
+            for x in 0..x {
+                let (warp, lane) = (number / 32, number % 32);
+                let record = json!({
+                    "position": [x, y, z], "number": number, "warp": warp, "lane": lane
+                });
+                assert_eq!(records[number], record);
+                number += 1;
+            }
+        }
+    }
+    assert_eq!(records.len(), number);
+}
+
+#[test]
+fn forty_by_two_threads_take_three_warps_and_leave_16_lanes_idle() {
+    let shown = without_cuda(&["lab", "threads", "--json"], b"").json();
+    is_numbered(&shown);
+    assert_eq!(shown["device"], "emulator");
+    let counts = ["threads", "warps", "lanes", "idle_lanes"].map(|key| shown[key].as_u64());
+    assert_eq!(counts, [Some(80), Some(3), Some(96), Some(16)]);
+    assert_eq!(shown["registers_are_an_example"], true);
+    assert_eq!(shown["idle_registers"], 16 * 32);
+}
+
+#[test]
+fn blocks_of_one_and_three_dimensions_are_numbered_too() {
+    for block in ["1", "33", "1024", "1,1,64", "3,5,7", "8,8,16"] {
+        is_numbered(&without_cuda(&["lab", "threads", "--block", block, "--json"], b"").json());
+    }
+}
+
+#[test]
+fn the_page_draws_the_warps_and_their_lanes() {
+    let shown = without_cuda(&["lab", "threads"], b"").succeeds();
+    let rows = [
+        format!("y 0    {}{}", "0".repeat(32), "1".repeat(8)),
+        format!("y 1    {}{}", "1".repeat(24), "2".repeat(16)),
+        format!("warp 1 {}{}  (32,0) to (23,1)", "0".repeat(8), "1".repeat(24)),
+        format!("warp 2 {}{}  (24,1) to (39,1)", "1".repeat(16), "·".repeat(16)),
+        "16.7 %".to_owned(),
+        "are an example".to_owned(),
+    ];
+    for row in rows {
+        assert!(shown.stdout.contains(&row), "{row:?}: {}", shown.stdout);
+    }
+    let quiet = without_cuda(&["lab", "threads", "--quiet"], b"").says_nothing();
+    assert!(!quiet.stdout.contains("example"), "{}", quiet.stdout);
+    assert!(quiet.stdout.contains("16.7 %"), "{}", quiet.stdout);
+}
+
+#[test]
+fn a_page_fits_in_a_terminal_for_any_block() {
+    for block in ["1", "1024", "1,1024", "2,8,64", "256,4"] {
+        let shown = without_cuda(&["lab", "threads", "--block", block], b"").succeeds();
+        let fits = shown.stdout.lines().all(|line| line.chars().count() <= 80);
+        assert!(fits, "{block}: {}", shown.stdout);
+    }
+}
+
+#[test]
+fn a_block_that_cannot_be_is_told_the_limit() {
+    let block = |text: &str| without_cuda(&["lab", "threads", "--block", text], b"");
+    block("1024,2").fails(WRONG_USAGE, &["--block", "1024,2", "2048", "limit of 1024"]);
+    block("0").fails(WRONG_USAGE, &["--block", "1 or more"]);
+    block("1,1,65").fails(WRONG_USAGE, &["65", "limit of 64"]);
+    block("40x2").fails(WRONG_USAGE, &["40x2", "40,2"]);
+    let cpu = without_cuda(&["lab", "threads", "--device", "cpu"], b"");
+    cpu.fails(WRONG_USAGE, &["emulator"]);
+}
+
+#[test]
+fn the_registers_of_idle_lanes_are_those_of_the_kernel_on_cuda() {
+    with_cuda(|_cuda| {
+        for block in ["40,2", "3,5,7", "1024"] {
+            let shown = gridsync(&["lab", "threads", "--block", block, "--json"], b"").json();
+            is_numbered(&shown);
+            assert_eq!(shown["registers_are_an_example"], false);
+            let number = |key: &str| shown[key].as_u64().expect("a number");
+            assert!((1..=255).contains(&number("registers_per_lane")), "{shown}");
+            let idle = number("idle_lanes") * number("registers_per_lane");
+            assert_eq!(number("idle_registers"), idle);
+        }
+    });
+}
