@@ -38,6 +38,7 @@
 //! | `spin` | waiting for a word: the forms that load it again end under every schedule |
 //! | `ladder` | every rung of the ladders of sums and of scans: lengths, types, schedules |
 //! | `fences` | the kernels that measure fences: the operation in their loop, and their results |
+//! | `limits` | kernels that hold many values: their results |
 //! | `memory` | the kernels that measure memory: the load in their loop, and their results |
 //! | `broken` | kernels that are wrong on purpose: the harness has to fail them |
 //! | `coverage` | that these tests cover every kernel in the PTX |
@@ -62,6 +63,7 @@ mod fresh;
 mod huge;
 mod kendall;
 mod ladder;
+mod limits;
 mod matrix;
 mod mean;
 mod memory;
@@ -95,6 +97,7 @@ fn main() -> ExitCode {
         huge::trials(),
         kendall::trials(),
         ladder::trials(),
+        limits::trials(),
         mean::trials(),
         memory::trials(),
         parts::trials(),

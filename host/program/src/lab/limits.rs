@@ -169,6 +169,14 @@ impl Holder {
             run: hold::<K, T, VALUES>,
         }
     }
+
+    /// Launches the kernel, and tells whether the results of the first threads are right.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub fn run(&self, device: &Device, geometry: &Geometry) -> Result<bool, DeviceError> {
+        (self.run)(device, geometry)
+    }
 }
 
 /// One limit, tried at it and one past it.
@@ -234,7 +242,7 @@ pub fn try_all(device: &Device) -> Result<Vec<Tried>, DeviceError> {
         }
     }
     let tried = tries.into_iter().map(|(what, holder, at, past)| {
-        let at = at.map(|at| Ok::<_, DeviceError>((at, (holder.run)(device, &at)?)));
+        let at = at.map(|at| Ok::<_, DeviceError>((at, holder.run(device, &at)?)));
         Ok(Tried { what, at: at.transpose()?, past, refused: refused(device, &holder, &past)? })
     });
     tried.collect()
@@ -246,7 +254,7 @@ fn refused(
     holder: &Holder,
     geometry: &Geometry,
 ) -> Result<Option<DeviceError>, DeviceError> {
-    match (holder.run)(device, geometry) {
+    match holder.run(device, geometry) {
         Ok(_) => Ok(None),
         Err(lost @ (DeviceError::Lost { .. } | DeviceError::Stopped { .. })) => Err(lost),
         Err(refused) => Ok(Some(refused)),

@@ -1,6 +1,6 @@
 //! Locks that threads of a whole grid contend for: each guards a counter, and a linked list.
 //!
-//! * [`textbook`]: the lock of the textbooks, which the locks of the library are compared with.
+//! * [`TextbookLock`]: the lock of the textbooks, which the locks of the library are compared with.
 //! * [`lockstep`]: two lanes of one warp, one of which waits for the other forever.
 
 pub mod lockstep;

@@ -4,7 +4,7 @@
 //! * [`lines`]: how far single lines of the L2 are from two multiprocessors.
 //! * [`bandwidth`]: how the rate of reading grows with the bytes in flight.
 //!
-//! A latency is a slope in cycles, as in [`fences`](super::fences): two walks of different length,
+//! A latency is a slope in cycles, as in [`fences`]: two walks of different length,
 //! their difference divided by the steps between them. Every walk and every sum is compared with the
 //! host's.
 
