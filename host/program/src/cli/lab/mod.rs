@@ -31,7 +31,14 @@ use std::path::Path;
 #[command(after_help = "Without an experiment: the list of them, and what each takes.")]
 pub(crate) struct Lab {
     #[command(subcommand)]
-    experiment: Option<Experiments>,
+    experiment: Option<Choice>,
+}
+
+#[derive(Subcommand)]
+enum Choice {
+    #[command(flatten)]
+    One(Experiments),
+    All(all::All),
 }
 
 /// An experiment, with its options.
@@ -77,7 +84,6 @@ macro_rules! experiments {
         #[derive(Subcommand)]
         enum Experiments {
             $($(#[$attribute])* $name($ty),)*
-            All(all::All),
         }
 
         /// Where each runs, and whether it has files to write, in the order of the list.
@@ -91,7 +97,6 @@ macro_rules! experiments {
                         let device = <$ty>::RUNS_ON.device(global, &name)?;
                         find(experiment, global, &device)?.print(global)
                     })*
-                    Self::All(all) => all.run(global),
                 }
             }
 
@@ -99,7 +104,6 @@ macro_rules! experiments {
             fn find(&self, global: &Global, device: &Device) -> anyhow::Result<Found> {
                 match self {
                     $(Self::$name(experiment) => find(experiment, global, device),)*
-                    Self::All(_) => unreachable!("the list of all does not have itself"),
                 }
             }
         }
@@ -138,13 +142,14 @@ fn find<E: Experiment>(experiment: &E, global: &Global, device: &Device) -> anyh
 impl Lab {
     pub(crate) fn run(self, global: &Global) -> anyhow::Result<()> {
         match self.experiment {
-            Some(experiment) => experiment.run(global),
+            Some(Choice::One(experiment)) => experiment.run(global),
+            Some(Choice::All(all)) => all.run(global),
             None => all::list().print(global),
         }
     }
 }
 
-/// The commands of the experiments, in the order of the list, and `all`.
+/// The commands of the experiments, in the order of the list.
 fn commands() -> clap::Command {
     Experiments::augment_subcommands(clap::Command::new("lab"))
 }

@@ -1,14 +1,10 @@
 //! Numbers and lists in sentences.
 
+use crate::report::svg;
+
 /// A number of 0 or more with three digits, or with more before the point.
 pub(super) fn three_digits(value: f64) -> String {
-    let decimals = match value {
-        100.0.. => 0,
-        10.0.. => 1,
-        1.0.. => 2,
-        _ => 3,
-    };
-    format!("{value:.decimals$}")
+    format!("{value:.*}", svg::three_digits(value))
 }
 
 /// `a, b and c`.

@@ -24,7 +24,7 @@ const LANES: u32 = 32;
 /// that each lane wants, a multiple of `bytes`, which is 4, 8 or 16.
 ///
 /// The rule (CUDA C++ Programming Guide, "Shared Memory" of the compute capabilities): successive
-/// words of 4 bytes lie in successive banks, of which there are 32. A bank serves one word in a
+/// words of 4 bytes lie in successive banks, and there are 32 banks. A bank serves one word in a
 /// pass, to all lanes that want it. Accesses of 8 bytes go by half warps and those of 16 bytes by
 /// quarter warps, so that each part wants no more than 32 words.
 #[must_use]

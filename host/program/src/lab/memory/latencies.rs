@@ -154,7 +154,7 @@ impl Walk {
         let cycles = self.device.zeroed::<u64>(1)?;
         let index = |line| line * LINE as u32;
         let args = (self.words.view(), found.view(), cycles.view(), index(first), warm, steps);
-        // SAFETY: the words hold a cycle of indices, of which `first` is one. There is one element
+        // SAFETY: the words hold a cycle of indices, and `first` is one of them. There is one element
         // for what is found and one for the cycles. All outlive the launch, because the downloads
         // wait for it.
         unsafe { self.device.launch::<K>(geometry, args)? };

@@ -137,7 +137,7 @@ pub(super) fn plain(value: f64, decimals: usize) -> String {
 }
 
 /// The number of decimals that shows three digits of `value`.
-pub(super) fn three_digits(value: f64) -> usize {
+pub(crate) fn three_digits(value: f64) -> usize {
     match value {
         value if value >= 100.0 || value == 0.0 => 0,
         value if value >= 10.0 => 1,

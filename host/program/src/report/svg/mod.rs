@@ -13,6 +13,7 @@ mod colour;
 mod heatmap;
 mod lines;
 
+pub(crate) use axis::three_digits;
 pub use bars::{Bars, Row};
 pub use heatmap::{Axis, HeatMap};
 pub use lines::{Lines, Series};
