@@ -1,6 +1,7 @@
 //! Comparisons with bounds, by one predicate.
 
 use super::Predicate;
+use core::convert::identity;
 use cuda_std::convert::{bf16_to_f32, f16_to_f32};
 use cuda_std::launch::KernelArg;
 use cuda_std::memory::Scalar;
@@ -190,8 +191,8 @@ macro_rules! floats {
     )*};
 }
 floats! {
-    f32: 0.0, |x: f32| x;
-    f64: 0.0, |x: f64| x;
+    f32: 0.0, identity;
+    f64: 0.0, identity;
     f16: f16::from_bits(0), f16_to_f32;
     bf16: bf16::from_bits(0), bf16_to_f32;
 }
