@@ -110,6 +110,9 @@ fn rebuild(set: &KernelSet, arch: Arch, committed: &[Vec<u8>]) -> Result<Outcome
     )))
 }
 
+/// The entry points have a lower level for the emulator: see the root's `Cargo.toml`.
+const FULL_LEVEL: &str = "profile.release.package.gridsync-entries.opt-level=3";
+
 /// Builds a set and returns the text, which is also in `target/`.
 fn build(set: &KernelSet, arch: Arch, compiler: &Compiler) -> Result<(Built, String)> {
     let start = Instant::now();
@@ -117,7 +120,7 @@ fn build(set: &KernelSet, arch: Arch, compiler: &Compiler) -> Result<(Built, Str
     let built = CudaBuilder::new(root().join(set.folder))
         .arch(arch)
         .compiler(compiler.clone())
-        .build_args(&["--locked"])
+        .build_args(&["--locked", "--config", FULL_LEVEL])
         .sources(set.sources)
         .copy_to(&to)
         .build()

@@ -173,9 +173,10 @@ pub(super) fn take_all<O: Operation>(op: O, elements: &[O::Element], first: u64)
     }
     let (eights, rest) = elements.as_chunks::<8>();
     let mut chains = [op.identity(); 8];
-    for (eight, start) in eights.iter().zip((first..).step_by(8)) {
-        for ((chain, &x), index) in chains.iter_mut().zip(eight).zip(start..) {
-            *chain = op.take(*chain, x, index);
+    for (number, eight) in eights.iter().enumerate() {
+        let start = first + 8 * number as u64;
+        for at in 0..8 {
+            chains[at] = op.take(chains[at], eight[at], start + at as u64);
         }
     }
     let all = chains.into_iter().fold(op.identity(), |all, chain| op.combine(all, chain));

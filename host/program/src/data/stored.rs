@@ -101,17 +101,21 @@ impl Stored {
                 into.copy_from_slice(from);
                 self.put_in_order(into);
             }
-            Kind::I8 => each(from, into, |[byte]: [u8; 1]| i32::from(byte as i8)),
-            Kind::U8 => each(from, into, |[byte]: [u8; 1]| u32::from(byte)),
-            Kind::Bool => each(from, into, |[byte]: [u8; 1]| u32::from(byte != 0)),
+            Kind::I8 => each(from, into, |[byte]| i32::from(byte as i8).to_ne_bytes()),
+            Kind::U8 => each(from, into, |[byte]| u32::from(byte).to_ne_bytes()),
+            Kind::Bool => each(from, into, |[byte]| u32::from(byte != 0).to_ne_bytes()),
             Kind::I16 if self.is_big_endian => {
-                each(from, into, |bytes| i32::from(i16::from_be_bytes(bytes)));
+                each(from, into, |bytes| i32::from(i16::from_be_bytes(bytes)).to_ne_bytes());
             }
-            Kind::I16 => each(from, into, |bytes| i32::from(i16::from_le_bytes(bytes))),
+            Kind::I16 => {
+                each(from, into, |bytes| i32::from(i16::from_le_bytes(bytes)).to_ne_bytes())
+            }
             Kind::U16 if self.is_big_endian => {
-                each(from, into, |bytes| u32::from(u16::from_be_bytes(bytes)));
+                each(from, into, |bytes| u32::from(u16::from_be_bytes(bytes)).to_ne_bytes());
             }
-            Kind::U16 => each(from, into, |bytes| u32::from(u16::from_le_bytes(bytes))),
+            Kind::U16 => {
+                each(from, into, |bytes| u32::from(u16::from_le_bytes(bytes)).to_ne_bytes())
+            }
         }
     }
 
@@ -124,11 +128,12 @@ impl Stored {
     }
 }
 
-/// Applies `of` to each element of `N` bytes, and writes the results.
-fn each<const N: usize, T: bytemuck::Pod>(from: &[u8], into: &mut [u8], of: impl Fn([u8; N]) -> T) {
-    let (elements, _) = from.as_chunks::<N>();
-    for (&element, place) in elements.iter().zip(into.chunks_exact_mut(size_of::<T>())) {
-        place.copy_from_slice(bytemuck::bytes_of(&of(element)));
+/// Applies `of` to each element of `N` bytes, and writes the results, of 4 bytes each.
+fn each<const N: usize>(from: &[u8], into: &mut [u8], of: impl Fn([u8; N]) -> [u8; 4]) {
+    let (elements, _) = from.as_chunks();
+    let (places, _) = into.as_chunks_mut();
+    for (&element, place) in elements.iter().zip(places) {
+        *place = of(element);
     }
 }
 
