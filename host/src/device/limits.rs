@@ -1,6 +1,6 @@
 //! Which limit a launch exceeds, and by how much: the driver only says that it refuses.
 
-use super::{Geometry, KernelAttributes, Properties};
+use super::{Geometry, KernelAttributes, Properties, occupancy};
 
 /// Threads of a block along z, at most (CUDA C++ Programming Guide, "Technical Specifications per
 /// Compute Capability").
@@ -9,11 +9,6 @@ const MOST_THREADS_ALONG_Z: u32 = 64;
 /// Blocks of a cluster, at most, even for a kernel that has opted in (CUDA C++ Programming Guide,
 /// "Thread Block Clusters").
 const MOST_BLOCKS_OF_A_CLUSTER: u32 = 16;
-
-/// Registers are given to a warp in units of 256. A multiprocessor has four parts with registers of
-/// their own, so a block takes them for a multiple of four warps (NVIDIA, `cuda_occupancy.h`).
-const REGISTER_UNIT: u64 = 256;
-const PARTS: u64 = 4;
 
 /// A limit that a launch exceeds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,12 +21,6 @@ pub(super) struct Exceeded {
     pub(super) limit: u64,
     /// What to do.
     pub(super) remedy: &'static str,
-}
-
-/// Registers that a block of `threads` threads takes, if a thread has `registers`.
-fn registers(threads: u64, registers: u32) -> u64 {
-    let of_a_warp = (32 * u64::from(registers)).next_multiple_of(REGISTER_UNIT);
-    threads.div_ceil(32).next_multiple_of(PARTS) * of_a_warp
 }
 
 /// The first limit of the device or of the kernel that `geometry` exceeds. None if it exceeds none
@@ -50,7 +39,7 @@ pub(super) fn exceeded(
         ("threads of a block along z", block.z.into(), MOST_THREADS_ALONG_Z, smaller),
         (
             "registers of a block",
-            registers(threads, kernel.registers),
+            occupancy::registers_of_a_block(threads, kernel.registers),
             device.registers_per_block,
             "launch smaller blocks, or bound the kernel's registers by #[kernel(max_threads = N)]",
         ),

@@ -22,6 +22,7 @@ mod images;
 #[cfg(feature = "cuda")]
 mod limits;
 mod no_cuda;
+mod occupancy;
 mod typed;
 
 pub use backend::{Backend, KernelAttributes, KernelInfo, Properties, Recording};
@@ -33,6 +34,7 @@ pub use graph::Graph;
 #[cfg(feature = "cuda")]
 pub use images::KERNELS;
 pub use no_cuda::{NoCuda, OLDEST_DRIVER};
+pub use occupancy::Occupancy;
 pub use simt::{Lanes, Policy, Schedule, Stats};
 
 use bytemuck::Pod;

@@ -1,87 +1,12 @@
-//! The limits of a device: what a block may have, how many blocks a multiprocessor holds, and what
-//! happens one past each limit.
+//! The limits of a device: kernels that hold many values, and launches at each limit and one past it.
 
 use bytemuck::Pod;
 use cuda_std::launch::Kernel;
 use cuda_std::memory::{Global, Scalar};
-use gridsync::device::{Device, DeviceError, Geometry, KernelAttributes, KernelInfo, Properties};
+use gridsync::device::{Device, DeviceError, Geometry, KernelInfo, Occupancy};
 use gridsync_lab_kernels::limits::{
     limits_hold_8_u32, limits_hold_32_u32, limits_hold_64_u32, limits_hold_64_u64,
 };
-
-/// Registers of a thread, at most (CUDA C++ Programming Guide, "Technical Specifications per Compute
-/// Capability").
-pub const MOST_REGISTERS: u32 = 255;
-
-/// A warp gets registers in units of 256, so a thread in units of 8 (NVIDIA, `cuda_occupancy.h`).
-const UNIT: u32 = 8;
-
-/// The parts of a multiprocessor. Each has a fourth of the registers, for its own warps.
-const PARTS: u32 = 4;
-
-/// The registers that a thread may have in a block of `threads` threads: 0 if there is no such block.
-#[must_use]
-pub fn most_registers(device: &Properties, threads: u32) -> u32 {
-    if threads == 0 || threads > device.max_threads_per_block {
-        return 0;
-    }
-    let warps = threads.div_ceil(device.warp_size).next_multiple_of(PARTS);
-    let fair = device.registers_per_block / (warps * device.warp_size);
-    (fair / UNIT * UNIT).min(MOST_REGISTERS)
-}
-
-/// How many blocks of one kernel a multiprocessor holds, and what limits their number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Occupancy {
-    /// Blocks at once.
-    pub blocks: u32,
-    /// What there would be too much of with one block more.
-    pub limited_by: &'static str,
-}
-
-impl Occupancy {
-    /// Computes it from the limits of the device and the needs of the kernel, for blocks of `threads`
-    /// threads with `dynamic_shared` bytes of dynamic shared memory.
-    #[must_use]
-    pub fn of(
-        device: &Properties,
-        kernel: &KernelAttributes,
-        threads: u32,
-        dynamic_shared: u32,
-    ) -> Self {
-        let warps = threads.div_ceil(device.warp_size).max(1);
-        let by_threads = device.max_threads_per_multiprocessor / (warps * device.warp_size);
-        let registers = (kernel.registers.next_multiple_of(UNIT) * device.warp_size).max(1);
-        let by_registers = match kernel.registers {
-            0 => u32::MAX,
-            _ => device.registers_per_multiprocessor / PARTS / registers * PARTS / warps,
-        };
-        let shared = match kernel.static_shared + dynamic_shared {
-            0 => device.shared_reserved_per_block,
-            // Shared memory is given in units of 128 bytes.
-            bytes => (bytes + device.shared_reserved_per_block).next_multiple_of(128),
-        };
-        let by_shared = device.shared_per_multiprocessor.checked_div(shared).unwrap_or(u32::MAX);
-        let limits = [
-            (by_threads, "threads"),
-            (device.max_blocks_per_multiprocessor, "blocks"),
-            (by_registers, "registers"),
-            (by_shared, "shared memory"),
-        ];
-        let least = limits.into_iter().min_by_key(|(blocks, _)| *blocks);
-        let (blocks, limited_by) = least.expect("there are limits");
-        let too_large = threads > kernel.max_threads && kernel.max_threads > 0;
-        Self { blocks: if too_large { 0 } else { blocks }, limited_by }
-    }
-
-    /// The share of the threads that the multiprocessor can hold, percent.
-    #[must_use]
-    pub fn percent(self, device: &Properties, threads: u32) -> f64 {
-        let warps = self.blocks * threads.div_ceil(device.warp_size);
-        100.0 * f64::from(warps * device.warp_size)
-            / f64::from(device.max_threads_per_multiprocessor)
-    }
-}
 
 /// A kernel that holds many values, to try the limits with.
 #[derive(Clone, Copy, Debug)]
@@ -212,7 +137,7 @@ pub fn try_all(device: &Device) -> Result<Vec<Tried>, DeviceError> {
     ];
     if !p.is_emulated() {
         let registers = device.backend().attributes(&many.kernel)?.registers;
-        let fits = |&threads: &u32| most_registers(p, threads) >= registers;
+        let fits = |&threads: &u32| Occupancy::most_registers(p, threads) >= registers;
         let most = (1..=threads / 32).map(|warps| 32 * warps).rfind(fits).unwrap_or(32);
         tries.extend([
             (
@@ -258,47 +183,5 @@ fn refused(
         Ok(_) => Ok(None),
         Err(lost @ (DeviceError::Lost { .. } | DeviceError::Stopped { .. })) => Err(lost),
         Err(refused) => Ok(Some(refused)),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// An H200, as far as blocks are concerned.
-    fn hopper() -> Properties {
-        Properties {
-            warp_size: 32,
-            max_threads_per_block: 1024,
-            max_threads_per_multiprocessor: 2048,
-            max_blocks_per_multiprocessor: 32,
-            registers_per_block: 65_536,
-            registers_per_multiprocessor: 65_536,
-            shared_per_multiprocessor: 228 << 10,
-            shared_reserved_per_block: 1024,
-            ..Properties::default()
-        }
-    }
-
-    #[test]
-    fn a_thread_may_have_what_65536_registers_leave_it_and_255_at_most() {
-        let most =
-            [32, 256, 257, 512, 768, 1024, 1025].map(|threads| most_registers(&hopper(), threads));
-        assert_eq!(most, [255, 255, 168, 128, 80, 64, 0]);
-    }
-
-    #[test]
-    fn each_limit_of_a_multiprocessor_can_be_the_one_that_counts() {
-        let of = |registers, static_shared, threads| {
-            let kernel = KernelAttributes { registers, static_shared, local: 0, max_threads: 1024 };
-            let found = Occupancy::of(&hopper(), &kernel, threads, 0);
-            (found.blocks, found.limited_by)
-        };
-        assert_eq!(of(32, 0, 256), (8, "threads"));
-        assert_eq!(of(16, 0, 32), (32, "blocks"));
-        assert_eq!(of(33, 0, 256), (6, "registers"));
-        assert_eq!(of(255, 0, 256), (1, "registers"));
-        assert_eq!(of(72, 0, 1024), (0, "registers"));
-        assert_eq!(of(32, 48 << 10, 128), (4, "shared memory"));
     }
 }

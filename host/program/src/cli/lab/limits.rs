@@ -3,10 +3,10 @@
 use super::found::wrapped;
 use super::{Experiment, Found, Page, RunsOn};
 use crate::cli::Global;
-use crate::lab::limits::{HOLDERS, MOST_REGISTERS, Occupancy, Tried, most_registers, try_all};
+use crate::lab::limits::{HOLDERS, Tried, try_all};
 use crate::report::svg::{Lines, Series};
 use crate::report::table;
-use gridsync::device::{Device, DeviceError, KernelAttributes, Properties};
+use gridsync::device::{Device, DeviceError, KernelAttributes, Occupancy, Properties};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -27,7 +27,7 @@ pub(super) struct Limits {
 const THREADS: [u32; 8] = [32, 64, 128, 256, 384, 512, 768, 1024];
 
 /// Registers of a thread in the first table.
-const REGISTERS: [u32; 4] = [32, 64, 128, MOST_REGISTERS];
+const REGISTERS: [u32; 4] = [32, 64, 128, Occupancy::MOST_REGISTERS];
 
 impl Experiment for Limits {
     const RUNS_ON: RunsOn = RunsOn::Any;
@@ -84,7 +84,7 @@ fn registers_and_blocks(page: &mut Page, p: &Properties) {
     );
     let mut rows = Vec::new();
     for threads in THREADS {
-        let most = most_registers(p, threads);
+        let most = Occupancy::most_registers(p, threads);
         let blocks = REGISTERS.map(|registers| Occupancy::of(p, &needs(registers), threads, 0));
         let cells = blocks.map(|found| match found.blocks {
             0 => "none".to_owned(),
@@ -204,7 +204,7 @@ fn chart(p: &Properties) -> Lines {
         points: (8..=256u32)
             .step_by(8)
             .map(|registers| {
-                let registers = registers.min(MOST_REGISTERS);
+                let registers = registers.min(Occupancy::MOST_REGISTERS);
                 let found = Occupancy::of(p, &needs(registers), threads, 0);
                 (f64::from(registers), found.percent(p, threads))
             })
