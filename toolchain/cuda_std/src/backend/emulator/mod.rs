@@ -23,7 +23,8 @@ fn scope_of(scope: Scope) -> simt::Scope {
     }
 }
 
-/// The scope of an access to `S`: that which it names, but in shared memory the block or the cluster.
+/// The scope of an access to `S`: in global memory the scope that it names, in shared memory the
+/// block or the cluster.
 fn scope_in<S: Space>(scope: Scope) -> simt::Scope {
     match S::KIND {
         SpaceKind::Global => scope_of(scope),

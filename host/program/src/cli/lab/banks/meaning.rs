@@ -21,9 +21,21 @@ pub(super) fn of_loads(page: &mut Page, loads: &[Load]) {
             None => format!("{counted} passes for {bytes} bytes"),
         }
     });
+    let fewer = |load: &Load| {
+        let timed = load.timed.as_ref();
+        load.stride == 0
+            && timed.is_some_and(|timed| timed.together.median < 0.9 * load.rule as f64)
+    };
+    let shared = match loads.iter().any(fewer) {
+        true => {
+            " That is fewer than the rule says: it cuts the warp into halves or quarters, and here \
+             parts that want the same words shared a pass. The rule is the most that a load takes."
+        }
+        false => "",
+    };
     page.means(format!(
         "Stride 0: lanes that want the same word get it in the same pass. All lanes at one element \
-         took {}.",
+         took {}.{shared}",
         and(broadcast.collect()),
     ));
     of_cycles(page, loads);
