@@ -1,6 +1,7 @@
 //! `gridsync lab threads`.
 
 use crate::call::{WRONG_USAGE, gridsync, without_cuda};
+use crate::folder::Folder;
 use gridsync_tests::devices::with_cuda;
 use serde_json::{Value, json};
 
@@ -61,6 +62,16 @@ fn the_page_draws_the_warps_and_their_lanes() {
     let quiet = without_cuda(&["lab", "threads", "--quiet"], b"").says_nothing();
     assert!(!quiet.stdout.contains("example"), "{}", quiet.stdout);
     assert!(quiet.stdout.contains("16.7 %"), "{}", quiet.stdout);
+}
+
+#[test]
+fn the_chart_has_a_cell_for_each_lane() {
+    let folder = Folder::new();
+    folder.call(&["lab", "threads", "-o", "."], b"").succeeds();
+    let chart = String::from_utf8(folder.read("threads.svg")).expect("a chart is text");
+    assert_eq!(chart.matches(">0</text>").count(), 40 + 1, "the threads of row 0, and lane 0");
+    assert_eq!(chart.matches(">1</text>").count(), 40, "the threads of row 1");
+    assert!(chart.contains("a block of 40×2"), "{chart}");
 }
 
 #[test]

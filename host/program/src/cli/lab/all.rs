@@ -1,6 +1,6 @@
 //! `gridsync lab`: the list of experiments. `gridsync lab all`: each of them in turn.
 
-use super::{ALL, Found, RunsOn, commands, with_defaults};
+use super::{ALL, Found, InAll, RunsOn, commands, with_options};
 use crate::cli::exit::Wrong;
 use crate::cli::{Global, output};
 use crate::report::table;
@@ -9,8 +9,8 @@ use std::path::PathBuf;
 
 /// Run all experiments with their defaults, and write all figures to a folder
 ///
-/// What needs a GPU is left out where there is none, and a line on standard error says so. In JSON,
-/// each experiment has a field with its own JSON.
+/// What needs a GPU is left out where there is none, and a line on standard error says so. On a GPU,
+/// `lab stress` makes a tenth of its rounds. In JSON, each experiment has a field with its own JSON.
 #[derive(clap::Args)]
 pub(super) struct All {
     /// The folder for the figures and records.
@@ -22,21 +22,15 @@ pub(super) struct All {
 struct Listed {
     name: String,
     about: String,
-    runs_on: RunsOn,
-    has_files: bool,
+    takes: InAll,
 }
 
 /// All experiments, in the order of the help.
 fn listed() -> Vec<Listed> {
     let commands = commands();
-    let listed = commands.get_subcommands().zip(ALL).map(|(command, &(runs_on, has_files))| {
+    let listed = commands.get_subcommands().zip(ALL).map(|(command, &takes)| {
         let about = command.get_about().map(ToString::to_string);
-        Listed {
-            name: command.get_name().to_owned(),
-            about: about.unwrap_or_default(),
-            runs_on,
-            has_files,
-        }
+        Listed { name: command.get_name().to_owned(), about: about.unwrap_or_default(), takes }
     });
     listed.collect()
 }
@@ -45,11 +39,11 @@ fn listed() -> Vec<Listed> {
 pub(super) fn list() -> Found {
     let mut table = table();
     table.set_header(["experiment", "on", "what it does"]);
-    for Listed { name, about, runs_on, .. } in listed() {
-        table.add_row([name, runs_on.name().to_owned(), about]);
+    for Listed { name, about, takes } in listed() {
+        table.add_row([name, takes.runs_on.name().to_owned(), about]);
     }
     let json = listed().into_iter().map(|listed| {
-        json!({ "name": listed.name, "runs_on": listed.runs_on.name(), "about": listed.about })
+        json!({ "name": listed.name, "runs_on": listed.takes.runs_on.name(), "about": listed.about })
     });
     let how = "gridsync lab NAME --help tells the options, gridsync lab all runs all of them";
     Found {
@@ -75,13 +69,14 @@ impl All {
         let device = global.device.device()?;
         let is_gpu = !device.properties().is_emulated();
         let (mut fields, mut wrong) = (Map::new(), Vec::new());
-        for Listed { name, runs_on, has_files, .. } in listed() {
-            if runs_on == RunsOn::Gpu && !is_gpu {
+        for Listed { name, takes, .. } in listed() {
+            if takes.runs_on == RunsOn::Gpu && !is_gpu {
                 eprintln!("gridsync: leaving out lab {name}: it needs a GPU");
                 continue;
             }
-            let folder = self.output.as_deref().filter(|_| has_files);
-            let found = with_defaults(&name, folder.map(AsRef::as_ref))?.find(global, &device)?;
+            let folder = self.output.as_deref().filter(|_| takes.has_files);
+            let experiment = with_options(&name, takes.options, folder.map(AsRef::as_ref))?;
+            let found = experiment.find(global, &device)?;
             wrong.extend(found.wrong.map(|wrong| format!("lab {name}: {wrong}")));
             match global.json {
                 true => _ = fields.insert(name, found.json),
@@ -103,12 +98,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_experiment_runs_with_its_defaults_alone() {
+    fn each_experiment_can_be_called_without_options_and_as_all_calls_it() {
         let listed = listed();
         assert_eq!(listed.len(), ALL.len());
-        for Listed { name, about, has_files, .. } in listed {
-            let folder = has_files.then(|| "folder".as_ref());
-            assert!(with_defaults(&name, folder).is_ok(), "{name}");
+        for Listed { name, about, takes } in listed {
+            let folder = takes.has_files.then(|| "folder".as_ref());
+            for options in [&[], takes.options] {
+                assert!(with_options(&name, options, folder).is_ok(), "{name}");
+            }
             assert!(!about.is_empty(), "{name}");
         }
     }

@@ -47,6 +47,8 @@ trait Experiment: clap::Args {
     const RUNS_ON: RunsOn;
     /// The files that `--output` writes, at most.
     const FILES: &'static [&'static str] = &[];
+    /// Options for `lab all`, where the defaults would take minutes.
+    const IN_ALL: &'static [&'static str] = &[];
 
     /// The folder that `--output` names.
     fn output(&self) -> Option<&Path> {
@@ -79,6 +81,14 @@ impl RunsOn {
     }
 }
 
+/// What `lab all` has to know about an experiment.
+#[derive(Clone, Copy)]
+struct InAll {
+    runs_on: RunsOn,
+    has_files: bool,
+    options: &'static [&'static str],
+}
+
 macro_rules! experiments {
     ($($(#[$attribute:meta])* $name:ident($ty:ty),)*) => {
         #[derive(Subcommand)]
@@ -86,8 +96,12 @@ macro_rules! experiments {
             $($(#[$attribute])* $name($ty),)*
         }
 
-        /// Where each runs, and whether it has files to write, in the order of the list.
-        const ALL: &[(RunsOn, bool)] = &[$((<$ty>::RUNS_ON, !<$ty>::FILES.is_empty())),*];
+        /// What `lab all` has to know about each, in the order of the list.
+        const ALL: &[InAll] = &[$(InAll {
+            runs_on: <$ty>::RUNS_ON,
+            has_files: !<$ty>::FILES.is_empty(),
+            options: <$ty>::IN_ALL,
+        }),*];
 
         impl Experiments {
             fn run(&self, global: &Global) -> anyhow::Result<()> {
@@ -154,9 +168,14 @@ fn commands() -> clap::Command {
     Experiments::augment_subcommands(clap::Command::new("lab"))
 }
 
-/// The experiment of this name with its defaults, and with the folder for its files if it has any.
-fn with_defaults(name: &str, folder: Option<&OsStr>) -> Result<Experiments, clap::Error> {
+/// The experiment of this name with these options, and with the folder for its files if there is one.
+fn with_options(
+    name: &str,
+    options: &[&str],
+    folder: Option<&OsStr>,
+) -> Result<Experiments, clap::Error> {
     let mut args = vec![OsStr::new("lab"), OsStr::new(name)];
+    args.extend(options.iter().map(OsStr::new));
     if let Some(folder) = folder {
         args.extend([OsStr::new("-o"), folder]);
     }

@@ -1,5 +1,6 @@
 //! `gridsync lab spin`: what becomes of a loop that waits.
 
+use super::found::wrapped;
 use super::{Experiment, Found, RunsOn};
 use crate::cli::Global;
 use crate::cli::exit::Usage;
@@ -53,9 +54,10 @@ impl Experiment for Spin {
 fn text(global: &Global, arch: u32, forms: &[Compiled<'_>]) -> String {
     let mut parts = Vec::new();
     if !global.quiet {
-        parts.push(format!(
-            "Waiting until a word is 0, as built for compute_{arch}, from the first look at the word on"
-        ));
+        parts.push(wrapped(&format!(
+            "Does a loop that waits until a word is 0 look at the word again? As built for \
+             compute_{arch}, from the first look at the word on."
+        )));
     }
     for compiled in forms {
         let mut part = format!("{}: {}\n", compiled.form.name, compiled.form.looks_by);
@@ -65,6 +67,15 @@ fn text(global: &Global, arch: u32, forms: &[Compiled<'_>]) -> String {
             part += &format!("{:indent$}{}\n", "", words.join(" "));
         }
         parts.push(part + "  " + compiled.verdict());
+    }
+    if !global.quiet {
+        parts.push(wrapped(
+            "The compiler may assume that nobody else writes what a plain load reads. So it loads \
+             once, and what is left is a loop that never ends, or none. A volatile load is one that \
+             may not be left out. But it orders nothing else: to read what another thread has \
+             written before it changed the word, take the acquire load (PTX ISA, \"Memory \
+             Consistency Model\").",
+        ));
     }
     parts.join("\n\n")
 }

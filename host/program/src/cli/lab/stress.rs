@@ -33,6 +33,9 @@ pub(crate) struct Stress {
         value_parser = PossibleValuesParser::new(DESIGNS.iter().map(|design| design.name))
     )]
     designs: Vec<String>,
+    /// Take a tenth of the default rounds on a GPU, for `lab all`.
+    #[arg(long, hide = true, conflicts_with = "rounds")]
+    brief: bool,
     /// Leave out the barriers that are wrong.
     #[arg(long)]
     right_only: bool,
@@ -52,10 +55,15 @@ struct Report {
 
 impl Experiment for Stress {
     const RUNS_ON: RunsOn = RunsOn::Any;
+    const IN_ALL: &'static [&'static str] = &["--brief"];
 
     fn find(&self, global: &Global, device: &Device) -> anyhow::Result<Found> {
         let properties = device.properties();
-        let default = if properties.is_emulated() { ON_THE_EMULATOR } else { ON_A_GPU };
+        let default = match (properties.is_emulated(), self.brief) {
+            (true, _) => ON_THE_EMULATOR,
+            (false, true) => ON_A_GPU / 10,
+            (false, false) => ON_A_GPU,
+        };
         let settings = stress::settings(properties, self.rounds.unwrap_or(default));
         let designs: Vec<Contender> = DESIGNS
             .iter()

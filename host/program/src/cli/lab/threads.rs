@@ -6,10 +6,12 @@ mod drawing;
 use super::{Experiment, Found, Page, RunsOn};
 use crate::cli::Global;
 use crate::lab::threads::{LANES, Numbered, Record, numbered};
+use crate::report::svg::Cells;
 use crate::report::table;
 use block::Block;
 use gridsync::device::Device;
 use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
 
 /// Registers of each lane where no compiler says how many.
 const EXAMPLE_REGISTERS: u32 = 32;
@@ -23,14 +25,24 @@ pub(super) struct Threads {
     /// The shape of the block: its threads along x, y and z.
     #[arg(long, default_value = "40,2", value_name = "X[,Y[,Z]]")]
     block: Block,
+    /// Write threads.svg to this folder.
+    #[arg(short, long, alias = "out", value_name = "DIR")]
+    output: Option<PathBuf>,
 }
 
 impl Experiment for Threads {
     const RUNS_ON: RunsOn = RunsOn::Any;
+    const FILES: &'static [&'static str] = &["threads.svg"];
+
+    fn output(&self) -> Option<&Path> {
+        self.output.as_deref()
+    }
 
     fn find(&self, global: &Global, device: &Device) -> anyhow::Result<Found> {
         let numbered = numbered(device, self.block.0)?;
-        Ok(page(&device.properties().name, &numbered).found(global))
+        let mut page = page(&device.properties().name, &numbered);
+        page.file("threads.svg", chart(&numbered).svg())?;
+        Ok(page.found(global))
     }
 }
 
@@ -96,6 +108,17 @@ fn page(device: &str, numbered: &Numbered) -> Page {
     page.json("idle_registers", idle * each);
     page.json("records", records(numbered));
     page
+}
+
+/// The lanes of each warp, as a chart.
+fn chart(numbered: &Numbered) -> Cells {
+    let block = numbered.block;
+    Cells {
+        title: format!("The lanes of each warp of a block of {block}"),
+        x_label: "lane".into(),
+        note: "the number is the row of the thread, y + z·Y; pale: an idle lane".into(),
+        rows: drawing::rows(block),
+    }
 }
 
 /// What the idle lanes cost.

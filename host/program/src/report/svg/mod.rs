@@ -1,5 +1,5 @@
-//! Charts as SVG, written without a library: [`HeatMap`], [`Lines`] over a numeric axis, and
-//! [`Bars`] with names.
+//! Charts as SVG, written without a library: [`HeatMap`], [`Lines`] over a numeric axis, [`Bars`] with
+//! names, and [`Cells`] with a word each.
 //!
 //! A chart is one self-contained file without scripts or fonts. It has its own light background, so
 //! that it can be read on a dark page too, and says what it shows in `<title>` and `<desc>`. The
@@ -9,12 +9,14 @@
 mod axis;
 mod bars;
 mod canvas;
+mod cells;
 mod colour;
 mod heatmap;
 mod lines;
 
 pub(crate) use axis::three_digits;
 pub use bars::{Bars, Row};
+pub use cells::{CellRow, Cells};
 pub use heatmap::{Axis, HeatMap};
 pub use lines::{Lines, Series};
 

@@ -76,6 +76,19 @@ fn rates() -> Bars {
     }
 }
 
+fn cells() -> Cells {
+    let row = |name: &str, cells: &[&str]| {
+        let text = |text: &&str| (!text.is_empty()).then(|| text.to_string());
+        CellRow { name: name.into(), cells: cells.iter().map(text).collect() }
+    };
+    Cells {
+        title: "The lanes of each warp of a block of 5 × 2 threads".into(),
+        x_label: "lane".into(),
+        note: "the number is the row of the thread; pale: idle".into(),
+        rows: vec![row("warp 0", &["0", "0", "0", "0"]), row("warp 1", &["0", "1", "1", ""])],
+    }
+}
+
 /// Every chart that the tests look at.
 fn charts() -> Vec<String> {
     let one_cell = HeatMap {
@@ -107,6 +120,7 @@ fn charts() -> Vec<String> {
         many.svg(),
         bars().svg(),
         rates().svg(),
+        cells().svg(),
     ]
     .map(|svg| svg.expect("a whole chart should be drawn"))
     .to_vec()
@@ -130,6 +144,11 @@ fn a_heat_map_is_drawn_as_it_was() {
 #[test]
 fn lines_are_drawn_as_they_were() {
     is_golden("lines.svg", &lines().svg().expect("they are whole"));
+}
+
+#[test]
+fn cells_are_drawn_as_they_were() {
+    is_golden("cells.svg", &cells().svg().expect("they are whole"));
 }
 
 #[test]

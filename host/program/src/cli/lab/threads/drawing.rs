@@ -1,6 +1,7 @@
 //! Drawings of a block: the warps in its planes, and the threads in its warps.
 
 use crate::lab::threads::{LANES, Record, expected};
+use crate::report::svg::CellRow;
 use cuda_std::Dim3;
 
 /// Threads of a row that are drawn at most: so many fit on a line.
@@ -36,6 +37,18 @@ pub(super) fn planes(block: Dim3) -> String {
         lines.push(format!("  {CUT} up to z {}", block.z - 1));
     }
     lines.join("\n")
+}
+
+/// The warps with their lanes: for each lane the row of its thread, counted through all planes.
+pub(super) fn rows(block: Dim3) -> Vec<CellRow> {
+    let threads = block.volume() as u32;
+    let row = |warp: u32| {
+        let numbers = warp * LANES..(warp + 1) * LANES;
+        let cells =
+            numbers.map(|number| (number < threads).then(|| (number / block.x).to_string()));
+        CellRow { name: format!("warp {warp}"), cells: cells.collect() }
+    };
+    (0..threads.div_ceil(LANES)).map(row).collect()
 }
 
 /// A line for each warp: for each lane the row of its thread in base 36, counted through all planes
