@@ -33,6 +33,7 @@
 //! | `barrier` | every grid barrier: rounds, reuse, shapes, schedules, refusals |
 //! | `barrier_parts` | the grid barrier in two phases, and over some of the blocks |
 //! | `bounded` | the barrier that gives up: it ends, and names the missing blocks |
+//! | `collectives` | scans, gathers, votes and broadcasts of the exchange, several at once |
 //! | `exchange` | the barrier that carries data: results, reuse, shapes, schedules |
 //! | `xpx` | X→P→X: right with a grid barrier; without one, wrong in whole warps or blocks |
 //! | `spin` | waiting for a word: the forms that load it again end under every schedule |
@@ -55,6 +56,7 @@ mod barrier_parts;
 mod bits;
 mod bounded;
 mod broken;
+mod collectives;
 mod compensation;
 mod coverage;
 mod exchange;
@@ -91,6 +93,7 @@ fn main() -> ExitCode {
         broken::trials(),
         compensation::trials(),
         coverage::trials(),
+        collectives::trials(),
         exchange::trials(),
         fences::trials(),
         fresh::trials(),

@@ -35,7 +35,7 @@ fn a_flag_of_another_suite_is_refused() {
         }
     }
     for flag in [["--ops", "sum"], ["--dtypes", "f32"], ["--sizes", "1000"]] {
-        for suite in ["barrier", "all-reduce"] {
+        for suite in ["barrier", "all-reduce", "scan-threads"] {
             bench(&[suite, flag[0], flag[1]])
                 .fails(WRONG_USAGE, &[flag[0], suite, "--only, --blocks, --threads"]);
         }

@@ -9,7 +9,7 @@ use super::exit::Usage;
 use super::{Global, output};
 use crate::bench::{
     self, ALL_REDUCE, BARRIER, Case, Design, KENDALL, PARTITION, REDUCE, REDUCE_ROWS, Record, SCAN,
-    SELECT, Throughput, UNIQUE,
+    SCAN_THREADS, SELECT, Throughput, UNIQUE,
 };
 use crate::data::{Output, write_raw};
 use clap::ValueEnum;
@@ -29,6 +29,9 @@ use std::ffi::OsString;
 ///
 /// `all-reduce`: the same for one number of each block, combined and brought to every block. The
 /// peer does it by grid.sync().
+///
+/// `scan-threads`: the same for one number of each thread of the grid, where each thread gets the
+/// sum of those before it. The peer does it by grid.sync() too.
 ///
 /// `reduce`: the device time of one reduction, from elements in device memory that are in no cache
 /// to a result there, for several operations, element types and lengths. Calls are timed in a row,
@@ -56,7 +59,7 @@ use std::ffi::OsString;
 pub(crate) struct Bench {
     /// What to measure.
     suite: Name,
-    /// Of barrier and all-reduce: measure these designs only [default: all].
+    /// Of barrier, all-reduce and scan-threads: measure these designs only [default: all].
     #[arg(
         long,
         value_name = "NAME",
@@ -64,11 +67,11 @@ pub(crate) struct Bench {
         value_parser = PossibleValuesParser::new(designs().map(|design| design.name))
     )]
     only: Vec<String>,
-    /// Of barrier and all-reduce: blocks of the grids [default: a quarter, a half, one, two and
+    /// Of barrier, all-reduce and scan-threads: blocks of the grids [default: a quarter, a half, one, two and
     /// four for each multiprocessor].
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = within::<u32>(1..=u64::MAX))]
     blocks: Vec<u32>,
-    /// Of barrier and all-reduce: threads of a block [default: 32,128,256,1024].
+    /// Of barrier, all-reduce and scan-threads: threads of a block [default: 32,128,256,1024].
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = within::<u32>(1..=u64::MAX))]
     threads: Vec<u32>,
     /// Of the other suites: measure these operations only [default: all].
@@ -107,6 +110,8 @@ enum Name {
     Barrier,
     /// One number of each block, combined.
     AllReduce,
+    /// The numbers of all threads of a grid, scanned.
+    ScanThreads,
     /// An array to one value.
     Reduce,
     /// Each row of a matrix to one value.
@@ -134,6 +139,7 @@ impl Name {
         match self {
             Self::Barrier => Suite::Latencies(&BARRIER),
             Self::AllReduce => Suite::Latencies(&ALL_REDUCE),
+            Self::ScanThreads => Suite::Latencies(&SCAN_THREADS),
             Self::Reduce => Suite::Throughputs(&REDUCE),
             Self::ReduceRows => Suite::Throughputs(&REDUCE_ROWS),
             Self::Scan => Suite::Throughputs(&SCAN),

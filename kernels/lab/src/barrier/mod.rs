@@ -1,12 +1,14 @@
 //! Kernels that check the grid barriers and kernels that measure them.
 
 mod bounded;
+mod collectives;
 mod exchange;
 mod mutants;
 mod phased;
 mod stress;
 
 pub use bounded::bounded_barrier_rounds;
+pub use collectives::{exchange_collectives, exchange_scan_threads, exchange_scan_threads_only};
 pub use exchange::{exchange_by_barrier_only, exchange_only, exchange_rounds};
 pub use mutants::{
     BlockScopeFence, EqualGoal, Mutant, NoFirstBarrier, NoLastBarrier, OneBit, RelaxedArrival,

@@ -18,7 +18,7 @@
 //! | [`TreeBarrier`] | `tree.rs` |
 //! | `ClusterBarrier`, from compute capability 9.0 | `cluster.rs` |
 //!
-//! [`Exchange`] is a barrier that carries a value per block. [`BoundedBarrier`] gives up after a
+//! [`Exchange`] is a barrier that carries a value per block, for collectives of the whole grid. [`BoundedBarrier`] gives up after a
 //! time limit and says which blocks are missing.
 
 mod bounded;
@@ -46,7 +46,7 @@ pub use bounded::Missing;
 pub use bounded::{BoundedBarrier, Expired};
 #[cfg(any(compute_ge_90, not(target_arch = "nvptx64")))]
 pub use cluster::ClusterBarrier;
-pub use exchange::Exchange;
+pub use exchange::{Arrival, Exchange, Gathered, Prefix};
 pub use flip::FlipBarrier;
 pub use generation::GenerationBarrier;
 pub use grid::GridBarrier;

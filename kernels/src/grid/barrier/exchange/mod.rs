@@ -7,15 +7,19 @@
 //! one trip through the L2 instead of three. (NCCL's LL protocol and CUB's look-back also put a
 //! flag into the word of the data.)
 
+mod arrival;
+mod collectives;
 mod row;
+mod threads;
+
+pub use arrival::{Arrival, Prefix};
+pub use collectives::Gathered;
 
 use super::{Members, STRIDE};
 use crate::block::Slots;
-use crate::op::{Carried, Operation, Or};
+use crate::op::Operation;
 use cuda_std::prelude::*;
 use cuda_std::time::clock;
-use cuda_std::warp::{WARP_SIZE, lane_id};
-use row::Row;
 
 /// Up to this many members, each reads the words of all others. More cross in two steps.
 // In a prototype on an H200, 264 blocks took 1.08 µs in one step and 1.12 in two; 528 took 2.35 and
@@ -25,19 +29,37 @@ const DIRECT: u32 = row::LONGEST;
 /// The number of members in a group of the two steps.
 const GROUP: u32 = 32;
 
+/// Exchanges that a block can use at the same time.
+const AT_ONCE: usize = 4;
+
+/// Words of shared memory for the results of an exchange.
+const RESULTS: usize = 16;
+
 shared_array! {
-    /// The result, from the first warp to the threads of its block. Odd and even crossings have two
-    /// words each, so the next crossing does not overwrite a result that a thread still reads.
-    fn gridsync_exchange() -> [u32; 4];
+    /// For each exchange its results, from the first warp to the threads of its block. Odd and even
+    /// crossings have two places each, so the next crossing does not overwrite a result that a thread
+    /// still reads.
+    fn gridsync_exchange() -> [u32; AT_ONCE * RESULTS];
 }
 
 /// A barrier at which each block brings a value and gets all values combined.
 ///
-/// No block leaves before all have arrived. But only the values are carried: other memory accesses
-/// of the blocks are *not* made visible. The [barriers](super::Barrier) do that.
+/// | what | for each | method |
+/// |---|---|---|
+/// | all values combined | block | [`all_reduce`](Self::all_reduce) |
+/// | also what the blocks before combine to | block | [`scan`](Self::scan) |
+/// | the value of one block | block | [`broadcast`](Self::broadcast) |
+/// | the values of all blocks | block | [`gather`](Self::gather) |
+/// | whether any vote, or all, is yes; how many are | thread | [`any`](Self::any), [`all`](Self::all), [`count`](Self::count) |
+/// | all values combined, and those of the threads before | thread | [`scan_threads`](Self::scan_threads) |
+/// | work between arriving and waiting | block | [`arrive`](Self::arrive) |
+///
+/// Each is one crossing. No block leaves before all have arrived. But only the values are carried:
+/// other memory accesses of the blocks are *not* made visible. The [barriers](super::Barrier) do that.
 ///
 /// The order of combining depends only on the number of blocks, so floating-point sums have the
-/// same bits in every block and every run.
+/// same bits in every block and every run. Operations need not commute: values are combined in the
+/// order of the ranks then.
 // Not `Copy`: each copy would count crossings on its own.
 #[derive(Debug)]
 pub struct Exchange {
@@ -45,6 +67,8 @@ pub struct Exchange {
     members: Members,
     /// The number of the last crossing.
     crossing: u64,
+    /// Which of the block's exchanges it is.
+    nth: usize,
 }
 
 /// The name of the exchange in messages of the emulator.
@@ -75,28 +99,37 @@ impl Exchange {
     ///
     /// They are 0 before the first use, and belong to one launch at a time, of up to `blocks`
     /// blocks. A word that was not written for exactly 2^32 crossings in a row would count as new:
-    /// that of a member that was left out, or the high word if all values in between had one word.
+    /// that of a member that was left out, or a higher word if all values in between had fewer words.
     /// Any other use is safe from wrap-around.
     #[must_use]
     pub const fn words(blocks: usize) -> usize {
         let rows = GROUP as usize * row_stride(blocks.div_ceil(GROUP as usize));
-        MEMBER_WORDS + 4 * (blocks + rows) + blocks
+        MEMBER_WORDS + 8 * (blocks + rows) + blocks
     }
 
     /// Attaches to the exchange of the whole grid in `words`.
     ///
     /// Called by every thread of the grid, before its block first crosses. It has two barriers of
     /// the block. Blocks are a multiple of 32 threads, and there are at most 8192 of them. A block
-    /// may attach again later in the launch, and then uses only the new exchange. It cannot use two
-    /// at a time, because both would pass their results through the same shared memory.
+    /// may attach again later in the launch, and then uses only the new exchange. For several at a
+    /// time there is [`attach_nth`](Self::attach_nth).
     #[device]
     pub fn attach(words: Global<u64>) -> Self {
         Self::attach_among(words, Members::grid())
     }
 
     /// Like [`attach`](Self::attach), for the exchange of `members`.
-    #[device(protocol = NAME)]
+    #[device]
     pub fn attach_among(words: Global<u64>, members: Members) -> Self {
+        Self::attach_nth::<0>(words, members)
+    }
+
+    /// Like [`attach_among`](Self::attach_among), for a block that uses up to four exchanges at the
+    /// same time. Each has words of its own, and a number `NTH` below 4 of its own, because they pass
+    /// their results through shared memory. The others use number 0.
+    #[device(protocol = NAME)]
+    pub fn attach_nth<const NTH: usize>(words: Global<u64>, members: Members) -> Self {
+        const { assert!(NTH < AT_ONCE, "a block uses four exchanges at once, at most") };
         // If this block has crossed in this launch, its first thread has now written the number.
         thread::sync_threads();
         let look = |rank| words.load(last_crossing(words, rank), Ordering::Relaxed, Scope::Device);
@@ -106,108 +139,47 @@ impl Exchange {
         let crossing = look(0).max(look(members.rank()));
         // A crossing can complete once the first warp has sent. All threads must look before that.
         thread::sync_threads();
-        Self { words, members, crossing }
+        Self { words, members, crossing, nth: NTH }
     }
 
-    /// Combines one value per block by `op`, and returns the result to every thread of every block.
-    /// `op` is commutative, and its accumulator has one or two words.
+    /// Combines one value per block by `op`, in the order of the blocks, and returns the result to
+    /// every thread of every block.
     ///
     /// Called by every thread of each block that takes part. Only the `value` of the block's first
     /// thread counts. It has one barrier of the block inside, but none at its start.
     #[device(protocol = NAME)]
     pub fn all_reduce<O: Operation>(&mut self, op: O, value: O::Accumulator) -> O::Accumulator {
-        const {
-            assert!(O::COMMUTATIVE, "members are combined out of order");
-            assert!(O::Accumulator::WORDS <= 2, "a member sends two words at most");
-        }
-        self.crossing += 1;
-        let result = Slots::new(gridsync_exchange(), 2);
-        let place = (self.crossing % 2) as usize;
-        if thread::index_in_block() < WARP_SIZE {
-            let all = if self.members.count() <= DIRECT {
-                self.cross(op, value)
-            } else {
-                self.cross_in_two_steps(op, value)
-            };
-            if lane_id() == 0 {
-                result.write(place, all);
-                let last = last_crossing(self.words, self.members.rank());
-                self.words.store(last, self.crossing, Ordering::Relaxed, Scope::Device);
-            }
-        }
-        thread::sync_threads();
-        result.read(place)
+        self.arrive(op, value).wait()
     }
 
-    /// Returns the value of the member of rank `root`, of one or two words, to every thread of
-    /// every block.
+    /// Brings the value of this block, and does not wait. The block may do other work before it
+    /// [waits](Arrival::wait) for the others, also with its other exchanges.
     ///
-    /// Called like [`all_reduce`](Self::all_reduce). It is a crossing, so `root` waits too.
-    #[device]
-    pub fn broadcast<T: Carried>(&mut self, root: u32, value: T) -> T {
-        const { assert!(T::WORDS <= 2, "a member sends two words at most") };
-        let [low, high, ..] = match self.members.rank() == root {
-            true => value.to_words(),
-            false => [0; 4],
-        };
-        T::from_words(match T::WORDS {
-            1 => self.all_reduce(Or::new(), low).to_words(),
-            _ => {
-                let both = u64::from_words([low, high, 0, 0]);
-                self.all_reduce(Or::new(), both).to_words()
-            }
-        })
+    /// Called by every thread of each block that takes part. Only the `value` of the block's first
+    /// thread counts. It has no barrier of the block.
+    #[device(protocol = NAME)]
+    pub fn arrive<O: Operation>(&mut self, op: O, value: O::Accumulator) -> Arrival<'_, O> {
+        self.crossing += 1;
+        let began = clock();
+        if thread::is_first_in_block() {
+            // For both ways to cross, one value for each member comes first.
+            self.row(0, self.members.count() as usize).send(self.members.rank() as usize, value);
+        }
+        Arrival { exchange: self, op, began }
     }
 
-    /// Crosses in one step: every member sends its value, and reads the values of all.
+    /// The shared memory for the results of this exchange: two places for even crossings, then two
+    /// for odd ones.
     #[device]
-    fn cross<O: Operation>(&self, op: O, value: O::Accumulator) -> O::Accumulator {
-        let count = self.members.count();
-        let row = self.row(0, count as usize);
-        if lane_id() == 0 {
-            row.send(self.members.rank() as usize, value);
-        }
-        row.gather(op, count)
+    fn results(&self) -> Slots {
+        Slots::new(gridsync_exchange().part(RESULTS * self.nth, RESULTS), 4)
     }
 
-    /// Crosses in two steps: every member reads the values of its group and sends the group's
-    /// result. Then it reads the result of each group. The member at place p of a group sends to
-    /// row p, and reads row p.
+    /// Notes the number of this crossing for the next time that this block attaches. Called by one
+    /// lane.
     #[device]
-    fn cross_in_two_steps<O: Operation>(&self, op: O, value: O::Accumulator) -> O::Accumulator {
-        let (rank, count) = (self.members.rank(), self.members.count());
-        let group = self.members.group(GROUP);
-        let first = (rank - group.rank()) as usize;
-        let own = self.row(first, count as usize);
-        if lane_id() == 0 {
-            own.send(group.rank() as usize, value);
-        }
-        let value = own.gather_by::<O, 1>(op, group.count());
-
-        let groups = count.div_ceil(GROUP);
-        let stride = row_stride(groups as usize);
-        let row = |place: u32| {
-            self.row(4 * count as usize + place as usize * stride, GROUP as usize * stride)
-        };
-        // The last group may be smaller. Its members then also send for the missing places.
-        let place = group.rank() + lane_id() * group.count();
-        if place < GROUP {
-            row(place).send((rank / GROUP) as usize, value);
-        }
-        row(group.rank()).gather(op, groups)
-    }
-
-    /// The row of words from `start` on. The second word of a value is `apart` words after the
-    /// first, and the words of odd crossings are `2 * apart` words after those of even ones.
-    #[device]
-    fn row(&self, start: usize, apart: usize) -> Row {
-        let odd = (self.crossing % 2) as usize;
-        Row {
-            words: self.words,
-            low: MEMBER_WORDS + start + 2 * odd * apart,
-            apart,
-            crossing: self.crossing as u32,
-            began: clock(),
-        }
+    fn has_crossed(&self) {
+        let last = last_crossing(self.words, self.members.rank());
+        self.words.store(last, self.crossing, Ordering::Relaxed, Scope::Device);
     }
 }

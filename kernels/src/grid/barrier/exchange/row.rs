@@ -1,5 +1,6 @@
 //! A row of words, one of each member: sends one, and combines all.
 
+use super::Prefix;
 use crate::grid::stamped::Stamped;
 use crate::op::{Carried, Operation};
 use crate::warp;
@@ -8,7 +9,7 @@ use cuda_std::prelude::*;
 use cuda_std::time::clock;
 use cuda_std::warp::{FULL_MASK, WARP_SIZE, lane_id, sync_warp, warp_vote_all};
 
-/// When to look first, in cycles after the row was made, up to a number of words.
+/// When to look first, in cycles after the own value was sent, up to a number of words.
 // The best of 0, 200, 300, 400, 500, 700, 900 and 1200 for 33, 66, 132 and 264 blocks of 32 to 1024
 // threads, back to back, on an H200 at 1980 MHz, 2026-11-21.
 const FIRST_LOOK: [(u32, u64); 2] = [(160, 350), (u32::MAX, 700)];
@@ -21,79 +22,131 @@ pub(super) const LONGEST: u32 = 9 * WARP_SIZE;
 /// crossing's number, and the lower half 32 bits of a value.
 pub(super) struct Row {
     pub(super) words: Global<u64>,
-    /// The index of the first low word.
-    pub(super) low: usize,
-    /// The distance from a low word to its high word.
+    /// The index of the first value's lowest word.
+    pub(super) first: usize,
+    /// The distance from each word of a value to its next one.
     pub(super) apart: usize,
     pub(super) crossing: u32,
-    /// The clock when the row was made.
-    pub(super) began: u64,
 }
 
 impl Row {
     /// Stores `value` at place `at` of the row.
     #[device]
     pub(super) fn send<T: Carried>(&self, at: usize, value: T) {
-        let row = Stamped { words: self.words, apart: self.apart, stamp: self.crossing };
-        row.send(self.low + at, value);
+        self.stamped().send(self.first + at, value);
     }
 
-    /// Waits for the first `count` words of the row, at most [`LONGEST`], and combines them.
-    ///
-    /// Called by all lanes of a warp. All get the result.
+    /// Waits for the value at place `at`. Called by any thread.
     #[device]
-    pub(super) fn gather<O: Operation>(&self, op: O, count: u32) -> O::Accumulator {
+    pub(super) fn wait_for<T: Carried>(&self, at: usize) -> T {
+        let row = self.stamped();
+        let mut looked = row.look::<T>(self.first + at);
+        spin::until(|| {
+            let is_new = row.is_new::<T>(looked);
+            if !is_new {
+                looked = row.look::<T>(self.first + at);
+            }
+            is_new
+        });
+        looked.value()
+    }
+
+    #[device]
+    fn stamped(&self) -> Stamped {
+        Stamped { words: self.words, apart: self.apart, stamp: self.crossing }
+    }
+
+    /// Waits for the first `count` values of the row, at most [`LONGEST`], and combines them in their
+    /// order; if `PREFIX`, also those before place `rank`. `began` is the clock when this row's value
+    /// was sent.
+    ///
+    /// Called by all lanes of a warp. All get the results.
+    #[device]
+    pub(super) fn gather<O: Operation, const PREFIX: bool>(
+        &self,
+        op: O,
+        rank: u32,
+        count: u32,
+        began: u64,
+    ) -> Prefix<O::Accumulator> {
         // A few numbers of words per lane: needless loads cost time, and so do branches.
         if count <= 2 * WARP_SIZE {
-            self.gather_by::<O, 2>(op, count)
+            self.gather_by::<O, 2, PREFIX>(op, rank, count, began)
         } else if count <= 5 * WARP_SIZE {
-            self.gather_by::<O, 5>(op, count)
+            self.gather_by::<O, 5, PREFIX>(op, rank, count, began)
         } else {
-            self.gather_by::<O, 9>(op, count)
+            self.gather_by::<O, 9, PREFIX>(op, rank, count, began)
         }
     }
 
-    /// Like [`gather`](Self::gather), with `EACH` words per lane.
+    /// Like [`gather`](Self::gather), with `EACH` values per lane.
     #[device]
-    pub(super) fn gather_by<O: Operation, const EACH: usize>(
+    pub(super) fn gather_by<O: Operation, const EACH: usize, const PREFIX: bool>(
         &self,
         op: O,
+        rank: u32,
         count: u32,
-    ) -> O::Accumulator {
+        began: u64,
+    ) -> Prefix<O::Accumulator> {
         let [(few, soon), (_, later)] = FIRST_LOOK;
         let cycles = if count <= few { soon } else { later };
         // The other lanes must not spin before the first one has sent: see the split barrier.
         sync_warp(FULL_MASK);
-        spin::until(|| clock().wrapping_sub(self.began) >= cycles);
+        spin::until(|| clock().wrapping_sub(began) >= cycles);
 
-        let place = |turn: usize| turn as u32 * WARP_SIZE + lane_id();
-        // A lane past the end reads the last word, which takes no further line.
-        let at = |turn: usize| self.low + place(turn).min(count - 1) as usize;
+        let place = |turn: usize| match O::COMMUTATIVE {
+            // Neighbouring lanes look at neighbouring words.
+            true => turn as u32 * WARP_SIZE + lane_id(),
+            // Each lane combines neighbours, so that the order is kept.
+            false => lane_id() * EACH as u32 + turn as u32,
+        };
+        // A lane past the end reads the last value, which takes no further line.
+        let at = |turn: usize| self.first + place(turn).min(count - 1) as usize;
         let words = O::Accumulator::WORDS;
-        let (mut low, mut high) = ([0; EACH], [0; EACH]);
+        // An array for each word: they stay in registers, and an array of arrays would not.
+        let (mut a, mut b, mut c, mut d) = ([0; EACH], [0; EACH], [0; EACH], [0; EACH]);
         spin::until(|| {
             // All loads are in flight together.
-            low = from_fn(|turn| self.look(at(turn)));
-            if words == 2 {
-                high = from_fn(|turn| self.look(at(turn) + self.apart));
+            a = from_fn(|turn| self.look(at(turn)));
+            if words > 1 {
+                b = from_fn(|turn| self.look(at(turn) + self.apart));
+            }
+            if words > 2 {
+                c = from_fn(|turn| self.look(at(turn) + 2 * self.apart));
+            }
+            if words > 3 {
+                d = from_fn(|turn| self.look(at(turn) + 3 * self.apart));
             }
             let mut behind = 0;
             for turn in 0..EACH {
-                behind |= (low[turn] >> 32) as u32 ^ self.crossing;
-                if words == 2 {
-                    behind |= (high[turn] >> 32) as u32 ^ self.crossing;
+                behind |= (a[turn] >> 32) as u32 ^ self.crossing;
+                if words > 1 {
+                    behind |= (b[turn] >> 32) as u32 ^ self.crossing;
+                }
+                if words > 2 {
+                    behind |= (c[turn] >> 32) as u32 ^ self.crossing;
+                }
+                if words > 3 {
+                    behind |= (d[turn] >> 32) as u32 ^ self.crossing;
                 }
             }
             warp_vote_all(FULL_MASK, behind == 0)
         });
 
-        let mut all = op.identity();
+        let (mut before, mut all) = (op.identity(), op.identity());
         for turn in 0..EACH {
-            let value = O::Accumulator::from_words([low[turn] as u32, high[turn] as u32, 0, 0]);
-            let counts = place(turn) < count;
-            all = op.combine(all, if counts { value } else { op.identity() });
+            let words = [a[turn] as u32, b[turn] as u32, c[turn] as u32, d[turn] as u32];
+            let value = O::Accumulator::from_words(words);
+            let up_to = |bound| if place(turn) < bound { value } else { op.identity() };
+            all = op.combine(all, up_to(count));
+            if PREFIX {
+                before = op.combine(before, up_to(rank));
+            }
         }
-        warp::reduce(op, all)
+        if PREFIX {
+            before = warp::reduce(op, before);
+        }
+        Prefix { before, all: warp::reduce(op, all) }
     }
 
     #[device]

@@ -1,0 +1,142 @@
+//! The collectives of the exchange.
+
+use super::stress::come_late;
+use cuda_std::prelude::*;
+use gridsync_kernels::grid::barrier::{Exchange, Members};
+use gridsync_kernels::op::{Affine, ArgMax, Carried, Compose, Indexed, Max, Operation, Sum};
+
+/// A value that block `block` brings to `round`: any two blocks and rounds differ.
+#[device]
+fn brought(block: u32, round: u32) -> u32 {
+    (block << 8 | round).wrapping_mul(0x9E37_79B1)
+}
+
+/// The map that block `block` brings to `round`. Maps do not commute.
+#[device]
+fn map(block: u32, round: u32) -> Affine {
+    Affine { factor: brought(block, round) | 1, summand: brought(round, block) }
+}
+
+/// Crosses two [`Exchange`]s at once, nine times a round: a reduction and a scan that do not commute,
+/// an argmax of four words, a sum beside it, a broadcast of four words, values gathered, and three
+/// votes. Counts the wrong results of all threads in `errors[0]`. Warps come up to `skew` cycles late.
+///
+/// # Safety
+///
+/// `words` has the words of two exchanges ([`Exchange::words`]), one after the other; `errors` has one
+/// element; blocks have a multiple of 32 threads and are all co-resident.
+#[kernel(cooperative)]
+pub unsafe fn exchange_collectives(
+    words: Global<u64>,
+    errors: Global<u32>,
+    rounds: u32,
+    skew: u32,
+) {
+    let each = words.len() / 2;
+    let mut first = Exchange::attach(words.part(0, each));
+    let mut second = Exchange::attach_nth::<1>(words.part(each, each), Members::grid());
+    let (block, blocks) = (thread::block_index() as u32, thread::block_count() as u32);
+    let (thread, threads) = (thread::index_in_block(), thread::threads_per_block());
+    let mut wrong = 0;
+    for round in 0..rounds {
+        come_late(round, skew);
+        let (mut before, mut all) = (Compose::new().identity(), Compose::new().identity());
+        let (mut best, mut greatest) = (0, 0);
+        for other in 0..blocks {
+            if other == block {
+                before = all;
+            }
+            all = Compose::new().combine(all, map(other, round));
+            if brought(other, round) > greatest || other == 0 {
+                (best, greatest) = (other, brought(other, round));
+            }
+        }
+        let composed = first.all_reduce(Compose::new(), map(block, round));
+        wrong += u32::from(composed.to_words() != all.to_words());
+        let scanned = first.scan(Compose::new(), map(block, round));
+        wrong += u32::from(scanned.before.to_words() != before.to_words());
+        wrong += u32::from(scanned.all.to_words() != all.to_words());
+
+        // Both exchanges are in use between arriving and waiting.
+        let op = ArgMax::<u64>::new();
+        let arrival = first.arrive(op, op.lift(brought(block, round).into(), block.into()));
+        let sum = second.scan(Sum::<u32>::new(), block);
+        wrong += u32::from(sum.before != block.wrapping_mul(block.wrapping_sub(1)) / 2);
+        wrong += u32::from(sum.all != blocks * (blocks - 1) / 2);
+        let Indexed { value, index } = arrival.wait();
+        wrong += u32::from(value != greatest.into() || index != best.into());
+
+        let root = round % blocks;
+        let said = Indexed { value: u64::from(block) << 40, index: brought(block, round).into() };
+        let said = second.broadcast(root, said);
+        wrong += u32::from(said.value != u64::from(root) << 40);
+        wrong += u32::from(said.index != brought(root, round).into());
+
+        let other = (block + thread + round) % blocks;
+        let gathered = first.gather(brought(block, round), |values| {
+            (values.of(other), values.of(blocks + 5), values.count())
+        });
+        wrong += u32::from(gathered != (brought(other, round), brought(blocks - 1, round), blocks));
+
+        // One thread of one block votes otherwise.
+        let is_it = block == root && thread == round % threads;
+        wrong += u32::from(!first.any(is_it)) + u32::from(first.any(false));
+        wrong += u32::from(first.all(!is_it)) + u32::from(!second.all(true));
+        wrong += u32::from(second.count(!is_it) != blocks * threads - 1);
+        let largest = second.all_reduce(Max::<u32>::new(), brought(block, round));
+        wrong += u32::from(largest != greatest);
+    }
+    if wrong > 0 {
+        errors.fetch_add(0, wrong, Ordering::Relaxed, Scope::Device);
+    }
+}
+
+/// Composes the maps of all threads of the grid, `rounds` times. `before` gets for each thread what the
+/// threads before it compose to, and `all` what all compose to, in the last round.
+///
+/// # Safety
+///
+/// As for [`exchange_collectives`], with the words of one exchange; `maps`, `before` and `all` have an
+/// element for each thread of the grid.
+#[kernel(cooperative, max_threads = 512)]
+pub unsafe fn exchange_scan_threads(
+    words: Global<u64>,
+    maps: Global<u64>,
+    before: Global<u64>,
+    all: Global<u64>,
+    rounds: u32,
+) {
+    let mut exchange = Exchange::attach(words);
+    let at = thread::block_index() * thread::threads_per_block() as usize
+        + thread::index_in_block() as usize;
+    let op = Compose::new();
+    for round in 0..rounds {
+        // Maps of earlier rounds are others.
+        let own = maps.read(at).wrapping_add(u64::from(rounds - 1 - round));
+        let scanned = exchange.scan_threads(op, op.lift(own, 0));
+        if round == rounds - 1 {
+            before.write(at, u64::from_words(scanned.before.to_words()));
+            all.write(at, u64::from_words(scanned.all.to_words()));
+        }
+    }
+}
+
+/// Scans one number per thread of the grid, `rounds` times, each time from the results of the round
+/// before. It does nothing else: it is for measurements. `numbers[t]` is the number of thread t before
+/// the first round. A round turns x into x + 1 and the sum of the numbers of all threads before.
+///
+/// # Safety
+///
+/// As for [`exchange_scan_threads`]; `numbers` has an element for each thread of the grid.
+#[kernel(cooperative)]
+pub unsafe fn exchange_scan_threads_only(words: Global<u64>, numbers: Global<u32>, rounds: u32) {
+    let mut exchange = Exchange::attach(words);
+    let at = thread::block_index() * thread::threads_per_block() as usize
+        + thread::index_in_block() as usize;
+    let mut number = numbers.read(at);
+    for _ in 0..rounds {
+        let scanned = exchange.scan_threads(Sum::<u32>::new(), number);
+        number = number.wrapping_add(1).wrapping_add(scanned.before);
+    }
+    numbers.write(at, number);
+}

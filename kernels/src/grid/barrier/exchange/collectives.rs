@@ -1,0 +1,176 @@
+//! Collectives of one crossing each: scan, broadcast, gather, votes.
+
+use super::row::Row;
+use super::{Exchange, NAME, Prefix};
+use crate::op::{And, Carried, Operation, Or, Sum, Words};
+use core::array::from_fn;
+use core::marker::PhantomData;
+use cuda_std::prelude::*;
+
+impl Exchange {
+    /// Combines one value per block by `op`, in the order of the blocks. Every thread gets what the
+    /// blocks before its own combine to, and what all do.
+    ///
+    /// Called like [`all_reduce`](Self::all_reduce). With the number of elements that each block
+    /// keeps, `before` is where a block writes them and `all` is how many there are:
+    ///
+    /// ```ignore
+    /// let kept = exchange.scan(Sum::<u32>::new(), kept_by_this_block);
+    /// output.write((kept.before + rank_in_block) as usize, element);
+    /// ```
+    #[device(protocol = NAME)]
+    pub fn scan<O: Operation>(&mut self, op: O, value: O::Accumulator) -> Prefix<O::Accumulator> {
+        self.arrive(op, value).wait_prefix()
+    }
+
+    /// Returns the value of the member of rank `root` to every thread of every block.
+    ///
+    /// Called like [`all_reduce`](Self::all_reduce). It is a crossing, so `root` waits too.
+    #[device(protocol = NAME)]
+    pub fn broadcast<T: Carried>(&mut self, root: u32, value: T) -> T {
+        let own = match self.members.rank() == root {
+            true => value.to_words(),
+            false => [0; 4],
+        };
+        T::from_words(self.all_reduce(AnyBits::<T>::new(), Bits::of(own)).words)
+    }
+
+    /// Lets every block read the values of all blocks: calls `read` with them, in every thread.
+    ///
+    /// Called like [`all_reduce`](Self::all_reduce). There is another barrier of the block at the
+    /// end, because the next crossing but one overwrites the values. `read` must not use this exchange
+    /// and need not read all values. A ballot is a gathered `u32`.
+    #[device(protocol = NAME)]
+    pub fn gather<T: Carried, R>(&mut self, value: T, read: impl FnOnce(Gathered<T>) -> R) -> R {
+        self.all_reduce(AnyBits::<T>::new(), Bits::of(value.to_words()));
+        let count = self.members.count();
+        let row = self.row(0, count as usize);
+        let result = read(Gathered { row, count, values: PhantomData });
+        thread::sync_threads();
+        result
+    }
+
+    /// Whether `vote` holds in any thread of any block.
+    ///
+    /// Called by every thread of each block that takes part. It has two barriers of the block.
+    #[device(protocol = NAME)]
+    pub fn any(&mut self, vote: bool) -> bool {
+        let vote = thread::sync_threads_or(vote);
+        self.all_reduce(Or::<u32>::new(), vote.into()) != 0
+    }
+
+    /// Whether `vote` holds in all threads of all blocks. An iterative solver goes on until all agree:
+    ///
+    /// ```ignore
+    /// while !exchange.all(change < tolerance) {
+    ///     change = step();
+    /// }
+    /// ```
+    ///
+    /// Called by every thread of each block that takes part. It has two barriers of the block.
+    #[device(protocol = NAME)]
+    pub fn all(&mut self, vote: bool) -> bool {
+        let vote = thread::sync_threads_and(vote);
+        self.all_reduce(And::<u32>::new(), vote.into()) != 0
+    }
+
+    /// The number of threads of all blocks for which `vote` holds.
+    ///
+    /// Called by every thread of each block that takes part. It has two barriers of the block.
+    #[device(protocol = NAME)]
+    pub fn count(&mut self, vote: bool) -> u32 {
+        let votes = thread::sync_threads_count(vote);
+        self.all_reduce(Sum::<u32>::new(), votes)
+    }
+}
+
+/// The values that [`Exchange::gather`] has gathered, by the ranks of the blocks.
+pub struct Gathered<T> {
+    row: Row,
+    count: u32,
+    values: PhantomData<fn() -> T>,
+}
+
+impl<T: Carried> Gathered<T> {
+    /// The number of values.
+    #[device]
+    pub fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// The value of the block of this rank; of the last one if there is no such rank.
+    ///
+    /// Any thread may call this, any number of times. It loads the value from the L2.
+    #[device]
+    pub fn of(&self, rank: u32) -> T {
+        // The first warp has seen the value. This thread may not see it at its first look, because
+        // a relaxed load orders nothing for other threads.
+        self.row.wait_for(rank.min(self.count - 1) as usize)
+    }
+}
+
+/// As many words as a `T` has. Unlike a `T` they may be combined to anything.
+#[derive(Clone, Copy)]
+struct Bits<T> {
+    words: Words,
+    value: PhantomData<fn() -> T>,
+}
+
+impl<T> Bits<T> {
+    #[inline(always)]
+    fn of(words: Words) -> Self {
+        Self { words, value: PhantomData }
+    }
+}
+
+// SAFETY: as many words as a `T`.
+unsafe impl<T: Carried> Carried for Bits<T> {
+    const WORDS: usize = T::WORDS;
+
+    #[inline(always)]
+    fn to_words(self) -> Words {
+        self.words
+    }
+
+    #[inline(always)]
+    fn from_words(words: Words) -> Self {
+        Self::of(words)
+    }
+}
+
+/// The bits that are set in any value.
+#[derive(Clone, Copy)]
+struct AnyBits<T>(PhantomData<fn() -> T>);
+
+impl<T> AnyBits<T> {
+    #[inline(always)]
+    fn new() -> Self {
+        Self(PhantomData)
+    }
+}
+
+impl<T: Carried> Operation for AnyBits<T> {
+    type Element = u32;
+    type Accumulator = Bits<T>;
+    type Output = ();
+    const COMMUTATIVE: bool = true;
+    const EXACT: bool = true;
+
+    #[inline(always)]
+    fn identity(self) -> Bits<T> {
+        Bits::of([0; 4])
+    }
+
+    #[inline(always)]
+    fn lift(self, element: u32, _index: u64) -> Bits<T> {
+        Bits::of([element, 0, 0, 0])
+    }
+
+    #[inline(always)]
+    fn combine(self, a: Bits<T>, b: Bits<T>) -> Bits<T> {
+        Bits::of(from_fn(|word| a.words[word] | b.words[word]))
+    }
+
+    #[inline(always)]
+    fn finish(self, _all: Bits<T>) {}
+}

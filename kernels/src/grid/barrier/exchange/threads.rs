@@ -1,0 +1,60 @@
+//! The scan over all threads of the grid.
+
+use super::{Exchange, NAME, Prefix};
+use crate::block::Slots;
+use crate::op::Operation;
+use crate::warp;
+use cuda_std::prelude::*;
+use cuda_std::warp::{WARP_SIZE, lane_id, warp_index};
+
+/// The most warps of a block.
+const WARPS: usize = 32;
+
+shared_array! {
+    /// What the threads of each warp combine to.
+    fn gridsync_exchange_totals() -> [u32; 4 * WARPS];
+}
+
+shared_array! {
+    /// What the warps before each warp of the block combine to.
+    fn gridsync_exchange_warps() -> [u32; 4 * WARPS];
+}
+
+impl Exchange {
+    /// Combines one value per thread by `op`, in the order of the threads: the blocks by their ranks,
+    /// and within a block by [`thread::index_in_block`]. Every thread gets what the threads before it
+    /// combine to, and what all do.
+    ///
+    /// Called by every thread of each block that takes part. It has two barriers of the block.
+    #[device(protocol = NAME)]
+    pub fn scan_threads<O: Operation>(
+        &mut self,
+        op: O,
+        value: O::Accumulator,
+    ) -> Prefix<O::Accumulator> {
+        let (totals, warps) =
+            (Slots::new(gridsync_exchange_totals(), 4), Slots::new(gridsync_exchange_warps(), 4));
+        let (index, lane) = (warp_index() as usize, lane_id() as usize);
+        let scanned = warp::scan(op, value);
+        if lane == WARP_SIZE as usize - 1 {
+            totals.write(index, scanned);
+        }
+        thread::sync_threads();
+        let mut of_block = op.identity();
+        if index == 0 {
+            let is_there = lane < (thread::threads_per_block() / WARP_SIZE) as usize;
+            let total = if is_there { totals.read(lane) } else { op.identity() };
+            let in_block = warp::scan(op, total);
+            of_block = warp::total(in_block);
+            let before = warp::before(op, in_block);
+            if is_there {
+                // The other warps read it after the barrier of the crossing.
+                warps.write(lane, before);
+            }
+        }
+        let blocks = self.scan(op, of_block);
+        let in_warp = warp::before(op, scanned);
+        let in_block = op.combine(warps.read(index), in_warp);
+        Prefix { before: op.combine(blocks.before, in_block), all: blocks.all }
+    }
+}
