@@ -17,43 +17,35 @@ fn map(block: u32, round: u32) -> Affine {
     Affine { factor: brought(block, round) | 1, summand: brought(round, block) }
 }
 
-/// Crosses two [`Exchange`]s at once, nine times a round: a reduction and a scan that do not commute,
-/// an argmax of four words, a sum beside it, a broadcast of four words, values gathered, and three
-/// votes. Counts the wrong results of all threads in `errors[0]`. Warps come up to `skew` cycles late.
+/// Crosses two [`Exchange`]s at once, four times a round: a reduction and a scan that do not commute,
+/// and a scan of one of them between arriving and waiting for an argmax of four words. Counts the wrong
+/// results of all threads in `errors[0]`. Warps come up to `skew` cycles late.
 ///
 /// # Safety
 ///
 /// `words` has the words of two exchanges ([`Exchange::words`]), one after the other; `errors` has one
 /// element; blocks have a multiple of 32 threads and are all co-resident.
 #[kernel(cooperative)]
-pub unsafe fn exchange_collectives(
-    words: Global<u64>,
-    errors: Global<u32>,
-    rounds: u32,
-    skew: u32,
-) {
-    let each = words.len() / 2;
-    let mut first = Exchange::attach(words.part(0, each));
-    let mut second = Exchange::attach_nth::<1>(words.part(each, each), Members::grid());
+pub unsafe fn exchange_in_order(words: Global<u64>, errors: Global<u32>, rounds: u32, skew: u32) {
+    let (mut first, mut second) = attach_to_both(words);
     let (block, blocks) = (thread::block_index() as u32, thread::block_count() as u32);
-    let (thread, threads) = (thread::index_in_block(), thread::threads_per_block());
     let mut wrong = 0;
     for round in 0..rounds {
         come_late(round, skew);
         let (mut before, mut all) = (Compose::new().identity(), Compose::new().identity());
-        let (mut best, mut greatest) = (0, 0);
+        let mut best = 0;
         for other in 0..blocks {
             if other == block {
                 before = all;
             }
             all = Compose::new().combine(all, map(other, round));
-            if brought(other, round) > greatest || other == 0 {
-                (best, greatest) = (other, brought(other, round));
+            if brought(other, round) > brought(best, round) {
+                best = other;
             }
         }
         let composed = first.all_reduce(Compose::new(), map(block, round));
         wrong += u32::from(composed.to_words() != all.to_words());
-        let scanned = first.scan(Compose::new(), map(block, round));
+        let scanned = second.scan(Compose::new(), map(block, round));
         wrong += u32::from(scanned.before.to_words() != before.to_words());
         wrong += u32::from(scanned.all.to_words() != all.to_words());
 
@@ -61,11 +53,29 @@ pub unsafe fn exchange_collectives(
         let op = ArgMax::<u64>::new();
         let arrival = first.arrive(op, op.lift(brought(block, round).into(), block.into()));
         let sum = second.scan(Sum::<u32>::new(), block);
-        wrong += u32::from(sum.before != block.wrapping_mul(block.wrapping_sub(1)) / 2);
+        wrong += u32::from(sum.before != block * block.wrapping_sub(1) / 2);
         wrong += u32::from(sum.all != blocks * (blocks - 1) / 2);
         let Indexed { value, index } = arrival.wait();
-        wrong += u32::from(value != greatest.into() || index != best.into());
+        wrong += u32::from(value != brought(best, round).into() || index != best.into());
+    }
+    count(wrong, errors);
+}
 
+/// Crosses two [`Exchange`]s eight times a round: a broadcast of four words, gathered values, votes,
+/// and a maximum. Counts the wrong results of all threads in `errors[0]`. Warps come up to `skew` cycles
+/// late.
+///
+/// # Safety
+///
+/// As for [`exchange_in_order`].
+#[kernel(cooperative)]
+pub unsafe fn exchange_votes(words: Global<u64>, errors: Global<u32>, rounds: u32, skew: u32) {
+    let (mut first, mut second) = attach_to_both(words);
+    let (block, blocks) = (thread::block_index() as u32, thread::block_count() as u32);
+    let (thread, threads) = (thread::index_in_block(), thread::threads_per_block());
+    let mut wrong = 0;
+    for round in 0..rounds {
+        come_late(round, skew);
         let root = round % blocks;
         let said = Indexed { value: u64::from(block) << 40, index: brought(block, round).into() };
         let said = second.broadcast(root, said);
@@ -76,16 +86,32 @@ pub unsafe fn exchange_collectives(
         let gathered = first.gather(brought(block, round), |values| {
             (values.of(other), values.of(blocks + 5), values.count())
         });
-        wrong += u32::from(gathered != (brought(other, round), brought(blocks - 1, round), blocks));
+        let expected = (brought(other, round), brought(blocks - 1, round), blocks);
+        wrong += u32::from(gathered != expected);
 
         // One thread of one block votes otherwise.
         let is_it = block == root && thread == round % threads;
         wrong += u32::from(!first.any(is_it)) + u32::from(first.any(false));
         wrong += u32::from(first.all(!is_it)) + u32::from(!second.all(true));
         wrong += u32::from(second.count(!is_it) != blocks * threads - 1);
-        let largest = second.all_reduce(Max::<u32>::new(), brought(block, round));
-        wrong += u32::from(largest != greatest);
+        let greatest = second.all_reduce(Max::<u32>::new(), block ^ round);
+        let expected = (0..blocks).map(|block| block ^ round).fold(0, u32::max);
+        wrong += u32::from(greatest != expected);
     }
+    count(wrong, errors);
+}
+
+/// Attaches to the exchanges in both halves of `words`.
+#[device]
+fn attach_to_both(words: Global<u64>) -> (Exchange, Exchange) {
+    let each = words.len() / 2;
+    let second = words.part(each, each);
+    (Exchange::attach(words.part(0, each)), Exchange::attach_nth::<1>(second, Members::grid()))
+}
+
+/// Adds the wrong results of this thread.
+#[device]
+fn count(wrong: u32, errors: Global<u32>) {
     if wrong > 0 {
         errors.fetch_add(0, wrong, Ordering::Relaxed, Scope::Device);
     }
@@ -96,9 +122,9 @@ pub unsafe fn exchange_collectives(
 ///
 /// # Safety
 ///
-/// As for [`exchange_collectives`], with the words of one exchange; `maps`, `before` and `all` have an
+/// As for [`exchange_in_order`], with the words of one exchange; `maps`, `before` and `all` have an
 /// element for each thread of the grid.
-#[kernel(cooperative, max_threads = 512)]
+#[kernel(cooperative, max_threads = 384)]
 pub unsafe fn exchange_scan_threads(
     words: Global<u64>,
     maps: Global<u64>,

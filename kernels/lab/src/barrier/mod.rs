@@ -8,7 +8,9 @@ mod phased;
 mod stress;
 
 pub use bounded::bounded_barrier_rounds;
-pub use collectives::{exchange_collectives, exchange_scan_threads, exchange_scan_threads_only};
+pub use collectives::{
+    exchange_in_order, exchange_scan_threads, exchange_scan_threads_only, exchange_votes,
+};
 pub use exchange::{exchange_by_barrier_only, exchange_only, exchange_rounds};
 pub use mutants::{
     BlockScopeFence, EqualGoal, Mutant, NoFirstBarrier, NoLastBarrier, OneBit, RelaxedArrival,
