@@ -124,6 +124,8 @@ macro_rules! cross {
 
 #[test]
 fn barriers_name_their_callers() {
+    let op = Add::new();
+    let lane = cuda_std::warp::lane_id;
     cross!(GridBarrier, PhaseBarrier, FlipBarrier, SplitBarrier<4>, LateBarrier, GrowingBarrier);
     cross!(GrowingBarrier<Volatile>, GrowingBarrier<Ptx>, GenerationBarrier, LockFreeBarrier);
     cross!(ReleaseBarrier, TreeBarrier, ClusterBarrier);
@@ -147,6 +149,20 @@ fn barriers_name_their_callers() {
         on(2, 64) => |zeros| {
             let words = zeros.of(0, Exchange::words(2));
             Exchange::attach_among(words, Members::grid()).all_reduce(Add::new(), 1)
+        };
+        on(3, 64) => |zeros| {
+            let words = zeros.of(0, Exchange::words(3));
+            let mut exchange = Exchange::attach_nth::<2>(words, Members::grid());
+            let before = exchange.arrive(op, lane()).wait_prefix();
+            (exchange.scan(op, 1), exchange.scan_threads(op, lane()), before)
+        };
+        on(3, 64) => |zeros| {
+            let mut exchange = Exchange::attach(zeros.of(0, Exchange::words(3)));
+            exchange.gather(lane(), |values| values.of(values.count()))
+        };
+        on(2, 64) => |zeros| {
+            let mut exchange = Exchange::attach(zeros.of(0, Exchange::words(2)));
+            (exchange.any(true), exchange.all(true), exchange.count(true))
         };
     }
     // Block 1 records that block 0 is missing.
