@@ -61,8 +61,8 @@ pub unsafe fn exchange_in_order(words: Global<u64>, errors: Global<u32>, rounds:
     count(wrong, errors);
 }
 
-/// Crosses two [`Exchange`]s eight times a round: a broadcast of four words, gathered values, votes,
-/// and a maximum. Counts the wrong results of all threads in `errors[0]`. Warps come up to `skew` cycles
+/// Crosses two [`Exchange`]s nine times a round: a broadcast of four words, gathered values, two maxima,
+/// and votes. Counts the wrong results of all threads in `errors[0]`. Warps come up to `skew` cycles
 /// late.
 ///
 /// # Safety
@@ -84,19 +84,23 @@ pub unsafe fn exchange_votes(words: Global<u64>, errors: Global<u32>, rounds: u3
 
         let other = (block + thread + round) % blocks;
         let gathered = first.gather(brought(block, round), |values| {
+            // Some warps read late, when others could have crossed twice more.
+            come_late(round, skew);
             (values.of(other), values.of(blocks + 5), values.count())
         });
         let expected = (brought(other, round), brought(blocks - 1, round), blocks);
         wrong += u32::from(gathered != expected);
+        let expected = (0..blocks).map(|block| block ^ round).fold(0, u32::max);
+        for _ in 0..2 {
+            let greatest = first.all_reduce(Max::<u32>::new(), block ^ round);
+            wrong += u32::from(greatest != expected);
+        }
 
         // One thread of one block votes otherwise.
         let is_it = block == root && thread == round % threads;
         wrong += u32::from(!first.any(is_it)) + u32::from(first.any(false));
         wrong += u32::from(first.all(!is_it)) + u32::from(!second.all(true));
         wrong += u32::from(second.count(!is_it) != blocks * threads - 1);
-        let greatest = second.all_reduce(Max::<u32>::new(), block ^ round);
-        let expected = (0..blocks).map(|block| block ^ round).fold(0, u32::max);
-        wrong += u32::from(greatest != expected);
     }
     count(wrong, errors);
 }
