@@ -10,6 +10,7 @@ pub mod reduce;
 pub mod scan;
 pub mod select;
 mod stamped;
+pub mod tasks;
 mod tiles;
 mod workspace;
 

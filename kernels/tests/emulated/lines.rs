@@ -13,6 +13,7 @@ use gridsync_kernels::grid::lock::{Lock, QueueLock, SpinLock, TicketLock};
 use gridsync_kernels::grid::reduce::{self, Batch};
 use gridsync_kernels::grid::scan::{self, Form, Mode, Shape};
 use gridsync_kernels::grid::select::{Outputs, Within};
+use gridsync_kernels::grid::tasks::Tasks;
 use gridsync_kernels::grid::{self, merge_sort, range_sum};
 use gridsync_kernels::op::{Compensated, CompensatedSum, InSegments, Operation, Segments, Sum};
 use gridsync_kernels::warp;
@@ -244,6 +245,22 @@ fn scan_workspace(zeros: Zeros) -> grid::Workspace {
 }
 
 const MODE: Mode = Mode { form: Form::Inclusive, goes_on: true, leaves: true, in_second: false };
+
+#[test]
+fn tasks_name_their_callers() {
+    // A plan of zeros has no tasks, so only the list's end is reached.
+    walk! {
+        on(2, 64) => |zeros| {
+            let mut tasks = Tasks::attach(zeros.of(0, 40), zeros.of(1, 8));
+            while let Some(task) = tasks.next() {
+                if !task.is_barrier() {
+                    let value = task.input(0) + task.argument(0);
+                    task.finish(value);
+                }
+            }
+        };
+    }
+}
 
 #[test]
 fn scans_and_selections_name_their_callers() {

@@ -5,3 +5,4 @@ mod forgotten;
 mod lines;
 mod locks;
 mod support;
+mod tasks;
