@@ -4,7 +4,10 @@ mod fake_driver;
 
 use cuda_std::prelude::*;
 use fake_driver::{GOOD, kernel, launch, log_of, open};
-use gridsync::device::{Buffer, Device, DeviceError, Emulator, EmulatorConfig, Geometry};
+use gridsync::device::{
+    Buffer, Device, DeviceError, Emulator, EmulatorConfig, Geometry, Launch, Ordered, Policy,
+    Schedule, Way,
+};
 use gridsync_kernels::grid::barrier::{Barrier, GridBarrier};
 use gridsync_lab_kernels::barrier::barrier_rounds;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -65,6 +68,38 @@ fn a_graph_runs_only_when_launched_in_order_with_the_arguments_of_its_recording(
         unsafe { graph.launch().and_then(|()| graph.launch()) }.expect("should run");
         assert_eq!(values.download(), Ok(vec![once(once(start)); 32]));
     }
+}
+
+/// Two launches in no order, and one after both: ((1 · 10 + 3) · 2 + 0) and then · 1 + 7, or the other way
+/// round.
+fn assembled(device: &Device, values: &Buffer<u64>, way: Way) -> u64 {
+    let launch = |factor: u8, summand: u64| {
+        Launch::new::<times_and_plus>(WARP(), (values.view(), factor, summand))
+    };
+    let [one, other, last] = [launch(10, 3), launch(2, 0), launch(1, 7)];
+    let ordered = |launch, after: &[usize]| Ordered { launch, after: after.to_vec() };
+    let launches = [ordered(&one, &[]), ordered(&other, &[]), ordered(&last, &[0, 1])];
+    let graph = device.assemble(&launches, way).expect("they can be put together");
+    // SAFETY: `values` has an element for each thread, and is alive.
+    unsafe { graph.launch() }.expect("should run");
+    values.download().expect("it ran")[31]
+}
+
+#[test]
+fn launches_run_in_every_order_that_is_possible() {
+    let mut seen = [0, 0];
+    for seed in 0..20 {
+        let schedule = Schedule::seeded(Policy::Coarse, seed);
+        let config = EmulatorConfig { schedule, ..EmulatorConfig::default() };
+        let device = Device::new(Emulator::new(config));
+        let values = device.upload(&[1u64; 32]).expect("256 bytes fit");
+        match assembled(&device, &values, Way::Streams) {
+            33 => seen[0] += 1,
+            30 => seen[1] += 1,
+            other => panic!("seed {seed}: {other}"),
+        }
+    }
+    assert!(seen.iter().all(|&times| times > 0), "{seen:?}");
 }
 
 #[test]

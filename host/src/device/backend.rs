@@ -1,6 +1,6 @@
 //! What every device can do, a GPU or an emulated one.
 
-use super::{DeviceError, Geometry};
+use super::{DeviceError, Geometry, Ordered, Way};
 use simt::Stats;
 use std::{ffi::c_void, sync::Arc};
 
@@ -153,6 +153,23 @@ pub trait Backend: Send + Sync {
     ) -> Result<Box<dyn Recording>, DeviceError> {
         Err(DeviceError::Unsupported {
             what: "graphs",
+            device: self.properties().name.clone(),
+            needs: "launch the kernels one by one",
+        })
+    }
+
+    /// Checks launches that depend on each other, and gets them ready to be run again and again.
+    ///
+    /// # Errors
+    /// Errors of each [`launch`](Self::launch), and of the driver when it makes streams, events or a graph;
+    /// [`DeviceError::Unsupported`] if this backend cannot do it, or not in this way.
+    fn assemble(
+        self: Arc<Self>,
+        _launches: &[Ordered<'_>],
+        _way: Way,
+    ) -> Result<Box<dyn Recording>, DeviceError> {
+        Err(DeviceError::Unsupported {
+            what: "launches that depend on each other",
             device: self.properties().name.clone(),
             needs: "launch the kernels one by one",
         })

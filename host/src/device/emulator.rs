@@ -4,7 +4,8 @@ mod config;
 mod graph;
 
 use super::{
-    Backend, DeviceError, Geometry, KernelAttributes, KernelInfo, Properties, Recording, gate::Gate,
+    Backend, DeviceError, Geometry, KernelAttributes, KernelInfo, Ordered, Properties, Recording,
+    Way, gate::Gate,
 };
 pub use config::EmulatorConfig;
 use config::properties;
@@ -91,6 +92,40 @@ impl Emulator {
         Ok(())
     }
 
+    /// The configuration of a launch, if the device can run it.
+    fn checked(
+        &self,
+        kernel: &KernelInfo,
+        geometry: &Geometry,
+    ) -> Result<LaunchConfig<'static>, DeviceError> {
+        let geometry =
+            Geometry { cooperative: geometry.cooperative || kernel.cooperative, ..*geometry };
+        let clusters = self.active_clusters(kernel, &geometry)?;
+        let resident = clusters * geometry.cluster.unwrap_or(1);
+        if geometry.cooperative && geometry.grid.volume() > resident.into() {
+            return Err(DeviceError::GridTooLarge {
+                kernel: kernel.name,
+                geometry,
+                resident: resident.into(),
+                device: self.properties.name.clone(),
+                multiprocessors: self.properties.multiprocessors,
+            });
+        }
+        let mut config = LaunchConfig::new(kernel.name, dim(geometry.grid), dim(geometry.block));
+        config.cluster = geometry.cluster;
+        config.dynamic_shared = geometry.dynamic_shared as usize;
+        config.shared_per_block = self.properties.shared_per_block_optin as usize;
+        config.cooperative = geometry.cooperative;
+        config.max_resident_blocks = Some(resident);
+        config.schedule = self.config.schedule;
+        config.races = self.config.races;
+        config.count = self.config.count;
+        config.stack_bytes = self.config.stack_bytes;
+        config.step_limit = self.config.step_limit;
+        config.patience = self.config.patience;
+        Ok(config)
+    }
+
     /// How many blocks of `threads` threads and `shared` bytes one multiprocessor holds.
     fn blocks_per_multiprocessor(&self, threads: u32, shared: u32) -> u32 {
         let p = &self.properties;
@@ -164,31 +199,7 @@ impl Backend for Emulator {
         geometry: &Geometry,
         args: &[*const c_void],
     ) -> Result<(), DeviceError> {
-        let geometry =
-            Geometry { cooperative: geometry.cooperative || kernel.cooperative, ..*geometry };
-        let clusters = self.active_clusters(kernel, &geometry)?;
-        let resident = clusters * geometry.cluster.unwrap_or(1);
-        if geometry.cooperative && geometry.grid.volume() > resident.into() {
-            return Err(DeviceError::GridTooLarge {
-                kernel: kernel.name,
-                geometry,
-                resident: resident.into(),
-                device: self.properties.name.clone(),
-                multiprocessors: self.properties.multiprocessors,
-            });
-        }
-        let mut config = LaunchConfig::new(kernel.name, dim(geometry.grid), dim(geometry.block));
-        config.cluster = geometry.cluster;
-        config.dynamic_shared = geometry.dynamic_shared as usize;
-        config.shared_per_block = self.properties.shared_per_block_optin as usize;
-        config.cooperative = geometry.cooperative;
-        config.max_resident_blocks = Some(resident);
-        config.schedule = self.config.schedule;
-        config.races = self.config.races;
-        config.count = self.config.count;
-        config.stack_bytes = self.config.stack_bytes;
-        config.step_limit = self.config.step_limit;
-        config.patience = self.config.patience;
+        let config = self.checked(kernel, geometry)?;
         let entered = self.gate.recordable("a launch")?;
         self.expect_alive("a launch")?;
         if let Some(recorded) = entered.recorded() {
@@ -271,6 +282,14 @@ impl Backend for Emulator {
         work: &mut dyn FnMut() -> Result<(), DeviceError>,
     ) -> Result<Box<dyn Recording>, DeviceError> {
         self.record_steps(work)
+    }
+
+    fn assemble(
+        self: Arc<Self>,
+        launches: &[Ordered<'_>],
+        _way: Way,
+    ) -> Result<Box<dyn Recording>, DeviceError> {
+        self.put_together(launches)
     }
 
     fn is_recording(&self) -> bool {

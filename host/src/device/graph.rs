@@ -1,6 +1,6 @@
 //! Graphs: launches recorded once and put into the stream again and again by one call.
 
-use super::{Device, DeviceError, backend::Recording};
+use super::{Device, DeviceError, Ordered, Way, backend::Recording};
 use std::fmt;
 
 /// Launches and fillings with zero, in the order in which they were recorded, with their arguments.
@@ -77,5 +77,14 @@ impl Device {
         mut work: impl FnMut() -> Result<(), DeviceError>,
     ) -> Result<Graph, DeviceError> {
         self.0.clone().record(&mut work).map(Graph)
+    }
+
+    /// Checks launches that depend on each other, and gets them ready to be run again and again. The
+    /// emulator draws an order from those that are possible.
+    ///
+    /// # Errors
+    /// As for [`Backend::assemble`](super::Backend::assemble).
+    pub fn assemble(&self, launches: &[Ordered<'_>], way: Way) -> Result<Graph, DeviceError> {
+        self.0.clone().assemble(launches, way).map(Graph)
     }
 }

@@ -8,6 +8,7 @@
 //! halfway leaves memory that means nothing, and nobody has to repair it. A launch that was refused
 //! has changed nothing.
 
+mod assembled;
 mod backend;
 mod buffer;
 #[cfg(feature = "cuda")]
@@ -25,6 +26,7 @@ mod no_cuda;
 mod occupancy;
 mod typed;
 
+pub use assembled::{Launch, Ordered, Way};
 pub use backend::{Backend, KernelAttributes, KernelInfo, Properties, Recording};
 pub use buffer::Buffer;
 pub use emulator::{Emulator, EmulatorConfig};

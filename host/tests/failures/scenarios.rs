@@ -1,8 +1,10 @@
 //! The primitives that run while calls fail, and their expected results.
 
 use bytemuck::Pod;
+use cuda_std::kernel;
+use gridsync::dag::{Dag, Node};
 use gridsync::device::cuda::PtxImage;
-use gridsync::device::{Device, DeviceError};
+use gridsync::device::{Device, DeviceError, Geometry, Launch, Way};
 use gridsync::primitives::kendall::{Correlatable, KendallError, Method, kendall_on_cpu};
 use gridsync::primitives::range_sum::{RangeSumError, range_sums_on_cpu};
 use gridsync::primitives::reduce::reduce_on_cpu;
@@ -23,7 +25,7 @@ pub(crate) const KERNELS: &[PtxImage] = &[PtxImage::text(
         reduce_short_rows_sum_f32 reduce_long_rows_sum_f32 scan_sum_f32 scan_bulk_sum_f32
         scan_sum_i32_in_i64 select_f32 unique_f32 range_sum_f32 range_sum_i64 kendall_pairs_f32
         kendall_place_f32 kendall_order_f64 kendall_rank_f64 kendall_tiles kendall_runs
-        kendall_ties_of_keys kendall_ties_of_ranks merge_sort_tiles merge_sort_runs
+        kendall_ties_of_keys kendall_ties_of_ranks merge_sort_tiles merge_sort_runs a_store
     ),
 )];
 
@@ -127,6 +129,26 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
             }))
         },
         expected: || bytes(&[21_000u64]),
+    },
+    Scenario {
+        name: "a graph of kernels, one stream",
+        begin: |device| assembled(device, Way::OneStream),
+        expected: || bytes(&STORED),
+    },
+    Scenario {
+        name: "a graph of kernels, streams",
+        begin: |device| assembled(device, Way::Streams),
+        expected: || bytes(&STORED),
+    },
+    Scenario {
+        name: "a graph of kernels, built",
+        begin: |device| assembled(device, Way::Built),
+        expected: || bytes(&STORED),
+    },
+    Scenario {
+        name: "a graph of kernels, captured",
+        begin: |device| assembled(device, Way::Captured),
+        expected: || bytes(&STORED),
     },
     Scenario {
         name: "time",
@@ -327,6 +349,36 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
 
 /// Places of the arrays that are correlated: more than one tile of the merge sort.
 const PLACES: usize = 2100;
+
+/// The fake driver stores `_value` at `_address`.
+///
+/// # Safety
+/// There is a word at the address.
+#[kernel]
+unsafe fn a_store(_address: u64, _value: u32) {}
+
+/// What the graph of kernels leaves in memory.
+const STORED: [u32; 3] = [9, 7, 5];
+
+/// Four stores, of which the last overwrites the first.
+fn assembled(device: &Device, way: Way) -> Result<Work, DeviceError> {
+    let words = device.zeroed::<u32>(STORED.len())?;
+    let at = |word: u64| words.view().address() + 4 * word;
+    let mut dag = Dag::new();
+    let stores = [(0, 5), (1, 7), (2, 5), (0, 9)];
+    for (id, (word, _)) in stores.into_iter().enumerate() {
+        let node = Node::new(format!("store {id}")).writes(at(word)..at(word) + 4);
+        dag.add(if id == 3 { node.after(&[0, 1, 2]) } else { node });
+    }
+    let dag = dag.check().expect("the stores are in an order");
+    let launch = |(word, value)| Launch::new::<a_store>(Geometry::new(1, 32), (at(word), value));
+    let graph = dag.assemble(device, &stores.map(launch), way)?;
+    Ok(Box::new(move || {
+        // SAFETY: the words are alive.
+        unsafe { graph.launch()? };
+        Ok(bytes(&words.download()?))
+    }))
+}
 
 /// The array to correlate with. It is reversed and rotated: only reversed, it would have no
 /// variety.

@@ -173,6 +173,8 @@ calls! {
     fn cuStreamEndCapture(stream: usize, graph: *mut usize) may_fail OUT_OF_MEMORY {
         let mut state = state();
         *graph = 0;
+        state.joined.retain(|_, origin| *origin != stream);
+        state.captured_events.retain(|_, origin| *origin != stream);
         match state.captures.remove(&stream) {
             None => 401,
             Some(None) => 901,
@@ -183,6 +185,39 @@ calls! {
                 SUCCESS
             }
         }
+    }
+    fn cuGraphCreate(graph: *mut usize, flags: u32) may_fail OUT_OF_MEMORY {
+        let mut state = state();
+        if flags != 0 { return INVALID_VALUE }
+        if state.ready(0) != SUCCESS { return state.ready(0) }
+        *graph = state.handle();
+        let handle = *graph;
+        state.graphs.insert(handle, Vec::new());
+        count("graph", 1);
+        SUCCESS
+    }
+    fn cuGraphAddKernelNode(
+        node: *mut usize, graph: usize, after: *const usize, number: usize, params: *const NodeParams,
+    ) may_fail OUT_OF_MEMORY {
+        let NodeParams { function, grid, block, shared, arguments, extra } = *params;
+        if extra != 0 { return INVALID_VALUE }
+        let shape = Shape { grid, block, shared, cluster: None };
+        let name = kernel(function);
+        let step = Step::Launch(Launch::new(name, shape, arguments));
+        let mut state = state();
+        let handle = state.handle();
+        // Handles count up, so a node that comes before this one has a lower handle, and one higher than
+        // the graph's.
+        let after = match number {
+            0 => &[],
+            number => slice::from_raw_parts(after, number),
+        };
+        if after.iter().any(|&before| before <= graph || before >= handle) { return INVALID_VALUE }
+        let Some(steps) = state.graphs.get_mut(&graph) else { return INVALID_VALUE };
+        steps.push(step);
+        log(&format!("node {name} {} after {number}", shape_text(&shape)));
+        *node = handle;
+        SUCCESS
     }
     fn cuGraphInstantiateWithFlags(exec: *mut usize, graph: usize, flags: u64)
     may_fail OUT_OF_MEMORY {
@@ -234,7 +269,22 @@ calls! {
         SUCCESS
     }
     fn cuEventDestroy_v2(_event: usize) gives_back { count("event", -1); state().ready(0) }
-    fn cuEventRecord(_event: usize, stream: usize) may_fail INVALID_VALUE { state().ready(stream) }
+    fn cuEventRecord(event: usize, stream: usize) may_fail INVALID_VALUE {
+        let mut state = state();
+        match state.origin(stream) {
+            Some(origin) => state.captured_events.insert(event, origin),
+            None => state.captured_events.remove(&event),
+        };
+        state.ready(stream)
+    }
+    fn cuStreamWaitEvent(stream: usize, event: usize, flags: u32) may_fail INVALID_VALUE {
+        let mut state = state();
+        if flags != 0 { return INVALID_VALUE }
+        if let Some(&origin) = state.captured_events.get(&event) && origin != stream {
+            state.joined.insert(stream, origin);
+        }
+        state.ready(stream)
+    }
     fn cuEventElapsedTime(milliseconds: *mut f32, _start: usize, _stop: usize)
     may_fail INVALID_VALUE {
         *milliseconds = 1.5;
@@ -354,6 +404,18 @@ unsafe fn launch(
         state.run(stream, &step);
     }
     SUCCESS
+}
+
+/// `CUDA_KERNEL_NODE_PARAMS_v1` of cuda.h, declared here independently of libcuda.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct NodeParams {
+    function: *const c_char,
+    grid: [u32; 3],
+    block: [u32; 3],
+    shared: u32,
+    arguments: *const *const c_void,
+    extra: usize,
 }
 
 /// `CUlaunchConfig` of cuda.h, declared here independently of libcuda.

@@ -39,6 +39,9 @@ pub(crate) struct State {
     pub(crate) broken: HashSet<usize>,
     /// The streams that capture, with their steps; none if the capture has been broken.
     pub(crate) captures: HashMap<usize, Option<Vec<Step>>>,
+    /// The streams that take part in another stream's capture, and events of that capture.
+    pub(crate) joined: HashMap<usize, usize>,
+    pub(crate) captured_events: HashMap<usize, usize>,
     /// The steps of each graph, executable or not.
     pub(crate) graphs: HashMap<usize, Vec<Step>>,
     handles: usize,
@@ -57,6 +60,8 @@ impl State {
             memory: Memory::new(BYTES),
             broken: HashSet::new(),
             captures: HashMap::new(),
+            joined: HashMap::new(),
+            captured_events: HashMap::new(),
             graphs: HashMap::new(),
             handles,
         }
@@ -85,9 +90,16 @@ impl State {
         }
     }
 
+    /// The stream whose capture this stream takes part in.
+    pub(crate) fn origin(&self, stream: usize) -> Option<usize> {
+        let origin = self.joined.get(&stream).copied().unwrap_or(stream);
+        self.captures.contains_key(&origin).then_some(origin)
+    }
+
     /// Keeps the step if the stream captures. Returns whether it does.
     pub(crate) fn captured(&mut self, stream: usize, step: &Step) -> bool {
-        let Some(capture) = self.captures.get_mut(&stream) else {
+        let origin = self.origin(stream).unwrap_or(stream);
+        let Some(capture) = self.captures.get_mut(&origin) else {
             return false;
         };
         if let Some(steps) = capture {

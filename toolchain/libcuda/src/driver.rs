@@ -4,9 +4,10 @@ use crate::result::CUresult;
 use crate::{
     trampoline::trampoline,
     types::{
-        CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, CUfunction, CUfunction_attribute,
-        CUgraph, CUgraphExec, CUjit_option, CUjit_option_value, CUjitInputType, CUlaunchConfig,
-        CUlinkState, CUmodule, CUstream, CUstreamCaptureMode,
+        CUDA_KERNEL_NODE_PARAMS, CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, CUevent,
+        CUevent_flags, CUfunction, CUfunction_attribute, CUgraph, CUgraphExec, CUgraphNode,
+        CUjit_option, CUjit_option_value, CUjitInputType, CUlaunchConfig, CUlinkState, CUmodule,
+        CUstream, CUstreamCaptureMode,
     },
 };
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
@@ -97,12 +98,34 @@ driver! {
         /// Fills bytes in stream order.
         fn cuMemsetD8Async(at: CUdeviceptr, value: u8, bytes: usize, stream: CUstream);
 
+        /// Makes a stream; `flags` is 0 for one that also follows the default stream.
+        fn cuStreamCreateWithPriority(stream: *mut CUstream, flags: c_uint, priority: c_int);
+        /// Destroys a stream, when its work has ended.
+        fn cuStreamDestroy_v2(stream: CUstream);
+        /// Makes later work of a stream wait for an event; `flags` is 0.
+        fn cuStreamWaitEvent(stream: CUstream, event: CUevent, flags: c_uint);
+        /// Makes an event.
+        fn cuEventCreate(event: *mut CUevent, flags: CUevent_flags);
+        /// Destroys an event, when it has happened.
+        fn cuEventDestroy_v2(event: CUevent);
+        /// Lets an event stand for all work of a stream so far.
+        fn cuEventRecord(event: CUevent, stream: CUstream);
         /// Waits for everything in a stream; returns the error of any work that failed in it.
         fn cuStreamSynchronize(stream: CUstream);
         /// Records what enters the stream from here on, in place of running it.
         fn cuStreamBeginCapture_v2(stream: CUstream, mode: CUstreamCaptureMode);
         /// Ends a capture and returns its graph.
         fn cuStreamEndCapture(stream: CUstream, graph: *mut CUgraph);
+        /// Makes a graph without nodes; `flags` is 0.
+        fn cuGraphCreate(graph: *mut CUgraph, flags: c_uint);
+        /// Adds a launch to a graph, after `count` nodes of it.
+        fn cuGraphAddKernelNode(
+            node: *mut CUgraphNode,
+            graph: CUgraph,
+            after: *const CUgraphNode,
+            count: usize,
+            params: *const CUDA_KERNEL_NODE_PARAMS,
+        );
         /// Makes a graph executable (CUDA 11.4); `flags` is 0 for none.
         fn cuGraphInstantiateWithFlags(exec: *mut CUgraphExec, graph: CUgraph, flags: u64);
         /// Puts an executable graph on the device ahead of its first launch.
@@ -224,18 +247,16 @@ driver! {
         cuCtxGetFlags cuCtxGetLimit cuCtxGetSharedMemConfig cuCtxGetStreamPriorityRange
         cuCtxPopCurrent_v2 cuCtxPushCurrent_v2 cuCtxSetCacheConfig cuCtxSetLimit
         cuCtxSetSharedMemConfig cuCtxSynchronize cuDestroyExternalMemory
-        cuDevicePrimaryCtxReset_v2 cuDevicePrimaryCtxSetFlags_v2 cuEventCreate
-        cuEventDestroy_v2 cuEventElapsedTime cuEventQuery cuEventRecord cuEventSynchronize
+        cuDevicePrimaryCtxReset_v2 cuDevicePrimaryCtxSetFlags_v2         cuEventElapsedTime cuEventQuery cuEventSynchronize
         cuExternalMemoryGetMappedBuffer cuFuncSetCacheConfig cuFuncSetSharedMemConfig
-        cuGetErrorString cuGraphAddKernelNode cuGraphCreate cuGraphDebugDotPrint
+        cuGetErrorString cuGraphDebugDotPrint
         cuGraphGetEdges cuGraphGetNodes cuGraphKernelNodeGetParams cuGraphNodeGetType
         cuImportExternalMemory cuLaunchHostFunc cuMemAdvise cuMemAllocAsync cuMemAllocHost_v2
         cuMemAllocManaged cuMemFreeAsync cuMemFreeHost cuMemPrefetchAsync cuMemcpy2D_v2
         cuMemcpyAtoH_v2 cuMemcpyDtoD_v2 cuMemcpyDtoH_v2 cuMemcpyHtoA_v2 cuMemcpyHtoD_v2
         cuMemsetD16Async cuMemsetD16_v2 cuMemsetD32Async cuMemsetD32_v2 cuMemsetD8_v2
         cuModuleLoad cuModuleLoadData cuOccupancyAvailableDynamicSMemPerBlock
-        cuOccupancyMaxPotentialBlockSize cuStreamCreateWithPriority cuStreamDestroy_v2
-        cuStreamGetFlags cuStreamGetPriority cuStreamWaitEvent cuSurfObjectCreate
+        cuOccupancyMaxPotentialBlockSize         cuStreamGetFlags cuStreamGetPriority cuSurfObjectCreate
         cuSurfObjectDestroy cuSurfObjectGetResourceDesc cuTexObjectCreate cuTexObjectDestroy
         cuTexObjectGetResourceDesc cuTexObjectGetResourceViewDesc
     }

@@ -31,6 +31,8 @@ handles! {
     CUevent, CUevent_st;
     /// A graph.
     CUgraph, CUgraph_st;
+    /// A node of a graph.
+    CUgraphNode, CUgraphNode_st;
     /// A graph that has been instantiated.
     CUgraphExec, CUgraphExec_st;
     /// A linker invocation.
@@ -125,6 +127,13 @@ numbers! {
         CU_JIT_INPUT_FATBINARY = 2, "A fatbinary.";
         CU_JIT_INPUT_OBJECT = 3, "A host object with device code in it.";
         CU_JIT_INPUT_LIBRARY = 4, "An archive of such objects (libcudadevrt.a).";
+    }
+}
+
+numbers! {
+    /// How an event behaves.
+    CUevent_flags {
+        CU_EVENT_DISABLE_TIMING = 2, "It takes no time stamps, and is cheaper.";
     }
 }
 
@@ -226,3 +235,21 @@ const _: () = {
     assert!(size_of::<CUlaunchConfig>() == 56);
     assert!(std::mem::offset_of!(CUlaunchConfig, stream) == 32);
 };
+
+/// A launch as a node of a graph: the first version of the struct, which every driver knows.
+#[repr(C)]
+#[derive(Debug)]
+pub struct CUDA_KERNEL_NODE_PARAMS {
+    /// The kernel.
+    pub function: CUfunction,
+    /// Blocks in x, y and z.
+    pub grid: [c_uint; 3],
+    /// Threads of a block in x, y and z.
+    pub block: [c_uint; 3],
+    /// Bytes of dynamic shared memory of a block.
+    pub shared_bytes: c_uint,
+    /// One pointer for each parameter.
+    pub arguments: *mut *mut c_void,
+    /// Null.
+    pub extra: *mut *mut c_void,
+}

@@ -41,7 +41,7 @@ impl Cuda {
     }
 
     /// Makes a graph executable and puts it on the device; nothing of it runs.
-    fn instantiate(&self, graph: &Graph) -> Result<Exec, DeviceError> {
+    pub(super) fn instantiate(&self, graph: &Graph) -> Result<Exec, DeviceError> {
         let mut exec = Exec(ptr::null_mut());
         // SAFETY: the graph is live, and the handle is there to be written; the flags are none.
         let made = unsafe { libcuda::cuGraphInstantiateWithFlags(&raw mut exec.0, graph.0, 0) };
@@ -55,7 +55,7 @@ impl Cuda {
 
 /// A stream that captures. When this is dropped, the capture ends and what was given back meanwhile
 /// is freed.
-struct Capturing<'a> {
+pub(super) struct Capturing<'a> {
     cuda: &'a Cuda,
     recorder: Recorder<'a, Capture>,
     /// Whether the driver must still be told that the capture ends.
@@ -63,7 +63,7 @@ struct Capturing<'a> {
 }
 
 impl<'a> Capturing<'a> {
-    fn begin(cuda: &'a Cuda) -> Result<Self, DeviceError> {
+    pub(super) fn begin(cuda: &'a Cuda) -> Result<Self, DeviceError> {
         let mut capturing =
             Self { cuda, recorder: cuda.gate.begin(Capture::default())?, open: false };
         // Relaxed: the gate has already refused what cannot be captured. Other modes may refuse to
@@ -78,7 +78,7 @@ impl<'a> Capturing<'a> {
     }
 
     /// Ends the capture, and gives its graph.
-    fn end(&mut self) -> Result<Graph, DeviceError> {
+    pub(super) fn end(&mut self) -> Result<Graph, DeviceError> {
         let mut graph = Graph(ptr::null_mut());
         // SAFETY: the stream is live and captures; the handle is there to be written.
         let ended =
@@ -89,7 +89,7 @@ impl<'a> Capturing<'a> {
     }
 
     /// Opens the gate again, frees what waited for that, and gives what was launched last.
-    fn close(&mut self) -> Option<Last> {
+    pub(super) fn close(&mut self) -> Option<Last> {
         let capture = self.recorder.end()?;
         for address in lock(&capture.freed).drain(..) {
             // SAFETY: whoever gave it back promised that it came from `alloc`, had not been freed,
@@ -113,7 +113,7 @@ impl Drop for Capturing<'_> {
 }
 
 /// A graph of the driver, destroyed when dropped.
-struct Graph(CUgraph);
+pub(super) struct Graph(pub(super) CUgraph);
 
 impl Drop for Graph {
     fn drop(&mut self) {
@@ -126,7 +126,7 @@ impl Drop for Graph {
 }
 
 /// An executable graph of the driver, destroyed when dropped, once it no longer runs.
-struct Exec(CUgraphExec);
+pub(super) struct Exec(CUgraphExec);
 
 // SAFETY: the driver API may be called from any thread on which the context is current; the mutex
 // in `Replay` makes calls on one executable graph exclude each other.
@@ -144,12 +144,12 @@ impl Drop for Exec {
 }
 
 /// An executable graph and the device that it is for.
-struct Replay {
+pub(super) struct Replay {
     // Fields drop in order: the graph goes before the context that it lives in.
-    exec: Mutex<Exec>,
-    cuda: Arc<Cuda>,
+    pub(super) exec: Mutex<Exec>,
+    pub(super) cuda: Arc<Cuda>,
     /// Its last kernel, to name it when the stream reports an error.
-    last: Option<Last>,
+    pub(super) last: Option<Last>,
 }
 
 impl Recording for Replay {

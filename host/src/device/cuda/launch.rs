@@ -4,7 +4,7 @@ use super::{Cuda, Function, Last, lock};
 use crate::device::limits::{Exceeded, exceeded};
 use crate::device::{DeviceError, Geometry, KernelInfo};
 use libcuda::{
-    CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, CUlaunchAttribute, CUlaunchConfig, CUresult,
+    CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, CUlaunchAttribute, CUlaunchConfig, CUresult, CUstream,
 };
 use std::{ffi::c_void, ptr, sync::Arc};
 
@@ -30,13 +30,10 @@ impl Cuda {
         // The driver may check a recorded launch only when the graph is instantiated, and its error
         // names no kernel then. So this checks the launch now.
         if entered.recorded().is_some() && geometry.cooperative {
-            let resident = self.resident_blocks(kernel, &geometry)?;
-            if geometry.grid.volume() > resident {
-                return Err(self.too_large(kernel, geometry, resident));
-            }
+            self.expect_resident(kernel, geometry)?;
         }
         // SAFETY: the caller vouches for the arguments and the kernel's contract.
-        let result = unsafe { self.submit(&function, &geometry, args) };
+        let result = unsafe { self.submit(&function, &geometry, args, self.raw_stream()) };
         match result.ok() {
             Ok(()) => {
                 let last = match entered.recorded() {
@@ -72,6 +69,19 @@ impl Cuda {
             }
             None => DeviceError::Launch { kernel, geometry, result },
         }
+    }
+
+    /// Refuses a launch that does not fit on the device at once.
+    pub(super) fn expect_resident(
+        &self,
+        kernel: &KernelInfo,
+        geometry: Geometry,
+    ) -> Result<(), DeviceError> {
+        let resident = self.resident_blocks(kernel, &geometry)?;
+        if geometry.grid.volume() > resident {
+            return Err(self.too_large(kernel, geometry, resident));
+        }
+        Ok(())
     }
 
     /// Blocks of this launch that fit on the device at once.
@@ -131,7 +141,7 @@ impl Cuda {
 
     /// The kernel's function, with everything allowed that `geometry` asks for; or the reason why
     /// the device cannot launch it.
-    fn prepare(
+    pub(super) fn prepare(
         &self,
         kernel: &KernelInfo,
         geometry: &Geometry,
@@ -183,15 +193,16 @@ impl Cuda {
         Ok(function)
     }
 
-    /// Puts the launch into the stream by the simplest call that can express it.
+    /// Puts the launch into `stream` by the simplest call that can express it.
     ///
     /// # Safety
-    /// `args` are the kernel's arguments, and its own contract holds.
-    unsafe fn submit(
+    /// `args` are the kernel's arguments, and its own contract holds. The stream is live.
+    pub(super) unsafe fn submit(
         &self,
         function: &Function,
         geometry: &Geometry,
         args: &[*const c_void],
+        stream: CUstream,
     ) -> CUresult {
         // The driver copies the arguments and writes through none of these pointers.
         let arguments = args.as_ptr().cast::<*mut c_void>().cast_mut();
@@ -211,7 +222,7 @@ impl Cuda {
                         geometry.block.y,
                         geometry.block.z,
                         geometry.dynamic_shared,
-                        self.raw_stream(),
+                        stream,
                         arguments,
                         $($extra)?
                     )
@@ -226,7 +237,7 @@ impl Cuda {
         if !libcuda::provides(c"cuLaunchKernelEx") {
             return launch!(cuLaunchCooperativeKernel);
         }
-        let config = self.config(geometry, &mut attributes);
+        let config = CUlaunchConfig { stream, ..self.config(geometry, &mut attributes) };
         // SAFETY: as in `launch!`, and `config` points to `attributes`, which outlives the call.
         unsafe {
             libcuda::cuLaunchKernelEx(

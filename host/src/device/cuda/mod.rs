@@ -4,6 +4,7 @@
 //! `libcuda` has what cust lacks: JIT logs, function attributes, cooperative and cluster launches,
 //! graphs, and result numbers newer than 2021.
 
+mod assembled;
 mod function;
 mod graph;
 mod image;
@@ -17,7 +18,8 @@ pub use probe::{DeviceSummary, probe};
 pub use ptx_image::{ImageError, Module as PtxModule, Modules};
 
 use super::{
-    Backend, DeviceError, Geometry, KernelAttributes, KernelInfo, Properties, Recording, gate::Gate,
+    Backend, DeviceError, Geometry, KernelAttributes, KernelInfo, Ordered, Properties, Recording,
+    Way, gate::Gate,
 };
 use cust::{
     context::{Context, CurrentContext},
@@ -311,6 +313,14 @@ impl Backend for Cuda {
         work: &mut dyn FnMut() -> Result<(), DeviceError>,
     ) -> Result<Box<dyn Recording>, DeviceError> {
         self.capture(work)
+    }
+
+    fn assemble(
+        self: Arc<Self>,
+        launches: &[Ordered<'_>],
+        way: Way,
+    ) -> Result<Box<dyn Recording>, DeviceError> {
+        self.put_together(launches, way)
     }
 
     fn is_recording(&self) -> bool {

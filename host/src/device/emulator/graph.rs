@@ -1,11 +1,11 @@
 //! Graphs of the emulator: a list of what was put into the stream, to be run again.
 
 use super::{Emulator, memory_error};
-use crate::device::{DeviceError, KernelInfo, Recording};
+use crate::device::assembled::Arguments;
+use crate::device::{DeviceError, KernelInfo, Ordered, Recording};
 use simt::LaunchConfig;
 use std::{
     ffi::c_void,
-    ptr,
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -15,13 +15,10 @@ pub(super) type Recorded = Mutex<Vec<Step>>;
 /// One thing that was put into the stream.
 pub(super) enum Step {
     /// A launch that has been checked, and its arguments.
-    Launch(LaunchConfig<'static>, unsafe fn(&[*const c_void]), Vec<Argument>),
+    Launch(LaunchConfig<'static>, unsafe fn(&[*const c_void]), Arguments),
     /// The filling of this many bytes at this address with zero.
     Zero(u64, usize),
 }
-
-/// The bytes of one argument, aligned to 8.
-pub(super) struct Argument(Vec<u64>);
 
 impl Step {
     /// A launch with a copy of its arguments.
@@ -33,16 +30,9 @@ impl Step {
         kernel: &KernelInfo,
         args: &[*const c_void],
     ) -> Self {
-        let copies = args.iter().zip(kernel.args).map(|(&from, &bytes)| {
-            let mut words = vec![0u64; bytes.div_ceil(size_of::<u64>())];
-            // SAFETY: the caller gives the address of an argument of this many bytes, and the words
-            // have room for them.
-            unsafe {
-                ptr::copy_nonoverlapping(from.cast::<u8>(), words.as_mut_ptr().cast(), bytes);
-            }
-            Argument(words)
-        });
-        Self::Launch(config, kernel.run, copies.collect())
+        // SAFETY: the caller's promise.
+        let copies = unsafe { Arguments::copy(kernel, args) };
+        Self::Launch(config, kernel.run, copies)
     }
 }
 
@@ -58,10 +48,9 @@ impl Recording for Replay {
         self.emulator.expect_alive("launching a graph")?;
         self.steps.iter().try_for_each(|step| match step {
             Step::Launch(config, run, args) => {
-                let args: Vec<_> = args.iter().map(|arg| arg.0.as_ptr().cast()).collect();
                 // SAFETY: these are copies of the arguments that it was recorded with; the caller
                 // vouches for what they name and for the kernel's contract.
-                unsafe { self.emulator.run(config, *run, &args) }
+                unsafe { self.emulator.run(config, *run, &args.pointers()) }
             }
             Step::Zero(at, bytes) => self.emulator.memory().zero(*at, *bytes).map_err(memory_error),
         })
@@ -69,6 +58,35 @@ impl Recording for Replay {
 }
 
 impl Emulator {
+    /// [`Backend::assemble`](crate::device::Backend::assemble): the launches in an order that the schedule's
+    /// seed draws from those that are possible.
+    pub(super) fn put_together(
+        self: Arc<Self>,
+        launches: &[Ordered<'_>],
+    ) -> Result<Box<dyn Recording>, DeviceError> {
+        let mut missing: Vec<usize> = launches.iter().map(|launch| launch.after.len()).collect();
+        let mut ready: Vec<usize> = (0..launches.len()).filter(|&at| missing[at] == 0).collect();
+        let mut steps = Vec::with_capacity(launches.len());
+        let mut drawn = self.config.schedule.seed;
+        while !ready.is_empty() {
+            // A linear congruential generator (Knuth, MMIX): its upper bits are random enough here.
+            drawn = drawn
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            let at = ready.swap_remove((drawn >> 33) as usize % ready.len());
+            let launch = launches[at].launch;
+            let config = self.checked(&launch.kernel, &launch.geometry)?;
+            steps.push(Step::Launch(config, launch.kernel.run, launch.args.clone()));
+            for (next, other) in launches.iter().enumerate() {
+                missing[next] -= other.after.iter().filter(|&&before| before == at).count();
+                if missing[next] == 0 && other.after.contains(&at) {
+                    ready.push(next);
+                }
+            }
+        }
+        Ok(Box::new(Replay { steps, emulator: self }))
+    }
+
     /// [`Backend::record`](crate::device::Backend::record).
     pub(super) fn record_steps(
         self: Arc<Self>,
