@@ -28,6 +28,7 @@
 //! # Ok::<(), gridsync::device::DeviceError>(())
 //! ```
 
+pub mod dag;
 pub mod device;
 pub mod launch;
 pub mod memory;

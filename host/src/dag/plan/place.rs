@@ -1,0 +1,221 @@
+//! Deals the nodes of a graph to blocks.
+
+use super::{Input, Item, Plan, Signal};
+use crate::dag::{Checked, NodeId};
+use gridsync_kernels::grid::tasks::{INPUTS, KEPT};
+
+/// Microseconds from the end of a node until a node of another block starts, and what a task takes without
+/// work. Only their ratio to the costs of nodes matters here.
+const EDGE: f64 = 0.6;
+const TASK: f64 = 0.15;
+
+impl Plan {
+    /// A plan in which each task waits for the nodes that it depends on.
+    ///
+    /// Nodes are dealt by the length of the path that follows them, the longest first. Each goes to the block
+    /// where it can start first (list scheduling; Topcuoglu, Hariri and Wu, "Performance-effective and
+    /// low-complexity task scheduling for heterogeneous computing", 2002).
+    ///
+    /// # Panics
+    /// If `blocks` is 0.
+    #[must_use]
+    pub fn by_edges(dag: &Checked, blocks: usize) -> Self {
+        assert!(blocks > 0, "a plan is for at least one block");
+        let mut placing = Placing::new(dag, blocks);
+        for node in by_rank(dag) {
+            placing.place(node);
+        }
+        placing.plan.signal_what_is_waited_for(dag);
+        placing.plan
+    }
+
+    /// A plan in which all blocks meet at a barrier after each level of the graph.
+    ///
+    /// # Panics
+    /// If `blocks` is 0.
+    #[must_use]
+    pub fn by_levels(dag: &Checked, blocks: usize) -> Self {
+        assert!(blocks > 0, "a plan is for at least one block");
+        let mut plan = Self { blocks: vec![Vec::new(); blocks] };
+        for (number, level) in dag.levels().into_iter().enumerate() {
+            if number > 0 {
+                plan.blocks.iter_mut().for_each(|block| block.push(Item::Barrier));
+            }
+            let parts = level
+                .into_iter()
+                .flat_map(|node| (0..dag.nodes()[node].parts()).map(move |part| (node, part)));
+            for (at, (node, part)) in parts.enumerate() {
+                let it = &dag.nodes()[node];
+                let values = it.predecessors().iter().filter(|_| it.takes_values);
+                let inputs = values.map(|&before| Input::Value(before)).collect();
+                let item = Item::Part { node, part, inputs, signal: Signal::None };
+                plan.blocks[at % blocks].push(item);
+            }
+        }
+        plan.signal_what_is_waited_for(dag);
+        plan
+    }
+
+    /// Lets each part say what others wait for, and no more. A plan made by hand needs this.
+    pub fn signal_what_is_waited_for(&mut self, dag: &Checked) {
+        let mut signals = vec![Signal::None; dag.nodes().len()];
+        for input in self.blocks.iter().flatten().flat_map(Item::inputs) {
+            match *input {
+                Input::Kept(_) | Input::Joined(_) => {}
+                Input::Value(node) => signals[node] = signals[node].max(Signal::Value),
+                Input::Ended(node) => signals[node] = Signal::Ended,
+            }
+        }
+        for item in self.blocks.iter_mut().flatten() {
+            if let Item::Part { node, signal, .. } = item {
+                *signal = signals[*node];
+            }
+        }
+    }
+}
+
+/// All nodes, those first after which the longest path follows. That is an order of the graph, because each
+/// node takes some time.
+fn by_rank(dag: &Checked) -> Vec<NodeId> {
+    let mut rank = vec![0.0_f64; dag.nodes().len()];
+    for &node in dag.order().iter().rev() {
+        rank[node] += TASK + dag.nodes()[node].cost;
+        for &before in dag.nodes()[node].predecessors() {
+            rank[before] = rank[before].max(rank[node] + EDGE);
+        }
+    }
+    let mut order = dag.order().to_vec();
+    order.sort_by(|&a, &b| rank[b].total_cmp(&rank[a]));
+    order
+}
+
+/// A plan while nodes are being dealt.
+struct Placing<'a> {
+    dag: &'a Checked,
+    plan: Plan,
+    joins: usize,
+    /// When each block has done what it has so far.
+    free: Vec<f64>,
+    /// When each node has ended, and where its only part is in the plan if it has one.
+    ended: Vec<f64>,
+    place: Vec<Option<(usize, usize)>>,
+    /// Whether memory that a node or one before it touches is used later; whether a node or one after it
+    /// uses memory that was touched before.
+    is_used_later: Vec<bool>,
+    uses: Vec<bool>,
+}
+
+impl<'a> Placing<'a> {
+    fn new(dag: &'a Checked, blocks: usize) -> Self {
+        let count = dag.nodes().len();
+        let (mut is_used_later, mut uses) = (vec![false; count], vec![false; count]);
+        for &(first, second) in &dag.conflicts {
+            is_used_later[first] = true;
+            uses[second] = true;
+        }
+        for &node in dag.order() {
+            let before = dag.nodes()[node].predecessors();
+            is_used_later[node] |= before.iter().any(|&before| is_used_later[before]);
+        }
+        for &node in dag.order().iter().rev() {
+            for &before in dag.nodes()[node].predecessors() {
+                uses[before] |= uses[node];
+            }
+        }
+        Self {
+            dag,
+            plan: Plan { blocks: vec![Vec::new(); blocks] },
+            joins: 0,
+            free: vec![0.0; blocks],
+            ended: vec![0.0; count],
+            place: vec![None; count],
+            is_used_later,
+            uses,
+        }
+    }
+
+    /// The block that is free first.
+    fn freest(&self) -> usize {
+        let blocks = 0..self.free.len();
+        blocks.min_by(|&a, &b| self.free[a].total_cmp(&self.free[b])).unwrap_or(0)
+    }
+
+    /// When `node` could start in `block`.
+    fn start(&self, node: NodeId, block: usize) -> f64 {
+        let before = self.dag.nodes()[node].predecessors().iter().map(|&before| {
+            let is_here = self.place[before].is_some_and(|(its, _)| its == block);
+            self.ended[before] + if is_here { 0.0 } else { EDGE }
+        });
+        before.fold(self.free[block], f64::max)
+    }
+
+    /// Deals all parts of a node.
+    fn place(&mut self, node: NodeId) {
+        let it = &self.dag.nodes()[node];
+        let joined = self.join(node);
+        for part in 0..it.parts() {
+            let mut block = self.freest();
+            if it.parts() == 1 {
+                let near = it.predecessors().iter().filter_map(|&before| self.place[before]);
+                for (candidate, _) in near {
+                    if self.start(node, candidate) < self.start(node, block) {
+                        block = candidate;
+                    }
+                }
+            }
+            let end = self.start(node, block) + TASK + it.cost;
+            let inputs = joined.clone().unwrap_or_else(|| self.inputs(node, block));
+            if it.parts() == 1 {
+                self.place[node] = Some((block, self.plan.blocks[block].len()));
+            }
+            self.plan.blocks[block].push(Item::Part { node, part, inputs, signal: Signal::None });
+            self.free[block] = end;
+            self.ended[node] = self.ended[node].max(end);
+        }
+    }
+
+    /// What a part of `node` waits for, in `block`.
+    fn inputs(&self, node: NodeId, block: usize) -> Vec<Input> {
+        let it = &self.dag.nodes()[node];
+        let next = self.plan.blocks[block].len();
+        let input = |&before: &NodeId| {
+            let here = self.place[before].filter(|&(its, _)| its == block);
+            match here {
+                Some(_) if !it.takes_values => None,
+                Some((_, place)) if next - place <= KEPT => Some(Input::Kept(before)),
+                _ if self.needs_memory(before, node) => Some(Input::Ended(before)),
+                _ => Some(Input::Value(before)),
+            }
+        };
+        it.predecessors().iter().filter_map(input).collect()
+    }
+
+    /// Whether something after this edge may use memory that something before it has touched. Nodes of
+    /// several parts have no value, so their end is all that one can wait for.
+    fn needs_memory(&self, before: NodeId, node: NodeId) -> bool {
+        let parts = self.dag.nodes()[before].parts();
+        parts > 1 || self.is_used_later[before] && self.uses[node]
+    }
+
+    /// Puts joins before a node with too many inputs, and returns what is left to wait for.
+    fn join(&mut self, node: NodeId) -> Option<Vec<Input>> {
+        let before = self.dag.nodes()[node].predecessors();
+        if before.len() <= INPUTS {
+            return None;
+        }
+        let mut inputs: Vec<_> = before.iter().map(|&before| Input::Ended(before)).collect();
+        while inputs.len() > INPUTS {
+            inputs = inputs.chunks(INPUTS).map(|some| self.join_some(some.to_vec())).collect();
+        }
+        Some(inputs)
+    }
+
+    fn join_some(&mut self, inputs: Vec<Input>) -> Input {
+        let block = self.freest();
+        let join = self.joins;
+        self.joins += 1;
+        self.plan.blocks[block].push(Item::Join { join, inputs });
+        self.free[block] += EDGE;
+        Input::Joined(join)
+    }
+}
