@@ -6,6 +6,7 @@
 //! * [`xpx`]: what goes wrong without a grid barrier. [`spin`]: how loops that wait are compiled.
 //! * [`atomics`]: what an atomic addition costs. [`banks`]: bank conflicts in shared memory.
 //! * [`memory`]: how far and how wide each kind of memory is.
+//! * [`dag`]: graphs of kernels, by every means.
 //! * [`fences`]: what orderings and fences cost. [`scan_stress`]: scans with delayed blocks.
 
 #![cfg_attr(target_arch = "nvptx64", no_std, feature(abi_ptx, asm_experimental_arch))]
@@ -13,6 +14,7 @@
 pub mod atomics;
 pub mod banks;
 pub mod barrier;
+pub mod dag;
 pub mod divergence;
 pub mod fences;
 pub mod ladder;

@@ -33,19 +33,21 @@ pub use record::{
     ARGUMENTS, INPUTS, KEPT, Link, Purpose, RECORD, Record, records_start, state_words,
 };
 
+use core::marker::PhantomData;
 use cuda_std::prelude::*;
-use cuda_std::warp::{
-    FULL_MASK, WARP_SIZE, lane_id, sync_warp, warp_shuffle_idx, warp_vote_all, warp_vote_any,
-};
+use cuda_std::warp::{FULL_MASK, WARP_SIZE, lane_id, sync_warp, warp_vote_all, warp_vote_any};
 use record::{ENDED_LINK, Encoded, FIRST_ARGUMENT, FIRST_INPUT, KEPT_LINK, SIGNAL, state_word};
 
 /// The name of the graph in messages of the emulator.
 const NAME: &str = "the graph of tasks";
 
+/// How many records are loaded ahead. A short task takes less time than a load from the L2.
+const AHEAD: usize = 4;
+
 shared_array! {
-    /// The values that this task waited for. Tasks at odd and even positions have places of their own,
-    /// so that a warp can still read the last task's.
-    fn gridsync_task_inputs() -> [u32; 2 * INPUTS];
+    /// The record of the task that runs, with the values of its inputs in place of the links. Tasks at odd
+    /// and even positions have places of their own, so that a warp can still read the last task's.
+    fn gridsync_task() -> [u64; 2 * RECORD];
 }
 
 shared_array! {
@@ -56,15 +58,18 @@ shared_array! {
 /// The tasks of this block, in their order.
 #[derive(Debug)]
 pub struct Tasks {
-    plan: Global<u64>,
+    /// The records of this block.
+    records: Global<u64>,
     state: Global<u64>,
-    /// The position of the next task in the block's list.
+    /// The index of the first node's word in the state.
+    words: usize,
+    /// The number of this thread in its block.
+    thread: u32,
+    /// The position of the next task in the block's list, and the length of the list.
     position: usize,
-    /// The number of the next record, and of the first one that is not this block's.
-    next: usize,
-    end: usize,
-    /// This lane's word of the next record. It is loaded while the task before it runs.
-    record: u64,
+    count: usize,
+    /// In the first warp: this lane's words of the next records.
+    ahead: [u64; AHEAD],
     /// The number of this launch, which is the stamp of its words.
     launch: u32,
 }
@@ -78,17 +83,25 @@ impl Tasks {
     /// at a time.
     #[device]
     pub fn attach(plan: Global<u64>, state: Global<u64>) -> Self {
-        let block = thread::block_index();
+        let (block, blocks) = (thread::block_index(), thread::block_count());
+        let (first, end) = (plan.read(block) as usize, plan.read(block + 1) as usize);
+        let launch = (state.read(block) as u32).wrapping_add(1);
+        let (records, count) = (records_start(blocks) + RECORD * first, end - first);
         let mut tasks = Self {
-            plan,
+            records: plan.part(records, RECORD * count),
             state,
+            words: state_word(blocks, 0),
+            thread: thread::index_in_block(),
             position: 0,
-            next: plan.read(block) as usize,
-            end: plan.read(block + 1) as usize,
-            record: 0,
-            launch: (state.read(block) as u32).wrapping_add(1),
+            count,
+            ahead: [0; AHEAD],
+            launch,
         };
-        tasks.record = tasks.load();
+        if tasks.thread < WARP_SIZE {
+            for at in 0..AHEAD {
+                tasks.ahead[at] = tasks.load(at);
+            }
+        }
         tasks
     }
 
@@ -100,63 +113,49 @@ impl Tasks {
     #[device(protocol = NAME)]
     pub fn next(&mut self) -> Option<Task<'_>> {
         loop {
-            if self.next == self.end {
+            if self.position == self.count {
                 thread::sync_threads();
-                if thread::is_first_in_block() {
+                if self.thread == 0 {
                     self.state.write(thread::block_index(), self.launch.into());
                 }
                 return None;
             }
-            let record = self.record;
-            self.next += 1;
-            // The load is in flight while this task waits and runs.
-            self.record = self.load();
-            if thread::index_in_block() < WARP_SIZE {
+            if self.thread < WARP_SIZE {
+                let [record, rest @ ..] = self.ahead;
+                // The load is in flight while this task and the next ones wait and run.
+                let last = self.load(self.position + AHEAD);
+                self.ahead = [rest[0], rest[1], rest[2], last];
                 self.wait(record);
             }
+            thread::sync_threads();
+            let task = Task {
+                signal: Encoded(gridsync_task().read(place(self.position) + SIGNAL)),
+                position: self.position,
+                state: self.state,
+                words: self.words,
+                thread: self.thread,
+                launch: self.launch,
+                tasks: PhantomData,
+            };
             self.position += 1;
-            thread::sync_threads();
-            let (signal, _) = warp_shuffle_idx(FULL_MASK, record, SIGNAL, WARP_SIZE);
-            let signal = Encoded(signal);
-            if !signal.is(Purpose::Join) {
-                return Some(Task { record, signal, tasks: self });
+            if !task.signal.is(Purpose::Join) {
+                return Some(task);
             }
-            self.end_task(signal, 0);
+            task.end(0);
         }
     }
 
-    /// Says that the task at the last position has ended.
+    /// This lane's word of a record.
     #[device]
-    fn end_task(&self, signal: Encoded, value: u32) {
-        if signal.kind() == ENDED_LINK {
-            thread::sync_threads();
-        }
-        if !thread::is_first_in_block() {
-            return;
-        }
-        gridsync_task_values().write((self.position - 1) % KEPT, value);
-        let word = u64::from(self.launch) << 32 | u64::from(value);
-        let at = self.word(signal);
-        match (signal.kind(), signal.parts()) {
-            (0, _) => {}
-            (ENDED_LINK, 1) => self.state.store(at, word, Ordering::Release, Scope::Device),
-            (ENDED_LINK, _) => self.state.add(at, 1, Ordering::Release, Scope::Device),
-            _ => self.state.store(at, word, Ordering::Relaxed, Scope::Device),
+    fn load(&self, position: usize) -> u64 {
+        match position < self.count {
+            true => self.records.read(RECORD * position + lane_id() as usize),
+            false => 0,
         }
     }
 
-    /// This lane's word of the next record.
-    #[device]
-    fn load(&self) -> u64 {
-        if self.next == self.end {
-            return 0;
-        }
-        let first = records_start(thread::block_count()) + RECORD * self.next;
-        self.plan.read(first + lane_id() as usize)
-    }
-
-    /// Waits for the inputs of a task, one for each lane, and puts their values into shared memory. Called
-    /// by the first warp.
+    /// Waits for the inputs of a task, one for each lane, and puts the task into shared memory. Called by
+    /// the first warp.
     #[device]
     fn wait(&self, record: u64) {
         let lane = lane_id() as usize;
@@ -170,10 +169,11 @@ impl Tasks {
         };
         let mut has_come = input.kind() <= KEPT_LINK;
         let acquires = warp_vote_any(FULL_MASK, input.kind() == ENDED_LINK);
+        let at = self.words + state_word(0, input.at());
         spin::until(|| {
             if !has_come {
                 let order = if acquires { Ordering::Acquire } else { Ordering::Relaxed };
-                let word = self.state.load(self.word(input), order, Scope::Device);
+                let word = self.state.load(at, order, Scope::Device);
                 value = word as u32;
                 // Many parts count in the lower half; a single one writes its stamp above its value.
                 let reached = if input.parts() == 1 { (word >> 32) as u32 } else { word as u32 };
@@ -181,31 +181,29 @@ impl Tasks {
             }
             warp_vote_all(FULL_MASK, has_come)
         });
-        if lane >= FIRST_INPUT {
-            gridsync_task_inputs().write(self.place() + lane - FIRST_INPUT, value);
-        }
+        let shown = if lane < FIRST_INPUT { record } else { value.into() };
+        gridsync_task().write(place(self.position) + lane, shown);
     }
+}
 
-    /// Where the inputs of the task at this position begin in shared memory.
-    #[device]
-    fn place(&self) -> usize {
-        self.position % 2 * INPUTS
-    }
-
-    /// The index of a node's word.
-    #[device]
-    fn word(&self, link: Encoded) -> usize {
-        state_word(thread::block_count(), link.at())
-    }
+/// Where the task at this position is in shared memory.
+#[inline(always)]
+const fn place(position: usize) -> usize {
+    position % 2 * RECORD
 }
 
 /// A task that may run now.
 #[must_use = "other tasks wait until this one has finished"]
 #[derive(Debug)]
 pub struct Task<'a> {
-    record: u64,
     signal: Encoded,
-    tasks: &'a mut Tasks,
+    position: usize,
+    // Copies: a reference to the tasks would keep them in local memory.
+    state: Global<u64>,
+    words: usize,
+    thread: u32,
+    launch: u32,
+    tasks: PhantomData<&'a mut Tasks>,
 }
 
 impl Task<'_> {
@@ -216,21 +214,20 @@ impl Task<'_> {
         self.signal.is(Purpose::Barrier)
     }
 
-    /// Number `at` of the task's arguments, below [`ARGUMENTS`]. Called by all lanes of a warp.
+    /// Number `at` of the task's arguments, below [`ARGUMENTS`]. Any thread may call this: it is a load from
+    /// shared memory.
     #[device]
     pub fn argument(&self, at: usize) -> u32 {
-        let (pair, _) =
-            warp_shuffle_idx(FULL_MASK, self.record, (FIRST_ARGUMENT + at / 2) as u32, WARP_SIZE);
+        let pair = gridsync_task().read(place(self.position) + FIRST_ARGUMENT + at / 2);
         (pair >> (32 * (at % 2))) as u32
     }
 
-    /// The value of the task's input number `at`, below [`INPUTS`]. Any thread may call this. A node of
-    /// several parts has no value, and an input that the task does not have is 0.
+    /// The value of the task's input number `at`, below [`INPUTS`]. Any thread may call this: it is a load
+    /// from shared memory. A node of several parts has no value, and an input that the task does not have is
+    /// 0.
     #[device]
     pub fn input(&self, at: usize) -> u32 {
-        // The position is the next one's.
-        let place = (self.tasks.position + 1) % 2 * INPUTS;
-        gridsync_task_inputs().read(place + at)
+        gridsync_task().read(place(self.position) + FIRST_INPUT + at) as u32
     }
 
     /// Says that the task has ended, with its value.
@@ -240,6 +237,26 @@ impl Task<'_> {
     /// block's later tasks. It has a barrier of the block if others wait in that way.
     #[device(protocol = NAME)]
     pub fn finish(self, value: u32) {
-        self.tasks.end_task(self.signal, value);
+        self.end(value);
+    }
+
+    #[device]
+    fn end(self, value: u32) {
+        let Self { signal, state, .. } = self;
+        if signal.kind() == ENDED_LINK {
+            thread::sync_threads();
+        }
+        if self.thread > 0 {
+            return;
+        }
+        gridsync_task_values().write(self.position % KEPT, value);
+        let word = u64::from(self.launch) << 32 | u64::from(value);
+        let at = self.words + state_word(0, signal.at());
+        match (signal.kind(), signal.parts()) {
+            (0, _) => {}
+            (ENDED_LINK, 1) => state.store(at, word, Ordering::Release, Scope::Device),
+            (ENDED_LINK, _) => state.add(at, 1, Ordering::Release, Scope::Device),
+            _ => state.store(at, word, Ordering::Relaxed, Scope::Device),
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! A task as words of a plan. The host writes them, and each lane of a warp reads one.
+//! A task as words of a plan. The host writes them, and each lane of the first warp reads one.
 
 /// Words of 64 bits of a task: one for each lane of a warp.
 pub const RECORD: usize = 32;
@@ -13,7 +13,7 @@ pub const INPUTS: usize = RECORD - FIRST_INPUT;
 pub const KEPT: usize = 32;
 
 /// Indices in a record: how the task says that it has ended and what it is for, its arguments, its inputs.
-pub(super) const SIGNAL: u32 = 0;
+pub(super) const SIGNAL: usize = 0;
 pub(super) const FIRST_ARGUMENT: usize = 2;
 pub(super) const FIRST_INPUT: usize = FIRST_ARGUMENT + ARGUMENTS / 2;
 
@@ -131,7 +131,7 @@ impl Record<'_> {
     pub fn encode(&self) -> [u64; RECORD] {
         assert!(self.inputs.len() <= INPUTS, "{} inputs, at most {INPUTS}", self.inputs.len());
         let mut words = [0; RECORD];
-        words[SIGNAL as usize] = self.signal.encode() | (self.purpose as u64) << 60;
+        words[SIGNAL] = self.signal.encode() | (self.purpose as u64) << 60;
         for (at, pair) in self.arguments.as_chunks::<2>().0.iter().enumerate() {
             words[FIRST_ARGUMENT + at] = u64::from(pair[1]) << 32 | u64::from(pair[0]);
         }

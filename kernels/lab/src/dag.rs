@@ -1,0 +1,297 @@
+//! Nodes of a graph of kernels, each as a kernel of its own and as a task of one kernel.
+//!
+//! A node has an array of `u32`. Each element is what the [operation](Operation) makes of the elements at
+//! the same index of all inputs, in their order, and of a number of the node.
+
+use cuda_std::prelude::*;
+use cuda_std::time::{clock, global_timer};
+use gridsync_kernels::grid::barrier::{Barrier, GridBarrier};
+use gridsync_kernels::grid::tasks::{Task, Tasks};
+
+/// What a node does with its inputs, as numbers that kernels get.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Operation {
+    /// The sum of all.
+    Sum,
+    /// The product of all.
+    Product,
+    /// A number that depends on all and on their order.
+    Mix,
+}
+
+impl Operation {
+    /// What `all` and one more input make, modulo 2^32.
+    #[inline(always)]
+    #[must_use]
+    pub const fn join(self, all: u32, input: u32) -> u32 {
+        match self {
+            Self::Sum => all.wrapping_add(input),
+            Self::Product => all.wrapping_mul(input),
+            // An odd factor, so that no bit is lost.
+            Self::Mix => (all ^ input).wrapping_mul(0x9E37_79B1).rotate_left(13),
+        }
+    }
+
+    #[inline(always)]
+    const fn of(number: u32) -> Self {
+        match number {
+            0 => Self::Sum,
+            1 => Self::Product,
+            _ => Self::Mix,
+        }
+    }
+}
+
+/// The arguments of a task, by their index.
+pub mod argument {
+    /// The number of the [`Operation`](super::Operation).
+    pub const OPERATION: usize = 0;
+    /// The node's own number.
+    pub const VALUE: usize = 1;
+    /// How many cycles the node takes at least.
+    pub const CYCLES: usize = 2;
+    /// The node, which is the index of its array.
+    pub const NODE: usize = 3;
+    /// Which part of the node this is, of how many.
+    pub const PART: usize = 4;
+    /// The number of parts.
+    pub const PARTS: usize = 5;
+    /// Where the node's inputs begin in the list of all inputs.
+    pub const FIRST: usize = 6;
+    /// How many there are.
+    pub const COUNT: usize = 7;
+    /// 1 if the task's inputs carry their values, in the order of the node's inputs.
+    pub const CARRIED: usize = 8;
+    /// The first of the node's inputs, up to [`NEAR`] of them: a load less than from the list.
+    pub const INPUT: usize = 9;
+    /// How many inputs are among the arguments.
+    pub const NEAR: usize = 3;
+}
+
+/// Where a thread's elements are, of those of one node.
+#[derive(Clone, Copy)]
+struct Share {
+    first: usize,
+    stride: usize,
+}
+
+/// Spins until at least `cycles` have passed.
+#[device]
+fn work(cycles: u32) {
+    if cycles > 0 {
+        let start = clock();
+        spin::until(|| clock().wrapping_sub(start) >= cycles.into());
+    }
+}
+
+/// Notes in `times` when a part begins, for the first part that does, or when it ends, for the last. Empty
+/// `times` want nothing.
+#[device]
+fn note(times: Global<u64>, is_end: bool) {
+    if !times.is_empty() && thread::is_first_in_block() {
+        let now = global_timer();
+        if is_end {
+            times.fetch_max(1, now, Ordering::Relaxed, Scope::Device);
+        } else {
+            times.fetch_min(0, now, Ordering::Relaxed, Scope::Device);
+        }
+    }
+}
+
+/// Computes the elements of `share`, and returns the last one. `input` gives the nodes of the inputs.
+#[device]
+fn compute(
+    arrays: Global<u32>,
+    count: usize,
+    input: impl Fn(usize) -> u32,
+    out: Global<u32>,
+    (operation, value): (Operation, u32),
+    share: Share,
+) -> u32 {
+    let (mut i, mut last) = (share.first, 0);
+    // Not `step_by`, which divides.
+    while i < out.len() {
+        let mut all = value;
+        for k in 0..count {
+            all = operation.join(all, arrays.read(input(k) as usize * out.len() + i));
+        }
+        out.write(i, all);
+        last = all;
+        i += share.stride;
+    }
+    last
+}
+
+/// One node: the grid computes all elements of `out`.
+///
+/// # Safety
+///
+/// `inputs` has the nodes whose arrays of `out.len()` elements in `arrays` this node reads. No other grid
+/// writes them or uses `out` meanwhile. `times` has two words for this node, or none: when it began, which is
+/// the greatest number before, and when it ended, 0 before, in nanoseconds of the global timer.
+#[kernel]
+pub unsafe fn dag_node(
+    arrays: Global<u32>,
+    inputs: Global<u32>,
+    out: Global<u32>,
+    operation: u32,
+    value: u32,
+    cycles: u32,
+    times: Global<u64>,
+) {
+    one_node(arrays, inputs, out, (Operation::of(operation), value), cycles, times);
+}
+
+/// The body of a node's own kernel.
+#[device]
+fn one_node(
+    arrays: Global<u32>,
+    inputs: Global<u32>,
+    out: Global<u32>,
+    what: (Operation, u32),
+    cycles: u32,
+    times: Global<u64>,
+) {
+    note(times, false);
+    work(cycles);
+    let share = Share { first: thread::index(), stride: thread::thread_count() };
+    compute(arrays, inputs.len(), |k| inputs.read(k), out, what, share);
+    if !times.is_empty() {
+        thread::sync_threads();
+        note(times, true);
+    }
+}
+
+/// [`dag_node`] for launches that overlap: it waits for the grid before it by itself.
+///
+/// # Safety
+///
+/// As for [`dag_node`].
+#[cfg(any(compute_ge_90, not(target_arch = "nvptx64")))]
+#[kernel]
+pub unsafe fn dag_node_overlapped(
+    arrays: Global<u32>,
+    inputs: Global<u32>,
+    out: Global<u32>,
+    operation: u32,
+    value: u32,
+    cycles: u32,
+    times: Global<u64>,
+) {
+    cuda_std::dependent::let_next_start();
+    cuda_std::dependent::wait_for_previous();
+    one_node(arrays, inputs, out, (Operation::of(operation), value), cycles, times);
+}
+
+/// What all tasks use.
+#[derive(Clone, Copy)]
+struct Memory {
+    arrays: Global<u32>,
+    inputs: Global<u32>,
+    elements: u32,
+    times: Global<u64>,
+}
+
+/// Runs one task, a part of a node, notes when, and returns the node's element if it has one.
+#[device]
+fn run_and_note(task: &Task<'_>, memory: Memory) -> u32 {
+    if memory.times.is_empty() {
+        return run(task, memory);
+    }
+    let times = memory.times.part(2 * task.argument(argument::NODE) as usize, 2);
+    note(times, false);
+    let value = run(task, memory);
+    thread::sync_threads();
+    note(times, true);
+    value
+}
+
+/// Runs one task.
+#[device]
+fn run(task: &Task<'_>, Memory { arrays, inputs, elements, .. }: Memory) -> u32 {
+    let number = |at| task.argument(at) as usize;
+    let operation = Operation::of(task.argument(argument::OPERATION));
+    let mut all = task.argument(argument::VALUE);
+    let count = number(argument::COUNT);
+    let node = number(argument::NODE);
+    work(task.argument(argument::CYCLES));
+    if task.argument(argument::CARRIED) == 1 {
+        for k in 0..count {
+            all = operation.join(all, task.input(k));
+        }
+        if thread::is_first_in_block() {
+            arrays.write(node, all);
+        }
+        return all;
+    }
+    let elements = elements as usize;
+    let out = arrays.part(node * elements, elements);
+    let inputs = inputs.part(number(argument::FIRST), count);
+    let threads = thread::threads_per_block() as usize;
+    let share = Share {
+        first: number(argument::PART) * threads + thread::index_in_block() as usize,
+        stride: number(argument::PARTS) * threads,
+    };
+    // Only a node of one element has a value, and then this is it.
+    let input = |k| match k < argument::NEAR {
+        true => task.argument(argument::INPUT + k),
+        false => inputs.read(k),
+    };
+    compute(arrays, count, input, out, (operation, all), share)
+}
+
+/// All nodes in one kernel, which wait for each other edge by edge.
+///
+/// # Safety
+///
+/// `plan` and `state` are those of one plan for this grid, with [`argument`]s; no edge of it is missing.
+/// `arrays` has `elements` elements for each node, and `inputs` the inputs of all nodes. Nodes that get
+/// their inputs carried have one element. `times` has two words for each node, as for [`dag_node`], or none
+/// at all.
+#[kernel(cooperative)]
+pub unsafe fn dag_edges(
+    plan: Global<u64>,
+    state: Global<u64>,
+    arrays: Global<u32>,
+    inputs: Global<u32>,
+    elements: u32,
+    times: Global<u64>,
+) {
+    let memory = Memory { arrays, inputs, elements, times };
+    let mut tasks = Tasks::attach(plan, state);
+    while let Some(task) = tasks.next() {
+        let value = run_and_note(&task, memory);
+        task.finish(value);
+    }
+}
+
+/// All nodes in one kernel, level by level, with a barrier of the grid after each level.
+///
+/// # Safety
+///
+/// As for [`dag_edges`]; the plan has barriers in place of edges, equally many for each block. `barrier`
+/// has the words of the barrier.
+#[kernel(cooperative)]
+pub unsafe fn dag_levels(
+    plan: Global<u64>,
+    state: Global<u64>,
+    arrays: Global<u32>,
+    inputs: Global<u32>,
+    elements: u32,
+    times: Global<u64>,
+    barrier: Global<u32>,
+) {
+    let memory = Memory { arrays, inputs, elements, times };
+    let mut barrier = GridBarrier::attach(barrier);
+    let mut tasks = Tasks::attach(plan, state);
+    while let Some(task) = tasks.next() {
+        if task.is_barrier() {
+            barrier.sync();
+            task.finish(0);
+            continue;
+        }
+        let value = run_and_note(&task, memory);
+        task.finish(value);
+    }
+}
