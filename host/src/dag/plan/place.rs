@@ -29,6 +29,22 @@ impl Plan {
         placing.plan
     }
 
+    /// A plan by edges in which the blocks take turns, so that each node of a chain is in another block than
+    /// the one before it. It shows what an edge between two blocks costs.
+    ///
+    /// # Panics
+    /// If `blocks` is 0.
+    #[must_use]
+    pub fn in_turns(dag: &Checked, blocks: usize) -> Self {
+        assert!(blocks > 0, "a plan is for at least one block");
+        let mut placing = Placing { turn: Some(0), ..Placing::new(dag, blocks) };
+        for &node in dag.order() {
+            placing.place(node);
+        }
+        placing.plan.signal_what_is_waited_for(dag);
+        placing.plan
+    }
+
     /// A plan in which all blocks meet at a barrier after each level of the graph.
     ///
     /// # Panics
@@ -94,6 +110,8 @@ struct Placing<'a> {
     dag: &'a Checked,
     plan: Plan,
     joins: usize,
+    /// The block whose turn it is, if they take turns.
+    turn: Option<usize>,
     /// When each block has done what it has so far.
     free: Vec<f64>,
     /// When each node has ended, and where its only part is in the plan if it has one.
@@ -126,6 +144,7 @@ impl<'a> Placing<'a> {
             dag,
             plan: Plan { blocks: vec![Vec::new(); blocks] },
             joins: 0,
+            turn: None,
             free: vec![0.0; blocks],
             ended: vec![0.0; count],
             place: vec![None; count],
@@ -154,8 +173,9 @@ impl<'a> Placing<'a> {
         let it = &self.dag.nodes()[node];
         let joined = self.join(node);
         for part in 0..it.parts() {
-            let mut block = self.freest();
-            if it.parts() == 1 {
+            let mut block = self.turn.unwrap_or_else(|| self.freest());
+            self.turn = self.turn.map(|turn| (turn + 1) % self.free.len());
+            if it.parts() == 1 && self.turn.is_none() {
                 let near = it.predecessors().iter().filter_map(|&before| self.place[before]);
                 for (candidate, _) in near {
                     if self.start(node, candidate) < self.start(node, block) {

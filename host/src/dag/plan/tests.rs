@@ -58,7 +58,11 @@ fn graph(random: &mut Random) -> Checked {
 
 fn plan(dag: &Checked, random: &mut Random) -> Plan {
     let blocks = 1 + random.below(5);
-    if random.one_in(4) { Plan::by_levels(dag, blocks) } else { Plan::by_edges(dag, blocks) }
+    match random.below(4) {
+        0 => Plan::by_levels(dag, blocks),
+        1 => Plan::in_turns(dag, blocks),
+        _ => Plan::by_edges(dag, blocks),
+    }
 }
 
 #[test]

@@ -327,8 +327,8 @@ impl<'a> Proof<'a> {
     /// What comes before a barrier in all blocks comes before what follows it.
     fn follow_barriers(&self, before: &mut [Vec<usize>]) {
         let first = self.parts.len() + self.joins.len();
-        for barrier in first + 1..before.len() {
-            before[barrier].push(barrier - 1);
+        for (barrier, earlier) in before.iter_mut().enumerate().skip(first + 1) {
+            earlier.push(barrier - 1);
         }
         // For each item the number of barriers before it.
         let passed = |list: &Vec<Item>| {
