@@ -5,6 +5,7 @@ mod catalogue;
 mod checked;
 mod choice;
 mod count;
+mod dag;
 mod demo;
 mod devices;
 mod exit;
@@ -52,6 +53,7 @@ Examples:
   gridsync select x.npy --unique -o out.npy   the first of each run of equal elements
   gridsync range-sum data.npy queries.npy -o out.npy  the sums of any ranges
   gridsync kendall x.npy y.npy                whether two arrays are ordered alike
+  gridsync dag --diamond                      a graph of kernels, by every means
   gridsync lab                                experiments to learn from, a line each
   gridsync verify --device emulator           every kernel, in the emulator
 
@@ -84,6 +86,7 @@ struct Global {
 #[derive(Subcommand)]
 enum Command {
     Bench(bench::Bench),
+    Dag(dag::Dag),
     /// Show what happens without a barrier of the whole grid, and that the barrier helps.
     Demo(demo::Demo),
     /// List the devices and their limits.
@@ -106,6 +109,7 @@ pub fn main() -> ExitCode {
     signals::clean_up();
     let done = match command {
         Command::Bench(bench) => bench.run(&global),
+        Command::Dag(dag) => dag.run(&global),
         Command::Demo(demo) => demo.run(&global),
         Command::Devices(devices) => devices.run(&global),
         Command::Kendall(kendall) => kendall.run(&global),

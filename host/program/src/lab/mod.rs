@@ -11,11 +11,13 @@
 //! * [`memory`]: the latencies and bandwidths of a device.
 //! * [`launches`]: what one launch with a barrier gains over many launches without.
 //! * [`ladder`]: a sum in seventeen steps and a scan in eleven.
+//! * [`dag`]: graphs of kernels, run by every means.
 //! * [`stress`]: the grid barriers in many settings, the right ones and the wrong ones.
 
 pub mod atomics;
 pub mod banks;
 pub mod counting;
+pub mod dag;
 pub mod divergence;
 pub mod fences;
 pub mod ladder;

@@ -6,7 +6,7 @@ use std::io;
 use std::path::Path;
 
 /// Makes the folder, and checks that files of these names can be written there.
-pub(super) fn prepare(folder: &Path, names: &[&str]) -> Result<(), DataError> {
+pub(in crate::cli) fn prepare(folder: &Path, names: &[&str]) -> Result<(), DataError> {
     fs::create_dir_all(folder).map_err(unwritten(folder))?;
     let mut paths = names.iter().map(|name| folder.join(name));
     let in_the_way = paths.find(|path| path.is_dir());
@@ -14,7 +14,7 @@ pub(super) fn prepare(folder: &Path, names: &[&str]) -> Result<(), DataError> {
 }
 
 /// Writes files, given by name and content. None appears before all are whole.
-pub(super) fn write(folder: &Path, files: &[(&str, String)]) -> Result<(), DataError> {
+pub(in crate::cli) fn write(folder: &Path, files: &[(&str, String)]) -> Result<(), DataError> {
     let whole = files.iter().map(|(name, content)| {
         let mut file = data::create_raw(&Output::Path(folder.join(name)))?;
         file.push(content.as_bytes())?;

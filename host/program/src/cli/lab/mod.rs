@@ -5,7 +5,7 @@ mod atomics;
 mod banks;
 mod divergence;
 mod fences;
-mod folder;
+pub(super) mod folder;
 mod found;
 mod ladder;
 mod launches;

@@ -1,5 +1,5 @@
 //! Charts as SVG, written without a library: [`HeatMap`], [`Lines`] over a numeric axis, [`Bars`] with
-//! names, and [`Cells`] with a word each.
+//! names, [`Cells`] with a word each, [`Layers`] of a graph, and [`Timelines`] of runs.
 //!
 //! A chart is one self-contained file without scripts or fonts. It has its own light background, so
 //! that it can be read on a dark page too, and says what it shows in `<title>` and `<desc>`. The
@@ -12,13 +12,17 @@ mod canvas;
 mod cells;
 mod colour;
 mod heatmap;
+mod layers;
 mod lines;
+mod timelines;
 
 pub(crate) use axis::three_digits;
 pub use bars::{Bars, Row};
 pub use cells::{CellRow, Cells};
 pub use heatmap::{Axis, HeatMap};
+pub use layers::{Layers, Vertex};
 pub use lines::{Lines, Series};
+pub use timelines::{Bar, Run, Timelines};
 
 /// Why there is no chart.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

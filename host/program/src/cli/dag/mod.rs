@@ -1,0 +1,144 @@
+//! `gridsync dag`: a graph of kernels, by every means there is.
+
+mod charts;
+mod file;
+mod run;
+mod told;
+
+use super::count::within;
+use super::exit::{Usage, Wrong};
+use super::lab::folder;
+use super::progress::progress;
+use super::{Global, output};
+use crate::lab::dag::{Method, RunError, Runner, Work};
+use clap::builder::PossibleValuesParser;
+use run::Outcome;
+use std::path::PathBuf;
+
+/// Run a graph of kernels by every means, and compare what a dependency costs
+///
+/// By a launch for each node: in one stream, in several with events, overlapping, as a CUDA graph. By one
+/// kernel for all nodes: with a barrier of the grid after each level, and with an edge for each dependency.
+/// Every result is compared with the CPU reference. On a GPU the time of the whole graph is the median of 7
+/// samples or more.
+#[derive(clap::Args)]
+#[command(after_help = file::FORMAT)]
+pub(crate) struct Dag {
+    /// The file with the graph [default: --diamond].
+    #[arg(value_name = "FILE.toml", conflicts_with_all = ["diamond", "chain", "random"])]
+    file: Option<PathBuf>,
+    /// A and B, which do not depend on each other, and C, the product of both.
+    #[arg(long, conflicts_with_all = ["chain", "random"])]
+    diamond: bool,
+    /// This many nodes, one after the other.
+    #[arg(long, value_name = "N", conflicts_with = "random", value_parser = within::<usize>(1..=MOST_NODES))]
+    chain: Option<usize>,
+    /// Nodes with up to four random inputs each.
+    #[arg(long, value_name = "SEED")]
+    random: Option<u64>,
+    /// The nodes of --random.
+    #[arg(long, value_name = "N", default_value_t = 1000, requires = "random", value_parser = within::<usize>(1..=MOST_NODES))]
+    nodes: usize,
+    /// Elements of each node's array.
+    #[arg(short = 'n', long, alias = "n", value_name = "N", value_parser = within::<u32>(1..=1 << 28))]
+    elements: Option<u32>,
+    /// How long each node takes at least.
+    #[arg(long, value_name = "US", value_parser = microseconds)]
+    microseconds: Option<f64>,
+    /// Threads of each block.
+    #[arg(long, value_name = "N", value_parser = within::<u32>(1..=u64::MAX))]
+    threads: Option<u32>,
+    /// Blocks of one kernel for all nodes [default: what the widest level of the graph can use].
+    #[arg(long, value_name = "N", value_parser = within::<u32>(1..=u64::MAX))]
+    blocks: Option<u32>,
+    /// By these means only; may be given several times.
+    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(Method::ALL.map(Method::name)))]
+    by: Vec<String>,
+    /// Write the graph (dag.svg) and, from a GPU, when each node ran (timelines.svg) to this folder.
+    #[arg(short, long, alias = "out", value_name = "DIR")]
+    output: Option<PathBuf>,
+}
+
+/// The most nodes: the proof that all are in an order takes n² / 8 bytes.
+const MOST_NODES: u64 = 20_000;
+
+fn microseconds(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(number) if (0.0..=1e6).contains(&number) => Ok(number),
+        _ => Err("it is a number from 0 to 1e6".into()),
+    }
+}
+
+impl Dag {
+    pub(crate) fn run(self, global: &Global) -> anyhow::Result<()> {
+        let work = self.work()?;
+        let device = global.device.device()?;
+        if let Some(output) = &self.output {
+            folder::prepare(output, &charts::NAMES)?;
+        }
+        let mut runner = Runner::new(&device, &work, false).map_err(failed)?;
+        let blocks = match self.blocks {
+            Some(blocks) => blocks,
+            None => runner.blocks()?,
+        };
+        let by = Method::ALL.into_iter().filter(|method| {
+            self.by.is_empty() || self.by.iter().any(|name| name == method.name())
+        });
+        let by: Vec<Method> = by.collect();
+        let bar = progress(global, by.len());
+        let mut outcomes: Vec<Outcome> = Vec::new();
+        for method in by {
+            bar.set_message(method.name());
+            outcomes.push(run::outcome(&device, &mut runner, method, blocks).map_err(failed)?);
+            bar.inc(1);
+        }
+        let files = match &self.output {
+            Some(_) => charts::files(&device, &work, &outcomes, blocks)?,
+            None => Vec::new(),
+        };
+        bar.finish_and_clear();
+        if let Some(output) = &self.output {
+            folder::write(output, &files)?;
+        }
+        output::result(
+            global,
+            || told::text(global, &device, &work, &runner, blocks, &outcomes),
+            || told::json(&device, &work, &runner, blocks, &outcomes),
+        )?;
+        match outcomes.iter().find_map(|it| it.wrong.as_ref().map(|wrong| (it.method, wrong))) {
+            Some((method, wrong)) => Err(Wrong(format!("{}: {wrong}", method.name())).into()),
+            None => Ok(()),
+        }
+    }
+
+    /// The graph that is asked for.
+    fn work(&self) -> anyhow::Result<Work> {
+        let mut work = match (&self.file, self.chain, self.random) {
+            (Some(file), ..) => file::read(file)?,
+            (_, Some(nodes), _) => Work::chain(nodes),
+            (.., Some(seed)) => Work::random(seed, self.nodes),
+            _ => Work::diamond(),
+        };
+        work.elements = self.elements.unwrap_or(work.elements);
+        work.threads = self.threads.unwrap_or(work.threads);
+        if !work.threads.is_multiple_of(32) {
+            return Err(Usage(format!(
+                "a block of {} threads: one kernel for all nodes takes whole warps, so it is a multiple of 32",
+                work.threads
+            ))
+            .into());
+        }
+        if let Some(microseconds) = self.microseconds {
+            work.steps.iter_mut().for_each(|step| step.microseconds = microseconds);
+        }
+        Ok(work)
+    }
+}
+
+/// The program's error for an error of a run. A graph or a plan that is refused was asked for.
+fn failed(error: RunError) -> anyhow::Error {
+    match error {
+        RunError::Device(error) => error.into(),
+        refused => Usage(refused.to_string()).into(),
+    }
+}

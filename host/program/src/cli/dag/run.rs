@@ -1,0 +1,52 @@
+//! Runs a graph by one method, checks the result, and times it on a GPU.
+
+use crate::bench::{Sampling, Spread, Warning};
+use crate::lab::dag::{Method, RunError, Runner};
+use gridsync::device::{Device, DeviceError};
+
+/// What a method did.
+pub(super) struct Outcome {
+    pub(super) method: Method,
+    /// The first wrong element.
+    pub(super) wrong: Option<String>,
+    /// Microseconds of the whole graph, on a GPU.
+    pub(super) time: Option<Spread>,
+    pub(super) warnings: Vec<Warning>,
+    /// Why the device cannot run it in this way.
+    pub(super) absent: Option<String>,
+}
+
+/// Runs before the timed ones: the first launch of a kernel compiles it, and clocks have to rise.
+const WARM_UP: u32 = 20;
+
+/// Runs the graph, compares the result with the reference, and then times it.
+pub(super) fn outcome(
+    device: &Device,
+    runner: &mut Runner<'_>,
+    method: Method,
+    blocks: u32,
+) -> Result<Outcome, RunError> {
+    runner.clear()?;
+    let mut outcome =
+        Outcome { method, wrong: None, time: None, warnings: Vec::new(), absent: None };
+    let ready = match runner.ready(method, blocks) {
+        Err(RunError::Device(error @ DeviceError::Unsupported { .. })) => {
+            outcome.absent = Some(error.to_string());
+            return Ok(outcome);
+        }
+        ready => ready?,
+    };
+    ready.launch()?;
+    outcome.wrong = runner.wrong()?;
+    if !device.properties().is_emulated() && outcome.wrong.is_none() {
+        for _ in 0..WARM_UP {
+            ready.launch()?;
+        }
+        device.synchronize()?;
+        let measured = Sampling::default().measure(|| device.time(|| ready.launch()))?;
+        outcome.time = Some(measured.time);
+        outcome.warnings = measured.warnings;
+        outcome.wrong = runner.wrong()?;
+    }
+    Ok(outcome)
+}

@@ -1,0 +1,74 @@
+//! The ways to run a graph of kernels.
+
+use gridsync::device::Way;
+
+/// A way to run a graph of kernels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Method {
+    /// A launch for each node, put together in this way.
+    Launches(Way),
+    /// A launch for each node, in one stream, each of which starts while the one before it runs and waits for
+    /// its end by itself.
+    Overlapping,
+    /// The same in a graph.
+    OverlappingGraph,
+    /// One kernel, with a barrier of the grid after each level of the graph.
+    Levels,
+    /// One kernel, whose tasks wait for each other edge by edge.
+    Edges,
+    /// The same, with blocks that take turns: each node of a chain is in another block.
+    Turns,
+}
+
+impl Method {
+    /// All, in the order of the tables.
+    pub const ALL: [Self; 9] = [
+        Self::Launches(Way::OneStream),
+        Self::Launches(Way::Streams),
+        Self::Overlapping,
+        Self::Launches(Way::Built),
+        Self::Launches(Way::Captured),
+        Self::OverlappingGraph,
+        Self::Levels,
+        Self::Edges,
+        Self::Turns,
+    ];
+
+    /// The name, for people and for `--by`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Launches(Way::OneStream) => "one-stream",
+            Self::Launches(Way::Streams) => "streams",
+            Self::Launches(Way::Built) => "graph",
+            Self::Launches(Way::Captured) => "captured-graph",
+            Self::Overlapping => "overlapping",
+            Self::OverlappingGraph => "overlapping-graph",
+            Self::Levels => "kernel-levels",
+            Self::Edges => "kernel-edges",
+            Self::Turns => "kernel-turns",
+        }
+    }
+
+    /// What it is, in a few words.
+    #[must_use]
+    pub const fn what(self) -> &'static str {
+        match self {
+            Self::Launches(Way::OneStream) => "a launch for each node, one stream",
+            Self::Launches(Way::Streams) => "a launch for each node, streams and events",
+            Self::Launches(Way::Built) => "a CUDA graph, built node by node",
+            Self::Launches(Way::Captured) => "a CUDA graph, captured from streams and events",
+            Self::Overlapping => "one stream, programmatic dependent launch",
+            Self::OverlappingGraph => "a CUDA graph of programmatic dependent launches",
+            Self::Levels => "one kernel, a grid barrier after each level",
+            Self::Edges => "one kernel, an edge for each dependency",
+            Self::Turns => "the same, dealt to the blocks in turns",
+        }
+    }
+
+    /// Whether it is one kernel for all nodes.
+    #[must_use]
+    pub const fn is_one_kernel(self) -> bool {
+        matches!(self, Self::Levels | Self::Edges | Self::Turns)
+    }
+}

@@ -1,0 +1,293 @@
+//! A graph on a device, ready to be run.
+
+use super::{Method, Work};
+use cuda_std::memory::Global;
+use gridsync::dag::{Checked, DagError, NodeId, Plan, PlanError, Tasks};
+use gridsync::device::{Buffer, Device, DeviceError, Geometry, Graph, Launch, Way};
+use gridsync::launch::{barrier_words, resident_blocks};
+use gridsync_kernels::grid::barrier::GridBarrier;
+use gridsync_kernels::grid::tasks::ARGUMENTS;
+use gridsync_lab_kernels::dag::{argument, dag_edges, dag_levels, dag_node, dag_node_overlapped};
+use thiserror::Error;
+
+/// Why a graph could not be run.
+#[derive(Debug, Error)]
+pub enum RunError {
+    /// The graph is no graph.
+    #[error(transparent)]
+    Dag(#[from] DagError),
+    /// The plan for one kernel was refused. That is a fault of gridsync, or the grid is too large.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// The device failed.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+}
+
+/// A graph whose arrays are on a device.
+pub struct Runner<'a> {
+    device: &'a Device,
+    work: &'a Work,
+    dag: Checked,
+    expected: Vec<u32>,
+    arrays: Buffer<u32>,
+    /// The inputs of all nodes, and where those of each begin.
+    inputs: Buffer<u32>,
+    firsts: Vec<usize>,
+    /// When each node began and ended, if that is wanted.
+    times: Buffer<u64>,
+}
+
+/// Something that runs the whole graph when it is launched.
+pub struct Ready<'a> {
+    runner: &'a Runner<'a>,
+    how: How,
+}
+
+enum How {
+    Graph(Graph),
+    Edges(Tasks, Geometry),
+    Levels(Tasks, Geometry, Buffer<u32>),
+}
+
+/// When a node began and ended, in nanoseconds of the device's global timer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// When its first block began.
+    pub begin: u64,
+    /// When its last block ended.
+    pub end: u64,
+}
+
+impl<'a> Runner<'a> {
+    /// Puts the arrays of `work` on `device`. If `timed`, each node notes when it begins and ends, which
+    /// takes some time itself.
+    ///
+    /// # Errors
+    /// [`RunError::Dag`] for a graph with a cycle, and errors of the device.
+    pub fn new(device: &'a Device, work: &'a Work, timed: bool) -> Result<Self, RunError> {
+        let arrays = device.zeroed(work.steps.len() * work.elements as usize)?;
+        let dag = work.dag(arrays.address())?;
+        let all: Vec<u32> =
+            work.steps.iter().flat_map(|step| &step.after).map(|&id| id as u32).collect();
+        let firsts = work
+            .steps
+            .iter()
+            .scan(0, |first, step| Some(std::mem::replace(first, *first + step.after.len())));
+        Ok(Self {
+            device,
+            work,
+            expected: work.reference(&dag),
+            dag,
+            arrays,
+            inputs: device.upload(&all)?,
+            firsts: firsts.collect(),
+            times: device.alloc(if timed { 2 * work.steps.len() } else { 0 })?,
+        })
+    }
+
+    /// The graph.
+    #[must_use]
+    pub fn dag(&self) -> &Checked {
+        &self.dag
+    }
+
+    /// The grid of one kernel: a block for each that the widest level can use, as far as all of them can be
+    /// resident and each has a multiprocessor.
+    ///
+    /// # Errors
+    /// Errors of the device.
+    pub fn blocks(&self) -> Result<u32, DeviceError> {
+        let width = |level: &Vec<NodeId>| {
+            level.iter().map(|&id| u64::from(self.work.steps[id].blocks)).sum::<u64>()
+        };
+        let widest = self.dag.levels().iter().map(width).max().unwrap_or(1);
+        let most = self.resident()?.min(self.device.properties().multiprocessors);
+        Ok(u32::try_from(widest).unwrap_or(u32::MAX).clamp(1, most.max(1)))
+    }
+
+    fn resident(&self) -> Result<u32, DeviceError> {
+        let edges = resident_blocks::<dag_edges>(self.device, self.work.threads, 0)?;
+        Ok(edges.min(resident_blocks::<dag_levels>(self.device, self.work.threads, 0)?))
+    }
+
+    /// Gets the graph ready to be run by `method`, in `blocks` blocks if that is one kernel.
+    ///
+    /// # Errors
+    /// [`RunError::Plan`] if not all blocks can be resident, and errors of the device:
+    /// [`DeviceError::Unsupported`] if it cannot do it in this way.
+    pub fn ready(&'a self, method: Method, blocks: u32) -> Result<Ready<'a>, RunError> {
+        let how = match method {
+            Method::Launches(way) => {
+                How::Graph(self.dag.assemble(self.device, &self.launches(), way)?)
+            }
+            Method::Overlapping => {
+                let launches = self.overlapping();
+                How::Graph(self.dag.assemble(self.device, &launches, Way::OneStream)?)
+            }
+            Method::OverlappingGraph => {
+                let launch = |&id: &NodeId| {
+                    let geometry = self.geometry(id).overlapping();
+                    // SAFETY: nothing runs before the graph does, and then the promise of `Ready` holds.
+                    unsafe { self.device.launch::<dag_node_overlapped>(&geometry, self.args(id)) }
+                };
+                How::Graph(self.device.record(|| self.dag.order().iter().try_for_each(launch))?)
+            }
+            Method::Levels => {
+                let (tasks, geometry) = self.tasks(&Plan::by_levels(&self.dag, blocks as usize))?;
+                let words = barrier_words::<GridBarrier>(self.device, &geometry)?;
+                How::Levels(tasks, geometry, words)
+            }
+            Method::Edges => {
+                let (tasks, geometry) = self.tasks(&Plan::by_edges(&self.dag, blocks as usize))?;
+                How::Edges(tasks, geometry)
+            }
+            Method::Turns => {
+                let (tasks, geometry) = self.tasks(&Plan::in_turns(&self.dag, blocks as usize))?;
+                How::Edges(tasks, geometry)
+            }
+        };
+        Ok(Ready { runner: self, how })
+    }
+
+    fn geometry(&self, id: NodeId) -> Geometry {
+        Geometry::new(self.work.steps[id].blocks, self.work.threads)
+    }
+
+    /// How many cycles a node spins. The emulator's clock says nothing about time.
+    fn cycles(&self, id: NodeId) -> u32 {
+        let properties = self.device.properties();
+        match properties.is_emulated() {
+            true => 0,
+            false => {
+                (self.work.steps[id].microseconds * f64::from(properties.clock_khz) / 1e3) as u32
+            }
+        }
+    }
+
+    fn array(&self, id: NodeId) -> Global<u32> {
+        let elements = self.work.elements as usize;
+        self.arrays.view().part(id * elements, elements)
+    }
+
+    fn times(&self, id: NodeId) -> Global<u64> {
+        match self.times.is_empty() {
+            true => self.times.view(),
+            false => self.times.view().part(2 * id, 2),
+        }
+    }
+
+    /// The arguments of the kernel of a node.
+    #[expect(clippy::type_complexity, reason = "a tuple is what kernels take")]
+    fn args(
+        &self,
+        id: NodeId,
+    ) -> (Global<u32>, Global<u32>, Global<u32>, u32, u32, u32, Global<u64>) {
+        let step = &self.work.steps[id];
+        let inputs = self.inputs.view().part(self.firsts[id], step.after.len());
+        let (arrays, out, times) = (self.arrays.view(), self.array(id), self.times(id));
+        (arrays, inputs, out, step.operation as u32, step.value, self.cycles(id), times)
+    }
+
+    fn launches(&self) -> Vec<Launch> {
+        let ids = 0..self.work.steps.len();
+        ids.map(|id| Launch::new::<dag_node>(self.geometry(id), self.args(id))).collect()
+    }
+
+    fn overlapping(&self) -> Vec<Launch> {
+        let ids = 0..self.work.steps.len();
+        let launch = |id| {
+            let geometry = self.geometry(id).overlapping();
+            Launch::new::<dag_node_overlapped>(geometry, self.args(id))
+        };
+        ids.map(launch).collect()
+    }
+
+    /// The plan on the device, if it can be run.
+    fn tasks(&self, plan: &Plan) -> Result<(Tasks, Geometry), RunError> {
+        let valid = plan.validate(&self.dag, self.resident()?.into())?;
+        let tasks = Tasks::new(self.device, &valid, |id, part| self.arguments(id, part))?;
+        let geometry = Geometry::new(tasks.blocks() as u32, self.work.threads).cooperative();
+        Ok((tasks, geometry))
+    }
+
+    fn arguments(&self, id: NodeId, part: u32) -> [u32; ARGUMENTS] {
+        let step = &self.work.steps[id];
+        let mut arguments = [0; ARGUMENTS];
+        arguments[argument::OPERATION] = step.operation as u32;
+        arguments[argument::VALUE] = step.value;
+        arguments[argument::CYCLES] = self.cycles(id);
+        arguments[argument::NODE] = id as u32;
+        arguments[argument::PART] = part;
+        arguments[argument::PARTS] = step.blocks;
+        arguments[argument::FIRST] = self.firsts[id] as u32;
+        arguments[argument::COUNT] = step.after.len() as u32;
+        arguments[argument::CARRIED] = self.work.takes_values(id).into();
+        for (near, &before) in step.after.iter().take(argument::NEAR).enumerate() {
+            arguments[argument::INPUT + near] = before as u32;
+        }
+        arguments
+    }
+
+    /// The first wrong element of the arrays, as a sentence.
+    ///
+    /// # Errors
+    /// Errors of the download.
+    pub fn wrong(&self) -> Result<Option<String>, DeviceError> {
+        let arrays = self.arrays.download()?;
+        let elements = self.work.elements as usize;
+        let wrong = arrays.iter().enumerate().find(|&(at, x)| *x != self.expected[at / elements]);
+        Ok(wrong.map(|(at, x)| {
+            let (id, i) = (at / elements, at % elements);
+            let name = &self.work.steps[id].name;
+            format!("`{name}`[{i}] is {x} and should be {}", self.expected[id])
+        }))
+    }
+
+    /// Zeroes the arrays and the times.
+    ///
+    /// # Errors
+    /// Errors of the device.
+    pub fn clear(&mut self) -> Result<(), DeviceError> {
+        self.arrays.zero()?;
+        // The greatest number for the beginning, and 0 for the end.
+        self.times.copy_from(&[u64::MAX, 0].repeat(self.times.len() / 2))
+    }
+
+    /// When each node of the last run began and ended.
+    ///
+    /// # Errors
+    /// Errors of the download.
+    pub fn spans(&self) -> Result<Vec<Span>, DeviceError> {
+        let times = self.times.download()?;
+        Ok(times.as_chunks().0.iter().map(|&[begin, end]| Span { begin, end }).collect())
+    }
+}
+
+impl Ready<'_> {
+    /// Puts one run of the whole graph into the device's stream.
+    ///
+    /// # Errors
+    /// Errors of the launches.
+    pub fn launch(&self) -> Result<(), DeviceError> {
+        let Runner { device, arrays, inputs, work, times, .. } = self.runner;
+        let (arrays, inputs, times) = (arrays.view(), inputs.view(), times.view());
+        match &self.how {
+            // SAFETY: the runner has the arrays, and outlives this. The nodes touch what they say in the
+            // graph, which was checked.
+            How::Graph(graph) => unsafe { graph.launch() },
+            How::Edges(tasks, geometry) => {
+                let args = (tasks.plan(), tasks.state(), arrays, inputs, work.elements, times);
+                // SAFETY: as above. The plan was validated for as many blocks as the grid has, and its
+                // state belongs to this device's stream.
+                unsafe { device.launch::<dag_edges>(geometry, args) }
+            }
+            How::Levels(tasks, geometry, words) => {
+                let (plan, state) = (tasks.plan(), tasks.state());
+                let args = (plan, state, arrays, inputs, work.elements, times, words.view());
+                // SAFETY: as above, with the words of a barrier that begin as 0.
+                unsafe { device.launch::<dag_levels>(geometry, args) }
+            }
+        }
+    }
+}
