@@ -164,7 +164,7 @@ fn grids_that_fill_a_gpu_have_the_right_results_on_cuda() {
                     all_results_are_right(cuda, (blocks, 64), 100, skew);
                 }
                 threads_are_scanned(cuda, (blocks, 64), 50);
-                threads_are_scanned(cuda, (blocks.min(2 * multiprocessors), 256), 50);
+                threads_are_scanned(cuda, (blocks.min(multiprocessors), 256), 50);
             }
         }
     });

@@ -8,6 +8,7 @@ use gridsync_entries::merge_sort::{merge_sort_runs, merge_sort_tiles};
 use gridsync_entries::range_sum::{range_sum_f32, range_sum_f64, range_sum_u64};
 use gridsync_entries::scan as scans_of;
 use gridsync_lab_kernels::barrier as barriers;
+use gridsync_lab_kernels::dag::{dag_edges, dag_levels, dag_node, dag_node_overlapped};
 use gridsync_lab_kernels::fences::{
     cost_of_atom_relaxed, cost_of_fence_acq_rel_block, cost_of_fence_acq_rel_device,
     cost_of_fence_acq_rel_system, cost_of_fence_sc_block, cost_of_fence_sc_device,
@@ -120,6 +121,10 @@ const OTHERS: &[(&str, &str)] = &[
     (barriers::mutant_short_goal_rounds::NAME, "broken"),
     (barriers::mutant_equal_goal_rounds::NAME, "broken"),
     (barriers::mutant_one_bit_rounds::NAME, "broken"),
+    (dag_edges::NAME, "dag"),
+    (dag_levels::NAME, "dag"),
+    (dag_node::NAME, "dag"),
+    (dag_node_overlapped::NAME, "dag"),
     (cost_of_none::NAME, "fences"),
     (cost_of_fence_acq_rel_block::NAME, "fences"),
     (cost_of_fence_acq_rel_device::NAME, "fences"),

@@ -59,6 +59,7 @@ mod broken;
 mod collectives;
 mod compensation;
 mod coverage;
+mod dag;
 mod exchange;
 mod fences;
 mod fresh;
@@ -92,8 +93,9 @@ fn main() -> ExitCode {
         bounded::trials(),
         broken::trials(),
         compensation::trials(),
-        coverage::trials(),
         collectives::trials(),
+        coverage::trials(),
+        dag::trials(),
         exchange::trials(),
         fences::trials(),
         fresh::trials(),
