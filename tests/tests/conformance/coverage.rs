@@ -124,7 +124,6 @@ const OTHERS: &[(&str, &str)] = &[
     (dag_edges::NAME, "dag"),
     (dag_levels::NAME, "dag"),
     (dag_node::NAME, "dag"),
-    (dag_node_overlapped::NAME, "dag"),
     (cost_of_none::NAME, "fences"),
     (cost_of_fence_acq_rel_block::NAME, "fences"),
     (cost_of_fence_acq_rel_device::NAME, "fences"),
@@ -195,9 +194,10 @@ const OTHERS: &[(&str, &str)] = &[
 ];
 
 /// Kernels that need the compute capability given here.
-const SINCE: [(u32, &str, &str); 6] = [
+const SINCE: [(u32, &str, &str); 7] = [
     (90, barriers::cluster_barrier_only::NAME, "barrier"),
     (90, barriers::cluster_barrier_rounds::NAME, "barrier"),
+    (90, dag_node_overlapped::NAME, "dag"),
     (90, ladder_redux_u32::NAME, "ladder"),
     (90, memory_walk_cluster::NAME, "memory"),
     (90, scan_stress::scan_bulk_delayed_sum_u32::NAME, "scan"),
