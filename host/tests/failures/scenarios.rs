@@ -360,7 +360,7 @@ unsafe fn a_store(_address: u64, _value: u32) {}
 /// What the graph of kernels leaves in memory.
 const STORED: [u32; 3] = [9, 7, 5];
 
-/// Four stores, of which the last overwrites the first.
+/// Four stores. The last one overwrites the first.
 fn assembled(device: &Device, way: Way) -> Result<Work, DeviceError> {
     let words = device.zeroed::<u32>(STORED.len())?;
     let at = |word: u64| words.view().address() + 4 * word;

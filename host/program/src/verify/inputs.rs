@@ -33,7 +33,7 @@ pub enum Kind {
 
 /// Element `i` of the sequence `seed`: SplitMix64 as a counter-based generator (Steele, Lea, Flood:
 /// "Fast Splittable Pseudorandom Number Generators", 2014).
-pub(super) fn random(seed: u64, i: u64) -> u64 {
+pub(crate) fn random(seed: u64, i: u64) -> u64 {
     let mut z =
         (seed ^ 0x5DEE_CE66).wrapping_add(i.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

@@ -14,6 +14,7 @@ mod select;
 mod select_bench;
 
 pub use barrier::{Contender, Crossing, DESIGNS, MUTANTS, Outcome, cross};
+pub(crate) use inputs::random;
 pub use inputs::{Kind, Sample, sample};
 pub use kendall::{KendallKind, Ranked, Ties, kendall_case, kendall_kinds};
 pub use numbers::{Number, OnCpu, Widen};

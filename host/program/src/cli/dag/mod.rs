@@ -54,7 +54,8 @@ pub(crate) struct Dag {
     /// By these means only; may be given several times.
     #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(Method::ALL.map(Method::name)))]
     by: Vec<String>,
-    /// Write the graph (dag.svg) and, from a GPU, when each node ran (timelines.svg) to this folder.
+    /// Write the graph (dag.svg) and, from a GPU, when each node ran (timelines.svg) to this folder, for up to 200
+    /// nodes.
     #[arg(short, long, alias = "out", value_name = "DIR")]
     output: Option<PathBuf>,
 }
@@ -74,6 +75,14 @@ impl Dag {
         let work = self.work()?;
         let device = global.device.device()?;
         if let Some(output) = &self.output {
+            let nodes = work.steps.len();
+            if nodes > charts::MOST {
+                let most = charts::MOST;
+                let why = format!(
+                    "{nodes} nodes cannot be told apart in a drawing: at most {most} are drawn; leave --output out"
+                );
+                return Err(Usage(why).into());
+            }
             folder::prepare(output, &charts::NAMES)?;
         }
         let mut runner = Runner::new(&device, &work, false).map_err(failed)?;

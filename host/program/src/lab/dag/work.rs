@@ -1,5 +1,6 @@
 //! What the nodes of a graph compute.
 
+use crate::verify::random;
 use gridsync::dag::{Checked, Dag, DagError, Node, NodeId};
 use gridsync::parallel::try_map;
 use gridsync_kernels::grid::tasks::INPUTS;
@@ -73,12 +74,16 @@ impl Work {
     /// order of their inputs.
     #[must_use]
     pub fn random(seed: u64, nodes: usize) -> Self {
-        let mut random = Random(seed);
+        let mut drawn = 0;
+        let mut below = |bound: usize| {
+            drawn += 1;
+            (random(seed, drawn) % bound as u64) as usize
+        };
         let step = |id: usize| {
             let mut after = Vec::new();
-            for _ in 0..random.below(5).min(id) {
-                let far = if random.below(8) == 0 { id } else { id.min(64) };
-                let before = id - 1 - random.below(far);
+            for _ in 0..below(5).min(id) {
+                let far = if below(8) == 0 { id } else { id.min(64) };
+                let before = id - 1 - below(far);
                 if !after.contains(&before) {
                     after.push(before);
                 }
@@ -141,19 +146,5 @@ impl Work {
             }
         }
         values
-    }
-}
-
-/// Random numbers: SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators",
-/// 2014).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ z >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ z >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((z ^ z >> 31) % bound as u64) as usize
     }
 }
