@@ -12,11 +12,16 @@ impl Exchange {
     /// blocks before its own combine to, and what all do.
     ///
     /// Called like [`all_reduce`](Self::all_reduce). With the number of elements that each block
-    /// keeps, `before` is where a block writes them and `all` is how many there are:
+    /// keeps, `before` is where the block writes them, and `all` is how many there are:
     ///
-    /// ```ignore
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/exchange.rs"));
+    /// # fn main() { in_a_grid(|exchange, _| {
+    /// let kept_by_this_block = 10 * thread::block_index() as u32;
     /// let kept = exchange.scan(Sum::<u32>::new(), kept_by_this_block);
-    /// output.write((kept.before + rank_in_block) as usize, element);
+    /// let before = [0, 0, 10][thread::block_index()];
+    /// assert_eq!((kept.before, kept.all), (before, 30));
+    /// # }) }
     /// ```
     #[device(protocol = NAME)]
     pub fn scan<O: Operation>(&mut self, op: O, value: O::Accumulator) -> Prefix<O::Accumulator> {
@@ -26,6 +31,14 @@ impl Exchange {
     /// Returns the value of the member of rank `root` to every thread of every block.
     ///
     /// Called like [`all_reduce`](Self::all_reduce). It is a crossing, so `root` waits too.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/exchange.rs"));
+    /// # fn main() { in_a_grid(|exchange, _| {
+    /// let said = exchange.broadcast(1, thread::block_index() as f32);
+    /// assert_eq!(said, 1.0);
+    /// # }) }
+    /// ```
     #[device(protocol = NAME)]
     pub fn broadcast<T: Carried>(&mut self, root: u32, value: T) -> T {
         let own = match self.members.rank() == root {
@@ -40,6 +53,17 @@ impl Exchange {
     /// Called like [`all_reduce`](Self::all_reduce). There is another barrier of the block at the
     /// end, because the next crossing but one overwrites the values. `read` must not use this exchange
     /// and need not read all values. A ballot is a gathered `u32`.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/exchange.rs"));
+    /// # fn main() { in_a_grid(|exchange, _| {
+    /// let square = (thread::block_index() * thread::block_index()) as u32;
+    /// let squares = exchange.gather(square, |squares| {
+    ///     (0..squares.count()).map(|rank| squares.of(rank)).sum::<u32>()
+    /// });
+    /// assert_eq!(squares, 0 + 1 + 4);
+    /// # }) }
+    /// ```
     #[device(protocol = NAME)]
     pub fn gather<T: Carried, R>(&mut self, value: T, read: impl FnOnce(Gathered<T>) -> R) -> R {
         self.all_reduce(AnyBits::<T>::new(), Bits::of(value.to_words()));
@@ -53,21 +77,38 @@ impl Exchange {
     /// Whether `vote` holds in any thread of any block.
     ///
     /// Called by every thread of each block that takes part. It has two barriers of the block.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/exchange.rs"));
+    /// # fn main() { in_a_grid(|exchange, _| {
+    /// // One thread of the grid has found something. All of them stop.
+    /// let has_found = thread::index() == 100;
+    /// assert!(exchange.any(has_found));
+    /// # }) }
+    /// ```
     #[device(protocol = NAME)]
     pub fn any(&mut self, vote: bool) -> bool {
         let vote = thread::sync_threads_or(vote);
         self.all_reduce(Or::<u32>::new(), vote.into()) != 0
     }
 
-    /// Whether `vote` holds in all threads of all blocks. An iterative solver goes on until all agree:
+    /// Whether `vote` holds in all threads of all blocks.
     ///
-    /// ```ignore
-    /// while !exchange.all(change < tolerance) {
-    ///     change = step();
-    /// }
+    /// Called by every thread of each block that takes part. It has two barriers of the block. An
+    /// iterative solver goes on until all agree:
+    ///
     /// ```
-    ///
-    /// Called by every thread of each block that takes part. It has two barriers of the block.
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/exchange.rs"));
+    /// # fn main() { in_a_grid(|exchange, _| {
+    /// let (mut change, mut steps) = (1.0 + thread::index() as f32, 0);
+    /// while !exchange.all(change < 0.5) {
+    ///     change *= 0.5;
+    ///     steps += 1;
+    /// }
+    /// // The last thread began with 192.
+    /// assert_eq!(steps, 9);
+    /// # }) }
+    /// ```
     #[device(protocol = NAME)]
     pub fn all(&mut self, vote: bool) -> bool {
         let vote = thread::sync_threads_and(vote);
@@ -77,6 +118,14 @@ impl Exchange {
     /// The number of threads of all blocks for which `vote` holds.
     ///
     /// Called by every thread of each block that takes part. It has two barriers of the block.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/exchange.rs"));
+    /// # fn main() { in_a_grid(|exchange, _| {
+    /// let is_even = thread::index() % 2 == 0;
+    /// assert_eq!(exchange.count(is_even), 96);
+    /// # }) }
+    /// ```
     #[device(protocol = NAME)]
     pub fn count(&mut self, vote: bool) -> u32 {
         let votes = thread::sync_threads_count(vote);

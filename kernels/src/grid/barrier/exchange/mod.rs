@@ -60,6 +60,37 @@ shared_array! {
 /// The order of combining depends only on the number of blocks, so floating-point sums have the
 /// same bits in every block and every run. Operations need not commute: values are combined in the
 /// order of the ranks then.
+///
+/// A kernel takes a barrier for what is in memory, and an exchange for what each block has found:
+///
+/// ```
+/// use cuda_std::prelude::*;
+/// use gridsync_kernels::block;
+/// use gridsync_kernels::grid::barrier::{Barrier, Exchange, GridBarrier};
+/// use gridsync_kernels::op::Max;
+///
+/// /// Smooths a ring of values, one for each thread, until none changes by much.
+/// #[kernel(cooperative)]
+/// pub unsafe fn smooth(values: Global<f32>, barrier: Global<u32>, words: Global<u64>) {
+///     let mut barrier = GridBarrier::attach(barrier);
+///     let mut exchange = Exchange::attach(words);
+///     let me = thread::index();
+///     loop {
+///         let (old, next) = (values.read(me), values.read((me + 1) % values.len()));
+///         barrier.sync(); // all have read
+///         let new = 0.5 * (old + next);
+///         values.write(me, new);
+///         let of_block = block::reduce(Max::<f32>::new(), (new - old).abs());
+///         let greatest = exchange.arrive(Max::<f32>::new(), of_block);
+///         barrier.sync(); // all have written
+///         if greatest.wait() < 1e-3 {
+///             break;
+///         }
+///     }
+/// }
+/// ```
+///
+/// In the examples of the methods, the grid has 3 blocks of 64 threads.
 // Not `Copy`: each copy would count crossings on its own.
 #[derive(Debug)]
 pub struct Exchange {
@@ -127,6 +158,16 @@ impl Exchange {
     /// Like [`attach_among`](Self::attach_among), for a block that uses up to four exchanges at the
     /// same time. Each has words of its own, and a number `NTH` below 4 of its own, because they pass
     /// their results through shared memory. The others use number 0.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/exchange.rs"));
+    /// # fn main() { in_a_grid(|exchange, other_words| {
+    /// let mut other = Exchange::attach_nth::<1>(other_words, Members::grid());
+    /// let greatest = exchange.arrive(Max::<f32>::new(), thread::block_index() as f32);
+    /// let blocks = other.all_reduce(Sum::<u32>::new(), 1);
+    /// assert_eq!((greatest.wait(), blocks), (2.0, 3));
+    /// # }) }
+    /// ```
     #[device(protocol = NAME)]
     pub fn attach_nth<const NTH: usize>(words: Global<u64>, members: Members) -> Self {
         const { assert!(NTH < AT_ONCE, "a block uses four exchanges at once, at most") };
@@ -147,6 +188,21 @@ impl Exchange {
     ///
     /// Called by every thread of each block that takes part. Only the `value` of the block's first
     /// thread counts. It has one barrier of the block inside, but none at its start.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/exchange.rs"));
+    /// # fn main() { in_a_grid(|exchange, _| {
+    /// // The numbers of each block are combined first.
+    /// let of_block = gridsync_kernels::block::reduce(Max::<f32>::new(), thread::index() as f32);
+    /// let greatest = exchange.all_reduce(Max::<f32>::new(), of_block);
+    /// assert_eq!(greatest, 191.0);
+    ///
+    /// // The maps x ← 2·x + block do not commute. That of block 0 comes first.
+    /// let (op, block) = (Compose::new(), thread::block_index() as u64);
+    /// let all = exchange.all_reduce(op, op.lift(block << 32 | 2, 0));
+    /// assert_eq!((all.factor, all.summand), (8, 4));
+    /// # }) }
+    /// ```
     #[device(protocol = NAME)]
     pub fn all_reduce<O: Operation>(&mut self, op: O, value: O::Accumulator) -> O::Accumulator {
         self.arrive(op, value).wait()
@@ -157,6 +213,15 @@ impl Exchange {
     ///
     /// Called by every thread of each block that takes part. Only the `value` of the block's first
     /// thread counts. It has no barrier of the block.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/exchange.rs"));
+    /// # fn main() { in_a_grid(|exchange, _| {
+    /// let arrival = exchange.arrive(Sum::<u64>::new(), thread::block_index() as u64);
+    /// let own_work: u32 = (0..100).sum();
+    /// assert_eq!((arrival.wait(), own_work), (0 + 1 + 2, 4950));
+    /// # }) }
+    /// ```
     #[device(protocol = NAME)]
     pub fn arrive<O: Operation>(&mut self, op: O, value: O::Accumulator) -> Arrival<'_, O> {
         self.crossing += 1;

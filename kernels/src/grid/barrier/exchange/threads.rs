@@ -26,6 +26,19 @@ impl Exchange {
     /// combine to, and what all do.
     ///
     /// Called by every thread of each block that takes part. It has two barriers of the block.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/doc/exchange.rs"));
+    /// # fn main() { in_a_grid(|exchange, _| {
+    /// // Each thread has as many elements as its number modulo 4: 0 + 1 + 2 + 3 in four threads.
+    /// let elements = thread::index() as u32 % 4;
+    /// let places = exchange.scan_threads(Sum::<u32>::new(), elements);
+    /// assert_eq!(places.all, 6 * 192 / 4);
+    /// if thread::index() == 102 {
+    ///     assert_eq!(places.before, 6 * 25 + 0 + 1);
+    /// }
+    /// # }) }
+    /// ```
     #[device(protocol = NAME)]
     pub fn scan_threads<O: Operation>(
         &mut self,
