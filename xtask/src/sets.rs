@@ -38,8 +38,9 @@ macro_rules! sources {
     };
 }
 
-/// Every set: the kernels that the library launches, and those of the experiments.
-pub(crate) const SETS: [KernelSet; 2] = [
+/// Every set: the kernels that the library launches, those of the experiments, and those of the
+/// examples.
+pub(crate) const SETS: [KernelSet; 3] = [
     KernelSet {
         name: "kernels",
         folder: "kernels/entries",
@@ -51,6 +52,12 @@ pub(crate) const SETS: [KernelSet; 2] = [
         folder: "kernels/lab",
         images: "host/program/ptx",
         sources: sources!("kernels/lab"),
+    },
+    KernelSet {
+        name: "examples",
+        folder: "kernels/examples",
+        images: "host/examples/ptx",
+        sources: sources!("kernels/examples"),
     },
 ];
 

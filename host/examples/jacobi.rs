@@ -1,0 +1,159 @@
+//! Jacobi's method in one launch: sweeps over a plate until no cell changes by much.
+//!
+//! The other way takes a launch for each sweep, and the host copies the greatest change back to know
+//! whether to go on. The kernels are in kernels/examples/src/jacobi.rs.
+//!
+//! `cargo run --release -p gridsync --example jacobi`
+
+mod shared;
+
+use gridsync::device::{Buffer, Device, DeviceError, Geometry};
+use gridsync::launch::{Blocks, barrier_words, cooperative};
+use gridsync::parallel;
+use gridsync_example_kernels::jacobi::{jacobi_solve, jacobi_sweep};
+use gridsync_kernels::grid::barrier::{Exchange, GridBarrier};
+use shared::{is_gpu, noise, time};
+
+/// A plate with the rule for when to stop.
+pub(crate) struct Problem {
+    cells: Vec<f32>,
+    columns: usize,
+    tolerance: f32,
+    /// It looks at the greatest change after so many sweeps each time.
+    every: u32,
+    most: u32,
+}
+
+/// The number of sweeps, the greatest change in the last one, and the cells after it.
+pub(crate) type Solved = (u32, f32, Vec<f32>);
+
+fn main() -> Result<(), DeviceError> {
+    shared::run(|device| {
+        let large = is_gpu(device);
+        let (rows, tolerance) = if large { (512, 1e-4) } else { (21, 1e-2) };
+        let blocks = if large { Blocks::PerMultiprocessor(1) } else { Blocks::Exactly(5) };
+        let threads = if large { 512 } else { 32 };
+        for every in [1, 16] {
+            let problem = Problem::new(rows, rows + 11, tolerance, every);
+            let solved = problem.solve_on_cpu();
+            if large {
+                println!("{rows} rows, {} sweeps, a look after every {every}", solved.0);
+            }
+            assert_eq!(problem.solve(device, blocks, threads)?, solved);
+            assert_eq!(problem.solve_by_launches(device)?, solved);
+        }
+        Ok(())
+    })
+}
+
+impl Problem {
+    /// A plate whose first row is warm, and the rest cold.
+    pub(crate) fn new(rows: usize, columns: usize, tolerance: f32, every: u32) -> Self {
+        let mut cells = vec![0.0; rows * columns];
+        for (cell, i) in cells[..columns].iter_mut().zip(0..) {
+            *cell = noise(i) as f32 / 2f32.powi(32);
+        }
+        Self { cells, columns, tolerance, every, most: 1 << 16 }
+    }
+
+    /// Solves it in one launch.
+    pub(crate) fn solve(
+        &self,
+        device: &Device,
+        blocks: Blocks,
+        threads: u32,
+    ) -> Result<Solved, DeviceError> {
+        let geometry = cooperative::<jacobi_solve>(device, blocks, threads, 0)?;
+        let barrier = barrier_words::<GridBarrier>(device, &geometry)?;
+        let words = device.zeroed(Exchange::words(geometry.grid.volume() as usize))?;
+        let (mut plates, outcome) = (device.upload(&self.twice())?, device.zeroed::<u32>(2)?);
+        let (tolerance, every, most) = (self.tolerance, self.every, self.most);
+        let (columns, both, outcomes) = (self.columns as u32, plates.view(), outcome.view());
+        let (barriers, words) = (barrier.view(), words.view());
+        let args = (both, columns, tolerance, every, most, outcomes, barriers, words);
+        let prepare = || plates.copy_from(&self.twice());
+        // SAFETY: two plates, two numbers, the words of both, whole warps, and a resident grid. All
+        // of it lives until the download.
+        time(device, "one launch", prepare, || unsafe {
+            device.launch::<jacobi_solve>(&geometry, args)
+        })?;
+        let outcome = outcome.download()?;
+        let start = outcome[0] as usize % 2 * self.cells.len();
+        let cells = plates.download_part(start..start + self.cells.len())?;
+        Ok((outcome[0], f32::from_bits(outcome[1]), cells))
+    }
+
+    /// Solves it with a launch for each sweep. An even number of sweeps is one launch of a graph.
+    pub(crate) fn solve_by_launches(&self, device: &Device) -> Result<Solved, DeviceError> {
+        let cells = self.cells.len();
+        let (mut plates, mut change) = (device.upload(&self.twice())?, device.zeroed::<u32>(1)?);
+        let both = [plates.view().part(0, cells), plates.view().part(cells, cells)];
+        let geometry = Geometry::new(cells.div_ceil(256) as u32, 256);
+        // SAFETY: two plates, one number, and whole warps. All of it lives until the download.
+        let sweep = |nth: u32, change: &Buffer<u32>| unsafe {
+            let (from, to) = (both[nth as usize % 2], both[(nth as usize + 1) % 2]);
+            let args = (from, to, self.columns as u32, change.view());
+            device.launch::<jacobi_sweep>(&geometry, args)
+        };
+        let sweep_some = |from: u32, change: &mut Buffer<u32>| {
+            let last = from + self.every - 1;
+            (from..last).try_for_each(|nth| sweep(nth, change))?;
+            change.zero()?;
+            sweep(last, change)
+        };
+        let (graph, what) = match self.every % 2 {
+            0 => (Some(device.record(|| sweep_some(0, &mut change))?), "a graph of the sweeps"),
+            _ => (None, "a launch for each sweep"),
+        };
+        let prepare = || plates.copy_from(&self.twice());
+        let (sweeps, change) = time(device, what, prepare, || {
+            let mut sweeps = 0;
+            loop {
+                match &graph {
+                    // SAFETY: as for each sweep.
+                    Some(graph) => unsafe { graph.launch()? },
+                    None => sweep_some(sweeps, &mut change)?,
+                }
+                sweeps += self.every;
+                let change = f32::from_bits(change.download()?[0]);
+                if change < self.tolerance || sweeps >= self.most {
+                    return Ok((sweeps, change));
+                }
+            }
+        })?;
+        let start = sweeps as usize % 2 * cells;
+        Ok((sweeps, change, plates.download_part(start..start + cells)?))
+    }
+
+    /// Solves it on the CPU.
+    pub(crate) fn solve_on_cpu(&self) -> Solved {
+        let columns = self.columns;
+        let (mut from, mut to, mut sweeps) = (self.cells.clone(), self.cells.clone(), 0);
+        loop {
+            let rows: Vec<_> = to.chunks_mut(columns).enumerate().collect();
+            let mut changes = vec![0.0f32; rows.len()];
+            let inner = 1..rows.len() - 1;
+            let jobs =
+                rows.into_iter().zip(&mut changes).filter(|((row, _), _)| inner.contains(row));
+            parallel::for_each(jobs, &|_, ((row, cells), change)| {
+                let cells = (row * columns..).zip(cells).take(columns - 1).skip(1);
+                for (at, cell) in cells {
+                    let across = from[at - 1] + from[at + 1];
+                    *cell = 0.25 * (across + (from[at - columns] + from[at + columns]));
+                    *change = change.max((*cell - from[at]).abs());
+                }
+            });
+            sweeps += 1;
+            (from, to) = (to, from);
+            let change = changes.into_iter().fold(0.0, f32::max);
+            if sweeps % self.every == 0 && (change < self.tolerance || sweeps >= self.most) {
+                return (sweeps, change, from);
+            }
+        }
+    }
+
+    /// The cells twice, one after the other.
+    fn twice(&self) -> Vec<f32> {
+        [&self.cells[..], &self.cells[..]].concat()
+    }
+}
