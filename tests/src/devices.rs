@@ -1,6 +1,7 @@
 //! Devices to test on.
 
 use gridsync::device::NoCuda;
+use gridsync::device::cuda::PtxImage;
 use gridsync::device::{Device, DeviceError, Emulator, EmulatorConfig};
 use simt::{Lanes, Policy, Schedule};
 use std::cell::Cell;
@@ -10,6 +11,18 @@ use std::sync::{Mutex, PoisonError};
 
 /// The one CUDA device that all tests of a process share in turn, or why there is none.
 static CUDA: Mutex<Option<Result<Device, NoCuda>>> = Mutex::new(None);
+
+/// The kernels of `gridsync-example-kernels`, as the examples have them.
+static EXAMPLES: [PtxImage; 2] = [
+    PtxImage::packed(include_bytes!("../../host/examples/ptx/examples_compute_75.ptxz")),
+    PtxImage::packed(include_bytes!("../../host/examples/ptx/examples_compute_90.ptxz")),
+];
+
+/// All images in the repository: those of the program, and those of the examples.
+#[must_use]
+pub fn images() -> Vec<PtxImage> {
+    gridsync_program::images::all().into_iter().chain(EXAMPLES).collect()
+}
 
 /// An emulated GPU with the fast schedule and checks for data races.
 #[must_use]
@@ -73,7 +86,7 @@ pub fn with_cuda(test: impl FnOnce(&Device)) {
 
 /// The first CUDA device, or why there is none.
 fn open_cuda() -> Result<Device, NoCuda> {
-    match Device::cuda(0, &gridsync_program::images::all()) {
+    match Device::cuda(0, &images()) {
         Ok(device) => Ok(device),
         Err(DeviceError::NoCuda(reason @ (NoCuda::NoLibrary(_) | NoCuda::NoDevice))) => Err(reason),
         Err(error) => panic!("the CUDA device should work: {error}"),

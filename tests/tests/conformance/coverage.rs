@@ -7,6 +7,12 @@ use gridsync_entries::kendall as kendalls;
 use gridsync_entries::merge_sort::{merge_sort_runs, merge_sort_tiles};
 use gridsync_entries::range_sum::{range_sum_f32, range_sum_f64, range_sum_u64};
 use gridsync_entries::scan as scans_of;
+use gridsync_example_kernels::bfs::{bfs_level, bfs_search};
+use gridsync_example_kernels::compaction::compact_above;
+use gridsync_example_kernels::counting_sort::{
+    counting_sort, counting_sort_count, counting_sort_place,
+};
+use gridsync_example_kernels::jacobi::{jacobi_solve, jacobi_sweep};
 use gridsync_lab_kernels::barrier as barriers;
 use gridsync_lab_kernels::dag::{dag_edges, dag_levels, dag_node, dag_node_overlapped};
 use gridsync_lab_kernels::fences::{
@@ -35,6 +41,7 @@ use gridsync_lab_kernels::xpx::{
     xpx_lock_free_barrier, xpx_no_barrier, xpx_stage, xpx_stage_overlapped, xpx_tree_barrier,
 };
 use gridsync_program::verify::{reduce_kinds, row_kinds, scan_kinds, select_kinds};
+use gridsync_tests::devices::images;
 use gridsync_tests::trials;
 use gridsync_tests::trials::Trials;
 use std::collections::BTreeSet;
@@ -124,6 +131,14 @@ const OTHERS: &[(&str, &str)] = &[
     (dag_edges::NAME, "dag"),
     (dag_levels::NAME, "dag"),
     (dag_node::NAME, "dag"),
+    (bfs_level::NAME, "examples"),
+    (bfs_search::NAME, "examples"),
+    (compact_above::NAME, "examples"),
+    (counting_sort::NAME, "examples"),
+    (counting_sort_count::NAME, "examples"),
+    (counting_sort_place::NAME, "examples"),
+    (jacobi_solve::NAME, "examples"),
+    (jacobi_sweep::NAME, "examples"),
     (cost_of_none::NAME, "fences"),
     (cost_of_fence_acq_rel_block::NAME, "fences"),
     (cost_of_fence_acq_rel_device::NAME, "fences"),
@@ -210,7 +225,7 @@ const EXPERIMENTS: [&str; 5] = ["threads_", "divergence_", "locks_", "atomics_",
 
 fn every_entry_point_of_the_ptx_is_tested_and_every_tested_one_is_there() {
     for compute in [75, 90] {
-        let images = gridsync_program::images::all();
+        let images = images();
         let modules = Modules::of(&images, compute).expect("whole images");
         let since = SINCE.iter().filter(|(since, ..)| *since <= compute);
         let bulk = scan_kinds().into_iter().filter_map(|kind| kind.bulk);

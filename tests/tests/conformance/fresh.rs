@@ -1,7 +1,7 @@
 //! The committed PTX matches its sources.
 
 use cuda_builder::{Header, fingerprint};
-use gridsync_tests::devices::skipped;
+use gridsync_tests::devices::{images, skipped};
 use gridsync_tests::trials;
 use gridsync_tests::trials::Trials;
 use std::env;
@@ -23,7 +23,7 @@ fn root() -> PathBuf {
 }
 
 fn the_ptx_is_not_older_than_the_kernels() {
-    for image in &gridsync_program::images::all() {
+    for image in &images() {
         let head = image.head().expect("a whole image");
         let sources = Header::read(head).and_then(|header| header.sources).unwrap_or_else(|| {
             panic!("{image:?} should begin with the fingerprint of its sources")

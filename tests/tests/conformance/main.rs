@@ -35,6 +35,7 @@
 //! | `bounded` | the barrier that gives up: it ends, and names the missing blocks |
 //! | `collectives` | scans, gathers, votes and broadcasts of the exchange, several at once |
 //! | `exchange` | the barrier that carries data: results, reuse, shapes, schedules |
+//! | `examples` | the kernels of the examples: results, shapes, schedules |
 //! | `xpx` | X→P→X: right with a grid barrier; without one, wrong in whole warps or blocks |
 //! | `spin` | waiting for a word: the forms that load it again end under every schedule |
 //! | `ladder` | every rung of the ladders of sums and of scans: lengths, types, schedules |
@@ -60,6 +61,7 @@ mod collectives;
 mod compensation;
 mod coverage;
 mod dag;
+mod examples;
 mod exchange;
 mod fences;
 mod fresh;
@@ -96,6 +98,7 @@ fn main() -> ExitCode {
         collectives::trials(),
         coverage::trials(),
         dag::trials(),
+        examples::trials(),
         exchange::trials(),
         fences::trials(),
         fresh::trials(),

@@ -1,0 +1,162 @@
+//! The kernels of the examples, by the code of the examples: results equal to the CPU's, on grids of
+//! many shapes.
+
+use gridsync::device::{Device, DeviceError};
+use gridsync::launch::Blocks;
+use gridsync_tests::devices::{emulator_under, schedules, with_cuda};
+use gridsync_tests::trials;
+use gridsync_tests::trials::Trials;
+use simt::Schedule;
+
+// Each example is a program: it has a `main`, and what the examples share is a module of each.
+#[allow(dead_code, clippy::duplicate_mod)]
+#[path = "../../../host/examples/bfs.rs"]
+mod bfs;
+#[allow(dead_code, clippy::duplicate_mod)]
+#[path = "../../../host/examples/compaction.rs"]
+mod compaction;
+#[allow(dead_code, clippy::duplicate_mod)]
+#[path = "../../../host/examples/counting_sort.rs"]
+mod counting_sort;
+#[allow(dead_code, clippy::duplicate_mod)]
+#[path = "../../../host/examples/jacobi.rs"]
+mod jacobi;
+
+pub(crate) fn trials() -> Trials {
+    trials! {
+        test:
+            every_schedule_gives_the_results_of_the_cpu,
+            grids_that_fill_a_gpu_give_the_results_of_the_cpu_on_cuda;
+        on_each_backend:
+            a_plate_is_solved_in_as_many_sweeps_to_the_same_bits,
+            each_vertex_has_its_level,
+            what_is_above_the_bound_is_kept_in_order,
+            a_counting_sort_is_stable;
+    }
+}
+
+/// Blocks and threads: one block, blocks without work, several warps.
+const SHAPES: [(u32, u32); 4] = [(1, 32), (3, 96), (8, 64), (40, 32)];
+
+/// The result of an example.
+#[track_caller]
+fn of<T>(result: Result<T, DeviceError>) -> T {
+    result.unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Solves a plate by both ways.
+fn solves(device: &Device, (rows, columns): (usize, usize), every: u32, shape: (u32, u32)) {
+    let problem = jacobi::Problem::new(rows, columns, 0.02, every);
+    let expected = problem.solve_on_cpu();
+    let (blocks, threads) = shape;
+    let solved = of(problem.solve(device, Blocks::Exactly(blocks), threads));
+    assert_eq!(solved, expected, "{rows} × {columns}, {every}, {shape:?}");
+    let solved = of(problem.solve_by_launches(device));
+    assert_eq!(solved, expected, "{rows} × {columns}, {every}, launches");
+}
+
+/// Searches a graph by both ways.
+fn searches(device: &Device, graph: &bfs::Graph, (blocks, threads): (u32, u32)) {
+    let expected = graph.search_on_cpu();
+    let levels = of(graph.search(device, Blocks::Exactly(blocks), threads));
+    assert_eq!(levels, expected, "{blocks} blocks of {threads}");
+    assert_eq!(of(graph.search_by_launches(device)), expected, "launches");
+}
+
+/// Keeps elements of an array of this length. Some are NaN, some equal the bound.
+fn keeps(device: &Device, len: u32, (blocks, threads): (u32, u32)) {
+    let element = |i: u32| match i % 7 {
+        3 => f32::NAN,
+        5 => compaction::BOUND,
+        _ => i.wrapping_mul(0x9E37_79B9) as f32 / 2f32.powi(32),
+    };
+    let input: Vec<f32> = (0..len).map(element).collect();
+    let expected: Vec<f32> = input.iter().copied().filter(|&x| x > compaction::BOUND).collect();
+    let kept = of(compaction::keep(device, &input, Blocks::Exactly(blocks), threads));
+    assert_eq!(kept, expected, "{len} elements, {blocks} blocks of {threads}");
+}
+
+/// Sorts `input` by both ways.
+fn sorts(device: &Device, input: &[u32], (blocks, threads): (u32, u32)) {
+    let mut expected = input.to_vec();
+    expected.sort_by_key(|element| element >> counting_sort::SHIFT);
+    let (blocks, len) = (Blocks::Exactly(blocks), input.len());
+    let sorted = of(counting_sort::sort(device, input, blocks, threads));
+    assert_eq!(sorted, expected, "{len} elements, {blocks:?} of {threads}");
+    let sorted = of(counting_sort::sort_by_launches(device, input, blocks, threads));
+    assert_eq!(sorted, expected, "{len} elements, {blocks:?} of {threads}, launches");
+}
+
+/// `len` different numbers. Neighbours are in different bins.
+fn mixed(len: u32) -> Vec<u32> {
+    (0..len).map(|i| i.wrapping_mul(0x9E37_79B9)).collect()
+}
+
+fn a_plate_is_solved_in_as_many_sweeps_to_the_same_bits(device: &Device) {
+    for shape in SHAPES {
+        for every in [1, 2, 5] {
+            solves(device, (13, 37), every, shape);
+        }
+    }
+    // Plates without an inner cell do not change.
+    for plate in [(1, 1), (1, 40), (2, 40), (40, 1), (40, 2), (3, 3)] {
+        solves(device, plate, 1, (3, 64));
+    }
+}
+
+fn each_vertex_has_its_level(device: &Device) {
+    for shape in SHAPES {
+        searches(device, &bfs::Graph::random(300), shape);
+        searches(device, &bfs::Graph::grid(7, 11), shape);
+    }
+    // A path has one vertex in each level, and a lone vertex has no edge.
+    searches(device, &bfs::Graph::grid(1, 70), (3, 32));
+    searches(device, &bfs::Graph::grid(1, 1), (3, 32));
+}
+
+fn what_is_above_the_bound_is_kept_in_order(device: &Device) {
+    for shape in SHAPES {
+        for len in [0, 1, 31, 33, 1000, 4099] {
+            keeps(device, len, shape);
+        }
+    }
+}
+
+fn a_counting_sort_is_stable(device: &Device) {
+    for shape in SHAPES {
+        for len in [0, 1, 31, 33, 1000, 4099] {
+            sorts(device, &mixed(len), shape);
+        }
+        // All of them in the last bin.
+        let alike: Vec<u32> = (0..700).map(|i| u32::MAX - i).collect();
+        sorts(device, &alike, shape);
+    }
+}
+
+fn every_schedule_gives_the_results_of_the_cpu() {
+    for schedule in schedules().into_iter().chain((0..8).map(Schedule::from_seed)) {
+        let device = &emulator_under(schedule);
+        for shape in [(1, 64), (3, 32), (5, 96)] {
+            solves(device, (9, 21), 1, shape);
+            solves(device, (9, 21), 2, shape);
+            searches(device, &bfs::Graph::random(90), shape);
+            searches(device, &bfs::Graph::grid(3, 9), shape);
+            keeps(device, 777, shape);
+            sorts(device, &mixed(777), shape);
+        }
+    }
+}
+
+fn grids_that_fill_a_gpu_give_the_results_of_the_cpu_on_cuda() {
+    with_cuda(|cuda| {
+        let blocks = cuda.properties().multiprocessors;
+        for shape in [(blocks, 512), (blocks - 1, 96), (4 * blocks, 64)] {
+            solves(cuda, (150, 333), 1, shape);
+            solves(cuda, (150, 333), 16, shape);
+            searches(cuda, &bfs::Graph::random(100_000), shape);
+            searches(cuda, &bfs::Graph::grid(70, 130), shape);
+            keeps(cuda, 1_000_003, shape);
+            sorts(cuda, &mixed(1_000_003), shape);
+        }
+    });
+}
