@@ -1,9 +1,9 @@
 //! `bundle`: a folder that runs on a GPU machine without Rust.
 //!
-//! It has the release program, the test executables, the PTX, the CUDA C++ peers and the data of
-//! the tests, with the layout of the workspace. `run-tests.sh` runs each test executable as cargo
-//! would: in the folder of its package and with `CARGO_MANIFEST_DIR`. It leaves out the tests of
-//! `cuda_builder` and `xtask`: they are about the build.
+//! It has the release program, the test executables, the examples, the PTX, the CUDA C++ peers and
+//! the data of the tests, with the layout of the workspace. `run-tests.sh` runs each test executable
+//! as cargo would: in the folder of its package and with `CARGO_MANIFEST_DIR`. It leaves out the
+//! tests of `cuda_builder` and `xtask`: they are about the build.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ pub(crate) struct Args {
 struct Built {
     path: PathBuf,
     /// `package.kind.target`, unique in the workspace. A library keeps its file name, because tests
-    /// look for it by that name in their own folder.
+    /// look for it by that name in their own folder. An example has its own name.
     name: String,
     /// The folder of its package.
     package: PathBuf,
@@ -38,6 +38,7 @@ struct Built {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum What {
     Program,
+    Example,
     Test,
     /// Loaded by tests at run time.
     Library,
@@ -50,6 +51,7 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
         fs::remove_dir_all(&out)?;
     }
     fs::create_dir_all(out.join("test-executables"))?;
+    fs::create_dir_all(out.join("examples"))?;
 
     let program = build(&["build", "--package=gridsync-program", "--bin=gridsync"])?;
     let program = program
@@ -61,9 +63,14 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
     let not_here = ["--exclude=xtask", "--exclude=gridsync-cuda-builder"];
     let tests = build(&[&["test", "--workspace", "--no-run"], &not_here[..]].concat())?;
     let mut list = String::new();
-    for test in tests.iter().filter(|built| built.what != What::Program) {
-        install(&test.path, &out.join("test-executables").join(&test.name))?;
-        if test.what == What::Library {
+    for test in &tests {
+        let folder = match test.what {
+            What::Program => continue,
+            What::Example => "examples",
+            What::Test | What::Library => "test-executables",
+        };
+        install(&test.path, &out.join(folder).join(&test.name))?;
+        if test.what != What::Test {
             continue;
         }
         let package = test.package.strip_prefix(root()).unwrap_or(&test.package);
@@ -123,9 +130,11 @@ fn runnable(messages: &str) -> Vec<Built> {
             return None;
         }
         let package_name = package.file_name()?.to_string_lossy();
-        let name = format!("{package_name}.{kind}.{}", target["name"].as_str()?);
+        let target = target["name"].as_str()?;
+        let name = format!("{package_name}.{kind}.{target}");
         let (path, name, what) = match message["executable"].as_str() {
             Some(path) if message["profile"]["test"].as_bool()? => (path, name, What::Test),
+            Some(path) if kind == "example" => (path, target.to_owned(), What::Example),
             Some(path) => (path, name, What::Program),
             None => {
                 let files = message["filenames"].as_array()?;
@@ -189,6 +198,7 @@ mod tests {
 {"reason":"compiler-artifact","manifest_path":"/w/fake/Cargo.toml","target":{"kind":["cdylib","rlib"],"name":"fake"},"profile":{"test":false},"filenames":["/w/target/release/libfake.so","/w/target/release/libfake.rlib"],"executable":null}
 {"reason":"compiler-artifact","manifest_path":"/w/host/Cargo.toml","target":{"kind":["lib"],"name":"gridsync"},"profile":{"test":true},"executable":"/w/target/release/deps/gridsync-1"}
 {"reason":"compiler-artifact","manifest_path":"/w/host/Cargo.toml","target":{"kind":["bin"],"name":"gridsync"},"profile":{"test":false},"executable":"/w/target/release/gridsync"}
+{"reason":"compiler-artifact","manifest_path":"/w/host/Cargo.toml","target":{"kind":["example"],"name":"jacobi"},"profile":{"test":false},"executable":"/w/target/release/examples/jacobi"}
 {"reason":"compiler-artifact","manifest_path":"/w/macros/Cargo.toml","target":{"kind":["proc-macro"],"name":"macros"},"profile":{"test":true},"executable":"/w/target/release/deps/macros-1"}
 not json
 {"reason":"build-finished","success":true}"#;
@@ -199,7 +209,8 @@ not json
             [
                 ("libfake.so", What::Library),
                 ("host.lib.gridsync", What::Test),
-                ("host.bin.gridsync", What::Program)
+                ("host.bin.gridsync", What::Program),
+                ("jacobi", What::Example)
             ]
         );
         assert_eq!(found[1].package, Path::new("/w/host"));
