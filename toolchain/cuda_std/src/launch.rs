@@ -150,6 +150,11 @@ pub trait KernelArgs: Copy + 'static {
     /// The bytes of each argument, in order.
     const SIZES: &'static [usize];
 
+    /// Where each argument begins in a buffer of all of them, in bytes: at the first multiple of its
+    /// alignment after the one before. PTX lays out the parameters of an entry in the same way (CUDA
+    /// C++ Programming Guide, "Parameter Buffer Layout").
+    const OFFSETS: &'static [usize];
+
     /// Calls `f` with the addresses of the arguments, in order, as the CUDA driver wants them
     /// (`kernelParams` of `cuLaunchKernel`).
     fn with_pointers<R>(&self, f: impl FnOnce(&[*const c_void]) -> R) -> R;
@@ -161,6 +166,26 @@ pub trait KernelArgs: Copy + 'static {
     /// `pointers` has [`COUNT`](Self::COUNT) elements, as [`with_pointers`](Self::with_pointers) of
     /// the same type gave them, and what they point to is still alive.
     unsafe fn from_pointers(pointers: &[*const c_void]) -> Self;
+
+    /// Writes each argument at its offset in `buffer`.
+    ///
+    /// # Safety
+    ///
+    /// `buffer` is aligned to 8 bytes, and its bytes may be written up to the end of the last
+    /// argument.
+    unsafe fn write_to(self, buffer: *mut c_void);
+}
+
+/// Where values of these sizes and alignments begin, one after the other.
+const fn offsets<const N: usize>(layouts: [(usize, usize); N]) -> [usize; N] {
+    let (mut offsets, mut end, mut i) = ([0; N], 0usize, 0);
+    while i < N {
+        let (size, align) = layouts[i];
+        offsets[i] = end.next_multiple_of(align);
+        end = offsets[i] + size;
+        i += 1;
+    }
+    offsets
 }
 
 macro_rules! tuple_args {
@@ -170,6 +195,9 @@ macro_rules! tuple_args {
 
             const SIZES: &'static [usize] = &[$(size_of::<$name>()),*];
 
+            const OFFSETS: &'static [usize] =
+                &offsets([$((size_of::<$name>(), align_of::<$name>())),*]);
+
             fn with_pointers<R>(&self, f: impl FnOnce(&[*const c_void]) -> R) -> R {
                 f(&[$((&raw const self.$index).cast()),*])
             }
@@ -178,6 +206,16 @@ macro_rules! tuple_args {
             unsafe fn from_pointers(pointers: &[*const c_void]) -> Self {
                 // SAFETY: the caller gives the addresses of live values of exactly these types.
                 unsafe { ($(pointers[$index].cast::<$name>().read(),)*) }
+            }
+
+            #[allow(unused_variables, unused_unsafe)]
+            #[inline(always)]
+            unsafe fn write_to(self, buffer: *mut c_void) {
+                // SAFETY: the caller gives a buffer with room for all arguments, and each offset is
+                // a multiple of its argument's alignment.
+                unsafe {
+                    $(buffer.byte_add(Self::OFFSETS[$index]).cast::<$name>().write(self.$index);)*
+                }
             }
         }
     };
@@ -192,7 +230,8 @@ tuple_args!(6: A 0, B 1, C 2, D 3, E 4, F 5);
 tuple_args!(7: A 0, B 1, C 2, D 3, E 4, F 5, G 6);
 tuple_args!(8: A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7);
 
-/// A kernel as the host sees it. Implemented by `#[kernel]`, only on the host.
+/// A kernel as a type. Implemented by `#[kernel]` on the host, and on the device for kernels that
+/// are [`Launchable`].
 pub trait Kernel: 'static {
     /// The name of the entry point in the PTX.
     const NAME: &'static str;
@@ -207,5 +246,18 @@ pub trait Kernel: 'static {
     /// # Safety
     ///
     /// Called in an emulated thread, with arguments that meet the kernel's own contract.
+    #[cfg(not(target_arch = "nvptx64"))]
     unsafe fn run(args: Self::Args);
+}
+
+/// A kernel that other kernels can launch: see `device_runtime`. Implemented by
+/// `#[kernel(launchable)]`.
+///
+/// # Safety
+///
+/// [`entry`](Self::entry) is the address of the entry point whose parameters are `Args`.
+pub unsafe trait Launchable: Kernel {
+    /// The address of the entry point, for the device runtime.
+    #[cfg(target_arch = "nvptx64")]
+    fn entry() -> *const c_void;
 }

@@ -1,7 +1,7 @@
 //! The expansion of `#[kernel]`.
 
 use crate::std_only;
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use syn::{
     Attribute, Error, FnArg, ItemFn, LitInt, LitStr, Pat, Result, ReturnType, parse::Parser,
@@ -10,7 +10,8 @@ use syn::{
 /// The longest tuple that is a `cuda_std::launch::KernelArgs`.
 const MAX_PARAMETERS: usize = 8;
 
-/// Expands one kernel into its device entry point and its host type.
+/// Expands one kernel into its device entry point and its host type. A launchable one also gets a
+/// type on the device.
 pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStream> {
     let options = Options::parse(options)?;
     let (cooperative, bounds) = (options.cooperative, options.bounds());
@@ -23,9 +24,43 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStr
     let (name, inputs) = (&sig.ident, &sig.inputs);
     let prefix = options.prefix.map_or_else(String::new, |prefix| prefix.value());
     let (text, statements) = (format!("{prefix}{name}"), &block.stmts);
-    let on_type = attrs.iter().filter(|attr| belongs_to_type(attr));
+    let on_type: Vec<_> = attrs.iter().filter(|attr| belongs_to_type(attr)).collect();
     let on_body = attrs.iter().filter(|attr| belongs_to_body(attr));
+    let launchable = options.launchable.then(|| {
+        let address = format!("mov.u64 {{}}, {text};");
+        quote! {
+            // With braces it is a type only. So the function can have the same name.
+            #[cfg(target_arch = "nvptx64")]
+            #(#on_type)*
+            #[allow(non_camel_case_types)]
+            #vis struct #name {}
+
+            #[cfg(target_arch = "nvptx64")]
+            impl ::cuda_std::launch::Kernel for #name {
+                const NAME: &'static str = #text;
+                const COOPERATIVE: bool = false;
+                type Args = (#(#types,)*);
+            }
+
+            // SAFETY: the address is that of the entry made of the same parameters.
+            unsafe impl ::cuda_std::launch::Launchable for #name {
+                #[cfg(target_arch = "nvptx64")]
+                #[inline(always)]
+                fn entry() -> *const ::core::ffi::c_void {
+                    let entry: *const ::core::ffi::c_void;
+                    // SAFETY: takes an address; touches no memory.
+                    unsafe {
+                        ::core::arch::asm!(#address, out(reg64) entry,
+                            options(pure, nomem, nostack, preserves_flags));
+                    }
+                    entry
+                }
+            }
+        }
+    });
     Ok(quote! {
+        #launchable
+
         #[cfg(target_arch = "nvptx64")]
         #(#attrs)*
         #[unsafe(export_name = #text)]
@@ -57,6 +92,7 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStr
 #[derive(Default)]
 struct Options {
     cooperative: bool,
+    launchable: bool,
     max_threads: Option<LitInt>,
     min_blocks: Option<LitInt>,
     prefix: Option<LitStr>,
@@ -68,6 +104,8 @@ impl Options {
         let parser = syn::meta::parser(|meta| {
             if meta.path.is_ident("cooperative") {
                 options.cooperative = true;
+            } else if meta.path.is_ident("launchable") {
+                options.launchable = true;
             } else if meta.path.is_ident("max_threads") {
                 options.max_threads = Some(meta.value()?.parse()?);
             } else if meta.path.is_ident("min_blocks") {
@@ -75,14 +113,21 @@ impl Options {
             } else if meta.path.is_ident("prefix") {
                 options.prefix = Some(meta.value()?.parse()?);
             } else {
-                let known =
-                    "`cooperative`, `max_threads = N`, `min_blocks = N` and `prefix = \"…\"`";
+                let known = "`cooperative`, `launchable`, `max_threads = N`, `min_blocks = N` and \
+                             `prefix = \"…\"`";
                 let message = format!("unknown kernel option: the options are {known}");
                 return Err(meta.error(message));
             }
             Ok(())
         });
         parser.parse2(tokens)?;
+        if options.cooperative && options.launchable {
+            return Err(Error::new(
+                Span::call_site(),
+                "a `cooperative` kernel cannot be `launchable`: only the host can make all blocks \
+                 of a grid co-resident",
+            ));
+        }
         match (&options.max_threads, &options.min_blocks) {
             (None, Some(blocks)) => Err(Error::new_spanned(
                 blocks,
@@ -230,6 +275,21 @@ mod tests {
         assert!(text.contains("export_name = \"scan_sum\""), "{text}");
         assert!(text.contains("NAME : & 'static str = \"scan_sum\""), "{text}");
         assert!(text.contains("struct sum"), "{text}");
+    }
+
+    #[test]
+    fn a_launchable_kernel_is_a_type_on_the_device_too() {
+        let kernel = quote!(
+            unsafe fn fill(a: u32) {}
+        );
+        let plain = expand(TokenStream::new(), kernel.clone()).expect("a kernel").to_string();
+        assert!(!plain.contains("Launchable"), "{plain}");
+        let text = expand(quote!(launchable, prefix = "lab_"), kernel.clone());
+        let text = text.expect("a kernel").to_string();
+        assert!(text.contains("struct fill { }") && text.contains("struct fill ;"), "{text}");
+        assert!(text.contains("\"mov.u64 {}, lab_fill;\""), "{text}");
+        let both = expand(quote!(launchable, cooperative), kernel).expect_err("not both");
+        assert!(both.to_string().contains("co-resident"), "{both}");
     }
 
     #[test]

@@ -35,6 +35,8 @@ use proc_macro::TokenStream;
 ///
 /// * `cooperative`: the kernel has a barrier over the whole grid, so all its blocks must be
 ///   co-resident. A launch that cannot guarantee this is refused.
+/// * `launchable`: other kernels can launch it, by `cuda_std::device_runtime`. On the device it is
+///   then a type too, of the same name.
 /// * `max_threads = N`: blocks have at most `N` threads (PTX `.maxntid`). A launch with more fails.
 /// * `min_blocks = N`, with `max_threads`: at least `N` such blocks should fit on a multiprocessor
 ///   (PTX `.minnctapersm`). This limits the registers of a thread. Without it, ptxas takes as many
