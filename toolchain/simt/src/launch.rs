@@ -5,8 +5,10 @@ use core::ops::AddAssign;
 use core::panic::Location;
 use std::sync::Arc;
 
+use crate::children::{Child, Children, Launched};
 use crate::count::{Counter, Counts};
-use crate::dim::Dim3;
+use crate::dim::{Dim3, Place, WARP_LANES};
+use crate::family::{Family, Next};
 use crate::fault::Fault;
 use crate::here::active;
 use crate::memory::Memory;
@@ -46,8 +48,11 @@ pub struct LaunchConfig<'a> {
     pub cooperative: bool,
     /// Blocks resident at once; the next one starts when one has exited. `None`: all. Clusters are
     /// resident as a whole: the next one starts when all blocks of one have exited. Fewer blocks than
-    /// a cluster, 0 too, count as one cluster, or as one block without clusters.
+    /// a cluster, 0 too, count as one cluster, or as one block without clusters. A grid that a
+    /// kernel launches has room for as many warps as these blocks have.
     pub max_resident_blocks: Option<u32>,
+    /// What a kernel is told that asks for the number of multiprocessors. Default: 1.
+    pub multiprocessors: u32,
     /// Who runs when.
     pub schedule: Schedule,
     /// Stack of each thread in bytes. 24 KiB of it are reserved to detect an overflow and to
@@ -82,6 +87,7 @@ impl<'a> LaunchConfig<'a> {
             shared_per_block: 48 << 10,
             cooperative: false,
             max_resident_blocks: None,
+            multiprocessors: 1,
             schedule: Schedule::default(),
             stack_bytes: STACK_BYTES,
             patience: 64,
@@ -94,6 +100,25 @@ impl<'a> LaunchConfig<'a> {
     /// Blocks of a cluster.
     fn cluster_blocks(&self) -> u32 {
         self.cluster.unwrap_or(1)
+    }
+
+    /// The launch of a grid by this one.
+    fn of_child(&self, child: &Child) -> Self {
+        let warps = |block: Dim3| block.count().div_ceil(WARP_LANES.into());
+        let resident = |blocks: u32| {
+            let blocks = u64::from(blocks.max(1)) * warps(self.block) / warps(child.block);
+            blocks.clamp(1, u32::MAX.into()) as u32
+        };
+        Self {
+            kernel: child.kernel,
+            grid: child.grid,
+            block: child.block,
+            cluster: None,
+            dynamic_shared: child.dynamic_shared,
+            cooperative: false,
+            max_resident_blocks: self.max_resident_blocks.map(resident),
+            ..*self
+        }
     }
 
     fn check(&self) -> Result<(), Fault> {
@@ -140,10 +165,10 @@ impl<'a> LaunchConfig<'a> {
     }
 }
 
-/// What one or several finished launches did.
+/// What one or several finished launches did, with all grids that their kernels launched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
-    /// Launches that have finished.
+    /// Grids that have finished.
     pub launches: u64,
     /// Blocks run.
     pub blocks: u64,
@@ -165,12 +190,12 @@ pub struct Stats {
     pub collectives: u64,
     /// Turns of spin loops, summed over threads.
     pub spins: u64,
-    /// What warps did, if [`LaunchConfig::count`] asked for it.
+    /// What warps of the last grid did, if [`LaunchConfig::count`] asked for it.
     pub counts: Option<Counts>,
 }
 
 impl AddAssign for Stats {
-    /// Adds up both, but keeps only the `counts` of the launch added last.
+    /// Adds up both, but keeps only the `counts` of the grid added last.
     fn add_assign(&mut self, more: Self) {
         *self = Self {
             launches: self.launches + more.launches,
@@ -189,7 +214,8 @@ impl AddAssign for Stats {
     }
 }
 
-/// Runs `body` once for each thread of the grid, on this OS thread. Returns when all have ended.
+/// Runs `body` once for each thread of the grid, on this OS thread, and then the grids that it has
+/// launched ([`launch_child`](crate::launch_child)). Returns when all have ended.
 ///
 /// # Errors
 /// The first [`Fault`]. All threads are then unwound, so their destructors run (except after
@@ -206,6 +232,27 @@ pub fn launch(
     }
     config.check()?;
     panics::install();
+    let (mut stats, launched) = run(memory, config, Location::caller(), body, Children::default())?;
+    let mut family = Family::new(config.schedule.seed);
+    family.ran(None, launched);
+    while let Some(Next { member, depth, child, place }) = family.next() {
+        let children = Children::new(depth, family.pending);
+        let config = config.of_child(&child);
+        let (more, launched) = run(memory, &config, place, &*child.body, children)?;
+        stats += more;
+        family.ran(Some(member), launched);
+    }
+    Ok(stats)
+}
+
+/// Runs one grid. Returns what it did and what it launched.
+fn run(
+    memory: &Memory,
+    config: &LaunchConfig<'_>,
+    entry: Place,
+    body: &dyn Fn(),
+    children: Children,
+) -> Result<(Stats, Vec<Launched>), Fault> {
     let world = World {
         kernel: Arc::from(config.kernel),
         memory,
@@ -214,6 +261,8 @@ pub fn launch(
         cluster: config.cluster_blocks(),
         shared_per_block: config.shared_per_block,
         step_limit: config.step_limit,
+        multiprocessors: config.multiprocessors,
+        cooperative: config.cooperative,
         lockstep: config.count || config.schedule.policy != Policy::Coarse,
         counters: Counters::default(),
         counter: config.count.then(Counter::default),
@@ -225,6 +274,8 @@ pub fn launch(
             let (blocks, threads) = (config.grid.count(), config.block.count());
             Races::new(blocks * threads, threads, config.cluster_blocks())
         }),
+        children,
     };
-    scheduler::run(&world, config, Location::caller(), body)
+    let stats = scheduler::run(&world, config, entry, body)?;
+    Ok((stats, world.children.take()))
 }

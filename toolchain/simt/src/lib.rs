@@ -34,10 +34,13 @@
 mod access;
 mod block;
 mod bulk;
+mod children;
 mod cluster;
 mod count;
 mod deadlock;
+mod device_runtime;
 mod dim;
+mod family;
 mod fault;
 mod fiber;
 mod here;
@@ -61,7 +64,11 @@ mod world;
 
 pub use access::{Access, AccessKind, Order, Scope, Space};
 pub use bulk::{bulk_fence, bulk_load, bulk_store, bulk_wait_read, bulk_wait_stored};
+pub use children::{Child, Queue, Refusal};
 pub use count::Counts;
+pub use device_runtime::{
+    create_event, create_stream, launch_child, multiprocessors, record_event, wait_event,
+};
 pub use dim::{Dim3, Place, Position, WARP_LANES};
 pub use fault::{Arrival, Deadlock, Fault, Missing, Site, Target, Waiting, WaitingFor};
 pub use launch::{LaunchConfig, Stats, launch};

@@ -3,6 +3,7 @@
 use core::cell::Cell;
 use std::sync::Arc;
 
+use crate::children::Children;
 use crate::count::Counter;
 use crate::dim::{Dim3, Position};
 use crate::fault::{Site, Target};
@@ -33,6 +34,9 @@ pub(crate) struct World<'a> {
     pub(crate) cluster: u32,
     pub(crate) shared_per_block: usize,
     pub(crate) step_limit: u64,
+    pub(crate) multiprocessors: u32,
+    /// Whether all blocks are resident at once for certain.
+    pub(crate) cooperative: bool,
     /// Whether every access is a scheduling point.
     pub(crate) lockstep: bool,
     pub(crate) counters: Counters,
@@ -47,6 +51,8 @@ pub(crate) struct World<'a> {
     pub(crate) changes_at_alarm: Cell<u64>,
     /// The race detector, if it is on.
     pub(crate) races: Option<Races>,
+    /// The grids that this one launches.
+    pub(crate) children: Children,
 }
 
 impl World<'_> {
