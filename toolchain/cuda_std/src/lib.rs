@@ -17,7 +17,8 @@
 //! * [`protocol`]: what a library declares for the emulator's messages;
 //! * [`time`]: clocks and sleep;
 //! * [`dependent`]: waiting for the grid before this one; since sm_90;
-//! * [`launch`]: what the host needs to know about a kernel.
+//! * [`launch`]: what the host needs to know about a kernel;
+//! * `device_runtime`: kernels that launch kernels; with the feature `device-runtime`.
 
 #![cfg_attr(target_arch = "nvptx64", no_std)]
 #![cfg_attr(
@@ -34,6 +35,8 @@ pub mod cluster;
 pub mod convert;
 #[cfg(any(compute_ge_90, not(target_arch = "nvptx64")))]
 pub mod dependent;
+#[cfg(feature = "device-runtime")]
+pub mod device_runtime;
 mod dim;
 pub mod float;
 pub mod launch;

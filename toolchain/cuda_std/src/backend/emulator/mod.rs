@@ -4,6 +4,8 @@ pub(crate) mod access;
 pub(crate) mod bulk;
 pub(crate) mod cluster;
 pub(crate) mod dependent;
+#[cfg(feature = "device-runtime")]
+pub(crate) mod device_runtime;
 pub(crate) mod fence;
 pub(crate) mod mbarrier;
 pub(crate) mod rmw;

@@ -13,6 +13,8 @@ pub(crate) mod bulk;
 pub(crate) mod cluster;
 #[cfg(compute_ge_90)]
 pub(crate) mod dependent;
+#[cfg(feature = "device-runtime")]
+pub(crate) mod device_runtime;
 pub(crate) mod fence;
 #[cfg(compute_ge_90)]
 pub(crate) mod mbarrier;

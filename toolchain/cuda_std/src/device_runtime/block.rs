@@ -1,0 +1,117 @@
+//! Streams and events: what a block orders its launches by.
+
+use super::Error;
+use super::sealed::{Place, Queue};
+use crate::backend::device_runtime as backend;
+use core::marker::PhantomData;
+use cuda_std_macros::device;
+
+/// The calling thread's block, which owns streams and events.
+#[derive(Debug)]
+pub struct Block {
+    /// Stays in its thread.
+    own: PhantomData<*mut ()>,
+}
+
+impl Block {
+    /// The block of the calling thread.
+    #[device]
+    pub fn this() -> Self {
+        Self { own: PhantomData }
+    }
+
+    /// The stream that all threads of the block share (`NULL` in CUDA). Each block has its own.
+    #[device]
+    pub fn default_stream(&self) -> Stream<'_> {
+        Stream { place: Place::Block, of: PhantomData }
+    }
+
+    /// A new stream, next to the default one (`cudaStreamCreateWithFlags`, `cudaStreamNonBlocking`).
+    ///
+    /// # Errors
+    /// If the runtime has no room for it.
+    #[device]
+    pub fn stream(&self) -> Result<Stream<'_>, Error> {
+        let place = Place::Made(backend::create_stream()?);
+        Ok(Stream { place, of: PhantomData })
+    }
+
+    /// A new event (`cudaEventCreateWithFlags`, `cudaEventDisableTiming`). As long as it is not
+    /// recorded, nothing waits for it.
+    ///
+    /// # Errors
+    /// If the runtime has no room for it.
+    #[device]
+    pub fn event(&self) -> Result<Event<'_>, Error> {
+        Ok(Event { handle: backend::create_event()?, of: PhantomData })
+    }
+}
+
+/// A stream of a block: its launches run one after the other.
+///
+/// A thread uses the streams that it has made, and the default one of its block. A stream that is
+/// dropped still runs what was launched into it (`cudaStreamDestroy`).
+#[derive(Debug)]
+#[must_use = "a stream that nothing is launched into has no effect"]
+pub struct Stream<'block> {
+    place: Place,
+    of: PhantomData<(&'block Block, *mut ())>,
+}
+
+impl Stream<'_> {
+    /// Lets what is launched into this stream from now on wait for what `event` stands for now
+    /// (`cudaStreamWaitEvent`). An event that was never recorded stands for nothing.
+    ///
+    /// # Errors
+    /// What the runtime says.
+    #[device]
+    pub fn wait(&self, event: &Event<'_>) -> Result<(), Error> {
+        backend::wait(self.place, event.handle)
+    }
+}
+
+impl super::Queue for Stream<'_> {}
+
+impl Queue for Stream<'_> {
+    #[inline(always)]
+    fn place(&self) -> Place {
+        self.place
+    }
+}
+
+impl Drop for Stream<'_> {
+    #[device]
+    fn drop(&mut self) {
+        if let Place::Made(handle) = self.place {
+            backend::destroy_stream(handle);
+        }
+    }
+}
+
+/// A point in a stream, for other streams of the block to wait for. It has no time, and no thread
+/// can wait for it or ask whether it has been reached.
+#[derive(Debug)]
+#[must_use = "an event that is not recorded has no effect"]
+pub struct Event<'block> {
+    handle: u64,
+    of: PhantomData<(&'block Block, *mut ())>,
+}
+
+impl Event<'_> {
+    /// Makes the event stand for all that has been launched into `stream` so far
+    /// (`cudaEventRecord`). Recording it again replaces that, but not for streams that wait already.
+    ///
+    /// # Errors
+    /// What the runtime says.
+    #[device]
+    pub fn record(&self, stream: &Stream<'_>) -> Result<(), Error> {
+        backend::record(self.handle, stream.place)
+    }
+}
+
+impl Drop for Event<'_> {
+    #[device]
+    fn drop(&mut self) {
+        backend::destroy_event(self.handle);
+    }
+}
