@@ -122,11 +122,7 @@ pub(crate) fn whole(images: &[Vec<u8>], compute: u32) -> Result<String> {
         "there is no image for compute_{compute}, only for {:?}",
         modules.newest()
     );
-    let mut text = modules.prelude().to_owned();
-    for kernel in own(&modules) {
-        text += &modules.entry(kernel)?.unwrap_or_default();
-    }
-    Ok(text)
+    Ok(modules.whole()?.map_or_else(String::new, |module| module.text))
 }
 
 /// The kernels in the newest image, without those that only an older image has.

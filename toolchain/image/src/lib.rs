@@ -1,7 +1,7 @@
 //! PTX images: the kernels of a crate for one virtual architecture, and a module for each of them.
 //!
 //! The driver compiles the whole module that it loads. So each kernel has its own module: the
-//! kernel and all text outside of kernels. [`PtxImage`] is an image, [`Modules`] finds a kernel in
+//! kernel, the kernels that it launches, and the text outside of kernels. [`PtxImage`] is an image, [`Modules`] finds a kernel in
 //! several images, and [`pack`] writes a packed image.
 //!
 //! An image is either PTX text or a *packed image*. A packed image is about a twentieth of the
@@ -44,6 +44,7 @@ mod error;
 mod frame;
 mod group;
 mod image;
+mod joined;
 mod modules;
 mod normal;
 mod numbers;
@@ -53,5 +54,5 @@ mod text;
 
 pub use error::{ImageError, PackError};
 pub use image::PtxImage;
-pub use modules::{Module, Modules};
+pub use modules::{DEVICE_RUNTIME, Module, Modules};
 pub use pack::pack;

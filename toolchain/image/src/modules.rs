@@ -2,6 +2,7 @@
 
 use crate::error::ImageError;
 use crate::image::{PtxImage, Source};
+use crate::joined::{identifiers, joined};
 use crate::packed::{Packed, Place};
 use crate::text::Parts;
 use std::{
@@ -19,14 +20,26 @@ pub struct Modules<'a> {
     images: Vec<Opened<'a>>,
 }
 
-/// A kernel as a module of its own.
+/// A kernel as a module of its own, with the kernels that it launches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Module {
     /// The compute capability that the kernel is compiled for.
     pub compute: u32,
-    /// The text, with only this kernel.
+    /// The text, with only this kernel and those that it mentions.
     pub text: String,
 }
+
+impl Module {
+    /// Whether it launches kernels, and has to be linked with NVIDIA's device runtime
+    /// (`libcudadevrt.a`) to be loaded.
+    #[must_use]
+    pub fn needs_device_runtime(&self) -> bool {
+        self.text.contains(DEVICE_RUNTIME)
+    }
+}
+
+/// The names of the device runtime's functions begin like this (`cuda_device_runtime_api.h`).
+pub const DEVICE_RUNTIME: &str = "__cudaCDP2";
 
 enum Opened<'a> {
     Text { compute: u32, parts: Parts<'a> },
@@ -96,7 +109,7 @@ impl<'a> Modules<'a> {
         self.entry_of(image, kernel).map(Some)
     }
 
-    /// The module that has only `kernel`. None if no image has it.
+    /// The module that has only `kernel` and the kernels that it launches. None if no image has it.
     ///
     /// # Errors
     /// As for [`entry`](Self::entry).
@@ -104,8 +117,29 @@ impl<'a> Modules<'a> {
         let Some(image) = self.image_with(kernel) else {
             return Ok(None);
         };
-        let entry = self.entry_of(image, kernel)?;
-        Ok(Some(Module { compute: image.compute(), text: [image.prelude(), &entry].concat() }))
+        let mut entries = BTreeMap::new();
+        let mut missing = vec![kernel.to_owned()];
+        while let Some(kernel) = missing.pop() {
+            let entry = self.entry_of(image, &kernel)?;
+            let launched = identifiers(&entry).filter(|name| image.has(name) && *name != kernel);
+            missing.extend(launched.map(String::from));
+            entries.insert(kernel, entry);
+            missing.retain(|name| !entries.contains_key(name));
+        }
+        Ok(Some(Module { compute: image.compute(), text: joined(image.prelude(), &entries) }))
+    }
+
+    /// The kernels of the newest image, and the text outside of them. None if there is no image.
+    ///
+    /// # Errors
+    /// As for [`entry`](Self::entry).
+    pub fn whole(&self) -> Result<Option<Module>, ImageError> {
+        let Some(image) = self.images.first() else {
+            return Ok(None);
+        };
+        let entry = |kernel: &str| Ok((kernel.to_owned(), self.entry_of(image, kernel)?));
+        let entries = image.kernels().map(entry).collect::<Result<_, ImageError>>()?;
+        Ok(Some(Module { compute: image.compute(), text: joined(image.prelude(), &entries) }))
     }
 
     fn image_with(&self, kernel: &str) -> Option<&Opened<'a>> {

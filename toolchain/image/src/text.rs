@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 /// The text outside of the kernels, and each kernel.
 ///
-/// A module has the text outside of the kernels and one kernel. So the kernels of an image must not
-/// share memory at module scope (`.global`, `.const`: each kernel would get its own), and must not
-/// take the address of another kernel. `.shared` memory belongs to a block anyway, and a
-/// declaration that a kernel does not use costs nothing.
+/// A module has the text outside of the kernels, one kernel, and the kernels that it launches. So the
+/// kernels of an image must not share memory at module scope (`.global`, `.const`: each module would
+/// get its own). `.shared` memory belongs to a block anyway, and a declaration that a kernel does not
+/// use costs nothing.
 pub(crate) struct Parts<'a> {
     /// The directives and declarations outside of the kernels, without comments.
     pub(crate) prelude: String,
