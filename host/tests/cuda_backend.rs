@@ -3,7 +3,7 @@
 
 mod fake_driver;
 
-use fake_driver::{DRIVER, GOOD, kernel, launch, log_of, open};
+use fake_driver::{DRIVER, GOOD, LAUNCHES, kernel, launch, log_of, open};
 use gridsync::device::{
     Buffer, Device, DeviceError, Geometry, KernelAttributes, KernelInfo,
     cuda::{PtxImage, probe},
@@ -50,6 +50,34 @@ fn arguments_and_results_pass_between_host_and_kernel_from_any_thread() {
         log_of("a_store"),
         ["load a_store sm_90", "find a_store", "plain a_store 1,1,1 1,1,1 0"]
     );
+}
+
+#[test]
+fn a_kernel_that_launches_another_is_linked_with_it_and_with_the_device_runtime() {
+    let device = open(&[LAUNCHES]);
+    let buffer = device.zeroed::<u32>(1).expect("4 bytes fit");
+    let (address, value) = (buffer.address(), 7u32);
+    let args: [*const c_void; 2] = [(&raw const address).cast(), (&raw const value).cast()];
+    let geometry = Geometry::new(1, 1);
+    // SAFETY: the kernel writes a u32 at an address, and this is in `buffer`.
+    let launched =
+        unsafe { device.backend().launch(&kernel("launch_and_store"), &geometry, &args) };
+    assert_eq!(launched, Ok(()));
+    assert_eq!(buffer.download(), Ok(vec![7]));
+    let library = DRIVER.path().join("devrt.a");
+    assert_eq!(
+        log_of("child,launch_and_store"),
+        [
+            format!("link child,launch_and_store {}", library.display()),
+            "load child,launch_and_store sm_90".into()
+        ]
+    );
+    assert_eq!(
+        log_of("launch_and_store"),
+        ["find launch_and_store", "plain launch_and_store 1,1,1 1,1,1 0"]
+    );
+    assert_eq!(launch(&device, &kernel("child"), geometry), Ok(()));
+    assert_eq!(log_of("child")[0], "load child sm_90", "it launches nothing");
 }
 
 #[test]

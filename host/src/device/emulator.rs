@@ -117,6 +117,7 @@ impl Emulator {
         config.shared_per_block = self.properties.shared_per_block_optin as usize;
         config.cooperative = geometry.cooperative;
         config.max_resident_blocks = Some(resident);
+        config.multiprocessors = self.properties.multiprocessors;
         config.schedule = self.config.schedule;
         config.races = self.config.races;
         config.count = self.config.count;

@@ -2,6 +2,7 @@
 
 use super::{Geometry, NoCuda};
 use libcuda::CUresult;
+use std::path::PathBuf;
 
 /// Why a device did not do what it was asked.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -49,6 +50,20 @@ pub enum DeviceError {
         /// What the JIT compiler wrote, errors first. It counts the lines of
         /// [`Modules::module`](ptx_image::Modules::module), not of the image.
         log: String,
+    },
+
+    /// The kernel launches others, and the library to link it with was not found.
+    #[error(
+        "`{kernel}` launches kernels, and the library that it has to be linked with, libcudadevrt.a, is not here; install CUDA's cuda-cudart-dev or the Python package nvidia-cuda-runtime, or name the file in {variable} (looked at {})",
+        paths(.looked_at)
+    )]
+    NoDeviceRuntime {
+        /// The kernel.
+        kernel: &'static str,
+        /// The environment variable that can name the library.
+        variable: &'static str,
+        /// Where it was looked for.
+        looked_at: Vec<PathBuf>,
     },
 
     /// The kernel is in none of the images that the device can run.
@@ -298,6 +313,12 @@ fn meaning(result: &CUresult) -> &'static str {
     result
         .meaning()
         .map_or("which this program does not know", |meaning| meaning.trim_end_matches('.'))
+}
+
+/// The paths, one after the other.
+fn paths(paths: &[PathBuf]) -> String {
+    let shown: Vec<_> = paths.iter().map(|path| path.display().to_string()).collect();
+    shown.join(", ")
 }
 
 /// A log as the end of a message, if anything was logged.

@@ -1,5 +1,6 @@
 //! The primitives that run while calls fail, and their expected results.
 
+use super::fake_driver::{LAUNCHES, kernel};
 use bytemuck::Pod;
 use cuda_std::kernel;
 use gridsync::dag::{Dag, Node};
@@ -18,16 +19,20 @@ use gridsync::primitives::{
 use gridsync_kernels::op::{ArgMin, Indexed, Mean, Sum, WideSum};
 
 /// The kernels that the fake driver runs. It recognises them by their names.
-pub(crate) const KERNELS: &[PtxImage] = &[PtxImage::text(
-    90,
-    ptx!("sm_90":
-        reduce_sum_f32 reduce_sum_u64 reduce_sum_i64_in_i128 reduce_argmin_f64
-        reduce_short_rows_sum_f32 reduce_long_rows_sum_f32 scan_sum_f32 scan_bulk_sum_f32
-        scan_sum_i32_in_i64 select_f32 unique_f32 range_sum_f32 range_sum_i64 kendall_pairs_f32
-        kendall_place_f32 kendall_order_f64 kendall_rank_f64 kendall_tiles kendall_runs
-        kendall_ties_of_keys kendall_ties_of_ranks merge_sort_tiles merge_sort_runs a_store
+pub(crate) const KERNELS: &[PtxImage] = &[
+    PtxImage::text(
+        90,
+        ptx!("sm_90":
+            reduce_sum_f32 reduce_sum_u64 reduce_sum_i64_in_i128 reduce_argmin_f64
+            reduce_short_rows_sum_f32 reduce_long_rows_sum_f32 scan_sum_f32 scan_bulk_sum_f32
+            scan_sum_i32_in_i64 select_f32 unique_f32 range_sum_f32 range_sum_i64 kendall_pairs_f32
+            kendall_place_f32 kendall_order_f64 kendall_rank_f64 kendall_tiles kendall_runs
+            kendall_ties_of_keys kendall_ties_of_ranks merge_sort_tiles merge_sort_runs
+            a_store
+        ),
     ),
-)];
+    LAUNCHES,
+];
 
 /// The result of a primitive, as bytes.
 pub(crate) type Bytes = Vec<u8>;
@@ -93,6 +98,21 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
             Ok(Box::new(move || Ok(bytes(&[sum.reduce(&input)?]))))
         },
         expected: || bytes(&[reduce_on_cpu(SUM, &floats(9000))]),
+    },
+    Scenario {
+        name: "a kernel that launches kernels",
+        begin: |device| {
+            let (device, word) = (device.clone(), device.zeroed::<u32>(1)?);
+            Ok(Box::new(move || {
+                let (address, value) = (word.address(), 7u32);
+                let args = [(&raw const address).cast(), (&raw const value).cast()];
+                let (kernel, geometry) = (kernel("launch_and_store"), Geometry::new(1, 1));
+                // SAFETY: the kernel writes a u32 at an address, and this is in `word`.
+                unsafe { device.backend().launch(&kernel, &geometry, &args) }?;
+                Ok(bytes(&word.download()?))
+            }))
+        },
+        expected: || bytes(&[7u32]),
     },
     Scenario {
         name: "argmin",

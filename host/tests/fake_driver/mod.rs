@@ -28,15 +28,39 @@ pub(crate) const GOOD: &[PtxImage] = &[
     ),
 ];
 
+/// A kernel that launches another one. It stores too, as its name says.
+pub(crate) const LAUNCHES: PtxImage = PtxImage::text(
+    90,
+    ".target sm_90
+.extern .func  (.param .b32 r) __cudaCDP2LaunchDeviceV2
+(
+\t.param .b64 a
+)
+;
+.visible .entry launch_and_store(
+\t.param .u64 launch_and_store_param_0
+)
+{
+\tmov.u64 %rd1, child;
+\tcall __cudaCDP2LaunchDeviceV2;
+}
+.visible .entry child()
+{
+}
+",
+);
+
 /// The folder of the driver's log. The first use makes sure that the fake driver is the one that
 /// gets loaded.
 pub(crate) static DRIVER: LazyLock<TempDir> = LazyLock::new(|| {
     let dir = tempfile::tempdir().expect("a temporary folder should be there to write to");
+    fs::write(dir.path().join("devrt.a"), "").expect("the folder should be there to write to");
     // SAFETY: this runs once, before any test of this process reaches the loader or the fake
     // driver, and nothing else reads these variables.
     unsafe {
         env::set_var(libcuda::LIBRARY_VARIABLE, library());
         env::set_var("GRIDSYNC_FAKE_LOG", dir.path().join("log"));
+        env::set_var("GRIDSYNC_CUDADEVRT", dir.path().join("devrt.a"));
     }
     dir
 });

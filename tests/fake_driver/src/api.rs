@@ -8,6 +8,7 @@ use crate::device::{BLOCKS, BYTES, CONTEXT, MULTIPROCESSORS, Step, enter, state}
 use crate::launch::{Launch, SHARED, Shape};
 use crate::log::log;
 use std::ffi::{CStr, CString, c_char, c_void};
+use std::path::Path;
 use std::slice;
 
 const SUCCESS: u32 = 0;
@@ -15,10 +16,17 @@ const INVALID_VALUE: u32 = 1;
 const OUT_OF_MEMORY: u32 = 2;
 const LAUNCH_OUT_OF_RESOURCES: u32 = 701;
 
-/// The kernel of a handle.
+/// What a linked text begins with.
+const LINKED: &str = "// linked\n";
+
+/// `CU_JIT_INPUT_PTX` and `CU_JIT_INPUT_LIBRARY`.
+const PTX: u32 = 1;
+const LIBRARY: u32 = 4;
+
+/// The kernel of a function, or the kernels of a module with commas between them.
 fn kernel(handle: *const c_char) -> &'static str {
-    // SAFETY: the handle of a function, and of its module, points to the kernel's name. This driver
-    // made it, and keeps it for the life of the process.
+    // SAFETY: the handle points to the names. This driver made it, and keeps it for the life of the
+    // process.
     unsafe { CStr::from_ptr(handle) }.to_str().expect("a name in PTX is ASCII")
 }
 
@@ -26,6 +34,16 @@ fn kernel(handle: *const c_char) -> &'static str {
 fn word_after<'a>(ptx: &'a str, directive: &str) -> &'a str {
     let (_, rest) = ptx.split_once(directive).unwrap_or(("", ""));
     rest.split(['(', '\n']).next().unwrap_or("").trim()
+}
+
+/// The names of the kernels that have a body in the text, with commas between them.
+fn kernels_in(text: &str) -> String {
+    let entries = text.split(".entry").skip(1).filter(|entry| {
+        let body = entry.find('{').unwrap_or(usize::MAX);
+        body < entry.find(");").unwrap_or(usize::MAX)
+    });
+    let names = entries.map(|entry| word_after(entry, ""));
+    names.collect::<Vec<_>>().join(",")
 }
 
 /// The shape of a launch, for the log.
@@ -291,6 +309,50 @@ calls! {
         state().ready(0)
     }
 
+    fn cuLinkCreate_v2(
+        _count: u32, _options: *const u32, _values: *const *mut c_void, link: *mut *mut String,
+    ) may_fail OUT_OF_MEMORY {
+        let first = state().ready(0);
+        if first != SUCCESS { return first }
+        *link = Box::into_raw(Box::new(String::from(LINKED)));
+        count("link", 1);
+        SUCCESS
+    }
+    fn cuLinkAddData_v2(
+        link: *mut String, kind: u32, data: *const c_char, bytes: usize, _name: *const c_char,
+        options_count: u32, _options: usize, _values: usize,
+    ) may_fail INVALID_VALUE {
+        let text = CStr::from_ptr(data);
+        let whole = bytes == text.to_bytes_with_nul().len();
+        if kind != PTX || !whole || options_count != 0 { return INVALID_VALUE }
+        let link = &mut *link;
+        link.push_str(text.to_str().unwrap_or(""));
+        state().ready(0)
+    }
+    fn cuLinkAddFile_v2(
+        link: *mut String, kind: u32, path: *const c_char, options_count: u32, _options: usize,
+        _values: usize,
+    ) may_fail INVALID_VALUE {
+        let path = CStr::from_ptr(path).to_str().unwrap_or("");
+        if kind != LIBRARY || options_count != 0 || !Path::new(path).is_file() {
+            return INVALID_VALUE;
+        }
+        log(&format!("link {} {path}", kernels_in(&*link)));
+        state().ready(0)
+    }
+    fn cuLinkComplete(link: *mut String, cubin: *mut *const c_char, bytes: *mut usize)
+    may_fail OUT_OF_MEMORY {
+        // The "cubin" is the text. It belongs to the link.
+        let text = &mut *link;
+        text.push('\0');
+        (*cubin, *bytes) = (text.as_ptr().cast(), text.len());
+        state().ready(0)
+    }
+    fn cuLinkDestroy(link: *mut String) gives_back {
+        drop(Box::from_raw(link));
+        count("link", -1);
+        state().ready(0)
+    }
     fn cuModuleLoadDataEx(
         module: *mut *const c_char, image: *const c_char, options_count: u32, options: *const u32,
         values: *const *mut c_void,
@@ -298,11 +360,15 @@ calls! {
         let first = state().ready(0);
         if first != SUCCESS { return first }
         let text = CStr::from_ptr(image).to_str().unwrap_or("");
-        let name = word_after(text, ".entry");
-        log(&format!("load {name} {}", word_after(text, ".target")));
-        if text.matches(".entry").count() != 1 { return INVALID_VALUE }
+        let names = kernels_in(text);
+        log(&format!("load {names} {}", word_after(text, ".target")));
+        // What launches kernels has to be linked, and all else has one kernel.
+        let is_linked = text.starts_with(LINKED);
+        if is_linked != text.contains(".func") || (names.contains(',') && !is_linked) {
+            return INVALID_VALUE;
+        }
         if !text.contains("broken") {
-            *module = CString::new(name).expect("a name has no NUL").into_raw();
+            *module = CString::new(names).expect("a name has no NUL").into_raw();
             count("module", 1);
             return SUCCESS;
         }
@@ -327,9 +393,11 @@ calls! {
     fn cuModuleGetFunction(
         function: *mut *const c_char, module: *const c_char, name: *const c_char,
     ) may_fail INVALID_VALUE {
-        if CStr::from_ptr(name) != CStr::from_ptr(module) { return 500 }
-        log(&format!("find {}", kernel(module)));
-        *function = module;
+        let name = CStr::from_ptr(name);
+        let found = kernel(module).split(',').any(|kernel| kernel.as_bytes() == name.to_bytes());
+        if !found { return 500 }
+        *function = name.to_owned().into_raw();
+        log(&format!("find {}", kernel(*function)));
         state().ready(0)
     }
     fn cuFuncGetAttribute(value: *mut i32, attribute: u32, _function: *const c_char)

@@ -1,6 +1,6 @@
 //! One kernel as the driver compiled it.
 
-use super::module::Module;
+use super::{PtxModule, module::Module};
 use crate::device::{DeviceError, KernelAttributes, Properties};
 use libcuda::{
     CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
@@ -37,10 +37,10 @@ unsafe impl Send for Function {}
 unsafe impl Sync for Function {}
 
 impl Function {
-    /// Compiles and loads `text`, the module of the kernel `name` in the image for compute
-    /// capability `image`, and reads its attributes; the context is current.
-    pub(super) fn load(name: &'static str, image: u32, text: String) -> Result<Self, DeviceError> {
-        let module = Module::load(name, image, text)?;
+    /// Compiles and loads `module`, which has the kernel `name`, and reads the attributes of the
+    /// kernel; the context is current.
+    pub(super) fn load(name: &'static str, module: PtxModule) -> Result<Self, DeviceError> {
+        let module = Module::load(name, module)?;
         let handle = module.function()?;
         let get = |attribute: CUfunction_attribute| {
             let mut value = 0;

@@ -5,10 +5,13 @@
 //! graphs, and result numbers newer than 2021.
 
 mod assembled;
+mod devrt;
 mod function;
 mod graph;
 mod image;
 mod launch;
+mod link;
+mod logs;
 mod module;
 mod probe;
 mod query;
@@ -115,7 +118,7 @@ impl Cuda {
         let image = self.image;
         let module =
             self.modules.module(name)?.ok_or(DeviceError::UnknownKernel { name, image })?;
-        let function = Arc::new(Function::load(name, module.compute, module.text)?);
+        let function = Arc::new(Function::load(name, module)?);
         functions.insert(name, function.clone());
         Ok(function)
     }

@@ -1,69 +1,35 @@
 //! A kernel's module: compiled by the driver, with the log of its JIT compiler, and loaded.
 
+use super::{PtxModule, link::Link, logs::Logs};
 use crate::device::DeviceError;
-use libcuda::{
-    CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, CU_JIT_INFO_LOG_BUFFER,
-    CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, CUfunction, CUmodule,
-};
-use std::{
-    ffi::{CStr, CString},
-    ptr,
-};
+use libcuda::{CUfunction, CUmodule, CUresult};
+use std::{ffi::CString, ptr};
 
-/// Bytes for each of the JIT compiler's logs: a hundred or so of its lines.
-const LOG_BYTES: usize = 16 << 10;
-
-/// A loaded module with one kernel, unloaded when dropped.
+/// A loaded module with one kernel and those that it launches, unloaded when dropped.
 pub(super) struct Module {
     kernel: &'static str,
     handle: CUmodule,
 }
 
 impl Module {
-    /// Compiles `text`, the module of `kernel` in the image for compute capability `image`, and
-    /// loads it into the current context.
-    pub(super) fn load(
-        kernel: &'static str,
-        image: u32,
-        text: String,
-    ) -> Result<Self, DeviceError> {
-        let jit = |result, log| DeviceError::Jit { kernel, image, result, log };
-        let text = CString::new(text)
-            .map_err(|_| jit(libcuda::CUDA_ERROR_INVALID_PTX, "there is a NUL in it".into()))?;
-        let (mut errors, mut infos) = (vec![0u8; LOG_BYTES], vec![0u8; LOG_BYTES]);
-        let mut options = [
-            CU_JIT_ERROR_LOG_BUFFER,
-            CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
-            CU_JIT_INFO_LOG_BUFFER,
-            CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES,
-        ];
-        // The driver API passes a number in place of a pointer.
-        let mut values = [
-            errors.as_mut_ptr().cast(),
-            ptr::without_provenance_mut(LOG_BYTES),
-            infos.as_mut_ptr().cast(),
-            ptr::without_provenance_mut(LOG_BYTES),
-        ];
+    /// Compiles `module`, which has `kernel`, and loads it into the current context. A module whose
+    /// kernels launch others is linked with NVIDIA's device runtime first.
+    pub(super) fn load(kernel: &'static str, module: PtxModule) -> Result<Self, DeviceError> {
+        let (image, launches) = (module.compute, module.needs_device_runtime());
+        let text = CString::new(module.text).map_err(|_| {
+            let log = "there is a NUL in it".into();
+            DeviceError::Jit { kernel, image, result: libcuda::CUDA_ERROR_INVALID_PTX, log }
+        })?;
+        let link = launches.then(|| Link::with_device_runtime(kernel, image, &text)).transpose()?;
+        let code = link.as_ref().map_or(text.as_ptr().cast(), Link::cubin);
+        let mut logs = Logs::new();
+        let (count, options, values) = logs.options();
         let mut handle = ptr::null_mut();
-        // SAFETY: the text ends in NUL; the counts of options and values are right, and each value
-        // has the kind that its option asks for; the log buffers have the length that is passed and
-        // outlive the call.
-        let result = unsafe {
-            libcuda::cuModuleLoadDataEx(
-                &raw mut handle,
-                text.as_ptr().cast(),
-                options.len() as u32,
-                options.as_mut_ptr(),
-                values.as_mut_ptr(),
-            )
-        };
-        if let Err(result) = result.ok() {
-            if result.is_sticky() {
-                DeviceError::check(result, || format!("loading `{kernel}`"))?;
-            }
-            let log = [errors, infos].map(|log| text_of(&log)).join("\n");
-            return Err(jit(result, log.trim().into()));
-        }
+        // SAFETY: the code is text that ends in NUL, or a cubin of a link that lives. The options
+        // are valid and outlive the call, with their buffers.
+        let result =
+            unsafe { libcuda::cuModuleLoadDataEx(&raw mut handle, code, count, options, values) };
+        result.ok().map_err(|result| refused(kernel, image, result, logs.text()))?;
         Ok(Self { kernel, handle })
     }
 
@@ -87,13 +53,16 @@ impl Drop for Module {
     }
 }
 
-/// What a log buffer holds, up to its NUL.
-fn text_of(log: &[u8]) -> String {
-    CStr::from_bytes_until_nul(log)
-        .map_or_else(
-            |_| String::from_utf8_lossy(log),
-            |text| String::from_utf8_lossy(text.to_bytes()),
-        )
-        .trim()
-        .to_owned()
+/// The error of a driver that compiled, linked or loaded `kernel`.
+pub(super) fn refused(
+    kernel: &'static str,
+    image: u32,
+    result: CUresult,
+    log: String,
+) -> DeviceError {
+    if result.is_sticky() {
+        // The fault is one of earlier work.
+        return DeviceError::Lost { during: format!("loading `{kernel}`"), result };
+    }
+    DeviceError::Jit { kernel, image, result, log }
 }
