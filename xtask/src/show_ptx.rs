@@ -90,7 +90,8 @@ fn machine_code(ptx: &str, gpu: u32) -> Result<String> {
     let [source, cubin] = ["kernel.ptx", "kernel.cubin"].map(|name| dir.path().join(name));
     fs::write(&source, ptx)?;
     let arch = format!("-arch=sm_{gpu}");
-    said(Command::new(&ptxas).args([&arch, "-o"]).args([&cubin, &source]))?;
+    let option = ptxas::to_be_linked(ptx);
+    said(Command::new(&ptxas).args(option).args([&arch, "-o"]).args([&cubin, &source]))?;
     said(Command::new(&nvdisasm).arg("-c").arg(&cubin))
 }
 

@@ -102,6 +102,7 @@ pub(super) fn run_all(ptxas: &Path, jobs: &[(&Path, u32)]) -> Result<Vec<Report>
 fn run(ptxas: &Path, ptx: &Path, gpu: u32) -> Result<Report> {
     let output = Command::new(ptxas)
         .args(["-v", &format!("-arch=sm_{gpu}"), "-o", "/dev/null"])
+        .args(to_be_linked(&fs::read_to_string(ptx).unwrap_or_default()))
         .arg(ptx)
         .output()
         .with_context(|| format!("cannot run {}", ptxas.display()))?;
@@ -120,6 +121,12 @@ fn run(ptxas: &Path, ptx: &Path, gpu: u32) -> Result<Report> {
             format!("{first}\n    and {more} more lines")
         })
     })
+}
+
+/// The option for text that calls the device runtime: assemble only, because the functions come from
+/// a library.
+pub(crate) fn to_be_linked(ptx: &str) -> Option<&'static str> {
+    ptx.contains(ptx_image::DEVICE_RUNTIME).then_some("-c")
 }
 
 /// Reads the output of `ptxas -v`.
