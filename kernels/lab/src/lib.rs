@@ -7,6 +7,7 @@
 //! * [`atomics`]: what an atomic addition costs. [`banks`]: bank conflicts in shared memory.
 //! * [`memory`]: how far and how wide each kind of memory is.
 //! * [`dag`]: graphs of kernels, by every means.
+//! * [`device_launch`]: kernels that launch kernels.
 //! * [`fences`]: what orderings and fences cost. [`scan_stress`]: scans with delayed blocks.
 
 #![cfg_attr(target_arch = "nvptx64", no_std, feature(abi_ptx, asm_experimental_arch))]
@@ -15,6 +16,7 @@ pub mod atomics;
 pub mod banks;
 pub mod barrier;
 pub mod dag;
+pub mod device_launch;
 pub mod divergence;
 pub mod fences;
 pub mod ladder;

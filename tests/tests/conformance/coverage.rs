@@ -15,6 +15,10 @@ use gridsync_example_kernels::counting_sort::{
 use gridsync_example_kernels::jacobi::{jacobi_solve, jacobi_sweep};
 use gridsync_lab_kernels::barrier as barriers;
 use gridsync_lab_kernels::dag::{dag_edges, dag_levels, dag_node, dag_node_overlapped};
+use gridsync_lab_kernels::device_launch::children as launched;
+use gridsync_lab_kernels::device_launch::order as launch_order;
+use gridsync_lab_kernels::device_launch::schedules as launch_schedules;
+use gridsync_lab_kernels::device_launch::values as launch_values;
 use gridsync_lab_kernels::fences::{
     cost_of_atom_relaxed, cost_of_fence_acq_rel_block, cost_of_fence_acq_rel_device,
     cost_of_fence_acq_rel_system, cost_of_fence_sc_block, cost_of_fence_sc_device,
@@ -139,6 +143,25 @@ const OTHERS: &[(&str, &str)] = &[
     (counting_sort_place::NAME, "examples"),
     (jacobi_solve::NAME, "examples"),
     (jacobi_sweep::NAME, "examples"),
+    (launched::copy::NAME, "device_launch"),
+    (launched::fill::NAME, "device_launch"),
+    (launched::mixed::NAME, "device_launch"),
+    (launched::multiply::NAME, "device_launch"),
+    (launched::note::NAME, "device_launch"),
+    (launch_order::block_streams::NAME, "device_launch"),
+    (launch_order::count_down::NAME, "device_launch"),
+    (launch_order::delegate::NAME, "device_launch"),
+    (launch_order::many::NAME, "device_launch"),
+    (launch_order::ordered::NAME, "device_launch"),
+    (launch_order::tail::NAME, "device_launch"),
+    (launch_order::unordered::NAME, "device_launch"),
+    (launch_schedules::serial::NAME, "device_launch"),
+    (launch_schedules::two_phases::NAME, "device_launch"),
+    (launch_schedules::two_streams::NAME, "device_launch"),
+    (launch_values::ask::NAME, "device_launch"),
+    (launch_values::hand_down::NAME, "device_launch"),
+    (launch_values::pass_mixed::NAME, "device_launch"),
+    (launch_values::refused::NAME, "device_launch"),
     (cost_of_none::NAME, "fences"),
     (cost_of_fence_acq_rel_block::NAME, "fences"),
     (cost_of_fence_acq_rel_device::NAME, "fences"),

@@ -39,6 +39,7 @@
 //! | `xpx` | X→P→X: right with a grid barrier; without one, wrong in whole warps or blocks |
 //! | `spin` | waiting for a word: the forms that load it again end under every schedule |
 //! | `ladder` | every rung of the ladders of sums and of scans: lengths, types, schedules |
+//! | `device_launch` | kernels that launch kernels: results, orders, values, refusals |
 //! | `fences` | the kernels that measure fences: the operation in their loop, and their results |
 //! | `limits` | kernels that hold many values: their results |
 //! | `memory` | the kernels that measure memory: the load in their loop, and their results |
@@ -61,6 +62,7 @@ mod collectives;
 mod compensation;
 mod coverage;
 mod dag;
+mod device_launch;
 mod examples;
 mod exchange;
 mod fences;
@@ -94,10 +96,11 @@ fn main() -> ExitCode {
         bits::trials(),
         bounded::trials(),
         broken::trials(),
-        compensation::trials(),
         collectives::trials(),
+        compensation::trials(),
         coverage::trials(),
         dag::trials(),
+        device_launch::trials(),
         examples::trials(),
         exchange::trials(),
         fences::trials(),

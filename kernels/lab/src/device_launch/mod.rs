@@ -1,0 +1,22 @@
+//! Kernels that launch kernels.
+//!
+//! * [`schedules`]: three ways to compute one result by three children.
+//! * [`order`]: parents whose children note the order in which they run.
+//! * [`values`]: what children get, and what they see; refusals; questions about the device.
+//! * [`children`]: the kernels that these launch.
+
+pub mod children;
+pub mod order;
+pub mod schedules;
+pub mod values;
+
+use cuda_std::device_runtime::Error;
+use cuda_std::prelude::*;
+
+/// What a parent says of its launches: 0, or the number of the first error.
+///
+/// `status` has one element. Called by one thread of the grid.
+#[device]
+fn tell(status: Global<u32>, outcome: Result<(), Error>) {
+    status.write(0, outcome.map_or_else(|error| error.0, |()| 0));
+}

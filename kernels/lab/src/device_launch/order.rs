@@ -1,0 +1,147 @@
+//! Parents whose children note their numbers in a log, one thread each.
+
+use super::children::note;
+use super::tell;
+use cuda_std::device_runtime::{Block, Error, FireAndForget, Geometry, Queue, TailLaunch, launch};
+use cuda_std::prelude::*;
+
+/// One thread.
+#[device]
+fn one() -> Geometry {
+    Geometry::new(1, 1)
+}
+
+/// Launches a note of `number`.
+#[device]
+fn noted(log: Global<u32>, number: u32, cycles: u32, queue: &impl Queue) -> Result<(), Error> {
+    // SAFETY: the callers give a log that has room.
+    unsafe { launch::<note>(one(), queue, (log, number, cycles)) }
+}
+
+/// 1 and 2 in two streams; 1 passes the cycles first.
+#[device]
+fn in_any_order(log: Global<u32>, cycles: u32) -> Result<(), Error> {
+    let block = Block::this();
+    let (left, right) = (block.stream()?, block.stream()?);
+    noted(log, 1, cycles, &left)?;
+    noted(log, 2, 0, &right)
+}
+
+/// As above, but an event lets 2 wait for 1.
+#[device]
+fn by_an_event(log: Global<u32>, cycles: u32) -> Result<(), Error> {
+    let block = Block::this();
+    let (left, right, event) = (block.stream()?, block.stream()?, block.event()?);
+    noted(log, 1, cycles, &left)?;
+    event.record(&left)?;
+    // What is launched into the left stream after the event holds nothing back.
+    noted(log, 3, cycles, &left)?;
+    right.wait(&event)?;
+    noted(log, 2, 0, &right)
+}
+
+/// 1 and 2 by a child of a child; 3 and 4 as tail launches, launched first.
+#[device]
+fn with_a_tail(log: Global<u32>, cycles: u32) -> Result<(), Error> {
+    noted(log, 3, 0, &TailLaunch)?;
+    noted(log, 4, 0, &TailLaunch)?;
+    noted(log, 1, cycles, &FireAndForget)?;
+    // SAFETY: the log has room.
+    unsafe { launch::<delegate>(one(), &FireAndForget, (log, 2, cycles)) }
+}
+
+/// Launches a note, as a child.
+///
+/// # Safety
+///
+/// One thread; the log has room.
+#[kernel(launchable, prefix = "device_launch_")]
+pub unsafe fn delegate(log: Global<u32>, number: u32, cycles: u32) {
+    if noted(log, number, cycles, &FireAndForget).is_err() {
+        log.fetch_add(0, 1 << 16, Ordering::Relaxed, Scope::Device);
+    }
+}
+
+/// Notes `left`, and launches itself with one less, as long as it is above 0.
+///
+/// # Safety
+///
+/// One thread; the log has room for `left + 1` notes.
+#[kernel(launchable, prefix = "device_launch_")]
+pub unsafe fn count_down(log: Global<u32>, left: u32, status: Global<u32>) {
+    // SAFETY: this thread alone; its child runs afterwards.
+    unsafe { write_note(log, left) };
+    if left > 0 {
+        // SAFETY: the log has room for the rest.
+        let outcome = unsafe { launch::<count_down>(one(), &TailLaunch, (log, left - 1, status)) };
+        tell(status, outcome);
+    }
+}
+
+/// Notes a number now.
+///
+/// # Safety
+///
+/// The log has room.
+#[device]
+unsafe fn write_note(log: Global<u32>, number: u32) {
+    let at = log.fetch_add(0, 1, Ordering::Relaxed, Scope::Device);
+    log.write(1 + at as usize, number);
+}
+
+/// The first thread of each block launches 2·block and 2·block + 1 into the block's default stream.
+/// The first number passes the cycles.
+///
+/// # Safety
+///
+/// `log` has a place more than two for each block, and `status` has one element for each block.
+#[kernel(prefix = "device_launch_")]
+pub unsafe fn block_streams(log: Global<u32>, cycles: u32, status: Global<u32>) {
+    if thread::is_first_in_block() {
+        let me = thread::block_idx_x();
+        let block = Block::this();
+        let stream = block.default_stream();
+        let first = noted(log, 2 * me, cycles, &stream);
+        let both = first.and_then(|()| noted(log, 2 * me + 1, 0, &stream));
+        tell(status.part(me as usize, 1), both);
+    }
+}
+
+/// Launches `count` notes at once, until one is refused.
+///
+/// # Safety
+///
+/// One thread; `log` has room for `count` notes.
+#[kernel(prefix = "device_launch_")]
+pub unsafe fn many(log: Global<u32>, count: u32, status: Global<u32>) {
+    let mut outcome = Ok(());
+    for number in 0..count {
+        if outcome.is_ok() {
+            outcome = noted(log, number, 0, &FireAndForget);
+        }
+    }
+    tell(status, outcome);
+}
+
+macro_rules! orders {
+    ($($(#[$doc:meta])* $name:ident: $launches:ident;)*) => {$(
+        $(#[$doc])*
+        ///
+        /// # Safety
+        ///
+        /// One thread. `log` has room for four notes, `status` has one element, and nobody else uses
+        /// them until the launch has ended.
+        #[kernel(prefix = "device_launch_")]
+        pub unsafe fn $name(log: Global<u32>, cycles: u32, status: Global<u32>) {
+            tell(status, $launches(log, cycles));
+        }
+    )*};
+}
+orders! {
+    /// Launches notes of 1 and 2 that nothing orders.
+    unordered: in_any_order;
+    /// Launches notes of 1 and 2 that an event orders.
+    ordered: by_an_event;
+    /// Launches notes of 1 and 2, and tail launches of 3 and 4.
+    tail: with_a_tail;
+}
