@@ -2,7 +2,8 @@
 //!
 //! The PTX itself shows which functions are undefined, and how many block barriers each kernel has.
 //! The barriers matter: if a compiler duplicates one after a branch, the kernel hangs or, worse,
-//! seems to work. Only NVIDIA's assembler knows the registers, the stack and the spills.
+//! seems to work. Only NVIDIA's assembler knows the registers, the stack and the spills. As for the
+//! driver, kernels that launch kernels are apart: code that is to be linked may take other registers.
 
 mod expected;
 mod ptx;
@@ -21,7 +22,7 @@ use crate::audit::expected::Expected;
 use crate::audit::ptx::Module;
 use crate::audit::ptxas::{Report, Usage};
 use crate::outcome::Outcome;
-use crate::sets::{SETS, whole};
+use crate::sets::{SETS, kernels_with, whole};
 use crate::workspace::root;
 
 #[derive(clap::Args, Default)]
@@ -47,10 +48,17 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
             let compute = PtxImage::packed(image).compute()?;
             let name = set.image_name(compute);
             let text = whole(&images, compute).with_context(|| name.clone())?;
-            let path = unpacked.path().join(format!("{name}.ptx"));
-            fs::write(&path, &text)?;
             let module = Module::parse(&text).with_context(|| name.clone())?;
-            modules.insert(name, (path, module));
+            let mut paths = Vec::new();
+            for launching in [false, true] {
+                let wanted = |entry: &str| entry.contains(ptx_image::DEVICE_RUNTIME) == launching;
+                let part = kernels_with(&images, compute, wanted)?;
+                if part.contains(".entry") {
+                    paths.push(unpacked.path().join(format!("{name}_{launching}.ptx")));
+                    fs::write(&paths[paths.len() - 1], &part)?;
+                }
+            }
+            modules.insert(name, (paths, module));
         }
     }
 
@@ -63,10 +71,11 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
 
     let mut findings = Vec::new();
     let mut jobs = Vec::new();
-    for (name, (path, module)) in &modules {
+    for (name, (paths, module)) in &modules {
         findings.extend(look_at_ptx(name, module, &expected));
         let gpus = GPUS.into_iter().filter(|gpu| *gpu >= module.target);
-        jobs.extend(gpus.map(|gpu| (name.as_str(), path.as_path(), gpu)));
+        let of_gpu = |gpu| paths.iter().map(move |path| (name.as_str(), path.as_path(), gpu));
+        jobs.extend(gpus.flat_map(of_gpu));
     }
     let assembler = ptxas::find();
     let reports = match &assembler {
@@ -75,16 +84,19 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
     };
     let mut left_out = Vec::new();
     for (name, (_, module)) in &modules {
-        let mut usages = BTreeMap::new();
+        let mut usages: BTreeMap<u32, BTreeMap<String, Usage>> = BTreeMap::new();
         for (job, report) in jobs.iter().zip(&reports).filter(|(job, _)| job.0 == name) {
             match report {
                 Report::Assembled(usage) => {
-                    findings.extend(look_at_usage(name, job.2, module, usage));
-                    usages.insert(job.2, usage);
+                    let usage = usage.iter().map(|(name, usage)| (name.clone(), usage.clone()));
+                    usages.entry(job.2).or_default().extend(usage);
                 }
                 Report::Refused(why) => findings.push(format!("{name}, sm_{}: {why}", job.2)),
                 Report::UnknownGpu => left_out.push(format!("sm_{}", job.2)),
             }
+        }
+        for (gpu, usage) in &usages {
+            findings.extend(look_at_usage(name, *gpu, module, usage));
         }
         println!("{name} (sm_{})\n{}\n", module.target, show(module, &usages));
     }
@@ -172,7 +184,7 @@ fn look_at_usage(
 }
 
 /// A row for each kernel: its registers on each GPU, and the highest of each other number.
-fn show(module: &Module, usages: &BTreeMap<u32, &BTreeMap<String, Usage>>) -> Table {
+fn show(module: &Module, usages: &BTreeMap<u32, BTreeMap<String, Usage>>) -> Table {
     let mut table = Table::new();
     table.load_style(NOTHING);
     let mut head = vec!["kernel".to_owned(), "bar.sync".into()];
@@ -281,7 +293,7 @@ mod tests {
     fn the_table_has_a_row_for_each_kernel_and_a_column_for_each_gpu() {
         let module = Module::parse(PTX).unwrap();
         let usage = usage(0, 0);
-        let text = show(&module, &BTreeMap::from([(90, &usage), (120, &usage)])).to_string();
+        let text = show(&module, &BTreeMap::from([(90, usage.clone()), (120, usage)])).to_string();
         assert!(
             text.contains("regs sm_90") && text.contains("regs sm_120") && text.contains("wait"),
             "{text}"

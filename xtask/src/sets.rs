@@ -116,13 +116,22 @@ pub(crate) fn modules(images: &[Vec<u8>], compute: u32) -> Result<Modules<'_>> {
 /// The whole image of a set for `compute` as text: the text outside of the kernels, and each
 /// kernel.
 pub(crate) fn whole(images: &[Vec<u8>], compute: u32) -> Result<String> {
+    kernels_with(images, compute, |_| true)
+}
+
+/// As [`whole`], but only the kernels that `wanted` takes by their text, and those that they launch.
+pub(crate) fn kernels_with(
+    images: &[Vec<u8>],
+    compute: u32,
+    wanted: impl Fn(&str) -> bool,
+) -> Result<String> {
     let modules = modules(images, compute)?;
     ensure!(
         modules.newest() == Some(compute),
         "there is no image for compute_{compute}, only for {:?}",
         modules.newest()
     );
-    Ok(modules.whole()?.map_or_else(String::new, |module| module.text))
+    Ok(modules.newest_with(wanted)?.map_or_else(String::new, |module| module.text))
 }
 
 /// The kernels in the newest image, without those that only an older image has.

@@ -117,29 +117,40 @@ impl<'a> Modules<'a> {
         let Some(image) = self.image_with(kernel) else {
             return Ok(None);
         };
-        let mut entries = BTreeMap::new();
-        let mut missing = vec![kernel.to_owned()];
-        while let Some(kernel) = missing.pop() {
-            let entry = self.entry_of(image, &kernel)?;
-            let launched = identifiers(&entry).filter(|name| image.has(name) && *name != kernel);
-            missing.extend(launched.map(String::from));
-            entries.insert(kernel, entry);
-            missing.retain(|name| !entries.contains_key(name));
-        }
-        Ok(Some(Module { compute: image.compute(), text: joined(image.prelude(), &entries) }))
+        self.with(image, vec![kernel.to_owned()]).map(Some)
     }
 
-    /// The kernels of the newest image, and the text outside of them. None if there is no image.
+    /// The module of those kernels of the newest image that `wanted` takes, and the kernels that
+    /// they launch. None if there is no image. `wanted` gets the text of each kernel.
     ///
     /// # Errors
     /// As for [`entry`](Self::entry).
-    pub fn whole(&self) -> Result<Option<Module>, ImageError> {
+    pub fn newest_with(&self, wanted: impl Fn(&str) -> bool) -> Result<Option<Module>, ImageError> {
         let Some(image) = self.images.first() else {
             return Ok(None);
         };
-        let entry = |kernel: &str| Ok((kernel.to_owned(), self.entry_of(image, kernel)?));
-        let entries = image.kernels().map(entry).collect::<Result<_, ImageError>>()?;
-        Ok(Some(Module { compute: image.compute(), text: joined(image.prelude(), &entries) }))
+        let mut kernels = Vec::new();
+        for kernel in image.kernels() {
+            if wanted(&self.entry_of(image, kernel)?) {
+                kernels.push(kernel.to_owned());
+            }
+        }
+        self.with(image, kernels).map(Some)
+    }
+
+    /// The module of these kernels of an image, and the kernels that they launch.
+    fn with(&self, image: &Opened<'a>, mut kernels: Vec<String>) -> Result<Module, ImageError> {
+        let mut entries = BTreeMap::new();
+        while let Some(kernel) = kernels.pop() {
+            if entries.contains_key(&kernel) {
+                continue;
+            }
+            let entry = self.entry_of(image, &kernel)?;
+            let mentioned = identifiers(&entry).filter(|name| image.has(name) && *name != kernel);
+            kernels.extend(mentioned.map(String::from));
+            entries.insert(kernel, entry);
+        }
+        Ok(Module { compute: image.compute(), text: joined(image.prelude(), &entries) })
     }
 
     fn image_with(&self, kernel: &str) -> Option<&Opened<'a>> {
