@@ -255,7 +255,7 @@ pub trait Kernel: 'static {
 ///
 /// # Safety
 ///
-/// [`entry`](Self::entry) is the address of the entry point whose parameters are `Args`.
+/// `entry` is the address of the entry point whose parameters are `Args`.
 pub unsafe trait Launchable: Kernel {
     /// The address of the entry point, for the device runtime.
     #[cfg(target_arch = "nvptx64")]

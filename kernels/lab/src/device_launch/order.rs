@@ -50,7 +50,8 @@ fn with_a_tail(log: Global<u32>, cycles: u32) -> Result<(), Error> {
     unsafe { launch::<delegate>(one(), &FireAndForget, (log, 2, cycles)) }
 }
 
-/// Launches a note, as a child.
+/// A child that launches a child of its own, which notes `number`. If that is refused, the count of
+/// the notes becomes too large by 2^16, which the test sees.
 ///
 /// # Safety
 ///

@@ -51,6 +51,83 @@ impl Block {
 ///
 /// A thread uses the streams that it has made, and the default one of its block. A stream that is
 /// dropped still runs what was launched into it (`cudaStreamDestroy`).
+///
+/// # What does not compile
+///
+/// This compiles, and each example below differs from it in one thing:
+///
+/// ```
+/// use cuda_std::device_runtime::{Block, Error};
+///
+/// fn order() -> Result<(), Error> {
+///     let block = Block::this();
+///     let (stream, event) = (block.stream()?, block.event()?);
+///     event.record(&stream)?;
+///     block.default_stream().wait(&event)
+/// }
+/// ```
+///
+/// A stream that outlives its block:
+///
+/// ```compile_fail,E0515
+/// # use cuda_std::device_runtime::{Block, Error, Stream};
+/// fn order<'a>() -> Result<Stream<'a>, Error> {
+///     let block = Block::this();
+///     let (stream, event) = (block.stream()?, block.event()?);
+///     event.record(&stream)?;
+///     block.default_stream().wait(&event)?;
+///     Ok(stream)
+/// }
+/// ```
+///
+/// A handle that is used after it was given away, which would be two of one:
+///
+/// ```compile_fail,E0382
+/// # use cuda_std::device_runtime::{Block, Error};
+/// fn order() -> Result<(), Error> {
+///     let block = Block::this();
+///     let (stream, event) = (block.stream()?, block.event()?);
+///     drop(event);
+///     event.record(&stream)?;
+///     block.default_stream().wait(&event)
+/// }
+/// ```
+///
+/// A handle in device memory:
+///
+/// ```compile_fail,E0599
+/// # use cuda_std::device_runtime::{Block, Error, Stream};
+/// # use cuda_std::memory::Global;
+/// fn order(memory: Global<u64>) -> Result<(), Error> {
+///     let block = Block::this();
+///     let stored = unsafe { Global::<Stream<'_>>::from_address(memory.address(), 1) };
+///     Ok(())
+/// }
+/// ```
+///
+/// A handle in another thread, which only a host has:
+///
+/// ```compile_fail,E0277
+/// # use cuda_std::device_runtime::{Block, Error};
+/// fn order() -> Result<(), Error> {
+///     let block = Block::this();
+///     let (stream, event) = (block.stream()?, block.event()?);
+///     std::thread::scope(|scope| scope.spawn(|| event.record(&stream)).join()).expect("it ends")?;
+///     block.default_stream().wait(&event)
+/// }
+/// ```
+///
+/// An event in a queue that has none:
+///
+/// ```compile_fail,E0308
+/// # use cuda_std::device_runtime::{Block, Error, TailLaunch};
+/// fn order() -> Result<(), Error> {
+///     let block = Block::this();
+///     let (stream, event) = (block.stream()?, block.event()?);
+///     event.record(&TailLaunch)?;
+///     block.default_stream().wait(&event)
+/// }
+/// ```
 #[derive(Debug)]
 #[must_use = "a stream that nothing is launched into has no effect"]
 pub struct Stream<'block> {

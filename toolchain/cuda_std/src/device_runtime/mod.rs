@@ -1,31 +1,45 @@
 //! Kernels that launch kernels: CUDA's device runtime (CUDA C++ Programming Guide, "CUDA Dynamic
 //! Parallelism"; version 2, CUDA 12.0 and newer).
 //!
-//! ```ignore
-//! #[kernel(launchable)]
-//! unsafe fn fill(out: Global<u32>, value: u32) { … }
+//! ```
+//! use cuda_std::device_runtime::{Block, Error, FireAndForget, Geometry, launch};
+//! use cuda_std::prelude::*;
 //!
+//! /// One thread for each element.
+//! #[kernel(launchable)]
+//! unsafe fn fill(out: Global<u32>, value: u32) {
+//!     out.write(thread::index(), value);
+//! }
+//!
+//! /// Fills both by two grids, in any order.
+//! #[device]
+//! fn fill_both(a: Global<u32>, b: Global<u32>) -> Result<(), Error> {
+//!     let block = Block::this();
+//!     let shape = |of: Global<u32>| Geometry::new(1, of.len() as u32);
+//!     // SAFETY: one thread for each element, and nobody else uses the two meanwhile.
+//!     unsafe {
+//!         launch::<fill>(shape(a), &block.default_stream(), (a, 5))?;
+//!         launch::<fill>(shape(b), &FireAndForget, (b, 7))
+//!     }
+//! }
+//!
+//! /// Sets `failed` if a launch was refused.
 //! #[kernel]
-//! unsafe fn parent(a: Global<u32>, b: Global<u32>) {
-//!     if thread::is_first_in_block() {
-//!         let block = Block::this();
-//!         let fill_256 = Geometry::new(1, 256);
-//!         // SAFETY: …
-//!         unsafe {
-//!             launch::<fill>(fill_256, &block.default_stream(), (a, 5))?;
-//!             launch::<fill>(fill_256, &FireAndForget, (b, 7))?;
-//!         }
+//! unsafe fn parent(a: Global<u32>, b: Global<u32>, failed: Global<u32>) {
+//!     if thread::is_first_in_block() && fill_both(a, b).is_err() {
+//!         failed.write(0, 1);
 //!     }
 //! }
 //! ```
 //!
 //! # Who launches
 //!
-//! A launch is the act of one thread: each thread that calls [`launch`] launches a grid. To wait for
-//! each other is the act of the block, by [`thread::sync_threads`](crate::thread::sync_threads). So
-//! the usual form is a barrier, and then launches by one thread.
+//! Each thread that calls [`launch`] launches a grid: a launch is the act of one thread, and
+//! synchronising is that of the block. So the usual form is
+//! [`thread::sync_threads`](crate::thread::sync_threads), and then launches by one thread.
 //!
-//! A cooperative grid cannot launch, and a cooperative kernel cannot be launched by a kernel.
+//! A cooperative grid cannot launch (`cuLaunchCooperativeKernel`), and a cooperative kernel cannot be
+//! launched by a kernel.
 //!
 //! # In which order grids run
 //!
@@ -36,11 +50,11 @@
 //! | [`FireAndForget`] | nothing |
 //! | [`TailLaunch`] | the launching grid, all that it has launched elsewhere, and earlier tail launches |
 //!
-//! Grids that do not wait for each other run in any order, and perhaps at the same time. Nothing
-//! promises that they do: two grids must not wait for each other. The launches of two threads into
-//! one stream are in the order in which they happen. If that matters, order them by a barrier of the
-//! block. The default stream of a block has no effect on its other streams or on other blocks,
-//! because all streams of the device are non-blocking.
+//! Grids that nothing orders run in any order. They may run at the same time, but nothing promises
+//! it, so no grid may wait for another one in a loop. Launches of different threads into one stream
+//! are unordered, unless a barrier of the block is between them. The default stream of a block does
+//! not wait for other streams, nor they for it, because all other streams on the device are
+//! non-blocking.
 //!
 //! A grid has ended when all grids that it launched have ended, tail launches last. The host, and a
 //! stream, wait for all of that. A kernel cannot wait for a grid that it launched: there is no
@@ -48,16 +62,15 @@
 //!
 //! # What a child sees
 //!
-//! A child sees all that the launching thread wrote to device memory before the launch. It sees the
-//! writes of other threads of the block that a barrier of the block orders before the launch. It
-//! may see writes made after the launch, or not. The parent never knows what a child has written;
-//! a tail launch sees all of it.
+//! A child sees what the launching thread wrote to device memory before the launch. It sees what
+//! other threads of the block wrote if a barrier of the block is between their writes and the launch.
+//! It may see later writes or not. A parent cannot know what a child has written so far. A tail launch
+//! sees what the grid and all its other children have written.
 //!
 //! # What a child gets
 //!
-//! A child gets views of device memory. Views of shared memory are no
-//! [`KernelArg`](crate::launch::KernelArg)s, because the child has its own shared memory. Pointers
-//! to local memory mean nothing in another thread.
+//! The arguments are numbers and views of device memory ([`KernelArg`](crate::launch::KernelArg)).
+//! Nothing may point to shared or local memory: that of the parent does not exist in the child.
 //!
 //! # Handles
 //!
@@ -78,15 +91,20 @@
 //!
 //! # In the emulator
 //!
-//! Children run when the grid that launched them has run all its threads, one after the other, in an
-//! order that the streams and events allow. The seed of the schedule draws it; seed 0 takes what was
-//! launched first. So the emulator shows an order that is missing between two children, if their
-//! results depend on it and the seeds are enough. It does not find races between a child and its
-//! parent, or between children that may run at the same time: all writes of the parent are seen, also
-//! those after the launch and those of threads that no barrier orders. A child that waits for its
-//! parent, or for another child, is a deadlock here, and may be one on hardware. Launches beyond the
-//! limits are refused. Since no child begins before its parent has run, a parent that makes more than
-//! 2048 launches is refused here, and on hardware only if they wait.
+//! Children run one after the other, after the grid that launched them has run all its threads. The
+//! seed of the schedule draws one of the orders that streams and events allow; seed 0 takes what was
+//! launched first. If the results of two children depend on an order that is missing, enough seeds
+//! show it. Launches beyond the limits are refused as above.
+//!
+//! The emulator does not find
+//!
+//! * races between a parent and its child: the child sees all writes of the parent, also those after
+//!   the launch, and those of other threads without a barrier;
+//! * races between children that may run at the same time.
+//!
+//! A grid that waits for another one in a loop is a deadlock here. It may end on hardware. A parent
+//! that makes more than 2048 launches is refused here. On hardware it is refused only if so many
+//! wait.
 
 mod block;
 mod device;
@@ -179,10 +197,11 @@ macro_rules! queues {
 }
 queues!(FireAndForget, TailLaunch);
 
-/// Launches a grid of `K` from a kernel. The calling thread launches one grid; it goes on at once.
+/// Launches a grid of `K` from a kernel. Each thread that calls this launches one, and goes on at
+/// once.
 ///
-/// The child sees what this thread wrote before. It is a release of these writes, and of no others:
-/// see [the module](self).
+/// The child sees what the calling thread wrote before. [The module](self) says what it sees of other
+/// threads.
 ///
 /// # Errors
 /// If the launch is refused; nothing is launched then. [`Error::INVALID_CONFIGURATION`] if there are
@@ -191,13 +210,13 @@ queues!(FireAndForget, TailLaunch);
 /// the whole launch, as on the host.
 ///
 /// # Panics
-/// In the emulator, outside a kernel, and in a cooperative grid.
+/// In the emulator, outside a kernel. In a cooperative grid the emulator's launch ends in a fault.
 ///
 /// # Safety
 ///
-/// The kernel's own contract holds for `args` and `geometry`. The memory that `args` view stays
-/// alive until the host's launch has ended, and accesses that nothing orders before or after the
-/// child do not conflict with the child's.
+/// The grid that calls this is not cooperative. The kernel's own contract holds for `args` and
+/// `geometry`. The memory that `args` view stays alive until the host's launch has ended, and
+/// accesses that nothing orders before or after the child do not conflict with the child's.
 #[device]
 pub unsafe fn launch<K: Launchable>(
     geometry: Geometry,

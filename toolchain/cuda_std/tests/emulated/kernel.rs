@@ -54,6 +54,24 @@ fn arguments_of_every_type_come_back_as_they_went() {
 }
 
 #[test]
+fn each_argument_lies_at_the_next_multiple_of_its_alignment() {
+    type Args = (u8, u64, u16, u32, u8, f64, i16, i8);
+    assert_eq!(Args::OFFSETS, [0, 8, 16, 20, 24, 32, 40, 42]);
+    assert_eq!(<() as KernelArgs>::OFFSETS, [0; 0]);
+    assert_eq!(<(u32, Global<u16>, u8)>::OFFSETS, [0, 8, 24]);
+    let args: Args = (1, 2, 3, 4, 5, 6.5, -7, -8);
+    let mut buffer = [u64::MAX; 6];
+    // SAFETY: 48 bytes, aligned to 8, for arguments that end at 43.
+    unsafe { args.write_to(buffer.as_mut_ptr().cast()) };
+    let rest = u64::MAX << 24 | u64::from((-8i8) as u8) << 16 | u64::from((-7i16) as u16);
+    let second = 0xffff_ffff_ffff_ff00;
+    assert_eq!(buffer[1], 2);
+    assert_eq!((buffer[0], buffer[3]), (second | 1, second | 5));
+    assert_eq!(buffer[2], 4 << 32 | 0xffff << 16 | 3);
+    assert_eq!((buffer[4], buffer[5]), (6.5f64.to_bits(), rest));
+}
+
+#[test]
 fn a_view_is_passed_as_an_address_and_a_length() {
     let mut memory = Memory::new(1 << 10);
     let view = upload(&mut memory, &[1u32, 2, 3]);

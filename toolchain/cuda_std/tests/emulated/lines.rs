@@ -94,6 +94,26 @@ fn accesses_and_waits_name_their_callers() {
     }
 }
 
+#[cfg(feature = "device-runtime")]
+#[test]
+fn functions_of_the_device_runtime_name_their_callers() {
+    use crate::device_runtime::nothing;
+    use cuda_std::device_runtime::{Block, Error, Geometry, attribute, device, launch};
+
+    let all = || -> Result<(), Error> {
+        let block = Block::this();
+        let (stream, event) = (block.stream()?, block.event()?);
+        event.record(&stream)?;
+        block.default_stream().wait(&event)?;
+        device().and_then(|_| attribute(cuda_std::device_runtime::Attribute::WarpSize))?;
+        // SAFETY: the kernel does nothing, and the launch is refused.
+        unsafe { launch::<nothing>(Geometry::new(0, 0), &stream, ()) }
+    };
+    walk! {
+        |_| assert_eq!(all(), Err(Error::INVALID_CONFIGURATION));
+    }
+}
+
 #[test]
 fn bulk_copies_and_their_barriers_name_their_callers() {
     walk! {

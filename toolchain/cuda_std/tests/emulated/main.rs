@@ -3,6 +3,8 @@
 mod atomic;
 mod bulk;
 mod cluster;
+#[cfg(feature = "device-runtime")]
+mod device_runtime;
 mod kernel;
 mod lines;
 mod mbarrier;
