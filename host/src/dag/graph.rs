@@ -18,6 +18,7 @@ pub struct Node {
     pub(super) parts: u32,
     pub(super) cost: f64,
     pub(super) takes_values: bool,
+    pub(super) takes_words: bool,
     pub(super) after: Vec<NodeId>,
     pub(super) reads: Vec<Range<u64>>,
     pub(super) writes: Vec<Range<u64>>,
@@ -32,6 +33,7 @@ impl Node {
             parts: 1,
             cost: 0.0,
             takes_values: false,
+            takes_words: false,
             after: Vec::new(),
             reads: Vec::new(),
             writes: Vec::new(),
@@ -78,6 +80,16 @@ impl Node {
     #[must_use]
     pub fn takes_values(mut self) -> Self {
         self.takes_values = true;
+        self
+    }
+
+    /// In one kernel it needs from the nodes that it comes [after](Self::after) nothing but words that their
+    /// bodies send, and its own body waits for those
+    /// ([`Task::receive`](gridsync_kernels::grid::tasks::Task::receive)). It may start before they have ended.
+    /// Memory that it [reads](Self::reads) is not meant by that: what was written there is visible.
+    #[must_use]
+    pub fn takes_words(mut self) -> Self {
+        self.takes_words = true;
         self
     }
 

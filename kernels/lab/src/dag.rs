@@ -193,21 +193,21 @@ struct Memory {
     times: Global<u64>,
 }
 
-/// Runs one task, a part of a node, notes when, and returns the node's element if it has one.
+/// Runs the body of a task, and notes when if somebody wants to know.
 #[device]
-fn run_and_note(task: &Task<'_>, memory: Memory) -> u32 {
-    if memory.times.is_empty() {
-        return run(task, memory);
+fn noted<T>(task: &Task<'_>, Memory { times, .. }: Memory, body: impl FnOnce() -> T) -> T {
+    if times.is_empty() {
+        return body();
     }
-    let times = memory.times.part(2 * task.argument(argument::NODE) as usize, 2);
+    let times = times.part(2 * task.argument(argument::NODE) as usize, 2);
     note(times, false);
-    let value = run(task, memory);
+    let value = body();
     thread::sync_threads();
     note(times, true);
     value
 }
 
-/// Runs one task.
+/// The body of a task, a part of a node. Returns the node's element if it has one.
 #[device]
 fn run(task: &Task<'_>, Memory { arrays, inputs, elements, .. }: Memory) -> u32 {
     let number = |at| task.argument(at) as usize;
@@ -261,8 +261,66 @@ pub unsafe fn dag_edges(
     let memory = Memory { arrays, inputs, elements, times };
     let mut tasks = Tasks::attach(plan, state);
     while let Some(task) = tasks.next() {
-        let value = run_and_note(&task, memory);
+        let value = noted(&task, memory, || run(&task, memory));
         task.finish(value);
+    }
+}
+
+/// The body of a task whose inputs are words: each thread waits for the elements that it needs.
+#[device]
+fn run_by_words(
+    task: &Task<'_>,
+    words: Global<u64>,
+    Memory { arrays, inputs, elements, .. }: Memory,
+) {
+    let number = |at| task.argument(at) as usize;
+    let operation = Operation::of(task.argument(argument::OPERATION));
+    let (node, count, elements) =
+        (number(argument::NODE), number(argument::COUNT), elements as usize);
+    let inputs = inputs.part(number(argument::FIRST), count);
+    let threads = thread::threads_per_block() as usize;
+    let mut i = number(argument::PART) * threads + thread::index_in_block() as usize;
+    work(task.argument(argument::CYCLES));
+    while i < elements {
+        let mut all = task.argument(argument::VALUE);
+        let mut join = |some: &[u32]| some.iter().for_each(|&x| all = operation.join(all, x));
+        let near = |k| task.argument(argument::INPUT + k) as usize * elements + i;
+        match count {
+            0 => {}
+            1 => join(&task.receive(words, [near(0)])),
+            2 => join(&task.receive(words, [near(0), near(1)])),
+            _ => join(&task.receive(words, [near(0), near(1), near(2)])),
+        }
+        for k in argument::NEAR..count {
+            join(&task.receive(words, [inputs.read(k) as usize * elements + i]));
+        }
+        task.send(words, node * elements + i, all);
+        arrays.write(node * elements + i, all);
+        i += number(argument::PARTS) * threads;
+    }
+}
+
+/// All nodes in one kernel, whose arrays are sent as words: no node waits for the end of another.
+///
+/// # Safety
+///
+/// As for [`dag_edges`], but all nodes take words. `words` has `elements` words for each node, which are 0
+/// before the first launch and belong to this plan.
+#[kernel(cooperative)]
+pub unsafe fn dag_words(
+    plan: Global<u64>,
+    state: Global<u64>,
+    arrays: Global<u32>,
+    inputs: Global<u32>,
+    elements: u32,
+    times: Global<u64>,
+    words: Global<u64>,
+) {
+    let memory = Memory { arrays, inputs, elements, times };
+    let mut tasks = Tasks::attach(plan, state);
+    while let Some(task) = tasks.next() {
+        noted(&task, memory, || run_by_words(&task, words, memory));
+        task.finish(0);
     }
 }
 
@@ -291,7 +349,7 @@ pub unsafe fn dag_levels(
             task.finish(0);
             continue;
         }
-        let value = run_and_note(&task, memory);
+        let value = noted(&task, memory, || run(&task, memory));
         task.finish(value);
     }
 }

@@ -254,7 +254,9 @@ fn tasks_name_their_callers() {
             let mut tasks = Tasks::attach(zeros.of(0, 40), zeros.of(1, 8));
             while let Some(task) = tasks.next() {
                 if !task.is_barrier() {
-                    let value = task.input(0) + task.argument(0);
+                    let words = zeros.of(2, 8);
+                    task.send(words, 0, task.argument(0));
+                    let value = task.input(0) + task.receive(words, [0])[0];
                     task.finish(value);
                 }
             }

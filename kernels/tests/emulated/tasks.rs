@@ -179,6 +179,40 @@ fn memory_is_visible_after_an_end_and_a_race_after_a_value() {
 }
 
 #[test]
+fn each_thread_receives_what_other_threads_of_other_tasks_send_in_each_launch() {
+    // Each thread adds what its opposite in the two tasks before it has sent to the task's number.
+    let kernel = |views: Views| {
+        // No task has a link, so the words of nodes are free.
+        let words = views.state.part(views.state.len() - 4 * 64, 4 * 64);
+        let mut tasks = Tasks::attach(views.plan, views.state);
+        while let Some(task) = tasks.next() {
+            let (at, me) = (task.argument(0) as usize, thread::index_in_block() as usize);
+            let sent = match at {
+                0 | 1 => 0,
+                _ => task.receive(words, [1, 2].map(|ago| (at - ago) * 64 + 63 - me)).iter().sum(),
+            };
+            let sum = sent + (at + 1) as u32 * (me % 2) as u32;
+            task.send(words, at * 64 + me, sum);
+            if at == 3 {
+                views.results.write(me, sum);
+            }
+            task.finish(0);
+        }
+    };
+    let blocks = [
+        vec![task(0, &[], Link::None), task(2, &[], Link::None)],
+        vec![task(1, &[], Link::None), task(3, &[], Link::None)],
+    ];
+    for seed in 0..20 {
+        let results = run(&blocks, 3, Schedule::from_seed(seed), kernel).expect("it runs");
+        // The first tasks send 1 and 2 in odd threads, and the next one 3 in all.
+        let expected: Vec<u32> =
+            (0..64).map(|me| if me % 2 == 0 { 3 + 2 } else { 3 + 4 }).collect();
+        assert_eq!(results, expected, "seed {seed}");
+    }
+}
+
+#[test]
 fn a_join_is_waited_for_and_not_seen() {
     let inputs = [ended(1, 1), ended(2, 1)];
     let join = Record {

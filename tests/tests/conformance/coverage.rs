@@ -14,7 +14,7 @@ use gridsync_example_kernels::counting_sort::{
 };
 use gridsync_example_kernels::jacobi::{jacobi_solve, jacobi_sweep};
 use gridsync_lab_kernels::barrier as barriers;
-use gridsync_lab_kernels::dag::{dag_edges, dag_levels, dag_node, dag_node_overlapped};
+use gridsync_lab_kernels::dag::{dag_edges, dag_levels, dag_node, dag_node_overlapped, dag_words};
 use gridsync_lab_kernels::device_launch::children as launched;
 use gridsync_lab_kernels::device_launch::order as launch_order;
 use gridsync_lab_kernels::device_launch::schedules as launch_schedules;
@@ -135,6 +135,7 @@ const OTHERS: &[(&str, &str)] = &[
     (dag_edges::NAME, "dag"),
     (dag_levels::NAME, "dag"),
     (dag_node::NAME, "dag"),
+    (dag_words::NAME, "dag"),
     (bfs_level::NAME, "examples"),
     (bfs_search::NAME, "examples"),
     (compact_above::NAME, "examples"),

@@ -201,7 +201,7 @@ impl<'a> Placing<'a> {
         }
     }
 
-    /// What a part of `node` waits for, in `block`.
+    /// What a part of `node` waits for before it starts, in `block`.
     fn inputs(&self, node: NodeId, block: usize) -> Vec<Input> {
         let it = &self.dag.nodes()[node];
         let next = self.plan.blocks[block].len();
@@ -211,6 +211,7 @@ impl<'a> Placing<'a> {
                 Some(_) if !it.takes_values => None,
                 Some((_, place)) if next - place <= KEPT => Some(Input::Kept(before)),
                 _ if self.needs_memory(before, node) => Some(Input::Ended(before)),
+                _ if it.takes_words => None,
                 _ => Some(Input::Value(before)),
             }
         };
@@ -218,10 +219,11 @@ impl<'a> Placing<'a> {
     }
 
     /// Whether something after this edge may use memory that something before it has touched. Nodes of
-    /// several parts have no value, so their end is all that one can wait for.
+    /// several parts have no value, so their end or their words are all that one can wait for.
     fn needs_memory(&self, before: NodeId, node: NodeId) -> bool {
-        let parts = self.dag.nodes()[before].parts();
-        parts > 1 || self.is_used_later[before] && self.uses[node]
+        let has_value = self.dag.nodes()[before].parts() == 1;
+        let is_carried = has_value || self.dag.nodes()[node].takes_words;
+        !is_carried || self.is_used_later[before] && self.uses[node]
     }
 
     /// Puts joins before a node with too many inputs, and returns what is left to wait for.
@@ -230,7 +232,9 @@ impl<'a> Placing<'a> {
         if before.len() <= INPUTS {
             return None;
         }
-        let mut inputs: Vec<_> = before.iter().map(|&before| Input::Ended(before)).collect();
+        let takes_words = self.dag.nodes()[node].takes_words;
+        let waited_for = before.iter().filter(|&&it| !takes_words || self.needs_memory(it, node));
+        let mut inputs: Vec<_> = waited_for.map(|&before| Input::Ended(before)).collect();
         while inputs.len() > INPUTS {
             inputs = inputs.chunks(INPUTS).map(|some| self.join_some(some.to_vec())).collect();
         }

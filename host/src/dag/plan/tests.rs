@@ -30,7 +30,7 @@ impl Random {
     }
 }
 
-/// A graph of up to 40 nodes: some take values, some have several parts, and some share memory.
+/// A graph of up to 40 nodes: some take values or words, some have several parts, and some share memory.
 fn graph(random: &mut Random) -> Checked {
     let most = if random.one_in(8) { 40 } else { 12 };
     let count = 1 + random.below(most);
@@ -51,7 +51,11 @@ fn graph(random: &mut Random) -> Checked {
                 node = node.reads(before as u64 * 8..before as u64 * 8 + 8);
             }
         }
-        dag.add(if takes_values { node.takes_values() } else { node });
+        dag.add(match takes_values {
+            true => node.takes_values(),
+            false if random.one_in(3) => node.takes_words(),
+            false => node,
+        });
     }
     dag.check().expect("its nodes touch only what they come after")
 }

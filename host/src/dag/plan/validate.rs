@@ -202,8 +202,18 @@ impl<'a> Proof<'a> {
         }
     }
 
+    /// The nodes for whose words the body of an item waits.
+    fn senders(&self, item: &Item) -> &'a [NodeId] {
+        match *item {
+            Item::Part { node, .. } if self.dag.nodes()[node].takes_words => {
+                self.dag.nodes()[node].predecessors()
+            }
+            _ => &[],
+        }
+    }
+
     /// No items wait for each other in a circle: each waits for the one before it in its block, for its
-    /// inputs, and at a barrier for what comes before that barrier in all blocks.
+    /// inputs and for words, and at a barrier for what comes before that barrier in all blocks.
     fn check_progress(&self) -> Result<(), PlanError> {
         let places: Vec<At> = items(self.plan).map(|(at, _)| at).collect();
         let vertex = |at: At| places.binary_search(&at).expect("an item of the plan");
@@ -227,6 +237,7 @@ impl<'a> Proof<'a> {
                     Input::Kept(node) | Input::Value(node) | Input::Ended(node) => ended(node),
                     Input::Joined(join) => vertex(self.joins[join]),
                 }));
+                before[own].extend(self.senders(item).iter().copied().map(ended));
             }
         }
         for (node, parts) in self.parts.iter().enumerate() {
@@ -246,7 +257,9 @@ impl<'a> Proof<'a> {
     /// Every node starts after those that it depends on, and sees what they wrote.
     fn check_order(&self) -> Result<(), PlanError> {
         let follows = self.closure(true);
-        for (id, node) in self.dag.nodes().iter().enumerate() {
+        // A body that waits for words waits for just these, and nothing follows from that for other nodes.
+        let waiting = self.dag.nodes().iter().enumerate().filter(|(_, node)| !node.takes_words);
+        for (id, node) in waiting {
             let free = node.predecessors().iter().find(|&&before| !follows.leads(before, id));
             if let Some(&on) = free {
                 return Err(PlanError::Unordered { node: self.name(id), on: self.name(on) });

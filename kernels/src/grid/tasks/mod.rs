@@ -26,6 +26,10 @@
 //! carries the value and the number of the launch, as in the look-back of a scan (Merrill and Garland, 2016);
 //! a release and an acquire, with the data in memory. No word is ever reset, because each one is written in
 //! each launch.
+//!
+//! A fourth one is the body's own: it [sends](Task::send) a whole array as such words, and each thread of
+//! another task [receives](Task::receive) those that it needs. That takes twice the memory, and saves the
+//! fence, the wait for the slowest thread, and the way from the flag to the data.
 
 mod record;
 
@@ -41,13 +45,15 @@ use record::{ENDED_LINK, Encoded, FIRST_ARGUMENT, FIRST_INPUT, KEPT_LINK, SIGNAL
 /// The name of the graph in messages of the emulator.
 const NAME: &str = "the graph of tasks";
 
-/// How many records are loaded ahead. A short task takes less time than a load from the L2.
-const AHEAD: usize = 4;
+/// How many records a page has. A page is loaded while the tasks of the page before it run: a short task
+/// takes less time than a load from the L2.
+const PAGE: usize = 8;
 
 shared_array! {
-    /// The record of the task that runs, with the values of its inputs in place of the links. Tasks at odd
-    /// and even positions have places of their own, so that a warp can still read the last task's.
-    fn gridsync_task() -> [u64; 2 * RECORD];
+    /// Two pages of records. The values of a task's inputs take the place of its links before it runs. There
+    /// are two, so that a warp can still read the last task of one page when the first warp turns to the
+    /// next.
+    fn gridsync_tasks() -> [u64; 2 * PAGE * RECORD];
 }
 
 shared_array! {
@@ -68,8 +74,9 @@ pub struct Tasks {
     /// The position of the next task in the block's list, and the length of the list.
     position: usize,
     count: usize,
-    /// In the first warp: this lane's words of the next records.
-    ahead: [u64; AHEAD],
+    /// In the first warp: this lane's words of the next page. Nothing touches them before the page is turned,
+    /// because a register whose load is in flight cannot even be copied without waiting for it.
+    next_page: [u64; PAGE],
     /// The number of this launch, which is the stamp of its words.
     launch: u32,
 }
@@ -94,13 +101,11 @@ impl Tasks {
             thread: thread::index_in_block(),
             position: 0,
             count,
-            ahead: [0; AHEAD],
+            next_page: [0; PAGE],
             launch,
         };
         if tasks.thread < WARP_SIZE {
-            for at in 0..AHEAD {
-                tasks.ahead[at] = tasks.load(at);
-            }
+            tasks.load_page(0);
         }
         tasks
     }
@@ -121,15 +126,14 @@ impl Tasks {
                 return None;
             }
             if self.thread < WARP_SIZE {
-                let [record, rest @ ..] = self.ahead;
-                // The load is in flight while this task and the next ones wait and run.
-                let last = self.load(self.position + AHEAD);
-                self.ahead = [rest[0], rest[1], rest[2], last];
-                self.wait(record);
+                if self.position.is_multiple_of(PAGE) {
+                    self.turn_page();
+                }
+                self.wait();
             }
             thread::sync_threads();
             let task = Task {
-                signal: Encoded(gridsync_task().read(place(self.position) + SIGNAL)),
+                signal: Encoded(gridsync_tasks().read(place(self.position) + SIGNAL)),
                 position: self.position,
                 state: self.state,
                 words: self.words,
@@ -145,20 +149,34 @@ impl Tasks {
         }
     }
 
-    /// This lane's word of a record.
+    /// Begins to load the page that begins at `position`: this lane's word of each record.
     #[device]
-    fn load(&self, position: usize) -> u64 {
-        match position < self.count {
-            true => self.records.read(RECORD * position + lane_id() as usize),
-            false => 0,
+    fn load_page(&mut self, position: usize) {
+        for at in 0..PAGE {
+            if position + at < self.count {
+                let word = RECORD * (position + at) + lane_id() as usize;
+                self.next_page[at] = self.records.read(word);
+            }
         }
     }
 
-    /// Waits for the inputs of a task, one for each lane, and puts the task into shared memory. Called by
-    /// the first warp.
+    /// Puts the page that begins here into shared memory, and begins to load the next one.
     #[device]
-    fn wait(&self, record: u64) {
+    fn turn_page(&mut self) {
         let lane = lane_id() as usize;
+        for at in 0..PAGE {
+            gridsync_tasks().write(place(self.position + at) + lane, self.next_page[at]);
+        }
+        self.load_page(self.position + PAGE);
+    }
+
+    /// Waits for the inputs of the next task, one for each lane, and puts their values into its record.
+    /// Called by the first warp.
+    #[device]
+    fn wait(&self) {
+        let lane = lane_id() as usize;
+        let here = place(self.position) + lane;
+        let record = gridsync_tasks().read(here);
         let input = Encoded(if lane < FIRST_INPUT { 0 } else { record });
         let goal = self.launch.wrapping_mul(input.parts());
         // The first lane has kept the value of the task before this one.
@@ -181,15 +199,22 @@ impl Tasks {
             }
             warp_vote_all(FULL_MASK, has_come)
         });
-        let shown = if lane < FIRST_INPUT { record } else { value.into() };
-        gridsync_task().write(place(self.position) + lane, shown);
+        if lane >= FIRST_INPUT {
+            gridsync_tasks().write(here, value.into());
+        }
     }
 }
 
 /// Where the task at this position is in shared memory.
 #[inline(always)]
 const fn place(position: usize) -> usize {
-    position % 2 * RECORD
+    position % (2 * PAGE) * RECORD
+}
+
+/// A word that carries a value, and says in which launch.
+#[inline(always)]
+const fn stamped(launch: u32, value: u32) -> u64 {
+    (launch as u64) << 32 | value as u64
 }
 
 /// A task that may run now.
@@ -218,7 +243,7 @@ impl Task<'_> {
     /// shared memory.
     #[device]
     pub fn argument(&self, at: usize) -> u32 {
-        let pair = gridsync_task().read(place(self.position) + FIRST_ARGUMENT + at / 2);
+        let pair = gridsync_tasks().read(place(self.position) + FIRST_ARGUMENT + at / 2);
         (pair >> (32 * (at % 2))) as u32
     }
 
@@ -227,7 +252,38 @@ impl Task<'_> {
     /// 0.
     #[device]
     pub fn input(&self, at: usize) -> u32 {
-        gridsync_task().read(place(self.position) + FIRST_INPUT + at) as u32
+        gridsync_tasks().read(place(self.position) + FIRST_INPUT + at) as u32
+    }
+
+    /// Sends element `at` of `words` to whoever [receives](Self::receive) it. Any thread may call this. No
+    /// other memory access is made visible.
+    ///
+    /// `words` belong to the launches of one plan, and are 0 before the first one. Each element is sent once in
+    /// a launch.
+    #[device]
+    pub fn send(&self, words: Global<u64>, at: usize, value: u32) {
+        words.store(at, stamped(self.launch, value), Ordering::Relaxed, Scope::Device);
+    }
+
+    /// Waits until the elements `at` of `words` have been [sent](Self::send) in this launch, and returns them.
+    /// Each thread may ask for its own. All are polled at once, so several take no longer than the last of
+    /// them.
+    ///
+    /// The plan has to know that this task waits for those that send: on the host, its node comes after theirs
+    /// and takes words (`Node::takes_words`).
+    #[device(protocol = NAME)]
+    pub fn receive<const N: usize>(&self, words: Global<u64>, at: [usize; N]) -> [u32; N] {
+        let mut values = [0; N];
+        spin::until(|| {
+            let mut have_come = true;
+            for k in 0..N {
+                let word = words.load(at[k], Ordering::Relaxed, Scope::Device);
+                have_come &= (word >> 32) as u32 == self.launch;
+                values[k] = word as u32;
+            }
+            have_come
+        });
+        values
     }
 
     /// Says that the task has ended, with its value.
@@ -250,7 +306,7 @@ impl Task<'_> {
             return;
         }
         gridsync_task_values().write(self.position % KEPT, value);
-        let word = u64::from(self.launch) << 32 | u64::from(value);
+        let word = stamped(self.launch, value);
         let at = self.words + state_word(0, signal.at());
         match (signal.kind(), signal.parts()) {
             (0, _) => {}

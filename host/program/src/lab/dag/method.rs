@@ -18,11 +18,15 @@ pub enum Method {
     Edges,
     /// The same, with blocks that take turns: each node of a chain is in another block.
     Turns,
+    /// One kernel, whose tasks send each element as a word to those that wait for it.
+    Words,
+    /// The same, with blocks that take turns.
+    WordTurns,
 }
 
 impl Method {
     /// All, in the order of the tables.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 11] = [
         Self::Launches(Way::OneStream),
         Self::Launches(Way::Streams),
         Self::Overlapping,
@@ -32,6 +36,8 @@ impl Method {
         Self::Levels,
         Self::Edges,
         Self::Turns,
+        Self::Words,
+        Self::WordTurns,
     ];
 
     /// The name, for people and for `--by`.
@@ -47,6 +53,8 @@ impl Method {
             Self::Levels => "kernel-levels",
             Self::Edges => "kernel-edges",
             Self::Turns => "kernel-turns",
+            Self::Words => "kernel-words",
+            Self::WordTurns => "kernel-word-turns",
         }
     }
 
@@ -63,12 +71,14 @@ impl Method {
             Self::Levels => "one kernel, a grid barrier after each level",
             Self::Edges => "one kernel, an edge for each dependency",
             Self::Turns => "the same, dealt to the blocks in turns",
+            Self::Words => "one kernel, each element a word with its number of launch",
+            Self::WordTurns => "the same, dealt to the blocks in turns",
         }
     }
 
     /// Whether it is one kernel for all nodes.
     #[must_use]
     pub const fn is_one_kernel(self) -> bool {
-        matches!(self, Self::Levels | Self::Edges | Self::Turns)
+        matches!(self, Self::Levels | Self::Edges | Self::Turns | Self::Words | Self::WordTurns)
     }
 }

@@ -7,7 +7,9 @@ use gridsync::device::{Buffer, Device, DeviceError, Geometry, Graph, Launch, Way
 use gridsync::launch::{barrier_words, resident_blocks};
 use gridsync_kernels::grid::barrier::GridBarrier;
 use gridsync_kernels::grid::tasks::ARGUMENTS;
-use gridsync_lab_kernels::dag::{argument, dag_edges, dag_levels, dag_node, dag_node_overlapped};
+use gridsync_lab_kernels::dag::{
+    argument, dag_edges, dag_levels, dag_node, dag_node_overlapped, dag_words,
+};
 use thiserror::Error;
 
 /// Why a graph could not be run.
@@ -29,6 +31,8 @@ pub struct Runner<'a> {
     device: &'a Device,
     work: &'a Work,
     dag: Checked,
+    /// The same, whose nodes take words.
+    by_words: Checked,
     expected: Vec<u32>,
     arrays: Buffer<u32>,
     /// The inputs of all nodes, and where those of each begin.
@@ -48,6 +52,7 @@ enum How {
     Graph(Graph),
     Edges(Tasks, Geometry),
     Levels(Tasks, Geometry, Buffer<u32>),
+    Words(Tasks, Geometry, Buffer<u64>),
 }
 
 /// When a node began and ended, in nanoseconds of the device's global timer.
@@ -79,6 +84,7 @@ impl<'a> Runner<'a> {
             work,
             expected: work.reference(&dag),
             dag,
+            by_words: work.dag_of_words(arrays.address())?,
             arrays,
             inputs: device.upload(&all)?,
             firsts: firsts.collect(),
@@ -108,7 +114,8 @@ impl<'a> Runner<'a> {
 
     fn resident(&self) -> Result<u32, DeviceError> {
         let edges = resident_blocks::<dag_edges>(self.device, self.work.threads, 0)?;
-        Ok(edges.min(resident_blocks::<dag_levels>(self.device, self.work.threads, 0)?))
+        let levels = resident_blocks::<dag_levels>(self.device, self.work.threads, 0)?;
+        Ok(edges.min(levels).min(resident_blocks::<dag_words>(self.device, self.work.threads, 0)?))
     }
 
     /// Gets the graph ready to be run by `method`, in `blocks` blocks if that is one kernel.
@@ -117,6 +124,7 @@ impl<'a> Runner<'a> {
     /// [`RunError::Plan`] if not all blocks can be resident, and errors of the device:
     /// [`DeviceError::Unsupported`] if it cannot do it in this way.
     pub fn ready(&'a self, method: Method, blocks: u32) -> Result<Ready<'a>, RunError> {
+        let on = blocks as usize;
         let how = match method {
             Method::Launches(way) => {
                 How::Graph(self.dag.assemble(self.device, &self.launches(), way)?)
@@ -134,18 +142,20 @@ impl<'a> Runner<'a> {
                 How::Graph(self.device.record(|| self.dag.order().iter().try_for_each(launch))?)
             }
             Method::Levels => {
-                let (tasks, geometry) = self.tasks(&Plan::by_levels(&self.dag, blocks as usize))?;
+                let (tasks, geometry) = self.tasks(&self.dag, &Plan::by_levels(&self.dag, on))?;
                 let words = barrier_words::<GridBarrier>(self.device, &geometry)?;
                 How::Levels(tasks, geometry, words)
             }
             Method::Edges => {
-                let (tasks, geometry) = self.tasks(&Plan::by_edges(&self.dag, blocks as usize))?;
+                let (tasks, geometry) = self.tasks(&self.dag, &Plan::by_edges(&self.dag, on))?;
                 How::Edges(tasks, geometry)
             }
             Method::Turns => {
-                let (tasks, geometry) = self.tasks(&Plan::in_turns(&self.dag, blocks as usize))?;
+                let (tasks, geometry) = self.tasks(&self.dag, &Plan::in_turns(&self.dag, on))?;
                 How::Edges(tasks, geometry)
             }
+            Method::Words => self.words(&Plan::by_edges(&self.by_words, on))?,
+            Method::WordTurns => self.words(&Plan::in_turns(&self.by_words, on))?,
         };
         Ok(Ready { runner: self, how })
     }
@@ -203,9 +213,15 @@ impl<'a> Runner<'a> {
         ids.map(launch).collect()
     }
 
-    /// The plan on the device, if it can be run.
-    fn tasks(&self, plan: &Plan) -> Result<(Tasks, Geometry), RunError> {
-        let valid = plan.validate(&self.dag, self.resident()?.into())?;
+    /// The plan on the device, with a word for each element.
+    fn words(&self, plan: &Plan) -> Result<How, RunError> {
+        let (tasks, geometry) = self.tasks(&self.by_words, plan)?;
+        Ok(How::Words(tasks, geometry, self.device.zeroed(self.arrays.len())?))
+    }
+
+    /// The plan of `dag` on the device, if it can be run.
+    fn tasks(&self, dag: &Checked, plan: &Plan) -> Result<(Tasks, Geometry), RunError> {
+        let valid = plan.validate(dag, self.resident()?.into())?;
         let tasks = Tasks::new(self.device, &valid, |id, part| self.arguments(id, part))?;
         let geometry = Geometry::new(tasks.blocks() as u32, self.work.threads).cooperative();
         Ok((tasks, geometry))
@@ -287,6 +303,12 @@ impl Ready<'_> {
                 let args = (plan, state, arrays, inputs, work.elements, times, words.view());
                 // SAFETY: as above, with the words of a barrier that begin as 0.
                 unsafe { device.launch::<dag_levels>(geometry, args) }
+            }
+            How::Words(tasks, geometry, words) => {
+                let (plan, state) = (tasks.plan(), tasks.state());
+                let args = (plan, state, arrays, inputs, work.elements, times, words.view());
+                // SAFETY: as above. The words belong to this plan alone.
+                unsafe { device.launch::<dag_words>(geometry, args) }
             }
         }
     }

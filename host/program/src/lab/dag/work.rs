@@ -105,6 +105,18 @@ impl Work {
     /// # Errors
     /// [`DagError`], if the graph has a cycle.
     pub fn dag(&self, arrays: u64) -> Result<Checked, DagError> {
+        self.dag_of(arrays, false)
+    }
+
+    /// The graph, whose nodes take the elements of their inputs as words.
+    ///
+    /// # Errors
+    /// [`DagError`], if the graph has a cycle.
+    pub fn dag_of_words(&self, arrays: u64) -> Result<Checked, DagError> {
+        self.dag_of(arrays, true)
+    }
+
+    fn dag_of(&self, arrays: u64, takes_words: bool) -> Result<Checked, DagError> {
         let bytes = 4 * u64::from(self.elements);
         let array = |id: NodeId| arrays + bytes * id as u64..arrays + bytes * (id as u64 + 1);
         let mut dag = Dag::new();
@@ -112,6 +124,7 @@ impl Work {
             let mut node = Node::new(&step.name).after(&step.after).writes(array(id));
             node = node.in_parts(step.blocks).costs(step.microseconds);
             node = match self.takes_values(id) {
+                _ if takes_words => node.takes_words(),
                 true => node.takes_values(),
                 false => step.after.iter().fold(node, |node, &before| node.reads(array(before))),
             };

@@ -83,6 +83,13 @@ fn step(block: &mut Block, item: &Item, said: &mut Said, dag: &Checked) -> Resul
     if inputs.len() > INPUTS {
         return Err("too many inputs".into());
     }
+    if let Item::Part { node, .. } = *item {
+        let node = &dag.nodes()[node];
+        let mut senders = node.predecessors().iter().filter(|_| node.takes_words);
+        if !senders.all(|&it| said.parts[it].iter().all(Option::is_some)) {
+            return Ok(false);
+        }
+    }
     let (mut known, mut values) = (block.known.clone(), Vec::new());
     for input in inputs {
         let is_acquired = matches!(input, Input::Ended(_) | Input::Joined(_));
@@ -148,7 +155,7 @@ fn check(
 ) -> Result<(), String> {
     let node = &dag.nodes()[id];
     let parts = |of: NodeId| (0..dag.nodes()[of].parts()).map(move |part| (of, part));
-    for &before in node.predecessors() {
+    for &before in node.predecessors().iter().filter(|_| !node.takes_words) {
         if !parts(before).all(|part| known.ended.contains(&part)) {
             return Err(format!("{id} may start before {before} has ended"));
         }
