@@ -125,7 +125,9 @@ impl Children {
             stream => Some(self.stream(stream, block)?),
         };
         let mut launched = self.launched.borrow_mut();
-        if self.depth == DEEPEST {
+        // A tail launch takes the place of the grid that launches it.
+        let is_tail = queue == Queue::TailLaunch;
+        if self.depth == DEEPEST && !is_tail {
             return Some(Err(Refusal::TooDeep));
         }
         if self.pending + launched.len() >= MOST_PENDING {
@@ -133,7 +135,6 @@ impl Children {
         }
         let number = launched.len();
         let after = stream.and_then(|it| self.streams.borrow_mut().insert(it, vec![number]));
-        let is_tail = queue == Queue::TailLaunch;
         launched.push(Launched { child, place, after: after.unwrap_or_default(), is_tail });
         Some(Ok(()))
     }

@@ -50,7 +50,7 @@ impl Family {
     /// or a member.
     pub(crate) fn ran(&mut self, grid: Option<usize>, launched: Vec<Launched>) {
         let (first, count) = (self.members.len(), launched.len());
-        let depth = 1 + grid.map_or(0, |grid| self.members[grid].depth);
+        let depth = grid.map_or(0, |grid| self.members[grid].depth);
         let tails = launched.iter().map(|it| it.is_tail);
         let mut before_tail: Vec<usize> = tails
             .enumerate()
@@ -70,7 +70,7 @@ impl Family {
             self.members.push(Member {
                 waiting: Some((child, place)),
                 parent: grid,
-                depth,
+                depth: depth + u32::from(!is_tail),
                 awaited: after.len(),
                 then: Vec::new(),
                 open: 1,

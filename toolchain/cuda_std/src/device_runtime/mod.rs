@@ -81,8 +81,9 @@
 //!
 //! # Limits
 //!
-//! Grids are at most 24 launches deep. At most 2048 launched grids wait to begin
-//! (`cudaLimitDevRuntimePendingLaunchCount`); a launch beyond that is
+//! Grids are at most 24 launches deep. A tail launch is as deep as the grid that launches it: 200 of
+//! them, each launched by the one before it, ran on an H200 (CUDA 13.0). At most 2048 launched grids
+//! wait to begin (`cudaLimitDevRuntimePendingLaunchCount`); a launch beyond that is
 //! [`Error::LAUNCH_PENDING_COUNT_EXCEEDED`]. Arguments take at most 4 KiB. A block has at most 48
 //! KiB of dynamic shared memory, because only the host can allow more.
 //!

@@ -187,7 +187,7 @@ fn what_does_not_fit_is_refused_and_the_parent_goes_on() {
 
 /// Launches itself until that is refused, and notes how deep it is.
 fn dig(log: Words, depth: u32) {
-    match launch_child(Queue::TailLaunch, child(move || dig(log, depth + 1))) {
+    match launch_child(Queue::FireAndForget, child(move || dig(log, depth + 1))) {
         Ok(()) => {}
         Err(refusal) => {
             assert_eq!(refusal, Refusal::TooDeep);
@@ -199,6 +199,20 @@ fn dig(log: Words, depth: u32) {
 #[test]
 fn a_grid_is_at_most_24_launches_deep() {
     assert_eq!(notes(Schedule::default(), 1, &|log| dig(log, 0)), [24]);
+}
+
+/// Launches itself as a tail launch, `left` times, and then digs.
+fn follow(log: Words, left: u32) {
+    match left {
+        0 => dig(log, 0),
+        _ => launch_child(Queue::TailLaunch, child(move || follow(log, left - 1)))
+            .expect("a tail launch is no deeper"),
+    }
+}
+
+#[test]
+fn a_tail_launch_is_as_deep_as_the_grid_that_launches_it() {
+    assert_eq!(notes(Schedule::default(), 1, &|log| follow(log, 100)), [24]);
 }
 
 #[test]
