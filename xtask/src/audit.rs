@@ -142,8 +142,11 @@ fn look_at_ptx(name: &str, module: &Module, expected: &Expected) -> Vec<String> 
 const CANNOT_RUN: [(u32, &str); 1] = [(120, "scan_bulk_")];
 
 /// Kernels that may have so many bytes of stack. The device runtime writes the handle of a stream or
-/// an event, and the answer to a question, where a pointer says, and that must be memory.
-const WITH_STACK: [(&str, u32); 4] = [
+/// an event, and the answer to a question, where a pointer says, and that must be memory. So must streams
+/// that a kernel finds by a number.
+const WITH_STACK: [(&str, u32); 6] = [
+    ("dag_from_device_stream", 8),
+    ("dag_from_device_streams", 72),
     ("device_launch_ask", 8),
     ("device_launch_ordered", 8),
     ("device_launch_two_streams", 8),

@@ -1,6 +1,7 @@
 //! A graph with a launch for each node.
 
 use super::Checked;
+use crate::device::assembled::deal;
 use crate::device::{Device, DeviceError, Graph, Launch, Ordered, Way};
 
 impl Checked {
@@ -23,17 +24,40 @@ impl Checked {
         way: Way,
     ) -> Result<Graph, DeviceError> {
         assert_eq!(launches.len(), self.nodes().len(), "a launch for each node");
-        let mut place = vec![0; launches.len()];
-        let ordered = self.order().iter().enumerate().map(|(at, &node)| {
+        let ordered = self.order().iter().zip(self.by_place());
+        let ordered: Vec<_> =
+            ordered.map(|(&node, after)| Ordered { launch: &launches[node], after }).collect();
+        device.assemble(&ordered, way)
+    }
+
+    /// The stream of each node, below `most`, if the nodes are launched in their [order](Self::order): a node
+    /// follows one that it depends on where it can. Indexed by the nodes' numbers.
+    ///
+    /// # Panics
+    /// If `most` is 0.
+    #[must_use]
+    pub fn streams(&self, most: usize) -> Vec<usize> {
+        assert!(most > 0, "launches need a stream");
+        let after = self.by_place();
+        let dealt = deal(after.iter().map(Vec::as_slice), most);
+        let mut streams = vec![0; dealt.len()];
+        for (&node, stream) in self.order().iter().zip(dealt) {
+            streams[node] = stream;
+        }
+        streams
+    }
+
+    /// For each place in the order the places of those that its node depends on, each once.
+    fn by_place(&self) -> Vec<Vec<usize>> {
+        let mut place = vec![0; self.nodes().len()];
+        let after = self.order().iter().enumerate().map(|(at, &node)| {
             place[node] = at;
             let before = self.nodes()[node].predecessors().iter();
             let mut after: Vec<usize> = before.map(|&before| place[before]).collect();
-            // The driver refuses the same edge twice.
             after.sort_unstable();
             after.dedup();
-            Ordered { launch: &launches[node], after }
+            after
         });
-        let ordered: Vec<_> = ordered.collect();
-        device.assemble(&ordered, way)
+        after.collect()
     }
 }

@@ -94,15 +94,16 @@ impl fmt::Display for Way {
     }
 }
 
-/// Deals launches to streams, so that each follows one that it depends on where it can.
+/// Deals launches to streams, so that each follows one that it depends on where it can. `after` gives for
+/// each launch those that it depends on.
 ///
 /// Returns the stream of each launch. There are at most `most` streams.
-pub(super) fn deal(launches: &[Ordered<'_>], most: usize) -> Vec<usize> {
+pub(crate) fn deal<'a>(after: impl Iterator<Item = &'a [usize]>, most: usize) -> Vec<usize> {
     // The launch that each stream ends in.
     let mut last: Vec<usize> = Vec::new();
-    let mut streams: Vec<usize> = Vec::with_capacity(launches.len());
-    for (at, launch) in launches.iter().enumerate() {
-        let follows = launch.after.iter().map(|&before| (streams[before], before));
+    let mut streams: Vec<usize> = Vec::new();
+    for (at, after) in after.enumerate() {
+        let follows = after.iter().map(|&before| (streams[before], before));
         let stream =
             follows.filter(|&(stream, before)| last[stream] == before).map(|(s, _)| s).min();
         let stream = stream.unwrap_or_else(|| {
@@ -122,23 +123,14 @@ pub(super) fn deal(launches: &[Ordered<'_>], most: usize) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cuda_std::prelude::*;
-
-    #[kernel]
-    unsafe fn nothing() {}
 
     #[test]
     fn a_launch_follows_one_that_it_depends_on_and_streams_are_few() {
-        let launch = Launch::new::<nothing>(Geometry::new(1, 32), ());
-        let ordered = |after: &[&[usize]]| {
-            let one = |after: &&[usize]| Ordered { launch: &launch, after: after.to_vec() };
-            after.iter().map(one).collect::<Vec<_>>()
-        };
         // Two chains that meet: 0 → 2 → 4, 1 → 3 → 4.
-        let diamond = ordered(&[&[], &[], &[0], &[1], &[2, 3]]);
-        assert_eq!(deal(&diamond, 8), [0, 1, 0, 1, 0]);
-        assert_eq!(deal(&diamond, 1), [0; 5]);
-        let wide = ordered(&[&[][..]; 100]);
-        assert_eq!(deal(&wide, 8).iter().max(), Some(&7));
+        let diamond: [&[usize]; 5] = [&[], &[], &[0], &[1], &[2, 3]];
+        assert_eq!(deal(diamond.into_iter(), 8), [0, 1, 0, 1, 0]);
+        assert_eq!(deal(diamond.into_iter(), 1), [0; 5]);
+        let wide = [&[][..]; 100];
+        assert_eq!(deal(wide.into_iter(), 8).iter().max(), Some(&7));
     }
 }

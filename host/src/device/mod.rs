@@ -8,7 +8,7 @@
 //! halfway leaves memory that means nothing, and nobody has to repair it. A launch that was refused
 //! has changed nothing.
 
-mod assembled;
+pub(crate) mod assembled;
 mod backend;
 mod buffer;
 #[cfg(feature = "cuda")]

@@ -9,12 +9,17 @@ use gridsync_entries::range_sum::{range_sum_f32, range_sum_f64, range_sum_u64};
 use gridsync_entries::scan as scans_of;
 use gridsync_example_kernels::bfs::{bfs_level, bfs_search};
 use gridsync_example_kernels::compaction::compact_above;
+use gridsync_example_kernels::conjugate_gradient::{cg_node, cg_tasks};
 use gridsync_example_kernels::counting_sort::{
     counting_sort, counting_sort_count, counting_sort_place,
 };
 use gridsync_example_kernels::jacobi::{jacobi_solve, jacobi_sweep};
 use gridsync_lab_kernels::barrier as barriers;
-use gridsync_lab_kernels::dag::{dag_edges, dag_levels, dag_node, dag_node_overlapped, dag_words};
+use gridsync_lab_kernels::dag::launching::{
+    dag_from_device_phases, dag_from_device_stream, dag_from_device_streams,
+};
+use gridsync_lab_kernels::dag::nodes::{dag_node, dag_node_overlapped};
+use gridsync_lab_kernels::dag::tasks::{dag_edges, dag_levels, dag_words};
 use gridsync_lab_kernels::device_launch::children as launched;
 use gridsync_lab_kernels::device_launch::order as launch_order;
 use gridsync_lab_kernels::device_launch::schedules as launch_schedules;
@@ -133,11 +138,16 @@ const OTHERS: &[(&str, &str)] = &[
     (barriers::mutant_equal_goal_rounds::NAME, "broken"),
     (barriers::mutant_one_bit_rounds::NAME, "broken"),
     (dag_edges::NAME, "dag"),
+    (dag_from_device_phases::NAME, "dag"),
+    (dag_from_device_stream::NAME, "dag"),
+    (dag_from_device_streams::NAME, "dag"),
     (dag_levels::NAME, "dag"),
     (dag_node::NAME, "dag"),
     (dag_words::NAME, "dag"),
     (bfs_level::NAME, "examples"),
     (bfs_search::NAME, "examples"),
+    (cg_node::NAME, "examples"),
+    (cg_tasks::NAME, "examples"),
     (compact_above::NAME, "examples"),
     (counting_sort::NAME, "examples"),
     (counting_sort_count::NAME, "examples"),

@@ -67,7 +67,7 @@ impl Cuda {
         prepared: Vec<Prepared>,
         most: usize,
     ) -> Result<Streams, DeviceError> {
-        let of = deal(launches, most);
+        let of = deal(launches.iter().map(|launch| &launch.after[..]), most);
         let count = of.iter().max().map_or(1, |most| most + 1);
         // The device's own stream is the first.
         let others = (1..count).map(|_| Stream::new()).collect::<Result<Vec<_>, _>>()?;

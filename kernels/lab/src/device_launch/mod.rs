@@ -17,6 +17,6 @@ use cuda_std::prelude::*;
 ///
 /// `status` has one element. Called by one thread of the grid.
 #[device]
-fn tell(status: Global<u32>, outcome: Result<(), Error>) {
+pub(crate) fn tell(status: Global<u32>, outcome: Result<(), Error>) {
     status.write(0, outcome.map_or_else(|error| error.0, |()| 0));
 }

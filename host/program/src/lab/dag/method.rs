@@ -2,6 +2,17 @@
 
 use gridsync::device::Way;
 
+/// How a kernel launches the nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FromDevice {
+    /// Into one stream of the device.
+    OneStream,
+    /// Into several streams of the device, with an event for each.
+    Streams,
+    /// Level by level: the nodes of one in any order, the next level by a tail launch.
+    Phases,
+}
+
 /// A way to run a graph of kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Method {
@@ -12,6 +23,8 @@ pub enum Method {
     Overlapping,
     /// The same in a graph.
     OverlappingGraph,
+    /// A kernel launches the nodes.
+    FromDevice(FromDevice),
     /// One kernel, with a barrier of the grid after each level of the graph.
     Levels,
     /// One kernel, whose tasks wait for each other edge by edge.
@@ -26,13 +39,16 @@ pub enum Method {
 
 impl Method {
     /// All, in the order of the tables.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 14] = [
         Self::Launches(Way::OneStream),
         Self::Launches(Way::Streams),
         Self::Overlapping,
         Self::Launches(Way::Built),
         Self::Launches(Way::Captured),
         Self::OverlappingGraph,
+        Self::FromDevice(FromDevice::OneStream),
+        Self::FromDevice(FromDevice::Streams),
+        Self::FromDevice(FromDevice::Phases),
         Self::Levels,
         Self::Edges,
         Self::Turns,
@@ -50,6 +66,9 @@ impl Method {
             Self::Launches(Way::Captured) => "captured-graph",
             Self::Overlapping => "overlapping",
             Self::OverlappingGraph => "overlapping-graph",
+            Self::FromDevice(FromDevice::OneStream) => "device-stream",
+            Self::FromDevice(FromDevice::Streams) => "device-streams",
+            Self::FromDevice(FromDevice::Phases) => "device-phases",
             Self::Levels => "kernel-levels",
             Self::Edges => "kernel-edges",
             Self::Turns => "kernel-turns",
@@ -68,11 +87,30 @@ impl Method {
             Self::Launches(Way::Captured) => "a CUDA graph, captured from streams and events",
             Self::Overlapping => "one stream, programmatic dependent launch",
             Self::OverlappingGraph => "a CUDA graph of programmatic dependent launches",
+            Self::FromDevice(FromDevice::OneStream) => "launched by a kernel, one stream",
+            Self::FromDevice(FromDevice::Streams) => "launched by a kernel, streams and events",
+            Self::FromDevice(FromDevice::Phases) => {
+                "launched by a kernel, each level a tail launch"
+            }
             Self::Levels => "one kernel, a grid barrier after each level",
             Self::Edges => "one kernel, an edge for each dependency",
             Self::Turns => "the same, dealt to the blocks in turns",
             Self::Words => "one kernel, each element a word with its number of launch",
             Self::WordTurns => "the same, dealt to the blocks in turns",
+        }
+    }
+
+    /// What the peer of CUDA C++ calls it, if it has that for chains.
+    #[must_use]
+    pub const fn in_cpp(self) -> Option<&'static str> {
+        match self {
+            Self::Launches(Way::OneStream) => Some("one-stream"),
+            Self::Launches(Way::Built | Way::Captured) => Some("graph"),
+            Self::Overlapping => Some("overlapping"),
+            Self::OverlappingGraph => Some("overlapping-graph"),
+            Self::FromDevice(FromDevice::OneStream) => Some("device-stream"),
+            Self::FromDevice(FromDevice::Phases) => Some("device-tail"),
+            _ => None,
         }
     }
 

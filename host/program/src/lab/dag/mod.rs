@@ -4,11 +4,12 @@
 //! [`Runner`] has it on a device, and gets it [ready](Runner::ready) to be run by a [`Method`]. Every result is
 //! compared with that of [`Work::reference`].
 
+mod launching;
 mod method;
 mod runner;
 mod work;
 
-pub use method::Method;
+pub use method::{FromDevice, Method};
 pub use runner::{Ready, RunError, Runner, Span};
 pub use work::{Step, Work};
 

@@ -1,5 +1,6 @@
 //! A graph on a device, ready to be run.
 
+use super::launching::Launching;
 use super::{Method, Work};
 use cuda_std::memory::Global;
 use gridsync::dag::{Checked, DagError, NodeId, Plan, PlanError, Tasks};
@@ -7,9 +8,8 @@ use gridsync::device::{Buffer, Device, DeviceError, Geometry, Graph, Launch, Way
 use gridsync::launch::{barrier_words, resident_blocks};
 use gridsync_kernels::grid::barrier::GridBarrier;
 use gridsync_kernels::grid::tasks::ARGUMENTS;
-use gridsync_lab_kernels::dag::{
-    argument, dag_edges, dag_levels, dag_node, dag_node_overlapped, dag_words,
-};
+use gridsync_lab_kernels::dag::nodes::{dag_node, dag_node_overlapped};
+use gridsync_lab_kernels::dag::tasks::{argument, dag_edges, dag_levels, dag_words};
 use thiserror::Error;
 
 /// Why a graph could not be run.
@@ -28,16 +28,16 @@ pub enum RunError {
 
 /// A graph whose arrays are on a device.
 pub struct Runner<'a> {
-    device: &'a Device,
-    work: &'a Work,
-    dag: Checked,
+    pub(super) device: &'a Device,
+    pub(super) work: &'a Work,
+    pub(super) dag: Checked,
     /// The same, whose nodes take words.
     by_words: Checked,
     expected: Vec<u32>,
     arrays: Buffer<u32>,
     /// The inputs of all nodes, and where those of each begin.
     inputs: Buffer<u32>,
-    firsts: Vec<usize>,
+    pub(super) firsts: Vec<usize>,
     /// When each node began and ended, if that is wanted.
     times: Buffer<u64>,
 }
@@ -53,6 +53,7 @@ enum How {
     Edges(Tasks, Geometry),
     Levels(Tasks, Geometry, Buffer<u32>),
     Words(Tasks, Geometry, Buffer<u64>),
+    Launching(Launching),
 }
 
 /// When a node began and ended, in nanoseconds of the device's global timer.
@@ -141,6 +142,7 @@ impl<'a> Runner<'a> {
                 };
                 How::Graph(self.device.record(|| self.dag.order().iter().try_for_each(launch))?)
             }
+            Method::FromDevice(how) => How::Launching(Launching::new(self, how)?),
             Method::Levels => {
                 let (tasks, geometry) = self.tasks(&self.dag, &Plan::by_levels(&self.dag, on))?;
                 let words = barrier_words::<GridBarrier>(self.device, &geometry)?;
@@ -165,7 +167,7 @@ impl<'a> Runner<'a> {
     }
 
     /// How many cycles a node spins. The emulator's clock says nothing about time.
-    fn cycles(&self, id: NodeId) -> u32 {
+    pub(super) fn cycles(&self, id: NodeId) -> u32 {
         let properties = self.device.properties();
         match properties.is_emulated() {
             true => 0,
@@ -285,6 +287,8 @@ impl Ready<'_> {
     ///
     /// # Errors
     /// Errors of the launches.
+    ///
+    /// A kernel that launches the nodes keeps its own errors: see [`refused`](Self::refused).
     pub fn launch(&self) -> Result<(), DeviceError> {
         let Runner { device, arrays, inputs, work, times, .. } = self.runner;
         let (arrays, inputs, times) = (arrays.view(), inputs.view(), times.view());
@@ -310,6 +314,19 @@ impl Ready<'_> {
                 // SAFETY: as above. The words belong to this plan alone.
                 unsafe { device.launch::<dag_words>(geometry, args) }
             }
+            // SAFETY: as above.
+            How::Launching(launching) => unsafe { launching.launch(device, arrays, inputs, times) },
+        }
+    }
+
+    /// Why the device refused to launch a node from a kernel, if it did.
+    ///
+    /// # Errors
+    /// Errors of the download.
+    pub fn refused(&self) -> Result<Option<String>, DeviceError> {
+        match &self.how {
+            How::Launching(launching) => launching.refused(),
+            _ => Ok(None),
         }
     }
 }

@@ -1,0 +1,193 @@
+//! All nodes as grids that a kernel launches.
+
+use super::nodes::dag_node;
+use crate::device_launch::tell;
+use cuda_std::device_runtime::{
+    Block, Error, FireAndForget, Geometry, Queue, Stream, TailLaunch, launch,
+};
+use cuda_std::prelude::*;
+
+/// The words of a node in a [`Program`], by their index.
+pub mod word {
+    /// The number of the [`Operation`](crate::dag::Operation).
+    pub const OPERATION: usize = 0;
+    /// The node's own number.
+    pub const VALUE: usize = 1;
+    /// How many cycles the node takes at least.
+    pub const CYCLES: usize = 2;
+    /// The node, which is the index of its array.
+    pub const NODE: usize = 3;
+    /// Its blocks.
+    pub const BLOCKS: usize = 4;
+    /// Where its inputs begin in the list of all inputs.
+    pub const FIRST: usize = 5;
+    /// How many there are.
+    pub const COUNT: usize = 6;
+    /// The stream that it is launched into, below [`STREAMS`](super::STREAMS), and above these 8 bits a bit
+    /// for each other stream whose launches so far it waits for.
+    pub const STREAM: usize = 7;
+    /// How many words there are.
+    pub const ALL: usize = 8;
+}
+
+/// The words of the shape, by their index: elements of each array, threads of each block, and from here on
+/// the index of each level's first node, with the number of all nodes at the end.
+pub mod shape {
+    /// Elements of each array.
+    pub const ELEMENTS: usize = 0;
+    /// Threads of each block.
+    pub const THREADS: usize = 1;
+    /// The index of the first level's first node.
+    pub const LEVELS: usize = 2;
+}
+
+/// How many streams a kernel launches into.
+pub const STREAMS: usize = 4;
+
+/// The nodes in the order of their launches, and what they work on.
+#[derive(Clone, Copy)]
+struct Program {
+    nodes: Global<u32>,
+    shape: Global<u32>,
+    arrays: Global<u32>,
+    inputs: Global<u32>,
+    times: Global<u64>,
+}
+
+impl Program {
+    /// The number of nodes.
+    #[device]
+    fn count(self) -> usize {
+        self.nodes.len() / word::ALL
+    }
+
+    /// A word of the node at this place.
+    #[device]
+    fn word(self, at: usize, word: usize) -> u32 {
+        self.nodes.read(word::ALL * at + word)
+    }
+
+    /// Launches the node at this place.
+    #[device]
+    fn launch(self, at: usize, queue: &impl Queue) -> Result<(), Error> {
+        let word = |word| self.word(at, word);
+        let node = word(word::NODE) as usize;
+        let elements = self.shape.read(shape::ELEMENTS) as usize;
+        let args = (
+            self.arrays,
+            self.inputs.part(word(word::FIRST) as usize, word(word::COUNT) as usize),
+            self.arrays.part(node * elements, elements),
+            word(word::OPERATION),
+            word(word::VALUE),
+            word(word::CYCLES),
+            if self.times.is_empty() { self.times } else { self.times.part(2 * node, 2) },
+        );
+        let geometry = Geometry::new(word(word::BLOCKS), self.shape.read(shape::THREADS));
+        // SAFETY: the kernels below launch each node after its inputs, and nobody else uses the arrays.
+        unsafe { launch::<dag_node>(geometry, queue, args) }
+    }
+}
+
+#[device]
+fn in_one_stream(program: Program) -> Result<(), Error> {
+    let block = Block::this();
+    let stream = block.stream()?;
+    for at in 0..program.count() {
+        program.launch(at, &stream)?;
+    }
+    Ok(())
+}
+
+/// One event is recorded again whenever a stream has to wait for what was launched into another so far.
+#[device]
+fn in_streams(program: Program) -> Result<(), Error> {
+    let block = Block::this();
+    let streams: [Stream<'_>; STREAMS] =
+        [block.stream()?, block.stream()?, block.stream()?, block.stream()?];
+    let event = block.event()?;
+    for at in 0..program.count() {
+        let word = program.word(at, word::STREAM);
+        let own = &streams[(word as u8) as usize % STREAMS];
+        for (bit, other) in streams.iter().enumerate() {
+            if word >> (8 + bit) & 1 == 1 {
+                event.record(other)?;
+                own.wait(&event)?;
+            }
+        }
+        program.launch(at, own)?;
+    }
+    Ok(())
+}
+
+/// Launches the nodes of a level, in any order, and then the next level.
+#[device]
+fn level_by_level(program: Program, level: u32, status: Global<u32>) -> Result<(), Error> {
+    let Program { nodes, shape, arrays, inputs, times } = program;
+    let first = shape::LEVELS + level as usize;
+    for at in shape.read(first)..shape.read(first + 1) {
+        program.launch(at as usize, &FireAndForget)?;
+    }
+    if first + 2 == shape.len() {
+        return Ok(());
+    }
+    let args = (nodes, shape, level + 1, arrays, inputs, times, status);
+    // SAFETY: the same memory, after all nodes of this level.
+    unsafe { launch::<dag_from_device_phases>(Geometry::new(1, 1), &TailLaunch, args) }
+}
+
+/// All nodes, launched into one stream of the device.
+///
+/// # Safety
+///
+/// One thread. `nodes` are words of nodes, each after its inputs, with the [`shape`] and the memory of these
+/// nodes as for [`dag_node`]. `status` has one element, and gets the number of an error.
+#[kernel]
+pub unsafe fn dag_from_device_stream(
+    nodes: Global<u32>,
+    shape: Global<u32>,
+    arrays: Global<u32>,
+    inputs: Global<u32>,
+    times: Global<u64>,
+    status: Global<u32>,
+) {
+    tell(status, in_one_stream(Program { nodes, shape, arrays, inputs, times }));
+}
+
+/// All nodes, launched into several streams of the device, which wait for each other by events.
+///
+/// # Safety
+///
+/// As for [`dag_from_device_stream`]; each node waits for the streams of its inputs.
+#[kernel]
+pub unsafe fn dag_from_device_streams(
+    nodes: Global<u32>,
+    shape: Global<u32>,
+    arrays: Global<u32>,
+    inputs: Global<u32>,
+    times: Global<u64>,
+    status: Global<u32>,
+) {
+    tell(status, in_streams(Program { nodes, shape, arrays, inputs, times }));
+}
+
+/// All nodes from this level on: those of a level in any order, and the next level by a tail launch.
+///
+/// # Safety
+///
+/// As for [`dag_from_device_stream`]; the nodes are in the order of their levels.
+#[kernel(launchable)]
+pub unsafe fn dag_from_device_phases(
+    nodes: Global<u32>,
+    shape: Global<u32>,
+    level: u32,
+    arrays: Global<u32>,
+    inputs: Global<u32>,
+    times: Global<u64>,
+    status: Global<u32>,
+) {
+    let program = Program { nodes, shape, arrays, inputs, times };
+    let outcome = level_by_level(program, level, status);
+    if level == 0 || outcome.is_err() {
+        tell(status, outcome);
+    }
+}
