@@ -33,6 +33,7 @@
 
 mod all_reduce;
 mod barrier;
+mod chain;
 mod kendall;
 mod once;
 mod peer;
@@ -51,6 +52,7 @@ mod warning;
 
 pub use all_reduce::ALL_REDUCE;
 pub use barrier::BARRIER;
+pub use chain::chains_in_cpp;
 pub use kendall::KENDALL;
 pub use once::once;
 pub use peer::PeerError;

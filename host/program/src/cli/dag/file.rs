@@ -76,13 +76,19 @@ pub(super) fn read(path: &Path) -> anyhow::Result<Work> {
 }
 
 fn parse(text: &str) -> Result<Work, String> {
-    let File { elements, threads, node: entries } =
-        toml::from_str(text).map_err(|error| error.to_string().trim_end().to_owned())?;
+    let File { elements, threads, node: entries } = toml::from_str(text).map_err(|error| {
+        // The error's own text has several lines.
+        let before = error.span().map_or("", |span| &text[..span.start]);
+        format!("line {}: {}", before.matches('\n').count() + 1, error.message().replace('\n', " "))
+    })?;
     if entries.is_empty() {
         return Err("there is no [[node]] in it: a graph has at least one".into());
     }
     if elements == 0 {
         return Err("elements = 0: each node has at least one element".into());
+    }
+    if threads == 0 {
+        return Err("threads = 0: each block has at least one warp of 32 threads".into());
     }
     let mut ids = HashMap::new();
     for (id, entry) in entries.iter().enumerate() {
@@ -160,16 +166,17 @@ mod tests {
         for (text, said) in [
             (String::new(), "no [[node]]"),
             (format!("elements = 0\n{node}"), "elements = 0"),
+            (format!("threads = 0\n{node}"), "threads = 0"),
             (format!("{node}{node}"), "two nodes `A`"),
             (format!("{node}after = [\"Z\"]"), "`A` is after `Z`"),
             (format!("{node}blocks = 0"), "blocks = 0"),
             (format!("{node}microseconds = -1.0"), "microseconds = -1"),
             (format!("{node}operation = \"divide\""), "unknown variant `divide`"),
-            (format!("{node}colour = 3"), "unknown field `colour`"),
+            (format!("{node}colour = 3"), "line 3: unknown field `colour`"),
             ("[[node]]\nname = ".into(), "line 2"),
         ] {
             let refused = refused(&text);
-            assert!(refused.contains(said), "{refused}");
+            assert!(refused.contains(said) && !refused.contains('\n'), "{refused}");
         }
     }
 }

@@ -10,15 +10,19 @@ use super::exit::{Usage, Wrong};
 use super::lab::folder;
 use super::progress::progress;
 use super::{Global, output};
+use crate::bench::chains_in_cpp;
 use crate::lab::dag::{Method, RunError, Runner, Work};
+use anyhow::Context;
 use clap::builder::PossibleValuesParser;
 use run::Outcome;
+use std::collections::HashMap;
 use std::path::PathBuf;
 
 /// Run a graph of kernels by every means, and compare what a dependency costs
 ///
-/// By a launch for each node: in one stream, in several with events, overlapping, as a CUDA graph. By one
-/// kernel for all nodes: with a barrier of the grid after each level, and with an edge for each dependency.
+/// By a launch for each node: in one stream, in several with events, overlapping, as a CUDA graph. By a kernel
+/// that launches the others. By one kernel for all nodes: with a barrier of the grid after each level, and with
+/// an edge for each dependency.
 /// Every result is compared with the CPU reference. On a GPU the time of the whole graph is the median of 7
 /// samples or more.
 #[derive(clap::Args)]
@@ -54,6 +58,9 @@ pub(crate) struct Dag {
     /// By these means only; may be given several times.
     #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(Method::ALL.map(Method::name)))]
     by: Vec<String>,
+    /// Measure the same chain in CUDA C++ too, in the same run: needs nvcc.
+    #[arg(long, requires = "chain", conflicts_with_all = ["elements", "threads", "microseconds"])]
+    peers: bool,
     /// Write the graph (dag.svg) and, from a GPU, when each node ran (timelines.svg) to this folder, for up to 200
     /// nodes.
     #[arg(short, long, alias = "out", value_name = "DIR")]
@@ -85,20 +92,37 @@ impl Dag {
             }
             folder::prepare(output, &charts::NAMES)?;
         }
+        let by = Method::ALL.into_iter().filter(|method| {
+            self.by.is_empty() || self.by.iter().any(|name| name == method.name())
+        });
+        let by: Vec<Method> = by.collect();
+        let (device, peers) = if self.peers {
+            if device.properties().is_emulated() {
+                let why =
+                    "--peers measures times, and the emulator has none: choose a GPU with --device";
+                return Err(Usage(why.into()).into());
+            }
+            // The peer runs alone on the GPU.
+            drop(device);
+            let mut ways: Vec<_> = by.iter().filter_map(|method| method.in_cpp()).collect();
+            ways.dedup();
+            let peers = chains_in_cpp(&ways, work.steps.len()).context("measuring CUDA C++")?;
+            (global.device.device()?, peers)
+        } else {
+            (device, HashMap::new())
+        };
         let mut runner = Runner::new(&device, &work, false).map_err(failed)?;
         let blocks = match self.blocks {
             Some(blocks) => blocks,
             None => runner.blocks()?,
         };
-        let by = Method::ALL.into_iter().filter(|method| {
-            self.by.is_empty() || self.by.iter().any(|name| name == method.name())
-        });
-        let by: Vec<Method> = by.collect();
         let bar = progress(global, by.len());
         let mut outcomes: Vec<Outcome> = Vec::new();
         for method in by {
             bar.set_message(method.name());
-            outcomes.push(run::outcome(&device, &mut runner, method, blocks).map_err(failed)?);
+            let mut outcome = run::outcome(&device, &mut runner, method, blocks).map_err(failed)?;
+            outcome.peer = method.in_cpp().and_then(|way| peers.get(way).copied());
+            outcomes.push(outcome);
             bar.inc(1);
         }
         let files = match &self.output {

@@ -12,6 +12,8 @@ pub(super) struct Outcome {
     /// Microseconds of the whole graph, on a GPU.
     pub(super) time: Option<Spread>,
     pub(super) warnings: Vec<Warning>,
+    /// Microseconds of the same in CUDA C++.
+    pub(super) peer: Option<Spread>,
     /// Why the device cannot run it in this way.
     pub(super) absent: Option<String>,
 }
@@ -28,16 +30,21 @@ pub(super) fn outcome(
 ) -> Result<Outcome, RunError> {
     runner.clear()?;
     let mut outcome =
-        Outcome { method, wrong: None, time: None, warnings: Vec::new(), absent: None };
-    let ready = match runner.ready(method, blocks) {
-        Err(RunError::Device(error @ DeviceError::Unsupported { .. })) => {
+        Outcome { method, wrong: None, time: None, warnings: Vec::new(), peer: None, absent: None };
+    let started = runner.ready(method, blocks).and_then(|ready| {
+        ready.launch()?;
+        Ok(ready)
+    });
+    let ready = match started {
+        Err(RunError::Device(
+            error @ (DeviceError::Unsupported { .. } | DeviceError::NoDeviceRuntime { .. }),
+        )) => {
             outcome.absent = Some(error.to_string());
             return Ok(outcome);
         }
         ready => ready?,
     };
-    ready.launch()?;
-    outcome.wrong = runner.wrong()?;
+    outcome.wrong = ready.refused()?.or(runner.wrong()?);
     if !device.properties().is_emulated() && outcome.wrong.is_none() {
         for _ in 0..WARM_UP {
             ready.launch()?;
@@ -46,7 +53,7 @@ pub(super) fn outcome(
         let measured = Sampling::default().measure(|| device.time(|| ready.launch()))?;
         outcome.time = Some(measured.time);
         outcome.warnings = measured.warnings;
-        outcome.wrong = runner.wrong()?;
+        outcome.wrong = ready.refused()?.or(runner.wrong()?);
     }
     Ok(outcome)
 }

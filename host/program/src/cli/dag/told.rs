@@ -67,19 +67,15 @@ pub(super) fn text(
     let levels = dag.levels().len();
     let mut table = table();
     let measured = outcomes.iter().any(|it| it.time.is_some());
-    if measured {
-        table.set_header([
-            "by",
-            "µs",
-            "µs beyond the work",
-            "per level, µs",
-            "per node, µs",
-            "result",
-            "",
-        ]);
-    } else {
-        table.set_header(["by", "result"]);
-    }
+    let has_peers = outcomes.iter().any(|it| it.peer.is_some());
+    let times: &[_] = match (measured, has_peers) {
+        (false, _) => &[],
+        (true, false) => &["µs", "µs beyond the work", "per level, µs", "per node, µs"],
+        (true, true) => {
+            &["µs", "µs beyond the work", "per level, µs", "per node, µs", "C++, µs", "× C++"]
+        }
+    };
+    table.set_header([&["by"], times, &["result", ""]].concat());
     let mut notes = Notes::default();
     for outcome in outcomes {
         let result = match (&outcome.wrong, &outcome.absent) {
@@ -89,20 +85,25 @@ pub(super) fn text(
         };
         let name = outcome.method.name().to_owned();
         let Some(time) = outcome.time else {
-            let gap = if measured { vec![String::new(); 4] } else { Vec::new() };
-            table.add_row([vec![name], gap, vec![result.into()]].concat());
+            let gap = vec![String::new(); times.len()];
+            table.add_row([vec![name], gap, vec![result.into(), String::new()]].concat());
             continue;
         };
         let beyond = (time.median - micros).max(0.0);
-        table.add_row([
+        let mut row = vec![
             name,
             format!("{:.2}", time.median),
             format!("{beyond:.2}"),
             format!("{:.3}", beyond / levels as f64),
             format!("{:.3}", beyond / work.steps.len() as f64),
-            result.into(),
-            notes.marks(&outcome.warnings),
-        ]);
+        ];
+        if has_peers {
+            let peer = outcome.peer.map(|peer| peer.median);
+            row.push(peer.map_or(String::new(), |peer| format!("{peer:.2}")));
+            row.push(peer.map_or(String::new(), |peer| format!("{:.2}", time.median / peer)));
+        }
+        row.extend([result.into(), notes.marks(&outcome.warnings)]);
+        table.add_row(row);
     }
     if global.quiet {
         return table.to_string();
@@ -153,6 +154,7 @@ pub(super) fn json(
             "us": it.time.map(|time| output::number(time.median)),
             "min": it.time.map(|time| output::number(time.min)),
             "max": it.time.map(|time| output::number(time.max)),
+            "cpp_us": it.peer.map(|peer| output::number(peer.median)),
             "samples": it.time.map(|time| time.samples),
             "warnings": it.warnings.iter().map(Warning::json).collect::<Value>(),
             "absent": it.absent,
