@@ -6,6 +6,7 @@
 mod bad_input;
 mod bench;
 mod call;
+mod dag;
 mod demo;
 mod devices;
 mod exit_codes;

@@ -121,9 +121,47 @@ fn charts() -> Vec<String> {
         bars().svg(),
         rates().svg(),
         cells().svg(),
+        layers().svg(),
+        timelines().svg(),
     ]
     .map(|svg| svg.expect("a whole chart should be drawn"))
     .to_vec()
+}
+
+/// Three layers, with an edge past the middle one, and names that need escapes and much room.
+fn layers() -> Layers {
+    let vertex = |name: &str, after: &[(usize, usize)], is_marked| Vertex {
+        name: name.into(),
+        after: after.to_vec(),
+        is_marked,
+    };
+    Layers {
+        title: "6 nodes in 3 levels".into(),
+        note: "dark: the longest path, 41.5 µs of work".into(),
+        layers: vec![
+            vec![vertex("A", &[], true), vertex("<B> & \"b\"", &[], false)],
+            vec![
+                vertex("a name that is longer than the others", &[(0, 0)], true),
+                vertex("D", &[(0, 0), (0, 1)], false),
+                vertex("E", &[], false),
+            ],
+            vec![vertex("F", &[(1, 0), (1, 2), (0, 1)], true)],
+        ],
+    }
+}
+
+/// Two runs, in one of which bars overlap; one bar is too short for its name.
+fn timelines() -> Timelines {
+    let bar = |name: &str, begin, end| Bar { name: name.into(), begin, end };
+    let run = |name: &str, bars: &[Bar]| Run { name: name.into(), bars: bars.to_vec() };
+    Timelines {
+        title: "When each node ran".into(),
+        x_label: "µs after the first began".into(),
+        runs: vec![
+            run("one-stream", &[bar("A", 0.0, 20.3), bar("<B>", 22.0, 42.1), bar("C", 43.9, 64.0)]),
+            run("graph", &[bar("A", 0.0, 20.3), bar("<B>", 0.4, 20.6), bar("C", 22.2, 22.5)]),
+        ],
+    }
 }
 
 /// Compares with `golden/NAME`. To replace that file run with `GOLDEN=overwrite`.
@@ -155,6 +193,12 @@ fn cells_are_drawn_as_they_were() {
 fn bars_are_drawn_as_they_were() {
     is_golden("bars.svg", &bars().svg().expect("they are whole"));
     is_golden("rates.svg", &rates().svg().expect("they are whole"));
+}
+
+#[test]
+fn graphs_and_timelines_are_drawn_as_they_were() {
+    is_golden("layers.svg", &layers().svg().expect("it is whole"));
+    is_golden("timelines.svg", &timelines().svg().expect("they are whole"));
 }
 
 /// The tags and texts of `xml`, each tag without its brackets. It panics if `xml` is not
