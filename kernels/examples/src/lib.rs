@@ -3,11 +3,13 @@
 //!
 //! * [`jacobi`]: sweeps over a plate until it hardly changes. [`bfs`]: levels of a graph.
 //! * [`compaction`]: the elements above a bound. [`counting_sort`]: a stable sort by small keys.
+//! * [`conjugate_gradient`]: steps of a solver, as a graph of tasks.
 
 #![cfg_attr(target_arch = "nvptx64", no_std, feature(abi_ptx, asm_experimental_arch))]
 
 pub mod bfs;
 pub mod compaction;
+pub mod conjugate_gradient;
 pub mod counting_sort;
 pub mod jacobi;
 

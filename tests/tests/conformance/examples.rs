@@ -16,6 +16,9 @@ mod bfs;
 #[path = "../../../host/examples/compaction.rs"]
 mod compaction;
 #[allow(dead_code, clippy::duplicate_mod)]
+#[path = "../../../host/examples/conjugate_gradient.rs"]
+mod conjugate_gradient;
+#[allow(dead_code, clippy::duplicate_mod)]
 #[path = "../../../host/examples/counting_sort.rs"]
 mod counting_sort;
 #[allow(dead_code, clippy::duplicate_mod)]
@@ -31,7 +34,8 @@ pub(crate) fn trials() -> Trials {
             a_plate_is_solved_in_as_many_sweeps_to_the_same_bits,
             each_vertex_has_its_level,
             what_is_above_the_bound_is_kept_in_order,
-            a_counting_sort_is_stable;
+            a_counting_sort_is_stable,
+            steps_of_a_solver_are_a_graph;
     }
 }
 
@@ -74,6 +78,15 @@ fn keeps(device: &Device, len: u32, (blocks, threads): (u32, u32)) {
     let expected: Vec<f32> = input.iter().copied().filter(|&x| x > compaction::BOUND).collect();
     let kept = of(compaction::keep(device, &input, Blocks::Exactly(blocks), threads));
     assert_eq!(kept, expected, "{len} elements, {blocks} blocks of {threads}");
+}
+
+/// Solves Poisson's equation by both ways.
+fn descends(device: &Device, side: u32, parts: u32, threads: u32) {
+    let mut problem = conjugate_gradient::Problem::new(side);
+    (problem.parts, problem.threads) = (parts, threads);
+    let by_graph = of(problem.solve_by_graph(device));
+    problem.expect_close(&by_graph, &problem.solve_on_cpu());
+    assert_eq!(of(problem.solve_in_one_kernel(device)), by_graph, "{side}, {parts} × {threads}");
 }
 
 /// Sorts `input` by both ways.
@@ -122,6 +135,14 @@ fn what_is_above_the_bound_is_kept_in_order(device: &Device) {
     }
 }
 
+fn steps_of_a_solver_are_a_graph(device: &Device) {
+    for (parts, threads) in SHAPES {
+        descends(device, 13, parts, threads);
+    }
+    // More parts than cells.
+    descends(device, 5, 30, 32);
+}
+
 fn a_counting_sort_is_stable(device: &Device) {
     for shape in SHAPES {
         for len in [0, 1, 31, 33, 1000, 4099] {
@@ -141,6 +162,7 @@ fn every_schedule_gives_the_results_of_the_cpu() {
             solves(device, (9, 21), 2, shape);
             searches(device, &bfs::Graph::random(90), shape);
             searches(device, &bfs::Graph::grid(3, 9), shape);
+            descends(device, 9, shape.0, shape.1);
             keeps(device, 777, shape);
             sorts(device, &mixed(777), shape);
         }
@@ -155,6 +177,7 @@ fn grids_that_fill_a_gpu_give_the_results_of_the_cpu_on_cuda() {
             solves(cuda, (150, 333), 16, shape);
             searches(cuda, &bfs::Graph::random(100_000), shape);
             searches(cuda, &bfs::Graph::grid(70, 130), shape);
+            descends(cuda, 301, shape.0, shape.1);
             keeps(cuda, 1_000_003, shape);
             sorts(cuda, &mixed(1_000_003), shape);
         }
