@@ -21,16 +21,24 @@ use crate::looks::{Looks, QUIET};
 use crate::memory::{Label, Region};
 use crate::panics::Note;
 use crate::peers::{Life, Peers};
-use crate::race::{Act as RacingAct, Found, RacingAccess, Span};
+use crate::race::{Act as RacingAct, Found, Old, RacingAccess, Span};
 use crate::shared::{SharedError, SharedMemory};
 use crate::world::{World, bump};
 
 /// Bytes about to be written, and their old value. Tells a change from a rewrite of the same value.
 #[derive(Clone, Copy, Debug)]
 struct Watch {
-    at: *const u8,
+    at: *mut u8,
     bytes: usize,
     old: u128,
+}
+
+/// Bytes that show an older value until the caller has read it, and the value to put back.
+#[derive(Clone, Copy, Debug)]
+struct Shown {
+    at: *mut u8,
+    bytes: usize,
+    last: u128,
 }
 
 /// Why an access is refused.
@@ -67,6 +75,7 @@ pub(crate) struct Here<'a> {
     /// The number of the bulk copy that makes accesses now, if races are looked for.
     pub(crate) copying: Cell<Option<u32>>,
     watch: Cell<Option<Watch>>,
+    shown: Cell<Option<Shown>>,
     /// Its accesses since its last spin.
     pub(crate) looks: Looks,
 }
@@ -146,6 +155,7 @@ impl<'a> Here<'a> {
             stores: RefCell::default(),
             copying: Cell::new(None),
             watch: Cell::new(None),
+            shown: Cell::new(None),
             looks: Looks::default(),
         }
     }
@@ -298,12 +308,18 @@ impl<'a> Here<'a> {
             return Err(Flaw::Uninitialised);
         }
         if let Some(races) = &self.world.races {
-            let region = region.number();
-            let span = Span { region, offset, bytes };
+            let span = Span { region: region.number(), offset, bytes };
             let thread = self.number();
             let act =
                 RacingAct { access, place: spot.place, protocol: self.library.get().protocol };
-            races.access(thread, span, act).map_err(Flaw::Races)?;
+            self.settle();
+            let at = region.at(offset);
+            let held = races.is_weak() && region.first_unwritten(offset, bytes).is_none();
+            // SAFETY: the bytes are in this live region; no other fiber runs now.
+            let held = held.then(|| unsafe { load(at, bytes) });
+            if let Some(old) = races.access(thread, span, act, held).map_err(Flaw::Races)? {
+                self.show(at, bytes, old);
+            }
         }
         if access.kind != AccessKind::Read {
             region.mark(offset, bytes);
@@ -350,19 +366,43 @@ impl<'a> Here<'a> {
             bump(&self.world.changes);
             return;
         }
-        let at = region.at(offset).cast_const();
+        let at = region.at(offset);
         // SAFETY: the caller found the bytes in this live region; no other fiber runs now.
         let old = unsafe { load(at, bytes) };
         self.watch.set(Some(Watch { at, bytes, old }));
     }
 
-    /// Counts a change if the last write of this thread changed anything.
+    /// Lets the caller read an older value. That counts as a change of memory, because a thread that polls sees
+    /// the last value in time; but not if it is stuck.
+    fn show(&self, at: *mut u8, bytes: usize, Old { bits, is_stuck }: Old) {
+        // SAFETY: as for `watch`. Nobody but this thread's next read sees it: `settle` comes before
+        // anything else.
+        let last = unsafe { load(at, bytes) };
+        self.shown.set(Some(Shown { at, bytes, last }));
+        // SAFETY: as above.
+        unsafe { store(at, bytes, bits) };
+        if !is_stuck {
+            bump(&self.world.changes);
+        }
+    }
+
+    /// Ends the last access of this thread. Counts a change if a write changed anything. If memory is weak,
+    /// puts back the last value of the location.
     pub(crate) fn settle(&self) {
-        if let Some(Watch { at, bytes, old }) = self.watch.take() {
+        if let Some(Shown { at, bytes, last }) = self.shown.take() {
             // SAFETY: regions of a launch live at least as long as its threads: global ones are
             // borrowed by the world, shared ones are kept by `self.peers`.
-            if unsafe { load(at, bytes) } != old {
+            unsafe { store(at, bytes, last) };
+        }
+        if let Some(Watch { at, bytes, old }) = self.watch.take() {
+            // SAFETY: as above.
+            let new = unsafe { load(at, bytes) };
+            if new != old {
                 bump(&self.world.changes);
+            }
+            if let Some(last) = self.world.races.as_ref().and_then(|races| races.wrote(new)) {
+                // SAFETY: as above.
+                unsafe { store(at, bytes, last) };
             }
         }
     }
@@ -469,4 +509,13 @@ unsafe fn load(at: *const u8, bytes: usize) -> u128 {
             }
         }
     }
+}
+
+/// Writes the bytes of a number that [`load`] gave.
+///
+/// # Safety
+/// `bytes` bytes from `at` are writable, and `bytes <= 16`.
+unsafe fn store(at: *mut u8, bytes: usize, number: u128) {
+    // SAFETY: the contract, and the number has 16 bytes.
+    unsafe { at.copy_from_nonoverlapping((&raw const number).cast(), bytes) };
 }

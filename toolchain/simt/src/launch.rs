@@ -73,6 +73,10 @@ pub struct LaunchConfig<'a> {
     /// [`Fault::Race`] at the first one. Default: no, because an access then takes about twice as
     /// long.
     pub races: bool,
+    /// Whether memory is weak, in a launch of at most 2^14 threads: within what PTX's memory model
+    /// allows, a read may return an older value, and a write may come before another one of its
+    /// location. The schedule's seed draws which. Default: no.
+    pub weak_memory: bool,
 }
 
 impl<'a> LaunchConfig<'a> {
@@ -94,6 +98,7 @@ impl<'a> LaunchConfig<'a> {
             step_limit: 1 << 34,
             count: false,
             races: false,
+            weak_memory: false,
         }
     }
 
@@ -141,7 +146,7 @@ impl<'a> LaunchConfig<'a> {
                 limit: MAX_BLOCK_THREADS,
             });
         }
-        if self.races && blocks * threads > MAX_THREADS {
+        if (self.races || self.weak_memory) && blocks * threads > MAX_THREADS {
             return Err(Fault::TooLargeForRaces {
                 kernel: kernel(),
                 threads: blocks * threads,
@@ -270,9 +275,10 @@ fn run(
         changes: Cell::new(0),
         alarm: Cell::new(0),
         changes_at_alarm: Cell::new(u64::MAX),
-        races: config.races.then(|| {
+        races: (config.races || config.weak_memory).then(|| {
             let (blocks, threads) = (config.grid.count(), config.block.count());
-            Races::new(blocks * threads, threads, config.cluster_blocks())
+            let weak = config.weak_memory.then_some(config.schedule.seed);
+            Races::new((blocks * threads, threads, config.cluster_blocks()), config.races, weak)
         }),
         children,
     };

@@ -18,6 +18,7 @@ mod shadow;
 mod sync;
 mod thread;
 mod value;
+mod weak;
 
 pub use report::{Flaw, Link, MissingOrder, Race, RacingAccess};
 pub(crate) use shadow::Span;
@@ -33,6 +34,8 @@ use reach::{Level, Shape};
 use shadow::Shadow;
 use std::collections::HashMap;
 use thread::Thread;
+pub(crate) use weak::Old;
+use weak::Weak;
 
 /// Most threads of a launch with race detection: a clock may have a number for each of them.
 pub(crate) const MAX_THREADS: u64 = 1 << 14;
@@ -52,6 +55,10 @@ struct State {
     protocols: Protocols,
     /// The numbers of each thread's bulk copies, as places among the threads.
     copies: HashMap<u32, Vec<u32>>,
+    /// What locations have held, if memory is weak.
+    weak: Option<Weak>,
+    /// Whether a race is an error.
+    reports: bool,
 }
 
 /// An access: what it does, and where in the source.
@@ -110,7 +117,12 @@ pub(crate) enum Why {
 
 impl Races {
     /// The detector for a launch of `threads` threads, at most [`MAX_THREADS`].
-    pub(crate) fn new(threads: u64, block_threads: u64, cluster_blocks: u32) -> Self {
+    /// A race is an error if it `reports`. Memory is weak if there is a seed for that.
+    pub(crate) fn new(
+        (threads, block_threads, cluster_blocks): (u64, u64, u32),
+        reports: bool,
+        weak: Option<u64>,
+    ) -> Self {
         let shape = Shape {
             block_threads: block_threads as u32,
             cluster_blocks,
@@ -125,12 +137,26 @@ impl Races {
                 clusters: HashMap::new(),
                 protocols: Protocols::default(),
                 copies: HashMap::new(),
+                weak: weak.map(Weak::new),
+                reports,
             }),
         }
     }
 
-    /// A thread accesses memory. Fails with the access that this one races with.
-    pub(crate) fn access(&self, thread: u32, span: Span, act: Act) -> Result<(), Box<Found>> {
+    /// Whether memory is weak.
+    pub(crate) fn is_weak(&self) -> bool {
+        self.state.borrow().weak.is_some()
+    }
+
+    /// A thread accesses memory, which holds the bits `held` there if they were written and memory is weak.
+    /// Returns what a read sees instead. Fails with the access that this one races with.
+    pub(crate) fn access(
+        &self,
+        thread: u32,
+        span: Span,
+        act: Act,
+        held: Option<u128>,
+    ) -> Result<Option<Old>, Box<Found>> {
         let state = &mut *self.state.borrow_mut();
         let Act { access, place, .. } = act;
         if access.order == Order::SeqCst {
@@ -138,18 +164,37 @@ impl Races {
         }
         let now = &state.threads[thread as usize].now;
         let new = Event::new(now, act, span.offset, span.bytes);
-        let observed = state.acquire(&new, span);
+        let old = if access.reads() { state.look(&new, span) } else { None };
+        let observed = match &old {
+            Some((_, value)) => state.acquire_old(&new, span, value.as_ref()),
+            None => state.acquire(&new, span),
+        };
         let now = &state.threads[thread as usize].now;
         for (cell, mask) in span.cells() {
             let new = new.of_cell(mask);
             let cell = state.shadow.cell(span.region, cell);
-            if let Some(old) = cell.race(&new, now, &state.shape) {
+            if state.reports
+                && let Some(old) = cell.race(&new, now, &state.shape)
+            {
                 return Err(Box::new(state.explain(&old, &new)));
             }
             cell.record(new, observed, now);
         }
-        state.release(&new, span);
-        Ok(())
+        if access.writes() {
+            let is_early = state.begin_write(&new, span, held);
+            let value = match is_early {
+                true => state.release_early(&new, span),
+                false => state.release(&new, span),
+            };
+            state.leave(value);
+        }
+        Ok(old.map(|(old, _)| old))
+    }
+
+    /// The write that a thread began has left these bits in memory. Returns those that belong there instead:
+    /// those of the location's last write.
+    pub(crate) fn wrote(&self, bits: u128) -> Option<u128> {
+        self.state.borrow_mut().weak.as_mut()?.end_write(bits)
     }
 
     /// A thread's fence.

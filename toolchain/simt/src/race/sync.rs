@@ -4,9 +4,10 @@ use super::State;
 use super::cell::{CELL_BYTES, Event};
 use super::clock::{Clock, Stamp};
 use super::links::Seen;
-use super::reach::Level;
+use super::reach::{Level, Shape};
 use super::report::Flaw;
 use super::shadow::Span;
+use super::thread::{Location, Thread};
 use super::value::{Head, Value, add_head};
 use crate::access::{Order, Scope};
 use crate::dim::Place;
@@ -20,77 +21,46 @@ impl State {
         };
         let location = (span.region, span.offset);
         let reader = &mut self.threads[new.thread as usize];
-        let acquires = new.access.order.acquires();
-        if acquires {
+        if new.access.order.acquires() {
             reader.acquire_from(location, reach);
         }
         let cell = self.shadow.cell(span.region, span.offset / CELL_BYTES);
         let here = |value: &&Value| value.write.is_of(new.start, new.bytes);
-        let Some(value) = cell.values.iter().find(here) else {
-            return 0;
-        };
-        if !value.write.morally_strong(new, &self.shape) {
-            return 0;
+        match cell.values.iter().find(here) {
+            Some(value) => learn(reader, &self.shape, new, location, value),
+            None => 0,
         }
-        let new_to = |now: &Stamp, head: &Head| !now.knows(head.stamp.thread, head.stamp.epoch);
-        let takes_all = acquires && reach == Level::Device;
-        if takes_all
-            && value
-                .heads
-                .iter()
-                .any(|head| head.reach == Some(Level::Device) && new_to(&reader.now, head))
-        {
-            reader.now.clock.join(&value.everywhere);
-        }
-        for head in &value.heads {
-            let writer = head.stamp.thread;
-            if !new_to(&reader.now, head) {
-                continue;
-            }
-            let apart = self.shape.between(writer, new.thread);
-            let release = head.flaw(apart);
-            let acquire = match acquires {
-                true if apart <= reach => None,
-                true => Some(Flaw::Scope { scope: new.access.scope, fence: None }),
-                false => Some(Flaw::Absent),
-            };
-            if release.is_none() && acquire.is_none() {
-                reader.now.clock.absorb(&head.stamp);
-                continue;
-            }
-            if release.is_none() {
-                reader.saw(location, apart, &head.stamp);
-            }
-            reader.links.note(Seen { head: head.clone(), read: *new, apart, release, acquire });
-        }
-        value.run
     }
 
-    /// A write leaves what it releases for readers to acquire.
-    pub(super) fn release(&mut self, new: &Event, span: Span) {
-        if !new.access.writes() {
-            return;
+    /// A read of a value that is not the last one learns what was released to that.
+    pub(super) fn acquire_old(&mut self, new: &Event, span: Span, value: Option<&Value>) -> u32 {
+        let location = (span.region, span.offset);
+        let reader = &mut self.threads[new.thread as usize];
+        if let Some(reach) = new.access.reach()
+            && new.access.order.acquires()
+        {
+            reader.acquire_from(location, reach);
         }
+        if let Some(value) = value
+            && new.access.reach().is_some()
+        {
+            learn(reader, &self.shape, new, location, value);
+        }
+        // The writes that it observes are not the last ones.
+        0
+    }
+
+    /// A write leaves what it releases for readers to acquire. Returns that, if memory is weak.
+    pub(super) fn release(&mut self, new: &Event, span: Span) -> Option<Value> {
         let (first, mask) = span.cells().next().expect("an access has bytes");
         let new = new.of_cell(mask);
         let values = &mut self.shadow.cell(span.region, first).values;
         let here = |value: &Value| value.write.is_of(new.start, new.bytes);
-        let Some(reach) = new.access.reach() else {
+        if new.access.reach().is_none() {
             values.retain(|value| value.write.mask & mask == 0);
-            return;
-        };
+            return None;
+        }
         values.retain(|value| value.write.mask & mask == 0 || here(value));
-        let writer = &mut self.threads[new.thread as usize];
-        let head = |stamp, reach| Head { stamp, reach, fence: None, write: new };
-        let fences = writer.fences.iter().flatten();
-        let mut patterns: Vec<Head> = fences
-            .map(|fence| Head {
-                fence: Some((fence.scope, fence.place)),
-                ..head(fence.stamp.clone(), Some(Level::of(fence.scope)))
-            })
-            .collect();
-        let releases = new.access.order.releases();
-        let own = releases.then(|| head(writer.pass_on(), Some(reach)));
         let at = values.iter().position(here).unwrap_or_else(|| {
             values.push(Value::of(new));
             values.len() - 1
@@ -100,37 +70,37 @@ impl State {
         if !continues {
             value.restart();
         }
-        value.run += 1;
         value.write = new;
-        match own {
-            Some(own) => {
-                add_head(&mut value.released, own.clone());
-                patterns.push(own);
-            }
-            None => {
-                let mine = |head: &&Head| head.stamp.thread == new.thread;
-                patterns.extend(value.released.iter().filter(mine).cloned());
-            }
-        }
-        if !releases {
-            // For what came after the last fence. What comes after the write is in the next epoch.
-            patterns.push(head(writer.now.pass_on(), None));
-        }
-        for pattern in patterns {
-            value.pass_on(pattern);
-        }
+        leave(&mut self.threads[new.thread as usize], &new, value);
+        self.weak.is_some().then(|| value.clone())
     }
 
-    /// A fence (PTX ISA, "membar / fence"). `fence.sc` acquires and releases like any other. The
-    /// order of two fences that meet in no pattern is ignored: it is chance in this run, and may be
-    /// opposite in another.
-    pub(super) fn fence(&mut self, thread: u32, scope: Scope, order: Order, place: Place) {
-        let thread = &mut self.threads[thread as usize];
+    /// The same for a write that is not the last one of its location.
+    pub(super) fn release_early(&mut self, new: &Event, span: Span) -> Option<Value> {
+        let (_, mask) = span.cells().next().expect("an access has bytes");
+        let new = new.of_cell(mask);
+        new.access.reach()?;
+        let mut value = Value::of(new);
+        leave(&mut self.threads[new.thread as usize], &new, &mut value);
+        Some(value)
+    }
+
+    /// A fence (PTX ISA, "membar / fence"). `fence.sc` acquires and releases like any other. Unless
+    /// memory is weak, the order of two fences that meet in no pattern is ignored: it is chance in this
+    /// run, and may be opposite in another.
+    pub(super) fn fence(&mut self, number: u32, scope: Scope, order: Order, place: Place) {
+        let reach = Level::of(scope);
         if order.acquires() {
-            thread.acquire(scope, place);
+            self.threads[number as usize].acquire(scope, place);
+        }
+        if order == Order::SeqCst {
+            self.follow_fences(number, reach);
         }
         if order.releases() {
-            thread.release(scope, place);
+            self.threads[number as usize].release(scope, place);
+        }
+        if order == Order::SeqCst {
+            self.add_fence(number, reach);
         }
     }
 
@@ -168,5 +138,77 @@ impl State {
         };
         let cluster = self.cluster(thread);
         stamps.iter().for_each(|stamp| cluster.arriving.absorb(stamp));
+    }
+}
+
+/// What a strong read of `value` learns, as far as it acquires. Returns how many writes it observes.
+fn learn(
+    reader: &mut Thread,
+    shape: &Shape,
+    new: &Event,
+    location: Location,
+    value: &Value,
+) -> u32 {
+    let Some(reach) = new.access.reach().filter(|_| value.write.morally_strong(new, shape)) else {
+        return 0;
+    };
+    let acquires = new.access.order.acquires();
+    let new_to = |now: &Stamp, head: &Head| !now.knows(head.stamp.thread, head.stamp.epoch);
+    let takes_all = acquires && reach == Level::Device;
+    if takes_all
+        && value
+            .heads
+            .iter()
+            .any(|head| head.reach == Some(Level::Device) && new_to(&reader.now, head))
+    {
+        reader.now.clock.join(&value.everywhere);
+    }
+    for head in &value.heads {
+        let writer = head.stamp.thread;
+        if !new_to(&reader.now, head) {
+            continue;
+        }
+        let apart = shape.between(writer, new.thread);
+        let release = head.flaw(apart);
+        let acquire = match acquires {
+            true if apart <= reach => None,
+            true => Some(Flaw::Scope { scope: new.access.scope, fence: None }),
+            false => Some(Flaw::Absent),
+        };
+        if release.is_none() && acquire.is_none() {
+            reader.now.clock.absorb(&head.stamp);
+            continue;
+        }
+        if release.is_none() {
+            reader.saw(location, apart, &head.stamp);
+        }
+        reader.links.note(Seen { head: head.clone(), read: *new, apart, release, acquire });
+    }
+    value.run
+}
+
+/// What a strong write leaves in its location: all that the thread has released there.
+fn leave(writer: &mut Thread, new: &Event, value: &mut Value) {
+    let head = |stamp, reach| Head { stamp, reach, fence: None, write: *new };
+    let fences = writer.fences.iter().flatten();
+    let mut patterns: Vec<Head> = fences
+        .map(|fence| Head {
+            fence: Some((fence.scope, fence.place)),
+            ..head(fence.stamp.clone(), Some(Level::of(fence.scope)))
+        })
+        .collect();
+    value.run += 1;
+    if new.access.order.releases() {
+        let own = head(writer.pass_on(), new.access.reach());
+        add_head(&mut value.released, own.clone());
+        patterns.push(own);
+    } else {
+        let mine = |head: &&Head| head.stamp.thread == new.thread;
+        patterns.extend(value.released.iter().filter(mine).cloned());
+        // For what came after the last fence. What comes after the write is in the next epoch.
+        patterns.push(head(writer.now.pass_on(), None));
+    }
+    for pattern in patterns {
+        value.pass_on(pattern);
     }
 }

@@ -21,7 +21,7 @@ pub(super) struct Head {
 }
 
 /// What a location holds.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Value {
     /// The last write.
     pub(super) write: Event,

@@ -20,3 +20,4 @@ mod shared;
 mod stacks;
 mod support;
 mod warps;
+mod weak_memory;

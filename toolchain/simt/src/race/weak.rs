@@ -1,0 +1,306 @@
+//! Weak memory: what a location has held, and which of it a read may still return.
+//!
+//! A read may return any value that the model does not hide from it. A write hides what is older in
+//! the order of its location (coherence) from all reads that it happened before, and from all that
+//! come after a strong read of it (PTX ISA, "Causality Order" and the axiom of causality). A write
+//! takes any place in that order that is not before something that it knows. Both are drawn.
+//!
+//! The bytes in memory are always those of the location's last write. An older value is put there
+//! while a read happens.
+
+use super::State;
+use super::cell::Event;
+use super::clock::Stamp;
+use super::reach::Level;
+use super::shadow::Span;
+use super::value::Value;
+use crate::access::AccessKind;
+use crate::schedule::SplitMix;
+use std::collections::{BTreeMap, HashMap};
+
+/// The most values of a location that are remembered.
+const MOST: usize = 8;
+
+/// An access touches at most this many bytes.
+const WIDEST: usize = 16;
+
+/// One in so many reads, of those that may, returns an old value; and one in so many writes takes an
+/// earlier place.
+const STALE: u64 = 2;
+const EARLY: u64 = 4;
+
+/// What locations have held, since their first write in this launch.
+#[derive(Debug)]
+pub(super) struct Weak {
+    random: SplitMix,
+    locations: BTreeMap<(u64, usize), History>,
+    /// Whether a weak read of an old value is repeated as long as it may be, as from a register.
+    sticks: bool,
+    /// The version that a thread's weak reads of a location stick to.
+    stuck: HashMap<(u32, u64, usize), u64>,
+    /// A write whose value is not known yet.
+    pending: Option<Pending>,
+    versions: u64,
+    /// For each thread and reach its last `fence.sc`.
+    fences: Vec<(u32, Level, Stamp)>,
+}
+
+#[derive(Debug)]
+struct Pending {
+    location: (u64, usize),
+    version: u64,
+}
+
+/// The values of one location, in the order of coherence.
+#[derive(Debug)]
+struct History {
+    bytes: usize,
+    versions: Vec<Version>,
+}
+
+/// An old value that a read returns.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Old {
+    pub(crate) bits: u128,
+    /// Whether the thread's next reads return it too, as long as they may.
+    pub(crate) is_stuck: bool,
+}
+
+/// A value of a location.
+#[derive(Debug)]
+struct Version {
+    number: u64,
+    bits: u128,
+    /// The write; none for what was there before.
+    write: Option<Event>,
+    /// What an acquiring read of it learns, if the write is strong.
+    value: Option<Value>,
+    /// Threads, at their epochs, that have read it, and whether by a strong read that observes it.
+    reads: Vec<(u32, u32, bool)>,
+}
+
+impl Version {
+    /// Whether it hides what is older from an access at this stamp.
+    fn hides_older(&self, now: &Stamp) -> bool {
+        let read =
+            |&(thread, epoch, observes): &(u32, u32, bool)| observes && now.knows(thread, epoch);
+        self.write.is_none_or(|write| now.knows(write.thread, write.epoch))
+            || self.reads.iter().any(read)
+    }
+
+    /// Whether a write at this stamp comes after it: it knows the write or a read of it.
+    fn is_before(&self, now: &Stamp) -> bool {
+        let read = |&(thread, epoch, _): &(u32, u32, bool)| now.knows(thread, epoch);
+        self.hides_older(now) || self.reads.iter().any(read)
+    }
+
+    /// Whether it was made from the version before it, so that nothing comes between them.
+    fn is_update(&self) -> bool {
+        self.write.is_some_and(|write| write.access.kind == AccessKind::Atomic)
+    }
+}
+
+impl Weak {
+    pub(super) fn new(seed: u64) -> Self {
+        let mut random = SplitMix(seed ^ 0x5EA1_0F_7EA5);
+        Self {
+            sticks: random.below(2) == 0,
+            random,
+            locations: BTreeMap::new(),
+            stuck: HashMap::new(),
+            pending: None,
+            versions: 0,
+            fences: Vec::new(),
+        }
+    }
+
+    /// Forgets locations that overlap with `span`, all but that of just these bytes.
+    fn forget_overlaps(&mut self, span: Span, also_itself: bool) {
+        let (from, end) = (span.offset.saturating_sub(WIDEST), span.offset + span.bytes);
+        let touched = self.locations.range((span.region, from)..(span.region, end));
+        let overlaps = |start: usize, bytes: usize| {
+            let same = (start, bytes) == (span.offset, span.bytes);
+            start + bytes > span.offset && (also_itself || !same)
+        };
+        let gone: Vec<_> = touched
+            .filter(|(location, history)| overlaps(location.1, history.bytes))
+            .map(|(&location, _)| location)
+            .collect();
+        for location in gone {
+            self.locations.remove(&location);
+        }
+    }
+
+    /// The version that a read sees: its index, and whether it is the last.
+    fn choose(
+        &mut self,
+        new: &Event,
+        now: &Stamp,
+        location: (u64, usize),
+    ) -> Option<(usize, bool)> {
+        let history = self.locations.get(&location)?;
+        let last = history.versions.len() - 1;
+        let hides = |version: &Version| version.hides_older(now);
+        let oldest = history.versions.iter().rposition(hides).unwrap_or(0);
+        if new.access.writes() || oldest == last {
+            return Some((last, true));
+        }
+        let sticks = self.sticks && new.access.reach().is_none();
+        let key = (new.thread, location.0, location.1);
+        if sticks && let Some(number) = self.stuck.get(&key) {
+            let is_it = |version: &Version| version.number == *number;
+            let at = history.versions.iter().position(is_it).filter(|&at| at >= oldest);
+            if let Some(at) = at {
+                return Some((at, at == last));
+            }
+        }
+        if self.random.below(STALE) > 0 {
+            return Some((last, true));
+        }
+        let at = oldest + self.random.below((last - oldest) as u64) as usize;
+        if sticks {
+            self.stuck.insert(key, history.versions[at].number);
+        }
+        Some((at, false))
+    }
+
+    /// The place of a write in the order of its location.
+    fn place(&mut self, now: &Stamp, location: (u64, usize), is_update: bool) -> usize {
+        let Some(history) = self.locations.get(&location) else { return 0 };
+        let end = history.versions.len();
+        if is_update {
+            return end;
+        }
+        let known = |version: &Version| version.is_before(now);
+        let first = history.versions.iter().rposition(known).map_or(0, |at| at + 1);
+        let free = |&at: &usize| !history.versions[at].is_update();
+        let places: Vec<usize> = (first..end).filter(free).collect();
+        if places.is_empty() || self.random.below(EARLY) > 0 {
+            return end;
+        }
+        places[self.random.below(places.len() as u64) as usize]
+    }
+}
+
+impl State {
+    /// A read by a thread: what it sees instead of what is in memory, and what it acquires from.
+    pub(super) fn look(&mut self, new: &Event, span: Span) -> Option<(Old, Option<Value>)> {
+        let weak = self.weak.as_mut()?;
+        if self.shape.is_copy(new.thread) {
+            return None;
+        }
+        weak.forget_overlaps(span, false);
+        let location = (span.region, span.offset);
+        let now = &self.threads[new.thread as usize].now;
+        let (at, is_last) = weak.choose(new, now, location)?;
+        let version = &mut weak.locations.get_mut(&location)?.versions[at];
+        let observes = version.write.is_some_and(|write| write.morally_strong(new, &self.shape));
+        note(&mut version.reads, (new.thread, new.epoch, observes));
+        let is_stuck = weak.sticks && new.access.reach().is_none();
+        (!is_last).then(|| (Old { bits: version.bits, is_stuck }, version.value.clone()))
+    }
+
+    /// A write by a thread, before its bits are known. `before` are those in memory, if they were written.
+    /// Returns whether it is not the location's last.
+    pub(super) fn begin_write(&mut self, new: &Event, span: Span, before: Option<u128>) -> bool {
+        let Some(weak) = &mut self.weak else { return false };
+        let is_copy = self.shape.is_copy(new.thread);
+        weak.forget_overlaps(span, is_copy);
+        if is_copy {
+            return false;
+        }
+        let location = (span.region, span.offset);
+        let now = &self.threads[new.thread as usize].now;
+        let place = weak.place(now, location, new.access.kind == AccessKind::Atomic);
+        let first = weak.versions;
+        weak.versions += 2;
+        let history = weak.locations.entry(location).or_insert_with(|| History {
+            bytes: span.bytes,
+            versions: before.into_iter().map(|bits| Version::of(first, bits, None)).collect(),
+        });
+        let place = if place == 0 { history.versions.len() } else { place };
+        let is_early = place < history.versions.len();
+        history.versions.insert(place, Version::of(first + 1, 0, Some(*new)));
+        weak.pending = Some(Pending { location, version: first + 1 });
+        is_early
+    }
+
+    /// What the write that began leaves for readers to acquire.
+    pub(super) fn leave(&mut self, value: Option<Value>) {
+        if let Some(version) = self.weak.as_mut().and_then(Weak::pending_version) {
+            version.value = value;
+        }
+    }
+
+    /// Orders a `fence.sc` after all that are morally strong to it and came before it in this run: the
+    /// Fence-SC order.
+    pub(super) fn follow_fences(&mut self, thread: u32, reach: Level) {
+        let Some(weak) = &self.weak else { return };
+        for (other, its, stamp) in &weak.fences {
+            if self.shape.between(thread, *other) <= reach.min(*its) {
+                self.threads[thread as usize].now.clock.absorb(stamp);
+            }
+        }
+    }
+
+    /// The `fence.sc` is there for later ones.
+    pub(super) fn add_fence(&mut self, thread: u32, reach: Level) {
+        let Some(weak) = &mut self.weak else { return };
+        let stamp = self.threads[thread as usize].now.pass_on();
+        weak.fences.retain(|(other, its, _)| (*other, *its) != (thread, reach));
+        weak.fences.push((thread, reach, stamp));
+    }
+}
+
+impl Weak {
+    fn pending_version(&mut self) -> Option<&mut Version> {
+        let Pending { location, version } = self.pending.as_ref()?;
+        let versions = &mut self.locations.get_mut(location)?.versions;
+        versions.iter_mut().find(|it| it.number == *version)
+    }
+
+    /// The write that began has left these bits in memory. Returns those of the location's last write, if that
+    /// is another one.
+    pub(super) fn end_write(&mut self, bits: u128) -> Option<u128> {
+        self.pending_version()?.bits = bits;
+        let Pending { location, version } = self.pending.take()?;
+        let versions = &mut self.locations.get_mut(&location)?.versions;
+        if versions.len() > MOST {
+            versions.remove(0);
+        }
+        let last = versions.last()?;
+        (last.number != version).then_some(last.bits)
+    }
+}
+
+impl Version {
+    fn of(number: u64, bits: u128, write: Option<Event>) -> Self {
+        Self { number, bits, write, value: None, reads: Vec::new() }
+    }
+}
+
+/// Notes a read, unless the thread has made one like it before: what knows a later one knows that.
+fn note(reads: &mut Vec<(u32, u32, bool)>, new: (u32, u32, bool)) {
+    let covers = |old: &(u32, u32, bool)| old.0 == new.0 && old.2 >= new.2;
+    if !reads.iter().any(covers) {
+        reads.push(new);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_location_is_forgotten_when_other_bytes_of_it_are_written() {
+        let mut weak = Weak::new(1);
+        let history = |bytes| History { bytes, versions: Vec::new() };
+        for (offset, bytes) in [(0, 4), (4, 4), (8, 8)] {
+            weak.locations.insert((7, offset), history(bytes));
+        }
+        weak.forget_overlaps(Span { region: 7, offset: 4, bytes: 8 }, false);
+        assert_eq!(weak.locations.keys().collect::<Vec<_>>(), [&(7, 0)]);
+        weak.forget_overlaps(Span { region: 7, offset: 0, bytes: 4 }, false);
+        assert_eq!(weak.locations.len(), 1);
+    }
+}
