@@ -27,20 +27,30 @@ pub fn images() -> Vec<PtxImage> {
 /// An emulated GPU with the fast schedule and checks for data races.
 #[must_use]
 pub fn emulator() -> Device {
-    emulator_under(EmulatorConfig::default().schedule)
+    let config = EmulatorConfig::default();
+    Device::new(Emulator::new(EmulatorConfig { races: true, ..config }))
 }
 
-/// An emulated GPU whose warps run in the order of `schedule`, with checks for data races.
+/// An emulated GPU whose warps run in the order of `schedule`, with weak memory and checks for data
+/// races.
 #[must_use]
 pub fn emulator_under(schedule: Schedule) -> Device {
     Device::new(Emulator::new(EmulatorConfig {
         schedule,
         races: true,
+        weak_memory: true,
         ..EmulatorConfig::default()
     }))
 }
 
-/// As [`emulator_under`], without checks for data races: for kernels that race on purpose, to see
+/// As [`emulator_under`], without checks for data races: to see which values a missing order gives.
+#[must_use]
+pub fn weak_under(schedule: Schedule) -> Device {
+    let config = EmulatorConfig { schedule, weak_memory: true, ..EmulatorConfig::default() };
+    Device::new(Emulator::new(config))
+}
+
+/// As [`emulator_under`], without checks for data races and weak memory: for kernels that race on purpose, to see
 /// which values come out, and for grids in which the checks take too long.
 #[must_use]
 pub fn unjudged_under(schedule: Schedule) -> Device {

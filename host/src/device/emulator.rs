@@ -120,6 +120,7 @@ impl Emulator {
         config.multiprocessors = self.properties.multiprocessors;
         config.schedule = self.config.schedule;
         config.races = self.config.races;
+        config.weak_memory = self.config.weak_memory;
         config.count = self.config.count;
         config.stack_bytes = self.config.stack_bytes;
         config.step_limit = self.config.step_limit;

@@ -61,8 +61,10 @@ pub enum Space {
 
 /// One access as the instruction states it.
 ///
-/// The emulator's memory is sequentially consistent, so order and scope change no value. They
-/// decide what counts as a race ([`LaunchConfig::races`](crate::LaunchConfig::races)).
+/// Order and scope decide what counts as a race ([`LaunchConfig::races`](crate::LaunchConfig::races)),
+/// and which values a read may return where memory is weak
+/// ([`LaunchConfig::weak_memory`](crate::LaunchConfig::weak_memory)). Otherwise memory is sequentially
+/// consistent, and they change no value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Access {
     /// Load, store, or read-modify-write.

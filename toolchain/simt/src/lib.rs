@@ -4,7 +4,8 @@
 //! thread as a fiber on one OS thread. A [`Schedule`] drawn from a seed decides which thread runs
 //! when: the same seed gives the same run. Where a GPU would hang, return garbage or fail with a
 //! sticky error, you get a [`Fault`] that names kernel, block, thread and source line. With
-//! [`LaunchConfig::races`] this includes data races by the memory model of PTX.
+//! [`LaunchConfig::races`] this includes data races by the memory model of PTX, and with
+//! [`LaunchConfig::weak_memory`] reads return what that model allows.
 //!
 //! Two sides use it. Kernel code calls the in-thread functions ([`position`], [`access`],
 //! [`block_barrier`], [`warp_exchange`], …), which know the emulated thread that calls them. The

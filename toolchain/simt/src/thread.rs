@@ -64,9 +64,9 @@ pub fn access(address: *const u8, bytes: usize, access: Access) -> bool {
     with("access", |here, spot| here.access(address.addr(), bytes, access, spot))
 }
 
-/// A fence (`fence.acq_rel`, `fence.sc`, `membar`). A scheduling point. It changes no value,
-/// because the emulator's memory is sequentially consistent without it. Only the race detector uses
-/// it.
+/// A fence (`fence.acq_rel`, `fence.sc`, `membar`). A scheduling point. It changes values only where
+/// memory is weak ([`LaunchConfig::weak_memory`](crate::LaunchConfig::weak_memory)); the race detector
+/// uses it too.
 ///
 /// # Panics
 /// Outside an emulated thread.

@@ -19,6 +19,10 @@ pub struct EmulatorConfig {
     /// Whether to look for data races. The first one found is the error of its launch. With it, a
     /// launch of more than 2^14 threads is refused, and an access takes about twice as long.
     pub races: bool,
+    /// Whether memory is weak: a read may return an older value, and a write may come before another
+    /// one, as far as PTX's memory model allows. The schedule's seed draws it. A kernel's own results
+    /// then show what a missing order does. A launch may have 2^14 threads.
+    pub weak_memory: bool,
     /// Whether each launch counts what its warps do. [`Stats::counts`](simt::Stats::counts) has the
     /// counts of the last one. Lanes of a warp then move in step.
     pub count: bool,
@@ -59,6 +63,7 @@ impl Default for EmulatorConfig {
             shared_per_block: 48 << 10,
             schedule: Schedule::new(Policy::Coarse),
             races: false,
+            weak_memory: false,
             count: false,
             stack_bytes,
             step_limit,

@@ -4,7 +4,7 @@ use super::kernels::{hides_its_grid_barrier, resets_when_full};
 use gridsync::device::{Device, DeviceError, Geometry};
 use gridsync::launch::{Blocks, cooperative, resident_blocks};
 use gridsync_program::verify::{Contender, Crossing, DESIGNS, MUTANTS, Outcome};
-use gridsync_tests::devices::{emulator, emulator_under, schedules, unjudged_under};
+use gridsync_tests::devices::{emulator, emulator_under, schedules, unjudged_under, weak_under};
 use gridsync_tests::trials;
 use gridsync_tests::trials::Trials;
 use simt::{Fault, Policy, Schedule};
@@ -14,6 +14,7 @@ pub(crate) fn trials() -> Trials {
         test:
             each_mutant_is_caught_by_every_policy,
             each_mutant_is_caught_by_its_values_but_those_that_have_races_alone,
+            each_mutant_is_caught_by_its_values_on_weak_memory,
             a_barrier_that_is_reset_under_its_waiters_is_caught_as_a_deadlock,
             blocks_that_cannot_start_before_others_end_are_caught_as_a_deadlock;
         thorough:
@@ -77,9 +78,17 @@ fn each_mutant_is_caught_by_its_values_but_those_that_have_races_alone() {
     }
 }
 
+fn each_mutant_is_caught_by_its_values_on_weak_memory() {
+    for mutant in MUTANTS {
+        let outcomes = outcomes(mutant, weak_under);
+        assert_eq!(caught_by(outcomes), ALL, "{}", mutant.name);
+    }
+}
+
 fn every_design_holds_in_the_same_harness() {
     for design in DESIGNS {
-        for (schedule, outcome) in outcomes(design, emulator_under) {
+        let outcomes = [emulator_under, weak_under].map(|device| outcomes(design, device));
+        for (schedule, outcome) in outcomes.into_iter().flatten() {
             let held = Some(Outcome::Held);
             assert_eq!(outcome, held, "{}, {schedule:?}", design.name);
         }

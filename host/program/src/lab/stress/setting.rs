@@ -29,7 +29,7 @@ pub struct Setting {
     /// The seed of the emulator's schedule. None on a GPU.
     pub seed: Option<u64>,
     /// Whether the emulator looks for data races and stops at the first. If not, a wrong barrier
-    /// goes on to the reads after it.
+    /// goes on to the reads after it, which may return any value that weak memory allows.
     pub races: bool,
 }
 
@@ -55,7 +55,11 @@ impl fmt::Display for Setting {
         if let Some(seed) = self.seed {
             write!(f, ", seed {seed}")?;
         }
-        f.write_str(if self.races { ", looking for races" } else { "" })
+        f.write_str(match (self.seed, self.races) {
+            (Some(_), true) => ", looking for races",
+            (Some(_), false) => ", weak memory",
+            (None, _) => "",
+        })
     }
 }
 
@@ -66,7 +70,7 @@ impl fmt::Display for Setting {
 /// threads, if they fit. The warps have no delay, or are up to 2000 cycles late, or first store all
 /// over 4 GiB (or an eighth of the memory, if that is less). There is one word for each thread, and
 /// in the smallest grids also eight. On the emulator there are small grids, each under the
-/// schedules of eight seeds, with every other one looking for data races.
+/// schedules of eight seeds. Every other one looks for data races, and the rest have weak memory.
 #[must_use]
 pub fn settings(device: &Properties, rounds: u64) -> Vec<Setting> {
     let mut settings = if device.is_emulated() { on_the_emulator() } else { on_a_gpu(device) };
@@ -155,6 +159,7 @@ impl Setting {
             Some(seed) => Device::new(Emulator::new(EmulatorConfig {
                 schedule: Schedule::from_seed(seed),
                 races: self.races,
+                weak_memory: !self.races,
                 ..EmulatorConfig::default()
             })),
         }
