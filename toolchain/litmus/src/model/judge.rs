@@ -1,0 +1,186 @@
+//! From a test to its final states.
+
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+
+use super::event::{Candidate, Kind};
+use super::reads_from::{Sources, choices, known, known_write};
+use super::relation::Relation;
+use super::{causality, coherence, phases};
+use crate::error::TooLarge;
+use crate::instruction::Location;
+use crate::program::{End, Path, Value, paths};
+use crate::test::{Quantifier, Term, Test};
+
+/// The most choices of sources that are looked at.
+const MOST_CHOICES: u64 = 20_000_000;
+
+/// In how many of the final states a formula holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Occurrence {
+    /// In none.
+    Never,
+    /// In some, not in all.
+    Sometimes,
+    /// In all, and there is one.
+    Always,
+}
+
+/// What the model says of a test.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Judgement {
+    /// The columns of the states: [`Test::asked`].
+    pub columns: Vec<Term>,
+    /// The final states that are allowed and pass the filter, sorted, each once. A state has a
+    /// value for each column.
+    pub states: Vec<Vec<i32>>,
+    /// In how many of the states the formula of the question holds.
+    pub occurrence: Occurrence,
+    /// Whether the answer to the question is yes. A `forall` without any state is answered yes.
+    pub holds: bool,
+    /// Whether every fair run ends.
+    pub terminates: bool,
+    /// How many executions that end are allowed, before the filter.
+    pub executions: u64,
+}
+
+/// Says which final states the memory model allows, and whether every fair run ends.
+///
+/// All executions are looked at. The documentation of this crate says what is decided, and what is
+/// a bound.
+///
+/// # Errors
+///
+/// Returns an error if the test exceeds a bound. Then nothing is known about it.
+pub fn judge(test: &Test) -> Result<Judgement, TooLarge> {
+    let columns = test.asked();
+    let mut of_threads = Vec::new();
+    for (number, thread) in test.threads.iter().enumerate() {
+        let asked = columns.iter().filter_map(|term| match term {
+            Term::Register(of, register) if *of == number => Some(*register),
+            _ => None,
+        });
+        of_threads.push(paths(number, thread, &asked.collect())?);
+    }
+    let mut search =
+        Search { test, columns, states: BTreeSet::new(), executions: 0, endless: false, tried: 0 };
+    search.combine(&of_threads, &mut Vec::new())?;
+
+    let Search { columns, states, executions, endless, .. } = search;
+    let holds_in = |state: &&Vec<i32>| test.question.formula.holds(&of_state(&columns, state));
+    let holding = states.iter().filter(holds_in).count();
+    let occurrence = match holding {
+        0 => Occurrence::Never,
+        _ if holding == states.len() => Occurrence::Always,
+        _ => Occurrence::Sometimes,
+    };
+    let holds = match test.question.quantifier {
+        Quantifier::Exists => holding > 0,
+        Quantifier::NotExists => holding == 0,
+        Quantifier::Forall => holding == states.len(),
+    };
+    let states = states.into_iter().collect();
+    Ok(Judgement { columns, states, occurrence, holds, terminates: !endless, executions })
+}
+
+/// The values of a state by their terms.
+fn of_state(columns: &[Term], state: &[i32]) -> impl Fn(Term) -> i32 {
+    move |term| columns.binary_search(&term).map_or(0, |column| state[column])
+}
+
+struct Search<'a> {
+    test: &'a Test,
+    columns: Vec<Term>,
+    states: BTreeSet<Vec<i32>>,
+    executions: u64,
+    endless: bool,
+    tried: u64,
+}
+
+impl Search<'_> {
+    /// Looks at all combinations of paths that begin with `chosen`.
+    fn combine<'p>(
+        &mut self,
+        of_threads: &'p [Vec<Path>],
+        chosen: &mut Vec<&'p Path>,
+    ) -> Result<(), TooLarge> {
+        let Some((first, rest)) = of_threads.split_first() else { return self.executions(chosen) };
+        for path in first {
+            chosen.push(path);
+            self.combine(rest, chosen)?;
+            chosen.pop();
+        }
+        Ok(())
+    }
+
+    /// Looks at all executions with these paths.
+    fn executions(&mut self, paths: &[&Path]) -> Result<(), TooLarge> {
+        let ends = paths.iter().all(|path| path.end == End::Finished);
+        if !ends && self.endless {
+            return Ok(());
+        }
+        let candidate = Candidate::new(self.test, paths)?;
+        let mut tried = self.tried;
+        let _ = choices(&candidate, &mut tried, MOST_CHOICES, &mut |sources| {
+            for meeting in phases::meetings(&candidate, sources) {
+                causality::orders(&candidate, sources, &meeting, &mut |causality| {
+                    coherence::orders(&candidate, sources, causality, &mut |coherence| {
+                        if ends {
+                            self.executions += 1;
+                            self.finish(&candidate, sources, coherence);
+                            ControlFlow::Continue(())
+                        } else {
+                            self.endless = true;
+                            ControlFlow::Break(())
+                        }
+                    })
+                })?;
+            }
+            ControlFlow::Continue(())
+        });
+        self.tried = tried;
+        if tried > MOST_CHOICES {
+            Err(TooLarge::Candidates { limit: MOST_CHOICES })
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Notes the final states of an execution. The final value of a location is that of any write
+    /// that no other write follows in coherence order.
+    fn finish(&mut self, candidate: &Candidate, sources: &Sources, coherence: &Relation) {
+        let mut states = vec![Vec::new()];
+        for column in &self.columns {
+            let values: BTreeSet<i32> = match column {
+                Term::Register(thread, register) => {
+                    let registers = &candidate.paths[*thread].registers;
+                    let value = registers.get(register).unwrap_or(&Value::Constant(0));
+                    [known(candidate, sources, value, candidate.starts[*thread])].into()
+                }
+                Term::Location(location) => last_writes(candidate, *location, coherence)
+                    .map(|write| known_write(candidate, sources, write))
+                    .collect(),
+                Term::Constant(constant) => [*constant].into(),
+            };
+            states = states
+                .iter()
+                .flat_map(|state| values.iter().map(|value| [&state[..], &[*value]].concat()))
+                .collect();
+        }
+        let passes = |state: &Vec<i32>| match &self.test.filter {
+            Some(filter) => filter.holds(&of_state(&self.columns, state)),
+            None => true,
+        };
+        self.states.extend(states.into_iter().filter(passes));
+    }
+}
+
+fn last_writes(
+    candidate: &Candidate,
+    location: Location,
+    coherence: &Relation,
+) -> impl Iterator<Item = usize> {
+    candidate.of(Kind::Write).filter(move |write| {
+        candidate.events[*write].location == Some(location) && coherence.after(*write) == 0
+    })
+}

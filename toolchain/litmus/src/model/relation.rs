@@ -1,0 +1,135 @@
+//! Binary relations between the events of one execution.
+
+use std::ops::ControlFlow;
+
+/// The most events of an execution.
+pub(crate) const MOST_EVENTS: usize = 128;
+
+/// A relation. Bit `b` of row `a` says that `a` is related to `b`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Relation {
+    rows: Vec<u128>,
+}
+
+impl Relation {
+    /// No pair of `events` events.
+    pub(crate) fn empty(events: usize) -> Self {
+        Self { rows: vec![0; events] }
+    }
+
+    pub(crate) fn add(&mut self, from: usize, to: usize) {
+        self.rows[from] |= 1 << to;
+    }
+
+    pub(crate) fn has(&self, from: usize, to: usize) -> bool {
+        self.rows[from] >> to & 1 == 1
+    }
+
+    /// The events after `from`, as bits.
+    pub(crate) fn after(&self, from: usize) -> u128 {
+        self.rows[from]
+    }
+
+    pub(crate) fn unite(&mut self, other: &Self) {
+        for (row, more) in self.rows.iter_mut().zip(&other.rows) {
+            *row |= more;
+        }
+    }
+
+    /// Makes the relation transitive.
+    pub(crate) fn close(&mut self) {
+        for middle in 0..self.rows.len() {
+            let after = self.rows[middle];
+            if after != 0 {
+                for row in &mut self.rows {
+                    if *row >> middle & 1 == 1 {
+                        *row |= after;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Adds a pair to a transitive relation, and keeps it transitive.
+    fn add_closed(&mut self, from: usize, to: usize) {
+        let after = self.rows[to] | 1 << to;
+        for (event, row) in self.rows.iter_mut().enumerate() {
+            if event == from || *row >> from & 1 == 1 {
+                *row |= after;
+            }
+        }
+    }
+
+    /// Whether no event of a transitive relation precedes itself.
+    pub(crate) fn irreflexive(&self) -> bool {
+        self.rows.iter().enumerate().all(|(event, row)| row >> event & 1 == 0)
+    }
+
+    /// `self` followed by `next`.
+    pub(crate) fn then(&self, next: &Self) -> Self {
+        let rows = self.rows.iter().map(|row| bits(*row).fold(0, |all, e| all | next.rows[e]));
+        Self { rows: rows.collect() }
+    }
+}
+
+/// The events of a set of bits.
+pub(crate) fn bits(mut set: u128) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        (set != 0).then(|| {
+            let bit = set.trailing_zeros() as usize;
+            set &= set - 1;
+            bit
+        })
+    })
+}
+
+/// Calls `visit` for each strict order that contains `order` and relates all of `pairs`, and
+/// that has nothing beyond what these need. Each order comes once. `order` must be transitive.
+pub(crate) fn completions(
+    order: &Relation,
+    pairs: &[(usize, usize)],
+    visit: &mut dyn FnMut(&Relation) -> ControlFlow<()>,
+) -> ControlFlow<()> {
+    if !order.irreflexive() {
+        return ControlFlow::Continue(());
+    }
+    let open = pairs.iter().position(|&(a, b)| !order.has(a, b) && !order.has(b, a));
+    let Some(open) = open else { return visit(order) };
+    let (a, b) = pairs[open];
+    for (from, to) in [(a, b), (b, a)] {
+        let mut next = order.clone();
+        next.add_closed(from, to);
+        completions(&next, &pairs[open + 1..], visit)?;
+    }
+    ControlFlow::Continue(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn three_free_events_have_six_orders() {
+        let mut orders = 0;
+        let pairs = [(0, 1), (1, 2), (0, 2)];
+        let _ = completions(&Relation::empty(3), &pairs, &mut |order| {
+            assert!(order.irreflexive());
+            orders += 1;
+            ControlFlow::Continue(())
+        });
+        assert_eq!(orders, 6);
+    }
+
+    #[test]
+    fn closing_follows_chains() {
+        let mut relation = Relation::empty(4);
+        relation.add(3, 1);
+        relation.add(1, 2);
+        relation.add(2, 0);
+        relation.close();
+        assert!(relation.has(3, 0) && relation.irreflexive());
+        relation.add(0, 3);
+        relation.close();
+        assert!(!relation.irreflexive());
+    }
+}
