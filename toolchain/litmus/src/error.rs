@@ -48,10 +48,10 @@ pub enum TooLarge {
         limit: usize,
     },
 
-    /// There are too many candidate executions.
-    #[error("there are more than {limit} candidate executions; use fewer threads, reads or writes")]
-    Candidates {
+    /// There are too many executions.
+    #[error("the search was not over after {steps} steps; use fewer threads, reads or writes")]
+    Search {
         /// The bound.
-        limit: u64,
+        steps: u64,
     },
 }

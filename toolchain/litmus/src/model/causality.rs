@@ -108,7 +108,7 @@ pub(super) fn orders(
         }
     }
     known.close();
-    completions(&known, &pairs, &mut |fence_order| {
+    completions(&known, &pairs, candidate.budget, &mut |fence_order| {
         let mut base = candidate.program.clone();
         base.unite(&synchronises);
         base.unite(fence_order);

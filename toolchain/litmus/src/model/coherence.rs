@@ -33,7 +33,7 @@ pub(super) fn orders(
         }
     }
     known.close();
-    completions(&known, &pairs, &mut |coherence| {
+    completions(&known, &pairs, candidate.budget, &mut |coherence| {
         let from_read = from_read(candidate, sources, coherence);
         let allowed = atomicity(candidate, &from_read, coherence)
             && consistent_locations(candidate, sources, &from_read, coherence)

@@ -1,6 +1,6 @@
 //! The events of one candidate execution, their program order and their moral strength.
 
-use super::relation::{MOST_EVENTS, Relation};
+use super::relation::{Budget, MOST_EVENTS, Relation};
 use crate::error::TooLarge;
 use crate::instruction::{FenceOrder, Location, Scope};
 use crate::program::{Action, Path, Value};
@@ -45,6 +45,7 @@ pub(super) struct Event {
 pub(super) struct Candidate<'a> {
     pub(super) test: &'a Test,
     pub(super) paths: &'a [&'a Path],
+    pub(super) budget: &'a Budget,
     /// First the initial writes, in the order of the locations, then each thread in turn.
     pub(super) events: Vec<Event>,
     /// The first event of each thread.
@@ -58,7 +59,11 @@ pub(super) struct Candidate<'a> {
 }
 
 impl<'a> Candidate<'a> {
-    pub(super) fn new(test: &'a Test, paths: &'a [&'a Path]) -> Result<Self, TooLarge> {
+    pub(super) fn new(
+        test: &'a Test,
+        paths: &'a [&'a Path],
+        budget: &'a Budget,
+    ) -> Result<Self, TooLarge> {
         let mut events: Vec<Event> = (0..test.locations.len()).map(initial).collect();
         let mut starts = Vec::new();
         for (thread, path) in paths.iter().enumerate() {
@@ -97,7 +102,7 @@ impl<'a> Candidate<'a> {
                 }
             }
         }
-        Ok(Self { test, paths, events, starts, program, program_location, strong })
+        Ok(Self { test, paths, budget, events, starts, program, program_location, strong })
     }
 
     /// The events of a kind.

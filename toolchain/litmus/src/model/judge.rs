@@ -5,15 +5,15 @@ use std::ops::ControlFlow;
 
 use super::event::{Candidate, Kind};
 use super::reads_from::{Sources, choices, known, known_write};
-use super::relation::Relation;
+use super::relation::{Budget, Relation};
 use super::{causality, coherence, phases};
 use crate::error::TooLarge;
 use crate::instruction::Location;
 use crate::program::{End, Path, Value, paths};
 use crate::test::{Quantifier, Term, Test};
 
-/// The most choices of sources that are looked at.
-const MOST_CHOICES: u64 = 20_000_000;
+/// The most steps of the search: partial choices of sources, and partial orders.
+const MOST_STEPS: u64 = 5_000_000;
 
 /// In how many of the final states a formula holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -62,8 +62,10 @@ pub fn judge(test: &Test) -> Result<Judgement, TooLarge> {
         });
         of_threads.push(paths(number, thread, &asked.collect())?);
     }
+    let budget = Budget::new(MOST_STEPS);
+    let states = BTreeSet::new();
     let mut search =
-        Search { test, columns, states: BTreeSet::new(), executions: 0, endless: false, tried: 0 };
+        Search { test, columns, budget: &budget, states, executions: 0, endless: false };
     search.combine(&of_threads, &mut Vec::new())?;
 
     let Search { columns, states, executions, endless, .. } = search;
@@ -91,10 +93,10 @@ fn of_state(columns: &[Term], state: &[i32]) -> impl Fn(Term) -> i32 {
 struct Search<'a> {
     test: &'a Test,
     columns: Vec<Term>,
+    budget: &'a Budget,
     states: BTreeSet<Vec<i32>>,
     executions: u64,
     endless: bool,
-    tried: u64,
 }
 
 impl Search<'_> {
@@ -119,9 +121,8 @@ impl Search<'_> {
         if !ends && self.endless {
             return Ok(());
         }
-        let candidate = Candidate::new(self.test, paths)?;
-        let mut tried = self.tried;
-        let _ = choices(&candidate, &mut tried, MOST_CHOICES, &mut |sources| {
+        let candidate = Candidate::new(self.test, paths, self.budget)?;
+        let _ = choices(&candidate, &mut |sources| {
             for meeting in phases::meetings(&candidate, sources) {
                 causality::orders(&candidate, sources, &meeting, &mut |causality| {
                     coherence::orders(&candidate, sources, causality, &mut |coherence| {
@@ -138,12 +139,7 @@ impl Search<'_> {
             }
             ControlFlow::Continue(())
         });
-        self.tried = tried;
-        if tried > MOST_CHOICES {
-            Err(TooLarge::Candidates { limit: MOST_CHOICES })
-        } else {
-            Ok(())
-        }
+        if self.budget.is_spent() { Err(TooLarge::Search { steps: MOST_STEPS }) } else { Ok(()) }
     }
 
     /// Notes the final states of an execution. The final value of a location is that of any write

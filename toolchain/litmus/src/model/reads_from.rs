@@ -17,31 +17,24 @@ pub(super) type Sources = Vec<Option<usize>>;
 struct ThinAir;
 
 /// Calls `visit` for each choice of sources that gives all reads a value and satisfies all
-/// branches. `tried` counts the choices that were looked at, and ends the search at `limit`.
+/// branches.
 pub(super) fn choices(
     candidate: &Candidate,
-    tried: &mut u64,
-    limit: u64,
     visit: &mut dyn FnMut(&Sources) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
     let reads: Vec<(usize, Vec<usize>)> =
         candidate.of(Kind::Read).map(|read| (read, sources(candidate, read))).collect();
     let mut chosen = vec![None; candidate.events.len()];
-    choose(candidate, &reads, &mut chosen, tried, limit, visit)
+    choose(candidate, &reads, &mut chosen, visit)
 }
 
 fn choose(
     candidate: &Candidate,
     reads: &[(usize, Vec<usize>)],
     chosen: &mut Sources,
-    tried: &mut u64,
-    limit: u64,
     visit: &mut dyn FnMut(&Sources) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
-    *tried += 1;
-    if *tried > limit {
-        return ControlFlow::Break(());
-    }
+    candidate.budget.step()?;
     if !possible(candidate, chosen) {
         return ControlFlow::Continue(());
     }
@@ -52,7 +45,7 @@ fn choose(
     let repeated = candidate.events[*read].repeats.and_then(|first| chosen[first]);
     for &source in sources.iter().filter(|source| repeated.is_none_or(|same| same == **source)) {
         chosen[*read] = Some(source);
-        choose(candidate, rest, chosen, tried, limit, visit)?;
+        choose(candidate, rest, chosen, visit)?;
     }
     chosen[*read] = None;
     ControlFlow::Continue(())

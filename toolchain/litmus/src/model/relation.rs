@@ -1,5 +1,6 @@
 //! Binary relations between the events of one execution.
 
+use std::cell::Cell;
 use std::ops::ControlFlow;
 
 /// The most events of an execution.
@@ -83,13 +84,42 @@ pub(crate) fn bits(mut set: u128) -> impl Iterator<Item = usize> {
     })
 }
 
+/// How many steps a search may still take.
+#[derive(Debug)]
+pub(crate) struct Budget {
+    left: Cell<u64>,
+}
+
+impl Budget {
+    pub(crate) fn new(steps: u64) -> Self {
+        Self { left: Cell::new(steps) }
+    }
+
+    /// Takes a step, or ends the search.
+    pub(crate) fn step(&self) -> ControlFlow<()> {
+        match self.left.get().checked_sub(1) {
+            Some(left) => {
+                self.left.set(left);
+                ControlFlow::Continue(())
+            }
+            None => ControlFlow::Break(()),
+        }
+    }
+
+    pub(crate) fn is_spent(&self) -> bool {
+        self.left.get() == 0
+    }
+}
+
 /// Calls `visit` for each strict order that contains `order` and relates all of `pairs`, and
 /// that has nothing beyond what these need. Each order comes once. `order` must be transitive.
 pub(crate) fn completions(
     order: &Relation,
     pairs: &[(usize, usize)],
+    budget: &Budget,
     visit: &mut dyn FnMut(&Relation) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
+    budget.step()?;
     if !order.irreflexive() {
         return ControlFlow::Continue(());
     }
@@ -99,7 +129,7 @@ pub(crate) fn completions(
     for (from, to) in [(a, b), (b, a)] {
         let mut next = order.clone();
         next.add_closed(from, to);
-        completions(&next, &pairs[open + 1..], visit)?;
+        completions(&next, &pairs[open + 1..], budget, visit)?;
     }
     ControlFlow::Continue(())
 }
@@ -112,7 +142,7 @@ mod tests {
     fn three_free_events_have_six_orders() {
         let mut orders = 0;
         let pairs = [(0, 1), (1, 2), (0, 2)];
-        let _ = completions(&Relation::empty(3), &pairs, &mut |order| {
+        let _ = completions(&Relation::empty(3), &pairs, &Budget::new(100), &mut |order| {
             assert!(order.irreflexive());
             orders += 1;
             ControlFlow::Continue(())

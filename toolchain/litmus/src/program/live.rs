@@ -15,15 +15,21 @@ pub(super) fn live(thread: &Thread, asked: &BTreeSet<Register>) -> Vec<BTreeSet<
         let mut changed = false;
         for at in (0..end).rev() {
             let instruction = &thread.statements[at].instruction;
-            let mut needed = match instruction {
+            let after = match instruction {
                 Instruction::Branch { when: None, target } => live[*target].clone(),
                 Instruction::Branch { when: Some(_), target } => &live[*target] | &live[at + 1],
                 _ => live[at + 1].clone(),
             };
+            let mut needed = after.clone();
             if let Some(register) = written(instruction) {
                 needed.remove(&register);
             }
-            needed.extend(read(instruction));
+            // A result that nobody needs makes its arguments no more needed: a spin may count.
+            let unneeded =
+                matches!(instruction, Instruction::Compute { to, .. } if !after.contains(to));
+            if !unneeded {
+                needed.extend(read(instruction));
+            }
             changed |= needed != live[at];
             live[at] = needed;
         }
