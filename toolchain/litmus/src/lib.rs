@@ -39,7 +39,10 @@
 //! * Coherence order has the pairs of morally strong writes, the pairs in causality order, and what
 //!   follows from them. Writes in a data race have no order. The final value of a location is that
 //!   of any write without a successor.
-//! * Dependencies are those of data and of control. A branch reaches all later writes of its thread.
+//! * Dependencies are those of data and of control, and the write of an atomic depends on its read.
+//!   A branch reaches all later writes of its thread.
+//! * A barrier synchronises the threads that meet at it. It is no fence, and so no part of a release
+//!   or acquire pattern.
 //! * The initial write of a location precedes all others in coherence order, and is not strong.
 //!
 //! # Which runs end

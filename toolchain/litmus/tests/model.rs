@@ -52,6 +52,35 @@ fn a_load_may_see_a_later_store_without_a_dependency() {
 }
 
 #[test]
+fn an_atomic_reads_before_it_writes() {
+    let rows = [
+        "atom.relaxed.gpu.exch r0, x, 1 | ld.relaxed.gpu r0, x | ld.relaxed.gpu r0, y",
+        "| st.relaxed.gpu y, r0 | add r0, r0, 1",
+        "| | st.relaxed.gpu x, r0",
+    ];
+    assert!(!of(THREE, &rows, "exists (P0:r0 == 2)").holds, "2 comes of what it wrote");
+    assert!(of(THREE, &rows, "exists (P2:r0 == 1)").holds);
+}
+
+#[test]
+fn causality_reaches_a_weak_read_after_a_strong_one() {
+    let rows = ["st.relaxed.gpu x, 1 | ld.relaxed.gpu r0, x", "| ld.weak r1, x"];
+    assert!(!of(TWO, &rows, "exists (P1:r0 == 1 /\\ P1:r1 == 0)").holds);
+}
+
+#[test]
+fn a_second_fence_orders_what_the_first_did() {
+    let rows = [
+        "st.weak x, 1 | st.weak y, 1",
+        "fence.sc.gpu | fence.sc.gpu",
+        "st.weak x, 2 | st.weak y, 2",
+        "fence.sc.gpu | fence.sc.gpu",
+        "ld.weak r0, y | ld.weak r0, x",
+    ];
+    assert!(of(TWO, &rows, "forall (P0:r0 == 2 \\/ P1:r0 == 2)").holds);
+}
+
+#[test]
 fn a_release_reaches_on_through_atomics() {
     let rows = [
         "st.weak x, 1 | atom.relaxed.gpu.add r0, y, 1 | ld.acquire.gpu r0, y",

@@ -2,7 +2,7 @@
 //!
 //! No-thin-air: reads-from and dependencies have no cycle. So the value of each read follows from
 //! its source, along a finite chain. A write depends on the reads that its value is computed from,
-//! and on those that a branch before it, or its own `cas`, has compared.
+//! on those that a branch before it has compared, and, in an atomic, on its own read.
 
 use std::ops::ControlFlow;
 
@@ -156,6 +156,9 @@ fn acyclic(candidate: &Candidate, sources: &Sources) -> bool {
         for write in candidate.of(Kind::Write) {
             if candidate.events[write].thread != Some(thread) {
                 continue;
+            }
+            if let Some(read) = candidate.events[write].partner {
+                order.add(read, write);
             }
             let mut depend = |read: usize| order.add(start + read, write);
             if let Some((value, _)) = candidate.written(write) {
