@@ -80,7 +80,8 @@ fn stress_says_what_caught_each_mutant_and_takes_the_designs_that_are_asked_for(
     }
     let caught = |name: &str| shown.stdout.lines().find(|line| line.trim_start().starts_with(name));
     let relaxed = caught("relaxed arrival").expect("it is crossed");
-    assert!(relaxed.contains("data races") && !relaxed.contains("stale"), "{relaxed}");
+    // Half of the settings look for races, and the others have weak memory.
+    assert!(relaxed.contains("stale words (24)"), "{relaxed}");
     assert!(shown.stderr.is_empty(), "{}", shown.stderr);
 }
 

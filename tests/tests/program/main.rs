@@ -25,6 +25,7 @@ mod lab_banks;
 mod lab_divergence;
 mod lab_limits;
 mod lab_list;
+mod lab_litmus;
 mod lab_locks;
 mod lab_memory;
 mod lab_threads;

@@ -6,6 +6,7 @@
 //! * [`locks`]: locks under contention.
 //! * [`xpx`]: what goes wrong without a barrier of the grid, and how often.
 //! * [`spin`]: what the compiler makes of a loop that waits, read from the PTX ([`ptx`]).
+//! * [`litmus`]: what PTX's memory model allows, and what the emulator's weak memory shows.
 //! * [`fences`]: what a fence costs. [`atomics`]: what an atomic addition costs, by where it goes.
 //! * [`banks`]: bank conflicts in shared memory. [`counting`]: an emulator that counts.
 //! * [`memory`]: the latencies and bandwidths of a device.
@@ -23,6 +24,7 @@ pub mod fences;
 pub mod ladder;
 pub mod launches;
 pub mod limits;
+pub mod litmus;
 pub mod locks;
 pub mod memory;
 pub mod ptx;

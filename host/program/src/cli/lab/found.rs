@@ -13,6 +13,8 @@ pub(super) struct Found {
     pub(super) text: String,
     /// The same for a script.
     pub(super) json: Value,
+    /// Whether the JSON is an array, printed with one element a line.
+    pub(super) is_one_a_line: bool,
     /// Charts and records for `--output`: names and contents.
     pub(super) files: Vec<(&'static str, String)>,
     /// What is wrong, if anything is.
@@ -22,7 +24,13 @@ pub(super) struct Found {
 impl Found {
     /// Prints it. Something wrong is an error.
     pub(super) fn print(self, global: &Global) -> anyhow::Result<()> {
-        output::result(global, || self.text, || self.json)?;
+        match self.json {
+            Value::Array(lines) if global.json && self.is_one_a_line => {
+                let lines: Vec<_> = lines.iter().map(Value::to_string).collect();
+                output::print(&lines.join("\n"))?;
+            }
+            json => output::result(global, || self.text, || json)?,
+        }
         self.wrong.map_or(Ok(()), |wrong| Err(Wrong(wrong).into()))
     }
 }
@@ -111,6 +119,7 @@ impl Page {
             json: self.json.into(),
             files: self.files,
             wrong: self.wrong,
+            ..Found::default()
         }
     }
 }

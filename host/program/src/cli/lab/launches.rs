@@ -84,6 +84,7 @@ impl Experiment for Launches {
             json: as_json(device, &compared),
             files,
             wrong: None,
+            ..Found::default()
         })
     }
 }

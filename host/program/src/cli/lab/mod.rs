@@ -10,6 +10,7 @@ mod found;
 mod ladder;
 mod launches;
 mod limits;
+mod litmus;
 mod locks;
 mod memory;
 mod spin;
@@ -129,6 +130,7 @@ experiments! {
     Limits(limits::Limits),
     Spin(spin::Spin),
     Fences(fences::Fences),
+    Litmus(litmus::Litmus),
     Atomics(atomics::Atomics),
     Locks(locks::Locks),
     Banks(banks::Banks),

@@ -63,6 +63,7 @@ fn run<L: Told>(global: &Global, device: &Device, elements: Option<u64>) -> anyh
         json: as_json(name, &report),
         files: files(name, &report)?,
         wrong: None,
+        ..Found::default()
     })
 }
 

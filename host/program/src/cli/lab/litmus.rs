@@ -1,0 +1,211 @@
+//! `gridsync lab litmus`: what PTX's memory model allows.
+
+use super::found::wrapped;
+use super::{Experiment, Found, RunsOn};
+use crate::cli::Global;
+use crate::cli::count::within;
+use crate::cli::exit::Usage;
+use crate::cli::progress::progress;
+use crate::lab::litmus::{Report, WRITE_AND_READ};
+use crate::report::{Table, table};
+use gridsync::device::Device;
+use gridsync::parallel::try_map;
+use litmus::{parse, shapes};
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::fs;
+use std::path::PathBuf;
+
+/// Ask which final states PTX's memory model allows for small programs, and which the emulator shows
+///
+/// Each file is a litmus test: threads with a few instructions of PTX, and a question. The model's answer comes
+/// from all executions that its axioms allow. The emulator runs the same instructions on weak memory, under one
+/// schedule after the other. A state that it shows and the model forbids is an error. Without files it runs the
+/// classic shapes. Needs no device. The format of the files: toolchain/litmus/README.md.
+#[derive(clap::Args)]
+pub(super) struct Litmus {
+    /// The tests [default: the classic shapes].
+    #[arg(value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// Schedules of the emulator for each test, at most.
+    #[arg(long, value_name = "N", default_value_t = 2000, value_parser = within::<u64>(1..=u64::MAX))]
+    schedules: u64,
+}
+
+impl Experiment for Litmus {
+    const RUNS_ON: RunsOn = RunsOn::Nothing;
+    const IN_ALL: &'static [&'static str] = &["--schedules=200"];
+
+    fn find(&self, global: &Global, _device: &Device) -> anyhow::Result<Found> {
+        let texts = self.texts()?;
+        let bar = progress(global, texts.len());
+        let report = |at: usize| {
+            let (name, text) = &texts[at];
+            let test = parse(text).map_err(|error| Usage(format!("{name}: {error}")))?;
+            let report = Report::of(name.clone(), test, self.schedules);
+            bar.inc(1);
+            report.map_err(|error| Usage(format!("{name}: {error}")).into())
+        };
+        let reports: Vec<Report> = try_map::<_, anyhow::Error>(texts.len(), &report)?;
+        bar.finish_and_clear();
+        let wrong = reports.iter().find_map(|report| {
+            report.contradiction().map(|what| format!("{}: {what}", report.name))
+        });
+        Ok(Found {
+            text: text(global, &reports, self.files.is_empty()),
+            json: reports.iter().map(as_json).collect(),
+            is_one_a_line: true,
+            wrong,
+            ..Found::default()
+        })
+    }
+}
+
+impl Litmus {
+    /// The tests: names and texts.
+    fn texts(&self) -> anyhow::Result<Vec<(String, String)>> {
+        if self.files.is_empty() {
+            let own = WRITE_AND_READ.map(|(name, text)| (name.to_owned(), text.to_owned()));
+            let shapes = shapes::all().into_iter().map(|shape| (shape.name, shape.text));
+            return Ok(shapes.chain(own).collect());
+        }
+        let read = |file: &PathBuf| {
+            let name = file.display().to_string();
+            let text = fs::read_to_string(file)
+                .map_err(|error| Usage(format!("cannot read {name}: {error}")))?;
+            Ok((name, text))
+        };
+        self.files.iter().map(read).collect()
+    }
+}
+
+fn text(global: &Global, reports: &[Report], are_shapes: bool) -> String {
+    let (shapes, others) = reports.split_at(if are_shapes { shapes::all().len() } else { 0 });
+    let mut parts = Vec::new();
+    if !shapes.is_empty() {
+        parts.push(of_shapes(shapes).to_string());
+    }
+    parts.push(of_files(others).to_string());
+    if !global.quiet {
+        if !shapes.is_empty() {
+            parts.insert(0, wrapped(SHAPES));
+        }
+        let not_seen: usize = reports.iter().map(not_seen).sum();
+        parts.push(wrapped(&format!(
+            "States are final values of what the question names. {not_seen} states that the model \
+             allows were not seen in the emulator. Some never are, such as a read of a write that \
+             comes later in the run (load buffering): toolchain/simt/README.md, \"Weak memory\". A \
+             state that it shows and the model forbids would be an error."
+        )));
+    }
+    parts.join("\n\n")
+}
+
+/// What the table of the shapes shows.
+const SHAPES: &str = "The classic shapes: in which scopes does PTX's memory model allow the outcome that \
+    one does not expect? Threads are in one CTA, in CTAs of their own, or on GPUs of their own. A star: \
+    the emulator ran it and has not shown it. It has one GPU.";
+
+/// The classic shapes: a row for each and its place, a column for each way to access memory.
+fn of_shapes(reports: &[Report]) -> Table {
+    let parts = |report: &Report| {
+        let mut parts = report.name.rsplitn(3, '+').map(str::to_owned);
+        let [place, flavour, family] = [(); 3].map(|()| parts.next().unwrap_or_default());
+        let (flavour, scope) = match flavour.split_once('.') {
+            Some((flavour, scope)) => (flavour.to_owned(), scope.to_owned()),
+            None => (flavour, "yes".to_owned()),
+        };
+        (family, place, flavour, scope)
+    };
+    let mut flavours: Vec<String> = Vec::new();
+    // For each flavour the scopes in which the outcome is allowed, and whether all of them were seen.
+    let mut rows: Vec<((String, String), HashMap<String, (Vec<String>, bool)>)> = Vec::new();
+    for report in reports {
+        let (family, place, flavour, scope) = parts(report);
+        if !flavours.contains(&flavour) {
+            flavours.push(flavour.clone());
+        }
+        let key = (family, place);
+        let at = rows.iter().position(|(row, _)| *row == key).unwrap_or_else(|| {
+            rows.push((key, HashMap::new()));
+            rows.len() - 1
+        });
+        let (scopes, was_seen) = rows[at].1.entry(flavour).or_insert((Vec::new(), true));
+        if report.verdict() == "reachable" {
+            scopes.push(scope);
+            *was_seen &= report.emulated.is_err() || report.was_seen();
+        }
+    }
+    let mut table = table();
+    let heads = ["shape", "threads"].map(str::to_owned).into_iter().chain(flavours.iter().cloned());
+    table.set_header(heads);
+    for ((family, place), cells) in rows {
+        let cell = |flavour: &String| {
+            let Some((scopes, was_seen)) = cells.get(flavour) else { return String::new() };
+            let scopes = match scopes.len() {
+                0 => "-".to_owned(),
+                3 => "all".to_owned(),
+                _ => scopes.join(" "),
+            };
+            scopes + if *was_seen { "" } else { " *" }
+        };
+        table.add_row([family, place].into_iter().chain(flavours.iter().map(cell)));
+    }
+    table
+}
+
+fn of_files(reports: &[Report]) -> Table {
+    let mut table = table();
+    table.set_header(["test", "asked", "every run ends", "states", "in the emulator", "schedules"]);
+    for report in reports {
+        let (shown, schedules) = match &report.emulated {
+            Err(why) => (format!("not run: {why}"), String::new()),
+            Ok(emulated) => {
+                let model = &report.model.states;
+                let text = match model.len() - not_seen(report) {
+                    all if all == model.len() => "all".to_owned(),
+                    some => format!("{some} of {}", model.len()),
+                };
+                let endless = if emulated.endless.is_some() { ", and no end" } else { "" };
+                (text + endless, emulated.schedules.to_string())
+            }
+        };
+        let ends = if report.model.terminates { "yes" } else { "no" };
+        let states = report.model.states.len().to_string();
+        table.add_row([&report.name, report.verdict(), ends, &states, &shown, &schedules]);
+    }
+    table
+}
+
+/// How many states the model allows that the emulator did not show.
+fn not_seen(report: &Report) -> usize {
+    let Ok(emulated) = &report.emulated else { return 0 };
+    report.model.states.iter().filter(|state| !emulated.states.contains_key(*state)).count()
+}
+
+fn as_json(report: &Report) -> Value {
+    let named = |state: &Vec<i32>| -> Value {
+        let columns = report.model.columns.iter().zip(state);
+        columns.map(|(&term, &value)| (report.test.term_name(term), Value::from(value))).collect()
+    };
+    let emulator = report.emulated.as_ref().ok().map(|emulated| {
+        json!({
+            "states": emulated.states.keys().map(named).collect::<Vec<_>>(),
+            "schedules": emulated.schedules,
+            "endless": emulated.endless.is_some(),
+        })
+    });
+    json!({
+        "file": report.name,
+        "quantifier": match report.test.question.quantifier {
+            litmus::Quantifier::Exists => "exists",
+            litmus::Quantifier::NotExists => "~exists",
+            litmus::Quantifier::Forall => "forall",
+        },
+        "model": report.verdict(),
+        "terminates": report.model.terminates,
+        "states": report.model.states.iter().map(named).collect::<Vec<_>>(),
+        "emulator": emulator,
+        "gpu": null,
+    })
+}

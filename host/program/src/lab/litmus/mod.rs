@@ -1,0 +1,79 @@
+//! Litmus tests of PTX's memory model: what the model allows, and what the emulator's weak memory shows.
+
+mod emulated;
+mod fences;
+
+pub use emulated::{Emulated, emulate};
+pub use fences::WRITE_AND_READ;
+
+use litmus::{Judgement, Occurrence, Quantifier, Test, TooLarge, judge};
+
+/// A litmus test with all that is known of it.
+#[derive(Debug)]
+pub struct Report {
+    /// The file, or the name of a test of our own.
+    pub name: String,
+    /// The test.
+    pub test: Test,
+    /// What the model says.
+    pub model: Judgement,
+    /// What the emulator shows, or why it cannot run the test.
+    pub emulated: Result<Emulated, &'static str>,
+}
+
+impl Report {
+    /// Asks the model, and then the emulator, under at most `schedules` schedules.
+    ///
+    /// # Errors
+    /// [`TooLarge`] for tests beyond the bounds of the search.
+    pub fn of(name: String, test: Test, schedules: u64) -> Result<Self, TooLarge> {
+        let model = judge(&test)?;
+        let emulated = emulate(&test, &model, schedules);
+        Ok(Self { name, test, model, emulated })
+    }
+
+    /// What the model answers: `reachable` or `unreachable` for `exists` and `~exists`, `holds` or `violated`
+    /// for `forall`.
+    #[must_use]
+    pub fn verdict(&self) -> &'static str {
+        match (self.test.question.quantifier, self.model.occurrence) {
+            (Quantifier::Forall, _) if self.model.holds => "holds",
+            (Quantifier::Forall, _) => "violated",
+            (_, Occurrence::Never) => "unreachable",
+            _ => "reachable",
+        }
+    }
+
+    /// Whether the emulator has shown a state for which the question's formula holds.
+    #[must_use]
+    pub fn was_seen(&self) -> bool {
+        let value = |state: &[i32], term| {
+            self.model.columns.iter().position(|&it| it == term).map_or(0, |at| state[at])
+        };
+        let holds = |state: &Vec<i32>| self.test.question.formula.holds(&|term| value(state, term));
+        self.emulated.as_ref().is_ok_and(|emulated| emulated.states.keys().any(holds))
+    }
+
+    /// What the emulator has shown that the model forbids, as a sentence.
+    #[must_use]
+    pub fn contradiction(&self) -> Option<String> {
+        let emulated = self.emulated.as_ref().ok()?;
+        let state = emulated.states.iter().find(|(state, _)| !self.model.states.contains(state));
+        if let Some((state, seed)) = state {
+            let shown = self.shown(state);
+            return Some(format!(
+                "the emulator reached {shown} with seed {seed}, which the model forbids"
+            ));
+        }
+        let seed = emulated.endless.filter(|_| self.model.terminates)?;
+        Some(format!("the emulator did not end with seed {seed}, and by the model every run ends"))
+    }
+
+    /// A final state with names: `P0:r0=1 x=2`.
+    #[must_use]
+    pub fn shown(&self, state: &[i32]) -> String {
+        let columns = self.model.columns.iter().zip(state);
+        let named = columns.map(|(&term, value)| format!("{}={value}", self.test.term_name(term)));
+        named.collect::<Vec<_>>().join(" ")
+    }
+}
