@@ -7,7 +7,7 @@ use cuda_std::device_runtime::{
 };
 use cuda_std::prelude::*;
 
-/// The words of a node in a [`Program`], by their index.
+/// The words of a node, by their index.
 pub mod word {
     /// The number of the [`Operation`](crate::dag::Operation).
     pub const OPERATION: usize = 0;

@@ -94,8 +94,8 @@ fn run(task: &Task<'_>, Memory { arrays, inputs, elements, .. }: Memory) -> u32 
 ///
 /// `plan` and `state` are those of one plan for this grid, with [`argument`]s; no edge of it is missing.
 /// `arrays` has `elements` elements for each node, and `inputs` the inputs of all nodes. Nodes that get
-/// their inputs carried have one element. `times` has two words for each node, as for [`dag_node`], or none
-/// at all.
+/// their inputs carried have one element. `times` has two words for each node, as for
+/// [`dag_node`](super::nodes::dag_node), or none at all.
 #[kernel(cooperative)]
 pub unsafe fn dag_edges(
     plan: Global<u64>,

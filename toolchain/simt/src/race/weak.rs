@@ -102,7 +102,7 @@ impl Version {
 
 impl Weak {
     pub(super) fn new(seed: u64) -> Self {
-        let mut random = SplitMix(seed ^ 0x5EA1_0F_7EA5);
+        let mut random = SplitMix(seed ^ 0x5EA1_07EA_5EED);
         Self {
             sticks: random.below(2) == 0,
             random,

@@ -1,5 +1,7 @@
 //! `gridsync lab litmus`: what PTX's memory model allows.
 
+mod shapes_table;
+
 use super::found::wrapped;
 use super::{Experiment, Found, RunsOn};
 use crate::cli::Global;
@@ -12,7 +14,6 @@ use gridsync::device::Device;
 use gridsync::parallel::try_map;
 use litmus::{parse, shapes};
 use serde_json::{Value, json};
-use std::collections::HashMap;
 use std::fs;
 use std::path::PathBuf;
 
@@ -83,12 +84,12 @@ fn text(global: &Global, reports: &[Report], are_shapes: bool) -> String {
     let (shapes, others) = reports.split_at(if are_shapes { shapes::all().len() } else { 0 });
     let mut parts = Vec::new();
     if !shapes.is_empty() {
-        parts.push(of_shapes(shapes).to_string());
+        parts.push(shapes_table::table_of(shapes).to_string());
     }
     parts.push(of_files(others).to_string());
     if !global.quiet {
         if !shapes.is_empty() {
-            parts.insert(0, wrapped(SHAPES));
+            parts.insert(0, wrapped(shapes_table::WHAT));
         }
         let not_seen: usize = reports.iter().map(not_seen).sum();
         parts.push(wrapped(&format!(
@@ -99,59 +100,6 @@ fn text(global: &Global, reports: &[Report], are_shapes: bool) -> String {
         )));
     }
     parts.join("\n\n")
-}
-
-/// What the table of the shapes shows.
-const SHAPES: &str = "The classic shapes: in which scopes does PTX's memory model allow the outcome that \
-    one does not expect? Threads are in one CTA, in CTAs of their own, or on GPUs of their own. A star: \
-    the emulator ran it and has not shown it. It has one GPU.";
-
-/// The classic shapes: a row for each and its place, a column for each way to access memory.
-fn of_shapes(reports: &[Report]) -> Table {
-    let parts = |report: &Report| {
-        let mut parts = report.name.rsplitn(3, '+').map(str::to_owned);
-        let [place, flavour, family] = [(); 3].map(|()| parts.next().unwrap_or_default());
-        let (flavour, scope) = match flavour.split_once('.') {
-            Some((flavour, scope)) => (flavour.to_owned(), scope.to_owned()),
-            None => (flavour, "yes".to_owned()),
-        };
-        (family, place, flavour, scope)
-    };
-    let mut flavours: Vec<String> = Vec::new();
-    // For each flavour the scopes in which the outcome is allowed, and whether all of them were seen.
-    let mut rows: Vec<((String, String), HashMap<String, (Vec<String>, bool)>)> = Vec::new();
-    for report in reports {
-        let (family, place, flavour, scope) = parts(report);
-        if !flavours.contains(&flavour) {
-            flavours.push(flavour.clone());
-        }
-        let key = (family, place);
-        let at = rows.iter().position(|(row, _)| *row == key).unwrap_or_else(|| {
-            rows.push((key, HashMap::new()));
-            rows.len() - 1
-        });
-        let (scopes, was_seen) = rows[at].1.entry(flavour).or_insert((Vec::new(), true));
-        if report.verdict() == "reachable" {
-            scopes.push(scope);
-            *was_seen &= report.emulated.is_err() || report.was_seen();
-        }
-    }
-    let mut table = table();
-    let heads = ["shape", "threads"].map(str::to_owned).into_iter().chain(flavours.iter().cloned());
-    table.set_header(heads);
-    for ((family, place), cells) in rows {
-        let cell = |flavour: &String| {
-            let Some((scopes, was_seen)) = cells.get(flavour) else { return String::new() };
-            let scopes = match scopes.len() {
-                0 => "-".to_owned(),
-                3 => "all".to_owned(),
-                _ => scopes.join(" "),
-            };
-            scopes + if *was_seen { "" } else { " *" }
-        };
-        table.add_row([family, place].into_iter().chain(flavours.iter().map(cell)));
-    }
-    table
 }
 
 fn of_files(reports: &[Report]) -> Table {
