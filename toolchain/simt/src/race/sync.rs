@@ -65,14 +65,17 @@ impl State {
             values.push(Value::of(new));
             values.len() - 1
         });
-        let value = &mut values[at];
+        let mut value = values.swap_remove(at);
         let continues = new.access.reads() && value.write.morally_strong(&new, &self.shape);
         if !continues {
             value.restart();
         }
         value.write = new;
-        leave(&mut self.threads[new.thread as usize], &new, value);
-        self.weak.is_some().then(|| value.clone())
+        self.add_released(span, &mut value);
+        leave(&mut self.threads[new.thread as usize], &new, &mut value);
+        let left = self.weak.is_some().then(|| value.clone());
+        self.shadow.cell(span.region, first).values.push(value);
+        left
     }
 
     /// The same for a write that is not the last one of its location.
@@ -81,6 +84,7 @@ impl State {
         let new = new.of_cell(mask);
         new.access.reach()?;
         let mut value = Value::of(new);
+        self.add_released(span, &mut value);
         leave(&mut self.threads[new.thread as usize], &new, &mut value);
         Some(value)
     }
@@ -199,15 +203,14 @@ fn leave(writer: &mut Thread, new: &Event, value: &mut Value) {
         .collect();
     value.run += 1;
     if new.access.order.releases() {
-        let own = head(writer.pass_on(), new.access.reach());
-        add_head(&mut value.released, own.clone());
-        patterns.push(own);
+        add_head(&mut value.released, head(writer.pass_on(), new.access.reach()));
     } else {
-        let mine = |head: &&Head| head.stamp.thread == new.thread;
-        patterns.extend(value.released.iter().filter(mine).cloned());
         // For what came after the last fence. What comes after the write is in the next epoch.
         patterns.push(head(writer.now.pass_on(), None));
     }
+    // An earlier release may reach further than this one.
+    let mine = |head: &&Head| head.stamp.thread == new.thread;
+    patterns.extend(value.released.iter().filter(mine).cloned());
     for pattern in patterns {
         value.pass_on(pattern);
     }

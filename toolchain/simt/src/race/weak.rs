@@ -13,7 +13,7 @@ use super::cell::Event;
 use super::clock::Stamp;
 use super::reach::Level;
 use super::shadow::Span;
-use super::value::Value;
+use super::value::{Head, Value, add_head};
 use crate::access::AccessKind;
 use crate::schedule::SplitMix;
 use std::collections::{BTreeMap, HashMap};
@@ -56,6 +56,9 @@ struct Pending {
 struct History {
     bytes: usize,
     versions: Vec<Version>,
+    /// What threads have released by writes to it, as in [`Value::released`]: the last value may be
+    /// that of another write, or weak.
+    released: Vec<Head>,
 }
 
 /// An old value that a read returns.
@@ -217,6 +220,7 @@ impl State {
         let history = weak.locations.entry(location).or_insert_with(|| History {
             bytes: span.bytes,
             versions: before.into_iter().map(|bits| Version::of(first, bits, None)).collect(),
+            released: Vec::new(),
         });
         let place = if place == 0 { history.versions.len() } else { place };
         let is_early = place < history.versions.len();
@@ -225,10 +229,25 @@ impl State {
         is_early
     }
 
+    /// What threads have released at a location that `value` does not know of.
+    pub(super) fn add_released(&self, span: Span, value: &mut Value) {
+        let Some(weak) = &self.weak else { return };
+        let history = weak.locations.get(&(span.region, span.offset));
+        for head in history.iter().flat_map(|history| &history.released) {
+            add_head(&mut value.released, head.clone());
+        }
+    }
+
     /// What the write that began leaves for readers to acquire.
     pub(super) fn leave(&mut self, value: Option<Value>) {
-        if let Some(version) = self.weak.as_mut().and_then(Weak::pending_version) {
-            version.value = value;
+        let Some(weak) = &mut self.weak else { return };
+        if let Some(version) = weak.pending_version() {
+            version.value.clone_from(&value);
+        }
+        let location = weak.pending.as_ref().map(|pending| pending.location);
+        let history = location.and_then(|location| weak.locations.get_mut(&location));
+        if let (Some(history), Some(value)) = (history, value) {
+            history.released = value.released;
         }
     }
 
@@ -294,7 +313,7 @@ mod tests {
     #[test]
     fn a_location_is_forgotten_when_other_bytes_of_it_are_written() {
         let mut weak = Weak::new(1);
-        let history = |bytes| History { bytes, versions: Vec::new() };
+        let history = |bytes| History { bytes, versions: Vec::new(), released: Vec::new() };
         for (offset, bytes) in [(0, 4), (4, 4), (8, 8)] {
             weak.locations.insert((7, offset), history(bytes));
         }

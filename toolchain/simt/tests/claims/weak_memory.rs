@@ -257,6 +257,28 @@ fn what_one_has_seen_reaches_a_third_by_releases_alone() {
 }
 
 #[test]
+fn a_narrow_release_does_not_hide_a_wide_one_of_the_same_location() {
+    let found = outcomes_of(2, 2, 2, |thread, words| match thread {
+        0 => {
+            words.store(X, 1, RELAXED, Scope::Device);
+            words.add_at(Y, 16, Order::Release, Scope::Device);
+            words.store(Y, 3, Order::Release, Scope::Block);
+        }
+        1 => drop(words.add_at(Y, 16, RELAXED, Scope::Device)),
+        2 => {
+            let flag = words.add_at(Y, 0, Order::Acquire, Scope::Device);
+            words.set(NOTES, flag);
+            let seen = words.load(X, RELAXED, Scope::Device);
+            words.set(NOTES + 1, seen);
+        }
+        _ => {}
+    });
+    // 19 is what the atomic of the same block has made of the narrow release.
+    let after_19: BTreeSet<_> = found.iter().filter(|it| it[0] == 19).map(|it| it[1]).collect();
+    assert_eq!(after_19, BTreeSet::from([1]), "{found:?}");
+}
+
+#[test]
 fn updates_always_see_the_last_value() {
     let found = outcomes(4, 0, |_, words| {
         words.add_at(X, 1, RELAXED, Scope::Device);

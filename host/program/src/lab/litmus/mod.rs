@@ -2,6 +2,8 @@
 
 mod emulated;
 mod fences;
+#[cfg(test)]
+mod random;
 
 pub use emulated::{Emulated, emulate};
 pub use fences::WRITE_AND_READ;
