@@ -16,30 +16,15 @@ use crate::count::{Act, What};
 use crate::dim::{Position, Spot};
 use crate::fault::{Fault, Site};
 use crate::fiber::{Reply, Request, Stop};
+use crate::last_access::{self, LastAccess};
 use crate::library::LibraryCall;
 use crate::looks::{Looks, QUIET};
-use crate::memory::{Label, Region};
+use crate::memory::Label;
 use crate::panics::Note;
 use crate::peers::{Life, Peers};
-use crate::race::{Act as RacingAct, Found, Old, RacingAccess, Span};
+use crate::race::{Act as RacingAct, Found, RacingAccess, Span};
 use crate::shared::{SharedError, SharedMemory};
 use crate::world::{World, bump};
-
-/// Bytes about to be written, and their old value. Tells a change from a rewrite of the same value.
-#[derive(Clone, Copy, Debug)]
-struct Watch {
-    at: *mut u8,
-    bytes: usize,
-    old: u128,
-}
-
-/// Bytes that show an older value until the caller has read it, and the value to put back.
-#[derive(Clone, Copy, Debug)]
-struct Shown {
-    at: *mut u8,
-    bytes: usize,
-    last: u128,
-}
 
 /// Why an access is refused.
 enum Flaw {
@@ -74,8 +59,8 @@ pub(crate) struct Here<'a> {
     pub(crate) stores: RefCell<Vec<Store>>,
     /// The number of the bulk copy that makes accesses now, if races are looked for.
     pub(crate) copying: Cell<Option<u32>>,
-    watch: Cell<Option<Watch>>,
-    shown: Cell<Option<Shown>>,
+    /// Its last access, until its next call.
+    last: LastAccess,
     /// Its accesses since its last spin.
     pub(crate) looks: Looks,
 }
@@ -154,8 +139,7 @@ impl<'a> Here<'a> {
             dropping: Cell::new(false),
             stores: RefCell::default(),
             copying: Cell::new(None),
-            watch: Cell::new(None),
-            shown: Cell::new(None),
+            last: LastAccess::default(),
             looks: Looks::default(),
         }
     }
@@ -312,18 +296,17 @@ impl<'a> Here<'a> {
             let thread = self.number();
             let act =
                 RacingAct { access, place: spot.place, protocol: self.library.get().protocol };
+            // A bulk copy makes accesses in a row, without a call in between.
             self.settle();
-            let at = region.at(offset);
-            let held = races.is_weak() && region.first_unwritten(offset, bytes).is_none();
-            // SAFETY: the bytes are in this live region; no other fiber runs now.
-            let held = held.then(|| unsafe { load(at, bytes) });
+            let is_held = races.is_weak() && region.first_unwritten(offset, bytes).is_none();
+            let held = is_held.then(|| last_access::bits(region, offset, bytes));
             if let Some(old) = races.access(thread, span, act, held).map_err(Flaw::Races)? {
-                self.show(at, bytes, old);
+                self.last.show(self.world, region, (offset, bytes), old);
             }
         }
         if access.kind != AccessKind::Read {
             region.mark(offset, bytes);
-            self.watch(region, offset, bytes);
+            self.last.watch(self.world, region, (offset, bytes));
         }
         Ok(())
     }
@@ -359,52 +342,9 @@ impl<'a> Here<'a> {
         })
     }
 
-    /// Remembers bytes that the caller is about to write.
-    fn watch(&self, region: &Region, offset: usize, bytes: usize) {
-        self.settle();
-        if bytes > size_of::<u128>() {
-            bump(&self.world.changes);
-            return;
-        }
-        let at = region.at(offset);
-        // SAFETY: the caller found the bytes in this live region; no other fiber runs now.
-        let old = unsafe { load(at, bytes) };
-        self.watch.set(Some(Watch { at, bytes, old }));
-    }
-
-    /// Lets the caller read an older value. That counts as a change of memory, because a thread that polls sees
-    /// the last value in time; but not if it is stuck.
-    fn show(&self, at: *mut u8, bytes: usize, Old { bits, is_stuck }: Old) {
-        // SAFETY: as for `watch`. Nobody but this thread's next read sees it: `settle` comes before
-        // anything else.
-        let last = unsafe { load(at, bytes) };
-        self.shown.set(Some(Shown { at, bytes, last }));
-        // SAFETY: as above.
-        unsafe { store(at, bytes, bits) };
-        if !is_stuck {
-            bump(&self.world.changes);
-        }
-    }
-
-    /// Ends the last access of this thread. Counts a change if a write changed anything. If memory is weak,
-    /// puts back the last value of the location.
+    /// Ends the last access of this thread.
     pub(crate) fn settle(&self) {
-        if let Some(Shown { at, bytes, last }) = self.shown.take() {
-            // SAFETY: regions of a launch live at least as long as its threads: global ones are
-            // borrowed by the world, shared ones are kept by `self.peers`.
-            unsafe { store(at, bytes, last) };
-        }
-        if let Some(Watch { at, bytes, old }) = self.watch.take() {
-            // SAFETY: as above.
-            let new = unsafe { load(at, bytes) };
-            if new != old {
-                bump(&self.world.changes);
-            }
-            if let Some(last) = self.world.races.as_ref().and_then(|races| races.wrote(new)) {
-                // SAFETY: as above.
-                unsafe { store(at, bytes, last) };
-            }
-        }
+        self.last.settle(self.world);
     }
 
     /// The static shared variable `name`.
@@ -488,34 +428,4 @@ impl<'a> Here<'a> {
             inside: spot.inside(),
         }
     }
-}
-
-/// The bytes as a number, for comparison. At most 16 bytes.
-///
-/// # Safety
-/// `bytes` bytes from `at` are readable, and `bytes <= 16`.
-unsafe fn load(at: *const u8, bytes: usize) -> u128 {
-    // SAFETY: each arm reads `bytes` bytes, which the contract makes readable, and assumes no
-    // alignment. The destination has 16 bytes.
-    unsafe {
-        match bytes {
-            4 => at.cast::<u32>().read_unaligned().into(),
-            8 => at.cast::<u64>().read_unaligned().into(),
-            16 => at.cast::<u128>().read_unaligned(),
-            _ => {
-                let mut number = 0;
-                at.copy_to_nonoverlapping((&raw mut number).cast(), bytes);
-                number
-            }
-        }
-    }
-}
-
-/// Writes the bytes of a number that [`load`] gave.
-///
-/// # Safety
-/// `bytes` bytes from `at` are writable, and `bytes <= 16`.
-unsafe fn store(at: *mut u8, bytes: usize, number: u128) {
-    // SAFETY: the contract, and the number has 16 bytes.
-    unsafe { at.copy_from_nonoverlapping((&raw const number).cast(), bytes) };
 }

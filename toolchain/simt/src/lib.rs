@@ -45,6 +45,7 @@ mod family;
 mod fault;
 mod fiber;
 mod here;
+mod last_access;
 mod launch;
 mod library;
 mod looks;
