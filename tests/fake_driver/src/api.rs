@@ -7,6 +7,7 @@ use crate::control::{before, before_release, count};
 use crate::device::{BLOCKS, BYTES, CONTEXT, MULTIPROCESSORS, Step, enter, state};
 use crate::launch::{Launch, SHARED, Shape};
 use crate::log::log;
+use crate::params::{Config, NodeParams, shape_text};
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::path::Path;
 use std::slice;
@@ -44,12 +45,6 @@ fn kernels_in(text: &str) -> String {
     });
     let names = entries.map(|entry| word_after(entry, ""));
     names.collect::<Vec<_>>().join(",")
-}
-
-/// The shape of a launch, for the log.
-fn shape_text(shape: &Shape) -> String {
-    let [[gx, gy, gz], [bx, by, bz]] = [shape.grid, shape.block];
-    format!("{gx},{gy},{gz} {bx},{by},{bz} {}", shape.shared)
 }
 
 macro_rules! calls {
@@ -472,62 +467,4 @@ unsafe fn launch(
         state.run(stream, &step);
     }
     SUCCESS
-}
-
-/// `CUDA_KERNEL_NODE_PARAMS_v1` of cuda.h, declared here independently of libcuda.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct NodeParams {
-    function: *const c_char,
-    grid: [u32; 3],
-    block: [u32; 3],
-    shared: u32,
-    arguments: *const *const c_void,
-    extra: usize,
-}
-
-/// `CUlaunchConfig` of cuda.h, declared here independently of libcuda.
-#[repr(C)]
-pub struct Config {
-    grid: [u32; 3],
-    block: [u32; 3],
-    shared: u32,
-    stream: usize,
-    attributes: *const [u32; 18],
-    count: u32,
-}
-
-impl Config {
-    /// The attributes: 72 bytes each, with the id, four bytes of padding, and the value.
-    fn attributes(&self) -> &[[u32; 18]] {
-        match self.count {
-            0 => &[],
-            // SAFETY: the caller gives the number of attributes.
-            count => unsafe { slice::from_raw_parts(self.attributes, count as usize) },
-        }
-    }
-
-    fn shape(&self) -> Shape {
-        let cluster = self.attributes().iter().find(|words| words[0] == 4);
-        Shape {
-            grid: self.grid,
-            block: self.block,
-            shared: self.shared,
-            cluster: cluster.map(|words| words[2]),
-        }
-    }
-
-    fn attributes_text(&self) -> String {
-        let one = |words: &[u32; 18]| match words[0] {
-            2 => format!(" cooperative={}", words[2]),
-            4 => format!(" cluster={},{},{}", words[2], words[3], words[4]),
-            6 => format!(" programmatic={}", words[2]),
-            other => format!(" unknown={other}"),
-        };
-        self.attributes().iter().map(one).collect()
-    }
-
-    fn describe(&self) -> String {
-        shape_text(&self.shape()) + &self.attributes_text()
-    }
 }

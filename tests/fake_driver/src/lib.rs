@@ -16,3 +16,4 @@ mod device;
 mod kernels;
 mod launch;
 mod log;
+pub mod params;
