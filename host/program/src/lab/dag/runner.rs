@@ -31,8 +31,6 @@ pub struct Runner<'a> {
     pub(super) device: &'a Device,
     pub(super) work: &'a Work,
     pub(super) dag: Checked,
-    /// The same, whose nodes take words.
-    by_words: Checked,
     expected: Vec<u32>,
     arrays: Buffer<u32>,
     /// The inputs of all nodes, and where those of each begin.
@@ -85,7 +83,6 @@ impl<'a> Runner<'a> {
             work,
             expected: work.reference(&dag),
             dag,
-            by_words: work.dag_of_words(arrays.address())?,
             arrays,
             inputs: device.upload(&all)?,
             firsts: firsts.collect(),
@@ -156,8 +153,8 @@ impl<'a> Runner<'a> {
                 let (tasks, geometry) = self.tasks(&self.dag, &Plan::in_turns(&self.dag, on))?;
                 How::Edges(tasks, geometry)
             }
-            Method::Words => self.words(&Plan::by_edges(&self.by_words, on))?,
-            Method::WordTurns => self.words(&Plan::in_turns(&self.by_words, on))?,
+            Method::Words => self.words(|dag| Plan::by_edges(dag, on))?,
+            Method::WordTurns => self.words(|dag| Plan::in_turns(dag, on))?,
         };
         Ok(Ready { runner: self, how })
     }
@@ -215,9 +212,10 @@ impl<'a> Runner<'a> {
         ids.map(launch).collect()
     }
 
-    /// The plan on the device, with a word for each element.
-    fn words(&self, plan: &Plan) -> Result<How, RunError> {
-        let (tasks, geometry) = self.tasks(&self.by_words, plan)?;
+    /// The plan of the graph whose nodes take words on the device, with a word for each element.
+    fn words(&self, plan: impl Fn(&Checked) -> Plan) -> Result<How, RunError> {
+        let dag = self.work.dag_of_words(self.arrays.address())?;
+        let (tasks, geometry) = self.tasks(&dag, &plan(&dag))?;
         Ok(How::Words(tasks, geometry, self.device.zeroed(self.arrays.len())?))
     }
 

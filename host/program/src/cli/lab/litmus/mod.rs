@@ -81,7 +81,8 @@ impl Litmus {
 }
 
 fn text(global: &Global, reports: &[Report], are_shapes: bool) -> String {
-    let (shapes, others) = reports.split_at(if are_shapes { shapes::all().len() } else { 0 });
+    let (shapes, others) =
+        reports.split_at(if are_shapes { reports.len() - WRITE_AND_READ.len() } else { 0 });
     let mut parts = Vec::new();
     if !shapes.is_empty() {
         parts.push(shapes_table::table_of(shapes).to_string());
