@@ -50,7 +50,7 @@ pub fn weak_under(schedule: Schedule) -> Device {
     Device::new(Emulator::new(config))
 }
 
-/// As [`emulator_under`], without checks for data races and weak memory: for kernels that race on purpose, to see
+/// As [`emulator_under`], without checks for data races, on sequentially consistent memory: for kernels that race on purpose, to see
 /// which values come out, and for grids in which the checks take too long.
 #[must_use]
 pub fn unjudged_under(schedule: Schedule) -> Device {

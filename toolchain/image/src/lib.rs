@@ -1,8 +1,8 @@
 //! PTX images: the kernels of a crate for one virtual architecture, and a module for each of them.
 //!
 //! The driver compiles the whole module that it loads. So each kernel has its own module: the
-//! kernel, the kernels that it launches, and the text outside of kernels. [`PtxImage`] is an image, [`Modules`] finds a kernel in
-//! several images, and [`pack`] writes a packed image.
+//! kernel, the kernels that it launches, and the text outside of kernels. [`PtxImage`] is an image,
+//! [`Modules`] finds a kernel in several images, and [`pack`] writes a packed image.
 //!
 //! An image is either PTX text or a *packed image*. A packed image is about a twentieth of the
 //! text. Reading one kernel takes less than a millisecond, and unpacks only the group that has it:
