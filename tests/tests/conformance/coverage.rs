@@ -18,7 +18,7 @@ use gridsync_lab_kernels::barrier as barriers;
 use gridsync_lab_kernels::dag::launching::{
     dag_from_device_phases, dag_from_device_stream, dag_from_device_streams,
 };
-use gridsync_lab_kernels::dag::nodes::{dag_node, dag_node_overlapped};
+use gridsync_lab_kernels::dag::nodes::{dag_node, dag_node_overlapped, dag_node_overlapped_noted};
 use gridsync_lab_kernels::dag::tasks::{dag_edges, dag_levels, dag_words};
 use gridsync_lab_kernels::device_launch::children as launched;
 use gridsync_lab_kernels::device_launch::order as launch_order;
@@ -243,10 +243,11 @@ const OTHERS: &[(&str, &str)] = &[
 ];
 
 /// Kernels that need the compute capability given here.
-const SINCE: [(u32, &str, &str); 7] = [
+const SINCE: [(u32, &str, &str); 8] = [
     (90, barriers::cluster_barrier_only::NAME, "barrier"),
     (90, barriers::cluster_barrier_rounds::NAME, "barrier"),
     (90, dag_node_overlapped::NAME, "dag"),
+    (90, dag_node_overlapped_noted::NAME, "dag"),
     (90, ladder_redux_u32::NAME, "ladder"),
     (90, memory_walk_cluster::NAME, "memory"),
     (90, scan_stress::scan_bulk_delayed_sum_u32::NAME, "scan"),

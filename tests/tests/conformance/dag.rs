@@ -23,7 +23,11 @@ pub(crate) fn trials() -> Trials {
 
 /// Runs the graph by every method, in grids of these sizes, `runs` times each.
 fn is_right(device: &Device, work: &Work, grids: &[u32], runs: u32) {
-    let mut runner = Runner::new(device, work, false).expect("a graph that fits");
+    let runner = Runner::new(device, work, false).expect("a graph that fits");
+    runs_right(runner, device, grids, runs);
+}
+
+fn runs_right(mut runner: Runner<'_>, device: &Device, grids: &[u32], runs: u32) {
     for method in Method::ALL {
         let grids = if method.is_one_kernel() { grids } else { &grids[..1] };
         for &blocks in grids {
@@ -38,6 +42,7 @@ fn is_right(device: &Device, work: &Work, grids: &[u32], runs: u32) {
                 ready.launch().unwrap_or_else(|error| panic!("{}: {error}", method.name()));
             }
             device.synchronize().expect("it should run");
+            assert_eq!(ready.refused(), Ok(None), "{}", method.name());
             let wrong = runner.wrong().expect("the arrays should come back");
             assert_eq!(wrong, None, "{} in {blocks} blocks", method.name());
         }
@@ -77,6 +82,8 @@ fn graphs() -> Vec<Work> {
 fn small_graphs_are_right_by_every_method(device: &Device) {
     for work in graphs() {
         is_right(device, &work, &[1, 2, 5], 1);
+        let noting_times = Runner::new(device, &work, true).expect("a graph that fits");
+        runs_right(noting_times, device, &[2], 1);
     }
 }
 

@@ -1,6 +1,6 @@
 //! All nodes as grids that a kernel launches.
 
-use super::nodes::dag_node;
+use super::nodes::{Args, dag_node, one_node};
 use crate::device_launch::tell;
 use cuda_std::device_runtime::{
     Block, Error, FireAndForget, Geometry, Queue, Stream, TailLaunch, launch,
@@ -31,7 +31,8 @@ pub mod word {
 }
 
 /// The words of the shape, by their index: elements of each array, threads of each block, and from here on
-/// the index of each level's first node, with the number of all nodes at the end.
+/// two words for each level: the index of its first node, and the blocks of that. At the end comes the number
+/// of all nodes, and 0.
 pub mod shape {
     /// Elements of each array.
     pub const ELEMENTS: usize = 0;
@@ -67,13 +68,13 @@ impl Program {
         self.nodes.read(word::ALL * at + word)
     }
 
-    /// Launches the node at this place.
+    /// The arguments of the node at this place.
     #[device]
-    fn launch(self, at: usize, queue: &impl Queue) -> Result<(), Error> {
+    fn args(self, at: usize) -> Args {
         let word = |word| self.word(at, word);
         let node = word(word::NODE) as usize;
         let elements = self.shape.read(shape::ELEMENTS) as usize;
-        let args = (
+        (
             self.arrays,
             self.inputs.part(word(word::FIRST) as usize, word(word::COUNT) as usize),
             self.arrays.part(node * elements, elements),
@@ -81,10 +82,22 @@ impl Program {
             word(word::VALUE),
             word(word::CYCLES),
             if self.times.is_empty() { self.times } else { self.times.part(2 * node, 2) },
-        );
-        let geometry = Geometry::new(word(word::BLOCKS), self.shape.read(shape::THREADS));
+        )
+    }
+
+    /// Launches the node at this place.
+    #[device]
+    fn launch(self, at: usize, queue: &impl Queue) -> Result<(), Error> {
+        let geometry = Geometry::new(self.word(at, word::BLOCKS), self.shape.read(shape::THREADS));
         // SAFETY: the kernels below launch each node after its inputs, and nobody else uses the arrays.
-        unsafe { launch::<dag_node>(geometry, queue, args) }
+        unsafe { launch::<dag_node>(geometry, queue, self.args(at)) }
+    }
+
+    /// Where a level begins, and the blocks of its first node. There is one level more, which is empty.
+    #[device]
+    fn level(self, level: u32) -> (usize, u32) {
+        let at = shape::LEVELS + 2 * level as usize;
+        (self.shape.read(at) as usize, self.shape.read(at + 1))
     }
 }
 
@@ -119,20 +132,27 @@ fn in_streams(program: Program) -> Result<(), Error> {
     Ok(())
 }
 
-/// Launches the nodes of a level, in any order, and then the next level.
+/// Launches the nodes of a level but the first, which is at this place, in any order, and then the next level.
 #[device]
-fn level_by_level(program: Program, level: u32, status: Global<u32>) -> Result<(), Error> {
+fn rest_of_level(
+    program: Program,
+    level: u32,
+    first: u32,
+    status: Global<u32>,
+) -> Result<(), Error> {
     let Program { nodes, shape, arrays, inputs, times } = program;
-    let first = shape::LEVELS + level as usize;
-    for at in shape.read(first)..shape.read(first + 1) {
-        program.launch(at as usize, &FireAndForget)?;
+    let (next, blocks) = program.level(level + 1);
+    for at in first as usize + 1..next {
+        program.launch(at, &FireAndForget)?;
     }
-    if first + 2 == shape.len() {
+    // The last level has no first node.
+    if blocks == 0 {
         return Ok(());
     }
-    let args = (nodes, shape, level + 1, arrays, inputs, times, status);
+    let geometry = Geometry::new(blocks, thread::block_dim());
+    let args = (nodes, shape, level + 1, next as u32, arrays, inputs, times, status);
     // SAFETY: the same memory, after all nodes of this level.
-    unsafe { launch::<dag_from_device_phases>(Geometry::new(1, 1), &TailLaunch, args) }
+    unsafe { launch::<dag_from_device_phases>(geometry, &TailLaunch, args) }
 }
 
 /// All nodes, launched into one stream of the device.
@@ -170,24 +190,32 @@ pub unsafe fn dag_from_device_streams(
     tell(status, in_streams(Program { nodes, shape, arrays, inputs, times }));
 }
 
-/// All nodes from this level on: those of a level in any order, and the next level by a tail launch.
+/// All nodes from this level on: those of a level in any order, and the next level by a tail launch. The grid is
+/// itself the first node of its level, which saves a launch.
 ///
 /// # Safety
 ///
-/// As for [`dag_from_device_stream`]; the nodes are in the order of their levels.
+/// As for [`dag_from_device_stream`], but with the grid of the level's first node, which is `first`. The nodes
+/// are in the order of their levels.
 #[kernel(launchable)]
 pub unsafe fn dag_from_device_phases(
     nodes: Global<u32>,
     shape: Global<u32>,
     level: u32,
+    first: u32,
     arrays: Global<u32>,
     inputs: Global<u32>,
     times: Global<u64>,
     status: Global<u32>,
 ) {
     let program = Program { nodes, shape, arrays, inputs, times };
-    let outcome = level_by_level(program, level, status);
-    if level == 0 || outcome.is_err() {
-        tell(status, outcome);
+    // Loaded first, so that the launches do not have to wait for it.
+    let node = program.args(first as usize);
+    if thread::first() {
+        let outcome = rest_of_level(program, level, first, status);
+        if level == 0 || outcome.is_err() {
+            tell(status, outcome);
+        }
     }
+    one_node(node);
 }

@@ -51,8 +51,8 @@ impl Operation {
 /// Where a thread's elements are, of those of one node.
 #[derive(Clone, Copy)]
 struct Share {
-    first: usize,
-    stride: usize,
+    first: u32,
+    stride: u32,
 }
 
 /// Spins until at least `cycles` have passed.
@@ -68,7 +68,8 @@ fn work(cycles: u32) {
 /// `times` want nothing.
 #[device]
 fn note(times: Global<u64>, is_end: bool) {
-    if !times.is_empty() && thread::is_first_in_block() {
+    // Blocks have one dimension.
+    if !times.is_empty() && thread::thread_idx_x() == 0 {
         let now = global_timer();
         if is_end {
             times.fetch_max(1, now, Ordering::Relaxed, Scope::Device);
@@ -89,15 +90,17 @@ fn compute(
     share: Share,
 ) -> u32 {
     let (mut i, mut last) = (share.first, 0);
+    let elements = out.len() as u32;
     // Not `step_by`, which divides.
-    while i < out.len() {
+    while i < elements {
         let mut all = value;
         for k in 0..count {
-            all = operation.join(all, arrays.read(input(k) as usize * out.len() + i));
+            let at = u64::from(input(k)) * u64::from(elements) + u64::from(i);
+            all = operation.join(all, arrays.read(at as usize));
         }
-        out.write(i, all);
+        out.write(i as usize, all);
         last = all;
-        i += share.stride;
+        i = i.saturating_add(share.stride);
     }
     last
 }

@@ -7,6 +7,8 @@ use cuda_std::prelude::*;
 ///
 /// # Safety
 ///
+/// The grid has one dimension, and fewer than 2^32 threads. `out` has fewer than 2^32 elements.
+///
 /// `inputs` has the nodes whose arrays of `out.len()` elements in `arrays` this node reads. No other grid
 /// writes them or uses `out` meanwhile. `times` has two words for this node, or none: when it began, which is
 /// the greatest number before, and when it ended, 0 before, in nanoseconds of the global timer.
@@ -20,30 +22,36 @@ pub unsafe fn dag_node(
     cycles: u32,
     times: Global<u64>,
 ) {
-    one_node(arrays, inputs, out, (Operation::of(operation), value), cycles, times);
+    one_node((arrays, inputs, out, operation, value, cycles, times));
 }
+
+/// The arguments of [`dag_node`].
+pub type Args = (Global<u32>, Global<u32>, Global<u32>, u32, u32, u32, Global<u64>);
 
 /// The body of a node's own kernel.
 #[device]
-fn one_node(
-    arrays: Global<u32>,
-    inputs: Global<u32>,
-    out: Global<u32>,
-    what: (Operation, u32),
-    cycles: u32,
-    times: Global<u64>,
-) {
+pub(super) fn one_node((arrays, inputs, out, operation, value, cycles, times): Args) {
     note(times, false);
     work(cycles);
-    let share = Share { first: thread::index(), stride: thread::thread_count() };
-    compute(arrays, inputs.len(), |k| inputs.read(k), out, what, share);
+    elements(arrays, inputs, out, (Operation::of(operation), value));
     if !times.is_empty() {
         thread::sync_threads();
         note(times, true);
     }
 }
 
-/// [`dag_node`] for launches that overlap: it waits for the grid before it by itself.
+/// Computes the elements of a node.
+#[device]
+fn elements(arrays: Global<u32>, inputs: Global<u32>, out: Global<u32>, what: (Operation, u32)) {
+    // In one dimension and 32 bits, because this is most of what a thread computes.
+    let threads = thread::block_dim_x();
+    let first = thread::block_idx_x() * threads + thread::thread_idx_x();
+    let share = Share { first, stride: thread::grid_dim_x() * threads };
+    compute(arrays, inputs.len(), |k| inputs.read(k), out, what, share);
+}
+
+/// [`dag_node`] for launches that overlap: it waits for the grid before it by itself. It does no other work and
+/// notes no times: each instruction makes an edge of a chain longer.
 ///
 /// # Safety
 ///
@@ -56,10 +64,29 @@ pub unsafe fn dag_node_overlapped(
     out: Global<u32>,
     operation: u32,
     value: u32,
+) {
+    cuda_std::dependent::let_next_start();
+    cuda_std::dependent::wait_for_previous();
+    elements(arrays, inputs, out, (Operation::of(operation), value));
+}
+
+/// [`dag_node_overlapped`] with work and times.
+///
+/// # Safety
+///
+/// As for [`dag_node`].
+#[cfg(any(compute_ge_90, not(target_arch = "nvptx64")))]
+#[kernel]
+pub unsafe fn dag_node_overlapped_noted(
+    arrays: Global<u32>,
+    inputs: Global<u32>,
+    out: Global<u32>,
+    operation: u32,
+    value: u32,
     cycles: u32,
     times: Global<u64>,
 ) {
     cuda_std::dependent::let_next_start();
     cuda_std::dependent::wait_for_previous();
-    one_node(arrays, inputs, out, (Operation::of(operation), value), cycles, times);
+    one_node((arrays, inputs, out, operation, value, cycles, times));
 }

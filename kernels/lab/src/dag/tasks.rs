@@ -75,10 +75,10 @@ fn run(task: &Task<'_>, Memory { arrays, inputs, elements, .. }: Memory) -> u32 
     let elements = elements as usize;
     let out = arrays.part(node * elements, elements);
     let inputs = inputs.part(number(argument::FIRST), count);
-    let threads = thread::threads_per_block() as usize;
+    let threads = thread::threads_per_block();
     let share = Share {
-        first: number(argument::PART) * threads + thread::index_in_block() as usize,
-        stride: number(argument::PARTS) * threads,
+        first: task.argument(argument::PART) * threads + thread::index_in_block(),
+        stride: task.argument(argument::PARTS) * threads,
     };
     // Only a node of one element has a value, and then this is it.
     let input = |k| match k < argument::NEAR {

@@ -18,6 +18,8 @@ pub(super) struct Launching {
     how: FromDevice,
     nodes: Buffer<u32>,
     shape: Buffer<u32>,
+    /// The first level's grid, or one thread.
+    geometry: Geometry,
     status: Buffer<u32>,
 }
 
@@ -43,13 +45,20 @@ impl Launching {
         };
         let streams = dag.streams(STREAMS);
         let nodes: Vec<u32> = order.iter().flat_map(|&id| node(runner, id, &streams)).collect();
-        let firsts = levels.iter().scan(0, |first, level| {
-            *first += level.len() as u32;
-            Some(*first)
-        });
-        let shape: Vec<u32> = [work.elements, work.threads, 0].into_iter().chain(firsts).collect();
+        let mut shape = vec![work.elements, work.threads];
+        let mut first = 0;
+        for level in &levels {
+            shape.extend([first, work.steps[level[0]].blocks]);
+            first += level.len() as u32;
+        }
+        shape.extend([first, 0]);
+        let geometry = match (how, order.first()) {
+            (FromDevice::Phases, Some(&first)) => runner.geometry(first),
+            _ => Geometry::new(1, 1),
+        };
         Ok(Self {
             how,
+            geometry,
             nodes: device.upload(&nodes)?,
             shape: device.upload(&shape)?,
             status: device.zeroed(1)?,
@@ -67,18 +76,18 @@ impl Launching {
         inputs: Global<u32>,
         times: Global<u64>,
     ) -> Result<(), DeviceError> {
-        let one = Geometry::new(1, 1);
+        let geometry = &self.geometry;
         let (nodes, shape, status) = (self.nodes.view(), self.shape.view(), self.status.view());
         let args = (nodes, shape, arrays, inputs, times, status);
-        // SAFETY: one thread. The nodes are in an order of the graph, or of its levels, and wait for the
+        // SAFETY: one thread, or the grid of the first level's first node. The nodes are in an order of the graph, or of its levels, and wait for the
         // streams of their inputs. The caller promises the rest.
         unsafe {
             match self.how {
-                FromDevice::OneStream => device.launch::<dag_from_device_stream>(&one, args),
-                FromDevice::Streams => device.launch::<dag_from_device_streams>(&one, args),
+                FromDevice::OneStream => device.launch::<dag_from_device_stream>(geometry, args),
+                FromDevice::Streams => device.launch::<dag_from_device_streams>(geometry, args),
                 FromDevice::Phases => {
-                    let args = (nodes, shape, 0, arrays, inputs, times, status);
-                    device.launch::<dag_from_device_phases>(&one, args)
+                    let args = (nodes, shape, 0, 0, arrays, inputs, times, status);
+                    device.launch::<dag_from_device_phases>(geometry, args)
                 }
             }
         }

@@ -8,7 +8,9 @@ use gridsync::device::{Buffer, Device, DeviceError, Geometry, Graph, Launch, Way
 use gridsync::launch::{barrier_words, resident_blocks};
 use gridsync_kernels::grid::barrier::GridBarrier;
 use gridsync_kernels::grid::tasks::ARGUMENTS;
-use gridsync_lab_kernels::dag::nodes::{dag_node, dag_node_overlapped};
+use gridsync_lab_kernels::dag::nodes::{
+    Args, dag_node, dag_node_overlapped, dag_node_overlapped_noted,
+};
 use gridsync_lab_kernels::dag::tasks::{argument, dag_edges, dag_levels, dag_words};
 use thiserror::Error;
 
@@ -133,9 +135,18 @@ impl<'a> Runner<'a> {
             }
             Method::OverlappingGraph => {
                 let launch = |&id: &NodeId| {
-                    let geometry = self.geometry(id).overlapping();
+                    let (geometry, args) = (self.geometry(id).overlapping(), self.args(id));
                     // SAFETY: nothing runs before the graph does, and then the promise of `Ready` holds.
-                    unsafe { self.device.launch::<dag_node_overlapped>(&geometry, self.args(id)) }
+                    unsafe {
+                        match only(args) {
+                            Some(args) => {
+                                self.device.launch::<dag_node_overlapped>(&geometry, args)
+                            }
+                            None => {
+                                self.device.launch::<dag_node_overlapped_noted>(&geometry, args)
+                            }
+                        }
+                    }
                 };
                 How::Graph(self.device.record(|| self.dag.order().iter().try_for_each(launch))?)
             }
@@ -159,7 +170,7 @@ impl<'a> Runner<'a> {
         Ok(Ready { runner: self, how })
     }
 
-    fn geometry(&self, id: NodeId) -> Geometry {
+    pub(super) fn geometry(&self, id: NodeId) -> Geometry {
         Geometry::new(self.work.steps[id].blocks, self.work.threads)
     }
 
@@ -187,11 +198,7 @@ impl<'a> Runner<'a> {
     }
 
     /// The arguments of the kernel of a node.
-    #[expect(clippy::type_complexity, reason = "a tuple is what kernels take")]
-    fn args(
-        &self,
-        id: NodeId,
-    ) -> (Global<u32>, Global<u32>, Global<u32>, u32, u32, u32, Global<u64>) {
+    fn args(&self, id: NodeId) -> Args {
         let step = &self.work.steps[id];
         let inputs = self.inputs.view().part(self.firsts[id], step.after.len());
         let (arrays, out, times) = (self.arrays.view(), self.array(id), self.times(id));
@@ -206,8 +213,11 @@ impl<'a> Runner<'a> {
     fn overlapping(&self) -> Vec<Launch> {
         let ids = 0..self.work.steps.len();
         let launch = |id| {
-            let geometry = self.geometry(id).overlapping();
-            Launch::new::<dag_node_overlapped>(geometry, self.args(id))
+            let (geometry, args) = (self.geometry(id).overlapping(), self.args(id));
+            match only(args) {
+                Some(args) => Launch::new::<dag_node_overlapped>(geometry, args),
+                None => Launch::new::<dag_node_overlapped_noted>(geometry, args),
+            }
         };
         ids.map(launch).collect()
     }
@@ -278,6 +288,13 @@ impl<'a> Runner<'a> {
         let times = self.times.download()?;
         Ok(times.as_chunks().0.iter().map(|&[begin, end]| Span { begin, end }).collect())
     }
+}
+
+/// The arguments of [`dag_node_overlapped`], if the node does nothing else.
+fn only(
+    (arrays, inputs, out, operation, value, cycles, times): Args,
+) -> Option<(Global<u32>, Global<u32>, Global<u32>, u32, u32)> {
+    (cycles == 0 && times.is_empty()).then_some((arrays, inputs, out, operation, value))
 }
 
 impl Ready<'_> {
