@@ -75,6 +75,16 @@ impl DeviceChoice {
         }
     }
 
+    /// The number and the compute capability of the GPU, for a command that uses one if there is one.
+    pub(crate) fn gpu_if_any(self) -> anyhow::Result<Option<(u32, u32)>> {
+        let (ordinal, device) = match self {
+            Self::Emulator | Self::Cpu => return Ok(None),
+            Self::Auto => (0, gpu()),
+            Self::Cuda(ordinal) => (ordinal, Some(Device::cuda(ordinal, &images::all())?)),
+        };
+        Ok(device.map(|device| (ordinal, device.properties().compute)))
+    }
+
     /// The GPU, for a command that makes no sense without one. `what` names the command.
     pub(crate) fn gpu(self, what: &str) -> anyhow::Result<Device> {
         let ordinal = match self {

@@ -1,12 +1,14 @@
-//! Litmus tests of PTX's memory model: what the model allows, and what the emulator's weak memory shows.
+//! Litmus tests of PTX's memory model: what the model allows, and what the emulator's weak memory and a GPU show.
 
 mod emulated;
 mod fences;
+mod gpu;
 #[cfg(test)]
 mod random;
 
 pub use emulated::{Emulated, emulate};
 pub use fences::WRITE_AND_READ;
+pub use gpu::{Gpu, OnGpu};
 
 use litmus::{Judgement, Occurrence, Quantifier, Test, TooLarge, judge};
 
@@ -21,6 +23,8 @@ pub struct Report {
     pub model: Judgement,
     /// What the emulator shows, or why it cannot run the test.
     pub emulated: Result<Emulated, &'static str>,
+    /// What a GPU shows, or why it cannot run the test. None if there is no GPU.
+    pub on_gpu: Option<Result<OnGpu, &'static str>>,
 }
 
 impl Report {
@@ -31,7 +35,7 @@ impl Report {
     pub fn of(name: String, test: Test, schedules: u64) -> Result<Self, TooLarge> {
         let model = judge(&test)?;
         let emulated = emulate(&test, &model, schedules);
-        Ok(Self { name, test, model, emulated })
+        Ok(Self { name, test, model, emulated, on_gpu: None })
     }
 
     /// What the model answers: `reachable` or `unreachable` for `exists` and `~exists`, `holds` or `violated`
@@ -49,16 +53,37 @@ impl Report {
     /// Whether the emulator has shown a state for which the question's formula holds.
     #[must_use]
     pub fn was_seen(&self) -> bool {
+        self.emulated.as_ref().is_ok_and(|emulated| self.holds_in_any(emulated.states.keys()))
+    }
+
+    /// Whether the GPU has.
+    #[must_use]
+    pub fn was_seen_on_gpu(&self) -> bool {
+        matches!(&self.on_gpu, Some(Ok(seen)) if self.holds_in_any(seen.states.keys()))
+    }
+
+    fn holds_in_any<'a>(&self, mut states: impl Iterator<Item = &'a Vec<i32>>) -> bool {
         let value = |state: &[i32], term| {
             self.model.columns.iter().position(|&it| it == term).map_or(0, |at| state[at])
         };
-        let holds = |state: &Vec<i32>| self.test.question.formula.holds(&|term| value(state, term));
-        self.emulated.as_ref().is_ok_and(|emulated| emulated.states.keys().any(holds))
+        states.any(|state| self.test.question.formula.holds(&|term| value(state, term)))
     }
 
-    /// What the emulator has shown that the model forbids, as a sentence.
+    /// What the emulator or the GPU has shown that the model forbids, as a sentence.
     #[must_use]
     pub fn contradiction(&self) -> Option<String> {
+        self.contradiction_on_gpu().or_else(|| self.contradiction_in_emulator())
+    }
+
+    fn contradiction_on_gpu(&self) -> Option<String> {
+        let seen = self.on_gpu.as_ref()?.as_ref().ok()?;
+        let forbidden = |state: &&Vec<i32>| !self.model.states.contains(state);
+        let state = seen.states.keys().find(forbidden)?;
+        let (shown, count, runs) = (self.shown(state), seen.states[state], seen.runs);
+        Some(format!("the GPU reached {shown} in {count} of {runs} runs, which the model forbids"))
+    }
+
+    fn contradiction_in_emulator(&self) -> Option<String> {
         let emulated = self.emulated.as_ref().ok()?;
         let state = emulated.states.iter().find(|(state, _)| !self.model.states.contains(state));
         if let Some((state, seed)) = state {

@@ -6,7 +6,7 @@ use crate::report::{Table, table};
 /// What the table shows.
 pub(super) const WHAT: &str = "The classic shapes: in which scopes does PTX's memory model allow the outcome \
     that one does not expect? Threads are in one CTA, in CTAs of their own, or on GPUs of their own. A star: \
-    the emulator ran it and has not shown it. It has one GPU.";
+    the emulator ran it and has not shown it. A plus: a GPU has shown it. Both have one GPU.";
 
 /// A shape in one place.
 struct Row {
@@ -22,6 +22,8 @@ struct Cell {
     scopes: Vec<String>,
     /// Whether the emulator has shown it in all of those that it ran.
     was_seen: bool,
+    /// Whether a GPU has shown it in some of them.
+    was_seen_on_gpu: bool,
 }
 
 /// A row for each shape and place, a column for each way to access memory.
@@ -59,12 +61,18 @@ fn add(rows: &mut Vec<Row>, report: &Report) {
     let cells = &mut rows[at].cells;
     let found = cells.iter().position(|cell| cell.flavour == flavour);
     let at = found.unwrap_or_else(|| {
-        cells.push(Cell { flavour: flavour.into(), scopes: Vec::new(), was_seen: true });
+        cells.push(Cell {
+            flavour: flavour.into(),
+            scopes: Vec::new(),
+            was_seen: true,
+            was_seen_on_gpu: false,
+        });
         cells.len() - 1
     });
     if report.verdict() == "reachable" {
         cells[at].scopes.push(scope.into());
         cells[at].was_seen &= report.emulated.is_err() || report.was_seen();
+        cells[at].was_seen_on_gpu |= report.was_seen_on_gpu();
     }
 }
 
@@ -75,6 +83,7 @@ impl Cell {
             3 => "all".to_owned(),
             _ => self.scopes.join(" "),
         };
-        scopes + if self.was_seen { "" } else { " *" }
+        let emulator = if self.was_seen { "" } else { "*" };
+        scopes + emulator + if self.was_seen_on_gpu { "+" } else { "" }
     }
 }
