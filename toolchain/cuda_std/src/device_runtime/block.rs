@@ -140,7 +140,10 @@ impl Stream<'_> {
     /// (`cudaStreamWaitEvent`). An event that was never recorded stands for nothing.
     ///
     /// # Errors
-    /// What the runtime says.
+    /// What the runtime says. That of CUDA 13.0 (driver 580.159.04) refuses one wait in 32 768 with
+    /// [`Error::INVALID_VALUE`], in CUDA C++ as well: 24 of 800 000 launches of a kernel with one
+    /// event, each 32 768 launches after the one before, on an H200. So look at the result, and let the
+    /// host launch again.
     #[device]
     pub fn wait(&self, event: &Event<'_>) -> Result<(), Error> {
         backend::wait(self.place, event.handle)

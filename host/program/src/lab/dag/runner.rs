@@ -290,10 +290,11 @@ impl<'a> Runner<'a> {
     }
 }
 
-/// The arguments of [`dag_node_overlapped`], if the node does nothing else.
-fn only(
-    (arrays, inputs, out, operation, value, cycles, times): Args,
-) -> Option<(Global<u32>, Global<u32>, Global<u32>, u32, u32)> {
+/// The arguments of [`dag_node_overlapped`].
+type OnlyArgs = (Global<u32>, Global<u32>, Global<u32>, u32, u32);
+
+/// Those arguments, if the node has no work and notes no times.
+fn only((arrays, inputs, out, operation, value, cycles, times): Args) -> Option<OnlyArgs> {
     (cycles == 0 && times.is_empty()).then_some((arrays, inputs, out, operation, value))
 }
 
