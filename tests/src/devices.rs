@@ -57,8 +57,8 @@ pub fn unjudged_under(schedule: Schedule) -> Device {
     Device::new(Emulator::new(EmulatorConfig { schedule, ..EmulatorConfig::default() }))
 }
 
-/// Every policy that interleaves accesses. The random one comes with several seeds and lengths of
-/// turn, and with lanes in step and apart.
+/// Every policy that interleaves accesses. Those that draw come with several seeds, the random one with several
+/// lengths of turn, and with lanes in step and apart.
 #[must_use]
 pub fn schedules() -> Vec<Schedule> {
     use Lanes::{Apart, Together};
@@ -71,9 +71,18 @@ pub fn schedules() -> Vec<Schedule> {
         (5, 128, Apart),
         (6, 3, Apart),
     ];
+    let favouring = [
+        (7, Policy::Preempt { changes: 1 }, Together),
+        (8, Policy::Preempt { changes: 4 }, Apart),
+        (9, Policy::Stall, Together),
+        (10, Policy::Stall, Apart),
+    ];
     fixed
         .into_iter()
         .map(Schedule::new)
+        .chain(
+            favouring.map(|(seed, policy, lanes)| Schedule::seeded(policy, seed).with_lanes(lanes)),
+        )
         .chain(random.map(|(seed, quantum, lanes)| {
             Schedule::seeded(Policy::Random { quantum }, seed).with_lanes(lanes)
         }))

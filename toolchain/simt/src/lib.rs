@@ -43,6 +43,7 @@ mod device_runtime;
 mod dim;
 mod family;
 mod fault;
+mod favours;
 mod fiber;
 mod here;
 mod last_access;

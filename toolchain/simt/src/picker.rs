@@ -1,6 +1,7 @@
 //! Chooses which lanes of which warp step next.
 
 use crate::dim::WARP_LANES;
+use crate::favours::{Ranks, Stalled};
 use crate::ready::ReadySet;
 use crate::schedule::{Lanes, Policy, Schedule, SplitMix};
 use crate::warp::lanes;
@@ -17,8 +18,28 @@ pub(crate) struct Picker {
     current: Option<usize>,
     /// Steps left in a random turn.
     left: u64,
+    /// Who goes first, if not all are alike.
+    favours: Favours,
     /// With lanes apart: the lanes whose turn it is. Redrawn when none of them can run.
     group: u32,
+}
+
+/// Which warps go first.
+#[derive(Debug)]
+enum Favours {
+    None,
+    Ranks(Ranks),
+    Stalled(Stalled),
+}
+
+impl Favours {
+    fn next(&mut self, ready: &ReadySet, current: Option<usize>, hand_over: bool) -> Option<usize> {
+        match self {
+            Self::None => ready.after(current),
+            Self::Ranks(ranks) => ranks.first(ready, current, hand_over),
+            Self::Stalled(stalled) => stalled.next(ready, current, hand_over),
+        }
+    }
 }
 
 /// The lanes that step.
@@ -35,7 +56,15 @@ impl Picker {
     /// together whatever the schedule says.
     pub(crate) fn new(schedule: Schedule, blocks: usize, warps: usize, in_step: bool) -> Self {
         let mut random = SplitMix(schedule.seed);
+        let favours = match schedule.policy {
+            Policy::Preempt { changes } => {
+                Favours::Ranks(Ranks::drawn(&mut random, blocks * warps, changes))
+            }
+            Policy::Stall => Favours::Stalled(Stalled::drawn(&mut random, blocks, warps)),
+            _ => Favours::None,
+        };
         Self {
+            favours,
             policy: schedule.policy,
             lanes: if in_step { Lanes::Together } else { schedule.lanes },
             order: match schedule.seed {
@@ -52,7 +81,11 @@ impl Picker {
 
     /// Adds a warp that can run.
     pub(crate) fn insert(&mut self, warp: usize) {
-        self.ready.insert(self.order.place_of(warp));
+        let place = self.order.place_of(warp);
+        self.ready.insert(place);
+        if let Favours::Ranks(ranks) = &mut self.favours {
+            ranks.insert(place);
+        }
     }
 
     /// Removes a warp that cannot run any more.
@@ -66,6 +99,9 @@ impl Picker {
         let ready = &self.ready;
         let stay = self.current.filter(|&warp| !hand_over && ready.contains(warp));
         let next = match self.policy {
+            Policy::Preempt { .. } | Policy::Stall => {
+                self.favours.next(ready, self.current, hand_over)
+            }
             Policy::RoundRobin | Policy::Coarse => ready.after(self.current),
             Policy::RunAhead => stay.or_else(|| ready.after(self.current)),
             Policy::Reverse => stay.or_else(|| ready.before(self.current)),

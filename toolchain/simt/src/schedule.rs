@@ -15,6 +15,18 @@ pub enum Policy {
     RunAhead,
     /// [`Policy::RunAhead`] from the last warp of the last block backwards.
     Reverse,
+    /// The first warp of a drawn order that can run does so, however soon another one could, but for this
+    /// many preemptions at drawn steps: there the running warp goes to the end. One that spins or sleeps
+    /// goes there too. An error that takes `d` things to happen in an order is found with `d - 1` changes,
+    /// more surely than by many small turns (Burckhardt et al., "A Randomized Scheduler with
+    /// Probabilistic Guarantees of Finding Bugs", ASPLOS 2010).
+    Preempt {
+        /// The number of preemptions.
+        changes: u32,
+    },
+    /// A drawn warp, or all warps of a drawn block, are held back: they have a turn of 16 steps when the others
+    /// have spun or slept as often as there are warps, or cannot run. The others take turns.
+    Stall,
     /// Fast: warps take turns, and only synchronisation is a scheduling point, not accesses. A
     /// thread goes as far as it can by itself, which some errors need to show. This policy
     /// finds nothing that depends on how accesses interleave.
@@ -66,11 +78,13 @@ impl Schedule {
     /// A schedule drawn from the seed: any policy, with lanes together or apart.
     pub fn from_seed(seed: u64) -> Self {
         let mut random = SplitMix(seed);
-        let policy = match random.below(8) {
+        let policy = match random.below(12) {
             0 => Policy::RoundRobin,
             1 => Policy::RunAhead,
             2 => Policy::Reverse,
             3 => Policy::Coarse,
+            4..7 => Policy::Preempt { changes: random.below(6) as u32 },
+            7 => Policy::Stall,
             // Short turns shuffle neighbouring accesses, long ones let a warp overtake a barrier.
             _ => Policy::Random { quantum: 1 << random.below(8) },
         };
@@ -130,6 +144,8 @@ mod tests {
             Policy::RunAhead,
             Policy::Reverse,
             Policy::Coarse,
+            Policy::Preempt { changes: 2 },
+            Policy::Stall,
             Policy::Random { quantum: 1 },
         ];
         for policy in fixed {

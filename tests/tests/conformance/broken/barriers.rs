@@ -53,6 +53,8 @@ fn caught_by(outcomes: Vec<(Schedule, Option<Outcome>)>) -> Vec<&'static str> {
             Policy::RunAhead => "run ahead",
             Policy::Reverse => "reverse",
             Policy::Random { .. } => "random",
+            Policy::Preempt { .. } => "preempt",
+            Policy::Stall => "stall",
             Policy::Coarse => "coarse",
         })
         .collect();
@@ -61,7 +63,7 @@ fn caught_by(outcomes: Vec<(Schedule, Option<Outcome>)>) -> Vec<&'static str> {
 }
 
 /// Every policy.
-const ALL: [&str; 4] = ["round robin", "run ahead", "reverse", "random"];
+const ALL: [&str; 6] = ["round robin", "run ahead", "reverse", "preempt", "stall", "random"];
 
 fn each_mutant_is_caught_by_every_policy() {
     for mutant in MUTANTS {
