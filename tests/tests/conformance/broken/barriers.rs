@@ -1,6 +1,7 @@
 //! Wrong grid barriers, run in the harness that tests the right ones.
 
 use super::kernels::{hides_its_grid_barrier, resets_when_full};
+use gridsync::check::Check;
 use gridsync::device::{Device, DeviceError, Geometry};
 use gridsync::launch::{Blocks, cooperative, resident_blocks};
 use gridsync_program::verify::{Contender, Crossing, DESIGNS, MUTANTS, Outcome};
@@ -18,7 +19,8 @@ pub(crate) fn trials() -> Trials {
             a_barrier_that_is_reset_under_its_waiters_is_caught_as_a_deadlock,
             blocks_that_cannot_start_before_others_end_are_caught_as_a_deadlock;
         thorough:
-            every_design_holds_in_the_same_harness;
+            every_design_holds_in_the_same_harness,
+            every_design_holds_under_thousands_of_schedules_on_weak_memory;
     }
 }
 
@@ -94,6 +96,19 @@ fn every_design_holds_in_the_same_harness() {
             let held = Some(Outcome::Held);
             assert_eq!(outcome, held, "{}, {schedule:?}", design.name);
         }
+    }
+}
+
+fn every_design_holds_under_thousands_of_schedules_on_weak_memory() {
+    for design in DESIGNS {
+        let crossing = Crossing { launches: 1, rounds: 4, ..Crossing::of(Blocks::Exactly(3), 33) };
+        let held = Check::default().schedules(6250).run(|device| {
+            match (design.cross)(device, &crossing)? {
+                Outcome::Held => Ok(()),
+                outcome => Err(format!("{outcome:?}").into()),
+            }
+        });
+        held.unwrap_or_else(|failure| panic!("{}: {failure}", design.name));
     }
 }
 
