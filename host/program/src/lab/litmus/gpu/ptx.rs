@@ -61,7 +61,7 @@ pub(super) fn kernel(
     for (number, thread) in test.threads.iter().enumerate() {
         Code { test, thread, number, compute }.write(&mut text, columns)?;
     }
-    text += &tail();
+    text += TAIL;
     Ok((shape, text))
 }
 
@@ -90,127 +90,128 @@ fn label(text: &mut String, label: &str) {
     writeln!(text, "{label}:").expect("a string can be written to");
 }
 
-/// Everything up to the choice of the thread that a warp plays: `%run` is the number of the run in this round,
+/// Everything up to the choice of the thread that a warp plays: `%run` is the number of the run in this launch,
 /// and `%m0`, `%m1`, … are the addresses of its locations.
 fn head(name: &str, test: &Test, Shape { ctas, warps }: Shape) -> String {
     let addresses = ADDRESSES.map(|it| format!(".param .u64 {name}_{it}"));
     let numbers = NUMBERS.map(|it| format!(".param .u32 {name}_{it}"));
     let parameters = [&addresses[..], &numbers[..]].concat().join(",\n\t");
     let mut text = format!(".visible .entry {name}(\n\t{parameters}\n)\n{{\n");
-    let mut add = |instruction: &str| line(&mut text, instruction);
-    add(".reg .pred %p<4>");
-    add(".reg .b32 %a<16>, %round, %run, %key, %group, %played, %start, %left, %scratch_at");
-    add(&format!(".reg .b64 %d<8>, %m<{}>", test.locations.len().max(1)));
     for (number, thread) in test.threads.iter().enumerate() {
         let registers = registers(thread).map_or(0, |most| most + 1);
-        add(&format!(".reg .b32 %t{number}r<{}>", registers + 1));
+        line(&mut text, &format!(".reg .b32 %t{number}r<{}>", registers + 1));
     }
     for it in ADDRESSES {
-        add(&format!(".reg .b64 %{it}"));
-        add(&format!("ld.param.u64 %{it}, [{name}_{it}]"));
+        line(&mut text, &format!(".reg .b64 %{it}"));
+        line(&mut text, &format!("ld.param.u64 %{it}, [{name}_{it}]"));
     }
     for it in NUMBERS {
-        add(&format!(".reg .b32 %{it}"));
-        add(&format!("ld.param.u32 %{it}, [{name}_{it}]"));
+        line(&mut text, &format!(".reg .b32 %{it}"));
+        line(&mut text, &format!("ld.param.u32 %{it}, [{name}_{it}]"));
     }
-    add("mov.u32 %a0, %ctaid.x");
-    add("mov.u32 %a1, %tid.x");
-    add(&format!("mul.lo.u32 %played, %groups, {ctas}"));
-    add("setp.ge.u32 %p0, %a0, %played");
-    add("@%p0 bra OTHERS");
-    // `spread` blocks in a row play the same CTA, of groups in a row.
-    add("div.u32 %a2, %a0, %spread");
-    add("rem.u32 %a3, %a0, %spread");
-    add(&format!("rem.u32 %key, %a2, {ctas}"));
-    add(&format!("div.u32 %a2, %a2, {ctas}"));
-    add("mad.lo.u32 %group, %a2, %spread, %a3");
-    add("shr.u32 %a4, %a1, 5");
-    add(&format!("mad.lo.u32 %key, %key, {warps}, %a4"));
-    add("and.b32 %a5, %a1, 31");
-    add("mul.wide.u32 %d0, %group, 128");
-    add("add.u64 %d0, %meeting, %d0");
-    add("mov.u32 %round, 0");
-    label(&mut text, "ROUND");
-    let mut add = |instruction: &str| line(&mut text, instruction);
-    add("setp.ge.u32 %p0, %round, %rounds");
-    add("@%p0 ret");
-    add("mad.lo.u32 %a6, %round, %groups, %group");
-    add("mad.lo.u32 %run, %a6, 32, %a5");
-    // Runs that are next to each other are far apart in memory if the factor says so.
-    add("mul.lo.u32 %a7, %run, %factor");
-    add("and.b32 %a7, %a7, %mask");
-    add("mul.lo.u32 %a7, %a7, %run_words");
+    let (locations, threads) = (test.locations.len().max(1), test.threads.len());
+    // `spread` blocks in a row play the same CTA, of groups in a row. Runs that are next to each other are far
+    // apart in memory if the factor says so.
+    text += &format!(
+        "\
+	.reg .pred %p<4>;
+	.reg .b32 %a<16>, %round, %run, %key, %group, %played, %start, %left, %scratch_at;
+	.reg .b64 %d<8>, %m<{locations}>;
+	mov.u32 %a0, %ctaid.x;
+	mov.u32 %a1, %tid.x;
+	mul.lo.u32 %played, %groups, {ctas};
+	setp.ge.u32 %p0, %a0, %played;
+	@%p0 bra OTHERS;
+	div.u32 %a2, %a0, %spread;
+	rem.u32 %a3, %a0, %spread;
+	rem.u32 %key, %a2, {ctas};
+	div.u32 %a2, %a2, {ctas};
+	mad.lo.u32 %group, %a2, %spread, %a3;
+	shr.u32 %a4, %a1, 5;
+	mad.lo.u32 %key, %key, {warps}, %a4;
+	and.b32 %a5, %a1, 31;
+	mul.wide.u32 %d0, %group, 128;
+	add.u64 %d0, %meeting, %d0;
+	mov.u32 %round, 0;
+ROUND:
+	setp.ge.u32 %p0, %round, %rounds;
+	@%p0 ret;
+	mad.lo.u32 %a6, %round, %groups, %group;
+	mad.lo.u32 %run, %a6, 32, %a5;
+	mul.lo.u32 %a7, %run, %factor;
+	and.b32 %a7, %a7, %mask;
+	mul.lo.u32 %a7, %a7, %run_words;
+"
+    );
     for location in 0..test.locations.len() {
-        add(&format!("mad.lo.u32 %a8, %location_words, {location}, %a7"));
-        add("mul.wide.u32 %d1, %a8, 4");
-        add(&format!("add.u64 %m{location}, %memory, %d1"));
+        line(&mut text, &format!("mad.lo.u32 %a8, %location_words, {location}, %a7"));
+        line(&mut text, "mul.wide.u32 %d1, %a8, 4");
+        line(&mut text, &format!("add.u64 %m{location}, %memory, %d1"));
     }
-    // All warps of the group meet, or go on after some time.
-    add("setp.ne.u32 %p0, %a5, 0");
-    add("@%p0 bra MET");
-    add("red.relaxed.gpu.global.add.u32 [%d0], 1");
-    add("add.u32 %a9, %round, 1");
-    add(&format!("mul.lo.u32 %a9, %a9, {}", test.threads.len()));
-    add(&format!("mov.u32 %left, {PATIENCE}"));
-    label(&mut text, "LOOK");
-    let mut add = |instruction: &str| line(&mut text, instruction);
-    add("ld.relaxed.gpu.global.u32 %a10, [%d0]");
-    add("setp.ge.u32 %p0, %a10, %a9");
-    add("@%p0 bra MET");
-    add("sub.u32 %left, %left, 1");
-    add("setp.ne.u32 %p0, %left, 0");
-    add("@%p0 bra LOOK");
-    label(&mut text, "MET");
-    let mut add = |instruction: &str| line(&mut text, instruction);
-    add("bar.warp.sync -1");
-    // A random time, drawn by the last steps of a hash (Murmur3's finaliser).
-    add("mad.lo.u32 %a11, %a0, 32, %a4");
-    add("mad.lo.u32 %a11, %round, 65537, %a11");
-    add("add.u32 %a11, %a11, %seed");
-    for (shift, factor) in [(16, 0x85eb_ca6b_u32), (13, 0xc2b2_ae35)] {
-        add(&format!("shr.u32 %a12, %a11, {shift}"));
-        add("xor.b32 %a11, %a11, %a12");
-        add(&format!("mul.lo.u32 %a11, %a11, {factor}"));
-    }
-    add("shr.u32 %a11, %a11, 16");
-    add("and.b32 %a11, %a11, %delay");
-    add("mov.u32 %start, %clock");
-    label(&mut text, "DELAY");
-    let mut add = |instruction: &str| line(&mut text, instruction);
-    add("mov.u32 %a12, %clock");
-    add("sub.u32 %a12, %a12, %start");
-    add("setp.lt.u32 %p0, %a12, %a11");
-    add("@%p0 bra DELAY");
+    // All warps of the group meet, or go on after some time. Then each waits for a time that the last steps of a
+    // hash draw (Murmur3's finaliser).
+    text += &format!(
+        "\
+	setp.ne.u32 %p0, %a5, 0;
+	@%p0 bra MET;
+	red.relaxed.gpu.global.add.u32 [%d0], 1;
+	add.u32 %a9, %round, 1;
+	mul.lo.u32 %a9, %a9, {threads};
+	mov.u32 %left, {PATIENCE};
+LOOK:
+	ld.relaxed.gpu.global.u32 %a10, [%d0];
+	setp.ge.u32 %p0, %a10, %a9;
+	@%p0 bra MET;
+	sub.u32 %left, %left, 1;
+	setp.ne.u32 %p0, %left, 0;
+	@%p0 bra LOOK;
+MET:
+	bar.warp.sync -1;
+	mad.lo.u32 %a11, %a0, 32, %a4;
+	mad.lo.u32 %a11, %round, 65537, %a11;
+	add.u32 %a11, %a11, %seed;
+	shr.u32 %a12, %a11, 16;
+	xor.b32 %a11, %a11, %a12;
+	mul.lo.u32 %a11, %a11, 0x85ebca6b;
+	shr.u32 %a12, %a11, 13;
+	xor.b32 %a11, %a11, %a12;
+	mul.lo.u32 %a11, %a11, 0xc2b2ae35;
+	shr.u32 %a11, %a11, 16;
+	and.b32 %a11, %a11, %delay;
+	mov.u32 %start, %clock;
+DELAY:
+	mov.u32 %a12, %clock;
+	sub.u32 %a12, %a12, %start;
+	setp.lt.u32 %p0, %a12, %a11;
+	@%p0 bra DELAY;
+"
+    );
     text
 }
 
 /// The end of a round, and what blocks do that play no CTA: they load and store memory that no test uses.
-fn tail() -> String {
-    let mut text = String::new();
-    label(&mut text, "NEXT");
-    let mut add = |instruction: &str| line(&mut text, instruction);
-    add("bar.warp.sync -1");
-    add("add.u32 %round, %round, 1");
-    add("bra ROUND");
-    label(&mut text, "OTHERS");
-    let mut add = |instruction: &str| line(&mut text, instruction);
-    add("mov.u32 %a2, %ntid.x");
-    add("mad.lo.u32 %scratch_at, %a0, %a2, %a1");
-    add("mul.lo.u32 %left, %rounds, 64");
-    label(&mut text, "DISTURB");
-    let mut add = |instruction: &str| line(&mut text, instruction);
-    add("mad.lo.u32 %scratch_at, %scratch_at, 1664525, 1013904223");
-    add("and.b32 %a3, %scratch_at, 0xffff");
-    add("mul.wide.u32 %d1, %a3, 4");
-    add("add.u64 %d1, %scratch, %d1");
-    add("st.relaxed.gpu.global.u32 [%d1], %scratch_at");
-    add("ld.relaxed.gpu.global.u32 %a4, [%d1]");
-    add("sub.u32 %left, %left, 1");
-    add("setp.ne.u32 %p0, %left, 0");
-    add("@%p0 bra DISTURB");
-    add("ret");
-    text + "}\n"
+const TAIL: &str = "\
+NEXT:
+	bar.warp.sync -1;
+	add.u32 %round, %round, 1;
+	bra ROUND;
+OTHERS:
+	mov.u32 %a2, %ntid.x;
+	mad.lo.u32 %scratch_at, %a0, %a2, %a1;
+	mul.lo.u32 %left, %rounds, 64;
+DISTURB:
+	mad.lo.u32 %scratch_at, %scratch_at, 1664525, 1013904223;
+	and.b32 %a3, %scratch_at, 0xffff;
+	mul.wide.u32 %d1, %a3, 4;
+	add.u64 %d1, %scratch, %d1;
+	st.relaxed.gpu.global.u32 [%d1], %scratch_at;
+	ld.relaxed.gpu.global.u32 %a4, [%d1];
+	sub.u32 %left, %left, 1;
+	setp.ne.u32 %p0, %left, 0;
+	@%p0 bra DISTURB;
+	ret;
 }
+";
 
 /// The greatest number of a register of the thread.
 fn registers(thread: &Thread) -> Option<u32> {
