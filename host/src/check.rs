@@ -101,8 +101,8 @@ pub struct Check {
 
 impl Default for Check {
     fn default() -> Self {
-        let config = EmulatorConfig { weak_memory: true, ..EmulatorConfig::default() };
-        Self { seeds: 0..200, config }
+        let config = EmulatorConfig::default();
+        Self { seeds: 0..200, config }.on(config)
     }
 }
 
@@ -117,9 +117,10 @@ impl Check {
         Self { seeds: self.seeds.start..self.seeds.start + count, ..self }
     }
 
-    /// Emulates this GPU. Its schedule, and whether it looks for races, are the check's.
+    /// Emulates this GPU. Its memory is weak all the same. Its schedule, and whether it looks for races, are the
+    /// check's.
     pub fn on(self, config: EmulatorConfig) -> Self {
-        Self { config, ..self }
+        Self { config: EmulatorConfig { weak_memory: true, ..config }, ..self }
     }
 
     /// Gives `run` a new emulator for each schedule. `run` launches kernels, and says what is wrong with their
@@ -184,9 +185,8 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { seed, config, what } = self;
         let Schedule { policy, lanes, .. } = config.schedule;
-        let memory = if config.weak_memory { "weak memory, " } else { "" };
         let races = if config.races { "looking for races, " } else { "" };
-        writeln!(f, "seed {seed} ({memory}{races}{policy:?}, lanes {lanes:?}): {what}")?;
+        writeln!(f, "seed {seed} (weak memory, {races}{policy:?}, lanes {lanes:?}): {what}")?;
         write!(f, "run it alone with `Check::only({seed})`")
     }
 }

@@ -199,8 +199,7 @@ fn an_epoch_that_is_looked_at_too_late_never_ends() {
 #[test]
 fn blocks_that_wait_by_their_index_hang_when_not_all_are_resident() {
     // 16 blocks are resident at once.
-    let config =
-        EmulatorConfig { multiprocessors: 1, weak_memory: true, ..EmulatorConfig::default() };
+    let config = EmulatorConfig { multiprocessors: 1, ..EmulatorConfig::default() };
     let check = Check::default().on(config);
     expect_deadlock(&found::<order_of_block_indices>(&check, 40, Some(DATA)));
 }

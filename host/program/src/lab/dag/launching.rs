@@ -79,8 +79,8 @@ impl Launching {
         let geometry = &self.geometry;
         let (nodes, shape, status) = (self.nodes.view(), self.shape.view(), self.status.view());
         let args = (nodes, shape, arrays, inputs, times, status);
-        // SAFETY: one thread, or the grid of the first level's first node. The nodes are in an order of the graph, or of its levels, and wait for the
-        // streams of their inputs. The caller promises the rest.
+        // SAFETY: one thread, or the grid of the first level's first node. The nodes are in an order of the
+        // graph, or of its levels, and wait for the streams of their inputs. The caller promises the rest.
         unsafe {
             match self.how {
                 FromDevice::OneStream => device.launch::<dag_from_device_stream>(geometry, args),

@@ -171,7 +171,8 @@ impl Gpu {
             location_words,
             run_words,
             seed,
-            [0, 255, 1023, 4095][number as usize / 16 % 4],
+            // Each setting comes with another delay after 16 launches.
+            [0, 255, 1023, 4095][(number + number / 4 + number / 16) as usize % 4],
             FUEL,
         ];
         let players = groups * shape.ctas;
