@@ -29,7 +29,7 @@
 
 use crate::backend::bulk as backend;
 use crate::memory::{Global, Scalar, Shared};
-use cuda_std_macros::device;
+use cuda_std_macros::instruction;
 
 /// Copies all of `from` to `to`, and counts the bytes at element `at` of `barriers`:
 /// `cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes`.
@@ -37,7 +37,7 @@ use cuda_std_macros::device;
 /// Called by one thread. An arrival at the barrier's current phase must expect as many bytes
 /// ([`arrive_expect`](crate::mbarrier::arrive_expect)). A thread that has waited for that phase
 /// ([`wait`](crate::mbarrier::wait)) may read the bytes.
-#[device]
+#[instruction]
 pub fn load<T: Scalar>(to: Shared<T>, from: Global<T>, barriers: Shared<u64>, at: usize) {
     // SAFETY: the contract of the views.
     unsafe { backend::load(to, from, barriers.at(at)) }
@@ -49,7 +49,7 @@ pub fn load<T: Scalar>(to: Shared<T>, from: Global<T>, barriers: Shared<u64>, at
 /// Called by one thread, after [`fence_shared`] and a barrier if others wrote `from`. Before its
 /// [`wait_read`], the thread must not exit and nothing may write `from`. Others may read `to` only
 /// after its [`wait_stored`] and a release, or in the next launch.
-#[device]
+#[instruction]
 pub fn store<T: Scalar>(to: Global<T>, from: Shared<T>) {
     // SAFETY: the contract of the views.
     unsafe { backend::store(to, from) }
@@ -57,13 +57,13 @@ pub fn store<T: Scalar>(to: Global<T>, from: Shared<T>) {
 
 /// Waits until all but the last `N` stores of the caller have read their shared memory, which may
 /// then be overwritten: `cp.async.bulk.wait_group.read`.
-#[device]
+#[instruction]
 pub fn wait_read<const N: u32>() {
     backend::wait_read::<N>();
 }
 
 /// Waits until all stores of the caller are done and visible to it: `cp.async.bulk.wait_group 0`.
-#[device]
+#[instruction]
 pub fn wait_stored() {
     backend::wait_stored();
 }
@@ -73,7 +73,7 @@ pub fn wait_stored() {
 ///
 /// Called by every thread that wrote. The emulator is laxer: a fence by any thread of the block
 /// covers all that was written there before.
-#[device]
+#[instruction]
 pub fn fence_shared() {
     backend::fence_shared();
 }

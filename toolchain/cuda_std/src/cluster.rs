@@ -22,28 +22,28 @@
 
 use crate::backend;
 use crate::memory::{ClusterShared, Scalar, Shared, View};
-use cuda_std_macros::device;
+use cuda_std_macros::instruction;
 
 /// The number of this block in its cluster, 0 to [`blocks`]` - 1`: `%cluster_ctarank`.
-#[device]
+#[instruction]
 pub fn rank() -> u32 {
     backend::cluster::rank()
 }
 
 /// The number of blocks in each cluster, 1 without clusters: `%cluster_nctarank`.
-#[device]
+#[instruction]
 pub fn blocks() -> u32 {
     backend::cluster::blocks()
 }
 
 /// The linear number of this cluster in the grid, x fastest: `%clusterid` in `%nclusterid`.
-#[device]
+#[instruction]
 pub fn index() -> usize {
     backend::cluster::grid_dim().linear(backend::cluster::idx()) as usize
 }
 
 /// The number of clusters in the grid: the volume of `%nclusterid`.
-#[device]
+#[instruction]
 pub fn count() -> usize {
     backend::cluster::grid_dim().volume() as usize
 }
@@ -62,7 +62,7 @@ pub fn count() -> usize {
 ///
 /// The emulator checks bounds, unwritten words and data races as in the own shared memory, and that
 /// the other block is running.
-#[device]
+#[instruction]
 pub fn shared_of<T: Scalar>(view: Shared<T>, rank: u32) -> ClusterShared<T> {
     let base = backend::cluster::shared_of(view.at(0), view.len() * size_of::<T>(), rank);
     // SAFETY: as many elements of the other block's memory as the view has of this one's. The caller
@@ -73,7 +73,7 @@ pub fn shared_of<T: Scalar>(view: Shared<T>, rank: u32) -> ClusterShared<T> {
 /// The barrier of the cluster: waits for all threads of all its blocks, and makes each thread's
 /// earlier memory accesses visible to all of them. The same as [`arrive`], then [`wait`]
 /// (`cluster.sync()` of cooperative groups).
-#[device]
+#[instruction]
 pub fn sync() {
     arrive();
     wait();
@@ -84,7 +84,7 @@ pub fn sync() {
 ///
 /// The next call here must be [`wait`]. What the caller does in between is not ordered. The release
 /// is not cheap: on sm_90 it is a device-wide fence in every thread (`MEMBAR.ALL.GPU`).
-#[device]
+#[instruction]
 pub fn arrive() {
     backend::cluster::arrive();
 }
@@ -93,7 +93,7 @@ pub fn arrive() {
 /// `barrier.cluster.arrive.relaxed.aligned`.
 ///
 /// For threads that have nothing to release, or that fence by themselves before it.
-#[device]
+#[instruction]
 pub fn arrive_relaxed() {
     backend::cluster::arrive_relaxed();
 }
@@ -102,7 +102,7 @@ pub fn arrive_relaxed() {
 /// [`arrive`]: `barrier.cluster.wait.aligned`.
 ///
 /// The caller must have arrived since it last waited.
-#[device]
+#[instruction]
 pub fn wait() {
     backend::cluster::wait();
 }

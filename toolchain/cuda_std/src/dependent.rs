@@ -9,7 +9,7 @@
 //! In the emulator grids always run one after the other, and both functions do nothing.
 
 use crate::backend::dependent as backend;
-use cuda_std_macros::device;
+use cuda_std_macros::instruction;
 
 /// Waits until the grid launched before this one has ended, and makes its memory accesses visible
 /// to this grid: `griddepcontrol.wait`. Does nothing in a grid that was not launched to overlap.
@@ -17,7 +17,7 @@ use cuda_std_macros::device;
 /// Every thread must call it before it reads what the grid before wrote, or writes what that grid
 /// uses. At least one thread must call it in any case. Otherwise this grid may end before the grid
 /// before it, and the grid *after* it then waits only for this one.
-#[device]
+#[instruction]
 pub fn wait_for_previous() {
     backend::wait();
 }
@@ -29,7 +29,7 @@ pub fn wait_for_previous() {
 /// It says nothing about memory: the next grid sees what this one wrote after its own
 /// [`wait_for_previous`]. One thread of a block is enough; more have no further effect. By then
 /// every block of this grid has started, so the next grid takes no room that this one needs.
-#[device]
+#[instruction]
 pub fn let_next_start() {
     backend::launch_dependents();
 }

@@ -72,7 +72,7 @@ pub mod prelude {
 
 /// Ends the whole grid with an error: PTX `trap`. The launch fails and, on CUDA, the context is
 /// lost. In the emulator the launch ends in a fault that carries `message`.
-#[device]
+#[cuda_std_macros::instruction]
 pub fn trap(message: &str) -> ! {
     backend::thread::trap(message)
 }

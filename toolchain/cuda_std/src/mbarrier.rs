@@ -27,14 +27,14 @@
 
 use crate::backend::mbarrier as backend;
 use crate::memory::Shared;
-use cuda_std_macros::device;
+use cuda_std_macros::instruction;
 
 /// Makes element `at` of `barriers` a barrier in phase 0 that takes `arrivals`, 1 to 2^20 - 1, in
 /// each phase: `mbarrier.init.shared::cta.b64`.
 ///
 /// Called by one thread, once for each block. Then [`fence_init`] and
 /// [`sync_threads`](crate::thread::sync_threads) must come before any other use.
-#[device]
+#[instruction]
 pub fn init(barriers: Shared<u64>, at: usize, arrivals: u32) {
     // SAFETY: the contract of the view.
     unsafe { backend::init(barriers.at(at), arrivals) }
@@ -46,14 +46,14 @@ pub fn init(barriers: Shared<u64>, at: usize, arrivals: u32) {
 ///
 /// Called by the thread that initialised, once for all its barriers, before
 /// [`sync_threads`](crate::thread::sync_threads).
-#[device]
+#[instruction]
 pub fn fence_init() {
     backend::fence_init();
 }
 
 /// Arrives at the current phase, and releases the caller's earlier accesses to the threads of the
 /// block that [`wait`] for the phase: `mbarrier.arrive.release.cta`.
-#[device]
+#[instruction]
 pub fn arrive(barriers: Shared<u64>, at: usize) {
     // SAFETY: the contract of the view.
     unsafe { backend::arrive(barriers.at(at)) }
@@ -63,7 +63,7 @@ pub fn arrive(barriers: Shared<u64>, at: usize) {
 /// [`bulk::load`](crate::bulk::load): `mbarrier.arrive.expect_tx.release.cta`.
 ///
 /// Called by the thread that loads, preferably before the loads.
-#[device]
+#[instruction]
 pub fn arrive_expect(barriers: Shared<u64>, at: usize, bytes: u32) {
     // SAFETY: the contract of the view.
     unsafe { backend::arrive_expect(barriers.at(at), bytes) }
@@ -76,7 +76,7 @@ pub fn arrive_expect(barriers: Shared<u64>, at: usize, bytes: u32) {
 /// So parity 0 waits for the end of phase 0, 2, …, and parity 1 returns at once on a fresh barrier.
 /// A barrier knows only its current phase and the one before, so a waiting thread must not be two
 /// phases late.
-#[device]
+#[instruction]
 pub fn wait(barriers: Shared<u64>, at: usize, parity: u32) {
     // SAFETY: the contract of the view.
     unsafe { backend::wait(barriers.at(at), parity) }

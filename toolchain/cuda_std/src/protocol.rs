@@ -7,7 +7,7 @@
 //! ([`device`](macro@crate::device)), and members of a barrier by [`join_barrier`].
 
 use crate::memory::{Global, Scalar};
-use cuda_std_macros::device;
+use cuda_std_macros::instruction;
 
 /// Declares that the calling block takes part in a barrier between blocks. Messages call it `name`,
 /// for example "the grid barrier". It lives in `words`.
@@ -32,13 +32,12 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// The line that calls the function which calls this. That function is a
-    /// [`device`](macro@crate::device) function.
-    #[device]
+    /// The line of the kernel that called the library which calls this.
+    #[instruction]
     pub fn here() -> Self {
         Self {
             #[cfg(not(target_arch = "nvptx64"))]
-            place: core::panic::Location::caller(),
+            place: simt::caller(),
         }
     }
 

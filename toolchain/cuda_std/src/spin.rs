@@ -11,10 +11,10 @@
 use crate::backend;
 use crate::memory::Global;
 use crate::time;
-use cuda_std_macros::device;
+use cuda_std_macros::instruction;
 
 /// Waits until `condition` holds.
-#[device]
+#[instruction]
 pub fn until(mut condition: impl FnMut() -> bool) {
     while !condition() {
         backend::thread::spin();
@@ -26,7 +26,7 @@ pub fn until(mut condition: impl FnMut() -> bool) {
 ///
 /// The load is `ld.volatile`. So the only difference from [`until`] with a volatile load is the
 /// loop. It orders nothing: a fence must follow.
-#[device]
+#[instruction]
 pub fn until_reached(words: Global<u32>, at: usize, goal: u32) {
     backend::access::spin_until_reached(words.part(at, 1), goal);
 }
@@ -39,7 +39,7 @@ pub fn until_reached(words: Global<u32>, at: usize, goal: u32) {
 // With a plain `ld.global.u32`, the load would race with the store that ends the wait. The memory
 // model does not define that, and the driver's compiler may move the load out of the loop. A
 // relaxed load is like `ld.volatile`, but at device scope instead of system scope.
-#[device]
+#[instruction]
 pub fn while_nonzero(words: Global<u32>, i: usize) {
     // SAFETY: the contract of the view.
     unsafe { backend::access::wait_while_nonzero(words.at(i)) }
@@ -52,7 +52,7 @@ const TURNS_PER_LOOK: u32 = if cfg!(target_arch = "nvptx64") { 64 } else { 1 };
 /// Waits until `condition` holds, for at most about `nanoseconds`. Returns whether it held.
 ///
 /// On the device it reads the time only every 64 turns, so that short waits do not pay for it.
-#[device]
+#[instruction]
 pub fn until_timeout(nanoseconds: u64, mut condition: impl FnMut() -> bool) -> bool {
     let (mut start, mut turns) = (None, 0u32);
     loop {

@@ -9,7 +9,7 @@
 use crate::backend;
 use crate::dim::Dim3;
 use crate::memory::{Ordering, Scope};
-use cuda_std_macros::device;
+use cuda_std_macros::instruction;
 
 macro_rules! positions {
     ($($what:literal $name:ident $x:ident $y:ident $z:ident;)*) => {$(
@@ -20,7 +20,7 @@ macro_rules! positions {
     )*};
     (@ $what:literal, $along:literal, $ty:ty, $name:ident, $value:expr) => {
         #[doc = concat!($what, $along, ".")]
-        #[device]
+        #[instruction]
         pub fn $name() -> $ty {
             $value
         }
@@ -34,50 +34,50 @@ positions! {
 }
 
 /// The linear number of the thread in its block, x fastest.
-#[device]
+#[instruction]
 pub fn index_in_block() -> u32 {
     block_dim().linear(thread_idx()) as u32
 }
 
 /// The linear number of the block in the grid, x fastest.
-#[device]
+#[instruction]
 pub fn block_index() -> usize {
     grid_dim().linear(block_idx()) as usize
 }
 
 /// The linear number of the thread in the grid: blocks in linear order, and threads in linear order
 /// in each block.
-#[device]
+#[instruction]
 pub fn index() -> usize {
     block_index() * threads_per_block() as usize + index_in_block() as usize
 }
 
 /// The number of threads in a block.
-#[device]
+#[instruction]
 pub fn threads_per_block() -> u32 {
     block_dim().volume() as u32
 }
 
 /// The number of blocks in the grid.
-#[device]
+#[instruction]
 pub fn block_count() -> usize {
     grid_dim().volume() as usize
 }
 
 /// The number of threads in the grid.
-#[device]
+#[instruction]
 pub fn thread_count() -> usize {
     block_count() * threads_per_block() as usize
 }
 
 /// Whether this is the first thread of its block.
-#[device]
+#[instruction]
 pub fn is_first_in_block() -> bool {
     index_in_block() == 0
 }
 
 /// Whether this is the first thread of the grid.
-#[device]
+#[instruction]
 pub fn first() -> bool {
     index() == 0
 }
@@ -86,7 +86,7 @@ pub fn first() -> bool {
 ///
 /// On the device it does nothing. An emulator that counts sees on which branches the lanes of a warp
 /// part. It cannot see a branch that is not marked.
-#[device]
+#[instruction]
 #[must_use]
 pub fn branch(condition: bool) -> bool {
     backend::thread::branch(condition)
@@ -97,25 +97,25 @@ pub fn branch(condition: bool) -> bool {
 ///
 /// Every thread of the block must call it, the same number of times. In a branch that some threads
 /// do not take, it hangs on the device; the emulator reports it.
-#[device]
+#[instruction]
 pub fn sync_threads() {
     backend::thread::barrier();
 }
 
 /// [`sync_threads`] that also counts the threads for which `predicate` held: `bar.red.popc`.
-#[device]
+#[instruction]
 pub fn sync_threads_count(predicate: bool) -> u32 {
     backend::thread::barrier_count(predicate)
 }
 
 /// [`sync_threads`] that also tells whether `predicate` held for all threads: `bar.red.and`.
-#[device]
+#[instruction]
 pub fn sync_threads_and(predicate: bool) -> bool {
     backend::thread::barrier_and(predicate)
 }
 
 /// [`sync_threads`] that also tells whether `predicate` held for any thread: `bar.red.or`.
-#[device]
+#[instruction]
 pub fn sync_threads_or(predicate: bool) -> bool {
     backend::thread::barrier_or(predicate)
 }
@@ -126,26 +126,26 @@ pub fn sync_threads_or(predicate: bool) -> bool {
 ///
 /// A fence waits for no other thread. After a barrier of the block it also releases what the other
 /// threads of the block wrote (cumulativity, PTX ISA, "Memory Consistency Model").
-#[device]
+#[instruction]
 pub fn fence(order: Ordering, scope: Scope) {
     backend::fence::fence(order, scope);
 }
 
 /// `fence.sc.cta`: CUDA's `__threadfence_block`.
-#[device]
+#[instruction]
 pub fn block_fence() {
     fence(Ordering::SeqCst, Scope::Block);
 }
 
 /// `fence.sc.gpu`: CUDA's `__threadfence`. If acquire and release are enough, [`fence`] with
 /// `AcqRel` is cheaper.
-#[device]
+#[instruction]
 pub fn device_fence() {
     fence(Ordering::SeqCst, Scope::Device);
 }
 
 /// `fence.sc.sys`: CUDA's `__threadfence_system`.
-#[device]
+#[instruction]
 pub fn system_fence() {
     fence(Ordering::SeqCst, Scope::System);
 }

@@ -9,7 +9,7 @@
 use crate::backend::warp as backend;
 use crate::memory::Scalar;
 use core::mem::transmute_copy;
-use cuda_std_macros::device;
+use cuda_std_macros::instruction;
 
 /// The number of lanes of a warp.
 pub const WARP_SIZE: u32 = 32;
@@ -18,27 +18,27 @@ pub const WARP_SIZE: u32 = 32;
 pub const FULL_MASK: u32 = u32::MAX;
 
 /// The lane of the thread in its warp, 0 to 31: `%laneid`.
-#[device]
+#[instruction]
 pub fn lane_id() -> u32 {
     backend::lane_id()
 }
 
 /// The number of the warp in its block: the linear thread number divided by 32.
-#[device]
+#[instruction]
 pub fn warp_index() -> u32 {
     crate::thread::index_in_block() / WARP_SIZE
 }
 
 /// The lanes that happen to execute this together: `activemask`. A snapshot: it does not tell which
 /// lanes will take part in what comes next.
-#[device]
+#[instruction]
 pub fn activemask() -> u32 {
     backend::active_mask()
 }
 
 /// Waits for the lanes of `mask`, and makes each lane's earlier memory accesses visible to all of
 /// them: `bar.warp.sync` (`__syncwarp`).
-#[device]
+#[instruction]
 pub fn sync_warp(mask: u32) {
     backend::sync(mask);
 }
@@ -83,7 +83,7 @@ const fn control(width: u32, clamp: u32) -> u32 {
 ///
 /// Returns the value, and whether it came from another lane of the segment. If not, it is the
 /// caller's own.
-#[device]
+#[instruction]
 pub fn warp_shuffle_up<T: Scalar>(mask: u32, value: T, delta: u32, width: u32) -> (T, bool) {
     let moved =
         by_words!(T, value, word => backend::shuffle_up(mask, word, delta, control(width, 0)));
@@ -95,7 +95,7 @@ pub fn warp_shuffle_up<T: Scalar>(mask: u32, value: T, delta: u32, width: u32) -
 ///
 /// Returns the value, and whether it came from another lane of the segment. If not, it is the
 /// caller's own.
-#[device]
+#[instruction]
 pub fn warp_shuffle_down<T: Scalar>(mask: u32, value: T, delta: u32, width: u32) -> (T, bool) {
     let moved =
         by_words!(T, value, word => backend::shuffle_down(mask, word, delta, control(width, 31)));
@@ -106,7 +106,7 @@ pub fn warp_shuffle_down<T: Scalar>(mask: u32, value: T, delta: u32, width: u32)
 /// below `width`.
 ///
 /// Returns the value, and whether that lane is in the segment.
-#[device]
+#[instruction]
 pub fn warp_shuffle_xor<T: Scalar>(mask: u32, value: T, lanes: u32, width: u32) -> (T, bool) {
     let moved =
         by_words!(T, value, word => backend::shuffle_xor(mask, word, lanes, control(width, 31)));
@@ -116,7 +116,7 @@ pub fn warp_shuffle_xor<T: Scalar>(mask: u32, value: T, lanes: u32, width: u32) 
 /// The value of lane `lane` of the segment, modulo `width`: `shfl.sync.idx`.
 ///
 /// Returns the value, and whether `lane` is below `width`.
-#[device]
+#[instruction]
 pub fn warp_shuffle_idx<T: Scalar>(mask: u32, value: T, lane: u32, width: u32) -> (T, bool) {
     let moved =
         by_words!(T, value, word => backend::shuffle_idx(mask, word, lane, control(width, 31)));
@@ -124,25 +124,25 @@ pub fn warp_shuffle_idx<T: Scalar>(mask: u32, value: T, lane: u32, width: u32) -
 }
 
 /// Whether `predicate` holds for all lanes of `mask`: `vote.sync.all`.
-#[device]
+#[instruction]
 pub fn warp_vote_all(mask: u32, predicate: bool) -> bool {
     backend::vote_all(mask, predicate)
 }
 
 /// Whether `predicate` holds for any lane of `mask`: `vote.sync.any`.
-#[device]
+#[instruction]
 pub fn warp_vote_any(mask: u32, predicate: bool) -> bool {
     backend::vote_any(mask, predicate)
 }
 
 /// The lanes of `mask` for which `predicate` holds, as a mask: `vote.sync.ballot`.
-#[device]
+#[instruction]
 pub fn warp_vote_ballot(mask: u32, predicate: bool) -> u32 {
     backend::ballot(mask, predicate)
 }
 
 /// The lanes of `mask` that have the same bits as the caller: `match.any.sync`.
-#[device]
+#[instruction]
 pub fn warp_match_any<T: Scalar>(mask: u32, value: T) -> u32 {
     // SAFETY: a `Scalar` is a plain number of 2, 4 or 8 bytes, and the arms read as many.
     unsafe {
@@ -156,7 +156,7 @@ pub fn warp_match_any<T: Scalar>(mask: u32, value: T) -> u32 {
 
 /// `mask` if all lanes of `mask` have the same bits, else 0. One `match.any.sync` and a comparison,
 /// which computes the same as `match.all.sync`.
-#[device]
+#[instruction]
 pub fn warp_match_all<T: Scalar>(mask: u32, value: T) -> u32 {
     if warp_match_any(mask, value) == mask { mask } else { 0 }
 }
@@ -167,7 +167,7 @@ macro_rules! reductions {
         ///
         /// Every lane of `mask` gets the result. Before sm_80 it takes one shuffle per lane of the
         /// mask.
-        #[device]
+        #[instruction]
         pub fn $name(mask: u32, value: $ty) -> $ty {
             backend::redux::$backend(mask, value)
         }

@@ -3,7 +3,11 @@
 use crate::std_only;
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::{Error, Expr, ExprClosure, ImplItemFn, Result, parse::Parser, visit::Visit};
+use syn::{
+    Error, Expr, ImplItemFn, Lifetime, Result, ReturnType, Signature, TypeImplTrait, TypeReference,
+    parse::Parser,
+    visit::{self, Visit},
+};
 
 /// Expands one device function. On the host the compiler decides what it inlines, because to inline
 /// everything takes longer to build.
@@ -18,29 +22,86 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStr
     std_only::prepare(&mut function.block)?;
     let ImplItemFn { attrs, vis, defaultness, sig, block } = &function;
     let statements = &block.stmts;
-    let call = match protocol {
-        Some(name) => Some(quote! {
-            #[cfg(not(target_arch = "nvptx64"))]
-            let _call = ::cuda_std::protocol_call(#name);
-            // Otherwise the name would be dead code on the device.
-            #[cfg(target_arch = "nvptx64")]
-            let _ = #name;
-        }),
-        None => has_closure(&function).then(|| {
-            quote! {
-                #[cfg(not(target_arch = "nvptx64"))]
-                let _call = ::cuda_std::library_call();
-            }
-        }),
+    let begin = match &protocol {
+        Some(name) => quote!(::cuda_std::protocol_call(#name)),
+        None => quote!(::cuda_std::library_call()),
+    };
+    // Otherwise the name would be dead code on the device.
+    let name = protocol.map(|name| quote!(let _ = #name;));
+    // Calls of a `#[track_caller]` function name its caller as theirs. Those of a closure name their own lines.
+    let body = match lends(sig) {
+        true => quote!({ #(#statements)* }),
+        false => {
+            let output = typed(&sig.output);
+            quote!((move || #output { #(#statements)* })())
+        }
     };
     Ok(quote! {
         #(#attrs)*
         #[cfg_attr(target_arch = "nvptx64", inline(always))]
         #[cfg_attr(not(target_arch = "nvptx64"), inline, track_caller)]
         #vis #defaultness #sig {
-            #call
-            #(#statements)*
+            #[cfg(target_arch = "nvptx64")]
+            {
+                #name
+                #(#statements)*
+            }
+            #[cfg(not(target_arch = "nvptx64"))]
+            {
+                let _call = #begin;
+                #body
+            }
         }
+    })
+}
+
+/// The return type, as a closure can have it: `impl Trait` is left to the compiler.
+fn typed(output: &ReturnType) -> Option<&ReturnType> {
+    struct Opaque(bool);
+    impl Visit<'_> for Opaque {
+        fn visit_type_impl_trait(&mut self, _: &TypeImplTrait) {
+            self.0 = true;
+        }
+    }
+    let mut opaque = Opaque(false);
+    opaque.visit_return_type(output);
+    (!opaque.0).then_some(output)
+}
+
+/// Whether the function returns something that borrows from what it has borrowed for itself alone. A closure
+/// cannot return that.
+fn lends(sig: &Signature) -> bool {
+    #[derive(Default)]
+    struct Borrows {
+        any: bool,
+        exclusive: bool,
+    }
+    impl Visit<'_> for Borrows {
+        fn visit_lifetime(&mut self, _: &Lifetime) {
+            self.any = true;
+        }
+        fn visit_type_reference(&mut self, reference: &TypeReference) {
+            self.any = true;
+            self.exclusive |= reference.mutability.is_some();
+            visit::visit_type_reference(self, reference);
+        }
+    }
+    let (mut taken, mut returned) = (Borrows::default(), Borrows::default());
+    sig.inputs.iter().for_each(|input| taken.visit_fn_arg(input));
+    returned.visit_return_type(&sig.output);
+    taken.exclusive && returned.any
+}
+
+/// Expands one instruction: a function whose own line is that of its caller.
+pub(crate) fn expand_instruction(item: TokenStream) -> Result<TokenStream> {
+    let mut function: ImplItemFn = syn::parse2(item)?;
+    std_only::prepare(&mut function.block)?;
+    let ImplItemFn { attrs, vis, defaultness, sig, block } = &function;
+    Ok(quote! {
+        #(#attrs)*
+        #[cfg_attr(target_arch = "nvptx64", inline(always))]
+        #[cfg_attr(not(target_arch = "nvptx64"), inline, track_caller)]
+        #vis #defaultness #sig #block
     })
 }
 
@@ -58,20 +119,6 @@ fn protocol(options: TokenStream) -> Result<Option<Expr>> {
     Ok(protocol)
 }
 
-/// Whether the function has a closure. A call in a closure has the closure's line as its caller,
-/// because `#[track_caller]` works only for functions.
-fn has_closure(function: &ImplItemFn) -> bool {
-    struct Closures(bool);
-    impl Visit<'_> for Closures {
-        fn visit_expr_closure(&mut self, _: &ExprClosure) {
-            self.0 = true;
-        }
-    }
-    let mut closures = Closures(false);
-    closures.visit_impl_item_fn(function);
-    closures.0
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -81,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_device_function_passes_its_caller_on() {
+    fn a_device_function_knows_its_caller_and_its_own_lines() {
         let plain = expanded(
             quote!(),
             quote!(
@@ -90,32 +137,37 @@ mod tests {
                 }
             ),
         );
-        assert!(plain.contains("track_caller") && plain.contains("inline (always)"));
-        assert!(!plain.contains("library_call"), "{plain}");
+        assert!(plain.contains("track_caller") && plain.contains("inline (always)"), "{plain}");
+        assert!(plain.contains("library_call ()"), "{plain}");
+        assert!(plain.contains("(move || -> u32 { self . 0 }) ()"), "{plain}");
     }
 
     #[test]
-    fn a_function_with_a_closure_keeps_the_line_of_its_caller() {
-        let closure = expanded(
+    fn what_a_closure_cannot_return_comes_from_the_function_itself() {
+        for lending in [
+            quote!(
+                fn f(&mut self) -> &u32 {
+                    &self.0
+                }
+            ),
+            quote!(
+                fn f(&mut self) -> Guard<'_> {
+                    Guard(self)
+                }
+            ),
+        ] {
+            let lending = expanded(quote!(), lending);
+            assert!(!lending.contains("move"), "{lending}");
+        }
+        let shared = expanded(
             quote!(),
             quote!(
-                fn f(x: u32) {
-                    spin::until(|| look(x));
+                fn f(&self) -> Guard<'_> {
+                    Guard(self)
                 }
             ),
         );
-        assert!(closure.contains("library_call"), "{closure}");
-        let nested = expanded(
-            quote!(),
-            quote!(
-                fn f() {
-                    loop {
-                        g(from_fn(|i| i))
-                    }
-                }
-            ),
-        );
-        assert!(nested.contains("library_call"), "{nested}");
+        assert!(shared.contains("move"), "{shared}");
     }
 
     #[test]

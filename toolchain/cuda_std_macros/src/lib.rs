@@ -64,8 +64,7 @@ pub fn kernel(options: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// It is inlined into its callers. The rules of [`macro@kernel`] for methods of numbers apply. In
 /// the emulator a fault in it names the line that calls it, through all library functions up to the
-/// kernel. For this it is `#[track_caller]` there and, if closures in it make calls too, passes its
-/// caller's line on to them. On the device that costs nothing.
+/// kernel, and the line inside it. On the device that costs nothing.
 ///
 /// The option `protocol = "the mail"` names the protocol that the function is part of, for race
 /// messages. It declares that the accesses made in the function are ordered as the protocol needs,
@@ -86,4 +85,12 @@ pub fn device(options: TokenStream, item: TokenStream) -> TokenStream {
     device::expand(options.into(), item.into())
         .unwrap_or_else(syn::Error::into_compile_error)
         .into()
+}
+
+/// Makes a function stand for an instruction, in `cuda_std` itself. It is inlined, and in the emulator its
+/// line is that of its caller.
+#[doc(hidden)]
+#[proc_macro_attribute]
+pub fn instruction(_options: TokenStream, item: TokenStream) -> TokenStream {
+    device::expand_instruction(item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
 }

@@ -107,8 +107,9 @@ pub(crate) fn with<R>(name: &str, body: impl FnOnce(&Here<'_>, Spot) -> R) -> R 
     // thread's fiber runs while it is set. `body` cannot keep the reference, because its lifetime
     // is that call's.
     let here = unsafe { current.as_ref() };
-    let place = here.library.get().caller.unwrap_or(call);
-    body(here, Spot { place, call })
+    // A call in the file that calls the library is in a closure of the caller's.
+    let caller = here.library.get().caller.filter(|caller| caller.file() != call.file());
+    body(here, Spot { place: caller.unwrap_or(call), call })
 }
 
 /// Calls `body` with the running thread, if there is one.

@@ -75,7 +75,7 @@ pub use device_runtime::{
 pub use dim::{Dim3, Place, Position, WARP_LANES};
 pub use fault::{Arrival, Deadlock, Fault, Missing, Site, Target, Waiting, WaitingFor};
 pub use launch::{LaunchConfig, Stats, launch};
-pub use library::{Calling, join_barrier, library_call, library_call_from, protocol_call};
+pub use library::{Calling, caller, join_barrier, library_call, library_call_from, protocol_call};
 pub use memory::{Label, Memory, MemoryError};
 pub use race::{Flaw, Link, MissingOrder, Race, RacingAccess};
 pub use schedule::{Lanes, Policy, Schedule};

@@ -45,6 +45,13 @@ pub fn library_call_from(caller: Place) -> Calling {
     Calling::begin(|_, before| LibraryCall { caller: before.caller.or(Some(caller)), ..before })
 }
 
+/// The line that called the library which the thread is in; outside of libraries, the caller's own.
+#[track_caller]
+pub fn caller() -> Place {
+    let own = Location::caller();
+    try_with(|here| here.library.get().caller).flatten().unwrap_or(own)
+}
+
 /// Like [`library_call`], for a part of a protocol. Messages call it `name`, for example "the
 /// exchange".
 ///

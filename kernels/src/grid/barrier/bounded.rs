@@ -97,7 +97,6 @@ impl BoundedBarrier {
     }
 
     /// Writes down which blocks are missing, unless another block does.
-    #[cfg_attr(not(target_arch = "nvptx64"), track_caller)]
     fn give_up(&self) {
         let (words, count) = (self.words, self.members.count() as usize);
         let me = self.members.rank() + 1;

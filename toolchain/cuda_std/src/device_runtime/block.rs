@@ -4,7 +4,7 @@ use super::Error;
 use super::sealed::{Place, Queue};
 use crate::backend::device_runtime as backend;
 use core::marker::PhantomData;
-use cuda_std_macros::device;
+use cuda_std_macros::instruction;
 
 /// The calling thread's block, which owns streams and events.
 #[derive(Debug)]
@@ -15,13 +15,13 @@ pub struct Block {
 
 impl Block {
     /// The block of the calling thread.
-    #[device]
+    #[instruction]
     pub fn this() -> Self {
         Self { own: PhantomData }
     }
 
     /// The stream that all threads of the block share (`NULL` in CUDA). Each block has its own.
-    #[device]
+    #[instruction]
     pub fn default_stream(&self) -> Stream<'_> {
         Stream { place: Place::Block, of: PhantomData }
     }
@@ -30,7 +30,7 @@ impl Block {
     ///
     /// # Errors
     /// If the runtime has no room for it.
-    #[device]
+    #[instruction]
     pub fn stream(&self) -> Result<Stream<'_>, Error> {
         let place = Place::Made(backend::create_stream()?);
         Ok(Stream { place, of: PhantomData })
@@ -41,7 +41,7 @@ impl Block {
     ///
     /// # Errors
     /// If the runtime has no room for it.
-    #[device]
+    #[instruction]
     pub fn event(&self) -> Result<Event<'_>, Error> {
         Ok(Event { handle: backend::create_event()?, of: PhantomData })
     }
@@ -144,7 +144,7 @@ impl Stream<'_> {
     /// [`Error::INVALID_VALUE`], in CUDA C++ as well: 24 of 800 000 launches of a kernel with one
     /// event, each 32 768 launches after the one before, on an H200. So look at the result, and let the
     /// host launch again.
-    #[device]
+    #[instruction]
     pub fn wait(&self, event: &Event<'_>) -> Result<(), Error> {
         backend::wait(self.place, event.handle)
     }
@@ -160,7 +160,7 @@ impl Queue for Stream<'_> {
 }
 
 impl Drop for Stream<'_> {
-    #[device]
+    #[instruction]
     fn drop(&mut self) {
         if let Place::Made(handle) = self.place {
             backend::destroy_stream(handle);
@@ -183,14 +183,14 @@ impl Event<'_> {
     ///
     /// # Errors
     /// What the runtime says.
-    #[device]
+    #[instruction]
     pub fn record(&self, stream: &Stream<'_>) -> Result<(), Error> {
         backend::record(self.handle, stream.place)
     }
 }
 
 impl Drop for Event<'_> {
-    #[device]
+    #[instruction]
     fn drop(&mut self) {
         backend::destroy_event(self.handle);
     }

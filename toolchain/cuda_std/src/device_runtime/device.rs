@@ -2,7 +2,7 @@
 
 use super::Error;
 use crate::backend::device_runtime as backend;
-use cuda_std_macros::device;
+use cuda_std_macros::instruction;
 
 /// A number that a kernel can ask for (`cudaDeviceAttr`).
 #[repr(u32)]
@@ -22,7 +22,7 @@ pub enum Attribute {
 ///
 /// # Errors
 /// What the runtime says.
-#[device]
+#[instruction]
 pub fn device() -> Result<u32, Error> {
     backend::device()
 }
@@ -31,7 +31,7 @@ pub fn device() -> Result<u32, Error> {
 ///
 /// # Errors
 /// What the runtime says.
-#[device]
+#[instruction]
 pub fn attribute(attribute: Attribute) -> Result<u32, Error> {
     backend::attribute(attribute)
 }

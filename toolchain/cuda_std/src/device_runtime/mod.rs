@@ -118,7 +118,7 @@ pub use error::Error;
 use crate::Dim3;
 use crate::backend::device_runtime as backend;
 use crate::launch::Launchable;
-use cuda_std_macros::device;
+use cuda_std_macros::instruction;
 
 /// The shape of a grid that a kernel launches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -218,7 +218,7 @@ queues!(FireAndForget, TailLaunch);
 /// The grid that calls this is not cooperative. The kernel's own contract holds for `args` and
 /// `geometry`. The memory that `args` view stays alive until the host's launch has ended, and
 /// accesses that nothing orders before or after the child do not conflict with the child's.
-#[device]
+#[instruction]
 pub unsafe fn launch<K: Launchable>(
     geometry: Geometry,
     queue: &impl Queue,

@@ -6,7 +6,7 @@
 
 use super::{Ordering, Scalar, Scope, Space, View};
 use crate::backend::rmw;
-use cuda_std_macros::device;
+use cuda_std_macros::instruction;
 
 /// A number with atomic addition, exchange and compare-and-swap: u32, i32, u64, i64, f32 and f64.
 /// Each backend implements it; kernels use the methods of [`View`].
@@ -47,7 +47,7 @@ macro_rules! operations {
         $(#[$doc])*
         ///
         /// Returns the old value of element `i`.
-        #[device]
+        #[instruction]
         pub fn $name(self, i: usize, value: T, order: Ordering, scope: Scope) -> T {
             // SAFETY: the contract of the view.
             unsafe { T::$call::<S>(self.at(i), value, order, scope) }
@@ -67,7 +67,7 @@ impl<T: Atomic, S: Space> View<T, S> {
     /// floating point −0 and +0 differ and a NaN equals itself.
     ///
     /// Returns the old value of element `i`. The swap was made if that has the bits of `current`.
-    #[device]
+    #[instruction]
     pub fn compare_exchange(
         self,
         i: usize,
@@ -86,7 +86,7 @@ impl<T: Atomic, S: Space> View<T, S> {
     /// # Panics
     ///
     /// In the emulator, for another `order`.
-    #[device]
+    #[instruction]
     pub fn add(self, i: usize, value: T, order: Ordering, scope: Scope) {
         // SAFETY: the contract of the view.
         unsafe { T::reduce_add::<S>(self.at(i), value, order, scope) }
@@ -115,7 +115,7 @@ impl<S: Space> View<u32, S> {
     /// `atomicInc`).
     ///
     /// Returns the old value of element `i`.
-    #[device]
+    #[instruction]
     pub fn fetch_inc(self, i: usize, limit: u32, order: Ordering, scope: Scope) -> u32 {
         // SAFETY: the contract of the view.
         unsafe { rmw::inc::<S>(self.at(i), limit, order, scope) }

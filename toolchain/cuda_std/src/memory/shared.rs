@@ -2,13 +2,13 @@
 
 use super::{Scalar, Shared};
 use crate::backend::shared as backend;
-use cuda_std_macros::device;
+use cuda_std_macros::instruction;
 
 /// The dynamic shared memory of the block, sized by the launch, as elements of `T`.
 ///
 /// Every thread of the block gets the same memory. It starts unwritten and is aligned to 16 bytes
 /// (PTX `.extern .shared`).
-#[device]
+#[instruction]
 pub fn dynamic_shared<T: Scalar>() -> Shared<T> {
     let (base, bytes) = backend::dynamic();
     // SAFETY: the block's own memory, live while the block runs. The kernel that asked for it

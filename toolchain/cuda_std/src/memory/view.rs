@@ -4,7 +4,7 @@ use super::{CacheHint, GlobalSpace, Ordering, Scalar, Scope, Space};
 use crate::backend::access;
 use core::fmt;
 use core::marker::PhantomData;
-use cuda_std_macros::device;
+use cuda_std_macros::instruction;
 
 /// An array of `T` in state space `S`, shared by threads.
 ///
@@ -81,7 +81,7 @@ impl<T: Scalar, S: Space> View<T, S> {
     }
 
     /// The part that starts at element `start` and has `len` elements. It must be within the view.
-    #[device]
+    #[instruction]
     pub fn part(self, start: usize, len: usize) -> Self {
         Self { base: self.run_at(start, len), len, element: PhantomData }
     }
@@ -103,13 +103,13 @@ impl<T: Scalar, S: Space> View<T, S> {
     }
 
     /// The address of element `i`.
-    #[device]
+    #[instruction]
     pub(crate) fn at(self, i: usize) -> S::Address {
         self.run_at(i, 1)
     }
 
     /// The address of `len` elements from `i` on. The emulator checks that the view has them.
-    #[device]
+    #[instruction]
     fn run_at(self, i: usize, len: usize) -> S::Address {
         #[cfg(not(target_arch = "nvptx64"))]
         if len > self.len || i > self.len - len {
@@ -125,14 +125,14 @@ impl<T: Scalar, S: Space> View<T, S> {
     ///
     /// The compiler may reuse an earlier value or move the load. To wait for another thread, use
     /// [`read_volatile`](Self::read_volatile) or [`load`](Self::load).
-    #[device]
+    #[instruction]
     pub fn read(self, i: usize) -> T {
         // SAFETY: the contract of the view.
         unsafe { access::read::<T, S>(self.at(i)) }
     }
 
     /// Sets element `i` by a plain (weak) store: `st`.
-    #[device]
+    #[instruction]
     pub fn write(self, i: usize, value: T) {
         // SAFETY: the contract of the view.
         unsafe { access::write::<T, S>(self.at(i), value) }
@@ -140,14 +140,14 @@ impl<T: Scalar, S: Space> View<T, S> {
 
     /// Element `i`, loaded again each time from where other threads' stores arrive: `ld.volatile`.
     /// Orders nothing else: see [`load`](Self::load).
-    #[device]
+    #[instruction]
     pub fn read_volatile(self, i: usize) -> T {
         // SAFETY: the contract of the view.
         unsafe { access::read_volatile::<T, S>(self.at(i)) }
     }
 
     /// Sets element `i`, at each call: `st.volatile`. Orders nothing else.
-    #[device]
+    #[instruction]
     pub fn write_volatile(self, i: usize, value: T) {
         // SAFETY: the contract of the view.
         unsafe { access::write_volatile::<T, S>(self.at(i), value) }
@@ -161,7 +161,7 @@ impl<T: Scalar, S: Space> View<T, S> {
     /// # Panics
     ///
     /// In the emulator, for `Release` and `AcqRel`, which a load cannot have.
-    #[device]
+    #[instruction]
     pub fn load(self, i: usize, order: Ordering, scope: Scope) -> T {
         // SAFETY: the contract of the view.
         unsafe { access::load::<T, S>(self.at(i), order, scope) }
@@ -174,7 +174,7 @@ impl<T: Scalar, S: Space> View<T, S> {
     /// # Panics
     ///
     /// In the emulator, for `Acquire` and `AcqRel`, which a store cannot have.
-    #[device]
+    #[instruction]
     pub fn store(self, i: usize, value: T, order: Ordering, scope: Scope) {
         // SAFETY: the contract of the view.
         unsafe { access::store::<T, S>(self.at(i), value, order, scope) }
@@ -182,7 +182,7 @@ impl<T: Scalar, S: Space> View<T, S> {
 
     /// The 16 bytes from element `i` on, in one access: `ld.v4.b32`. Element `i` must be aligned to
     /// 16 bytes (see [`unaligned_head`](Self::unaligned_head)).
-    #[device]
+    #[instruction]
     pub fn read_pack(self, i: usize, hint: CacheHint) -> T::Pack<T> {
         // SAFETY: the contract of the view; a pack is 16 bytes of plain numbers.
         unsafe { access::read_16::<T::Pack<T>, S>(self.run_at(i, T::PACK), hint) }
@@ -190,7 +190,7 @@ impl<T: Scalar, S: Space> View<T, S> {
 
     /// Sets the 16 bytes from element `i` on, in one access: `st.v4.b32`. Element `i` must be
     /// aligned to 16 bytes.
-    #[device]
+    #[instruction]
     pub fn write_pack(self, i: usize, pack: T::Pack<T>, hint: CacheHint) {
         // SAFETY: the contract of the view; a pack is 16 bytes of plain numbers.
         unsafe { access::write_16::<T::Pack<T>, S>(self.run_at(i, T::PACK), pack, hint) }
@@ -200,7 +200,7 @@ impl<T: Scalar, S: Space> View<T, S> {
 impl<T: Scalar> View<T, GlobalSpace> {
     /// Asks to bring the line of element `i` into the L2: `prefetch.global.L2`. A hint, for words
     /// that will be needed soon and would otherwise come from device memory only then.
-    #[device]
+    #[instruction]
     pub fn prefetch(self, i: usize) {
         access::prefetch(self.at(i));
     }
@@ -212,7 +212,7 @@ impl View<u64, GlobalSpace> {
     ///
     /// Each of the two is single-copy atomic, but the pair is not: the two may be from different
     /// times (PTX ISA, "Vector Data-types" of the memory consistency model).
-    #[device]
+    #[instruction]
     pub fn load_pair(self, i: usize) -> [u64; 2] {
         // SAFETY: the contract of the view.
         unsafe { access::load_pair(self.run_at(i, 2)) }

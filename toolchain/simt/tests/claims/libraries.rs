@@ -2,29 +2,12 @@
 
 use simt::{
     Fault, LaunchConfig, Memory, MissingOrder, Order, Policy, Schedule, Scope, join_barrier,
-    launch, library_call, library_call_from, position, protocol_call,
+    launch, library_call, position, protocol_call,
 };
 
+use crate::library::{Kept, LIBRARY, SUM_LINE, apply, mean, sum};
 use crate::races::{DATA, FLAG, race_in};
 use crate::support::{Words, assert_site, config};
-
-/// The line of the access in [`sum`].
-const SUM_LINE: u32 = line!() + 6;
-
-/// A library function with its accesses in a closure.
-#[track_caller]
-fn sum(words: Words, count: usize) -> u32 {
-    let _call = library_call();
-    (0..count).map(|i| words.get(i)).sum()
-}
-
-/// A library function that calls another.
-#[track_caller]
-fn mean(words: Words, count: usize) -> u32 {
-    let _call = library_call();
-    let sum = || sum(words, count);
-    sum() / count as u32
-}
 
 #[test]
 fn a_fault_in_a_library_names_its_caller_and_where_inside() {
@@ -42,29 +25,37 @@ fn a_fault_in_a_library_names_its_caller_and_where_inside() {
         let fault = launch(&mut memory, &config, kernel).expect_err("there are four words");
         assert_site(&fault, 0, 0, file!(), line);
         let inside = fault.site().and_then(|site| site.inside).expect("it is");
-        assert_eq!((inside.file(), inside.line()), (file!(), SUM_LINE), "{fault}");
+        assert_eq!((inside.file(), inside.line()), (LIBRARY, SUM_LINE), "{fault}");
         assert!(fault.to_string().contains(&format!(", in {inside}")));
     }
 }
 
 #[test]
 fn a_destructor_names_the_line_that_its_value_keeps() {
-    struct Kept(Words, simt::Place);
-    impl Drop for Kept {
-        fn drop(&mut self) {
-            let _call = library_call_from(self.1);
-            self.0.get(4);
-        }
-    }
     let mut memory = Memory::new(1 << 20);
     let words = Words::zeros(&mut memory, 4);
     let line = line!() + 2;
     let fault = launch(&mut memory, &config(1, 2, Policy::RoundRobin), &|| {
-        let kept = Kept(words, core::panic::Location::caller());
+        let kept = Kept::new(words);
         words.get(0);
         drop(kept);
     });
     assert_site(&fault.expect_err("there are four words"), 0, 0, file!(), line);
+}
+
+#[test]
+fn a_closure_that_a_kernel_gives_to_a_library_has_its_own_line() {
+    let mut memory = Memory::new(1 << 20);
+    let words = Words::zeros(&mut memory, 4);
+    let line = line!() + 3;
+    let fault = launch(&mut memory, &config(1, 2, Policy::RoundRobin), &|| {
+        apply(|| {
+            words.get(4);
+        });
+    })
+    .expect_err("there are four words");
+    assert_site(&fault, 0, 0, file!(), line);
+    assert_eq!(fault.site().and_then(|site| site.inside), None);
 }
 
 #[test]

@@ -10,6 +10,7 @@ mod deadlocks;
 mod geometry;
 mod grid_barrier;
 mod libraries;
+mod library;
 mod memory;
 mod race_barriers;
 mod race_causes;
