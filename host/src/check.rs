@@ -79,8 +79,52 @@
 //! # failure.expect("the order holds");
 //! ```
 //!
+//! # Which orders are needed
+//!
+//! [`Check::weaken`] makes each place that orders memory or waits weaker than it is written, one at a time: a
+//! release or an acquire is relaxed, a scope is smaller, a fence or a barrier is not there, a wait looks only once.
+//! What a schedule notices is needed. What none notices is stronger than it has to be, or the check of the results
+//! does not see it:
+//!
+//! ```
+//! # use cuda_std::prelude::*;
+//! # use gridsync::check::Check;
+//! # use gridsync::device::Geometry;
+//! # const WORD: usize = 0;
+//! # const FLAG: usize = 1;
+//! # #[kernel]
+//! # unsafe fn hand_over(words: Global<u32>, seen: Global<u32>) {
+//! #     if thread::block_idx_x() == 0 {
+//! #         words.write(WORD, 7);
+//! #         words.store(FLAG, 1, Ordering::Release, Scope::Device);
+//! #     } else {
+//! #         spin::until(|| words.load(FLAG, Ordering::Acquire, Scope::Device) == 1);
+//! #         seen.write(0, words.read(WORD));
+//! #     }
+//! # }
+//! let weakened = Check::default().weaken(|device| {
+//!     // As above.
+//! #   let (words, seen) = (device.zeroed::<u32>(2)?, device.zeroed::<u32>(1)?);
+//! #   // SAFETY: as above.
+//! #   unsafe { device.launch::<hand_over>(&Geometry::new(2, 1), (words.view(), seen.view()))? };
+//! #   match seen.download()?[0] {
+//! #       7 => Ok(()),
+//! #       other => Err(format!("block 1 saw {other} in place of 7").into()),
+//! #   }
+//! });
+//! for weaker in weakened.expect("the kernel is right as it is written") {
+//!     // src/main.rs:13: release store, device scope → relaxed: race, seed 1
+//!     println!("{weaker}");
+//!     assert!(weaker.caught.is_some());
+//! }
+//! ```
+//!
+//! # What a check cannot do
+//!
 //! A check needs no GPU and no CUDA: `gridsync` without its feature `cuda` has it. It shows the errors that some
 //! schedule of the emulator meets, and proves nothing. What the emulator cannot show is in its own README.
+
+mod weaken;
 
 use crate::device::{Device, DeviceError, Emulator, EmulatorConfig};
 use rayon::prelude::*;
@@ -88,6 +132,7 @@ use simt::Schedule;
 use std::fmt;
 use std::ops::Range;
 use thiserror::Error;
+pub use weaken::{Caught, Weakened};
 
 /// Runs a kernel in the emulator under one schedule after the other, on all cores.
 ///
@@ -110,6 +155,12 @@ impl Check {
     /// A check under one schedule: that of a [`Failure`]'s seed.
     pub fn only(seed: u64) -> Self {
         Self { seeds: seed..seed + 1, ..Self::default() }
+    }
+
+    /// Begins with the schedule of this seed.
+    pub fn from(self, seed: u64) -> Self {
+        let count = self.seeds.end - self.seeds.start;
+        Self { seeds: seed..seed + count, ..self }
     }
 
     /// Runs under this many schedules.
@@ -136,15 +187,18 @@ impl Check {
         run: impl Fn(&Device) -> Result<(), Wrong> + Sync,
     ) -> Result<(), Box<Failure>> {
         let failure = |seed| {
-            let schedule = Schedule::from_seed(seed);
-            // A race ends a launch before its values matter, so every other schedule looks for none.
-            let races = seed % 2 == 1;
-            let config = EmulatorConfig { schedule, races, ..self.config };
+            let config = configured(seed, self.config);
             let what = run(&Device::new(Emulator::new(config))).err()?;
             Some(Box::new(Failure { seed, config, what }))
         };
         self.seeds.clone().into_par_iter().find_map_first(failure).map_or(Ok(()), Err)
     }
+}
+
+/// The emulator for the schedule of this seed.
+fn configured(seed: u64, config: EmulatorConfig) -> EmulatorConfig {
+    // A race ends a launch before its values matter, so every other schedule looks for none.
+    EmulatorConfig { schedule: Schedule::from_seed(seed), races: seed % 2 == 1, ..config }
 }
 
 /// What went wrong under one schedule.

@@ -1,7 +1,7 @@
 //! What every device can do, a GPU or an emulated one.
 
 use super::{DeviceError, Geometry, Ordered, Way};
-use simt::Stats;
+use simt::{OrderSite, Stats};
 use std::{ffi::c_void, sync::Arc};
 
 /// A machine that runs grids: allocates, copies, launches, times.
@@ -19,6 +19,11 @@ pub trait Backend: Send + Sync {
     /// What an emulator has done in all launches so far that succeeded; none on a GPU.
     fn emulated(&self) -> Option<Stats> {
         None
+    }
+
+    /// The places that order memory or wait, in all launches so far, if an emulator notes them.
+    fn order_sites(&self) -> Vec<OrderSite> {
+        Vec::new()
     }
 
     /// Bytes of device memory that nobody has allocated.

@@ -11,7 +11,7 @@ pub use config::EmulatorConfig;
 use config::properties;
 use graph::{Recorded, Step};
 use libcuda::CUDA_ERROR_INVALID_CLUSTER_SIZE;
-use simt::{Fault, LaunchConfig, Memory, MemoryError, Stats};
+use simt::{Fault, LaunchConfig, Memory, MemoryError, OrderSite, Sites, Stats};
 use std::{
     ffi::c_void,
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
@@ -38,6 +38,7 @@ pub struct Emulator {
     memory: Mutex<Memory>,
     /// What all launches so far have done.
     stats: Mutex<Stats>,
+    sites: Sites,
     gate: Gate<Recorded>,
     /// The fault that stopped a grid, if one did.
     fault: OnceLock<Box<Fault>>,
@@ -52,6 +53,7 @@ impl Emulator {
             properties: properties(&config),
             memory: Mutex::new(Memory::new(config.memory_bytes)),
             stats: Mutex::default(),
+            sites: Sites::default(),
             gate: Gate::default(),
             fault: OnceLock::new(),
         }
@@ -81,7 +83,8 @@ impl Emulator {
     ) -> Result<(), DeviceError> {
         // SAFETY: the caller vouches for the arguments and for the kernel's contract.
         let body = || unsafe { body(args) };
-        let stats = simt::launch(&mut self.memory(), config, &body).map_err(|fault| {
+        let config = LaunchConfig { sites: self.config.sites.then_some(&self.sites), ..*config };
+        let stats = simt::launch(&mut self.memory(), &config, &body).map_err(|fault| {
             let fault = Box::new(fault);
             if fault.had_started() {
                 self.fault.get_or_init(|| fault.clone());
@@ -121,6 +124,7 @@ impl Emulator {
         config.schedule = self.config.schedule;
         config.races = self.config.races;
         config.weak_memory = self.config.weak_memory;
+        config.weaken = self.config.weaken;
         config.count = self.config.count;
         config.stack_bytes = self.config.stack_bytes;
         config.step_limit = self.config.step_limit;
@@ -148,6 +152,10 @@ impl Backend for Emulator {
 
     fn emulated(&self) -> Option<Stats> {
         Some(*lock(&self.stats))
+    }
+
+    fn order_sites(&self) -> Vec<OrderSite> {
+        self.sites.sorted()
     }
 
     fn free_memory(&self) -> Result<usize, DeviceError> {

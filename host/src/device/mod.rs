@@ -37,7 +37,7 @@ pub use graph::Graph;
 pub use images::KERNELS;
 pub use no_cuda::{NoCuda, OLDEST_DRIVER};
 pub use occupancy::Occupancy;
-pub use simt::{Lanes, Policy, Schedule, Stats};
+pub use simt::{Change, Lanes, OrderSite, Orders, Policy, Schedule, Stats, Weaken};
 
 use bytemuck::Pod;
 use std::{fmt, sync::Arc};
@@ -93,6 +93,13 @@ impl Device {
     #[must_use]
     pub fn emulated(&self) -> Option<Stats> {
         self.0.emulated()
+    }
+
+    /// The places that order memory or wait, in all launches so far, by file and line. None unless an emulator
+    /// notes them ([`EmulatorConfig::sites`]).
+    #[must_use]
+    pub fn order_sites(&self) -> Vec<OrderSite> {
+        self.0.order_sites()
     }
 
     /// Bytes of its memory that nobody has allocated, in this process or another.

@@ -16,9 +16,7 @@ use cuda_std_macros::instruction;
 /// Waits until `condition` holds.
 #[instruction]
 pub fn until(mut condition: impl FnMut() -> bool) {
-    while !condition() {
-        backend::thread::spin();
-    }
+    while !condition() && backend::thread::spin() {}
 }
 
 /// Waits until element `at` of `words`, which only grows (modulo 2^32), has reached or passed
@@ -59,7 +57,9 @@ pub fn until_timeout(nanoseconds: u64, mut condition: impl FnMut() -> bool) -> b
         if condition() {
             return true;
         }
-        backend::thread::spin();
+        if !backend::thread::spin() {
+            return true;
+        }
         // One loop with a counter: an inner loop of 64 turns would be unrolled to 64 loads.
         turns = turns.wrapping_add(1);
         if turns.is_multiple_of(TURNS_PER_LOOK) {

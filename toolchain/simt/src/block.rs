@@ -52,6 +52,8 @@ pub(crate) struct Block<'a> {
     /// Threads at the block barrier, and how many of them gave a true predicate.
     arrived: usize,
     votes: u32,
+    /// Whether all arrivals so far order accesses.
+    orders: bool,
     /// How often the block barrier has opened.
     opened: u64,
     exited: usize,
@@ -112,6 +114,7 @@ impl<'a> Block<'a> {
             before: world.grid.linear(index) * world.block.count(),
             arrived: 0,
             votes: 0,
+            orders: true,
             opened: 0,
             exited: 0,
         })
@@ -197,7 +200,8 @@ impl<'a> Block<'a> {
                     }
                     Request::ActiveMask => self.warps[warp].asking |= 1 << lane,
                     Request::Collective(call) => self.call(warp, lane, call, machine)?,
-                    Request::Barrier(vote) => {
+                    Request::Barrier { vote, orders } => {
+                        self.orders &= orders;
                         step.released |= self.arrive(warp, lane, vote, machine)?;
                     }
                     Request::ClusterArrive(order) => {
@@ -247,7 +251,9 @@ impl<'a> Block<'a> {
         let count = core::mem::take(&mut self.votes);
         let all = count as usize == core::mem::take(&mut self.arrived);
         let votes = BarrierVotes { count, all, any: count > 0 };
-        if let Some(races) = &machine.world.races {
+        if core::mem::replace(&mut self.orders, true)
+            && let Some(races) = &machine.world.races
+        {
             races.meet(self.number_of(0)..self.number_of(self.threads.len()));
         }
         let waits = |wait: &Wait| matches!(wait, Wait::Barrier);

@@ -24,8 +24,8 @@ pub(crate) enum Request {
     Spin,
     /// Let others run first, for this many cycles.
     Sleep(u32),
-    /// Wait at the block barrier, with a predicate.
-    Barrier(bool),
+    /// Wait at the block barrier, with a predicate. It orders accesses unless it is weakened.
+    Barrier { vote: bool, orders: bool },
     /// Arrive at the cluster barrier and go on.
     ClusterArrive(Order),
     /// Wait for the cluster barrier, after an arrival.

@@ -24,6 +24,7 @@ use crate::panics::Note;
 use crate::peers::{Life, Peers};
 use crate::race::{Act as RacingAct, Found, RacingAccess, Span};
 use crate::shared::{SharedError, SharedMemory};
+use crate::weaken::{Change, Orders};
 use crate::world::{World, bump};
 
 /// Why an access is refused.
@@ -175,11 +176,20 @@ impl<'a> Here<'a> {
         unsafe { yielder.as_ref() }.suspend(Stop { request, spot })
     }
 
+    /// A thread is at a site. Returns what becomes of it, if the launch weakens it.
+    pub(crate) fn meet(&self, does: Orders, spot: Spot) -> Option<Change> {
+        self.world.referee.as_ref()?.meet(spot.call, does)
+    }
+
     /// A scheduling point, then the checks: see [`crate::access`].
     pub(crate) fn access(&self, address: usize, bytes: usize, access: Access, spot: Spot) -> bool {
         if panicking() {
             return self.check(address, bytes, access, spot);
         }
+        let access = match &self.world.referee {
+            Some(referee) => referee.access(access, spot.call),
+            None => access,
+        };
         let accesses = &self.world.counters.accesses;
         bump(accesses);
         if self.world.lockstep {

@@ -16,6 +16,7 @@ use crate::panics;
 use crate::race::{MAX_THREADS, Races};
 use crate::schedule::{Policy, Schedule};
 use crate::scheduler;
+use crate::weaken::{Referee, Sites, Weaken};
 use crate::world::{Counters, World};
 
 /// Most threads of a block (CUDA C++ Programming Guide, "Compute Capabilities").
@@ -77,6 +78,10 @@ pub struct LaunchConfig<'a> {
     /// allows, a read may return an older value, and a write may come before another one of its
     /// location. The schedule's seed draws which. Default: no.
     pub weak_memory: bool,
+    /// Notes the places of the kernel that order memory or wait. Default: none.
+    pub sites: Option<&'a Sites>,
+    /// Makes one of these places weaker than it is written. Default: none.
+    pub weaken: Option<Weaken>,
 }
 
 impl<'a> LaunchConfig<'a> {
@@ -99,6 +104,8 @@ impl<'a> LaunchConfig<'a> {
             count: false,
             races: false,
             weak_memory: false,
+            sites: None,
+            weaken: None,
         }
     }
 
@@ -280,6 +287,7 @@ fn run(
             let weak = config.weak_memory.then_some(config.schedule.seed);
             Races::new((blocks * threads, threads, config.cluster_blocks()), config.races, weak)
         }),
+        referee: Referee::new(config.sites, config.weaken, config.cluster_blocks() > 1),
         children,
     };
     let stats = scheduler::run(&world, config, entry, body)?;

@@ -63,6 +63,7 @@ mod shared;
 mod stack;
 mod thread;
 mod warp;
+mod weaken;
 mod world;
 
 pub use access::{Access, AccessKind, Order, Scope, Space};
@@ -80,7 +81,8 @@ pub use memory::{Label, Memory, MemoryError};
 pub use race::{Flaw, Link, MissingOrder, Race, RacingAccess};
 pub use schedule::{Lanes, Policy, Schedule};
 pub use thread::{
-    BarrierVotes, WarpValues, access, active_mask, block_barrier, branch, clock, cluster_arrive,
-    cluster_shared, cluster_wait, dynamic_shared, fence, global_timer, in_kernel, nanosleep,
-    position, spin, static_shared, trap, warp_barrier, warp_exchange,
+    BarrierVotes, WarpValues, access, active_mask, block_barrier, block_vote, branch, clock,
+    cluster_arrive, cluster_shared, cluster_wait, dynamic_shared, fence, global_timer, in_kernel,
+    nanosleep, position, spin, static_shared, trap, warp_barrier, warp_exchange,
 };
+pub use weaken::{Change, OrderSite, Orders, Sites, Weaken};

@@ -10,6 +10,7 @@ use crate::dim::{Position, WARP_LANES};
 use crate::fault::Fault;
 use crate::fiber::{Call, Reply, Request};
 use crate::here::{active, with};
+use crate::weaken::{Change, Orders};
 use crate::world::bump;
 
 /// What a block barrier returns to each thread (`barrier.cta.red.popc`, `.and`, `.or`).
@@ -73,6 +74,12 @@ pub fn access(address: *const u8, bytes: usize, access: Access) -> bool {
 #[track_caller]
 pub fn fence(scope: Scope, order: Order) {
     with("fence", |here, spot| {
+        let (scope, order) = match here.meet(Orders::Fence(scope, order), spot) {
+            Some(Change::Out) => return,
+            Some(Change::Order(order)) => (scope, order),
+            Some(Change::Scope(scope)) => (scope, order),
+            _ => (scope, order),
+        };
         bump(&here.world.counters.fences);
         here.stop(Request::Step, spot);
         if let Some(races) = &here.world.races {
@@ -95,7 +102,20 @@ pub fn branch(condition: bool) -> bool {
     condition
 }
 
-/// The barrier of the block (`bar.sync 0`, `bar.red 0`). Waits for every thread of the block and
+/// The barrier of the block (`bar.sync 0`). Waits for every thread of the block, as [`block_vote`] does.
+///
+/// # Panics
+/// Outside an emulated thread.
+#[track_caller]
+pub fn block_barrier() {
+    with("block_barrier", |here, spot| {
+        if here.meet(Orders::BlockBarrier, spot).is_none() {
+            here.stop(Request::Barrier { vote: false, orders: true }, spot);
+        }
+    });
+}
+
+/// The barrier of the block that counts (`bar.red 0`). Waits for every thread of the block and
 /// counts those with a non-zero `pred`.
 ///
 /// Stricter than hardware, to find errors: a thread of the block that has exited, or can never
@@ -104,11 +124,14 @@ pub fn branch(condition: bool) -> bool {
 /// # Panics
 /// Outside an emulated thread.
 #[track_caller]
-pub fn block_barrier(pred: u32) -> BarrierVotes {
-    with("block_barrier", |here, spot| match here.stop(Request::Barrier(pred != 0), spot) {
-        Some(Reply::Votes(votes)) => votes,
-        None => BarrierVotes::default(),
-        Some(other) => unreachable!("a barrier is answered with votes, not {other:?}"),
+pub fn block_vote(pred: u32) -> BarrierVotes {
+    with("block_vote", |here, spot| {
+        let orders = here.meet(Orders::BlockVote, spot).is_none();
+        match here.stop(Request::Barrier { vote: pred != 0, orders }, spot) {
+            Some(Reply::Votes(votes)) => votes,
+            None => BarrierVotes::default(),
+            Some(other) => unreachable!("a barrier is answered with votes, not {other:?}"),
+        }
     })
 }
 
@@ -129,6 +152,9 @@ pub fn cluster_arrive(order: Order) {
         _ => Order::Release,
     };
     with("cluster_arrive", |here, spot| {
+        let is_weaker =
+            order == Order::Release && here.meet(Orders::ClusterArrival, spot).is_some();
+        let order = if is_weaker { Order::Relaxed } else { order };
         here.stop(Request::ClusterArrive(order), spot);
     });
 }
@@ -154,7 +180,9 @@ pub fn cluster_wait() {
 pub fn warp_barrier(mask: u32) {
     let call = Call { kind: "bar.warp.sync", mask, value: 0, orders: true };
     with("warp_barrier", |here, spot| {
-        here.stop(Request::Collective(call), spot);
+        if here.meet(Orders::WarpBarrier, spot).is_none() {
+            here.stop(Request::Collective(call), spot);
+        }
     });
 }
 
@@ -256,15 +284,22 @@ pub fn cluster_shared(address: *const u8, bytes: usize, rank: u32) -> *mut u8 {
 /// When every live thread of the launch only spins or waits, and memory no longer changes, the
 /// launch ends with [`Fault::Deadlock`].
 ///
+/// Returns whether to go on waiting: always, unless the launch weakens this wait
+/// ([`LaunchConfig::weaken`](crate::LaunchConfig::weaken)).
+///
 /// # Panics
 /// Outside an emulated thread.
 #[track_caller]
-pub fn spin() {
+pub fn spin() -> bool {
     with("spin", |here, spot| {
+        if here.meet(Orders::Wait, spot).is_some() {
+            return false;
+        }
         bump(&here.world.counters.spins);
         here.looks.hand_over();
         here.stop(Request::Spin, spot);
-    });
+        true
+    })
 }
 
 /// `nanosleep.u32`: hands over to the other warps. [`clock`] comes to `ns` cycles after the warp's

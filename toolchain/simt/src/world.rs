@@ -9,6 +9,7 @@ use crate::dim::{Dim3, Position};
 use crate::fault::{Site, Target};
 use crate::memory::Memory;
 use crate::race::{self, Found, MissingOrder, Party, Race, Races, RacingAccess, Why};
+use crate::weaken::Referee;
 
 /// Counts of one launch.
 #[derive(Debug, Default)]
@@ -51,6 +52,8 @@ pub(crate) struct World<'a> {
     pub(crate) changes_at_alarm: Cell<u64>,
     /// The race detector, if it is on.
     pub(crate) races: Option<Races>,
+    /// Notes sites and weakens one, if the launch asks for it.
+    pub(crate) referee: Option<Referee<'a>>,
     /// The grids that this one launches.
     pub(crate) children: Children,
 }

@@ -20,7 +20,7 @@ fn a_thousand_launches_leave_no_stack_behind() {
             ..LaunchConfig::new("leaves_nothing", 2, 33)
         };
         let ended = launch(&mut memory, &config, &|| {
-            simt::block_barrier(0);
+            simt::block_barrier();
             assert!(round % 2 == 0 || simt::position().linear_thread() != 20);
         });
         assert_eq!(ended.is_err(), round % 2 == 1);

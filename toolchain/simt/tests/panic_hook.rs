@@ -10,10 +10,10 @@ fn a_panic_is_a_fault_though_the_hook_was_replaced() {
 
     std::panic::set_hook(Box::new(|_| {}));
     let fault = launch(&mut memory, &config, &|| {
-        simt::block_barrier(0);
+        simt::block_barrier();
         let thread = simt::position().linear_thread();
         assert!(thread != 35, "thread {thread} is odd");
-        simt::block_barrier(0);
+        simt::block_barrier();
     });
     let _ = std::panic::take_hook();
 

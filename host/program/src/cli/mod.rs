@@ -8,6 +8,7 @@ mod count;
 mod dag;
 mod demo;
 mod devices;
+mod emulate;
 mod exit;
 mod files;
 mod job;
@@ -54,6 +55,7 @@ Examples:
   gridsync range-sum data.npy queries.npy -o out.npy  the sums of any ranges
   gridsync kendall x.npy y.npy                whether two arrays are ordered alike
   gridsync dag --diamond                      a graph of kernels, by every means
+  gridsync emulate barrier --weaken           which orders the grid barriers need
   gridsync lab                                experiments to learn from, a line each
   gridsync verify --device emulator           every kernel, in the emulator
 
@@ -91,6 +93,7 @@ enum Command {
     Demo(demo::Demo),
     /// List the devices and their limits.
     Devices(devices::Devices),
+    Emulate(emulate::Emulate),
     Kendall(kendall::Tau),
     Lab(lab::Lab),
     RangeSum(range_sum::RangeSum),
@@ -112,6 +115,7 @@ pub fn main() -> ExitCode {
         Command::Dag(dag) => dag.run(&global),
         Command::Demo(demo) => demo.run(&global),
         Command::Devices(devices) => devices.run(&global),
+        Command::Emulate(emulate) => emulate.run(&global),
         Command::Kendall(kendall) => kendall.run(&global),
         Command::Lab(lab) => lab.run(&global),
         Command::RangeSum(range_sum) => range_sum.run(&global),

@@ -1,7 +1,7 @@
 //! What is emulated.
 
 use crate::device::Properties;
-use simt::{LaunchConfig, Policy, Schedule};
+use simt::{LaunchConfig, Policy, Schedule, Weaken};
 
 /// What is emulated, how its threads take turns, and which errors are looked for.
 ///
@@ -23,6 +23,11 @@ pub struct EmulatorConfig {
     /// one, as far as PTX's memory model allows. The schedule's seed draws it. A kernel's own results
     /// then show what a missing order does. A launch may have 2^14 threads.
     pub weak_memory: bool,
+    /// Whether to note the places that order memory or wait. [`Device::order_sites`](crate::device::Device::order_sites)
+    /// has them.
+    pub sites: bool,
+    /// Makes one of these places weaker than it is written.
+    pub weaken: Option<Weaken>,
     /// Whether each launch counts what its warps do. [`Stats::counts`](simt::Stats::counts) has the
     /// counts of the last one. Lanes of a warp then move in step.
     pub count: bool,
@@ -64,6 +69,8 @@ impl Default for EmulatorConfig {
             schedule: Schedule::new(Policy::Coarse),
             races: false,
             weak_memory: false,
+            sites: false,
+            weaken: None,
             count: false,
             stack_bytes,
             step_limit,

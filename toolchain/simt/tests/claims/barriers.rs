@@ -14,7 +14,7 @@ fn writes_before_the_barrier_are_seen_after_it() {
         let stats = launch(&mut memory, &config, &|| {
             let i = global_thread();
             words.set(i, i as u32);
-            simt::block_barrier(0);
+            simt::block_barrier();
             let other = i ^ 255;
             sums.set(i, words.get(other));
         })
@@ -33,11 +33,11 @@ fn votes_count_the_block() {
         let config = simt::LaunchConfig { schedule, ..config(3, 70, Policy::RoundRobin) };
         launch(&mut memory, &config, &|| {
             let i = simt::position().linear_thread();
-            let some = simt::block_barrier(u32::from(i < 41));
+            let some = simt::block_vote(u32::from(i < 41));
             assert_eq!((some.count, some.all, some.any), (41, false, true));
-            let all = simt::block_barrier(1 + i);
+            let all = simt::block_vote(1 + i);
             assert_eq!((all.count, all.all, all.any), (70, true, true));
-            let none = simt::block_barrier(0);
+            let none = simt::block_vote(0);
             assert_eq!((none.count, none.all, none.any), (0, false, false));
         })
         .expect("votes hold");
@@ -49,8 +49,8 @@ fn barriers_in_two_places_are_one_barrier() {
     let mut memory = Memory::new(1 << 20);
     launch(&mut memory, &config(1, 64, Policy::RunAhead), &|| {
         let votes = match simt::position().warp() {
-            0 => simt::block_barrier(0),
-            _ => simt::block_barrier(1),
+            0 => simt::block_vote(0),
+            _ => simt::block_vote(1),
         };
         assert_eq!(votes.count, 32);
     })
@@ -65,9 +65,9 @@ fn lanes_of_a_warp_at_different_calls_of_the_barrier_are_reported_with_both() {
         let line = line!() + 3;
         let fault = launch(&mut memory, &config, &|| {
             if simt::position().linear_thread() < 40 {
-                simt::block_barrier(0);
+                simt::block_barrier();
             } else {
-                simt::block_barrier(1);
+                simt::block_vote(1);
             }
         })
         .expect_err("warp 1 is at both");
@@ -89,9 +89,9 @@ fn one_call_in_a_loop_is_one_call_however_often_each_lane_has_come() {
         let config = simt::LaunchConfig { schedule, ..config(1, 64, Policy::RoundRobin) };
         launch(&mut memory, &config, &|| {
             for _ in 0..5 {
-                simt::block_barrier(0);
+                simt::block_barrier();
             }
-            simt::block_barrier(0);
+            simt::block_barrier();
         })
         .expect("all lanes come by the same calls");
     }
@@ -107,7 +107,7 @@ fn a_thread_that_exits_instead_is_a_skipped_barrier() {
             let line = line!() + 3;
             let fault = launch(&mut memory, &config, &|| {
                 if simt::position().linear_thread() != gone {
-                    simt::block_barrier(0);
+                    simt::block_barrier();
                 }
             })
             .expect_err("one thread skips");
@@ -127,7 +127,7 @@ fn a_thread_stuck_in_its_warp_skips_the_barrier() {
     let line = line!() + 3;
     let fault = launch(&mut memory, &config(2, 32, Policy::RoundRobin), &|| {
         if simt::position().linear_thread() < 16 {
-            simt::block_barrier(0);
+            simt::block_barrier();
         } else {
             simt::warp_exchange(u32::MAX, "syncwarp", 0);
         }

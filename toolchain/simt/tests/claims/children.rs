@@ -242,7 +242,7 @@ fn a_child_with_many_blocks_and_threads_runs_in_the_room_of_its_parent() {
         let body = Box::new(move || {
             let at = position();
             let number = at.linear_block() as usize * 64 + at.linear_thread() as usize;
-            simt::block_barrier(0);
+            simt::block_barrier();
             words.set(number, 1 + number as u32);
         });
         let (grid, block) = (40.into(), 64.into());

@@ -37,7 +37,7 @@ fn a_word_that_all_lanes_want_is_served_to_all_at_once() {
         if me == 0 {
             words.set(7, 1);
         }
-        simt::block_barrier(0);
+        simt::block_barrier();
         words.get(7);
     });
     assert_eq!((counts.shared_stores, counts.shared_loads), (1, 2));
@@ -85,7 +85,7 @@ fn a_store_updates_what_its_lane_has_loaded_since_the_last_store_and_barrier() {
         words.set(me, words.get(me) + 1);
         words.set(me, 3);
         words.get(me);
-        simt::block_barrier(0);
+        simt::block_barrier();
         words.set(me, 4);
         words.set(me ^ 1, words.get(me) + 1);
     });

@@ -17,7 +17,7 @@ fn a_flag_that_nobody_sets_is_a_deadlock() {
             if simt::position().linear_thread() == 0 {
                 flag.wait_for(0, 1);
             }
-            simt::block_barrier(0);
+            simt::block_barrier();
         })
         .expect_err("the flag stays 0");
         let Fault::Deadlock(deadlock) = &fault else { panic!("{fault}") };
@@ -64,7 +64,7 @@ fn blocks_that_wait_for_blocks_never_started_are_counted() {
                 arrived.add(0, 1);
                 arrived.wait_for(0, 8);
             }
-            simt::block_barrier(0);
+            simt::block_barrier();
         })
         .expect_err("three blocks cannot start");
         let Fault::Deadlock(deadlock) = &fault else { panic!("{fault}") };
@@ -86,7 +86,7 @@ fn blocks_beyond_the_resident_ones_start_when_others_exit() {
         };
         let stats = launch(&mut memory, &config, &|| {
             words.add(simt::position().block_idx.x as usize, 1);
-            simt::block_barrier(0);
+            simt::block_barrier();
         })
         .expect("blocks do not wait for each other");
         assert_eq!(stats.blocks, 100);

@@ -8,12 +8,12 @@ use crate::support::{Words, config, global_thread, schedules};
 #[track_caller]
 fn grid_barrier(counter: Words, round: u32) {
     let at = simt::position();
-    simt::block_barrier(0);
+    simt::block_barrier();
     if at.linear_thread() == 0 {
         counter.add(0, 1);
         counter.wait_for(0, (round + 1) * at.grid_dim.count() as u32);
     }
-    simt::block_barrier(0);
+    simt::block_barrier();
 }
 
 fn rounds(grid: u32, block: u32, rounds: u32, config: LaunchConfig<'_>) -> simt::Stats {

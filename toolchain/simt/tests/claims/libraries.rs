@@ -95,7 +95,7 @@ impl Barrier {
     #[track_caller]
     fn sync(self) {
         let _call = protocol_call("the barrier");
-        simt::block_barrier(0);
+        simt::block_barrier();
         if position().thread_idx.x == 0 {
             self.word.add_at(self.at, 1, Order::Release, Scope::Device);
             let all = position().grid_dim.x;
@@ -103,7 +103,7 @@ impl Barrier {
                 simt::spin();
             }
         }
-        simt::block_barrier(0);
+        simt::block_barrier();
     }
 }
 

@@ -22,3 +22,4 @@ mod stacks;
 mod support;
 mod warps;
 mod weak_memory;
+mod weakening;

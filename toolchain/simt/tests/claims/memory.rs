@@ -74,7 +74,7 @@ fn reading_what_nobody_wrote_is_a_fault_and_a_write_cures_it() {
     let fault = launch(&mut memory, &one, &|| {
         let i = simt::position().linear_thread() as usize;
         words.set(i & !1, 7);
-        simt::block_barrier(0);
+        simt::block_barrier();
         words.get(i);
     })
     .expect_err("odd words are never written");

@@ -16,7 +16,7 @@ fn a_block_barrier_gathers_and_spreads_for_a_release_and_an_acquire() {
                 words.set(one(at.block_idx.x), 1);
             }
             if first {
-                simt::block_barrier(0);
+                simt::block_barrier();
             }
             if at.thread_idx.x == 0 {
                 words.add_at(FLAG, 1, Order::Release, Scope::Device);
@@ -25,7 +25,7 @@ fn a_block_barrier_gathers_and_spreads_for_a_release_and_an_acquire() {
                 }
             }
             if last {
-                simt::block_barrier(0);
+                simt::block_barrier();
             }
             if at.thread_idx.x == 20 {
                 words.get(one(1 - at.block_idx.x));
@@ -48,7 +48,7 @@ fn shared_memory_is_ordered_by_barriers_alone_and_again_each_time() {
             let tile = Words::shared(simt::static_shared("tile", 256, 16));
             let i = position().linear_thread() as usize;
             tile.set(i, 0);
-            simt::block_barrier(0);
+            simt::block_barrier();
             for _ in 0..2 {
                 kernel(tile, i);
             }
@@ -56,21 +56,21 @@ fn shared_memory_is_ordered_by_barriers_alone_and_again_each_time() {
     };
     let none = turned(|tile, i| {
         tile.set(i, 1);
-        simt::block_barrier(0);
+        simt::block_barrier();
         tile.get((i + 32) % 64);
-        simt::block_barrier(0);
+        simt::block_barrier();
     });
     assert_eq!(none, None);
     let same_block = true;
     let not_before = turned(|tile, i| {
         tile.set(i, 1);
         tile.get((i + 32) % 64);
-        simt::block_barrier(0);
+        simt::block_barrier();
     });
     assert_eq!(not_before, Some(MissingOrder::Everything { same_block }));
     let not_behind = turned(|tile, i| {
         tile.set(i, 1);
-        simt::block_barrier(0);
+        simt::block_barrier();
         tile.get((i + 32) % 64);
     });
     assert_eq!(not_behind, Some(MissingOrder::Everything { same_block }));

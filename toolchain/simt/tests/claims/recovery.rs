@@ -20,7 +20,7 @@ fn a_panic_in_a_kernel_is_a_fault() {
             words.get(0);
             let past = table[(at.block_idx.x * 3 * u32::from(at.thread_idx.x == 35)) as usize];
             assert_eq!(past, 1);
-            simt::block_barrier(0);
+            simt::block_barrier();
         })
         .expect_err("thread 35 of block 1 panics");
         let Fault::Panicked { message, at, .. } = &fault else { panic!("{fault}") };
@@ -54,7 +54,7 @@ fn a_panic_that_the_kernel_catches_is_blamed_for_nothing() {
     let caught = || catch_unwind(|| panic!("caught")).expect_err("it panics");
     launch(&mut Memory::new(0), &config(2, 40, Policy::RoundRobin), &|| {
         caught();
-        simt::block_barrier(0);
+        simt::block_barrier();
     })
     .expect("the kernel caught its panic");
 
@@ -103,7 +103,7 @@ impl Drop for Held<'_> {
         self.words.add(0, 1);
         self.words.set(1 << 20, 1);
         simt::spin();
-        simt::block_barrier(1);
+        simt::block_vote(1);
         simt::warp_exchange(1, "never", 0);
         simt::active_mask();
     }
@@ -121,11 +121,11 @@ fn a_fault_drops_what_every_thread_owns_and_the_next_launch_works() {
             held.set(held.get() + 1);
             most.set(most.get().max(held.get()));
             let _held = Held { count: &held, words };
-            simt::block_barrier(0);
+            simt::block_barrier();
             if simt::position().linear_block() == 2 {
                 words.get(usize::MAX / 8);
             }
-            simt::block_barrier(0);
+            simt::block_barrier();
             words.wait_for(1, 1);
         })
         .expect_err("block 2 reads astray");
@@ -169,7 +169,7 @@ fn launches_on_several_os_threads_do_not_meet() {
                 let words = Words::zeros(&mut memory, 1);
                 launch(&mut memory, &config(4, 64, Policy::RoundRobin), &|| {
                     words.add(0, 1);
-                    simt::block_barrier(0);
+                    simt::block_barrier();
                 })
                 .expect("no fault");
                 assert_eq!(words.host(&memory, 1), [256]);

@@ -203,7 +203,7 @@ fn coarse_switches_at_synchronisation_only() {
         for _ in 0..100 {
             words.add(global_thread(), 1);
         }
-        simt::block_barrier(0);
+        simt::block_barrier();
     })
     .expect("no fault");
     assert_eq!((stats.switches, stats.steps, stats.accesses), (128, 4, 6400));

@@ -21,7 +21,7 @@ fn a_block_shares_and_blocks_do_not() {
             let extra = Words::shared(start);
             tile.set(i, at.block_idx.x);
             extra.set(i, i as u32);
-            simt::block_barrier(0);
+            simt::block_barrier();
             out.set(global_thread(), 100 * tile.get(63 - i) + extra.get(63 - i));
         })
         .expect("no fault");

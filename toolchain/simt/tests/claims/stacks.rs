@@ -12,7 +12,7 @@ fn one_hundred_and_thirty_five_thousand_threads_are_alive_at_once() {
     let arrived = Words::zeros(&mut memory, 1);
     let stats = launch(&mut memory, &config(528, 256, Policy::Coarse), &|| {
         arrived.add(0, 1);
-        simt::block_barrier(0);
+        simt::block_barrier();
         if simt::position().linear_thread() == 0 {
             arrived.wait_for(0, 528 * 256);
         }
@@ -62,7 +62,7 @@ fn an_overflow_between_calls_is_found_by_the_canary() {
     })
     .expect_err("the frames reach the canary");
     assert!(matches!(fault, Fault::StackOverflow { .. }), "{fault}");
-    launch(&mut memory, &config, &simt::spin).expect("all is well again");
+    launch(&mut memory, &config, &|| _ = simt::spin()).expect("all is well again");
 }
 
 /// Writes one frame of 50 KiB: more than the 40 to 44 KiB that a stack of 64 KiB leaves to the

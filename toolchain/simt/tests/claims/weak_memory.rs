@@ -148,7 +148,7 @@ fn a_block_barrier_orders_what_comes_before_it() {
     let found = outcomes_of(1, 2, 2, |thread, words| {
         let (own, other) = if thread == 0 { (X, Y) } else { (Y, X) };
         words.set(own, 1);
-        simt::block_barrier(0);
+        simt::block_barrier();
         let seen = words.get(other);
         words.set(NOTES + thread as usize, seen);
     });

@@ -191,7 +191,7 @@ fn execute(thread: &Thread, locations: &[u64]) -> BTreeMap<Register, i32> {
                 simt::fence(scope_of(scope), order);
             }
             Instruction::Barrier { .. } => {
-                simt::block_barrier(0);
+                simt::block_barrier();
             }
             Instruction::Compute { to, function, left, right } => {
                 let result = function.apply(value(left), value(right));

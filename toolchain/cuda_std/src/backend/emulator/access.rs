@@ -99,9 +99,9 @@ pub(crate) unsafe fn load_pair(at: *mut u8) -> [u64; 2] {
 #[track_caller]
 pub(crate) unsafe fn wait_while_nonzero(at: *mut u8) {
     // SAFETY: the contract of `View`.
-    while unsafe { load::<u32, GlobalSpace>(at, Ordering::Relaxed, Scope::Device) } != 0 {
-        super::thread::spin();
-    }
+    while unsafe { load::<u32, GlobalSpace>(at, Ordering::Relaxed, Scope::Device) } != 0
+        && super::thread::spin()
+    {}
 }
 
 #[track_caller]
@@ -138,7 +138,5 @@ pub(crate) unsafe fn write_16<P: Copy, S: Space>(at: S::Address, pack: P, _hint:
 
 #[track_caller]
 pub(crate) fn spin_until_reached(word: Global<u32>, goal: u32) {
-    while (word.read_volatile(0).wrapping_sub(goal) as i32) < 0 {
-        simt::spin();
-    }
+    while (word.read_volatile(0).wrapping_sub(goal) as i32) < 0 && simt::spin() {}
 }

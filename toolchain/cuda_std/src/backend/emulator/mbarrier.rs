@@ -138,7 +138,7 @@ pub(crate) unsafe fn wait(at: *mut u8, parity: u32) {
         // SAFETY: the contract of `View`.
         let word = unsafe { access::load::<u64, SharedSpace>(at, Ordering::Acquire, Scope::Block) };
         match Barrier::of(word) {
-            Ok(barrier) if barrier.parity == parity => thread::spin(),
+            Ok(barrier) if barrier.parity == parity && thread::spin() => {}
             Ok(_) => return,
             Err(why) => simt::trap(&why),
         }

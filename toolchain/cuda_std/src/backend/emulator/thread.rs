@@ -20,22 +20,22 @@ pub(crate) fn branch(condition: bool) -> bool {
 
 #[track_caller]
 pub(crate) fn barrier() {
-    simt::block_barrier(0);
+    simt::block_barrier();
 }
 
 #[track_caller]
 pub(crate) fn barrier_count(predicate: bool) -> u32 {
-    simt::block_barrier(predicate.into()).count
+    simt::block_vote(predicate.into()).count
 }
 
 #[track_caller]
 pub(crate) fn barrier_and(predicate: bool) -> bool {
-    simt::block_barrier(predicate.into()).all
+    simt::block_vote(predicate.into()).all
 }
 
 #[track_caller]
 pub(crate) fn barrier_or(predicate: bool) -> bool {
-    simt::block_barrier(predicate.into()).any
+    simt::block_vote(predicate.into()).any
 }
 
 #[track_caller]
@@ -43,7 +43,8 @@ pub(crate) fn trap(message: &str) -> ! {
     simt::trap(message)
 }
 
+/// Returns whether to go on waiting.
 #[track_caller]
-pub(crate) fn spin() {
-    simt::spin();
+pub(crate) fn spin() -> bool {
+    simt::spin()
 }

@@ -67,4 +67,6 @@ pub(crate) fn trap(_message: &str) -> ! {
 
 /// On the device a spinning thread just continues: hardware schedules the others.
 #[inline(always)]
-pub(crate) fn spin() {}
+pub(crate) fn spin() -> bool {
+    true
+}

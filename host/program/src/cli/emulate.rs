@@ -1,0 +1,203 @@
+//! `gridsync emulate`: the protocols under many schedules of the emulator, as written and weakened.
+
+use super::choice::DeviceChoice;
+use super::count::within;
+use super::exit::{Usage, Wrong};
+use super::progress::progress;
+use super::{Global, output};
+use crate::report::table;
+use crate::verify::{Protocol, protocols};
+use gridsync::check::{Check, Failure, Weakened};
+use serde_json::{Value, json};
+
+/// Run protocols between threads under many schedules, in the emulator
+///
+/// Each grid barrier, exchange, lock and primitive runs in a small grid whose results are checked: under schedules
+/// drawn from seeds, with weak memory, and looking for data races under every other one. With --weaken each place
+/// that orders memory or waits is then made weaker, one at a time, to see what notices. What nothing notices, no run
+/// needs, or no check sees.
+#[derive(clap::Args)]
+pub(crate) struct Emulate {
+    /// What to run: whole names or their beginnings, such as `barrier` or `barrier/tree` [default: all].
+    names: Vec<String>,
+    /// Schedules for each.
+    #[arg(long, default_value_t = 100, value_name = "N", value_parser = within::<u64>(1..=1 << 40))]
+    schedules: u64,
+    /// The seed of the first schedule.
+    #[arg(long, default_value_t = 0, value_name = "SEED", value_parser = within::<u64>(0..=1 << 40))]
+    seed: u64,
+    /// Make each place that orders or waits weaker, one at a time.
+    #[arg(long)]
+    weaken: bool,
+    /// Print the names only.
+    #[arg(long, conflicts_with_all = ["weaken", "seed", "schedules"])]
+    list: bool,
+}
+
+/// What came of one protocol.
+type Outcome = Result<Vec<Weakened>, Box<Failure>>;
+
+impl Emulate {
+    pub(crate) fn run(self, global: &Global) -> anyhow::Result<()> {
+        if !matches!(global.device, DeviceChoice::Auto | DeviceChoice::Emulator) {
+            return Err(Usage("this runs in the emulator: leave --device out".to_owned()).into());
+        }
+        let chosen = self.chosen()?;
+        if self.list {
+            let names = || chosen.iter().map(|protocol| protocol.name.as_str());
+            return output::result(
+                global,
+                || names().collect::<Vec<_>>().join("\n"),
+                || json!({ "protocols": names().collect::<Vec<_>>() }),
+            );
+        }
+        let check = Check::default().from(self.seed).schedules(self.schedules);
+        let bar = progress(global, chosen.len());
+        let mut outcomes = Vec::new();
+        for protocol in &chosen {
+            bar.set_message(protocol.name.clone());
+            let outcome = match self.weaken {
+                true => check.weaken(|device| protocol.run(device)),
+                false => check.run(|device| protocol.run(device)).map(|()| Vec::new()),
+            };
+            if !global.json {
+                let text = self.text(global, &protocol.name, &outcome);
+                bar.suspend(|| output::print(text.trim_end()))?;
+            }
+            outcomes.push(outcome);
+            bar.inc(1);
+        }
+        bar.finish_and_clear();
+        if global.json {
+            let all =
+                chosen.iter().zip(&outcomes).map(|(protocol, outcome)| json(protocol, outcome));
+            output::print(
+                &json!({ "schedules": self.schedules, "protocols": all.collect::<Vec<_>>() })
+                    .to_string(),
+            )?;
+        }
+        let wrong = outcomes.iter().filter(|outcome| outcome.is_err()).count();
+        match wrong {
+            0 => Ok(()),
+            _ => Err(Wrong(format!("{wrong} of {} protocols went wrong", chosen.len())).into()),
+        }
+    }
+
+    /// The protocols that are asked for.
+    fn chosen(&self) -> anyhow::Result<Vec<Protocol>> {
+        let all = protocols();
+        let is = |protocol: &Protocol, name: &String| {
+            let rest = protocol.name.strip_prefix(name.as_str());
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/') || name.ends_with('/'))
+        };
+        if let Some(unknown) =
+            self.names.iter().find(|name| !all.iter().any(|protocol| is(protocol, name)))
+        {
+            let message = format!("no protocol is called {unknown}: see gridsync emulate --list");
+            return Err(Usage(message).into());
+        }
+        let asked = |protocol: &Protocol| {
+            self.names.is_empty() || self.names.iter().any(|name| is(protocol, name))
+        };
+        Ok(all.into_iter().filter(asked).collect())
+    }
+
+    fn text(&self, global: &Global, name: &str, outcome: &Outcome) -> String {
+        let weakened = match outcome {
+            Err(failure) => return format!("{name}: wrong\n{failure}"),
+            Ok(_) if !self.weaken => {
+                return format!("{name}: right under {} schedules", self.schedules);
+            }
+            Ok(weakened) => weakened,
+        };
+        let needless = weakened.iter().filter(|it| it.caught.is_none()).count();
+        let mut text = format!(
+            "{name}: {} weaker forms, {} caught, {needless} not needed by any of {} schedules\n",
+            weakened.len(),
+            weakened.len() - needless,
+            self.schedules
+        );
+        if global.quiet {
+            return text;
+        }
+        let mut rows = table();
+        for it in weakened {
+            let (place, does) = (it.weaken.site.place, it.weaken.site.does);
+            let caught = it.caught.as_ref();
+            rows.add_row([
+                format!("  {}:{}", short(place.file()), place.line()),
+                format!("{does} → {}", it.weaken.change),
+                caught
+                    .map_or("NOT NEEDED".to_owned(), |it| format!("{}, seed {}", it.by(), it.seed)),
+            ]);
+        }
+        text += &rows.to_string();
+        text
+    }
+}
+
+/// The end of a path: the file and its folder.
+fn short(path: &str) -> &str {
+    let from = path.rmatch_indices('/').nth(1).map_or(0, |(at, _)| at + 1);
+    &path[from..]
+}
+
+fn json(protocol: &Protocol, outcome: &Outcome) -> Value {
+    let wrong = outcome
+        .as_ref()
+        .err()
+        .map(|failure| json!({ "seed": failure.seed, "what": failure.what.to_string() }));
+    let weakened: Vec<Value> = outcome
+        .iter()
+        .flatten()
+        .map(|it| {
+            let place = it.weaken.site.place;
+            json!({
+                "file": place.file(),
+                "line": place.line(),
+                "does": it.weaken.site.does.to_string(),
+                "weakened": it.weaken.change.to_string(),
+                "caught": it.caught.as_ref().map(|caught| json!({
+                    "by": caught.by(),
+                    "seed": caught.seed,
+                    "what": caught.what.to_string(),
+                })),
+            })
+        })
+        .collect();
+    json!({ "name": protocol.name, "wrong": wrong, "sites": weakened })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(asked: &[&str]) -> anyhow::Result<Vec<String>> {
+        let names = asked.iter().map(|&name| name.to_owned()).collect();
+        let emulate = Emulate { names, schedules: 1, seed: 0, weaken: false, list: false };
+        Ok(emulate.chosen()?.into_iter().map(|protocol| protocol.name).collect())
+    }
+
+    #[test]
+    fn a_name_stands_for_itself_and_for_what_is_below_it() {
+        assert_eq!(names(&["barrier/split"]).expect("known"), ["barrier/split"]);
+        assert!(names(&["barrier"]).expect("known").len() > 15);
+        let unknown = names(&["barrier/sp"]).expect_err("unknown").to_string();
+        assert!(unknown.contains("barrier/sp") && unknown.contains("--list"), "{unknown}");
+    }
+
+    #[test]
+    fn names_are_unique() {
+        let mut names = names(&[]).expect("all");
+        let all = names.len();
+        names.sort();
+        names.dedup();
+        assert_eq!(names.len(), all);
+    }
+
+    #[test]
+    fn a_place_is_a_file_in_its_folder() {
+        assert_eq!(short("kernels/src/grid/barrier/tree.rs"), "barrier/tree.rs");
+        assert_eq!(short("tree.rs"), "tree.rs");
+    }
+}

@@ -1,0 +1,229 @@
+//! Sites: the places of a kernel that order memory or wait, and weaker forms of them.
+//!
+//! A launch can note all sites that its threads come to, and can run with one of them weaker than written. A
+//! kernel that still passes all its checks does not need that order, or its checks do not see that it does.
+
+use core::fmt;
+use std::collections::HashSet;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::access::{Access, AccessKind, Order, Scope, Space};
+use crate::dim::Place;
+
+/// A place in a kernel's source that orders memory or waits, and what it does there. A generic function may do
+/// several things at one place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct OrderSite {
+    /// The call. Within a library, the line of the library.
+    pub place: Place,
+    /// What it does.
+    pub does: Orders,
+    /// Whether its launch has clusters of several blocks.
+    pub in_clusters: bool,
+}
+
+/// What a site does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Orders {
+    /// A strong access.
+    Access(Access),
+    /// A fence.
+    Fence(Scope, Order),
+    /// The barrier of the block.
+    BlockBarrier,
+    /// The barrier of the block that also counts predicates.
+    BlockVote,
+    /// The barrier of lanes of a warp.
+    WarpBarrier,
+    /// An arrival at the cluster's barrier that releases.
+    ClusterArrival,
+    /// A loop that waits for another thread's write.
+    Wait,
+}
+
+/// How a site is weaker than written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Change {
+    /// It has this order.
+    Order(Order),
+    /// It reaches this far.
+    Scope(Scope),
+    /// It is not there. A wait looks once and goes on.
+    Out,
+    /// It gives its results, and orders nothing.
+    Unordered,
+}
+
+/// One site, weaker than written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Weaken {
+    /// The site.
+    pub site: OrderSite,
+    /// What becomes of it.
+    pub change: Change,
+}
+
+/// The sites that launches have come to.
+#[derive(Debug, Default)]
+pub struct Sites(Mutex<HashSet<OrderSite>>);
+
+impl Sites {
+    /// All sites, by their place in the source.
+    #[must_use]
+    pub fn sorted(&self) -> Vec<OrderSite> {
+        let mut sites: Vec<OrderSite> = self.lock().iter().copied().collect();
+        sites.sort_by_cached_key(|site| (site.place, format!("{:?}", site.does)));
+        sites
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashSet<OrderSite>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What a launch does at its sites.
+#[derive(Debug)]
+pub(crate) struct Referee<'a> {
+    notes: Option<&'a Sites>,
+    weaken: Option<Weaken>,
+    has_clusters: bool,
+}
+
+impl<'a> Referee<'a> {
+    /// A referee, if there is anything to do.
+    pub(crate) fn new(
+        notes: Option<&'a Sites>,
+        weaken: Option<Weaken>,
+        has_clusters: bool,
+    ) -> Option<Self> {
+        (notes.is_some() || weaken.is_some()).then_some(Self { notes, weaken, has_clusters })
+    }
+
+    /// A thread is at a site. Returns what becomes of it.
+    pub(crate) fn meet(&self, place: Place, does: Orders) -> Option<Change> {
+        let site = OrderSite { place, does, in_clusters: self.has_clusters };
+        if let Some(sites) = self.notes {
+            sites.lock().insert(site);
+        }
+        self.weaken.filter(|weaken| weaken.site == site).map(|weaken| weaken.change)
+    }
+
+    /// The access that happens in place of this one.
+    pub(crate) fn access(&self, access: Access, place: Place) -> Access {
+        if access.order == Order::Weak {
+            return access;
+        }
+        match self.meet(place, Orders::Access(access)) {
+            Some(Change::Order(order)) => Access { order, ..access },
+            Some(Change::Scope(scope)) => Access { scope, ..access },
+            _ => access,
+        }
+    }
+}
+
+impl OrderSite {
+    /// Each single way to make this site weaker. There is one GPU, so system scope counts as device scope.
+    #[must_use]
+    pub fn weaker(&self) -> Vec<Change> {
+        let mut changes = Vec::new();
+        let mut narrow = |scope: Scope| match scope {
+            Scope::System | Scope::Device if self.in_clusters => {
+                changes.push(Change::Scope(Scope::Cluster));
+            }
+            Scope::System | Scope::Device | Scope::Cluster => {
+                changes.push(Change::Scope(Scope::Block));
+            }
+            Scope::Block => {}
+        };
+        match self.does {
+            Orders::Access(access) => {
+                if access.space == Space::Global && access.order != Order::Volatile {
+                    narrow(access.scope);
+                }
+                changes.extend(weaker_orders(access).iter().map(|&order| Change::Order(order)));
+            }
+            Orders::Fence(scope, order) => {
+                narrow(scope);
+                if order == Order::SeqCst {
+                    changes.push(Change::Order(Order::AcqRel));
+                }
+                changes.push(Change::Out);
+            }
+            Orders::BlockVote => changes.push(Change::Unordered),
+            Orders::ClusterArrival => changes.push(Change::Order(Order::Relaxed)),
+            Orders::BlockBarrier | Orders::WarpBarrier | Orders::Wait => changes.push(Change::Out),
+        }
+        changes
+    }
+}
+
+/// The next weaker orders of an access.
+fn weaker_orders(access: Access) -> &'static [Order] {
+    use Order::{AcqRel, Acquire, Relaxed, Release, SeqCst, Volatile, Weak};
+    match (access.order, access.kind) {
+        (Weak, _) | (Relaxed | Volatile, AccessKind::Atomic) => &[],
+        (Relaxed | Volatile, _) => &[Weak],
+        (Acquire | Release, _) => &[Relaxed],
+        (AcqRel, _) => &[Acquire, Release],
+        (SeqCst, AccessKind::Atomic) => &[AcqRel],
+        (SeqCst, AccessKind::Read) => &[Acquire],
+        (SeqCst, AccessKind::Write) => &[Release],
+    }
+}
+
+/// The word for an order.
+fn word(order: Order) -> &'static str {
+    match order {
+        Order::Weak => "weak",
+        Order::Volatile => "volatile",
+        Order::Relaxed => "relaxed",
+        Order::Acquire => "acquire",
+        Order::Release => "release",
+        Order::AcqRel => "acq_rel",
+        Order::SeqCst => "sc",
+    }
+}
+
+/// The word for a scope.
+fn reach(scope: Scope) -> &'static str {
+    match scope {
+        Scope::Block => "block",
+        Scope::Cluster => "cluster",
+        Scope::Device => "device",
+        Scope::System => "system",
+    }
+}
+
+impl fmt::Display for Orders {
+    /// `acquire load, device scope`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Access(access) if access.order == Order::Volatile => {
+                write!(f, "volatile {access}")
+            }
+            Self::Access(access) => {
+                write!(f, "{} {access}, {} scope", word(access.order), reach(access.scope))
+            }
+            Self::Fence(scope, order) => {
+                write!(f, "{} fence, {} scope", word(*order), reach(*scope))
+            }
+            Self::BlockBarrier => f.write_str("block barrier"),
+            Self::BlockVote => f.write_str("block barrier with a vote"),
+            Self::WarpBarrier => f.write_str("warp barrier"),
+            Self::ClusterArrival => f.write_str("cluster arrival"),
+            Self::Wait => f.write_str("wait"),
+        }
+    }
+}
+
+impl fmt::Display for Change {
+    /// `relaxed`, `block scope`, `out`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Order(order) => f.write_str(word(*order)),
+            Self::Scope(scope) => write!(f, "{} scope", reach(*scope)),
+            Self::Out => f.write_str("out"),
+            Self::Unordered => f.write_str("unordered"),
+        }
+    }
+}
