@@ -197,8 +197,14 @@ impl Check {
 
 /// The emulator for the schedule of this seed.
 fn configured(seed: u64, config: EmulatorConfig) -> EmulatorConfig {
-    // A race ends a launch before its values matter, so every other schedule looks for none.
-    EmulatorConfig { schedule: Schedule::from_seed(seed), races: seed % 2 == 1, ..config }
+    let (schedule, races) = (Schedule::from_seed(seed), looks_for_races(seed));
+    EmulatorConfig { schedule, races, ..config }
+}
+
+/// Whether the schedule of this seed looks for races. A race ends a launch before its values matter, so every
+/// other one looks for none.
+fn looks_for_races(seed: u64) -> bool {
+    seed % 2 == 1
 }
 
 /// What went wrong under one schedule.
