@@ -15,7 +15,7 @@ pub(crate) fn trials() -> Trials {
 }
 
 /// The workspace: the one that a bundle names, or else the folder above this package.
-fn root() -> PathBuf {
+pub(crate) fn root() -> PathBuf {
     match env::var_os("GRIDSYNC_ROOT") {
         Some(root) => root.into(),
         None => PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(".."),

@@ -36,6 +36,7 @@
 //! | `collectives` | scans, gathers, votes and broadcasts of the exchange, several at once |
 //! | `exchange` | the barrier that carries data: results, reuse, shapes, schedules |
 //! | `examples` | the kernels of the examples: results, shapes, schedules |
+//! | `weaken` | each order of each protocol, made weaker: caught, or there for a reason |
 //! | `xpx` | X→P→X: right with a grid barrier; without one, wrong in whole warps or blocks |
 //! | `spin` | waiting for a word: the forms that load it again end under every schedule |
 //! | `ladder` | every rung of the ladders of sums and of scans: lengths, types, schedules |
@@ -85,6 +86,7 @@ mod select;
 mod special;
 mod spin;
 mod warp_rows;
+mod weaken;
 mod xpx;
 
 fn main() -> ExitCode {
@@ -122,6 +124,7 @@ fn main() -> ExitCode {
         special::trials(),
         spin::trials(),
         warp_rows::trials(),
+        weaken::trials(),
         xpx::trials(),
     ];
     Trials::of(module_path!()).with(modules).run()

@@ -125,10 +125,7 @@ pub trait Lock: Sized {
     /// other ([`WarpGuard::in_turn`]), or combine them with functions of the warp.
     #[device]
     fn warp_lock(&mut self, lanes: u32) -> WarpGuard<'_, Self> {
-        let first = lane_id() == lanes.trailing_zeros();
-        let held = if first { Some(self.acquire()) } else { None };
-        // The other lanes wait here, and see what the first one has acquired.
-        sync_warp(lanes);
+        let held = acquire_by_first(self, lanes);
         // SAFETY: the first lane has acquired the lock just now.
         unsafe { WarpGuard::new(held, lanes) }
     }
@@ -141,16 +138,9 @@ pub trait Lock: Sized {
         lanes: u32,
         give_up: impl FnMut() -> bool,
     ) -> Option<WarpGuard<'_, Self>> {
-        let first = lane_id() == lanes.trailing_zeros();
-        let held = if first { self.acquire_unless(give_up) } else { None };
-        if warp_vote_any(lanes, held.is_some()) {
-            // A vote orders no memory.
-            sync_warp(lanes);
-            // SAFETY: the first lane has acquired the lock just now.
-            Some(unsafe { WarpGuard::new(held, lanes) })
-        } else {
-            None
-        }
+        let held = acquire_by_first_unless(self, lanes, give_up)?;
+        // SAFETY: the first lane has acquired the lock just now.
+        Some(unsafe { WarpGuard::new(held, lanes) })
     }
 
     /// Does `section` in every lane of `lanes` at the same time, while the warp holds the lock. The
@@ -159,5 +149,34 @@ pub trait Lock: Sized {
     fn warp_with<R>(&mut self, lanes: u32, section: impl FnOnce() -> R) -> R {
         let _guard = self.warp_lock(lanes);
         section()
+    }
+}
+
+/// The lowest lane of `lanes` acquires the lock, and the other lanes see what it has acquired. Only the lowest one
+/// gets a value.
+#[device]
+fn acquire_by_first<L: Lock>(lock: &mut L, lanes: u32) -> Option<L::Held> {
+    let first = lane_id() == lanes.trailing_zeros();
+    let held = if first { Some(lock.acquire()) } else { None };
+    // The other lanes wait here.
+    sync_warp(lanes);
+    held
+}
+
+/// [`acquire_by_first`], unless `give_up` returns true first in the lowest lane.
+#[device]
+fn acquire_by_first_unless<L: Lock>(
+    lock: &mut L,
+    lanes: u32,
+    give_up: impl FnMut() -> bool,
+) -> Option<Option<L::Held>> {
+    let first = lane_id() == lanes.trailing_zeros();
+    let held = if first { lock.acquire_unless(give_up) } else { None };
+    if warp_vote_any(lanes, held.is_some()) {
+        // A vote orders no memory.
+        sync_warp(lanes);
+        Some(held)
+    } else {
+        None
     }
 }

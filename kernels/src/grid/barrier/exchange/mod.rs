@@ -171,8 +171,8 @@ impl Exchange {
     #[device(protocol = NAME)]
     pub fn attach_nth<const NTH: usize>(words: Global<u64>, members: Members) -> Self {
         const { assert!(NTH < AT_ONCE, "a block uses four exchanges at once, at most") };
-        // If this block has crossed in this launch, its first thread has now written the number.
-        thread::sync_threads();
+        // A crossing in this launch has ended with a barrier of the block. So every thread sees the number
+        // that the block has noted.
         let look = |rank| words.load(last_crossing(words, rank), Ordering::Relaxed, Scope::Device);
         // Member 0 is part of every crossing, so it has the last number. Its writes in earlier
         // launches are visible, those in this launch may not be. But this block sees its own

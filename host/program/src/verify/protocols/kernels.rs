@@ -1,0 +1,62 @@
+//! Kernels that run in the emulator only. They look at memory where the kernels on the GPU need not.
+
+use cuda_std::prelude::*;
+use cuda_std::warp::{FULL_MASK, lane_id};
+use gridsync_kernels::grid::barrier::{BoundedBarrier, Members};
+use gridsync_kernels::grid::lock::{Lock, SpinLock};
+
+/// Crosses a [`BoundedBarrier`] `rounds` times. Before each crossing every thread writes the number of the round to
+/// its cell, and after it reads the cell of the thread at its place in the next block. The blocks from `absent` on
+/// leave after `leave_after` rounds. `crossed[b]` becomes the number of rounds that block b has crossed and found
+/// right.
+///
+/// # Safety
+///
+/// `barrier` has the words of a [`BoundedBarrier`], all 0. `crossed` has an element for each block and `cells` two for
+/// each thread. All blocks are co-resident.
+#[kernel(cooperative)]
+pub(super) unsafe fn bounded_rounds(
+    barrier: Global<u32>,
+    cells: Global<u32>,
+    crossed: Global<u32>,
+    rounds: u32,
+    limit_ns: u64,
+    absent: u32,
+    leave_after: u32,
+) {
+    let mut barrier = BoundedBarrier::attach(barrier, Members::grid(), limit_ns);
+    let (block, threads) = (thread::block_index(), thread::threads_per_block() as usize);
+    let next = (block + 1) % thread::block_count() * threads + thread::index_in_block() as usize;
+    let rounds = if block >= absent as usize { leave_after } else { rounds };
+    // Cells of even and odd rounds, so that nobody writes what others still read.
+    let at = |thread: usize, round: u32| 2 * thread + round as usize % 2;
+    let mut done = 0;
+    while done < rounds {
+        cells.write(at(thread::index(), done), 1 + done);
+        if barrier.sync().is_err() || cells.read(at(next, done)) != 1 + done {
+            break;
+        }
+        done += 1;
+    }
+    if thread::is_first_in_block() {
+        crossed.write(block, done);
+    }
+}
+
+/// Each warp takes the lock `sections` times. Each of its lanes adds 1 to its element of `counts`, which the lanes of
+/// all warps share, and another 1 to the next lane's.
+///
+/// # Safety
+///
+/// `lock` has the words of a [`SpinLock`], and `counts` has 32 elements, all 0. Warps are whole.
+#[kernel]
+pub(super) unsafe fn warps_add(lock: Global<u32>, counts: Global<u32>, sections: u32) {
+    let mut lock = SpinLock::attach(lock);
+    let add = |lane: usize| counts.write(lane, counts.read(lane) + 1);
+    for _ in 0..sections {
+        lock.warp_with(FULL_MASK, || add(lane_id() as usize));
+        let guard = lock.warp_lock_unless(FULL_MASK, || false);
+        add((lane_id() as usize + 1) % 32);
+        drop(guard);
+    }
+}

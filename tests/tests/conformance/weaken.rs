@@ -1,0 +1,195 @@
+//! Every order in a protocol is needed, or its source says why it is there.
+
+use super::fresh::root;
+use gridsync::check::{Check, Weakened};
+use gridsync_program::verify::{Protocol, protocols};
+use gridsync_tests::trials;
+use gridsync_tests::trials::Trials;
+use std::collections::BTreeMap;
+use std::fs;
+
+pub(crate) fn trials() -> Trials {
+    trials! {
+        test:
+            no_order_of_a_short_protocol_is_stronger_than_needed_without_a_reason;
+        thorough:
+            no_order_is_stronger_than_needed_without_a_reason,
+            no_protocol_fails_in_thousands_of_schedules;
+    }
+}
+
+/// Something in a protocol that no run needs, and the reason why it is there.
+struct Needless {
+    /// The end of the file's path.
+    file: &'static str,
+    /// A part of the line.
+    line: &'static str,
+    /// What becomes of it without harm.
+    changes: &'static [&'static str],
+    reason: &'static str,
+}
+
+const ANY_ORDER: &[&str] = &["block scope", "weak"];
+
+const NEEDLESS: &[Needless] = &[
+    Needless {
+        file: "barrier/split.rs",
+        line: "sync_warp(lanes)",
+        changes: &["out"],
+        reason: "speed: no lane spins before the first has arrived",
+    },
+    Needless {
+        file: "barrier/split.rs",
+        line: "clock().wrapping_sub(self.arrived)",
+        changes: &["out"],
+        reason: "speed: nobody looks before the others can have arrived",
+    },
+    Needless {
+        file: "exchange/row.rs",
+        line: "sync_warp(FULL_MASK)",
+        changes: &["out"],
+        reason: "speed: no lane spins before the first has sent",
+    },
+    Needless {
+        file: "exchange/row.rs",
+        line: "clock().wrapping_sub(began)",
+        changes: &["out"],
+        reason: "speed: nobody looks before the others can have sent",
+    },
+    Needless {
+        file: "tiles/prefix.rs",
+        line: "sync_warp(FULL_MASK)",
+        changes: &["out"],
+        reason: "speed: no lane spins before the first has sent",
+    },
+    Needless {
+        file: "exchange/collectives.rs",
+        line: "thread::sync_threads_",
+        changes: &["unordered"],
+        reason: "only the votes are asked for",
+    },
+    Needless {
+        file: "barrier/generation.rs",
+        line: "thread::device_fence()",
+        changes: &["block scope", "acq_rel", "out"],
+        reason: "as published: fences before and after the barrier of the block stand in for each other, \
+                 and so do those before and after the counter",
+    },
+    Needless {
+        file: "barrier/generation.rs",
+        line: "state.read_volatile(GENERATION) } else",
+        changes: &["weak"],
+        reason: "nobody writes the word until this block has arrived",
+    },
+    Needless {
+        file: "barrier/release.rs",
+        line: "state.load(RELEASED, Ordering::Relaxed",
+        changes: ANY_ORDER,
+        reason: "nobody writes the word until this block has arrived",
+    },
+    Needless {
+        file: "barrier/tree.rs",
+        line: "state.load(RELEASED, Ordering::Relaxed",
+        changes: ANY_ORDER,
+        reason: "nobody writes the word until this block has arrived",
+    },
+    Needless {
+        file: "barrier/lock_free.rs",
+        line: "ROUND, Ordering::Relaxed",
+        changes: ANY_ORDER,
+        reason: "nobody writes the word until this block has arrived",
+    },
+    Needless {
+        file: "barrier/lock_free.rs",
+        line: "state.store(ROUND, round",
+        changes: ANY_ORDER,
+        reason: "all blocks have arrived, and nobody attaches until they are let go",
+    },
+    Needless {
+        file: "barrier/lock_free.rs",
+        line: "thread::sync_threads()",
+        changes: &["out"],
+        reason: "the second one is for blocks that attach again in the same launch",
+    },
+    Needless {
+        file: "barrier/cluster.rs",
+        line: "thread::fence(Ordering::AcqRel, Scope::Device)",
+        changes: &["cluster scope"],
+        reason: "the release of the first block of the cluster reaches further; no fence here has cluster scope",
+    },
+    Needless {
+        file: "lock/queue.rs",
+        line: "(me), ",
+        changes: ANY_ORDER,
+        reason: "nobody else knows the node until its thread has exchanged the tail",
+    },
+];
+
+/// The whole line of the source.
+fn line_of(weakened: &Weakened) -> String {
+    let place = weakened.weaken.site.place;
+    let text = fs::read_to_string(root().join(place.file())).expect("the source is there");
+    text.lines().nth(place.line() as usize - 1).unwrap_or_default().trim().to_owned()
+}
+
+/// Weakens all orders of these protocols. Each one that no protocol needs has a reason.
+fn all_have_a_reason(chosen: &[Protocol], schedules: u64) {
+    // An order is needed if one of the protocols needs it.
+    let mut kept: BTreeMap<String, Option<Weakened>> = BTreeMap::new();
+    for protocol in chosen {
+        let weakened = Check::default().schedules(schedules).weaken(|device| protocol.run(device));
+        for it in weakened.unwrap_or_else(|failure| panic!("{}: {failure}", protocol.name)) {
+            let site = it.weaken.site;
+            let key = format!("{} {} → {}", site.place, site.does, it.weaken.change);
+            let is_caught = it.caught.is_some();
+            let known = kept.entry(key).or_insert(Some(it));
+            if is_caught {
+                *known = None;
+            }
+        }
+    }
+    assert!(kept.len() > 50, "only {} weaker forms", kept.len());
+    let unexplained: Vec<String> = kept
+        .into_values()
+        .flatten()
+        .filter_map(|it| {
+            let (line, change) = (line_of(&it), it.weaken.change.to_string());
+            let file = it.weaken.site.place.file();
+            let explains = |needless: &&Needless| {
+                file.ends_with(needless.file)
+                    && line.contains(needless.line)
+                    && needless.changes.contains(&change.as_str())
+                    && !needless.reason.is_empty()
+            };
+            NEEDLESS.iter().find(explains).is_none().then(|| format!("{it}\n    {line}"))
+        })
+        .collect();
+    assert!(unexplained.is_empty(), "no run needs these:\n{}", unexplained.join("\n"));
+}
+
+fn no_order_of_a_short_protocol_is_stronger_than_needed_without_a_reason() {
+    let short =
+        ["phase", "flip", "growing", "release", "tree", "lock-free", "cluster-2", "bounded"];
+    let is_short = |it: &Protocol| match it.name.split_once('/') {
+        Some(("barrier", name)) => short.contains(&name),
+        Some((kind, _)) => kind == "lock",
+        None => false,
+    };
+    let chosen: Vec<Protocol> = protocols().into_iter().filter(is_short).collect();
+    all_have_a_reason(&chosen, 60);
+}
+
+fn no_order_is_stronger_than_needed_without_a_reason() {
+    all_have_a_reason(&protocols(), 200);
+}
+
+fn no_protocol_fails_in_thousands_of_schedules() {
+    let all = protocols();
+    let each = 100_000 / all.len() as u64;
+    for protocol in &all {
+        let check = Check::default().from(1000).schedules(each);
+        check
+            .run(|device| protocol.run(device))
+            .unwrap_or_else(|failure| panic!("{}: {failure}", protocol.name));
+    }
+}
