@@ -62,6 +62,7 @@ mod scheduler;
 mod shared;
 mod stack;
 mod thread;
+mod variables;
 mod warp;
 mod weaken;
 mod world;
