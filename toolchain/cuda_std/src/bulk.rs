@@ -22,10 +22,10 @@
 //! * to load what this kernel wrote to device memory by ordinary stores: this needs
 //!   `fence.proxy.async.global`, which this crate does not offer.
 //!
-//! In the emulator a load is made at once, and a store at the latest time that these functions
-//! allow. Data that is overwritten before it is read, or read before it is stored, gives wrong
-//! values and a data race. It ends the launch to store shared memory that was written after the
-//! block's last `fence_shared`.
+//! In the emulator the schedule's seed draws when a copy is made, between its request and the wait for
+//! it. Data that is overwritten before it is read, or read before it is stored, gives wrong values and a
+//! data race. It ends the launch to store shared memory that was written after the block's last
+//! `fence_shared`, and to end a block before its loads.
 
 use crate::backend::bulk as backend;
 use crate::memory::{Global, Scalar, Shared};
@@ -36,7 +36,7 @@ use cuda_std_macros::instruction;
 ///
 /// Called by one thread. An arrival at the barrier's current phase must expect as many bytes
 /// ([`arrive_expect`](crate::mbarrier::arrive_expect)). A thread that has waited for that phase
-/// ([`wait`](crate::mbarrier::wait)) may read the bytes.
+/// ([`wait`](crate::mbarrier::wait)) may read the bytes. Some thread must do so before the block ends.
 #[instruction]
 pub fn load<T: Scalar>(to: Shared<T>, from: Global<T>, barriers: Shared<u64>, at: usize) {
     // SAFETY: the contract of the views.

@@ -11,7 +11,7 @@ use std::thread::panicking;
 use corosensei::Yielder;
 
 use crate::access::{Access, AccessKind, Space};
-use crate::bulk::Store;
+use crate::bulk::{Copying, Store};
 use crate::count::{Act, What};
 use crate::dim::{Position, Spot};
 use crate::fault::{Fault, Site};
@@ -57,8 +57,8 @@ pub(crate) struct Here<'a> {
     pub(crate) dropping: Cell<bool>,
     /// Bulk stores that it has not waited for, oldest first.
     pub(crate) stores: RefCell<Vec<Store>>,
-    /// The number of the bulk copy that makes accesses now, if races are looked for.
-    pub(crate) copying: Cell<Option<u32>>,
+    /// The bulk copy that makes accesses now.
+    pub(crate) copying: Cell<Option<Copying>>,
     /// Its last access, until its next call.
     last: LastAccess,
     /// Its accesses since its last spin.
@@ -323,8 +323,8 @@ impl<'a> Here<'a> {
 
     /// The number, in the race detector, of what makes an access now: the thread or a bulk copy.
     fn number(&self) -> u32 {
-        let copying = self.copying.get();
-        copying.unwrap_or_else(|| self.world.thread_number(&self.position))
+        let copy = self.copying.get().and_then(|copying| copying.number);
+        copy.unwrap_or_else(|| self.world.thread_number(&self.position))
     }
 
     #[cold]

@@ -5,6 +5,7 @@ use core::ops::AddAssign;
 use core::panic::Location;
 use std::sync::Arc;
 
+use crate::bulk::Copies;
 use crate::children::{Child, Children, Launched};
 use crate::count::{Counter, Counts};
 use crate::dim::{Dim3, Place, WARP_LANES};
@@ -288,6 +289,7 @@ fn run(
             Races::new((blocks * threads, threads, config.cluster_blocks()), config.races, weak)
         }),
         referee: Referee::new(config.sites, config.weaken, config.cluster_blocks() > 1),
+        copies: Copies::new(config.schedule.seed),
         children,
     };
     let stats = scheduler::run(&world, config, entry, body)?;

@@ -47,7 +47,7 @@ pub enum Lanes {
 ///
 /// Seed 0 keeps everything in order: blocks start from the first one on, and warps and lanes take
 /// turns by number. Any other seed draws an order of warps, of lanes and of starting blocks,
-/// because hardware promises none.
+/// because hardware promises none, and when bulk copies are made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Schedule {
     /// Start of the random sequence. The same schedule and kernel give the same run.

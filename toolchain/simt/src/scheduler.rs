@@ -1,15 +1,18 @@
 //! The loop that steps warps until every block has exited or a fault is found.
 
 use core::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::block::{Block, Machine, Step};
+use crate::bulk::Load;
 use crate::cluster::ClusterBarrier;
 use crate::count::Counter;
 use crate::deadlock;
 use crate::dim::{Place, WARP_LANES};
 use crate::fault::Fault;
+use crate::here::Here;
 use crate::launch::{LaunchConfig, Stats};
 use crate::peers::Peers;
 use crate::picker::{Picker, Starts};
@@ -116,12 +119,20 @@ impl<'a> Scheduler<'a> {
             steps += 1;
             bump(&world.clock);
             hand_over = self.step(warp)?.hand_over;
+            if !world.copies.is_quiet() {
+                world.copies.step().iter().try_for_each(|load| self.make(load))?;
+            }
             if changes != world.changes.get() {
                 changes = world.changes.get();
                 self.machine.quiet.changed();
             }
             match self.machine.quiet.verdict() {
                 Verdict::Open => {}
+                // No thread gets on: what is in flight comes now.
+                _ if !world.copies.is_quiet() => {
+                    world.copies.next().iter().try_for_each(|load| self.make(load))?;
+                    self.machine.quiet.changed();
+                }
                 Verdict::Pass(passes) => {
                     let leap = 1 << passes.min(LONGEST_LEAP);
                     world.clock.set(world.clock.get() + leap);
@@ -156,6 +167,7 @@ impl<'a> Scheduler<'a> {
             self.picker.remove(warp);
         }
         let done = block.is_done();
+        let index = block.index;
         if step.released {
             self.ready_all(number);
         }
@@ -163,11 +175,40 @@ impl<'a> Scheduler<'a> {
             self.pass_cluster_barrier(cluster);
         }
         if done {
+            if let Some(load) = self.machine.world.copies.left_by(index) {
+                return Err(self.thread_of(cluster, &load).left(&load));
+            }
             self.slots[number] = Slot::Empty;
             self.peers[cluster].end(number % self.machine.world.cluster as usize);
             self.start_next(cluster);
         }
         Ok(step)
+    }
+
+    /// Makes a load that has been in flight. Its thread may have exited.
+    fn make(&self, load: &Load) -> Result<(), Fault> {
+        let is_its_block = |slot: &Slot<'_>| match slot {
+            Slot::Running(block) => block.index == load.position.block_idx,
+            Slot::Fresh(_) | Slot::Empty => false,
+        };
+        let number = self.slots.iter().position(is_its_block);
+        let number = number.expect("a block does not end before its loads");
+        let here = self.thread_of(number / self.machine.world.cluster as usize, load);
+        let made = catch_unwind(AssertUnwindSafe(|| here.make(load)));
+        made.map_err(|payload| match payload.downcast::<Fault>() {
+            Ok(fault) => *fault,
+            Err(payload) => resume_unwind(payload),
+        })
+    }
+
+    /// The thread that asked for a load, in a cluster of this number. It runs nothing but the load.
+    fn thread_of(&self, cluster: usize, load: &Load) -> Here<'a> {
+        let (world, peers) = (self.machine.world, &self.peers[cluster]);
+        let rank = load.position.block_idx.x % world.cluster;
+        let memories = (Rc::clone(peers.made(rank as usize)), Rc::clone(peers));
+        let here = Here::new(world, memories, load.position, 0, load.spot);
+        here.library.set(load.library);
+        here
     }
 
     /// Marks all warps of a slot's block as runnable.

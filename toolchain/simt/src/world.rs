@@ -3,6 +3,7 @@
 use core::cell::Cell;
 use std::sync::Arc;
 
+use crate::bulk::Copies;
 use crate::children::Children;
 use crate::count::Counter;
 use crate::dim::{Dim3, Position};
@@ -54,6 +55,8 @@ pub(crate) struct World<'a> {
     pub(crate) races: Option<Races>,
     /// Notes sites and weakens one, if the launch asks for it.
     pub(crate) referee: Option<Referee<'a>>,
+    /// Its bulk copies.
+    pub(crate) copies: Copies,
     /// The grids that this one launches.
     pub(crate) children: Children,
 }

@@ -410,6 +410,36 @@ fn a_store_without_the_fence_of_the_proxies_is_found() {
 }
 
 #[test]
+fn a_late_load_shows_a_kernel_that_does_not_wait() {
+    let reads = |seed, waits: bool| {
+        let mut memory = Memory::new(1 << 16);
+        let (from, to) = (upload(&mut memory, &[1u32; TILE]), upload(&mut memory, &[0u32; TILE]));
+        let config = LaunchConfig { schedule: Schedule::from_seed(seed), ..config(1, 64) };
+        let launched = simt::launch(&mut memory, &config, &|| {
+            let i = thread::index_in_block() as usize;
+            stage(0).write(i, 7);
+            bulk::fence_shared();
+            init(1);
+            if i == 0 {
+                fill(0, from);
+            }
+            if waits {
+                mbarrier::wait(full(), 0, 0);
+            }
+            to.write(i, stage(0).read(i));
+            mbarrier::wait(full(), 0, 0);
+        });
+        launched.expect("the load is waited for in the end");
+        download(&memory, to)
+    };
+    let is_wrong = |seed: &u64| reads(*seed, false) != [1; TILE];
+    assert!((0..20).any(|seed| is_wrong(&seed)));
+    for seed in 0..20 {
+        assert_eq!(reads(seed, true), [1; TILE], "seed {seed}");
+    }
+}
+
+#[test]
 fn what_a_load_left_may_be_stored_without_a_fence() {
     let copied = launch(true, |from, to| {
         init(1);

@@ -32,11 +32,15 @@ impl Races {
         number
     }
 
-    /// The thread has waited for what the copy has done so far.
-    pub(crate) fn wait_for_copy(&self, thread: u32, copy: u32) {
-        let state = &mut *self.state.borrow_mut();
-        let done = state.threads[copy as usize].pass_on();
-        state.threads[thread as usize].now.clock.absorb(&done);
+    /// Ends the epoch of a thread or a copy, and returns it: who knows it knows what it has done so far.
+    pub(crate) fn end_epoch(&self, thread: u32) -> u32 {
+        self.state.borrow_mut().threads[thread as usize].now.pass_on().epoch
+    }
+
+    /// The thread has waited for what the copy did up to this epoch. What the copy knows it does not
+    /// learn.
+    pub(crate) fn wait_for_copy(&self, thread: u32, (copy, epoch): (u32, u32)) {
+        self.state.borrow_mut().threads[thread as usize].now.clock.raise(copy, epoch);
     }
 
     /// The copy has ended.

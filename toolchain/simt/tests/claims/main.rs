@@ -2,6 +2,7 @@
 //! back, down to block, thread and line.
 
 mod barriers;
+mod bulk;
 mod children;
 mod cluster_memory;
 mod clusters;

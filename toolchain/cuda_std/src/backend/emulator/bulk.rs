@@ -1,7 +1,7 @@
 //! Bulk copies, checked.
 
 use super::mbarrier;
-use crate::memory::{Global, GlobalSpace, Scalar, Shared, Space, View};
+use crate::memory::{Global, Scalar, Shared, Space, View};
 
 /// The pointer to the first element.
 #[track_caller]
@@ -24,12 +24,7 @@ fn bytes<T: Scalar>(to: usize, from: usize) -> usize {
 #[track_caller]
 pub(crate) unsafe fn load<T: Scalar>(to: Shared<T>, from: Global<T>, barrier: *mut u8) {
     let bytes = bytes::<T>(to.len(), from.len());
-    // Faults inside the closure name the caller's line too.
-    let _call = simt::library_call();
-    simt::bulk_load(start(to), start::<T, GlobalSpace>(from), bytes, || {
-        // SAFETY: the contract of `View`.
-        unsafe { mbarrier::complete(barrier, bytes) }
-    });
+    simt::bulk_load(start(to), start(from), bytes, barrier, mbarrier::after_copy);
 }
 
 #[track_caller]

@@ -122,11 +122,9 @@ pub(crate) unsafe fn arrive_expect(at: *mut u8, bytes: u32) {
     unsafe { update(at, |barrier| barrier.expect(bytes.into())?.arrive()) }
 }
 
-/// `bytes` bytes have been copied.
-#[track_caller]
-pub(super) unsafe fn complete(at: *mut u8, bytes: usize) {
-    // SAFETY: the contract of `View`.
-    unsafe { update(at, |barrier| barrier.expect(-(bytes as i64))) }
+/// What a barrier's word becomes when `bytes` bytes have been copied.
+pub(super) fn after_copy(word: u64, bytes: usize) -> Result<u64, String> {
+    Ok(Barrier::of(word)?.expect(-(bytes as i64))?.settled().word())
 }
 
 #[track_caller]

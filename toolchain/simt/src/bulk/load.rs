@@ -1,0 +1,162 @@
+//! Bulk loads: when they are made, and what becomes of one that nobody waits for.
+
+use super::{Copies, pieces};
+use crate::access::{Access, Order, Scope, Space};
+use crate::dim::{Dim3, Position, Spot};
+use crate::fault::Fault;
+use crate::here::{Here, with};
+use crate::library::LibraryCall;
+
+/// A late load is made after at most so many steps of warps.
+const LATEST: u64 = 1 << 16;
+
+/// Loads between the earliest and the latest are late by one of so many orders of magnitude.
+const MAGNITUDES: u64 = 12;
+
+/// What a barrier's word becomes when so many bytes more have come, or why it cannot count them.
+pub type Count = fn(word: u64, bytes: usize) -> Result<u64, String>;
+
+/// A load that a thread has asked for.
+#[derive(Debug)]
+pub(crate) struct Load {
+    to: usize,
+    from: usize,
+    bytes: usize,
+    barrier: usize,
+    count: Count,
+    pub(crate) spot: Spot,
+    /// The thread that asked for it, and the library call that it was in.
+    pub(crate) position: Position,
+    pub(crate) library: LibraryCall,
+    /// Its number in the race detector, if there is one.
+    copy: Option<u32>,
+    /// Steps until it is made.
+    steps: u64,
+}
+
+/// Copies `bytes` bytes of device memory to the block's shared memory (`cp.async.bulk` with
+/// `.shared::cluster.global`). Then reports them to the barrier in the eight bytes at `barrier`, whose
+/// word becomes what `count` says. A scheduling point.
+///
+/// With seed 0 it is made at once. Any other seed draws when: at once, some steps later, or as late
+/// as can be, which is when no thread gets on without it.
+///
+/// Every 16 bytes are checked as one weak load and one weak store. These accesses, and that of the
+/// barrier, race with any access that is neither before the call nor after a wait for that barrier,
+/// even an access by the caller. It is a [`Fault::Trap`] if the block ends before the load is made.
+///
+/// # Panics
+/// Outside an emulated thread.
+#[track_caller]
+pub fn bulk_load(to: *mut u8, from: *const u8, bytes: usize, barrier: *mut u8, count: Count) {
+    with("bulk_load", |here, spot| {
+        here.ask_for_copy(bytes, spot);
+        let copies = &here.world.copies;
+        let load = Load {
+            to: to.addr(),
+            from: from.addr(),
+            bytes,
+            barrier: barrier.addr(),
+            count,
+            spot,
+            position: here.position,
+            library: here.library.get(),
+            copy: here.begin_copy(),
+            steps: copies.lateness(),
+        };
+        match load.steps {
+            0 => here.make(&load),
+            _ => copies.loads.borrow_mut().push(load),
+        }
+    });
+}
+
+impl Copies {
+    /// The steps until the next load is made.
+    fn lateness(&self) -> u64 {
+        match self.below(4) {
+            0 => 0,
+            1 => LATEST,
+            _ => {
+                let least = 1 << self.below(MAGNITUDES);
+                least + self.below(least)
+            }
+        }
+    }
+
+    /// Whether all loads have been made.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.loads.borrow().is_empty()
+    }
+
+    /// A step has passed. Returns the loads that are to be made now.
+    pub(crate) fn step(&self) -> Vec<Load> {
+        let mut loads = self.loads.borrow_mut();
+        loads.iter_mut().for_each(|load| load.steps -= 1);
+        loads.extract_if(.., |load| load.steps == 0).collect()
+    }
+
+    /// No thread gets on: the load to make now.
+    pub(crate) fn next(&self) -> Option<Load> {
+        let mut loads = self.loads.borrow_mut();
+        let next = (0..loads.len()).min_by_key(|&at| loads[at].steps)?;
+        Some(loads.remove(next))
+    }
+
+    /// A block has ended: one of its loads that has not been made.
+    pub(crate) fn left_by(&self, block: Dim3) -> Option<Load> {
+        let mut loads = self.loads.borrow_mut();
+        let left = loads.iter().position(|load| load.position.block_idx == block)?;
+        Some(loads.remove(left))
+    }
+}
+
+impl Load {
+    /// Why a block must not end before it.
+    pub(crate) fn explain(&self) -> String {
+        format!(
+            "the block ends while a bulk load may still write {} bytes of its shared memory: a thread \
+             of the block must wait for the load's barrier first",
+            self.bytes
+        )
+    }
+}
+
+impl Here<'_> {
+    /// Makes a load of this thread.
+    pub(crate) fn make(&self, load: &Load) {
+        let &Load { to, from, bytes, spot, copy, .. } = load;
+        self.copy(copy, || {
+            for offset in pieces(bytes) {
+                let piece = self.read_piece(from + offset, Space::Global, spot);
+                self.write_piece(to + offset, Space::Shared, piece, spot);
+            }
+            // The copy is not an ordinary store: a bulk store may read these bytes without a fence.
+            if let Some((region, offset)) = self.shared.borrow().arena().find(to, bytes) {
+                region.fence_proxies(offset, bytes);
+            }
+            self.report(load);
+        });
+        self.end_copy(copy);
+    }
+
+    /// Reports a load to its barrier.
+    fn report(&self, load: &Load) {
+        let access = Access::atomic(Space::Shared, Order::Release, Scope::Block);
+        if !self.check(load.barrier, size_of::<u64>(), access, load.spot) {
+            return;
+        }
+        let word = core::ptr::with_exposed_provenance_mut::<u64>(load.barrier);
+        // SAFETY: checked just now: live, aligned and written, and no other emulated thread runs.
+        match (load.count)(unsafe { word.read() }, load.bytes) {
+            // SAFETY: as above.
+            Ok(after) => unsafe { word.write(after) },
+            Err(why) => self.refuse_copy(why, load.spot),
+        }
+    }
+
+    /// The fault if the thread's block has ended before a load of it.
+    pub(crate) fn left(&self, load: &Load) -> Fault {
+        Fault::Trap { site: self.site(load.spot), message: load.explain() }
+    }
+}

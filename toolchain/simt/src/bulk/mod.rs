@@ -1,0 +1,143 @@
+//! Bulk copies between device and shared memory (PTX ISA, "cp.async.bulk"), and the barriers that they
+//! report to.
+//!
+//! A copy happens between its request and the wait for its end. The schedule's seed draws when.
+
+mod load;
+mod store;
+
+use core::cell::RefCell;
+use std::thread::panicking;
+
+pub(crate) use load::Load;
+pub use load::{Count, bulk_load};
+pub(crate) use store::Store;
+pub use store::{bulk_store, bulk_wait_read, bulk_wait_stored};
+
+use crate::access::{Access, Space};
+use crate::dim::Spot;
+use crate::fault::Fault;
+use crate::fiber::Request;
+use crate::here::{Here, with};
+use crate::schedule::SplitMix;
+
+/// Bytes that are copied and checked as one access. Lengths and addresses are multiples of it.
+const PIECE: usize = 16;
+
+/// One piece of a copy in flight.
+type Piece = [u8; PIECE];
+
+/// The bulk copies of a launch.
+#[derive(Debug)]
+pub(crate) struct Copies {
+    /// What draws their times; none if loads are made at once, and stores as late as can be.
+    random: Option<RefCell<SplitMix>>,
+    /// Loads that have not been made.
+    loads: RefCell<Vec<Load>>,
+}
+
+/// The copy that makes accesses now.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Copying {
+    /// Its number in the race detector, if there is one.
+    pub(crate) number: Option<u32>,
+}
+
+impl Copies {
+    /// Those of a launch with this seed; 0 draws nothing.
+    pub(crate) fn new(seed: u64) -> Self {
+        let random = (seed != 0).then(|| RefCell::new(SplitMix(seed ^ 0xB01C_C091_5EED)));
+        Self { random, loads: RefCell::default() }
+    }
+
+    /// A number in `0..bound`; 0 for seed 0.
+    fn below(&self, bound: u64) -> u64 {
+        self.random.as_ref().map_or(0, |random| random.borrow_mut().below(bound))
+    }
+}
+
+/// The fence between ordinary stores to shared memory and bulk stores that read it
+/// (`fence.proxy.async.shared::cta`). A scheduling point.
+///
+/// Laxer than hardware: it covers all that the block has written so far, by any thread.
+///
+/// # Panics
+/// Outside an emulated thread.
+#[track_caller]
+pub fn bulk_fence() {
+    with("bulk_fence", |here, spot| {
+        here.stop(Request::Step, spot);
+        for region in here.shared.borrow().arena().regions() {
+            region.fence_proxies(0, region.size());
+        }
+    });
+}
+
+fn pieces(bytes: usize) -> impl Iterator<Item = usize> {
+    (0..bytes).step_by(PIECE)
+}
+
+impl Here<'_> {
+    /// A scheduling point, then the check of a copy's length.
+    fn ask_for_copy(&self, bytes: usize, spot: Spot) {
+        self.stop(Request::Step, spot);
+        if !bytes.is_multiple_of(PIECE) {
+            let message =
+                format!("a bulk copy moves a multiple of {PIECE} bytes, not {bytes}: pad the rest");
+            self.refuse_copy(message, spot);
+        }
+    }
+
+    /// The thread starts a copy. Returns the copy's number, if there is a race detector.
+    fn begin_copy(&self) -> Option<u32> {
+        let races = self.world.races.as_ref()?;
+        Some(races.begin_copy(self.world.thread_number(&self.position)))
+    }
+
+    /// Makes accesses of a copy. Returns the copy's epoch that they are in; 0 without race detector.
+    fn copy<R>(&self, number: Option<u32>, accesses: impl FnOnce() -> R) -> (R, u32) {
+        self.copying.set(Some(Copying { number }));
+        let done = accesses();
+        self.settle();
+        self.copying.set(None);
+        let races = self.world.races.as_ref().zip(number);
+        (done, races.map_or(0, |(races, number)| races.end_epoch(number)))
+    }
+
+    fn end_copy(&self, copy: Option<u32>) {
+        if let (Some(races), Some(copy)) = (&self.world.races, copy) {
+            races.end_copy(copy);
+        }
+    }
+
+    /// Ends the launch, unless the thread is being unwound already.
+    fn refuse_copy(&self, message: String, spot: Spot) {
+        if !panicking() {
+            let site = self.site(spot);
+            self.fail(Fault::Trap { site, message });
+        }
+    }
+
+    /// The first of these bytes of shared memory, counted from `address`, that an ordinary store
+    /// wrote after the last fence.
+    fn unfenced(&self, address: usize, bytes: usize) -> Option<usize> {
+        let shared = self.shared.borrow();
+        let (region, offset) = shared.arena().find(address, bytes)?;
+        Some(region.first_unfenced(offset, bytes)? - offset)
+    }
+
+    fn read_piece(&self, address: usize, space: Space, spot: Spot) -> Piece {
+        if !self.check(address, PIECE, Access::read(space), spot) {
+            return Piece::default();
+        }
+        // SAFETY: checked just now: live, and written.
+        unsafe { core::ptr::with_exposed_provenance::<Piece>(address).read() }
+    }
+
+    fn write_piece(&self, address: usize, space: Space, piece: Piece, spot: Spot) {
+        if self.check(address, PIECE, Access::write(space), spot) {
+            // SAFETY: checked just now: live, and no other emulated thread runs.
+            unsafe { core::ptr::with_exposed_provenance_mut::<Piece>(address).write(piece) };
+        }
+    }
+}
