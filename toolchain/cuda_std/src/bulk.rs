@@ -11,21 +11,23 @@
 //! | [`load`] | one thread | its bytes before the end of the phase of its barrier |
 //! | [`store`] | one thread | nothing |
 //! | [`wait_read`], [`wait_stored`] | the thread that stored | the copy's accesses before the caller's next ones |
-//! | [`fence_shared`] | each thread that wrote what will be stored | its writes to shared memory before copies of it |
+//! | [`fence_shared`] | each thread that wrote what will be stored, or read or wrote what will be loaded over | its accesses to shared memory before copies of it |
 //!
 //! Copies bypass the path of ordinary loads and stores: they use their own proxy (PTX ISA, "Async
 //! proxy"). So ordering threads is not enough to order ordinary stores before a copy:
 //!
 //! * to store a tile: write it, [`fence_shared`], a barrier, then one thread calls [`store`];
-//! * to load over it: the end of [`wait_read`] is enough. After ordinary reads, the reading threads
-//!   must arrive at a barrier; after ordinary *stores* they need [`fence_shared`] too;
-//! * to load what this kernel wrote to device memory by ordinary stores: this needs
-//!   `fence.proxy.async.global`, which this crate does not offer.
+//! * to load over it: after a [`store`] the end of [`wait_read`] is enough. After ordinary reads or
+//!   stores, the threads that made them call [`fence_shared`] and arrive at a barrier;
+//! * to load what this kernel wrote to device memory by ordinary stores, or to store over what it read
+//!   or wrote there so: this needs `fence.proxy.async.global`, which this crate does not offer.
+//!
+//! One fence suffices for several threads if it comes after them: they arrive at a barrier, and a thread
+//! that has waited there calls [`fence_shared`] and arrives at the next one.
 //!
 //! In the emulator the schedule's seed draws when a copy is made, between its request and the wait for
 //! it. Data that is overwritten before it is read, or read before it is stored, gives wrong values and a
-//! data race. It ends the launch to store shared memory that was written after the block's last
-//! `fence_shared`, and to end a block before its loads.
+//! data race. A fence that is missing ends the launch, and so does the end of a block before its loads.
 
 use crate::backend::bulk as backend;
 use crate::memory::{Global, Scalar, Shared};
@@ -34,7 +36,8 @@ use cuda_std_macros::instruction;
 /// Copies all of `from` to `to`, and counts the bytes at element `at` of `barriers`:
 /// `cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes`.
 ///
-/// Called by one thread. An arrival at the barrier's current phase must expect as many bytes
+/// Called by one thread, after [`fence_shared`] and a barrier if others have read or written `to`. An
+/// arrival at the barrier's current phase must expect as many bytes
 /// ([`arrive_expect`](crate::mbarrier::arrive_expect)). A thread that has waited for that phase
 /// ([`wait`](crate::mbarrier::wait)) may read the bytes. Some thread must do so before the block ends.
 #[instruction]
@@ -71,8 +74,9 @@ pub fn wait_stored() {
 /// Orders the caller's accesses to shared memory before all later copies (its own and, after a
 /// barrier, those of other threads): `fence.proxy.async.shared::cta`.
 ///
-/// Called by every thread that wrote. The emulator is laxer: a fence by any thread of the block
-/// covers all that was written there before.
+/// Called by every thread that wrote, or by one that a barrier orders after them. Where the emulator
+/// neither looks for races nor has weak memory, it is laxer: a fence by any thread of the block then
+/// counts for all that was written there before.
 #[instruction]
 pub fn fence_shared() {
     backend::fence_shared();

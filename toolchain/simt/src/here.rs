@@ -19,6 +19,7 @@ use crate::fiber::{Reply, Request, Stop};
 use crate::last_access::{self, LastAccess};
 use crate::library::LibraryCall;
 use crate::looks::{Looks, QUIET};
+use crate::memory::Proxy;
 use crate::panics::Note;
 use crate::peers::{Life, Peers};
 use crate::race::{Act as RacingAct, Found, RacingAccess, Span};
@@ -316,6 +317,9 @@ impl<'a> Here<'a> {
         }
         if access.kind != AccessKind::Read {
             region.mark(offset, bytes);
+            if self.world.races.is_none() {
+                region.store(offset, bytes, self.proxy());
+            }
             self.last.watch(self.world, region, (offset, bytes));
         }
         Ok(())
@@ -325,6 +329,11 @@ impl<'a> Here<'a> {
     fn number(&self) -> u32 {
         let copy = self.copying.get().and_then(|copying| copying.number);
         copy.unwrap_or_else(|| self.world.thread_number(&self.position))
+    }
+
+    /// How an access is made now.
+    fn proxy(&self) -> Proxy {
+        if self.copying.get().is_some() { Proxy::Async } else { Proxy::Generic }
     }
 
     #[cold]

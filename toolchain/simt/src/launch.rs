@@ -260,12 +260,13 @@ pub fn launch(
 
 /// Runs one grid. Returns what it did and what it launched.
 fn run(
-    memory: &Memory,
+    memory: &mut Memory,
     config: &LaunchConfig<'_>,
     entry: Place,
     body: &dyn Fn(),
     children: Children,
 ) -> Result<(Stats, Vec<Launched>), Fault> {
+    memory.begin_launch();
     let world = World {
         kernel: Arc::from(config.kernel),
         memory,

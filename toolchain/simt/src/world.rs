@@ -99,6 +99,7 @@ impl World<'_> {
             Why::Crossing(barrier) => MissingOrder::Crossing(barrier),
             Why::Protocol(name) => MissingOrder::Protocol(name),
             Why::Copy => MissingOrder::Copy,
+            Why::Proxy(space) => MissingOrder::Proxy(space),
             Why::Everything { same_block } => MissingOrder::Everything { same_block },
         };
         Race { target, earlier: named(found.earlier), later, missing }

@@ -3,7 +3,7 @@
 use crate::support::{config, download, leaves, upload};
 use cuda_std::memory::{Global, Shared};
 use cuda_std::{bulk, mbarrier, shared_array, thread, time, warp};
-use simt::{Fault, LaunchConfig, Memory, MissingOrder, Policy, Schedule};
+use simt::{Fault, LaunchConfig, Memory, MissingOrder, Policy, Schedule, Space};
 
 const STAGES: usize = 3;
 const TILE: usize = 64;
@@ -127,6 +127,7 @@ fn a_stage_that_is_filled_before_it_is_empty_is_a_race() {
                 32 => {
                     mbarrier::wait(full(), 0, 0);
                     stage(0).read(7);
+                    bulk::fence_shared();
                     mbarrier::arrive(empty(), 0);
                 }
                 _ => {}
@@ -163,6 +164,7 @@ fn pipeline(from: Global<u32>, to: Global<u32>, rounds: usize) {
         mbarrier::wait(full(), at, parity(turn));
         warp::sync_warp(warp::FULL_MASK);
         let value = stage(at).read(i) + stage(at).read(TILE - 1 - i);
+        bulk::fence_shared();
         mbarrier::arrive(empty(), at);
         mbarrier::wait(outgoing(), FREE, parity(round + 1));
         results().write(i, value + round as u32);
@@ -407,6 +409,35 @@ fn a_store_without_the_fence_of_the_proxies_is_found() {
         }
     });
     assert_trap(&fault, line, "call `fence_shared`");
+}
+
+#[test]
+fn a_stage_that_is_loaded_again_needs_a_fence_after_it_was_read() {
+    for fences in [true, false] {
+        let launched = launch(true, |from, _| {
+            init(64);
+            for round in 0..2 {
+                if thread::is_first_in_block() {
+                    mbarrier::wait(empty(), 0, (round + 1) % 2);
+                    fill(0, from);
+                }
+                mbarrier::wait(full(), 0, round);
+                stage(0).read(thread::index_in_block() as usize);
+                if fences {
+                    bulk::fence_shared();
+                }
+                mbarrier::arrive(empty(), 0);
+            }
+        });
+        match launched {
+            Ok(_) => assert!(fences),
+            Err(Fault::Race(race)) => {
+                assert_eq!(race.missing, MissingOrder::Proxy(Space::Shared));
+                assert!(!fences && race.to_string().contains("call `fence_shared`"), "{race}");
+            }
+            Err(fault) => panic!("{fault}"),
+        }
+    }
 }
 
 #[test]

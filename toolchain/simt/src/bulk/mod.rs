@@ -4,6 +4,7 @@
 //! A copy happens between its request and the wait for its end. The schedule's seed draws when.
 
 mod load;
+mod proxies;
 mod store;
 
 use core::cell::RefCell;
@@ -11,6 +12,7 @@ use std::thread::panicking;
 
 pub(crate) use load::Load;
 pub use load::{Count, bulk_load};
+pub use proxies::bulk_fence;
 pub(crate) use store::Store;
 pub use store::{bulk_store, bulk_wait_read, bulk_wait_stored};
 
@@ -18,7 +20,7 @@ use crate::access::{Access, Space};
 use crate::dim::Spot;
 use crate::fault::Fault;
 use crate::fiber::Request;
-use crate::here::{Here, with};
+use crate::here::Here;
 use crate::schedule::SplitMix;
 
 /// Bytes that are copied and checked as one access. Lengths and addresses are multiples of it.
@@ -54,23 +56,6 @@ impl Copies {
     fn below(&self, bound: u64) -> u64 {
         self.random.as_ref().map_or(0, |random| random.borrow_mut().below(bound))
     }
-}
-
-/// The fence between ordinary stores to shared memory and bulk stores that read it
-/// (`fence.proxy.async.shared::cta`). A scheduling point.
-///
-/// Laxer than hardware: it covers all that the block has written so far, by any thread.
-///
-/// # Panics
-/// Outside an emulated thread.
-#[track_caller]
-pub fn bulk_fence() {
-    with("bulk_fence", |here, spot| {
-        here.stop(Request::Step, spot);
-        for region in here.shared.borrow().arena().regions() {
-            region.fence_proxies(0, region.size());
-        }
-    });
 }
 
 fn pieces(bytes: usize) -> impl Iterator<Item = usize> {
@@ -116,14 +101,6 @@ impl Here<'_> {
             let site = self.site(spot);
             self.fail(Fault::Trap { site, message });
         }
-    }
-
-    /// The first of these bytes of shared memory, counted from `address`, that an ordinary store
-    /// wrote after the last fence.
-    fn unfenced(&self, address: usize, bytes: usize) -> Option<usize> {
-        let shared = self.shared.borrow();
-        let (region, offset) = shared.arena().find(address, bytes)?;
-        Some(region.first_unfenced(offset, bytes)? - offset)
     }
 
     fn read_piece(&self, address: usize, space: Space, spot: Spot) -> Piece {

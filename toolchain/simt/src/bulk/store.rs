@@ -31,8 +31,10 @@ pub(crate) struct Store {
 /// happens at once instead. So a kernel that overwrites the bytes too early stores wrong values.
 ///
 /// Both ends race with any thread that does not wait. Faults name the place of this call. It is a
-/// [`Fault::Trap`](crate::Fault::Trap) if the thread exits before it has waited for the read, or if
-/// ordinary stores wrote the bytes after the block's last [`bulk_fence`](crate::bulk_fence).
+/// [`Fault::Trap`](crate::Fault::Trap) if the thread exits before it has waited for the read; and if
+/// ordinary stores wrote the bytes after the last [`bulk_fence`](crate::bulk_fence), or the bytes of
+/// device memory in this launch. Where the launch looks for races, or memory is weak, fences count only
+/// along the order of causality, and one that is missing is a [`Fault::Race`](crate::Fault::Race).
 ///
 /// # Panics
 /// Outside an emulated thread.
@@ -40,16 +42,7 @@ pub(crate) struct Store {
 pub fn bulk_store(to: *mut u8, from: *const u8, bytes: usize) {
     with("bulk_store", |here, spot| {
         here.ask_for_copy(bytes, spot);
-        if let Some(byte) = here.unfenced(from.addr(), bytes) {
-            here.refuse_copy(
-                format!(
-                    "a bulk store reads what an ordinary store left in byte {byte} of its {bytes} \
-                     after the last fence of the proxies: who writes shared memory must call \
-                     `fence_shared` after it and before the barrier"
-                ),
-                spot,
-            );
-        }
+        here.check_store(to.addr(), from.addr(), bytes, spot);
         let mut store = Store {
             to: to.addr(),
             from: from.addr(),

@@ -168,9 +168,13 @@ pub enum Fault {
         /// Whether that block has ended, or else has not started.
         ended: bool,
     },
-    /// Two accesses that nothing orders. Looked for if [`LaunchConfig::races`] is set.
+    /// Two accesses that nothing orders. Looked for if [`LaunchConfig::races`] is set. If only
+    /// [`LaunchConfig::weak_memory`] is, those are found that only a proxy keeps apart
+    /// ([`MissingOrder::Proxy`]).
     ///
     /// [`LaunchConfig::races`]: crate::LaunchConfig::races
+    /// [`LaunchConfig::weak_memory`]: crate::LaunchConfig::weak_memory
+    /// [`MissingOrder::Proxy`]: crate::MissingOrder::Proxy
     #[error("{0}")]
     Race(Box<Race>),
     /// Every live thread waits, and nothing changes.

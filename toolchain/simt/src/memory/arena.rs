@@ -28,6 +28,11 @@ impl Arena {
         self.regions.iter()
     }
 
+    /// All regions.
+    pub(crate) fn regions_mut(&mut self) -> impl Iterator<Item = &mut Region> {
+        self.regions.iter_mut()
+    }
+
     /// Removes the region that starts at `address`.
     pub(crate) fn remove(&mut self, address: usize) -> Option<Region> {
         let at = self.regions.binary_search_by_key(&address, Region::address).ok()?;

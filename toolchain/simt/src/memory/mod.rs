@@ -5,7 +5,7 @@ mod region;
 
 pub(crate) use arena::Arena;
 pub use region::Label;
-pub(crate) use region::{DEVICE_ALIGN, Region};
+pub(crate) use region::{DEVICE_ALIGN, Proxy, Region};
 
 use crate::fault::Target;
 
@@ -166,6 +166,11 @@ impl Memory {
             region.at(offset).copy_to_nonoverlapping(bytes.as_mut_ptr(), bytes.len());
         }
         Ok(())
+    }
+
+    /// Another launch begins: the stores of the last one come before all that it does.
+    pub(crate) fn begin_launch(&mut self) {
+        self.arena.regions_mut().for_each(Region::forget_stores);
     }
 
     pub(crate) fn arena(&self) -> &Arena {

@@ -1,6 +1,6 @@
 //! One allocation and its shadow: which of its bytes were ever written.
 
-use core::cell::Cell;
+use core::cell::{Cell, OnceCell};
 use core::fmt;
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -31,6 +31,18 @@ impl fmt::Display for Label {
     }
 }
 
+/// How an access reaches memory (PTX ISA, "Proxies").
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Proxy {
+    /// An ordinary access.
+    Generic,
+    /// A bulk copy's.
+    Async,
+}
+
+/// A bit for each byte.
+type Bits = Box<[Cell<u64>]>;
+
 /// Zeroed storage at a stable address. All bytes can be loaded without undefined behaviour; the
 /// shadow says which of them a kernel may read.
 #[derive(Debug)]
@@ -43,11 +55,10 @@ pub(crate) struct Region {
     label: Label,
     /// Unique in this process, though the address may be used again.
     number: u64,
-    /// A bit for each byte.
-    written: Box<[Cell<u64>]>,
-    /// In shared memory, a bit for each byte: written since the last fence between ordinary stores
-    /// and bulk copies.
-    unfenced: Box<[Cell<u64>]>,
+    written: Bits,
+    /// What the launch has written last by each proxy. Fences take away what ordinary stores wrote.
+    /// Made at the first store, and empty if the launch watches for races.
+    stored: [OnceCell<Bits>; 2],
 }
 
 // SAFETY: only the region owns its storage, like a `Box<[u8]>`. Kernels use pointers made from its
@@ -80,8 +91,6 @@ impl Region {
         // Kernels make pointers from the bare address, which exposing it here permits.
         first.as_ptr().expose_provenance();
         static REGIONS: AtomicU64 = AtomicU64::new(0);
-        let bits = |size: usize| (0..size.div_ceil(64)).map(|_| Cell::new(0)).collect();
-        let is_shared = !matches!(label, Label::Allocation(_));
         Some(Self {
             storage,
             layout,
@@ -89,8 +98,8 @@ impl Region {
             size,
             label,
             number: REGIONS.fetch_add(1, Ordering::Relaxed),
-            written: bits(size),
-            unfenced: bits(if is_shared { size } else { 0 }),
+            written: no_bits(size),
+            stored: Default::default(),
         })
     }
 
@@ -132,29 +141,41 @@ impl Region {
         for (word, bits) in self.shadow(offset, bytes) {
             let written = &self.written[word];
             written.set(written.get() | bits);
-            if let Some(unfenced) = self.unfenced.get(word) {
-                unfenced.set(unfenced.get() | bits);
-            }
         }
     }
 
-    /// A fence between the proxies: bulk copies may now read what ordinary stores wrote to these
-    /// bytes, which lie in the region.
-    pub(crate) fn fence_proxies(&self, offset: usize, bytes: usize) {
+    /// Notes that the launch has written these bytes, which lie in the region, by this proxy.
+    pub(crate) fn store(&self, offset: usize, bytes: usize, by: Proxy) {
+        let stored = self.stored[by as usize].get_or_init(|| no_bits(self.size));
         for (word, bits) in self.shadow(offset, bytes) {
-            if let Some(word) = self.unfenced.get(word) {
-                word.set(word.get() & !bits);
-            }
+            stored[word].set(stored[word].get() | bits);
+        }
+        if by == Proxy::Async {
+            self.fence_stores(offset, bytes);
         }
     }
 
-    /// The first of these bytes, which lie in the region, that an ordinary store wrote after the
-    /// last fence between the proxies.
-    pub(crate) fn first_unfenced(&self, offset: usize, bytes: usize) -> Option<usize> {
+    /// Forgets what ordinary stores wrote to these bytes, which lie in the region: a fence between the
+    /// proxies has come, or a bulk copy has written them.
+    pub(crate) fn fence_stores(&self, offset: usize, bytes: usize) {
+        let Some(stored) = self.stored[Proxy::Generic as usize].get() else { return };
+        for (word, bits) in self.shadow(offset, bytes) {
+            stored[word].set(stored[word].get() & !bits);
+        }
+    }
+
+    /// The first of these bytes, which lie in the region, that the launch has written by this proxy.
+    pub(crate) fn first_stored(&self, offset: usize, bytes: usize, by: Proxy) -> Option<usize> {
+        let stored = self.stored[by as usize].get()?;
         self.shadow(offset, bytes).find_map(|(word, bits)| {
-            let unfenced = bits & self.unfenced.get(word)?.get();
-            (unfenced != 0).then(|| word * 64 + unfenced.trailing_zeros() as usize)
+            let found = bits & stored[word].get();
+            (found != 0).then(|| word * 64 + found.trailing_zeros() as usize)
         })
+    }
+
+    /// Another launch begins.
+    pub(crate) fn forget_stores(&mut self) {
+        self.stored = Default::default();
     }
 
     /// The first of these bytes, which lie in the region, that was never written.
@@ -164,6 +185,13 @@ impl Region {
             (missing != 0).then(|| word * 64 + missing.trailing_zeros() as usize)
         })
     }
+}
+
+/// No bit is set. The host commits the words when they are first touched.
+fn no_bits(size: usize) -> Bits {
+    let words: Box<[u64]> = vec![0; size.div_ceil(64)].into_boxed_slice();
+    // SAFETY: a `Cell` has the memory layout of what it holds, and the box came from a box.
+    unsafe { Box::from_raw(Box::into_raw(words) as *mut [Cell<u64>]) }
 }
 
 impl Drop for Region {
@@ -188,5 +216,20 @@ mod tests {
         assert_eq!(region.first_unwritten(64, 64), None);
         region.mark(0, 300);
         assert_eq!(region.first_unwritten(0, 300), None);
+    }
+
+    #[test]
+    fn stores_are_known_by_their_proxy_until_a_fence_or_the_next_launch() {
+        let mut region = Region::new(300, 256, Label::Allocation(0)).expect("300 bytes fit");
+        let first = |region: &Region, by| region.first_stored(0, 300, by);
+        region.store(70, 8, Proxy::Generic);
+        region.store(76, 4, Proxy::Async);
+        assert_eq!(first(&region, Proxy::Generic), Some(70));
+        assert_eq!(region.first_stored(76, 200, Proxy::Generic), None);
+        assert_eq!(first(&region, Proxy::Async), Some(76));
+        region.fence_stores(0, 300);
+        assert_eq!(first(&region, Proxy::Generic), None);
+        region.forget_stores();
+        assert_eq!(first(&region, Proxy::Async), None);
     }
 }

@@ -4,7 +4,7 @@ use super::Act;
 use super::clock::Stamp;
 use super::reach::Shape;
 use super::value::Value;
-use crate::access::Access;
+use crate::access::{Access, Space};
 use crate::dim::Place;
 
 /// Bytes of a cell.
@@ -113,22 +113,43 @@ impl Cell {
                 && (old.access.writes() || new.access.writes())
                 && !now.knows(old.thread, old.epoch)
                 && !old.morally_strong(new, shape)
-                && !self.observed(old, now)
+                && !self.observed(old, |thread, epoch| now.knows(thread, epoch))
         };
         let reads = new.access.writes().then_some(&self.reads);
         let old = self.others.iter().chain(reads.into_iter().flatten());
         old.copied().find(races)
     }
 
-    /// Whether a strong read that happened before observed this write. If so, the write happened
-    /// before too, but not what came before the write (PTX ISA, "Causality Order", 2).
-    fn observed(&self, write: &Event, now: &Stamp) -> bool {
+    /// Whether a strong read that happened before, as `is_before` says of a thread's epoch, observed
+    /// this write. If so, the write happened before too, but not what came before the write (PTX ISA,
+    /// "Causality Order", 2).
+    fn observed(&self, write: &Event, is_before: impl Fn(u32, u32) -> bool) -> bool {
         let observes = |read: &Event| {
             (read.since..=read.turn).contains(&write.turn)
                 && read.access.reads()
-                && now.knows(read.thread, read.epoch)
+                && is_before(read.thread, read.epoch)
         };
         write.access.writes() && write.access.reach().is_some() && self.others.iter().any(observes)
+    }
+
+    /// An earlier ordinary access that conflicts with `new`, of a bulk copy at stamp `now`, and that
+    /// happened before, but without a proxy fence between the two. There is a fence for shared memory
+    /// alone.
+    pub(super) fn unfenced(&self, new: &Event, now: &Stamp, shape: &Shape) -> Option<Event> {
+        let may_fence = new.access.space == Space::Shared;
+        let knows = |thread, epoch| now.knows(thread, epoch);
+        let fenced = |thread, epoch| may_fence && now.clock.fenced(thread) >= epoch;
+        let is_unfenced = |old: &Event| {
+            old.mask & new.mask != 0
+                && (old.access.writes() || new.access.writes())
+                && !shape.is_copy(old.thread)
+                && (knows(old.thread, old.epoch) || self.observed(old, knows))
+                && !fenced(old.thread, old.epoch)
+                && !self.observed(old, fenced)
+        };
+        let reads = new.access.writes().then_some(&self.reads);
+        let old = self.others.iter().chain(reads.into_iter().flatten());
+        old.copied().find(is_unfenced)
     }
 
     /// Records an access that races with no earlier one. Its thread is at stamp `now`, and it

@@ -2,46 +2,83 @@
 
 use std::rc::Rc;
 
-/// For each thread, its last epoch that is known; 0 for none. Clones share their numbers until one
-/// of them grows, so a whole block has one set after a barrier.
+/// For each thread, its last epoch that is known; and of these, the last one that comes before a proxy
+/// fence that is known too. Clones share their numbers until one of them grows, so a whole block has
+/// one set after a barrier.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Clock(Rc<Vec<u32>>);
+pub(super) struct Clock {
+    known: Epochs,
+    fenced: Epochs,
+}
 
-impl Clock {
-    pub(super) fn get(&self, thread: u32) -> u32 {
-        self.0.get(thread as usize).copied().unwrap_or(0)
+/// An epoch for each thread; 0 for none.
+#[derive(Clone, Debug, Default)]
+struct Epochs(Option<Rc<Vec<u32>>>);
+
+impl Epochs {
+    fn get(&self, thread: u32) -> u32 {
+        let epochs = self.0.as_ref();
+        epochs.and_then(|epochs| epochs.get(thread as usize)).copied().unwrap_or(0)
     }
 
-    /// Learns `epoch` of `thread`.
-    pub(super) fn raise(&mut self, thread: u32, epoch: u32) {
+    fn raise(&mut self, thread: u32, epoch: u32) {
         if self.get(thread) >= epoch {
             return;
         }
-        let known = Rc::make_mut(&mut self.0);
+        let epochs = Rc::make_mut(self.0.get_or_insert_default());
         let at = thread as usize;
-        known.resize(known.len().max(at + 1), 0);
-        known[at] = epoch;
+        epochs.resize(epochs.len().max(at + 1), 0);
+        epochs[at] = epoch;
     }
 
-    /// Learns all that `other` knows.
-    pub(super) fn join(&mut self, other: &Self) {
-        if self.is(other) || other.0.is_empty() {
+    fn join(&mut self, other: &Self) {
+        let Some(theirs) = &other.0 else { return };
+        if self.is(other) {
             return;
         }
-        if self.0.is_empty() {
+        let Some(mine) = &mut self.0 else {
             *self = other.clone();
             return;
-        }
-        let known = Rc::make_mut(&mut self.0);
-        known.resize(known.len().max(other.0.len()), 0);
-        for (mine, theirs) in known.iter_mut().zip(&*other.0) {
+        };
+        let mine = Rc::make_mut(mine);
+        mine.resize(mine.len().max(theirs.len()), 0);
+        for (mine, theirs) in mine.iter_mut().zip(&**theirs) {
             *mine = (*mine).max(*theirs);
         }
     }
 
+    fn is(&self, other: &Self) -> bool {
+        match (&self.0, &other.0) {
+            (Some(mine), Some(theirs)) => Rc::ptr_eq(mine, theirs),
+            (mine, theirs) => mine.is_none() && theirs.is_none(),
+        }
+    }
+}
+
+impl Clock {
+    pub(super) fn get(&self, thread: u32) -> u32 {
+        self.known.get(thread)
+    }
+
+    /// The last epoch of a thread that comes before a proxy fence.
+    pub(super) fn fenced(&self, thread: u32) -> u32 {
+        self.fenced.get(thread)
+    }
+
+    /// Learns `epoch` of `thread`.
+    pub(super) fn raise(&mut self, thread: u32, epoch: u32) {
+        self.known.raise(thread, epoch);
+    }
+
+    /// Learns all that `other` knows.
+    pub(super) fn join(&mut self, other: &Self) {
+        self.known.join(&other.known);
+        self.fenced.join(&other.fenced);
+    }
+
     /// Whether the two share their numbers.
     pub(super) fn is(&self, other: &Self) -> bool {
-        Rc::ptr_eq(&self.0, &other.0)
+        self.known.is(&other.known) && self.fenced.is(&other.fenced)
     }
 }
 
@@ -81,6 +118,13 @@ impl Stamp {
         let passed = self.clone();
         self.epoch += 1;
         passed
+    }
+
+    /// A proxy fence: it comes after all that is known. The thread is then in its next epoch.
+    pub(super) fn fence_proxies(&mut self) {
+        self.clock.fenced = self.clock.known.clone();
+        self.clock.fenced.raise(self.thread, self.epoch);
+        self.epoch += 1;
     }
 }
 

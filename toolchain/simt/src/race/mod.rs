@@ -12,6 +12,7 @@ mod clock;
 mod copies;
 mod links;
 mod protocols;
+mod proxies;
 mod reach;
 mod report;
 mod shadow;
@@ -20,10 +21,11 @@ mod thread;
 mod value;
 mod weak;
 
+pub(crate) use report::NEEDS_GLOBAL_FENCE;
 pub use report::{Flaw, Link, MissingOrder, Race, RacingAccess};
 pub(crate) use shadow::Span;
 
-use crate::access::{Access, Order, Scope};
+use crate::access::{Access, Order, Scope, Space};
 use crate::dim::Place;
 use cell::Event;
 use clock::Clock;
@@ -110,6 +112,7 @@ pub(crate) enum Why {
     Crossing(&'static str),
     Protocol(&'static str),
     Copy,
+    Proxy(Space),
     Everything {
         same_block: bool,
     },
@@ -149,7 +152,8 @@ impl Races {
     }
 
     /// A thread accesses memory, which holds the bits `held` there if they were written and memory is weak.
-    /// Returns what a read sees instead. Fails with the access that this one races with.
+    /// Returns what a read sees instead. Fails with the access that this one races with, or that a proxy
+    /// keeps it from seeing.
     pub(crate) fn access(
         &self,
         thread: u32,
@@ -177,6 +181,9 @@ impl Races {
                 && let Some(old) = cell.race(&new, now, &state.shape)
             {
                 return Err(Box::new(state.explain(&old, &new)));
+            }
+            if let Some((old, why)) = proxies::breach(cell, &new, now, &state.shape) {
+                return Err(Box::new(Found { earlier: state.party(&old), why }));
             }
             cell.record(new, observed, now);
         }

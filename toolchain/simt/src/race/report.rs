@@ -1,6 +1,6 @@
 //! How a race is reported.
 
-use crate::access::{Access, AccessKind, Order, Scope};
+use crate::access::{Access, AccessKind, Order, Scope, Space};
 use crate::dim::Place;
 use crate::fault::{Site, Target};
 use core::fmt;
@@ -47,6 +47,9 @@ pub enum MissingOrder {
     Protocol(&'static str),
     /// One of the two belongs to a bulk copy. The other neither precedes the copy nor waits for it.
     Copy,
+    /// The earlier one is an ordinary access and the later one a bulk copy's, in this space, and no
+    /// proxy fence is between them.
+    Proxy(Space),
     /// Nothing is known that could order them.
     Everything {
         /// Whether both are in one block.
@@ -83,6 +86,11 @@ pub enum Flaw {
         fence: Option<Place>,
     },
 }
+
+/// What a copy needs of device memory that the launch has accessed.
+pub(crate) const NEEDS_GLOBAL_FENCE: &str = "a bulk copy of device memory that this launch has accessed by ordinary loads or stores needs \
+     `fence.proxy.async.global`, which cuda_std does not offer: copy it in another launch, or go on with \
+     ordinary accesses";
 
 impl fmt::Display for RacingAccess {
     /// `4-byte release store at device scope (kernel k, block (0, 0, 0), …)`.
@@ -143,6 +151,12 @@ impl fmt::Display for MissingOrder {
                  for to where its end is waited for, and the other access must come before the one or \
                  after the other",
             ),
+            Self::Proxy(Space::Shared) => f.write_str(
+                "no proxy fence is between the ordinary access and the bulk copy: call `fence_shared` \
+                 after the ordinary access, in its thread or in one that comes after it, and before the \
+                 barrier that the copy's thread waits at",
+            ),
+            Self::Proxy(_) => f.write_str(NEEDS_GLOBAL_FENCE),
             Self::Everything { same_block: true } => f.write_str(
                 "nothing orders them: a barrier of the block or the warp must stand between them",
             ),

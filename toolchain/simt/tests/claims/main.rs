@@ -13,6 +13,7 @@ mod grid_barrier;
 mod libraries;
 mod library;
 mod memory;
+mod proxies;
 mod race_barriers;
 mod race_causes;
 mod races;

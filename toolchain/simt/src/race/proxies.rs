@@ -1,0 +1,27 @@
+//! Proxies: bulk copies reach memory in a way of their own (PTX ISA, "Proxies").
+//!
+//! An ordinary access comes before one of a bulk copy only if a proxy fence lies along the way: after
+//! the one, and before the request for the other (PTX ISA, "Causality Order", proxy-preserved base
+//! causality order). A clock has the last epoch of each thread that lies before such a fence.
+
+use super::cell::{Cell, Event};
+use super::clock::Stamp;
+use super::reach::Shape;
+use super::{Races, Why};
+
+/// An earlier access to this cell that a proxy keeps apart from `new`, by a thread or a bulk copy at
+/// stamp `now`.
+// What a copy does to its barrier is an operation on the barrier, in every proxy.
+pub(super) fn breach(cell: &Cell, new: &Event, now: &Stamp, shape: &Shape) -> Option<(Event, Why)> {
+    if !shape.is_copy(new.thread) || new.access.reach().is_some() {
+        return None;
+    }
+    Some((cell.unfenced(new, now, shape)?, Why::Proxy(new.access.space)))
+}
+
+impl Races {
+    /// A thread's fence between ordinary accesses and bulk copies.
+    pub(crate) fn fence_proxies(&self, thread: u32) {
+        self.state.borrow_mut().threads[thread as usize].now.fence_proxies();
+    }
+}

@@ -1,0 +1,251 @@
+//! Proxies: what lies between ordinary accesses and those of bulk copies.
+
+use simt::{Fault, LaunchConfig, Memory, MissingOrder, Policy, Schedule, Space, launch, position};
+
+use crate::bulk::{TILE, init, is, load, store, tile, wait};
+use crate::support::{Words, assert_site, config, schedules};
+
+/// How a launch is watched: for races, with weak memory, both, or neither.
+const CLOCKS: [(bool, bool); 3] = [(true, false), (false, true), (true, true)];
+const NONE: (bool, bool) = (false, false);
+
+/// Runs a kernel of two warps on a tile of zeros in device memory.
+fn run(
+    schedule: Schedule,
+    (races, weak_memory): (bool, bool),
+    kernel: impl Fn(Words),
+) -> Option<Fault> {
+    let mut memory = Memory::new(1 << 20);
+    let words = Words::zeros(&mut memory, TILE);
+    let config = LaunchConfig { schedule, races, weak_memory, ..config(1, 64, Policy::RoundRobin) };
+    launch(&mut memory, &config, &|| kernel(words)).err()
+}
+
+/// What is missing in a kernel, the same under each schedule and however it is watched by clocks.
+#[track_caller]
+fn missing(kernel: impl Fn(Words)) -> Option<MissingOrder> {
+    let mut found = Vec::new();
+    for schedule in schedules() {
+        for watched in CLOCKS {
+            found.push(match run(schedule, watched, &kernel) {
+                None => None,
+                Some(Fault::Race(race)) => Some(race.missing),
+                Some(fault) => panic!("{schedule:?}: {fault}"),
+            });
+        }
+    }
+    assert!(found.iter().all(|other| *other == found[0]), "{found:?}");
+    found.swap_remove(0)
+}
+
+const FENCE: Option<MissingOrder> = Some(MissingOrder::Proxy(Space::Shared));
+const GLOBAL_FENCE: Option<MissingOrder> = Some(MissingOrder::Proxy(Space::Global));
+
+/// Thread 0 writes the tile, `fences` does what it does, and thread 32 stores the tile after a barrier.
+fn written_then_stored(fences: impl Fn()) -> impl Fn(Words) {
+    move |to| {
+        if is(0) {
+            (0..TILE).for_each(|i| tile().set(i, 1));
+        }
+        fences();
+        simt::block_barrier(0);
+        if is(32) {
+            store(to);
+            simt::bulk_wait_read(0);
+        }
+    }
+}
+
+fn fence_by(thread: u32) {
+    if is(thread) {
+        simt::bulk_fence();
+    }
+}
+
+#[test]
+fn a_proxy_fence_by_the_writer_before_the_barrier_orders_a_store() {
+    assert_eq!(missing(written_then_stored(|| fence_by(0))), None);
+    assert_eq!(missing(written_then_stored(|| {})), FENCE);
+}
+
+#[test]
+fn a_proxy_fence_of_another_thread_counts_only_after_a_barrier() {
+    for fencing in [1, 32, 40] {
+        let alone = written_then_stored(|| fence_by(fencing));
+        assert_eq!(missing(alone), FENCE, "thread {fencing}");
+        let after_a_barrier = written_then_stored(|| {
+            simt::block_barrier(0);
+            fence_by(fencing);
+        });
+        assert_eq!(missing(after_a_barrier), None, "thread {fencing}");
+    }
+}
+
+#[test]
+fn a_proxy_fence_after_the_request_or_before_the_write_does_not_count() {
+    let early = |to: Words| {
+        fence_by(0);
+        written_then_stored(|| {})(to);
+    };
+    assert_eq!(missing(early), FENCE);
+    let late = |to: Words| {
+        written_then_stored(|| {})(to);
+        fence_by(0);
+    };
+    assert_eq!(missing(late), FENCE);
+}
+
+#[test]
+fn a_proxy_fence_of_the_thread_that_stores_counts_after_the_barrier() {
+    let fences = |fences: bool| {
+        missing(move |to: Words| {
+            let i = position().linear_thread() as usize;
+            tile().set(i, 1);
+            simt::block_barrier(0);
+            if i == 0 {
+                if fences {
+                    simt::bulk_fence();
+                }
+                store(to);
+                simt::bulk_wait_read(0);
+            }
+        })
+    };
+    assert_eq!(fences(true), None);
+    assert_eq!(fences(false), FENCE);
+}
+
+/// Thread 0 touches the tile by `touch`, and thread 32 loads over it.
+fn touched_then_loaded(touch: impl Fn(), fences: bool) -> impl Fn(Words) {
+    move |from| {
+        if is(32) {
+            (0..TILE).for_each(|i| tile().set(i, 1));
+            init();
+            simt::bulk_fence();
+        }
+        simt::block_barrier(0);
+        if is(0) {
+            touch();
+            if fences {
+                simt::bulk_fence();
+            }
+        }
+        simt::block_barrier(0);
+        if is(32) {
+            load(from);
+            wait();
+        }
+    }
+}
+
+#[test]
+fn a_load_over_what_was_read_or_written_needs_a_proxy_fence() {
+    let read = || _ = tile().get(9);
+    let write = || tile().set(9, 1);
+    assert_eq!(missing(touched_then_loaded(read, false)), FENCE);
+    assert_eq!(missing(touched_then_loaded(read, true)), None);
+    assert_eq!(missing(touched_then_loaded(write, false)), FENCE);
+    assert_eq!(missing(touched_then_loaded(write, true)), None);
+}
+
+#[test]
+fn a_missing_proxy_fence_names_the_access_and_the_request() {
+    let (written, asked) = (line!() + 4, line!() + 6);
+    let fault = run(Schedule::default(), CLOCKS[0], |to| {
+        if is(0) {
+            (0..TILE).for_each(|i| {
+                tile().set(i, 1);
+            });
+            store(to);
+            simt::bulk_wait_read(0);
+        }
+    });
+    let Some(Fault::Race(race)) = fault else { panic!("{fault:?}") };
+    assert_eq!((race.earlier.site.place.line(), race.later.site.place.line()), (written, asked));
+    assert!(race.to_string().contains("no proxy fence is between"), "{race}");
+}
+
+#[test]
+fn device_memory_that_the_launch_wrote_needs_a_fence_that_there_is_not() {
+    let loads = |writes: bool| {
+        move |from: Words| {
+            if is(0) {
+                if writes {
+                    from.set(9, 1);
+                }
+                simt::bulk_fence();
+                init();
+                load(from);
+                wait();
+            }
+        }
+    };
+    assert_eq!(missing(loads(true)), GLOBAL_FENCE);
+    assert_eq!(missing(loads(false)), None);
+    let stores = |touches: bool| {
+        move |to: Words| {
+            written_then_stored(|| {
+                if touches && is(40) {
+                    to.get(9);
+                    to.set(10, 1);
+                }
+                fence_by(0);
+            })(to);
+        }
+    };
+    assert_eq!(missing(stores(true)), GLOBAL_FENCE);
+    assert_eq!(missing(stores(false)), None);
+    for kernel in [&loads(true) as &dyn Fn(Words), &stores(true)] {
+        let fault = run(Schedule::default(), NONE, kernel).expect("an ordinary store is known");
+        let told = fault.to_string();
+        for part in ["byte ", "in this launch", "`fence.proxy.async.global`"] {
+            assert!(told.contains(part), "{told}");
+        }
+    }
+}
+
+#[test]
+fn what_an_earlier_launch_wrote_may_be_loaded() {
+    for (races, weak_memory) in [NONE, CLOCKS[0], CLOCKS[1]] {
+        let mut memory = Memory::new(1 << 20);
+        let words = Words::zeros(&mut memory, TILE);
+        let config = LaunchConfig { races, weak_memory, ..config(1, 1, Policy::RoundRobin) };
+        launch(&mut memory, &config, &|| words.set(9, 1)).expect("nothing is wrong");
+        launch(&mut memory, &config, &|| {
+            init();
+            load(words);
+            wait();
+            assert_eq!(tile().get(9), 1);
+        })
+        .expect("launches order everything");
+    }
+}
+
+#[test]
+fn without_clocks_a_missing_fence_is_found_and_any_later_one_of_the_block_counts() {
+    let line = line!() + 7;
+    let stores = |fencing: Option<u32>| {
+        move |to: Words| {
+            tile().set(position().linear_thread() as usize, 1);
+            simt::block_barrier(0);
+            fencing.into_iter().for_each(fence_by);
+            if is(0) {
+                store(to);
+                simt::bulk_wait_read(0);
+            }
+        }
+    };
+    for schedule in schedules() {
+        let fault = run(schedule, NONE, stores(None)).expect("nobody fences");
+        assert!(fault.to_string().contains("must call `fence_shared`"), "{fault}");
+        assert_site(&fault, 0, 0, file!(), line);
+        assert_eq!(run(schedule, NONE, stores(Some(0))), None);
+        let write = || tile().set(9, 1);
+        let fault = run(schedule, NONE, touched_then_loaded(write, false)).expect("nobody fences");
+        assert!(fault.to_string().contains("a bulk load writes over"), "{fault}");
+        assert_eq!(run(schedule, NONE, touched_then_loaded(write, true)), None);
+    }
+    // Thread 40 comes after the write only by chance.
+    let chance = written_then_stored(|| fence_by(40));
+    assert_eq!(run(Schedule::new(Policy::RunAhead), NONE, chance), None);
+}
