@@ -42,7 +42,8 @@ pub fn init(barriers: Shared<u64>, at: usize, arrivals: u32) {
 
 /// Releases the caller's [`init`]s to the threads of the cluster:
 /// `fence.mbarrier_init.release.cluster` (PTX ISA, "membar / fence"). CUTLASS relies on it for its
-/// bulk copies too. Does nothing in the emulator.
+/// bulk copies too. In the emulator a [`bulk::load`](crate::bulk::load) to a barrier without it ends the
+/// launch.
 ///
 /// Called by the thread that initialised, once for all its barriers, before
 /// [`sync_threads`](crate::thread::sync_threads).

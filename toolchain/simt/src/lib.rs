@@ -68,7 +68,10 @@ mod weaken;
 mod world;
 
 pub use access::{Access, AccessKind, Order, Scope, Space};
-pub use bulk::{Count, bulk_fence, bulk_load, bulk_store, bulk_wait_read, bulk_wait_stored};
+pub use bulk::{
+    Count, bulk_fence, bulk_load, bulk_store, bulk_wait_read, bulk_wait_stored, mbarrier_fence,
+    mbarrier_init,
+};
 pub use children::{Child, Queue, Refusal};
 pub use count::Counts;
 pub use device_runtime::{

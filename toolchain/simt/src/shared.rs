@@ -1,5 +1,6 @@
 //! The shared memory of one block.
 
+use crate::bulk::Init;
 use crate::memory::{Arena, Label, Region};
 
 /// Alignment of dynamic shared memory: enough for the widest vector access, and what `cuda_std`
@@ -22,6 +23,8 @@ pub(crate) struct SharedMemory {
     variables: Vec<(&'static str, usize, *mut u8)>,
     dynamic: (*mut u8, usize),
     used: usize,
+    /// Its initialised barriers.
+    pub(crate) inits: Vec<Init>,
 }
 
 impl SharedMemory {
@@ -32,6 +35,7 @@ impl SharedMemory {
             variables: Vec::new(),
             dynamic: (core::ptr::without_provenance_mut(DYNAMIC_ALIGN), dynamic),
             used: dynamic,
+            inits: Vec::new(),
         };
         if dynamic > 0 {
             shared.dynamic.0 = shared.allocate(dynamic, DYNAMIC_ALIGN, Label::DynamicShared);

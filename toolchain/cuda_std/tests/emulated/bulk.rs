@@ -471,6 +471,28 @@ fn a_late_load_shows_a_kernel_that_does_not_wait() {
 }
 
 #[test]
+fn a_load_to_a_barrier_without_its_fence_is_found() {
+    let line = line!() + 11;
+    let load = |fences: bool| {
+        launch(false, |from, _| {
+            if thread::is_first_in_block() {
+                mbarrier::init(full(), 0, 1);
+                if fences {
+                    mbarrier::fence_init();
+                }
+            }
+            thread::sync_threads();
+            if thread::index_in_block() == 32 {
+                fill(0, from);
+                mbarrier::wait(full(), 0, 0);
+            }
+        })
+    };
+    assert!(load(true).is_ok());
+    assert_trap(&load(false).expect_err("no fence"), line, "must call `fence_init`");
+}
+
+#[test]
 fn what_a_load_left_may_be_stored_without_a_fence() {
     let copied = launch(true, |from, to| {
         init(1);

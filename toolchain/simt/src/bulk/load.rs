@@ -43,20 +43,24 @@ pub(crate) struct Load {
 ///
 /// Every 16 bytes are checked as one weak load and one weak store. These accesses, and that of the
 /// barrier, race with any access that is neither before the call nor after a wait for that barrier,
-/// even an access by the caller. It is a [`Fault::Trap`] if the block ends before the load is made; and
-/// if ordinary stores wrote these bytes of shared memory after the last [`bulk_fence`], or those of
-/// device memory in this launch. Where the launch looks for races, or memory is weak, fences count only along the
+/// even an access by the caller. It is a [`Fault::Trap`] if the block ends before the load is made; if
+/// ordinary stores wrote these bytes of shared memory after the last [`bulk_fence`], or those of
+/// device memory in this launch; and if the barrier was initialised ([`mbarrier_init`]) without an
+/// [`mbarrier_fence`]. Where the launch looks for races, or memory is weak, fences count only along the
 /// order of causality, and one that is missing is a [`Fault::Race`].
 ///
 /// # Panics
 /// Outside an emulated thread.
 ///
 /// [`bulk_fence`]: crate::bulk_fence
+/// [`mbarrier_init`]: crate::mbarrier_init
+/// [`mbarrier_fence`]: crate::mbarrier_fence
 #[track_caller]
 pub fn bulk_load(to: *mut u8, from: *const u8, bytes: usize, barrier: *mut u8, count: Count) {
     with("bulk_load", |here, spot| {
         here.ask_for_copy(bytes, spot);
         here.check_load(to.addr(), from.addr(), bytes, spot);
+        here.check_barrier(barrier.addr(), spot);
         let copies = &here.world.copies;
         let load = Load {
             to: to.addr(),

@@ -12,7 +12,8 @@ use std::thread::panicking;
 
 pub(crate) use load::Load;
 pub use load::{Count, bulk_load};
-pub use proxies::bulk_fence;
+pub(crate) use proxies::Init;
+pub use proxies::{bulk_fence, mbarrier_fence, mbarrier_init};
 pub(crate) use store::Store;
 pub use store::{bulk_store, bulk_wait_read, bulk_wait_stored};
 

@@ -4,11 +4,24 @@
 
 use core::fmt;
 
-use crate::dim::Spot;
+use crate::dim::{Place, Spot};
 use crate::fiber::Request;
 use crate::here::{Here, with};
 use crate::memory::Proxy;
 use crate::race::NEEDS_GLOBAL_FENCE;
+
+/// An initialised barrier in a block's shared memory.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Init {
+    address: usize,
+    /// The thread that initialised it, by its number in the block, and where.
+    thread: u32,
+    place: Place,
+    /// That thread's epoch then, and at its fence for barriers, if it has come. 0 without race
+    /// detector.
+    epoch: u32,
+    fence: Option<u32>,
+}
 
 /// The fence between ordinary accesses to shared memory and bulk copies
 /// (`fence.proxy.async.shared::cta`). A scheduling point.
@@ -25,13 +38,91 @@ pub fn bulk_fence() {
         if let Some(races) = &here.world.races {
             return races.fence_proxies(here.world.thread_number(&here.position));
         }
-        for region in here.shared.borrow().arena().regions() {
+        let mut shared = here.shared.borrow_mut();
+        for region in shared.arena().regions() {
             region.fence_stores(0, region.size());
+        }
+        for init in &mut shared.inits {
+            init.fence.get_or_insert(0);
+        }
+    });
+}
+
+/// The thread has written the first word of a barrier to the eight bytes at `barrier`
+/// (`mbarrier.init`). No scheduling point.
+///
+/// A bulk load may report to the barrier only after an [`mbarrier_fence`] by this thread, or a
+/// [`bulk_fence`].
+///
+/// # Panics
+/// Outside an emulated thread.
+#[track_caller]
+pub fn mbarrier_init(barrier: *mut u8) {
+    with("mbarrier_init", |here, spot| {
+        let address = barrier.addr();
+        let init = Init {
+            address,
+            thread: here.position.linear_thread(),
+            place: spot.place,
+            epoch: here.end_epoch(),
+            fence: None,
+        };
+        let inits = &mut here.shared.borrow_mut().inits;
+        inits.retain(|old| old.address != address);
+        inits.push(init);
+    });
+}
+
+/// The fence between the caller's [`mbarrier_init`]s and bulk copies that report to these barriers
+/// (`fence.mbarrier_init`). A scheduling point.
+///
+/// # Panics
+/// Outside an emulated thread.
+#[track_caller]
+pub fn mbarrier_fence() {
+    with("mbarrier_fence", |here, spot| {
+        here.stop(Request::Step, spot);
+        let (thread, epoch) = (here.position.linear_thread(), here.end_epoch());
+        let inits = &mut here.shared.borrow_mut().inits;
+        for init in inits.iter_mut().filter(|init| init.thread == thread) {
+            init.fence.get_or_insert(epoch);
         }
     });
 }
 
 impl Here<'_> {
+    /// Ends the thread's epoch and returns it; 0 without race detector.
+    fn end_epoch(&self) -> u32 {
+        let races = self.world.races.as_ref();
+        races.map_or(0, |races| races.end_epoch(self.world.thread_number(&self.position)))
+    }
+
+    /// Checks that a load may report to this barrier.
+    pub(super) fn check_barrier(&self, barrier: usize, spot: Spot) {
+        let shared = self.shared.borrow();
+        let Some(&init) = shared.inits.iter().find(|init| init.address == barrier) else { return };
+        drop(shared);
+        let is_fenced = match &self.world.races {
+            None => init.fence.is_some(),
+            Some(races) => {
+                let me = self.world.thread_number(&self.position);
+                let other = me - self.position.linear_thread() + init.thread;
+                races.is_fenced(me, (other, init.epoch))
+                    || init.fence.is_some_and(|epoch| races.follows(me, (other, epoch)))
+            }
+        };
+        if !is_fenced {
+            let thread = self.world.block.index_of(init.thread.into());
+            let message = format!(
+                "a bulk load reports to a barrier that thread {thread} has initialised at {}, without its \
+                 `fence_init` between: that thread must call `fence_init` after `init`, and before the \
+                 barrier of the block that comes before the load",
+                init.place
+            );
+            self.refuse_copy(message, spot);
+        }
+    }
+
     /// Checks what a load reads and writes, where no race detector does.
     pub(super) fn check_load(&self, to: usize, from: usize, bytes: usize, spot: Spot) {
         self.check_shared("a bulk load writes over", (to, bytes), spot);

@@ -24,4 +24,14 @@ impl Races {
     pub(crate) fn fence_proxies(&self, thread: u32) {
         self.state.borrow_mut().threads[thread as usize].now.fence_proxies();
     }
+
+    /// Whether a thread knows what `other` did in this epoch.
+    pub(crate) fn follows(&self, thread: u32, (other, epoch): (u32, u32)) -> bool {
+        self.state.borrow().threads[thread as usize].now.follows(other, epoch)
+    }
+
+    /// Whether a proxy fence lies between what `other` did in this epoch and this thread's next access.
+    pub(crate) fn is_fenced(&self, thread: u32, (other, epoch): (u32, u32)) -> bool {
+        self.state.borrow().threads[thread as usize].now.clock.fenced(other) >= epoch
+    }
 }

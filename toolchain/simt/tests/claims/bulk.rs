@@ -34,6 +34,7 @@ pub(crate) fn init() {
         // SAFETY: checked just now, and no other emulated thread has run since.
         unsafe { barrier().cast::<u64>().write(BYTES as u64) };
     }
+    simt::mbarrier_init(barrier());
 }
 
 /// Loads the tile.
@@ -104,6 +105,7 @@ fn loads(
     leaves(|from, to| {
         fill(7);
         init();
+        simt::mbarrier_fence();
         load(from);
         let early = before(from);
         wait();
@@ -149,6 +151,7 @@ fn seed_0_makes_a_load_at_once_under_every_policy() {
         launch(&mut memory, &config(1, 1, policy), &|| {
             fill(7);
             init();
+            simt::mbarrier_fence();
             load(from);
             assert_eq!(tile().get(3), 0);
         })
@@ -172,11 +175,12 @@ fn results(kernel: impl Fn(Words)) -> Vec<Result<Vec<u32>, Fault>> {
 
 #[test]
 fn a_block_that_ends_before_its_load_is_told_so() {
-    let line = line!() + 5;
+    let line = line!() + 6;
     let ends = |waits: bool| {
         results(move |from| {
             if is(3) {
                 init();
+                simt::mbarrier_fence();
                 load(from);
                 if waits {
                     wait();
@@ -201,6 +205,7 @@ fn a_thread_may_exit_before_its_load_if_another_waits_for_it() {
     let waited = results(|from| {
         if is(0) {
             init();
+            simt::mbarrier_fence();
         }
         simt::block_barrier(0);
         if is(0) {
@@ -224,6 +229,7 @@ fn a_load_in_flight_is_no_deadlock_and_lets_no_timeout_end() {
         let config = LaunchConfig { schedule, ..config(1, 1, Policy::RoundRobin) };
         let stats = launch(&mut memory, &config, &|| {
             init();
+            simt::mbarrier_fence();
             let start = simt::clock();
             load(from);
             wait();
@@ -237,10 +243,11 @@ fn a_load_in_flight_is_no_deadlock_and_lets_no_timeout_end() {
 
 #[test]
 fn a_fault_of_a_late_load_names_its_request() {
-    let line = line!() + 6;
+    let line = line!() + 7;
     let faults = results(|from| {
         if is(0) {
             init();
+            simt::mbarrier_fence();
             // Four words more than there are.
             let beyond = Words::global(from.address() + 16);
             load(beyond);

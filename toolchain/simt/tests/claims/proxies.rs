@@ -121,6 +121,7 @@ fn touched_then_loaded(touch: impl Fn(), fences: bool) -> impl Fn(Words) {
         if is(32) {
             (0..TILE).for_each(|i| tile().set(i, 1));
             init();
+            simt::mbarrier_fence();
             simt::bulk_fence();
         }
         simt::block_barrier(0);
@@ -175,6 +176,7 @@ fn device_memory_that_the_launch_wrote_needs_a_fence_that_there_is_not() {
                 }
                 simt::bulk_fence();
                 init();
+                simt::mbarrier_fence();
                 load(from);
                 wait();
             }
@@ -213,6 +215,7 @@ fn what_an_earlier_launch_wrote_may_be_loaded() {
         launch(&mut memory, &config, &|| words.set(9, 1)).expect("nothing is wrong");
         launch(&mut memory, &config, &|| {
             init();
+            simt::mbarrier_fence();
             load(words);
             wait();
             assert_eq!(tile().get(9), 1);
@@ -248,4 +251,67 @@ fn without_clocks_a_missing_fence_is_found_and_any_later_one_of_the_block_counts
     // Thread 40 comes after the write only by chance.
     let chance = written_then_stored(|| fence_by(40));
     assert_eq!(run(Schedule::new(Policy::RunAhead), NONE, chance), None);
+}
+
+/// Thread 0 initialises the barrier, thread `fencing` fences it, and thread 32 loads.
+fn initialised_then_loaded(fencing: Option<u32>, fence: fn()) -> impl Fn(Words) {
+    move |from| {
+        if is(0) {
+            init();
+        }
+        if fencing.is_some_and(is) {
+            fence();
+        }
+        simt::block_barrier(0);
+        if is(32) {
+            load(from);
+            wait();
+        }
+    }
+}
+
+#[test]
+fn a_barrier_that_no_fence_follows_takes_no_load() {
+    let (by_init, by_proxy): (fn(), fn()) = (simt::mbarrier_fence, simt::bulk_fence);
+    for schedule in schedules() {
+        for watched in [NONE, CLOCKS[0], CLOCKS[1], CLOCKS[2]] {
+            for fence in [by_init, by_proxy] {
+                let right = initialised_then_loaded(Some(0), fence);
+                assert_eq!(run(schedule, watched, right), None);
+            }
+            for fencing in [None, Some(1)] {
+                let wrong = initialised_then_loaded(fencing, by_init);
+                let fault = run(schedule, watched, wrong).expect("the fence is missing");
+                let told = fault.to_string();
+                assert!(matches!(fault, Fault::Trap { .. }), "{told}");
+                assert!(told.contains("must call `fence_init` after `init`"), "{told}");
+                assert!(told.contains("thread (0, 0, 0) has initialised at"), "{told}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_fence_of_a_barrier_that_the_load_does_not_come_after_is_found_by_clocks() {
+    // Thread 32 hears of the barrier before the fence.
+    let kernel = |from: Words| {
+        if is(0) {
+            init();
+        }
+        simt::block_barrier(0);
+        if is(0) {
+            simt::mbarrier_fence();
+        }
+        if is(32) {
+            simt::nanosleep(1000);
+            load(from);
+            wait();
+        }
+    };
+    for watched in CLOCKS {
+        for schedule in schedules() {
+            let fault = run(schedule, watched, kernel).expect("the fence is too late");
+            assert!(matches!(fault, Fault::Trap { .. }), "{fault}");
+        }
+    }
 }

@@ -104,11 +104,15 @@ pub(crate) unsafe fn init(at: *mut u8, arrivals: u32) {
     let barrier = Barrier { parity: 0, arrivals, pending: arrivals, bytes: 0 };
     // SAFETY: the contract of `View`.
     unsafe { access::write::<u64, SharedSpace>(at, barrier.word()) }
+    simt::mbarrier_init(at);
 }
 
-// The emulator does not model what the fence adds for other blocks and for copies. It judges the
-// need for a barrier of the block as for any store.
-pub(crate) fn fence_init() {}
+// The emulator does not model what the fence adds for other blocks. It judges the need for a barrier
+// of the block as for any store.
+#[track_caller]
+pub(crate) fn fence_init() {
+    simt::mbarrier_fence();
+}
 
 #[track_caller]
 pub(crate) unsafe fn arrive(at: *mut u8) {
