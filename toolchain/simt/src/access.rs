@@ -50,6 +50,9 @@ pub enum Scope {
 pub enum Space {
     /// `.global`: must lie in the launch's [`Memory`](crate::Memory).
     Global,
+    /// `.global` through the path that is not coherent (`ld.global.nc`): as [`Space::Global`], and
+    /// nothing in this launch may have written it.
+    ReadOnly,
     /// `.shared`: must lie in the block's own shared memory.
     Shared,
     /// `.shared::cluster`: must lie in the shared memory of a block of the cluster, at an address

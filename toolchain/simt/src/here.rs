@@ -32,6 +32,8 @@ enum Flaw {
     OutOfBounds,
     Misaligned,
     Uninitialised,
+    /// Written by this launch, and read through the read-only path.
+    Stored,
     /// In the shared memory of the block of this rank, which is not running.
     Absent(usize, Life),
     Races(Box<Found>),
@@ -274,7 +276,7 @@ impl<'a> Here<'a> {
         let global = self.world.memory.arena();
         let shared;
         let found = match access.space {
-            Space::Global => global.find(address, bytes),
+            Space::Global | Space::ReadOnly => global.find(address, bytes),
             Space::Shared => {
                 shared = self.shared.borrow();
                 shared.arena().find(address, bytes)
@@ -315,6 +317,9 @@ impl<'a> Here<'a> {
                 self.last.show(self.world, region, (offset, bytes), old);
             }
         }
+        if access.space == Space::ReadOnly && region.is_stored(offset, bytes) {
+            return Err(Flaw::Stored);
+        }
         if access.kind != AccessKind::Read {
             region.mark(offset, bytes);
             if self.world.races.is_none() {
@@ -342,7 +347,7 @@ impl<'a> Here<'a> {
         let in_shared = self.shared.borrow().arena().describe(address);
         let in_global = || self.world.memory.target(address);
         let target = match access.space {
-            Space::Global => in_global(),
+            Space::Global | Space::ReadOnly => in_global(),
             Space::Cluster => self.peers.describe(address).unwrap_or_else(in_global),
             Space::Shared | Space::Generic => in_shared.unwrap_or_else(in_global),
         };
@@ -350,6 +355,13 @@ impl<'a> Here<'a> {
             Flaw::OutOfBounds => Fault::OutOfBounds { site, access, bytes, target },
             Flaw::Misaligned => Fault::Misaligned { site, access, bytes, target },
             Flaw::Uninitialised => Fault::Uninitialised { site, access, bytes, target },
+            Flaw::Stored => {
+                let message = format!(
+                    "a {bytes}-byte {access} at {target} reads through the read-only path what this \
+                     launch wrote: read it with another `CacheHint`"
+                );
+                Fault::Trap { site, message }
+            }
             Flaw::Absent(rank, life) => {
                 let ended = life == Life::Ended;
                 Fault::ClusterBlockAbsent { site, access, rank, ended }

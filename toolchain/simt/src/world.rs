@@ -100,6 +100,7 @@ impl World<'_> {
             Why::Protocol(name) => MissingOrder::Protocol(name),
             Why::Copy => MissingOrder::Copy,
             Why::Proxy(space) => MissingOrder::Proxy(space),
+            Why::ReadOnly => MissingOrder::ReadOnly,
             Why::Everything { same_block } => MissingOrder::Everything { same_block },
         };
         Race { target, earlier: named(found.earlier), later, missing }

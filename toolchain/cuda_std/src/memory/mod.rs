@@ -51,6 +51,7 @@ pub enum CacheHint {
     /// Used once, so it does not displace other lines of the L1 (`L1::no_allocate`).
     Streaming,
     /// Like `Streaming`, but through the non-coherent path (`.nc`): nothing may write this memory
-    /// while the kernel runs. Stores with this hint behave as `Streaming`.
+    /// while the kernel runs. Stores with this hint behave as `Streaming`. The emulator ends the launch
+    /// at a read with this hint of what the launch has written.
     ReadOnly,
 }

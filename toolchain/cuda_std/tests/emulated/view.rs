@@ -66,6 +66,29 @@ fn packs_of<T: Scalar + PartialEq + core::fmt::Debug>(of: impl Fn(u8) -> T) {
 }
 
 #[test]
+fn a_read_only_pack_of_what_the_launch_wrote_is_found() {
+    let read = |hint| {
+        let mut memory = Memory::new(1 << 10);
+        let words = upload(&mut memory, &[0u32; 8]);
+        simt::launch(&mut memory, &config(1, 2), &|| {
+            if thread::index() == 0 {
+                words.write(5, 1);
+            }
+            thread::sync_threads();
+            if thread::index() == 1 {
+                words.read_pack(0, ReadOnly);
+                words.read_pack(4, hint);
+            }
+        })
+    };
+    let line = line!() - 4;
+    assert!(read(Streaming).is_ok());
+    let fault = read(ReadOnly).expect_err("the launch wrote it");
+    assert_eq!(fault.site().map(|site| site.place.line()), Some(line));
+    assert!(fault.to_string().contains("read-only path"), "{fault}");
+}
+
+#[test]
 fn packs_of_every_type_move_16_bytes_in_order() {
     packs_of(u16::from);
     packs_of(i16::from);

@@ -170,11 +170,12 @@ pub enum Fault {
     },
     /// Two accesses that nothing orders. Looked for if [`LaunchConfig::races`] is set. If only
     /// [`LaunchConfig::weak_memory`] is, those are found that only a proxy keeps apart
-    /// ([`MissingOrder::Proxy`]).
+    /// ([`MissingOrder::Proxy`], [`MissingOrder::ReadOnly`]).
     ///
     /// [`LaunchConfig::races`]: crate::LaunchConfig::races
     /// [`LaunchConfig::weak_memory`]: crate::LaunchConfig::weak_memory
     /// [`MissingOrder::Proxy`]: crate::MissingOrder::Proxy
+    /// [`MissingOrder::ReadOnly`]: crate::MissingOrder::ReadOnly
     #[error("{0}")]
     Race(Box<Race>),
     /// Every live thread waits, and nothing changes.

@@ -173,6 +173,12 @@ impl Region {
         })
     }
 
+    /// Whether the launch has written any of these bytes, which lie in the region.
+    pub(crate) fn is_stored(&self, offset: usize, bytes: usize) -> bool {
+        let stored = |by| self.first_stored(offset, bytes, by).is_some();
+        stored(Proxy::Generic) || stored(Proxy::Async)
+    }
+
     /// Another launch begins.
     pub(crate) fn forget_stores(&mut self) {
         self.stored = Default::default();

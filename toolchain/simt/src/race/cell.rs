@@ -152,6 +152,12 @@ impl Cell {
         old.copied().find(is_unfenced)
     }
 
+    /// A write to one of these bytes.
+    pub(super) fn write(&self, mask: u8) -> Option<Event> {
+        let is_write = |old: &Event| old.mask & mask != 0 && old.access.writes();
+        self.others.iter().copied().find(is_write)
+    }
+
     /// Records an access that races with no earlier one. Its thread is at stamp `now`, and it
     /// observes the last `observed` writes.
     pub(super) fn record(&mut self, mut new: Event, observed: u32, now: &Stamp) {

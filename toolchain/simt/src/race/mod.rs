@@ -113,6 +113,7 @@ pub(crate) enum Why {
     Protocol(&'static str),
     Copy,
     Proxy(Space),
+    ReadOnly,
     Everything {
         same_block: bool,
     },

@@ -1,4 +1,4 @@
-//! Proxies: bulk copies reach memory in a way of their own (PTX ISA, "Proxies").
+//! Proxies: bulk copies and the read-only path reach memory in ways of their own (PTX ISA, "Proxies").
 //!
 //! An ordinary access comes before one of a bulk copy only if a proxy fence lies along the way: after
 //! the one, and before the request for the other (PTX ISA, "Causality Order", proxy-preserved base
@@ -8,11 +8,15 @@ use super::cell::{Cell, Event};
 use super::clock::Stamp;
 use super::reach::Shape;
 use super::{Races, Why};
+use crate::access::Space;
 
 /// An earlier access to this cell that a proxy keeps apart from `new`, by a thread or a bulk copy at
 /// stamp `now`.
 // What a copy does to its barrier is an operation on the barrier, in every proxy.
 pub(super) fn breach(cell: &Cell, new: &Event, now: &Stamp, shape: &Shape) -> Option<(Event, Why)> {
+    if new.access.space == Space::ReadOnly {
+        return Some((cell.write(new.mask)?, Why::ReadOnly));
+    }
     if !shape.is_copy(new.thread) || new.access.reach().is_some() {
         return None;
     }

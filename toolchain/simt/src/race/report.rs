@@ -50,6 +50,8 @@ pub enum MissingOrder {
     /// The earlier one is an ordinary access and the later one a bulk copy's, in this space, and no
     /// proxy fence is between them.
     Proxy(Space),
+    /// The later one reads through the read-only path what this launch writes.
+    ReadOnly,
     /// Nothing is known that could order them.
     Everything {
         /// Whether both are in one block.
@@ -157,6 +159,10 @@ impl fmt::Display for MissingOrder {
                  barrier that the copy's thread waits at",
             ),
             Self::Proxy(_) => f.write_str(NEEDS_GLOBAL_FENCE),
+            Self::ReadOnly => f.write_str(
+                "a read through the read-only path of what this launch wrote: read it with another \
+                 `CacheHint`",
+            ),
             Self::Everything { same_block: true } => f.write_str(
                 "nothing orders them: a barrier of the block or the warp must stand between them",
             ),

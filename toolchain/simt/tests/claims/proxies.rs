@@ -1,6 +1,8 @@
-//! Proxies: what lies between ordinary accesses and those of bulk copies.
+//! Proxies: what lies between ordinary accesses and those of bulk copies or of the read-only path.
 
-use simt::{Fault, LaunchConfig, Memory, MissingOrder, Policy, Schedule, Space, launch, position};
+use simt::{
+    Access, Fault, LaunchConfig, Memory, MissingOrder, Policy, Schedule, Space, launch, position,
+};
 
 use crate::bulk::{TILE, init, is, load, store, tile, wait};
 use crate::support::{Words, assert_site, config, schedules};
@@ -207,7 +209,7 @@ fn device_memory_that_the_launch_wrote_needs_a_fence_that_there_is_not() {
 }
 
 #[test]
-fn what_an_earlier_launch_wrote_may_be_loaded() {
+fn what_an_earlier_launch_wrote_may_be_loaded_and_read_through_any_path() {
     for (races, weak_memory) in [NONE, CLOCKS[0], CLOCKS[1]] {
         let mut memory = Memory::new(1 << 20);
         let words = Words::zeros(&mut memory, TILE);
@@ -218,7 +220,7 @@ fn what_an_earlier_launch_wrote_may_be_loaded() {
             simt::mbarrier_fence();
             load(words);
             wait();
-            assert_eq!(tile().get(9), 1);
+            assert_eq!((tile().get(9), read_only(words, 9)), (1, 1));
         })
         .expect("launches order everything");
     }
@@ -314,4 +316,57 @@ fn a_fence_of_a_barrier_that_the_load_does_not_come_after_is_found_by_clocks() {
             assert!(matches!(fault, Fault::Trap { .. }), "{fault}");
         }
     }
+}
+
+/// Reads a word through the read-only path.
+#[track_caller]
+fn read_only(words: Words, index: usize) -> u32 {
+    let at = core::ptr::with_exposed_provenance::<u32>(words.address() as usize + 4 * index);
+    if !simt::access(at.cast(), 4, Access::read(Space::ReadOnly)) {
+        return 0;
+    }
+    // SAFETY: checked just now, and no other emulated thread has run since.
+    unsafe { at.read() }
+}
+
+/// A thread writes a word, and after a barrier another reads the word at `at` through the read-only path.
+fn written_then_read_only(at: usize) -> impl Fn(Words) {
+    move |words| {
+        if is(0) {
+            words.set(9, 1);
+        }
+        simt::block_barrier(0);
+        if is(32) {
+            read_only(words, at);
+        }
+    }
+}
+
+#[test]
+fn what_the_launch_wrote_is_not_read_through_the_read_only_path() {
+    assert_eq!(missing(written_then_read_only(9)), Some(MissingOrder::ReadOnly));
+    assert_eq!(missing(written_then_read_only(10)), None);
+    for schedule in schedules() {
+        let fault = run(schedule, NONE, written_then_read_only(9)).expect("the launch wrote it");
+        let told = fault.to_string();
+        assert!(told.contains("offset 36 of allocation 0"), "{told}");
+        assert!(told.contains("through the read-only path what this launch wrote"), "{told}");
+        assert_eq!(run(schedule, NONE, written_then_read_only(10)), None);
+    }
+}
+
+#[test]
+fn what_a_bulk_store_of_the_launch_wrote_is_not_read_through_the_read_only_path() {
+    let kernel = |to: Words| {
+        written_then_stored(|| fence_by(0))(to);
+        if is(32) {
+            simt::bulk_wait_stored();
+        }
+        simt::block_barrier(0);
+        if is(0) {
+            read_only(to, 9);
+        }
+    };
+    assert_eq!(missing(kernel), Some(MissingOrder::ReadOnly));
+    assert!(run(Schedule::default(), NONE, kernel).is_some());
 }

@@ -1,7 +1,7 @@
 //! Loads and stores, checked.
 
 use super::{order_of, scope_in, space_of};
-use crate::memory::{CacheHint, Global, GlobalSpace, Ordering, Scalar, Scope, Space};
+use crate::memory::{CacheHint, Global, GlobalSpace, Ordering, Scalar, Scope, Space, SpaceKind};
 use core::mem::{MaybeUninit, zeroed};
 use simt::{Access, Order};
 
@@ -125,9 +125,13 @@ pub(crate) unsafe fn store<T: Scalar, S: Space>(
 struct Aligned16<P>(P);
 
 #[track_caller]
-pub(crate) unsafe fn read_16<P: Copy, S: Space>(at: S::Address, _hint: CacheHint) -> P {
+pub(crate) unsafe fn read_16<P: Copy, S: Space>(at: S::Address, hint: CacheHint) -> P {
+    let access = match (S::KIND, hint) {
+        (SpaceKind::Global, CacheHint::ReadOnly) => Access::read(simt::Space::ReadOnly),
+        _ => weak_read::<S>(),
+    };
     // SAFETY: a pack is 16 bytes of plain numbers.
-    unsafe { checked_load::<Aligned16<P>, S>(at, weak_read::<S>()).0 }
+    unsafe { checked_load::<Aligned16<P>, S>(at, access).0 }
 }
 
 #[track_caller]
