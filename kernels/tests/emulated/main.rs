@@ -4,5 +4,6 @@
 mod forgotten;
 mod lines;
 mod locks;
+mod ring;
 mod support;
 mod tasks;
