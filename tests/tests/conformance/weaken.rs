@@ -137,7 +137,10 @@ fn all_have_a_reason(chosen: &[Protocol], schedules: u64) {
     // An order is needed if one of the protocols needs it.
     let mut kept: BTreeMap<String, Option<Weakened>> = BTreeMap::new();
     for protocol in chosen {
-        let weakened = Check::default().schedules(schedules).weaken(|device| protocol.run(device));
+        let weakened = Check::default()
+            .on(protocol.config)
+            .schedules(schedules)
+            .weaken(|device| protocol.run(device));
         for it in weakened.unwrap_or_else(|failure| panic!("{}: {failure}", protocol.name)) {
             let site = it.weaken.site;
             let key = format!("{} {} → {}", site.place, site.does, it.weaken.change);
@@ -187,7 +190,7 @@ fn no_protocol_fails_in_thousands_of_schedules() {
     let all = protocols();
     let each = 100_000 / all.len() as u64;
     for protocol in &all {
-        let check = Check::default().from(1000).schedules(each);
+        let check = Check::default().on(protocol.config).from(1000).schedules(each);
         check
             .run(|device| protocol.run(device))
             .unwrap_or_else(|failure| panic!("{}: {failure}", protocol.name));

@@ -23,8 +23,8 @@ use crate::memory::Proxy;
 use crate::panics::Note;
 use crate::peers::{Life, Peers};
 use crate::race::{Act as RacingAct, Found, RacingAccess, Span};
-use crate::weaken::{Change, Orders};
 use crate::shared::SharedMemory;
+use crate::weaken::{Change, Orders};
 use crate::world::{World, bump};
 
 /// Why an access is refused.

@@ -37,6 +37,12 @@ pub enum Orders {
     WarpBarrier,
     /// An arrival at the cluster's barrier that releases.
     ClusterArrival,
+    /// A fence between ordinary accesses and bulk copies.
+    ProxyFence,
+    /// A fence between the making of a barrier in shared memory and copies that report to it.
+    BarrierFence,
+    /// A wait for what a bulk store reads or writes.
+    CopyWait,
     /// A loop that waits for another thread's write.
     Wait,
 }
@@ -151,7 +157,12 @@ impl OrderSite {
             }
             Orders::BlockVote => changes.push(Change::Unordered),
             Orders::ClusterArrival => changes.push(Change::Order(Order::Relaxed)),
-            Orders::BlockBarrier | Orders::WarpBarrier | Orders::Wait => changes.push(Change::Out),
+            Orders::BlockBarrier
+            | Orders::WarpBarrier
+            | Orders::ProxyFence
+            | Orders::BarrierFence
+            | Orders::CopyWait
+            | Orders::Wait => changes.push(Change::Out),
         }
         changes
     }
@@ -211,6 +222,9 @@ impl fmt::Display for Orders {
             Self::BlockVote => f.write_str("block barrier with a vote"),
             Self::WarpBarrier => f.write_str("warp barrier"),
             Self::ClusterArrival => f.write_str("cluster arrival"),
+            Self::ProxyFence => f.write_str("proxy fence"),
+            Self::BarrierFence => f.write_str("fence of a shared barrier"),
+            Self::CopyWait => f.write_str("wait for a copy"),
             Self::Wait => f.write_str("wait"),
         }
     }

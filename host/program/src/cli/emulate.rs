@@ -51,11 +51,12 @@ impl Emulate {
                 || json!({ "protocols": names().collect::<Vec<_>>() }),
             );
         }
-        let check = Check::default().from(self.seed).schedules(self.schedules);
         let bar = progress(global, chosen.len());
         let mut outcomes = Vec::new();
         for protocol in &chosen {
             bar.set_message(protocol.name.clone());
+            let check = Check::default().on(protocol.config);
+            let check = check.from(self.seed).schedules(self.schedules);
             let outcome = match self.weaken {
                 true => check.weaken(|device| protocol.run(device)),
                 false => check.run(|device| protocol.run(device)).map(|()| Vec::new()),

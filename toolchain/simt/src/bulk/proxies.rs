@@ -9,6 +9,7 @@ use crate::fiber::Request;
 use crate::here::{Here, with};
 use crate::memory::Proxy;
 use crate::race::NEEDS_GLOBAL_FENCE;
+use crate::weaken::Orders;
 
 /// An initialised barrier in a block's shared memory.
 #[derive(Clone, Copy, Debug)]
@@ -34,6 +35,9 @@ pub(crate) struct Init {
 #[track_caller]
 pub fn bulk_fence() {
     with("bulk_fence", |here, spot| {
+        if here.meet(Orders::ProxyFence, spot).is_some() {
+            return;
+        }
         here.stop(Request::Step, spot);
         if let Some(races) = &here.world.races {
             return races.fence_proxies(here.world.thread_number(&here.position));
@@ -81,6 +85,9 @@ pub fn mbarrier_init(barrier: *mut u8) {
 #[track_caller]
 pub fn mbarrier_fence() {
     with("mbarrier_fence", |here, spot| {
+        if here.meet(Orders::BarrierFence, spot).is_some() {
+            return;
+        }
         here.stop(Request::Step, spot);
         let (thread, epoch) = (here.position.linear_thread(), here.end_epoch());
         let inits = &mut here.shared.borrow_mut().inits;

@@ -5,6 +5,7 @@ use crate::access::Space;
 use crate::dim::Spot;
 use crate::fiber::Request;
 use crate::here::{Here, with};
+use crate::weaken::Orders;
 
 /// A bulk store that its thread has not waited for.
 #[derive(Debug)]
@@ -72,6 +73,9 @@ pub fn bulk_store(to: *mut u8, from: *const u8, bytes: usize) {
 #[track_caller]
 pub fn bulk_wait_read(left: usize) {
     with("bulk_wait_read", |here, spot| {
+        if here.meet(Orders::CopyWait, spot).is_some() {
+            return;
+        }
         here.stop(Request::Step, spot);
         here.wait_for_reads(left);
     });
@@ -85,6 +89,9 @@ pub fn bulk_wait_read(left: usize) {
 #[track_caller]
 pub fn bulk_wait_stored() {
     with("bulk_wait_stored", |here, spot| {
+        if here.meet(Orders::CopyWait, spot).is_some() {
+            return;
+        }
         here.stop(Request::Step, spot);
         here.wait_for_reads(0);
         here.wait_for_writes();

@@ -207,7 +207,7 @@ fn a_thread_may_exit_before_its_load_if_another_waits_for_it() {
             init();
             simt::mbarrier_fence();
         }
-        simt::block_barrier(0);
+        simt::block_barrier();
         if is(0) {
             return load(from);
         }

@@ -50,7 +50,7 @@ fn written_then_stored(fences: impl Fn()) -> impl Fn(Words) {
             (0..TILE).for_each(|i| tile().set(i, 1));
         }
         fences();
-        simt::block_barrier(0);
+        simt::block_barrier();
         if is(32) {
             store(to);
             simt::bulk_wait_read(0);
@@ -76,7 +76,7 @@ fn a_proxy_fence_of_another_thread_counts_only_after_a_barrier() {
         let alone = written_then_stored(|| fence_by(fencing));
         assert_eq!(missing(alone), FENCE, "thread {fencing}");
         let after_a_barrier = written_then_stored(|| {
-            simt::block_barrier(0);
+            simt::block_barrier();
             fence_by(fencing);
         });
         assert_eq!(missing(after_a_barrier), None, "thread {fencing}");
@@ -103,7 +103,7 @@ fn a_proxy_fence_of_the_thread_that_stores_counts_after_the_barrier() {
         missing(move |to: Words| {
             let i = position().linear_thread() as usize;
             tile().set(i, 1);
-            simt::block_barrier(0);
+            simt::block_barrier();
             if i == 0 {
                 if fences {
                     simt::bulk_fence();
@@ -126,14 +126,14 @@ fn touched_then_loaded(touch: impl Fn(), fences: bool) -> impl Fn(Words) {
             simt::mbarrier_fence();
             simt::bulk_fence();
         }
-        simt::block_barrier(0);
+        simt::block_barrier();
         if is(0) {
             touch();
             if fences {
                 simt::bulk_fence();
             }
         }
-        simt::block_barrier(0);
+        simt::block_barrier();
         if is(32) {
             load(from);
             wait();
@@ -232,7 +232,7 @@ fn without_clocks_a_missing_fence_is_found_and_any_later_one_of_the_block_counts
     let stores = |fencing: Option<u32>| {
         move |to: Words| {
             tile().set(position().linear_thread() as usize, 1);
-            simt::block_barrier(0);
+            simt::block_barrier();
             fencing.into_iter().for_each(fence_by);
             if is(0) {
                 store(to);
@@ -264,7 +264,7 @@ fn initialised_then_loaded(fencing: Option<u32>, fence: fn()) -> impl Fn(Words) 
         if fencing.is_some_and(is) {
             fence();
         }
-        simt::block_barrier(0);
+        simt::block_barrier();
         if is(32) {
             load(from);
             wait();
@@ -300,7 +300,7 @@ fn a_fence_of_a_barrier_that_the_load_does_not_come_after_is_found_by_clocks() {
         if is(0) {
             init();
         }
-        simt::block_barrier(0);
+        simt::block_barrier();
         if is(0) {
             simt::mbarrier_fence();
         }
@@ -335,7 +335,7 @@ fn written_then_read_only(at: usize) -> impl Fn(Words) {
         if is(0) {
             words.set(9, 1);
         }
-        simt::block_barrier(0);
+        simt::block_barrier();
         if is(32) {
             read_only(words, at);
         }
@@ -362,7 +362,7 @@ fn what_a_bulk_store_of_the_launch_wrote_is_not_read_through_the_read_only_path(
         if is(32) {
             simt::bulk_wait_stored();
         }
-        simt::block_barrier(0);
+        simt::block_barrier();
         if is(0) {
             read_only(to, 9);
         }

@@ -3,6 +3,7 @@
 //! `gridsync emulate` runs them under many schedules, and with one place weaker than it is written.
 
 mod barriers;
+mod bulk;
 mod kernels;
 
 use super::{
@@ -15,7 +16,7 @@ use crate::lab::locks::{Grid, LOCKS};
 use crate::lab::xpx::{self, Form, Setup};
 use barriers::{barriers, exchanges};
 use gridsync::check::Wrong;
-use gridsync::device::{Device, Geometry};
+use gridsync::device::{Device, EmulatorConfig, Geometry};
 use gridsync::primitives::kendall::Method as Correlating;
 use kernels::warps_add;
 
@@ -23,6 +24,8 @@ use kernels::warps_add;
 pub struct Protocol {
     /// What it is called, such as `barrier/tree`.
     pub name: String,
+    /// The emulated GPU that it runs on.
+    pub config: EmulatorConfig,
     run: Box<Run>,
 }
 
@@ -33,7 +36,7 @@ impl Protocol {
         name: impl Into<String>,
         run: impl Fn(&Device) -> Result<(), CaseError> + Send + Sync + 'static,
     ) -> Self {
-        Self { name: name.into(), run: Box::new(run) }
+        Self { name: name.into(), config: EmulatorConfig::default(), run: Box::new(run) }
     }
 
     /// Runs it on `device`.
@@ -58,6 +61,7 @@ pub fn protocols() -> Vec<Protocol> {
     all.extend(exchanges());
     all.extend(locks());
     all.extend(primitives());
+    all.push(bulk::scan());
     all.extend(
         [Method::Levels, Method::Edges, Method::Turns, Method::Words, Method::WordTurns].map(tasks),
     );
