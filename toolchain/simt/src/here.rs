@@ -10,7 +10,7 @@ use std::thread::panicking;
 
 use corosensei::Yielder;
 
-use crate::access::{Access, AccessKind, Space};
+use crate::access::{Access, AccessKind, Order, Space};
 use crate::bulk::{Copying, Store};
 use crate::count::{Act, What};
 use crate::dim::{Position, Spot};
@@ -194,7 +194,8 @@ impl<'a> Here<'a> {
         };
         let accesses = &self.world.counters.accesses;
         bump(accesses);
-        if self.world.lockstep {
+        let is_weak = access.order == Order::Weak;
+        if if is_weak { self.world.splits_weak } else { self.world.splits_strong } {
             self.stop(Request::Step, spot);
         } else {
             self.arrive(spot);
@@ -221,7 +222,7 @@ impl<'a> Here<'a> {
     fn alarm(&self, address: usize, spot: Spot) {
         let world = self.world;
         let accesses = world.counters.accesses.get();
-        if !world.lockstep && accesses >= world.step_limit {
+        if !world.splits_weak && accesses >= world.step_limit {
             self.fail(Fault::StepLimit {
                 kernel: Arc::clone(&world.kernel),
                 limit: world.step_limit,
@@ -231,7 +232,7 @@ impl<'a> Here<'a> {
         let changes = world.changes.get();
         let watched = world.changes_at_alarm.replace(changes) == changes;
         let next = accesses + if watched { 1 } else { QUIET };
-        world.alarm.set(match world.lockstep {
+        world.alarm.set(match world.splits_weak {
             true => next,
             false => next.min(world.step_limit),
         });

@@ -267,6 +267,7 @@ fn run(
     children: Children,
 ) -> Result<(Stats, Vec<Launched>), Fault> {
     memory.begin_launch();
+    let splits_strong = config.count || config.schedule.policy != Policy::Coarse;
     let world = World {
         kernel: Arc::from(config.kernel),
         memory,
@@ -277,7 +278,8 @@ fn run(
         step_limit: config.step_limit,
         multiprocessors: config.multiprocessors,
         cooperative: config.cooperative,
-        lockstep: config.count || config.schedule.policy != Policy::Coarse,
+        splits_strong,
+        splits_weak: splits_strong && (config.count || !(config.races || config.weak_memory)),
         counters: Counters::default(),
         counter: config.count.then(Counter::default),
         clock: Cell::new(0),

@@ -39,8 +39,9 @@ pub(crate) struct World<'a> {
     pub(crate) multiprocessors: u32,
     /// Whether all blocks are resident at once for certain.
     pub(crate) cooperative: bool,
-    /// Whether every access is a scheduling point.
-    pub(crate) lockstep: bool,
+    /// Whether strong accesses are scheduling points, and whether weak ones are.
+    pub(crate) splits_strong: bool,
+    pub(crate) splits_weak: bool,
     pub(crate) counters: Counters,
     /// Set if this launch counts what its warps do in shared memory.
     pub(crate) counter: Option<Counter>,

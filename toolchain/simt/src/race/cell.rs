@@ -7,6 +7,9 @@ use super::value::Value;
 use crate::access::{Access, Space};
 use crate::dim::Place;
 
+/// A cell forgets no weak reads while it has so few.
+const FEW_READS: usize = 8;
+
 /// Bytes of a cell.
 pub(super) const CELL_BYTES: usize = 4;
 
@@ -94,9 +97,11 @@ impl Event {
 /// Four bytes and the accesses to them.
 #[derive(Debug, Default)]
 pub(super) struct Cell {
-    /// Weak reads, sorted by thread and bytes. Each thread may have one, and a new one leaves those
-    /// of other threads as they are.
+    /// Weak reads. Of those by one thread of the same bytes the last one counts, and the others go when there
+    /// are many.
     reads: Vec<Event>,
+    /// How many weak reads are too many.
+    most_reads: usize,
     /// All other accesses.
     others: Vec<Event>,
     /// Writes so far.
@@ -115,9 +120,9 @@ impl Cell {
                 && !old.morally_strong(new, shape)
                 && !self.observed(old, |thread, epoch| now.knows(thread, epoch))
         };
-        let reads = new.access.writes().then_some(&self.reads);
-        let old = self.others.iter().chain(reads.into_iter().flatten());
-        old.copied().find(races)
+        let other = self.others.iter().copied().find(races);
+        let reads = || self.reads.iter().copied().filter(races).min_by_key(Event::key);
+        other.or_else(|| new.access.writes().then(reads).flatten())
     }
 
     /// Whether a strong read that happened before, as `is_before` says of a thread's epoch, observed
@@ -170,9 +175,9 @@ impl Cell {
         }
         new.turn = self.turn;
         if new.is_weak_read() {
-            match self.reads.binary_search_by_key(&new.key(), Event::key) {
-                Ok(at) => self.reads[at] = new,
-                Err(at) => self.reads.insert(at, new),
+            self.reads.push(new);
+            if self.reads.len() > self.most_reads {
+                self.keep_last_reads();
             }
             return;
         }
@@ -190,7 +195,19 @@ impl Cell {
                 old.mask &= !new.mask;
                 old.mask != 0
             });
-            self.reads.sort_by_key(Event::key);
         }
+    }
+
+    /// Forgets weak reads after which their thread has made another of the same bytes.
+    fn keep_last_reads(&mut self) {
+        self.reads.sort_by_key(Event::key);
+        self.reads.dedup_by(|next, last| {
+            let again = next.key() == last.key();
+            if again {
+                *last = *next;
+            }
+            again
+        });
+        self.most_reads = FEW_READS.max(2 * self.reads.len());
     }
 }
