@@ -14,7 +14,7 @@ fn emulator() -> Device {
     Device::new(Emulator::new(EmulatorConfig::default()))
 }
 
-/// An emulator that looks for races among at most 2^14 threads, and refuses a larger grid before it
+/// An emulator that looks for races among at most 2^17 threads, and refuses a larger grid before it
 /// runs.
 fn emulator_with_races() -> Device {
     Device::new(Emulator::new(EmulatorConfig { races: true, ..EmulatorConfig::default() }))
@@ -75,7 +75,7 @@ fn a_fault_loses_the_emulator_and_no_later_call_gives_an_old_result() {
 #[test]
 fn a_launch_that_was_refused_has_lost_nothing() {
     let device = emulator_with_races();
-    let input = device.zeroed::<u32>(1 << 20).expect("the input should fit");
+    let input = device.zeroed::<u32>(1 << 23).expect("the input should fit");
     let mut sum = Reducer::<Sum<u32, u64>>::new(&device).expect("a reducer should fit");
     let refused = sum.launch(&input).expect_err("there are too many threads");
     assert!(matches!(refused, DeviceError::Fault(_)), "{refused}");
@@ -85,7 +85,7 @@ fn a_launch_that_was_refused_has_lost_nothing() {
 #[test]
 fn a_scan_in_parts_goes_on_after_a_launch_that_was_refused() {
     let device = emulator_with_races();
-    let len = 80 * 8192;
+    let len = 2048 * 8192;
     let input = upload(&device, &vec![1u32; len]);
     let mut output = device.alloc::<u32>(len).expect("the output should fit");
     let mut scanner = Scanner::<Sum<u32>>::new(&device, len).expect("a scanner should fit");

@@ -71,11 +71,11 @@ pub struct LaunchConfig<'a> {
     /// scheduling points under [`Policy::Coarse`] too, because counting needs lanes in step.
     /// Default: no.
     pub count: bool,
-    /// Whether to look for data races, in a launch of at most 2^14 threads. The launch fails with
+    /// Whether to look for data races, in a launch of at most 2^17 threads. The launch fails with
     /// [`Fault::Race`] at the first one. Default: no, because an access then takes about twice as
     /// long.
     pub races: bool,
-    /// Whether memory is weak, in a launch of at most 2^14 threads: within what PTX's memory model
+    /// Whether memory is weak, in a launch of at most 2^17 threads: within what PTX's memory model
     /// allows, a read may return an older value, and a write may come before another one of its
     /// location. The schedule's seed draws which. Default: no.
     pub weak_memory: bool,

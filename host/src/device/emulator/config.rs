@@ -17,11 +17,11 @@ pub struct EmulatorConfig {
     /// Which thread runs when.
     pub schedule: Schedule,
     /// Whether to look for data races. The first one found is the error of its launch. With it, a
-    /// launch of more than 2^14 threads is refused, and an access takes about twice as long.
+    /// launch of more than 2^17 threads is refused, and an access takes about twice as long.
     pub races: bool,
     /// Whether memory is weak: a read may return an older value, and a write may come before another
     /// one, as far as PTX's memory model allows. The schedule's seed draws it. A kernel's own results
-    /// then show what a missing order does. A launch may have 2^14 threads.
+    /// then show what a missing order does. A launch may have 2^17 threads.
     pub weak_memory: bool,
     /// Whether to note the places that order memory or wait. [`Device::order_sites`](crate::device::Device::order_sites)
     /// has them.
@@ -48,7 +48,7 @@ impl EmulatorConfig {
     /// from this seed.
     ///
     /// A schedule shows some errors and hides others, so run a kernel under several seeds, as the
-    /// examples do. A launch may have 2^14 threads.
+    /// examples do. A launch may have 2^17 threads.
     #[must_use]
     pub fn checking(seed: u64) -> Self {
         Self { schedule: Schedule::from_seed(seed), races: true, ..Self::default() }

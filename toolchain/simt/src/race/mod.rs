@@ -40,7 +40,7 @@ pub(crate) use weak::Old;
 use weak::Weak;
 
 /// Most threads of a launch with race detection: a clock may have a number for each of them.
-pub(crate) const MAX_THREADS: u64 = 1 << 14;
+pub(crate) const MAX_THREADS: u64 = 1 << 17;
 
 /// The race detector of one launch. Threads have their numbers in the grid, block after block.
 #[derive(Debug)]

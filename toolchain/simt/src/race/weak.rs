@@ -29,6 +29,9 @@ const WIDEST: usize = 16;
 const STALE: u64 = 2;
 const EARLY: u64 = 4;
 
+/// A version forgets no readers while it has so few.
+const FEW_READERS: usize = 8;
+
 /// What locations have held, since their first write in this launch.
 #[derive(Debug)]
 pub(super) struct Weak {
@@ -78,23 +81,45 @@ struct Version {
     write: Option<Event>,
     /// What an acquiring read of it learns, if the write is strong.
     value: Option<Value>,
-    /// Threads, at their epochs, that have read it, and whether by a strong read that observes it.
-    reads: Vec<(u32, u32, bool)>,
+    /// Who has read it, and who by a strong read that observes it.
+    readers: Readers,
+    observers: Readers,
+}
+
+/// Threads, at their epochs. Of the epochs of one thread the first counts, because what knows a later one knows
+/// that; the others go when there are many.
+#[derive(Debug, Default)]
+struct Readers {
+    list: Vec<(u32, u32)>,
+    most: usize,
+}
+
+impl Readers {
+    fn add(&mut self, thread: u32, epoch: u32) {
+        self.list.push((thread, epoch));
+        if self.list.len() > self.most {
+            self.list.sort_unstable();
+            self.list.dedup_by_key(|&mut (thread, _)| thread);
+            self.most = FEW_READERS.max(2 * self.list.len());
+        }
+    }
+
+    /// Whether one of them happened before this stamp.
+    fn any_before(&self, now: &Stamp) -> bool {
+        self.list.iter().any(|&(thread, epoch)| now.knows(thread, epoch))
+    }
 }
 
 impl Version {
     /// Whether it hides what is older from an access at this stamp.
     fn hides_older(&self, now: &Stamp) -> bool {
-        let read =
-            |&(thread, epoch, observes): &(u32, u32, bool)| observes && now.knows(thread, epoch);
         self.write.is_none_or(|write| now.knows(write.thread, write.epoch))
-            || self.reads.iter().any(read)
+            || self.observers.any_before(now)
     }
 
     /// Whether a write at this stamp comes after it: it knows the write or a read of it.
     fn is_before(&self, now: &Stamp) -> bool {
-        let read = |&(thread, epoch, _): &(u32, u32, bool)| now.knows(thread, epoch);
-        self.hides_older(now) || self.reads.iter().any(read)
+        self.hides_older(now) || self.readers.any_before(now)
     }
 
     /// Whether it was made from the version before it, so that nothing comes between them.
@@ -198,7 +223,8 @@ impl State {
         let (at, is_last) = weak.choose(new, now, location)?;
         let version = &mut weak.locations.get_mut(&location)?.versions[at];
         let observes = version.write.is_some_and(|write| write.morally_strong(new, &self.shape));
-        note(&mut version.reads, (new.thread, new.epoch, observes));
+        let readers = if observes { &mut version.observers } else { &mut version.readers };
+        readers.add(new.thread, new.epoch);
         let is_stuck = weak.sticks && new.access.reach().is_none();
         (!is_last).then(|| (Old { bits: version.bits, is_stuck }, version.value.clone()))
     }
@@ -294,15 +320,14 @@ impl Weak {
 
 impl Version {
     fn of(number: u64, bits: u128, write: Option<Event>) -> Self {
-        Self { number, bits, write, value: None, reads: Vec::new() }
-    }
-}
-
-/// Notes a read, unless the thread has made one like it before: what knows a later one knows that.
-fn note(reads: &mut Vec<(u32, u32, bool)>, new: (u32, u32, bool)) {
-    let covers = |old: &(u32, u32, bool)| old.0 == new.0 && old.2 >= new.2;
-    if !reads.iter().any(covers) {
-        reads.push(new);
+        Self {
+            number,
+            bits,
+            write,
+            value: None,
+            readers: Readers::default(),
+            observers: Readers::default(),
+        }
     }
 }
 

@@ -73,8 +73,8 @@ fn impossible_launches_are_refused_with_their_numbers() {
 #[test]
 fn races_among_more_threads_than_a_clock_has_numbers_for_are_refused() {
     let mut memory = Memory::new(1 << 20);
-    let config = LaunchConfig { races: true, ..config(17, 1024, Policy::Coarse) };
-    let fault = launch(&mut memory, &config, &|| {}).expect_err("17 × 1024 threads");
+    let config = LaunchConfig { races: true, ..config(129, 1024, Policy::Coarse) };
+    let fault = launch(&mut memory, &config, &|| {}).expect_err("129 × 1024 threads");
     let Fault::TooLargeForRaces { threads, limit, .. } = fault else { panic!("{fault}") };
-    assert_eq!((threads, limit), (17 * 1024, 16 * 1024));
+    assert_eq!((threads, limit), (129 * 1024, 128 * 1024));
 }
