@@ -23,6 +23,7 @@ use crate::memory::Label;
 use crate::panics::Note;
 use crate::peers::{Life, Peers};
 use crate::race::{Act as RacingAct, Found, RacingAccess, Span};
+use crate::search::{Object, Touched};
 use crate::shared::{SharedError, SharedMemory};
 use crate::world::{World, bump};
 
@@ -289,6 +290,7 @@ impl<'a> Here<'a> {
             return Err(Flaw::Misaligned);
         }
         if access.kind != AccessKind::Write && region.first_unwritten(offset, bytes).is_some() {
+            self.guide(access, (region.label(), offset, bytes), false);
             return Err(Flaw::Uninitialised);
         }
         if let Some(races) = &self.world.races {
@@ -300,15 +302,36 @@ impl<'a> Here<'a> {
             self.settle();
             let is_held = races.is_weak() && region.first_unwritten(offset, bytes).is_none();
             let held = is_held.then(|| last_access::bits(region, offset, bytes));
-            if let Some(old) = races.access(thread, span, act, held).map_err(Flaw::Races)? {
+            let old = races.access(thread, span, act, held);
+            self.guide(access, (region.label(), offset, bytes), matches!(old, Ok(Some(_))));
+            if let Some(old) = old.map_err(Flaw::Races)? {
                 self.last.show(self.world, region, (offset, bytes), old);
             }
+        } else {
+            self.guide(access, (region.label(), offset, bytes), false);
         }
         if access.kind != AccessKind::Read {
             region.mark(offset, bytes);
             self.last.watch(self.world, region, (offset, bytes));
         }
         Ok(())
+    }
+
+    /// Tells a search, if there is one, of an access to bytes of a region, and whether it reads an old value.
+    fn guide(&self, access: Access, (label, offset, bytes): (Label, usize, usize), is_old: bool) {
+        let Some(guide) = &self.world.guide else { return };
+        // A bulk copy makes accesses in a row, without a call in between.
+        self.settle();
+        let owner = match (label, access.space) {
+            (Label::Allocation(_), _) => 0,
+            (_, Space::Cluster) => self.position.linear_cluster() | 1 << 63,
+            _ if self.world.cluster > 1 => self.position.linear_cluster() | 1 << 63,
+            _ => self.position.linear_block(),
+        };
+        if access.space == Space::Cluster {
+            guide.touch(Object::CLUSTERS);
+        }
+        guide.access(Touched { label, owner, offset, bytes }, access, is_old);
     }
 
     /// The number, in the race detector, of what makes an access now: the thread or a bulk copy.

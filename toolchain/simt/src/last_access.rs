@@ -36,6 +36,9 @@ impl LastAccess {
         self.settle(world);
         if bytes > size_of::<u128>() {
             bump(&world.changes);
+            if let Some(guide) = &world.guide {
+                guide.wrote(true);
+            }
             return;
         }
         let before = bits(region, offset, bytes);
@@ -74,6 +77,9 @@ impl LastAccess {
             let new = unsafe { load(at, bytes) };
             if new != before {
                 bump(&world.changes);
+            }
+            if let Some(guide) = &world.guide {
+                guide.wrote(new != before);
             }
             if let Some(last) = world.races.as_ref().and_then(|races| races.wrote(new)) {
                 // SAFETY: as above.

@@ -16,6 +16,7 @@ use crate::panics;
 use crate::race::{MAX_THREADS, Races};
 use crate::schedule::{Policy, Schedule};
 use crate::scheduler;
+use crate::search;
 use crate::world::{Counters, World};
 
 /// Most threads of a block (CUDA C++ Programming Guide, "Compute Capabilities").
@@ -237,6 +238,12 @@ pub fn launch(
     }
     config.check()?;
     panics::install();
+    // A search draws nothing: it decides on its own, and every access is a scheduling point.
+    let (schedule, step_limit) = match search::current() {
+        Some(_) => (Schedule::default(), config.step_limit.min(search::MOST_STEPS)),
+        None => (config.schedule, config.step_limit),
+    };
+    let config = &LaunchConfig { schedule, step_limit, ..*config };
     let (mut stats, launched) = run(memory, config, Location::caller(), body, Children::default())?;
     let mut family = Family::new(config.schedule.seed);
     family.ran(None, launched);
@@ -258,6 +265,7 @@ fn run(
     body: &dyn Fn(),
     children: Children,
 ) -> Result<(Stats, Vec<Launched>), Fault> {
+    let guide = search::current();
     let world = World {
         kernel: Arc::from(config.kernel),
         memory,
@@ -277,9 +285,10 @@ fn run(
         changes_at_alarm: Cell::new(u64::MAX),
         races: (config.races || config.weak_memory).then(|| {
             let (blocks, threads) = (config.grid.count(), config.block.count());
-            let weak = config.weak_memory.then_some(config.schedule.seed);
+            let weak = config.weak_memory.then(|| (config.schedule.seed, guide.clone()));
             Races::new((blocks * threads, threads, config.cluster_blocks()), config.races, weak)
         }),
+        guide,
         children,
     };
     let stats = scheduler::run(&world, config, entry, body)?;

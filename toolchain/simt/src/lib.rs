@@ -59,6 +59,7 @@ mod race;
 mod ready;
 mod schedule;
 mod scheduler;
+pub mod search;
 mod shared;
 mod stack;
 mod thread;

@@ -4,7 +4,9 @@ use crate::dim::WARP_LANES;
 use crate::favours::{Ranks, Stalled};
 use crate::ready::ReadySet;
 use crate::schedule::{Lanes, Policy, Schedule, SplitMix};
+use crate::search::Guide;
 use crate::warp::lanes;
+use std::rc::Rc;
 
 /// The runnable warps, picked one by one as the schedule says.
 #[derive(Debug)]
@@ -223,17 +225,23 @@ pub(crate) struct Starts {
     /// The n-th cluster to start is `first + stride · n`, modulo the number of clusters.
     first: u64,
     stride: u64,
+    /// What decides in place of that, and the clusters that are left then.
+    guide: Option<(Rc<Guide>, Vec<u64>)>,
 }
 
 impl Starts {
     /// From the first to the last.
     pub(crate) fn in_order(clusters: u64) -> Self {
-        Self { clusters, started: 0, first: 0, stride: 1 }
+        Self { clusters, started: 0, first: 0, stride: 1, guide: None }
     }
 
-    /// In order, backwards or by strides, as drawn from a seed other than 0.
-    pub(crate) fn new(seed: u64, clusters: u64) -> Self {
+    /// In order, backwards or by strides, as drawn from a seed other than 0, or as a guide decides.
+    pub(crate) fn new(seed: u64, clusters: u64, guide: Option<Rc<Guide>>) -> Self {
         let mut starts = Self::in_order(clusters);
+        if let Some(guide) = guide {
+            starts.guide = Some((guide, (0..clusters).collect()));
+            return starts;
+        }
         if seed == 0 {
             return starts;
         }
@@ -257,6 +265,10 @@ impl Starts {
     pub(crate) fn next(&mut self) -> Option<u64> {
         if self.started == self.clusters {
             return None;
+        }
+        if let Some((guide, left)) = &mut self.guide {
+            self.started += 1;
+            return Some(left.remove(guide.choose(left.len())));
         }
         let [first, stride, clusters, n] =
             [self.first, self.stride, self.clusters, self.started].map(u128::from);
@@ -361,7 +373,7 @@ mod tests {
         for clusters in [1, 2, 3, 4, 12, 100] {
             let orders: Vec<Vec<u64>> = (0..40)
                 .map(|seed| {
-                    let mut starts = Starts::new(seed, clusters);
+                    let mut starts = Starts::new(seed, clusters, None);
                     core::iter::from_fn(|| starts.next()).collect()
                 })
                 .collect();

@@ -15,6 +15,7 @@ use crate::peers::Peers;
 use crate::picker::{Picker, Starts};
 use crate::quiet::{Quiet, Verdict};
 use crate::stack::Pool;
+use crate::search::{self, Object};
 use crate::world::{World, bump};
 
 /// The clock's leaps stop doubling here: 2^40 cycles, 18 minutes at 1 GHz.
@@ -71,7 +72,15 @@ pub(crate) fn run<'a>(
         pool: Pool::new(config.stack_bytes, resident.saturating_mul(threads)),
     };
     machine.quiet.started(resident * threads);
-    let mut starts = Starts::new(config.schedule.seed, blocks / cluster);
+    if let Some(guide) = &world.guide
+        && !guide.begin(resident as usize * warps_per_block, config.patience)
+    {
+        let (kernel, warps) = (Arc::clone(&world.kernel), resident * warps_per_block as u64);
+        return Err(Fault::TooLargeForSearch { kernel, warps, limit: search::MOST_WARPS as u64 });
+    }
+    // If all are resident, the order in which they start is that of their first steps.
+    let guide = world.guide.clone().filter(|_| clusters < blocks / cluster);
+    let mut starts = Starts::new(config.schedule.seed, blocks / cluster, guide);
     let first = core::iter::from_fn(|| starts.next()).take(clusters as usize);
     let first = first.flat_map(|started| started * cluster..(started + 1) * cluster);
     let mut scheduler = Scheduler {
@@ -109,13 +118,17 @@ impl<'a> Scheduler<'a> {
     fn run_to_end(&mut self) -> Result<u64, Fault> {
         let world = self.machine.world;
         let (mut steps, mut changes, mut hand_over) = (0, 0, false);
-        while let Some(warp) = self.picker.pick(hand_over) {
+        while let Some(warp) = self.pick(hand_over) {
             if steps >= world.step_limit {
                 return Err(self.over_the_limit(warp));
             }
             steps += 1;
             bump(&world.clock);
             hand_over = self.step(warp)?.hand_over;
+            if world.guide.is_some() {
+                // It knows when nothing can change any more.
+                continue;
+            }
             if changes != world.changes.get() {
                 changes = world.changes.get();
                 self.machine.quiet.changed();
@@ -129,12 +142,54 @@ impl<'a> Scheduler<'a> {
                 Verdict::Deadlock => break,
             }
         }
+        if world.guide.as_ref().is_some_and(|guide| guide.is_redundant()) {
+            search::give_up();
+        }
         let live = self.slots.iter().any(|slot| matches!(slot, Slot::Running(_)));
         if live { Err(self.deadlock()) } else { Ok(steps) }
     }
 
-    /// Steps one warp. Starts its block at the first step, and ends it after the last.
+    /// The warp to step next. `hand_over`: the last step spun or slept.
+    fn pick(&mut self, hand_over: bool) -> Option<usize> {
+        let Some(guide) = &self.machine.world.guide else {
+            return self.picker.pick(hand_over);
+        };
+        if guide.is_redundant() {
+            return None;
+        }
+        let lanes = |warp: usize| match &self.slots[warp / self.warps_per_block] {
+            Slot::Fresh(_) => u32::MAX,
+            Slot::Running(block) => block.warps[warp % self.warps_per_block].ready,
+            Slot::Empty => 0,
+        };
+        let all = 0..self.slots.len() * self.warps_per_block;
+        let ready = all.map(|warp| (warp, lanes(warp))).filter(|(_, lanes)| *lanes != 0);
+        guide.pick(&ready.collect::<Vec<_>>())
+    }
+
+    /// Steps one warp, and tells a search what the step has touched besides memory.
     fn step(&mut self, warp: usize) -> Result<Step, Fault> {
+        let number = warp / self.warps_per_block;
+        let starts = matches!(self.slots[number], Slot::Fresh(_));
+        let stepped = self.step_warp(warp);
+        if let Some(guide) = &self.machine.world.guide {
+            let ends = matches!(self.slots[number], Slot::Fresh(_) | Slot::Empty);
+            if starts || ends || stepped.as_ref().map_or(true, |step| step.met) {
+                guide.touch(Object::block(number));
+                if self.machine.world.cluster > 1 {
+                    guide.touch(Object::CLUSTERS);
+                }
+            }
+            if matches!(self.slots[number], Slot::Fresh(_)) {
+                guide.touch(Object::STARTS);
+            }
+            guide.stepped();
+        }
+        stepped
+    }
+
+    /// Steps one warp. Starts its block at the first step, and ends it after the last.
+    fn step_warp(&mut self, warp: usize) -> Result<Step, Fault> {
         let number = warp / self.warps_per_block;
         let cluster = number / self.machine.world.cluster as usize;
         if let Slot::Fresh(linear) = self.slots[number] {
@@ -217,6 +272,10 @@ impl<'a> Scheduler<'a> {
         for (number, block) in slots.zip(first..) {
             self.slots[number] = Slot::Fresh(block);
             self.ready_all(number);
+            if let Some(guide) = &world.guide {
+                let first = number * self.warps_per_block;
+                (first..first + self.warps_per_block).for_each(|warp| guide.started(warp));
+            }
         }
     }
 

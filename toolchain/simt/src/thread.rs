@@ -10,6 +10,7 @@ use crate::dim::{Position, WARP_LANES};
 use crate::fault::Fault;
 use crate::fiber::{Call, Reply, Request};
 use crate::here::{active, with};
+use crate::search::Object;
 use crate::world::bump;
 
 /// What a block barrier returns to each thread (`barrier.cta.red.popc`, `.and`, `.or`).
@@ -78,6 +79,11 @@ pub fn fence(scope: Scope, order: Order) {
         if let Some(races) = &here.world.races {
             let thread = here.world.thread_number(&here.position);
             races.fence(thread, scope, order, spot.place);
+            if order == Order::SeqCst
+                && let Some(guide) = &here.world.guide
+            {
+                guide.touch(Object::FENCES);
+            }
         }
     });
 }
@@ -293,7 +299,7 @@ pub fn nanosleep(ns: u32) {
 pub fn clock() -> u64 {
     with("clock", |here, _| {
         bump(&here.world.clock);
-        here.world.clock.get()
+        here.world.guide.as_ref().map_or_else(|| here.world.clock.get(), |guide| guide.clock())
     })
 }
 

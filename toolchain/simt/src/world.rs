@@ -1,6 +1,7 @@
 //! What all threads of a launch share.
 
 use core::cell::Cell;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::children::Children;
@@ -8,6 +9,7 @@ use crate::count::Counter;
 use crate::dim::{Dim3, Position};
 use crate::fault::{Site, Target};
 use crate::memory::Memory;
+use crate::search::Guide;
 use crate::race::{self, Found, MissingOrder, Party, Race, Races, RacingAccess, Why};
 
 /// Counts of one launch.
@@ -51,6 +53,8 @@ pub(crate) struct World<'a> {
     pub(crate) changes_at_alarm: Cell<u64>,
     /// The race detector, if it is on.
     pub(crate) races: Option<Races>,
+    /// What decides in place of the schedule, if anything does.
+    pub(crate) guide: Option<Rc<Guide>>,
     /// The grids that this one launches.
     pub(crate) children: Children,
 }

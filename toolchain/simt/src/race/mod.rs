@@ -25,6 +25,7 @@ pub(crate) use shadow::Span;
 
 use crate::access::{Access, Order, Scope};
 use crate::dim::Place;
+use crate::search::Guide;
 use cell::Event;
 use clock::Clock;
 use core::cell::RefCell;
@@ -33,6 +34,7 @@ use protocols::Protocols;
 use reach::{Level, Shape};
 use shadow::Shadow;
 use std::collections::HashMap;
+use std::rc::Rc;
 use thread::Thread;
 pub(crate) use weak::Old;
 use weak::Weak;
@@ -117,11 +119,12 @@ pub(crate) enum Why {
 
 impl Races {
     /// The detector for a launch of `threads` threads, at most [`MAX_THREADS`].
-    /// A race is an error if it `reports`. Memory is weak if there is a seed for that.
+    /// A race is an error if it `reports`. Memory is weak if there is a seed for
+    /// that; a guide decides in its place.
     pub(crate) fn new(
         (threads, block_threads, cluster_blocks): (u64, u64, u32),
         reports: bool,
-        weak: Option<u64>,
+        weak: Option<(u64, Option<Rc<Guide>>)>,
     ) -> Self {
         let shape = Shape {
             block_threads: block_threads as u32,
@@ -137,7 +140,7 @@ impl Races {
                 clusters: HashMap::new(),
                 protocols: Protocols::default(),
                 copies: HashMap::new(),
-                weak: weak.map(Weak::new),
+                weak: weak.map(|(seed, guide)| Weak::new(seed, guide)),
                 reports,
             }),
         }

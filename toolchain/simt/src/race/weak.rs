@@ -16,7 +16,9 @@ use super::shadow::Span;
 use super::value::{Head, Value, add_head};
 use crate::access::AccessKind;
 use crate::schedule::SplitMix;
+use crate::search::Guide;
 use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
 
 /// The most values of a location that are remembered.
 const MOST: usize = 8;
@@ -33,6 +35,8 @@ const EARLY: u64 = 4;
 #[derive(Debug)]
 pub(super) struct Weak {
     random: SplitMix,
+    /// What decides in place of the random numbers, if anything does.
+    guide: Option<Rc<Guide>>,
     locations: BTreeMap<(u64, usize), History>,
     /// Whether a weak read of an old value is repeated as long as it may be, as from a register.
     sticks: bool,
@@ -104,11 +108,12 @@ impl Version {
 }
 
 impl Weak {
-    pub(super) fn new(seed: u64) -> Self {
+    pub(super) fn new(seed: u64, guide: Option<Rc<Guide>>) -> Self {
         let mut random = SplitMix(seed ^ 0x5EA1_07EA_5EED);
         Self {
-            sticks: random.below(2) == 0,
+            sticks: random.below(2) == 0 && guide.is_none(),
             random,
+            guide,
             locations: BTreeMap::new(),
             stuck: HashMap::new(),
             pending: None,
@@ -157,10 +162,15 @@ impl Weak {
                 return Some((at, at == last));
             }
         }
-        if self.random.below(STALE) > 0 {
+        let back = match &self.guide {
+            Some(guide) => guide.choose(last - oldest + 1),
+            None if self.random.below(STALE) > 0 => 0,
+            None => last - oldest - self.random.below((last - oldest) as u64) as usize,
+        };
+        if back == 0 {
             return Some((last, true));
         }
-        let at = oldest + self.random.below((last - oldest) as u64) as usize;
+        let at = last - back;
         if sticks {
             self.stuck.insert(key, history.versions[at].number);
         }
@@ -178,6 +188,12 @@ impl Weak {
         let first = history.versions.iter().rposition(known).map_or(0, |at| at + 1);
         let free = |&at: &usize| !history.versions[at].is_update();
         let places: Vec<usize> = (first..end).filter(free).collect();
+        if let Some(guide) = &self.guide {
+            return match guide.choose(places.len() + 1) {
+                0 => end,
+                chosen => places[chosen - 1],
+            };
+        }
         if places.is_empty() || self.random.below(EARLY) > 0 {
             return end;
         }
@@ -312,7 +328,7 @@ mod tests {
 
     #[test]
     fn a_location_is_forgotten_when_other_bytes_of_it_are_written() {
-        let mut weak = Weak::new(1);
+        let mut weak = Weak::new(1, None);
         let history = |bytes| History { bytes, versions: Vec::new(), released: Vec::new() };
         for (offset, bytes) in [(0, 4), (4, 4), (8, 8)] {
             weak.locations.insert((7, offset), history(bytes));
