@@ -85,9 +85,14 @@
 use crate::device::{Device, DeviceError, Emulator, EmulatorConfig};
 use rayon::prelude::*;
 use simt::Schedule;
+use simt::search::{Path, follow};
 use std::fmt;
 use std::ops::Range;
 use thiserror::Error;
+
+mod every;
+
+pub use every::Every;
 
 /// Runs a kernel in the emulator under one schedule after the other, on all cores.
 ///
@@ -95,32 +100,63 @@ use thiserror::Error;
 #[derive(Clone, Debug)]
 #[must_use = "a check does nothing until it is run"]
 pub struct Check {
-    seeds: Range<u64>,
+    runs: Runs,
     config: EmulatorConfig,
+}
+
+/// What a check runs.
+#[derive(Clone, Debug)]
+enum Runs {
+    /// The schedules of these seeds.
+    Seeds(Range<u64>),
+    /// One execution of those that [`Check::every`] explores.
+    Path(Path),
 }
 
 impl Default for Check {
     fn default() -> Self {
-        let config = EmulatorConfig::default();
-        Self { seeds: 0..200, config }.on(config)
+        let config = EmulatorConfig { weak_memory: true, ..EmulatorConfig::default() };
+        Self { runs: Runs::Seeds(0..200), config }
     }
 }
 
 impl Check {
     /// A check under one schedule: that of a [`Failure`]'s seed.
     pub fn only(seed: u64) -> Self {
-        Self { seeds: seed..seed + 1, ..Self::default() }
+        Self { runs: Runs::Seeds(seed..seed + 1), ..Self::default() }
+    }
+
+    /// A check of one execution: that of a [`Failure`] of [`every`](Self::every).
+    ///
+    /// # Panics
+    /// If `path` is not such a path.
+    pub fn path(path: &str) -> Self {
+        let (is_weak, path) = every::read(path).unwrap_or_else(|error| panic!("{error}"));
+        let check = Self { runs: Runs::Path(path), ..Self::default() };
+        if is_weak { check } else { check.sequential() }
     }
 
     /// Runs under this many schedules.
     pub fn schedules(self, count: u64) -> Self {
-        Self { seeds: self.seeds.start..self.seeds.start + count, ..self }
+        match self.runs {
+            Runs::Seeds(seeds) => {
+                Self { runs: Runs::Seeds(seeds.start..seeds.start + count), ..self }
+            }
+            Runs::Path(_) => self,
+        }
     }
 
-    /// Emulates this GPU. Its memory is weak all the same. Its schedule, and whether it looks for races, are the
+    /// Emulates this GPU. Its memory is as weak as before. Its schedule, and whether it looks for races, are the
     /// check's.
     pub fn on(self, config: EmulatorConfig) -> Self {
-        Self { config: EmulatorConfig { weak_memory: true, ..config }, ..self }
+        let weak_memory = self.config.weak_memory;
+        Self { config: EmulatorConfig { weak_memory, ..config }, ..self }
+    }
+
+    /// Makes memory sequentially consistent: a read returns the last value. So only races show what order is
+    /// missing.
+    pub fn sequential(self) -> Self {
+        Self { config: EmulatorConfig { weak_memory: false, ..self.config }, ..self }
     }
 
     /// Gives `run` a new emulator for each schedule. `run` launches kernels, and says what is wrong with their
@@ -135,15 +171,25 @@ impl Check {
         &self,
         run: impl Fn(&Device) -> Result<(), Wrong> + Sync,
     ) -> Result<(), Box<Failure>> {
-        let failure = |seed| {
+        let failed = |rerun, config| {
+            let what = run(&Device::new(Emulator::new(config))).err()?;
+            Some(Box::new(Failure { rerun, config, what }))
+        };
+        let under = |seed| {
             let schedule = Schedule::from_seed(seed);
             // A race ends a launch before its values matter, so every other schedule looks for none.
             let races = seed % 2 == 1;
-            let config = EmulatorConfig { schedule, races, ..self.config };
-            let what = run(&Device::new(Emulator::new(config))).err()?;
-            Some(Box::new(Failure { seed, config, what }))
+            failed(Rerun::Seed(seed), EmulatorConfig { schedule, races, ..self.config })
         };
-        self.seeds.clone().into_par_iter().find_map_first(failure).map_or(Ok(()), Err)
+        let failure = match &self.runs {
+            Runs::Seeds(seeds) => seeds.clone().into_par_iter().find_map_first(under),
+            Runs::Path(path) => {
+                let config = EmulatorConfig { races: true, ..self.config };
+                let rerun = Rerun::Path(every::written(path, &config));
+                follow(path, || failed(rerun, config))
+            }
+        };
+        failure.map_or(Ok(()), Err)
     }
 }
 
@@ -170,11 +216,20 @@ impl From<&str> for Wrong {
     }
 }
 
-/// The first schedule under which something went wrong.
+/// How to see a failure again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Rerun {
+    /// By [`Check::only`] with this seed.
+    Seed(u64),
+    /// By [`Check::path`] with this path.
+    Path(String),
+}
+
+/// The first run in which something went wrong.
 #[derive(Clone, Debug)]
 pub struct Failure {
-    /// The seed, for [`Check::only`].
-    pub seed: u64,
+    /// How to see it again.
+    pub rerun: Rerun,
     /// What was emulated.
     pub config: EmulatorConfig,
     /// What went wrong.
@@ -183,11 +238,20 @@ pub struct Failure {
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { seed, config, what } = self;
+        let Self { rerun, config, what } = self;
         let Schedule { policy, lanes, .. } = config.schedule;
-        let races = if config.races { "looking for races, " } else { "" };
-        writeln!(f, "seed {seed} (weak memory, {races}{policy:?}, lanes {lanes:?}): {what}")?;
-        write!(f, "run it alone with `Check::only({seed})`")
+        let memory = if config.weak_memory { "weak memory" } else { "sequential memory" };
+        let races = if config.races { ", looking for races" } else { "" };
+        match rerun {
+            Rerun::Seed(seed) => {
+                writeln!(f, "seed {seed} ({memory}{races}, {policy:?}, lanes {lanes:?}): {what}")?;
+                write!(f, "run it alone with `Check::only({seed})`")
+            }
+            Rerun::Path(path) => {
+                writeln!(f, "one of all executions ({memory}{races}): {what}")?;
+                write!(f, "run it alone with `Check::path({path:?})`")
+            }
+        }
     }
 }
 
@@ -225,10 +289,11 @@ mod tests {
         Check::default().run(|device| adds_up(device, 1)).expect("atomics lose nothing");
         let wrong = |device: &Device| adds_up(device, 0);
         let failure = Check::default().run(wrong).expect_err("updates are lost");
-        let again = Check::only(failure.seed).run(wrong).expect_err("the same run");
+        let Rerun::Seed(seed) = failure.rerun else { panic!("{failure}") };
+        let again = Check::only(seed).run(wrong).expect_err("the same run");
         assert_eq!(failure.what, again.what);
         let said = failure.to_string();
-        assert!(said.contains(&format!("Check::only({})", failure.seed)), "{said}");
+        assert!(said.contains(&format!("Check::only({seed})")), "{said}");
         assert!(said.contains("the sum is"), "{said}");
     }
 
@@ -241,7 +306,7 @@ mod tests {
         };
         for _ in 0..20 {
             let failure = Check::default().on(config).schedules(50).run(wrong);
-            assert_eq!(failure.expect_err("all fail").seed, 0);
+            assert_eq!(failure.expect_err("all fail").rerun, Rerun::Seed(0));
         }
     }
 }

@@ -8,9 +8,9 @@ use crate::children::{Child, Queue, Refusal};
 use crate::dim::Spot;
 use crate::fault::Fault;
 use crate::fiber::Request;
-use crate::search::Object;
 use crate::here::{Here, with};
 use crate::race::MAX_THREADS;
+use crate::search::Object;
 
 /// Launches a grid from a kernel. A scheduling point.
 ///

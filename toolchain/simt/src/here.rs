@@ -10,7 +10,7 @@ use std::thread::panicking;
 
 use corosensei::Yielder;
 
-use crate::access::{Access, AccessKind, Space};
+use crate::access::{Access, AccessKind, Order, Space};
 use crate::bulk::Store;
 use crate::count::{Act, What};
 use crate::dim::{Position, Spot};
@@ -22,7 +22,7 @@ use crate::looks::{Looks, QUIET};
 use crate::memory::Label;
 use crate::panics::Note;
 use crate::peers::{Life, Peers};
-use crate::race::{Act as RacingAct, Found, RacingAccess, Span};
+use crate::race::{Act as RacingAct, Found, Races, RacingAccess, Span};
 use crate::search::{Object, Touched};
 use crate::shared::{SharedError, SharedMemory};
 use crate::world::{World, bump};
@@ -328,6 +328,9 @@ impl<'a> Here<'a> {
             _ if self.world.cluster > 1 => self.position.linear_cluster() | 1 << 63,
             _ => self.position.linear_block(),
         };
+        if access.order == Order::SeqCst && self.world.races.as_ref().is_some_and(Races::is_weak) {
+            guide.touch(Object::FENCES);
+        }
         if access.space == Space::Cluster {
             guide.touch(Object::CLUSTERS);
         }

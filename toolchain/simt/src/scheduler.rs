@@ -14,8 +14,8 @@ use crate::launch::{LaunchConfig, Stats};
 use crate::peers::Peers;
 use crate::picker::{Picker, Starts};
 use crate::quiet::{Quiet, Verdict};
-use crate::stack::Pool;
 use crate::search::{self, Object};
+use crate::stack::Pool;
 use crate::world::{World, bump};
 
 /// The clock's leaps stop doubling here: 2^40 cycles, 18 minutes at 1 GHz.

@@ -80,6 +80,7 @@ pub fn fence(scope: Scope, order: Order) {
             let thread = here.world.thread_number(&here.position);
             races.fence(thread, scope, order, spot.place);
             if order == Order::SeqCst
+                && races.is_weak()
                 && let Some(guide) = &here.world.guide
             {
                 guide.touch(Object::FENCES);

@@ -9,8 +9,8 @@ use crate::count::Counter;
 use crate::dim::{Dim3, Position};
 use crate::fault::{Site, Target};
 use crate::memory::Memory;
-use crate::search::Guide;
 use crate::race::{self, Found, MissingOrder, Party, Race, Races, RacingAccess, Why};
+use crate::search::Guide;
 
 /// Counts of one launch.
 #[derive(Debug, Default)]

@@ -1,9 +1,14 @@
 //! Threads that poll: they step again when what they have looked at changes.
 //!
-//! A loop that polls may go round any number of times. A turn that changes nothing and fails is
-//! left out of the search: the thread waits until another one changes what it has looked at since
-//! its last write or spin. A strong read that returns an old value to such a turn is not explored
-//! further, because a fair run reads the last value in time, and another execution does so at once.
+//! A loop that polls may go round any number of times. Turns that change nothing and fail make no
+//! difference, so few of them are explored. A thread that has polled in vain waits until another one
+//! changes what it has looked at since its last write or spin. If it has looked at one word alone, an
+//! execution in which that word changes later is given up: in another one the thread looks later. The
+//! same holds if a strong read has returned an old value, because a fair run reads the last value in
+//! time. A weak read need not.
+//!
+//! Whether a loop writes in its turns is seen at its first spin that no write precedes. Until then
+//! its thread does not wait. What was seen holds for the rest of the search, which begins anew.
 
 use std::collections::HashMap;
 
@@ -21,6 +26,11 @@ pub(super) struct Awaits {
     steps: u64,
     /// How often the clock has leapt without a change since.
     leaps: u32,
+    /// Whether a thread has read its clock since the last leap.
+    timed: bool,
+    /// The places of the spins of this execution, in the order in which they came first, and
+    /// whether the turns of their loops write nothing.
+    spins: Vec<(Place, bool)>,
 }
 
 /// One thread.
@@ -33,11 +43,11 @@ struct Lane {
     writing: Vec<Object>,
     /// The cells that woke it may be any of these: its next step depends on them.
     woken: Vec<Object>,
+    /// How many reads that is.
+    reads: u32,
     /// Whether it has changed memory, or read its clock, since its last spin.
     has_written: bool,
     has_timed: bool,
-    /// Where it spun last, and whether it had written before.
-    spun: Option<(Place, bool)>,
     /// Its own clock.
     clock: u64,
     /// How often its clock has leapt in a loop that looks at nothing else.
@@ -58,10 +68,11 @@ struct Look {
 enum State {
     #[default]
     Runs,
-    /// Until something that it has looked at changes. `unsure`: it has written since it spun last,
-    /// and so may have something else to do.
-    Waits { unsure: bool },
-    /// What waits for it has failed by an old value: this execution will be explored otherwise.
+    /// Until something that it has looked at changes.
+    Waits,
+    /// It has looked at one word alone: if that changes, the execution is explored otherwise.
+    WaitsForOne,
+    /// It has failed by an old value: this execution is explored otherwise.
     Gone,
 }
 
@@ -71,6 +82,8 @@ pub(super) enum Spun {
     GoesOn,
     /// Another alternative of the same step covers all that may follow.
     Redundant,
+    /// The turns of this loop write nothing, which was not known: the search begins anew.
+    Learned,
 }
 
 /// What is left if no thread can step.
@@ -113,10 +126,18 @@ impl Awaits {
     }
 
     /// A thread accesses a cell. `reads`: it reads, and whether this is a strong read of an old value.
-    pub(super) fn access(&mut self, lane: usize, cell: Object, reads: Option<bool>, writes: bool) {
+    /// `is_first`: it is the first cell of the access.
+    pub(super) fn access(
+        &mut self,
+        lane: usize,
+        (cell, is_first): (Object, bool),
+        reads: Option<bool>,
+        writes: bool,
+    ) {
         let changes = self.changes.get(&cell).copied().unwrap_or(0);
         let thread = &mut self.lanes[lane];
         if let Some(is_old) = reads {
+            thread.reads += u32::from(is_first);
             thread.looked.push(Look { cell, changes, is_old, step: self.steps });
         }
         if writes {
@@ -124,28 +145,34 @@ impl Awaits {
         }
     }
 
-    /// The last write of a thread has ended. Wakes who waits for it if memory has `changed`.
-    pub(super) fn wrote(&mut self, lane: usize, changed: bool) {
+    /// The last write of a thread has ended. Wakes who waits for it if memory has `changed`. Returns
+    /// whether the execution is explored otherwise.
+    pub(super) fn wrote(&mut self, lane: usize, changed: bool) -> bool {
         let written = core::mem::take(&mut self.lanes[lane].writing);
         if !changed || written.is_empty() {
-            return;
+            return false;
         }
         self.leaps = 0;
         written.iter().for_each(|&cell| *self.changes.entry(cell).or_default() += 1);
+        let mut is_redundant = false;
         for (number, thread) in self.lanes.iter_mut().enumerate() {
             if number == lane {
                 thread.has_written = true;
-                thread.looked.clear();
-            } else if matches!(thread.state, State::Waits { .. })
-                && thread.looked.iter().any(|look| written.contains(&look.cell))
-            {
-                thread.wake();
+                thread.forget();
+            } else if thread.looked.iter().any(|look| written.contains(&look.cell)) {
+                match thread.state {
+                    State::Waits => thread.wake(),
+                    State::WaitsForOne => is_redundant = true,
+                    State::Runs | State::Gone => {}
+                }
             }
         }
+        is_redundant
     }
 
     /// A thread reads its clock, which is its own: how steps interleave does not change it.
     pub(super) fn clock(&mut self, lane: usize) -> u64 {
+        self.timed = true;
         let lane = &mut self.lanes[lane];
         lane.has_timed = true;
         lane.clock += 1;
@@ -157,34 +184,62 @@ impl Awaits {
         self.lanes[lane].clock += u64::from(cycles);
     }
 
-    /// A thread spins. That depends on all that it has looked at.
-    pub(super) fn spun(&mut self, lane: usize, place: Place, footprint: &mut Footprint) -> Spun {
+    /// A thread spins. That depends on all that it has looked at. `is_alone`: no other lane of its
+    /// warp steps. `known` says whether the turns of the loop at this place write nothing.
+    pub(super) fn spun(
+        &mut self,
+        lane: usize,
+        (place, is_alone): (Place, bool),
+        known: impl FnOnce(usize) -> bool,
+        footprint: &mut Footprint,
+    ) -> Spun {
+        let is_pure = self.is_pure(place, known);
         let (changes, step) = (&self.changes, self.steps);
         let thread = &mut self.lanes[lane];
         let wrote = core::mem::take(&mut thread.has_written);
         let timed = core::mem::take(&mut thread.has_timed);
-        let before = thread.spun.replace((place, wrote));
         thread.looked.iter().for_each(|look| footprint.add(look.cell, false));
-        let writes_each_turn = wrote && before == Some((place, true));
         let has_changed =
             |look: &Look| changes.get(&look.cell).copied().unwrap_or(0) != look.changes;
-        if writes_each_turn || thread.looked.iter().any(has_changed) {
-            thread.looked.clear();
-        } else if thread.looked.is_empty() && timed {
+        if thread.looked.is_empty() && timed {
             // It waits for its clock alone.
             thread.clock += 1 << thread.leaps;
             thread.leaps = (thread.leaps + 1).min(LONGEST_LEAP);
-        } else if thread.looked.iter().any(|look| look.is_old) {
-            if thread.looked.iter().all(|look| look.step == step) {
-                return Spun::Redundant;
-            }
-            thread.state = State::Gone;
+        } else if !is_pure && !wrote {
+            return Spun::Learned;
+        } else if !is_pure {
+            thread.forget();
         } else {
+            let has_changed = thread.looked.iter().any(has_changed);
+            let is_old = thread.looked.iter().any(|look| look.is_old);
+            let is_one = is_alone && thread.reads == 1;
+            let is_one_step = thread.looked.iter().all(|look| look.step == step);
             thread.leaps = 0;
-            thread.has_timed = timed;
-            thread.state = State::Waits { unsure: wrote };
+            match (has_changed, is_old) {
+                (true, _) | (_, true) if is_one => return Spun::Redundant,
+                (true, _) => thread.forget(),
+                (_, true) if is_one_step => return Spun::Redundant,
+                (_, true) => thread.state = State::Gone,
+                _ if is_one => thread.state = State::WaitsForOne,
+                _ => thread.state = State::Waits,
+            }
         }
         Spun::GoesOn
+    }
+
+    /// Whether the turns of a loop that spins here write nothing, as `known` for its number.
+    fn is_pure(&mut self, place: Place, known: impl FnOnce(usize) -> bool) -> bool {
+        let next = self.spins.len();
+        let at = self.spins.iter().position(|(other, _)| *other == place).unwrap_or(next);
+        if at == next {
+            self.spins.push((place, known(next)));
+        }
+        self.spins[at].1
+    }
+
+    /// For each spin of this execution whether the turns of its loop write nothing.
+    pub(super) fn spins(&self) -> impl Iterator<Item = bool> {
+        self.spins.iter().map(|&(_, is_pure)| is_pure)
     }
 
     /// No thread can step.
@@ -192,33 +247,34 @@ impl Awaits {
         if self.lanes.iter().any(|lane| lane.state == State::Gone) {
             return Standstill::Redundant;
         }
-        let unsure = |lane: &&mut Lane| lane.state == State::Waits { unsure: true };
-        let mut woken = false;
-        self.lanes.iter_mut().filter(unsure).for_each(|lane| {
-            lane.wake();
-            woken = true;
-        });
-        if woken {
-            return Standstill::Woken;
+        // A timeout may come first, if anybody looks at the clock.
+        let timed = core::mem::take(&mut self.timed);
+        if self.leaps > 0 && !timed || self.leaps >= patience {
+            return Standstill::Deadlock;
         }
         let leap = 1 << self.leaps.min(LONGEST_LEAP);
-        let timed = |lane: &&mut Lane| lane.state != State::Runs && lane.has_timed;
-        if self.leaps < patience {
-            self.leaps += 1;
-            self.lanes.iter_mut().filter(timed).for_each(|lane| {
-                lane.clock += leap;
-                lane.wake();
-                woken = true;
-            });
+        self.leaps += 1;
+        let mut standstill = Standstill::Deadlock;
+        let waits = |lane: &&mut Lane| lane.state != State::Runs;
+        for lane in self.lanes.iter_mut().filter(waits) {
+            lane.clock += leap;
+            lane.wake();
+            standstill = Standstill::Woken;
         }
-        if woken { Standstill::Woken } else { Standstill::Deadlock }
+        standstill
     }
 }
 
 impl Lane {
     fn wake(&mut self) {
         self.state = State::Runs;
-        self.has_timed = false;
+        self.reads = 0;
         self.woken.extend(self.looked.drain(..).map(|look| look.cell));
+    }
+
+    /// What it has looked at so far is not what it polls.
+    fn forget(&mut self) {
+        self.reads = 0;
+        self.looked.clear();
     }
 }

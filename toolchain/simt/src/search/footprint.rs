@@ -23,7 +23,6 @@ impl Object {
     pub(crate) fn block(slot: usize) -> Self {
         Self(3, slot as u32)
     }
-
 }
 
 /// The number of the first region of memory among the objects.

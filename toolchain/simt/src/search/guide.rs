@@ -1,6 +1,7 @@
 //! What a launch asks of a search while it runs, and tells it.
 
 use core::cell::{Cell, RefCell};
+use std::collections::HashSet;
 use std::rc::Rc;
 
 use super::awaits::{Awaits, Spun, Standstill};
@@ -41,14 +42,35 @@ struct State {
     /// The warp that steps now, or stepped last, and the number of its lane among all.
     warp: Option<usize>,
     lane: usize,
+    /// Whether no other lane of the warp steps.
+    is_alone: bool,
+    /// For the spins of the launches before: see [`Awaits::spins`].
+    spins: Vec<bool>,
     patience: u32,
 }
 
 /// Who decides.
 #[derive(Debug)]
 enum Decider {
-    Search(Tree),
+    Search(Search),
     Path(Path),
+}
+
+#[derive(Debug, Default)]
+struct Search {
+    tree: Tree,
+    /// The spins of loops whose turns write nothing.
+    pure: HashSet<Place>,
+    /// Whether one of them is new.
+    has_learned: bool,
+}
+
+/// What comes after an execution.
+pub(super) enum Next {
+    Execution,
+    /// The first execution again: more is known about loops.
+    Anew,
+    None,
 }
 
 /// The payload that ends an execution that need not be explored further.
@@ -74,7 +96,7 @@ pub(crate) struct Touched {
 
 impl Guide {
     pub(super) fn searching() -> Self {
-        Self::new(Decider::Search(Tree::default()))
+        Self::new(Decider::Search(Search::default()))
     }
 
     pub(super) fn along(path: Path) -> Self {
@@ -90,6 +112,8 @@ impl Guide {
             footprint: Footprint::default(),
             warp: None,
             lane: 0,
+            is_alone: false,
+            spins: Vec::new(),
             patience: 0,
         };
         Self { state: RefCell::new(state), is_redundant: Cell::new(false) }
@@ -106,22 +130,30 @@ impl Guide {
         self.is_redundant.set(false);
         let state = &mut *self.state.borrow_mut();
         state.taken.clear();
-        if let Decider::Search(tree) = &mut state.decider {
+        state.spins.clear();
+        state.awaits = Awaits::default();
+        if let Decider::Search(Search { tree, .. }) = &mut state.decider {
             tree.restart();
         }
     }
 
-    /// Goes to the next execution. Returns whether there is one.
-    pub(super) fn advance(&self) -> bool {
-        match &mut self.state.borrow_mut().decider {
-            Decider::Search(tree) => tree.advance(),
-            Decider::Path(_) => false,
+    /// Goes to the next execution.
+    pub(super) fn advance(&self) -> Next {
+        let Decider::Search(search) = &mut self.state.borrow_mut().decider else {
+            return Next::None;
+        };
+        if core::mem::take(&mut search.has_learned) {
+            search.tree = Tree::default();
+            return Next::Anew;
         }
+        if search.tree.advance() { Next::Execution } else { Next::None }
     }
 
     /// The decisions of this execution.
     pub(super) fn path(&self) -> Path {
-        Path::new(self.state.borrow().taken.clone())
+        let state = &*self.state.borrow();
+        let spins = state.spins.iter().copied().chain(state.awaits.spins());
+        Path::new(spins.collect(), state.taken.clone())
     }
 
     /// A grid begins, with room for so many warps. Returns whether it is small enough.
@@ -130,7 +162,8 @@ impl Guide {
         if warps > MOST_WARPS {
             return false;
         }
-        state.awaits = Awaits::of_warps(warps);
+        let before = core::mem::replace(&mut state.awaits, Awaits::of_warps(warps));
+        state.spins.extend(before.spins());
         (state.warp, state.patience) = (None, patience);
         // What destructors of an execution that was given up have touched.
         state.footprint = Footprint::default();
@@ -170,6 +203,7 @@ impl Guide {
         let state = &mut *self.state.borrow_mut();
         let warp = state.warp.unwrap_or(0);
         let awake = state.awaits.awake(warp, ready);
+        state.is_alone = awake.count_ones() == 1;
         let number = |lane| warp * WARP_LANES as usize + lane as usize;
         state.awaits.step(lanes(awake).map(number), &mut state.footprint);
         awake
@@ -184,14 +218,15 @@ impl Guide {
     /// A block has started in the place of this warp.
     pub(crate) fn started(&self, warp: usize) {
         let state = &mut *self.state.borrow_mut();
-        (0..WARP_LANES as usize).for_each(|lane| state.awaits.begin(warp * WARP_LANES as usize + lane));
+        (0..WARP_LANES as usize)
+            .for_each(|lane| state.awaits.begin(warp * WARP_LANES as usize + lane));
     }
 
     /// The step ends. Returns whether the execution goes on.
     pub(crate) fn stepped(&self) -> bool {
         let state = &mut *self.state.borrow_mut();
         let footprint = core::mem::take(&mut state.footprint);
-        if let Decider::Search(tree) = &mut state.decider {
+        if let Decider::Search(Search { tree, .. }) = &mut state.decider {
             tree.stepped(&footprint);
         }
         !self.is_redundant.get()
@@ -219,26 +254,41 @@ impl Guide {
         let writes = access.kind != AccessKind::Read;
         let is_strong = access.order != Order::Weak || access.kind == AccessKind::Atomic;
         let reads = (access.kind != AccessKind::Write).then_some(is_old && is_strong);
+        let mut is_first = true;
         for cell in names.cells((label, owner), (offset, bytes)) {
             footprint.add(cell, writes);
-            awaits.access(*lane, cell, reads, writes);
-        }
-        if access.order == Order::SeqCst {
-            footprint.add(Object::FENCES, true);
+            awaits.access(*lane, (cell, is_first), reads, writes);
+            is_first = false;
         }
     }
 
     /// The last write of the thread has ended, and perhaps changed memory.
     pub(crate) fn wrote(&self, changed: bool) {
         let state = &mut *self.state.borrow_mut();
-        state.awaits.wrote(state.lane, changed);
+        if state.awaits.wrote(state.lane, changed) {
+            self.is_redundant.set(true);
+        }
     }
 
     /// The thread spins.
     pub(crate) fn spun(&self, place: Place) {
         let state = &mut *self.state.borrow_mut();
-        if state.awaits.spun(state.lane, place, &mut state.footprint) == Spun::Redundant {
-            self.is_redundant.set(true);
+        let first = state.spins.len();
+        let State { decider, awaits, footprint, is_alone, .. } = state;
+        let known = |number| match &*decider {
+            Decider::Search(search) => search.pure.contains(&place),
+            Decider::Path(path) => path.is_pure(first + number),
+        };
+        match awaits.spun(state.lane, (place, *is_alone), known, footprint) {
+            Spun::GoesOn => {}
+            Spun::Redundant => self.is_redundant.set(true),
+            Spun::Learned => {
+                if let Decider::Search(search) = decider {
+                    search.pure.insert(place);
+                    search.has_learned = true;
+                    self.is_redundant.set(true);
+                }
+            }
         }
     }
 
@@ -260,7 +310,7 @@ impl State {
     fn turn(&mut self, order: &[usize]) -> Option<usize> {
         let enabled = order.iter().fold(0, |all, &warp| all | 1u64 << warp);
         let picked = match &mut self.decider {
-            Decider::Search(tree) => tree.pick(enabled, order)?,
+            Decider::Search(Search { tree, .. }) => tree.pick(enabled, order)?,
             Decider::Path(_) if order.len() == 1 => order[0],
             Decider::Path(path) => {
                 let at = path.decision(self.taken.len());
@@ -279,7 +329,7 @@ impl State {
             return 0;
         }
         let chosen = match &mut self.decider {
-            Decider::Search(tree) => tree.choose(count),
+            Decider::Search(Search { tree, .. }) => tree.choose(count),
             Decider::Path(path) => path.decision(self.taken.len()).min(count - 1),
         };
         self.taken.push(chosen as u32);
@@ -288,7 +338,7 @@ impl State {
 
     /// What comes now comes after all steps before.
     fn separate(&mut self) {
-        if let Decider::Search(tree) = &mut self.decider {
+        if let Decider::Search(Search { tree, .. }) = &mut self.decider {
             tree.separate();
         }
     }

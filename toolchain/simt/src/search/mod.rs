@@ -21,7 +21,7 @@ pub use path::{BadPath, Path};
 pub(crate) use tree::MOST_WARPS;
 
 use core::ops::ControlFlow;
-use guide::Redundant;
+use guide::{Next, Redundant};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
 
@@ -71,9 +71,13 @@ pub fn search<T>(limit: u64, mut run: impl FnMut() -> ControlFlow<T>) -> Explore
             Err(payload) if payload.is::<Redundant>() => explored.given_up += 1,
             Err(payload) => resume_unwind(payload),
         }
-        if !guide.advance() {
-            explored.exhausted = true;
-            break;
+        match guide.advance() {
+            Next::Execution => {}
+            Next::Anew => (explored.executions, explored.given_up) = (0, 0),
+            Next::None => {
+                explored.exhausted = true;
+                break;
+            }
         }
     }
     explored

@@ -120,7 +120,9 @@ impl Tree {
         if index < self.events.len() {
             return;
         }
-        let Node::Turn(turn) = &mut self.nodes[self.turn] else { unreachable!("a step has a turn") };
+        let Node::Turn(turn) = &mut self.nodes[self.turn] else {
+            unreachable!("a step has a turn")
+        };
         turn.footprint.add_all(footprint);
         let warp = turn.chosen;
         let earlier = &self.events[self.first..];
@@ -171,7 +173,8 @@ impl Tree {
             return;
         }
         let later = 1u64 << self.events[later].warp;
-        turn.wanted |= if possible & later != 0 { later } else { possible & possible.wrapping_neg() };
+        turn.wanted |=
+            if possible & later != 0 { later } else { possible & possible.wrapping_neg() };
     }
 
     /// The warps that need not step now, because that was explored before the last step.

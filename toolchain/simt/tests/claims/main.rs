@@ -16,6 +16,7 @@ mod race_causes;
 mod races;
 mod recovery;
 mod schedules;
+mod search;
 mod shared;
 mod stacks;
 mod support;

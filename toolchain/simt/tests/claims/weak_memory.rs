@@ -2,9 +2,9 @@
 //! model allows, but for those that take a read of a later write, and none that it forbids.
 
 use crate::support::Words;
-use simt::{Fault, LaunchConfig, Memory, Order, Schedule, Scope, launch, position};
 use core::ops::ControlFlow;
 use simt::search::search;
+use simt::{Fault, LaunchConfig, Memory, Order, Schedule, Scope, launch, position};
 use std::collections::BTreeSet;
 
 const X: usize = 0;
