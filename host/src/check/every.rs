@@ -57,7 +57,8 @@ impl Check {
             }),
             Some((what, path)) => {
                 let rerun = Rerun::Path(written(&path, &config));
-                Err(Box::new(Failure { rerun, config, what }))
+                let failure = Failure { rerun, config, what, story: None };
+                Err(Box::new(failure).retold(&run))
             }
         }
     }

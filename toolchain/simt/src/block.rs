@@ -153,6 +153,11 @@ impl<'a> Block<'a> {
             Some(guide) => Party::in_order(guide.party(ready)),
             None => picker.party(ready),
         };
+        let party = match &machine.world.recorder {
+            Some(recorder) if guide.is_none() => recorder.party(party, ready),
+            _ => party,
+        };
+        machine.world.decide(party.number());
         for lane in party.lanes() {
             if let Some(guide) = guide {
                 guide.turn_of(lane);

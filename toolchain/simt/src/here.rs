@@ -19,10 +19,11 @@ use crate::fiber::{Reply, Request, Stop};
 use crate::last_access::{self, LastAccess};
 use crate::library::LibraryCall;
 use crate::looks::{Looks, QUIET};
-use crate::memory::Label;
+use crate::memory::{Label, Region};
 use crate::panics::Note;
 use crate::peers::{Life, Peers};
 use crate::race::{Act as RacingAct, Found, Races, RacingAccess, Span};
+use crate::replay::{Deed, Done, Touch};
 use crate::search::{Object, Touched};
 use crate::shared::{SharedError, SharedMemory};
 use crate::world::{World, bump};
@@ -304,12 +305,16 @@ impl<'a> Here<'a> {
             let held = is_held.then(|| last_access::bits(region, offset, bytes));
             let old = races.access(thread, span, act, held);
             self.guide(access, (region.label(), offset, bytes), matches!(old, Ok(Some(_))));
+            if old.is_err() {
+                self.tell_access(access, region, (offset, bytes), spot);
+            }
             if let Some(old) = old.map_err(Flaw::Races)? {
                 self.last.show(self.world, region, (offset, bytes), old);
             }
         } else {
             self.guide(access, (region.label(), offset, bytes), false);
         }
+        self.tell_access(access, region, (offset, bytes), spot);
         if access.kind != AccessKind::Read {
             region.mark(offset, bytes);
             self.last.watch(self.world, region, (offset, bytes));
@@ -317,17 +322,51 @@ impl<'a> Here<'a> {
         Ok(())
     }
 
+    /// Tells a recorder, if there is one, what the thread does.
+    pub(crate) fn tell(&self, what: Done, spot: Spot) {
+        if let Some(recorder) = &self.world.recorder {
+            recorder.tell(|| Deed { position: self.position, place: spot.place, what });
+        }
+    }
+
+    /// Tells a recorder of an access.
+    fn tell_access(
+        &self,
+        access: Access,
+        region: &Region,
+        (offset, bytes): (usize, usize),
+        spot: Spot,
+    ) {
+        if self.world.recorder.is_none() {
+            return;
+        }
+        let is_known =
+            bytes <= size_of::<u128>() && region.first_unwritten(offset, bytes).is_none();
+        let reads = access.kind != AccessKind::Write && is_known;
+        let (label, owner) = (region.label(), self.owner(region.label(), access));
+        let read = reads.then(|| last_access::bits(region, offset, bytes));
+        let is_old = self.last.is_old();
+        let touch = Touch { access, label, owner, offset, bytes, read, wrote: None, is_old };
+        self.tell(Done::Access(touch), spot);
+    }
+
+    /// A number that tells the shared memories of blocks apart. Those of a cluster have the same.
+    fn owner(&self, label: Label, access: Access) -> u64 {
+        match label {
+            Label::Allocation(_) => 0,
+            _ if access.space == Space::Cluster || self.world.cluster > 1 => {
+                self.position.linear_cluster() | 1 << 63
+            }
+            _ => self.position.linear_block(),
+        }
+    }
+
     /// Tells a search, if there is one, of an access to bytes of a region, and whether it reads an old value.
     fn guide(&self, access: Access, (label, offset, bytes): (Label, usize, usize), is_old: bool) {
         let Some(guide) = &self.world.guide else { return };
         // A bulk copy makes accesses in a row, without a call in between.
         self.settle();
-        let owner = match (label, access.space) {
-            (Label::Allocation(_), _) => 0,
-            (_, Space::Cluster) => self.position.linear_cluster() | 1 << 63,
-            _ if self.world.cluster > 1 => self.position.linear_cluster() | 1 << 63,
-            _ => self.position.linear_block(),
-        };
+        let owner = self.owner(label, access);
         if access.order == Order::SeqCst && self.world.races.as_ref().is_some_and(Races::is_weak) {
             guide.touch(Object::FENCES);
         }

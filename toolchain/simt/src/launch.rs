@@ -13,11 +13,12 @@ use crate::fault::Fault;
 use crate::here::active;
 use crate::memory::Memory;
 use crate::panics;
-use crate::race::{MAX_THREADS, Races};
+use crate::race::{Draws, MAX_THREADS, Races};
+use crate::replay;
 use crate::schedule::{Policy, Schedule};
 use crate::scheduler;
 use crate::search;
-use crate::world::{Counters, World};
+use crate::world::{Counters, World, mix};
 
 /// Most threads of a block (CUDA C++ Programming Guide, "Compute Capabilities").
 const MAX_BLOCK_THREADS: u64 = 1024;
@@ -196,6 +197,9 @@ pub struct Stats {
     pub collectives: u64,
     /// Turns of spin loops, summed over threads.
     pub spins: u64,
+    /// A hash of all that the schedule has decided. Runs of the same launches with the same number
+    /// were the same run.
+    pub decided: u64,
     /// What warps of the last grid did, if [`LaunchConfig::count`] asked for it.
     pub counts: Option<Counts>,
 }
@@ -215,6 +219,7 @@ impl AddAssign for Stats {
             cluster_barriers: self.cluster_barriers + more.cluster_barriers,
             collectives: self.collectives + more.collectives,
             spins: self.spins + more.spins,
+            decided: mix(self.decided, more.decided),
             counts: more.counts.or(self.counts),
         };
     }
@@ -285,10 +290,16 @@ fn run(
         changes_at_alarm: Cell::new(u64::MAX),
         races: (config.races || config.weak_memory).then(|| {
             let (blocks, threads) = (config.grid.count(), config.block.count());
-            let weak = config.weak_memory.then(|| (config.schedule.seed, guide.clone()));
+            let weak = config.weak_memory.then(|| Draws {
+                seed: config.schedule.seed,
+                guide: guide.clone(),
+                recorder: replay::current(),
+            });
             Races::new((blocks * threads, threads, config.cluster_blocks()), config.races, weak)
         }),
         guide,
+        recorder: replay::current(),
+        decided: Cell::new(u64::from(config.schedule.policy == Policy::Coarse)),
         children,
     };
     let stats = scheduler::run(&world, config, entry, body)?;

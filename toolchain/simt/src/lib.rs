@@ -57,6 +57,7 @@ mod picker;
 mod quiet;
 mod race;
 mod ready;
+pub mod replay;
 mod schedule;
 mod scheduler;
 pub mod search;

@@ -126,6 +126,16 @@ impl Picker {
         next.map(|place| self.order.warp_at(place))
     }
 
+    /// Whether a warp can run.
+    pub(crate) fn is_ready(&self, warp: usize) -> bool {
+        self.ready.contains(self.order.place_of(warp))
+    }
+
+    /// This warp steps, whatever the policy says.
+    pub(crate) fn go_to(&mut self, warp: usize) {
+        self.current = Some(self.order.place_of(warp));
+    }
+
     /// The lanes of the picked warp, out of `ready`, that step now.
     pub(crate) fn party(&mut self, ready: u32) -> Party {
         let mask = match self.lanes {
@@ -163,6 +173,18 @@ impl Party {
     /// These lanes, lowest first.
     pub(crate) fn in_order(mask: u32) -> Self {
         Self { mask, first: 0, down: false }
+    }
+
+    /// Those of its lanes that are `ready`.
+    pub(crate) fn among(self, ready: u32) -> Self {
+        Self { mask: self.mask & ready, ..self }
+    }
+
+    /// A number for the lanes and their order.
+    pub(crate) fn number(self) -> u64 {
+        let Self { mask, first, down } = self;
+        let order = if mask.count_ones() > 1 { u64::from(first) << 1 | u64::from(down) } else { 0 };
+        u64::from(mask) | order << 32
     }
 
     /// The lanes, in the order in which they step.

@@ -14,9 +14,11 @@ use crate::launch::{LaunchConfig, Stats};
 use crate::peers::Peers;
 use crate::picker::{Picker, Starts};
 use crate::quiet::{Quiet, Verdict};
+use crate::race::Races;
+use crate::schedule::{Policy, Schedule};
 use crate::search::{self, Object};
 use crate::stack::Pool;
-use crate::world::{World, bump};
+use crate::world::{World, bump, mix};
 
 /// The clock's leaps stop doubling here: 2^40 cycles, 18 minutes at 1 GHz.
 const LONGEST_LEAP: u32 = 40;
@@ -61,6 +63,14 @@ pub(crate) fn run<'a>(
     let resident = clusters * cluster;
     let threads = world.block.count();
     let warps_per_block = threads.div_ceil(WARP_LANES.into()) as usize;
+    let mut picks = config.schedule;
+    if let Some(recorder) = &world.recorder {
+        recorder.begin();
+        if recorder.follows() {
+            // After the script.
+            picks = Schedule::new(Policy::RunAhead);
+        }
+    }
     let mut machine = Machine {
         world,
         quiet: Quiet::new(config.patience),
@@ -88,7 +98,7 @@ pub(crate) fn run<'a>(
         clusters: (0..clusters).map(|_| ClusterBarrier::new(cluster * threads)).collect(),
         peers: (0..clusters).map(|_| Peers::new(world.cluster, config.dynamic_shared)).collect(),
         machine,
-        picker: Picker::new(config.schedule, resident as usize, warps_per_block, config.count),
+        picker: Picker::new(picks, resident as usize, warps_per_block, config.count),
         starts,
         warps_per_block,
         body,
@@ -109,6 +119,7 @@ pub(crate) fn run<'a>(
         cluster_barriers,
         collectives,
         spins: world.counters.spins.get(),
+        decided: mix(world.decided.get(), world.races.as_ref().map_or(0, Races::decided)),
         counts: world.counter.as_ref().map(Counter::counts),
     })
 }
@@ -152,7 +163,7 @@ impl<'a> Scheduler<'a> {
     /// The warp to step next. `hand_over`: the last step spun or slept.
     fn pick(&mut self, hand_over: bool) -> Option<usize> {
         let Some(guide) = &self.machine.world.guide else {
-            return self.picker.pick(hand_over);
+            return self.draw(hand_over);
         };
         if guide.is_redundant() {
             return None;
@@ -165,6 +176,20 @@ impl<'a> Scheduler<'a> {
         let all = 0..self.slots.len() * self.warps_per_block;
         let ready = all.map(|warp| (warp, lanes(warp))).filter(|(_, lanes)| *lanes != 0);
         guide.pick(&ready.collect::<Vec<_>>())
+    }
+
+    /// The warp to step next, as the schedule or a script says.
+    fn draw(&mut self, hand_over: bool) -> Option<usize> {
+        let Some(recorder) = &self.machine.world.recorder else {
+            return self.picker.pick(hand_over);
+        };
+        match recorder.wanted(|warp| self.picker.is_ready(warp)) {
+            Some(warp) => {
+                self.picker.go_to(warp);
+                Some(warp)
+            }
+            None => self.picker.pick(hand_over),
+        }
     }
 
     /// Steps one warp, and tells a search what the step has touched besides memory.
@@ -201,6 +226,12 @@ impl<'a> Scheduler<'a> {
         let Slot::Running(block) = &mut self.slots[number] else {
             unreachable!("warps of empty slots are not ready")
         };
+        let world = self.machine.world;
+        world.decide(world.grid.linear(block.index));
+        world.decide((warp % self.warps_per_block) as u64);
+        if let Some(recorder) = &world.recorder {
+            recorder.steps(warp);
+        }
         let step = block.step(
             warp % self.warps_per_block,
             &mut self.picker,

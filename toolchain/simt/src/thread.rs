@@ -10,10 +10,11 @@ use crate::dim::{Position, WARP_LANES};
 use crate::fault::Fault;
 use crate::fiber::{Call, Reply, Request};
 use crate::here::{active, with};
+use crate::replay::Done;
 use crate::search::Object;
 use crate::world::bump;
 
-/// What a block barrier returns to each thread (`barrier.cta.red.popc`, `.and`, `.or`).
+/// Done a block barrier returns to each thread (`barrier.cta.red.popc`, `.and`, `.or`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BarrierVotes {
     /// Threads that gave a predicate other than 0.
@@ -24,7 +25,7 @@ pub struct BarrierVotes {
     pub any: bool,
 }
 
-/// What the lanes of a warp exchanged.
+/// Done the lanes of a warp exchanged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WarpValues {
     /// The lanes that took part: the named ones that exist.
@@ -76,6 +77,7 @@ pub fn fence(scope: Scope, order: Order) {
     with("fence", |here, spot| {
         bump(&here.world.counters.fences);
         here.stop(Request::Step, spot);
+        here.tell(Done::Fence(scope, order), spot);
         if let Some(races) = &here.world.races {
             let thread = here.world.thread_number(&here.position);
             races.fence(thread, scope, order, spot.place);
@@ -112,10 +114,13 @@ pub fn branch(condition: bool) -> bool {
 /// Outside an emulated thread.
 #[track_caller]
 pub fn block_barrier(pred: u32) -> BarrierVotes {
-    with("block_barrier", |here, spot| match here.stop(Request::Barrier(pred != 0), spot) {
-        Some(Reply::Votes(votes)) => votes,
-        None => BarrierVotes::default(),
-        Some(other) => unreachable!("a barrier is answered with votes, not {other:?}"),
+    with("block_barrier", |here, spot| {
+        here.tell(Done::BlockBarrier, spot);
+        match here.stop(Request::Barrier(pred != 0), spot) {
+            Some(Reply::Votes(votes)) => votes,
+            None => BarrierVotes::default(),
+            Some(other) => unreachable!("a barrier is answered with votes, not {other:?}"),
+        }
     })
 }
 
@@ -136,6 +141,7 @@ pub fn cluster_arrive(order: Order) {
         _ => Order::Release,
     };
     with("cluster_arrive", |here, spot| {
+        here.tell(Done::ClusterArrival, spot);
         here.stop(Request::ClusterArrive(order), spot);
     });
 }
@@ -148,6 +154,7 @@ pub fn cluster_arrive(order: Order) {
 #[track_caller]
 pub fn cluster_wait() {
     with("cluster_wait", |here, spot| {
+        here.tell(Done::ClusterWait, spot);
         here.stop(Request::ClusterWait, spot);
     });
 }
@@ -270,6 +277,7 @@ pub fn spin() {
     with("spin", |here, spot| {
         bump(&here.world.counters.spins);
         here.looks.hand_over();
+        here.tell(Done::Spin, spot);
         here.stop(Request::Spin, spot);
     });
 }

@@ -25,7 +25,6 @@ pub(crate) use shadow::Span;
 
 use crate::access::{Access, Order, Scope};
 use crate::dim::Place;
-use crate::search::Guide;
 use cell::Event;
 use clock::Clock;
 use core::cell::RefCell;
@@ -34,10 +33,9 @@ use protocols::Protocols;
 use reach::{Level, Shape};
 use shadow::Shadow;
 use std::collections::HashMap;
-use std::rc::Rc;
 use thread::Thread;
-pub(crate) use weak::Old;
 use weak::Weak;
+pub(crate) use weak::{Draws, Old};
 
 /// Most threads of a launch with race detection: a clock may have a number for each of them.
 pub(crate) const MAX_THREADS: u64 = 1 << 14;
@@ -119,12 +117,12 @@ pub(crate) enum Why {
 
 impl Races {
     /// The detector for a launch of `threads` threads, at most [`MAX_THREADS`].
-    /// A race is an error if it `reports`. Memory is weak if there is a seed for
-    /// that; a guide decides in its place.
+    /// A race is an error if it `reports`. Memory is weak if something draws
+    /// values.
     pub(crate) fn new(
         (threads, block_threads, cluster_blocks): (u64, u64, u32),
         reports: bool,
-        weak: Option<(u64, Option<Rc<Guide>>)>,
+        weak: Option<Draws>,
     ) -> Self {
         let shape = Shape {
             block_threads: block_threads as u32,
@@ -140,7 +138,7 @@ impl Races {
                 clusters: HashMap::new(),
                 protocols: Protocols::default(),
                 copies: HashMap::new(),
-                weak: weak.map(|(seed, guide)| Weak::new(seed, guide)),
+                weak: weak.map(Weak::new),
                 reports,
             }),
         }
@@ -198,6 +196,11 @@ impl Races {
     /// those of the location's last write.
     pub(crate) fn wrote(&self, bits: u128) -> Option<u128> {
         self.state.borrow_mut().weak.as_mut()?.end_write(bits)
+    }
+
+    /// A hash of the values that weak memory has drawn.
+    pub(crate) fn decided(&self) -> u64 {
+        self.state.borrow().weak.as_ref().map_or(0, Weak::decided)
     }
 
     /// A thread's fence.

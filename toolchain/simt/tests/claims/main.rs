@@ -15,6 +15,7 @@ mod race_barriers;
 mod race_causes;
 mod races;
 mod recovery;
+mod replay;
 mod schedules;
 mod search;
 mod shared;

@@ -126,10 +126,8 @@ fn a_loop_that_keeps_what_it_has_seen_is_explored_turn_by_turn() {
             _ => {
                 let mut kept = [0; 2];
                 while kept.contains(&0) {
-                    for at in 0..2 {
-                        if kept[at] == 0 {
-                            kept[at] = load(words, at);
-                        }
+                    for (at, kept) in kept.iter_mut().enumerate().filter(|(_, kept)| **kept == 0) {
+                        *kept = load(words, at);
                     }
                     if kept.contains(&0) {
                         simt::spin();
