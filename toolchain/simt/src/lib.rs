@@ -64,6 +64,7 @@ pub mod search;
 mod shared;
 mod stack;
 mod thread;
+mod told;
 mod warp;
 mod world;
 
