@@ -22,8 +22,9 @@ pub(super) struct Awaits {
     lanes: Vec<Lane>,
     /// How often each cell has changed.
     changes: HashMap<Object, u64>,
-    /// Steps so far.
+    /// Steps so far, and the turn of this one in the tree.
     steps: u64,
+    turn: usize,
     /// How often the clock has leapt without a change since.
     leaps: u32,
     /// Whether a thread has read its clock since the last leap.
@@ -62,6 +63,8 @@ struct Look {
     /// Whether a strong read has returned an old value.
     is_old: bool,
     step: u64,
+    /// The turn in the tree that this step has.
+    turn: usize,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -82,6 +85,8 @@ pub(super) enum Spun {
     GoesOn,
     /// Another alternative of the same step covers all that may follow.
     Redundant,
+    /// What it looked at in this turn has changed since: it looked too early.
+    Early(usize),
     /// The turns of this loop write nothing, which was not known: the search begins anew.
     Learned,
 }
@@ -118,8 +123,14 @@ impl Awaits {
     }
 
     /// A step of these lanes begins. What woke them is part of what it depends on.
-    pub(super) fn step(&mut self, lanes: impl Iterator<Item = usize>, footprint: &mut Footprint) {
+    pub(super) fn step(
+        &mut self,
+        turn: usize,
+        lanes: impl Iterator<Item = usize>,
+        footprint: &mut Footprint,
+    ) {
         self.steps += 1;
+        self.turn = turn;
         for lane in lanes {
             self.lanes[lane].woken.drain(..).for_each(|cell| footprint.add(cell, false));
         }
@@ -138,7 +149,7 @@ impl Awaits {
         let thread = &mut self.lanes[lane];
         if let Some(is_old) = reads {
             thread.reads += u32::from(is_first);
-            thread.looked.push(Look { cell, changes, is_old, step: self.steps });
+            thread.looked.push(Look { cell, changes, is_old, step: self.steps, turn: self.turn });
         }
         if writes {
             thread.writing.push(cell);
@@ -146,15 +157,15 @@ impl Awaits {
     }
 
     /// The last write of a thread has ended. Wakes who waits for it if memory has `changed`. Returns
-    /// whether the execution is explored otherwise.
-    pub(super) fn wrote(&mut self, lane: usize, changed: bool) -> bool {
+    /// the turns in which others looked too early, so that the execution is explored otherwise.
+    pub(super) fn wrote(&mut self, lane: usize, changed: bool) -> Vec<usize> {
         let written = core::mem::take(&mut self.lanes[lane].writing);
         if !changed || written.is_empty() {
-            return false;
+            return Vec::new();
         }
         self.leaps = 0;
         written.iter().for_each(|&cell| *self.changes.entry(cell).or_default() += 1);
-        let mut is_redundant = false;
+        let mut early = Vec::new();
         for (number, thread) in self.lanes.iter_mut().enumerate() {
             if number == lane {
                 thread.has_written = true;
@@ -162,12 +173,12 @@ impl Awaits {
             } else if thread.looked.iter().any(|look| written.contains(&look.cell)) {
                 match thread.state {
                     State::Waits => thread.wake(),
-                    State::WaitsForOne => is_redundant = true,
+                    State::WaitsForOne => early.extend(thread.looked.iter().map(|look| look.turn)),
                     State::Runs | State::Gone => {}
                 }
             }
         }
-        is_redundant
+        early
     }
 
     /// A thread reads its clock, which is its own: how steps interleave does not change it.
@@ -216,7 +227,8 @@ impl Awaits {
             let is_one_step = thread.looked.iter().all(|look| look.step == step);
             thread.leaps = 0;
             match (has_changed, is_old) {
-                (true, _) | (_, true) if is_one => return Spun::Redundant,
+                (true, _) if is_one => return Spun::Early(thread.looked[0].turn),
+                (_, true) if is_one => return Spun::Redundant,
                 (true, _) => thread.forget(),
                 (_, true) if is_one_step => return Spun::Redundant,
                 (_, true) => thread.state = State::Gone,

@@ -205,7 +205,11 @@ impl Guide {
         let awake = state.awaits.awake(warp, ready);
         state.is_alone = awake.count_ones() == 1;
         let number = |lane| warp * WARP_LANES as usize + lane as usize;
-        state.awaits.step(lanes(awake).map(number), &mut state.footprint);
+        let turn = match &state.decider {
+            Decider::Search(Search { tree, .. }) => tree.turn(),
+            Decider::Path(_) => 0,
+        };
+        state.awaits.step(turn, lanes(awake).map(number), &mut state.footprint);
         awake
     }
 
@@ -265,7 +269,8 @@ impl Guide {
     /// The last write of the thread has ended, and perhaps changed memory.
     pub(crate) fn wrote(&self, changed: bool) {
         let state = &mut *self.state.borrow_mut();
-        if state.awaits.wrote(state.lane, changed) {
+        for turn in state.awaits.wrote(state.lane, changed) {
+            state.too_early(turn);
             self.is_redundant.set(true);
         }
     }
@@ -282,6 +287,10 @@ impl Guide {
         match awaits.spun(state.lane, (place, *is_alone), known, footprint) {
             Spun::GoesOn => {}
             Spun::Redundant => self.is_redundant.set(true),
+            Spun::Early(turn) => {
+                state.too_early(turn);
+                self.is_redundant.set(true);
+            }
             Spun::Learned => {
                 if let Decider::Search(search) = decider {
                     search.pure.insert(place);
@@ -334,6 +343,13 @@ impl State {
         };
         self.taken.push(chosen as u32);
         chosen
+    }
+
+    /// The step of this turn is of no use, unless another warp steps before it.
+    fn too_early(&mut self, turn: usize) {
+        if let Decider::Search(Search { tree, .. }) = &mut self.decider {
+            tree.want_all(turn);
+        }
     }
 
     /// What comes now comes after all steps before.

@@ -177,6 +177,19 @@ impl Tree {
             if possible & later != 0 { later } else { possible & possible.wrapping_neg() };
     }
 
+    /// The number of the turn that was picked last.
+    pub(super) fn turn(&self) -> usize {
+        self.turn
+    }
+
+    /// Wants every other warp to step in this turn. The rest of an execution in which a poll fails for
+    /// nothing is not explored, and so shows nothing about what else has to be.
+    pub(super) fn want_all(&mut self, turn: usize) {
+        if let Some(Node::Turn(turn)) = self.nodes.get_mut(turn) {
+            turn.wanted |= turn.enabled;
+        }
+    }
+
     /// The warps that need not step now, because that was explored before the last step.
     fn asleep(&self) -> Vec<(usize, Footprint)> {
         let Some(last) = self.events[self.first..].last() else { return Vec::new() };
