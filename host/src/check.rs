@@ -40,12 +40,29 @@
 //! });
 //! let failure = failure.expect_err("volatile accesses order nothing");
 //! // The message names the seed, what was looked for, and how to see it again.
+//! let said = failure.to_string();
+//! let lines: Vec<&str> = said.lines().collect();
 //! assert_eq!(
-//!     failure.to_string(),
-//!     "seed 0 (weak memory, Stall, lanes Together): block 1 saw 0 in place of 7\n\
-//!      run it alone with `Check::only(0)`"
+//!     lines[0],
+//!     "seed 0 (weak memory, Stall, lanes Together): block 1 saw 0 in place of 7"
+//! );
+//! assert_eq!(lines[lines.len() - 1], "run it alone with `Check::only(0)`");
+//! // Between the two is what happened, each step with its line of the source.
+//! let story = failure.story.expect("the failure came again");
+//! let told = story.steps.iter().map(|step| format!("{} {}", step.who, step.what));
+//! assert_eq!(
+//!     told.collect::<Vec<_>>(),
+//!     [
+//!         "block 0 writes 7 to word 0 of allocation 0 (volatile)",
+//!         "block 0 writes 1 to word 1 of allocation 0 (volatile)",
+//!         "block 1 reads 1 from word 1 of allocation 0 (volatile)",
+//!         "block 1 sees the old 0 in word 0 of allocation 0 (volatile)",
+//!     ]
 //! );
 //! ```
+//!
+//! The story is not that of the first run that failed, but of one that fails with the same message and has fewer
+//! turns of warps and fewer old values.
 //!
 //! Block 1 saw the flag and not the word: a volatile access is a relaxed one at system scope, and orders no
 //! other access (PTX ISA, "Memory Consistency Model"). The writer has to release the word with the flag, and
@@ -119,19 +136,61 @@
 //! }
 //! ```
 //!
+//! # Every execution of a tiny grid
+//!
+//! A kernel that is right for two or three blocks of one thread can be checked for good: [`Check::every`]
+//! explores all its executions, and says how many they were. Above, the right kernel has one, but for the order
+//! of steps that do not depend on each other:
+//!
+//! ```
+//! # use cuda_std::prelude::*;
+//! # use gridsync::check::Check;
+//! # use gridsync::device::Geometry;
+//! # #[kernel]
+//! # unsafe fn hand_over(words: Global<u32>, seen: Global<u32>) {
+//! #     if thread::block_idx_x() == 0 {
+//! #         words.write(0, 7);
+//! #         words.store(1, 1, Ordering::Release, Scope::Device);
+//! #     } else {
+//! #         spin::until(|| words.load(1, Ordering::Acquire, Scope::Device) == 1);
+//! #         seen.write(0, words.read(0));
+//! #     }
+//! # }
+//! let every = Check::default().every(10_000, |device| {
+//!     let (words, seen) = (device.zeroed::<u32>(2)?, device.zeroed::<u32>(1)?);
+//!     // SAFETY: as above.
+//!     unsafe { device.launch::<hand_over>(&Geometry::new(2, 1), (words.view(), seen.view()))? };
+//!     match seen.download()?[0] {
+//!         7 => Ok(()),
+//!         other => Err(format!("block 1 saw {other} in place of 7").into()),
+//!     }
+//! });
+//! let every = every.expect("the order holds");
+//! assert!(every.exhausted);
+//! assert_eq!(every.executions, 1);
+//! ```
+//!
 //! # What a check cannot do
 //!
-//! A check needs no GPU and no CUDA: `gridsync` without its feature `cuda` has it. It shows the errors that some
-//! schedule of the emulator meets, and proves nothing. What the emulator cannot show is in its own README.
+//! A check needs no GPU and no CUDA: `gridsync` without its feature `cuda` has it. Under drawn schedules
+//! it shows the errors that some of them meet, and proves nothing. What the emulator cannot show is in its own README.
 
+mod every;
+mod retell;
 mod weaken;
 
 use crate::device::{Device, DeviceError, Emulator, EmulatorConfig};
 use rayon::prelude::*;
 use simt::Schedule;
+use simt::search::{Path, follow};
+use std::collections::HashSet;
 use std::fmt;
 use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
 use thiserror::Error;
+
+pub use every::Every;
+pub use simt::replay::{Story, StoryStep};
 pub use weaken::{Caught, Weakened};
 
 /// Runs a kernel in the emulator under one schedule after the other, on all cores.
@@ -140,58 +199,132 @@ pub use weaken::{Caught, Weakened};
 #[derive(Clone, Debug)]
 #[must_use = "a check does nothing until it is run"]
 pub struct Check {
-    seeds: Range<u64>,
+    which: Which,
     config: EmulatorConfig,
+}
+
+/// What a check runs.
+#[derive(Clone, Debug)]
+enum Which {
+    /// The schedules of these seeds.
+    Seeds(Range<u64>),
+    /// One execution of those that [`Check::every`] explores.
+    Path(Path),
 }
 
 impl Default for Check {
     fn default() -> Self {
-        let config = EmulatorConfig::default();
-        Self { seeds: 0..200, config }.on(config)
+        let config = EmulatorConfig { weak_memory: true, ..EmulatorConfig::default() };
+        Self { which: Which::Seeds(0..200), config }
     }
 }
 
 impl Check {
     /// A check under one schedule: that of a [`Failure`]'s seed.
     pub fn only(seed: u64) -> Self {
-        Self { seeds: seed..seed + 1, ..Self::default() }
+        Self { which: Which::Seeds(seed..seed + 1), ..Self::default() }
+    }
+
+    /// A check of one execution: that of a [`Failure`] of [`every`](Self::every).
+    ///
+    /// # Panics
+    /// If `path` is not such a path.
+    pub fn path(path: &str) -> Self {
+        let (is_weak, path) = every::read(path).unwrap_or_else(|error| panic!("{error}"));
+        let check = Self { which: Which::Path(path), ..Self::default() };
+        if is_weak { check } else { check.sequential() }
     }
 
     /// Begins with the schedule of this seed.
     pub fn from(self, seed: u64) -> Self {
-        let count = self.seeds.end - self.seeds.start;
-        Self { seeds: seed..seed + count, ..self }
+        match self.which {
+            Which::Seeds(seeds) => {
+                let count = seeds.end - seeds.start;
+                Self { which: Which::Seeds(seed..seed + count), ..self }
+            }
+            Which::Path(_) => self,
+        }
     }
 
     /// Runs under this many schedules.
     pub fn schedules(self, count: u64) -> Self {
-        Self { seeds: self.seeds.start..self.seeds.start + count, ..self }
+        match self.which {
+            Which::Seeds(seeds) => {
+                Self { which: Which::Seeds(seeds.start..seeds.start + count), ..self }
+            }
+            Which::Path(_) => self,
+        }
     }
 
-    /// Emulates this GPU. Its memory is weak all the same. Its schedule, and whether it looks for races, are the
+    /// Emulates this GPU. Its memory is as weak as before. Its schedule, and whether it looks for races, are the
     /// check's.
     pub fn on(self, config: EmulatorConfig) -> Self {
-        Self { config: EmulatorConfig { weak_memory: true, ..config }, ..self }
+        let weak_memory = self.config.weak_memory;
+        Self { config: EmulatorConfig { weak_memory, ..config }, ..self }
+    }
+
+    /// Makes memory sequentially consistent: a read returns the last value. So only races show what order is
+    /// missing.
+    pub fn sequential(self) -> Self {
+        Self { config: EmulatorConfig { weak_memory: false, ..self.config }, ..self }
     }
 
     /// Gives `run` a new emulator for each schedule. `run` launches kernels, and says what is wrong with their
     /// results.
     ///
+    /// Small kernels have few runs, and different seeds often draw the same one. Then more seeds are drawn, up to
+    /// four times as many as there should be schedules.
+    ///
     /// # Errors
-    /// The failure of the lowest seed that has one.
+    /// The failure of the lowest seed that has one. It has been run again some hundred times, to find a run with
+    /// fewer switches between warps that fails with the same message, and to tell the story of that.
     ///
     /// # Panics
     /// If `run` panics.
     pub fn run(
         &self,
         run: impl Fn(&Device) -> Result<(), Wrong> + Sync,
-    ) -> Result<(), Box<Failure>> {
-        let failure = |seed| {
-            let config = configured(seed, self.config);
-            let what = run(&Device::new(Emulator::new(config))).err()?;
-            Some(Box::new(Failure { seed, config, what }))
+    ) -> Result<Passed, Box<Failure>> {
+        let once = |rerun, config| {
+            let device = Device::new(Emulator::new(config));
+            match run(&device) {
+                Ok(()) => Ok(device.emulated().map_or(0, |stats| stats.decided)),
+                Err(what) => Err(Box::new(Failure { rerun, config, what, story: None })),
+            }
         };
-        self.seeds.clone().into_par_iter().find_map_first(failure).map_or(Ok(()), Err)
+        let seeds = match &self.which {
+            Which::Seeds(seeds) => seeds.clone(),
+            Which::Path(path) => {
+                let config = EmulatorConfig { races: true, ..self.config };
+                let rerun = Rerun::Path(every::written(path, &config));
+                let passed = Passed { schedules: 1, distinct: 1 };
+                let ended = follow(path, || once(rerun, config));
+                return ended.map(|_| passed).map_err(|failure| failure.retold(&run));
+            }
+        };
+        let wanted = seeds.end - seeds.start;
+        let most = seeds.start + wanted * MOST_SEEDS;
+        // Whether it looked for races, and what was decided.
+        let runs = Mutex::new(HashSet::new());
+        let (mut next, mut distinct) = (seeds.start, 0);
+        while distinct < wanted && next < most {
+            let wave = next..(next + (wanted - distinct).max(FEWEST_SEEDS.min(wanted))).min(most);
+            next = wave.end;
+            let failed = wave.into_par_iter().find_map_first(|seed| {
+                let decided = match once(Rerun::Seed(seed), configured(seed, self.config)) {
+                    Ok(decided) => decided,
+                    Err(failure) => return Some(failure),
+                };
+                let mut runs = runs.lock().unwrap_or_else(PoisonError::into_inner);
+                runs.insert((looks_for_races(seed), decided));
+                None
+            });
+            if let Some(failure) = failed {
+                return Err(failure.retold(&run));
+            }
+            distinct = runs.lock().unwrap_or_else(PoisonError::into_inner).len() as u64;
+        }
+        Ok(Passed { schedules: next - seeds.start, distinct })
     }
 }
 
@@ -205,6 +338,20 @@ fn configured(seed: u64, config: EmulatorConfig) -> EmulatorConfig {
 /// other one looks for none.
 fn looks_for_races(seed: u64) -> bool {
     seed % 2 == 1
+}
+
+/// So many times the schedules that were asked for are drawn at most.
+const MOST_SEEDS: u64 = 4;
+/// Seeds that are tried together at least, so that all cores have some.
+const FEWEST_SEEDS: u64 = 32;
+
+/// Under how many schedules nothing went wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Passed {
+    /// Schedules that were drawn.
+    pub schedules: u64,
+    /// Different runs among them. Fewer than were asked for if a kernel is so small that it has few.
+    pub distinct: u64,
 }
 
 /// What went wrong under one schedule.
@@ -230,24 +377,48 @@ impl From<&str> for Wrong {
     }
 }
 
-/// The first schedule under which something went wrong.
+/// How to see a failure again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Rerun {
+    /// By [`Check::only`] with this seed.
+    Seed(u64),
+    /// By [`Check::path`] with this path.
+    Path(String),
+}
+
+/// The first run in which something went wrong.
 #[derive(Clone, Debug)]
 pub struct Failure {
-    /// The seed, for [`Check::only`].
-    pub seed: u64,
+    /// How to see it again.
+    pub rerun: Rerun,
     /// What was emulated.
     pub config: EmulatorConfig,
     /// What went wrong.
     pub what: Wrong,
+    /// What happened, in a run that failed in the same way with as few switches between warps and old values as
+    /// were found. None if the failure did not come again.
+    pub story: Option<Story>,
 }
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { seed, config, what } = self;
+        let Self { rerun, config, what, story } = self;
         let Schedule { policy, lanes, .. } = config.schedule;
-        let races = if config.races { "looking for races, " } else { "" };
-        writeln!(f, "seed {seed} (weak memory, {races}{policy:?}, lanes {lanes:?}): {what}")?;
-        write!(f, "run it alone with `Check::only({seed})`")
+        let memory = if config.weak_memory { "weak memory" } else { "sequential memory" };
+        let races = if config.races { ", looking for races" } else { "" };
+        match rerun {
+            Rerun::Seed(seed) => {
+                writeln!(f, "seed {seed} ({memory}{races}, {policy:?}, lanes {lanes:?}): {what}")?;
+            }
+            Rerun::Path(_) => writeln!(f, "one of all executions ({memory}{races}): {what}")?,
+        }
+        if let Some(story) = story {
+            writeln!(f, "{story}")?;
+        }
+        match rerun {
+            Rerun::Seed(seed) => write!(f, "run it alone with `Check::only({seed})`"),
+            Rerun::Path(path) => write!(f, "run it alone with `Check::path({path:?})`"),
+        }
     }
 }
 
@@ -285,10 +456,11 @@ mod tests {
         Check::default().run(|device| adds_up(device, 1)).expect("atomics lose nothing");
         let wrong = |device: &Device| adds_up(device, 0);
         let failure = Check::default().run(wrong).expect_err("updates are lost");
-        let again = Check::only(failure.seed).run(wrong).expect_err("the same run");
+        let Rerun::Seed(seed) = failure.rerun else { panic!("{failure}") };
+        let again = Check::only(seed).run(wrong).expect_err("the same run");
         assert_eq!(failure.what, again.what);
         let said = failure.to_string();
-        assert!(said.contains(&format!("Check::only({})", failure.seed)), "{said}");
+        assert!(said.contains(&format!("Check::only({seed})")), "{said}");
         assert!(said.contains("the sum is"), "{said}");
     }
 
@@ -301,7 +473,7 @@ mod tests {
         };
         for _ in 0..20 {
             let failure = Check::default().on(config).schedules(50).run(wrong);
-            assert_eq!(failure.expect_err("all fail").seed, 0);
+            assert_eq!(failure.expect_err("all fail").rerun, Rerun::Seed(0));
         }
     }
 }

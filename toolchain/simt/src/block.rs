@@ -9,7 +9,7 @@ use crate::fault::{Arrival, Fault, Missing, Site, WaitingFor};
 use crate::fiber::{Call, Fiber, Reply, Request, Stop, Turn};
 use crate::here::Here;
 use crate::peers::Peers;
-use crate::picker::Picker;
+use crate::picker::{Party, Picker};
 use crate::quiet::Quiet;
 use crate::stack::Pool;
 use crate::thread::BarrierVotes;
@@ -38,6 +38,8 @@ pub(crate) struct Step {
     pub(crate) released: bool,
     /// The cluster barrier opened: the threads that wait at it must be released.
     pub(crate) cluster_opened: bool,
+    /// A lane came to a barrier, or exited.
+    pub(crate) met: bool,
 }
 
 /// A block whose threads have started.
@@ -148,7 +150,21 @@ impl<'a> Block<'a> {
         let mut slept = 0;
         let now = machine.world.clock.get();
         let first = self.warps[warp].first;
-        for lane in picker.party(self.warps[warp].ready).lanes() {
+        let guide = machine.world.guide.as_deref();
+        let ready = self.warps[warp].ready;
+        let party = match guide {
+            Some(guide) => Party::in_order(guide.party(ready)),
+            None => picker.party(ready),
+        };
+        let party = match &machine.world.recorder {
+            Some(recorder) if guide.is_none() => recorder.party(party, ready),
+            _ => party,
+        };
+        machine.world.decide(party.number());
+        for lane in party.lanes() {
+            if let Some(guide) = guide {
+                guide.turn_of(lane);
+            }
             let number = first + lane as usize;
             let thread = &mut self.threads[number];
             let fiber = thread.fiber.as_mut().expect("a ready thread should not have exited");
@@ -172,6 +188,7 @@ impl<'a> Block<'a> {
             }
             match turn {
                 Turn::Exited(ended) => {
+                    step.met = true;
                     if let Some(fiber) = thread.fiber.take() {
                         machine.pool.put(fiber.into_stack());
                     }
@@ -191,9 +208,15 @@ impl<'a> Block<'a> {
                         step.hand_over = true;
                         thread.spun_at = stop.spot.place;
                         machine.quiet.spun(&mut thread.seen);
+                        if let Some(guide) = guide {
+                            guide.spun(stop.spot.call);
+                        }
                     }
                     Request::Sleep(cycles) => {
                         step.hand_over = true;
+                        if let Some(guide) = guide {
+                            guide.slept(cycles);
+                        }
                         let wakes = before + u64::from(cycles);
                         thread.stepped_at = now.max(wakes);
                         slept = slept.max(wakes);
@@ -201,15 +224,20 @@ impl<'a> Block<'a> {
                     Request::ActiveMask => self.warps[warp].asking |= 1 << lane,
                     Request::Collective(call) => self.call(warp, lane, call, machine)?,
                     Request::Barrier { vote, orders } => {
+                        step.met = true;
                         self.orders &= orders;
                         step.released |= self.arrive(warp, lane, vote, machine)?;
                     }
                     Request::ClusterArrive(order) => {
+                        step.met = true;
                         let world = machine.world;
                         step.cluster_opened |=
                             self.cluster_arrive(warp, lane, order, cluster, world)?;
                     }
-                    Request::ClusterWait => self.cluster_wait(warp, lane, cluster, machine)?,
+                    Request::ClusterWait => {
+                        step.met = true;
+                        self.cluster_wait(warp, lane, cluster, machine)?;
+                    }
                 },
             }
         }

@@ -10,6 +10,7 @@ use crate::fault::Fault;
 use crate::fiber::Request;
 use crate::here::{Here, with};
 use crate::race::MAX_THREADS;
+use crate::search::Object;
 
 /// Launches a grid from a kernel. A scheduling point.
 ///
@@ -43,6 +44,7 @@ pub fn launch_child(queue: Queue, child: Child) -> Result<(), Refusal> {
             let fault = Fault::TooLargeForRaces { kernel: Arc::from(kernel), threads, limit };
             trap(here, spot, &fault.to_string());
         }
+        touch(here);
         let block = here.position.linear_block();
         here.world.children.launch(queue, block, child, spot.place).unwrap_or_else(|| {
             trap(here, spot, &format!("{queue:?} is no stream of this block"));
@@ -80,6 +82,7 @@ pub fn record_event(event: u32, queue: Queue) {
         if here.stop(Request::Step, spot).is_none() {
             return;
         }
+        touch(here);
         let block = here.position.linear_block();
         if here.world.children.record(event, queue, block).is_none() {
             trap(here, spot, &format!("event {event} cannot be recorded in {queue:?}"));
@@ -100,6 +103,7 @@ pub fn wait_event(queue: Queue, event: u32) {
         if here.stop(Request::Step, spot).is_none() {
             return;
         }
+        touch(here);
         let block = here.position.linear_block();
         if here.world.children.wait(queue, event, block).is_none() {
             trap(here, spot, &format!("{queue:?} cannot wait for event {event}"));
@@ -114,6 +118,13 @@ pub fn wait_event(queue: Queue, event: u32) {
 #[track_caller]
 pub fn multiprocessors() -> u32 {
     with("multiprocessors", |here, _| here.world.multiprocessors)
+}
+
+/// Tells a search that the order of calls matters.
+fn touch(here: &Here<'_>) {
+    if let Some(guide) = &here.world.guide {
+        guide.touch(Object::CHILDREN);
+    }
 }
 
 fn trap(here: &Here<'_>, spot: Spot, message: &str) -> ! {

@@ -63,7 +63,7 @@ pub(crate) struct Here<'a> {
     /// The bulk copy that makes accesses now.
     pub(crate) copying: Cell<Option<Copying>>,
     /// Its last access, until its next call.
-    last: LastAccess,
+    pub(crate) last: LastAccess,
     /// Its accesses since its last spin.
     pub(crate) looks: Looks,
 }
@@ -303,6 +303,7 @@ impl<'a> Here<'a> {
             return Err(Flaw::Misaligned);
         }
         if access.kind != AccessKind::Write && region.first_unwritten(offset, bytes).is_some() {
+            self.guide(access, (region.label(), offset, bytes), false);
             return Err(Flaw::Uninitialised);
         }
         if let Some(races) = &self.world.races {
@@ -314,13 +315,21 @@ impl<'a> Here<'a> {
             self.settle();
             let is_held = races.is_weak() && region.first_unwritten(offset, bytes).is_none();
             let held = is_held.then(|| last_access::bits(region, offset, bytes));
-            if let Some(old) = races.access(thread, span, act, held).map_err(Flaw::Races)? {
+            let old = races.access(thread, span, act, held);
+            self.guide(access, (region.label(), offset, bytes), matches!(old, Ok(Some(_))));
+            if old.is_err() {
+                self.tell_access(access, region, (offset, bytes), spot);
+            }
+            if let Some(old) = old.map_err(Flaw::Races)? {
                 self.last.show(self.world, region, (offset, bytes), old);
             }
+        } else {
+            self.guide(access, (region.label(), offset, bytes), false);
         }
         if access.space == Space::ReadOnly && region.is_stored(offset, bytes) {
             return Err(Flaw::Stored);
         }
+        self.tell_access(access, region, (offset, bytes), spot);
         if access.kind != AccessKind::Read {
             region.mark(offset, bytes);
             if self.world.races.is_none() {

@@ -36,6 +36,9 @@ impl LastAccess {
         self.settle(world);
         if bytes > size_of::<u128>() {
             bump(&world.changes);
+            if let Some(guide) = &world.guide {
+                guide.wrote(true);
+            }
             return;
         }
         let before = bits(region, offset, bytes);
@@ -61,6 +64,11 @@ impl LastAccess {
         }
     }
 
+    /// Whether the thread reads an old value now.
+    pub(crate) fn is_old(&self) -> bool {
+        self.shown.get().is_some()
+    }
+
     /// Ends the access. Counts a change if a write changed anything. If memory is weak, puts back the last
     /// value of the location.
     pub(crate) fn settle(&self, world: &World<'_>) {
@@ -75,7 +83,14 @@ impl LastAccess {
             if new != before {
                 bump(&world.changes);
             }
-            if let Some(last) = world.races.as_ref().and_then(|races| races.wrote(new)) {
+            if let Some(guide) = &world.guide {
+                guide.wrote(new != before);
+            }
+            let last = world.races.as_ref().and_then(|races| races.wrote(new));
+            if let Some(recorder) = &world.recorder {
+                recorder.wrote(new, last.is_some());
+            }
+            if let Some(last) = last {
                 // SAFETY: as above.
                 unsafe { store(at, bytes, last) };
             }

@@ -14,11 +14,13 @@ use crate::fault::Fault;
 use crate::here::active;
 use crate::memory::Memory;
 use crate::panics;
-use crate::race::{MAX_THREADS, Races};
+use crate::race::{Draws, MAX_THREADS, Races};
+use crate::replay;
 use crate::schedule::{Policy, Schedule};
 use crate::scheduler;
+use crate::search;
 use crate::weaken::{Referee, Sites, Weaken};
-use crate::world::{Counters, World};
+use crate::world::{Counters, World, mix};
 
 /// Most threads of a block (CUDA C++ Programming Guide, "Compute Capabilities").
 const MAX_BLOCK_THREADS: u64 = 1024;
@@ -203,6 +205,9 @@ pub struct Stats {
     pub collectives: u64,
     /// Turns of spin loops, summed over threads.
     pub spins: u64,
+    /// A hash of all that the schedule has decided. Runs of the same launches with the same number
+    /// were the same run.
+    pub decided: u64,
     /// What warps of the last grid did, if [`LaunchConfig::count`] asked for it.
     pub counts: Option<Counts>,
 }
@@ -222,6 +227,7 @@ impl AddAssign for Stats {
             cluster_barriers: self.cluster_barriers + more.cluster_barriers,
             collectives: self.collectives + more.collectives,
             spins: self.spins + more.spins,
+            decided: mix(self.decided, more.decided),
             counts: more.counts.or(self.counts),
         };
     }
@@ -245,6 +251,12 @@ pub fn launch(
     }
     config.check()?;
     panics::install();
+    // A search draws nothing: it decides on its own, and every access is a scheduling point.
+    let (schedule, step_limit) = match search::current() {
+        Some(_) => (Schedule::default(), config.step_limit.min(search::MOST_STEPS)),
+        None => (config.schedule, config.step_limit),
+    };
+    let config = &LaunchConfig { schedule, step_limit, ..*config };
     let (mut stats, launched) = run(memory, config, Location::caller(), body, Children::default())?;
     let mut family = Family::new(config.schedule.seed);
     family.ran(None, launched);
@@ -268,6 +280,9 @@ fn run(
 ) -> Result<(Stats, Vec<Launched>), Fault> {
     memory.begin_launch();
     let splits_strong = config.count || config.schedule.policy != Policy::Coarse;
+    let guide = search::current();
+    // Weak accesses that are free of races give the same values however threads interleave.
+    let is_judged = config.races || config.weak_memory;
     let world = World {
         kernel: Arc::from(config.kernel),
         memory,
@@ -279,7 +294,7 @@ fn run(
         multiprocessors: config.multiprocessors,
         cooperative: config.cooperative,
         splits_strong,
-        splits_weak: splits_strong && (config.count || !(config.races || config.weak_memory)),
+        splits_weak: splits_strong && (config.count || guide.is_some() || !is_judged),
         counters: Counters::default(),
         counter: config.count.then(Counter::default),
         clock: Cell::new(0),
@@ -288,11 +303,18 @@ fn run(
         changes_at_alarm: Cell::new(u64::MAX),
         races: (config.races || config.weak_memory).then(|| {
             let (blocks, threads) = (config.grid.count(), config.block.count());
-            let weak = config.weak_memory.then_some(config.schedule.seed);
+            let weak = config.weak_memory.then(|| Draws {
+                seed: config.schedule.seed,
+                guide: guide.clone(),
+                recorder: replay::current(),
+            });
             Races::new((blocks * threads, threads, config.cluster_blocks()), config.races, weak)
         }),
         referee: Referee::new(config.sites, config.weaken, config.cluster_blocks() > 1),
         copies: Copies::new(config.schedule.seed),
+        guide,
+        recorder: replay::current(),
+        decided: Cell::new(u64::from(config.schedule.policy == Policy::Coarse)),
         children,
     };
     let stats = scheduler::run(&world, config, entry, body)?;

@@ -4,7 +4,9 @@ use crate::dim::WARP_LANES;
 use crate::favours::{Ranks, Stalled};
 use crate::ready::ReadySet;
 use crate::schedule::{Lanes, Policy, Schedule, SplitMix};
+use crate::search::Guide;
 use crate::warp::lanes;
+use std::rc::Rc;
 
 /// The runnable warps, picked one by one as the schedule says.
 #[derive(Debug)]
@@ -124,6 +126,16 @@ impl Picker {
         next.map(|place| self.order.warp_at(place))
     }
 
+    /// Whether a warp can run.
+    pub(crate) fn is_ready(&self, warp: usize) -> bool {
+        self.ready.contains(self.order.place_of(warp))
+    }
+
+    /// This warp steps, whatever the policy says.
+    pub(crate) fn go_to(&mut self, warp: usize) {
+        self.current = Some(self.order.place_of(warp));
+    }
+
     /// The lanes of the picked warp, out of `ready`, that step now.
     pub(crate) fn party(&mut self, ready: u32) -> Party {
         let mask = match self.lanes {
@@ -161,6 +173,18 @@ impl Party {
     /// These lanes, lowest first.
     pub(crate) fn in_order(mask: u32) -> Self {
         Self { mask, first: 0, down: false }
+    }
+
+    /// Those of its lanes that are `ready`.
+    pub(crate) fn among(self, ready: u32) -> Self {
+        Self { mask: self.mask & ready, ..self }
+    }
+
+    /// A number for the lanes and their order.
+    pub(crate) fn number(self) -> u64 {
+        let Self { mask, first, down } = self;
+        let order = if mask.count_ones() > 1 { u64::from(first) << 1 | u64::from(down) } else { 0 };
+        u64::from(mask) | order << 32
     }
 
     /// The lanes, in the order in which they step.
@@ -223,17 +247,23 @@ pub(crate) struct Starts {
     /// The n-th cluster to start is `first + stride · n`, modulo the number of clusters.
     first: u64,
     stride: u64,
+    /// What decides in place of that, and the clusters that are left then.
+    guide: Option<(Rc<Guide>, Vec<u64>)>,
 }
 
 impl Starts {
     /// From the first to the last.
     pub(crate) fn in_order(clusters: u64) -> Self {
-        Self { clusters, started: 0, first: 0, stride: 1 }
+        Self { clusters, started: 0, first: 0, stride: 1, guide: None }
     }
 
-    /// In order, backwards or by strides, as drawn from a seed other than 0.
-    pub(crate) fn new(seed: u64, clusters: u64) -> Self {
+    /// In order, backwards or by strides, as drawn from a seed other than 0, or as a guide decides.
+    pub(crate) fn new(seed: u64, clusters: u64, guide: Option<Rc<Guide>>) -> Self {
         let mut starts = Self::in_order(clusters);
+        if let Some(guide) = guide {
+            starts.guide = Some((guide, (0..clusters).collect()));
+            return starts;
+        }
         if seed == 0 {
             return starts;
         }
@@ -257,6 +287,10 @@ impl Starts {
     pub(crate) fn next(&mut self) -> Option<u64> {
         if self.started == self.clusters {
             return None;
+        }
+        if let Some((guide, left)) = &mut self.guide {
+            self.started += 1;
+            return Some(left.remove(guide.choose(left.len())));
         }
         let [first, stride, clusters, n] =
             [self.first, self.stride, self.clusters, self.started].map(u128::from);
@@ -361,7 +395,7 @@ mod tests {
         for clusters in [1, 2, 3, 4, 12, 100] {
             let orders: Vec<Vec<u64>> = (0..40)
                 .map(|seed| {
-                    let mut starts = Starts::new(seed, clusters);
+                    let mut starts = Starts::new(seed, clusters, None);
                     core::iter::from_fn(|| starts.next()).collect()
                 })
                 .collect();

@@ -17,8 +17,11 @@ use crate::launch::{LaunchConfig, Stats};
 use crate::peers::Peers;
 use crate::picker::{Picker, Starts};
 use crate::quiet::{Quiet, Verdict};
+use crate::race::Races;
+use crate::schedule::{Policy, Schedule};
+use crate::search::{self, Object};
 use crate::stack::Pool;
-use crate::world::{World, bump};
+use crate::world::{World, bump, mix};
 
 /// The clock's leaps stop doubling here: 2^40 cycles, 18 minutes at 1 GHz.
 const LONGEST_LEAP: u32 = 40;
@@ -63,6 +66,14 @@ pub(crate) fn run<'a>(
     let resident = clusters * cluster;
     let threads = world.block.count();
     let warps_per_block = threads.div_ceil(WARP_LANES.into()) as usize;
+    let mut picks = config.schedule;
+    if let Some(recorder) = &world.recorder {
+        recorder.begin();
+        if recorder.follows() {
+            // After the script.
+            picks = Schedule::new(Policy::RunAhead);
+        }
+    }
     let mut machine = Machine {
         world,
         quiet: Quiet::new(config.patience),
@@ -74,7 +85,15 @@ pub(crate) fn run<'a>(
         pool: Pool::new(config.stack_bytes, resident.saturating_mul(threads)),
     };
     machine.quiet.started(resident * threads);
-    let mut starts = Starts::new(config.schedule.seed, blocks / cluster);
+    if let Some(guide) = &world.guide
+        && !guide.begin(resident as usize * warps_per_block, config.patience)
+    {
+        let (kernel, warps) = (Arc::clone(&world.kernel), resident * warps_per_block as u64);
+        return Err(Fault::TooLargeForSearch { kernel, warps, limit: search::MOST_WARPS as u64 });
+    }
+    // If all are resident, the order in which they start is that of their first steps.
+    let guide = world.guide.clone().filter(|_| clusters < blocks / cluster);
+    let mut starts = Starts::new(config.schedule.seed, blocks / cluster, guide);
     let first = core::iter::from_fn(|| starts.next()).take(clusters as usize);
     let first = first.flat_map(|started| started * cluster..(started + 1) * cluster);
     let mut scheduler = Scheduler {
@@ -82,7 +101,7 @@ pub(crate) fn run<'a>(
         clusters: (0..clusters).map(|_| ClusterBarrier::new(cluster * threads)).collect(),
         peers: (0..clusters).map(|_| Peers::new(world.cluster, config.dynamic_shared)).collect(),
         machine,
-        picker: Picker::new(config.schedule, resident as usize, warps_per_block, config.count),
+        picker: Picker::new(picks, resident as usize, warps_per_block, config.count),
         starts,
         warps_per_block,
         body,
@@ -103,6 +122,7 @@ pub(crate) fn run<'a>(
         cluster_barriers,
         collectives,
         spins: world.counters.spins.get(),
+        decided: mix(world.decided.get(), world.races.as_ref().map_or(0, Races::decided)),
         counts: world.counter.as_ref().map(Counter::counts),
     })
 }
@@ -112,7 +132,7 @@ impl<'a> Scheduler<'a> {
     fn run_to_end(&mut self) -> Result<u64, Fault> {
         let world = self.machine.world;
         let (mut steps, mut changes, mut hand_over) = (0, 0, false);
-        while let Some(warp) = self.picker.pick(hand_over) {
+        while let Some(warp) = self.pick(hand_over) {
             if steps >= world.step_limit {
                 return Err(self.over_the_limit(warp));
             }
@@ -121,6 +141,10 @@ impl<'a> Scheduler<'a> {
             hand_over = self.step(warp)?.hand_over;
             if !world.copies.is_quiet() {
                 world.copies.step().iter().try_for_each(|load| self.make(load))?;
+            }
+            if world.guide.is_some() {
+                // It knows when nothing can change any more.
+                continue;
             }
             if changes != world.changes.get() {
                 changes = world.changes.get();
@@ -140,12 +164,68 @@ impl<'a> Scheduler<'a> {
                 Verdict::Deadlock => break,
             }
         }
+        if world.guide.as_ref().is_some_and(|guide| guide.is_redundant()) {
+            search::give_up();
+        }
         let live = self.slots.iter().any(|slot| matches!(slot, Slot::Running(_)));
         if live { Err(self.deadlock()) } else { Ok(steps) }
     }
 
-    /// Steps one warp. Starts its block at the first step, and ends it after the last.
+    /// The warp to step next. `hand_over`: the last step spun or slept.
+    fn pick(&mut self, hand_over: bool) -> Option<usize> {
+        let Some(guide) = &self.machine.world.guide else {
+            return self.draw(hand_over);
+        };
+        if guide.is_redundant() {
+            return None;
+        }
+        let lanes = |warp: usize| match &self.slots[warp / self.warps_per_block] {
+            Slot::Fresh(_) => u32::MAX,
+            Slot::Running(block) => block.warps[warp % self.warps_per_block].ready,
+            Slot::Empty => 0,
+        };
+        let all = 0..self.slots.len() * self.warps_per_block;
+        let ready = all.map(|warp| (warp, lanes(warp))).filter(|(_, lanes)| *lanes != 0);
+        guide.pick(&ready.collect::<Vec<_>>())
+    }
+
+    /// The warp to step next, as the schedule or a script says.
+    fn draw(&mut self, hand_over: bool) -> Option<usize> {
+        let Some(recorder) = &self.machine.world.recorder else {
+            return self.picker.pick(hand_over);
+        };
+        match recorder.wanted(|warp| self.picker.is_ready(warp)) {
+            Some(warp) => {
+                self.picker.go_to(warp);
+                Some(warp)
+            }
+            None => self.picker.pick(hand_over),
+        }
+    }
+
+    /// Steps one warp, and tells a search what the step has touched besides memory.
     fn step(&mut self, warp: usize) -> Result<Step, Fault> {
+        let number = warp / self.warps_per_block;
+        let starts = matches!(self.slots[number], Slot::Fresh(_));
+        let stepped = self.step_warp(warp);
+        if let Some(guide) = &self.machine.world.guide {
+            let ends = matches!(self.slots[number], Slot::Fresh(_) | Slot::Empty);
+            if starts || ends || stepped.as_ref().map_or(true, |step| step.met) {
+                guide.touch(Object::block(number));
+                if self.machine.world.cluster > 1 {
+                    guide.touch(Object::CLUSTERS);
+                }
+            }
+            if matches!(self.slots[number], Slot::Fresh(_)) {
+                guide.touch(Object::STARTS);
+            }
+            guide.stepped();
+        }
+        stepped
+    }
+
+    /// Steps one warp. Starts its block at the first step, and ends it after the last.
+    fn step_warp(&mut self, warp: usize) -> Result<Step, Fault> {
         let number = warp / self.warps_per_block;
         let cluster = number / self.machine.world.cluster as usize;
         if let Slot::Fresh(linear) = self.slots[number] {
@@ -157,6 +237,12 @@ impl<'a> Scheduler<'a> {
         let Slot::Running(block) = &mut self.slots[number] else {
             unreachable!("warps of empty slots are not ready")
         };
+        let world = self.machine.world;
+        world.decide(world.grid.linear(block.index));
+        world.decide((warp % self.warps_per_block) as u64);
+        if let Some(recorder) = &world.recorder {
+            recorder.steps(warp);
+        }
         let step = block.step(
             warp % self.warps_per_block,
             &mut self.picker,
@@ -258,6 +344,10 @@ impl<'a> Scheduler<'a> {
         for (number, block) in slots.zip(first..) {
             self.slots[number] = Slot::Fresh(block);
             self.ready_all(number);
+            if let Some(guide) = &world.guide {
+                let first = number * self.warps_per_block;
+                (first..first + self.warps_per_block).for_each(|warp| guide.started(warp));
+            }
         }
     }
 

@@ -10,6 +10,8 @@ use crate::dim::{Position, WARP_LANES};
 use crate::fault::Fault;
 use crate::fiber::{Call, Reply, Request};
 use crate::here::{active, with};
+use crate::replay::Done;
+use crate::search::Object;
 use crate::weaken::{Change, Orders};
 use crate::world::bump;
 
@@ -82,9 +84,16 @@ pub fn fence(scope: Scope, order: Order) {
         };
         bump(&here.world.counters.fences);
         here.stop(Request::Step, spot);
+        here.tell(Done::Fence(scope, order), spot);
         if let Some(races) = &here.world.races {
             let thread = here.world.thread_number(&here.position);
             races.fence(thread, scope, order, spot.place);
+            if order == Order::SeqCst
+                && races.is_weak()
+                && let Some(guide) = &here.world.guide
+            {
+                guide.touch(Object::FENCES);
+            }
         }
     });
 }
@@ -110,6 +119,7 @@ pub fn branch(condition: bool) -> bool {
 pub fn block_barrier() {
     with("block_barrier", |here, spot| {
         if here.meet(Orders::BlockBarrier, spot).is_none() {
+            here.tell(Done::BlockBarrier, spot);
             here.stop(Request::Barrier { vote: false, orders: true }, spot);
         }
     });
@@ -126,6 +136,7 @@ pub fn block_barrier() {
 #[track_caller]
 pub fn block_vote(pred: u32) -> BarrierVotes {
     with("block_vote", |here, spot| {
+        here.tell(Done::BlockBarrier, spot);
         let orders = here.meet(Orders::BlockVote, spot).is_none();
         match here.stop(Request::Barrier { vote: pred != 0, orders }, spot) {
             Some(Reply::Votes(votes)) => votes,
@@ -155,6 +166,7 @@ pub fn cluster_arrive(order: Order) {
         let is_weaker =
             order == Order::Release && here.meet(Orders::ClusterArrival, spot).is_some();
         let order = if is_weaker { Order::Relaxed } else { order };
+        here.tell(Done::ClusterArrival, spot);
         here.stop(Request::ClusterArrive(order), spot);
     });
 }
@@ -167,6 +179,7 @@ pub fn cluster_arrive(order: Order) {
 #[track_caller]
 pub fn cluster_wait() {
     with("cluster_wait", |here, spot| {
+        here.tell(Done::ClusterWait, spot);
         here.stop(Request::ClusterWait, spot);
     });
 }
@@ -297,6 +310,7 @@ pub fn spin() -> bool {
         }
         bump(&here.world.counters.spins);
         here.looks.hand_over();
+        here.tell(Done::Spin, spot);
         here.stop(Request::Spin, spot);
         true
     })
@@ -328,7 +342,7 @@ pub fn nanosleep(ns: u32) {
 pub fn clock() -> u64 {
     with("clock", |here, _| {
         bump(&here.world.clock);
-        here.world.clock.get()
+        here.world.guide.as_ref().map_or_else(|| here.world.clock.get(), |guide| guide.clock())
     })
 }
 

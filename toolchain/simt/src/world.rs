@@ -1,6 +1,7 @@
 //! What all threads of a launch share.
 
 use core::cell::Cell;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::bulk::Copies;
@@ -10,6 +11,8 @@ use crate::dim::{Dim3, Position};
 use crate::fault::{Site, Target};
 use crate::memory::Memory;
 use crate::race::{self, Found, MissingOrder, Party, Race, Races, RacingAccess, Why};
+use crate::replay::Recorder;
+use crate::search::Guide;
 use crate::weaken::Referee;
 
 /// Counts of one launch.
@@ -23,6 +26,11 @@ pub(crate) struct Counters {
 /// Adds one to a counter.
 pub(crate) fn bump(counter: &Cell<u64>) {
     counter.set(counter.get() + 1);
+}
+
+/// A hash of a sequence, from that of all but the last (the constant of FNV-1a).
+pub(crate) fn mix(before: u64, next: u64) -> u64 {
+    (before ^ next).wrapping_mul(0x0000_0100_0000_01B3).rotate_left(29)
 }
 
 /// What all threads of a launch share.
@@ -58,11 +66,22 @@ pub(crate) struct World<'a> {
     pub(crate) referee: Option<Referee<'a>>,
     /// Its bulk copies.
     pub(crate) copies: Copies,
+    /// What decides in place of the schedule, if anything does.
+    pub(crate) guide: Option<Rc<Guide>>,
+    /// What records this launch, if anything does.
+    pub(crate) recorder: Option<Rc<Recorder>>,
+    /// A hash of what the schedule has decided.
+    pub(crate) decided: Cell<u64>,
     /// The grids that this one launches.
     pub(crate) children: Children,
 }
 
 impl World<'_> {
+    /// Notes a decision of the schedule.
+    pub(crate) fn decide(&self, decision: u64) {
+        self.decided.set(mix(self.decided.get(), decision));
+    }
+
     /// The number of a thread in the grid, block after block. Only for race detection, where
     /// threads are few.
     pub(crate) fn thread_number(&self, at: &Position) -> u32 {

@@ -7,7 +7,7 @@ use super::progress::progress;
 use super::{Global, output};
 use crate::report::table;
 use crate::verify::{Protocol, protocols};
-use gridsync::check::{Check, Failure, Weakened};
+use gridsync::check::{Check, Failure, Passed, Rerun, Weakened};
 use serde_json::{Value, json};
 
 /// Run protocols between threads under many schedules, in the emulator
@@ -35,7 +35,15 @@ pub(crate) struct Emulate {
 }
 
 /// What came of one protocol.
-type Outcome = Result<Vec<Weakened>, Box<Failure>>;
+type Outcome = Result<Right, Box<Failure>>;
+
+/// What is known about a protocol that is right.
+enum Right {
+    /// Under so many schedules.
+    Passed(Passed),
+    /// And which of its orders are needed.
+    Weakened(Vec<Weakened>),
+}
 
 impl Emulate {
     pub(crate) fn run(self, global: &Global) -> anyhow::Result<()> {
@@ -58,8 +66,8 @@ impl Emulate {
             let check = Check::default().on(protocol.config);
             let check = check.from(self.seed).schedules(self.schedules);
             let outcome = match self.weaken {
-                true => check.weaken(|device| protocol.run(device)),
-                false => check.run(|device| protocol.run(device)).map(|()| Vec::new()),
+                true => check.weaken(|device| protocol.run(device)).map(Right::Weakened),
+                false => check.run(|device| protocol.run(device)).map(Right::Passed),
             };
             if !global.json {
                 let text = self.text(global, &protocol.name, &outcome);
@@ -105,11 +113,19 @@ impl Emulate {
 
     fn text(&self, global: &Global, name: &str, outcome: &Outcome) -> String {
         let weakened = match outcome {
-            Err(failure) => return format!("{name}: wrong\n{failure}"),
-            Ok(_) if !self.weaken => {
-                return format!("{name}: right under {} schedules", self.schedules);
+            Err(failure) => {
+                let again = match failure.rerun {
+                    Rerun::Seed(seed) => {
+                        format!("\nor gridsync emulate {name} --schedules 1 --seed {seed}")
+                    }
+                    Rerun::Path(_) => String::new(),
+                };
+                return format!("{name}: wrong\n{failure}{again}");
             }
-            Ok(weakened) => weakened,
+            Ok(Right::Passed(Passed { schedules, distinct })) => {
+                return format!("{name}: right under {schedules} schedules, {distinct} different");
+            }
+            Ok(Right::Weakened(weakened)) => weakened,
         };
         let needless = weakened.iter().filter(|it| it.caught.is_none()).count();
         let mut text = format!(
@@ -144,29 +160,39 @@ fn short(path: &str) -> &str {
 }
 
 fn json(protocol: &Protocol, outcome: &Outcome) -> Value {
-    let wrong = outcome
-        .as_ref()
-        .err()
-        .map(|failure| json!({ "seed": failure.seed, "what": failure.what.to_string() }));
-    let weakened: Vec<Value> = outcome
-        .iter()
-        .flatten()
-        .map(|it| {
-            let place = it.weaken.site.place;
-            json!({
-                "file": place.file(),
-                "line": place.line(),
-                "does": it.weaken.site.does.to_string(),
-                "weakened": it.weaken.change.to_string(),
-                "caught": it.caught.as_ref().map(|caught| json!({
-                    "by": caught.by(),
-                    "seed": caught.seed,
-                    "what": caught.what.to_string(),
-                })),
-            })
-        })
-        .collect();
-    json!({ "name": protocol.name, "wrong": wrong, "sites": weakened })
+    let name = &protocol.name;
+    match outcome {
+        Err(failure) => {
+            let seed = match failure.rerun {
+                Rerun::Seed(seed) => Some(seed),
+                Rerun::Path(_) => None,
+            };
+            let what = failure.what.to_string();
+            let story = failure.story.as_ref().map(ToString::to_string);
+            json!({ "name": name, "right": false, "seed": seed, "what": what, "story": story })
+        }
+        Ok(Right::Passed(Passed { schedules, distinct })) => {
+            json!({ "name": name, "right": true, "schedules": schedules, "distinct": distinct })
+        }
+        Ok(Right::Weakened(weakened)) => {
+            let sites: Vec<Value> = weakened.iter().map(site).collect();
+            json!({ "name": name, "right": true, "sites": sites })
+        }
+    }
+}
+
+fn site(weakened: &Weakened) -> Value {
+    let place = weakened.weaken.site.place;
+    let caught = weakened.caught.as_ref().map(
+        |caught| json!({ "by": caught.by(), "seed": caught.seed, "what": caught.what.to_string() }),
+    );
+    json!({
+        "file": place.file(),
+        "line": place.line(),
+        "does": weakened.weaken.site.does.to_string(),
+        "weakened": weakened.weaken.change.to_string(),
+        "caught": caught,
+    })
 }
 
 #[cfg(test)]

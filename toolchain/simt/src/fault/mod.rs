@@ -302,6 +302,18 @@ pub enum Fault {
         /// The most there can be.
         limit: u64,
     },
+    /// A launch with too many warps for a search.
+    #[error(
+        "kernel {kernel}: {warps} warps at once, but a search takes {limit} at most: launch fewer, or draw schedules"
+    )]
+    TooLargeForSearch {
+        /// The kernel.
+        kernel: Arc<str>,
+        /// Warps that would be resident at once.
+        warps: u64,
+        /// The most there can be.
+        limit: u64,
+    },
     /// A launch from inside a kernel.
     #[error("kernel {kernel}: launched from inside an emulated thread, which is not supported")]
     Nested {
@@ -354,6 +366,7 @@ impl Fault {
             Self::Race(race) => Some(&race.later.site),
             Self::Deadlock(_)
             | Self::TooLargeForRaces { .. }
+            | Self::TooLargeForSearch { .. }
             | Self::EmptyLaunch { .. }
             | Self::PartialCluster { .. }
             | Self::BlockTooLarge { .. }
@@ -375,6 +388,7 @@ impl Fault {
                 | Self::DynamicSharedLimit { .. }
                 | Self::CooperativeTooLarge { .. }
                 | Self::TooLargeForRaces { .. }
+                | Self::TooLargeForSearch { .. }
                 | Self::Nested { .. }
         )
     }

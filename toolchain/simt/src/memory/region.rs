@@ -11,7 +11,7 @@ use std::alloc::{Layout, alloc_zeroed, dealloc};
 pub(crate) const DEVICE_ALIGN: usize = 256;
 
 /// Which allocation a region is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Label {
     /// Device memory: the n-th allocation of its [`Memory`](crate::Memory), from 0.
     Allocation(u32),

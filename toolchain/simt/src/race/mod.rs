@@ -36,8 +36,8 @@ use reach::{Level, Shape};
 use shadow::Shadow;
 use std::collections::HashMap;
 use thread::Thread;
-pub(crate) use weak::Old;
 use weak::Weak;
+pub(crate) use weak::{Draws, Old};
 
 /// Most threads of a launch with race detection: a clock may have a number for each of them.
 pub(crate) const MAX_THREADS: u64 = 1 << 17;
@@ -121,11 +121,12 @@ pub(crate) enum Why {
 
 impl Races {
     /// The detector for a launch of `threads` threads, at most [`MAX_THREADS`].
-    /// A race is an error if it `reports`. Memory is weak if there is a seed for that.
+    /// A race is an error if it `reports`. Memory is weak if something draws
+    /// values.
     pub(crate) fn new(
         (threads, block_threads, cluster_blocks): (u64, u64, u32),
         reports: bool,
-        weak: Option<u64>,
+        weak: Option<Draws>,
     ) -> Self {
         let shape = Shape {
             block_threads: block_threads as u32,
@@ -203,6 +204,11 @@ impl Races {
     /// those of the location's last write.
     pub(crate) fn wrote(&self, bits: u128) -> Option<u128> {
         self.state.borrow_mut().weak.as_mut()?.end_write(bits)
+    }
+
+    /// A hash of the values that weak memory has drawn.
+    pub(crate) fn decided(&self) -> u64 {
+        self.state.borrow().weak.as_ref().map_or(0, Weak::decided)
     }
 
     /// A thread's fence.

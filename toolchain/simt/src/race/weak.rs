@@ -15,8 +15,12 @@ use super::reach::Level;
 use super::shadow::Span;
 use super::value::{Head, Value, add_head};
 use crate::access::AccessKind;
+use crate::replay::Recorder;
 use crate::schedule::SplitMix;
+use crate::search::Guide;
+use crate::world::mix;
 use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
 
 /// The most values of a location that are remembered.
 const MOST: usize = 8;
@@ -36,6 +40,11 @@ const FEW_READERS: usize = 8;
 #[derive(Debug)]
 pub(super) struct Weak {
     random: SplitMix,
+    /// What decides in place of the random numbers, if anything does.
+    guide: Option<Rc<Guide>>,
+    recorder: Option<Rc<Recorder>>,
+    /// A hash of what was drawn.
+    decided: u64,
     locations: BTreeMap<(u64, usize), History>,
     /// Whether a weak read of an old value is repeated as long as it may be, as from a register.
     sticks: bool,
@@ -46,6 +55,14 @@ pub(super) struct Weak {
     versions: u64,
     /// For each thread and reach its last `fence.sc`.
     fences: Vec<(u32, Level, Stamp)>,
+}
+
+/// What draws the values of reads and the places of writes: a guide, a script, or the seed.
+#[derive(Debug)]
+pub(crate) struct Draws {
+    pub(crate) seed: u64,
+    pub(crate) guide: Option<Rc<Guide>>,
+    pub(crate) recorder: Option<Rc<Recorder>>,
 }
 
 #[derive(Debug)]
@@ -129,11 +146,14 @@ impl Version {
 }
 
 impl Weak {
-    pub(super) fn new(seed: u64) -> Self {
+    pub(super) fn new(Draws { seed, guide, recorder }: Draws) -> Self {
         let mut random = SplitMix(seed ^ 0x5EA1_07EA_5EED);
         Self {
-            sticks: random.below(2) == 0,
+            sticks: random.below(2) == 0 && guide.is_none(),
             random,
+            guide,
+            recorder,
+            decided: 0,
             locations: BTreeMap::new(),
             stuck: HashMap::new(),
             pending: None,
@@ -182,11 +202,17 @@ impl Weak {
                 return Some((at, at == last));
             }
         }
-        if self.random.below(STALE) > 0 {
+        let older = last - oldest;
+        let back = self.draw(new.thread, older + 1, |random| match random.below(STALE) {
+            0 => older - random.below(older as u64) as usize,
+            _ => 0,
+        });
+        if back == 0 {
             return Some((last, true));
         }
-        let at = oldest + self.random.below((last - oldest) as u64) as usize;
+        let at = last - back;
         if sticks {
+            let history = self.locations.get(&location)?;
             self.stuck.insert(key, history.versions[at].number);
         }
         Some((at, false))
@@ -203,10 +229,34 @@ impl Weak {
         let first = history.versions.iter().rposition(known).map_or(0, |at| at + 1);
         let free = |&at: &usize| !history.versions[at].is_update();
         let places: Vec<usize> = (first..end).filter(free).collect();
-        if places.is_empty() || self.random.below(EARLY) > 0 {
-            return end;
-        }
-        places[self.random.below(places.len() as u64) as usize]
+        let chosen = self.draw(now.thread, places.len() + 1, |random| match places.len() as u64 {
+            0 => 0,
+            _ if random.below(EARLY) > 0 => 0,
+            places => 1 + random.below(places) as usize,
+        });
+        if chosen == 0 { end } else { places[chosen - 1] }
+    }
+
+    /// One of `count` alternatives for a thread: 0 is the last value, or the last place.
+    fn draw(
+        &mut self,
+        thread: u32,
+        count: usize,
+        draw: impl FnOnce(&mut SplitMix) -> usize,
+    ) -> usize {
+        let random = &mut self.random;
+        let chosen = match (&self.guide, &self.recorder) {
+            (Some(guide), _) => guide.choose(count),
+            (None, Some(recorder)) => recorder.choose(thread, count, || draw(random)),
+            (None, None) => draw(random),
+        };
+        self.decided = mix(self.decided, chosen as u64);
+        chosen
+    }
+
+    /// A hash of what was drawn.
+    pub(super) fn decided(&self) -> u64 {
+        self.decided
     }
 }
 
@@ -337,7 +387,7 @@ mod tests {
 
     #[test]
     fn a_location_is_forgotten_when_other_bytes_of_it_are_written() {
-        let mut weak = Weak::new(1);
+        let mut weak = Weak::new(Draws { seed: 1, guide: None, recorder: None });
         let history = |bytes| History { bytes, versions: Vec::new(), released: Vec::new() };
         for (offset, bytes) in [(0, 4), (4, 4), (8, 8)] {
             weak.locations.insert((7, offset), history(bytes));

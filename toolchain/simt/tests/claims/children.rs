@@ -296,7 +296,7 @@ fn a_cooperative_grid_and_handles_of_other_blocks_are_traps() {
     trap(&plain, &|| wait_event(Queue::FireAndForget, create_event()));
     let large = LaunchConfig { races: true, ..plain };
     let fault = trap(&large, &|| {
-        let (grid, block, body) = (65.into(), 256.into(), Box::new(|| ()));
+        let (grid, block, body) = (129.into(), 1024.into(), Box::new(|| ()));
         let child = Child { kernel: "child", grid, block, dynamic_shared: 0, body };
         launch_child(Queue::Block, child).expect("it fits");
     });

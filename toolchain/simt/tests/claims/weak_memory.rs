@@ -2,6 +2,8 @@
 //! model allows, but for those that take a read of a later write, and none that it forbids.
 
 use crate::support::Words;
+use core::ops::ControlFlow;
+use simt::search::search;
 use simt::{Fault, LaunchConfig, Memory, Order, Schedule, Scope, launch, position};
 use std::collections::BTreeSet;
 
@@ -26,11 +28,11 @@ fn outcomes_of(
     notes: usize,
     kernel: impl Fn(u32, Words),
 ) -> BTreeSet<Vec<u32>> {
-    let run = |seed| {
+    let run = |schedule| {
         let mut memory = Memory::new(1 << 12);
         let words = Words::zeros(&mut memory, NOTES + 16);
         let config = LaunchConfig {
-            schedule: Schedule::from_seed(seed),
+            schedule,
             weak_memory: true,
             ..LaunchConfig::new("test", blocks, threads)
         };
@@ -38,13 +40,24 @@ fn outcomes_of(
             let at = position();
             kernel(at.linear_block() as u32 * threads + at.linear_thread(), words);
         };
-        launch(&mut memory, &config, &body).unwrap_or_else(|fault| panic!("seed {seed}: {fault}"));
+        let ended = launch(&mut memory, &config, &body);
+        ended.unwrap_or_else(|fault| panic!("{schedule:?}: {fault}"));
         let all = words.host(&memory, NOTES + 16);
         let mut outcome = all[NOTES..NOTES + notes].to_vec();
         outcome.extend([all[X], all[Y]]);
         outcome
     };
-    (1..2000).map(run).collect()
+    let drawn: BTreeSet<_> = (1..2000).map(Schedule::from_seed).map(run).collect();
+    let mut all = BTreeSet::new();
+    let explored = search(1 << 20, || {
+        all.insert(run(Schedule::default()));
+        ControlFlow::<()>::Continue(())
+    });
+    assert!(explored.exhausted, "{explored:?}");
+    // A search moves lanes in step, and seeds move them apart too.
+    assert!(drawn.is_superset(&all), "{drawn:?}, {all:?}");
+    assert!(threads > 1 || drawn == all, "{drawn:?}, {all:?}");
+    drawn
 }
 
 /// All pairs of bits but these, with X = Y = 1.

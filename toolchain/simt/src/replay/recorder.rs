@@ -1,0 +1,174 @@
+//! Notes what launches decide, and makes them decide as a script says.
+
+use core::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use super::Recording;
+use super::deed::{Deed, Done};
+use super::script::{Grid, Script};
+use crate::picker::Party;
+
+thread_local! {
+    /// What records the launches of this OS thread.
+    static RECORDER: RefCell<Option<Rc<Recorder>>> = const { RefCell::new(None) };
+}
+
+/// What records the launches of this OS thread, if anything does.
+pub(crate) fn current() -> Option<Rc<Recorder>> {
+    RECORDER.with_borrow(Clone::clone)
+}
+
+/// Most deeds that are recorded: a story tells the last few of them.
+const MOST_DEEDS: usize = 1 << 20;
+
+/// Records the launches of this OS thread.
+#[derive(Debug)]
+pub(crate) struct Recorder {
+    state: RefCell<State>,
+    /// Whether decisions are those of a script.
+    follows: bool,
+    tells: bool,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    script: Script,
+    taken: Script,
+    /// The turn of the script that comes next, and how many of its steps are done.
+    turn: usize,
+    done: u32,
+    /// Steps of each warp, and choices of each thread.
+    steps: HashMap<usize, u32>,
+    choices: HashMap<u32, u32>,
+    warp: usize,
+    deeds: Vec<Deed>,
+    /// The write that has not ended yet.
+    writing: Option<usize>,
+}
+
+/// Ends the recording on this OS thread when dropped.
+pub(super) struct Installed;
+
+impl Drop for Installed {
+    fn drop(&mut self) {
+        RECORDER.set(None);
+    }
+}
+
+impl Recorder {
+    pub(super) fn new(script: Option<Script>, tells: bool) -> Self {
+        let follows = script.is_some();
+        let state = State { script: script.unwrap_or_default(), ..State::default() };
+        Self { state: RefCell::new(state), follows, tells }
+    }
+
+    pub(super) fn install(self: &Rc<Self>) -> Installed {
+        RECORDER.set(Some(Rc::clone(self)));
+        Installed
+    }
+
+    pub(super) fn take(&self) -> Recording {
+        let State { taken, deeds, .. } = self.state.take();
+        Recording { script: taken, deeds }
+    }
+
+    /// Whether decisions are those of a script.
+    pub(crate) fn follows(&self) -> bool {
+        self.follows
+    }
+
+    /// A grid begins.
+    pub(crate) fn begin(&self) {
+        let state = &mut *self.state.borrow_mut();
+        state.taken.grids.push(Grid::default());
+        (state.turn, state.done) = (0, 0);
+        state.steps.clear();
+        state.choices.clear();
+    }
+
+    /// The warp that the script wants to step, if it can.
+    pub(crate) fn wanted(&self, is_ready: impl Fn(usize) -> bool) -> Option<usize> {
+        let state = &mut *self.state.borrow_mut();
+        let grid = state.script.grids.get(state.taken.grids.len() - 1)?;
+        while let Some(&(warp, steps)) = grid.turns.get(state.turn) {
+            if state.done < steps && is_ready(warp) {
+                state.done += 1;
+                return Some(warp);
+            }
+            (state.turn, state.done) = (state.turn + 1, 0);
+        }
+        None
+    }
+
+    /// This warp steps.
+    pub(crate) fn steps(&self, warp: usize) {
+        let state = &mut *self.state.borrow_mut();
+        state.warp = warp;
+        *state.steps.entry(warp).or_default() += 1;
+        let Some(grid) = state.taken.grids.last_mut() else { return };
+        match grid.turns.last_mut() {
+            Some((last, steps)) if *last == warp => *steps += 1,
+            _ => grid.turns.push((warp, 1)),
+        }
+    }
+
+    /// The lanes that step, out of `ready`, if the schedule wants `drawn`.
+    pub(crate) fn party(&self, drawn: Party, ready: u32) -> Party {
+        let state = &mut *self.state.borrow_mut();
+        let key = (state.warp, state.steps.get(&state.warp).copied().unwrap_or(0));
+        let grid = state.script.grids.get(state.taken.grids.len() - 1);
+        let wanted = grid.and_then(|grid| grid.parties.get(&key)).copied();
+        let wanted = wanted.map(|party| party.among(ready));
+        let party = wanted.filter(|party| party.mask != 0).unwrap_or(drawn);
+        if party != Party::in_order(ready)
+            && let Some(grid) = state.taken.grids.last_mut()
+        {
+            grid.parties.insert(key, party);
+        }
+        party
+    }
+
+    /// Which of `count` alternatives a thread takes, if the schedule wants the one that `draw` gives.
+    pub(crate) fn choose(&self, thread: u32, count: usize, draw: impl FnOnce() -> usize) -> usize {
+        let state = &mut *self.state.borrow_mut();
+        let number = state.choices.entry(thread).or_default();
+        let key = (thread, *number);
+        *number += 1;
+        let chosen = match self.follows {
+            true => {
+                let grid = state.script.grids.get(state.taken.grids.len() - 1);
+                let wanted = grid.and_then(|grid| grid.choices.get(&key)).copied();
+                wanted.unwrap_or(0).min(count - 1)
+            }
+            false => draw(),
+        };
+        if chosen != 0
+            && let Some(grid) = state.taken.grids.last_mut()
+        {
+            grid.choices.insert(key, chosen);
+        }
+        chosen
+    }
+
+    /// A thread does something.
+    pub(crate) fn tell(&self, deed: impl FnOnce() -> Deed) {
+        let state = &mut *self.state.borrow_mut();
+        if !self.tells || state.deeds.len() == MOST_DEEDS {
+            return;
+        }
+        state.deeds.push(deed());
+        state.writing = Some(state.deeds.len() - 1);
+    }
+
+    /// The last write has left these bits. `is_early`: they are not the last value of their location.
+    pub(crate) fn wrote(&self, bits: u128, is_early: bool) {
+        let state = &mut *self.state.borrow_mut();
+        if let Some(at) = state.writing.take()
+            && let Done::Access(touch) = &mut state.deeds[at].what
+        {
+            touch.wrote = Some(bits);
+            touch.is_old |= is_early;
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! What a thread tells a search and a recording of itself.
+
+use crate::access::{Access, AccessKind, Order, Space};
+use crate::dim::Spot;
+use crate::here::Here;
+use crate::last_access;
+use crate::memory::{Label, Region};
+use crate::race::Races;
+use crate::replay::{Deed, Done, Touch};
+use crate::search::{Object, Touched};
+
+impl Here<'_> {
+    /// Tells a recorder, if there is one, what the thread does.
+    pub(crate) fn tell(&self, what: Done, spot: Spot) {
+        if let Some(recorder) = &self.world.recorder {
+            recorder.tell(|| Deed { position: self.position, place: spot.place, what });
+        }
+    }
+
+    /// Tells a recorder of an access.
+    pub(crate) fn tell_access(
+        &self,
+        access: Access,
+        region: &Region,
+        (offset, bytes): (usize, usize),
+        spot: Spot,
+    ) {
+        if self.world.recorder.is_none() {
+            return;
+        }
+        let is_known =
+            bytes <= size_of::<u128>() && region.first_unwritten(offset, bytes).is_none();
+        let reads = access.kind != AccessKind::Write && is_known;
+        let (label, owner) = (region.label(), self.owner(region.label(), access));
+        let read = reads.then(|| last_access::bits(region, offset, bytes));
+        let is_old = self.last.is_old();
+        let touch = Touch { access, label, owner, offset, bytes, read, wrote: None, is_old };
+        self.tell(Done::Access(touch), spot);
+    }
+
+    /// A number that tells the shared memories of blocks apart. Those of a cluster have the same.
+    fn owner(&self, label: Label, access: Access) -> u64 {
+        match label {
+            Label::Allocation(_) => 0,
+            _ if access.space == Space::Cluster || self.world.cluster > 1 => {
+                self.position.linear_cluster() | 1 << 63
+            }
+            _ => self.position.linear_block(),
+        }
+    }
+
+    /// Tells a search, if there is one, of an access to bytes of a region, and whether it reads an old value.
+    pub(crate) fn guide(
+        &self,
+        access: Access,
+        (label, offset, bytes): (Label, usize, usize),
+        is_old: bool,
+    ) {
+        let Some(guide) = &self.world.guide else { return };
+        // A bulk copy makes accesses in a row, without a call in between.
+        self.settle();
+        let owner = self.owner(label, access);
+        if access.order == Order::SeqCst && self.world.races.as_ref().is_some_and(Races::is_weak) {
+            guide.touch(Object::FENCES);
+        }
+        if access.space == Space::Cluster {
+            guide.touch(Object::CLUSTERS);
+        }
+        guide.access(Touched { label, owner, offset, bytes }, access, is_old);
+    }
+}

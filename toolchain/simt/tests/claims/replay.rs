@@ -1,0 +1,112 @@
+//! Recordings: the same run again, with less in it, and told.
+
+use crate::support::{Words, global_thread};
+use simt::replay::{Recording, Script, record, shrink};
+use simt::{Fault, LaunchConfig, Memory, Order, Schedule, Scope, Stats, launch};
+
+/// A launch of blocks of some threads on new words, under the schedule of a seed and on weak memory.
+fn run(
+    seed: u64,
+    (blocks, threads): (u32, u32),
+    kernel: impl Fn(usize, Words),
+) -> (Result<Stats, Fault>, Vec<u32>) {
+    let mut memory = Memory::new(1 << 12);
+    let words = Words::zeros(&mut memory, 64);
+    let config = LaunchConfig {
+        schedule: Schedule::from_seed(seed),
+        weak_memory: true,
+        ..LaunchConfig::new("test", blocks, threads)
+    };
+    let ended = launch(&mut memory, &config, &|| kernel(global_thread(), words));
+    let left = words.host(&memory, 64);
+    (ended, left)
+}
+
+/// Each thread adds to a word by a read and a write, and reads what others have noted.
+fn lossy(me: usize, words: Words) {
+    for _ in 0..3 {
+        let before = words.load(0, Order::Relaxed, Scope::Device);
+        words.store(0, before + 1, Order::Relaxed, Scope::Device);
+        words.add(1 + me % 4, before);
+    }
+}
+
+#[test]
+fn a_script_gives_the_same_run_again() {
+    for seed in 1..100 {
+        let shape = (3, if seed % 2 == 0 { 1 } else { 33 });
+        let (first, recording) = record(None, false, || run(seed, shape, lossy));
+        assert_eq!(run(seed, shape, lossy), first, "recording changes nothing");
+        let Recording { script, .. } = &recording;
+        let (again, taken) = record(Some(script), false, || run(seed, shape, lossy));
+        let decided = |run: &(Result<Stats, Fault>, Vec<u32>)| run.0.clone().map(|it| it.decided);
+        assert_eq!((decided(&again), &again.1), (decided(&first), &first.1), "{seed}");
+        assert_eq!(taken.script, *script, "{seed}");
+    }
+}
+
+#[test]
+fn runs_with_the_same_decisions_have_the_same_number() {
+    // Only one order of two blocks, and nothing to read: few different runs.
+    let one = |_, words: Words| words.set(0, 1);
+    let decided = |seed| run(seed, (2, 1), one).0.expect("nothing is wrong").decided;
+    let distinct: std::collections::BTreeSet<u64> = (0..300).map(decided).collect();
+    assert!((2..40).contains(&distinct.len()), "{}", distinct.len());
+    let decided = |seed| run(seed, (3, 1), lossy).0.expect("nothing is wrong").decided;
+    let distinct: std::collections::BTreeSet<u64> = (0..300).map(decided).collect();
+    assert!(distinct.len() > 200, "{}", distinct.len());
+}
+
+/// Shrinks the first run that `fails`, and gives its script and story.
+fn shrunk(
+    shape: (u32, u32),
+    kernel: impl Fn(usize, Words) + Copy,
+    fails: impl Fn(&(Result<Stats, Fault>, Vec<u32>)) -> bool,
+) -> (Script, String) {
+    let seed = (1..2000).find(|&seed| fails(&run(seed, shape, kernel))).expect("one fails");
+    let (_, recording) = record(None, false, || run(seed, shape, kernel));
+    let script = shrink(recording.script, |script| {
+        let (result, recording) = record(Some(script), false, || run(seed, shape, kernel));
+        fails(&result).then_some(recording.script)
+    });
+    let (result, recording) = record(Some(&script), true, || run(seed, shape, kernel));
+    assert!(fails(&result));
+    let story = recording.story(result.0.as_ref().err()).to_string();
+    (script, story)
+}
+
+#[test]
+fn a_lost_update_shrinks_to_one_and_is_told() {
+    let kernel = |_, words: Words| {
+        let before = words.load(0, Order::Relaxed, Scope::Device);
+        words.store(0, before + 1, Order::Relaxed, Scope::Device);
+    };
+    let (script, story) = shrunk((4, 1), kernel, |(_, words)| words[0] < 4);
+    assert!(script.switches() + script.old_values() <= 6, "{script:?}");
+    let lines: Vec<&str> = story.lines().collect();
+    assert_eq!(lines.len(), 8, "a read and a write of each: {story}");
+    assert!(lines[0].contains("reads 0 from word 0 of allocation 0 (relaxed, device)"), "{story}");
+    assert!(story.contains(file!()), "{story}");
+}
+
+#[test]
+fn a_deadlock_is_told_by_who_polls_what() {
+    let kernel = |_, words: Words| {
+        for _ in 0..2 {
+            match words.add(0, 1) {
+                1 => words.store(0, 0, Order::Release, Scope::Device),
+                _ => {
+                    while words.load(0, Order::Acquire, Scope::Device) != 0 {
+                        simt::spin();
+                    }
+                }
+            }
+        }
+    };
+    let is_stuck =
+        |run: &(Result<Stats, Fault>, Vec<u32>)| matches!(run.0, Err(Fault::Deadlock(_)));
+    let (_, story) = shrunk((2, 1), kernel, is_stuck);
+    assert!(story.lines().count() < 10, "{story}");
+    let polls = "polls word 0 of allocation 0 (acquire, device) 64 times and sees 1";
+    assert_eq!(story.matches(polls).count(), 2, "{story}");
+}

@@ -1,0 +1,349 @@
+//! Exhaustive search: as many executions as there are, all outcomes, and every failure.
+
+use crate::support::{Words, global_thread};
+use core::ops::ControlFlow;
+use simt::search::{Explored, Path, follow, search};
+use simt::{Fault, LaunchConfig, Memory, Order, Schedule, Scope, Stats, launch};
+use std::collections::BTreeSet;
+
+const LIMIT: u64 = 1 << 18;
+
+/// One launch of blocks of one thread on new words, and what the words are in the end.
+fn run(
+    config: &LaunchConfig<'_>,
+    kernel: impl Fn(usize, Words),
+) -> (Result<Stats, Fault>, Vec<u32>) {
+    let mut memory = Memory::new(1 << 12);
+    let words = Words::zeros(&mut memory, 16);
+    let ended = launch(&mut memory, config, &|| kernel(global_thread(), words));
+    let left = words.host(&memory, 16);
+    (ended, left)
+}
+
+fn config(blocks: u32, weak_memory: bool) -> LaunchConfig<'static> {
+    LaunchConfig { weak_memory, ..LaunchConfig::new("test", blocks, 1) }
+}
+
+/// Explores a kernel up to its first fault.
+fn explore(config: &LaunchConfig<'_>, kernel: impl Fn(usize, Words)) -> Explored<Fault> {
+    search(LIMIT, || match run(config, &kernel).0 {
+        Ok(_) => ControlFlow::Continue(()),
+        Err(fault) => ControlFlow::Break(fault),
+    })
+}
+
+/// How many executions a kernel without faults has.
+#[track_caller]
+fn executions(config: &LaunchConfig<'_>, kernel: impl Fn(usize, Words)) -> u64 {
+    let explored = explore(config, kernel);
+    assert!(explored.exhausted, "{explored:?}");
+    explored.executions
+}
+
+fn load(words: Words, at: usize) -> u32 {
+    words.load(at, Order::Acquire, Scope::Device)
+}
+
+fn store(words: Words, at: usize, value: u32) {
+    words.store(at, value, Order::Release, Scope::Device);
+}
+
+/// Polls a word until it is as wanted.
+fn poll(words: Words, at: usize, wanted: impl Fn(u32) -> bool) {
+    while !wanted(load(words, at)) {
+        simt::spin();
+    }
+}
+
+#[test]
+fn only_steps_that_depend_on_each_other_have_an_order() {
+    let config = config(3, false);
+    assert_eq!(executions(&config, |me, words| store(words, me, 1)), 1);
+    assert_eq!(executions(&config, |_, words| store(words, 0, 1)), 6);
+    assert_eq!(executions(&config, |_, words| _ = load(words, 0)), 1);
+    // The read of the third is before, between or after the two writes, which have no order.
+    let one_reads = |me, words| match me {
+        2 => _ = (load(words, 0), load(words, 1)),
+        me => store(words, me, 1),
+    };
+    assert_eq!(executions(&config, one_reads), 4);
+    // Of two updates by each of two threads.
+    let twice = |_, words: Words| _ = [words.add(0, 1), words.add(0, 1)];
+    assert_eq!(executions(&self::config(2, false), twice), 6);
+}
+
+#[test]
+fn blocks_that_are_not_resident_start_in_every_order() {
+    let config = LaunchConfig { max_resident_blocks: Some(1), ..config(3, false) };
+    let mut last = BTreeSet::new();
+    let explored = search(LIMIT, || {
+        let (_, words) = run(&config, |me, words| {
+            let before = words.add(0, 1);
+            words.set(1 + before as usize, me as u32);
+        });
+        last.insert(words[1..4].to_vec());
+        ControlFlow::<()>::Continue(())
+    });
+    assert!(explored.exhausted);
+    assert_eq!((last.len(), explored.executions), (6, 6));
+}
+
+#[test]
+fn a_loop_that_polls_ends_and_waits_for_a_change_alone() {
+    for weak in [false, true] {
+        let message = |me, words: Words| match me {
+            0 => {
+                words.set(0, 7);
+                store(words, 1, 1);
+            }
+            _ => {
+                poll(words, 1, |flag| flag == 1);
+                words.set(2 + me, words.get(0));
+            }
+        };
+        let config = LaunchConfig { races: true, ..config(3, weak) };
+        // The two that wait do not depend on each other.
+        assert_eq!(executions(&config, message), 1, "{weak}");
+        // Each has to look in time, which no execution must miss.
+        let handshake = |me, words| {
+            for round in 1..=2 {
+                store(words, me, round);
+                poll(words, 1 - me, |other| other >= round);
+            }
+        };
+        let explored = explore(&self::config(2, weak), handshake);
+        assert!(explored.exhausted && explored.executions < 20, "{explored:?}");
+    }
+}
+
+#[test]
+fn a_loop_that_keeps_what_it_has_seen_is_explored_turn_by_turn() {
+    // Waits for two words, which come in either order, and keeps the first value of each.
+    let mut seen = BTreeSet::new();
+    let explored = search(LIMIT, || {
+        let (ended, words) = run(&config(2, false), |me, words| match me {
+            0 => [(0, 1), (0, 2), (1, 1)].into_iter().for_each(|(at, v)| store(words, at, v)),
+            _ => {
+                let mut kept = [0; 2];
+                while kept.contains(&0) {
+                    for (at, kept) in kept.iter_mut().enumerate().filter(|(_, kept)| **kept == 0) {
+                        *kept = load(words, at);
+                    }
+                    if kept.contains(&0) {
+                        simt::spin();
+                    }
+                }
+                (0..2).for_each(|at| words.set(2 + at, kept[at]));
+            }
+        });
+        ended.expect("nothing is wrong");
+        seen.insert(words[2..4].to_vec());
+        ControlFlow::<()>::Continue(())
+    });
+    assert!(explored.exhausted);
+    assert_eq!(seen, BTreeSet::from([vec![1, 1], vec![2, 1]]));
+}
+
+#[test]
+fn loops_that_write_in_each_turn_go_round_until_they_end() {
+    let mut seen = BTreeSet::new();
+    let explored = search(LIMIT, || {
+        let (ended, words) = run(&config(2, false), |me, words| match me {
+            0 => {
+                for turn in 1..4 {
+                    store(words, 0, turn);
+                    if load(words, 1) == 1 {
+                        break;
+                    }
+                    simt::spin();
+                }
+            }
+            _ => {
+                let turn = load(words, 0);
+                words.set(2, turn);
+                store(words, 1, 1);
+            }
+        });
+        ended.expect("nothing is wrong");
+        seen.insert((words[2], words[0]));
+        ControlFlow::<()>::Continue(())
+    });
+    assert!(explored.exhausted);
+    let all = (0..4).flat_map(|seen| (seen.max(1)..4).map(move |last| (seen, last)));
+    assert_eq!(seen, all.collect());
+}
+
+#[test]
+fn a_timeout_passes_when_nothing_else_can_happen() {
+    let wait = |words: Words| {
+        let start = simt::clock();
+        while load(words, 0) == 0 {
+            simt::spin();
+            if simt::clock() - start > 1 << 20 {
+                return words.set(1, 1);
+            }
+        }
+    };
+    let explored = explore(&config(1, false), |_, words| wait(words));
+    assert!(explored.exhausted && explored.found.is_none(), "{explored:?}");
+    let in_time = executions(&config(2, true), |me, words| match me {
+        0 => store(words, 0, 1),
+        _ => {
+            wait(words);
+            assert!(words.get(1) == 0, "the other one has not done all it can");
+        }
+    });
+    assert_eq!(in_time, 1);
+}
+
+/// All blocks arrive at word 0, and the last one sets it to 0, which the others wait for.
+fn reset_by_the_last(blocks: u32, rounds: u32) -> impl Fn(usize, Words) {
+    move |_, words| {
+        for _ in 0..rounds {
+            match words.add(0, 1) + 1 == blocks {
+                true => store(words, 0, 0),
+                false => poll(words, 0, |count| count == 0),
+            }
+        }
+    }
+}
+
+#[test]
+fn a_barrier_that_is_reset_under_its_waiters_hangs_in_its_second_round_alone() {
+    for blocks in [2, 3] {
+        let once = explore(&config(blocks, false), reset_by_the_last(blocks, 1));
+        assert!(once.exhausted && once.found.is_none(), "{once:?}");
+        let twice = explore(&config(blocks, false), reset_by_the_last(blocks, 2));
+        let (fault, path) = twice.found.expect("one comes back before another has looked");
+        assert!(matches!(fault, Fault::Deadlock(_)), "{fault}");
+        let text = path.to_string();
+        let path: Path = text.parse().expect("a path is read as it was written");
+        let again = || run(&config(blocks, false), reset_by_the_last(blocks, 2)).0;
+        assert_eq!(follow(&path, again), Err(fault), "{text}");
+    }
+}
+
+#[test]
+fn an_arrival_that_releases_nothing_races_and_reads_old_values() {
+    let kernel = |order| {
+        move |me, words: Words| {
+            words.set(1 + me, 7);
+            words.add_at(0, 1, order, Scope::Device);
+            poll(words, 0, |count| count == 2);
+            assert_eq!(words.get(2 - me), 7);
+        }
+    };
+    for races in [true, false] {
+        let config = LaunchConfig { races, ..config(2, true) };
+        let wrong = explore(&config, kernel(Order::Relaxed)).found.expect("nothing is released");
+        let is_race = matches!(wrong.0, Fault::Race(_));
+        let is_old = matches!(wrong.0, Fault::Panicked { .. });
+        assert!(if races { is_race } else { is_old }, "{}", wrong.0);
+        let right = explore(&config, kernel(Order::Release));
+        assert!(right.exhausted && right.found.is_none(), "{right:?}");
+    }
+}
+
+#[test]
+fn a_weak_poll_may_never_end() {
+    let explored = explore(&config(2, true), |me, words| match me {
+        0 => store(words, 0, 1),
+        _ => {
+            while words.get(0) == 0 {
+                simt::spin();
+            }
+        }
+    });
+    let (fault, _) = explored.found.expect("the old value is read again and again");
+    assert!(matches!(fault, Fault::Deadlock(_)), "{fault}");
+}
+
+#[test]
+fn a_limit_ends_a_search_that_is_not_exhausted() {
+    let explored = search(4, || {
+        _ = run(&config(3, false), |_, words| store(words, 0, 1));
+        ControlFlow::<()>::Continue(())
+    });
+    assert_eq!((explored.executions, explored.exhausted), (4, false));
+}
+
+#[test]
+fn more_warps_than_a_search_takes_are_refused() {
+    let refused = explore(&config(65, false), |_, _| {}).found.expect("64 are the most");
+    assert!(matches!(refused.0, Fault::TooLargeForSearch { warps: 65, .. }), "{}", refused.0);
+}
+
+/// A kernel of two or three threads with up to three accesses each, drawn from a seed.
+fn drawn_kernel(seed: u64) -> (u32, impl Fn(usize, Words)) {
+    let mut state = seed;
+    let mut below = move |bound: u64| {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % bound
+    };
+    let threads = 2 + below(2) as u32;
+    let mut act = || (below(8), below(2) as usize, below(3) as usize);
+    let acts: Vec<Vec<_>> =
+        (0..threads).map(|_| (0..4 - threads / 3).map(|_| act()).collect()).collect();
+    let kernel = move |me: usize, words: Words| {
+        let mut seen = 0;
+        for (number, &(act, at, order_of)) in acts[me].iter().enumerate() {
+            let value = 1 + (me * 4 + number) as u32;
+            let order = |strong| if order_of == 0 { Order::Relaxed } else { strong };
+            seen = seen * 16
+                + match act {
+                    0 | 1 => words.load(at, order(Order::Acquire), Scope::Device),
+                    2 => words.get(at),
+                    3 => {
+                        words.store(at, value, order(Order::Release), Scope::Device);
+                        0
+                    }
+                    4 => {
+                        words.set(at, value);
+                        0
+                    }
+                    5 => words.add_at(at, 1, order(Order::AcqRel), Scope::Device),
+                    6 => {
+                        simt::fence(Scope::Device, order(Order::SeqCst));
+                        0
+                    }
+                    _ => loop {
+                        let poll = [Order::Weak, Order::Relaxed, Order::Acquire];
+                        match words.load(at, poll[order_of], Scope::Device) {
+                            0 => _ = simt::spin(),
+                            value => break value,
+                        }
+                    },
+                };
+        }
+        words.set(4 + me, seen);
+    };
+    (threads, kernel)
+}
+
+#[test]
+fn a_search_finds_every_outcome_that_seeds_draw() {
+    for seed in (0..60).chain([609]) {
+        for weak in [false, true] {
+            let (threads, kernel) = drawn_kernel(seed);
+            let outcome = |schedule| {
+                let (ended, words) =
+                    run(&LaunchConfig { schedule, ..config(threads, weak) }, &kernel);
+                match ended {
+                    Ok(_) => Some(words),
+                    Err(Fault::Deadlock(_)) => None,
+                    Err(fault) => panic!("{fault}"),
+                }
+            };
+            let mut all = BTreeSet::new();
+            let explored = search(LIMIT, || {
+                all.insert(outcome(Schedule::default()));
+                ControlFlow::<()>::Continue(())
+            });
+            assert!(explored.exhausted, "{seed}");
+            let drawn: BTreeSet<_> = (1..400).map(Schedule::from_seed).map(outcome).collect();
+            let missing: Vec<_> = drawn.difference(&all).collect();
+            assert!(missing.is_empty(), "kernel {seed}, weak {weak}: {missing:?}");
+        }
+    }
+}
