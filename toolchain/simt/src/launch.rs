@@ -270,7 +270,7 @@ fn run(
     body: &dyn Fn(),
     children: Children,
 ) -> Result<(Stats, Vec<Launched>), Fault> {
-    let guide = search::current();
+    let (guide, recorder) = (search::current(), replay::current());
     let world = World {
         kernel: Arc::from(config.kernel),
         memory,
@@ -293,12 +293,13 @@ fn run(
             let weak = config.weak_memory.then(|| Draws {
                 seed: config.schedule.seed,
                 guide: guide.clone(),
-                recorder: replay::current(),
+                recorder: recorder.clone(),
             });
             Races::new((blocks * threads, threads, config.cluster_blocks()), config.races, weak)
         }),
+        watched: guide.is_some() || recorder.is_some(),
         guide,
-        recorder: replay::current(),
+        recorder,
         decided: Cell::new(u64::from(config.schedule.policy == Policy::Coarse)),
         children,
     };

@@ -59,6 +59,8 @@ pub(crate) struct World<'a> {
     pub(crate) changes_at_alarm: Cell<u64>,
     /// The race detector, if it is on.
     pub(crate) races: Option<Races>,
+    /// Whether a search or a recording must be told what threads do.
+    pub(crate) watched: bool,
     /// What decides in place of the schedule, if anything does.
     pub(crate) guide: Option<Rc<Guide>>,
     /// What records this launch, if anything does.
