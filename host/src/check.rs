@@ -465,6 +465,20 @@ mod tests {
     }
 
     #[test]
+    fn runs_that_are_drawn_again_do_not_count() {
+        let once = |device: &Device| {
+            let word = device.zeroed::<u32>(1)?;
+            // SAFETY: one word, alive until the launch has ended.
+            unsafe { device.launch::<add_up>(&Geometry::new(2, 1), (word.view(), 1))? };
+            Ok(())
+        };
+        let few = Check::default().schedules(100).run(once).expect("nothing is wrong");
+        assert!(few.schedules == 400 && few.distinct < 100, "{few:?}");
+        let many = Check::default().run(|device| adds_up(device, 1)).expect("nothing is wrong");
+        assert!(many.distinct >= 200, "{many:?}");
+    }
+
+    #[test]
     fn the_lowest_failing_seed_is_told_whatever_finishes_first() {
         let config = EmulatorConfig { multiprocessors: 1, ..EmulatorConfig::default() };
         let wrong = |device: &Device| {

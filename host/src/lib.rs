@@ -4,7 +4,8 @@
 //!   access; buffers, typed launches, graphs, device time.
 //! * [`launch`]: geometry, and whether all blocks of a grid can be resident at once: a grid that
 //!   would hang is refused, or goes stage by stage. Also the words of a grid barrier.
-//! * [`check`]: any kernel under many schedules in the emulator, and what goes wrong.
+//! * [`check`]: any kernel under many schedules in the emulator, or in every execution, and the story of
+//!   what goes wrong.
 //! * [`dag`]: graphs of kernels as data, run by launches or inside one kernel.
 //! * [`primitives`]: reductions, scans, selections, range sums and rank correlation as a user calls them,
 //!   and checks of their results.

@@ -239,6 +239,8 @@ fn a_look_back_that_releases_nothing_is_found_and_its_path_shows_it_again() {
         let run = |device: &Device| scans::<scan_unreleased>(device, 2);
         let failure = check.every(LIMIT, run).expect_err("the sum before is not released");
         let Rerun::Path(path) = &failure.rerun else { panic!("{failure}") };
+        let story = failure.story.as_ref().expect("the failure comes again");
+        assert!((2..12).contains(&story.steps.len()), "{failure}");
         let again = Check::path(path).run(run).expect_err("the same execution");
         assert_eq!(
             (again.what.to_string(), again.rerun),

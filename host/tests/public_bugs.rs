@@ -203,3 +203,26 @@ fn blocks_that_wait_by_their_index_hang_when_not_all_are_resident() {
     let check = Check::default().on(config);
     expect_deadlock(&found::<order_of_block_indices>(&check, 40, Some(DATA)));
 }
+
+/// Explores all executions on sequential memory: those of the right kernel pass, and one of the wrong one fails.
+fn explored<K>(first: Option<usize>) -> Wrong
+where
+    K: Kernel<Args = (Global<u32>, u32)>,
+{
+    let check = Check::default().sequential();
+    let right = check.every(100_000, |device| run::<K>(device, BLOCKS, first, 1));
+    let right = right.unwrap_or_else(|failure| panic!("{}: {failure}", K::NAME));
+    assert!(right.exhausted, "{}: {right}", K::NAME);
+    let wrong = check.every(100_000, |device| run::<K>(device, BLOCKS, first, 0));
+    wrong.expect_err(K::NAME).what
+}
+
+#[test]
+fn all_executions_of_three_blocks_have_each_bug_and_no_fix_has_one() {
+    expect_deadlock(&explored::<reset_by_the_last>(None));
+    expect_race_or_stale_word(&explored::<arrival_without_release>(SEEN));
+    let what = explored::<one_counter_for_two_protocols>(SEEN);
+    assert_eq!(what, "a block saw 0 in place of 7".into());
+    expect_race_or_stale_word(&explored::<weak_poll>(SEEN));
+    expect_deadlock(&explored::<late_snapshot>(None));
+}

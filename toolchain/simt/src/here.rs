@@ -316,20 +316,24 @@ impl<'a> Here<'a> {
             let is_held = races.is_weak() && region.first_unwritten(offset, bytes).is_none();
             let held = is_held.then(|| last_access::bits(region, offset, bytes));
             let old = races.access(thread, span, act, held);
-            self.guide(access, (region.label(), offset, bytes), matches!(old, Ok(Some(_))));
-            if old.is_err() {
-                self.tell_access(access, region, (offset, bytes), spot);
+            if self.world.watched {
+                self.guide(access, (region.label(), offset, bytes), matches!(old, Ok(Some(_))));
+                if old.is_err() {
+                    self.tell_access(access, region, (offset, bytes), spot);
+                }
             }
             if let Some(old) = old.map_err(Flaw::Races)? {
                 self.last.show(self.world, region, (offset, bytes), old);
             }
-        } else {
+        } else if self.world.watched {
             self.guide(access, (region.label(), offset, bytes), false);
         }
         if access.space == Space::ReadOnly && region.is_stored(offset, bytes) {
             return Err(Flaw::Stored);
         }
-        self.tell_access(access, region, (offset, bytes), spot);
+        if self.world.watched {
+            self.tell_access(access, region, (offset, bytes), spot);
+        }
         if access.kind != AccessKind::Read {
             region.mark(offset, bytes);
             if self.world.races.is_none() {

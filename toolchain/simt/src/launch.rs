@@ -280,7 +280,7 @@ fn run(
 ) -> Result<(Stats, Vec<Launched>), Fault> {
     memory.begin_launch();
     let splits_strong = config.count || config.schedule.policy != Policy::Coarse;
-    let guide = search::current();
+    let (guide, recorder) = (search::current(), replay::current());
     // Weak accesses that are free of races give the same values however threads interleave.
     let is_judged = config.races || config.weak_memory;
     let world = World {
@@ -306,14 +306,15 @@ fn run(
             let weak = config.weak_memory.then(|| Draws {
                 seed: config.schedule.seed,
                 guide: guide.clone(),
-                recorder: replay::current(),
+                recorder: recorder.clone(),
             });
             Races::new((blocks * threads, threads, config.cluster_blocks()), config.races, weak)
         }),
         referee: Referee::new(config.sites, config.weaken, config.cluster_blocks() > 1),
         copies: Copies::new(config.schedule.seed),
+        watched: guide.is_some() || recorder.is_some(),
         guide,
-        recorder: replay::current(),
+        recorder,
         decided: Cell::new(u64::from(config.schedule.policy == Policy::Coarse)),
         children,
     };

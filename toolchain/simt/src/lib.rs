@@ -7,6 +7,8 @@
 //! [`LaunchConfig::races`] this includes data races by the memory model of PTX, and with
 //! [`LaunchConfig::weak_memory`] reads return what that model allows.
 //!
+//! [`search`] explores every execution of a tiny launch, and [`replay`] records, shrinks and tells a run.
+//!
 //! Two sides use it. Kernel code calls the in-thread functions ([`position`], [`access`],
 //! [`block_barrier`], [`warp_exchange`], …), which know the emulated thread that calls them. The
 //! host owns a [`Memory`] and calls [`launch`]. The `README.md` of this crate describes the model:

@@ -18,6 +18,7 @@ impl Here<'_> {
     }
 
     /// Tells a recorder of an access.
+    #[cold]
     pub(crate) fn tell_access(
         &self,
         access: Access,
@@ -50,6 +51,7 @@ impl Here<'_> {
     }
 
     /// Tells a search, if there is one, of an access to bytes of a region, and whether it reads an old value.
+    #[cold]
     pub(crate) fn guide(
         &self,
         access: Access,

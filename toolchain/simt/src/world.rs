@@ -66,6 +66,8 @@ pub(crate) struct World<'a> {
     pub(crate) referee: Option<Referee<'a>>,
     /// Its bulk copies.
     pub(crate) copies: Copies,
+    /// Whether a search or a recording must be told what threads do.
+    pub(crate) watched: bool,
     /// What decides in place of the schedule, if anything does.
     pub(crate) guide: Option<Rc<Guide>>,
     /// What records this launch, if anything does.

@@ -300,5 +300,5 @@ fn a_cooperative_grid_and_handles_of_other_blocks_are_traps() {
         let child = Child { kernel: "child", grid, block, dynamic_shared: 0, body };
         launch_child(Queue::Block, child).expect("it fits");
     });
-    assert!(fault.to_string().contains("16640 threads"), "{fault}");
+    assert!(fault.to_string().contains("132096 threads"), "{fault}");
 }

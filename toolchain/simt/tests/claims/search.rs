@@ -73,6 +73,55 @@ fn only_steps_that_depend_on_each_other_have_an_order() {
 }
 
 #[test]
+fn litmus_tests_have_as_many_outcomes_as_the_model_allows() {
+    const X: usize = 0;
+    const Y: usize = 1;
+    let read = |words: Words, at| words.load(at, Order::Relaxed, Scope::Device);
+    let write = |words: Words, at, value| words.store(at, value, Order::Relaxed, Scope::Device);
+    let note = |words: Words, me: usize, seen: [u32; 2]| {
+        words.set(2 + 2 * me, seen[0]);
+        words.set(3 + 2 * me, seen[1]);
+    };
+    type Litmus<'a> = (&'a str, u32, usize, &'a dyn Fn(usize, Words));
+    let all: [Litmus<'_>; 5] = [
+        ("store buffering", 2, 4, &|me, words| {
+            write(words, me, 1);
+            note(words, me, [read(words, 1 - me), 0]);
+        }),
+        ("message passing", 2, 4, &|me, words| match me {
+            0 => [X, Y].into_iter().for_each(|at| write(words, at, 1)),
+            _ => note(words, me, [read(words, Y), read(words, X)]),
+        }),
+        // All but that both read the later write of the other one.
+        ("load buffering", 2, 3, &|me, words| {
+            let seen = read(words, 1 - me);
+            write(words, me, 1);
+            note(words, me, [seen, 0]);
+        }),
+        ("two writes to two words", 2, 4, &|me, words| {
+            write(words, me, 1);
+            write(words, 1 - me, 2);
+        }),
+        ("independent reads of independent writes", 4, 16, &|me, words| match me {
+            0 | 1 => write(words, me, 1),
+            2 => note(words, me, [read(words, X), read(words, Y)]),
+            _ => note(words, me, [read(words, Y), read(words, X)]),
+        }),
+    ];
+    let counts = all.map(|(name, threads, outcomes, kernel)| {
+        let mut found = BTreeSet::new();
+        let explored = search(LIMIT, || {
+            found.insert(run(&config(threads, true), kernel).1);
+            ControlFlow::<()>::Continue(())
+        });
+        assert!(explored.exhausted, "{name}");
+        assert_eq!(found.len(), outcomes, "{name}: {found:?}");
+        explored.executions
+    });
+    assert_eq!(counts, [8, 7, 5, 12, 77]);
+}
+
+#[test]
 fn blocks_that_are_not_resident_start_in_every_order() {
     let config = LaunchConfig { max_resident_blocks: Some(1), ..config(3, false) };
     let mut last = BTreeSet::new();
