@@ -11,6 +11,7 @@ mod cell;
 mod clock;
 mod copies;
 mod links;
+mod locations;
 mod protocols;
 mod proxies;
 mod reach;

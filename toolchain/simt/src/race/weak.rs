@@ -11,6 +11,7 @@
 use super::State;
 use super::cell::Event;
 use super::clock::Stamp;
+use super::locations::Locations;
 use super::reach::Level;
 use super::shadow::Span;
 use super::value::{Head, Value, add_head};
@@ -19,14 +20,11 @@ use crate::replay::Recorder;
 use crate::schedule::SplitMix;
 use crate::search::Guide;
 use crate::world::mix;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::rc::Rc;
 
 /// The most values of a location that are remembered.
 const MOST: usize = 8;
-
-/// An access touches at most this many bytes.
-const WIDEST: usize = 16;
 
 /// One in so many reads, of those that may, returns an old value; and one in so many writes takes an
 /// earlier place.
@@ -34,7 +32,7 @@ const STALE: u64 = 2;
 const EARLY: u64 = 4;
 
 /// A version forgets no readers while it has so few.
-const FEW_READERS: usize = 8;
+const FEW_READERS: usize = 64;
 
 /// What locations have held, since their first write in this launch.
 #[derive(Debug)]
@@ -45,7 +43,7 @@ pub(super) struct Weak {
     recorder: Option<Rc<Recorder>>,
     /// A hash of what was drawn.
     decided: u64,
-    locations: BTreeMap<(u64, usize), History>,
+    locations: Locations,
     /// Whether a weak read of an old value is repeated as long as it may be, as from a register.
     sticks: bool,
     /// The version that a thread's weak reads of a location stick to.
@@ -73,12 +71,19 @@ struct Pending {
 
 /// The values of one location, in the order of coherence.
 #[derive(Debug)]
-struct History {
-    bytes: usize,
+pub(super) struct History {
+    pub(super) bytes: usize,
     versions: Vec<Version>,
     /// What threads have released by writes to it, as in [`Value::released`]: the last value may be
     /// that of another write, or weak.
     released: Vec<Head>,
+}
+
+impl History {
+    /// A location of so many bytes that has held nothing yet.
+    pub(super) fn of(bytes: usize) -> Self {
+        Self { bytes, versions: Vec::new(), released: Vec::new() }
+    }
 }
 
 /// An old value that a read returns.
@@ -154,28 +159,11 @@ impl Weak {
             guide,
             recorder,
             decided: 0,
-            locations: BTreeMap::new(),
+            locations: Locations::default(),
             stuck: HashMap::new(),
             pending: None,
             versions: 0,
             fences: Vec::new(),
-        }
-    }
-
-    /// Forgets locations that overlap with `span`, all but that of just these bytes.
-    fn forget_overlaps(&mut self, span: Span, also_itself: bool) {
-        let (from, end) = (span.offset.saturating_sub(WIDEST), span.offset + span.bytes);
-        let touched = self.locations.range((span.region, from)..(span.region, end));
-        let overlaps = |start: usize, bytes: usize| {
-            let same = (start, bytes) == (span.offset, span.bytes);
-            start + bytes > span.offset && (also_itself || !same)
-        };
-        let gone: Vec<_> = touched
-            .filter(|(location, history)| overlaps(location.1, history.bytes))
-            .map(|(&location, _)| location)
-            .collect();
-        for location in gone {
-            self.locations.remove(&location);
         }
     }
 
@@ -186,7 +174,7 @@ impl Weak {
         now: &Stamp,
         location: (u64, usize),
     ) -> Option<(usize, bool)> {
-        let history = self.locations.get(&location)?;
+        let history = self.locations.get(location)?;
         let last = history.versions.len() - 1;
         let hides = |version: &Version| version.hides_older(now);
         let oldest = history.versions.iter().rposition(hides).unwrap_or(0);
@@ -212,7 +200,7 @@ impl Weak {
         }
         let at = last - back;
         if sticks {
-            let history = self.locations.get(&location)?;
+            let history = self.locations.get(location)?;
             self.stuck.insert(key, history.versions[at].number);
         }
         Some((at, false))
@@ -220,7 +208,7 @@ impl Weak {
 
     /// The place of a write in the order of its location.
     fn place(&mut self, now: &Stamp, location: (u64, usize), is_update: bool) -> usize {
-        let Some(history) = self.locations.get(&location) else { return 0 };
+        let Some(history) = self.locations.get(location) else { return 0 };
         let end = history.versions.len();
         if is_update {
             return end;
@@ -267,11 +255,11 @@ impl State {
         if self.shape.is_copy(new.thread) {
             return None;
         }
-        weak.forget_overlaps(span, false);
+        weak.locations.forget_overlaps(span, false);
         let location = (span.region, span.offset);
         let now = &self.threads[new.thread as usize].now;
         let (at, is_last) = weak.choose(new, now, location)?;
-        let version = &mut weak.locations.get_mut(&location)?.versions[at];
+        let version = &mut weak.locations.get_mut(location)?.versions[at];
         let observes = version.write.is_some_and(|write| write.morally_strong(new, &self.shape));
         let readers = if observes { &mut version.observers } else { &mut version.readers };
         readers.add(new.thread, new.epoch);
@@ -284,7 +272,7 @@ impl State {
     pub(super) fn begin_write(&mut self, new: &Event, span: Span, before: Option<u128>) -> bool {
         let Some(weak) = &mut self.weak else { return false };
         let is_copy = self.shape.is_copy(new.thread);
-        weak.forget_overlaps(span, is_copy);
+        weak.locations.forget_overlaps(span, is_copy);
         if is_copy {
             return false;
         }
@@ -293,11 +281,12 @@ impl State {
         let place = weak.place(now, location, new.access.kind == AccessKind::Atomic);
         let first = weak.versions;
         weak.versions += 2;
-        let history = weak.locations.entry(location).or_insert_with(|| History {
-            bytes: span.bytes,
-            versions: before.into_iter().map(|bits| Version::of(first, bits, None)).collect(),
-            released: Vec::new(),
-        });
+        if weak.locations.get(location).is_none() {
+            let before = before.into_iter().map(|bits| Version::of(first, bits, None));
+            let history = History { versions: before.collect(), ..History::of(span.bytes) };
+            weak.locations.insert(location, history);
+        }
+        let Some(history) = weak.locations.get_mut(location) else { return false };
         let place = if place == 0 { history.versions.len() } else { place };
         let is_early = place < history.versions.len();
         history.versions.insert(place, Version::of(first + 1, 0, Some(*new)));
@@ -308,7 +297,7 @@ impl State {
     /// What threads have released at a location that `value` does not know of.
     pub(super) fn add_released(&self, span: Span, value: &mut Value) {
         let Some(weak) = &self.weak else { return };
-        let history = weak.locations.get(&(span.region, span.offset));
+        let history = weak.locations.get((span.region, span.offset));
         for head in history.iter().flat_map(|history| &history.released) {
             add_head(&mut value.released, head.clone());
         }
@@ -321,7 +310,7 @@ impl State {
             version.value.clone_from(&value);
         }
         let location = weak.pending.as_ref().map(|pending| pending.location);
-        let history = location.and_then(|location| weak.locations.get_mut(&location));
+        let history = location.and_then(|location| weak.locations.get_mut(location));
         if let (Some(history), Some(value)) = (history, value) {
             history.released = value.released;
         }
@@ -350,7 +339,7 @@ impl State {
 impl Weak {
     fn pending_version(&mut self) -> Option<&mut Version> {
         let Pending { location, version } = self.pending.as_ref()?;
-        let versions = &mut self.locations.get_mut(location)?.versions;
+        let versions = &mut self.locations.get_mut(*location)?.versions;
         versions.iter_mut().find(|it| it.number == *version)
     }
 
@@ -359,7 +348,7 @@ impl Weak {
     pub(super) fn end_write(&mut self, bits: u128) -> Option<u128> {
         self.pending_version()?.bits = bits;
         let Pending { location, version } = self.pending.take()?;
-        let versions = &mut self.locations.get_mut(&location)?.versions;
+        let versions = &mut self.locations.get_mut(location)?.versions;
         if versions.len() > MOST {
             versions.remove(0);
         }
@@ -378,23 +367,5 @@ impl Version {
             readers: Readers::default(),
             observers: Readers::default(),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_location_is_forgotten_when_other_bytes_of_it_are_written() {
-        let mut weak = Weak::new(Draws { seed: 1, guide: None, recorder: None });
-        let history = |bytes| History { bytes, versions: Vec::new(), released: Vec::new() };
-        for (offset, bytes) in [(0, 4), (4, 4), (8, 8)] {
-            weak.locations.insert((7, offset), history(bytes));
-        }
-        weak.forget_overlaps(Span { region: 7, offset: 4, bytes: 8 }, false);
-        assert_eq!(weak.locations.keys().collect::<Vec<_>>(), [&(7, 0)]);
-        weak.forget_overlaps(Span { region: 7, offset: 0, bytes: 4 }, false);
-        assert_eq!(weak.locations.len(), 1);
     }
 }

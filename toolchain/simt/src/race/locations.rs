@@ -1,0 +1,113 @@
+//! What locations have held, by where they are.
+
+use super::shadow::Span;
+use super::weak::History;
+use std::collections::HashMap;
+
+/// An access touches at most this many bytes.
+const WIDEST: usize = 16;
+
+/// The histories of all locations. Those that begin in the same line of 16 bytes are together, so that an access
+/// finds what overlaps with it in two lines.
+#[derive(Debug, Default)]
+pub(super) struct Locations {
+    regions: Vec<Vec<Line>>,
+    /// Where the lines of a region are.
+    of: HashMap<u64, usize>,
+    /// The region looked up last: consecutive accesses are often to one region.
+    last: Option<(u64, usize)>,
+}
+
+/// The histories of a line, each with the offset of its location.
+type Line = Vec<(usize, History)>;
+
+impl Locations {
+    /// The lines of a region, if any location of it has a history.
+    fn lines(&self, region: u64) -> Option<&Vec<Line>> {
+        let at = match self.last {
+            Some((last, at)) if last == region => at,
+            _ => *self.of.get(&region)?,
+        };
+        Some(&self.regions[at])
+    }
+
+    fn lines_mut(&mut self, region: u64) -> Option<&mut Vec<Line>> {
+        let at = match self.last {
+            Some((last, at)) if last == region => at,
+            _ => *self.of.get(&region)?,
+        };
+        self.last = Some((region, at));
+        Some(&mut self.regions[at])
+    }
+
+    /// The history of the location at this offset of a region.
+    pub(super) fn get(&self, (region, offset): (u64, usize)) -> Option<&History> {
+        let line = self.lines(region)?.get(offset / WIDEST)?;
+        line.iter().find(|(at, _)| *at == offset).map(|(_, history)| history)
+    }
+
+    /// The same, to change it.
+    pub(super) fn get_mut(&mut self, (region, offset): (u64, usize)) -> Option<&mut History> {
+        let line = self.lines_mut(region)?.get_mut(offset / WIDEST)?;
+        line.iter_mut().find(|(at, _)| *at == offset).map(|(_, history)| history)
+    }
+
+    /// Gives the location at this offset a history, which it does not have.
+    pub(super) fn insert(&mut self, (region, offset): (u64, usize), history: History) {
+        let next = self.regions.len();
+        let at = *self.of.entry(region).or_insert(next);
+        if at == next {
+            self.regions.push(Vec::new());
+        }
+        let (lines, line) = (&mut self.regions[at], offset / WIDEST);
+        if lines.len() <= line {
+            lines.resize_with(line + 1, Vec::new);
+        }
+        lines[line].push((offset, history));
+    }
+
+    /// Forgets locations that overlap with `span`, all but that of just these bytes.
+    pub(super) fn forget_overlaps(&mut self, span: Span, also_itself: bool) {
+        let Some(lines) = self.lines_mut(span.region) else { return };
+        let end = span.offset + span.bytes;
+        let stays = |start: usize, bytes: usize| {
+            let same = (start, bytes) == (span.offset, span.bytes);
+            start + bytes <= span.offset || start >= end || (same && !also_itself)
+        };
+        let first = span.offset.saturating_sub(WIDEST - 1) / WIDEST;
+        for line in lines.iter_mut().take(end.div_ceil(WIDEST)).skip(first) {
+            if !line.iter().all(|(start, history)| stays(*start, history.bytes)) {
+                line.retain(|(start, history)| stays(*start, history.bytes));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_location_is_forgotten_when_other_bytes_of_it_are_written() {
+        let mut locations = Locations::default();
+        for (offset, bytes) in [(0, 4), (4, 4), (8, 8), (16, 4), (40, 12)] {
+            locations.insert((7, offset), History::of(bytes));
+        }
+        let known = |locations: &Locations| {
+            let offsets = [0, 4, 8, 16, 40].into_iter();
+            offsets.filter(|&offset| locations.get((7, offset)).is_some()).collect::<Vec<_>>()
+        };
+        let span = |offset, bytes| Span { region: 7, offset, bytes };
+        locations.forget_overlaps(span(4, 8), false);
+        assert_eq!(known(&locations), [0, 16, 40]);
+        locations.forget_overlaps(span(0, 4), false);
+        assert_eq!(known(&locations), [0, 16, 40]);
+        locations.forget_overlaps(span(0, 4), true);
+        assert_eq!(known(&locations), [16, 40]);
+        // From one line into the next.
+        locations.forget_overlaps(span(48, 4), false);
+        assert_eq!(known(&locations), [16]);
+        locations.forget_overlaps(Span { region: 8, ..span(16, 2) }, false);
+        assert_eq!(known(&locations), [16]);
+    }
+}
