@@ -8,7 +8,7 @@ use crate::access::{Access, Space};
 use crate::dim::Place;
 
 /// A cell forgets no weak reads while it has so few.
-const FEW_READS: usize = 64;
+const FEW_READS: usize = 192;
 
 /// Bytes of a cell.
 pub(super) const CELL_BYTES: usize = 4;

@@ -2,6 +2,7 @@
 
 use super::shadow::Span;
 use super::weak::History;
+use core::cell::Cell;
 use std::collections::HashMap;
 
 /// An access touches at most this many bytes.
@@ -14,41 +15,37 @@ pub(super) struct Locations {
     regions: Vec<Vec<Line>>,
     /// Where the lines of a region are.
     of: HashMap<u64, usize>,
-    /// The region looked up last: consecutive accesses are often to one region.
-    last: Option<(u64, usize)>,
+    /// The region looked up last, and where its lines are if it has any. Consecutive accesses are often to one
+    /// region.
+    last: Cell<(u64, Option<usize>)>,
 }
 
 /// The histories of a line, each with the offset of its location.
 type Line = Vec<(usize, History)>;
 
 impl Locations {
-    /// The lines of a region, if any location of it has a history.
-    fn lines(&self, region: u64) -> Option<&Vec<Line>> {
-        let at = match self.last {
-            Some((last, at)) if last == region => at,
-            _ => *self.of.get(&region)?,
-        };
-        Some(&self.regions[at])
-    }
-
-    fn lines_mut(&mut self, region: u64) -> Option<&mut Vec<Line>> {
-        let at = match self.last {
-            Some((last, at)) if last == region => at,
-            _ => *self.of.get(&region)?,
-        };
-        self.last = Some((region, at));
-        Some(&mut self.regions[at])
+    /// Where the lines of a region are, if any location of it has a history.
+    fn place(&self, region: u64) -> Option<usize> {
+        match self.last.get() {
+            (last, at) if last == region => at,
+            _ => {
+                let at = self.of.get(&region).copied();
+                self.last.set((region, at));
+                at
+            }
+        }
     }
 
     /// The history of the location at this offset of a region.
     pub(super) fn get(&self, (region, offset): (u64, usize)) -> Option<&History> {
-        let line = self.lines(region)?.get(offset / WIDEST)?;
+        let line = self.regions[self.place(region)?].get(offset / WIDEST)?;
         line.iter().find(|(at, _)| *at == offset).map(|(_, history)| history)
     }
 
     /// The same, to change it.
     pub(super) fn get_mut(&mut self, (region, offset): (u64, usize)) -> Option<&mut History> {
-        let line = self.lines_mut(region)?.get_mut(offset / WIDEST)?;
+        let at = self.place(region)?;
+        let line = self.regions[at].get_mut(offset / WIDEST)?;
         line.iter_mut().find(|(at, _)| *at == offset).map(|(_, history)| history)
     }
 
@@ -58,6 +55,7 @@ impl Locations {
         let at = *self.of.entry(region).or_insert(next);
         if at == next {
             self.regions.push(Vec::new());
+            self.last.set((region, Some(at)));
         }
         let (lines, line) = (&mut self.regions[at], offset / WIDEST);
         if lines.len() <= line {
@@ -68,7 +66,8 @@ impl Locations {
 
     /// Forgets locations that overlap with `span`, all but that of just these bytes.
     pub(super) fn forget_overlaps(&mut self, span: Span, also_itself: bool) {
-        let Some(lines) = self.lines_mut(span.region) else { return };
+        let Some(at) = self.place(span.region) else { return };
+        let lines = &mut self.regions[at];
         let end = span.offset + span.bytes;
         let stays = |start: usize, bytes: usize| {
             let same = (start, bytes) == (span.offset, span.bytes);

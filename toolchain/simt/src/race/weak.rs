@@ -32,7 +32,7 @@ const STALE: u64 = 2;
 const EARLY: u64 = 4;
 
 /// A version forgets no readers while it has so few.
-const FEW_READERS: usize = 64;
+const FEW_READERS: usize = 192;
 
 /// What locations have held, since their first write in this launch.
 #[derive(Debug)]
