@@ -9,6 +9,7 @@ mod call;
 mod dag;
 mod demo;
 mod devices;
+mod emulate;
 mod exit_codes;
 #[cfg(target_os = "linux")]
 mod failing;

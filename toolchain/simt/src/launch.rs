@@ -281,8 +281,6 @@ fn run(
     memory.begin_launch();
     let splits_strong = config.count || config.schedule.policy != Policy::Coarse;
     let (guide, recorder) = (search::current(), replay::current());
-    // Weak accesses that are free of races give the same values however threads interleave.
-    let is_judged = config.races || config.weak_memory;
     let world = World {
         kernel: Arc::from(config.kernel),
         memory,
@@ -294,7 +292,8 @@ fn run(
         multiprocessors: config.multiprocessors,
         cooperative: config.cooperative,
         splits_strong,
-        splits_weak: splits_strong && (config.count || guide.is_some() || !is_judged),
+        // A race ends the launch, and weak accesses without one give the same values however threads interleave.
+        splits_weak: splits_strong && (config.count || guide.is_some() || !config.races),
         counters: Counters::default(),
         counter: config.count.then(Counter::default),
         clock: Cell::new(0),
