@@ -3,7 +3,7 @@
 use crate::support::{config, download, leaves, upload};
 use cuda_std::memory::{Global, Shared};
 use cuda_std::{bulk, mbarrier, shared_array, thread, time, warp};
-use simt::{Fault, LaunchConfig, Memory, MissingOrder, Policy, Schedule, Space};
+use simt::{Fault, LaunchConfig, Memory, MissingOrder, Policy, Schedule};
 
 const STAGES: usize = 3;
 const TILE: usize = 64;
@@ -13,19 +13,19 @@ const WRITTEN: usize = 0;
 const FREE: usize = 1;
 
 shared_array! {
-    fn full() -> [u64; STAGES];
-    fn empty() -> [u64; STAGES];
+    pub(crate) fn full() -> [u64; STAGES];
+    pub(crate) fn empty() -> [u64; STAGES];
     fn outgoing() -> [u64; 2];
     fn tiles() -> [u32; STAGES * TILE];
-    fn results() -> [u32; TILE];
+    pub(crate) fn results() -> [u32; TILE];
 }
 
-fn stage(at: usize) -> Shared<u32> {
+pub(crate) fn stage(at: usize) -> Shared<u32> {
     tiles().part(TILE * at, TILE)
 }
 
 /// Makes the barriers of the ring: one arrival fills a stage, `readers` arrivals empty it.
-fn init(readers: u32) {
+pub(crate) fn init(readers: u32) {
     if thread::is_first_in_block() {
         for stage in 0..STAGES {
             mbarrier::init(full(), stage, 1);
@@ -38,14 +38,17 @@ fn init(readers: u32) {
 
 /// Loads a tile into a stage, as the thread that fills it.
 #[track_caller]
-fn fill(at: usize, from: Global<u32>) {
+pub(crate) fn fill(at: usize, from: Global<u32>) {
     mbarrier::arrive_expect(full(), at, 4 * TILE as u32);
     bulk::load(stage(at), from, full(), at);
 }
 
 /// What a block of 64 threads leaves in a tile of zeros. `body` also gets a tile of numbers.
 /// `races` says whether to look for races.
-fn launch(races: bool, body: impl Fn(Global<u32>, Global<u32>)) -> Result<Vec<u32>, Fault> {
+pub(crate) fn launch(
+    races: bool,
+    body: impl Fn(Global<u32>, Global<u32>),
+) -> Result<Vec<u32>, Fault> {
     let mut memory = Memory::new(1 << 16);
     let numbers: Vec<u32> = (0..TILE as u32).collect();
     let (from, to) = (upload(&mut memory, &numbers), upload(&mut memory, &[0; TILE]));
@@ -55,7 +58,7 @@ fn launch(races: bool, body: impl Fn(Global<u32>, Global<u32>)) -> Result<Vec<u3
 }
 
 #[track_caller]
-fn fault(races: bool, body: impl Fn(Global<u32>, Global<u32>)) -> Fault {
+pub(crate) fn fault(races: bool, body: impl Fn(Global<u32>, Global<u32>)) -> Fault {
     launch(races, body).expect_err("the kernel should fail")
 }
 
@@ -396,51 +399,6 @@ fn a_store_is_seen_after_its_end_and_not_before() {
 }
 
 #[test]
-fn a_store_without_the_fence_of_the_proxies_is_found() {
-    let line = line!() + 7;
-    let fault = fault(false, |_, to| {
-        let i = thread::index_in_block();
-        bulk::fence_shared();
-        results().write(i as usize, i);
-        thread::sync_threads();
-        if i == 0 {
-            bulk::store(to, results());
-            bulk::wait_read::<0>();
-        }
-    });
-    assert_trap(&fault, line, "call `fence_shared`");
-}
-
-#[test]
-fn a_stage_that_is_loaded_again_needs_a_fence_after_it_was_read() {
-    for fences in [true, false] {
-        let launched = launch(true, |from, _| {
-            init(64);
-            for round in 0..2 {
-                if thread::is_first_in_block() {
-                    mbarrier::wait(empty(), 0, (round + 1) % 2);
-                    fill(0, from);
-                }
-                mbarrier::wait(full(), 0, round);
-                stage(0).read(thread::index_in_block() as usize);
-                if fences {
-                    bulk::fence_shared();
-                }
-                mbarrier::arrive(empty(), 0);
-            }
-        });
-        match launched {
-            Ok(_) => assert!(fences),
-            Err(Fault::Race(race)) => {
-                assert_eq!(race.missing, MissingOrder::Proxy(Space::Shared));
-                assert!(!fences && race.to_string().contains("call `fence_shared`"), "{race}");
-            }
-            Err(fault) => panic!("{fault}"),
-        }
-    }
-}
-
-#[test]
 fn a_late_load_shows_a_kernel_that_does_not_wait() {
     let reads = |seed, waits: bool| {
         let mut memory = Memory::new(1 << 16);
@@ -470,50 +428,13 @@ fn a_late_load_shows_a_kernel_that_does_not_wait() {
     }
 }
 
-#[test]
-fn a_load_to_a_barrier_without_its_fence_is_found() {
-    let line = line!() + 11;
-    let load = |fences: bool| {
-        launch(false, |from, _| {
-            if thread::is_first_in_block() {
-                mbarrier::init(full(), 0, 1);
-                if fences {
-                    mbarrier::fence_init();
-                }
-            }
-            thread::sync_threads();
-            if thread::index_in_block() == 32 {
-                fill(0, from);
-                mbarrier::wait(full(), 0, 0);
-            }
-        })
-    };
-    assert!(load(true).is_ok());
-    assert_trap(&load(false).expect_err("no fence"), line, "must call `fence_init`");
-}
-
-#[test]
-fn what_a_load_left_may_be_stored_without_a_fence() {
-    let copied = launch(true, |from, to| {
-        init(1);
-        if thread::is_first_in_block() {
-            stage(2).write(3, 1);
-            bulk::fence_shared();
-            fill(2, from);
-            mbarrier::wait(full(), 2, 0);
-            bulk::store(to, stage(2));
-            bulk::wait_read::<0>();
-        }
-    });
-    assert_eq!(copied.expect("no fault")[63], 63);
-}
-
 #[track_caller]
-fn assert_trap(fault: &Fault, line: u32, says: &str) {
+pub(crate) fn assert_trap(fault: &Fault, line: u32, says: &str) {
     let Fault::Trap { site, message } = fault else { panic!("{fault}") };
     assert!(message.contains(says), "{message}");
     let place = site.place;
-    assert_eq!((place.file(), place.line()), (file!(), line), "{fault}");
+    let test = core::panic::Location::caller();
+    assert_eq!((place.file(), place.line()), (test.file(), line), "{fault}");
 }
 
 #[test]

@@ -9,6 +9,7 @@ mod kernel;
 mod lines;
 mod mbarrier;
 mod misuse;
+mod proxies;
 mod shared;
 mod spin;
 mod support;
