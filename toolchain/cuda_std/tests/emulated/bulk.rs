@@ -97,21 +97,21 @@ fn a_load_may_come_before_it_is_expected_and_a_phase_ends_with_its_last_byte() {
 }
 
 #[test]
-fn a_bulk_load_that_is_not_waited_for_is_a_race() {
+fn a_bulk_load_that_is_not_waited_for_is_found() {
     let fault = fault(true, |from, _| {
         init(1);
         match thread::index_in_block() {
             0 => fill(0, from),
             32 => {
                 mbarrier::wait(full(), 0, 1);
-                // By now the values are there, but not ordered.
+                // The values may be there by now, but not ordered.
                 time::nanosleep(10_000);
                 stage(0).read(0);
             }
             _ => {}
         }
     });
-    assert!(matches!(fault, Fault::Race(_)), "{fault}");
+    assert!(matches!(fault, Fault::Race(_) | Fault::Uninitialised { .. }), "{fault}");
 }
 
 #[test]
