@@ -63,6 +63,12 @@ const NEEDLESS: &[Needless] = &[
         reason: "speed: no lane spins before the first has sent",
     },
     Needless {
+        file: "scans/s09_look_back.rs",
+        line: "sync_warp(FULL_MASK)",
+        changes: &["out"],
+        reason: "speed: no lane waits before the first has published",
+    },
+    Needless {
         file: "exchange/collectives.rs",
         line: "thread::sync_threads_",
         changes: &["unordered"],

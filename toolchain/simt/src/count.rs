@@ -61,7 +61,8 @@ pub(crate) struct Act {
     /// Number of its thread in the block.
     pub(crate) thread: u32,
     pub(crate) lane: u32,
-    pub(crate) place: Place,
+    /// The call and, in a library, the line that calls the library.
+    pub(crate) place: (Place, Option<Place>),
     pub(crate) what: What,
 }
 

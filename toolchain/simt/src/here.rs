@@ -268,7 +268,7 @@ impl<'a> Here<'a> {
             block: at.block_idx,
             thread: at.linear_thread(),
             lane: at.lane(),
-            place: spot.call,
+            place: (spot.call, self.library.get().caller),
             what,
         }
     }

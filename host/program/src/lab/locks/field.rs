@@ -184,7 +184,7 @@ mod tests {
     fn a_thread_without_patience_gives_up_and_the_launch_still_ends() {
         // All warps take turns, so that the threads do wait for each other.
         let schedule = Schedule::new(Policy::RoundRobin);
-        let config = EmulatorConfig { schedule, races: true, ..EmulatorConfig::default() };
+        let config = EmulatorConfig { schedule, ..EmulatorConfig::default() };
         let device = Device::new(Emulator::new(config));
         let grid = Grid { blocks: 3, threads: 40 };
         for tried in LOCKS {

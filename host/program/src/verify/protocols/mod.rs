@@ -5,12 +5,14 @@
 mod barriers;
 mod bulk;
 mod kernels;
+mod ladders;
 
 use super::{
     CaseError, Ties, kendall_kinds, range_sum_kinds, reduce_kinds, row_kinds, scan_kinds,
     select_kinds,
 };
 use crate::lab::dag::{Method, RunError, Runner, Work};
+use crate::lab::ladder::{scans, sums};
 use crate::lab::locks::field::Field;
 use crate::lab::locks::{Grid, LOCKS};
 use crate::lab::xpx::{self, Form, Setup};
@@ -62,6 +64,8 @@ pub fn protocols() -> Vec<Protocol> {
     all.extend(locks());
     all.extend(primitives());
     all.push(bulk::scan());
+    all.extend(ladders::rungs::<sums::Climb<f32>>());
+    all.extend(ladders::rungs::<scans::Climb>());
     all.extend(
         [Method::Levels, Method::Edges, Method::Turns, Method::Words, Method::WordTurns].map(tasks),
     );
