@@ -107,6 +107,33 @@ impl Access {
     }
 }
 
+impl fmt::Display for Order {
+    /// The word of PTX, without the point.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Weak => "weak",
+            Self::Volatile => "volatile",
+            Self::Relaxed => "relaxed",
+            Self::Acquire => "acquire",
+            Self::Release => "release",
+            Self::AcqRel => "acq_rel",
+            Self::SeqCst => "sc",
+        })
+    }
+}
+
+impl fmt::Display for Scope {
+    /// `block`, `cluster`, `device` or `system`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Block => "block",
+            Self::Cluster => "cluster",
+            Self::Device => "device",
+            Self::System => "system",
+        })
+    }
+}
+
 impl fmt::Display for Access {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.kind {

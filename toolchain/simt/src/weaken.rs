@@ -182,29 +182,6 @@ fn weaker_orders(access: Access) -> &'static [Order] {
     }
 }
 
-/// The word for an order.
-fn word(order: Order) -> &'static str {
-    match order {
-        Order::Weak => "weak",
-        Order::Volatile => "volatile",
-        Order::Relaxed => "relaxed",
-        Order::Acquire => "acquire",
-        Order::Release => "release",
-        Order::AcqRel => "acq_rel",
-        Order::SeqCst => "sc",
-    }
-}
-
-/// The word for a scope.
-fn reach(scope: Scope) -> &'static str {
-    match scope {
-        Scope::Block => "block",
-        Scope::Cluster => "cluster",
-        Scope::Device => "device",
-        Scope::System => "system",
-    }
-}
-
 impl fmt::Display for Orders {
     /// `acquire load, device scope`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -213,10 +190,10 @@ impl fmt::Display for Orders {
                 write!(f, "volatile {access}")
             }
             Self::Access(access) => {
-                write!(f, "{} {access}, {} scope", word(access.order), reach(access.scope))
+                write!(f, "{} {access}, {} scope", access.order, access.scope)
             }
             Self::Fence(scope, order) => {
-                write!(f, "{} fence, {} scope", word(*order), reach(*scope))
+                write!(f, "{} fence, {} scope", order, scope)
             }
             Self::BlockBarrier => f.write_str("block barrier"),
             Self::BlockVote => f.write_str("block barrier with a vote"),
@@ -234,8 +211,8 @@ impl fmt::Display for Change {
     /// `relaxed`, `block scope`, `out`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Order(order) => f.write_str(word(*order)),
-            Self::Scope(scope) => write!(f, "{} scope", reach(*scope)),
+            Self::Order(order) => write!(f, "{order}"),
+            Self::Scope(scope) => write!(f, "{} scope", scope),
             Self::Out => f.write_str("out"),
             Self::Unordered => f.write_str("unordered"),
         }

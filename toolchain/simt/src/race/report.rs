@@ -98,19 +98,13 @@ impl fmt::Display for RacingAccess {
     /// `4-byte release store at device scope (kernel k, block (0, 0, 0), …)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { site, access, bytes } = self;
-        let order = match access.order {
-            Order::Weak if access.kind == AccessKind::Atomic => "relaxed",
-            Order::Weak => "weak",
-            Order::Volatile => "volatile",
-            Order::Relaxed => "relaxed",
-            Order::Acquire => "acquire",
-            Order::Release => "release",
-            Order::AcqRel => "acq_rel",
-            Order::SeqCst => "sc",
+        let order = match (access.order, access.kind) {
+            (Order::Weak, AccessKind::Atomic) => Order::Relaxed,
+            (order, _) => order,
         };
         write!(f, "{bytes}-byte {order} {access}")?;
         if access.reach().is_some() {
-            write!(f, " at {} scope", name(access.scope))?;
+            write!(f, " at {} scope", access.scope)?;
         }
         write!(f, " ({site})")
     }
@@ -135,7 +129,7 @@ impl fmt::Display for MissingOrder {
             Self::Scope(scope) => write!(
                 f,
                 "{} scope does not reach the other thread: widen it",
-                name(*scope)
+                scope
             ),
             Self::Overlap => {
                 f.write_str("they overlap only in part: strong accesses must have the same width")
@@ -212,15 +206,5 @@ fn missing_crossing(f: &mut fmt::Formatter<'_>, barrier: &str) -> fmt::Result {
 }
 
 fn too_narrow(f: &mut fmt::Formatter<'_>, what: impl fmt::Display, scope: Scope) -> fmt::Result {
-    let scope = name(scope);
     write!(f, "{what} has {scope} scope, which does not reach the other thread: widen it")
-}
-
-fn name(scope: Scope) -> &'static str {
-    match scope {
-        Scope::Block => "block",
-        Scope::Cluster => "cluster",
-        Scope::Device => "device",
-        Scope::System => "system",
-    }
 }

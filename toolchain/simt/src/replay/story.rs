@@ -286,20 +286,8 @@ fn number(bits: u128) -> String {
 }
 
 fn ordering(order: Order, scope: Scope) -> String {
-    let order = match order {
-        Order::Weak => "weak",
-        Order::Volatile => return "volatile".to_owned(),
-        Order::Relaxed => "relaxed",
-        Order::Acquire => "acquire",
-        Order::Release => "release",
-        Order::AcqRel => "acquire and release",
-        Order::SeqCst => "sequentially consistent",
-    };
-    let scope = match scope {
-        Scope::Block => "block",
-        Scope::Cluster => "cluster",
-        Scope::Device => "device",
-        Scope::System => "system",
-    };
-    format!("{order}, {scope}")
+    match order {
+        Order::Volatile => order.to_string(),
+        _ => format!("{order}, {scope}"),
+    }
 }
