@@ -1,4 +1,5 @@
-//! Work that all cores of the CPU share, by rayon. Nothing else in gridsync calls rayon.
+//! Work that all cores of the CPU share, by rayon. Nothing else in gridsync calls rayon but `check`, which
+//! looks for the first schedule that fails.
 //!
 //! Work comes as `&dyn Fn`, one call for each chunk. A loop over elements inside of it is compiled for
 //! each operation, but rayon's own code, which is large, is compiled once.

@@ -60,7 +60,7 @@ impl Check {
         })?;
         let (sites, longest) = noted.into_inner().unwrap_or_else(PoisonError::into_inner);
         let mut sites: Vec<OrderSite> = sites.into_iter().collect();
-        sites.sort_by_cached_key(|site| (site.place, site.does.to_string(), site.in_clusters));
+        sites.sort_by_cached_key(OrderSite::key);
         let weaker =
             |site: OrderSite| site.weaker().into_iter().map(move |change| Weaken { site, change });
         let all: Vec<Weaken> = sites.into_iter().flat_map(weaker).collect();

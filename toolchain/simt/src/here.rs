@@ -194,8 +194,11 @@ impl<'a> Here<'a> {
         };
         let accesses = &self.world.counters.accesses;
         bump(accesses);
-        let is_weak = access.order == Order::Weak;
-        if if is_weak { self.world.splits_weak } else { self.world.splits_strong } {
+        let splits = match access.order {
+            Order::Weak => self.world.splits_weak,
+            _ => self.world.splits_strong,
+        };
+        if splits {
             self.stop(Request::Step, spot);
         } else {
             self.arrive(spot);

@@ -80,7 +80,7 @@ pub fn fence(scope: Scope, order: Order) {
             Some(Change::Out) => return,
             Some(Change::Order(order)) => (scope, order),
             Some(Change::Scope(scope)) => (scope, order),
-            _ => (scope, order),
+            None | Some(Change::Unordered) => (scope, order),
         };
         bump(&here.world.counters.fences);
         here.stop(Request::Step, spot);

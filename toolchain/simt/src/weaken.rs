@@ -78,7 +78,7 @@ impl Sites {
     #[must_use]
     pub fn sorted(&self) -> Vec<OrderSite> {
         let mut sites: Vec<OrderSite> = self.lock().iter().copied().collect();
-        sites.sort_by_cached_key(|site| (site.place, format!("{:?}", site.does)));
+        sites.sort_by_cached_key(OrderSite::key);
         sites
     }
 
@@ -128,6 +128,12 @@ impl<'a> Referee<'a> {
 }
 
 impl OrderSite {
+    /// What puts sites in the order of the source.
+    #[must_use]
+    pub fn key(&self) -> (Place, String, bool) {
+        (self.place, self.does.to_string(), self.in_clusters)
+    }
+
     /// Each single way to make this site weaker. There is one GPU, so system scope counts as device scope.
     #[must_use]
     pub fn weaker(&self) -> Vec<Change> {
