@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::cluster::ClusterBarrier;
 use crate::dim::{Dim3, Place, Position, Spot, WARP_LANES};
-use crate::fault::{Arrival, Fault, Missing, Site, WaitingFor};
+use crate::fault::{Arrival, Fault, Missing, Site, Waiting, WaitingFor};
 use crate::fiber::{Call, Fiber, Reply, Request, Stop, Turn};
 use crate::here::Here;
 use crate::peers::Peers;
@@ -44,13 +44,15 @@ pub(crate) struct Step {
 
 /// A block whose threads have started.
 pub(crate) struct Block<'a> {
-    pub(crate) index: Dim3,
+    /// Its number among the blocks of all GPUs of the launch.
+    pub(crate) number: u64,
+    index: Dim3,
+    /// The GPU that it is on, for messages.
+    gpu: Option<u32>,
     pub(crate) threads: Vec<Lane<'a>>,
     pub(crate) warps: Vec<Warp>,
     kernel: Arc<str>,
     extents: Dim3,
-    /// Threads of the blocks before it in the grid.
-    before: u64,
     /// Threads at the block barrier, and how many of them gave a true predicate.
     arrived: usize,
     votes: u32,
@@ -64,28 +66,31 @@ pub(crate) struct Block<'a> {
 impl<'a> Block<'a> {
     /// Makes the block's threads; none runs yet. Fails if there is no memory for stacks.
     pub(crate) fn start(
-        index: Dim3,
+        number: u64,
         peers: &Rc<Peers>,
         entry: Place,
         body: &'a dyn Fn(),
         machine: &mut Machine<'a>,
     ) -> Result<Self, Fault> {
         let world = machine.world;
+        let (gpu, index) = world.block_of(number);
         let count = world.block.count() as usize;
         let shared = peers.start((index.x % world.cluster) as usize);
         let mut threads = Vec::with_capacity(count);
-        for number in 0..count as u64 {
+        for thread in 0..count as u64 {
             let stack = machine.pool.take().map_err(|error| Fault::StackMapping {
                 kernel: Arc::clone(&world.kernel),
                 bytes: machine.pool.chunk_bytes(),
                 errno: error.raw_os_error().unwrap_or_default(),
             })?;
             let position = Position {
-                thread_idx: world.block.index_of(number),
+                thread_idx: world.block.index_of(thread),
                 block_idx: index,
                 block_dim: world.block,
                 grid_dim: world.grid,
                 cluster_blocks: world.cluster,
+                gpu,
+                gpus: world.gpus,
             };
             let memories = (Rc::clone(&shared), Rc::clone(peers));
             let here = Here::new(world, memories, position, stack.floor(), Spot::at(entry));
@@ -108,12 +113,13 @@ impl<'a> Block<'a> {
             .map(|first| Warp::new(first, (count - first).min(WARP_LANES as usize) as u32))
             .collect();
         Ok(Self {
+            number,
             index,
+            gpu: world.named_gpu(gpu),
             threads,
             warps,
             kernel: Arc::clone(&world.kernel),
             extents: world.block,
-            before: world.grid.linear(index) * world.block.count(),
             arrived: 0,
             votes: 0,
             orders: true,
@@ -289,7 +295,7 @@ impl<'a> Block<'a> {
         self.opened += 1;
         machine.barriers += 1;
         if let Some(counter) = &machine.world.counter {
-            counter.barrier(self.index);
+            counter.barrier(self.number);
         }
         Ok(true)
     }
@@ -423,6 +429,7 @@ impl<'a> Block<'a> {
         let spot = self.threads[number].spot;
         Site {
             kernel: Arc::clone(&self.kernel),
+            gpu: self.gpu,
             block: self.index,
             thread: self.thread_idx(number),
             place: spot.place,
@@ -430,9 +437,15 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// A thread's number in the grid. Only for race detection, where the grid is small.
+    /// What stuck threads of the block wait for, without the threads.
+    pub(crate) fn waiting(&self, number: usize, (what, place): (WaitingFor, Place)) -> Waiting {
+        let thread = self.thread_idx(number);
+        Waiting { gpu: self.gpu, block: self.index, thread, threads: 1, what, place }
+    }
+
+    /// A thread's number in the launch. Only for race detection, where the grid is small.
     pub(crate) fn number_of(&self, thread: usize) -> u32 {
-        self.before as u32 + thread as u32
+        (self.number * self.extents.count()) as u32 + thread as u32
     }
 
     pub(crate) fn thread_idx(&self, number: usize) -> Dim3 {

@@ -9,7 +9,7 @@ use core::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 
 use crate::access::{AccessKind, Space};
-use crate::dim::{Dim3, Place, WARP_LANES};
+use crate::dim::{Place, WARP_LANES};
 
 /// Banks of shared memory, each a word wide (CUDA C++ Programming Guide, "Shared Memory").
 const BANKS: usize = 32;
@@ -57,7 +57,8 @@ pub struct Counts {
 /// What one lane does in a step.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Act {
-    pub(crate) block: Dim3,
+    /// The number of its block.
+    pub(crate) block: u64,
     /// Number of its thread in the block.
     pub(crate) thread: u32,
     pub(crate) lane: u32,
@@ -103,7 +104,7 @@ pub(crate) struct Counter {
     step: RefCell<Vec<Act>>,
     /// For each block and address, the threads that have loaded from it since the last store there
     /// and since the block's last barrier.
-    loaded: RefCell<HashMap<Dim3, HashMap<usize, HashSet<u32>>>>,
+    loaded: RefCell<HashMap<u64, HashMap<usize, HashSet<u32>>>>,
 }
 
 impl Counter {
@@ -125,7 +126,7 @@ impl Counter {
 
     /// The threads of a block have met at its barrier. The warp that came last is still in its
     /// step, but does nothing more in it.
-    pub(crate) fn barrier(&self, block: Dim3) {
+    pub(crate) fn barrier(&self, block: u64) {
         self.end_step();
         self.loaded.borrow_mut().remove(&block);
     }

@@ -18,7 +18,7 @@ pub(crate) fn explain<'a, 'b: 'a>(
     world: &World<'_>,
 ) -> Fault {
     let mut blocks: Vec<_> = blocks.collect();
-    blocks.sort_by_key(|block| world.grid.linear(block.index));
+    blocks.sort_by_key(|block| block.number);
     let skipped = blocks.iter().find_map(|block| skipped_barrier(block));
     skipped.unwrap_or_else(|| {
         let first = blocks.iter().take(REPORTED);
@@ -27,7 +27,7 @@ pub(crate) fn explain<'a, 'b: 'a>(
             waiting: first.flat_map(|block| waiting(block)).collect(),
             live_blocks: blocks.len() as u64,
             never_started,
-            grid_blocks: world.grid.count(),
+            grid_blocks: world.grid.count() * u64::from(world.gpus),
         }))
     })
 }
@@ -68,13 +68,7 @@ fn waiting(block: &Block<'_>) -> Vec<Waiting> {
         let same = groups.iter_mut().find(|group| group.what == what && group.place == place);
         match same {
             Some(group) => group.threads += 1,
-            None => groups.push(Waiting {
-                block: block.index,
-                thread: block.thread_idx(number),
-                threads: 1,
-                what,
-                place,
-            }),
+            None => groups.push(block.waiting(number, (what, place))),
         }
     }
     groups.truncate(REPORTED);

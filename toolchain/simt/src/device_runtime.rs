@@ -45,7 +45,7 @@ pub fn launch_child(queue: Queue, child: Child) -> Result<(), Refusal> {
             trap(here, spot, &fault.to_string());
         }
         touch(here);
-        let block = here.position.linear_block();
+        let block = here.position.block_number();
         here.world.children.launch(queue, block, child, spot.place).unwrap_or_else(|| {
             trap(here, spot, &format!("{queue:?} is no stream of this block"));
         })
@@ -58,7 +58,7 @@ pub fn launch_child(queue: Queue, child: Child) -> Result<(), Refusal> {
 /// Outside an emulated thread.
 #[track_caller]
 pub fn create_stream() -> u32 {
-    with("create_stream", |here, _| here.world.children.create_stream(here.position.linear_block()))
+    with("create_stream", |here, _| here.world.children.create_stream(here.position.block_number()))
 }
 
 /// A new event of the calling block. As long as it is not recorded, it holds nothing back.
@@ -67,7 +67,7 @@ pub fn create_stream() -> u32 {
 /// Outside an emulated thread.
 #[track_caller]
 pub fn create_event() -> u32 {
-    with("create_event", |here, _| here.world.children.create_event(here.position.linear_block()))
+    with("create_event", |here, _| here.world.children.create_event(here.position.block_number()))
 }
 
 /// Makes the event stand for what has been launched into the stream so far. A scheduling point.
@@ -83,7 +83,7 @@ pub fn record_event(event: u32, queue: Queue) {
             return;
         }
         touch(here);
-        let block = here.position.linear_block();
+        let block = here.position.block_number();
         if here.world.children.record(event, queue, block).is_none() {
             trap(here, spot, &format!("event {event} cannot be recorded in {queue:?}"));
         }
@@ -104,7 +104,7 @@ pub fn wait_event(queue: Queue, event: u32) {
             return;
         }
         touch(here);
-        let block = here.position.linear_block();
+        let block = here.position.block_number();
         if here.world.children.wait(queue, event, block).is_none() {
             trap(here, spot, &format!("{queue:?} cannot wait for event {event}"));
         }

@@ -114,6 +114,10 @@ pub struct Position {
     pub grid_dim: Dim3,
     /// `%cluster_nctarank`: blocks of a cluster, consecutive in x; 1 without clusters.
     pub cluster_blocks: u32,
+    /// The GPU of the block, in a launch on several. No register tells it.
+    pub gpu: u32,
+    /// The GPUs of the launch.
+    pub gpus: u32,
 }
 
 impl Position {
@@ -126,6 +130,16 @@ impl Position {
     /// Number of the block in the grid, `x` fastest.
     pub fn linear_block(&self) -> u64 {
         self.grid_dim.linear(self.block_idx)
+    }
+
+    /// Number of the block among those of all GPUs of the launch, GPU after GPU.
+    pub(crate) fn block_number(&self) -> u64 {
+        u64::from(self.gpu) * self.grid_dim.count() + self.linear_block()
+    }
+
+    /// The number of its GPU for messages: none if the launch has only one.
+    pub(crate) fn named_gpu(&self) -> Option<u32> {
+        (self.gpus > 1).then_some(self.gpu)
     }
 
     /// `%cluster_ctarank`: the block in its cluster.

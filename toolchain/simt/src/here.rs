@@ -268,7 +268,7 @@ impl<'a> Here<'a> {
     fn act(&self, what: What, spot: Spot) -> Act {
         let at = &self.position;
         Act {
-            block: at.block_idx,
+            block: at.block_number(),
             thread: at.linear_thread(),
             lane: at.lane(),
             place: (spot.call, self.library.get().caller),
@@ -403,6 +403,7 @@ impl<'a> Here<'a> {
     pub(crate) fn site(&self, spot: Spot) -> Site {
         Site {
             kernel: Arc::clone(&self.world.kernel),
+            gpu: self.position.named_gpu(),
             block: self.position.block_idx,
             thread: self.position.thread_idx,
             place: spot.place,

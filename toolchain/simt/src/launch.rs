@@ -14,12 +14,12 @@ use crate::fault::Fault;
 use crate::here::active;
 use crate::memory::Memory;
 use crate::panics;
-use crate::race::{Draws, MAX_THREADS, Races};
+use crate::race::{self, Draws, MAX_THREADS, Races};
 use crate::replay;
 use crate::schedule::{Policy, Schedule};
 use crate::scheduler;
 use crate::search;
-use crate::weaken::{Referee, Sites, Weaken};
+use crate::weaken::{Kinship, Referee, Sites, Weaken};
 use crate::world::{Counters, World, mix};
 
 /// Most threads of a block (CUDA C++ Programming Guide, "Compute Capabilities").
@@ -136,13 +136,14 @@ impl<'a> LaunchConfig<'a> {
         }
     }
 
-    fn check(&self) -> Result<(), Fault> {
+    fn check(&self, gpus: u64) -> Result<(), Fault> {
         let Self { grid, block, shared_per_block: limit, .. } = *self;
         let kernel = || Arc::from(self.kernel);
         let (Some(blocks), Some(threads)) = (grid.checked_count(), block.checked_count()) else {
             return Err(Fault::EmptyLaunch { kernel: kernel(), grid, block });
         };
-        if blocks.checked_mul(threads).is_none_or(|all| all == 0 || all >> 63 != 0) {
+        let all = blocks.checked_mul(threads).and_then(|all| all.checked_mul(gpus));
+        if all.is_none_or(|all| all == 0 || all >> 63 != 0) {
             return Err(Fault::EmptyLaunch { kernel: kernel(), grid, block });
         }
         let cluster = self.cluster_blocks();
@@ -156,12 +157,9 @@ impl<'a> LaunchConfig<'a> {
                 limit: MAX_BLOCK_THREADS,
             });
         }
-        if (self.races || self.weak_memory) && blocks * threads > MAX_THREADS {
-            return Err(Fault::TooLargeForRaces {
-                kernel: kernel(),
-                threads: blocks * threads,
-                limit: MAX_THREADS,
-            });
+        let threads = blocks * threads * gpus;
+        if (self.races || self.weak_memory) && threads > MAX_THREADS {
+            return Err(Fault::TooLargeForRaces { kernel: kernel(), threads, limit: MAX_THREADS });
         }
         if self.dynamic_shared > limit {
             let requested = self.dynamic_shared;
@@ -246,10 +244,33 @@ pub fn launch(
     config: &LaunchConfig<'_>,
     body: &dyn Fn(),
 ) -> Result<Stats, Fault> {
+    launch_on_gpus(memory, config, &[body])
+}
+
+/// Like [`launch`], on several GPUs at once that share `memory`: each runs a grid as `config` says,
+/// and its threads run its own one of `bodies`. The blocks of all grids take turns. Device scope
+/// reaches the threads of the same GPU, system scope all. Each GPU has room for as many blocks as
+/// `config` says; messages name the GPU by its place among `bodies`.
+///
+/// A kernel has no register that tells its GPU: give it its number as an argument. The grids that
+/// kernels launch run after all of these.
+///
+/// # Errors
+/// As for [`launch`].
+///
+/// # Panics
+/// If there are no bodies.
+#[track_caller]
+pub fn launch_on_gpus(
+    memory: &mut Memory,
+    config: &LaunchConfig<'_>,
+    bodies: &[&dyn Fn()],
+) -> Result<Stats, Fault> {
+    assert!(!bodies.is_empty(), "a launch needs a GPU");
     if active() {
         return Err(Fault::Nested { kernel: Arc::from(config.kernel) });
     }
-    config.check()?;
+    config.check(bodies.len() as u64)?;
     panics::install();
     // A search draws nothing: it decides on its own, and every access is a scheduling point.
     let (schedule, step_limit) = match search::current() {
@@ -257,25 +278,26 @@ pub fn launch(
         None => (config.schedule, config.step_limit),
     };
     let config = &LaunchConfig { schedule, step_limit, ..*config };
-    let (mut stats, launched) = run(memory, config, Location::caller(), body, Children::default())?;
+    let (mut stats, launched) =
+        run(memory, config, Location::caller(), bodies, Children::default())?;
     let mut family = Family::new(config.schedule.seed);
     family.ran(None, launched);
     while let Some(Next { member, depth, child, place }) = family.next() {
         let children = Children::new(depth, family.pending);
         let config = config.of_child(&child);
-        let (more, launched) = run(memory, &config, place, &*child.body, children)?;
+        let (more, launched) = run(memory, &config, place, &[&*child.body], children)?;
         stats += more;
         family.ran(Some(member), launched);
     }
     Ok(stats)
 }
 
-/// Runs one grid. Returns what it did and what it launched.
+/// Runs one grid on each GPU. Returns what it did and what it launched.
 fn run(
     memory: &mut Memory,
     config: &LaunchConfig<'_>,
     entry: Place,
-    body: &dyn Fn(),
+    bodies: &[&dyn Fn()],
     children: Children,
 ) -> Result<(Stats, Vec<Launched>), Fault> {
     memory.begin_launch();
@@ -284,6 +306,7 @@ fn run(
     let world = World {
         kernel: Arc::from(config.kernel),
         memory,
+        gpus: bodies.len() as u32,
         grid: config.grid,
         block: config.block,
         cluster: config.cluster_blocks(),
@@ -307,9 +330,15 @@ fn run(
                 guide: guide.clone(),
                 recorder: recorder.clone(),
             });
-            Races::new((blocks * threads, threads, config.cluster_blocks()), config.races, weak)
+            let of_gpu = blocks * threads;
+            let shape = race::Shape::new(bodies.len(), of_gpu, threads, config.cluster_blocks());
+            Races::new(shape, config.races, weak)
         }),
-        referee: Referee::new(config.sites, config.weaken, config.cluster_blocks() > 1),
+        referee: Referee::new(
+            config.sites,
+            config.weaken,
+            Kinship { in_clusters: config.cluster_blocks() > 1, on_gpus: bodies.len() > 1 },
+        ),
         copies: Copies::new(config.schedule.seed),
         watched: guide.is_some() || recorder.is_some(),
         guide,
@@ -317,6 +346,6 @@ fn run(
         decided: Cell::new(u64::from(config.schedule.policy == Policy::Coarse)),
         children,
     };
-    let stats = scheduler::run(&world, config, entry, body)?;
+    let stats = scheduler::run(&world, config, entry, bodies)?;
     Ok((stats, world.children.take()))
 }

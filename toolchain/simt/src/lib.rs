@@ -84,7 +84,7 @@ pub use device_runtime::{
 };
 pub use dim::{Dim3, Place, Position, WARP_LANES};
 pub use fault::{Arrival, Deadlock, Fault, Missing, Site, Target, Waiting, WaitingFor};
-pub use launch::{LaunchConfig, Stats, launch};
+pub use launch::{LaunchConfig, Stats, launch, launch_on_gpus};
 pub use library::{Calling, caller, join_barrier, library_call, library_call_from, protocol_call};
 pub use memory::{Label, Memory, MemoryError};
 pub use race::{Flaw, Link, MissingOrder, Race, RacingAccess};
@@ -94,4 +94,4 @@ pub use thread::{
     cluster_arrive, cluster_shared, cluster_wait, dynamic_shared, fence, global_timer, in_kernel,
     nanosleep, position, spin, static_shared, trap, warp_barrier, warp_exchange,
 };
-pub use weaken::{Change, OrderSite, Orders, Sites, Weaken};
+pub use weaken::{Change, Kinship, OrderSite, Orders, Sites, Weaken};

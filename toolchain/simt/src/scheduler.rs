@@ -45,9 +45,11 @@ struct Scheduler<'a> {
     peers: Vec<Rc<Peers>>,
     machine: Machine<'a>,
     picker: Picker,
-    starts: Starts,
+    /// The order in which the clusters of each GPU start.
+    starts: Vec<Starts>,
     warps_per_block: usize,
-    body: &'a dyn Fn(),
+    /// What the threads of each GPU run.
+    bodies: &'a [&'a dyn Fn()],
     dynamic_shared: usize,
     entry: Place,
 }
@@ -57,12 +59,13 @@ pub(crate) fn run<'a>(
     world: &'a World<'a>,
     config: &LaunchConfig<'_>,
     entry: Place,
-    body: &'a dyn Fn(),
+    bodies: &'a [&'a dyn Fn()],
 ) -> Result<Stats, Fault> {
-    let blocks = world.grid.count();
+    let (blocks, gpus) = (world.grid.count(), u64::from(world.gpus));
     let cluster = u64::from(world.cluster);
     let resident_clusters = config.max_resident_blocks.map_or(blocks, u64::from) / cluster;
-    let clusters = (blocks / cluster).min(resident_clusters.max(1));
+    let clusters_of_gpu = (blocks / cluster).min(resident_clusters.max(1));
+    let clusters = clusters_of_gpu * gpus;
     let resident = clusters * cluster;
     let threads = world.block.count();
     let warps_per_block = threads.div_ceil(WARP_LANES.into()) as usize;
@@ -92,19 +95,28 @@ pub(crate) fn run<'a>(
         return Err(Fault::TooLargeForSearch { kernel, warps, limit: search::MOST_WARPS as u64 });
     }
     // If all are resident, the order in which they start is that of their first steps.
-    let guide = world.guide.clone().filter(|_| clusters < blocks / cluster);
-    let mut starts = Starts::new(config.schedule.seed, blocks / cluster, guide);
-    let first = core::iter::from_fn(|| starts.next()).take(clusters as usize);
-    let first = first.flat_map(|started| started * cluster..(started + 1) * cluster);
+    let guide = world.guide.clone().filter(|_| clusters_of_gpu < blocks / cluster);
+    let seed_of = |gpu| match config.schedule.seed {
+        0 => 0,
+        seed => seed.wrapping_add(gpu),
+    };
+    let of_gpu = |gpu| Starts::new(seed_of(gpu), blocks / cluster, guide.clone());
+    let mut starts: Vec<_> = (0..gpus).map(of_gpu).collect();
+    let mut slots = Vec::new();
+    for (starts, gpu) in starts.iter_mut().zip(0..) {
+        let first = core::iter::from_fn(|| starts.next()).take(clusters_of_gpu as usize);
+        let first = first.flat_map(|started| started * cluster..(started + 1) * cluster);
+        slots.extend(first.map(|block| Slot::Fresh(gpu * blocks + block)));
+    }
     let mut scheduler = Scheduler {
-        slots: first.map(Slot::Fresh).collect(),
+        slots,
         clusters: (0..clusters).map(|_| ClusterBarrier::new(cluster * threads)).collect(),
         peers: (0..clusters).map(|_| Peers::new(world.cluster, config.dynamic_shared)).collect(),
         machine,
         picker: Picker::new(picks, resident as usize, warps_per_block, config.count),
         starts,
         warps_per_block,
-        body,
+        bodies,
         dynamic_shared: config.dynamic_shared,
         entry,
     };
@@ -112,8 +124,8 @@ pub(crate) fn run<'a>(
     let Machine { switches, barriers, cluster_barriers, collectives, .. } = scheduler.machine;
     Ok(Stats {
         launches: 1,
-        blocks,
-        threads: blocks * threads,
+        blocks: blocks * gpus,
+        threads: blocks * gpus * threads,
         steps,
         switches,
         accesses: world.counters.accesses.get(),
@@ -228,17 +240,17 @@ impl<'a> Scheduler<'a> {
     fn step_warp(&mut self, warp: usize) -> Result<Step, Fault> {
         let number = warp / self.warps_per_block;
         let cluster = number / self.machine.world.cluster as usize;
-        if let Slot::Fresh(linear) = self.slots[number] {
-            let index = self.machine.world.grid.index_of(linear);
-            let peers = &self.peers[cluster];
-            let block = Block::start(index, peers, self.entry, self.body, &mut self.machine)?;
+        if let Slot::Fresh(block) = self.slots[number] {
+            let (gpu, _) = self.machine.world.block_of(block);
+            let (peers, body) = (&self.peers[cluster], self.bodies[gpu as usize]);
+            let block = Block::start(block, peers, self.entry, body, &mut self.machine)?;
             self.slots[number] = Slot::Running(Box::new(block));
         }
         let Slot::Running(block) = &mut self.slots[number] else {
             unreachable!("warps of empty slots are not ready")
         };
         let world = self.machine.world;
-        world.decide(world.grid.linear(block.index));
+        world.decide(block.number);
         world.decide((warp % self.warps_per_block) as u64);
         if let Some(recorder) = &world.recorder {
             recorder.steps(warp);
@@ -253,7 +265,7 @@ impl<'a> Scheduler<'a> {
             self.picker.remove(warp);
         }
         let done = block.is_done();
-        let index = block.index;
+        let left = block.number;
         if step.released {
             self.ready_all(number);
         }
@@ -261,7 +273,7 @@ impl<'a> Scheduler<'a> {
             self.pass_cluster_barrier(cluster);
         }
         if done {
-            if let Some(load) = self.machine.world.copies.left_by(index) {
+            if let Some(load) = self.machine.world.copies.left_by(left) {
                 return Err(self.thread_of(cluster, &load).left(&load));
             }
             self.slots[number] = Slot::Empty;
@@ -274,7 +286,7 @@ impl<'a> Scheduler<'a> {
     /// Makes a load that has been in flight. Its thread may have exited.
     fn make(&self, load: &Load) -> Result<(), Fault> {
         let is_its_block = |slot: &Slot<'_>| match slot {
-            Slot::Running(block) => block.index == load.position.block_idx,
+            Slot::Running(block) => block.number == load.position.block_number(),
             Slot::Fresh(_) | Slot::Empty => false,
         };
         let number = self.slots.iter().position(is_its_block);
@@ -334,13 +346,14 @@ impl<'a> Scheduler<'a> {
             return;
         }
         self.peers[cluster] = Peers::new(world.cluster, self.dynamic_shared);
-        let Some(next) = self.starts.next() else {
+        let gpu = cluster / (self.clusters.len() / self.starts.len());
+        let Some(next) = self.starts[gpu].next() else {
             return;
         };
         let threads = u64::from(world.cluster) * world.block.count();
         self.clusters[cluster] = ClusterBarrier::new(threads);
         self.machine.quiet.started(threads);
-        let first = next * u64::from(world.cluster);
+        let first = gpu as u64 * world.grid.count() + next * u64::from(world.cluster);
         for (number, block) in slots.zip(first..) {
             self.slots[number] = Slot::Fresh(block);
             self.ready_all(number);
@@ -361,7 +374,8 @@ impl<'a> Scheduler<'a> {
     #[cold]
     fn deadlock(&self) -> Fault {
         let world = self.machine.world;
-        let never_started = self.starts.left() * u64::from(world.cluster);
+        let left: u64 = self.starts.iter().map(Starts::left).sum();
+        let never_started = left * u64::from(world.cluster);
         deadlock::explain(self.running(), never_started, world)
     }
 

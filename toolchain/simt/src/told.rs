@@ -42,11 +42,11 @@ impl Here<'_> {
     /// A number that tells the shared memories of blocks apart. Those of a cluster have the same.
     fn owner(&self, label: Label, access: Access) -> u64 {
         match label {
-            Label::Allocation(_) => 0,
+            Label::Allocation(_) | Label::OfGpu(..) => 0,
             _ if access.space == Space::Cluster || self.world.cluster > 1 => {
-                self.position.linear_cluster() | 1 << 63
+                self.position.block_number() / u64::from(self.world.cluster) | 1 << 63
             }
-            _ => self.position.linear_block(),
+            _ => self.position.block_number(),
         }
     }
 

@@ -18,8 +18,8 @@ pub struct OrderSite {
     pub place: Place,
     /// What it does.
     pub does: Orders,
-    /// Whether its launch has clusters of several blocks.
-    pub in_clusters: bool,
+    /// What else the threads of its launch have in common.
+    pub kinship: Kinship,
 }
 
 /// What a site does.
@@ -88,11 +88,21 @@ impl Sites {
 }
 
 /// What a launch does at its sites.
+/// What threads of a launch have in common besides their grids: how far a scope can be narrowed
+/// depends on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Kinship {
+    /// Whether the launch had clusters. Then device scope is a step wider than cluster scope.
+    pub in_clusters: bool,
+    /// Whether it was on several GPUs. Then system scope is a step wider than device scope.
+    pub on_gpus: bool,
+}
+
 #[derive(Debug)]
 pub(crate) struct Referee<'a> {
     notes: Option<&'a Sites>,
     weaken: Option<Weaken>,
-    has_clusters: bool,
+    kinship: Kinship,
 }
 
 impl<'a> Referee<'a> {
@@ -100,14 +110,14 @@ impl<'a> Referee<'a> {
     pub(crate) fn new(
         notes: Option<&'a Sites>,
         weaken: Option<Weaken>,
-        has_clusters: bool,
+        kinship: Kinship,
     ) -> Option<Self> {
-        (notes.is_some() || weaken.is_some()).then_some(Self { notes, weaken, has_clusters })
+        (notes.is_some() || weaken.is_some()).then_some(Self { notes, weaken, kinship })
     }
 
     /// A thread is at a site. Returns what becomes of it.
     pub(crate) fn meet(&self, place: Place, does: Orders) -> Option<Change> {
-        let site = OrderSite { place, does, in_clusters: self.has_clusters };
+        let site = OrderSite { place, does, kinship: self.kinship };
         if let Some(sites) = self.notes {
             sites.lock().insert(site);
         }
@@ -130,16 +140,19 @@ impl<'a> Referee<'a> {
 impl OrderSite {
     /// What puts sites in the order of the source.
     #[must_use]
-    pub fn key(&self) -> (Place, String, bool) {
-        (self.place, self.does.to_string(), self.in_clusters)
+    pub fn key(&self) -> (Place, String, Kinship) {
+        (self.place, self.does.to_string(), self.kinship)
     }
 
-    /// Each single way to make this site weaker. There is one GPU, so system scope counts as device scope.
+    /// Each single way to make this site weaker. On one GPU, system scope counts as device scope.
     #[must_use]
     pub fn weaker(&self) -> Vec<Change> {
         let mut changes = Vec::new();
         let mut narrow = |scope: Scope| match scope {
-            Scope::System | Scope::Device if self.in_clusters => {
+            Scope::System if self.kinship.on_gpus => {
+                changes.push(Change::Scope(Scope::Device));
+            }
+            Scope::System | Scope::Device if self.kinship.in_clusters => {
                 changes.push(Change::Scope(Scope::Cluster));
             }
             Scope::System | Scope::Device | Scope::Cluster => {

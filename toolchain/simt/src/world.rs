@@ -38,6 +38,8 @@ pub(crate) fn mix(before: u64, next: u64) -> u64 {
 pub(crate) struct World<'a> {
     pub(crate) kernel: Arc<str>,
     pub(crate) memory: &'a Memory,
+    /// The GPUs that run it, each with this grid.
+    pub(crate) gpus: u32,
     pub(crate) grid: Dim3,
     pub(crate) block: Dim3,
     /// Blocks of a cluster.
@@ -84,20 +86,33 @@ impl World<'_> {
         self.decided.set(mix(self.decided.get(), decision));
     }
 
-    /// The number of a thread in the grid, block after block. Only for race detection, where
+    /// The number of a thread, GPU after GPU and block after block. Only for race detection, where
     /// threads are few.
     pub(crate) fn thread_number(&self, at: &Position) -> u32 {
-        (at.linear_block() * self.block.count()) as u32 + at.linear_thread()
+        (at.block_number() * self.block.count()) as u32 + at.linear_thread()
+    }
+
+    /// The GPU and the index of the block with this number.
+    pub(crate) fn block_of(&self, number: u64) -> (u32, Dim3) {
+        let blocks = self.grid.count();
+        ((number / blocks) as u32, self.grid.index_of(number % blocks))
+    }
+
+    /// The number of a GPU for messages: none if there is only one.
+    pub(crate) fn named_gpu(&self, gpu: u32) -> Option<u32> {
+        (self.gpus > 1).then_some(gpu)
     }
 
     /// The race of `later` on `target`, with names instead of numbers.
     pub(crate) fn race(&self, target: Target, later: RacingAccess, found: Found) -> Race {
         let named = |party: Party| {
             let (thread, threads) = (u64::from(party.thread), self.block.count());
+            let (gpu, block) = self.block_of(thread / threads);
             RacingAccess {
                 site: Site {
                     kernel: Arc::clone(&self.kernel),
-                    block: self.grid.index_of(thread / threads),
+                    gpu: self.named_gpu(gpu),
+                    block,
                     thread: self.block.index_of(thread % threads),
                     place: party.place,
                     inside: None,

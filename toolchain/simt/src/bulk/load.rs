@@ -2,7 +2,7 @@
 
 use super::{Copies, pieces};
 use crate::access::{Access, Order, Scope, Space};
-use crate::dim::{Dim3, Position, Spot};
+use crate::dim::{Position, Spot};
 use crate::fault::Fault;
 use crate::here::{Here, with};
 use crate::library::LibraryCall;
@@ -114,9 +114,9 @@ impl Copies {
     }
 
     /// A block has ended: one of its loads that has not been made.
-    pub(crate) fn left_by(&self, block: Dim3) -> Option<Load> {
+    pub(crate) fn left_by(&self, block: u64) -> Option<Load> {
         let mut loads = self.loads.borrow_mut();
-        let left = loads.iter().position(|load| load.position.block_idx == block)?;
+        let left = loads.iter().position(|load| load.position.block_number() == block)?;
         Some(loads.remove(left))
     }
 }

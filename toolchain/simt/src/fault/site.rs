@@ -11,6 +11,8 @@ use crate::memory::Label;
 pub struct Site {
     /// The kernel, as the launch named it.
     pub kernel: Arc<str>,
+    /// The GPU of the block, in a launch on several.
+    pub gpu: Option<u32>,
     /// The block in the grid.
     pub block: Dim3,
     /// The thread in its block.
@@ -24,8 +26,12 @@ pub struct Site {
 
 impl fmt::Display for Site {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { kernel, block, thread, place, inside } = self;
-        write!(f, "kernel {kernel}, block {block}, thread {thread}, at {place}")?;
+        let Self { kernel, gpu, block, thread, place, inside } = self;
+        write!(f, "kernel {kernel}, ")?;
+        if let Some(gpu) = gpu {
+            write!(f, "GPU {gpu}, ")?;
+        }
+        write!(f, "block {block}, thread {thread}, at {place}")?;
         match inside {
             Some(inside) => write!(f, ", in {inside}"),
             None => Ok(()),

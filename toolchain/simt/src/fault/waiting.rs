@@ -52,6 +52,8 @@ impl fmt::Display for WaitingFor {
 /// Threads of one block that are stuck at one place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Waiting {
+    /// The GPU of the block, in a launch on several.
+    pub gpu: Option<u32>,
     /// The block in the grid.
     pub block: Dim3,
     /// The first of the threads.
@@ -66,7 +68,10 @@ pub struct Waiting {
 
 impl fmt::Display for Waiting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { block, thread, threads, what, place } = self;
+        let Self { gpu, block, thread, threads, what, place } = self;
+        if let Some(gpu) = gpu {
+            write!(f, "GPU {gpu}, ")?;
+        }
         write!(f, "block {block}: {threads} thread(s) from {thread} at {what}, at {place}")
     }
 }

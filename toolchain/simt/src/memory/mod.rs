@@ -53,7 +53,7 @@ pub enum MemoryError {
     },
 }
 
-/// The global memory of one emulated device.
+/// The global memory of one emulated device, or of several that reach each other's.
 ///
 /// An address is the host address of the storage, so kernel views are plain pointers
 /// (`core::ptr::with_exposed_provenance_mut(address as usize)`). Only [`launch`](crate::launch)
@@ -62,30 +62,46 @@ pub enum MemoryError {
 #[derive(Debug)]
 pub struct Memory {
     arena: Arena,
+    /// Bytes of each device.
     capacity: usize,
-    used: usize,
+    /// Bytes allocated on each device.
+    used: Vec<usize>,
     allocations: u32,
 }
 
 impl Memory {
     /// Memory of `capacity` bytes, all free.
     pub fn new(capacity: usize) -> Self {
-        Self { arena: Arena::default(), capacity, used: 0, allocations: 0 }
+        Self::of_gpus(1, capacity)
     }
 
-    /// Total bytes that can be allocated.
+    /// The memories of `gpus` GPUs, of `capacity` bytes each, all free.
+    pub fn of_gpus(gpus: u32, capacity: usize) -> Self {
+        let used = vec![0; gpus as usize];
+        Self { arena: Arena::default(), capacity, used, allocations: 0 }
+    }
+
+    /// Bytes that can be allocated on a GPU in total.
     pub fn capacity(&self) -> usize {
         self.capacity
     }
 
-    /// Bytes allocated now.
+    /// Bytes allocated now, on all GPUs.
     pub fn used(&self) -> usize {
-        self.used
+        self.used.iter().sum()
     }
 
-    /// Bytes that can still be allocated.
+    /// Bytes that can still be allocated on the first GPU.
     pub fn available(&self) -> usize {
-        self.capacity - self.used
+        self.available_on(0)
+    }
+
+    /// Bytes that can still be allocated on this GPU.
+    ///
+    /// # Panics
+    /// If there is no such GPU.
+    pub fn available_on(&self, gpu: u32) -> usize {
+        self.capacity - self.used[gpu as usize]
     }
 
     /// Allocates `bytes` bytes at a multiple of `align` and of 256. None of them is written yet.
@@ -94,19 +110,33 @@ impl Memory {
     /// [`MemoryError::OutOfMemory`] beyond the capacity (or the host's), and
     /// [`MemoryError::BadAlignment`].
     pub fn alloc(&mut self, bytes: usize, align: usize) -> Result<u64, MemoryError> {
+        self.alloc_on(0, bytes, align)
+    }
+
+    /// Like [`alloc`](Self::alloc), on this GPU. All GPUs can use the memory.
+    ///
+    /// # Errors
+    /// As for [`alloc`](Self::alloc).
+    ///
+    /// # Panics
+    /// If there is no such GPU.
+    pub fn alloc_on(&mut self, gpu: u32, bytes: usize, align: usize) -> Result<u64, MemoryError> {
         if !align.is_power_of_two() {
             return Err(MemoryError::BadAlignment { align });
         }
-        let available = self.available();
+        let available = self.available_on(gpu);
         let refused = MemoryError::OutOfMemory { requested: bytes, available };
         if bytes > available {
             return Err(refused);
         }
-        let label = Label::Allocation(self.allocations);
+        let label = match self.used.len() {
+            1 => Label::Allocation(self.allocations),
+            _ => Label::OfGpu(gpu, self.allocations),
+        };
         let region = Region::new(bytes, align.max(DEVICE_ALIGN), label).ok_or(refused)?;
         let address = region.address() as u64;
         self.arena.insert(region);
-        self.used += bytes;
+        self.used[gpu as usize] += bytes;
         self.allocations += 1;
         Ok(address)
     }
@@ -118,7 +148,11 @@ impl Memory {
     pub fn free(&mut self, address: u64) -> Result<(), MemoryError> {
         let region = self.arena.remove(address as usize);
         let region = region.ok_or(MemoryError::NotAnAllocation { address })?;
-        self.used -= region.size();
+        let gpu = match region.label() {
+            Label::OfGpu(gpu, _) => gpu,
+            _ => 0,
+        };
+        self.used[gpu as usize] -= region.size();
         Ok(())
     }
 

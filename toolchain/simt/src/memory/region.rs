@@ -15,6 +15,9 @@ pub(crate) const DEVICE_ALIGN: usize = 256;
 pub enum Label {
     /// Device memory: the n-th allocation of its [`Memory`](crate::Memory), from 0.
     Allocation(u32),
+    /// Device memory of one of several GPUs: the GPU, and the n-th allocation of their
+    /// [`Memory`](crate::Memory).
+    OfGpu(u32, u32),
     /// A static shared variable of the block.
     StaticShared(&'static str),
     /// The block's dynamic shared memory.
@@ -25,6 +28,7 @@ impl fmt::Display for Label {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Allocation(number) => write!(f, "allocation {number}"),
+            Self::OfGpu(gpu, number) => write!(f, "allocation {number}, on GPU {gpu}"),
             Self::StaticShared(name) => write!(f, "shared variable {name}"),
             Self::DynamicShared => f.write_str("dynamic shared memory"),
         }

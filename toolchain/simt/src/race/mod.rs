@@ -33,7 +33,8 @@ use clock::Clock;
 use core::cell::RefCell;
 use links::{Links, Seen};
 use protocols::Protocols;
-use reach::{Level, Shape};
+use reach::Level;
+pub(crate) use reach::Shape;
 use shadow::Shadow;
 use std::collections::HashMap;
 use thread::Thread;
@@ -43,7 +44,8 @@ pub(crate) use weak::{Draws, Old};
 /// Most threads of a launch with race detection: a clock may have a number for each of them.
 pub(crate) const MAX_THREADS: u64 = 1 << 17;
 
-/// The race detector of one launch. Threads have their numbers in the grid, block after block.
+/// The race detector of one launch. Threads have their numbers in the launch: GPU after GPU, and
+/// block after block.
 #[derive(Debug)]
 pub(crate) struct Races {
     state: RefCell<State>,
@@ -121,24 +123,13 @@ pub(crate) enum Why {
 }
 
 impl Races {
-    /// The detector for a launch of `threads` threads, at most [`MAX_THREADS`].
-    /// A race is an error if it `reports`. Memory is weak if something draws
+    /// The detector for a launch of this shape, of at most [`MAX_THREADS`] threads. A race is an error if it `reports`. Memory is weak if something draws
     /// values.
-    pub(crate) fn new(
-        (threads, block_threads, cluster_blocks): (u64, u64, u32),
-        reports: bool,
-        weak: Option<Draws>,
-    ) -> Self {
-        let shape = Shape {
-            block_threads: block_threads as u32,
-            cluster_blocks,
-            threads: threads as u32,
-            copies: Vec::new(),
-        };
+    pub(crate) fn new(shape: Shape, reports: bool, weak: Option<Draws>) -> Self {
         Self {
             state: RefCell::new(State {
+                threads: (0..shape.threads).map(Thread::new).collect(),
                 shape,
-                threads: (0..threads as u32).map(Thread::new).collect(),
                 shadow: Shadow::default(),
                 clusters: HashMap::new(),
                 protocols: Protocols::default(),

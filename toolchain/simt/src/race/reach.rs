@@ -1,41 +1,68 @@
-//! How far a scope reaches in a grid (PTX ISA, "Scope").
+//! How far a scope reaches in a launch (PTX ISA, "Scope").
 
 use crate::access::{Access, AccessKind, Order, Scope};
 
-/// What threads of a grid have in common, from near to far. Scopes are reduced to these levels.
-/// There is one device, so system scope reaches no further.
+/// What threads of a launch have in common, from near to far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Level {
     Block,
     Cluster,
     Device,
+    System,
 }
 
 impl Level {
-    /// From near to far, so that a level is an index into an array of three.
-    pub(super) const ALL: [Self; 3] = [Self::Block, Self::Cluster, Self::Device];
+    /// From near to far, so that a level is an index into an array of [`LEVELS`].
+    const ALL: [Self; LEVELS] = [Self::Block, Self::Cluster, Self::Device, Self::System];
 
     pub(super) fn of(scope: Scope) -> Self {
         match scope {
             Scope::Block => Self::Block,
             Scope::Cluster => Self::Cluster,
-            Scope::Device | Scope::System => Self::Device,
+            Scope::Device => Self::Device,
+            Scope::System => Self::System,
         }
     }
 }
 
-/// How threads, by their numbers in the grid, form blocks and clusters.
+/// How many levels there are.
+pub(super) const LEVELS: usize = 4;
+
+/// How threads, by their numbers in the launch, form blocks, clusters and grids.
 #[derive(Debug)]
-pub(super) struct Shape {
-    pub(super) block_threads: u32,
-    pub(super) cluster_blocks: u32,
-    /// Threads of the grid. Higher numbers are bulk copies.
+pub(crate) struct Shape {
+    block_threads: u32,
+    cluster_blocks: u32,
+    /// Threads of each GPU's grid.
+    grid_threads: u32,
+    /// Threads of all grids. Higher numbers are bulk copies.
     pub(super) threads: u32,
     /// The thread that each copy belongs to.
     pub(super) copies: Vec<u32>,
+    /// The level that all threads share.
+    pub(super) widest: Level,
 }
 
 impl Shape {
+    /// A grid of `grid_threads` threads on each of `gpus` GPUs, in blocks of `block_threads` and
+    /// clusters of `cluster_blocks`. The launch has checked that threads are few.
+    pub(crate) fn new(
+        gpus: usize,
+        grid_threads: u64,
+        block_threads: u64,
+        cluster_blocks: u32,
+    ) -> Self {
+        let grid_threads = grid_threads as u32;
+        Self {
+            block_threads: block_threads as u32,
+            cluster_blocks,
+            grid_threads,
+            threads: grid_threads * gpus as u32,
+            copies: Vec::new(),
+            widest: if gpus > 1 { Level::System } else { Level::Device },
+        }
+    }
+
     /// Whether this number is a bulk copy.
     pub(super) fn is_copy(&self, thread: u32) -> bool {
         thread >= self.threads
@@ -54,7 +81,8 @@ impl Shape {
         match level {
             Level::Block => self.owner(thread) / self.block_threads,
             Level::Cluster => self.group(Level::Block, thread) / self.cluster_blocks,
-            Level::Device => 0,
+            Level::Device => self.owner(thread) / self.grid_threads,
+            Level::System => 0,
         }
     }
 
@@ -62,7 +90,7 @@ impl Shape {
     /// least as far.
     pub(super) fn between(&self, a: u32, b: u32) -> Level {
         let shared = |level: &Level| self.group(*level, a) == self.group(*level, b);
-        Level::ALL.into_iter().find(shared).unwrap_or(Level::Device)
+        Level::ALL.into_iter().find(shared).unwrap_or(Level::System)
     }
 }
 
@@ -90,7 +118,7 @@ impl Access {
     pub(super) fn reach(self) -> Option<Level> {
         match (self.order, self.kind) {
             (Order::Weak, AccessKind::Read | AccessKind::Write) => None,
-            (Order::Volatile, _) => Some(Level::Device),
+            (Order::Volatile, _) => Some(Level::System),
             _ => Some(Level::of(self.scope)),
         }
     }

@@ -72,7 +72,7 @@ impl State {
         }
         value.write = new;
         self.add_released(span, &mut value);
-        leave(&mut self.threads[new.thread as usize], &new, &mut value);
+        leave(&mut self.threads[new.thread as usize], &new, &mut value, self.shape.widest);
         let left = self.weak.is_some().then(|| value.clone());
         self.shadow.cell(span.region, first).values.push(value);
         left
@@ -85,7 +85,7 @@ impl State {
         new.access.reach()?;
         let mut value = Value::of(new);
         self.add_released(span, &mut value);
-        leave(&mut self.threads[new.thread as usize], &new, &mut value);
+        leave(&mut self.threads[new.thread as usize], &new, &mut value, self.shape.widest);
         Some(value)
     }
 
@@ -158,12 +158,12 @@ fn learn(
     };
     let acquires = new.access.order.acquires();
     let new_to = |now: &Stamp, head: &Head| !now.knows(head.stamp.thread, head.stamp.epoch);
-    let takes_all = acquires && reach == Level::Device;
+    let takes_all = acquires && reach >= shape.widest;
     if takes_all
         && value
             .heads
             .iter()
-            .any(|head| head.reach == Some(Level::Device) && new_to(&reader.now, head))
+            .any(|head| head.reach >= Some(shape.widest) && new_to(&reader.now, head))
     {
         reader.now.clock.join(&value.everywhere);
     }
@@ -192,7 +192,7 @@ fn learn(
 }
 
 /// What a strong write leaves in its location: all that the thread has released there.
-fn leave(writer: &mut Thread, new: &Event, value: &mut Value) {
+fn leave(writer: &mut Thread, new: &Event, value: &mut Value, widest: Level) {
     let head = |stamp, reach| Head { stamp, reach, fence: None, write: *new };
     let fences = writer.fences.iter().flatten();
     let mut patterns: Vec<Head> = fences
@@ -212,6 +212,6 @@ fn leave(writer: &mut Thread, new: &Event, value: &mut Value) {
     let mine = |head: &&Head| head.stamp.thread == new.thread;
     patterns.extend(value.released.iter().filter(mine).cloned());
     for pattern in patterns {
-        value.pass_on(pattern);
+        value.pass_on(pattern, widest);
     }
 }

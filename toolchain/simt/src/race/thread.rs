@@ -2,7 +2,7 @@
 
 use super::clock::{Clock, Stamp};
 use super::links::Links;
-use super::reach::Level;
+use super::reach::{LEVELS, Level};
 use crate::access::Scope;
 use crate::dim::Place;
 use std::collections::HashMap;
@@ -15,10 +15,10 @@ pub(super) type Location = (u64, usize);
 pub(super) struct Thread {
     pub(super) now: Stamp,
     /// For each level, the last fence that releases that far, unless a later one reaches further.
-    pub(super) fences: [Option<Fence>; 3],
+    pub(super) fences: [Option<Fence>; LEVELS],
     /// What it has read without acquiring it: for each location, by how far an acquire must reach
     /// (PTX ISA, "Release and Acquire Patterns": a strong read, then an acquire or a fence).
-    pending: HashMap<Location, [Clock; 3]>,
+    pending: HashMap<Location, [Clock; LEVELS]>,
     /// Whether it is a bulk copy that has not ended.
     pub(super) is_copying: bool,
     /// Whether it passes on only what it did itself, and not what it learned. Bulk copies do so.
@@ -40,7 +40,7 @@ impl Thread {
     pub(super) fn new(number: u32) -> Self {
         Self {
             now: Stamp::first(number),
-            fences: [None, None, None],
+            fences: [const { None }; LEVELS],
             pending: HashMap::new(),
             is_copying: false,
             is_copy: false,
@@ -85,7 +85,7 @@ impl Thread {
                 self.now.clock.join(&core::mem::take(seen));
             }
         }
-        if reach == Level::Device {
+        if reach == Level::System {
             self.pending.clear();
         }
     }

@@ -30,7 +30,7 @@ pub(super) struct Value {
     pub(super) run: u32,
     /// The release patterns whose write a read of this value observes.
     pub(super) heads: Vec<Head>,
-    /// All that the device-wide heads pass on, joined. Taking it at once is far quicker than head
+    /// All that the heads which reach every thread pass on, joined. Taking it at once is far quicker than head
     /// by head when all blocks arrive at one counter.
     pub(super) everywhere: Clock,
     /// For each thread its last release of this very location. A later strong write by the thread
@@ -53,8 +53,9 @@ impl Value {
 
 impl Value {
     /// A read of the value may also observe this release pattern.
-    pub(super) fn pass_on(&mut self, head: Head) {
-        if head.reach == Some(Level::Device) {
+    /// `widest` is the level that all threads share.
+    pub(super) fn pass_on(&mut self, head: Head, widest: Level) {
+        if head.reach >= Some(widest) {
             self.everywhere.absorb(&head.stamp);
         }
         add_head(&mut self.heads, head);

@@ -43,7 +43,7 @@ impl Deed {
     /// The number of its thread in the grid.
     pub(super) fn thread(&self) -> u64 {
         let at = &self.position;
-        at.linear_block() * at.block_dim.count() + u64::from(at.linear_thread())
+        at.block_number() * at.block_dim.count() + u64::from(at.linear_thread())
     }
 
     pub(super) fn touch(&self) -> Option<&Touch> {

@@ -233,10 +233,11 @@ fn who(at: &Position) -> String {
         (1, 1) => at.x.to_string(),
         _ => at.to_string(),
     };
-    let block = index(at.block_idx, at.grid_dim);
+    let gpu = at.named_gpu().map_or_else(String::new, |gpu| format!("GPU {gpu}, "));
+    let block = format!("{gpu}block {}", index(at.block_idx, at.grid_dim));
     match at.block_dim.count() {
-        1 => format!("block {block}"),
-        _ => format!("block {block}, thread {}", index(at.thread_idx, at.block_dim)),
+        1 => block,
+        _ => format!("{block}, thread {}", index(at.thread_idx, at.block_dim)),
     }
 }
 

@@ -9,6 +9,7 @@ mod clusters;
 mod counts;
 mod deadlocks;
 mod geometry;
+mod gpus;
 mod grid_barrier;
 mod libraries;
 mod library;

@@ -1,8 +1,8 @@
 //! Each site of a kernel can be made weaker for one launch, and only that site.
 
 use simt::{
-    Change, Fault, LaunchConfig, Memory, Order, OrderSite, Orders, Policy, Scope, Sites, Weaken,
-    launch, position,
+    Change, Fault, Kinship, LaunchConfig, Memory, Order, OrderSite, Orders, Policy, Scope, Sites,
+    Weaken, launch, position,
 };
 
 use crate::races::{DATA, FLAG};
@@ -113,7 +113,7 @@ fn a_scope_becomes_the_next_smaller_one_and_system_scope_counts_as_that_of_the_d
     let site = |in_clusters| OrderSite {
         place: core::panic::Location::caller(),
         does: Orders::Fence(Scope::System, Order::SeqCst),
-        in_clusters,
+        kinship: Kinship { in_clusters, on_gpus: false },
     };
     let smaller = |scope| [Change::Scope(scope), Change::Order(Order::AcqRel), Change::Out];
     assert_eq!(site(false).weaker(), smaller(Scope::Block));
