@@ -2,7 +2,7 @@
 
 use gridsync::device::NoCuda;
 use gridsync::device::cuda::PtxImage;
-use gridsync::device::{Device, DeviceError, Emulator, EmulatorConfig};
+use gridsync::device::{Device, DeviceError, Devices, Emulator, EmulatorConfig};
 use simt::{Lanes, Policy, Schedule};
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -101,6 +101,34 @@ pub fn with_cuda(test: impl FnOnce(&Device)) {
         Ok(device) => test(device),
         Err(reason) => skipped(&format!("no CUDA device: {reason}")),
     }
+}
+
+/// Runs `test` with several GPUs: all that there are, or the only one twice. No other test of this process runs on
+/// them meanwhile.
+///
+/// Without CUDA the test is [`skipped`].
+///
+/// # Panics
+/// As for [`with_cuda`].
+pub fn with_cuda_gpus(test: impl FnOnce(&Devices)) {
+    with_cuda(|_| {
+        let all = Devices::all_cuda(&images()).expect("the CUDA devices should work");
+        match all.len() {
+            1 => test(&Devices::cuda(&[0, 0], &images()).expect("it should work twice")),
+            _ => test(&all),
+        }
+    });
+}
+
+/// The GPUs of an emulated machine, with weak memory and checks for data races.
+///
+/// # Panics
+/// If there are none, or too many.
+#[must_use]
+pub fn emulated_gpus(gpus: u32, schedule: Schedule) -> Devices {
+    let base = EmulatorConfig::default();
+    let config = EmulatorConfig { gpus, schedule, races: true, weak_memory: true, ..base };
+    Devices::emulated(config).expect("there may be so many")
 }
 
 /// The first CUDA device, or why there is none.

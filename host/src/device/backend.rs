@@ -1,6 +1,6 @@
 //! What every device can do, a GPU or an emulated one.
 
-use super::{DeviceError, Geometry, Ordered, Way};
+use super::{Device, DeviceError, Geometry, Ordered, Way};
 use simt::{OrderSite, Stats};
 use std::{ffi::c_void, sync::Arc};
 
@@ -93,6 +93,35 @@ pub trait Backend: Send + Sync {
         args: &[*const c_void],
     ) -> Result<(), DeviceError>;
 
+    /// All GPUs of the emulated machine that this one is part of, in their order. None if it is alone, as
+    /// every CUDA device is.
+    fn machine(&self) -> Vec<Arc<dyn Backend>> {
+        Vec::new()
+    }
+
+    /// Puts a launch into the stream of each of `all` devices, whose grids may wait for each other. This is the
+    /// first of them. `args` has the arguments of each.
+    ///
+    /// # Errors
+    /// [`DeviceError::OnGpu`] with an error of [`launch`](Self::launch), or that error of all.
+    ///
+    /// # Safety
+    /// As for [`launch`](Self::launch), on each device.
+    unsafe fn launch_on_all(
+        &self,
+        all: &[Device],
+        kernel: &KernelInfo,
+        geometry: &Geometry,
+        args: &[&[*const c_void]],
+    ) -> Result<(), DeviceError> {
+        for (number, (device, args)) in all.iter().zip(args).enumerate() {
+            // SAFETY: the caller's promise.
+            let launched = unsafe { device.backend().launch(kernel, geometry, args) };
+            launched.map_err(|error| error.on_gpu(number, device))?;
+        }
+        Ok(())
+    }
+
     /// What the kernel needs of the device.
     ///
     /// # Errors
@@ -131,6 +160,18 @@ pub trait Backend: Send + Sync {
     /// # Errors
     /// The error of the work that failed; [`DeviceError::Lost`] if the context is lost with it.
     fn synchronize(&self) -> Result<(), DeviceError>;
+
+    /// Whether nothing is left to do in the stream.
+    ///
+    /// # Errors
+    /// As for [`synchronize`](Self::synchronize).
+    fn is_idle(&self) -> Result<bool, DeviceError> {
+        self.synchronize().map(|()| true)
+    }
+
+    /// Gives up the device: what runs on it may wait for ever for another device, which has failed. Every later
+    /// call is refused with [`DeviceError::GivenUp`], and nothing waits for the stream any more.
+    fn give_up(&self) {}
 
     /// Puts `before` into the empty stream, and then `work` between two events. Waits, and returns
     /// the microseconds of device time between the events, with a resolution of about half a

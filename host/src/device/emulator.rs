@@ -4,8 +4,8 @@ mod config;
 mod graph;
 
 use super::{
-    Backend, DeviceError, Geometry, KernelAttributes, KernelInfo, Ordered, Properties, Recording,
-    Way, gate::Gate,
+    Backend, Device, DeviceError, Geometry, KernelAttributes, KernelInfo, Ordered, Properties,
+    Recording, Way, gate::Gate,
 };
 pub use config::EmulatorConfig;
 use config::properties;
@@ -33,45 +33,61 @@ const MAX_CLUSTER_BLOCKS: u32 = 8;
 /// it left in memory means nothing. Every later call except freeing answers
 /// [`DeviceError::Stopped`]. Make another emulator to go on.
 pub struct Emulator {
-    config: EmulatorConfig,
+    /// Its place among the GPUs of the machine.
+    gpu: u32,
+    machine: Arc<Machine>,
     properties: Properties,
+    gate: Gate<Recorded>,
+}
+
+/// What the GPUs of an emulated machine share.
+struct Machine {
+    config: EmulatorConfig,
     memory: Mutex<Memory>,
     /// What all launches so far have done.
     stats: Mutex<Stats>,
     sites: Sites,
-    gate: Gate<Recorded>,
     /// The fault that stopped a grid, if one did.
     fault: OnceLock<Box<Fault>>,
 }
 
 impl Emulator {
-    /// An emulated GPU.
+    /// An emulated GPU: the first one of its machine.
+    ///
+    /// # Panics
+    /// If the machine has no GPU.
     #[must_use]
     pub fn new(config: EmulatorConfig) -> Self {
-        Self {
+        assert!(config.gpus > 0, "an emulated machine has a GPU");
+        let machine = Machine {
             config,
-            properties: properties(&config),
-            memory: Mutex::new(Memory::new(config.memory_bytes)),
+            memory: Mutex::new(Memory::of_gpus(config.gpus, config.memory_bytes)),
             stats: Mutex::default(),
             sites: Sites::default(),
-            gate: Gate::default(),
             fault: OnceLock::new(),
-        }
+        };
+        Self::of(Arc::new(machine), 0)
+    }
+
+    /// One of the machine's GPUs.
+    fn of(machine: Arc<Machine>, gpu: u32) -> Self {
+        let properties = properties(&machine.config, gpu);
+        Self { gpu, machine, properties, gate: Gate::default() }
     }
 
     /// Refuses every call after a fault; `doing` names the call.
     fn expect_alive(&self, doing: &'static str) -> Result<(), DeviceError> {
-        match self.fault.get() {
+        match self.machine.fault.get() {
             None => Ok(()),
             Some(fault) => Err(DeviceError::Stopped { doing, fault: fault.clone() }),
         }
     }
 
     fn memory(&self) -> MutexGuard<'_, Memory> {
-        lock(&self.memory)
+        lock(&self.machine.memory)
     }
 
-    /// Runs a launch that has been checked.
+    /// Runs a launch that has been checked, with the arguments of each GPU.
     ///
     /// # Safety
     /// As for [`Backend::launch`]; `body` is the kernel's.
@@ -79,19 +95,21 @@ impl Emulator {
         &self,
         config: &LaunchConfig<'_>,
         body: unsafe fn(&[*const c_void]),
-        args: &[*const c_void],
+        args: &[&[*const c_void]],
     ) -> Result<(), DeviceError> {
+        let Machine { config: own, sites, stats, fault: lost, .. } = &*self.machine;
         // SAFETY: the caller vouches for the arguments and for the kernel's contract.
-        let body = || unsafe { body(args) };
-        let config = LaunchConfig { sites: self.config.sites.then_some(&self.sites), ..*config };
-        let stats = simt::launch(&mut self.memory(), &config, &body).map_err(|fault| {
+        let bodies: Vec<_> = args.iter().map(|args| move || unsafe { body(args) }).collect();
+        let bodies: Vec<&dyn Fn()> = bodies.iter().map(|body| body as &dyn Fn()).collect();
+        let config = LaunchConfig { sites: own.sites.then_some(sites), ..*config };
+        let launched = simt::launch_on_gpus(&mut self.memory(), &config, &bodies);
+        *lock(stats) += launched.map_err(|fault| {
             let fault = Box::new(fault);
             if fault.had_started() {
-                self.fault.get_or_init(|| fault.clone());
+                lost.get_or_init(|| fault.clone());
             }
             DeviceError::Fault(fault)
         })?;
-        *lock(&self.stats) += stats;
         Ok(())
     }
 
@@ -121,14 +139,15 @@ impl Emulator {
         config.cooperative = geometry.cooperative;
         config.max_resident_blocks = Some(resident);
         config.multiprocessors = self.properties.multiprocessors;
-        config.schedule = self.config.schedule;
-        config.races = self.config.races;
-        config.weak_memory = self.config.weak_memory;
-        config.weaken = self.config.weaken;
-        config.count = self.config.count;
-        config.stack_bytes = self.config.stack_bytes;
-        config.step_limit = self.config.step_limit;
-        config.patience = self.config.patience;
+        let own = &self.machine.config;
+        config.schedule = own.schedule;
+        config.races = own.races;
+        config.weak_memory = own.weak_memory;
+        config.weaken = own.weaken;
+        config.count = own.count;
+        config.stack_bytes = own.stack_bytes;
+        config.step_limit = own.step_limit;
+        config.patience = own.patience;
         Ok(config)
     }
 
@@ -151,25 +170,25 @@ impl Backend for Emulator {
     }
 
     fn emulated(&self) -> Option<Stats> {
-        Some(*lock(&self.stats))
+        Some(*lock(&self.machine.stats))
     }
 
     fn order_sites(&self) -> Vec<OrderSite> {
-        self.sites.sorted()
+        self.machine.sites.sorted()
     }
 
     fn free_memory(&self) -> Result<usize, DeviceError> {
-        Ok(self.memory().available())
+        Ok(self.memory().available_on(self.gpu))
     }
 
     fn alloc(&self, bytes: usize) -> Result<u64, DeviceError> {
         let _entered = self.gate.unrecorded("an allocation")?;
         self.expect_alive("an allocation")?;
-        self.memory().alloc(bytes, 256).map_err(|error| match error {
+        self.memory().alloc_on(self.gpu, bytes, 256).map_err(|error| match error {
             MemoryError::OutOfMemory { requested, available } => DeviceError::OutOfMemory {
                 requested,
                 free: available,
-                total: self.config.memory_bytes,
+                total: self.machine.config.memory_bytes,
             },
             error => memory_error(error),
         })
@@ -217,6 +236,26 @@ impl Backend for Emulator {
             lock(recorded).push(unsafe { Step::launch(config, kernel, args) });
             return Ok(());
         }
+        // SAFETY: the caller vouches for the arguments and for the kernel's contract.
+        unsafe { self.run(&config, kernel.run, &[args]) }
+    }
+
+    fn machine(&self) -> Vec<Arc<dyn Backend>> {
+        let of_machine = |gpu| Arc::new(Self::of(self.machine.clone(), gpu)) as Arc<dyn Backend>;
+        (0..self.machine.config.gpus).map(of_machine).collect()
+    }
+
+    unsafe fn launch_on_all(
+        &self,
+        all: &[Device],
+        kernel: &KernelInfo,
+        geometry: &Geometry,
+        args: &[&[*const c_void]],
+    ) -> Result<(), DeviceError> {
+        let config = self.checked(kernel, geometry)?;
+        let _entered = self.gate.unrecorded("a launch on several GPUs")?;
+        self.expect_alive("a launch on several GPUs")?;
+        debug_assert_eq!(all.len(), args.len());
         // SAFETY: the caller vouches for the arguments and for the kernel's contract.
         unsafe { self.run(&config, kernel.run, args) }
     }
@@ -324,7 +363,6 @@ fn memory_error(error: MemoryError) -> DeviceError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::device::Device;
     use cuda_std::{cluster, prelude::*};
     use simt::Fault;
 

@@ -1,6 +1,6 @@
 //! What can go wrong between the host and a device.
 
-use super::{Geometry, NoCuda};
+use super::{Device, Geometry, NoCuda};
 use libcuda::CUresult;
 use std::path::PathBuf;
 
@@ -270,6 +270,47 @@ pub enum DeviceError {
         result: CUresult,
     },
 
+    /// Something failed on one of several GPUs that work together.
+    #[error("GPU {gpu} ({name}): {error}")]
+    OnGpu {
+        /// Its place among them.
+        gpu: usize,
+        /// Its name.
+        name: String,
+        /// What failed.
+        #[source]
+        error: Box<DeviceError>,
+    },
+
+    /// Two GPUs cannot reach each other's memory.
+    #[error(
+        "CUDA devices {from} and {to} cannot reach each other's memory: they need NVLink or a shared PCIe root; use those that can (nvidia-smi topo -p2p r), or one process for each (--ranks)"
+    )]
+    NoPeerAccess {
+        /// The device that would read and write.
+        from: u32,
+        /// The device whose memory it would be.
+        to: u32,
+    },
+
+    /// No GPU, or more than can work together.
+    #[error("{asked} GPUs cannot work together: name 1 to {limit}")]
+    GpuCount {
+        /// How many were named.
+        asked: usize,
+        /// The most that can work together.
+        limit: usize,
+    },
+
+    /// The device works with others, and one of them has failed.
+    #[error(
+        "{name} is given up: another GPU has failed, and what runs here may wait for it for ever. Start the program again"
+    )]
+    GivenUp {
+        /// The device's name.
+        name: String,
+    },
+
     /// A kernel faulted, and the context is lost.
     #[error("{during}: {result}, {}. The CUDA context is lost: every later call on this device fails. Start the program again; compute-sanitizer or the emulator shows where the fault is", meaning(.result))]
     Lost {
@@ -330,6 +371,11 @@ fn after_a_line(log: &str) -> String {
 }
 
 impl DeviceError {
+    /// The error as that of one of several GPUs.
+    pub(super) fn on_gpu(self, gpu: usize, device: &Device) -> Self {
+        Self::OnGpu { gpu, name: device.properties().name.clone(), error: Box::new(self) }
+    }
+
     /// `Ok` for success; otherwise [`Lost`](Self::Lost) or [`Driver`](Self::Driver), with what was
     /// being done.
     #[cfg(feature = "cuda")]

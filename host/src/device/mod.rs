@@ -24,6 +24,7 @@ mod images;
 mod limits;
 mod no_cuda;
 mod occupancy;
+mod several;
 mod typed;
 
 pub use assembled::{Launch, Ordered, Way};
@@ -37,6 +38,7 @@ pub use graph::Graph;
 pub use images::KERNELS;
 pub use no_cuda::{NoCuda, OLDEST_DRIVER};
 pub use occupancy::Occupancy;
+pub use several::{Devices, MOST_GPUS};
 pub use simt::{Change, Lanes, OrderSite, Orders, Policy, Schedule, Stats, Weaken};
 
 use bytemuck::Pod;

@@ -7,9 +7,11 @@
 //! each stage instead.
 
 mod cooperative;
+mod several;
 mod stages;
 mod state;
 
 pub use cooperative::{Blocks, cooperative, cooperative_in_clusters, resident_blocks};
+pub use several::{cooperative_on_all, system_words};
 pub use stages::{Plan, plan};
 pub use state::barrier_words;

@@ -38,6 +38,7 @@
 //! | `examples` | the kernels of the examples: results, shapes, schedules |
 //! | `weaken` | each order of each protocol, made weaker: caught, or there for a reason |
 //! | `xpx` | X→P→X: right with a grid barrier; without one, wrong in whole warps or blocks |
+//! | `system` | the barrier and the exchange over several GPUs: rounds, results, refusals, faults |
 //! | `spin` | waiting for a word: the forms that load it again end under every schedule |
 //! | `ladder` | every rung of the ladders of sums and of scans: lengths, types, schedules |
 //! | `device_launch` | kernels that launch kernels: results, orders, values, refusals |
@@ -85,6 +86,7 @@ mod scan;
 mod select;
 mod special;
 mod spin;
+mod system;
 mod warp_rows;
 mod weaken;
 mod xpx;
@@ -123,6 +125,7 @@ fn main() -> ExitCode {
         select::trials(),
         special::trials(),
         spin::trials(),
+        system::trials(),
         warp_rows::trials(),
         weaken::trials(),
         xpx::trials(),

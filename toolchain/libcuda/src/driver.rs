@@ -76,12 +76,16 @@ driver! {
         fn cuDeviceTotalMem_v2(bytes: *mut usize, device: CUdevice);
         /// One attribute of a device; `CUDA_ERROR_INVALID_VALUE` if the driver does not know it.
         fn cuDeviceGetAttribute(value: *mut c_int, attribute: CUdevice_attribute, device: CUdevice);
+        /// Whether a device can reach the memory of another: 1 if so.
+        fn cuDeviceCanAccessPeer(can: *mut c_int, device: CUdevice, peer: CUdevice);
         /// Retains a device's primary context.
         fn cuDevicePrimaryCtxRetain(context: *mut CUcontext, device: CUdevice);
         /// Releases one retain of a device's primary context.
         fn cuDevicePrimaryCtxRelease_v2(device: CUdevice);
         /// Makes a context current on the calling thread; with null, none is current.
         fn cuCtxSetCurrent(context: CUcontext);
+        /// Lets the current context reach the memory of another, on another device; `flags` is 0.
+        fn cuCtxEnablePeerAccess(peer: CUcontext, flags: c_uint);
 
         /// Allocates device memory, aligned to 256 bytes or more.
         fn cuMemAlloc_v2(address: *mut CUdeviceptr, bytes: usize);
@@ -110,6 +114,8 @@ driver! {
         fn cuEventDestroy_v2(event: CUevent);
         /// Lets an event stand for all work of a stream so far.
         fn cuEventRecord(event: CUevent, stream: CUstream);
+        /// Whether everything in a stream has ended: `CUDA_ERROR_NOT_READY` if not.
+        fn cuStreamQuery(stream: CUstream);
         /// Waits for everything in a stream; returns the error of any work that failed in it.
         fn cuStreamSynchronize(stream: CUstream);
         /// Records what enters the stream from here on, in place of running it.

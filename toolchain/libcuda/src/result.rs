@@ -123,6 +123,8 @@ results! {
     CUDA_ERROR_ILLEGAL_ADDRESS = 700, "A kernel read or wrote an address that is not its own.";
     CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES = 701, "The launch needs more registers or threads than a block may have.";
     CUDA_ERROR_LAUNCH_TIMEOUT = 702, "The kernel ran longer than the display watchdog allows.";
+    CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED = 704, "The context can reach that memory already.";
+    CUDA_ERROR_PEER_ACCESS_UNSUPPORTED = 217, "The devices cannot reach each other's memory.";
     CUDA_ERROR_CONTEXT_IS_DESTROYED = 709, "The context current on this thread has been destroyed.";
     CUDA_ERROR_ASSERT = 710, "A device-side assertion failed.";
     CUDA_ERROR_HARDWARE_STACK_ERROR = 714, "A kernel's call stack was corrupted or overflowed.";

@@ -13,6 +13,7 @@ mod reduce_rows;
 mod scan;
 mod select;
 mod select_bench;
+mod system;
 
 pub use barrier::{Contender, Crossing, DESIGNS, MUTANTS, Outcome, cross};
 pub(crate) use inputs::random;
@@ -26,6 +27,7 @@ pub use reduce_rows::{RowKind, reduce_rows_case, row_kinds};
 pub use scan::{ScanKind, scan_case, scan_in_groups_case, scan_in_shape, scan_kinds};
 pub use select::{SelectKind, runs, select_case, select_kinds, shares};
 pub use select_bench::SelectBench;
+pub use system::{Absence, cross_on_all, exchange_on_all, give_up_on_all};
 
 use gridsync::device::DeviceError;
 

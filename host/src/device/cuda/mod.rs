@@ -13,6 +13,7 @@ mod launch;
 mod link;
 mod logs;
 mod module;
+mod peers;
 mod probe;
 mod query;
 
@@ -32,11 +33,13 @@ use cust::{
 };
 use function::Function;
 use graph::Capture;
-use libcuda::{CUDA_ERROR_OUT_OF_MEMORY, CUresult, CUstream};
+use libcuda::{CUDA_ERROR_NOT_READY, CUDA_ERROR_OUT_OF_MEMORY, CUresult, CUstream};
 use std::{
     collections::HashMap,
     ffi::c_void,
     fmt,
+    mem::ManuallyDrop,
+    sync::atomic::{AtomicBool, Ordering},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
@@ -46,18 +49,20 @@ use std::{
 /// to a process that also uses CUDA's default stream. A kernel is compiled at its own first launch
 /// or query. Every call makes the context current on the thread that calls.
 pub struct Cuda {
+    ordinal: u32,
     properties: Properties,
+    /// Whether nothing may wait for the stream any more, because what runs in it may not end.
+    given_up: AtomicBool,
     /// What the newest image that it can run is compiled for.
     image: u32,
     modules: Modules<'static>,
     /// The kernels that have been loaded so far.
-    functions: Mutex<HashMap<&'static str, Arc<Function>>>,
+    functions: ManuallyDrop<Mutex<HashMap<&'static str, Arc<Function>>>>,
     /// What was launched last, to name it when the stream reports an error.
     last: Mutex<Option<Last>>,
     gate: Gate<Capture>,
-    // Fields drop in order: the context has to be dropped last.
-    stream: Stream,
-    context: Context,
+    stream: ManuallyDrop<Stream>,
+    context: ManuallyDrop<Context>,
 }
 
 /// A launch that was put into the stream.
@@ -92,20 +97,25 @@ impl Cuda {
         let stream =
             Stream::new(StreamFlags::DEFAULT, None).map_err(|error| from_cust(error, during))?;
         Ok(Self {
+            ordinal,
             properties,
+            given_up: AtomicBool::new(false),
             image,
             modules,
-            functions: Mutex::default(),
+            functions: ManuallyDrop::new(Mutex::default()),
             last: Mutex::new(None),
             gate: Gate::default(),
-            stream,
-            context,
+            stream: ManuallyDrop::new(stream),
+            context: ManuallyDrop::new(context),
         })
     }
 
     /// Makes the context current on this thread.
     fn enter(&self) -> Result<(), DeviceError> {
-        CurrentContext::set_current(&self.context)
+        if self.given_up.load(Ordering::Relaxed) {
+            return Err(DeviceError::GivenUp { name: self.properties.name.clone() });
+        }
+        CurrentContext::set_current(&*self.context)
             .map_err(|error| from_cust(error, || "making the CUDA context current".into()))
     }
 
@@ -185,8 +195,10 @@ impl Backend for Cuda {
         if let Some(capture) = entered.recorded() {
             lock(&capture.freed).push(address);
         } else {
-            // The context may be current even if this fails.
-            let _current = self.enter();
+            // The context may be current even if this fails. If the device is given up, to wait is to hang.
+            if let Err(DeviceError::GivenUp { .. }) = self.enter() {
+                return;
+            }
             // SAFETY: the caller gives an address from `alloc` that is freed only now. This and the
             // driver both wait first for the work that may use it. A failure belongs to an earlier
             // call.
@@ -283,6 +295,22 @@ impl Backend for Cuda {
         Ok(())
     }
 
+    fn is_idle(&self) -> Result<bool, DeviceError> {
+        let _entered = self.gate.unrecorded("asking about the stream")?;
+        self.enter()?;
+        // SAFETY: the stream is this backend's own and lives as long as it.
+        let result = unsafe { libcuda::cuStreamQuery(self.raw_stream()) };
+        if result == CUDA_ERROR_NOT_READY {
+            return Ok(false);
+        }
+        DeviceError::check(result, || self.after_last("asking about the stream"))?;
+        Ok(true)
+    }
+
+    fn give_up(&self) {
+        self.given_up.store(true, Ordering::Relaxed);
+    }
+
     fn time(
         &self,
         before: &mut dyn FnMut() -> Result<(), DeviceError>,
@@ -333,11 +361,19 @@ impl Backend for Cuda {
 
 impl Drop for Cuda {
     fn drop(&mut self) {
-        // The fields can free what they own only while the context is current and idle. After a
+        // What the fields own can be freed only while the context is current and idle. After a
         // fault it is neither, and the driver frees everything when the process ends.
-        let _current = self.enter();
-        // SAFETY: the stream is still there: fields drop after this.
-        let _lost = unsafe { libcuda::cuStreamSynchronize(self.raw_stream()) };
+        if let Err(DeviceError::GivenUp { .. }) = self.enter() {
+            return;
+        }
+        // SAFETY: the stream is still there. The fields are dropped here and nowhere else, the
+        // context last.
+        unsafe {
+            let _lost = libcuda::cuStreamSynchronize(self.raw_stream());
+            ManuallyDrop::drop(&mut self.functions);
+            ManuallyDrop::drop(&mut self.stream);
+            ManuallyDrop::drop(&mut self.context);
+        }
     }
 }
 

@@ -8,6 +8,9 @@ use simt::{LaunchConfig, Policy, Schedule, Weaken};
 /// Fields may be added later: end the literal with `..EmulatorConfig::default()`.
 #[derive(Clone, Copy, Debug)]
 pub struct EmulatorConfig {
+    /// GPUs of the machine. A [`Device`](crate::device::Device) is the first one, and
+    /// [`Devices::of`](crate::device::Devices::of) has all. Each has the multiprocessors and the memory below.
+    pub gpus: u32,
     /// Streaming multiprocessors.
     pub multiprocessors: u32,
     /// Bytes of device memory.
@@ -63,6 +66,7 @@ impl Default for EmulatorConfig {
     fn default() -> Self {
         let LaunchConfig { stack_bytes, step_limit, patience, .. } = LaunchConfig::new("", 1, 1);
         Self {
+            gpus: 1,
             multiprocessors: 8,
             memory_bytes: 4 << 30,
             shared_per_block: 48 << 10,
@@ -81,9 +85,12 @@ impl Default for EmulatorConfig {
 
 /// Clusters, and otherwise the smallest limits of compute capability 7.5 and later (CUDA C++
 /// Programming Guide, "Technical Specifications per Compute Capability").
-pub(super) fn properties(config: &EmulatorConfig) -> Properties {
+pub(super) fn properties(config: &EmulatorConfig, gpu: u32) -> Properties {
     Properties {
-        name: "emulator".into(),
+        name: match config.gpus {
+            1 => "emulator".into(),
+            _ => format!("emulator:{gpu}"),
+        },
         multiprocessors: config.multiprocessors,
         memory_bytes: config.memory_bytes as u64,
         warp_size: 32,

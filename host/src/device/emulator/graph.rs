@@ -50,7 +50,7 @@ impl Recording for Replay {
             Step::Launch(config, run, args) => {
                 // SAFETY: these are copies of the arguments that it was recorded with; the caller
                 // vouches for what they name and for the kernel's contract.
-                unsafe { self.emulator.run(config, *run, &args.pointers()) }
+                unsafe { self.emulator.run(config, *run, &[&args.pointers()]) }
             }
             Step::Zero(at, bytes) => self.emulator.memory().zero(*at, *bytes).map_err(memory_error),
         })
@@ -67,7 +67,7 @@ impl Emulator {
         let mut missing: Vec<usize> = launches.iter().map(|launch| launch.after.len()).collect();
         let mut ready: Vec<usize> = (0..launches.len()).filter(|&at| missing[at] == 0).collect();
         let mut steps = Vec::with_capacity(launches.len());
-        let mut drawn = self.config.schedule.seed;
+        let mut drawn = self.machine.config.schedule.seed;
         while !ready.is_empty() {
             // A linear congruential generator (Knuth, MMIX): its upper bits are random enough here.
             drawn = drawn

@@ -7,13 +7,13 @@ use gridsync_kernels::op::{Affine, ArgMax, Carried, Compose, Indexed, Max, Opera
 
 /// A value that block `block` brings to `round`: any two blocks and rounds differ.
 #[device]
-fn brought(block: u32, round: u32) -> u32 {
+pub(super) fn brought(block: u32, round: u32) -> u32 {
     (block << 8 | round).wrapping_mul(0x9E37_79B1)
 }
 
 /// The map that block `block` brings to `round`. Maps do not commute.
 #[device]
-fn map(block: u32, round: u32) -> Affine {
+pub(super) fn map(block: u32, round: u32) -> Affine {
     Affine { factor: brought(block, round) | 1, summand: brought(round, block) }
 }
 
@@ -115,7 +115,7 @@ fn attach_to_both(words: Global<u64>) -> (Exchange, Exchange) {
 
 /// Adds the wrong results of this thread.
 #[device]
-fn count(wrong: u32, errors: Global<u32>) {
+pub(super) fn count(wrong: u32, errors: Global<u32>) {
     if wrong > 0 {
         errors.fetch_add(0, wrong, Ordering::Relaxed, Scope::Device);
     }

@@ -6,6 +6,7 @@ mod exchange;
 mod mutants;
 mod phased;
 mod stress;
+mod system;
 
 pub use bounded::bounded_barrier_rounds;
 pub use collectives::{
@@ -21,6 +22,10 @@ pub use mutants::{
 };
 pub use phased::{phased_barrier_rounds, subset_barrier_rounds};
 use stress::cross_and_check;
+pub use system::{
+    bounded_system_barrier_rounds, system_barrier_only, system_barrier_rounds,
+    system_exchange_only, system_exchange_rounds, system_exchange_votes,
+};
 
 use cuda_std::prelude::*;
 #[cfg(any(compute_ge_90, not(target_arch = "nvptx64")))]

@@ -59,7 +59,7 @@ const FAR_STORES: u32 = 8;
 /// the L2, these stores are slow. Then later stores that are not released become visible late. An
 /// idle memory system would show them at once.
 #[device]
-fn keep_stores_busy(far: Global<u32>, round: u32) {
+pub(super) fn keep_stores_busy(far: Global<u32>, round: u32) {
     let (me, threads) = (thread::index(), thread::thread_count());
     let rows = (far.len() / threads) as u32;
     if rows == 0 {
@@ -151,7 +151,7 @@ fn count_stale_of_straggler(cells: Global<u32>, round: u32, skew: u32) -> u32 {
 
 /// A hash of two numbers: each bit depends on all bits of both (the finaliser of MurmurHash3).
 #[inline(always)]
-fn mix(number: u32, salt: u32) -> u32 {
+pub(super) fn mix(number: u32, salt: u32) -> u32 {
     let bits = number.wrapping_mul(0x9e37_79b9) ^ salt.wrapping_mul(0x85eb_ca6b);
     let bits = (bits ^ bits >> 16).wrapping_mul(0x85eb_ca6b);
     let bits = (bits ^ bits >> 13).wrapping_mul(0xc2b2_ae35);

@@ -147,12 +147,17 @@ impl core::fmt::Display for Missing {
         if ranks.is_empty() {
             return Ok(());
         }
-        let names: Vec<String> = ranks.iter().take(SHOWN).map(u32::to_string).collect();
-        write!(f, ": {}", names.join(", "))?;
-        match ranks.len().saturating_sub(SHOWN) {
-            0 => Ok(()),
-            more => write!(f, " and {more} more"),
-        }
+        write!(f, ": {}", names(ranks))
+    }
+}
+
+/// The first of the blocks, and how many more there are.
+#[cfg(not(target_arch = "nvptx64"))]
+pub(super) fn names(blocks: &[u32]) -> String {
+    let names: Vec<String> = blocks.iter().take(SHOWN).map(u32::to_string).collect();
+    match blocks.len().saturating_sub(SHOWN) {
+        0 => names.join(", "),
+        more => format!("{} and {more} more", names.join(", ")),
     }
 }
 

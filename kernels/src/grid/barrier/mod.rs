@@ -19,7 +19,8 @@
 //! | `ClusterBarrier`, from compute capability 9.0 | `cluster.rs` |
 //!
 //! [`Exchange`] is a barrier that carries a value per block, for collectives of the whole grid. [`BoundedBarrier`] gives up after a
-//! time limit and says which blocks are missing.
+//! time limit and says which blocks are missing. [`SystemBarrier`], [`SystemExchange`] and [`BoundedSystemBarrier`]
+//! are the same over all blocks of several GPUs.
 
 mod bounded;
 #[cfg(any(compute_ge_90, not(target_arch = "nvptx64")))]
@@ -36,6 +37,7 @@ mod phase;
 mod release;
 mod reset;
 mod split;
+mod system;
 mod tree;
 
 use cuda_std::device;
@@ -58,6 +60,9 @@ pub use phase::PhaseBarrier;
 pub use release::ReleaseBarrier;
 pub use reset::ResetBarrier;
 pub use split::{LateBarrier, SplitBarrier};
+#[cfg(not(target_arch = "nvptx64"))]
+pub use system::{Absent, SystemMissing, head};
+pub use system::{AcrossGpus, BoundedSystemBarrier, MOST_GPUS, SystemBarrier, SystemExchange};
 pub use tree::TreeBarrier;
 
 /// The name of the barriers in messages of the emulator.

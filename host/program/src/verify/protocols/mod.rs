@@ -6,6 +6,7 @@ mod barriers;
 mod bulk;
 mod kernels;
 mod ladders;
+mod system;
 
 use super::{
     CaseError, Ties, kendall_kinds, range_sum_kinds, reduce_kinds, row_kinds, scan_kinds,
@@ -61,6 +62,7 @@ const THREADS: u32 = 33;
 pub fn protocols() -> Vec<Protocol> {
     let mut all = barriers();
     all.extend(exchanges());
+    all.extend(system::all());
     all.extend(locks());
     all.extend(primitives());
     all.push(bulk::scan());

@@ -41,11 +41,8 @@ impl Exchange {
     /// ```
     #[device(protocol = NAME)]
     pub fn broadcast<T: Carried>(&mut self, root: u32, value: T) -> T {
-        let own = match self.members.rank() == root {
-            true => value.to_words(),
-            false => [0; 4],
-        };
-        T::from_words(self.all_reduce(AnyBits::<T>::new(), Bits::of(own)).words)
+        let is_root = self.members.rank() == root;
+        AnyBits::value(self.all_reduce(AnyBits::<T>::new(), AnyBits::of(is_root, value)))
     }
 
     /// Lets every block read the values of all blocks: calls `read` with them, in every thread.
@@ -160,7 +157,7 @@ impl<T: Carried> Gathered<T> {
 
 /// As many words as a `T` has. Unlike a `T` they may be combined to anything.
 #[derive(Clone, Copy)]
-struct Bits<T> {
+pub(in crate::grid::barrier) struct Bits<T> {
     words: Words,
     value: PhantomData<fn() -> T>,
 }
@@ -189,12 +186,26 @@ unsafe impl<T: Carried> Carried for Bits<T> {
 
 /// The bits that are set in any value.
 #[derive(Clone, Copy)]
-struct AnyBits<T>(PhantomData<fn() -> T>);
+pub(in crate::grid::barrier) struct AnyBits<T>(PhantomData<fn() -> T>);
 
 impl<T> AnyBits<T> {
     #[inline(always)]
-    fn new() -> Self {
+    pub(in crate::grid::barrier) fn new() -> Self {
         Self(PhantomData)
+    }
+}
+
+impl<T: Carried> AnyBits<T> {
+    /// What a block brings to a broadcast: the value of the root, and nothing of the others.
+    #[inline(always)]
+    pub(in crate::grid::barrier) fn of(is_root: bool, value: T) -> Bits<T> {
+        Bits::of(if is_root { value.to_words() } else { [0; 4] })
+    }
+
+    /// The value of the root, from what all blocks have brought.
+    #[inline(always)]
+    pub(in crate::grid::barrier) fn value(all: Bits<T>) -> T {
+        T::from_words(all.words)
     }
 }
 

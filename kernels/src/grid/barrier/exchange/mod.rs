@@ -13,6 +13,7 @@ mod row;
 mod threads;
 
 pub use arrival::{Arrival, Prefix};
+pub(super) use collectives::AnyBits;
 pub use collectives::Gathered;
 
 use super::{Members, STRIDE};
@@ -231,6 +232,12 @@ impl Exchange {
             self.row(0, self.members.count() as usize).send(self.members.rank() as usize, value);
         }
         Arrival { exchange: self, op, began }
+    }
+
+    /// The number of the last crossing.
+    #[inline(always)]
+    pub(super) fn crossing(&self) -> u64 {
+        self.crossing
     }
 
     /// The shared memory for the results of this exchange: two places for even crossings, then two

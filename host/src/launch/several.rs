@@ -1,0 +1,59 @@
+//! Launches on several GPUs whose grids wait for each other.
+
+use super::cooperative::{Blocks, cooperative, resident_blocks};
+use crate::device::{Buffer, DeviceError, Devices, Geometry};
+use cuda_std::launch::Kernel;
+use gridsync_kernels::grid::barrier::{AcrossGpus, head};
+
+/// The geometry of a launch of `K` on every one of `devices`, the same on each: as many blocks as `blocks` says,
+/// all of them resident. [`Blocks::AtMost`], [`Blocks::PerMultiprocessor`] and [`Blocks::Fill`] give what the GPU
+/// with the least room has room for.
+///
+/// # Errors
+/// [`DeviceError::OnGpu`] with an error of [`cooperative`] on one of them.
+pub fn cooperative_on_all<K: Kernel>(
+    devices: &Devices,
+    blocks: Blocks,
+    threads: u32,
+    dynamic_shared: u32,
+) -> Result<Geometry, DeviceError> {
+    let of_one = devices.each(|_, device| {
+        let mut geometry = cooperative::<K>(device, blocks, threads, dynamic_shared)?;
+        // Grids on one GPU share its multiprocessors.
+        let room = resident_blocks::<K>(device, threads, dynamic_shared)? / devices.sharing();
+        if geometry.grid.x > room {
+            if room == 0 || matches!(blocks, Blocks::Exactly(_) | Blocks::PerMultiprocessor(_)) {
+                return Err(DeviceError::GridTooLarge {
+                    kernel: K::NAME,
+                    geometry,
+                    resident: room.into(),
+                    device: device.properties().name.clone(),
+                    multiprocessors: device.properties().multiprocessors,
+                });
+            }
+            geometry.grid = room.into();
+        }
+        Ok(geometry)
+    })?;
+    let least = of_one.into_iter().min_by_key(|geometry| geometry.grid.volume());
+    Ok(least.expect("there is always a GPU"))
+}
+
+/// The words of an `S` on each GPU, for launches of up to `blocks` blocks on each.
+///
+/// They belong to one launch on all GPUs at a time, any number of times. They have to be made again only after a
+/// fault. Keep all of them alive until the kernels on all GPUs have run.
+///
+/// # Errors
+/// [`DeviceError::OnGpu`] with [`DeviceError::OutOfMemory`], and errors of the devices.
+pub fn system_words<S: AcrossGpus>(
+    devices: &Devices,
+    blocks: u32,
+) -> Result<Vec<Buffer<u64>>, DeviceError> {
+    let mut words = devices.zeroed(S::words(blocks as usize))?;
+    let addresses: Vec<u64> = words.iter().map(Buffer::address).collect();
+    for (gpu, words) in words.iter_mut().enumerate() {
+        words.copy_part_from(0, &head(gpu, &addresses))?;
+    }
+    Ok(words)
+}

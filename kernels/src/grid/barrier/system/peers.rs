@@ -1,0 +1,109 @@
+//! Who the GPUs are, and where the words of each are.
+
+use cuda_std::prelude::*;
+use cuda_std::warp::{FULL_MASK, WARP_SIZE, lane_id};
+
+/// The most GPUs that work together: a lane of a warp sends to each, and looks for what each has sent.
+pub const MOST_GPUS: usize = WARP_SIZE as usize;
+
+/// Indices of the words: the address of each GPU's words; the number of the own GPU, and how many there are.
+const ADDRESSES: usize = 0;
+const OWN: usize = MOST_GPUS;
+const COUNT: usize = MOST_GPUS + 1;
+
+/// Words of the head, a whole number of lines.
+pub(super) const HEAD: usize = 2 * MOST_GPUS;
+
+/// The words that begin the memory of GPU `own`: `addresses` has the address of each GPU's memory, in their order.
+///
+/// # Panics
+/// If there are more than [`MOST_GPUS`], or none with the number `own`.
+#[cfg(not(target_arch = "nvptx64"))]
+#[must_use]
+pub fn head(own: usize, addresses: &[u64]) -> [u64; HEAD] {
+    assert!(own < addresses.len(), "GPU {own} of {}", addresses.len());
+    let mut words = [0; HEAD];
+    words[ADDRESSES..][..addresses.len()].copy_from_slice(addresses);
+    words[OWN] = own as u64;
+    words[COUNT] = addresses.len() as u64;
+    words
+}
+
+/// All GPUs of a launch, as a block of one of them sees them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Peers {
+    /// The words of this GPU.
+    pub(super) words: Global<u64>,
+    /// The number of this GPU.
+    pub(super) own: u32,
+    /// How many there are.
+    pub(super) count: u32,
+    /// The address of the words of the first GPU that this lane sends to.
+    first: u64,
+}
+
+impl Peers {
+    /// Reads the head of `words`.
+    #[device]
+    pub(super) fn of(words: Global<u64>) -> Self {
+        let count = words.read(COUNT) as u32;
+        let first = lane_id();
+        Self {
+            words,
+            own: words.read(OWN) as u32,
+            count,
+            first: if first < count { words.read(ADDRESSES + first as usize) } else { 0 },
+        }
+    }
+
+    /// Lets the first warp store to a word on each GPU: calls `send` with the words of one GPU after the other. With
+    /// 32 threads or more, each lane has one GPU at most. Called by all lanes of the first warp.
+    #[device]
+    pub(super) fn send(self, send: impl Fn(Global<u64>)) {
+        let (mut gpu, mut address) = (lane_id(), self.first);
+        while gpu < self.count {
+            send(self.view(address));
+            gpu += lanes();
+            if gpu < self.count {
+                address = self.words.read(ADDRESSES + gpu as usize);
+            }
+        }
+    }
+
+    /// Whether `has_come` holds for all GPUs that this lane looks after.
+    #[device]
+    pub(super) fn all(self, has_come: impl Fn(u32) -> bool) -> bool {
+        let (mut gpu, mut all) = (lane_id(), true);
+        while gpu < self.count {
+            all &= has_come(gpu);
+            gpu += lanes();
+        }
+        all
+    }
+
+    /// The words of a GPU.
+    #[device]
+    pub(super) fn words_of(self, gpu: u32) -> Global<u64> {
+        self.view(self.words.read(ADDRESSES + gpu as usize))
+    }
+
+    #[device]
+    fn view(self, address: u64) -> Global<u64> {
+        // SAFETY: the head of the words has the address of the words of each GPU, which are as many. Whoever launches
+        // keeps them alive on all GPUs while any of the kernels runs.
+        unsafe { Global::from_address(address, self.words.len()) }
+    }
+}
+
+/// How many lanes the first warp has.
+#[device]
+pub(super) fn lanes() -> u32 {
+    thread::threads_per_block().min(WARP_SIZE)
+}
+
+/// The lanes of the first warp, as a mask.
+#[device]
+pub(super) fn all_lanes() -> u32 {
+    let lanes = lanes();
+    if lanes < WARP_SIZE { (1 << lanes) - 1 } else { FULL_MASK }
+}
