@@ -3,10 +3,11 @@
 use cuda_std::launch::Kernel;
 use cuda_std::prelude::*;
 use gridsync::check::{Check, Rerun, Wrong};
-use gridsync::device::{Device, Geometry};
+use gridsync::device::{Device, Devices, EmulatorConfig, Geometry, Launch};
+use gridsync::launch::system_words;
 use gridsync_kernels::grid::barrier::{
     Barrier, FlipBarrier, GenerationBarrier, GridBarrier, GrowingBarrier, LateBarrier,
-    LockFreeBarrier, PhaseBarrier, ReleaseBarrier, SplitBarrier, TreeBarrier,
+    LockFreeBarrier, PhaseBarrier, ReleaseBarrier, SplitBarrier, SystemBarrier, TreeBarrier,
 };
 use std::time::Instant;
 
@@ -89,6 +90,46 @@ where
         }
     };
     exhausted(K::NAME, check, run)
+}
+
+/// The same over GPUs, each with one block of one thread: the block reads the word of the next GPU.
+#[kernel(cooperative)]
+unsafe fn system(state: Global<u64>, own: Global<u32>, next: Global<u32>, wrong: Global<u32>) {
+    let mut barrier = SystemBarrier::attach(state);
+    for round in 1..=ROUNDS {
+        own.write(round as usize, round);
+        barrier.sync();
+        if next.read(round as usize) != round {
+            wrong.write(0, round);
+        }
+    }
+}
+
+#[test]
+fn the_barrier_of_two_gpus_holds_in_all_executions() {
+    for check in [Check::default().sequential(), Check::default()] {
+        let check = check.on(EmulatorConfig { gpus: 2, ..EmulatorConfig::default() });
+        let executions = exhausted("system", &check, |device| {
+            let devices = Devices::of(device);
+            let state = system_words::<SystemBarrier>(&devices, 1)?;
+            let words = devices.zeroed::<u32>(ROUNDS as usize + 1)?;
+            let wrong = devices.zeroed::<u32>(1)?;
+            let launch = |gpu: usize| {
+                let (own, next) = (words[gpu].view(), words[1 - gpu].view());
+                let args = (state[gpu].view(), own, next, wrong[gpu].view());
+                Launch::new::<system>(Geometry::new(1, 1), args)
+            };
+            // SAFETY: the barrier has its words, and each block its own of each round. All live until the download.
+            unsafe { devices.launch(&[launch(0), launch(1)])? };
+            let wrong = devices.each(|gpu, _| wrong[gpu].download())?;
+            match wrong.iter().flatten().any(|&round| round != 0) {
+                false => Ok(()),
+                true => Err(format!("a block read an old word: {wrong:?}").into()),
+            }
+        });
+        // On each GPU, whether the other one has sent when it first looks.
+        assert!(executions > 1, "{executions}");
+    }
 }
 
 /// Explores all executions of what passes, and says how many they are.

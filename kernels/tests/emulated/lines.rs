@@ -161,6 +161,26 @@ fn barriers_name_their_callers() {
             let mut exchange = Exchange::attach(zeros.of(0, Exchange::words(3)));
             exchange.gather(lane(), |values| values.of(values.count()))
         };
+        // Words of zeros name no GPU, and nobody is waited for.
+        on(2, 64) => |zeros| {
+            let mut barrier = SystemBarrier::attach(zeros.of(0, SystemBarrier::words(2)));
+            barrier.arrive();
+            barrier.wait();
+            barrier.sync();
+        };
+        on(2, 64) => |zeros| {
+            let words = zeros.of(0, BoundedSystemBarrier::words(2));
+            BoundedSystemBarrier::attach(words, 1_000_000).sync()
+        };
+        on(2, 64) => |zeros| {
+            let mut exchange = SystemExchange::attach(zeros.of(0, SystemExchange::words(2)));
+            let sum = exchange.all_reduce(op, lane());
+            (exchange.scan(op, 1), exchange.broadcast(0, 1, sum))
+        };
+        on(2, 64) => |zeros| {
+            let mut exchange = SystemExchange::attach(zeros.of(0, SystemExchange::words(2)));
+            (exchange.any(true), exchange.all(true), exchange.count(true))
+        };
         on(2, 64) => |zeros| {
             let mut exchange = Exchange::attach(zeros.of(0, Exchange::words(2)));
             (exchange.any(true), exchange.all(true), exchange.count(true))

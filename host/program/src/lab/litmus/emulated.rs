@@ -31,12 +31,12 @@ pub struct Emulated {
 /// # Errors
 /// Why the emulator cannot run the test.
 pub fn emulate(test: &Test, model: &Judgement, most: u64) -> Result<Emulated, &'static str> {
-    let blocks = blocks(test)?;
+    let gpus = gpus(test)?;
     let mut emulated = Emulated::default();
     while emulated.schedules < most {
         emulated.schedules += 1;
         let seed = emulated.schedules;
-        match run(test, &blocks, &model.columns, seed) {
+        match run(test, &gpus, &model.columns, seed) {
             Some(values) if !is_filtered(test, &model.columns, &values) => {
                 emulated.states.entry(values).or_insert(seed);
             }
@@ -51,18 +51,16 @@ pub fn emulate(test: &Test, model: &Judgement, most: u64) -> Result<Emulated, &'
     Ok(emulated)
 }
 
-/// The threads of each block.
-fn blocks(test: &Test) -> Result<Vec<Vec<usize>>, &'static str> {
-    if test.threads.iter().any(|thread| thread.gpu != test.threads[0].gpu) {
-        return Err("it has several GPUs");
-    }
-    let mut blocks: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+/// The threads of each block of each GPU.
+fn gpus(test: &Test) -> Result<Vec<Vec<Vec<usize>>>, &'static str> {
+    let mut gpus: BTreeMap<u32, BTreeMap<u32, Vec<usize>>> = BTreeMap::new();
     for (number, thread) in test.threads.iter().enumerate() {
-        blocks.entry(thread.cta).or_default().push(number);
+        gpus.entry(thread.gpu).or_default().entry(thread.cta).or_default().push(number);
     }
-    let blocks: Vec<_> = blocks.into_values().collect();
-    let most = blocks.iter().map(Vec::len).max().unwrap_or(0);
-    for block in &blocks {
+    let gpus: Vec<Vec<_>> =
+        gpus.into_values().map(|blocks| blocks.into_values().collect()).collect();
+    let most = gpus.iter().flatten().map(Vec::len).max().unwrap_or(0);
+    for block in gpus.iter().flatten() {
         let barriers: Vec<_> = block.iter().map(|&at| barriers(&test.threads[at], most)).collect();
         let alike = barriers.iter().all(|it| it.is_some() && *it == barriers[0]);
         let none = barriers.iter().all(|it| *it == Some(0));
@@ -72,7 +70,7 @@ fn blocks(test: &Test) -> Result<Vec<Vec<usize>>, &'static str> {
             );
         }
     }
-    Ok(blocks)
+    Ok(gpus)
 }
 
 /// How often a thread comes to the barrier of its block of `threads` threads; none if that is not certain, or it
@@ -104,7 +102,7 @@ fn is_filtered(test: &Test, columns: &[Term], values: &[i32]) -> bool {
 }
 
 /// Runs the test once. Returns the final values of `columns`; none if a thread waits for ever.
-fn run(test: &Test, blocks: &[Vec<usize>], columns: &[Term], seed: u64) -> Option<Vec<i32>> {
+fn run(test: &Test, gpus: &[Vec<Vec<usize>>], columns: &[Term], seed: u64) -> Option<Vec<i32>> {
     let mut memory = Memory::new(CAPACITY);
     let locations: Vec<u64> = test
         .locations
@@ -115,23 +113,26 @@ fn run(test: &Test, blocks: &[Vec<usize>], columns: &[Term], seed: u64) -> Optio
             at
         })
         .collect();
-    let threads = blocks.iter().map(Vec::len).max().unwrap_or(1);
+    // GPUs and blocks that have fewer than others get some that do nothing.
+    let blocks = gpus.iter().map(Vec::len).max().unwrap_or(1);
+    let threads = gpus.iter().flatten().map(Vec::len).max().unwrap_or(1);
     let config = LaunchConfig {
         schedule: Schedule::from_seed(seed),
         weak_memory: true,
         step_limit: STEPS,
-        ..LaunchConfig::new("litmus", blocks.len() as u32, threads as u32)
+        ..LaunchConfig::new("litmus", blocks as u32, threads as u32)
     };
     let ended = RefCell::new(vec![BTreeMap::new(); test.threads.len()]);
     let body = || {
         let at = simt::position();
-        let number = blocks[at.linear_block() as usize].get(at.linear_thread() as usize);
+        let block = gpus[at.gpu as usize].get(at.linear_block() as usize);
+        let number = block.and_then(|threads| threads.get(at.linear_thread() as usize));
         if let Some(&number) = number {
             let registers = execute(&test.threads[number], &locations);
             ended.borrow_mut()[number] = registers;
         }
     };
-    match simt::launch(&mut memory, &config, &body) {
+    match simt::launch_on_gpus(&mut memory, &config, &vec![&body as &dyn Fn(); gpus.len()]) {
         Ok(_) => {}
         Err(Fault::Deadlock(_) | Fault::NoProgress { .. } | Fault::StepLimit { .. }) => {
             return None;

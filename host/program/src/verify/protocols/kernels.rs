@@ -2,7 +2,7 @@
 
 use cuda_std::prelude::*;
 use cuda_std::warp::{FULL_MASK, lane_id};
-use gridsync_kernels::grid::barrier::{BoundedBarrier, Members};
+use gridsync_kernels::grid::barrier::{BoundedBarrier, BoundedSystemBarrier, Members};
 use gridsync_kernels::grid::lock::{Lock, SpinLock};
 
 /// Crosses a [`BoundedBarrier`] `rounds` times. Before each crossing every thread writes the number of the round to
@@ -34,6 +34,41 @@ pub(super) unsafe fn bounded_rounds(
     while done < rounds {
         cells.write(at(thread::index(), done), 1 + done);
         if barrier.sync().is_err() || cells.read(at(next, done)) != 1 + done {
+            break;
+        }
+        done += 1;
+    }
+    if thread::is_first_in_block() {
+        crossed.write(block, done);
+    }
+}
+
+/// Does the same with a [`BoundedSystemBarrier`]. After each crossing every thread reads the cell of the thread at its
+/// place on the next GPU, from `next`.
+///
+/// # Safety
+///
+/// As for [`bounded_rounds`], on each GPU; the words are those of a [`BoundedSystemBarrier`].
+#[kernel(cooperative)]
+pub(super) unsafe fn bounded_system_rounds(
+    words: Global<u64>,
+    cells: Global<u32>,
+    next: Global<u32>,
+    crossed: Global<u32>,
+    rounds: u32,
+    limit_ns: u64,
+    absent: u32,
+    leave_after: u32,
+) {
+    let mut barrier = BoundedSystemBarrier::attach(words, limit_ns);
+    let block = thread::block_index();
+    let rounds = if block >= absent as usize { leave_after } else { rounds };
+    // Cells of even and odd rounds, so that nobody writes what others still read.
+    let at = |round: u32| 2 * thread::index() + round as usize % 2;
+    let mut done = 0;
+    while done < rounds {
+        cells.write(at(done), 1 + done);
+        if barrier.sync().is_err() || next.read(at(done)) != 1 + done {
             break;
         }
         done += 1;

@@ -1,11 +1,11 @@
 //! What works over several GPUs.
 
+use super::kernels::bounded_system_rounds;
 use super::{Protocol, THREADS, right};
-use crate::verify::{
-    Absence, CaseError, Crossing, Outcome, cross_on_all, exchange_on_all, give_up_on_all,
-};
-use gridsync::device::{Devices, EmulatorConfig};
-use gridsync::launch::Blocks;
+use crate::verify::{CaseError, Crossing, Outcome, cross_on_all, exchange_on_all};
+use gridsync::device::{Devices, EmulatorConfig, Launch};
+use gridsync::launch::{Blocks, cooperative_on_all, system_words};
+use gridsync_kernels::grid::barrier::{Absent, BoundedSystemBarrier};
 
 /// Rounds of a launch. A block attaches again in the fourth.
 const ROUNDS: u32 = 4;
@@ -39,19 +39,29 @@ fn exchange(devices: &Devices) -> Result<(), CaseError> {
 
 /// The bounded barrier with all blocks, and without one.
 fn bounded(devices: &Devices) -> Result<(), CaseError> {
-    let all = Absence {
-        grid: (2, THREADS),
-        rounds: ROUNDS,
-        limit_ns: LONG,
-        absent: (0, 2),
-        leave_after: 1,
-    };
-    for (absent, crossed) in [((0, 2), ROUNDS), ((1, 1), 1)] {
-        let (rounds, missing) = give_up_on_all(devices, &Absence { absent, ..all })?;
-        let named = missing.map(|missing| (missing.gpus[0].gpu, missing.gpus[0].blocks.clone()));
-        let expected = (crossed == 1).then(|| (1, vec![1]));
-        let is_right = rounds.iter().flatten().all(|&it| it == crossed) && named == expected;
-        right((!is_right).then(|| format!("crossed {rounds:?}, missing {named:?}")))?;
+    let geometry =
+        cooperative_on_all::<bounded_system_rounds>(devices, Blocks::Exactly(2), THREADS, 0)?;
+    let gpus = devices.len();
+    for (absent, expected) in [(2, ROUNDS), (1, 1)] {
+        let words = system_words::<BoundedSystemBarrier>(devices, 2)?;
+        let cells = devices.zeroed::<u32>(4 * THREADS as usize)?;
+        let crossed = devices.zeroed::<u32>(2)?;
+        let of_gpu = |gpu: usize| {
+            let (next, absent) = ((gpu + 1) % gpus, if gpu == 1 { absent } else { 2 });
+            let memory = (words[gpu].view(), cells[gpu].view(), cells[next].view());
+            let args = (memory.0, memory.1, memory.2, crossed[gpu].view(), ROUNDS, LONG, absent, 1);
+            Launch::new::<bounded_system_rounds>(geometry, args)
+        };
+        let launches: Vec<Launch> = (0..gpus).map(of_gpu).collect();
+        // SAFETY: the words of the barrier, two cells for each thread and an element for each block on each GPU,
+        // alive until the downloads. All blocks are resident.
+        unsafe { devices.launch(&launches) }?;
+        let crossed = devices.each(|gpu, _| crossed[gpu].download())?;
+        let words = devices.each(|gpu, _| words[gpu].download())?;
+        let missing = BoundedSystemBarrier::missing(&words, 2).map(|missing| missing.gpus);
+        let named = (absent < 2).then(|| vec![Absent { gpu: 1, blocks: vec![1] }]);
+        let is_right = crossed.iter().flatten().all(|&it| it == expected) && missing == named;
+        right((!is_right).then(|| format!("crossed {crossed:?}, missing {missing:?}")))?;
     }
     Ok(())
 }

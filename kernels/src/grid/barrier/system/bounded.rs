@@ -73,7 +73,8 @@ impl BoundedSystemBarrier {
     fn cross(&self) -> bool {
         let (peers, round, words) = (self.peers, self.round, self.peers.words);
         let (me, arrival) = (ROSTER + thread::block_index(), arrival(Members::grid()));
-        words.store(me, round.into(), Ordering::Relaxed, Scope::Device);
+        // Only the host reads it, after the launch.
+        words.write(me, round.into());
         // An acquire for the last block, which passes on what all others have released.
         let before = words.fetch_add(COUNTER, arrival, Ordering::AcqRel, Scope::Device);
         if before.wrapping_add(arrival).is_multiple_of(ROUND) {
