@@ -53,6 +53,10 @@ const STARTED: usize = 0;
 /// Reduces `input` to the words of an accumulator in `result`, which has exactly these words: the
 /// combined value of all elements, not [finished](Operation::finish).
 ///
+/// If `result` has more words, it has those of an accumulator for each tile, and gets the combined
+/// value of each tile. Nothing waits for anything then, and the workspace is not touched. So several
+/// can share an array: each takes some of its tiles, which need not be all of the grid's shape.
+///
 /// Called by every thread of a grid along x that matches a [`Shape`]: `tiles` blocks of `warps`
 /// warps, `runs` runs per strip. Only the shape for the input's length gives the promised order.
 /// Nobody writes `input` while the kernel runs, so it overlaps no other view. The workspace
@@ -67,7 +71,21 @@ pub fn reduce<O: Operation>(
     result: Global<u32>,
     runs: u32,
 ) {
-    reduce_strips(op, workspace, MOST_TILES, result, |tile, at| strip(op, input, runs, tile, at));
+    let goal = match result.len() > O::Accumulator::WORDS {
+        true => Goal::EachTile,
+        false => Goal::All,
+    };
+    let strip = |tile, at| strip(op, input, runs, tile, at);
+    reduce_strips(op, workspace, MOST_TILES, (result, goal), strip);
+}
+
+/// What is reduced to one value.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Goal {
+    /// The whole array.
+    All,
+    /// The tile of each block.
+    EachTile,
 }
 
 /// [`reduce`] with strips from any source: `strip(tile, at)` combines the strip of a warp, called
@@ -78,18 +96,19 @@ fn reduce_strips<O: Operation>(
     op: O,
     Workspace { words, state }: Workspace,
     apart: usize,
-    result: Global<u32>,
+    (result, goal): (Global<u32>, Goal),
     strip: impl FnOnce(u32, ThreadPosition) -> O::Accumulator,
 ) {
     let (tile, tiles) = (thread::block_idx_x(), thread::grid_dim_x());
     let at = ThreadPosition::here();
-    let leaves_are_strips = leaves_are_strips(tiles, at.warps);
+    let alone = tiles == 1 || goal == Goal::EachTile;
+    let leaves_are_strips = !alone && leaves_are_strips(tiles, at.warps);
     let first_leaf = match leaves_are_strips {
         true => tile * at.warps,
         false => tile,
     };
     let (mut started, mut stamp) = (0, 0);
-    if at.thread == 0 && tiles > 1 {
+    if at.thread == 0 && !alone {
         // Both are requested now, and used when the tile is done.
         started = draw(state, STARTED, tiles);
         stamp = last_stamp(state, state.len() - 1);
@@ -104,26 +123,28 @@ fn reduce_strips<O: Operation>(
         found.write(0, started);
         found.write(1, stamp);
     }
-    if at.lane == 0 && (!leaves_are_strips || tiles == 1) {
+    if at.lane == 0 && !leaves_are_strips {
         strips.write(at.warp as usize, strip);
     }
     thread::sync_threads();
     // Adding 1 right after the load would wait for it there, before the loads of the tile.
     let stamp = found.read(1) + 1;
     let leaves = Stamped { words, apart, stamp };
-    if leaves_are_strips && tiles > 1 {
+    if leaves_are_strips {
         if at.lane == 0 {
             leaves.send((first_leaf + at.warp) as usize, strip);
         }
     } else if at.warp == 0 {
         let value = combine_warps(op, strips, at);
-        if at.thread == 0 && tiles == 1 {
-            write(result, value);
+        if at.thread == 0 && alone {
+            let words = O::Accumulator::WORDS;
+            let own = if goal == Goal::EachTile { tile as usize * words } else { 0 };
+            write(result.part(own, words), value);
         } else if at.thread == 0 {
             leaves.send(first_leaf as usize, value);
         }
     }
-    if tiles == 1 || found.read(0) != tiles - 1 {
+    if alone || found.read(0) != tiles - 1 {
         return;
     }
 

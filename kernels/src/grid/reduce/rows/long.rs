@@ -6,7 +6,7 @@ use crate::block::ThreadPosition;
 use crate::grid::guarded::read_pack_within;
 use crate::grid::reduce::shape::{RUN, leaves_are_strips};
 use crate::grid::reduce::strip::{Places, strip};
-use crate::grid::reduce::{ROW_STATE, reduce_strips};
+use crate::grid::reduce::{Goal, ROW_STATE, reduce_strips};
 use crate::grid::workspace::Workspace;
 use crate::op::{Carried, Operation};
 use crate::warp;
@@ -55,7 +55,7 @@ pub fn reduce_long_rows<O: Operation>(
         state: state.part(row * state_words, state_words),
     };
     let result = result.part(row * each, each);
-    reduce_strips(op, of_row, leaves, result, |tile, at| {
+    reduce_strips(op, of_row, leaves, (result, Goal::All), |tile, at| {
         let start = row * columns;
         match is_aligned(input, columns) {
             true => strip(op, input.part(start, columns), runs, tile, at),
