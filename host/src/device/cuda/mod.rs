@@ -32,7 +32,7 @@ use cust::{
 };
 use function::Function;
 use graph::Capture;
-use libcuda::{CUDA_ERROR_OUT_OF_MEMORY, CUresult, CUstream};
+use libcuda::{CUDA_ERROR_NOT_READY, CUDA_ERROR_OUT_OF_MEMORY, CUresult, CUstream};
 use std::{
     collections::HashMap,
     ffi::c_void,
@@ -281,6 +281,26 @@ impl Backend for Cuda {
         self.wait("waiting for the stream")?;
         *lock(&self.last) = None;
         Ok(())
+    }
+
+    fn cuda_stream(&self) -> Result<Option<*mut c_void>, DeviceError> {
+        let _entered = self.gate.unrecorded("work of another library")?;
+        self.enter()?;
+        Ok(Some(self.raw_stream().cast()))
+    }
+
+    fn is_idle(&self) -> Result<bool, DeviceError> {
+        let _entered = self.gate.unrecorded("asking whether the stream is done")?;
+        self.enter()?;
+        // SAFETY: the stream is this backend's own and lives as long as it.
+        let result = unsafe { libcuda::cuStreamQuery(self.raw_stream()) };
+        match result {
+            CUDA_ERROR_NOT_READY => Ok(false),
+            result => {
+                let doing = "asking whether the stream is done";
+                DeviceError::check(result, || self.after_last(doing)).map(|()| true)
+            }
+        }
     }
 
     fn time(

@@ -301,7 +301,7 @@ fn rounded<O: Operation>(len: usize, run: &Range<usize>, part: usize) -> usize {
         run.start <= run.end && run.end <= len && between(run.start) && between(run.end),
         "a run {run:?} of {len} elements in units of {unit}"
     );
-    match is_small {
+    match is_small || part >= run.len() {
         true => run.len(),
         false => (part / unit).max(1).saturating_mul(unit).min(run.len()),
     }
