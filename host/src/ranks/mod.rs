@@ -249,9 +249,9 @@ impl Ranks {
         }
     }
 
-    /// Ends this rank's part when its work is done. Waits up to two seconds for the others, so that
-    /// what was sent to them arrives.
-    pub fn leave(self) {
+    /// Tells the others that this rank needs nothing more from them. When it is dropped after this, it
+    /// waits up to two seconds for the others, so that what was sent to them arrives.
+    pub fn leave(&mut self) {
         self.link.leave();
     }
 }

@@ -305,7 +305,7 @@ fn callers_that_are_no_ranks_change_nothing() {
     scanner.write_all(b"GET / HTTP/1.1\r\n\r\n").expect("it is taken");
     let _silent = TcpStream::connect(at).expect("it listens");
     drop(TcpStream::connect(at).expect("it listens"));
-    let other = thread::spawn(move || follow(port, &party(1, 2)).map(Ranks::leave));
+    let other = thread::spawn(move || follow(port, &party(1, 2)).map(|mut ranks| ranks.leave()));
     lead(&listener, &party(0, 2)).expect("rank 1 comes").leave();
     other.join().expect("it does not panic").expect("rank 0 is there");
 }

@@ -7,6 +7,7 @@ use gridsync::memory::NoRoom;
 use gridsync::primitives::PartError;
 use gridsync::primitives::kendall::KendallError;
 use gridsync::primitives::range_sum::RangeSumError;
+use gridsync::ranks::EnvironmentError;
 use std::fmt;
 use std::process::ExitCode;
 
@@ -82,6 +83,7 @@ fn device_error(error: &anyhow::Error) -> Option<&DeviceError> {
 fn is_of_the_call(error: &anyhow::Error) -> bool {
     error.is::<Usage>()
         || error.is::<DataError>()
+        || error.is::<EnvironmentError>()
         || error.is::<RangeSumError>()
         || error.is::<KendallError>()
         || error.is::<PartError>()
