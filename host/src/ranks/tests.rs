@@ -85,7 +85,7 @@ fn bytes_of_any_length_come_in_the_order_of_the_ranks() {
 
 #[test]
 fn each_rank_gets_what_was_sent_to_it() {
-    let part = |from: u32, to: u32| vec![from as u8, to as u8].repeat(from as usize);
+    let part = |from: u32, to: u32| [from as u8, to as u8].repeat(from as usize);
     let all = ranks(4, move |mut ranks| {
         let rank = ranks.rank();
         let from = ranks.exchange((0..4).map(|to| part(rank, to)).collect())?;
