@@ -1,5 +1,7 @@
 //! `gridsync reduce --ranks`: several processes on the loopback interface, to the bits of one.
 
+mod nccl;
+
 use crate::call::{Call, DEVICE_FAILURE, WRONG_USAGE};
 use crate::folder::Folder;
 use gridsync_tests::npy;
@@ -259,9 +261,9 @@ fn a_rank_that_is_missing_is_named() {
     let folder = Folder::new().with("x.npy", npy::of(&[1.0f32; 10]));
     let port = free_port();
     let args =
-        ["reduce", "--ranks", "x.npy", "--op", "sum", "--rank-timeout", "1", "--device", "cpu"];
+        ["reduce", "--ranks", "x.npy", "--op", "sum", "--rank-timeout", "2", "--device", "cpu"];
     let [first, second] = [0, 2].map(|number| start(rank(&folder, port, number, 3, &args)));
-    let part = "rank 1 of 3 did not come within 1 s";
+    let part = "rank 1 of 3 did not come within 2 s";
     end(first).fails(DEVICE_FAILURE, &[part, "--rank-timeout"]);
     end(second).fails(DEVICE_FAILURE, &["rank 0 says", part]);
     // Without rank 0 there is nobody to say who is missing.

@@ -181,8 +181,9 @@ impl<'a> Incoming<'a> {
     pub fn skip(&mut self, count: usize) -> Result<(), DataError> {
         let left = self.len - self.taken;
         assert!(count as u64 <= left, "fewer elements are left");
+        let is_to_read = matches!(self.elements, Elements::ToRead(_)) && !self.is_fortran;
         match &self.file {
-            Some((file, start)) if !self.is_fortran => {
+            Some((file, start)) if is_to_read => {
                 self.taken += count as u64;
                 let size = self.stored.size() as u64;
                 let opened = file.try_clone().and_then(|mut file| {
