@@ -217,6 +217,7 @@ impl Link {
         self.peers.size
     }
 
+    #[cfg(feature = "cuda")]
     pub(super) fn timeout(&self) -> Duration {
         self.peers.timeout
     }

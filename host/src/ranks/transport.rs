@@ -2,7 +2,6 @@
 
 use super::RanksError;
 use crate::device::Device;
-use std::fs;
 
 /// The way of results from rank to rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,7 +79,7 @@ fn gpu(device: Option<&Device>) -> Result<(String, String), String> {
     libnccl::nccl().map_err(|why| why.to_string())?;
     // The boot of a machine has a name of its own, which containers on the machine see too. Without
     // it only ranks of one process name could be told apart: NCCL itself then finds out.
-    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     let machine = match boot.trim() {
         "" => format!("process {}", std::process::id()),
         boot => boot.to_owned(),
