@@ -10,7 +10,6 @@ use super::frame::Frame;
 use std::collections::VecDeque;
 use std::io;
 use std::net::{Shutdown, TcpStream};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread;
@@ -54,10 +53,14 @@ struct Peers {
     timeout: Duration,
     /// By rank; none to oneself, and to those with whom there is no connection.
     to: Vec<Option<Mutex<TcpStream>>>,
-    /// Whether a rank is known to be lost. All later losses follow from the first, since whoever
-    /// hears of it ends.
-    has_lost: AtomicBool,
+    /// The first loss. All later ones follow from it, since whoever hears of it ends.
+    first: Mutex<Option<Loss>>,
+    /// What to do at the first loss.
+    when_lost: Mutex<Option<Act>>,
 }
+
+/// What to do at a loss.
+type Act = Box<dyn FnOnce(RanksError) + Send>;
 
 impl Peers {
     /// Sends a frame to `rank`, as a whole.
@@ -108,11 +111,29 @@ impl Peers {
                 Err(error) => Loss { rank, how: How::Lost(self.noticed(&error)) },
             };
             is_done = true;
-            if !self.has_lost.swap(true, Ordering::Relaxed) {
+            if self.is_first(&loss) {
                 // The others first: this rank may end as soon as it knows.
                 self.tell(&loss);
                 let _sent = events.send((rank, Event::Lost(loss)));
+                self.act();
             }
+        }
+    }
+
+    /// Keeps the loss if it is the first, and returns whether it is.
+    fn is_first(&self, loss: &Loss) -> bool {
+        let mut first = lock(&self.first);
+        let is_first = first.is_none();
+        first.get_or_insert_with(|| loss.clone());
+        is_first
+    }
+
+    /// Does what is to be done at a loss, if there is one.
+    fn act(&self) {
+        let Some(loss) = lock(&self.first).clone() else { return };
+        let act = lock(&self.when_lost).take();
+        if let Some(act) = act {
+            act(loss.error(self.size));
         }
     }
 
@@ -191,7 +212,14 @@ impl Link {
             readers.push((other, stream.try_clone()?));
         }
         let to = streams.into_iter().map(|stream| stream.map(Mutex::new)).collect();
-        let peers = Arc::new(Peers { rank, size, timeout, to, has_lost: AtomicBool::new(false) });
+        let peers = Arc::new(Peers {
+            rank,
+            size,
+            timeout,
+            to,
+            first: Mutex::default(),
+            when_lost: Mutex::default(),
+        });
         for (other, stream) in readers {
             let (peers, sender) = (peers.clone(), sender.clone());
             thread::spawn(move || peers.hear(other, stream, &sender));
@@ -312,8 +340,18 @@ impl Link {
         self.stop = None;
     }
 
+    /// Sets what to do at the first loss, on a thread of its own; at once if there was one.
+    pub(super) fn when_lost(&self, act: Act) {
+        *lock(&self.peers.when_lost) = Some(act);
+        let peers = self.peers.clone();
+        if lock(&self.peers.first).is_some() {
+            thread::spawn(move || peers.act());
+        }
+    }
+
     /// Tells all others that this rank is done.
     pub(super) fn leave(&self) {
+        *lock(&self.peers.when_lost) = None;
         for other in self.peers.others() {
             // Who is gone needs no farewell.
             let _sent = self.peers.send(other, &Frame::Bye);

@@ -239,6 +239,13 @@ impl Ranks {
         self.link.check()
     }
 
+    /// Sets what to do when another rank is lost or has failed, on a thread of its own, until this rank
+    /// [leaves](Self::leave): for a rank that may be where it cannot [check](Self::check), as when it
+    /// reads from a pipe that nobody writes to.
+    pub fn when_lost(&self, act: impl FnOnce(RanksError) + Send + 'static) {
+        self.link.when_lost(Box::new(act));
+    }
+
     /// Ends this rank's part because it has failed: all others end with `message`, and with the
     /// number of this rank. Waits up to two seconds for them.
     pub fn fail(self, message: &str) {

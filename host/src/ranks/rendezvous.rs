@@ -98,12 +98,13 @@ fn wait_for_all(
     let (sender, callers) = mpsc::channel();
     let mut missing = streams.len() - 1;
     while missing > 0 {
-        if let Ok((stream, _)) = listener.accept() {
+        let call = listener.accept();
+        let is_quiet = call.is_err();
+        if let Ok((stream, _)) = call {
             let (sender, left) =
                 (sender.clone(), deadline.saturating_duration_since(Instant::now()));
             // Each caller has its own thread: one that says nothing keeps nobody else waiting.
             thread::spawn(move || greet(stream, left).map(|caller| sender.send(caller)));
-            continue;
         }
         for caller in callers.try_iter() {
             take_in(caller, party, streams)?;
@@ -114,7 +115,9 @@ fn wait_for_all(
             let (missing, seconds) = (numbers.collect(), party.timeout.as_secs_f64());
             return Err(RanksError::Missing { missing, size: party.size, seconds });
         }
-        thread::sleep(PAUSE);
+        if is_quiet {
+            thread::sleep(PAUSE);
+        }
     }
     Ok(())
 }

@@ -6,6 +6,7 @@ use crate::reference;
 use gridsync_kernels::op::{ArgMax, Mean, Sum};
 use std::io::{Read, Write};
 use std::net::TcpListener;
+use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
@@ -191,6 +192,27 @@ fn a_loss_is_seen_in_the_middle_of_work() {
     });
     for rank in [0, 2] {
         assert_eq!(said(&all[rank]), "rank 1 of 3 failed: out of memory");
+    }
+}
+
+#[test]
+fn a_rank_that_cannot_look_is_told_of_a_loss() {
+    let all = ranks(3, |ranks| {
+        if ranks.rank() == 2 {
+            ranks.fail("out of memory");
+            return Ok(String::new());
+        }
+        let (told, hears) = mpsc::channel();
+        if ranks.rank() == 1 {
+            // Also when it asks too late.
+            thread::sleep(Duration::from_millis(50));
+        }
+        ranks.when_lost(move |error| told.send(error.to_string()).expect("it hears"));
+        Ok(hears.recv_timeout(TIMEOUT).expect("it is told"))
+    });
+    for rank in [0, 1] {
+        let told = all[rank].as_ref().expect("it does nothing that fails");
+        assert_eq!(told, "rank 2 of 3 failed: out of memory", "rank {rank}");
     }
 }
 

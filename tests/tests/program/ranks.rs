@@ -235,24 +235,39 @@ fn rank_0_alone_speaks_and_checks() {
     end(start(sharded)).fails(WRONG_USAGE, &["--shard", "--check"]);
 }
 
+/// A pipe in the folder for the shard of each of these ranks.
+fn pipes(folder: &Folder, numbers: &[usize]) {
+    for number in numbers {
+        let made = Command::new("mkfifo").arg(folder.path(&format!("{number}.npy"))).status();
+        assert!(made.expect("there should be mkfifo").success());
+    }
+}
+
+/// Writes to the pipe of rank `number` all but the end of the file. A rank opens its pipe when all
+/// ranks have met, and then waits for the end.
+fn begin(folder: &Folder, number: usize, file: &[u8]) -> File {
+    let path = folder.path(&format!("{number}.npy"));
+    let mut pipe = File::options().write(true).open(path).expect("a pipe");
+    pipe.write_all(&file[..file.len() - 400]).expect("it is read");
+    pipe
+}
+
 #[test]
 fn a_rank_that_is_killed_ends_the_others() {
     let shard = npy::of(&[1.0f32; 1000]);
     let folder = Folder::new().with("0.npy", &shard).with("1.npy", &shard);
-    let pipe = folder.path("2.npy");
-    assert!(Command::new("mkfifo").arg(&pipe).status().expect("there should be mkfifo").success());
+    pipes(&folder, &[2, 3]);
     let port = free_port();
     let args = ["reduce", "--ranks", "--shard", "{rank}.npy", "--op", "sum", "--device", "cpu"];
     let mut children: Vec<_> =
-        (0..3).map(|number| start(rank(&folder, port, number, 3, &args))).collect();
-    // Rank 2 opens its pipe when all ranks have met, and then waits for elements.
-    let mut pipe = File::options().write(true).open(pipe).expect("a pipe");
-    pipe.write_all(&shard[..shard.len() - 400]).expect("it is read");
-    let mut killed = children.pop().expect("there are three");
+        (0..4).map(|number| start(rank(&folder, port, number, 4, &args))).collect();
+    let _pipes = [2, 3].map(|number| begin(&folder, number, &shard));
+    let mut killed = children.pop().expect("there are four");
     killed.kill().expect("it runs");
     killed.wait().expect("it has ended");
+    // Rank 2 cannot look, since it waits for its pipe.
     for child in children {
-        end(child).fails(DEVICE_FAILURE, &["rank 2 of 3 is lost", "killed"]);
+        end(child).fails(DEVICE_FAILURE, &["rank 3 of 4 is lost", "killed"]);
     }
 }
 

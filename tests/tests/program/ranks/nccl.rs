@@ -6,6 +6,7 @@ use crate::call::{Call, DEVICE_FAILURE};
 use crate::folder::Folder;
 use gridsync_tests::npy;
 use std::env;
+use std::fs;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::{Child, Command};
@@ -14,15 +15,20 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
+/// The source of the fake NCCL.
+const FAKE: &str = include_str!("fake_nccl.rs");
+
 /// The fake NCCL, built once. None if there is no compiler, which is said.
 fn library() -> Option<PathBuf> {
     static BUILT: LazyLock<Option<TempDir>> = LazyLock::new(|| {
         let folder = tempfile::tempdir().expect("a folder should be there to write to");
+        let source = folder.path().join("fake_nccl.rs");
+        fs::write(&source, FAKE).expect("the folder should be there to write to");
         let compiler = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
         let built = Command::new(compiler)
             .args(["--edition=2024", "--crate-type=cdylib", "-o"])
             .arg(folder.path().join("libnccl.so"))
-            .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/program/ranks/fake_nccl.rs"))
+            .arg(&source)
             .output();
         match built {
             Err(absent) => {

@@ -5,7 +5,7 @@ use super::{Found, Given, Reduce};
 use crate::cli::Global;
 use crate::cli::choice::Place;
 use crate::cli::count::within;
-use crate::cli::exit::Usage;
+use crate::cli::exit::{self, Usage};
 use crate::cli::files::Files;
 use crate::cli::job::{self, About, Done, Job};
 use crate::data::{self, Incoming, Input};
@@ -21,6 +21,10 @@ use std::time::Duration;
 /// Seconds to wait for other ranks, unless the user says how many. A rank that computes or reads
 /// still gives a sign of life every second, so that this need not be as long as the work.
 const TIMEOUT: u64 = 60;
+
+/// How long a rank has to end by itself when another one is lost. It cannot while it reads from a
+/// pipe that nobody writes to, or while a kernel runs.
+const GRACE: Duration = Duration::from_secs(5);
 
 #[derive(clap::Args)]
 pub(super) struct ByRanks {
@@ -128,6 +132,7 @@ impl Reduce {
         job::run(&global, &files, self.remedy(), |job| {
             let timeout = Duration::from_secs(self.by.rank_timeout.unwrap_or(TIMEOUT));
             let mut ranks = Ranks::join(&environment, &self.words(), timeout)?;
+            ranks.when_lost(|error| exit::after(GRACE, &error.into()));
             let done = self.share(job, &environment, &path, &mut ranks);
             if let Err(error) = &done {
                 ranks.fail(&format!("{error:#}"));
