@@ -11,7 +11,30 @@
 //! second, and each wait ends with an error as soon as a rank is lost or has failed. A rank that
 //! fails by itself says why, before it ends ([`Ranks::fail`]).
 //!
-//! [`reduce`](fn@reduce) is the reduction of an array whose parts are with the ranks.
+//! [`reduce`](fn@reduce) is the reduction of an array whose parts are with the ranks:
+//!
+//! ```
+//! use gridsync::primitives::parts::{Cut, Leaves};
+//! use gridsync::ranks::{self, Environment, Ranks};
+//! use gridsync_kernels::op::Sum;
+//! use std::time::Duration;
+//!
+//! // Environment::of_process() under a launcher. This is a job of one rank:
+//! let variable = |name: &str| ["RANK 0", "WORLD_SIZE 1"].iter().find_map(|set| {
+//!     set.strip_prefix(name)?.strip_prefix(' ').map(str::to_owned)
+//! });
+//! let environment = Environment::from(&variable)?;
+//!
+//! let data = [1.5f32, 2.5, 3.0];
+//! let op = Sum::<f32>::new();
+//! let mut ranks = Ranks::join(&environment, "the sum of three numbers", Duration::from_secs(60))?;
+//! let run = Cut::of::<Sum<f32>>(data.len()).run(ranks.rank() as usize, ranks.size() as usize);
+//! let mut leaves = Leaves::on_cpu(op, data.len(), run.clone(), run.len());
+//! leaves.next(&data[run])?;
+//! assert_eq!(ranks::reduce(&mut ranks, op, data.len(), &leaves.finish())?, 7.0);
+//! ranks.leave();
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod borders;
 mod environment;

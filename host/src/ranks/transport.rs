@@ -70,11 +70,11 @@ impl Offer {
 #[cfg(feature = "cuda")]
 fn gpu(device: Option<&Device>) -> Result<(String, String), String> {
     let Some(device) = device else {
-        return Err("it computes on the CPU: take --device cuda".into());
+        return Err("it computes on the CPU, and NCCL takes what is on a GPU".into());
     };
     let properties = device.properties();
     if properties.is_emulated() {
-        return Err("it computes in the emulator: take --device cuda".into());
+        return Err("it computes in the emulator, and NCCL takes what is on a GPU".into());
     }
     libnccl::nccl().map_err(|why| why.to_string())?;
     // The boot of a machine has a name of its own, which containers on the machine see too. Without
