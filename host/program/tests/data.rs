@@ -106,6 +106,57 @@ fn the_arrays_of_archives_come_in_pieces() {
 }
 
 #[test]
+fn elements_that_are_passed_over_leave_those_that_follow() {
+    let folder = tempfile::tempdir().unwrap();
+    let raw = folder.path().join("raw");
+    fs::write(&raw, (0..30_000_i16).flat_map(|x| (-x).to_le_bytes()).collect::<Vec<_>>()).unwrap();
+    let widened: Vec<_> = (0..30_000_i32).map(|x| -x).collect();
+    let plain = folder.path().join("plain.npy");
+    let output = Output::parse(&plain);
+    data::write_npy(&output, Dtype::I32, &[30_000], bytemuck::cast_slice(&widened)).unwrap();
+    let fixtures = PathBuf::from("tests/fixtures/npy");
+    let cases = [
+        (raw, Some("i16".parse().unwrap())),
+        (plain, None),
+        (fixtures.join("fortran_2d.npy"), None),
+        (fixtures.join("packed.npz:grid"), None),
+        (fixtures.join("big_endian_i2.npy"), None),
+    ];
+    for (path, stored) in cases {
+        let input = Input::Path(path);
+        let open = || data::open_stored(&input, stored).unwrap();
+        let (len, size) = (open().len(), open().dtype().size());
+        let mut all = vec![0; len * size];
+        open().next(&mut all).unwrap();
+        // One element, and as many as are left; some are passed over before each.
+        for (before, between) in [(0, 0), (1, 0), (0, 1), (1, len - 2), (len - 1, 0), (len / 2, 0)]
+        {
+            let mut array = open();
+            let mut one = vec![0; size];
+            array.skip(before).unwrap();
+            array.next(&mut one).unwrap();
+            array.skip(between).unwrap();
+            let after = before + 1 + between;
+            let mut rest = vec![0; (len - after) * size];
+            array.next(&mut rest).unwrap();
+            assert_eq!(one, all[before * size..][..size], "{input}: {before}");
+            assert_eq!(rest, all[after * size..], "{input}: {before} and {between}");
+        }
+    }
+}
+
+#[test]
+fn a_file_that_shrinks_while_elements_are_passed_over_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("raw");
+    fs::write(&path, [7; 4000]).unwrap();
+    let mut array = data::open(&Input::Path(path.clone()), Some(Dtype::F32)).unwrap();
+    fs::write(&path, [7; 100]).unwrap();
+    array.skip(500).unwrap();
+    says(array.next(&mut [0; 2000]), &["cut short"]);
+}
+
+#[test]
 fn an_archive_that_is_damaged_is_an_error_or_what_it_was() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.npz");

@@ -161,7 +161,20 @@ pub trait Backend: Send + Sync {
     /// The error of the work that failed; [`DeviceError::Lost`] if the context is lost with it.
     fn synchronize(&self) -> Result<(), DeviceError>;
 
-    /// Whether nothing is left to do in the stream.
+    /// The CUDA stream, whose context is made current on this thread; none if this is no CUDA device.
+    ///
+    /// For a library that puts work of its own into the stream: NCCL takes the stream, and the
+    /// device whose context is current.
+    ///
+    /// # Errors
+    /// While somebody records, and if the context cannot be made current.
+    #[doc(hidden)]
+    fn cuda_stream(&self) -> Result<Option<*mut c_void>, DeviceError> {
+        Ok(None)
+    }
+
+    /// Whether everything in the stream is done. Does not wait if the device can tell without: for
+    /// whoever has to look after something else in the meantime.
     ///
     /// # Errors
     /// As for [`synchronize`](Self::synchronize).

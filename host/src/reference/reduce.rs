@@ -35,12 +35,18 @@ impl<O: Operation> Reduction<O> {
     /// A reduction of `len` elements by `op`.
     #[must_use]
     pub fn new(op: O, len: usize) -> Self {
+        Self::from(op, len, 0)
+    }
+
+    /// Like [`new`](Self::new), of the elements from number `start` on alone. Unless the operation
+    /// is exact, a tile begins there.
+    pub(crate) fn from(op: O, len: usize, start: usize) -> Self {
         Self {
             op,
             shape: Shape::of::<O::Element>(len),
             all: op.identity(),
             leaves: Vec::new(),
-            next: 0,
+            next: start as u64,
         }
     }
 
@@ -88,6 +94,15 @@ impl<O: Operation> Reduction<O> {
                 leaves => leaves.copy_from_slice(&strips),
             }
         });
+    }
+
+    /// The leaves of the elements that have been taken, or, if the operation is exact, what they
+    /// combine to.
+    pub(crate) fn into_leaves(self) -> Vec<O::Accumulator> {
+        match O::EXACT {
+            true => vec![self.all],
+            false => self.leaves,
+        }
     }
 
     /// The result, when all elements have been taken.

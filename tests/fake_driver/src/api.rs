@@ -8,6 +8,7 @@ use crate::device::{BLOCKS, BYTES, CONTEXT, MULTIPROCESSORS, Step, enter, state}
 use crate::launch::{Launch, SHARED, Shape};
 use crate::log::log;
 use crate::params::{Config, NodeParams, shape_text};
+use std::env;
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::path::Path;
 use std::slice;
@@ -98,6 +99,8 @@ calls! {
             8 => 48 << 10,
             10 => 32,
             16 => MULTIPROCESSORS as i32,
+            // The PCI bus, which tells the GPUs of several processes apart.
+            33 => env::var("GRIDSYNC_FAKE_PCI_BUS").map_or(0, |bus| bus.parse().unwrap_or(0)),
             36 => 1_000_000,
             37 => 4096,
             39 => 2048,
@@ -176,6 +179,8 @@ calls! {
     }
     fn cuStreamDestroy_v2(_stream: usize) gives_back { count("stream", -1); state().ready(0) }
     fn cuStreamSynchronize(stream: usize) may_fail INVALID_VALUE { state().uncapturable(stream) }
+    // All work is done when the call that puts it there returns.
+    fn cuStreamQuery(stream: usize) may_fail INVALID_VALUE { state().uncapturable(stream) }
     fn cuStreamBeginCapture_v2(stream: usize, mode: u32) may_fail INVALID_VALUE {
         let mut state = state();
         if state.ready(stream) != SUCCESS { return state.ready(stream) }

@@ -6,7 +6,7 @@
 //! `…too_large` never fits cooperatively, and all others do nothing. A capturing stream keeps its
 //! launches. As in a real driver, a call that cannot be captured breaks the capture.
 //!
-//! If `GRIDSYNC_FAKE_LOG` names a file, calls are logged there. Tests can make any call that may
+//! `GRIDSYNC_FAKE_PCI_BUS` is the number of its PCI bus. If `GRIDSYNC_FAKE_LOG` names a file, calls are logged there. Tests can make any call that may
 //! fail do so, once or from then on ([`control`]). The driver counts what has not been given back.
 #![allow(non_snake_case)]
 

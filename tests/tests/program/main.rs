@@ -34,6 +34,7 @@ mod matrix;
 mod memory;
 mod parts;
 mod range_sum;
+mod ranks;
 mod reduce;
 mod rows;
 mod scan;

@@ -114,10 +114,10 @@ driver! {
         fn cuEventDestroy_v2(event: CUevent);
         /// Lets an event stand for all work of a stream so far.
         fn cuEventRecord(event: CUevent, stream: CUstream);
-        /// Whether everything in a stream has ended: `CUDA_ERROR_NOT_READY` if not.
-        fn cuStreamQuery(stream: CUstream);
         /// Waits for everything in a stream; returns the error of any work that failed in it.
         fn cuStreamSynchronize(stream: CUstream);
+        /// Whether everything in a stream is done: `CUDA_ERROR_NOT_READY` while it is not.
+        fn cuStreamQuery(stream: CUstream);
         /// Records what enters the stream from here on, in place of running it.
         fn cuStreamBeginCapture_v2(stream: CUstream, mode: CUstreamCaptureMode);
         /// Ends a capture and returns its graph.

@@ -3,7 +3,7 @@
 use super::exit::Usage;
 use crate::images;
 use anyhow::Context;
-use gridsync::device::cuda::probe;
+use gridsync::device::cuda::{DeviceSummary, probe};
 use gridsync::device::{Device, DeviceError, Emulator, EmulatorConfig, NoCuda};
 use std::str::FromStr;
 
@@ -61,6 +61,16 @@ impl DeviceChoice {
         })
     }
 
+    /// The place of the rank that is number `local_rank` on this machine. Without a choice it takes
+    /// the GPU of that number. If there are fewer GPUs, ranks share them; if it sees one alone, that
+    /// one is its own.
+    pub(crate) fn place_of_rank(self, local_rank: u32) -> anyhow::Result<Place> {
+        Ok(match self {
+            Self::Auto => gpu_of_rank(local_rank).map_or(Place::Cpu, Place::Device),
+            _ => self.place()?,
+        })
+    }
+
     /// The device to run on, for a command that has no CPU form.
     pub(crate) fn device(self) -> anyhow::Result<Device> {
         match self {
@@ -104,7 +114,16 @@ impl DeviceChoice {
 /// The first GPU, if there is one that answers. If it does not answer, a message says so, and the
 /// program goes on without it.
 fn gpu() -> Option<Device> {
-    match probe().and_then(|_| Device::cuda(0, &images::all())) {
+    gpu_of_rank(0)
+}
+
+/// The GPU of the rank that is number `local_rank` on this machine, like [`gpu`].
+fn gpu_of_rank(local_rank: u32) -> Option<Device> {
+    let open = |devices: Vec<DeviceSummary>| {
+        let count = u32::try_from(devices.len()).unwrap_or(u32::MAX).max(1);
+        Device::cuda(local_rank % count, &images::all())
+    };
+    match probe().and_then(open) {
         Ok(device) => Some(device),
         Err(DeviceError::NoCuda(NoCuda::NoLibrary(_) | NoCuda::NoDevice)) => None,
         Err(error) => {

@@ -7,8 +7,11 @@ use gridsync::memory::NoRoom;
 use gridsync::primitives::PartError;
 use gridsync::primitives::kendall::KendallError;
 use gridsync::primitives::range_sum::RangeSumError;
+use gridsync::ranks::EnvironmentError;
 use std::fmt;
-use std::process::ExitCode;
+use std::process::{self, ExitCode};
+use std::thread;
+use std::time::Duration;
 
 const WRONG: u8 = 1;
 const USAGE: u8 = 2;
@@ -44,6 +47,13 @@ pub(crate) fn code(done: anyhow::Result<()>) -> ExitCode {
     };
     eprintln!("gridsync: {error:#}");
     ExitCode::from(classify(&error))
+}
+
+/// Ends the program after `grace` with this error, unless it has ended by itself before.
+pub(crate) fn after(grace: Duration, error: &anyhow::Error) -> ! {
+    thread::sleep(grace);
+    eprintln!("gridsync: {error:#}");
+    process::exit(classify(error).into())
 }
 
 fn classify(error: &anyhow::Error) -> u8 {
@@ -82,6 +92,7 @@ fn device_error(error: &anyhow::Error) -> Option<&DeviceError> {
 fn is_of_the_call(error: &anyhow::Error) -> bool {
     error.is::<Usage>()
         || error.is::<DataError>()
+        || error.is::<EnvironmentError>()
         || error.is::<RangeSumError>()
         || error.is::<KendallError>()
         || error.is::<PartError>()

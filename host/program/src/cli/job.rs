@@ -164,6 +164,11 @@ impl Job<'_> {
         Ok(self.place.get_or_init(|| place))
     }
 
+    /// Sets the place to compute on, before anybody has asked for it.
+    pub(super) fn compute_on(&self, place: Place) {
+        let _place = self.place.get_or_init(|| place);
+    }
+
     /// With --verbose, prints what will be done.
     pub(super) fn announce(&self, what: &str) -> anyhow::Result<()> {
         let place = self.place()?;

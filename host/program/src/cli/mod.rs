@@ -65,7 +65,7 @@ Exit codes:
   2  the call is at fault: bad usage, an input that cannot be read or makes no
      sense, an output that cannot be written, more memory than the host has
   3  the device is at fault: there is none where one is needed, or it, its
-     driver or a kernel failed";
+     driver or a kernel failed; or another rank is missing, lost or failed";
 
 /// Flags that every subcommand takes.
 #[derive(Args)]

@@ -1,5 +1,6 @@
 //! `gridsync reduce`: an array to one value.
 
+mod ranks;
 mod rows;
 mod shown;
 
@@ -22,6 +23,7 @@ use gridsync_kernels::op::{
     And, ArgMax, ArgMin, CompensatedSum, Count, Integer, Max, Mean, Min, Operation, Or, Product,
     ProductModulo, Sum, WideSum, Xor,
 };
+use ranks::{ByRanks, Share};
 use serde_json::Map;
 use shown::Shown;
 use std::ffi::OsString;
@@ -71,6 +73,8 @@ pub(crate) struct Reduce {
     rows: bool,
     #[command(flatten)]
     parts: Parts,
+    #[command(flatten)]
+    by: ByRanks,
     /// Write the results of --rows to this .npy file, whole or not at all, and do not print them.
     #[arg(short, long, alias = "out", value_name = "OUT", requires = "rows")]
     output: Option<OsString>,
@@ -93,8 +97,26 @@ impl<T: Integer> Asked for ProductModulo<T> {
     }
 }
 
+/// What is to be reduced: an array, or with --ranks this rank's share of it.
+struct Given<'a> {
+    input: Incoming<'static>,
+    share: Option<Share<'a>>,
+}
+
+/// What came of a reduction, and how.
+struct Found<T> {
+    output: T,
+    check: Option<Check<T>>,
+    about: About,
+    variant: &'static str,
+    /// µs that it took.
+    us: f64,
+    /// Elements of a part, if it was taken in parts.
+    part: Option<usize>,
+}
+
 /// Runs an operation.
-type Run = fn(&Reduce, &Job<'_>, Incoming) -> anyhow::Result<Done>;
+type Run = fn(&Reduce, &Job<'_>, Given<'_>) -> anyhow::Result<Done>;
 
 /// All operations that reduce arrays.
 fn lines() -> Lines<Run> {
@@ -137,6 +159,9 @@ enum Variant {
 
 impl Reduce {
     pub(crate) fn run(self, global: &Global) -> anyhow::Result<()> {
+        if self.by.is_asked() {
+            return self.run_by_ranks(global);
+        }
         let files =
             Files::default().reads("INPUT", &self.input).writes("output", self.output.as_ref());
         job::run(global, &files, self.remedy(), |job| {
@@ -147,7 +172,7 @@ impl Reduce {
             job.announce(&About::of(&input).text("elements"))?;
             match self.rows {
                 true => self.reduce_rows(job, input),
-                false => self.dispatch(job, input),
+                false => self.dispatch(job, Given { input, share: None }),
             }
         })
     }
@@ -215,26 +240,52 @@ impl Reduce {
         }
     }
 
-    fn dispatch(&self, job: &Job<'_>, input: Incoming) -> anyhow::Result<Done> {
-        match lines().find(&self.op, input.dtype(), self.acc) {
-            Some(run) => run(self, job, input),
-            None => Err(Usage(format!("no {} of {} elements", self.op, input.dtype())).into()),
+    fn dispatch(&self, job: &Job<'_>, given: Given<'_>) -> anyhow::Result<Done> {
+        let dtype = given.input.dtype();
+        match lines().find(&self.op, dtype, self.acc) {
+            Some(run) => run(self, job, given),
+            None => Err(Usage(format!("no {} of {dtype} elements", self.op)).into()),
         }
     }
 
-    /// Reduces part by part.
-    fn reduce<O>(&self, op: O, job: &Job<'_>, input: Incoming) -> anyhow::Result<Done>
+    /// Reduces an array, or this rank's share of it.
+    fn reduce<O>(&self, op: O, job: &Job<'_>, given: Given<'_>) -> anyhow::Result<Done>
     where
         O: PartReducible + Checked,
         O::Element: Pod + data::Scalar,
         O::Output: Shown,
     {
-        let (about, dtype, len) = (About::of(&input), input.dtype(), input.len());
-        let input = match self.op.as_str() {
+        let input = self.in_order(given.input);
+        match given.share {
+            None => Ok(self.told(self.reduce_parts(op, job, input)?)),
+            Some(mut share) => {
+                let found = self.reduce_share(op, job, input, &mut share)?;
+                Ok(share.told(self.told(found)))
+            }
+        }
+    }
+
+    /// The elements in the order in which they are reduced.
+    fn in_order<'a>(&self, input: Incoming<'a>) -> Incoming<'a> {
+        match self.op.as_str() {
             // The result is an index in C order, so the order of the file will not do.
             "argmin" | "argmax" => input,
             _ => input.in_any_order(),
-        };
+        }
+    }
+
+    /// Reduces part by part.
+    fn reduce_parts<O>(
+        &self,
+        op: O,
+        job: &Job<'_>,
+        input: Incoming,
+    ) -> anyhow::Result<Found<O::Output>>
+    where
+        O: PartReducible + Checked,
+        O::Element: Pod + data::Scalar,
+    {
+        let (about, len) = (About::of(&input), input.len());
         let part = self.parts.of(job, len, size_of::<O::Element>())?;
         let (mut reducer, place) = match job.place()? {
             place @ Place::Cpu => (PartReducer::on_cpu(op, len, part), place),
@@ -255,13 +306,20 @@ impl Reduce {
         let output = reducer.finish();
         let check = elements.map(|elements| {
             job.doing("checking");
-            let check = op.check(&elements, output, reference::reduce_depth::<O>(len));
-            Check {
-                reference: check.reference.number(dtype),
-                abs_err: check.abs_err,
-                bound: check.bound,
-                ok: check.ok,
-            }
+            op.check(&elements, output, reference::reduce_depth::<O>(len))
+        });
+        Ok(Found { output, check, about, variant, us, part: taken })
+    }
+
+    /// The report of a result.
+    fn told<T: Shown>(&self, found: Found<T>) -> Done {
+        let Found { output, check, about, variant, us, part } = found;
+        let dtype = about.dtype();
+        let check = check.map(|check| Check {
+            reference: check.reference.number(dtype),
+            abs_err: check.abs_err,
+            bound: check.bound,
+            ok: check.ok,
         });
         let result = output.number(dtype);
         let wrapped = output.wrapped(dtype);
@@ -277,15 +335,15 @@ impl Reduce {
         let wrapped = wrapped.map(|sum| format!("the sum wrapped around in 64 bits: it is {sum}"));
         let op = self.op.clone();
         let what = format!("{op} of {}", about.text("elements"));
-        Ok(Done {
+        Done {
             result: Some(result.text()),
             lines: value.into_iter().chain(wrapped).collect(),
             fields,
             us,
-            bytes: len * size_of::<O::Element>(),
-            part: taken,
+            bytes: about.len * dtype.size(),
+            part,
             check: check.map(|check| Verdict::of(result, check)),
             ..Done::of(op, what, about, variant)
-        })
+        }
     }
 }

@@ -1,7 +1,8 @@
 //! An array whose elements have not been read yet.
 
 use std::cmp::Ordering;
-use std::io::{self, Read};
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
 use std::mem;
 
 use super::array::Aligned;
@@ -22,6 +23,9 @@ pub struct Incoming<'a> {
     len: u64,
     taken: u64,
     elements: Elements<'a>,
+    /// The file, and where its first element begins, if elements can be passed over without reading
+    /// them.
+    file: Option<(File, u64)>,
 }
 
 pub(super) enum Elements<'a> {
@@ -53,7 +57,14 @@ impl<'a> Incoming<'a> {
             len,
             taken: 0,
             elements,
+            file: None,
         }
+    }
+
+    /// The same array, whose elements begin `start` bytes into `file`.
+    pub(super) fn in_file(mut self, file: File, start: u64) -> Self {
+        self.file = Some((file, start));
+        self
     }
 
     /// The type of the elements, as they are read.
@@ -157,6 +168,47 @@ impl<'a> Incoming<'a> {
         }
         self.taken = end;
         Ok(())
+    }
+
+    /// Passes over the next `count` elements. A file is not read for that; everything else is: a
+    /// pipe, an array of an archive, and an array in Fortran order.
+    ///
+    /// # Errors
+    /// As for [`next`](Self::next).
+    ///
+    /// # Panics
+    /// If fewer elements are left.
+    pub fn skip(&mut self, count: usize) -> Result<(), DataError> {
+        let left = self.len - self.taken;
+        assert!(count as u64 <= left, "fewer elements are left");
+        let is_to_read = matches!(self.elements, Elements::ToRead(_)) && !self.is_fortran;
+        match &self.file {
+            Some((file, start)) if is_to_read => {
+                self.taken += count as u64;
+                let size = self.stored.size() as u64;
+                let opened = file.try_clone().and_then(|mut file| {
+                    file.seek(SeekFrom::Start(start + self.taken * size))?;
+                    Ok(file)
+                });
+                let file = opened.map_err(|cause| refused(&self.input, cause))?;
+                // The length of the file was right when it was opened. What is appended during the
+                // run is not part of the array.
+                let bytes = (self.len - self.taken) * size;
+                self.elements = Elements::ToRead(Box::new(file.take(bytes)));
+                Ok(())
+            }
+            _ => {
+                let size = self.dtype().size();
+                let mut passed = vec![0; AT_ONCE.min(count * size)];
+                let mut left = count;
+                while left > 0 {
+                    let now = left.min(AT_ONCE / size);
+                    self.next(&mut passed[..now * size])?;
+                    left -= now;
+                }
+                Ok(())
+            }
+        }
     }
 
     /// Reads the next elements, as many as fill `piece`.

@@ -66,7 +66,16 @@ pub fn open_stored(input: &Input, asked: Option<Stored>) -> Result<Incoming<'sta
     // FIFOs and devices have no length, and files that the kernel generates when they are read
     // report 0.
     let len = Some(metadata.len()).filter(|&len| metadata.is_file() && len > 0);
-    Source::new(input, file, len).open(asked)
+    let again = file.try_clone().ok().zip(len);
+    let array = Source::new(input, file, len).open(asked)?;
+    Ok(match again {
+        // The length of the file has been checked: its end is that of the elements.
+        Some((file, len)) => {
+            let start = len - array.len() as u64 * array.stored().size() as u64;
+            array.in_file(file, start)
+        }
+        None => array,
+    })
 }
 
 /// Whether a file begins like a zip file. Goes back to the start of the file after that.

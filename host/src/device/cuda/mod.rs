@@ -295,16 +295,24 @@ impl Backend for Cuda {
         Ok(())
     }
 
+    fn cuda_stream(&self) -> Result<Option<*mut c_void>, DeviceError> {
+        let _entered = self.gate.unrecorded("work of another library")?;
+        self.enter()?;
+        Ok(Some(self.raw_stream().cast()))
+    }
+
     fn is_idle(&self) -> Result<bool, DeviceError> {
-        let _entered = self.gate.unrecorded("asking about the stream")?;
+        let _entered = self.gate.unrecorded("asking whether the stream is done")?;
         self.enter()?;
         // SAFETY: the stream is this backend's own and lives as long as it.
         let result = unsafe { libcuda::cuStreamQuery(self.raw_stream()) };
-        if result == CUDA_ERROR_NOT_READY {
-            return Ok(false);
+        match result {
+            CUDA_ERROR_NOT_READY => Ok(false),
+            result => {
+                let doing = "asking whether the stream is done";
+                DeviceError::check(result, || self.after_last(doing)).map(|()| true)
+            }
         }
-        DeviceError::check(result, || self.after_last("asking about the stream"))?;
-        Ok(true)
     }
 
     fn give_up(&self) {

@@ -8,6 +8,7 @@
 //! correlates every two parts and subtracts what it counted within each.
 
 mod kendall;
+pub(crate) mod leaves;
 mod range_sum;
 mod reduce;
 mod scan;
@@ -15,6 +16,7 @@ mod select;
 mod sift;
 
 pub use kendall::{PartCorrelator, kendall_in_parts};
+pub use leaves::{Cut, Leaves, from_leaves};
 pub use range_sum::{PartRangeSums, range_sums_in_parts};
 pub use reduce::{PartReducer, PartReducible};
 pub use scan::{PartScanner, scan_in_parts};

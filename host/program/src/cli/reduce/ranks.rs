@@ -1,0 +1,365 @@
+//! `gridsync reduce --ranks`: several processes reduce one array together.
+
+use super::shown::Shown;
+use super::{Found, Given, Reduce};
+use crate::cli::Global;
+use crate::cli::choice::Place;
+use crate::cli::count::within;
+use crate::cli::exit::{self, Usage};
+use crate::cli::files::Files;
+use crate::cli::job::{self, About, Done, Job};
+use crate::data::{self, Incoming, Input};
+use bytemuck::Pod;
+use clap::ValueEnum;
+use gridsync::primitives::parts::{Cut, Leaves};
+use gridsync::primitives::{Checked, PartReducible};
+use gridsync::ranks::{self, Borders, Environment, Ranks, Transport};
+use gridsync::{memory, reference};
+use std::ffi::OsString;
+use std::time::Duration;
+
+/// Seconds to wait for other ranks, unless the user says how many. A rank that computes or reads
+/// still gives a sign of life every second, so that this need not be as long as the work.
+const TIMEOUT: u64 = 60;
+
+/// How long a rank has to end by itself when another one is lost. It cannot while it reads from a
+/// pipe that nobody writes to, or while a kernel runs.
+const GRACE: Duration = Duration::from_secs(5);
+
+#[derive(clap::Args)]
+pub(super) struct ByRanks {
+    /// Reduce the array together with other processes, the ranks, which a launcher (torchrun, mpirun,
+    /// srun) has started by the same call. Each reads its part of INPUT, which all must reach, and
+    /// rank 0 prints the result: the bits are those of one process. Ranks meet at MASTER_ADDR and
+    /// MASTER_PORT (or GRIDSYNC_PORT). With --device auto each takes the GPU of its LOCAL_RANK.
+    #[arg(long, conflicts_with = "rows")]
+    ranks: bool,
+    /// Each rank has a file of its own: the array is all of them, in the order of the ranks. {rank}
+    /// in INPUT is the number of the rank.
+    #[arg(long, requires = "ranks", conflicts_with = "check")]
+    shard: bool,
+    /// How the ranks send each other their results; auto takes NCCL if all ranks have a GPU of their
+    /// own and find the library, else TCP.
+    #[arg(long, requires = "ranks", value_enum)]
+    transport: Option<Way>,
+    /// How many seconds to wait at the start for all ranks, and later for a sign of life of each;
+    /// 60 if not given.
+    #[arg(long, requires = "ranks", value_name = "SECONDS", value_parser = within::<u64>(1..=1_000_000))]
+    rank_timeout: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Way {
+    Auto,
+    Nccl,
+    Tcp,
+}
+
+impl From<Way> for Transport {
+    fn from(way: Way) -> Self {
+        match way {
+            Way::Auto => Self::Auto,
+            Way::Nccl => Self::Nccl,
+            Way::Tcp => Self::Tcp,
+        }
+    }
+}
+
+impl ByRanks {
+    pub(super) fn is_asked(&self) -> bool {
+        self.ranks
+    }
+
+    /// The file of rank `rank`.
+    fn file_of(&self, input: &OsString, rank: u32) -> OsString {
+        match input.to_str() {
+            Some(text) if self.shard => text.replace("{rank}", &rank.to_string()).into(),
+            _ => input.clone(),
+        }
+    }
+}
+
+/// A rank's share of an array.
+pub(super) struct Share<'a> {
+    ranks: &'a mut Ranks,
+    transport: Transport,
+    /// The whole array.
+    about: About,
+    /// The elements of each rank's file, if each has its own.
+    shards: Option<Vec<usize>>,
+    path: &'a OsString,
+}
+
+impl Share<'_> {
+    /// The report, with the ranks in it. Rank 0 speaks for all.
+    pub(super) fn told(&self, mut done: Done) -> Done {
+        let (ranks, transport) = (self.ranks.size(), self.transport.name());
+        done.fields.insert("ranks".into(), ranks.into());
+        done.fields.insert("transport".into(), transport.into());
+        done.what = format!("{} by {ranks} ranks over {transport}", done.what);
+        done.result = done.result.filter(|_| self.ranks.rank() == 0);
+        done
+    }
+}
+
+impl Reduce {
+    /// What is done, in words: the same for all ranks.
+    fn words(&self) -> String {
+        let flag = |name: &str, value: Option<String>| {
+            value.map_or(String::new(), |value| format!(" --{name} {value}"))
+        };
+        format!(
+            "reduce --op {}{}{}{}{}",
+            self.op,
+            flag("acc", self.acc.map(|acc| format!("{acc:?}").to_lowercase())),
+            flag("modulus", self.modulus.map(|modulus| modulus.to_string())),
+            flag("dtype", self.dtype.map(|dtype| dtype.to_string())),
+            if self.by.shard { " --shard" } else { "" }
+        )
+    }
+
+    pub(super) fn run_by_ranks(&self, global: &Global) -> anyhow::Result<()> {
+        let environment = Environment::of_process()?;
+        let speaks = environment.rank == 0;
+        let global = Global {
+            device: global.device,
+            json: speaks && global.json,
+            quiet: !speaks || global.quiet,
+            verbose: speaks && global.verbose,
+        };
+        let path = self.by.file_of(&self.input, environment.rank);
+        let files = Files::default().reads("INPUT", &path);
+        job::run(&global, &files, self.remedy(), |job| {
+            let timeout = Duration::from_secs(self.by.rank_timeout.unwrap_or(TIMEOUT));
+            let mut ranks = Ranks::join(&environment, &self.words(), timeout)?;
+            ranks.when_lost(|error| exit::after(GRACE, &error.into()));
+            let done = self.share(job, &environment, &path, &mut ranks);
+            if let Err(error) = &done {
+                ranks.fail(&format!("{error:#}"));
+            }
+            done
+        })
+    }
+
+    /// Settles with the other ranks what is reduced, and takes part.
+    fn share(
+        &self,
+        job: &Job<'_>,
+        environment: &Environment,
+        path: &OsString,
+        ranks: &mut Ranks,
+    ) -> anyhow::Result<Done> {
+        self.refuse_what_is_read_once(path, ranks)?;
+        let input = job.open(path, self.dtype)?;
+        let (about, shards) = self.compare(&input, ranks)?;
+        self.refuse_what_makes_no_sense(about.dtype(), about.len)?;
+        let place = job.global.device.place_of_rank(environment.local_rank)?;
+        self.variant(&place)?;
+        let device = match &place {
+            Place::Device(device) => Some(device.clone()),
+            Place::Cpu => None,
+        };
+        job.compute_on(place);
+        let wanted = self.by.transport.unwrap_or(Way::Auto).into();
+        let transport = ranks.choose(wanted, device.as_ref())?;
+        job.announce(&about.text("elements"))?;
+        let share = Share { ranks, transport, about, shards, path };
+        self.dispatch(job, Given { input, share: Some(share) })
+    }
+
+    /// Without --shard all ranks read one file, each from where its part begins.
+    fn refuse_what_is_read_once(&self, path: &OsString, ranks: &Ranks) -> anyhow::Result<()> {
+        let input = Input::parse(path);
+        let identity = input.identity();
+        let is_read_once =
+            input == Input::Stdin || identity.as_ref().is_some_and(data::Identity::is_read_once);
+        if self.by.shard || ranks.size() == 1 || !is_read_once {
+            return Ok(());
+        }
+        let message = format!(
+            "{input} can be read once, and each of {} ranks has to read its own part of it: save it to a file, \
+             or give each rank a part of its own by --shard",
+            ranks.size()
+        );
+        Err(Usage(message).into())
+    }
+
+    /// Compares the arrays of all ranks. Returns the whole array, and with --shard the elements of
+    /// each rank.
+    fn compare(
+        &self,
+        input: &Incoming,
+        ranks: &mut Ranks,
+    ) -> anyhow::Result<(About, Option<Vec<usize>>)> {
+        let own = format!("{}\n{}\n{}", input.dtype(), input.stored(), input.len());
+        let mut all: Vec<(String, String, usize)> = Vec::new();
+        for bytes in ranks.tell_all(own.as_bytes())? {
+            let text = String::from_utf8_lossy(&bytes);
+            let mut lines = text.lines().map(str::to_owned);
+            let mut next = || lines.next().unwrap_or_default();
+            all.push((next(), next(), next().parse().unwrap_or(0)));
+        }
+        let (dtype, stored, len) = all[0].clone();
+        for (rank, (other, other_stored, other_len)) in all.iter().enumerate() {
+            if *other != dtype {
+                return Err(Usage(format!(
+                    "rank 0 has {stored} elements and rank {rank} {other_stored}: give all ranks elements of one type"
+                ))
+                .into());
+            }
+            if !self.by.shard && *other_len != len {
+                return Err(Usage(format!(
+                    "rank 0 finds {len} elements and rank {rank} {other_len}: all have to read the same file, \
+                     or with --shard each its own"
+                ))
+                .into());
+            }
+        }
+        let shards = self.by.shard.then(|| all.iter().map(|(.., len)| *len).collect::<Vec<_>>());
+        let too_many = || Usage("the shards have more than 2^64 elements: leave some out".into());
+        let len = match &shards {
+            Some(shards) => {
+                let sum = shards.iter().try_fold(0usize, |sum, &len| sum.checked_add(len));
+                sum.ok_or_else(too_many)?
+            }
+            None => len,
+        };
+        Ok((About { stored: input.stored(), len }, shards))
+    }
+
+    /// Reduces this rank's share. All ranks get the result.
+    pub(super) fn reduce_share<O>(
+        &self,
+        op: O,
+        job: &Job<'_>,
+        input: Incoming,
+        share: &mut Share<'_>,
+    ) -> anyhow::Result<Found<O::Output>>
+    where
+        O: PartReducible + Checked,
+        O::Element: Pod + data::Scalar,
+        O::Output: Shown,
+    {
+        let (about, ranks) = (share.about, &mut *share.ranks);
+        let cut = Cut::of::<O>(about.len);
+        let size = size_of::<O::Element>();
+        let (run, mut feed) = match &share.shards {
+            None => {
+                let run = cut.run(ranks.rank() as usize, ranks.size() as usize);
+                let feed = Feed::part_of(input, &run)?;
+                (run, feed)
+            }
+            Some(lens) => {
+                let borders = Borders::of(cut, lens, ranks.rank());
+                let feed = Feed::of_shard(input, &borders, size, ranks)?;
+                (borders.run, feed)
+            }
+        };
+        let part = self.parts.of(job, run.len(), size)?;
+        let place = job.place()?;
+        let mut leaves = match place {
+            Place::Cpu => Leaves::on_cpu(op, about.len, run.clone(), part),
+            Place::Device(device) => Leaves::new(op, device, about.len, run.clone(), part)?,
+        };
+        let part = leaves.part();
+        let taken = self.parts.taken(job, part, run.len());
+        let mut elements = memory::zeroed::<O::Element>(part)?;
+        let mut done = 0;
+        while done < run.len() {
+            let elements = &mut elements[..part.min(run.len() - done)];
+            feed.fill(bytemuck::cast_slice_mut(elements), size)?;
+            leaves.next(elements)?;
+            done += elements.len();
+            job.step(done, run.len());
+            ranks.check()?;
+        }
+        job.doing("waiting for the other ranks");
+        // All compute at the same time, so that the slowest says how long it takes.
+        let mut us = leaves.us();
+        for bytes in ranks.tell_all(&us.to_le_bytes())? {
+            us = us.max(bytes.try_into().map_or(0.0, f64::from_le_bytes));
+        }
+        let output = ranks::reduce(ranks, op, about.len, &leaves.finish())?;
+        ranks.leave();
+        let check = match self.check && ranks.rank() == 0 {
+            true => {
+                let input = self.in_order(job.open(share.path, self.dtype)?);
+                let elements = job.collect(input, part, |_| Ok(()))?;
+                job.doing("checking");
+                Some(op.check(&elements, output, reference::reduce_depth::<O>(about.len)))
+            }
+            false => None,
+        };
+        let variant = self.variant(place)?;
+        Ok(Found { output, check, about, variant, us, part: taken })
+    }
+}
+
+/// The elements of a rank's run, as they come.
+struct Feed<'a> {
+    input: Incoming<'a>,
+    /// How many elements of the file are still to come.
+    left: usize,
+    /// What other ranks have sent of their files, which comes after that.
+    more: Vec<u8>,
+    /// How many bytes of it have come.
+    taken: usize,
+}
+
+impl<'a> Feed<'a> {
+    /// The elements `run` of a file that all ranks read.
+    fn part_of(mut input: Incoming<'a>, run: &std::ops::Range<usize>) -> anyhow::Result<Self> {
+        input.skip(run.start)?;
+        if run.start == input.len() {
+            // Reading no elements still checks that no bytes follow.
+            input.next(&mut [])?;
+        }
+        Ok(Self { input, left: run.len(), more: Vec::new(), taken: 0 })
+    }
+
+    /// The elements of a rank's own file, without the head that goes to another rank, and with what
+    /// others send.
+    fn of_shard(
+        mut input: Incoming<'a>,
+        borders: &Borders,
+        size: usize,
+        ranks: &mut Ranks,
+    ) -> anyhow::Result<Self> {
+        let len = input.len();
+        let mut to = vec![Vec::new(); ranks.size() as usize];
+        let mut sent = 0;
+        if let Some((head, owner)) = borders.head {
+            let mut bytes = memory::zeroed::<u8>(head * size)?;
+            input.next(&mut bytes)?;
+            to[owner as usize] = bytes;
+            sent = head;
+        }
+        if sent == len {
+            // Reading no elements still checks that no bytes follow.
+            input.next(&mut [])?;
+        }
+        let more = ranks.exchange(to)?.concat();
+        if more.len() != borders.tail * size {
+            anyhow::bail!(
+                "the other ranks have sent {} bytes of their files, and {} should have come: run the same gridsync everywhere",
+                more.len(),
+                borders.tail * size
+            );
+        }
+        Ok(Self { input, left: len - sent, more, taken: 0 })
+    }
+
+    /// Fills `into` with the next elements, of `size` bytes each.
+    fn fill(&mut self, into: &mut [u8], size: usize) -> anyhow::Result<()> {
+        let here = self.left.min(into.len() / size);
+        let (from_file, from_others) = into.split_at_mut(here * size);
+        if here > 0 {
+            self.input.next(from_file)?;
+        }
+        self.left -= here;
+        let end = self.taken + from_others.len();
+        from_others.copy_from_slice(&self.more[self.taken..end]);
+        self.taken = end;
+        Ok(())
+    }
+}

@@ -1,0 +1,311 @@
+//! A reduction in two steps, so that several can share an array: each computes the leaves of a run
+//! of tiles, and who has the leaves of all tiles combines them to the result.
+//!
+//! The tree of a reduction ([`Shape`]) follows from the length of the whole array alone. So it does
+//! not matter who computes which leaf, nor where: the result has the bits of one reduction on one
+//! device.
+
+use super::{PartError, PartReducible};
+use crate::device::{Buffer, Device, DeviceError};
+use crate::primitives::Reducer;
+use crate::reference::{self, combine_leaves};
+use bytemuck::Pod;
+use gridsync_entries::reduce::Reducible;
+use gridsync_kernels::grid::reduce::Shape;
+use gridsync_kernels::op::{Carried, Operation};
+use std::ops::Range;
+use std::time::Instant;
+
+/// How an array is cut for several that reduce it together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cut {
+    len: usize,
+    unit: usize,
+}
+
+impl Cut {
+    /// The cut of an array of `len` elements for the operation `O`.
+    ///
+    /// An exact operation may be cut anywhere. Every other one is cut between tiles. While the
+    /// leaves of the tree are strips, which a device does not hand out, the array is not cut: it has
+    /// at most 4 MiB.
+    #[must_use]
+    pub fn of<O: Operation>(len: usize) -> Self {
+        let shape = Shape::of::<O::Element>(len);
+        let unit = match O::EXACT {
+            true => 1,
+            false if shape.leaves_are_strips() => len.max(1),
+            false => shape.tile::<O::Element>(),
+        };
+        Self { len, unit }
+    }
+
+    /// Elements that stay together, at least 1.
+    #[must_use]
+    pub const fn unit(self) -> usize {
+        self.unit
+    }
+
+    /// The elements of number `number` of `count` that share the array: a run of whole units, and
+    /// with the last unit what is left. The runs are in order and as even as units allow. If there
+    /// are fewer units than `count`, the last runs are empty.
+    ///
+    /// # Panics
+    /// If `number` is not below `count`.
+    #[must_use]
+    pub fn run(self, number: usize, count: usize) -> Range<usize> {
+        assert!(number < count, "number {number} of {count}");
+        let units = self.len.div_ceil(self.unit);
+        // The first ones have one unit more if they do not come out even.
+        let (each, more) = (units / count, units % count);
+        let start = |number: usize| (number * each + number.min(more)) * self.unit;
+        start(number).min(self.len)..start(number + 1).min(self.len)
+    }
+
+    /// The elements of whoever holds the elements `held` of the array: all units that begin there.
+    /// The end of the last one may lie beyond, with others.
+    ///
+    /// # Panics
+    /// If `held` does not lie within the array.
+    #[must_use]
+    pub fn begun_in(self, held: &Range<usize>) -> Range<usize> {
+        assert!(held.start <= held.end && held.end <= self.len, "{held:?} of {}", self.len);
+        let next = |at: usize| at.div_ceil(self.unit).saturating_mul(self.unit).min(self.len);
+        next(held.start)..next(held.end)
+    }
+}
+
+/// The first step: the leaves of a run of tiles, computed on a device or on the CPU, part by part.
+///
+/// ```text
+///         Cut::run            Leaves::next, finish          gathered            from_leaves
+/// array ─────────────► runs ───────────────────────► leaves ─────────► all leaves ─────────► result
+/// ```
+pub struct Leaves<O: PartReducible> {
+    op: O,
+    run: Range<usize>,
+    part: usize,
+    taken: usize,
+    on: On<O>,
+    us: f64,
+}
+
+enum On<O: PartReducible> {
+    Device(Box<OnDevice<O>>),
+    Cpu(reference::Reduction<O>),
+}
+
+struct OnDevice<O: PartReducible> {
+    reducer: Reducer<O>,
+    elements: Buffer<O::Element>,
+    /// Whether the first part is the whole array.
+    is_whole: bool,
+    /// The shape of the whole array.
+    shape: Shape,
+    /// The result of each launch of a part.
+    results: Buffer<u32>,
+    /// What has been reduced so far.
+    leaves: Vec<O::Accumulator>,
+}
+
+impl<O: PartReducible<Element: Pod>> Leaves<O> {
+    /// The leaves of the elements `run` of an array of `len` elements, computed on `device`, about
+    /// `part` elements at a time. A part is rounded to whole units of the [`Cut`].
+    ///
+    /// # Errors
+    /// Errors of the device.
+    ///
+    /// # Panics
+    /// If `run` does not begin and end between units.
+    pub fn new(
+        op: O,
+        device: &Device,
+        len: usize,
+        run: Range<usize>,
+        part: usize,
+    ) -> Result<Self, PartError> {
+        let (shape, part) = (Shape::of::<O::Element>(len), rounded::<O>(len, &run, part));
+        let is_whole = part == len;
+        let launches = match O::EXACT || is_whole {
+            true => 1,
+            false => part.div_ceil(shape.tile::<O::Element>()),
+        };
+        let reducer = Reducer::with(op, device)?;
+        reducer.compile()?;
+        let on = OnDevice {
+            reducer,
+            elements: device.alloc(part)?,
+            is_whole,
+            shape,
+            results: device.alloc(launches * O::Accumulator::WORDS)?,
+            leaves: Vec::new(),
+        };
+        Ok(Self { op, run, part, taken: 0, on: On::Device(Box::new(on)), us: 0.0 })
+    }
+
+    /// The same leaves on all cores of the CPU, in parts of the same size.
+    ///
+    /// # Panics
+    /// If `run` does not begin and end between units.
+    #[must_use]
+    pub fn on_cpu(op: O, len: usize, run: Range<usize>, part: usize) -> Self {
+        let part = rounded::<O>(len, &run, part);
+        let on = On::Cpu(reference::Reduction::from(op, len, run.start));
+        Self { op, run, part, taken: 0, on, us: 0.0 }
+    }
+
+    /// Elements of every part except the last one, which has the rest.
+    #[must_use]
+    pub fn part(&self) -> usize {
+        self.part
+    }
+
+    /// Takes the next part of the run.
+    ///
+    /// # Errors
+    /// Errors of the device.
+    ///
+    /// # Panics
+    /// If it is longer than a [`part`](Self::part).
+    pub fn next(&mut self, elements: &[O::Element]) -> Result<(), PartError> {
+        let len = elements.len();
+        assert!(len <= self.part, "{len} elements are no part of {}", self.part);
+        if len == 0 {
+            return Ok(());
+        }
+        self.us += match &mut self.on {
+            On::Device(on) => on.next(self.op, elements, self.run.start + self.taken)?,
+            On::Cpu(reduction) => {
+                let start = Instant::now();
+                reduction.next(elements);
+                start.elapsed().as_secs_f64() * 1e6
+            }
+        };
+        self.taken += len;
+        Ok(())
+    }
+
+    /// µs that the kernels, or the CPU, have taken so far.
+    #[must_use]
+    pub fn us(&self) -> f64 {
+        self.us
+    }
+
+    /// The leaves of the run, in order; for an exact operation one value for all elements. A device
+    /// that has taken the whole array at once gives one value too. An empty run has no leaves.
+    ///
+    /// # Panics
+    /// If not all elements of the run were taken.
+    #[must_use]
+    pub fn finish(self) -> Vec<O::Accumulator> {
+        let run = self.run.len();
+        assert_eq!(self.taken, run, "all {run} elements have to be taken");
+        match self.on {
+            _ if run == 0 => Vec::new(),
+            On::Cpu(reduction) => reduction.into_leaves(),
+            On::Device(on) => on.leaves,
+        }
+    }
+}
+
+impl<O: PartReducible<Element: Pod>> OnDevice<O> {
+    /// Takes the next part, which begins with element `start` of the array, and returns the µs of
+    /// device time that this took.
+    fn next(&mut self, op: O, elements: &[O::Element], start: usize) -> Result<f64, DeviceError> {
+        let len = elements.len();
+        self.elements.copy_part_from(0, elements)?;
+        let (unit, shape) = match O::EXACT || self.is_whole {
+            true => (len, Shape::of::<O::Element>(len)),
+            false => (self.shape.tile::<O::Element>(), Shape { tiles: 1, ..self.shape }),
+        };
+        let device = self.elements.device().clone();
+        let firsts = (0..len).step_by(unit);
+        let us = device.time(|| {
+            for (number, first) in firsts.clone().enumerate() {
+                let words = O::Accumulator::WORDS;
+                let result = self.results.view().part(number * words, words);
+                let unit = first..len.min(first + unit);
+                // SAFETY: a unit is a whole array of this shape or one of its tiles; the buffer of
+                // the words has room for all units of a part, and a dropped buffer waits for the
+                // stream.
+                unsafe {
+                    self.reducer.launch_in(shape, &self.elements, unit, result)?;
+                }
+            }
+            Ok(())
+        })?;
+        let words = self.results.download()?;
+        let found = words.chunks(O::Accumulator::WORDS).zip(firsts).map(|(written, first)| {
+            let mut words = [0; 4];
+            words[..written.len()].copy_from_slice(written);
+            O::moved(O::Accumulator::from_words(words), (start + first) as u64)
+        });
+        match O::EXACT {
+            true => {
+                let before = self.leaves.pop().unwrap_or(op.identity());
+                self.leaves = vec![found.fold(before, |all, next| op.combine(all, next))];
+            }
+            false => self.leaves.extend(found),
+        }
+        Ok(us)
+    }
+}
+
+/// The second step: the result of an array of `len` elements from its leaves, those of all runs in
+/// the order of the runs.
+///
+/// # Panics
+/// If there are not as many leaves as such an array has.
+#[must_use]
+pub fn from_leaves<O: Reducible>(op: O, len: usize, leaves: &[O::Accumulator]) -> O::Output {
+    let shape = Shape::of::<O::Element>(len);
+    let all = match leaves {
+        _ if O::EXACT => leaves.iter().fold(op.identity(), |all, &next| op.combine(all, next)),
+        [] if len == 0 => op.identity(),
+        // A device has taken the whole array at once.
+        [all] => *all,
+        leaves => {
+            let expected = shape.leaves() as usize;
+            assert_eq!(leaves.len(), expected, "leaves of {len} elements");
+            combine_leaves(op, shape, leaves)
+        }
+    };
+    op.finish_of(all, len as u64)
+}
+
+/// Leaves as bytes: the words of each, little-endian.
+pub(crate) fn to_bytes<A: Carried>(leaves: &[A]) -> Vec<u8> {
+    let words = leaves.iter().flat_map(|leaf| leaf.to_words().into_iter().take(A::WORDS));
+    words.flat_map(u32::to_le_bytes).collect()
+}
+
+/// Leaves from bytes of [`to_bytes`]; none if the bytes are not those of whole leaves.
+pub(crate) fn from_bytes<A: Carried>(bytes: &[u8]) -> Option<Vec<A>> {
+    let size = 4 * A::WORDS;
+    let leaf = |bytes: &[u8]| {
+        let mut words = [0; 4];
+        for (word, bytes) in words.iter_mut().zip(bytes.as_chunks().0) {
+            *word = u32::from_le_bytes(*bytes);
+        }
+        A::from_words(words)
+    };
+    bytes.len().is_multiple_of(size).then(|| bytes.chunks_exact(size).map(leaf).collect())
+}
+
+/// The elements of a part of `run`, when about `part` are asked for. Small arrays are not parted.
+fn rounded<O: Operation>(len: usize, run: &Range<usize>, part: usize) -> usize {
+    let unit = Cut::of::<O>(len).unit();
+    let is_small = Shape::of::<O::Element>(len).leaves_are_strips();
+    let between = |at: usize| at == len || at.is_multiple_of(unit);
+    assert!(
+        run.start <= run.end && run.end <= len && between(run.start) && between(run.end),
+        "a run {run:?} of {len} elements in units of {unit}"
+    );
+    match is_small || part >= run.len() {
+        true => run.len(),
+        false => (part / unit).max(1).saturating_mul(unit).min(run.len()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,214 @@
+//! What ranks send each other: frames of a kind, a length and bytes.
+
+use std::io::{self, Read, Write};
+
+/// The first bytes of every connection, in both directions.
+const MAGIC: [u8; 8] = *b"gridsync";
+
+/// The version of this protocol. Ranks of different versions refuse each other.
+pub(super) const VERSION: u32 = 1;
+
+/// The most bytes of the frames before all ranks are there.
+pub(super) const SHORT: u64 = 1 << 16;
+
+/// One message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Frame {
+    /// The first of a rank: who it is and what it does.
+    Hello { rank: u32, size: u32, job: String },
+    /// Rank 0: all ranks are there.
+    Welcome,
+    /// Rank 0: the ranks do not come together, and why.
+    Refused(String),
+    /// A sign of life.
+    Beat,
+    /// Bytes for all ranks; from rank 0, those of all ranks.
+    Gather(Vec<Vec<u8>>),
+    /// Bytes for each rank; from rank 0, those from each rank.
+    Exchange(Vec<Vec<u8>>),
+    /// The sender has failed, and why.
+    Failed(String),
+    /// Rank 0: another rank has failed, and why.
+    OtherFailed { rank: u32, message: String },
+    /// Rank 0: another rank is lost, and how.
+    OtherLost { rank: u32, how: String },
+    /// The sender is done.
+    Bye,
+}
+
+impl Frame {
+    /// What it is, for a message.
+    pub(super) fn name(&self) -> &'static str {
+        match self {
+            Self::Hello { .. } => "a greeting",
+            Self::Welcome => "a welcome",
+            Self::Refused(_) => "a refusal",
+            Self::Beat => "a sign of life",
+            Self::Gather(_) => "bytes for all",
+            Self::Exchange(_) => "bytes for each",
+            Self::Failed(_) => "its failure",
+            Self::OtherFailed { .. } => "the failure of another",
+            Self::OtherLost { .. } => "the loss of another",
+            Self::Bye => "its farewell",
+        }
+    }
+
+    /// Writes it as a whole.
+    pub(super) fn write(&self, to: &mut dyn Write) -> io::Result<()> {
+        let (kind, body) = match self {
+            Self::Hello { rank, size, job } => {
+                (0, [&rank.to_le_bytes()[..], &size.to_le_bytes(), job.as_bytes()].concat())
+            }
+            Self::Welcome => (1, Vec::new()),
+            Self::Refused(message) => (2, message.clone().into_bytes()),
+            Self::Beat => (3, Vec::new()),
+            Self::Gather(parts) => (4, joined(parts)),
+            Self::Exchange(parts) => (5, joined(parts)),
+            Self::Failed(message) => (6, message.clone().into_bytes()),
+            Self::OtherFailed { rank, message } => {
+                (7, [&rank.to_le_bytes()[..], message.as_bytes()].concat())
+            }
+            Self::OtherLost { rank, how } => {
+                (8, [&rank.to_le_bytes()[..], how.as_bytes()].concat())
+            }
+            Self::Bye => (9, Vec::new()),
+        };
+        let mut bytes = Vec::with_capacity(9 + body.len());
+        bytes.push(kind);
+        bytes.extend((body.len() as u64).to_le_bytes());
+        bytes.extend(body);
+        to.write_all(&bytes)
+    }
+
+    /// Reads the next one, of at most `most` bytes.
+    pub(super) fn read(from: &mut dyn Read, most: u64) -> io::Result<Self> {
+        let mut kind = [0];
+        from.read_exact(&mut kind)?;
+        let len = u64::from_le_bytes(take(from)?);
+        if len > most {
+            return Err(damaged());
+        }
+        // Room is made as bytes come: a damaged length takes no memory.
+        let mut body = Vec::new();
+        if from.take(len).read_to_end(&mut body)? as u64 != len {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        let body = &mut &body[..];
+        Ok(match kind {
+            [0] => Self::Hello {
+                rank: u32::from_le_bytes(take(body)?),
+                size: u32::from_le_bytes(take(body)?),
+                job: text(body),
+            },
+            [1] => Self::Welcome,
+            [2] => Self::Refused(text(body)),
+            [3] => Self::Beat,
+            [4] => Self::Gather(parts(body)?),
+            [5] => Self::Exchange(parts(body)?),
+            [6] => Self::Failed(text(body)),
+            [7] => Self::OtherFailed { rank: u32::from_le_bytes(take(body)?), message: text(body) },
+            [8] => Self::OtherLost { rank: u32::from_le_bytes(take(body)?), how: text(body) },
+            [9] => Self::Bye,
+            _ => return Err(damaged()),
+        })
+    }
+}
+
+/// Writes what a connection begins with.
+pub(super) fn write_preamble(to: &mut dyn Write) -> io::Result<()> {
+    let mut bytes = MAGIC.to_vec();
+    bytes.extend(VERSION.to_le_bytes());
+    to.write_all(&bytes)
+}
+
+/// Reads what a connection begins with, and returns the version of the other side; none if the other
+/// side is not gridsync.
+pub(super) fn read_preamble(from: &mut dyn Read) -> io::Result<Option<u32>> {
+    let magic: [u8; 8] = take(from)?;
+    match magic == MAGIC {
+        true => Ok(Some(u32::from_le_bytes(take(from)?))),
+        false => Ok(None),
+    }
+}
+
+/// Each part with its length.
+fn joined(parts: &[Vec<u8>]) -> Vec<u8> {
+    let mut all = Vec::with_capacity(parts.iter().map(|part| 8 + part.len()).sum());
+    for part in parts {
+        all.extend((part.len() as u64).to_le_bytes());
+        all.extend(part);
+    }
+    all
+}
+
+/// The parts of [`joined`].
+fn parts(body: &mut &[u8]) -> io::Result<Vec<Vec<u8>>> {
+    let mut all = Vec::new();
+    while !body.is_empty() {
+        let len = usize::try_from(u64::from_le_bytes(take(body)?)).unwrap_or(usize::MAX);
+        let (part, rest) = body.split_at_checked(len).ok_or_else(damaged)?;
+        all.push(part.to_vec());
+        *body = rest;
+    }
+    Ok(all)
+}
+
+fn take<const N: usize>(from: &mut dyn Read) -> io::Result<[u8; N]> {
+    let mut bytes = [0; N];
+    from.read_exact(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn text(body: &[u8]) -> String {
+    String::from_utf8_lossy(body).into_owned()
+}
+
+fn damaged() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, "it sent what no gridsync sends")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_frame_comes_out_as_it_went_in() {
+        let parts = vec![vec![1, 2, 3], vec![], vec![255; 1000]];
+        let frames = [
+            Frame::Hello { rank: 3, size: 4, job: "sum".into() },
+            Frame::Welcome,
+            Frame::Refused("no".into()),
+            Frame::Beat,
+            Frame::Gather(parts.clone()),
+            Frame::Gather(vec![vec![]]),
+            Frame::Exchange(parts),
+            Frame::Failed("x.npy: no such file".into()),
+            Frame::OtherFailed { rank: 2, message: "µ".into() },
+            Frame::OtherLost { rank: 2, how: String::new() },
+            Frame::Bye,
+        ];
+        let mut bytes = Vec::new();
+        frames.iter().for_each(|frame| frame.write(&mut bytes).expect("memory takes all"));
+        let mut from = &bytes[..];
+        for frame in &frames {
+            assert_eq!(Frame::read(&mut from, u64::MAX).expect("it is there"), *frame);
+        }
+        assert!(from.is_empty());
+    }
+
+    #[test]
+    fn damaged_and_short_frames_are_errors() {
+        let mut whole = Vec::new();
+        Frame::Gather(vec![vec![7; 9]]).write(&mut whole).expect("memory takes all");
+        for len in 0..whole.len() {
+            let error = Frame::read(&mut &whole[..len], u64::MAX).expect_err("it is cut short");
+            assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof, "{len} bytes");
+        }
+        assert!(Frame::read(&mut &whole[..], 5).is_err(), "longer than allowed");
+        for (at, value) in [(0, 99), (8, 255), (9, 200)] {
+            let mut damaged = whole.clone();
+            damaged[at] = value;
+            assert!(Frame::read(&mut &damaged[..], u64::MAX).is_err(), "byte {at}");
+        }
+    }
+}
