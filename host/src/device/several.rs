@@ -187,6 +187,19 @@ fn expect_count(asked: usize) -> Result<(), DeviceError> {
     }
 }
 
+impl From<&Device> for Devices {
+    /// This device, alone.
+    fn from(device: &Device) -> Self {
+        Self { devices: vec![device.clone()], sharing: 1 }
+    }
+}
+
+impl From<&Self> for Devices {
+    fn from(devices: &Self) -> Self {
+        devices.clone()
+    }
+}
+
 impl Index<usize> for Devices {
     type Output = Device;
 

@@ -130,11 +130,12 @@ where
         Ok(())
     }
 
-    /// Like [`launch_part`](Self::launch_part), in the order of `shape`, into the words `result`.
+    /// Like [`launch_part`](Self::launch_part), in the order of `shape`, into the words `result`:
+    /// those of one accumulator, or of one for each tile of the shape, which then gets the value of
+    /// its tile.
     ///
     /// # Safety
-    /// The shape has room for the part. There are as many words as an accumulator has words of its own, and
-    /// they outlive the launch.
+    /// The shape has room for the part. The words outlive the launch.
     pub(super) unsafe fn launch_in(
         &mut self,
         shape: Shape,

@@ -335,20 +335,24 @@ where
         Ok(())
     }
 
-    /// Takes back the last [`launch_next`](Self::launch_next), so that the next one scans its part
-    /// again: the sum that it went on from is still there. May be called once, and only if that
-    /// launch succeeded and its part was not empty. `went_on` says whether that launch went on from
-    /// another one.
-    pub(crate) fn take_back(&mut self, went_on: bool) {
-        self.left = match self.left {
-            Some(in_second) if went_on => Some(!in_second),
-            _ => None,
+    /// What all parts so far combine to. Waits for them.
+    pub(crate) fn carry(&self) -> Result<Option<O::Accumulator>, DeviceError> {
+        let Some(in_second) = self.left else {
+            return Ok(None);
         };
+        let mut words = [0; 4];
+        self.state.download_to(carry_at(in_second), &mut words)?;
+        Ok(Some(O::Accumulator::from_words(words)))
     }
 
-    /// Whether the next [`launch_next`](Self::launch_next) goes on from another one.
-    pub(crate) fn goes_on(&self) -> bool {
-        self.left.is_some()
+    /// Lets the next [`launch_next`](Self::launch_next) go on from this; with none it begins an array.
+    pub(crate) fn go_on_from(&mut self, carry: Option<O::Accumulator>) -> Result<(), DeviceError> {
+        self.left = None;
+        if let Some(carry) = carry {
+            self.state.copy_part_from(carry_at(false), &carry.to_words())?;
+            self.left = Some(false);
+        }
+        Ok(())
     }
 
     /// Ends a long array: the next [`launch_next`](Self::launch_next) begins another one.
@@ -432,4 +436,9 @@ where
             }
         }
     }
+}
+
+/// The first of the four words of a carry. The two places for carries are at the end of the state.
+const fn carry_at(in_second: bool) -> usize {
+    STATE - 2 * 4 + 4 * in_second as usize
 }

@@ -21,6 +21,7 @@
 //! | `range_sum` | every range sum × size × backend, and queries that are not ranges |
 //! | `kendall` | every rank correlation × size × ties × method × backend × schedule |
 //! | `parts` | host arrays that go through the device part by part |
+//! | `shared` | host arrays that several GPUs share, by every reduction, and by the others |
 //! | `mean` | means of every type, of arrays and of rows, against exact division |
 //! | `bits` | reductions: the bits of the CPU, whatever the order, the NaN and the stamp |
 //! | `alignment` | views that start 0 to 8 elements past an aligned address |
@@ -84,6 +85,7 @@ mod residues;
 mod rows;
 mod scan;
 mod select;
+mod shared;
 mod special;
 mod spin;
 mod system;
@@ -123,6 +125,7 @@ fn main() -> ExitCode {
         rows::trials(),
         scan::trials(),
         select::trials(),
+        shared::trials(),
         special::trials(),
         spin::trials(),
         system::trials(),

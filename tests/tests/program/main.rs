@@ -40,6 +40,7 @@ mod rows;
 mod scan;
 mod scan_rows;
 mod select;
+mod several;
 mod signals;
 mod special;
 mod usage;

@@ -4,17 +4,24 @@ use super::exit::Usage;
 use crate::images;
 use anyhow::Context;
 use gridsync::device::cuda::{DeviceSummary, probe};
-use gridsync::device::{Device, DeviceError, Emulator, EmulatorConfig, NoCuda};
+use gridsync::device::{Device, DeviceError, Devices, Emulator, EmulatorConfig, NoCuda};
 use std::str::FromStr;
 
 /// The value of `--device`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum DeviceChoice {
     Auto,
-    Cuda(u32),
-    Emulator,
+    /// GPUs by their numbers: one, or several that share the work.
+    Cuda(Vec<u32>),
+    AllCuda,
+    /// An emulated machine of so many GPUs.
+    Emulator(u32),
     Cpu,
 }
+
+/// What `--device` takes.
+const FORMS: &str =
+    "devices are auto, cuda, cuda:N, cuda:N,M,…, cuda:all, emulator, emulator:N and cpu";
 
 impl FromStr for DeviceChoice {
     type Err = String;
@@ -22,14 +29,16 @@ impl FromStr for DeviceChoice {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         match text {
             "auto" => Ok(Self::Auto),
-            "cuda" => Ok(Self::Cuda(0)),
-            "emulator" => Ok(Self::Emulator),
+            "cuda" => Ok(Self::Cuda(vec![0])),
+            "cuda:all" => Ok(Self::AllCuda),
+            "emulator" => Ok(Self::Emulator(1)),
             "cpu" => Ok(Self::Cpu),
-            _ => text
-                .strip_prefix("cuda:")
-                .and_then(|ordinal| ordinal.parse().ok())
-                .map(Self::Cuda)
-                .ok_or_else(|| "devices are auto, cuda, cuda:N, emulator and cpu".into()),
+            _ => {
+                let ordinals = |numbers: &str| numbers.split(',').map(|n| n.parse().ok()).collect();
+                let cuda = || text.strip_prefix("cuda:").and_then(ordinals).map(Self::Cuda);
+                let emulated = || text.strip_prefix("emulator:")?.parse().ok().map(Self::Emulator);
+                cuda().or_else(emulated).ok_or_else(|| FORMS.into())
+            }
         }
     }
 }
@@ -37,7 +46,8 @@ impl FromStr for DeviceChoice {
 /// Where a primitive runs.
 #[derive(Clone, Debug)]
 pub(crate) enum Place {
-    Device(Device),
+    /// One device, or several that share the work.
+    Devices(Devices),
     Cpu,
 }
 
@@ -45,38 +55,62 @@ impl Place {
     /// Its name.
     pub(crate) fn name(&self) -> String {
         match self {
-            Self::Device(device) => device.properties().name.clone(),
+            Self::Devices(devices) if devices.len() == 1 => devices[0].properties().name.clone(),
+            Self::Devices(devices) => {
+                let mut names: Vec<&str> =
+                    devices.iter().map(|device| &*device.properties().name).collect();
+                names.dedup();
+                format!("{} GPUs: {}", devices.len(), names.join(", "))
+            }
             Self::Cpu => "cpu".into(),
+        }
+    }
+
+    /// The one device, for what several cannot share; none on the CPU. `what` names it.
+    pub(crate) fn device(&self, what: &str) -> anyhow::Result<Option<&Device>> {
+        match self {
+            Self::Devices(devices) if devices.len() == 1 => Ok(Some(&devices[0])),
+            Self::Devices(devices) => Err(several(what, devices.len())),
+            Self::Cpu => Ok(None),
         }
     }
 }
 
+/// The error where `count` devices are named for what takes one.
+fn several(what: &str, count: usize) -> anyhow::Error {
+    Usage(format!("{what} runs on one device, and {count} are named: take --device cuda:0")).into()
+}
+
 impl DeviceChoice {
     /// The place to run a primitive that has a CPU form.
-    pub(crate) fn place(self) -> anyhow::Result<Place> {
+    pub(crate) fn place(&self) -> anyhow::Result<Place> {
         Ok(match self {
             Self::Cpu => Place::Cpu,
-            Self::Auto => gpu().map_or(Place::Cpu, Place::Device),
-            Self::Cuda(_) | Self::Emulator => Place::Device(self.device()?),
+            Self::Auto => gpu().map_or(Place::Cpu, |gpu| Place::Devices((&gpu).into())),
+            Self::Cuda(ordinals) => Place::Devices(Devices::cuda(ordinals, &images::all())?),
+            Self::AllCuda => Place::Devices(Devices::all_cuda(&images::all())?),
+            Self::Emulator(gpus) => Place::Devices(emulated(*gpus)?),
         })
     }
 
     /// The place of the rank that is number `local_rank` on this machine. Without a choice it takes
     /// the GPU of that number. If there are fewer GPUs, ranks share them; if it sees one alone, that
     /// one is its own.
-    pub(crate) fn place_of_rank(self, local_rank: u32) -> anyhow::Result<Place> {
+    pub(crate) fn place_of_rank(&self, local_rank: u32) -> anyhow::Result<Place> {
         Ok(match self {
-            Self::Auto => gpu_of_rank(local_rank).map_or(Place::Cpu, Place::Device),
+            Self::Auto => {
+                gpu_of_rank(local_rank).map_or(Place::Cpu, |gpu| Place::Devices((&gpu).into()))
+            }
             _ => self.place()?,
         })
     }
 
     /// The device to run on, for a command that has no CPU form.
-    pub(crate) fn device(self) -> anyhow::Result<Device> {
+    pub(crate) fn device(&self) -> anyhow::Result<Device> {
         match self {
             Self::Auto => Ok(gpu().unwrap_or_else(emulator)),
-            Self::Cuda(ordinal) => Ok(Device::cuda(ordinal, &images::all())?),
-            Self::Emulator => Ok(emulator()),
+            Self::Emulator(1) => Ok(emulator()),
+            Self::Cuda(_) | Self::AllCuda | Self::Emulator(_) => self.one_device("this command"),
             Self::Cpu => Err(Usage(
                 "there is no CPU form of this: use --device emulator, which runs the kernels on the CPU"
                     .into(),
@@ -85,29 +119,44 @@ impl DeviceChoice {
         }
     }
 
+    /// The device, which must be only one.
+    fn one_device(&self, what: &str) -> anyhow::Result<Device> {
+        match self {
+            Self::Cuda(ordinals) if ordinals.len() == 1 => {
+                Ok(Device::cuda(ordinals[0], &images::all())?)
+            }
+            Self::Cuda(ordinals) => Err(several(what, ordinals.len())),
+            _ => {
+                let place = self.place()?;
+                Ok(place.device(what)?.context("there is no device")?.clone())
+            }
+        }
+    }
+
     /// The number and the compute capability of the GPU, for a command that uses one if there is one.
-    pub(crate) fn gpu_if_any(self) -> anyhow::Result<Option<(u32, u32)>> {
+    pub(crate) fn gpu_if_any(&self) -> anyhow::Result<Option<(u32, u32)>> {
         let (ordinal, device) = match self {
-            Self::Emulator | Self::Cpu => return Ok(None),
+            Self::Emulator(_) | Self::Cpu => return Ok(None),
             Self::Auto => (0, gpu()),
-            Self::Cuda(ordinal) => (ordinal, Some(Device::cuda(ordinal, &images::all())?)),
+            Self::Cuda(ordinals) => (ordinals[0], Some(self.one_device("this command")?)),
+            Self::AllCuda => (0, Some(self.one_device("this command")?)),
         };
         Ok(device.map(|device| (ordinal, device.properties().compute)))
     }
 
     /// The GPU, for a command that makes no sense without one. `what` names the command.
-    pub(crate) fn gpu(self, what: &str) -> anyhow::Result<Device> {
-        let ordinal = match self {
-            Self::Auto => 0,
-            Self::Cuda(ordinal) => ordinal,
-            Self::Emulator | Self::Cpu => {
+    pub(crate) fn gpu(&self, what: &str) -> anyhow::Result<Device> {
+        let device = match self {
+            Self::Auto => Device::cuda(0, &images::all()).map_err(anyhow::Error::from),
+            Self::Cuda(_) | Self::AllCuda => self.one_device(what),
+            Self::Emulator(_) | Self::Cpu => {
                 return Err(Usage(format!(
                     "{what} needs a GPU, since the time of an emulated grid says nothing: use --device cuda"
                 ))
                 .into());
             }
         };
-        Device::cuda(ordinal, &images::all()).with_context(|| format!("{what} needs a GPU"))
+        device.with_context(|| format!("{what} needs a GPU"))
     }
 }
 
@@ -135,4 +184,8 @@ fn gpu_of_rank(local_rank: u32) -> Option<Device> {
 
 fn emulator() -> Device {
     Device::new(Emulator::new(EmulatorConfig::default()))
+}
+
+fn emulated(gpus: u32) -> Result<Devices, DeviceError> {
+    Devices::emulated(EmulatorConfig { gpus, ..EmulatorConfig::default() })
 }

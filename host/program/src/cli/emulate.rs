@@ -47,7 +47,7 @@ enum Right {
 
 impl Emulate {
     pub(crate) fn run(self, global: &Global) -> anyhow::Result<()> {
-        if !matches!(global.device, DeviceChoice::Auto | DeviceChoice::Emulator) {
+        if !matches!(global.device, DeviceChoice::Auto | DeviceChoice::Emulator(1)) {
             return Err(Usage("this runs in the emulator: leave --device out".to_owned()).into());
         }
         let chosen = self.chosen()?;

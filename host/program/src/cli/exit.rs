@@ -60,13 +60,18 @@ fn classify(error: &anyhow::Error) -> u8 {
     if error.is::<Wrong>() {
         return WRONG;
     }
-    match device_error(error) {
+    let of_device = device_error(error).map(|error| match error {
+        DeviceError::OnGpu { error, .. } => error,
+        error => error,
+    });
+    match of_device {
         // The user asked for a bad shape; the device is not at fault.
         Some(
             DeviceError::GridTooLarge { .. }
             | DeviceError::BadBlock { .. }
             | DeviceError::EmptyGrid { .. }
-            | DeviceError::OverLimit { .. },
+            | DeviceError::OverLimit { .. }
+            | DeviceError::GpuCount { .. },
         ) => USAGE,
         Some(_) => DEVICE,
         None if is_of_the_call(error) => USAGE,

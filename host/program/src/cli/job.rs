@@ -277,10 +277,10 @@ impl Job<'_> {
             let parts = done.part.map_or(String::new(), |part| format!(" in parts of {part}"));
             let computing = match place {
                 Place::Cpu => format!("computing {} ({gb_per_s:.1} GB/s)", time(done.us)),
-                Place::Device(device) if device.properties().is_emulated() => {
+                Place::Devices(devices) if devices[0].properties().is_emulated() => {
                     format!("emulating {}", time(done.us))
                 }
-                Place::Device(_) => format!("kernels {} ({gb_per_s:.1} GB/s)", time(done.us)),
+                Place::Devices(_) => format!("kernels {} ({gb_per_s:.1} GB/s)", time(done.us)),
             };
             eprintln!(
                 "{} on {}{parts}: {computing}, from file to result {}",

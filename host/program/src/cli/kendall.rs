@@ -97,7 +97,7 @@ impl Tau {
         let part = self.parts.of_held(job, len, Correlator::<T>::BYTES)?;
         let mut correlator = match place {
             Place::Cpu => PartCorrelator::on_cpu(len, part),
-            Place::Device(device) => PartCorrelator::new(device, len, part)?,
+            Place::Devices(devices) => PartCorrelator::new(devices, len, part)?,
         };
         let taken = self.parts.taken(job, correlator.part(), len);
         let kendall = correlator.correlate(x, y, |done, of| job.step(done, of))?;
@@ -121,7 +121,7 @@ impl Tau {
             fields.insert(name.into(), count.into());
         }
         let variant = match place {
-            Place::Device(_) => "counts",
+            Place::Devices(_) => "counts",
             Place::Cpu => "rayon",
         };
         let what = format!("tau of {}", about.text("places"));

@@ -30,7 +30,7 @@ impl Parts {
         Ok(match (self.part, job.place()?) {
             (Some(part), _) => part,
             (None, Place::Cpu) => ON_THE_CPU,
-            (None, Place::Device(device)) => match that_fit(device, len, bytes)? {
+            (None, Place::Devices(devices)) => match that_fit(devices, len, bytes)? {
                 Some(fit) => fit.min(STREAMED),
                 None => len,
             },

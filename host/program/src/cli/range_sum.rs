@@ -180,9 +180,11 @@ impl RangeSum {
         let part = self.parts.of(job, len, bytes)?;
         let place = job.place()?;
         let mut ranges = match place {
-            Place::Device(device) if part >= len => Ranges::on_device(op, device, len, queries)?,
-            Place::Device(device) => {
-                Ranges::InParts(PartRangeSums::new(op, device, len, queries, part)?)
+            Place::Devices(devices) if part >= len && devices.len() == 1 => {
+                Ranges::on_device(op, &devices[0], len, queries)?
+            }
+            Place::Devices(devices) => {
+                Ranges::InParts(PartRangeSums::new(op, devices, len, queries, part)?)
             }
             Place::Cpu => Ranges::InParts(PartRangeSums::on_cpu(op, len, queries, part)?),
         };
@@ -209,7 +211,7 @@ impl RangeSum {
         let mut fields = Map::new();
         fields.insert("queries".into(), queries.len().into());
         let variant = match place {
-            Place::Device(_) => "prefix-difference",
+            Place::Devices(_) => "prefix-difference",
             Place::Cpu => "rayon",
         };
         let what = format!("{} ranges of {}", queries.len(), about.text("elements"));

@@ -226,15 +226,15 @@ impl Reduce {
     /// The name of the variant to run.
     fn variant(&self, place: &Place) -> anyhow::Result<&'static str> {
         match (self.variant, place) {
-            (Variant::Auto | Variant::Tiles, Place::Device(_)) => Ok("tiles"),
+            (Variant::Auto | Variant::Tiles, Place::Devices(_)) => Ok("tiles"),
             (Variant::Auto | Variant::Rayon, Place::Cpu) => Ok("rayon"),
             (Variant::Tiles, Place::Cpu) => Err(Usage(
                 "--variant tiles runs on a GPU or with --device emulator; this is the CPU".into(),
             )
             .into()),
-            (Variant::Rayon, Place::Device(device)) => Err(Usage(format!(
+            (Variant::Rayon, place @ Place::Devices(_)) => Err(Usage(format!(
                 "--variant rayon runs with --device cpu; this is {}",
-                device.properties().name
+                place.name()
             ))
             .into()),
         }
@@ -289,7 +289,7 @@ impl Reduce {
         let part = self.parts.of(job, len, size_of::<O::Element>())?;
         let (mut reducer, place) = match job.place()? {
             place @ Place::Cpu => (PartReducer::on_cpu(op, len, part), place),
-            place @ Place::Device(device) => (PartReducer::new(op, device, len, part)?, place),
+            place @ Place::Devices(devices) => (PartReducer::new(op, devices, len, part)?, place),
         };
         let part = reducer.part();
         let taken = self.parts.taken(job, part, len);

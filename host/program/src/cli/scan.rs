@@ -163,7 +163,7 @@ impl Scan {
         let part = self.parts.of(job, len, bytes)?;
         let mut scanner = match job.place()? {
             Place::Cpu => PartScanner::on_cpu(op, len, form, part)?,
-            Place::Device(device) => PartScanner::new(op, device, len, form, part)?,
+            Place::Devices(devices) => PartScanner::new(op, devices, len, form, part)?,
         };
         let (part, shape) = (scanner.part(), [len as u64]);
         let taken = self.parts.taken(job, part, len);
@@ -210,7 +210,7 @@ impl Scan {
         let op = self.op.clone();
         let what = format!("{form} {op} of {}", about.text("elements"));
         let variant = match job.place()? {
-            Place::Device(_) => "single-pass",
+            Place::Devices(_) => "single-pass",
             Place::Cpu => "rayon",
         };
         Ok(Done::of(op, what, about, variant))

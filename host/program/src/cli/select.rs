@@ -128,8 +128,8 @@ impl Select {
         let taken = self.parts.taken(job, part, len);
         let (mut selector, variant) = match job.place()? {
             Place::Cpu => (PartSelector::on_cpu(by, wanted), "rayon"),
-            Place::Device(device) => {
-                let selector = PartSelector::new(by, device, part, wanted)?;
+            Place::Devices(devices) => {
+                let selector = PartSelector::new(by, devices, part, wanted)?;
                 (selector, "single-pass")
             }
         };

@@ -1,6 +1,7 @@
 //! Kendall's rank correlation, part by part.
 
-use crate::device::{Buffer, Device};
+use super::together::on_each;
+use crate::device::{Buffer, Device, Devices};
 use crate::memory::{self, NoRoom};
 use crate::primitives::kendall::{Correlatable, Correlator, Kendall, KendallError, expect_ranks};
 use crate::reference;
@@ -13,7 +14,7 @@ use std::time::Instant;
 ///
 /// All counts are sums over pairs of places. So the count between two halves is the count of both
 /// together minus the counts within each, and needs no kernel of its own. n places in halves of h
-/// take (n/h)²/2 correlations of 2h places.
+/// take (n/h)²/2 correlations of 2h places. Several devices share these.
 pub struct PartCorrelator<T> {
     part: usize,
     on: On<T>,
@@ -21,7 +22,7 @@ pub struct PartCorrelator<T> {
 }
 
 enum On<T> {
-    Device(Box<OnDevice<T>>),
+    Devices(Vec<OnDevice<T>>),
     Cpu,
 }
 
@@ -36,21 +37,25 @@ struct OnDevice<T> {
 type Places<'a, T> = (&'a [T], &'a [T]);
 
 impl<T: Correlatable> PartCorrelator<T> {
-    /// Plans for arrays of `len` places. About `part` places, and at least two, go to `device` at a
-    /// time.
+    /// Plans for arrays of `len` places. About `part` places, and at least two, go to each of
+    /// `devices` at a time. Arrays that are one part are correlated by one device alone: sorting
+    /// them whole takes less work than all pairs of their halves.
     ///
     /// # Errors
-    /// Errors of the device.
-    pub fn new(device: &Device, len: usize, part: usize) -> Result<Self, KendallError> {
+    /// Errors of the devices.
+    pub fn new(devices: impl Into<Devices>, len: usize, part: usize) -> Result<Self, KendallError> {
         let part = rounded(len, part);
-        let mut correlator = Correlator::new(device, part)?;
-        correlator.compile(part)?;
-        let on = OnDevice {
-            device: device.clone(),
-            correlator,
-            both: [device.alloc(0)?, device.alloc(0)?],
-        };
-        Ok(Self { part, on: On::Device(Box::new(on)), us: 0.0 })
+        let mut each = Vec::new();
+        for device in &devices.into() {
+            let mut correlator = Correlator::new(device, part)?;
+            correlator.compile(part)?;
+            let both = [device.alloc(0)?, device.alloc(0)?];
+            each.push(OnDevice { device: device.clone(), correlator, both });
+            if part >= len {
+                break;
+            }
+        }
+        Ok(Self { part, on: On::Devices(each), us: 0.0 })
     }
 
     /// Plans the same on all cores of the CPU.
@@ -84,7 +89,7 @@ impl<T: Correlatable> PartCorrelator<T> {
     ) -> Result<Kendall, KendallError> {
         expect_ranks(x, y)?;
         if x.len() <= self.part {
-            let all = self.count(None, (x, y))?;
+            let all = self.alone((x, y))?;
             done(1, 1);
             return Ok(all);
         }
@@ -94,17 +99,19 @@ impl<T: Correlatable> PartCorrelator<T> {
         let mut step_number = 0;
         let mut within: Vec<[u64; 4]> = Vec::new();
         let mut all = [0; 4];
-        for &last in &halves {
-            let mut step = |before| {
-                let kendall = self.count(before, last)?;
-                step_number += 1;
-                done(step_number, steps);
-                Ok::<_, KendallError>(counts(&kendall))
-            };
-            let alone = step(None)?;
-            for (&before, within) in halves.iter().zip(&within) {
-                let together = step(Some(before))?;
-                all = [0, 1, 2, 3].map(|c| all[c] + together[c] - within[c] - alone[c]);
+        for (number, &last) in halves.iter().enumerate() {
+            let alone = counts(&self.alone(last)?);
+            step_number += 1;
+            done(step_number, steps);
+            let at_once = self.at_once();
+            let before = halves[..number].chunks(at_once).zip(within.chunks(at_once));
+            for (before, within) in before {
+                let together = self.together(last, before.iter().copied())?;
+                for (together, within) in together.iter().map(counts).zip(within) {
+                    all = [0, 1, 2, 3].map(|c| all[c] + together[c] - within[c] - alone[c]);
+                    step_number += 1;
+                    done(step_number, steps);
+                }
             }
             all = [0, 1, 2, 3].map(|c| all[c] + alone[c]);
             within.push(alone);
@@ -114,48 +121,72 @@ impl<T: Correlatable> PartCorrelator<T> {
         Ok(Kendall::of(len, discordant, ties_x, ties_y, ties_both))
     }
 
-    /// Correlates a half alone; or, after that, together with one `before` it.
-    fn count(
-        &mut self,
-        before: Option<Places<'_, T>>,
-        half: Places<'_, T>,
-    ) -> Result<Kendall, KendallError> {
-        let (kendall, us) = match (&mut self.on, before) {
-            (On::Device(on), None) => on.alone(half, self.part)?,
-            (On::Device(on), Some(before)) => on.together(before)?,
-            (On::Cpu, None) => on_cpu(half)?,
-            (On::Cpu, Some(before)) => {
-                let [x, y] = [joined(before.0, half.0)?, joined(before.1, half.1)?];
-                on_cpu((&x, &y))?
+    /// How many correlations run at the same time.
+    fn at_once(&self) -> usize {
+        match &self.on {
+            On::Devices(each) => each.len(),
+            On::Cpu => 1,
+        }
+    }
+
+    /// Correlates a half alone. If it is one of several, every device keeps it for [`together`](Self::together).
+    fn alone(&mut self, half: Places<'_, T>) -> Result<Kendall, KendallError> {
+        let (kendall, us) = match &mut self.on {
+            On::Devices(each) => {
+                let room = self.part / 2;
+                if half.0.len() <= room {
+                    on_each(each.iter_mut(), |on| on.keep(half, room))?;
+                }
+                each[0].alone(half)?
             }
+            On::Cpu => on_cpu(half)?,
         };
         self.us += us;
         Ok(kendall)
     }
+
+    /// Correlates the half of the last [`alone`](Self::alone), `last`, together with each of those before it: at most
+    /// as many as there are devices.
+    fn together<'a>(
+        &mut self,
+        last: Places<'_, T>,
+        before: impl Iterator<Item = Places<'a, T>>,
+    ) -> Result<Vec<Kendall>, KendallError> {
+        let found = match &mut self.on {
+            On::Devices(each) => {
+                on_each(each.iter_mut().zip(before), |(on, before)| on.together(before))?
+            }
+            On::Cpu => {
+                let with_last = |before: Places<'_, T>| {
+                    let [x, y] = [joined(before.0, last.0)?, joined(before.1, last.1)?];
+                    on_cpu((&x, &y))
+                };
+                before.map(with_last).collect::<Result<_, _>>()?
+            }
+        };
+        self.us += found.iter().map(|(_, us)| *us).fold(0.0, f64::max);
+        Ok(found.into_iter().map(|(kendall, _)| kendall).collect())
+    }
 }
 
 impl<T: Correlatable> OnDevice<T> {
-    /// Correlates a half. If it is one of several, it stays on the device for
-    /// [`together`](Self::together).
-    fn alone(
-        &mut self,
-        (x, y): Places<'_, T>,
-        part: usize,
-    ) -> Result<(Kendall, f64), KendallError> {
+    /// Correlates a half.
+    fn alone(&mut self, (x, y): Places<'_, T>) -> Result<(Kendall, f64), KendallError> {
         let alone = [self.device.upload(x)?, self.device.upload(y)?];
-        let found = self.count(&alone)?;
-        let room = part / 2;
-        if x.len() <= room {
-            for (both, half) in self.both.iter_mut().zip([x, y]) {
-                *both = self.device.alloc(room + half.len())?;
-                both.copy_part_from(room, half)?;
-            }
-        }
-        Ok(found)
+        self.count(&alone)
     }
 
-    /// Correlates the half of the last [`alone`](Self::alone) together with one `before` it, which
-    /// has full length.
+    /// Keeps a half for [`together`](Self::together), with room for another before it.
+    fn keep(&mut self, (x, y): Places<'_, T>, room: usize) -> Result<(), KendallError> {
+        for (both, half) in self.both.iter_mut().zip([x, y]) {
+            *both = self.device.alloc(room + half.len())?;
+            both.copy_part_from(room, half)?;
+        }
+        Ok(())
+    }
+
+    /// Correlates the half that it [keeps](Self::keep) together with one `before` it, which has full
+    /// length.
     fn together(&mut self, (x, y): Places<'_, T>) -> Result<(Kendall, f64), KendallError> {
         let [both_x, both_y] = &mut self.both;
         both_x.copy_part_from(0, x)?;
@@ -211,19 +242,19 @@ fn joined<T: Pod>(first: &[T], last: &[T]) -> Result<Vec<T>, NoRoom> {
     Ok(all)
 }
 
-/// Correlates `x` and `y` with `part` places on `device` at a time, as a [`PartCorrelator`] does.
+/// Correlates `x` and `y` with `part` places on each of `devices` at a time, as a [`PartCorrelator`] does.
 /// Calls `done` with the steps that are done and the number of all steps.
 ///
 /// # Errors
 /// As for [`PartCorrelator`].
 pub fn kendall_in_parts<T: Correlatable>(
-    device: &Device,
+    devices: impl Into<Devices>,
     x: &[T],
     y: &[T],
     part: usize,
     done: impl FnMut(usize, usize),
 ) -> Result<Kendall, KendallError> {
-    PartCorrelator::new(device, x.len(), part)?.correlate(x, y, done)
+    PartCorrelator::new(devices, x.len(), part)?.correlate(x, y, done)
 }
 
 /// The counts, in the order in which [`Kendall::of`] takes them.

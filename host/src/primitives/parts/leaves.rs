@@ -5,8 +5,9 @@
 //! not matter who computes which leaf, nor where: the result has the bits of one reduction on one
 //! device.
 
+use super::together::on_each;
 use super::{PartError, PartReducible};
-use crate::device::{Buffer, Device, DeviceError};
+use crate::device::{Buffer, Device, DeviceError, Devices};
 use crate::primitives::Reducer;
 use crate::reference::{self, combine_leaves};
 use bytemuck::Pod;
@@ -38,6 +39,27 @@ impl Cut {
             false => shape.tile::<O::Element>(),
         };
         Self { len, unit }
+    }
+
+    /// The cut of `len` elements in units of `unit`, at least 1.
+    pub(super) fn in_units(len: usize, unit: usize) -> Self {
+        Self { len, unit }
+    }
+
+    /// The most elements of any of the [runs](Self::run) of `count`.
+    pub(super) fn longest(self, count: usize) -> usize {
+        (self.len.div_ceil(self.unit).div_ceil(count) * self.unit).min(self.len)
+    }
+
+    /// What each of `count` takes, with its elements.
+    pub(super) fn runs<T>(
+        self,
+        elements: &[T],
+        count: usize,
+    ) -> impl Iterator<Item = (Range<usize>, &[T])> {
+        (0..count)
+            .map(move |number| self.run(number, count))
+            .map(|run| (run.clone(), &elements[run]))
     }
 
     /// Elements that stay together, at least 1.
@@ -75,7 +97,8 @@ impl Cut {
     }
 }
 
-/// The first step: the leaves of a run of tiles, computed on a device or on the CPU, part by part.
+/// The first step: the leaves of a run of tiles, computed on the CPU, on a device, or on several that share each
+/// part, part by part.
 ///
 /// ```text
 ///         Cut::run            Leaves::next, finish          gathered            from_leaves
@@ -91,56 +114,48 @@ pub struct Leaves<O: PartReducible> {
 }
 
 enum On<O: PartReducible> {
-    Device(Box<OnDevice<O>>),
+    Devices(OnDevices<O>),
     Cpu(reference::Reduction<O>),
 }
 
-struct OnDevice<O: PartReducible> {
-    reducer: Reducer<O>,
-    elements: Buffer<O::Element>,
-    /// Whether the first part is the whole array.
-    is_whole: bool,
-    /// The shape of the whole array.
-    shape: Shape,
-    /// The result of each launch of a part.
-    results: Buffer<u32>,
+struct OnDevices<O: PartReducible> {
+    each: Vec<OnDevice<O>>,
     /// What has been reduced so far.
     leaves: Vec<O::Accumulator>,
 }
 
+/// A device, with room for its share of a part.
+struct OnDevice<O: PartReducible> {
+    reducer: Reducer<O>,
+    elements: Buffer<O::Element>,
+    /// Elements of the whole array.
+    len: usize,
+    /// The words of the leaves.
+    results: Buffer<u32>,
+}
+
 impl<O: PartReducible<Element: Pod>> Leaves<O> {
-    /// The leaves of the elements `run` of an array of `len` elements, computed on `device`, about
-    /// `part` elements at a time. A part is rounded to whole units of the [`Cut`].
+    /// The leaves of the elements `run` of an array of `len` elements, computed on `devices`, about
+    /// `part` elements at a time on all of them together. A part is rounded to whole units of the
+    /// [`Cut`].
     ///
     /// # Errors
-    /// Errors of the device.
+    /// Errors of the devices.
     ///
     /// # Panics
     /// If `run` does not begin and end between units.
     pub fn new(
         op: O,
-        device: &Device,
+        devices: impl Into<Devices>,
         len: usize,
         run: Range<usize>,
         part: usize,
     ) -> Result<Self, PartError> {
-        let (shape, part) = (Shape::of::<O::Element>(len), rounded::<O>(len, &run, part));
-        let is_whole = part == len;
-        let launches = match O::EXACT || is_whole {
-            true => 1,
-            false => part.div_ceil(shape.tile::<O::Element>()),
-        };
-        let reducer = Reducer::with(op, device)?;
-        reducer.compile()?;
-        let on = OnDevice {
-            reducer,
-            elements: device.alloc(part)?,
-            is_whole,
-            shape,
-            results: device.alloc(launches * O::Accumulator::WORDS)?,
-            leaves: Vec::new(),
-        };
-        Ok(Self { op, run, part, taken: 0, on: On::Device(Box::new(on)), us: 0.0 })
+        let (devices, part) = (devices.into(), rounded::<O>(len, &run, part));
+        let share = Cut::in_units(part, Cut::of::<O>(len).unit).longest(devices.len());
+        let each = devices.each(|_, device| OnDevice::new(op, device, len, share))?;
+        let on = On::Devices(OnDevices { each, leaves: Vec::new() });
+        Ok(Self { op, run, part, taken: 0, on, us: 0.0 })
     }
 
     /// The same leaves on all cores of the CPU, in parts of the same size.
@@ -174,7 +189,7 @@ impl<O: PartReducible<Element: Pod>> Leaves<O> {
             return Ok(());
         }
         self.us += match &mut self.on {
-            On::Device(on) => on.next(self.op, elements, self.run.start + self.taken)?,
+            On::Devices(on) => on.next(self.op, elements, self.run.start + self.taken)?,
             On::Cpu(reduction) => {
                 let start = Instant::now();
                 reduction.next(elements);
@@ -203,43 +218,21 @@ impl<O: PartReducible<Element: Pod>> Leaves<O> {
         match self.on {
             _ if run == 0 => Vec::new(),
             On::Cpu(reduction) => reduction.into_leaves(),
-            On::Device(on) => on.leaves,
+            On::Devices(on) => on.leaves,
         }
     }
 }
 
-impl<O: PartReducible<Element: Pod>> OnDevice<O> {
+impl<O: PartReducible<Element: Pod>> OnDevices<O> {
     /// Takes the next part, which begins with element `start` of the array, and returns the µs of
     /// device time that this took.
     fn next(&mut self, op: O, elements: &[O::Element], start: usize) -> Result<f64, DeviceError> {
-        let len = elements.len();
-        self.elements.copy_part_from(0, elements)?;
-        let (unit, shape) = match O::EXACT || self.is_whole {
-            true => (len, Shape::of::<O::Element>(len)),
-            false => (self.shape.tile::<O::Element>(), Shape { tiles: 1, ..self.shape }),
-        };
-        let device = self.elements.device().clone();
-        let firsts = (0..len).step_by(unit);
-        let us = device.time(|| {
-            for (number, first) in firsts.clone().enumerate() {
-                let words = O::Accumulator::WORDS;
-                let result = self.results.view().part(number * words, words);
-                let unit = first..len.min(first + unit);
-                // SAFETY: a unit is a whole array of this shape or one of its tiles; the buffer of
-                // the words has room for all units of a part, and a dropped buffer waits for the
-                // stream.
-                unsafe {
-                    self.reducer.launch_in(shape, &self.elements, unit, result)?;
-                }
-            }
-            Ok(())
-        })?;
-        let words = self.results.download()?;
-        let found = words.chunks(O::Accumulator::WORDS).zip(firsts).map(|(written, first)| {
-            let mut words = [0; 4];
-            words[..written.len()].copy_from_slice(written);
-            O::moved(O::Accumulator::from_words(words), (start + first) as u64)
-        });
+        let unit = Cut::of::<O>(self.each[0].len).unit;
+        let runs = Cut::in_units(elements.len(), unit).runs(elements, self.each.len());
+        let shares = self.each.iter_mut().zip(runs).filter(|(_, (run, _))| !run.is_empty());
+        let found = on_each(shares, |(on, (run, elements))| on.next(elements, start + run.start))?;
+        let us = found.iter().map(|(us, _)| *us).fold(0.0, f64::max);
+        let found = found.into_iter().flat_map(|(_, leaves)| leaves);
         match O::EXACT {
             true => {
                 let before = self.leaves.pop().unwrap_or(op.identity());
@@ -248,6 +241,59 @@ impl<O: PartReducible<Element: Pod>> OnDevice<O> {
             false => self.leaves.extend(found),
         }
         Ok(us)
+    }
+}
+
+impl<O: PartReducible<Element: Pod>> OnDevice<O> {
+    /// A device that takes up to `share` elements at a time of an array of `len`.
+    fn new(op: O, device: &Device, len: usize, share: usize) -> Result<Self, DeviceError> {
+        let reducer = Reducer::with(op, device)?;
+        reducer.compile()?;
+        let tiles = match O::EXACT {
+            true => 1,
+            false => share.div_ceil(Shape::of::<O::Element>(len).tile::<O::Element>()).max(1),
+        };
+        Ok(Self {
+            reducer,
+            elements: device.alloc(share)?,
+            len,
+            results: device.alloc(tiles * O::Accumulator::WORDS)?,
+        })
+    }
+
+    /// Takes elements that begin with number `start` of the array. Returns the µs of device time that this took, and
+    /// their leaves.
+    fn next(
+        &mut self,
+        elements: &[O::Element],
+        start: usize,
+    ) -> Result<(f64, Vec<O::Accumulator>), DeviceError> {
+        let len = elements.len();
+        self.elements.copy_part_from(0, elements)?;
+        // What an exact operation takes, and the whole array, become one value.
+        let (shape, values) = match O::EXACT || len == self.len {
+            true => (Shape::of::<O::Element>(len), 1),
+            false => {
+                let whole = Shape::of::<O::Element>(self.len);
+                let tiles = len.div_ceil(whole.tile::<O::Element>());
+                (Shape { tiles: tiles as u32, ..whole }, tiles)
+            }
+        };
+        let words = values * O::Accumulator::WORDS;
+        let result = self.results.view().part(0, words);
+        let device = self.elements.device().clone();
+        // SAFETY: the shape is made for the elements, or it is that of the whole array with as many
+        // tiles as they fill; there are words for each of its tiles, and a dropped buffer waits for
+        // the stream.
+        let launch = || unsafe { self.reducer.launch_in(shape, &self.elements, 0..len, result) };
+        let us = device.time(launch)?;
+        let leaf = |written: &[u32]| {
+            let mut words = [0; 4];
+            words[..written.len()].copy_from_slice(written);
+            O::moved(O::Accumulator::from_words(words), start as u64)
+        };
+        let words = self.results.download_part(0..words)?;
+        Ok((us, words.chunks(O::Accumulator::WORDS).map(leaf).collect()))
     }
 }
 

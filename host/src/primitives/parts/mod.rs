@@ -2,6 +2,9 @@
 //! arrays go through a device or the CPU part by part; the results, and the bits, are the same as
 //! for the whole array at once.
 //!
+//! Several devices ([`Devices`]) share each part. So an array that is one part is spread over all of
+//! them, and none holds more than its share.
+//!
 //! Each primitive joins its parts in its own way. A reduction gets the leaves of its tree from the
 //! device. A scan goes on from the carry, which stays on the device. A selection judges each part
 //! with the element before it. Range sums are differences of a scan in parts. A rank correlation
@@ -14,6 +17,7 @@ mod reduce;
 mod scan;
 mod select;
 mod sift;
+mod together;
 
 pub use kendall::{PartCorrelator, kendall_in_parts};
 pub use leaves::{Cut, Leaves, from_leaves};
@@ -22,7 +26,7 @@ pub use reduce::{PartReducer, PartReducible};
 pub use scan::{PartScanner, scan_in_parts};
 pub use select::{PartSelector, select_in_parts};
 
-use crate::device::{Device, DeviceError};
+use crate::device::{DeviceError, Devices};
 use crate::memory::NoRoom;
 
 /// Why an array could not be taken part by part.
@@ -36,23 +40,32 @@ pub enum PartError {
     Memory(#[from] NoRoom),
 }
 
-/// How many of `len` elements may be on `device` at a time, if not all fit: as many as take three
-/// quarters of the free memory. Each takes `bytes` bytes, with its results. None if all fit.
+/// How many of `len` elements may be on `devices` at a time, if not all fit: as many as take three
+/// quarters of the free memory of the device that has the least, on each. Each takes `bytes` bytes,
+/// with its results. None if all fit.
 ///
 /// The rest is for kernels, for workspaces, which grow with the array much more slowly, and for
 /// other processes.
 ///
 /// # Errors
-/// If the device does not answer.
-pub fn that_fit(device: &Device, len: usize, bytes: usize) -> Result<Option<usize>, DeviceError> {
-    let fit = device.free_memory()? / 4 * 3 / bytes.max(1);
+/// If a device does not answer.
+pub fn that_fit(
+    devices: impl Into<Devices>,
+    len: usize,
+    bytes: usize,
+) -> Result<Option<usize>, DeviceError> {
+    let devices = devices.into();
+    // Those that are one GPU share its memory.
+    let free = devices.each(|_, device| Ok(device.free_memory()? / devices.sharing() as usize))?;
+    let least = free.into_iter().min().unwrap_or(0);
+    let fit = (least / 4 * 3 / bytes.max(1)).saturating_mul(devices.len());
     Ok((len > fit).then_some(fit.max(1)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::device::{Emulator, EmulatorConfig};
+    use crate::device::{Device, Emulator, EmulatorConfig};
 
     #[test]
     fn parts_take_three_quarters_of_what_is_free() {
@@ -64,5 +77,9 @@ mod tests {
         assert_eq!(that_fit(&device, 250, 12), Ok(Some(125)));
         assert_eq!(that_fit(&device, 250, 5000), Ok(Some(1)));
         assert_eq!(that_fit(&device, 0, 5000), Ok(None));
+        let devices = Devices::emulated(EmulatorConfig { gpus: 3, ..config }).expect("three");
+        let _taken = devices[2].alloc::<u8>(2000).expect("it should fit");
+        assert_eq!(that_fit(&devices, 375, 12), Ok(None));
+        assert_eq!(that_fit(&devices, 376, 12), Ok(Some(375)));
     }
 }

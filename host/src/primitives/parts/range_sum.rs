@@ -1,7 +1,7 @@
 //! Range sums, part by part.
 
 use super::{PartError, PartScanner};
-use crate::device::Device;
+use crate::device::Devices;
 use crate::memory::{self, NoRoom};
 use crate::primitives::RangeSummable;
 use crate::primitives::range_sum::{BadRange, RangeSumError};
@@ -28,20 +28,20 @@ pub struct PartRangeSums<'a, O: RangeSummable> {
 
 impl<'a, O: RangeSummable<Element: Pod, Output: Pod>> PartRangeSums<'a, O> {
     /// Plans for the ranges `queries`, each `[from, to]` for the elements from..to, of an array of
-    /// `len` elements, with about `part` of them on `device` at a time.
+    /// `len` elements, with about `part` of them on `devices` at a time.
     ///
     /// # Errors
     /// [`RangeSumError::BadRange`] for the first query that is no range of the array,
     /// [`RangeSumError::Memory`], and errors of the device.
     pub fn new(
         op: O,
-        device: &Device,
+        devices: impl Into<Devices>,
         len: usize,
         queries: &'a [[u64; 2]],
         part: usize,
     ) -> Result<Self, RangeSumError> {
         expect_ranges(queries, len)?;
-        let scanner = PartScanner::new(op, device, len, Form::Inclusive, part)?;
+        let scanner = PartScanner::new(op, devices, len, Form::Inclusive, part)?;
         Self::of(scanner, queries)
     }
 
@@ -142,14 +142,14 @@ fn before(end: &u64) -> usize {
 }
 
 /// The sums of the ranges `queries`, each `[from, to]` for the elements from..to, of `input`, which
-/// goes through the memory of `device` part by part, as with [`PartRangeSums`]. Calls `done` with
+/// goes through the memory of `devices` part by part, as with [`PartRangeSums`]. Calls `done` with
 /// the number of elements that have been scanned.
 ///
 /// # Errors
 /// As for [`PartRangeSums`].
 pub fn range_sums_in_parts<O>(
     op: O,
-    device: &Device,
+    devices: impl Into<Devices>,
     input: &[O::Element],
     queries: &[[u64; 2]],
     part: usize,
@@ -158,7 +158,7 @@ pub fn range_sums_in_parts<O>(
 where
     O: RangeSummable<Element: Pod, Output: Pod>,
 {
-    let mut sums = PartRangeSums::new(op, device, input.len(), queries, part)?;
+    let mut sums = PartRangeSums::new(op, devices, input.len(), queries, part)?;
     let part = sums.part().max(1);
     let mut taken = 0;
     for chunk in input.chunks(part) {

@@ -2,7 +2,7 @@
 
 use super::PartError;
 use super::leaves::{Leaves, from_leaves};
-use crate::device::Device;
+use crate::device::Devices;
 use bytemuck::Pod;
 use gridsync_entries::reduce::Reducible;
 use gridsync_kernels::op::{
@@ -53,9 +53,8 @@ by_index!(ArgMin, ArgMax);
 /// A reduction of an array that comes part by part, on the CPU or on a device with room for one
 /// part.
 ///
-/// The bits are the same as in one reduction of the whole array. Unless the operation is exact, a
-/// device takes an array of several parts tile by tile, with a launch for each: so the host gets
-/// every leaf of the tree, and combines them.
+/// The bits are the same as in one reduction of the whole array. Unless the operation is exact, the
+/// host gets every leaf of the tree from the devices, and combines them.
 pub struct PartReducer<O: PartReducible> {
     op: O,
     len: usize,
@@ -63,15 +62,20 @@ pub struct PartReducer<O: PartReducible> {
 }
 
 impl<O: PartReducible<Element: Pod>> PartReducer<O> {
-    /// A reduction of `len` elements on `device`, about `part` of them at a time. Unless the
+    /// A reduction of `len` elements on `devices`, about `part` of them at a time. Unless the
     /// operation is exact, a part is rounded to a multiple of
     /// [`Shape::tile`](gridsync_kernels::grid::reduce::Shape::tile) of the whole array, and is at
-    /// least one tile. An array of up to 4 MiB is taken whole.
+    /// least one tile. An array of up to 4 MiB is taken whole. Several devices share each part.
     ///
     /// # Errors
-    /// Errors of the device.
-    pub fn new(op: O, device: &Device, len: usize, part: usize) -> Result<Self, PartError> {
-        Ok(Self { op, len, leaves: Leaves::new(op, device, len, 0..len, part)? })
+    /// Errors of the devices.
+    pub fn new(
+        op: O,
+        devices: impl Into<Devices>,
+        len: usize,
+        part: usize,
+    ) -> Result<Self, PartError> {
+        Ok(Self { op, len, leaves: Leaves::new(op, devices, len, 0..len, part)? })
     }
 
     /// A reduction of `len` elements on all cores of the CPU, in parts of the same size.

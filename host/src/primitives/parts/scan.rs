@@ -1,7 +1,9 @@
 //! Scans, part by part.
 
 use super::PartError;
-use crate::device::{Buffer, Device, DeviceError};
+use super::leaves::Cut;
+use super::together::on_each;
+use crate::device::{Buffer, Device, DeviceError, Devices};
 use crate::memory;
 use crate::primitives::scan::{Form, Scanner};
 use crate::reference;
@@ -10,8 +12,11 @@ use gridsync_entries::scan::Scannable;
 use gridsync_kernels::grid::scan::Shape;
 use std::time::Instant;
 
-/// A scan of an array that comes part by part, on the CPU or on a device with room for one part and
+/// A scan of an array that comes part by part, on the CPU or on devices with room for one part and
 /// its results. Each part goes on from where the last one ended.
+///
+/// Several devices share each part. They copy at the same time, but each scans only when the one
+/// before it has: it goes on from there. So this is faster where copies take most of the time.
 ///
 /// The bits are the same as in one scan of the whole array. On a device, an operation that uses the
 /// index of an element sees it count from 0 in each part.
@@ -22,44 +27,47 @@ pub struct PartScanner<O: Scannable> {
 }
 
 enum On<O: Scannable> {
-    Device(Box<OnDevice<O>>),
+    Devices(OnDevices<O>),
     Cpu(reference::Scan<O>),
 }
 
+struct OnDevices<O: Scannable> {
+    form: Form,
+    each: Vec<OnDevice<O>>,
+    /// Whether the first part is all there is, and has one device only.
+    is_whole: bool,
+    /// What the parts before combine to.
+    carry: Option<O::Accumulator>,
+}
+
+/// A device, with room for its share of a part.
 struct OnDevice<O: Scannable> {
     scanner: Scanner<O>,
-    form: Form,
     elements: Buffer<O::Element>,
     results: Buffer<O::Output>,
-    /// Whether the first part is all there is.
-    is_whole: bool,
 }
 
 impl<O: Scannable<Element: Pod, Output: Pod>> PartScanner<O> {
-    /// A scan of `len` elements on `device`, about `part` of them at a time: a part is rounded to a
+    /// A scan of `len` elements on `devices`, about `part` of them at a time: a part is rounded to a
     /// multiple of [`Shape::part`], which is 32 MiB of elements or less, and is at least one of
     /// those. A shorter array is taken whole.
     ///
     /// # Errors
-    /// Errors of the device.
+    /// Errors of the devices.
     pub fn new(
         op: O,
-        device: &Device,
+        devices: impl Into<Devices>,
         len: usize,
         form: Form,
         part: usize,
     ) -> Result<Self, PartError> {
-        let part = rounded::<O>(len, part);
-        let mut scanner = Scanner::with(op, device, part)?;
-        scanner.compile(part)?;
-        let on = OnDevice {
-            scanner,
-            form,
-            elements: device.alloc(part)?,
-            results: device.alloc(part)?,
-            is_whole: part == len,
-        };
-        Ok(Self { part, on: On::Device(Box::new(on)), us: 0.0 })
+        let (devices, part) = (devices.into(), rounded::<O>(len, part));
+        let share = cut::<O>(part).longest(devices.len());
+        let each = devices.each(|_, device| OnDevice::new(op, device, share))?;
+        // Short arrays have another shape as a whole than as a part.
+        let is_whole = share == len;
+        let on = OnDevices { form, each, is_whole, carry: None };
+        Ok(Self { part, on: On::Devices(on), us: 0.0 })
     }
 
     /// A scan of `len` elements on all cores of the CPU, in parts of the same size.
@@ -94,7 +102,7 @@ impl<O: Scannable<Element: Pod, Output: Pod>> PartScanner<O> {
     ) -> Result<(), PartError> {
         assert_eq!(elements.len(), results.len());
         self.us += match &mut self.on {
-            On::Device(on) => on.next(elements, results)?,
+            On::Devices(on) => on.next(elements, results)?,
             On::Cpu(scan) => {
                 let start = Instant::now();
                 scan.next(elements, results);
@@ -111,52 +119,75 @@ impl<O: Scannable<Element: Pod, Output: Pod>> PartScanner<O> {
     }
 }
 
-impl<O: Scannable<Element: Pod, Output: Pod>> OnDevice<O> {
+impl<O: Scannable<Element: Pod, Output: Pod>> OnDevices<O> {
     /// Scans the next part, and returns the µs of device time that this took.
     fn next(
         &mut self,
         elements: &[O::Element],
         results: &mut [O::Output],
     ) -> Result<f64, DeviceError> {
-        let device = self.elements.device().clone();
-        self.elements.copy_part_from(0, elements)?;
-        let (went_on, range) = (self.scanner.goes_on(), 0..elements.len());
-        let mut launched = false;
-        let timed = device.time(|| {
-            let (from, to) = (&self.elements, &mut self.results);
-            if self.is_whole {
-                return self.scanner.launch(from, to, self.form);
-            }
-            self.scanner.launch_next(from, range.clone(), to, range.clone(), self.form)?;
-            launched = true;
-            Ok(())
-        });
-        let scanned = timed.and_then(|us| {
-            self.results.download_to(0, results)?;
-            Ok(us)
-        });
-        if scanned.is_err() && launched && !elements.is_empty() {
-            self.scanner.take_back(went_on);
+        let (form, is_whole, count) = (self.form, self.is_whole, self.each.len());
+        let runs = cut::<O>(elements.len()).runs(elements, count);
+        let shares = self.each.iter_mut().zip(runs).filter(|(_, (run, _))| !run.is_empty());
+        let mut shares: Vec<_> = shares.map(|(on, (run, elements))| (on, run, elements)).collect();
+        on_each(&mut shares, |(on, _, elements)| on.elements.copy_part_from(0, elements))?;
+        let (mut carry, mut us) = (self.carry, 0.0);
+        for (on, run, _) in &mut shares {
+            on.scanner.go_on_from(carry)?;
+            us += on.scan(run.len(), form, is_whole)?;
+            carry = on.scanner.carry()?;
         }
-        scanned
+        let mut rest = results;
+        let into = shares.into_iter().map(|(on, run, _)| (on, rest.split_off_mut(..run.len())));
+        on_each(into, |(on, into)| on.results.download_to(0, into.unwrap_or_default()))?;
+        // A part that failed may be tried again: it goes on from the same place.
+        self.carry = carry;
+        Ok(us)
     }
+}
+
+impl<O: Scannable<Element: Pod, Output: Pod>> OnDevice<O> {
+    /// A device that takes up to `share` elements at a time.
+    fn new(op: O, device: &Device, share: usize) -> Result<Self, DeviceError> {
+        let mut scanner = Scanner::with(op, device, share)?;
+        scanner.compile(share)?;
+        Ok(Self { scanner, elements: device.alloc(share)?, results: device.alloc(share)? })
+    }
+
+    /// Scans the first `len` elements that it has: a whole array, or what comes next. Returns the µs of device time
+    /// that this took.
+    fn scan(&mut self, len: usize, form: Form, is_whole: bool) -> Result<f64, DeviceError> {
+        let device = self.elements.device().clone();
+        device.time(|| {
+            let (from, to) = (&self.elements, &mut self.results);
+            match is_whole {
+                true => self.scanner.launch_part(from, 0..len, to, 0..len, form),
+                false => self.scanner.launch_next(from, 0..len, to, 0..len, form),
+            }
+        })
+    }
+}
+
+/// How the devices share `len` elements.
+fn cut<O: Scannable>(len: usize) -> Cut {
+    Cut::in_units(len, Shape::part::<O::Element, O::Accumulator>())
 }
 
 /// The elements of a part, when about `part` are asked for.
 fn rounded<O: Scannable>(len: usize, part: usize) -> usize {
     let least = Shape::part::<O::Element, O::Accumulator>();
-    ((part / least).max(1) * least).min(len)
+    ((part / least).max(1).saturating_mul(least)).min(len)
 }
 
-/// Scans `input` by `op` on `device`, part by part, as a [`PartScanner`] does: about `part`
-/// elements and their results are in its memory at a time. Calls `done` with the number of elements
+/// Scans `input` by `op` on `devices`, part by part, as a [`PartScanner`] does: about `part`
+/// elements and their results are in their memory at a time. Calls `done` with the number of elements
 /// that have been scanned.
 ///
 /// # Errors
-/// Errors of the device, and [`PartError::Memory`] for the results.
+/// Errors of the devices, and [`PartError::Memory`] for the results.
 pub fn scan_in_parts<O>(
     op: O,
-    device: &Device,
+    devices: impl Into<Devices>,
     input: &[O::Element],
     form: Form,
     part: usize,
@@ -165,7 +196,7 @@ pub fn scan_in_parts<O>(
 where
     O: Scannable<Element: Pod, Output: Pod>,
 {
-    let mut scanner = PartScanner::new(op, device, input.len(), form, part)?;
+    let mut scanner = PartScanner::new(op, devices, input.len(), form, part)?;
     let mut results = memory::zeroed::<O::Output>(input.len())?;
     let part = scanner.part().max(1);
     let mut taken = 0;

@@ -1,16 +1,18 @@
 //! Selections, part by part.
 
 use super::PartError;
+use super::leaves::Cut;
 use super::sift::sift;
-use crate::device::{Buffer, Device};
+use super::together::on_each;
+use crate::device::{Buffer, Device, Devices};
 use crate::memory;
 use crate::primitives::{Room, Selector, Sifted, Wanted};
 use bytemuck::Pod;
 use gridsync_entries::select::Selectable;
 use std::time::Instant;
 
-/// A selection from an array that comes part by part, on the CPU or on a device with room for one
-/// part and what is selected from it.
+/// A selection from an array that comes part by part, on the CPU or on devices with room for one
+/// part and what is selected from it. Several devices share each part.
 ///
 /// Each element is judged with the one before it, also at the start of a part, so that
 /// [`FirstOfRun`](crate::primitives::select::FirstOfRun) finds the runs of the whole array. A
@@ -27,19 +29,35 @@ pub struct PartSelector<S: Selectable> {
 }
 
 enum On<S: Selectable> {
-    Device(Device, Selector<S::Element>),
+    Devices(Vec<OnDevice<S>>),
     Cpu,
 }
 
+/// A device that selects from its share of a part.
+struct OnDevice<S: Selectable> {
+    device: Device,
+    selector: Selector<S::Element>,
+}
+
 impl<S: Selectable<Element: Pod>> PartSelector<S> {
-    /// A selection on `device` from parts of at most `part` elements.
+    /// A selection on `devices` from parts of at most `part` elements.
     ///
     /// # Errors
-    /// Errors of the device.
-    pub fn new(by: S, device: &Device, part: usize, wanted: Wanted) -> Result<Self, PartError> {
-        device.compile::<S::Kernel>()?;
-        let selector = Selector::new(device, part.saturating_add(1))?;
-        Ok(Self::begin(by, On::Device(device.clone(), selector), wanted))
+    /// Errors of the devices.
+    pub fn new(
+        by: S,
+        devices: impl Into<Devices>,
+        part: usize,
+        wanted: Wanted,
+    ) -> Result<Self, PartError> {
+        let devices = devices.into();
+        let share = Cut::in_units(part, 1).longest(devices.len());
+        let each = devices.each(|_, device| {
+            device.compile::<S::Kernel>()?;
+            let selector = Selector::new(device, share.saturating_add(1))?;
+            Ok(OnDevice { device: device.clone(), selector })
+        })?;
+        Ok(Self::begin(by, On::Devices(each), wanted))
     }
 
     /// A selection on all cores of the CPU, from parts of any length.
@@ -60,8 +78,12 @@ impl<S: Selectable<Element: Pod>> PartSelector<S> {
     /// # Panics
     /// If it is longer than a part may be.
     pub fn next(&mut self, elements: &[S::Element]) -> Result<Sifted<S::Element>, PartError> {
-        let mut found = match &self.on {
-            On::Device(..) => self.next_on_device(elements)?,
+        let mut found = match &mut self.on {
+            On::Devices(each) => {
+                let (found, us) = on_devices(each, (self.by, self.wanted), self.last, elements)?;
+                self.us += us;
+                found
+            }
             On::Cpu => {
                 let start = Instant::now();
                 let found = sift(self.by, self.last, elements, self.wanted)?;
@@ -77,20 +99,59 @@ impl<S: Selectable<Element: Pod>> PartSelector<S> {
         Ok(found)
     }
 
-    /// What a device selects from the next part; positions count from the start of the part.
-    fn next_on_device(&mut self, elements: &[S::Element]) -> Result<Sifted<S::Element>, PartError> {
-        let On::Device(device, selector) = &mut self.on else {
-            unreachable!("only a selection on a device gets here");
-        };
+    /// µs that the kernels, or the CPU, have taken so far.
+    #[must_use]
+    pub fn us(&self) -> f64 {
+        self.us
+    }
+}
+
+/// What devices select from the next part, each from its share, and the µs of device time that this took. `last` is
+/// the element before the part. Positions count from its start.
+fn on_devices<S: Selectable<Element: Pod>>(
+    each: &mut [OnDevice<S>],
+    (by, wanted): (S, Wanted),
+    last: Option<S::Element>,
+    elements: &[S::Element],
+) -> Result<(Sifted<S::Element>, f64), PartError> {
+    let runs = Cut::in_units(elements.len(), 1).runs(elements, each.len());
+    // The first one takes a part without elements too.
+    let shares =
+        each.iter_mut().zip(runs).filter(|(_, (run, _))| run.start == 0 || !run.is_empty());
+    let found = on_each(shares, |(on, (run, share))| {
+        let last = run.start.checked_sub(1).map(|before| elements[before]).or(last);
+        let (mut found, us) = on.next(by, wanted, last, share)?;
+        if let Some(positions) = &mut found.positions {
+            positions.iter_mut().for_each(|at| *at += run.start as u64);
+        }
+        Ok::<_, PartError>((found, us))
+    })?;
+    let us = found.iter().map(|(_, us)| *us).fold(0.0, f64::max);
+    let mut found = found.into_iter().map(|(found, _)| found);
+    let mut all = found.next().unwrap_or_else(|| Sifted::none(wanted));
+    found.try_for_each(|next| all.extend(&next))?;
+    Ok((all, us))
+}
+
+impl<S: Selectable<Element: Pod>> OnDevice<S> {
+    /// What it selects from `elements`, with `last` before them, and the µs of device time that this took.
+    fn next(
+        &mut self,
+        by: S,
+        wanted: Wanted,
+        last: Option<S::Element>,
+        elements: &[S::Element],
+    ) -> Result<(Sifted<S::Element>, f64), PartError> {
+        let Self { device, selector } = self;
         // The element before was judged with its own part already.
-        let known = self.last.as_slice();
-        let known_kept = usize::from(!known.is_empty() && self.by.is_kept(known, 0));
+        let known = last.as_slice();
+        let known_kept = usize::from(!known.is_empty() && by.is_kept(known, 0));
         let len = known.len() + elements.len();
         let mut chunk = device.alloc(len)?;
         chunk.copy_part_from(0, known)?;
         chunk.copy_part_from(known.len(), elements)?;
-        let mut room = Room::new(device, len, self.wanted)?;
-        self.us += device.time(|| selector.launch_part(self.by, &chunk, 0..len, room.to()))?;
+        let mut room = Room::new(device, len, wanted)?;
+        let us = device.time(|| selector.launch_part(by, &chunk, 0..len, room.to()))?;
         let kept = room.count.download()?[0] as usize;
         let others = known.len() - known_kept..len - kept;
         let mut found = Sifted {
@@ -104,13 +165,7 @@ impl<S: Selectable<Element: Pod>> PartSelector<S> {
         if let Some(positions) = &mut found.positions {
             positions.iter_mut().for_each(|at| *at -= known.len() as u64);
         }
-        Ok(found)
-    }
-
-    /// µs that the kernels, or the CPU, have taken so far.
-    #[must_use]
-    pub fn us(&self) -> f64 {
-        self.us
+        Ok((found, us))
     }
 }
 
@@ -124,14 +179,14 @@ fn downloaded<T: Pod>(
     Ok(host)
 }
 
-/// Selects from `input` on `device`, `part` elements at a time, as a [`PartSelector`] does; 0
+/// Selects from `input` on `devices`, `part` elements at a time, as a [`PartSelector`] does; 0
 /// counts as 1. Calls `done` with the number of elements that have been judged.
 ///
 /// # Errors
-/// Errors of the device, and [`PartError::Memory`] for what is selected.
+/// Errors of the devices, and [`PartError::Memory`] for what is selected.
 pub fn select_in_parts<S>(
     by: S,
-    device: &Device,
+    devices: impl Into<Devices>,
     input: &[S::Element],
     part: usize,
     wanted: Wanted,
@@ -141,7 +196,7 @@ where
     S: Selectable<Element: Pod>,
 {
     let part = part.max(1);
-    let mut selector = PartSelector::new(by, device, part.min(input.len()), wanted)?;
+    let mut selector = PartSelector::new(by, devices, part.min(input.len()), wanted)?;
     let mut all = Sifted::none(wanted);
     let mut taken = 0;
     for chunk in input.chunks(part) {

@@ -122,7 +122,7 @@ impl Reduce {
         let environment = Environment::of_process()?;
         let speaks = environment.rank == 0;
         let global = Global {
-            device: global.device,
+            device: global.device.clone(),
             json: speaks && global.json,
             quiet: !speaks || global.quiet,
             verbose: speaks && global.verbose,
@@ -155,10 +155,7 @@ impl Reduce {
         self.refuse_what_makes_no_sense(about.dtype(), about.len)?;
         let place = job.global.device.place_of_rank(environment.local_rank)?;
         self.variant(&place)?;
-        let device = match &place {
-            Place::Device(device) => Some(device.clone()),
-            Place::Cpu => None,
-        };
+        let device = place.device("a rank")?.cloned();
         job.compute_on(place);
         let wanted = self.by.transport.unwrap_or(Way::Auto).into();
         let transport = ranks.choose(wanted, device.as_ref())?;
@@ -259,7 +256,7 @@ impl Reduce {
         let place = job.place()?;
         let mut leaves = match place {
             Place::Cpu => Leaves::on_cpu(op, about.len, run.clone(), part),
-            Place::Device(device) => Leaves::new(op, device, about.len, run.clone(), part)?,
+            Place::Devices(devices) => Leaves::new(op, devices, about.len, run.clone(), part)?,
         };
         let part = leaves.part();
         let taken = self.parts.taken(job, part, run.len());

@@ -3,7 +3,6 @@
 use super::shown::Shown;
 use super::{Reduce, Variant};
 use crate::cli::catalogue::{Lines, listed};
-use crate::cli::choice::Place;
 use crate::cli::exit::Usage;
 use crate::cli::job::{About, Done, Job, Verdict, unless_wrong};
 use crate::cli::number::Number;
@@ -129,13 +128,13 @@ impl Reduce {
         let input = array.as_slice::<O::Element>()?;
         // Memory for the results, and for what they are made from.
         memory::probe(rows.saturating_mul(2 * size_of::<O::Output>()))?;
-        let (results, us) = match job.place()? {
-            Place::Cpu => {
+        let (results, us) = match job.place()?.device("reduce --rows")? {
+            None => {
                 let start = Instant::now();
                 let results = reduce_rows_on_cpu(op, input, rows, columns);
                 (results, start.elapsed().as_secs_f64() * 1e6)
             }
-            Place::Device(device) => on_device(op, device, input, size)?,
+            Some(device) => on_device(op, device, input, size)?,
         };
         let check = self.check.then(|| {
             job.doing("checking");

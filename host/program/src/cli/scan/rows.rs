@@ -2,7 +2,6 @@
 
 use super::Scan;
 use crate::cli::catalogue::Lines;
-use crate::cli::choice::Place;
 use crate::cli::exit::Usage;
 use crate::cli::job::{About, Done, Job, Verdict, unless_wrong};
 use crate::cli::number::Number;
@@ -69,9 +68,9 @@ impl Scan {
         // Rows have at least one column here. An array without elements has no rows to scan anyway.
         let op = InSegments::<O>::new(Segments::rows(columns.max(1)));
         let mut results = memory::zeroed::<O::Output>(input.len())?;
-        let us = match job.place()? {
-            Place::Cpu => on_cpu(op, input, &mut results, form)?,
-            Place::Device(device) => on_device(op, device, input, &mut results, form)?,
+        let us = match job.place()?.device("scan --rows")? {
+            None => on_cpu(op, input, &mut results, form)?,
+            Some(device) => on_device(op, device, input, &mut results, form)?,
         };
         let found = self.check.then(|| {
             let depth = reference::scan_depth::<InSegments<O>>(input.len());

@@ -1,0 +1,42 @@
+//! Work for several devices at the same time.
+
+use std::thread;
+
+/// Does `work` for each of `all`, and returns what it gives, in their order. Several take a thread each: a copy
+/// between a device and the memory of the host waits.
+///
+/// # Errors
+/// The first error, in their order.
+///
+/// # Panics
+/// If `work` does.
+pub(super) fn on_each<W: Send, R: Send, E: Send>(
+    all: impl IntoIterator<Item = W>,
+    work: impl Fn(W) -> Result<R, E> + Sync,
+) -> Result<Vec<R>, E> {
+    let mut all: Vec<W> = all.into_iter().collect();
+    let (Some(last), work) = (all.pop(), &work) else {
+        return Ok(Vec::new());
+    };
+    thread::scope(|scope| {
+        let others: Vec<_> = all.into_iter().map(|one| scope.spawn(move || work(one))).collect();
+        let last = work(last);
+        let others = others.into_iter().map(|thread| {
+            thread.join().unwrap_or_else(|payload| std::panic::resume_unwind(payload))
+        });
+        others.chain([last]).collect()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn results_are_in_order_and_the_first_error_counts() {
+        assert_eq!(on_each(Vec::<u32>::new(), Ok::<u32, ()>), Ok(vec![]));
+        assert_eq!(on_each([1, 2, 3], |n| Ok::<u32, ()>(n * n)), Ok(vec![1, 4, 9]));
+        let odd = |n: u32| if n % 2 == 0 { Ok(n) } else { Err(n) };
+        assert_eq!(on_each([2, 3, 5, 4], odd), Err(3));
+    }
+}
