@@ -25,11 +25,12 @@ fn several_gpus_are_not_measured_where_there_is_none() {
 }
 
 #[test]
-fn gpus_that_are_no_numbers_or_named_in_two_ways_are_refused() {
+fn gpus_that_are_no_numbers_and_designs_of_one_gpu_are_refused_for_several() {
     let system = |args: &[&str]| without_cuda(&[&["bench", "system"], args].concat(), b"");
     system(&["--gpus", "0,x"]).fails(WRONG_USAGE, &["0,x", "all, or their numbers, as in 0,1"]);
     system(&["--gpus", "0,1", "--device", "cuda:1"])
         .fails(WRONG_USAGE, &["--device", "--gpus", "leave one of them out"]);
+    system(&["--only", "barrier,split"]).fails(WRONG_USAGE, &["no split", "barrier, all-reduce"]);
 }
 
 #[test]

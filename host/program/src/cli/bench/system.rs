@@ -19,11 +19,8 @@ use std::collections::HashMap;
 
 impl Bench {
     pub(super) fn system(&self, global: &Global) -> anyhow::Result<Vec<Record>> {
+        let collectives = self.collectives()?;
         let ordinals = self.gpus_of(global)?.ordinals()?;
-        let collectives: Vec<Collective> = COLLECTIVES
-            .into_iter()
-            .filter(|it| self.only.is_empty() || self.only.iter().any(|name| name == it.name))
-            .collect();
         let images = images::all();
         // All GPUs are opened first, so that one that does not work is told before anything is
         // measured. They are closed again: the peer runs alone, and so does each number of GPUs.
@@ -69,6 +66,17 @@ impl Bench {
             write_raw(&Output::parse(svg.clone()), figure.as_bytes())?;
         }
         Ok(records)
+    }
+
+    /// What `--only` names. It takes the names of all suites, so they may be those of others.
+    fn collectives(&self) -> Result<Vec<Collective>, Usage> {
+        let is_here = |name: &str| COLLECTIVES.iter().any(|collective| collective.name == name);
+        if let Some(other) = self.only.iter().find(|name| !is_here(name)) {
+            let names = COLLECTIVES.map(|collective| collective.name).join(", ");
+            return Err(Usage(format!("the suite system has no {other}: it has {names}")));
+        }
+        let is_asked = |name| self.only.is_empty() || self.only.iter().any(|only| only == name);
+        Ok(COLLECTIVES.into_iter().filter(|collective| is_asked(collective.name)).collect())
     }
 
     /// The GPUs that `--gpus` names, or the one that `--device` does.
