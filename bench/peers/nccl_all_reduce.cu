@@ -170,7 +170,7 @@ int main(int argc, char** argv) {
   for (std::string line; std::getline(std::cin, line);) {
     const Group group(numbers(line));
     const auto short_graphs = group.capture(few), long_graphs = group.capture(many);
-    // The first run of a graph is slower.
+    // The first run of a graph may be slower.
     group.time_us(short_graphs);
     group.time_us(long_graphs);
     group.clear();

@@ -7,7 +7,8 @@ use super::Nccl;
 use crate::bench::{PeerError, PeerProgram, Sampling, Spread};
 use std::collections::HashMap;
 
-/// Calls in the shorter graph and in the longer one. A call takes as long as many crossings.
+/// Calls in the shorter graph and in the longer one. They are fewer than our rounds, because each
+/// call is a kernel of its own, and a node of the graph.
 const CALLS: [u32; 2] = [20, 420];
 
 /// What it is called in a record.
