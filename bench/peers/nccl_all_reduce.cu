@@ -2,8 +2,7 @@
 // thread drives all GPUs. Many calls are captured into one CUDA graph for each GPU, so that the
 // launches of single calls do not count.
 //
-//   nvcc -O3 -std=c++17 -arch=native -I NCCL/include -L NCCL/lib -l:libnccl.so.2 \
-//     -Xlinker -rpath=NCCL/lib nccl_all_reduce.cu -o nccl_all_reduce
+//   nvcc -O3 -std=c++17 -arch=native nccl_all_reduce.cu -o nccl_all_reduce -lnccl
 //   echo "0,1" | ./nccl_all_reduce FEW MANY AT_LEAST AT_MOST UNCERTAINTY
 //
 // A line has the numbers of the GPUs. The answer is µs per call: the slope between graphs of few and
