@@ -13,6 +13,27 @@ fn the_time_of_an_emulated_grid_is_refused() {
 }
 
 #[test]
+fn several_gpus_are_not_measured_where_there_is_none() {
+    let system = |args: &[&str]| without_cuda(&[&["bench", "system"], args].concat(), b"");
+    let emulated = system(&["--device", "emulator"]);
+    emulated.fails(WRONG_USAGE, &["emulated", "needs a GPU"]);
+    for args in [&[][..], &["--device", "cuda"], &["--gpus", "0,1"], &["--peers", "--json"]] {
+        let call = system(args);
+        assert_eq!(call.stderr.lines().count(), 1, "{}", call.stderr);
+        call.fails(DEVICE_FAILURE, &["bench needs ", "CUDA driver", "GRIDSYNC_LIBCUDA"]);
+    }
+}
+
+#[test]
+fn gpus_that_are_no_numbers_and_designs_of_one_gpu_are_refused_for_several() {
+    let system = |args: &[&str]| without_cuda(&[&["bench", "system"], args].concat(), b"");
+    system(&["--gpus", "0,x"]).fails(WRONG_USAGE, &["0,x", "all, or their numbers, as in 0,1"]);
+    system(&["--gpus", "0,1", "--device", "cuda:1"])
+        .fails(WRONG_USAGE, &["--device", "--gpus", "leave one of them out"]);
+    system(&["--only", "barrier,split"]).fails(WRONG_USAGE, &["no split", "barrier, all-reduce"]);
+}
+
+#[test]
 fn a_suite_a_design_or_a_shape_that_is_not_there_is_refused() {
     let bench = |args: &[&str]| without_cuda(&[&["bench"], args].concat(), b"");
     bench(&["nothing"]).fails(WRONG_USAGE, &["nothing", "barrier"]);
@@ -38,6 +59,13 @@ fn a_flag_of_another_suite_is_refused() {
         for suite in ["barrier", "all-reduce", "scan-threads"] {
             bench(&[suite, flag[0], flag[1]])
                 .fails(WRONG_USAGE, &[flag[0], suite, "--only, --blocks, --threads"]);
+        }
+        bench(&["system", flag[0], flag[1]])
+            .fails(WRONG_USAGE, &[flag[0], "--only, --blocks, --threads, --gpus, --svg"]);
+    }
+    for flag in [["--gpus", "0,1"], ["--svg", "out.svg"]] {
+        for suite in ["barrier", "scan"] {
+            bench(&[suite, flag[0], flag[1]]).fails(WRONG_USAGE, &[flag[0], suite]);
         }
     }
 }
@@ -150,5 +178,35 @@ fn what_is_asked_for_is_measured_and_nothing_else_on_cuda() {
             assert!(record["samples"].as_u64() >= Some(7), "{record}");
         }
         bench(&["--blocks", "1000000"]).fails(WRONG_USAGE, &["1 designs", "gridsync devices"]);
+    });
+}
+
+#[test]
+fn a_gpu_that_is_taken_as_two_crosses_with_itself_and_is_drawn_on_cuda() {
+    with_cuda(|cuda| {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (records, svg) = (folder.path().join("out.jsonl"), folder.path().join("out.svg"));
+        let [out, figure] = [&records, &svg].map(|path| path.to_str().expect("a plain path"));
+        let shape = ["--gpus", "0,0", "--blocks", "2,1000000", "--threads", "64"];
+        let files = ["-o", out, "--svg", figure];
+        gridsync(&[&["bench", "system"], &shape[..], &files[..]].concat(), b"").succeeds();
+        let lines = std::fs::read_to_string(&records).expect("the records");
+        let told: Vec<_> = lines
+            .lines()
+            .map(|line| {
+                let record: serde_json::Value = serde_json::from_str(line).expect("a JSON value");
+                assert_eq!(record["device"], cuda.properties().name, "{record}");
+                assert!(record["median"].as_f64() > Some(0.0), "{record}");
+                assert!(record["peer"].is_null(), "{record}");
+                let params = record["params"].clone();
+                assert_eq!((&params["blocks"], &params["threads"]), (&2.into(), &64.into()));
+                let gpus = params["gpus"].as_u64().expect("a number");
+                assert_eq!(params["ordinals"], serde_json::json!(vec![0; gpus as usize]));
+                format!("{} of {gpus}", record["variant"].as_str().expect("a name"))
+            })
+            .collect();
+        assert_eq!(told, ["barrier of 1", "all-reduce of 1", "barrier of 2", "all-reduce of 2"]);
+        let figure = std::fs::read_to_string(&svg).expect("the figure");
+        assert!(figure.contains("all-reduce, 2 × 64"), "{figure}");
     });
 }

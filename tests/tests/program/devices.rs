@@ -24,6 +24,9 @@ fn with_cuda_it_lists_what_a_launch_is_planned_by() {
         assert!(json["no_cuda"].is_null(), "{json}");
         let text = gridsync(&["devices"], b"").succeeds().stdout;
         assert!(text.contains(&device.properties().name), "{text}");
+        let gpus = json["cuda"].as_array().map_or(0, Vec::len);
+        assert!(first["reaches"].as_array().is_some_and(|others| others.len() < gpus), "{json}");
+        assert_eq!(text.contains("reaches the memory"), gpus > 1, "{text}");
     });
 }
 

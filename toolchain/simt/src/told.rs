@@ -44,7 +44,7 @@ impl Here<'_> {
         match label {
             Label::Allocation(_) | Label::OfGpu(..) => 0,
             _ if access.space == Space::Cluster || self.world.cluster > 1 => {
-                self.position.block_number() / u64::from(self.world.cluster) | 1 << 63
+                (self.position.block_number() / u64::from(self.world.cluster)) | (1 << 63)
             }
             _ => self.position.block_number(),
         }

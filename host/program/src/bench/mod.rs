@@ -5,6 +5,8 @@
 //!   resolution is as small as the uncertainty that is asked for. Shorter work gets a warning.
 //! * A latency is a **slope** ([`slope()`]): the time of a launch of many rounds, minus that of a
 //!   launch of few, divided by the difference. The cost of a launch cancels out.
+//! * A latency **over several GPUs** is a slope of time on the host, because all grids end together
+//!   and one of them may wait for ever: the module `system` says more.
 //! * A kernel that is run **once** ([`once()`]) is timed as it is called, its launch included. It
 //!   is repeated within a sample until the sample is long enough, so its input may be in the L2.
 //! * The time of one call of a primitive is measured **cold**: before each sample the L2 is emptied
@@ -47,6 +49,7 @@ mod select;
 mod slope;
 mod spread;
 mod suite;
+mod system;
 mod throughput;
 mod warning;
 
@@ -67,6 +70,10 @@ pub use select::{PARTITION, SELECT, UNIQUE};
 pub use slope::slope;
 pub use spread::Spread;
 pub use suite::{Absent, Design, FEW, MANY, Run, Shape, Suite, THREADS, default_blocks};
+pub use system::{
+    COLLECTIVES, Collective, Nccl, NoNccl, SYSTEM_THREADS, System, SystemPoint, gpu_counts,
+    nccl_times, system_blocks,
+};
 pub use throughput::{
     Case, Ceiling, MeasureError, PeerTimes, SIZES, Throughput, Throughputs, TooLarge,
 };

@@ -3,6 +3,7 @@
 
 use super::{Sampling, Spread};
 use std::collections::HashMap;
+use std::ffi::OsString;
 use std::io::{self, Write};
 use std::process::{Command, Stdio};
 use tempfile::TempDir;
@@ -75,6 +76,18 @@ impl PeerProgram {
         sampling: &Sampling,
         questions: &[String],
     ) -> Result<Answers, PeerError> {
+        self.ask_with(&[], args, sampling, questions)
+    }
+
+    /// As [`ask`](Self::ask), with these flags of nvcc beside its own: those of a library that had
+    /// to be found.
+    pub(super) fn ask_with(
+        &self,
+        library: &[OsString],
+        args: &[String],
+        sampling: &Sampling,
+        questions: &[String],
+    ) -> Result<Answers, PeerError> {
         let folder = folder_with("peer.cu", self.source)?;
         let (source, program) = (folder.path().join("peer.cu"), folder.path().join("peer"));
         let built = Command::new("nvcc")
@@ -82,6 +95,7 @@ impl PeerProgram {
             .args(self.flags)
             .arg("-o")
             .args([&program, &source])
+            .args(library)
             .output()
             .map_err(PeerError::NoCompiler)?;
         if !built.status.success() {

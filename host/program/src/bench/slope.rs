@@ -23,7 +23,7 @@ pub fn slope(
 }
 
 /// The slope of `time(rounds)`.
-fn slope_of<E>(
+pub(super) fn slope_of<E>(
     few: u32,
     many: u32,
     sampling: &Sampling,

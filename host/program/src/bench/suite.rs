@@ -60,12 +60,19 @@ pub(super) fn if_resident(
     geometry: Result<Geometry, DeviceError>,
 ) -> Result<Option<Geometry>, DeviceError> {
     match geometry {
-        Err(
-            DeviceError::GridTooLarge { .. }
-            | DeviceError::BadBlock { .. }
-            | DeviceError::PartialCluster { .. },
-        ) => Ok(None),
+        Err(error) if does_not_fit(&error) => Ok(None),
         geometry => geometry.map(Some),
+    }
+}
+
+/// Whether the grid is at fault, on one GPU or on one of several.
+fn does_not_fit(error: &DeviceError) -> bool {
+    match error {
+        DeviceError::OnGpu { error, .. } => does_not_fit(error),
+        DeviceError::GridTooLarge { .. }
+        | DeviceError::BadBlock { .. }
+        | DeviceError::PartialCluster { .. } => true,
+        _ => false,
     }
 }
 

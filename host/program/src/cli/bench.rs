@@ -1,19 +1,23 @@
 //! `gridsync bench`: measurements, and those of a peer in the same run.
 
+mod figure;
+mod gpus;
 mod latency;
 mod rows;
+mod system;
 mod throughput;
 
 use super::count::within;
 use super::exit::Usage;
 use super::{Global, output};
 use crate::bench::{
-    self, ALL_REDUCE, BARRIER, Case, Design, KENDALL, PARTITION, REDUCE, REDUCE_ROWS, Record, SCAN,
-    SCAN_THREADS, SELECT, Throughput, UNIQUE,
+    self, ALL_REDUCE, BARRIER, COLLECTIVES, Case, KENDALL, PARTITION, REDUCE, REDUCE_ROWS, Record,
+    SCAN, SCAN_THREADS, SELECT, Throughput, UNIQUE,
 };
 use crate::data::{Output, write_raw};
 use clap::ValueEnum;
 use clap::builder::PossibleValuesParser;
+use gpus::Gpus;
 use serde_json::Value;
 use std::ffi::OsString;
 
@@ -32,6 +36,11 @@ use std::ffi::OsString;
 ///
 /// `scan-threads`: the same for one number of each thread of the grid, where each thread gets the
 /// sum of those before it. The peer does it by grid.sync() too.
+///
+/// `system`: the time per crossing of the barrier of all blocks of several GPUs, and of one number of
+/// each block combined and brought to every block of every GPU. It is measured on 1, 2, 4, 8 and so
+/// on of the GPUs, as the slope of the time on the host between launches of 200 and 5200 rounds on
+/// all of them. The peer is ncclAllReduce of one f32 of each GPU, in CUDA graphs.
 ///
 /// `reduce`: the device time of one reduction, from elements in device memory that are in no cache
 /// to a result there, for several operations, element types and lengths. Calls are timed in a row,
@@ -59,21 +68,30 @@ use std::ffi::OsString;
 pub(crate) struct Bench {
     /// What to measure.
     suite: Name,
-    /// Of barrier, all-reduce and scan-threads: measure these designs only [default: all].
+    /// Of barrier, all-reduce, scan-threads and system: measure these designs only [default: all].
     #[arg(
         long,
         value_name = "NAME",
         value_delimiter = ',',
-        value_parser = PossibleValuesParser::new(designs().map(|design| design.name))
+        value_parser = PossibleValuesParser::new(distinct(designs()))
     )]
     only: Vec<String>,
-    /// Of barrier, all-reduce and scan-threads: blocks of the grids [default: a quarter, a half, one, two and
-    /// four for each multiprocessor].
+    /// Of barrier, all-reduce, scan-threads and system: blocks of the grids [default: a quarter, a
+    /// half, one, two and four for each multiprocessor; of system one in all, a half and one for each
+    /// multiprocessor].
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = within::<u32>(1..=u64::MAX))]
     blocks: Vec<u32>,
-    /// Of barrier, all-reduce and scan-threads: threads of a block [default: 32,128,256,1024].
+    /// Of barrier, all-reduce, scan-threads and system: threads of a block [default:
+    /// 32,128,256,1024; of system 256].
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = within::<u32>(1..=u64::MAX))]
     threads: Vec<u32>,
+    /// Of system: `all` GPUs, or the numbers of those that work together, as 0,1. A GPU whose number
+    /// is there twice counts as two that share it, for trying [default: all, or that of --device].
+    #[arg(long, value_name = "GPUS")]
+    gpus: Option<Gpus>,
+    /// Of system: draw µs per crossing by the number of GPUs to this file.
+    #[arg(long, value_name = "FILE")]
+    svg: Option<OsString>,
     /// Of the other suites: measure these operations only [default: all].
     #[arg(
         long,
@@ -96,7 +114,8 @@ pub(crate) struct Bench {
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = within::<usize>(1..=1 << 56))]
     sizes: Vec<usize>,
     /// Measure the peer too, in the same run: needs nvcc, but for kendall. It finds headers newer
-    /// than its own, such as CUB's, by `NVCC_PREPEND_FLAGS="-I FOLDER"`.
+    /// than its own, such as CUB's, by `NVCC_PREPEND_FLAGS="-I FOLDER"`. For system it needs NCCL too:
+    /// that of the system or of python3, or in the folder that NCCL_HOME names.
     #[arg(long)]
     peers: bool,
     /// Write the records to this file, one JSON value a line.
@@ -112,6 +131,8 @@ enum Name {
     AllReduce,
     /// The numbers of all threads of a grid, scanned.
     ScanThreads,
+    /// A barrier of several GPUs, and one number of each of their blocks, combined.
+    System,
     /// An array to one value.
     Reduce,
     /// Each row of a matrix to one value.
@@ -132,6 +153,7 @@ enum Name {
 enum Suite {
     Latencies(&'static bench::Suite),
     Throughputs(&'static Throughput),
+    System,
 }
 
 impl Name {
@@ -140,6 +162,7 @@ impl Name {
             Self::Barrier => Suite::Latencies(&BARRIER),
             Self::AllReduce => Suite::Latencies(&ALL_REDUCE),
             Self::ScanThreads => Suite::Latencies(&SCAN_THREADS),
+            Self::System => Suite::System,
             Self::Reduce => Suite::Throughputs(&REDUCE),
             Self::ReduceRows => Suite::Throughputs(&REDUCE_ROWS),
             Self::Scan => Suite::Throughputs(&SCAN),
@@ -156,19 +179,23 @@ fn suites() -> impl Iterator<Item = Suite> {
     Name::value_variants().iter().map(|name| name.suite())
 }
 
-/// The designs of all suites of latencies.
-fn designs() -> impl Iterator<Item = &'static Design> {
-    suites().flat_map(|suite| match suite {
-        Suite::Latencies(suite) => suite.designs,
-        Suite::Throughputs(_) => &[],
-    })
+/// The names of what the suites of latencies measure.
+fn designs() -> impl Iterator<Item = &'static str> {
+    let names = |suite| -> Vec<&'static str> {
+        match suite {
+            Suite::Latencies(suite) => suite.designs.iter().map(|design| design.name).collect(),
+            Suite::Throughputs(_) => Vec::new(),
+            Suite::System => COLLECTIVES.iter().map(|collective| collective.name).collect(),
+        }
+    };
+    suites().flat_map(names)
 }
 
 /// The cases of all suites of throughputs.
 fn cases() -> impl Iterator<Item = &'static Case> {
     suites().flat_map(|suite| match suite {
-        Suite::Latencies(_) => &[],
         Suite::Throughputs(suite) => suite.cases,
+        Suite::Latencies(_) | Suite::System => &[],
     })
 }
 
@@ -186,10 +213,11 @@ fn distinct(names: impl Iterator<Item = &'static str>) -> Vec<&'static str> {
 impl Bench {
     pub(crate) fn run(self, global: &Global) -> anyhow::Result<()> {
         self.refuse_flags_of_other_suites()?;
-        let device = global.device.gpu("bench")?;
+        let gpu = || global.device.gpu("bench");
         let records = match self.suite.suite() {
-            Suite::Latencies(suite) => self.latencies(suite, device, global)?,
-            Suite::Throughputs(suite) => self.throughputs(suite, device, global)?,
+            Suite::Latencies(suite) => self.latencies(suite, gpu()?, global)?,
+            Suite::Throughputs(suite) => self.throughputs(suite, gpu()?, global)?,
+            Suite::System => self.system(global)?,
         };
         let lines: String = records.iter().map(|record| format!("{}\n", record.json())).collect();
         if let Some(out) = self.output {
@@ -202,25 +230,27 @@ impl Bench {
     }
 
     fn refuse_flags_of_other_suites(&self) -> Result<(), Usage> {
-        let latency = [
+        let grids = [
             ("--only", self.only.is_empty()),
             ("--blocks", self.blocks.is_empty()),
             ("--threads", self.threads.is_empty()),
         ];
-        let throughput = [
+        let arrays = [
             ("--ops", self.ops.is_empty()),
             ("--dtypes", self.dtypes.is_empty()),
             ("--sizes", self.sizes.is_empty()),
         ];
+        let several = [("--gpus", self.gpus.is_none()), ("--svg", self.svg.is_none())];
         let (name, takes, others) = match self.suite.suite() {
-            Suite::Latencies(suite) => (suite.name, latency, throughput),
-            Suite::Throughputs(suite) => (suite.name, throughput, latency),
+            Suite::Latencies(suite) => (suite.name, grids.to_vec(), [&arrays[..], &several]),
+            Suite::Throughputs(suite) => (suite.name, arrays.to_vec(), [&grids[..], &several]),
+            Suite::System => ("system", [&grids[..], &several].concat(), [&arrays[..], &[]]),
         };
-        match others.iter().find(|(_, unused)| !unused) {
+        match others.concat().iter().find(|(_, unused)| !unused) {
             None => Ok(()),
             Some((flag, _)) => Err(Usage(format!(
                 "{flag} says nothing to the suite {name}, which takes {}",
-                takes.map(|(flag, _)| flag).join(", ")
+                takes.iter().map(|(flag, _)| *flag).collect::<Vec<_>>().join(", ")
             ))),
         }
     }

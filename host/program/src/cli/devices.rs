@@ -2,7 +2,7 @@
 
 use super::{Global, output};
 use crate::report::{Table, table};
-use gridsync::device::cuda::probe;
+use gridsync::device::cuda::{DeviceSummary, probe, reaches};
 use gridsync::device::{Backend, DeviceError, Emulator, EmulatorConfig, Properties};
 use serde_json::json;
 
@@ -16,12 +16,17 @@ impl Devices {
             Err(DeviceError::NoCuda(reason)) => (Vec::new(), Some(reason.to_string())),
             Err(error) => return Err(error.into()),
         };
+        let reach = reach_of(&gpus)?;
         let cpus = std::thread::available_parallelism().map_or(1, usize::from);
         let text = || {
             let mut text = String::new();
             for gpu in &gpus {
                 text += &format!("cuda:{}  {}\n", gpu.ordinal, gpu.properties.name);
                 text += &format!("{}\n\n", describe_in_words(&gpu.properties));
+            }
+            if gpus.len() > 1 {
+                text += "Which GPU (row) reaches the memory of which (column):\n";
+                text += &format!("{}\n\n", reach_in_words(&gpus, &reach));
             }
             if let Some(reason) = &none {
                 text += &format!("cuda      none: {reason}\n");
@@ -36,7 +41,7 @@ impl Devices {
         };
         let json = || {
             json!({
-                "cuda": gpus.iter().map(|gpu| describe(gpu.ordinal, &gpu.properties)).collect::<Vec<_>>(),
+                "cuda": gpus.iter().zip(&reach).map(|(gpu, reach)| describe(gpu, &gpus, reach)).collect::<Vec<_>>(),
                 "no_cuda": none,
                 "emulator": true,
                 "cpu": { "cores": cpus },
@@ -44,6 +49,29 @@ impl Devices {
         };
         output::result(global, text, json)
     }
+}
+
+/// For each GPU, whether it reaches the memory of each.
+fn reach_of(gpus: &[DeviceSummary]) -> Result<Vec<Vec<bool>>, DeviceError> {
+    let of = |from: u32| gpus.iter().map(|to| reaches(from, to.ordinal)).collect();
+    gpus.iter().map(|from| of(from.ordinal)).collect()
+}
+
+/// The table of who reaches whose memory.
+fn reach_in_words(gpus: &[DeviceSummary], reach: &[Vec<bool>]) -> Table {
+    let mut table = table();
+    let heads = gpus.iter().map(|gpu| gpu.ordinal.to_string());
+    table.set_header([String::new()].into_iter().chain(heads));
+    for (from, reach) in gpus.iter().zip(reach) {
+        let cells = gpus.iter().zip(reach).map(|(to, &reaches)| match reaches {
+            _ if to.ordinal == from.ordinal => "·",
+            true => "yes",
+            false => "no",
+        });
+        let name = format!("  cuda:{}", from.ordinal);
+        table.add_row([name].into_iter().chain(cells.map(str::to_owned)));
+    }
+    table
 }
 
 fn describe_in_words(p: &Properties) -> Table {
@@ -109,9 +137,13 @@ fn describe_in_words(p: &Properties) -> Table {
     table
 }
 
-fn describe(ordinal: u32, p: &Properties) -> serde_json::Value {
+/// A GPU as JSON. `reach` says whether it reaches the memory of each of `gpus`.
+fn describe(gpu: &DeviceSummary, gpus: &[DeviceSummary], reach: &[bool]) -> serde_json::Value {
+    let p = &gpu.properties;
+    let others = gpus.iter().zip(reach).filter(|(to, reaches)| **reaches && *to != gpu);
     json!({
-        "device": format!("cuda:{ordinal}"),
+        "device": format!("cuda:{}", gpu.ordinal),
+        "reaches": others.map(|(to, _)| format!("cuda:{}", to.ordinal)).collect::<Vec<_>>(),
         "name": p.name,
         "compute_capability": format!("{}.{}", p.compute / 10, p.compute % 10),
         "multiprocessors": p.multiprocessors,
@@ -136,4 +168,42 @@ fn describe(ordinal: u32, p: &Properties) -> serde_json::Value {
         "driver_version": p.driver_version,
         "pci": p.pci,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn gpus(count: u32) -> Vec<DeviceSummary> {
+        let properties = Emulator::new(EmulatorConfig::default()).properties().clone();
+        (0..count)
+            .map(|ordinal| DeviceSummary { ordinal, properties: properties.clone() })
+            .collect()
+    }
+
+    #[test]
+    fn who_reaches_whose_memory_is_a_table_of_rows_that_read_and_columns_that_are_read() {
+        let reach = [[true, true, false], [true, true, true], [false, false, true]];
+        let text = reach_in_words(&gpus(3), &reach.map(Vec::from)).to_string();
+        let words: Vec<Vec<_>> =
+            text.lines().map(|line| line.split_whitespace().collect()).collect();
+        assert_eq!(words[0], ["0", "1", "2"]);
+        assert_eq!(words[1], ["cuda:0", "·", "yes", "no"]);
+        assert_eq!(words[2], ["cuda:1", "yes", "·", "yes"]);
+        assert_eq!(words[3], ["cuda:2", "no", "no", "·"]);
+    }
+
+    #[test]
+    fn the_table_of_eight_gpus_fits_into_a_terminal() {
+        let text = reach_in_words(&gpus(8), &vec![vec![true; 8]; 8]).to_string();
+        assert_eq!(text.lines().count(), 9, "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    }
+
+    #[test]
+    fn the_json_of_a_gpu_names_the_others_that_it_reaches() {
+        let gpus = gpus(3);
+        assert_eq!(describe(&gpus[1], &gpus, &[true, true, false])["reaches"], json!(["cuda:0"]));
+        assert_eq!(describe(&gpus[0], &gpus[..1], &[true])["reaches"], json!([]));
+    }
 }

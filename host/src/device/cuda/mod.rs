@@ -18,6 +18,7 @@ mod probe;
 mod query;
 
 pub use image::PtxImage;
+pub use peers::reaches;
 pub use probe::{DeviceSummary, probe};
 pub use ptx_image::{ImageError, Module as PtxModule, Modules};
 

@@ -1,0 +1,178 @@
+//! The suite `system`: what works over several GPUs.
+
+use super::figure::{MOST_LINES, by_gpus};
+use super::gpus::Gpus;
+use super::rows::Rows;
+use super::{Bench, Global, Usage};
+use crate::bench::{
+    COLLECTIVES, Collective, Nccl, PeerError, Record, SYSTEM_THREADS, Sampling, Shape, Spread,
+    Step, System, SystemPoint, gpu_counts, nccl_times, system_blocks,
+};
+use crate::cli::choice::DeviceChoice;
+use crate::cli::exit::Wrong;
+use crate::data::{Output, write_raw};
+use crate::images;
+use crate::report::Column;
+use anyhow::Context;
+use gridsync::device::Devices;
+use std::collections::HashMap;
+
+impl Bench {
+    pub(super) fn system(&self, global: &Global) -> anyhow::Result<Vec<Record>> {
+        let collectives = self.collectives()?;
+        let ordinals = self.gpus_of(global)?.ordinals()?;
+        let images = images::all();
+        // All GPUs are opened first, so that one that does not work is told before anything is
+        // measured. They are closed again: the peer runs alone, and so does each number of GPUs.
+        let shapes = {
+            let devices =
+                Devices::cuda(&ordinals, &images).context("bench needs GPUs that work together")?;
+            self.shapes(&devices)
+        };
+        self.expect_drawable(collectives.len() * shapes.len())?;
+        let sampling = Sampling::default();
+        let peers = match self.peers {
+            true => peers(&ordinals, &sampling)?,
+            false => HashMap::new(),
+        };
+
+        let points = gpu_counts(ordinals.len()).len() * collectives.len() * shapes.len();
+        let mut rows = Rows::new(global, points, columns(), cells);
+        let step = |step: Step<'_, SystemPoint>| match step {
+            Step::Next(SystemPoint { collective, gpus, shape: Shape { blocks, threads } }) => {
+                rows.next(format!("{} of {gpus} at {blocks} × {threads}", collective.name));
+            }
+            Step::Measured(record) => rows.add(record),
+        };
+        let system = System {
+            ordinals: &ordinals,
+            collectives: &collectives,
+            shapes: &shapes,
+            peers: &peers,
+            sampling,
+        };
+        let records = system.run(|gpus| Devices::cuda(gpus, &images), step)?;
+        rows.finish(&records)?;
+        if records.is_empty() {
+            return Err(Usage(format!(
+                "nothing to measure: of {} collectives at {} shapes of grids none fits (gridsync devices tells the limits; all-reduce takes threads in multiples of 32)",
+                collectives.len(),
+                shapes.len(),
+            ))
+            .into());
+        }
+        if let Some(svg) = &self.svg {
+            let figure = by_gpus(&records, &peers)?;
+            write_raw(&Output::parse(svg.clone()), figure.as_bytes())?;
+        }
+        Ok(records)
+    }
+
+    /// What `--only` names. It takes the names of all suites, so they may be those of others.
+    fn collectives(&self) -> Result<Vec<Collective>, Usage> {
+        let is_here = |name: &str| COLLECTIVES.iter().any(|collective| collective.name == name);
+        if let Some(other) = self.only.iter().find(|name| !is_here(name)) {
+            let names = COLLECTIVES.map(|collective| collective.name).join(", ");
+            return Err(Usage(format!("the suite system has no {other}: it has {names}")));
+        }
+        let is_asked = |name| self.only.is_empty() || self.only.iter().any(|only| only == name);
+        Ok(COLLECTIVES.into_iter().filter(|collective| is_asked(collective.name)).collect())
+    }
+
+    /// The GPUs that `--gpus` names, or the one that `--device` does.
+    fn gpus_of(&self, global: &Global) -> anyhow::Result<Gpus> {
+        match (global.device, &self.gpus) {
+            (DeviceChoice::Emulator | DeviceChoice::Cpu, _) => {
+                // It refuses them, and says why.
+                global.device.gpu("bench").map(|_| Gpus::All)
+            }
+            (DeviceChoice::Auto, gpus) => Ok(gpus.clone().unwrap_or(Gpus::All)),
+            (DeviceChoice::Cuda(ordinal), None) => Ok(Gpus::These(vec![ordinal])),
+            (DeviceChoice::Cuda(_), Some(_)) => Err(Usage(
+                "--device names one GPU and --gpus names several: leave one of them out".into(),
+            )
+            .into()),
+        }
+    }
+
+    /// The grids on each GPU.
+    fn shapes(&self, devices: &Devices) -> Vec<Shape> {
+        let multiprocessors = devices.iter().map(|one| one.properties().multiprocessors).min();
+        let blocks = match &self.blocks[..] {
+            [] => system_blocks(multiprocessors.unwrap_or(1)),
+            blocks => blocks.to_vec(),
+        };
+        let threads = match &self.threads[..] {
+            [] => &[SYSTEM_THREADS],
+            threads => threads,
+        };
+        Shape::all(&blocks, threads)
+    }
+
+    /// Refuses a figure of more lines than there are colours, before they are measured.
+    fn expect_drawable(&self, lines: usize) -> Result<(), Usage> {
+        let lines = lines + usize::from(self.peers);
+        match self.svg.is_some() && lines > MOST_LINES {
+            false => Ok(()),
+            true => Err(Usage(format!(
+                "--svg draws {MOST_LINES} lines at most, and this would be {lines}: name fewer of --only, --blocks and --threads"
+            ))),
+        }
+    }
+}
+
+/// The times of NCCL. Without NCCL a message says so, and there are none.
+fn peers(ordinals: &[u32], sampling: &Sampling) -> anyhow::Result<HashMap<usize, Spread>> {
+    let nccl = match Nccl::find() {
+        Ok(nccl) => nccl,
+        Err(none) => {
+            eprintln!("gridsync: leaving out the peer: {none}");
+            return Ok(HashMap::new());
+        }
+    };
+    let counts = gpu_counts(ordinals.len());
+    let times = nccl_times(&nccl, ordinals, &counts, sampling).map_err(|error| match error {
+        PeerError::Wrong(_) => anyhow::Error::new(Wrong(error.to_string())),
+        error => error.into(),
+    });
+    let times = times.context("measuring NCCL")?;
+    if times.is_empty() {
+        eprintln!(
+            "gridsync: leaving out the peer: NCCL works on two GPUs or more, each of them once"
+        );
+    }
+    Ok(times)
+}
+
+/// The columns of the table.
+fn columns() -> Vec<Column> {
+    let names = COLLECTIVES.iter().map(|collective| collective.name.len());
+    vec![
+        Column::words("collective", names.max().unwrap_or(0)),
+        Column::numbers("GPUs", 4),
+        Column::numbers("blocks", 6),
+        Column::numbers("threads", 7),
+        Column::numbers("µs", 7),
+        Column::numbers("min", 7),
+        Column::numbers("max", 7),
+        Column::numbers("NCCL µs", 7),
+        Column::numbers("ratio", 5),
+        Column::words("", 0),
+    ]
+}
+
+/// The row of a record.
+fn cells(_so_far: &[Record], record: &Record) -> Vec<String> {
+    let peer = record.peer.as_ref();
+    vec![
+        record.variant.to_owned(),
+        record.params["gpus"].to_string(),
+        record.params["blocks"].to_string(),
+        record.params["threads"].to_string(),
+        format!("{:.3}", record.time.median),
+        format!("{:.3}", record.time.min),
+        format!("{:.3}", record.time.max),
+        peer.map_or(String::new(), |peer| format!("{:.3}", peer.median)),
+        record.ratio().map_or(String::new(), |ratio| format!("{ratio:.3}")),
+    ]
+}
