@@ -277,8 +277,7 @@ pub enum DeviceError {
         gpu: usize,
         /// Its name.
         name: String,
-        /// What failed.
-        #[source]
+        /// What failed. The message has it, so it is no source.
         error: Box<DeviceError>,
     },
 

@@ -17,7 +17,8 @@ fn several_gpus_are_not_measured_where_there_is_none() {
     let system = |args: &[&str]| without_cuda(&[&["bench", "system"], args].concat(), b"");
     let emulated = system(&["--device", "emulator"]);
     emulated.fails(WRONG_USAGE, &["emulated", "needs a GPU"]);
-    for args in [&[][..], &["--device", "cuda"], &["--gpus", "0,1"], &["--peers", "--json"]] {
+    for args in [&[][..], &["--device", "cuda"], &["--device", "cuda:0,1"], &["--peers", "--json"]]
+    {
         let call = system(args);
         assert_eq!(call.stderr.lines().count(), 1, "{}", call.stderr);
         call.fails(DEVICE_FAILURE, &["bench needs ", "CUDA driver", "GRIDSYNC_LIBCUDA"]);
@@ -25,11 +26,8 @@ fn several_gpus_are_not_measured_where_there_is_none() {
 }
 
 #[test]
-fn gpus_that_are_no_numbers_and_designs_of_one_gpu_are_refused_for_several() {
+fn designs_of_one_gpu_are_refused_for_several() {
     let system = |args: &[&str]| without_cuda(&[&["bench", "system"], args].concat(), b"");
-    system(&["--gpus", "0,x"]).fails(WRONG_USAGE, &["0,x", "all, or their numbers, as in 0,1"]);
-    system(&["--gpus", "0,1", "--device", "cuda:1"])
-        .fails(WRONG_USAGE, &["--device", "--gpus", "leave one of them out"]);
     system(&["--only", "barrier,split"]).fails(WRONG_USAGE, &["no split", "barrier, all-reduce"]);
 }
 
@@ -61,12 +59,10 @@ fn a_flag_of_another_suite_is_refused() {
                 .fails(WRONG_USAGE, &[flag[0], suite, "--only, --blocks, --threads"]);
         }
         bench(&["system", flag[0], flag[1]])
-            .fails(WRONG_USAGE, &[flag[0], "--only, --blocks, --threads, --gpus, --svg"]);
+            .fails(WRONG_USAGE, &[flag[0], "--only, --blocks, --threads, --svg"]);
     }
-    for flag in [["--gpus", "0,1"], ["--svg", "out.svg"]] {
-        for suite in ["barrier", "scan"] {
-            bench(&[suite, flag[0], flag[1]]).fails(WRONG_USAGE, &[flag[0], suite]);
-        }
+    for suite in ["barrier", "scan"] {
+        bench(&[suite, "--svg", "out.svg"]).fails(WRONG_USAGE, &["--svg", suite]);
     }
 }
 
@@ -187,7 +183,7 @@ fn a_gpu_that_is_taken_as_two_crosses_with_itself_and_is_drawn_on_cuda() {
         let folder = tempfile::tempdir().expect("a folder");
         let (records, svg) = (folder.path().join("out.jsonl"), folder.path().join("out.svg"));
         let [out, figure] = [&records, &svg].map(|path| path.to_str().expect("a plain path"));
-        let shape = ["--gpus", "0,0", "--blocks", "2,1000000", "--threads", "64"];
+        let shape = ["--device", "cuda:0,0", "--blocks", "2,1000000", "--threads", "64"];
         let files = ["-o", out, "--svg", figure];
         gridsync(&[&["bench", "system"], &shape[..], &files[..]].concat(), b"").succeeds();
         let lines = std::fs::read_to_string(&records).expect("the records");

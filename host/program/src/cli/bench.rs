@@ -1,7 +1,6 @@
 //! `gridsync bench`: measurements, and those of a peer in the same run.
 
 mod figure;
-mod gpus;
 mod latency;
 mod rows;
 mod system;
@@ -17,7 +16,6 @@ use crate::bench::{
 use crate::data::{Output, write_raw};
 use clap::ValueEnum;
 use clap::builder::PossibleValuesParser;
-use gpus::Gpus;
 use serde_json::Value;
 use std::ffi::OsString;
 
@@ -85,10 +83,6 @@ pub(crate) struct Bench {
     /// 32,128,256,1024; of system 256].
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = within::<u32>(1..=u64::MAX))]
     threads: Vec<u32>,
-    /// Of system: `all` GPUs, or the numbers of those that work together, as 0,1. A GPU whose number
-    /// is there twice counts as two that share it, for trying [default: all, or that of --device].
-    #[arg(long, value_name = "GPUS")]
-    gpus: Option<Gpus>,
     /// Of system: draw µs per crossing by the number of GPUs to this file.
     #[arg(long, value_name = "FILE")]
     svg: Option<OsString>,
@@ -240,7 +234,7 @@ impl Bench {
             ("--dtypes", self.dtypes.is_empty()),
             ("--sizes", self.sizes.is_empty()),
         ];
-        let several = [("--gpus", self.gpus.is_none()), ("--svg", self.svg.is_none())];
+        let several = [("--svg", self.svg.is_none())];
         let (name, takes, others) = match self.suite.suite() {
             Suite::Latencies(suite) => (suite.name, grids.to_vec(), [&arrays[..], &several]),
             Suite::Throughputs(suite) => (suite.name, arrays.to_vec(), [&grids[..], &several]),

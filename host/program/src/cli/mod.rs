@@ -72,8 +72,8 @@ Exit codes:
 struct Global {
     /// Where to run: `auto`, `cuda`, `cuda:N`, `emulator` or `cpu`. `auto` takes the GPU if there
     /// is one, else the CPU where the primitive has a CPU form, else the emulator. reduce, scan,
-    /// select, range-sum and kendall also share their array among several: `cuda:0,1`, `cuda:all`,
-    /// `emulator:3`.
+    /// select, range-sum and kendall also share their array among several, and bench system measures
+    /// them: `cuda:0,1`, `cuda:all`, `emulator:3`.
     #[arg(long, global = true, default_value = "auto", value_name = "DEVICE")]
     device: DeviceChoice,
     /// Print one JSON value on standard output; all else goes to standard error.

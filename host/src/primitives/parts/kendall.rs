@@ -1,6 +1,6 @@
 //! Kendall's rank correlation, part by part.
 
-use super::together::on_each;
+use super::together::{at_once, on_each};
 use crate::device::{Buffer, Device, Devices};
 use crate::memory::{self, NoRoom};
 use crate::primitives::kendall::{Correlatable, Correlator, Kendall, KendallError, expect_ranks};
@@ -18,6 +18,8 @@ use std::time::Instant;
 pub struct PartCorrelator<T> {
     part: usize,
     on: On<T>,
+    /// Whether some of the devices are one GPU.
+    share: bool,
     us: f64,
 }
 
@@ -44,9 +46,9 @@ impl<T: Correlatable> PartCorrelator<T> {
     /// # Errors
     /// Errors of the devices.
     pub fn new(devices: impl Into<Devices>, len: usize, part: usize) -> Result<Self, KendallError> {
-        let part = rounded(len, part);
+        let (part, devices) = (rounded(len, part), devices.into());
         let mut each = Vec::new();
-        for device in &devices.into() {
+        for device in &devices {
             let mut correlator = Correlator::new(device, part)?;
             correlator.compile(part)?;
             let both = [device.alloc(0)?, device.alloc(0)?];
@@ -55,13 +57,13 @@ impl<T: Correlatable> PartCorrelator<T> {
                 break;
             }
         }
-        Ok(Self { part, on: On::Devices(each), us: 0.0 })
+        Ok(Self { part, on: On::Devices(each), share: devices.sharing() > 1, us: 0.0 })
     }
 
     /// Plans the same on all cores of the CPU.
     #[must_use]
     pub fn on_cpu(len: usize, part: usize) -> Self {
-        Self { part: rounded(len, part), on: On::Cpu, us: 0.0 }
+        Self { part: rounded(len, part), on: On::Cpu, share: false, us: 0.0 }
     }
 
     /// Places that are correlated at a time.
@@ -164,7 +166,7 @@ impl<T: Correlatable> PartCorrelator<T> {
                 before.map(with_last).collect::<Result<_, _>>()?
             }
         };
-        self.us += found.iter().map(|(_, us)| *us).fold(0.0, f64::max);
+        self.us += at_once(found.iter().map(|(_, us)| *us), self.share);
         Ok(found.into_iter().map(|(kendall, _)| kendall).collect())
     }
 }

@@ -5,7 +5,7 @@
 //! not matter who computes which leaf, nor where: the result has the bits of one reduction on one
 //! device.
 
-use super::together::on_each;
+use super::together::{at_once, on_each};
 use super::{PartError, PartReducible};
 use crate::device::{Buffer, Device, DeviceError, Devices};
 use crate::primitives::Reducer;
@@ -120,6 +120,8 @@ enum On<O: PartReducible> {
 
 struct OnDevices<O: PartReducible> {
     each: Vec<OnDevice<O>>,
+    /// Whether some of them are one GPU.
+    share: bool,
     /// What has been reduced so far.
     leaves: Vec<O::Accumulator>,
 }
@@ -152,9 +154,10 @@ impl<O: PartReducible<Element: Pod>> Leaves<O> {
         part: usize,
     ) -> Result<Self, PartError> {
         let (devices, part) = (devices.into(), rounded::<O>(len, &run, part));
-        let share = Cut::in_units(part, Cut::of::<O>(len).unit).longest(devices.len());
-        let each = devices.each(|_, device| OnDevice::new(op, device, len, share))?;
-        let on = On::Devices(OnDevices { each, leaves: Vec::new() });
+        let longest = Cut::in_units(part, Cut::of::<O>(len).unit).longest(devices.len());
+        let each = devices.each(|_, device| OnDevice::new(op, device, len, longest))?;
+        let share = devices.sharing() > 1;
+        let on = On::Devices(OnDevices { each, share, leaves: Vec::new() });
         Ok(Self { op, run, part, taken: 0, on, us: 0.0 })
     }
 
@@ -231,7 +234,7 @@ impl<O: PartReducible<Element: Pod>> OnDevices<O> {
         let runs = Cut::in_units(elements.len(), unit).runs(elements, self.each.len());
         let shares = self.each.iter_mut().zip(runs).filter(|(_, (run, _))| !run.is_empty());
         let found = on_each(shares, |(on, (run, elements))| on.next(elements, start + run.start))?;
-        let us = found.iter().map(|(us, _)| *us).fold(0.0, f64::max);
+        let us = at_once(found.iter().map(|(us, _)| *us), self.share);
         let found = found.into_iter().flat_map(|(_, leaves)| leaves);
         match O::EXACT {
             true => {

@@ -3,7 +3,7 @@
 use super::PartError;
 use super::leaves::Cut;
 use super::sift::sift;
-use super::together::on_each;
+use super::together::{at_once, on_each};
 use crate::device::{Buffer, Device, Devices};
 use crate::memory;
 use crate::primitives::{Room, Selector, Sifted, Wanted};
@@ -29,8 +29,14 @@ pub struct PartSelector<S: Selectable> {
 }
 
 enum On<S: Selectable> {
-    Devices(Vec<OnDevice<S>>),
+    Devices(OnDevices<S>),
     Cpu,
+}
+
+struct OnDevices<S: Selectable> {
+    each: Vec<OnDevice<S>>,
+    /// Whether some of them are one GPU.
+    share: bool,
 }
 
 /// A device that selects from its share of a part.
@@ -57,7 +63,8 @@ impl<S: Selectable<Element: Pod>> PartSelector<S> {
             let selector = Selector::new(device, share.saturating_add(1))?;
             Ok(OnDevice { device: device.clone(), selector })
         })?;
-        Ok(Self::begin(by, On::Devices(each), wanted))
+        let on = OnDevices { each, share: devices.sharing() > 1 };
+        Ok(Self::begin(by, On::Devices(on), wanted))
     }
 
     /// A selection on all cores of the CPU, from parts of any length.
@@ -79,8 +86,8 @@ impl<S: Selectable<Element: Pod>> PartSelector<S> {
     /// If it is longer than a part may be.
     pub fn next(&mut self, elements: &[S::Element]) -> Result<Sifted<S::Element>, PartError> {
         let mut found = match &mut self.on {
-            On::Devices(each) => {
-                let (found, us) = on_devices(each, (self.by, self.wanted), self.last, elements)?;
+            On::Devices(on) => {
+                let (found, us) = on.next((self.by, self.wanted), self.last, elements)?;
                 self.us += us;
                 found
             }
@@ -106,31 +113,33 @@ impl<S: Selectable<Element: Pod>> PartSelector<S> {
     }
 }
 
-/// What devices select from the next part, each from its share, and the µs of device time that this took. `last` is
-/// the element before the part. Positions count from its start.
-fn on_devices<S: Selectable<Element: Pod>>(
-    each: &mut [OnDevice<S>],
-    (by, wanted): (S, Wanted),
-    last: Option<S::Element>,
-    elements: &[S::Element],
-) -> Result<(Sifted<S::Element>, f64), PartError> {
-    let runs = Cut::in_units(elements.len(), 1).runs(elements, each.len());
-    // The first one takes a part without elements too.
-    let shares =
-        each.iter_mut().zip(runs).filter(|(_, (run, _))| run.start == 0 || !run.is_empty());
-    let found = on_each(shares, |(on, (run, share))| {
-        let last = run.start.checked_sub(1).map(|before| elements[before]).or(last);
-        let (mut found, us) = on.next(by, wanted, last, share)?;
-        if let Some(positions) = &mut found.positions {
-            positions.iter_mut().for_each(|at| *at += run.start as u64);
-        }
-        Ok::<_, PartError>((found, us))
-    })?;
-    let us = found.iter().map(|(_, us)| *us).fold(0.0, f64::max);
-    let mut found = found.into_iter().map(|(found, _)| found);
-    let mut all = found.next().unwrap_or_else(|| Sifted::none(wanted));
-    found.try_for_each(|next| all.extend(&next))?;
-    Ok((all, us))
+impl<S: Selectable<Element: Pod>> OnDevices<S> {
+    /// What they select from the next part, each from its share, and the µs of device time that this took. `last` is
+    /// the element before the part. Positions count from its start.
+    fn next(
+        &mut self,
+        (by, wanted): (S, Wanted),
+        last: Option<S::Element>,
+        elements: &[S::Element],
+    ) -> Result<(Sifted<S::Element>, f64), PartError> {
+        let runs = Cut::in_units(elements.len(), 1).runs(elements, self.each.len());
+        let shares = self.each.iter_mut().zip(runs);
+        // The first one takes a part without elements too.
+        let shares = shares.filter(|(_, (run, _))| run.start == 0 || !run.is_empty());
+        let found = on_each(shares, |(on, (run, share))| {
+            let last = run.start.checked_sub(1).map(|before| elements[before]).or(last);
+            let (mut found, us) = on.next(by, wanted, last, share)?;
+            if let Some(positions) = &mut found.positions {
+                positions.iter_mut().for_each(|at| *at += run.start as u64);
+            }
+            Ok::<_, PartError>((found, us))
+        })?;
+        let us = at_once(found.iter().map(|(_, us)| *us), self.share);
+        let mut found = found.into_iter().map(|(found, _)| found);
+        let mut all = found.next().unwrap_or_else(|| Sifted::none(wanted));
+        found.try_for_each(|next| all.extend(&next))?;
+        Ok((all, us))
+    }
 }
 
 impl<S: Selectable<Element: Pod>> OnDevice<S> {

@@ -2,6 +2,12 @@
 
 use std::thread;
 
+/// How long several devices took at the same time, in µs: as long as the slowest. If they `share` a GPU, as long as all,
+/// because its time is divided among them.
+pub(super) fn at_once(times: impl Iterator<Item = f64>, share: bool) -> f64 {
+    if share { times.sum() } else { times.fold(0.0, f64::max) }
+}
+
 /// Does `work` for each of `all`, and returns what it gives, in their order. Several take a thread each: a copy
 /// between a device and the memory of the host waits.
 ///

@@ -1,7 +1,6 @@
 //! The suite `system`: what works over several GPUs.
 
 use super::figure::{MOST_LINES, by_gpus};
-use super::gpus::Gpus;
 use super::rows::Rows;
 use super::{Bench, Global, Usage};
 use crate::bench::{
@@ -14,13 +13,14 @@ use crate::data::{Output, write_raw};
 use crate::images;
 use crate::report::Column;
 use anyhow::Context;
-use gridsync::device::Devices;
+use gridsync::device::cuda::probe;
+use gridsync::device::{Devices, MOST_GPUS};
 use std::collections::HashMap;
 
 impl Bench {
     pub(super) fn system(&self, global: &Global) -> anyhow::Result<Vec<Record>> {
         let collectives = self.collectives()?;
-        let ordinals = self.gpus_of(global)?.ordinals()?;
+        let ordinals = ordinals(global)?;
         let images = images::all();
         // All GPUs are opened first, so that one that does not work is told before anything is
         // measured. They are closed again: the peer runs alone, and so does each number of GPUs.
@@ -79,22 +79,6 @@ impl Bench {
         Ok(COLLECTIVES.into_iter().filter(|collective| is_asked(collective.name)).collect())
     }
 
-    /// The GPUs that `--gpus` names, or the one that `--device` does.
-    fn gpus_of(&self, global: &Global) -> anyhow::Result<Gpus> {
-        match (global.device, &self.gpus) {
-            (DeviceChoice::Emulator | DeviceChoice::Cpu, _) => {
-                // It refuses them, and says why.
-                global.device.gpu("bench").map(|_| Gpus::All)
-            }
-            (DeviceChoice::Auto, gpus) => Ok(gpus.clone().unwrap_or(Gpus::All)),
-            (DeviceChoice::Cuda(ordinal), None) => Ok(Gpus::These(vec![ordinal])),
-            (DeviceChoice::Cuda(_), Some(_)) => Err(Usage(
-                "--device names one GPU and --gpus names several: leave one of them out".into(),
-            )
-            .into()),
-        }
-    }
-
     /// The grids on each GPU.
     fn shapes(&self, devices: &Devices) -> Vec<Shape> {
         let multiprocessors = devices.iter().map(|one| one.properties().multiprocessors).min();
@@ -117,6 +101,21 @@ impl Bench {
             true => Err(Usage(format!(
                 "--svg draws {MOST_LINES} lines at most, and this would be {lines}: name fewer of --only, --blocks and --threads"
             ))),
+        }
+    }
+}
+
+/// The numbers of the GPUs that `--device` names: all without it. A GPU that is named twice counts as two that share it.
+fn ordinals(global: &Global) -> anyhow::Result<Vec<u32>> {
+    match &global.device {
+        DeviceChoice::Cuda(ordinals) => Ok(ordinals.clone()),
+        DeviceChoice::Auto | DeviceChoice::AllCuda => {
+            let devices = probe().context("bench needs a GPU")?;
+            Ok(devices.iter().map(|device| device.ordinal).take(MOST_GPUS).collect())
+        }
+        // It refuses them, and says why.
+        DeviceChoice::Emulator(_) | DeviceChoice::Cpu => {
+            global.device.gpu("bench").map(|_| Vec::new())
         }
     }
 }
