@@ -16,6 +16,7 @@ mod scan_check;
 mod scratch;
 pub mod select;
 mod sifted;
+mod spread;
 
 pub use check::{Accumulates, Check, Checked, Judged};
 pub use kendall::{Correlator, Kendall, kendall};
@@ -31,6 +32,7 @@ pub use scan::{Scanner, scan};
 pub use scan_check::{ScanAccumulates, ScanCheck, ScanChecked};
 pub use select::{Selector, partition, select, unique};
 pub use sifted::{Room, Sifted, Wanted};
+pub use spread::{Spread, SpreadReducer, scan_spread};
 
 use crate::device::Buffer;
 use bytemuck::Pod;

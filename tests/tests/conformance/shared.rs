@@ -10,8 +10,8 @@ use gridsync::primitives::reduce::reduce_on_cpu;
 use gridsync::primitives::scan::{Form, scan_on_cpu};
 use gridsync::primitives::select::{FirstOfRun, Within, partition_on_cpu, positions_on_cpu};
 use gridsync::primitives::{
-    Checked, PartReducer, PartReducible, Wanted, kendall_in_parts, range_sums_in_parts,
-    scan_in_parts, select_in_parts,
+    Checked, PartReducer, PartReducible, Spread, SpreadReducer, Wanted, kendall_in_parts,
+    range_sums_in_parts, scan_in_parts, scan_spread, select_in_parts,
 };
 use gridsync_entries::scan::Scannable;
 use gridsync_entries::select::Selectable;
@@ -31,9 +31,12 @@ pub(crate) fn trials() -> Trials {
             range_sums_have_the_bits_of_the_whole,
             rank_correlations_are_those_of_the_whole,
             arrays_larger_than_the_memory_of_a_gpu_are_shared,
-            everything_has_the_bits_of_the_whole_on_cuda;
+            everything_has_the_bits_of_the_whole_on_cuda,
+            a_short_array_lies_on_the_first_device,
+            arrays_that_stay_on_the_devices_have_the_bits_of_the_whole_on_cuda;
         thorough:
-            scans_have_the_bits_of_the_whole;
+            scans_have_the_bits_of_the_whole,
+            arrays_that_stay_on_the_devices_have_the_bits_of_the_whole;
     };
     macro_rules! reductions {
         (reduce $value:tt ($name:ident: $op:literal $ty:ty $(as $twin:ty)?, $inputs:ident)) => {
@@ -193,13 +196,58 @@ fn arrays_larger_than_the_memory_of_a_gpu_are_shared() {
         Devices::emulated(EmulatorConfig { gpus, memory_bytes: 4 << 20, ..base }).expect("gpus")
     };
     let input = sample::<i64>(Kind::Values, 1 << 20, 3);
-    let refused = PartReducer::new(Sum::<i64>::new(), &gpus(1), input.len(), input.len());
+    let refused = PartReducer::new(Sum::<i64>::new(), gpus(1), input.len(), input.len());
     assert!(refused.is_err(), "it should not fit");
     reduced_by(&gpus(3), Sum::<i64>::new(), &input, input.len());
     // Of floats, too: the tree is that of the whole.
     let input = sample::<f64>(Kind::Values, 1 << 20, 3);
     reduced_by(&gpus(3), Sum::<f64>::new(), &input, input.len());
     selected_by(&gpus(8), Within::less_than(0.0), &input[..200_000], usize::MAX);
+}
+
+/// Reduces and scans an array that lies on the devices.
+#[track_caller]
+fn spread_over(devices: &Devices, len: usize) {
+    let host = sample::<f64>(Kind::Values, len, 12);
+    let input = Spread::upload(devices, &host).expect("there is room");
+    assert!(bits(&input.download().expect("it is there")) == bits(&host), "{len}");
+    let ends: Vec<usize> = (0..devices.len()).map(|gpu| input.run(gpu).end).collect();
+    assert!(ends.is_sorted() && ends.last() == Some(&len), "{ends:?}");
+    let mut sums = SpreadReducer::new(Sum::<f64>::new(), devices).expect("there is room");
+    let mut places = SpreadReducer::new(ArgMax::<f64>::new(), devices).expect("there is room");
+    for _ in 0..2 {
+        let sum = sums.reduce(&input).expect("it runs");
+        assert_eq!(sum.to_bits(), reduce_on_cpu(Sum::<f64>::new(), &host).to_bits(), "{len}");
+        let place = places.reduce(&input).expect("it runs");
+        assert!(ArgMax::<f64>::same(place, reduce_on_cpu(ArgMax::<f64>::new(), &host)), "{len}");
+    }
+    let mut output = Spread::<f64>::like(devices, &input).expect("there is room");
+    for form in [Form::Inclusive, Form::Exclusive] {
+        scan_spread(Sum::<f64>::new(), devices, &input, &mut output, form).expect("it runs");
+        let got = output.download().expect("it is there");
+        assert!(
+            bits(&got) == bits(&scan_on_cpu(Sum::<f64>::new(), &host, form)),
+            "{form:?}, {len}"
+        );
+    }
+}
+
+fn a_short_array_lies_on_the_first_device() {
+    for len in [0, 1, 3003] {
+        spread_over(&emulated(3), len);
+    }
+}
+
+fn arrays_that_stay_on_the_devices_have_the_bits_of_the_whole() {
+    // A run is a multiple of 4 Mi elements.
+    spread_over(&emulated(3), (8 << 20) + 12_345);
+}
+
+fn arrays_that_stay_on_the_devices_have_the_bits_of_the_whole_on_cuda() {
+    with_cuda_gpus(|devices| {
+        spread_over(devices, (8 << 20) + 12_345);
+        spread_over(devices, (1 << 27) + 1);
+    });
 }
 
 fn everything_has_the_bits_of_the_whole_on_cuda() {

@@ -45,7 +45,9 @@ fn cuda_asked_for_where_there_is_none_is_a_device_failure() {
 #[test]
 fn a_device_of_no_known_kind_is_refused_with_those_that_are() {
     for device in ["gpu", "cuda:", "cuda:x", "cuda:-1", "cuda:4294967296", "", "CPU"] {
-        without_cuda(&["devices", "--device", device], b"")
-            .fails(WRONG_USAGE, &["auto, cuda, cuda:N, emulator and cpu"]);
+        without_cuda(&["devices", "--device", device], b"").fails(
+            WRONG_USAGE,
+            &["auto, cuda, cuda:N, cuda:N,M,…, cuda:all, emulator, emulator:N and cpu"],
+        );
     }
 }

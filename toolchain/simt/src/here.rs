@@ -363,11 +363,11 @@ impl<'a> Here<'a> {
         let site = self.site(spot);
         let in_shared = self.shared.borrow().arena().describe(address);
         let in_global = || self.world.memory.target(address);
-        let target = match access.space {
+        let target = Box::new(match access.space {
             Space::Global | Space::ReadOnly => in_global(),
             Space::Cluster => self.peers.describe(address).unwrap_or_else(in_global),
             Space::Shared | Space::Generic => in_shared.unwrap_or_else(in_global),
-        };
+        });
         self.fail(match flaw {
             Flaw::OutOfBounds => Fault::OutOfBounds { site, access, bytes, target },
             Flaw::Misaligned => Fault::Misaligned { site, access, bytes, target },
@@ -385,7 +385,7 @@ impl<'a> Here<'a> {
             }
             Flaw::Races(found) => {
                 let later = RacingAccess { site, access, bytes };
-                Fault::Race(Box::new(self.world.race(target, later, *found)))
+                Fault::Race(Box::new(self.world.race(*target, later, *found)))
             }
         })
     }

@@ -42,7 +42,7 @@ impl Cut {
     }
 
     /// The cut of `len` elements in units of `unit`, at least 1.
-    pub(super) fn in_units(len: usize, unit: usize) -> Self {
+    pub(in crate::primitives) fn in_units(len: usize, unit: usize) -> Self {
         Self { len, unit }
     }
 
@@ -52,7 +52,7 @@ impl Cut {
     }
 
     /// What each of `count` takes, with its elements.
-    pub(super) fn runs<T>(
+    pub(in crate::primitives) fn runs<T>(
         self,
         elements: &[T],
         count: usize,
@@ -273,15 +273,7 @@ impl<O: PartReducible<Element: Pod>> OnDevice<O> {
     ) -> Result<(f64, Vec<O::Accumulator>), DeviceError> {
         let len = elements.len();
         self.elements.copy_part_from(0, elements)?;
-        // What an exact operation takes, and the whole array, become one value.
-        let (shape, values) = match O::EXACT || len == self.len {
-            true => (Shape::of::<O::Element>(len), 1),
-            false => {
-                let whole = Shape::of::<O::Element>(self.len);
-                let tiles = len.div_ceil(whole.tile::<O::Element>());
-                (Shape { tiles: tiles as u32, ..whole }, tiles)
-            }
-        };
+        let (shape, values) = shape_of::<O>(self.len, len);
         let words = values * O::Accumulator::WORDS;
         let result = self.results.view().part(0, words);
         let device = self.elements.device().clone();
@@ -298,6 +290,17 @@ impl<O: PartReducible<Element: Pod>> OnDevice<O> {
         let words = self.results.download_part(0..words)?;
         Ok((us, words.chunks(O::Accumulator::WORDS).map(leaf).collect()))
     }
+}
+
+/// The shape in which a device reduces its `part` of `len` elements, and how many values it leaves: one for what is the
+/// whole array, or exact, and one for each tile otherwise.
+pub(in crate::primitives) fn shape_of<O: PartReducible>(len: usize, part: usize) -> (Shape, usize) {
+    if O::EXACT || part == len {
+        return (Shape::of::<O::Element>(part), 1);
+    }
+    let whole = Shape::of::<O::Element>(len);
+    let tiles = part.div_ceil(whole.tile::<O::Element>());
+    (Shape { tiles: tiles as u32, ..whole }, tiles)
 }
 
 /// The second step: the result of an array of `len` elements from its leaves, those of all runs in

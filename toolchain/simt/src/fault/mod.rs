@@ -27,7 +27,7 @@ pub enum Fault {
         /// Its width.
         bytes: usize,
         /// Where it went.
-        target: Target,
+        target: Box<Target>,
     },
     /// An address that is not a multiple of the access width.
     #[error(
@@ -41,7 +41,7 @@ pub enum Fault {
         /// Its width.
         bytes: usize,
         /// Where it went.
-        target: Target,
+        target: Box<Target>,
     },
     /// A read of bytes that were never written.
     #[error("uninitialised: {bytes}-byte {access} at {target} reads bytes never written ({site})")]
@@ -53,7 +53,7 @@ pub enum Fault {
         /// Its width.
         bytes: usize,
         /// Where it went.
-        target: Target,
+        target: Box<Target>,
     },
     /// Static and dynamic shared memory together exceed the launch's limit.
     #[error(
