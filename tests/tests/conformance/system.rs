@@ -69,7 +69,7 @@ fn as_many_gpus_as_there_may_be_cross() {
     let devices = emulated_gpus(MOST_GPUS as u32, Schedule::default());
     holds(
         &devices,
-        &Crossing { launches: MOST_GPUS as u32 + 1, ..Crossing::of(Blocks::Exactly(2), 32) },
+        &Crossing { launches: 3, ..Crossing::of(Blocks::Exactly(2), 32) },
     );
     exchanges(&devices, (2, 32), 2, 0);
 }
