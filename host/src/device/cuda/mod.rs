@@ -95,6 +95,9 @@ impl Cuda {
         let (modules, image) = image::usable(images, properties.compute)?;
         query::retainable(device.as_raw(), during)?;
         let context = Context::new(device).map_err(|error| from_cust(error, during))?;
+        // cust makes the context current too, but does not look whether that worked. The stream must
+        // not become one of another device.
+        CurrentContext::set_current(&context).map_err(|error| from_cust(error, during))?;
         let stream =
             Stream::new(StreamFlags::DEFAULT, None).map_err(|error| from_cust(error, during))?;
         Ok(Self {
@@ -118,6 +121,13 @@ impl Cuda {
         }
         CurrentContext::set_current(&*self.context)
             .map_err(|error| from_cust(error, || "making the CUDA context current".into()))
+    }
+
+    /// Makes the context current to give something back. Returns whether that can be done: not on a
+    /// device that is given up, where to wait is to hang. Tries twice, because what is not given back
+    /// now never is. The context of another device may be current otherwise.
+    fn enter_to_free(&self) -> bool {
+        self.enter().or_else(|_| self.enter()).is_ok()
     }
 
     /// The kernel's function, compiled and loaded at its first use.
@@ -196,8 +206,7 @@ impl Backend for Cuda {
         if let Some(capture) = entered.recorded() {
             lock(&capture.freed).push(address);
         } else {
-            // The context may be current even if this fails. If the device is given up, to wait is to hang.
-            if let Err(DeviceError::GivenUp { .. }) = self.enter() {
+            if !self.enter_to_free() {
                 return;
             }
             // SAFETY: the caller gives an address from `alloc` that is freed only now. This and the
@@ -372,7 +381,7 @@ impl Drop for Cuda {
     fn drop(&mut self) {
         // What the fields own can be freed only while the context is current and idle. After a
         // fault it is neither, and the driver frees everything when the process ends.
-        if let Err(DeviceError::GivenUp { .. }) = self.enter() {
+        if !self.enter_to_free() {
             return;
         }
         // SAFETY: the stream is still there. The fields are dropped here and nowhere else, the
