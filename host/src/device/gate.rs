@@ -2,7 +2,7 @@
 
 use super::DeviceError;
 use std::{
-    sync::{PoisonError, RwLock, RwLockReadGuard},
+    sync::{PoisonError, RwLock, RwLockReadGuard, TryLockError},
     thread::{self, ThreadId},
 };
 
@@ -58,6 +58,16 @@ impl<R> Gate<R> {
             Some(_) => Err(DeviceError::NotRecordable { doing }),
             None => Ok(entered),
         }
+    }
+
+    /// Lets a call through if nobody records, and begins or ends to: without waiting.
+    pub(super) fn unrecorded_now(&self) -> Option<Entered<'_, R>> {
+        let entered = match self.0.try_read() {
+            Ok(entered) => entered,
+            Err(TryLockError::Poisoned(entered)) => entered.into_inner(),
+            Err(TryLockError::WouldBlock) => return None,
+        };
+        entered.is_none().then_some(Entered(entered))
     }
 
     /// Lets a call through in any case; it checks itself whether a thread records.

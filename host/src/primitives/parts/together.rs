@@ -42,7 +42,7 @@ mod tests {
     fn results_are_in_order_and_the_first_error_counts() {
         assert_eq!(on_each(Vec::<u32>::new(), Ok::<u32, ()>), Ok(vec![]));
         assert_eq!(on_each([1, 2, 3], |n| Ok::<u32, ()>(n * n)), Ok(vec![1, 4, 9]));
-        let odd = |n: u32| if n % 2 == 0 { Ok(n) } else { Err(n) };
+        let odd = |n: u32| if n.is_multiple_of(2) { Ok(n) } else { Err(n) };
         assert_eq!(on_each([2, 3, 5, 4], odd), Err(3));
     }
 }
