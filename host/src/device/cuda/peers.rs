@@ -7,6 +7,10 @@ use libcuda::{
     CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED, CUDA_ERROR_PEER_ACCESS_UNSUPPORTED, CUdevice,
 };
 use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+
+/// How often whoever waits for one device looks after the others.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
 
 impl Cuda {
     /// Lets kernels and copies of this device reach the memory of `other`.
@@ -50,7 +54,7 @@ impl Cuda {
         if self.together.get().is_none_or(|together| together.len() < 2) {
             return Ok(());
         }
-        let patience = Patience::new();
+        let (patience, mut looked) = (Patience::new(), Instant::now());
         loop {
             match self.is_done() {
                 Ok(false) => {}
@@ -62,15 +66,19 @@ impl Cuda {
                     return Ok(());
                 }
             }
-            for (gpu, other) in self.others() {
-                if let Err(error @ DeviceError::Lost { .. }) = other.is_idle_now() {
-                    let name = other.properties.name.clone();
-                    self.others().for_each(|(_, other)| other.give_up());
-                    self.give_up();
-                    return Err(DeviceError::OnGpu { gpu, name, error: Box::new(error) });
+            // Seldom, because all calls to the driver take turns.
+            if looked.elapsed() > BETWEEN_LOOKS {
+                for (gpu, other) in self.others() {
+                    if let Err(error @ DeviceError::Lost { .. }) = other.is_idle_now() {
+                        let name = other.properties.name.clone();
+                        self.others().for_each(|(_, other)| other.give_up());
+                        self.give_up();
+                        return Err(DeviceError::OnGpu { gpu, name, error: Box::new(error) });
+                    }
                 }
+                self.enter()?;
+                looked = Instant::now();
             }
-            self.enter()?;
             patience.pause();
         }
     }
