@@ -1,8 +1,10 @@
 //! The gate that every call to a stream passes, and that a recording takes over while it lasts.
 
 use super::DeviceError;
+#[cfg(feature = "cuda")]
+use std::sync::TryLockError;
 use std::{
-    sync::{PoisonError, RwLock, RwLockReadGuard, TryLockError},
+    sync::{PoisonError, RwLock, RwLockReadGuard},
     thread::{self, ThreadId},
 };
 
@@ -60,7 +62,8 @@ impl<R> Gate<R> {
         }
     }
 
-    /// Lets a call through if nobody records, and begins or ends to: without waiting.
+    /// Lets a call through if nobody records, nor begins or ends to, and does not wait.
+    #[cfg(feature = "cuda")]
     pub(super) fn unrecorded_now(&self) -> Option<Entered<'_, R>> {
         let entered = match self.0.try_read() {
             Ok(entered) => entered,

@@ -2,7 +2,7 @@
 
 use super::{Buffer, Device, DeviceError, Emulator, EmulatorConfig, Launch};
 use bytemuck::Pod;
-use std::{ops::Index, slice, sync::Arc, thread, time::Duration, time::Instant};
+use std::{ops::Index, slice, thread, time::Duration, time::Instant};
 
 /// The most GPUs that can work together: a lane of a warp for each.
 pub const MOST_GPUS: usize = gridsync_kernels::grid::barrier::MOST_GPUS;
@@ -34,8 +34,10 @@ impl Devices {
     pub fn cuda(ordinals: &[u32], images: &[super::cuda::PtxImage]) -> Result<Self, DeviceError> {
         expect_count(ordinals.len())?;
         let open = |&ordinal| super::cuda::Cuda::new(ordinal, images);
-        let all: Vec<_> =
-            ordinals.iter().map(|ordinal| open(ordinal).map(Arc::new)).collect::<Result<_, _>>()?;
+        let all: Vec<_> = ordinals
+            .iter()
+            .map(|ordinal| open(ordinal).map(std::sync::Arc::new))
+            .collect::<Result<_, _>>()?;
         for one in &all {
             all.iter().try_for_each(|other| one.reach(other))?;
         }
