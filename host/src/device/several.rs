@@ -136,6 +136,10 @@ impl Devices {
     /// # Safety
     /// As for [`Device::launch`], on each device. The buffers of all devices that the kernels reach stay alive
     /// until all kernels have run: wait for all devices before any of them is dropped.
+    ///
+    /// Streams do not wait for each other. When a grid starts, work that was put into another stream before, such
+    /// as a filling with zero, may still run. A kernel that reaches memory of another GPU first crosses a barrier
+    /// with that GPU, or all devices are waited for before the launch.
     pub unsafe fn launch(&self, launches: &[Launch]) -> Result<(), DeviceError> {
         assert_eq!(launches.len(), self.len(), "a launch for each device");
         let Launch { kernel, geometry, .. } = &launches[0];
