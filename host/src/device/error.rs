@@ -370,9 +370,21 @@ fn after_a_line(log: &str) -> String {
 }
 
 impl DeviceError {
-    /// The error as that of one of several GPUs.
-    pub(super) fn on_gpu(self, gpu: usize, device: &Device) -> Self {
+    /// The error as that of one of several GPUs, unless it names one already.
+    pub(crate) fn on_gpu(self, gpu: usize, device: &Device) -> Self {
+        if let Self::OnGpu { .. } = self {
+            return self;
+        }
         Self::OnGpu { gpu, name: device.properties().name.clone(), error: Box::new(self) }
+    }
+
+    /// Whether a call was only refused because somebody records a graph.
+    pub(super) fn is_about_recording(&self) -> bool {
+        match self {
+            Self::NotRecordable { .. } | Self::RecordingElsewhere { .. } => true,
+            Self::OnGpu { error, .. } => error.is_about_recording(),
+            _ => false,
+        }
     }
 
     /// `Ok` for success; otherwise [`Lost`](Self::Lost) or [`Driver`](Self::Driver), with what was

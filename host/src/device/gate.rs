@@ -1,6 +1,8 @@
 //! The gate that every call to a stream passes, and that a recording takes over while it lasts.
 
 use super::DeviceError;
+#[cfg(feature = "cuda")]
+use std::sync::TryLockError;
 use std::{
     sync::{PoisonError, RwLock, RwLockReadGuard},
     thread::{self, ThreadId},
@@ -58,6 +60,17 @@ impl<R> Gate<R> {
             Some(_) => Err(DeviceError::NotRecordable { doing }),
             None => Ok(entered),
         }
+    }
+
+    /// Lets a call through if nobody records, nor begins or ends to, and does not wait.
+    #[cfg(feature = "cuda")]
+    pub(super) fn unrecorded_now(&self) -> Option<Entered<'_, R>> {
+        let entered = match self.0.try_read() {
+            Ok(entered) => entered,
+            Err(TryLockError::Poisoned(entered)) => entered.into_inner(),
+            Err(TryLockError::WouldBlock) => return None,
+        };
+        entered.is_none().then_some(Entered(entered))
     }
 
     /// Lets a call through in any case; it checks itself whether a thread records.

@@ -38,6 +38,8 @@ pub use graph::Graph;
 pub use images::KERNELS;
 pub use no_cuda::{NoCuda, OLDEST_DRIVER};
 pub use occupancy::Occupancy;
+#[cfg(feature = "cuda")]
+use several::Patience;
 pub use several::{Devices, MOST_GPUS};
 pub use simt::{Change, Lanes, OrderSite, Orders, Policy, Schedule, Stats, Weaken};
 

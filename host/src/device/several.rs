@@ -11,7 +11,8 @@ pub const MOST_GPUS: usize = gridsync_kernels::grid::barrier::MOST_GPUS;
 ///
 /// Each is a [`Device`] with a stream and memory of its own. What differs is a [launch](Self::launch) on all of
 /// them, whose grids may wait for each other, and [waiting](Self::synchronize) for all: if one fails, the others
-/// may wait for it for ever, so the call ends and all of them are given up.
+/// may wait for it for ever, so the call ends and all of them are given up. Copies, and dropping a buffer, look
+/// after the others too while they wait.
 ///
 /// A GPU that is named twice counts as two. They share its multiprocessors, so their grids must be small enough
 /// to be resident together. This is for trying programs for several GPUs on one.
@@ -33,13 +34,17 @@ impl Devices {
     pub fn cuda(ordinals: &[u32], images: &[super::cuda::PtxImage]) -> Result<Self, DeviceError> {
         expect_count(ordinals.len())?;
         let open = |&ordinal| super::cuda::Cuda::new(ordinal, images);
-        let all: Vec<_> = ordinals.iter().map(open).collect::<Result<_, _>>()?;
+        let all: Vec<_> = ordinals
+            .iter()
+            .map(|ordinal| open(ordinal).map(std::sync::Arc::new))
+            .collect::<Result<_, _>>()?;
         for one in &all {
             all.iter().try_for_each(|other| one.reach(other))?;
         }
+        super::cuda::Cuda::work_together(&all);
         let times = |&ordinal| ordinals.iter().filter(|&&other| other == ordinal).count() as u32;
         let sharing = ordinals.iter().map(times).max().unwrap_or(1);
-        Ok(Self { devices: all.into_iter().map(Device::new).collect(), sharing })
+        Ok(Self { devices: all.into_iter().map(|one| Device(one)).collect(), sharing })
     }
 
     /// All CUDA devices that the driver has.
@@ -104,14 +109,17 @@ impl Devices {
     /// What `work` gives for each, with its place among them.
     ///
     /// # Errors
-    /// [`DeviceError::OnGpu`] with the first error of `work`.
+    /// [`DeviceError::OnGpu`] with the first error of `work`. If it tells that a kernel has faulted, all devices
+    /// are given up.
     pub fn each<R>(
         &self,
         mut work: impl FnMut(usize, &Device) -> Result<R, DeviceError>,
     ) -> Result<Vec<R>, DeviceError> {
         let all = self.iter().enumerate();
-        all.map(|(gpu, device)| work(gpu, device).map_err(|error| error.on_gpu(gpu, device)))
-            .collect()
+        let done = all
+            .map(|(gpu, device)| work(gpu, device).map_err(|error| error.on_gpu(gpu, device)))
+            .collect();
+        self.give_up_if_lost(done)
     }
 
     /// Puts one of `launches` into the stream of each device. They are of the same kernel and geometry, and their
@@ -119,7 +127,8 @@ impl Devices {
     ///
     /// # Errors
     /// [`DeviceError::OnGpu`] with an error of [`Device::launch`]. If grids on other devices have started by then,
-    /// all devices are given up.
+    /// or a kernel has faulted, all devices are given up. [`DeviceError::NotRecordable`] while this thread records
+    /// a graph on one of them.
     ///
     /// # Panics
     /// If there is not one launch for each device, or they differ in kernel or geometry.
@@ -127,6 +136,10 @@ impl Devices {
     /// # Safety
     /// As for [`Device::launch`], on each device. The buffers of all devices that the kernels reach stay alive
     /// until all kernels have run: wait for all devices before any of them is dropped.
+    ///
+    /// Streams do not wait for each other. When a grid starts, work that was put into another stream before, such
+    /// as a filling with zero, may still run. A kernel that reaches memory of another GPU first crosses a barrier
+    /// with that GPU, or all devices are waited for before the launch.
     pub unsafe fn launch(&self, launches: &[Launch]) -> Result<(), DeviceError> {
         assert_eq!(launches.len(), self.len(), "a launch for each device");
         let Launch { kernel, geometry, .. } = &launches[0];
@@ -139,8 +152,12 @@ impl Devices {
             kernel.cooperative = false;
             geometry.cooperative = false;
         }
-        // Loading a kernel may wait for the device, so all are loaded before any grid starts.
-        self.each(|_, device| device.backend().attributes(&kernel))?;
+        // Loading a kernel may wait for the device, so all are loaded before any grid starts. And a grid that is
+        // recorded does not start, though others would wait for it.
+        self.each(|_, device| match device.backend().is_recording() {
+            true => Err(DeviceError::NotRecordable { doing: "a launch on several GPUs" }),
+            false => device.backend().attributes(&kernel),
+        })?;
         let args: Vec<Vec<_>> = launches.iter().map(|launch| launch.args.pointers()).collect();
         let args: Vec<_> = args.iter().map(Vec::as_slice).collect();
         let first = self.devices[0].backend();
@@ -149,36 +166,66 @@ impl Devices {
         if let Err(DeviceError::OnGpu { gpu: 1.., .. }) = &launched {
             self.give_up();
         }
-        launched
+        self.give_up_if_lost(launched)
     }
 
     /// Waits for everything in all streams.
     ///
     /// # Errors
-    /// [`DeviceError::OnGpu`] with the error of the work that failed. Then all devices are given up.
+    /// [`DeviceError::OnGpu`] with the error of the work that failed. Then all devices are given up. While somebody
+    /// records a graph on one of them, it is refused, which changes nothing.
     pub fn synchronize(&self) -> Result<(), DeviceError> {
-        let begun = Instant::now();
+        let patience = Patience::new();
         // In turns: a stream that waits for a device that has failed never ends.
-        while self
-            .each(|_, device| device.backend().is_idle())
-            .inspect_err(|_| self.give_up())?
-            .contains(&false)
-        {
-            if begun.elapsed() > SPIN {
-                thread::sleep(NAP);
+        let ended = loop {
+            match self.each(|_, device| device.backend().is_idle()) {
+                Ok(idle) if idle.contains(&false) => patience.pause(),
+                Ok(_) => break self.each(|_, device| device.synchronize()).map(|_| ()),
+                Err(error) => break Err(error),
             }
-        }
-        self.each(|_, device| device.synchronize()).map(|_| ())
+        };
+        ended.inspect_err(|error| {
+            if !error.is_about_recording() {
+                self.give_up();
+            }
+        })
     }
 
     fn give_up(&self) {
         self.iter().for_each(|device| device.backend().give_up());
     }
+
+    /// Gives up all devices if the result tells that a kernel has faulted on one: grids on the others may wait for
+    /// that kernel.
+    fn give_up_if_lost<R>(&self, result: Result<R, DeviceError>) -> Result<R, DeviceError> {
+        if let Err(DeviceError::OnGpu { error, .. }) = &result
+            && matches!(**error, DeviceError::Lost { .. })
+        {
+            self.give_up();
+        }
+        result
+    }
 }
 
-/// How long to ask again and again whether the streams are empty, and how long to sleep between asking after that.
+/// How long to ask again and again whether a stream is empty, and how long to sleep between asking after that.
 const SPIN: Duration = Duration::from_millis(20);
 const NAP: Duration = Duration::from_micros(200);
+
+/// What whoever asks again and again does in between.
+pub(super) struct Patience(Instant);
+
+impl Patience {
+    pub(super) fn new() -> Self {
+        Self(Instant::now())
+    }
+
+    /// Nothing at first, and later a short sleep.
+    pub(super) fn pause(&self) {
+        if self.0.elapsed() > SPIN {
+            thread::sleep(NAP);
+        }
+    }
+}
 
 fn expect_count(asked: usize) -> Result<(), DeviceError> {
     match asked {

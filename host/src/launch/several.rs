@@ -45,7 +45,7 @@ pub fn cooperative_on_all<K: Kernel>(
 /// fault. Keep all of them alive until the kernels on all GPUs have run.
 ///
 /// # Errors
-/// [`DeviceError::OnGpu`] with [`DeviceError::OutOfMemory`], and errors of the devices.
+/// [`DeviceError::OnGpu`] with [`DeviceError::OutOfMemory`], or an error of the copy.
 pub fn system_words<S: AcrossGpus>(
     devices: &Devices,
     blocks: u32,
@@ -53,7 +53,8 @@ pub fn system_words<S: AcrossGpus>(
     let mut words = devices.zeroed(S::words(blocks as usize))?;
     let addresses: Vec<u64> = words.iter().map(Buffer::address).collect();
     for (gpu, words) in words.iter_mut().enumerate() {
-        words.copy_part_from(0, &head(gpu, &addresses))?;
+        let written = words.copy_part_from(0, &head(gpu, &addresses));
+        written.map_err(|error| error.on_gpu(gpu, &devices[gpu]))?;
     }
     Ok(words)
 }

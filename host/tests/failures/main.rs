@@ -5,28 +5,57 @@
 #[path = "../fake_driver/mod.rs"]
 mod fake_driver;
 mod scenarios;
+mod shared;
 
 use fake_driver::controls::Controls;
-use gridsync::device::{Device, DeviceError};
+use gridsync::device::{Device, DeviceError, Devices};
 use scenarios::{KERNELS, SCENARIOS, Scenario};
+use shared::SHARED;
 
-/// Calls that are also made when something is dropped, where a failure cannot be returned.
-const UNSEEN: [&str; 2] = ["cuCtxSetCurrent", "cuStreamSynchronize"];
+/// Calls that are also made when something is dropped, where a failure cannot be returned, or before
+/// another call that tells the same.
+const UNSEEN: [&str; 3] = ["cuCtxSetCurrent", "cuStreamSynchronize", "cuStreamQuery"];
+
+/// What a scenario runs on.
+trait Place: Sized {
+    fn open() -> Result<Self, DeviceError>;
+    fn synchronize(&self) -> Result<(), DeviceError>;
+}
+
+impl Place for Device {
+    fn open() -> Result<Self, DeviceError> {
+        Self::cuda(0, KERNELS)
+    }
+
+    fn synchronize(&self) -> Result<(), DeviceError> {
+        self.synchronize()
+    }
+}
+
+impl Place for Devices {
+    fn open() -> Result<Self, DeviceError> {
+        Self::cuda(&[0, 1], KERNELS)
+    }
+
+    fn synchronize(&self) -> Result<(), DeviceError> {
+        self.synchronize()
+    }
+}
 
 /// Runs a scenario in which only call number `at` fails. Returns the name of that call, if it was
 /// reached.
-fn fails_once(
+fn fails_once<P: Place>(
     controls: &Controls,
-    scenario: &Scenario,
+    scenario: &Scenario<P>,
     expected: &[u8],
     at: u64,
 ) -> Option<String> {
     controls.fail(at, false);
     let mut errors = Vec::new();
-    let mut device = Device::cuda(0, KERNELS);
+    let mut device = P::open();
     while let Err(error) = device {
         errors.push(error);
-        device = Device::cuda(0, KERNELS);
+        device = P::open();
     }
     let device = device.expect("it has been opened");
     let mut work = (scenario.begin)(&device);
@@ -62,10 +91,15 @@ fn fails_once(
 }
 
 /// Runs a scenario in which the context is lost at that call, so that every later call fails.
-fn fails_for_good(controls: &Controls, scenario: &Scenario, expected: &[u8], at: u64) -> bool {
+fn fails_for_good<P: Place>(
+    controls: &Controls,
+    scenario: &Scenario<P>,
+    expected: &[u8],
+    at: u64,
+) -> bool {
     controls.fail(at, true);
     let run = || -> Result<(), DeviceError> {
-        let device = Device::cuda(0, KERNELS)?;
+        let device = P::open()?;
         let mut work = (scenario.begin)(&device)?;
         let mut lost = false;
         for _ in 0..2 {
@@ -90,27 +124,36 @@ fn fails_for_good(controls: &Controls, scenario: &Scenario, expected: &[u8], at:
     };
     let what = format!("{}: call {at}, {call}", scenario.name);
     assert!(done.is_err() || UNSEEN.contains(&&*call), "{what}: no error");
-    assert!(Device::cuda(0, KERNELS).is_err(), "{what}: it opens again");
+    assert!(P::open().is_err(), "{what}: it opens again");
     controls.forget();
     true
+}
+
+/// Lets each call of each scenario fail, once and for good. Returns a line for each, and how many
+/// failures there were.
+fn fail_in_turn<P: Place>(controls: &Controls, scenarios: &[Scenario<P>]) -> (String, u64) {
+    let (mut table, mut all) = (String::new(), 0);
+    for scenario in scenarios {
+        let expected = (scenario.expected)();
+        let points = (1..).find(|&at| fails_once(controls, scenario, &expected, at).is_none());
+        let points = points.expect("there is an end to it") - 1;
+        let sticky =
+            (1..=points).filter(|&at| fails_for_good(controls, scenario, &expected, at)).count();
+        assert!(points > 20, "{} is reached by {points} failures", scenario.name);
+        assert_eq!(sticky as u64, points, "{}", scenario.name);
+        table += &format!("{:32} {points:4} {sticky:4}\n", scenario.name);
+        all += points + sticky as u64;
+    }
+    (table, all)
 }
 
 /// One test, because the driver fails for the whole process.
 #[test]
 fn whichever_call_fails_there_is_an_error_and_no_wrong_result_and_nothing_leaks() {
     let controls = Controls::new();
-    let mut table = String::from("calls that failed in turn, once and for good:\n");
-    let mut all = 0;
-    for scenario in SCENARIOS {
-        let expected = (scenario.expected)();
-        let points = (1..).find(|&at| fails_once(&controls, scenario, &expected, at).is_none());
-        let points = points.expect("there is an end to it") - 1;
-        let sticky =
-            (1..=points).filter(|&at| fails_for_good(&controls, scenario, &expected, at)).count();
-        assert!(points > 20, "{} is reached by {points} failures", scenario.name);
-        assert_eq!(sticky as u64, points, "{}", scenario.name);
-        table += &format!("{:32} {points:4} {sticky:4}\n", scenario.name);
-        all += points + sticky as u64;
-    }
-    println!("{table}{all} in all");
+    let (table, alone) = fail_in_turn(&controls, SCENARIOS);
+    controls.devices(2);
+    let (shared_table, shared) = fail_in_turn(&controls, SHARED);
+    println!("calls that failed in turn, once and for good:\n{table}{shared_table}");
+    println!("{} in all", alone + shared);
 }

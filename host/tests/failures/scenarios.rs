@@ -40,46 +40,46 @@ pub(crate) type Bytes = Vec<u8>;
 /// A primitive that has been set up. Each call runs it, or continues after a failure.
 pub(crate) type Work = Box<dyn FnMut() -> Result<Bytes, DeviceError>>;
 
-/// A primitive and its expected result.
-pub(crate) struct Scenario {
+/// A primitive and its expected result. It runs on a place `P`: a device, or several.
+pub(crate) struct Scenario<P> {
     pub(crate) name: &'static str,
-    pub(crate) begin: fn(&Device) -> Result<Work, DeviceError>,
+    pub(crate) begin: fn(&P) -> Result<Work, DeviceError>,
     pub(crate) expected: fn() -> Bytes,
 }
 
-fn bytes<T: Pod>(values: &[T]) -> Bytes {
+pub(crate) fn bytes<T: Pod>(values: &[T]) -> Bytes {
     bytemuck::cast_slice(values).to_vec()
 }
 
 /// Numbers with runs of equal ones. Their sums are rounded.
-fn floats(len: usize) -> Vec<f32> {
+pub(crate) fn floats(len: usize) -> Vec<f32> {
     (0..len).map(|i| ((i / 2 * 37) % 101) as f32 * 0.37 - 11.0).collect()
 }
 
-fn wide(len: usize) -> Vec<f64> {
+pub(crate) fn wide(len: usize) -> Vec<f64> {
     floats(len).into_iter().map(f64::from).collect()
 }
 
-fn of_kendall(kendall: &Kendall) -> Bytes {
+pub(crate) fn of_kendall(kendall: &Kendall) -> Bytes {
     let Kendall { discordant, ties_x, ties_y, .. } = kendall;
     bytes(&[kendall.tau.to_bits(), *discordant, *ties_x, *ties_y])
 }
 
-fn device_error(error: KendallError) -> DeviceError {
+pub(crate) fn device_error(error: KendallError) -> DeviceError {
     match error {
         KendallError::Device(error) => error,
         other => panic!("the arrays can be correlated: {other}"),
     }
 }
 
-fn part_error(error: PartError) -> DeviceError {
+pub(crate) fn part_error(error: PartError) -> DeviceError {
     match error {
         PartError::Device(error) => error,
         PartError::Memory(_) => panic!("{error}"),
     }
 }
 
-fn range_error(error: RangeSumError) -> DeviceError {
+pub(crate) fn range_error(error: RangeSumError) -> DeviceError {
     match error {
         RangeSumError::Device(error) => error,
         other => panic!("all queries are ranges: {other}"),
@@ -89,7 +89,7 @@ fn range_error(error: RangeSumError) -> DeviceError {
 const QUERIES: [[u64; 2]; 4] = [[0, 1200], [17, 18], [1000, 1199], [3, 3]];
 const SUM: Sum<f32> = Sum::new();
 
-pub(crate) const SCENARIOS: &[Scenario] = &[
+pub(crate) const SCENARIOS: &[Scenario<Device>] = &[
     Scenario {
         name: "reduce",
         begin: |device| {
@@ -402,7 +402,7 @@ fn assembled(device: &Device, way: Way) -> Result<Work, DeviceError> {
 
 /// The array to correlate with. It is reversed and rotated: only reversed, it would have no
 /// variety.
-fn backwards<T: Copy>(array: fn(usize) -> Vec<T>, places: usize) -> Vec<T> {
+pub(crate) fn backwards<T: Copy>(array: fn(usize) -> Vec<T>, places: usize) -> Vec<T> {
     let mut values = array(places);
     values.reverse();
     values.rotate_left(77);
@@ -426,7 +426,7 @@ where
     }))
 }
 
-fn correlated<T: Correlatable>(array: fn(usize) -> Vec<T>, places: usize) -> Bytes {
+pub(crate) fn correlated<T: Correlatable>(array: fn(usize) -> Vec<T>, places: usize) -> Bytes {
     let all = kendall_on_cpu(&array(places), &backwards(array, places));
     of_kendall(&all.expect("there is no NaN"))
 }

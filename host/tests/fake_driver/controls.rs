@@ -9,8 +9,22 @@ use std::sync::LazyLock;
 pub(crate) struct Controls {
     fail: unsafe extern "C" fn(u64, bool),
     forget: unsafe extern "C" fn(),
+    devices: unsafe extern "C" fn(u32),
+    apart: unsafe extern "C" fn(u32, u32),
+    launches: unsafe extern "C" fn(u32, u32),
     failed: unsafe extern "C" fn(*mut u8, usize) -> usize,
     live: unsafe extern "C" fn(*mut u8, usize) -> usize,
+}
+
+/// What becomes of the launches on a device, as the fake driver numbers it.
+#[derive(Clone, Copy)]
+pub(crate) enum Launches {
+    /// They run.
+    Run = 0,
+    /// They start and never end.
+    Endless = 1,
+    /// They are refused.
+    Refused = 2,
 }
 
 impl Controls {
@@ -28,6 +42,7 @@ impl Controls {
             assert!(!found.is_null(), "{name:?} should be in the fake driver");
             found
         };
+        type Text = unsafe extern "C" fn(*mut u8, usize) -> usize;
         // SAFETY: the fake driver has functions of these types by these names.
         unsafe {
             Self {
@@ -37,14 +52,37 @@ impl Controls {
                 forget: transmute::<*mut c_void, unsafe extern "C" fn()>(symbol(
                     c"gridsync_fake_forget",
                 )),
-                failed: transmute::<*mut c_void, unsafe extern "C" fn(*mut u8, usize) -> usize>(
-                    symbol(c"gridsync_fake_failed"),
-                ),
-                live: transmute::<*mut c_void, unsafe extern "C" fn(*mut u8, usize) -> usize>(
-                    symbol(c"gridsync_fake_live"),
-                ),
+                devices: transmute::<*mut c_void, unsafe extern "C" fn(u32)>(symbol(
+                    c"gridsync_fake_devices",
+                )),
+                apart: transmute::<*mut c_void, unsafe extern "C" fn(u32, u32)>(symbol(
+                    c"gridsync_fake_apart",
+                )),
+                launches: transmute::<*mut c_void, unsafe extern "C" fn(u32, u32)>(symbol(
+                    c"gridsync_fake_launches",
+                )),
+                failed: transmute::<*mut c_void, Text>(symbol(c"gridsync_fake_failed")),
+                live: transmute::<*mut c_void, Text>(symbol(c"gridsync_fake_live")),
             }
         }
+    }
+
+    /// Makes a machine of so many devices.
+    pub(crate) fn devices(&self, count: u32) {
+        // SAFETY: it takes any number.
+        unsafe { (self.devices)(count) };
+    }
+
+    /// Takes the access to the memory of `to` from `from`.
+    pub(crate) fn apart(&self, from: u32, to: u32) {
+        // SAFETY: it takes any numbers.
+        unsafe { (self.apart)(from, to) };
+    }
+
+    /// Says what becomes of launches on `device`.
+    pub(crate) fn launches(&self, device: u32, launches: Launches) {
+        // SAFETY: it takes any numbers.
+        unsafe { (self.launches)(device, launches as u32) };
     }
 
     /// Makes call number `at` fail.

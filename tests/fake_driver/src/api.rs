@@ -3,12 +3,11 @@
 //! A call with `may_fail` fails when [`control`](crate::control) says so, and returns the code
 //! given there. A call with `gives_back` fails only when all calls fail.
 
-use crate::control::{before, before_release, count};
-use crate::device::{BLOCKS, BYTES, CONTEXT, MULTIPROCESSORS, Step, enter, state};
-use crate::launch::{Launch, SHARED, Shape};
+use crate::control::{Launches, before, before_release, count, launches_on};
+use crate::device::{BLOCKS, BYTES, Step, ended, state};
+use crate::launch::{Launch, Shape};
 use crate::log::log;
 use crate::params::{Config, NodeParams, shape_text};
-use std::env;
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::path::Path;
 use std::slice;
@@ -16,6 +15,8 @@ use std::slice;
 const SUCCESS: u32 = 0;
 const INVALID_VALUE: u32 = 1;
 const OUT_OF_MEMORY: u32 = 2;
+const INVALID_DEVICE: u32 = 101;
+const NOT_READY: u32 = 600;
 const LAUNCH_OUT_OF_RESOURCES: u32 = 701;
 
 /// What a linked text begins with.
@@ -70,95 +71,46 @@ macro_rules! calls {
     (@ gives_back $name:ident) => { before_release() };
 }
 
-calls! {
-    fn cuInit(_flags: u32) may_fail INVALID_VALUE { SUCCESS }
-    fn cuDriverGetVersion(version: *mut i32) may_fail INVALID_VALUE { *version = 13_000; SUCCESS }
-    fn cuDeviceGetCount(count: *mut i32) may_fail INVALID_VALUE { *count = 1; SUCCESS }
-    fn cuDeviceGet(device: *mut i32, ordinal: i32) may_fail INVALID_VALUE {
-        *device = ordinal;
-        SUCCESS
-    }
-    fn cuDeviceTotalMem_v2(bytes: *mut usize, _device: i32) may_fail INVALID_VALUE {
-        *bytes = BYTES;
-        SUCCESS
-    }
-    fn cuDeviceGetName(name: *mut c_char, len: i32, _device: i32) may_fail INVALID_VALUE {
-        let text = c"Fake GPU".to_bytes_with_nul();
-        if text.len() > len as usize {
-            return INVALID_VALUE;
-        }
-        name.cast::<u8>().copy_from(text.as_ptr(), text.len());
-        SUCCESS
-    }
-    // A failure here would mean that the driver does not know the attribute. That is no error, so
-    // this call does not fail.
-    fn cuDeviceGetAttribute(value: *mut i32, attribute: u32, _device: i32) gives_back {
-        *value = match attribute {
-            1 => 1024,
-            5 => i32::MAX,
-            8 => 48 << 10,
-            10 => 32,
-            16 => MULTIPROCESSORS as i32,
-            // The PCI bus, which tells the GPUs of several processes apart.
-            33 => env::var("GRIDSYNC_FAKE_PCI_BUS").map_or(0, |bus| bus.parse().unwrap_or(0)),
-            36 => 1_000_000,
-            37 => 4096,
-            39 => 2048,
-            75 => 9,
-            95 | 120 => 1,
-            97 => SHARED as i32,
-            // The answer of an old driver for an attribute that it does not know.
-            111 => return INVALID_VALUE,
-            _ => 0,
-        };
-        SUCCESS
-    }
-    fn cuDevicePrimaryCtxRetain(context: *mut usize, _device: i32) may_fail OUT_OF_MEMORY {
-        *context = CONTEXT;
-        count("context", 1);
-        SUCCESS
-    }
-    fn cuDevicePrimaryCtxRelease_v2(_device: i32) gives_back {
-        count("context", -1);
-        SUCCESS
-    }
-    fn cuCtxSetCurrent(context: usize) may_fail INVALID_VALUE { enter(context); SUCCESS }
+pub mod contexts;
 
+calls! {
     fn cuMemAlloc_v2(address: *mut u64, bytes: usize) may_fail OUT_OF_MEMORY {
         let mut state = state();
         if state.ready(0) != SUCCESS { return state.ready(0) }
-        let Ok(at) = state.memory.alloc(bytes, 256) else { return OUT_OF_MEMORY };
+        let Ok(at) = state.memory().alloc(bytes, 256) else { return OUT_OF_MEMORY };
         *address = at;
         count("allocation", 1);
         SUCCESS
     }
+    // As in a real driver, this waits for all work of the device.
     fn cuMemFree_v2(address: u64) gives_back {
-        let mut state = state();
+        let mut state = ended(None);
         if state.ready(0) != SUCCESS { return state.ready(0) }
-        if state.memory.free(address).is_err() { return INVALID_VALUE }
+        if state.memory().free(address).is_err() { return state.mistake("memory") }
         count("allocation", -1);
         SUCCESS
     }
     fn cuMemGetInfo_v2(free: *mut usize, total: *mut usize) may_fail INVALID_VALUE {
-        let state = state();
-        (*free, *total) = (state.memory.available(), BYTES);
-        state.ready(0)
+        let mut state = state();
+        if state.ready(0) != SUCCESS { return state.ready(0) }
+        (*free, *total) = (state.memory().available(), BYTES);
+        SUCCESS
     }
     fn cuMemcpyHtoDAsync_v2(to: u64, from: *const u8, bytes: usize, stream: usize)
     may_fail INVALID_VALUE {
-        let mut state = state();
+        let mut state = ended(Some(stream));
         let first = state.uncapturable(stream);
         if first != SUCCESS { return first }
         let from = slice::from_raw_parts(from, bytes);
-        if state.memory.write(to, from).is_err() { INVALID_VALUE } else { SUCCESS }
+        if state.memory().write(to, from).is_err() { state.mistake("memory") } else { SUCCESS }
     }
     fn cuMemcpyDtoHAsync_v2(to: *mut u8, from: u64, bytes: usize, stream: usize)
     may_fail INVALID_VALUE {
-        let mut state = state();
+        let mut state = ended(Some(stream));
         let first = state.uncapturable(stream);
         if first != SUCCESS { return first }
         let to = slice::from_raw_parts_mut(to, bytes);
-        if state.memory.read(from, to).is_err() { INVALID_VALUE } else { SUCCESS }
+        if state.memory().read(from, to).is_err() { state.mistake("memory") } else { SUCCESS }
     }
     fn cuMemsetD8Async(at: u64, value: u8, bytes: usize, stream: usize) may_fail INVALID_VALUE {
         let mut state = state();
@@ -173,14 +125,25 @@ calls! {
     may_fail OUT_OF_MEMORY {
         let mut state = state();
         if state.ready(0) != SUCCESS { return state.ready(0) }
-        *stream = state.handle();
+        *stream = state.owned_handle();
         count("stream", 1);
         SUCCESS
     }
-    fn cuStreamDestroy_v2(_stream: usize) gives_back { count("stream", -1); state().ready(0) }
-    fn cuStreamSynchronize(stream: usize) may_fail INVALID_VALUE { state().uncapturable(stream) }
-    // All work is done when the call that puts it there returns.
-    fn cuStreamQuery(stream: usize) may_fail INVALID_VALUE { state().uncapturable(stream) }
+    fn cuStreamDestroy_v2(stream: usize) gives_back {
+        let mut state = state();
+        if state.disown(stream) != SUCCESS { return state.mistake("a stream") }
+        count("stream", -1);
+        state.ready(0)
+    }
+    fn cuStreamSynchronize(stream: usize) may_fail INVALID_VALUE {
+        ended(Some(stream)).uncapturable(stream)
+    }
+    // All work is done when the call that puts it there returns, except what never ends.
+    fn cuStreamQuery(stream: usize) may_fail INVALID_VALUE {
+        let mut state = state();
+        let first = state.uncapturable(stream);
+        if first == SUCCESS && state.endless.contains(&stream) { NOT_READY } else { first }
+    }
     fn cuStreamBeginCapture_v2(stream: usize, mode: u32) may_fail INVALID_VALUE {
         let mut state = state();
         if state.ready(stream) != SUCCESS { return state.ready(stream) }
@@ -197,7 +160,7 @@ calls! {
             None => 401,
             Some(None) => 901,
             Some(Some(steps)) => {
-                *graph = state.handle();
+                *graph = state.owned_handle();
                 state.graphs.insert(*graph, steps);
                 count("graph", 1);
                 SUCCESS
@@ -208,7 +171,7 @@ calls! {
         let mut state = state();
         if flags != 0 { return INVALID_VALUE }
         if state.ready(0) != SUCCESS { return state.ready(0) }
-        *graph = state.handle();
+        *graph = state.owned_handle();
         let handle = *graph;
         state.graphs.insert(handle, Vec::new());
         count("graph", 1);
@@ -244,7 +207,7 @@ calls! {
             return INVALID_VALUE;
         };
         if state.ready(0) != SUCCESS { return state.ready(0) }
-        *exec = state.handle();
+        *exec = state.owned_handle();
         state.graphs.insert(*exec, steps);
         count("executable graph", 1);
         SUCCESS
@@ -256,7 +219,9 @@ calls! {
     }
     fn cuGraphLaunch(exec: usize, stream: usize) may_fail LAUNCH_OUT_OF_RESOURCES {
         let mut state = state();
-        if state.ready(stream) != SUCCESS { return state.ready(stream) }
+        for handle in [stream, exec] {
+            if state.ready(handle) != SUCCESS { return state.ready(handle) }
+        }
         let Some(steps) = state.graphs.get(&exec).cloned() else { return INVALID_VALUE };
         for step in &steps {
             if let Step::Launch(launch) = step { log(&format!("replay {}", launch.name)) }
@@ -266,12 +231,14 @@ calls! {
     }
     fn cuGraphDestroy(graph: usize) gives_back {
         let mut state = state();
+        if state.disown(graph) != SUCCESS { return state.mistake("a graph") }
         if state.graphs.remove(&graph).is_none() { return INVALID_VALUE }
         count("graph", -1);
         state.ready(0)
     }
     fn cuGraphExecDestroy(exec: usize) gives_back {
         let mut state = state();
+        if state.disown(exec) != SUCCESS { return state.mistake("a graph") }
         let Some(steps) = state.graphs.remove(&exec) else { return INVALID_VALUE };
         for step in steps {
             if let Step::Launch(launch) = step { log(&format!("destroy {}", launch.name)) }
@@ -282,13 +249,19 @@ calls! {
     fn cuEventCreate(event: *mut usize, _flags: u32) may_fail OUT_OF_MEMORY {
         let mut state = state();
         if state.ready(0) != SUCCESS { return state.ready(0) }
-        *event = state.handle();
+        *event = state.owned_handle();
         count("event", 1);
         SUCCESS
     }
-    fn cuEventDestroy_v2(_event: usize) gives_back { count("event", -1); state().ready(0) }
+    fn cuEventDestroy_v2(event: usize) gives_back {
+        let mut state = state();
+        if state.disown(event) != SUCCESS { return state.mistake("an event") }
+        count("event", -1);
+        state.ready(0)
+    }
     fn cuEventRecord(event: usize, stream: usize) may_fail INVALID_VALUE {
         let mut state = state();
+        if state.ready(event) != SUCCESS { return state.ready(event) }
         match state.origin(stream) {
             Some(origin) => state.captured_events.insert(event, origin),
             None => state.captured_events.remove(&event),
@@ -369,6 +342,7 @@ calls! {
         }
         if !text.contains("broken") {
             *module = CString::new(names).expect("a name has no NUL").into_raw();
+            state().own(*module as usize);
             count("module", 1);
             return SUCCESS;
         }
@@ -387,8 +361,10 @@ calls! {
     }
     fn cuModuleUnload(module: *const c_char) gives_back {
         log(&format!("unload {}", kernel(module)));
+        let mut state = ended(None);
+        if state.disown(module as usize) != SUCCESS { return state.mistake("a module") }
         count("module", -1);
-        state().ready(0)
+        state.ready(0)
     }
     fn cuModuleGetFunction(
         function: *mut *const c_char, module: *const c_char, name: *const c_char,
@@ -398,9 +374,11 @@ calls! {
         if !found { return 500 }
         *function = name.to_owned().into_raw();
         log(&format!("find {}", kernel(*function)));
-        state().ready(0)
+        let mut state = state();
+        state.own(*function as usize);
+        state.ready(module as usize)
     }
-    fn cuFuncGetAttribute(value: *mut i32, attribute: u32, _function: *const c_char)
+    fn cuFuncGetAttribute(value: *mut i32, attribute: u32, function: *const c_char)
     may_fail INVALID_VALUE {
         *value = match attribute {
             0 | 1 => 1024,
@@ -408,25 +386,25 @@ calls! {
             8 => 47 << 10,
             _ => 0,
         };
-        state().ready(0)
+        state().ready(function as usize)
     }
     fn cuFuncSetAttribute(function: *const c_char, attribute: u32, value: i32)
     may_fail INVALID_VALUE {
         log(&format!("set {} {attribute}={value}", kernel(function)));
-        state().ready(0)
+        state().ready(function as usize)
     }
     fn cuOccupancyMaxActiveBlocksPerMultiprocessor(
-        blocks: *mut i32, _function: *const c_char, _threads: i32, _shared: usize,
+        blocks: *mut i32, function: *const c_char, _threads: i32, _shared: usize,
     ) may_fail INVALID_VALUE {
         *blocks = BLOCKS as i32;
-        state().ready(0)
+        state().ready(function as usize)
     }
     fn cuOccupancyMaxActiveClusters(
         clusters: *mut i32, function: *const c_char, config: *const Config,
     ) may_fail INVALID_VALUE {
         log(&format!("clusters {} {}", kernel(function), (*config).describe()));
         *clusters = 3;
-        state().ready(0)
+        state().ready(function as usize)
     }
     fn cuLaunchKernel(
         function: *const c_char, gx: u32, gy: u32, gz: u32, bx: u32, by: u32, bz: u32, shared: u32,
@@ -461,8 +439,13 @@ unsafe fn launch(
     arguments: *const *const c_void,
 ) -> u32 {
     let mut state = state();
-    if state.ready(stream) != SUCCESS {
-        return state.ready(stream);
+    for handle in [stream, function as usize] {
+        if state.ready(handle) != SUCCESS {
+            return state.ready(handle);
+        }
+    }
+    if launches_on(state.current()) == Launches::Refused {
+        return LAUNCH_OUT_OF_RESOURCES;
     }
     let name = kernel(function);
     log(&format!("{how} {name} {}{attributes}", shape_text(&shape)));

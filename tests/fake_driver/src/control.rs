@@ -1,6 +1,6 @@
 //! Makes calls fail, and counts what has not been given back. Tests call these functions by their
 //! names in the library. For a program, `GRIDSYNC_FAKE_FAIL` says what fails: for example `12` or
-//! `12 sticky`.
+//! `12 sticky`, and `GRIDSYNC_FAKE_DEVICES` says how many devices there are.
 
 use crate::device::state;
 use crate::log::log;
@@ -11,9 +11,22 @@ use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 /// The answer of a broken context: an illegal address.
 pub(crate) const STICKY: u32 = 700;
 
-/// Which call fails, and what has been counted.
+/// What becomes of the launches on a device.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Launches {
+    /// They run.
+    #[default]
+    Run,
+    /// They start and never end, as a grid that waits for one that never comes.
+    Endless,
+    /// They are refused.
+    Refused,
+}
+
+/// What the machine is like, which call fails, and what has been counted.
 #[derive(Default)]
 struct Control {
+    machine: Machine,
     /// The number of the call that fails, from 1 on; 0 for none.
     fail_at: u64,
     is_sticky: bool,
@@ -25,10 +38,28 @@ struct Control {
     live: BTreeMap<&'static str, i64>,
 }
 
+/// The devices.
+#[derive(Default)]
+struct Machine {
+    devices: u32,
+    /// The devices that do not reach the memory of another one, with that one.
+    apart: Vec<(u32, u32)>,
+    /// What becomes of launches, where it is not the default.
+    launches: BTreeMap<u32, Launches>,
+}
+
+impl Machine {
+    fn of(devices: u32) -> Self {
+        Self { devices, ..Self::default() }
+    }
+}
+
 static CONTROL: LazyLock<Mutex<Control>> = LazyLock::new(|| {
+    let devices = env::var("GRIDSYNC_FAKE_DEVICES").map_or(1, |count| count.parse().unwrap_or(1));
     let told = env::var("GRIDSYNC_FAKE_FAIL").unwrap_or_default();
     let (number, sticky) = told.split_once(' ').unwrap_or((&told, ""));
     Mutex::new(Control {
+        machine: Machine::of(devices),
         fail_at: number.parse().unwrap_or(0),
         is_sticky: sticky == "sticky",
         ..Control::default()
@@ -67,6 +98,47 @@ pub(crate) fn count(kind: &'static str, change: i64) {
     *control().live.entry(kind).or_default() += change;
 }
 
+/// How many devices there are.
+pub(crate) fn devices() -> u32 {
+    control().machine.devices
+}
+
+/// Whether a device can reach the memory of another one.
+pub(crate) fn can_access(from: u32, to: u32) -> bool {
+    !control().machine.apart.contains(&(from, to))
+}
+
+/// What becomes of the launches on a device.
+pub(crate) fn launches_on(device: usize) -> Launches {
+    let device = device as u32;
+    control().machine.launches.get(&device).copied().unwrap_or_default()
+}
+
+/// Makes a machine of `count` devices, which reach each other and run what is launched. Nothing of the
+/// last machine may still be in use.
+#[unsafe(no_mangle)]
+pub extern "C" fn gridsync_fake_devices(count: u32) {
+    control().machine = Machine::of(count);
+}
+
+/// Takes the access to the memory of `to` from `from`, but not the other way round.
+#[unsafe(no_mangle)]
+pub extern "C" fn gridsync_fake_apart(from: u32, to: u32) {
+    control().machine.apart.push((from, to));
+}
+
+/// Says what becomes of launches on `device` from now on: 0, they run; 1, they start and never end;
+/// all else, they are refused.
+#[unsafe(no_mangle)]
+pub extern "C" fn gridsync_fake_launches(device: u32, become_of_them: u32) {
+    let launches = match become_of_them {
+        0 => Launches::Run,
+        1 => Launches::Endless,
+        _ => Launches::Refused,
+    };
+    control().machine.launches.insert(device, launches);
+}
+
 /// Makes call number `at` of the calls that may fail return its error; the first is 1, and 0 means
 /// none. If `sticky`, all later ones fail too. Restarts the count of calls, but not that of live
 /// things.
@@ -77,6 +149,7 @@ pub extern "C" fn gridsync_fake_fail(at: u64, sticky: bool) {
         fail_at: at,
         is_sticky: sticky,
         live: std::mem::take(&mut control.live),
+        machine: std::mem::take(&mut control.machine),
         ..Control::default()
     };
 }

@@ -1,23 +1,40 @@
-//! The device: its memory, its streams, what they capture, and graphs.
+//! The devices: their memory, their streams, what these capture, and graphs.
 
+use crate::control::{Launches, STICKY, count, launches_on};
 use crate::launch::Launch;
+use crate::log::log;
 use simt::Memory;
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
 
-/// The handle of the one context.
-pub(crate) const CONTEXT: usize = 0xc0;
+/// The handle of the first device's context. Those of the others follow.
+const FIRST_CONTEXT: usize = 0xc0;
 
-/// Bytes of device memory.
+/// Bytes of memory of each device.
 pub(crate) const BYTES: usize = 1 << 30;
 
 /// Multiprocessors, and how many blocks of any kernel fit on each.
 pub(crate) const MULTIPROCESSORS: u32 = 4;
 pub(crate) const BLOCKS: u32 = 2;
 
+const INVALID_CONTEXT: u32 = 201;
+const INVALID_HANDLE: u32 = 400;
+
 thread_local! {
     static CURRENT: Cell<usize> = const { Cell::new(0) };
+}
+
+/// The handle of the context of a device.
+pub(crate) fn context_of(ordinal: usize) -> usize {
+    FIRST_CONTEXT + ordinal
+}
+
+/// The device of a context.
+pub(crate) fn ordinal_of(context: usize) -> usize {
+    context - FIRST_CONTEXT
 }
 
 /// Makes a context current on this thread.
@@ -32,11 +49,38 @@ pub(crate) enum Step {
     Zero(u64, usize),
 }
 
-/// The state of the device.
+/// One device.
+pub(crate) struct Gpu {
+    memory: Memory,
+    /// How many hold its context.
+    pub(crate) retained: u32,
+    /// The devices whose memory its context reaches.
+    pub(crate) reaches: HashSet<usize>,
+}
+
+impl Gpu {
+    fn new() -> Self {
+        Self { memory: Memory::new(BYTES), retained: 0, reaches: HashSet::new() }
+    }
+
+    /// Gives the context back. Access to other devices ends with the last one who holds it.
+    pub(crate) fn release(&mut self) {
+        self.retained = self.retained.saturating_sub(1);
+        if self.retained == 0 {
+            self.reaches.clear();
+        }
+    }
+}
+
+/// The state of all devices.
 pub(crate) struct State {
-    pub(crate) memory: Memory,
+    gpus: Vec<Gpu>,
+    /// The device of each stream, event, module, function and graph.
+    owners: HashMap<usize, usize>,
     /// The streams that a fault has broken.
     pub(crate) broken: HashSet<usize>,
+    /// The streams with work that never ends.
+    pub(crate) endless: HashSet<usize>,
     /// The streams that capture, with their steps; none if the capture has been broken.
     pub(crate) captures: HashMap<usize, Option<Vec<Step>>>,
     /// The streams that take part in another stream's capture, and events of that capture.
@@ -53,12 +97,27 @@ pub(crate) fn state() -> MutexGuard<'static, State> {
     STATE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// The state, once nothing runs in a stream any more; without one, in no stream of the current device.
+/// What never ends is waited for until it is [forgotten](State::reset).
+pub(crate) fn ended(stream: Option<usize>) -> MutexGuard<'static, State> {
+    loop {
+        let state = state();
+        if !state.is_busy(stream) {
+            return state;
+        }
+        drop(state);
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
 impl State {
-    /// A new device, whose handles come after this one.
+    /// New devices, whose handles come after this one.
     fn after(handles: usize) -> Self {
         Self {
-            memory: Memory::new(BYTES),
+            gpus: Vec::new(),
+            owners: HashMap::new(),
             broken: HashSet::new(),
+            endless: HashSet::new(),
             captures: HashMap::new(),
             joined: HashMap::new(),
             captured_events: HashMap::new(),
@@ -67,7 +126,7 @@ impl State {
         }
     }
 
-    /// Makes the device a new one.
+    /// Makes all devices new ones.
     pub(crate) fn reset(&mut self) {
         *self = Self::after(self.handles);
     }
@@ -78,15 +137,82 @@ impl State {
         self.handles
     }
 
-    /// The first check of every call that needs a context and an unbroken stream. Returns the
-    /// error, or 0.
-    pub(crate) fn ready(&self, stream: usize) -> u32 {
-        if CURRENT.get() != CONTEXT {
-            201
-        } else if self.broken.contains(&stream) {
-            700
+    /// A new handle of the current device.
+    pub(crate) fn owned_handle(&mut self) -> usize {
+        let handle = self.handle();
+        self.own(handle);
+        handle
+    }
+
+    /// Makes something belong to the current device.
+    pub(crate) fn own(&mut self, handle: usize) {
+        self.owners.insert(handle, self.current());
+    }
+
+    /// Ends that something belongs to the current device. Returns the error if it does not, or 0.
+    pub(crate) fn disown(&mut self, handle: usize) -> u32 {
+        let ready = self.ready(handle);
+        if ready != INVALID_HANDLE && ready != INVALID_CONTEXT {
+            self.owners.remove(&handle);
+            return 0;
+        }
+        ready
+    }
+
+    /// A device by its number.
+    pub(crate) fn gpu(&mut self, ordinal: usize) -> &mut Gpu {
+        while self.gpus.len() <= ordinal {
+            self.gpus.push(Gpu::new());
+        }
+        &mut self.gpus[ordinal]
+    }
+
+    /// The number of the current device, for a call that is [ready](Self::ready).
+    pub(crate) fn current(&self) -> usize {
+        ordinal_of(CURRENT.get())
+    }
+
+    /// The memory of the current device, for a call that is [ready](Self::ready).
+    pub(crate) fn memory(&mut self) -> &mut Memory {
+        let current = self.current();
+        &mut self.gpu(current).memory
+    }
+
+    /// Whether this is the context of a device, and somebody holds it.
+    pub(crate) fn is_context(&self, context: usize) -> bool {
+        let gpu = context.checked_sub(FIRST_CONTEXT).and_then(|ordinal| self.gpus.get(ordinal));
+        gpu.is_some_and(|gpu| gpu.retained > 0)
+    }
+
+    /// Notes a mistake of the caller: it used what does not belong to the current device. The note
+    /// counts as something that is never given back. Returns the error.
+    pub(crate) fn mistake(&self, what: &str) -> u32 {
+        log(&format!("mistake {what} of another device, or of none"));
+        count("use of what another device has", 1);
+        INVALID_HANDLE
+    }
+
+    /// The first check of every call that needs a context and an unbroken stream, or something else
+    /// that belongs to a device; 0 is nothing. Returns the error, or 0.
+    pub(crate) fn ready(&self, handle: usize) -> u32 {
+        if !self.is_context(CURRENT.get()) {
+            INVALID_CONTEXT
+        } else if handle != 0 && self.owners.get(&handle) != Some(&self.current()) {
+            self.mistake("a handle")
+        } else if self.broken.contains(&handle) {
+            STICKY
         } else {
             0
+        }
+    }
+
+    /// Whether work that never ends is in a stream; without one, in any of the current device.
+    fn is_busy(&self, stream: Option<usize>) -> bool {
+        match stream {
+            Some(stream) => self.endless.contains(&stream),
+            None => self.endless.iter().any(|stream| {
+                self.owners.get(stream).map(|&owner| context_of(owner)) == Some(CURRENT.get())
+            }),
         }
     }
 
@@ -120,14 +246,33 @@ impl State {
         }
     }
 
-    /// Runs a step in a stream.
+    /// Runs a step in a stream of the current device. Nothing runs after what never ends.
     pub(crate) fn run(&mut self, stream: usize, step: &Step) {
+        let current = self.current();
+        if matches!(step, Step::Launch(_)) && launches_on(current) == Launches::Endless {
+            self.endless.insert(stream);
+        }
+        if self.endless.contains(&stream) {
+            return;
+        }
         let runs = match step {
-            Step::Launch(launch) => launch.run(&mut self.memory),
-            Step::Zero(at, bytes) => self.memory.zero(*at, *bytes).is_ok(),
+            Step::Launch(launch) => match launch.stores() {
+                Some((address, value)) => self.store(address, value),
+                None => launch.run(self.memory()),
+            },
+            Step::Zero(at, bytes) => self.memory().zero(*at, *bytes).is_ok(),
         };
         if !runs {
             self.broken.insert(stream);
         }
+    }
+
+    /// Stores into the memory of the current device, or of one that it reaches. Returns whether the
+    /// address is there.
+    fn store(&mut self, address: u64, value: u32) -> bool {
+        let current = self.current();
+        let reached = self.gpu(current).reaches.clone();
+        let mut all = [current].into_iter().chain(reached);
+        all.any(|ordinal| self.gpu(ordinal).memory.write(address, &value.to_le_bytes()).is_ok())
     }
 }

@@ -45,6 +45,7 @@ entries! {
     reduce_rows::long::sum_f32;
     scan::sum_f32;
     scan::sum_f32_in_f64;
+    scan::sum_f16_in_f64;
     scan::bulk::sum_f32;
     scan::sum_i32_in_i64;
     select::select_f32;

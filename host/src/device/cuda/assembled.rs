@@ -256,7 +256,7 @@ impl Drop for Streams {
     fn drop(&mut self) {
         // Streams and events can be destroyed only while the context is current. After a fault the driver
         // frees everything when the process ends.
-        let _lost = self.cuda.enter();
+        let _lost = self.cuda.enter_to_free();
     }
 }
 

@@ -105,7 +105,7 @@ impl Drop for Capturing<'_> {
         if self.open {
             // The work failed, or ending the capture did, and that error is reported already. The
             // stream must not go on capturing.
-            let _current = self.cuda.enter();
+            let _current = self.cuda.enter_to_free();
             drop(self.end());
         }
         self.close();
@@ -172,6 +172,6 @@ impl Drop for Replay {
     fn drop(&mut self) {
         // The graph can be destroyed only while the context is current. After a fault the driver
         // frees everything when the process ends.
-        let _lost = self.cuda.enter();
+        let _lost = self.cuda.enter_to_free();
     }
 }

@@ -41,7 +41,7 @@ use std::{
     fmt,
     mem::ManuallyDrop,
     sync::atomic::{AtomicBool, Ordering},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak},
 };
 
 /// One CUDA device: its primary context, one stream, and the kernels.
@@ -54,6 +54,8 @@ pub struct Cuda {
     properties: Properties,
     /// Whether nothing may wait for the stream any more, because what runs in it may not end.
     given_up: AtomicBool,
+    /// The devices that work with it, in their order, itself among them.
+    together: OnceLock<Vec<Weak<Cuda>>>,
     /// What the newest image that it can run is compiled for.
     image: u32,
     modules: Modules<'static>,
@@ -95,12 +97,16 @@ impl Cuda {
         let (modules, image) = image::usable(images, properties.compute)?;
         query::retainable(device.as_raw(), during)?;
         let context = Context::new(device).map_err(|error| from_cust(error, during))?;
+        // cust makes the context current too, but does not look whether that worked. The stream must
+        // not become one of another device.
+        CurrentContext::set_current(&context).map_err(|error| from_cust(error, during))?;
         let stream =
             Stream::new(StreamFlags::DEFAULT, None).map_err(|error| from_cust(error, during))?;
         Ok(Self {
             ordinal,
             properties,
             given_up: AtomicBool::new(false),
+            together: OnceLock::new(),
             image,
             modules,
             functions: ManuallyDrop::new(Mutex::default()),
@@ -118,6 +124,13 @@ impl Cuda {
         }
         CurrentContext::set_current(&*self.context)
             .map_err(|error| from_cust(error, || "making the CUDA context current".into()))
+    }
+
+    /// Makes the context current to give something back. Returns whether that can be done: not on a
+    /// device that is given up, where to wait is to hang. Tries twice, because what is not given back
+    /// now never is. The context of another device may be current otherwise.
+    fn enter_to_free(&self) -> bool {
+        self.enter().or_else(|_| self.enter()).is_ok()
     }
 
     /// The kernel's function, compiled and loaded at its first use.
@@ -152,9 +165,22 @@ impl Cuda {
 
     /// Waits for the stream; `doing` says for what.
     fn wait(&self, doing: &str) -> Result<(), DeviceError> {
+        self.watch_others()?;
         // SAFETY: the stream is this backend's own and lives as long as it.
         let result = unsafe { libcuda::cuStreamSynchronize(self.raw_stream()) };
         DeviceError::check(result, || self.after_last(doing))
+    }
+
+    /// Asks whether everything in the stream is done. The context is current, and nobody records.
+    fn is_done(&self) -> Result<bool, DeviceError> {
+        // SAFETY: the stream is this backend's own and lives as long as it.
+        match unsafe { libcuda::cuStreamQuery(self.raw_stream()) } {
+            CUDA_ERROR_NOT_READY => Ok(false),
+            result => {
+                let doing = "asking whether the stream is done";
+                DeviceError::check(result, || self.after_last(doing)).map(|()| true)
+            }
+        }
     }
 
     /// Free bytes and total bytes of the device.
@@ -196,8 +222,7 @@ impl Backend for Cuda {
         if let Some(capture) = entered.recorded() {
             lock(&capture.freed).push(address);
         } else {
-            // The context may be current even if this fails. If the device is given up, to wait is to hang.
-            if let Err(DeviceError::GivenUp { .. }) = self.enter() {
+            if !self.enter_to_free() || self.watch_others().is_err() {
                 return;
             }
             // SAFETY: the caller gives an address from `alloc` that is freed only now. This and the
@@ -216,6 +241,8 @@ impl Backend for Cuda {
         }
         let _entered = self.gate.unrecorded("a copy to the device")?;
         self.enter()?;
+        // The driver may wait for the stream by itself.
+        self.watch_others()?;
         // SAFETY: the caller vouches for the device range; `from` outlives the copy because the
         // stream is waited for before this returns.
         let result = unsafe {
@@ -232,6 +259,8 @@ impl Backend for Cuda {
         }
         let _entered = self.gate.unrecorded("a copy from the device")?;
         self.enter()?;
+        // The driver may wait for the stream by itself.
+        self.watch_others()?;
         // SAFETY: the caller vouches for the device range; `to` is borrowed until the stream has
         // been waited for.
         let result = unsafe {
@@ -305,15 +334,7 @@ impl Backend for Cuda {
     fn is_idle(&self) -> Result<bool, DeviceError> {
         let _entered = self.gate.unrecorded("asking whether the stream is done")?;
         self.enter()?;
-        // SAFETY: the stream is this backend's own and lives as long as it.
-        let result = unsafe { libcuda::cuStreamQuery(self.raw_stream()) };
-        match result {
-            CUDA_ERROR_NOT_READY => Ok(false),
-            result => {
-                let doing = "asking whether the stream is done";
-                DeviceError::check(result, || self.after_last(doing)).map(|()| true)
-            }
-        }
+        self.is_done()
     }
 
     fn give_up(&self) {
@@ -372,7 +393,7 @@ impl Drop for Cuda {
     fn drop(&mut self) {
         // What the fields own can be freed only while the context is current and idle. After a
         // fault it is neither, and the driver frees everything when the process ends.
-        if let Err(DeviceError::GivenUp { .. }) = self.enter() {
+        if !self.enter_to_free() || self.watch_others().is_err() {
             return;
         }
         // SAFETY: the stream is still there. The fields are dropped here and nowhere else, the

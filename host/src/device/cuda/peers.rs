@@ -1,11 +1,16 @@
-//! Access of GPUs to each other's memory.
+//! Access of GPUs to each other's memory, and waiting for one that may wait for another.
 
 use super::{Cuda, probe};
-use crate::device::DeviceError;
+use crate::device::{Backend, DeviceError, Patience};
 use cust::context::ContextHandle;
 use libcuda::{
     CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED, CUDA_ERROR_PEER_ACCESS_UNSUPPORTED, CUdevice,
 };
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+
+/// How often whoever waits for one device looks after the others.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
 
 impl Cuda {
     /// Lets kernels and copies of this device reach the memory of `other`.
@@ -29,6 +34,70 @@ impl Cuda {
             CUDA_ERROR_PEER_ACCESS_UNSUPPORTED => refused,
             result => DeviceError::check(result, || asking(from, to)),
         }
+    }
+
+    /// Lets all of them know of each other: a grid on one may wait for those on the others.
+    pub(in crate::device) fn work_together(all: &[Arc<Self>]) {
+        for one in all {
+            let others: Vec<Weak<Self>> = all.iter().map(Arc::downgrade).collect();
+            assert!(one.together.set(others).is_ok(), "they were opened for this");
+        }
+    }
+
+    /// Waits until the stream is empty or has failed, if this device works with others. Whoever waits for the
+    /// stream after that does not hang. If this or another one has failed, all others are given up: what runs
+    /// there may wait for the one that failed. The context is current, before and after.
+    ///
+    /// # Errors
+    /// [`DeviceError::OnGpu`] with the error of another one.
+    pub(super) fn watch_others(&self) -> Result<(), DeviceError> {
+        if self.together.get().is_none_or(|together| together.len() < 2) {
+            return Ok(());
+        }
+        let (patience, mut looked) = (Patience::new(), Instant::now());
+        loop {
+            match self.is_done() {
+                Ok(false) => {}
+                Ok(true) => return Ok(()),
+                Err(error) => {
+                    if matches!(error, DeviceError::Lost { .. }) {
+                        self.others().for_each(|(_, other)| other.give_up());
+                    }
+                    return Ok(());
+                }
+            }
+            // Seldom, because all calls to the driver take turns.
+            if looked.elapsed() > BETWEEN_LOOKS {
+                for (gpu, other) in self.others() {
+                    if let Err(error @ DeviceError::Lost { .. }) = other.is_idle_now() {
+                        let name = other.properties.name.clone();
+                        self.others().for_each(|(_, other)| other.give_up());
+                        self.give_up();
+                        return Err(DeviceError::OnGpu { gpu, name, error: Box::new(error) });
+                    }
+                }
+                self.enter()?;
+                looked = Instant::now();
+            }
+            patience.pause();
+        }
+    }
+
+    /// Those that it works with and that are still there, with their places.
+    fn others(&self) -> impl Iterator<Item = (usize, Arc<Self>)> {
+        let all = self.together.get().into_iter().flatten().enumerate();
+        all.filter(|(_, one)| !std::ptr::eq(one.as_ptr(), self))
+            .filter_map(|(gpu, one)| Some((gpu, one.upgrade()?)))
+    }
+
+    /// Whether everything in its stream is done; not if somebody records, which this would break. Makes its
+    /// context current.
+    fn is_idle_now(&self) -> Result<bool, DeviceError> {
+        let Some(_entered) = self.gate.unrecorded_now() else {
+            return Ok(false);
+        };
+        self.enter()?;
+        self.is_done()
     }
 
     /// What [`Cuda::new`] calls it.

@@ -181,7 +181,7 @@ impl<O: PartReducible<Element: Pod>> Leaves<O> {
     /// Takes the next part of the run.
     ///
     /// # Errors
-    /// Errors of the device.
+    /// Errors of the device. Then the part counts as not taken, and may be tried again.
     ///
     /// # Panics
     /// If it is longer than a [`part`](Self::part).

@@ -93,7 +93,7 @@ impl<O: PartReducible<Element: Pod>> PartReducer<O> {
     /// Takes the next part.
     ///
     /// # Errors
-    /// Errors of the device.
+    /// Errors of the device. Then the part counts as not taken, and may be tried again.
     ///
     /// # Panics
     /// If it is longer than a [`part`](Self::part).

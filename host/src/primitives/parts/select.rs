@@ -80,7 +80,8 @@ impl<S: Selectable<Element: Pod>> PartSelector<S> {
     /// What is selected from the next part; positions count from the start of the whole array.
     ///
     /// # Errors
-    /// Errors of the device, and [`PartError::Memory`] for what is selected.
+    /// Errors of the device, and [`PartError::Memory`] for what is selected. Then the part counts as
+    /// not judged, and may be tried again.
     ///
     /// # Panics
     /// If it is longer than a part may be.
