@@ -33,6 +33,7 @@ pub(crate) fn trials() -> Trials {
             arrays_larger_than_the_memory_of_a_gpu_are_shared,
             everything_has_the_bits_of_the_whole_on_cuda,
             a_short_array_lies_on_the_first_device,
+            an_error_of_one_of_several_names_it,
             arrays_that_stay_on_the_devices_have_the_bits_of_the_whole_on_cuda;
         thorough:
             scans_have_the_bits_of_the_whole,
@@ -203,6 +204,18 @@ fn arrays_larger_than_the_memory_of_a_gpu_are_shared() {
     let input = sample::<f64>(Kind::Values, 1 << 20, 3);
     reduced_by(&gpus(3), Sum::<f64>::new(), &input, input.len());
     selected_by(&gpus(8), Within::less_than(0.0), &input[..200_000], usize::MAX);
+}
+
+fn an_error_of_one_of_several_names_it() {
+    let input = sample::<i64>(Kind::Values, 1000, 3);
+    let select = |gpus: u32| {
+        let config = EmulatorConfig { gpus, step_limit: 3, ..EmulatorConfig::default() };
+        let devices = Devices::emulated(config).expect("there may be so many");
+        let by = Within::less_than(0i64);
+        select_in_parts(by, &devices, &input, 1000, Wanted::default(), |_| ()).expect_err("steps")
+    };
+    assert!(select(2).to_string().starts_with("GPU "), "{}", select(2));
+    assert!(select(1).to_string().starts_with("the emulator stopped"), "{}", select(1));
 }
 
 /// Reduces and scans an array that lies on the devices.

@@ -67,10 +67,7 @@ fn every_schedule_gives_the_exchange_its_results() {
 
 fn as_many_gpus_as_there_may_be_cross() {
     let devices = emulated_gpus(MOST_GPUS as u32, Schedule::default());
-    holds(
-        &devices,
-        &Crossing { launches: 3, ..Crossing::of(Blocks::Exactly(2), 32) },
-    );
+    holds(&devices, &Crossing { launches: 3, ..Crossing::of(Blocks::Exactly(2), 32) });
     exchanges(&devices, (2, 32), 2, 0);
 }
 

@@ -5,7 +5,7 @@
 //! not matter who computes which leaf, nor where: the result has the bits of one reduction on one
 //! device.
 
-use super::together::{at_once, on_each};
+use super::together::{at_once, of_gpu, on_each};
 use super::{PartError, PartReducible};
 use crate::device::{Buffer, Device, DeviceError, Devices};
 use crate::primitives::Reducer;
@@ -231,9 +231,14 @@ impl<O: PartReducible<Element: Pod>> OnDevices<O> {
     /// device time that this took.
     fn next(&mut self, op: O, elements: &[O::Element], start: usize) -> Result<f64, DeviceError> {
         let unit = Cut::of::<O>(self.each[0].len).unit;
-        let runs = Cut::in_units(elements.len(), unit).runs(elements, self.each.len());
-        let shares = self.each.iter_mut().zip(runs).filter(|(_, (run, _))| !run.is_empty());
-        let found = on_each(shares, |(on, (run, elements))| on.next(elements, start + run.start))?;
+        let count = self.each.len();
+        let runs = Cut::in_units(elements.len(), unit).runs(elements, count);
+        let shares = self.each.iter_mut().zip(runs).enumerate();
+        let shares = shares.filter(|(_, (_, (run, _)))| !run.is_empty());
+        let found = on_each(shares, |(gpu, (on, (run, elements)))| {
+            let found = on.next(elements, start + run.start);
+            found.map_err(|error| of_gpu(error, (gpu, count), on.elements.device()))
+        })?;
         let us = at_once(found.iter().map(|(us, _)| *us), self.share);
         let found = found.into_iter().flat_map(|(_, leaves)| leaves);
         match O::EXACT {

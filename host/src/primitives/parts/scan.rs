@@ -2,7 +2,7 @@
 
 use super::PartError;
 use super::leaves::Cut;
-use super::together::on_each;
+use super::together::{of_gpu, on_each};
 use crate::device::{Buffer, Device, DeviceError, Devices};
 use crate::memory;
 use crate::primitives::scan::{Form, Scanner};
@@ -49,8 +49,8 @@ struct OnDevice<O: Scannable> {
 
 impl<O: Scannable<Element: Pod, Output: Pod>> PartScanner<O> {
     /// A scan of `len` elements on `devices`, about `part` of them at a time: a part is rounded to a
-    /// multiple of [`Shape::part`], which is 32 MiB of elements or less, and is at least one of
-    /// those. A shorter array is taken whole.
+    /// multiple of [`Shape::part`] for each device, which is 32 MiB of elements or less, and is at
+    /// least one of those. A shorter array is taken whole.
     ///
     /// # Errors
     /// Errors of the devices.
@@ -61,7 +61,8 @@ impl<O: Scannable<Element: Pod, Output: Pod>> PartScanner<O> {
         form: Form,
         part: usize,
     ) -> Result<Self, PartError> {
-        let (devices, part) = (devices.into(), rounded::<O>(len, part));
+        let devices = devices.into();
+        let part = rounded::<O>(len, part, devices.len());
         let share = cut::<O>(part).longest(devices.len());
         let each = devices.each(|_, device| OnDevice::new(op, device, share))?;
         // Short arrays have another shape as a whole than as a part.
@@ -76,7 +77,7 @@ impl<O: Scannable<Element: Pod, Output: Pod>> PartScanner<O> {
     /// [`PartError::Memory`] for its working memory, up to 64 MiB.
     pub fn on_cpu(op: O, len: usize, form: Form, part: usize) -> Result<Self, PartError> {
         Ok(Self {
-            part: rounded::<O>(len, part),
+            part: rounded::<O>(len, part, 1),
             on: On::Cpu(reference::Scan::new(op, len, form)?),
             us: 0.0,
         })
@@ -128,18 +129,29 @@ impl<O: Scannable<Element: Pod, Output: Pod>> OnDevices<O> {
     ) -> Result<f64, DeviceError> {
         let (form, is_whole, count) = (self.form, self.is_whole, self.each.len());
         let runs = cut::<O>(elements.len()).runs(elements, count);
-        let shares = self.each.iter_mut().zip(runs).filter(|(_, (run, _))| !run.is_empty());
-        let mut shares: Vec<_> = shares.map(|(on, (run, elements))| (on, run, elements)).collect();
-        on_each(&mut shares, |(on, _, elements)| on.elements.copy_part_from(0, elements))?;
+        let shares = self.each.iter_mut().zip(runs).enumerate();
+        let shares = shares.filter(|(_, (_, (run, _)))| !run.is_empty());
+        let mut shares: Vec<_> =
+            shares.map(|(gpu, (on, (run, elements)))| (gpu, on, run, elements)).collect();
+        let named =
+            |gpu: usize, on: &OnDevice<O>, error| of_gpu(error, (gpu, count), on.elements.device());
+        on_each(&mut shares, |(gpu, on, _, elements)| {
+            let copied = on.elements.copy_part_from(0, elements);
+            copied.map_err(|error| named(*gpu, on, error))
+        })?;
         let (mut carry, mut us) = (self.carry, 0.0);
-        for (on, run, _) in &mut shares {
-            on.scanner.go_on_from(carry)?;
-            us += on.scan(run.len(), form, is_whole)?;
-            carry = on.scanner.carry()?;
+        for (gpu, on, run, _) in &mut shares {
+            let scanned = on.scan_from(carry, run.len(), form, is_whole);
+            let (after, took) = scanned.map_err(|error| named(*gpu, on, error))?;
+            (carry, us) = (after, us + took);
         }
         let mut rest = results;
-        let into = shares.into_iter().map(|(on, run, _)| (on, rest.split_off_mut(..run.len())));
-        on_each(into, |(on, into)| on.results.download_to(0, into.unwrap_or_default()))?;
+        let into = shares.into_iter().map(|(gpu, on, run, _)| {
+            (gpu, on, rest.split_off_mut(..run.len()).unwrap_or_default())
+        });
+        on_each(into, |(gpu, on, into)| {
+            on.results.download_to(0, into).map_err(|error| named(gpu, on, error))
+        })?;
         // A part that failed may be tried again: it goes on from the same place.
         self.carry = carry;
         Ok(us)
@@ -152,6 +164,20 @@ impl<O: Scannable<Element: Pod, Output: Pod>> OnDevice<O> {
         let mut scanner = Scanner::with(op, device, share)?;
         scanner.compile(share)?;
         Ok(Self { scanner, elements: device.alloc(share)?, results: device.alloc(share)? })
+    }
+
+    /// Scans the first `len` elements that it has, and goes on from what the elements before combine to. Returns what all
+    /// of them do, and the µs of device time that this took.
+    fn scan_from(
+        &mut self,
+        carry: Option<O::Accumulator>,
+        len: usize,
+        form: Form,
+        is_whole: bool,
+    ) -> Result<(Option<O::Accumulator>, f64), DeviceError> {
+        self.scanner.go_on_from(carry)?;
+        let us = self.scan(len, form, is_whole)?;
+        Ok((self.scanner.carry()?, us))
     }
 
     /// Scans the first `len` elements that it has: a whole array, or what comes next. Returns the µs of device time
@@ -173,9 +199,9 @@ fn cut<O: Scannable>(len: usize) -> Cut {
     Cut::in_units(len, Shape::part::<O::Element, O::Accumulator>())
 }
 
-/// The elements of a part, when about `part` are asked for.
-fn rounded<O: Scannable>(len: usize, part: usize) -> usize {
-    let least = Shape::part::<O::Element, O::Accumulator>();
+/// The elements of a part, when about `part` are asked for, of `count` devices.
+fn rounded<O: Scannable>(len: usize, part: usize, count: usize) -> usize {
+    let least = Shape::part::<O::Element, O::Accumulator>() * count;
     ((part / least).max(1).saturating_mul(least)).min(len)
 }
 

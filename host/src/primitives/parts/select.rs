@@ -3,7 +3,7 @@
 use super::PartError;
 use super::leaves::Cut;
 use super::sift::sift;
-use super::together::{at_once, on_each};
+use super::together::{at_once, of_gpu, on_each};
 use crate::device::{Buffer, Device, Devices};
 use crate::memory;
 use crate::primitives::{Room, Selector, Sifted, Wanted};
@@ -124,12 +124,17 @@ impl<S: Selectable<Element: Pod>> OnDevices<S> {
         elements: &[S::Element],
     ) -> Result<(Sifted<S::Element>, f64), PartError> {
         let runs = Cut::in_units(elements.len(), 1).runs(elements, self.each.len());
-        let shares = self.each.iter_mut().zip(runs);
+        let count = self.each.len();
+        let shares = self.each.iter_mut().zip(runs).enumerate();
         // The first one takes a part without elements too.
-        let shares = shares.filter(|(_, (run, _))| run.start == 0 || !run.is_empty());
-        let found = on_each(shares, |(on, (run, share))| {
+        let shares = shares.filter(|(_, (_, (run, _)))| run.start == 0 || !run.is_empty());
+        let found = on_each(shares, |(gpu, (on, (run, share)))| {
             let last = run.start.checked_sub(1).map(|before| elements[before]).or(last);
-            let (mut found, us) = on.next(by, wanted, last, share)?;
+            let found = on.next(by, wanted, last, share);
+            let (mut found, us) = found.map_err(|error| match error {
+                PartError::Device(error) => of_gpu(error, (gpu, count), &on.device).into(),
+                error => error,
+            })?;
             if let Some(positions) = &mut found.positions {
                 positions.iter_mut().for_each(|at| *at += run.start as u64);
             }

@@ -1,11 +1,21 @@
 //! Work for several devices at the same time.
 
+use crate::device::{Device, DeviceError};
 use std::thread;
 
 /// How long several devices took at the same time, in µs: as long as the slowest. If they `share` a GPU, as long as all,
 /// because its time is divided among them.
 pub(super) fn at_once(times: impl Iterator<Item = f64>, share: bool) -> f64 {
     if share { times.sum() } else { times.fold(0.0, f64::max) }
+}
+
+/// An error of device `gpu` of `count`, which says so if there are several.
+pub(super) fn of_gpu(
+    error: DeviceError,
+    (gpu, count): (usize, usize),
+    device: &Device,
+) -> DeviceError {
+    if count > 1 { error.on_gpu(gpu, device) } else { error }
 }
 
 /// Does `work` for each of `all`, and returns what it gives, in their order. Several take a thread each: a copy

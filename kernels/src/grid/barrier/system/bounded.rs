@@ -142,8 +142,10 @@ impl BoundedSystemBarrier {
             Some((words[GIVEN_UP_ROUND] as u32, (gpu as u32, block as u32)))
         };
         let all = words.iter().enumerate();
-        let (round, given_up_by) =
-            all.clone().filter_map(gave_up).min_by_key(|&(round, _)| round)?;
+        let (round, given_up_by) = all
+            .clone()
+            .filter_map(gave_up)
+            .reduce(|a, b| if (b.0.wrapping_sub(a.0) as i32) < 0 { b } else { a })?;
         let lacks = |last: u64| ((last as u32).wrapping_sub(round) as i32) < 0;
         let absent = |(gpu, words): (usize, &Vec<u64>)| {
             let last = &words[ROSTER..ROSTER + blocks as usize];

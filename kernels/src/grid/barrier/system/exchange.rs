@@ -63,6 +63,7 @@ pub struct SystemExchange {
     of_gpu: Exchange,
 }
 
+// As in `Exchange`: a higher word of a value counts as new at crossing 2^32 if all values before had fewer words.
 impl AcrossGpus for SystemExchange {
     fn words(blocks: usize) -> usize {
         OF_GPU + Exchange::words(blocks)
