@@ -28,6 +28,8 @@ pub(crate) fn trials() -> Trials {
             the_exchange_has_its_results_on_cuda,
             the_bounded_barrier_names_gpu_and_blocks_on_cuda,
             none_and_too_many_gpus_are_refused;
+        thorough:
+            the_barrier_holds_in_a_million_crossings_on_cuda;
     }
 }
 
@@ -202,6 +204,15 @@ fn the_barrier_holds_on_cuda() {
                 holds(devices, &Crossing { skew, far, launches, rounds: 2000, ..crossing });
             }
         }
+    });
+}
+
+/// With a GPU that comes late in one of four rounds, drawn by its number.
+fn the_barrier_holds_in_a_million_crossings_on_cuda() {
+    with_cuda_gpus(|devices| {
+        let [_, _, blocks] = grids(devices);
+        let crossing = Crossing::of(Blocks::Exactly(blocks), 256);
+        holds(devices, &Crossing { skew: 3000, launches: 10, rounds: 50_000, ..crossing });
     });
 }
 
