@@ -148,7 +148,7 @@ impl Devices {
         assert!(launches.iter().all(is_same), "the same kernel and geometry on each device");
         let (mut kernel, mut geometry) = (*kernel, *geometry);
         if self.sharing > 1 {
-            // The driver runs cooperative grids on one GPU one after the other.
+            // Nobody promises that one GPU runs two cooperative grids at the same time.
             kernel.cooperative = false;
             geometry.cooperative = false;
         }
