@@ -6,6 +6,7 @@
 mod bad_input;
 mod bench;
 mod call;
+mod compare;
 mod dag;
 mod demo;
 mod devices;
