@@ -74,7 +74,8 @@ impl Scale {
     /// and its ticks are powers of ten.
     pub(super) fn log10(values: impl Iterator<Item = f64>) -> Self {
         let (least, greatest) = ends(values.map(f64::log10));
-        Self::powers(Kind::Log10, least.ceil() - 1.0, greatest.ceil())
+        // The least value is a tenth of a power above the first end, so that it has some length.
+        Self::powers(Kind::Log10, (least - 0.1).floor(), greatest.ceil())
     }
 
     /// A logarithmic axis between two powers, or somewhat longer.
@@ -147,7 +148,7 @@ pub(crate) fn three_digits(value: f64) -> usize {
 }
 
 /// An integer in superscript digits.
-fn superscript(exponent: f64) -> String {
+pub(crate) fn superscript(exponent: f64) -> String {
     let raise = |c| match c {
         '-' => '⁻',
         '1' => '¹',

@@ -47,7 +47,7 @@ pub struct Series {
 }
 
 /// The least width of the plot.
-const PLOT_WIDTH: f64 = 460.0;
+const PLOT_WIDTH: f64 = 400.0;
 /// The least height of the plot.
 const PLOT_HEIGHT: f64 = 280.0;
 /// The distance from the top to the legend.
@@ -98,11 +98,13 @@ impl Lines {
         let left = GAP + TEXT + GAP + widest(&mut y_scale.ticks.iter().map(|(_, text)| text)) + GAP;
         let names = self.series.iter().map(|series| series.name.as_str());
         let legend = Legend::new(names, SAMPLE, PLOT_WIDTH);
-        let plot_width = legend.width.max(width(&self.x_label, TEXT));
         // Half of a tick's text is right of the plot.
-        let beyond = widest(&mut x_scale.ticks.iter().map(|(_, text)| text)) / 2.0;
-        let total_width =
-            (left + plot_width + beyond + GAP).max(width(&self.title, TITLE) + 2.0 * GAP);
+        let beyond = widest(&mut x_scale.ticks.iter().map(|(_, text)| text)) / 2.0 + GAP;
+        let plot_width = legend
+            .width
+            .max(width(&self.x_label, TEXT))
+            .max(width(&self.title, TITLE) + 2.0 * GAP - left - beyond);
+        let total_width = left + plot_width + beyond;
         let (top, height) =
             (ABOVE + legend.height + BETWEEN, PLOT_HEIGHT.max(width(&self.y_label, TEXT)));
         let mut canvas =

@@ -18,7 +18,7 @@ mod legend;
 mod lines;
 mod timelines;
 
-pub(crate) use axis::three_digits;
+pub(crate) use axis::{superscript, three_digits};
 pub use bars::{Bars, Row};
 pub use cells::{CellRow, Cells};
 pub use heatmap::{Axis, HeatMap};
@@ -57,9 +57,7 @@ pub enum ChartError {
         x: f64,
     },
     /// A bar of a negative value.
-    #[error(
-        "the chart {title:?} has {value} at {place}: bars on a logarithmic axis have none below 0"
-    )]
+    #[error("the chart {title:?} has {value} at {place}: bars have no length below 0")]
     Negative {
         /// The title of the chart.
         title: String,
