@@ -37,6 +37,7 @@ mod parts;
 mod range_sum;
 mod ranks;
 mod reduce;
+mod report;
 mod rows;
 mod scan;
 mod scan_rows;

@@ -23,6 +23,28 @@ pub struct Source {
     pub date: Option<String>,
 }
 
+impl Source {
+    /// The folder that has a date, or else the one that the file is in. Empty if there is none.
+    #[must_use]
+    pub fn folder(&self) -> String {
+        let folders = || self.path.ancestors().skip(1).filter_map(Path::file_name);
+        let date = self.date.as_deref().unwrap_or_default();
+        let dated =
+            folders().find(|name| !date.is_empty() && name.to_string_lossy().starts_with(date));
+        dated.or(folders().next()).unwrap_or_default().to_string_lossy().into_owned()
+    }
+
+    /// The file, from that folder on.
+    #[must_use]
+    pub fn name(&self) -> String {
+        let folder = self.folder();
+        let is_folder = |path: &&Path| path.file_name().is_some_and(|name| name == &*folder);
+        let above = self.path.ancestors().skip(1).find(is_folder).and_then(Path::parent);
+        let name = above.and_then(|above| self.path.strip_prefix(above).ok());
+        name.unwrap_or(&self.path).display().to_string()
+    }
+}
+
 /// Something, and the file that it is from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sourced<T> {

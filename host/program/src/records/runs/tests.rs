@@ -45,7 +45,10 @@ fn a_later_date_comes_last_and_within_a_date_the_later_name() {
     let newest = runs.newest(|_| true);
     assert_eq!((newest.len(), newest[0].median), (1, 3.0));
     assert_eq!(newest[0].source.date.as_deref(), Some("2026-11-22"));
+    assert_eq!(newest[0].source.name(), "2026-11-22-gpu/scan-2.jsonl");
     assert_eq!(runs.newest(|record| record.median < 2.5)[0].median, 2.0);
+    assert_eq!(runs.records[0].source.folder(), "2026-11-21-gpu");
+    assert_eq!(runs.records[0].source.name(), "2026-11-21-gpu/z/zzz.jsonl");
 }
 
 #[test]
