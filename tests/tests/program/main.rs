@@ -36,6 +36,7 @@ mod memory;
 mod parts;
 mod range_sum;
 mod ranks;
+mod readme;
 mod reduce;
 mod report;
 mod rows;
