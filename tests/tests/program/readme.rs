@@ -2,8 +2,8 @@
 
 use gridsync_program::records::Runs;
 use gridsync_program::report::page::{headlines, markdown};
+use gridsync_tests::program::workspace;
 use std::fs;
-use std::path::Path;
 
 /// What is around the table. A comment, so that a reader does not see it.
 const MARKS: [&str; 2] = [
@@ -16,7 +16,7 @@ const DEVICE: &str = "NVIDIA H200";
 
 #[test]
 fn the_numbers_of_the_readme_are_those_of_the_records() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let root = workspace();
     let runs = Runs::read(&[root.join("bench/runs")]).expect("the records can be read");
     let path = root.join("README.md");
     let readme = fs::read_to_string(&path).expect("the README can be read");

@@ -4,8 +4,8 @@ mod browser;
 
 use crate::call::{Call, WRONG_USAGE};
 use crate::folder::Folder;
+use gridsync_tests::program::workspace;
 use serde_json::{Value, json};
-use std::path::Path;
 
 /// A record of a barrier, with a peer that takes 1 µs.
 fn barrier(device: &str, blocks: u32, median: f64) -> Value {
@@ -49,7 +49,7 @@ fn whole_page() -> Folder {
         .with("scans.jsonl", lines(&rungs))
         .with("sum.json", checked(1000, 1e-4))
         .with("sum-2.json", checked(1 << 20, 0.0));
-    let runs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../bench/runs");
+    let runs = workspace().join("bench/runs");
     let runs = runs.to_str().expect("the path is UTF-8");
     let call = folder.call(&["report", runs, ".", "-o", "page"], b"");
     assert_eq!(call.code, Some(0), "{call:?}");
