@@ -76,7 +76,7 @@ fn the_page_shows_the_newest_record_beside_its_peer_and_says_what_is_left_out() 
         "<title>gridsync on a GPU</title>",
         "<th scope=\"row\">a barrier of 132 blocks of 256 threads</th><td class=\"number\">0.80</td>\
          <td class=\"number\">1.00</td><td class=\"number\"><strong>0.80</strong></td>",
-        "<th scope=\"row\">barrier</th><td>grid.sync</td><td class=\"number\">2</td>",
+        "<th scope=\"row\">barrier</th><td class=\"number\">2</td><td class=\"number\">2</td>",
         "The ladder of scans: there are no records of <code>gridsync lab scans</code>.",
     ] {
         assert!(page.contains(part), "{part:?}: {page}");

@@ -53,7 +53,7 @@ fn about(runs: &Runs) -> Markup {
         "Each line is the newest record of what it measures, with the folder that it is from. "
         "A peer was measured in the same run as gridsync, on the same GPU. "
         "Times are medians, in µs. A ratio is gridsync's time divided by the peer's: "
-        "below 1 gridsync is faster."
+        "below 1 gridsync is faster. A word in italics is a warning of the record."
     }
 }
 
@@ -137,17 +137,17 @@ fn summary(summaries: &[peers::Summary]) -> Markup {
         p { "All lines of what a caller gets without choosing a design, as ratios:" }
         .scroll { table {
             thead { tr {
-                th { "suite" } th { "peer" } th.number { "lines" } th.number { "faster" }
-                th.number { "median" } th.number { "least" } th.number { "greatest" }
+                th { "suite" } th.number { "lines" } th.number { "faster" }
+                th.number { "median" } th.number { "least" } th.number { "greatest" } th { "peer" }
             } }
             tbody { @for row in summaries {
                 @let [least, greatest] = row.ends();
                 tr {
                     th scope="row" { (row.suite) }
-                    td { (row.peer) }
                     td.number { (row.ratios.len()) }
                     td.number { (row.faster()) }
                     (ratio(Some(row.median()))) (ratio(Some(least))) (ratio(Some(greatest)))
+                    td { (row.peer) }
                 }
             } }
         } }
