@@ -53,7 +53,8 @@ fn about(runs: &Runs) -> Markup {
         "Each line is the newest record of what it measures, with the folder that it is from. "
         "A peer was measured in the same run as gridsync, on the same GPU. "
         "Times are medians, in µs. A ratio is gridsync's time divided by the peer's: "
-        "below 1 gridsync is faster. A word in italics is a warning of the record."
+        "below 1 gridsync is faster. A word in italics is a warning of the record; the first table "
+        "shows one with a warning only if no older one is without."
     }
 }
 

@@ -85,8 +85,8 @@ fn by_length(of: &Of<'_>, drawn: &Drawn) -> Result<Vec<Figure>, ChartError> {
         log2_x: true,
         series,
     };
-    let caption = "Bytes that have to move, divided by the time of one of many calls in a row, each \
-                   on its own input, which is in no cache.";
+    let caption = "Bytes that have to move, divided by the time of a call among many in a row, each on \
+                   its own input, which is in no cache. The longest inputs have one call.";
     Ok(vec![of.figure(&format!("bandwidth-{suite}"), chart.svg()?, caption, used)])
 }
 
