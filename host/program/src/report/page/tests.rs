@@ -122,6 +122,33 @@ fn rungs_are_in_order_and_those_of_fewer_elements_are_told() {
 }
 
 #[test]
+fn records_without_the_parameters_of_an_axis_are_passed_over() {
+    let suites = [
+        ("barrier", "grid"),
+        ("all-reduce", "exchange"),
+        ("scan-threads", "exchange"),
+        ("system", "barrier"),
+        ("reduce", "tiles"),
+        ("scan", "auto"),
+        ("select", "kept 50 %"),
+        ("ladder", "step"),
+        ("scans", "step"),
+        ("launches", "grid"),
+    ];
+    for params in [
+        json!({}),
+        json!({ "threads": 256 }),
+        json!({ "blocks": "many", "threads": 256, "dtype": "f32", "op": "sum", "figure": 5 }),
+        json!({ "n": "long", "dtype": "f32", "op": "select", "figure": 6, "gpus": null }),
+    ] {
+        let all =
+            suites.map(|(suite, variant)| record(suite, variant, params.clone(), 1.0, Some(2.0)));
+        let files = files(&runs(&all)).unwrap_or_else(|error| panic!("{params}: {error}"));
+        assert!(files[0].1.contains("Left out"), "{params}");
+    }
+}
+
+#[test]
 fn a_device_that_nothing_is_shown_of_has_no_chapter() {
     let mut scipy = record("kendall", "scipy", json!({ "n": 8 }), 1.0, None);
     scipy["device"] = "CPU".into();

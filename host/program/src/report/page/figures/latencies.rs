@@ -40,7 +40,8 @@ fn by_blocks(of: &Of<'_>, suite: &str, ours: &str, title: &str) -> Result<Vec<Fi
     series.sort_by(|a, b| mean(a).total_cmp(&mean(b)));
     // What a caller gets comes first, and its peer second.
     series.sort_by_key(|series| series.name != ours);
-    series.splice(1..1, peers);
+    let second = series.len().min(1);
+    series.splice(second..second, peers);
     series.truncate(MOST_LINES);
     let shown: Vec<_> = series.iter().map(|series| series.name.clone()).collect();
     let chart = Lines {
