@@ -6,6 +6,7 @@
 mod bad_input;
 mod bench;
 mod call;
+mod compare;
 mod dag;
 mod demo;
 mod devices;
@@ -35,7 +36,9 @@ mod memory;
 mod parts;
 mod range_sum;
 mod ranks;
+mod readme;
 mod reduce;
+mod report;
 mod rows;
 mod scan;
 mod scan_rows;

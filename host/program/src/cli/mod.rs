@@ -21,6 +21,7 @@ mod parts;
 mod progress;
 mod range_sum;
 mod reduce;
+mod report;
 mod scan;
 mod select;
 mod signals;
@@ -58,6 +59,7 @@ Examples:
   gridsync emulate barrier --weaken           which orders the grid barriers need
   gridsync lab                                experiments to learn from, a line each
   gridsync verify --device emulator           every kernel, in the emulator
+  gridsync report bench/runs -o page          a page of all results that were recorded
 
 Exit codes:
   0  all is right, or the reader of standard output has closed it
@@ -100,6 +102,7 @@ enum Command {
     Lab(lab::Lab),
     RangeSum(range_sum::RangeSum),
     Reduce(reduce::Reduce),
+    Report(report::Report),
     Scan(scan::Scan),
     Select(select::Select),
     Verify(verify::Verify),
@@ -122,6 +125,7 @@ pub fn main() -> ExitCode {
         Command::Lab(lab) => lab.run(&global),
         Command::RangeSum(range_sum) => range_sum.run(&global),
         Command::Reduce(reduce) => reduce.run(&global),
+        Command::Report(report) => report.run(&global),
         Command::Scan(scan) => scan.run(&global),
         Command::Select(select) => select.run(&global),
         Command::Verify(verify) => verify.run(&global),
