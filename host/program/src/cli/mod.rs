@@ -27,6 +27,7 @@ mod select;
 mod signals;
 mod sink;
 mod verify;
+mod work;
 
 use choice::DeviceChoice;
 use clap::{Args, Parser, Subcommand};
@@ -73,7 +74,8 @@ Exit codes:
 #[derive(Args)]
 struct Global {
     /// Where to run: `auto`, `cuda`, `cuda:N`, `emulator` or `cpu`. `auto` takes the GPU if there
-    /// is one, else the CPU where the primitive has a CPU form, else the emulator. reduce, scan,
+    /// is one, else the emulator. For reduce, scan, select, range-sum and kendall it takes the CPU,
+    /// unless there is a GPU and computing on the CPU would take longer than opening it. reduce, scan,
     /// select, range-sum and kendall also share their array among several, and bench system measures
     /// them: `cuda:0,1`, `cuda:all`, `emulator:3`.
     #[arg(long, global = true, default_value = "auto", value_name = "DEVICE")]
