@@ -5,6 +5,7 @@ mod audit;
 mod bundle;
 mod kernels;
 mod outcome;
+mod package;
 mod readme;
 mod sets;
 mod show_ptx;

@@ -36,6 +36,14 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
+/// What a command prints on standard output. It is an error if the command fails.
+pub(crate) fn output_of(command: &mut Command) -> Result<String> {
+    let output = command.output().with_context(|| format!("cannot run {command:?}"))?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "{command:?} failed: {}", said.trim_end());
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
 /// The files below `dir` that `wanted` accepts, sorted. Build folders and hidden ones are left out.
 pub(crate) fn walk(dir: &Path, wanted: &dyn Fn(&Path) -> bool) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
