@@ -11,6 +11,7 @@ mod sets;
 mod show_ptx;
 mod sizes;
 mod thorough;
+mod tools;
 mod validate;
 mod workspace;
 

@@ -61,3 +61,19 @@ pub(crate) fn walk(dir: &Path, wanted: &dyn Fn(&Path) -> bool) -> Result<Vec<Pat
     found.sort();
     Ok(found)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_rust_is_built_with_and_is_the_one_of_the_readme() {
+        let read = |file: &str| fs::read_to_string(root().join(file)).unwrap();
+        let toml = |file: &str| read(file).parse::<toml::Table>().unwrap();
+        let manifest = toml("Cargo.toml");
+        let oldest = manifest["workspace"]["package"]["rust-version"].as_str().unwrap();
+        let built_with = toml("rust-toolchain.toml");
+        assert_eq!(built_with["toolchain"]["channel"].as_str(), Some(&*format!("{oldest}.0")));
+        assert!(read("README.md").contains(&format!("Rust from rustup ({oldest} or newer)")));
+    }
+}
