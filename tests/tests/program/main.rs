@@ -44,6 +44,7 @@ mod report;
 mod rows;
 mod scan;
 mod scan_rows;
+mod schemas;
 mod select;
 mod several;
 mod signals;
