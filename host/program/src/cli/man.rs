@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 /// Print the manual page, or write a page for each subcommand too
 ///
-/// The pages are of section 1: they belong into ~/.local/share/man/man1, or a folder man1 of $MANPATH.
+/// The pages belong in ~/.local/share/man/man1, or in a folder man1 of $MANPATH.
 #[derive(clap::Args)]
 pub(crate) struct Manual {
     /// The folder for all pages: gridsync.1, gridsync-reduce.1 and so on. Files of these names in it
@@ -51,5 +51,15 @@ fn page(command: Command) -> anyhow::Result<(String, String)> {
     let man = Man::new(command).source(concat!("gridsync ", env!("CARGO_PKG_VERSION")));
     let mut page = Vec::new();
     man.render(&mut page)?;
-    Ok((man.get_filename(), String::from_utf8(page)?))
+    Ok((man.get_filename(), as_laid_out(&String::from_utf8(page)?)))
+}
+
+/// The page with the text after the flags line by line, as the help has it: examples and tables are laid
+/// out by hand.
+fn as_laid_out(page: &str) -> String {
+    let Some((before, rest)) = page.split_once("\n.SH EXTRA\n") else {
+        return page.to_owned();
+    };
+    let (text, after) = rest.split_at(rest.find(".SH ").unwrap_or(rest.len()));
+    format!("{before}\n.SH NOTES\n.nf\n{text}.fi\n{after}")
 }
