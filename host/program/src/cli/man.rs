@@ -60,6 +60,6 @@ fn as_laid_out(page: &str) -> String {
     let Some((before, rest)) = page.split_once("\n.SH EXTRA\n") else {
         return page.to_owned();
     };
-    let (text, after) = rest.split_at(rest.find(".SH ").unwrap_or(rest.len()));
+    let (text, after) = rest.split_at(rest.find("\n.SH ").map_or(rest.len(), |end| end + 1));
     format!("{before}\n.SH NOTES\n.nf\n{text}.fi\n{after}")
 }
