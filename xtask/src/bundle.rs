@@ -149,15 +149,17 @@ fn runnable(messages: &str) -> Vec<Built> {
     messages.lines().filter_map(read).collect()
 }
 
-/// The files that tests and benchmarks read: all files in any `tests` folder except Rust, the sources
-/// of the peers, the records, and the README that has numbers of them.
+/// The files that tests read: all files in any `tests` folder except Rust, the records, their schemas,
+/// and the README that has numbers of them.
 fn data() -> Result<Vec<PathBuf>> {
-    let (bench, readme) = (root().join("bench"), root().join("README.md"));
+    let [bench, schemas, readme] =
+        ["bench", "docs/schemas", "README.md"].map(|name| root().join(name));
     walk(&root(), &|path| {
         let relative = path.strip_prefix(root()).unwrap_or(path);
         let rust = path.extension().is_some_and(|extension| extension == "rs")
             || path.ends_with("Cargo.toml");
         path.starts_with(&bench)
+            || path.starts_with(&schemas)
             || path == readme
             || (!rust && relative.iter().any(|part| part == "tests"))
     })

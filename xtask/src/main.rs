@@ -5,11 +5,13 @@ mod audit;
 mod bundle;
 mod kernels;
 mod outcome;
+mod package;
 mod readme;
 mod sets;
 mod show_ptx;
 mod sizes;
 mod thorough;
+mod tools;
 mod validate;
 mod workspace;
 

@@ -4,6 +4,7 @@ mod bench;
 mod catalogue;
 mod checked;
 mod choice;
+mod completions;
 mod count;
 mod dag;
 mod demo;
@@ -14,6 +15,7 @@ mod files;
 mod job;
 mod kendall;
 mod lab;
+mod man;
 mod notes;
 mod number;
 mod output;
@@ -94,6 +96,7 @@ struct Global {
 #[derive(Subcommand)]
 enum Command {
     Bench(bench::Bench),
+    Completions(completions::Completions),
     Dag(dag::Dag),
     /// Show what happens without a barrier of the whole grid, and that the barrier helps.
     Demo(demo::Demo),
@@ -102,6 +105,7 @@ enum Command {
     Emulate(emulate::Emulate),
     Kendall(kendall::Tau),
     Lab(lab::Lab),
+    Man(man::Manual),
     RangeSum(range_sum::RangeSum),
     Reduce(reduce::Reduce),
     Report(report::Report),
@@ -119,12 +123,14 @@ pub fn main() -> ExitCode {
     signals::clean_up();
     let done = match command {
         Command::Bench(bench) => bench.run(&global),
+        Command::Completions(completions) => completions.run(&global),
         Command::Dag(dag) => dag.run(&global),
         Command::Demo(demo) => demo.run(&global),
         Command::Devices(devices) => devices.run(&global),
         Command::Emulate(emulate) => emulate.run(&global),
         Command::Kendall(kendall) => kendall.run(&global),
         Command::Lab(lab) => lab.run(&global),
+        Command::Man(man) => man.run(&global),
         Command::RangeSum(range_sum) => range_sum.run(&global),
         Command::Reduce(reduce) => reduce.run(&global),
         Command::Report(report) => report.run(&global),
