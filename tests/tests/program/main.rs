@@ -32,6 +32,7 @@ mod lab_memory;
 mod lab_threads;
 mod matrix;
 mod memory;
+mod new;
 mod parts;
 mod range_sum;
 mod ranks;

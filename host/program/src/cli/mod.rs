@@ -14,6 +14,7 @@ mod files;
 mod job;
 mod kendall;
 mod lab;
+mod new;
 mod notes;
 mod number;
 mod output;
@@ -56,6 +57,7 @@ Examples:
   gridsync kendall x.npy y.npy                whether two arrays are ordered alike
   gridsync dag --diamond                      a graph of kernels, by every means
   gridsync emulate barrier --weaken           which orders the grid barriers need
+  gridsync new hello                          a package of your own with a first kernel, and its test
   gridsync lab                                experiments to learn from, a line each
   gridsync verify --device emulator           every kernel, in the emulator
 
@@ -98,6 +100,7 @@ enum Command {
     Emulate(emulate::Emulate),
     Kendall(kendall::Tau),
     Lab(lab::Lab),
+    New(new::New),
     RangeSum(range_sum::RangeSum),
     Reduce(reduce::Reduce),
     Scan(scan::Scan),
@@ -120,6 +123,7 @@ pub fn main() -> ExitCode {
         Command::Emulate(emulate) => emulate.run(&global),
         Command::Kendall(kendall) => kendall.run(&global),
         Command::Lab(lab) => lab.run(&global),
+        Command::New(new) => new.run(&global),
         Command::RangeSum(range_sum) => range_sum.run(&global),
         Command::Reduce(reduce) => reduce.run(&global),
         Command::Scan(scan) => scan.run(&global),
