@@ -57,7 +57,7 @@ Examples:
   gridsync kendall x.npy y.npy                whether two arrays are ordered alike
   gridsync dag --diamond                      a graph of kernels, by every means
   gridsync emulate barrier --weaken           which orders the grid barriers need
-  gridsync new hello                          a package of your own with a first kernel, and its test
+  gridsync new hello                          your own package: a kernel and its test
   gridsync lab                                experiments to learn from, a line each
   gridsync verify --device emulator           every kernel, in the emulator
 

@@ -127,7 +127,7 @@ fn checkout(named: Option<&Path>) -> anyhow::Result<PathBuf> {
 /// The files of package `name`, which depends on `checkout`.
 fn texts(name: &str, checkout: &Path) -> [(&'static str, String); FILES.len()] {
     FILES.map(|(file, text)| {
-        let text = text.replace("{{name}}", name).replace("{{crate}}", &name.replace('-', "_"));
+        let text = text.replace("{{name}}", name);
         let text = PACKAGES.iter().fold(text, |text, (mark, folder)| {
             // A string of JSON is one of TOML too.
             let path = json!(checkout.join(folder).to_string_lossy());

@@ -16,7 +16,9 @@ fn ptx() {
         .build();
     if let Err(error) = built {
         eprintln!("{error}");
-        eprintln!("The first build of PTX needs the network. Without the feature `gpu` no PTX is built.");
+        eprintln!(
+            "The first build of PTX needs the network. Without the feature `gpu` no PTX is built."
+        );
         std::process::exit(1);
     }
 }

@@ -1,6 +1,10 @@
 //! The kernels, for the GPU and for the emulator. A kernel has at most 8 arguments.
 
-#![cfg_attr(target_arch = "nvptx64", no_std, feature(abi_ptx, asm_experimental_arch))]
+#![cfg_attr(
+    target_arch = "nvptx64",
+    no_std,
+    feature(abi_ptx, asm_experimental_arch)
+)]
 
 use cuda_std::prelude::*;
 use gridsync_kernels::block;

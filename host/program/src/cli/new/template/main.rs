@@ -8,7 +8,11 @@ fn main() -> Result<(), DeviceError> {
     let device = device()?;
     let numbers: Vec<f32> = (1..=1000u16).map(f32::from).collect();
     let shares = shares(&device, &numbers)?;
-    println!("{}: 1000 of 1..=1000 is {} of their sum", device.properties().name, shares[999]);
+    println!(
+        "{}: 1000 of 1..=1000 is {} of their sum",
+        device.properties().name,
+        shares[999]
+    );
     Ok(())
 }
 
@@ -39,14 +43,14 @@ fn emulator() -> Device {
 
 /// Divides each of `numbers` by the sum of all.
 fn shares(device: &Device, numbers: &[f32]) -> Result<Vec<f32>, DeviceError> {
-    let geometry = cooperative::<{{crate}}_kernels::shares>(device, Blocks::AtMost(8), 128, 0)?;
+    let geometry = cooperative::<kernels::shares>(device, Blocks::AtMost(8), 128, 0)?;
     let values = device.upload(numbers)?;
     let sums = device.zeroed(geometry.grid.volume() as usize)?;
     let barrier = barrier_words::<GridBarrier>(device, &geometry)?;
     let args = (values.view(), sums.view(), barrier.view());
     // SAFETY: an element of `sums` for each block, the words of the barrier, and a resident grid. All live until the
     // download.
-    unsafe { device.launch::<{{crate}}_kernels::shares>(&geometry, args)? };
+    unsafe { device.launch::<kernels::shares>(&geometry, args)? };
     values.download()
 }
 
