@@ -35,6 +35,7 @@ mod lab_threads;
 mod man;
 mod matrix;
 mod memory;
+mod new;
 mod parts;
 mod range_sum;
 mod ranks;

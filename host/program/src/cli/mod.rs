@@ -16,6 +16,7 @@ mod job;
 mod kendall;
 mod lab;
 mod man;
+mod new;
 mod notes;
 mod number;
 mod output;
@@ -60,6 +61,7 @@ Examples:
   gridsync kendall x.npy y.npy                whether two arrays are ordered alike
   gridsync dag --diamond                      a graph of kernels, by every means
   gridsync emulate barrier --weaken           which orders the grid barriers need
+  gridsync new hello                          your own package: a kernel and its test
   gridsync lab                                experiments to learn from, a line each
   gridsync verify --device emulator           every kernel, in the emulator
   gridsync report bench/runs -o page          a page of all results that were recorded
@@ -106,6 +108,7 @@ enum Command {
     Kendall(kendall::Tau),
     Lab(lab::Lab),
     Man(man::Manual),
+    New(new::New),
     RangeSum(range_sum::RangeSum),
     Reduce(reduce::Reduce),
     Report(report::Report),
@@ -131,6 +134,7 @@ pub fn main() -> ExitCode {
         Command::Kendall(kendall) => kendall.run(&global),
         Command::Lab(lab) => lab.run(&global),
         Command::Man(man) => man.run(&global),
+        Command::New(new) => new.run(&global),
         Command::RangeSum(range_sum) => range_sum.run(&global),
         Command::Reduce(reduce) => reduce.run(&global),
         Command::Report(report) => report.run(&global),

@@ -174,8 +174,8 @@ impl<S: Selectable<Element: Pod>> OnDevice<S> {
         chunk.copy_part_from(known.len(), elements)?;
         // The outputs end where those of the longest share would.
         let from = chunk.len() - len;
-        let to = |room: &mut Room<_>| To { from, ..room.to() };
-        let us = device.time(|| selector.launch_part(by, chunk, 0..len, to(room)))?;
+        let us =
+            device.time(|| selector.launch_part(by, chunk, 0..len, To { from, ..room.to() }))?;
         let kept = room.count.download()?[0] as usize;
         let others = known.len() - known_kept..len - kept;
         let others = from + others.start..from + others.end;

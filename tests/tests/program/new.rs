@@ -1,0 +1,65 @@
+//! `gridsync new`: the package that it makes works, and wrong calls make nothing.
+
+use crate::call::{Call, WRONG_USAGE, run};
+use crate::folder::Folder;
+use cuda_builder::Compiler;
+use gridsync_tests::devices::skipped;
+use std::env;
+use std::process::Command;
+
+/// Calls cargo, offline, in the package `hello` of `folder`. What it builds stays for later runs.
+fn cargo(folder: &Folder, args: &[&str]) -> Call {
+    let mut cargo = Command::new(env::var_os("CARGO").unwrap_or("cargo".into()));
+    cargo
+        .current_dir(folder.path("hello"))
+        .env("CARGO_TARGET_DIR", concat!(env!("CARGO_TARGET_TMPDIR"), "/new"))
+        .env("CARGO_NET_OFFLINE", "true")
+        .env("GRIDSYNC_LIBCUDA", "/nonexistent/libcuda.so.1")
+        // The package has to bring its own.
+        .env_remove("CUDA_LIBRARY_PATH");
+    run(cargo, args, b"")
+}
+
+fn made() -> Folder {
+    let folder = Folder::new();
+    let checkout = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+    folder.call(&["new", "hello", "--path", checkout], b"").says_nothing();
+    folder
+}
+
+#[test]
+fn a_new_package_passes_its_test_and_runs_without_a_gpu() {
+    let folder = made();
+    let tested = cargo(&folder, &["test"]).succeeds();
+    assert!(tested.stdout.contains("test result: ok. 1 passed"), "{tested:?}");
+    let ran = cargo(&folder, &["run", "--quiet"]).succeeds();
+    assert!(ran.stdout.starts_with("emulator: "), "{ran:?}");
+    let formatted = cargo(&folder, &["fmt", "--all", "--check"]);
+    assert_eq!(formatted.code, Some(0), "{formatted:?}");
+}
+
+#[test]
+fn a_new_package_compiles_its_kernel_to_ptx_and_links_without_cuda() {
+    if let Err(why) = Compiler::find() {
+        return skipped(&why.to_string());
+    }
+    let ran = cargo(&made(), &["run", "--features", "gpu"]);
+    if ran.stderr.contains("offline") {
+        return skipped("the crates of Rust's own library are not here, and this test is offline");
+    }
+    let ran = ran.says(&["no GPU, hence the emulator"]);
+    assert!(ran.stdout.starts_with("emulator: "), "{ran:?}");
+}
+
+#[test]
+fn a_name_that_is_taken_or_is_none_and_a_folder_that_is_no_checkout_make_nothing() {
+    let folder = Folder::new().with("here", "");
+    let call = |args: &[&str]| folder.call(&[&["new"], args].concat(), b"");
+    call(&["here"]).fails(WRONG_USAGE, &["here", "another name"]);
+    call(&["2d"]).fails(WRONG_USAGE, &["`2d`", "begin with a letter"]);
+    call(&["a/b"]).fails(WRONG_USAGE, &["`a/b`", "digits"]);
+    call(&["gridsync-x"]).fails(WRONG_USAGE, &["gridsync-x"]);
+    call(&["hello", "--path", "here"]).fails(WRONG_USAGE, &["here", "no checkout"]);
+    call(&["absent", "--path", "absent"]).fails(WRONG_USAGE, &["absent", "no checkout"]);
+    assert_eq!(folder.names(), ["here"]);
+}
