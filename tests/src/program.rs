@@ -1,4 +1,4 @@
-//! The program under test.
+//! The program under test, and the workspace that it is of.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -35,6 +35,15 @@ pub fn path() -> &'static Path {
         );
         program
     })
+}
+
+/// The workspace: the one that a bundle names, or else the folder above this package.
+#[must_use]
+pub fn workspace() -> PathBuf {
+    match env::var_os("GRIDSYNC_ROOT") {
+        Some(root) => root.into(),
+        None => Path::new(env!("CARGO_MANIFEST_DIR")).join(".."),
+    }
 }
 
 fn build(mut cargo: Command, profile: &Path) {

@@ -149,15 +149,17 @@ fn runnable(messages: &str) -> Vec<Built> {
     messages.lines().filter_map(read).collect()
 }
 
-/// The files that tests and benchmarks read: all files in any `tests` folder except Rust, and the
-/// sources of the peers.
+/// The files that tests and benchmarks read: all files in any `tests` folder except Rust, the sources
+/// of the peers, the records, and the README that has numbers of them.
 fn data() -> Result<Vec<PathBuf>> {
-    let peers = root().join("bench/peers");
+    let (bench, readme) = (root().join("bench"), root().join("README.md"));
     walk(&root(), &|path| {
         let relative = path.strip_prefix(root()).unwrap_or(path);
         let rust = path.extension().is_some_and(|extension| extension == "rs")
             || path.ends_with("Cargo.toml");
-        path.starts_with(&peers) || (!rust && relative.iter().any(|part| part == "tests"))
+        path.starts_with(&bench)
+            || path == readme
+            || (!rust && relative.iter().any(|part| part == "tests"))
     })
 }
 

@@ -1,10 +1,11 @@
 //! Developer tasks of gridsync: `cargo xtask build-kernels`, `show-ptx`, `audit`, `validate`,
-//! `bundle`.
+//! `readme`, `bundle`.
 
 mod audit;
 mod bundle;
 mod kernels;
 mod outcome;
+mod readme;
 mod sets;
 mod show_ptx;
 mod sizes;
@@ -35,6 +36,8 @@ enum Task {
     Audit(audit::Args),
     /// Everything that must hold before a change goes in; the same as CI
     Validate(validate::Args),
+    /// Write the table of README.md again, from the records in bench/runs
+    Readme,
     /// Make a folder with program, tests and PTX, for a GPU machine that has no Rust
     Bundle(bundle::Args),
 }
@@ -45,6 +48,7 @@ fn main() -> ExitCode {
         Task::ShowPtx(args) => show_ptx::run(&args),
         Task::Audit(args) => audit::run(&args),
         Task::Validate(args) => validate::run(&args),
+        Task::Readme => readme::run(),
         Task::Bundle(args) => bundle::run(&args),
     };
     match done {

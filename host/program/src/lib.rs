@@ -8,12 +8,14 @@
 //!   the cases.
 //! * [`mod@bench`]: the rules of measuring, and the suites, each compared with a peer.
 //! * [`images`]: the kernels as built PTX.
-//! * [`data`]: `.npy` and raw files. [`report`]: tables, and charts as SVG.
+//! * [`data`]: `.npy` and raw files. [`records`]: records of earlier runs. [`report`]: tables, charts as
+//!   SVG, and a page of all results.
 
 pub mod bench;
 pub mod cli;
 pub mod data;
 pub mod images;
 pub mod lab;
+pub mod records;
 pub mod report;
 pub mod verify;

@@ -2,23 +2,14 @@
 
 use cuda_builder::{Header, fingerprint};
 use gridsync_tests::devices::{images, skipped};
+use gridsync_tests::program::workspace;
 use gridsync_tests::trials;
 use gridsync_tests::trials::Trials;
-use std::env;
-use std::path::PathBuf;
 
 pub(crate) fn trials() -> Trials {
     trials! {
         test:
             the_ptx_is_not_older_than_the_kernels;
-    }
-}
-
-/// The workspace: the one that a bundle names, or else the folder above this package.
-pub(crate) fn root() -> PathBuf {
-    match env::var_os("GRIDSYNC_ROOT") {
-        Some(root) => root.into(),
-        None => PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(".."),
     }
 }
 
@@ -28,11 +19,11 @@ fn the_ptx_is_not_older_than_the_kernels() {
         let sources = Header::read(head).and_then(|header| header.sources).unwrap_or_else(|| {
             panic!("{image:?} should begin with the fingerprint of its sources")
         });
-        if let Some(absent) = sources.dirs.iter().find(|dir| !root().join(dir).exists()) {
+        if let Some(absent) = sources.dirs.iter().find(|dir| !workspace().join(dir).exists()) {
             skipped(&format!("no sources to compare the PTX with ({absent})"));
             return;
         }
-        let now = fingerprint(&root(), &sources.dirs).expect("the sources should be readable");
+        let now = fingerprint(&workspace(), &sources.dirs).expect("the sources should be readable");
         assert_eq!(
             sources.sha256, now,
             "{image:?} is stale: its sources have changed since; run `cargo xtask build-kernels`"

@@ -1,8 +1,8 @@
 //! Every order in a protocol is needed, or its source says why it is there.
 
-use super::fresh::root;
 use gridsync::check::{Check, Weakened};
 use gridsync_program::verify::{Protocol, protocols};
+use gridsync_tests::program::workspace;
 use gridsync_tests::trials;
 use gridsync_tests::trials::Trials;
 use std::collections::BTreeMap;
@@ -176,7 +176,7 @@ const NEEDLESS: &[Needless] = &[
 /// The whole line of the source.
 fn line_of(weakened: &Weakened) -> String {
     let place = weakened.weaken.site.place;
-    let text = fs::read_to_string(root().join(place.file())).expect("the source is there");
+    let text = fs::read_to_string(workspace().join(place.file())).expect("the source is there");
     text.lines().nth(place.line() as usize - 1).unwrap_or_default().trim().to_owned()
 }
 

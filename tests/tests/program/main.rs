@@ -6,6 +6,7 @@
 mod bad_input;
 mod bench;
 mod call;
+mod compare;
 mod dag;
 mod demo;
 mod devices;
@@ -36,7 +37,9 @@ mod new;
 mod parts;
 mod range_sum;
 mod ranks;
+mod readme;
 mod reduce;
+mod report;
 mod rows;
 mod scan;
 mod scan_rows;

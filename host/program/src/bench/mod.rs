@@ -74,6 +74,7 @@ pub use system::{
     COLLECTIVES, Collective, Nccl, NoNccl, SYSTEM_THREADS, System, SystemPoint, gpu_counts,
     nccl_times, system_blocks,
 };
+pub(crate) use throughput::plain_mode;
 pub use throughput::{
     Case, Ceiling, MeasureError, PeerTimes, SIZES, Throughput, Throughputs, TooLarge,
 };

@@ -1,5 +1,6 @@
 //! `gridsync bench`: measurements, and those of a peer in the same run.
 
+mod compare;
 mod figure;
 mod latency;
 mod rows;
@@ -63,9 +64,17 @@ use std::ffi::OsString;
 /// i32 with many. The peer is scipy.stats.kendalltau on the CPU where there is SciPy, for f32 at
 /// the greatest length up to 2^20. The results are checked.
 #[derive(clap::Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    disable_help_subcommand = true,
+    subcommand_negates_reqs = true
+)]
 pub(crate) struct Bench {
+    #[command(subcommand)]
+    command: Option<Command>,
     /// What to measure.
-    suite: Name,
+    #[arg(required = true)]
+    suite: Option<Name>,
     /// Of barrier, all-reduce, scan-threads and system: measure these designs only [default: all].
     #[arg(
         long,
@@ -115,6 +124,12 @@ pub(crate) struct Bench {
     /// Write the records to this file, one JSON value a line.
     #[arg(short, long, alias = "out", value_name = "FILE")]
     output: Option<OsString>,
+}
+
+/// What is done with records of earlier runs.
+#[derive(clap::Subcommand)]
+enum Command {
+    Compare(compare::Compare),
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -206,9 +221,13 @@ fn distinct(names: impl Iterator<Item = &'static str>) -> Vec<&'static str> {
 
 impl Bench {
     pub(crate) fn run(self, global: &Global) -> anyhow::Result<()> {
-        self.refuse_flags_of_other_suites()?;
+        if let Some(Command::Compare(compare)) = &self.command {
+            return compare.run(global);
+        }
+        let suite = self.suite.expect("clap asks for it where there is no command").suite();
+        self.refuse_flags_of_other_suites(&suite)?;
         let gpu = || global.device.gpu("bench");
-        let records = match self.suite.suite() {
+        let records = match suite {
             Suite::Latencies(suite) => self.latencies(suite, gpu()?, global)?,
             Suite::Throughputs(suite) => self.throughputs(suite, gpu()?, global)?,
             Suite::System => self.system(global)?,
@@ -223,7 +242,7 @@ impl Bench {
         }
     }
 
-    fn refuse_flags_of_other_suites(&self) -> Result<(), Usage> {
+    fn refuse_flags_of_other_suites(&self, suite: &Suite) -> Result<(), Usage> {
         let grids = [
             ("--only", self.only.is_empty()),
             ("--blocks", self.blocks.is_empty()),
@@ -235,7 +254,7 @@ impl Bench {
             ("--sizes", self.sizes.is_empty()),
         ];
         let several = [("--svg", self.svg.is_none())];
-        let (name, takes, others) = match self.suite.suite() {
+        let (name, takes, others) = match suite {
             Suite::Latencies(suite) => (suite.name, grids.to_vec(), [&arrays[..], &several]),
             Suite::Throughputs(suite) => (suite.name, arrays.to_vec(), [&grids[..], &several]),
             Suite::System => ("system", [&grids[..], &several].concat(), [&arrays[..], &[]]),

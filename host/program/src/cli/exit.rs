@@ -2,6 +2,7 @@
 
 use super::output;
 use crate::data::DataError;
+use crate::records::RecordsError;
 use gridsync::device::DeviceError;
 use gridsync::memory::NoRoom;
 use gridsync::primitives::PartError;
@@ -97,6 +98,7 @@ fn device_error(error: &anyhow::Error) -> Option<&DeviceError> {
 fn is_of_the_call(error: &anyhow::Error) -> bool {
     error.is::<Usage>()
         || error.is::<DataError>()
+        || error.is::<RecordsError>()
         || error.is::<EnvironmentError>()
         || error.is::<RangeSumError>()
         || error.is::<KendallError>()

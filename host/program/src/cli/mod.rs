@@ -22,6 +22,7 @@ mod parts;
 mod progress;
 mod range_sum;
 mod reduce;
+mod report;
 mod scan;
 mod select;
 mod signals;
@@ -60,6 +61,7 @@ Examples:
   gridsync new hello                          your own package: a kernel and its test
   gridsync lab                                experiments to learn from, a line each
   gridsync verify --device emulator           every kernel, in the emulator
+  gridsync report bench/runs -o page          a page of all results that were recorded
 
 Exit codes:
   0  all is right, or the reader of standard output has closed it
@@ -103,6 +105,7 @@ enum Command {
     New(new::New),
     RangeSum(range_sum::RangeSum),
     Reduce(reduce::Reduce),
+    Report(report::Report),
     Scan(scan::Scan),
     Select(select::Select),
     Verify(verify::Verify),
@@ -126,6 +129,7 @@ pub fn main() -> ExitCode {
         Command::New(new) => new.run(&global),
         Command::RangeSum(range_sum) => range_sum.run(&global),
         Command::Reduce(reduce) => reduce.run(&global),
+        Command::Report(report) => report.run(&global),
         Command::Scan(scan) => scan.run(&global),
         Command::Select(select) => select.run(&global),
         Command::Verify(verify) => verify.run(&global),

@@ -1,5 +1,6 @@
-//! How results are shown: tables and times for a terminal, charts as SVG.
+//! How results are shown: tables and times for a terminal, charts as SVG, a page of all results.
 
+pub mod page;
 pub mod svg;
 mod table;
 mod time;

@@ -13,6 +13,7 @@ use gridsync::device::{Device, DeviceError};
 use inputs::bytes;
 pub(super) use inputs::{Element, ExactSums, Stock, Values};
 pub use peers::PeerTimes;
+pub(crate) use peers::plain_mode;
 use serde_json::{Value, json};
 
 /// Lengths of arrays. At the first, the launch takes most of the time, at the last the memory.

@@ -22,6 +22,14 @@ impl PeerTimes {
     }
 }
 
+/// A mode of the peer, without what the variant says too: the type of the accumulator, the length
+/// of the rows, the share that is kept.
+pub(crate) fn plain_mode(mode: &str) -> &str {
+    let mode = mode.trim_end_matches("_in_f64");
+    let is_digit = |letter: char| letter.is_ascii_digit();
+    mode.trim_end_matches(is_digit).trim_end_matches('_')
+}
+
 impl Throughput {
     /// The times of the peers for `cases`, which are of this suite, at each of `sizes`. A peer on
     /// the GPU measures the cases and the ceiling, by the same plan and the same sampling; a peer

@@ -4,6 +4,7 @@ use super::rows::Rows;
 use super::{Bench, Global, Usage, distinct};
 use crate::bench::{
     Case, Ceiling, MeasureError, PeerError, PeerTimes, Record, Sampling, Step, Throughput,
+    plain_mode,
 };
 use crate::cli::exit::Wrong;
 use crate::report::Column;
@@ -113,7 +114,7 @@ fn columns(suite: &Throughput, cases: &[Case], sizes: &[usize]) -> Vec<Column> {
         Column::numbers("GB/s", 6),
         Column::numbers("%roof", 0),
         Column::numbers("ratio", 0),
-        Column::words("to", longest(&mut modes.map(|mode| plain(mode).len()))),
+        Column::words("to", longest(&mut modes.map(|mode| plain_mode(mode).len()))),
         Column::words("", 0),
     ]
 }
@@ -124,14 +125,6 @@ fn length(n: usize) -> String {
         true => format!("2^{}", n.ilog2()),
         false => n.to_string(),
     }
-}
-
-/// A mode of the peer, without what the variant says too: the type of the accumulator, the length
-/// of the rows, the share that is kept.
-fn plain(mode: &str) -> &str {
-    let mode = mode.trim_end_matches("_in_f64");
-    let is_digit = |letter: char| letter.is_ascii_digit();
-    mode.trim_end_matches(is_digit).trim_end_matches('_')
 }
 
 /// The row of a record. The record of the ceiling is before it.
@@ -149,7 +142,7 @@ fn cells(so_far: &[Record], record: &Record) -> Vec<String> {
         or_none(record.gb_per_s().map(|gb| format!("{gb:.1}"))),
         or_none(of_ceiling(so_far, record).map(|part| format!("{:.1}", 100.0 * part))),
         or_none(record.ratio().map(|ratio| format!("{ratio:.3}"))),
-        plain(&word("peer_mode")).to_owned(),
+        plain_mode(&word("peer_mode")).to_owned(),
     ]
 }
 
@@ -209,7 +202,7 @@ mod tests {
             let columns = columns(suite, suite.cases, suite.sizes);
             let rows = suite.cases.iter().map(|case| {
                 let cells = [case.variant, case.op, "f32", "2^32", "256", "12345.678", "4321.0"];
-                let mode = case.peer_modes.first().map_or("", |mode| plain(mode));
+                let mode = case.peer_modes.first().map_or("", |mode| plain_mode(mode));
                 let more = ["100.0", "0.985", mode, "[1]"];
                 Column::row(&columns, cells.into_iter().chain(more).map(str::to_owned))
             });

@@ -62,19 +62,23 @@ impl Scale {
         Self { kind: Kind::Linear, from: first * step, to: last * step, ticks }
     }
 
-    /// A logarithmic axis with all of `values`, which are finite and above 0. Its ends and its
-    /// ticks are powers of two.
+    /// A logarithmic axis with all of `values`, which are finite and above 0. Its ticks are powers of
+    /// two. It begins with one, and ends at the greatest value.
     pub(super) fn log2(values: impl Iterator<Item = f64>) -> Self {
         let (least, greatest) = ends(values.map(f64::log2));
         let first = least.floor();
-        Self::powers(Kind::Log2, first, greatest.ceil().max(first + 1.0))
+        let last = greatest.max(first + 1.0);
+        let mut scale = Self { to: last, ..Self::powers(Kind::Log2, first, last.ceil()) };
+        scale.ticks.retain(|(value, _)| value.log2() <= last);
+        scale
     }
 
     /// A logarithmic axis that begins below all of `values`, which are finite and above 0. Its ends
     /// and its ticks are powers of ten.
     pub(super) fn log10(values: impl Iterator<Item = f64>) -> Self {
         let (least, greatest) = ends(values.map(f64::log10));
-        Self::powers(Kind::Log10, least.ceil() - 1.0, greatest.ceil())
+        // The least value is a tenth of a power above the first end, so that it has some length.
+        Self::powers(Kind::Log10, (least - 0.1).floor(), greatest.ceil())
     }
 
     /// A logarithmic axis between two powers, or somewhat longer.
@@ -147,7 +151,7 @@ pub(crate) fn three_digits(value: f64) -> usize {
 }
 
 /// An integer in superscript digits.
-fn superscript(exponent: f64) -> String {
+pub(crate) fn superscript(exponent: f64) -> String {
     let raise = |c| match c {
         '-' => '⁻',
         '1' => '¹',
@@ -207,13 +211,13 @@ mod tests {
     }
 
     #[test]
-    fn a_log2_axis_has_powers_of_two() {
+    fn a_log2_axis_has_powers_of_two_and_ends_with_its_values() {
         let blocks = Scale::log2([33.0, 528.0].into_iter());
-        assert_eq!(ticks(&blocks), ["32", "64", "128", "256", "512", "1024"]);
-        assert_eq!(blocks.place(1024.0), 1.0);
+        assert_eq!(ticks(&blocks), ["32", "64", "128", "256", "512"]);
+        assert_eq!((blocks.place(32.0), blocks.place(528.0)), (0.0, 1.0));
         let lengths = Scale::log2([1024.0, f64::from(1 << 28)].into_iter());
         assert_eq!(ticks(&lengths)[..2], ["2¹⁰", "2¹³"]);
-        assert!(lengths.place(f64::from(1 << 28)) <= 1.0);
+        assert_eq!(lengths.place(f64::from(1 << 28)), 1.0);
         assert_eq!(ticks(&Scale::log2([0.5].into_iter())), ["2⁻¹", "2⁰"]);
     }
 

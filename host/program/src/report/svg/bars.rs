@@ -5,9 +5,9 @@ use super::axis::{Scale, plain, three_digits};
 use super::canvas::{Anchor, Canvas, TEXT, TITLE, width};
 use super::colour::{BARS, GREY, INK, PALE};
 
-/// Horizontal bars: a row for each name, with a bar and its value for each series. The axis is
-/// logarithmic, so that rows of any size can be compared. So a bar that is twice as long is not
-/// twice as much.
+/// Horizontal bars: a row for each name, with a bar and its value for each series. The axis begins
+/// at 0 if the values are of one size. Otherwise it is logarithmic, so that a bar that is twice as
+/// long is not twice as much, and says so.
 ///
 /// ```
 /// use gridsync_program::report::svg::{Bars, Row};
@@ -49,8 +49,12 @@ pub struct Row {
     pub values: Vec<Option<f64>>,
 }
 
+/// The width of the chart, unless its texts need more.
+const WIDTH: f64 = 500.0;
 /// The least width of the plot.
-const PLOT_WIDTH: f64 = 460.0;
+const PLOT_WIDTH: f64 = 240.0;
+/// If the greatest value is more than this many times the least, the axis is logarithmic.
+const ONE_SIZE: f64 = 20.0;
 /// The distance from the top to the legend or the first row.
 const ABOVE: f64 = 44.0;
 /// The height of a line of text above or below the plot.
@@ -71,11 +75,13 @@ impl Bars {
     pub fn svg(&self) -> Result<String, ChartError> {
         let values = self.checked()?;
         let above_zero: Vec<f64> = values.into_iter().filter(|&value| value > 0.0).collect();
-        // If all values are 0, any axis will do.
-        let scale = match above_zero.as_slice() {
-            [] => Scale::log10([1.0].into_iter()),
-            values => Scale::log10(values.iter().copied()),
+        let least = above_zero.iter().copied().fold(f64::INFINITY, f64::min);
+        let is_of_one_size = above_zero.iter().all(|&value| value <= ONE_SIZE * least);
+        let (scale, kind) = match is_of_one_size {
+            true => (Scale::linear(above_zero.into_iter()), ""),
+            false => (Scale::log10(above_zero.into_iter()), ", logarithmic axis"),
         };
+        let x_label = format!("{}{kind}", self.x_label);
 
         let names = self.rows.iter().map(|row| width(&row.name, TEXT));
         let left = GAP + names.fold(0.0, f64::max) + GAP;
@@ -85,12 +91,12 @@ impl Bars {
             self.legend().map(|name| BAR + GAP + width(name, TEXT) + GAP).collect();
         let roof = self.roof.as_ref().map(|(name, value)| format!("{name}: {}", show(*value)));
         let roof_width = roof.as_ref().map_or(0.0, |text| width(text, TEXT));
-        let plot_width = [&self.x_label, &self.note]
+        let plot_width = [&x_label, &self.note]
             .map(|text| width(text, TEXT))
             .into_iter()
-            .fold(PLOT_WIDTH.max(legend.iter().sum()).max(roof_width), f64::max);
-        let total_width =
-            (left + plot_width + GAP + numbers + GAP).max(width(&self.title, TITLE) + 2.0 * GAP);
+            .fold(PLOT_WIDTH.max(legend.iter().sum()).max(roof_width), f64::max)
+            .max(WIDTH.max(width(&self.title, TITLE) + 2.0 * GAP) - left - numbers - 2.0 * GAP);
+        let total_width = left + plot_width + GAP + numbers + GAP;
         let row_height = BETWEEN + BAR * self.series.len() as f64;
         let top = ABOVE + LINE * f64::from(u8::from(!legend.is_empty()) + u8::from(roof.is_some()));
         let bottom = top + row_height * self.rows.len() as f64;
@@ -109,6 +115,11 @@ impl Bars {
             canvas.text(x + BAR + GAP / 2.0, ABOVE + 0.8 * BAR, Anchor::Start, INK, name);
             x += taken;
         }
+        if let (Some(text), Some((_, value))) = (roof, &self.roof) {
+            let x = across(*value);
+            canvas.line(&[(x, top - 2.0), (x, bottom)], 1.5, GREY);
+            canvas.text(x, top - 0.4 * LINE, Anchor::End, GREY, &text);
+        }
         for (number, row) in self.rows.iter().enumerate() {
             let y = top + number as f64 * row_height + BETWEEN / 2.0;
             let middle = y + BAR * self.series.len() as f64 / 2.0;
@@ -119,17 +130,12 @@ impl Bars {
                 let end = if value > 0.0 { across(value) } else { left };
                 canvas.rect(left, y + 1.0, end - left, BAR - 2.0, colour);
                 let baseline = y + BAR / 2.0 + 0.35 * TEXT;
-                canvas.text(end + GAP / 2.0, baseline, Anchor::Start, INK, &show(value));
+                canvas.text_over(end + GAP / 2.0, baseline, &show(value));
             }
         }
         canvas.line(&[(left, top), (left, bottom)], 1.0, GREY);
-        if let (Some(text), Some((_, value))) = (roof, &self.roof) {
-            let x = across(*value);
-            canvas.line(&[(x, top - 2.0), (x, bottom)], 1.5, GREY);
-            canvas.text(x, top - 0.4 * LINE, Anchor::End, GREY, &text);
-        }
         let middle = left + plot_width / 2.0;
-        canvas.text(middle, bottom + 1.8 * LINE, Anchor::Middle, GREY, &self.x_label);
+        canvas.text(middle, bottom + 1.8 * LINE, Anchor::Middle, GREY, &x_label);
         if !self.note.is_empty() {
             canvas.text(middle, bottom + 2.7 * LINE, Anchor::Middle, GREY, &self.note);
         }
@@ -190,7 +196,7 @@ impl Bars {
         let rows: Vec<&str> = self.rows.iter().map(|row| row.name.as_str()).collect();
         let note = if self.note.is_empty() { String::new() } else { format!(" {}.", self.note) };
         format!(
-            "Bar chart of {}, on a logarithmic axis: {}, for {}.{note}",
+            "Bar chart of {}: {}, for {}.{note}",
             self.x_label,
             self.series.join(", "),
             rows.join(", ")

@@ -48,12 +48,12 @@ impl Canvas {
     /// A filled rectangle from its upper left corner.
     pub(super) fn rect(&mut self, x: f64, y: f64, width: f64, height: f64, fill: Colour) {
         self.element(format_args!(
-            "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\"/>",
+            "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" {}/>",
             number(x),
             number(y),
             number(width),
             number(height),
-            fill.hex()
+            fill.paint("fill")
         ));
     }
 
@@ -62,9 +62,9 @@ impl Canvas {
         let points: Vec<String> =
             points.iter().map(|&(x, y)| format!("{},{}", number(x), number(y))).collect();
         self.element(format_args!(
-            "<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"{}\"/>",
+            "<polyline points=\"{}\" fill=\"none\" {} stroke-width=\"{}\"/>",
             points.join(" "),
-            stroke.hex(),
+            stroke.paint("stroke"),
             number(thickness)
         ));
     }
@@ -84,10 +84,9 @@ impl Canvas {
             .map(|&(dx, dy)| format!("{},{}", number(x + dx), number(y + dy)))
             .collect();
         self.element(format_args!(
-            "<polygon points=\"{}\" fill=\"{}\" stroke=\"{}\"><title>{}</title></polygon>",
+            "<polygon points=\"{}\" stroke=\"#ffffff\" {}><title>{}</title></polygon>",
             corners.join(" "),
-            fill.hex(),
-            WHITE.hex(),
+            fill.paint("fill"),
             escape(tip)
         ));
     }
@@ -104,11 +103,23 @@ impl Canvas {
             Anchor::End => "end",
         };
         self.element(format_args!(
-            "<text x=\"{}\" y=\"{}\" text-anchor=\"{anchor}\" font-size=\"{}\" fill=\"{}\">{}</text>",
+            "<text x=\"{}\" y=\"{}\" text-anchor=\"{anchor}\" font-size=\"{}\" {}>{}</text>",
             number(x),
             number(y),
             number(size),
-            fill.hex(),
+            fill.paint("fill"),
+            escape(text)
+        ));
+    }
+
+    /// Text in ink over whatever is there, from `x` on, with an edge of the colour of the paper.
+    pub(super) fn text_over(&mut self, x: f64, y: f64, text: &str) {
+        self.element(format_args!(
+            "<text x=\"{}\" y=\"{}\" text-anchor=\"start\" font-size=\"{}\" stroke=\"#ffffff\" stroke-width=\"3\" paint-order=\"stroke\" {}>{}</text>",
+            number(x),
+            number(y),
+            number(TEXT),
+            INK.paint("fill"),
             escape(text)
         ));
     }
@@ -117,9 +128,9 @@ impl Canvas {
     pub(super) fn upward_text(&mut self, x: f64, y: f64, fill: Colour, text: &str) {
         let (x, y) = (number(x), number(y));
         self.element(format_args!(
-            "<text x=\"{x}\" y=\"{y}\" text-anchor=\"middle\" font-size=\"{}\" fill=\"{}\" transform=\"rotate(-90 {x} {y})\">{}</text>",
+            "<text x=\"{x}\" y=\"{y}\" text-anchor=\"middle\" font-size=\"{}\" {} transform=\"rotate(-90 {x} {y})\">{}</text>",
             number(TEXT),
-            fill.hex(),
+            fill.paint("fill"),
             escape(text)
         ));
     }

@@ -2,28 +2,35 @@
 
 /// A colour, 8 bits each of red, green and blue in sRGB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Colour(u8, u8, u8);
+pub(super) struct Colour {
+    rgb: [u8; 3],
+    /// The class of what has this colour, by which the style of a page can give it another one. Empty
+    /// for a colour that is right on any page.
+    class: &'static str,
+}
 
-pub(super) const WHITE: Colour = Colour(0xff, 0xff, 0xff);
+/// For the background.
+pub(super) const WHITE: Colour = Colour { rgb: [0xff; 3], class: "paper" };
 /// For text.
-pub(super) const INK: Colour = Colour(0x22, 0x22, 0x22);
+pub(super) const INK: Colour = Colour { rgb: [0x22; 3], class: "ink" };
 /// For axes and secondary text.
-pub(super) const GREY: Colour = Colour(0x59, 0x59, 0x59);
+pub(super) const GREY: Colour = Colour { rgb: [0x59; 3], class: "grey" };
 /// For grid lines, and cells without a value.
-pub(super) const PALE: Colour = Colour(0xe0, 0xe0, 0xe0);
+pub(super) const PALE: Colour = Colour { rgb: [0xe0; 3], class: "pale" };
 
-const BLUE: Colour = Colour(0x00, 0x72, 0xb2);
-const VERMILLION: Colour = Colour(0xd5, 0x5e, 0x00);
+const BLACK: Colour = Colour { rgb: [0x00; 3], class: "black" };
+const BLUE: Colour = Colour::plain(0x00, 0x72, 0xb2);
+const VERMILLION: Colour = Colour::plain(0xd5, 0x5e, 0x00);
 
 /// Okabe and Ito's colours without the yellow, which cannot be seen on white. Black is the last.
 pub(super) const SERIES: [Colour; 7] = [
     BLUE,
     VERMILLION,
-    Colour(0x00, 0x9e, 0x73),
-    Colour(0xcc, 0x79, 0xa7),
-    Colour(0xe6, 0x9f, 0x00),
-    Colour(0x56, 0xb4, 0xe9),
-    Colour(0x00, 0x00, 0x00),
+    Colour::plain(0x00, 0x9e, 0x73),
+    Colour::plain(0xcc, 0x79, 0xa7),
+    Colour::plain(0xe6, 0x9f, 0x00),
+    Colour::plain(0x56, 0xb4, 0xe9),
+    BLACK,
 ];
 
 /// For bars in one row: black, vermillion, sky blue. Their luminances are far apart, so that they
@@ -37,18 +44,34 @@ pub(super) fn diverging(value: f64) -> Colour {
     let mix = |from: u8, to: u8| {
         (f64::from(from) + part * (f64::from(to) - f64::from(from))).round() as u8
     };
-    Colour(mix(WHITE.0, end.0), mix(WHITE.1, end.1), mix(WHITE.2, end.2))
+    let [red, green, blue] = [0, 1, 2].map(|channel| mix(WHITE.rgb[channel], end.rgb[channel]));
+    Colour::plain(red, green, blue)
 }
 
 impl Colour {
-    /// The colour in SVG notation.
-    pub(super) fn hex(self) -> String {
-        format!("#{:02x}{:02x}{:02x}", self.0, self.1, self.2)
+    /// A colour that is right on any page.
+    const fn plain(red: u8, green: u8, blue: u8) -> Self {
+        Self { rgb: [red, green, blue], class: "" }
     }
 
-    /// The text colour that has more contrast on this colour: ink or white.
+    /// The attribute `name`, as `fill` or `stroke`, with this colour, and the class.
+    pub(super) fn paint(self, name: &str) -> String {
+        let Self { rgb: [red, green, blue], class } = self;
+        let colour = format!("{name}=\"#{red:02x}{green:02x}{blue:02x}\"");
+        match class {
+            "" => colour,
+            class => format!("{colour} class=\"{class}\""),
+        }
+    }
+
+    /// The text colour that has more contrast on this colour: ink or white. It changes with a page
+    /// only if this colour does.
     pub(super) fn text(self) -> Self {
-        if self.contrast(INK) >= self.contrast(WHITE) { INK } else { WHITE }
+        let text = if self.contrast(INK) >= self.contrast(WHITE) { INK } else { WHITE };
+        match self.class {
+            "" => Self { class: "", ..text },
+            _ => text,
+        }
     }
 
     /// The contrast ratio of WCAG 2, from 1 to 21.
@@ -63,7 +86,8 @@ impl Colour {
             let c = f64::from(channel) / 255.0;
             if c <= 0.04045 { c / 12.92 } else { ((c + 0.055) / 1.055).powf(2.4) }
         };
-        0.2126 * linear(self.0) + 0.7152 * linear(self.1) + 0.0722 * linear(self.2)
+        let [red, green, blue] = self.rgb.map(linear);
+        0.2126 * red + 0.7152 * green + 0.0722 * blue
     }
 }
 
@@ -73,7 +97,7 @@ mod tests {
 
     #[test]
     fn zero_is_white_and_the_ends_are_of_the_palette() {
-        assert_eq!(diverging(0.0), WHITE);
+        assert_eq!(diverging(0.0).rgb, WHITE.rgb);
         assert_eq!((diverging(-1.0), diverging(1.0)), (BLUE, VERMILLION));
         assert_eq!(diverging(7.0), VERMILLION);
     }
@@ -87,6 +111,12 @@ mod tests {
             let contrast = pair[0].contrast(pair[1]);
             assert!(contrast >= 1.6, "{contrast}: {pair:?}");
         }
+    }
+
+    #[test]
+    fn text_on_a_shade_stays_with_it_and_text_on_paper_follows_the_page() {
+        assert_eq!(diverging(0.0).text().paint("fill"), "fill=\"#222222\"");
+        assert_eq!(PALE.text().paint("fill"), "fill=\"#222222\" class=\"ink\"");
     }
 
     #[test]

@@ -4,6 +4,7 @@ use super::ChartError;
 use super::axis::{Scale, plain};
 use super::canvas::{Anchor, Canvas, TEXT, TITLE, width};
 use super::colour::{GREY, INK, PALE, SERIES};
+use super::legend::Legend;
 
 /// Lines over a numeric axis. Each series has a colour and a marker. The y axis is linear and
 /// includes 0.
@@ -46,19 +47,19 @@ pub struct Series {
 }
 
 /// The least width of the plot.
-const PLOT_WIDTH: f64 = 460.0;
+const PLOT_WIDTH: f64 = 400.0;
 /// The least height of the plot.
 const PLOT_HEIGHT: f64 = 280.0;
-/// The distance from the top to the plot.
-const ABOVE: f64 = 50.0;
+/// The distance from the top to the legend.
+const ABOVE: f64 = 42.0;
+/// The distance from the legend to the plot.
+const BETWEEN: f64 = 10.0;
 /// The distance from the plot to the bottom.
 const BELOW: f64 = 54.0;
 /// The distance between two things side by side.
 const GAP: f64 = 10.0;
 /// The length of a line in the legend.
 const SAMPLE: f64 = 30.0;
-/// The height of an entry of the legend.
-const ENTRY: f64 = 20.0;
 
 /// The outlines of markers. The sixth series has the first marker again, in another colour.
 const MARKERS: [&[(f64, f64)]; 5] = [
@@ -95,23 +96,23 @@ impl Lines {
             texts.fold(0.0, |widest: f64, text| widest.max(width(text, TEXT)))
         };
         let left = GAP + TEXT + GAP + widest(&mut y_scale.ticks.iter().map(|(_, text)| text)) + GAP;
-        let plot_width = PLOT_WIDTH.max(width(&self.x_label, TEXT));
-        let legend = left + plot_width + 2.0 * GAP;
-        let names = widest(&mut self.series.iter().map(|series| &series.name));
-        let total_width =
-            (legend + SAMPLE + GAP + names + GAP).max(width(&self.title, TITLE) + 2.0 * GAP);
-        let height =
-            PLOT_HEIGHT.max(self.series.len() as f64 * ENTRY).max(width(&self.y_label, TEXT));
-        let mut canvas = Canvas::new(
-            total_width,
-            ABOVE + height + BELOW,
-            &self.title,
-            &self.description(&points),
-        );
+        let names = self.series.iter().map(|series| series.name.as_str());
+        let legend = Legend::new(names, SAMPLE, PLOT_WIDTH);
+        // Half of a tick's text is right of the plot.
+        let beyond = widest(&mut x_scale.ticks.iter().map(|(_, text)| text)) / 2.0 + GAP;
+        let plot_width = legend
+            .width
+            .max(width(&self.x_label, TEXT))
+            .max(width(&self.title, TITLE) + 2.0 * GAP - left - beyond);
+        let total_width = left + plot_width + beyond;
+        let (top, height) =
+            (ABOVE + legend.height + BETWEEN, PLOT_HEIGHT.max(width(&self.y_label, TEXT)));
+        let mut canvas =
+            Canvas::new(total_width, top + height + BELOW, &self.title, &self.description(&points));
 
         let across = |x: f64| left + plot_width * x_scale.place(x);
-        let down = |y: f64| ABOVE + height * (1.0 - y_scale.place(y));
-        let (right, bottom) = (left + plot_width, ABOVE + height);
+        let down = |y: f64| top + height * (1.0 - y_scale.place(y));
+        let (right, bottom) = (left + plot_width, top + height);
         for (y, text) in &y_scale.ticks {
             let (y, shade) = (down(*y), if *y == 0.0 { GREY } else { PALE });
             canvas.line(&[(left, y), (right, y)], 1.0, shade);
@@ -125,9 +126,9 @@ impl Lines {
         }
         let (middle, baseline) = (left + plot_width / 2.0, bottom + 3.4 * TEXT);
         canvas.text(middle, baseline, Anchor::Middle, GREY, &self.x_label);
-        canvas.upward_text(GAP + TEXT, ABOVE + height / 2.0, GREY, &self.y_label);
+        canvas.upward_text(GAP + TEXT, top + height / 2.0, GREY, &self.y_label);
 
-        for (number, series) in self.series.iter().enumerate() {
+        for (number, (series, (x, y))) in self.series.iter().zip(&legend.places).enumerate() {
             let colour = SERIES[number];
             let marker = MARKERS[number % MARKERS.len()];
             let mut points = series.points.clone();
@@ -140,12 +141,11 @@ impl Lines {
                 let tip = format!("{}: {y} at {x}", series.name);
                 canvas.marker(across, down, marker, colour, &tip);
             }
-            let y = ABOVE + (number as f64 + 0.5) * ENTRY;
-            canvas.line(&[(legend, y), (legend + SAMPLE, y)], 2.0, colour);
-            canvas.marker(legend + SAMPLE / 2.0, y, marker, colour, &series.name);
-            let start = legend + SAMPLE + GAP;
-            let (baseline, name) = (y + 0.35 * TEXT, &series.name);
-            canvas.text(start, baseline, Anchor::Start, INK, name);
+            let (x, y) = (left + x, ABOVE + y);
+            canvas.line(&[(x, y), (x + SAMPLE, y)], 2.0, colour);
+            canvas.marker(x + SAMPLE / 2.0, y, marker, colour, &series.name);
+            let (start, baseline) = (x + Legend::name_after(SAMPLE), y + 0.35 * TEXT);
+            canvas.text(start, baseline, Anchor::Start, INK, &series.name);
         }
         Ok(canvas.finish())
     }

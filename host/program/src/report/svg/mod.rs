@@ -2,7 +2,8 @@
 //! names, [`Cells`] with a word each, [`Layers`] of a graph, and [`Timelines`] of runs.
 //!
 //! A chart is one self-contained file without scripts or fonts. It has its own light background, so
-//! that it can be read on a dark page too, and says what it shows in `<title>` and `<desc>`. The
+//! that it can be read on a dark page too, and says what it shows in `<title>` and `<desc>`. A page
+//! that has the chart in it can give `.paper`, `.ink`, `.grey`, `.pale` and `.black` other colours. The
 //! colours are those of Okabe and Ito ("Color Universal Design", 2008), which people with any form
 //! of colour blindness can tell apart. Colour is never the only mark.
 
@@ -13,10 +14,11 @@ mod cells;
 mod colour;
 mod heatmap;
 mod layers;
+mod legend;
 mod lines;
 mod timelines;
 
-pub(crate) use axis::three_digits;
+pub(crate) use axis::{superscript, three_digits};
 pub use bars::{Bars, Row};
 pub use cells::{CellRow, Cells};
 pub use heatmap::{Axis, HeatMap};
@@ -55,9 +57,7 @@ pub enum ChartError {
         x: f64,
     },
     /// A bar of a negative value.
-    #[error(
-        "the chart {title:?} has {value} at {place}: bars on a logarithmic axis have none below 0"
-    )]
+    #[error("the chart {title:?} has {value} at {place}: bars have no length below 0")]
     Negative {
         /// The title of the chart.
         title: String,

@@ -1,0 +1,284 @@
+//! The JSON of experiments whose results are no times of a record.
+
+use serde::{Deserialize, Deserializer};
+
+/// The JSON of an experiment, or of a `--check`. It has the fields that the report shows.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(untagged)]
+#[non_exhaustive]
+pub enum Document {
+    /// Of `lab atomics`.
+    Atomics(Atomics),
+    /// Of `lab banks`.
+    Banks(Banks),
+    /// Of `lab memory`.
+    Memory(Memory),
+    /// Of `lab locks`.
+    Locks(Locks),
+    /// Of `lab divergence`.
+    Divergence(Divergence),
+    /// Of `reduce`, `scan` and other primitives with `--check`.
+    Checked(Checked),
+}
+
+impl Document {
+    /// The name of the device.
+    #[must_use]
+    pub fn device(&self) -> &str {
+        match self {
+            Self::Atomics(Atomics { device, .. })
+            | Self::Banks(Banks { device, .. })
+            | Self::Memory(Memory { device, .. })
+            | Self::Locks(Locks { device, .. })
+            | Self::Divergence(Divergence { device, .. })
+            | Self::Checked(Checked { device, .. }) => device,
+        }
+    }
+}
+
+/// Atomic additions.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct Atomics {
+    /// The device.
+    pub device: String,
+    /// Blocks of the grid.
+    pub blocks: u32,
+    /// Threads of a block.
+    pub threads: u32,
+    /// The cost of each kind.
+    pub costs: Vec<Increment>,
+}
+
+/// A kind of atomic addition.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct Increment {
+    /// Which address each thread adds to.
+    pub target: String,
+    /// The type of the numbers.
+    #[serde(rename = "type")]
+    pub dtype: String,
+    /// Whether the old value is used.
+    pub with_result: bool,
+    /// Additions per ns of all threads; none in the emulator.
+    pub additions_per_ns: Option<f64>,
+}
+
+/// Loads from shared memory.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct Banks {
+    /// The device.
+    pub device: String,
+    /// Loads at a stride.
+    pub loads: Vec<Load>,
+    /// Transposed tiles.
+    pub tiles: Vec<Tile>,
+}
+
+/// Loads at a stride.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct Load {
+    /// Elements from lane to lane.
+    pub stride: u32,
+    /// Bytes of an element.
+    pub bytes: u32,
+    /// Cycles per load of a warp; none in the emulator.
+    pub cycles: Option<f64>,
+}
+
+/// A tile that is transposed in shared memory.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct Tile {
+    /// How it lies there.
+    pub layout: String,
+    /// Passes that the emulator counted.
+    pub counted: u64,
+    /// Cycles; none in the emulator.
+    pub cycles: Option<f64>,
+}
+
+/// Latencies and bandwidths of memories.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct Memory {
+    /// The device.
+    pub device: String,
+    /// The latencies.
+    pub latencies: Vec<Latency>,
+    /// Reading from device memory.
+    pub device_memory: Curve,
+    /// Reading from the L2.
+    pub l2: Curve,
+}
+
+/// The latency of an operation.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct Latency {
+    /// The operation.
+    pub of: String,
+    /// ns; what an operation adds to a loop may be less than nothing.
+    pub ns: f64,
+}
+
+/// Rates of reading.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct Curve {
+    /// The rate of each launch.
+    pub points: Vec<Reading>,
+}
+
+/// The rate of a launch that reads.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct Reading {
+    /// Bytes that each multiprocessor has asked for and not yet got.
+    pub bytes_in_flight: u64,
+    /// GB/s (10⁹ bytes).
+    pub gb_per_s: f64,
+}
+
+/// Sections under a lock.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct Locks {
+    /// The device.
+    pub device: String,
+    /// The multiprocessors of the device.
+    pub multiprocessors: u32,
+    /// Each lock.
+    pub locks: Vec<Lock>,
+}
+
+/// A lock.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct Lock {
+    /// What it is called.
+    pub lock: String,
+    /// The grids that contended for it.
+    pub points: Vec<Point>,
+}
+
+/// A grid that contended for a lock.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct Point {
+    /// Blocks of the grid.
+    pub blocks: u32,
+    /// Threads of a block.
+    pub threads: u32,
+    /// Threads that contended.
+    pub contenders: u64,
+    /// Million sections per second; none if threads gave up.
+    pub million_per_s: Option<f64>,
+    /// Sections of the block that got the fewest.
+    pub least_of_a_block: Option<f64>,
+    /// Sections of the block in the middle.
+    pub median_of_a_block: Option<f64>,
+    /// Sections of the block that got the most.
+    pub most_of_a_block: Option<f64>,
+}
+
+/// Paths that a warp takes one after the other.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct Divergence {
+    /// The device.
+    pub device: String,
+    /// The cost of each number of paths.
+    pub paths: Vec<Paths>,
+}
+
+/// The cost of a number of paths.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct Paths {
+    /// How many paths there are.
+    pub paths: u32,
+    /// What is dealt to them.
+    pub dealt_to: Dealt,
+    /// Cycles; none in the emulator.
+    pub cycles: Option<Time>,
+}
+
+/// What is dealt to paths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Dealt {
+    /// The lanes of each warp.
+    Lanes,
+    /// Whole warps.
+    Warps,
+}
+
+/// A time.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct Time {
+    /// The median of its samples.
+    pub median: f64,
+}
+
+/// A result that was compared with the reference.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct Checked {
+    /// The device.
+    pub device: String,
+    /// The operation.
+    pub op: String,
+    /// The type of the elements.
+    pub dtype: String,
+    /// How many elements there were.
+    pub n: u64,
+    /// The variant that ran.
+    pub variant: String,
+    /// How far the result is from the reference.
+    pub check: Check,
+}
+
+/// How far a result is from the reference.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct Check {
+    /// The distance. NaN and the infinities are strings in JSON, and none here.
+    #[serde(deserialize_with = "finite")]
+    pub abs_err: Option<f64>,
+    /// How large it may be; none if nothing can be promised.
+    #[serde(deserialize_with = "finite")]
+    pub bound: Option<f64>,
+}
+
+/// A number, or none for the string that stands for NaN or an infinity.
+fn finite<'de, D: Deserializer<'de>>(value: D) -> Result<Option<f64>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Number {
+        Finite(f64),
+        Other(#[allow(dead_code, reason = "a string is told from a number")] String),
+    }
+    Ok(match Number::deserialize(value)? {
+        Number::Finite(number) => Some(number),
+        Number::Other(_) => None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_document_is_recognised_by_its_fields() {
+        let divergence = json!({
+            "device": "a GPU", "kernels": [],
+            "paths": [{ "paths": 2, "dealt_to": "lanes", "cycles": { "median": 8.0, "samples": 7 } }],
+        });
+        let document: Document = serde_json::from_value(divergence).expect("a document");
+        assert_eq!(document.device(), "a GPU");
+        let Document::Divergence(Divergence { paths, .. }) = document else {
+            panic!("it is of lab divergence: {document:?}");
+        };
+        assert_eq!((paths[0].paths, paths[0].dealt_to), (2, Dealt::Lanes));
+        assert!(serde_json::from_value::<Document>(json!({ "device": "a GPU" })).is_err());
+    }
+
+    #[test]
+    fn an_infinite_bound_is_no_bound() {
+        let check = |bound| {
+            serde_json::from_value::<Check>(json!({ "abs_err": 0.0, "bound": bound, "ok": true }))
+        };
+        assert_eq!(check(json!("inf")).map(|check| check.bound).ok(), Some(None));
+        assert_eq!(check(json!(1e-3)).map(|check| check.bound).ok(), Some(Some(1e-3)));
+        assert!(check(json!(null)).is_err());
+    }
+}

@@ -1,0 +1,248 @@
+//! All records of some files and folders, the newest last.
+
+use super::timed::Timed;
+use super::{Document, Line, Recorded, RecordsError};
+use serde::Deserialize;
+use serde_json::Value;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::ops::Deref;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use walkdir::WalkDir;
+
+/// A file of records.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// Where it is.
+    pub path: PathBuf,
+    /// The date in the name of its folder, as `2026-11-23`; none if no folder above it has one.
+    pub date: Option<String>,
+}
+
+impl Source {
+    /// The folder that has a date, or else the one that the file is in. Empty if there is none.
+    #[must_use]
+    pub fn folder(&self) -> String {
+        let folders = || self.path.ancestors().skip(1).filter_map(Path::file_name);
+        let date = self.date.as_deref().unwrap_or_default();
+        let dated =
+            folders().find(|name| !date.is_empty() && name.to_string_lossy().starts_with(date));
+        dated.or(folders().next()).unwrap_or_default().to_string_lossy().into_owned()
+    }
+
+    /// The file, from that folder on.
+    #[must_use]
+    pub fn name(&self) -> String {
+        let folder = self.folder();
+        let is_folder = |path: &&Path| path.file_name().is_some_and(|name| name == &*folder);
+        let above = self.path.ancestors().skip(1).find(is_folder).and_then(Path::parent);
+        let name = above.and_then(|above| self.path.strip_prefix(above).ok());
+        name.unwrap_or(&self.path).display().to_string()
+    }
+}
+
+/// Something, and the file that it is from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sourced<T> {
+    /// What it is.
+    pub what: T,
+    /// The file.
+    pub source: Arc<Source>,
+}
+
+impl<T> Deref for Sourced<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.what
+    }
+}
+
+/// What some files and folders have.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Runs {
+    /// The records, the newest last.
+    pub records: Vec<Sourced<Recorded>>,
+    /// The results of experiments, the newest last.
+    pub documents: Vec<Sourced<Document>>,
+    /// JSON that is neither.
+    pub unknown: Vec<Arc<Source>>,
+    /// Files that were walked past: their names end with `-before`, so a change has replaced what
+    /// they measured.
+    pub replaced: Vec<Arc<Source>>,
+}
+
+/// How the name of a file ends whose records a change has replaced.
+const BEFORE: &str = "-before";
+
+impl Runs {
+    /// Reads files, and all `*.jsonl` and `*.json` in folders and the folders in them.
+    ///
+    /// # Errors
+    /// [`RecordsError`], as it says.
+    pub fn read(paths: &[PathBuf]) -> Result<Self, RecordsError> {
+        let mut found = Vec::new();
+        for path in paths {
+            found.extend(files(path)?);
+        }
+        // A stable sort: within a date the order stays.
+        found.sort_by(|(a, _), (b, _)| a.date.cmp(&b.date));
+        let mut runs = Self::default();
+        for (source, is_walked) in found {
+            let source = Arc::new(source);
+            let stem = source.path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            match is_walked && stem.ends_with(BEFORE) {
+                true => runs.replaced.push(source),
+                false => runs.add(&source)?,
+            }
+        }
+        if runs.records.is_empty() && runs.documents.is_empty() {
+            let paths: Vec<_> = paths.iter().map(|path| path.display().to_string()).collect();
+            return Err(RecordsError::Empty { paths: paths.join(", ") });
+        }
+        Ok(runs)
+    }
+
+    fn add(&mut self, source: &Arc<Source>) -> Result<(), RecordsError> {
+        let path = &source.path;
+        let text = fs::read_to_string(path)
+            .map_err(|cause| RecordsError::Read { path: path.clone(), cause })?;
+        if path.extension() != Some(OsStr::new("json")) {
+            for (number, line) in
+                text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty())
+            {
+                let record = recorded(serde_json::from_str(line)).map_err(|fault| {
+                    RecordsError::Line { path: path.clone(), line: number + 1, fault }
+                })?;
+                self.records.push(Sourced { what: record, source: source.clone() });
+            }
+            return Ok(());
+        }
+        let document = |line, fault| RecordsError::Document { path: path.clone(), line, fault };
+        let value: Value = serde_json::from_str(&text)
+            .map_err(|error| document(error.line(), format!("not JSON: {}", told(&error))))?;
+        if self.take(&value, source).map_err(|fault| document(1, fault))? == 0 {
+            self.unknown.push(source.clone());
+        }
+        Ok(())
+    }
+
+    /// Adds what `value` is, or what its fields are, as in the JSON of `lab all`. Returns how much
+    /// that is.
+    fn take(&mut self, value: &Value, source: &Arc<Source>) -> Result<usize, String> {
+        let of = |what| Sourced { what, source: source.clone() };
+        if let Value::Array(records) = value {
+            for record in records {
+                let record = recorded(Recorded::deserialize(record))?;
+                self.records.push(of(record));
+            }
+            return Ok(records.len());
+        }
+        if let Ok(timed) = Timed::deserialize(value) {
+            let records = timed.records();
+            if let Some(fault) = records.iter().find_map(Recorded::fault) {
+                return Err(fault);
+            }
+            self.records.extend(records.into_iter().map(of));
+            return Ok(1);
+        }
+        if let Ok(document) = Document::deserialize(value) {
+            self.documents.push(Sourced { what: document, source: source.clone() });
+            return Ok(1);
+        }
+        let fields = value.as_object().into_iter().flat_map(|fields| fields.values());
+        fields.filter(|field| field.is_object()).map(|field| self.take(field, source)).sum()
+    }
+
+    /// The devices of all that was read, in the order of their names.
+    #[must_use]
+    pub fn devices(&self) -> Vec<&str> {
+        let of_records = self.records.iter().map(|record| record.device.as_str());
+        let mut devices: Vec<_> =
+            of_records.chain(self.documents.iter().map(|document| document.device())).collect();
+        devices.sort_unstable();
+        devices.dedup();
+        devices
+    }
+
+    /// Of the records that are `wanted`, the newest of each line and device, in the order in which
+    /// the lines first came.
+    pub fn newest(&self, wanted: impl Fn(&Recorded) -> bool) -> Vec<&Sourced<Recorded>> {
+        let mut places: HashMap<(Line, &str), usize> = HashMap::new();
+        let mut newest: Vec<&Sourced<Recorded>> = Vec::new();
+        for record in self.records.iter().filter(|record| wanted(record)) {
+            match places.entry((record.line(), &record.device)) {
+                Entry::Occupied(place) => newest[*place.get()] = record,
+                Entry::Vacant(place) => {
+                    place.insert(newest.len());
+                    newest.push(record);
+                }
+            }
+        }
+        newest
+    }
+}
+
+/// The files at `path`, and whether they were found by walking.
+fn files(path: &Path) -> Result<Vec<(Source, bool)>, RecordsError> {
+    let source = |path: &Path| Source { path: path.to_owned(), date: date_of(path) };
+    let failed = |path: &Path, cause: io::Error| match cause.kind() {
+        io::ErrorKind::NotFound => RecordsError::NotFound { path: path.to_owned() },
+        _ => RecordsError::Read { path: path.to_owned(), cause },
+    };
+    let is_folder = fs::metadata(path).map_err(|cause| failed(path, cause))?.is_dir();
+    if !is_folder {
+        return Ok(vec![(source(path), false)]);
+    }
+    // By the stem, so that `scan-2.jsonl` comes after `scan.jsonl`.
+    let by_stem = |a: &walkdir::DirEntry, b: &walkdir::DirEntry| {
+        a.path().file_stem().cmp(&b.path().file_stem())
+    };
+    let mut found = Vec::new();
+    for entry in WalkDir::new(path).sort_by(by_stem) {
+        let entry = entry.map_err(|error| {
+            let at = error.path().unwrap_or(path).to_owned();
+            failed(&at, error.into())
+        })?;
+        let kind = entry.path().extension().and_then(OsStr::to_str);
+        if entry.file_type().is_file() && matches!(kind, Some("json" | "jsonl")) {
+            found.push((source(entry.path()), true));
+        }
+    }
+    Ok(found)
+}
+
+/// The date with which the name of the nearest folder begins that has one.
+fn date_of(path: &Path) -> Option<String> {
+    let path = std::path::absolute(path).ok()?;
+    path.ancestors().skip(1).find_map(|folder| {
+        let date = folder.file_name()?.to_str()?.get(..10)?;
+        let is_date = date.bytes().enumerate().all(|(place, byte)| match place {
+            4 | 7 => byte == b'-',
+            _ => byte.is_ascii_digit(),
+        });
+        is_date.then(|| date.to_owned())
+    })
+}
+
+/// A record that was read, with the names of today, or what is wrong with it.
+fn recorded(read: serde_json::Result<Recorded>) -> Result<Recorded, String> {
+    let record = read.map_err(|error| told(&error))?.with_new_names();
+    record.fault().map_or(Ok(record), Err)
+}
+
+/// What serde_json says, without the line, which is told elsewhere.
+fn told(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    match text.rsplit_once(" at line ") {
+        Some((what, _)) => format!("{what}, at column {}", error.column()),
+        None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,102 @@
+//! Tests of reading runs.
+
+use super::*;
+use serde_json::json;
+use tempfile::TempDir;
+
+/// A record of a barrier at 132 blocks.
+fn line(median: f64) -> String {
+    json!({
+        "suite": "barrier", "variant": "grid", "device": "a GPU", "params": { "blocks": 132 },
+        "median": median, "min": median, "max": median, "samples": 7, "bytes": null, "peer": null,
+    })
+    .to_string()
+}
+
+/// A folder with these files.
+fn folder(files: &[(&str, &str)]) -> TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (name, text) in files {
+        let path = folder.path().join(name);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("it can be made");
+        fs::write(path, text).expect("it can be written");
+    }
+    folder
+}
+
+fn read(folder: &TempDir, name: &str) -> Result<Runs, RecordsError> {
+    Runs::read(&[folder.path().join(name)])
+}
+
+fn medians(runs: &Runs) -> Vec<f64> {
+    runs.records.iter().map(|record| record.median).collect()
+}
+
+#[test]
+fn a_later_date_comes_last_and_within_a_date_the_later_name() {
+    let folder = folder(&[
+        ("2026-11-22-gpu/scan.jsonl", &line(2.0)),
+        ("2026-11-22-gpu/scan-2.jsonl", &line(3.0)),
+        ("2026-11-21-gpu/z/zzz.jsonl", &line(1.0)),
+        ("2026-11-21-gpu/README.md", "no record"),
+    ]);
+    let runs = read(&folder, "").expect("three files of records");
+    assert_eq!(medians(&runs), [1.0, 2.0, 3.0]);
+    let newest = runs.newest(|_| true);
+    assert_eq!((newest.len(), newest[0].median), (1, 3.0));
+    assert_eq!(newest[0].source.date.as_deref(), Some("2026-11-22"));
+    assert_eq!(newest[0].source.name(), "2026-11-22-gpu/scan-2.jsonl");
+    assert_eq!(runs.newest(|record| record.median < 2.5)[0].median, 2.0);
+    assert_eq!(runs.records[0].source.folder(), "2026-11-21-gpu");
+    assert_eq!(runs.records[0].source.name(), "2026-11-21-gpu/z/zzz.jsonl");
+}
+
+#[test]
+fn what_a_change_has_replaced_is_walked_past_and_read_if_it_is_named() {
+    let folder = folder(&[("attach-before.jsonl", &line(2.0)), ("attach-after.jsonl", &line(1.0))]);
+    let runs = read(&folder, "").expect("a file of records");
+    assert_eq!((medians(&runs), runs.replaced.len()), (vec![1.0], 1));
+    let runs = read(&folder, "attach-before.jsonl").expect("a file of records");
+    assert_eq!((medians(&runs), runs.replaced.len()), (vec![2.0], 0));
+}
+
+#[test]
+fn a_bad_line_is_told_with_its_file_and_number() {
+    let good = line(1.0);
+    for (bad, part) in [
+        ("{", "EOF while parsing an object, at column 1"),
+        (r#"{"suite": "scan"}"#, "missing field `variant`"),
+        (&line(0.0), "median 0"),
+    ] {
+        let folder = folder(&[("runs.jsonl", &format!("{good}\n\n{bad}\n"))]);
+        let error = read(&folder, "").expect_err("line 3 is bad").to_string();
+        assert!(error.contains("runs.jsonl:3: not a record: "), "{error}");
+        assert!(error.contains(part) && !error.contains('\n'), "{error}");
+    }
+}
+
+#[test]
+fn bad_json_and_nothing_are_told_with_their_path() {
+    let folder = folder(&[("broken.json", "{\n\"a\": ]"), ("none/notes.txt", "")]);
+    let error = read(&folder, "broken.json").expect_err("it is no JSON").to_string();
+    assert!(error.contains("broken.json:2: not JSON: "), "{error}");
+    let error = read(&folder, "none").expect_err("there are no records").to_string();
+    assert!(error.contains("no records in ") && error.contains("none"), "{error}");
+    let error = read(&folder, "gone").expect_err("there is no such file").to_string();
+    assert!(error.contains("no such file or folder"), "{error}");
+}
+
+#[test]
+fn the_json_of_all_experiments_and_arrays_of_records_are_taken_apart() {
+    let divergence = r#"{"device": "a GPU", "paths": []}"#;
+    let folder = folder(&[
+        ("all.json", &format!(r#"{{"divergence": {divergence}, "spin": {{"device": "a GPU"}}}}"#)),
+        ("bench.json", &format!("[{},{}]", line(1.0), line(2.0))),
+        ("other.json", r#"{"device": "a GPU"}"#),
+    ]);
+    let runs = read(&folder, "").expect("records and a document");
+    assert_eq!((medians(&runs), runs.documents.len()), (vec![1.0, 2.0], 1));
+    assert_eq!(runs.devices(), ["a GPU"]);
+    let [unknown] = &runs.unknown[..] else { panic!("{:?}", runs.unknown) };
+    assert!(unknown.path.ends_with("other.json"));
+}

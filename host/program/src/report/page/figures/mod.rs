@@ -1,0 +1,239 @@
+//! The figures, in groups. Each is drawn if there are records for it.
+
+mod accuracy;
+mod dag;
+mod hardware;
+mod ladders;
+mod latencies;
+mod launches;
+mod system;
+mod throughputs;
+
+use super::Of;
+use super::html::sources;
+use crate::records::{Recorded, Sourced};
+use crate::report::svg::{ChartError, Lines, Series, superscript};
+
+/// A figure.
+pub(super) struct Figure {
+    /// The name of its file.
+    pub(super) file: String,
+    /// The chart.
+    pub(super) svg: String,
+    /// What to know when looking at it, in sentences; may be empty.
+    pub(super) caption: String,
+    /// The files that its records are from.
+    pub(super) sources: String,
+}
+
+/// Figures of one kind.
+pub(super) struct Group {
+    pub(super) title: &'static str,
+    pub(super) figures: &'static [Wanted],
+}
+
+/// A figure, or several alike, that may be drawn.
+pub(super) struct Wanted {
+    /// What it shows.
+    pub(super) what: &'static str,
+    /// What makes the records that it needs.
+    pub(super) needs: &'static str,
+    /// Draws it. Without records there is nothing.
+    pub(super) draw: fn(&Of<'_>) -> Result<Vec<Figure>, ChartError>,
+}
+
+/// All figures, in the order of the page.
+pub(super) const GROUPS: &[Group] = &[
+    Group {
+        title: "Barriers and collectives of a grid",
+        figures: &[
+            Wanted {
+                what: "Barrier latency by blocks",
+                needs: "gridsync bench barrier --peers",
+                draw: latencies::barrier,
+            },
+            Wanted {
+                what: "The grid barrier beside its peer at each shape",
+                needs: "gridsync bench barrier --peers",
+                draw: latencies::barrier_beside_peer,
+            },
+            Wanted {
+                what: "All-reduce latency by blocks",
+                needs: "gridsync bench all-reduce --peers",
+                draw: latencies::all_reduce,
+            },
+            Wanted {
+                what: "Latency of a scan over threads by blocks",
+                needs: "gridsync bench scan-threads --peers",
+                draw: latencies::scan_threads,
+            },
+        ],
+    },
+    Group {
+        title: "Several GPUs",
+        figures: &[Wanted {
+            what: "Scaling over GPUs",
+            needs: "gridsync bench system --peers",
+            draw: system::by_gpus,
+        }],
+    },
+    Group {
+        title: "Bandwidth",
+        figures: &[
+            Wanted {
+                what: "Bandwidth of reductions",
+                needs: "gridsync bench reduce --peers",
+                draw: throughputs::reduce,
+            },
+            Wanted {
+                what: "Bandwidth of scans",
+                needs: "gridsync bench scan --peers",
+                draw: throughputs::scan,
+            },
+            Wanted {
+                what: "Bandwidth of selections",
+                needs: "gridsync bench select --peers",
+                draw: throughputs::select,
+            },
+        ],
+    },
+    Group {
+        title: "One computation, step by step",
+        figures: &[
+            Wanted {
+                what: "The ladder of sums",
+                needs: "gridsync lab ladder",
+                draw: ladders::sums,
+            },
+            Wanted {
+                what: "The ladder of scans",
+                needs: "gridsync lab scans",
+                draw: ladders::scans,
+            },
+        ],
+    },
+    Group {
+        title: "Many launches against one with a barrier",
+        figures: &[
+            Wanted {
+                what: "The gain of one launch at each shape",
+                needs: "gridsync lab launches --output",
+                draw: launches::gains,
+            },
+            Wanted {
+                what: "Each form by blocks",
+                needs: "gridsync lab launches --output",
+                draw: launches::by_blocks,
+            },
+            Wanted {
+                what: "All forms at one shape",
+                needs: "gridsync lab launches",
+                draw: launches::at_one_shape,
+            },
+        ],
+    },
+    Group {
+        title: "Graphs of kernels",
+        figures: &[Wanted {
+            what: "Graphs of kernels by every means",
+            needs: "gridsync dag --json",
+            draw: dag::by_method,
+        }],
+    },
+    Group {
+        title: "What the hardware does",
+        figures: &[
+            Wanted {
+                what: "Latencies and bandwidths of memories",
+                needs: "gridsync lab memory --json",
+                draw: hardware::memory,
+            },
+            Wanted {
+                what: "Atomic additions",
+                needs: "gridsync lab atomics --json",
+                draw: hardware::atomics,
+            },
+            Wanted { what: "Locks", needs: "gridsync lab locks --json", draw: hardware::locks },
+            Wanted {
+                what: "Banks of shared memory",
+                needs: "gridsync lab banks --json",
+                draw: hardware::banks,
+            },
+            Wanted {
+                what: "Paths of a warp",
+                needs: "gridsync lab divergence --json",
+                draw: hardware::divergence,
+            },
+        ],
+    },
+    Group {
+        title: "Accuracy",
+        figures: &[Wanted {
+            what: "Error against bound",
+            needs: "gridsync reduce --check --json",
+            draw: accuracy::errors,
+        }],
+    },
+];
+
+/// The most lines in a chart.
+const MOST_LINES: usize = 7;
+
+impl Of<'_> {
+    /// A figure of these records, in a file of this name.
+    fn figure<'r>(
+        &self,
+        name: &str,
+        svg: String,
+        caption: impl Into<String>,
+        records: impl IntoIterator<Item = &'r Sourced<Recorded>>,
+    ) -> Figure {
+        self.figure_from(name, svg, caption, sources(records))
+    }
+
+    /// A figure of what these files have, in a file of this name.
+    fn figure_from(
+        &self,
+        name: &str,
+        svg: String,
+        caption: impl Into<String>,
+        sources: String,
+    ) -> Figure {
+        let device = self.device.to_lowercase();
+        let words: Vec<_> = device
+            .split(|c: char| !c.is_ascii_alphanumeric())
+            .filter(|word| !word.is_empty())
+            .collect();
+        let file = format!("{}-{name}.svg", words.join("-"));
+        Figure { file, svg, caption: caption.into(), sources }
+    }
+}
+
+/// Adds a point to the line with this name, which is begun if there is none.
+fn add_point(series: &mut Vec<Series>, name: &str, point: (f64, f64)) {
+    match series.iter_mut().find(|series| series.name == name) {
+        Some(series) => series.points.push(point),
+        None => series.push(Series { name: name.to_owned(), points: vec![point] }),
+    }
+}
+
+/// A number of elements, as a power of two if it is one.
+fn length(n: f64) -> String {
+    let log = n.log2();
+    match log.fract() == 0.0 && log >= 10.0 {
+        true => format!("2{}", superscript(log)),
+        false => n.to_string(),
+    }
+}
+
+/// A number of things.
+fn count(number: f64, one: &str) -> String {
+    let end = if number == 1.0 { "" } else { "s" };
+    format!("{number} {one}{end}")
+}
+
+/// The charts of `lines`, of at most [`MOST_LINES`] lines each.
+fn in_charts(lines: Lines) -> impl Iterator<Item = Lines> {
+    let charts: Vec<_> = lines.series.chunks(MOST_LINES).map(<[_]>::to_vec).collect();
+    charts.into_iter().map(move |series| Lines { series, ..lines.clone() })
+}

@@ -1,0 +1,116 @@
+//! One page with all results of some runs: gridsync beside its peers, then figures.
+//!
+//! The page is one file of HTML without scripts, fonts or anything from a network. It follows the
+//! reader's choice of light or dark, fits a phone, and prints. Each figure is in the page, and is an
+//! SVG file of its own too.
+
+mod figures;
+mod headlines;
+mod html;
+mod peers;
+
+pub use headlines::{Headline, headlines, markdown};
+
+use super::svg::ChartError;
+use crate::records::{Document, Recorded, Runs, Sourced};
+use figures::{Figure, GROUPS};
+
+/// The name of the page among the files.
+pub const INDEX: &str = "index.html";
+
+/// What was measured on one device: the newest of each line.
+struct Of<'a> {
+    device: &'a str,
+    /// The records.
+    newest: Vec<&'a Sourced<Recorded>>,
+    /// The records that have a peer in the same run: for some lines older than the newest.
+    compared: Vec<&'a Sourced<Recorded>>,
+    /// The results of experiments, the newest first.
+    documents: Vec<&'a Sourced<Document>>,
+}
+
+/// What the page shows of one device.
+struct Chapter<'a> {
+    of: Of<'a>,
+    /// Figures in groups, each with its title. A group without figures is left out.
+    groups: Vec<(&'static str, Vec<Figure>)>,
+    /// What could not be drawn, and which records are missing.
+    left_out: Vec<(&'static str, &'static str)>,
+}
+
+/// The files of the page, names and contents: [`INDEX`], and an SVG for each figure.
+///
+/// # Errors
+/// [`ChartError`] if a record has a value that has no place in a chart.
+pub fn files(runs: &Runs) -> Result<Vec<(String, String)>, ChartError> {
+    let devices = runs.devices();
+    let chapters = devices.iter().map(|device| Chapter::of(runs, device));
+    let mut chapters = chapters.collect::<Result<Vec<_>, _>>()?;
+    // A peer on the CPU has records of its own, which no figure shows.
+    let is_shown =
+        |chapter: &Chapter<'_>| !chapter.groups.is_empty() || !chapter.of.compared.is_empty();
+    if chapters.iter().any(is_shown) {
+        chapters.retain(is_shown);
+    }
+    let mut files = vec![(INDEX.to_owned(), html::page(runs, &chapters).into_string())];
+    for (_, figures) in chapters.into_iter().flat_map(|chapter| chapter.groups) {
+        files.extend(figures.into_iter().map(|figure| (figure.file, figure.svg)));
+    }
+    Ok(files)
+}
+
+impl<'a> Chapter<'a> {
+    fn of(runs: &'a Runs, device: &'a str) -> Result<Self, ChartError> {
+        let of_device = |record: &Recorded| record.device == device;
+        let of = Of {
+            device,
+            newest: runs.newest(of_device),
+            compared: runs.newest(|record| of_device(record) && record.peer.is_some()),
+            documents: runs.documents.iter().rev().filter(|one| one.device() == device).collect(),
+        };
+        let (mut groups, mut left_out) = (Vec::new(), Vec::new());
+        for group in GROUPS {
+            let mut figures = Vec::new();
+            for wanted in group.figures {
+                let drawn = match (wanted.draw)(&of) {
+                    // Records without the parameters of the axes.
+                    Err(ChartError::Empty { .. }) => Vec::new(),
+                    drawn => drawn?,
+                };
+                if drawn.is_empty() {
+                    left_out.push((wanted.what, wanted.needs));
+                }
+                figures.extend(drawn);
+            }
+            if !figures.is_empty() {
+                groups.push((group.title, figures));
+            }
+        }
+        Ok(Self { of, groups, left_out })
+    }
+}
+
+impl<'a> Of<'a> {
+    /// The newest records of a suite.
+    fn suite(&self, suite: &str) -> Vec<&'a Sourced<Recorded>> {
+        self.newest.iter().copied().filter(|record| record.suite == suite).collect()
+    }
+
+    /// The newest records of a suite that have a peer.
+    fn compared(&self, suite: &str) -> Vec<&'a Sourced<Recorded>> {
+        self.compared.iter().copied().filter(|record| record.suite == suite).collect()
+    }
+
+    /// The newest result of an experiment, which `choose` knows.
+    fn document<T>(
+        &self,
+        choose: impl Fn(&'a Document) -> Option<&'a T>,
+    ) -> Option<(&'a T, String)> {
+        self.documents
+            .iter()
+            .find_map(|document| Some((choose(&document.what)?, document.source.name())))
+    }
+}
+
+#[cfg(test)]
+mod tests;

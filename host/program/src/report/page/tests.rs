@@ -1,0 +1,160 @@
+//! Tests of the page, as far as its parts show it.
+
+use super::*;
+use crate::records::Source;
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// A record of `suite`, with a peer that takes as long as `peer` says.
+fn record(suite: &str, variant: &str, params: Value, median: f64, peer: Option<f64>) -> Value {
+    json!({
+        "suite": suite, "variant": variant, "device": "a GPU", "params": params,
+        "median": median, "min": median, "max": median, "samples": 7,
+        "peer": peer.map(|median| json!({ "name": "peer", "median": median })),
+    })
+}
+
+fn runs(records: &[Value]) -> Runs {
+    let source = Arc::new(Source { path: "runs.jsonl".into(), date: None });
+    let sourced = |value: &Value| Sourced {
+        what: serde_json::from_value(value.clone()).expect("a record"),
+        source: source.clone(),
+    };
+    Runs { records: records.iter().map(sourced).collect(), ..Runs::default() }
+}
+
+/// The figures that are drawn of these records, by the names of their files.
+fn figures(records: &[Value]) -> Vec<(String, String, String)> {
+    let runs = runs(records);
+    let chapter = Chapter::of(&runs, "a GPU").expect("whole charts");
+    let figures = chapter.groups.into_iter().flat_map(|(_, figures)| figures);
+    figures.map(|figure| (figure.file, figure.caption, figure.svg)).collect()
+}
+
+#[test]
+fn a_suite_is_summed_up_over_what_a_caller_gets_and_each_kind_of_peer_by_itself() {
+    let runs = runs(&[
+        record("barrier", "grid", json!({ "blocks": 1 }), 0.5, Some(1.0)),
+        record("barrier", "grid", json!({ "blocks": 2 }), 2.0, Some(1.0)),
+        record("barrier", "tree", json!({ "blocks": 1 }), 9.0, Some(1.0)),
+        record("reduce", "tiles", json!({ "peer_mode": "run_to_run" }), 1.0, Some(2.0)),
+        record("reduce", "tiles", json!({ "peer_mode": "gpu_to_gpu" }), 1.0, Some(4.0)),
+        record("select", "kept 1 %", json!({ "peer_mode": "kept_1" }), 1.0, Some(4.0)),
+    ]);
+    let chapter = Chapter::of(&runs, "a GPU").expect("whole charts");
+    let rows: Vec<_> = peers::summaries(&chapter.of)
+        .into_iter()
+        .map(|row| (row.peer.clone(), row.ratios.len(), row.faster(), row.ends()))
+        .collect();
+    assert_eq!(
+        rows,
+        [
+            ("peer".to_owned(), 2, 1, [0.5, 2.0]),
+            ("peer, run to run".to_owned(), 1, 1, [0.5; 2]),
+            ("peer, gpu to gpu".to_owned(), 1, 1, [0.25; 2]),
+            ("peer".to_owned(), 1, 1, [0.25; 2]),
+        ]
+    );
+    assert_eq!(peers::lines(&chapter.of).len(), 6);
+}
+
+#[test]
+fn what_a_caller_gets_comes_first_and_the_slowest_designs_are_left_out() {
+    let names = ["a", "b", "c", "d", "e", "f", "g", "grid"];
+    let all = names.iter().enumerate().map(|(number, name)| {
+        let params = json!({ "blocks": 132, "threads": 256 });
+        record("barrier", name, params, 8.0 - number as f64 * 0.5, Some(3.0))
+    });
+    let figures = figures(&all.collect::<Vec<_>>());
+    let (_, caption, svg) = &figures[0];
+    let drawn: Vec<_> =
+        names.iter().filter(|name| svg.contains(&format!("<title>{name}</title>"))).collect();
+    assert_eq!(drawn, [&"c", &"d", &"e", &"f", &"g", &"grid"], "{svg}");
+    let place = |name: &str| svg.find(&format!("<title>{name}</title>"));
+    assert!(place("grid") < place("peer") && place("peer") < place("g"), "{svg}");
+    assert_eq!(caption, "The fastest of 8 designs.");
+}
+
+#[test]
+fn a_gpu_that_was_taken_as_several_is_not_shown_as_several() {
+    let at = |ordinals: Value| {
+        let gpus = ordinals.as_array().map(Vec::len);
+        let params = json!({ "blocks": 1, "threads": 256, "gpus": gpus, "ordinals": ordinals });
+        figures(&[record("system", "barrier", params, 1.0, Some(9.0))])
+    };
+    assert!(at(json!([0, 0]))[0].1.contains("One GPU was taken as several"));
+    assert_eq!(at(json!([0, 1]))[0].1, "");
+    assert!(at(json!([0, 1]))[0].2.contains("peer: 9 at 2"));
+}
+
+#[test]
+fn a_rate_is_that_of_the_most_calls_in_a_row() {
+    let at = |variant: &str, op: &str, calls: u32, median: f64| {
+        let params = json!({ "op": op, "dtype": "f32", "n": 1 << 20, "calls": calls });
+        let mut record = record("reduce", variant, params, median, Some(4.0));
+        record["bytes"] = (4 << 20).into();
+        record
+    };
+    let records =
+        [at("tiles", "sum", 256, 3.5), at("tiles", "sum", 1, 5.8), at("read", "read", 256, 2.6)];
+    let figures = figures(&records);
+    let [(file, _, svg)] = &figures[..] else { panic!("one figure: {figures:?}") };
+    assert_eq!(file, "a-gpu-bandwidth-reduce.svg");
+    for part in ["gridsync: 1198.37", "peer: 1048.576 at", "only reading: 1613.19"] {
+        assert!(svg.contains(part), "{part}: {svg}");
+    }
+    assert!(!svg.contains("723."), "one call alone is no rate: {svg}");
+}
+
+#[test]
+fn rungs_are_in_order_and_those_of_fewer_elements_are_told() {
+    let rung = |number: u32, n: u32, us: f64| {
+        let params = json!({ "rung": number, "dtype": "f32", "n": n, "reading_gb_per_s": 4500.0 });
+        let mut record = record("ladder", &format!("step {number}"), params, us, None);
+        record["bytes"] = (4 * n).into();
+        record
+    };
+    let figures = figures(&[rung(2, 1 << 20, 4.0), rung(1, 1 << 10, 4.0)]);
+    let (_, caption, svg) = &figures[0];
+    assert!(svg.find("1 step 1") < svg.find("2 step 2"), "{svg}");
+    assert!(svg.contains("only reading: 4500"), "{svg}");
+    assert_eq!(caption, "1 slow rung has fewer elements.");
+}
+
+#[test]
+fn records_without_the_parameters_of_an_axis_are_passed_over() {
+    let suites = [
+        ("barrier", "grid"),
+        ("all-reduce", "exchange"),
+        ("scan-threads", "exchange"),
+        ("system", "barrier"),
+        ("reduce", "tiles"),
+        ("scan", "auto"),
+        ("select", "kept 50 %"),
+        ("ladder", "step"),
+        ("scans", "step"),
+        ("launches", "grid"),
+    ];
+    for params in [
+        json!({}),
+        json!({ "threads": 256 }),
+        json!({ "blocks": "many", "threads": 256, "dtype": "f32", "op": "sum", "figure": 5 }),
+        json!({ "n": "long", "dtype": "f32", "op": "select", "figure": 6, "gpus": null }),
+    ] {
+        let all =
+            suites.map(|(suite, variant)| record(suite, variant, params.clone(), 1.0, Some(2.0)));
+        let files = files(&runs(&all)).unwrap_or_else(|error| panic!("{params}: {error}"));
+        assert!(files[0].1.contains("Left out"), "{params}");
+    }
+}
+
+#[test]
+fn a_device_that_nothing_is_shown_of_has_no_chapter() {
+    let mut scipy = record("kendall", "scipy", json!({ "n": 8 }), 1.0, None);
+    scipy["device"] = "CPU".into();
+    let shown = record("barrier", "grid", json!({ "blocks": 1, "threads": 32 }), 1.0, Some(2.0));
+    let files = files(&runs(&[scipy.clone(), shown])).expect("whole charts");
+    assert!(files[0].1.contains("gridsync on a GPU<") && !files[0].1.contains(">CPU<"));
+    let files = super::files(&runs(&[scipy])).expect("whole charts");
+    assert!(files.len() == 1 && files[0].1.contains("gridsync on CPU<"));
+}

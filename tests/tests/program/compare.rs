@@ -1,0 +1,102 @@
+//! `gridsync bench compare`: two runs, line by line.
+
+use crate::call::{Call, WRONG_USAGE};
+use crate::folder::Folder;
+use serde_json::{Value, json};
+
+const WRONG: i32 = 1;
+
+/// A file with a line for each variant: its median, with the least and the greatest sample 1 % apart.
+fn file(device: &str, lines: &[(&str, f64)]) -> String {
+    let line = |&(variant, median): &(&str, f64)| {
+        let record = json!({
+            "suite": "barrier", "variant": variant, "device": device,
+            "params": { "blocks": 132, "threads": 256 }, "unit": "us", "median": median,
+            "min": 0.995 * median, "max": 1.005 * median, "samples": 7, "bytes": null,
+            "gb_per_s": null, "peer": null, "warnings": [],
+        });
+        format!("{record}\n")
+    };
+    lines.iter().map(line).collect()
+}
+
+/// A folder with two runs of one device: one line slower, one faster, one within the noise, and one
+/// in each run that the other lacks.
+fn two_runs() -> Folder {
+    let before = [("grid", 1.0), ("late", 1.0), ("split", 1.0), ("gone", 1.0)];
+    let after = [("grid", 1.05), ("late", 0.9), ("split", 1.005), ("new", 1.0)];
+    let folder = Folder::new().with("before.jsonl", file("a GPU", &before));
+    folder.with("after.jsonl", file("a GPU", &after))
+}
+
+fn compare(folder: &Folder, flags: &[&str]) -> Call {
+    folder.call(&[&["bench", "compare", "before.jsonl", "after.jsonl"], flags].concat(), b"")
+}
+
+#[test]
+fn a_comparison_says_what_is_slower_faster_and_only_in_one() {
+    let call = compare(&two_runs(), &[]).says_nothing();
+    for part in [
+        "slower",
+        "barrier grid, blocks 132, threads 256  1.000      1.050  +5.0",
+        "barrier late, blocks 132, threads 256  1.000      0.900  -10.0",
+        "Only before:\n  barrier gone, blocks 132, threads 256\n",
+        "Only after:\n  barrier new, blocks 132, threads 256\n",
+        "3 lines: 1 slower, 1 faster, 1 within the noise; median change +0.5 %; 1 only before, 1 only after",
+    ] {
+        assert!(call.stdout.contains(part), "{part:?}: {call:?}");
+    }
+    assert!(!call.stdout.contains("split"), "it is within the noise: {call:?}");
+}
+
+#[test]
+fn a_comparison_is_json_with_every_line() {
+    let json = compare(&two_runs(), &["--json"]).json();
+    let verdicts: Vec<_> = json["lines"]
+        .as_array()
+        .expect("the lines")
+        .iter()
+        .map(|line| (line["variant"].as_str(), line["verdict"].as_str()))
+        .collect();
+    let expected = [("grid", "slower"), ("late", "faster"), ("split", "same")];
+    assert_eq!(verdicts, expected.map(|(variant, verdict)| (Some(variant), Some(verdict))));
+    assert_eq!(json["lines"][0]["after"]["median"], 1.05);
+    assert_eq!(json["devices_differ"], Value::Bool(false));
+    assert_eq!(json["only_after"][0]["variant"], "new");
+}
+
+#[test]
+fn fail_over_fails_only_what_is_slower_by_more() {
+    let folder = two_runs();
+    let call = compare(&folder, &["--fail-over", "4"]);
+    assert_eq!(call.code, Some(WRONG), "{call:?}");
+    assert!(call.stderr.contains("1 of 3 lines are slower by more than 4 %"), "{call:?}");
+    assert!(call.stdout.contains("+5.0"), "the comparison is printed all the same: {call:?}");
+    compare(&folder, &["--fail-over", "6"]).succeeds();
+    compare(&folder, &["--fail-over", "-1"])
+        .fails(WRONG_USAGE, &["--fail-over", "percent from 0 on"]);
+}
+
+#[test]
+fn another_device_is_compared_with_a_warning() {
+    let folder = two_runs().with("after.jsonl", file("another GPU", &[("grid", 1.0)]));
+    let call = compare(&folder, &[]);
+    assert_eq!(call.code, Some(0), "{call:?}");
+    assert!(
+        call.stderr.contains("the devices differ: a GPU before, another GPU after"),
+        "{call:?}"
+    );
+}
+
+#[test]
+fn what_cannot_be_compared_is_refused_in_one_line() {
+    let folder = two_runs().with("after.jsonl", file("a GPU", &[("new", 1.0)]));
+    compare(&folder, &[]).fails(WRONG_USAGE, &["nothing to compare", "4 lines", "1 in"]);
+    let folder = folder.with("after.jsonl", "\n{\"suite\": 1}\n");
+    compare(&folder, &[]).fails(WRONG_USAGE, &["after.jsonl:2: not a record: "]);
+    let folder = folder.with("after.jsonl", "");
+    compare(&folder, &[]).fails(WRONG_USAGE, &["no records in after.jsonl"]);
+    folder
+        .call(&["bench", "compare", "before.jsonl", "gone"], b"")
+        .fails(WRONG_USAGE, &["gone: no such file"]);
+}
