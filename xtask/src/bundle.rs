@@ -150,15 +150,18 @@ fn runnable(messages: &str) -> Vec<Built> {
 }
 
 /// The files that tests and benchmarks read: all files in any `tests` folder except Rust, the sources
-/// of the peers, the records, and the README that has numbers of them.
+/// of the peers, the records, the README that has numbers of them, and the chapters of the book.
 fn data() -> Result<Vec<PathBuf>> {
     let (bench, readme) = (root().join("bench"), root().join("README.md"));
+    let chapters = root().join("docs/src");
     walk(&root(), &|path| {
         let relative = path.strip_prefix(root()).unwrap_or(path);
         let rust = path.extension().is_some_and(|extension| extension == "rs")
             || path.ends_with("Cargo.toml");
         path.starts_with(&bench)
             || path == readme
+            || (path.starts_with(&chapters)
+                && path.extension().is_some_and(|extension| extension == "md"))
             || (!rust && relative.iter().any(|part| part == "tests"))
     })
 }
