@@ -10,7 +10,7 @@ use comfy_table::presets::NOTHING;
 
 use crate::outcome::Outcome;
 use crate::workspace::{cargo, run as run_command};
-use crate::{audit, kernels, sizes, thorough};
+use crate::{audit, book, kernels, sizes, thorough};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -44,6 +44,8 @@ enum Step {
     Audit,
     /// No Rust file is too long
     Sizes,
+    /// Each listing of the book is tested, and mdbook builds it
+    Book,
 }
 
 impl fmt::Display for Step {
@@ -60,6 +62,7 @@ impl Step {
             Self::Kernels => return kernels::run(&kernels::Args::check()),
             Self::Audit => return audit::run(&audit::Args::default()),
             Self::Sizes => return sizes::run(),
+            Self::Book => return book::run(),
             Self::Fmt => command.args(["fmt", "--all", "--check"]),
             Self::Clippy => {
                 command.args(["clippy", "--workspace", "--all-targets", "--", "-Dwarnings"])
