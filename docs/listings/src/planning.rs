@@ -1,7 +1,7 @@
 //! What a launch needs, asked before it begins.
 
 use cuda_std::prelude::*;
-use gridsync::device::{Device, DeviceError, Emulator, EmulatorConfig};
+use gridsync::device::{Device, DeviceError, Emulator, EmulatorConfig, Geometry};
 use gridsync::launch::{Blocks, Plan, barrier_words, cooperative, plan, resident_blocks};
 use gridsync_kernels::grid::barrier::{Barrier, GridBarrier};
 
@@ -93,13 +93,13 @@ fn a_grid_of_any_size_takes_its_two_steps() -> Result<(), DeviceError> {
 }
 
 // ANCHOR: fault
-/// Writes behind the end of `values`.
+/// Writes to the element behind that of each thread.
 ///
 /// # Safety
 ///
-/// `values` has an element for each thread. It has not.
+/// `values` has one element more than there are threads.
 #[kernel]
-unsafe fn beyond_the_end(values: Global<u32>) {
+unsafe fn one_behind(values: Global<u32>) {
     values.write(thread::index() + 1, 0);
 }
 
@@ -107,11 +107,11 @@ unsafe fn beyond_the_end(values: Global<u32>) {
 fn a_fault_names_the_kernel_the_thread_and_the_line() -> Result<(), DeviceError> {
     let device = device();
     let values = device.zeroed::<u32>(64)?;
-    let geometry = gridsync::device::Geometry::new(2, 32);
-    // SAFETY: there is none: the emulator catches it.
-    let fault = unsafe { device.launch::<beyond_the_end>(&geometry, (values.view(),)) };
+    let geometry = Geometry::new(2, 32);
+    // SAFETY: `values` is one element short. The emulator stops the last thread before it writes.
+    let fault = unsafe { device.launch::<one_behind>(&geometry, (values.view(),)) };
     let said = fault.and_then(|()| device.synchronize()).expect_err("it is caught").to_string();
-    for part in ["beyond_the_end", "planning.rs"] {
+    for part in ["one_behind", "planning.rs"] {
         assert!(said.contains(part), "{part}: {said}");
     }
     // The device is lost, as a GPU is after a fault.
