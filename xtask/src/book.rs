@@ -1,4 +1,5 @@
-//! The book in `docs`: no chapter has a listing that no test covers, and mdbook builds it.
+//! The book in `docs`: neither a chapter nor the README has a listing that no test covers, and mdbook
+//! builds it.
 
 use std::fs;
 use std::path::Path;
@@ -41,8 +42,31 @@ fn check(root: &Path) -> Result<()> {
             }
         }
     }
+    let readme = fs::read_to_string(root.join("README.md")).context("README.md")?;
+    for (line, block) in blocks(&readme) {
+        if block.info == "rust" && !is_copied(root, &block.lines)? {
+            wrong.push(format!("README.md:{line}: these lines are in no file of {TESTED:?}"));
+        }
+    }
     ensure!(wrong.is_empty(), "{}", wrong.join("\n"));
     Ok(())
+}
+
+/// Whether the lines follow one another in a tested file, however far they are indented there.
+fn is_copied(root: &Path, lines: &[String]) -> Result<bool> {
+    let wanted: Vec<&str> = lines.iter().map(|line| line.trim()).collect();
+    for folder in TESTED.map(|folder| root.join(folder)).iter().filter(|folder| folder.is_dir()) {
+        for path in
+            walk(folder, &|path| path.extension().is_some_and(|extension| extension == "rs"))?
+        {
+            let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+            let there: Vec<&str> = text.lines().map(str::trim).collect();
+            if !wanted.is_empty() && there.windows(wanted.len()).any(|window| window == wanted) {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
 }
 
 /// A fenced block of a chapter.
@@ -158,6 +182,11 @@ mod tests {
 
     /// What is wrong with a book of one chapter.
     fn of(chapter: &str) -> Option<String> {
+        of_both(chapter, "")
+    }
+
+    /// What is wrong with a book of one chapter and a README.
+    fn of_both(chapter: &str, readme: &str) -> Option<String> {
         let dir = tempfile::tempdir().unwrap();
         let [src, listings] = ["docs/src", "docs/listings/src"].map(|path| dir.path().join(path));
         for folder in [&src, &listings] {
@@ -166,6 +195,7 @@ mod tests {
         fs::write(src.join("SUMMARY.md"), "[A](a.md)").unwrap();
         fs::write(src.join("a.md"), chapter).unwrap();
         fs::write(src.join("loose.rs"), "").unwrap();
+        fs::write(dir.path().join("README.md"), readme).unwrap();
         fs::write(listings.join("lib.rs"), "mod k;\n").unwrap();
         fs::write(listings.join("forgotten.rs"), "").unwrap();
         fs::write(listings.join("k.rs"), "//\n\n// ANCHOR: k\nfn k() {}\n// ANCHOR_END: k\n")
@@ -199,12 +229,20 @@ mod tests {
     }
 
     #[test]
+    fn a_listing_of_the_readme_that_no_test_covers_is_found() {
+        assert_eq!(of_both("", "```rust\n  fn k() {}\n```\n"), None);
+        let wrong = of_both("", "\n```rust\nfn k() {}\nfn l() {}\n```\n").unwrap();
+        assert!(wrong.starts_with("README.md:2: "), "{wrong}");
+    }
+
+    #[test]
     fn a_chapter_that_the_summary_leaves_out_is_found() {
         let dir = tempfile::tempdir().unwrap();
         let src = dir.path().join("docs/src");
         fs::create_dir_all(&src).unwrap();
         fs::write(src.join("SUMMARY.md"), "[A](a.md)").unwrap();
         fs::write(src.join("b.md"), "").unwrap();
+        fs::write(dir.path().join("README.md"), "").unwrap();
         let error = check(dir.path()).unwrap_err().to_string();
         assert_eq!(error, "b.md: SUMMARY.md does not name it");
     }
