@@ -55,6 +55,31 @@ pub fn probe(bytes: usize) -> Result<(), NoRoom> {
     reserve(&mut Vec::<u8>::new(), bytes)
 }
 
+/// Asks for pages of 2 MiB in memory that has not been touched yet. A file fills them twice as fast
+/// as pages of 4 KiB, whose faults take as long as the copying. It is no error if the system
+/// refuses.
+pub fn ask_for_huge_pages<T>(memory: &mut [T]) {
+    const { assert!(size_of::<T>() == 1, "memory is asked for by bytes") };
+    // Below this, the whole huge pages inside are too few to matter.
+    const WORTHWHILE: usize = 4 << 20;
+    // madvise(2) wants an address at a page boundary; this is one for any size of the small pages.
+    const HUGE_PAGE: usize = 2 << 20;
+    if memory.len() < WORTHWHILE {
+        return;
+    }
+    let before = memory.as_ptr().align_offset(HUGE_PAGE);
+    #[cfg_attr(not(target_os = "linux"), expect(unused_variables))]
+    if let Some(pages) = memory.get_mut(before..) {
+        #[cfg(target_os = "linux")]
+        // SAFETY: the range is memory that we borrow exclusively, and this advice changes neither
+        // its content nor its protection; where it cannot apply, it changes nothing and reports
+        // an error.
+        unsafe {
+            libc::madvise(pages.as_mut_ptr().cast(), pages.len(), libc::MADV_HUGEPAGE);
+        }
+    }
+}
+
 /// Refuses what is more than is free.
 fn promised(bytes: usize) -> Result<(), NoRoom> {
     match bytes >= WORTH_ASKING && free().is_some_and(|free| bytes as u64 > free) {

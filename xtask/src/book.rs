@@ -8,6 +8,7 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 
 use crate::outcome::Outcome;
+use crate::tools;
 use crate::workspace::{root, run as run_command, walk};
 
 /// What compiles and runs the files of these folders: `gridsync-book`, and the test of `gridsync new`.
@@ -18,8 +19,7 @@ const TEXT: [&str; 3] = ["text", "sh", "toml"];
 pub(crate) fn run() -> Result<Outcome> {
     check(&root())?;
     if Command::new("mdbook").arg("--version").output().is_err() {
-        let how = "no mdbook, so the book was not built: cargo install mdbook";
-        return Ok(Outcome::Skipped(how.into()));
+        return Ok(tools::missing("mdbook"));
     }
     run_command(Command::new("mdbook").arg("build").arg(root().join("docs")))?;
     Ok(Outcome::Passed)

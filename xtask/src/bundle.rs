@@ -149,16 +149,17 @@ fn runnable(messages: &str) -> Vec<Built> {
     messages.lines().filter_map(read).collect()
 }
 
-/// The files that tests and benchmarks read: all files in any `tests` folder except Rust, the sources
-/// of the peers, the records, the README that has numbers of them, and the chapters of the book.
+/// The files that tests read: all files in any `tests` folder except Rust, the records, their schemas,
+/// the README that has numbers of them, and the chapters of the book.
 fn data() -> Result<Vec<PathBuf>> {
-    let (bench, readme) = (root().join("bench"), root().join("README.md"));
-    let chapters = root().join("docs/src");
+    let [bench, schemas, chapters, readme] =
+        ["bench", "docs/schemas", "docs/src", "README.md"].map(|name| root().join(name));
     walk(&root(), &|path| {
         let relative = path.strip_prefix(root()).unwrap_or(path);
         let rust = path.extension().is_some_and(|extension| extension == "rs")
             || path.ends_with("Cargo.toml");
         path.starts_with(&bench)
+            || path.starts_with(&schemas)
             || path == readme
             || (path.starts_with(&chapters)
                 && path.extension().is_some_and(|extension| extension == "md"))

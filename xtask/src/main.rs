@@ -6,11 +6,13 @@ mod book;
 mod bundle;
 mod kernels;
 mod outcome;
+mod package;
 mod readme;
 mod sets;
 mod show_ptx;
 mod sizes;
 mod thorough;
+mod tools;
 mod validate;
 mod workspace;
 

@@ -10,7 +10,7 @@ use comfy_table::presets::NOTHING;
 
 use crate::outcome::Outcome;
 use crate::workspace::{cargo, run as run_command};
-use crate::{audit, book, kernels, sizes, thorough};
+use crate::{audit, book, kernels, package, sizes, thorough, tools};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -44,6 +44,13 @@ enum Step {
     Audit,
     /// No Rust file is too long
     Sizes,
+    /// Each package that is published can be packed, has its licences, a README and a description, and is
+    /// not too large
+    Package,
+    /// Dependencies have licences that deny.toml allows, come from crates.io, and are there once
+    Deny,
+    /// The libraries break no promise of their last release
+    Semver,
     /// Each listing of the book is tested, and mdbook builds it
     Book,
 }
@@ -62,6 +69,9 @@ impl Step {
             Self::Kernels => return kernels::run(&kernels::Args::check()),
             Self::Audit => return audit::run(&audit::Args::default()),
             Self::Sizes => return sizes::run(),
+            Self::Package => return package::run(),
+            Self::Deny => return tools::deny(),
+            Self::Semver => return tools::semver(),
             Self::Book => return book::run(),
             Self::Fmt => command.args(["fmt", "--all", "--check"]),
             Self::Clippy => {

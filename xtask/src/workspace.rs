@@ -36,6 +36,14 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
+/// What a command prints on standard output. It is an error if the command fails.
+pub(crate) fn output_of(command: &mut Command) -> Result<String> {
+    let output = command.output().with_context(|| format!("cannot run {command:?}"))?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "{command:?} failed: {}", said.trim_end());
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
 /// The files below `dir` that `wanted` accepts, sorted. Build folders and hidden ones are left out.
 pub(crate) fn walk(dir: &Path, wanted: &dyn Fn(&Path) -> bool) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
@@ -52,4 +60,20 @@ pub(crate) fn walk(dir: &Path, wanted: &dyn Fn(&Path) -> bool) -> Result<Vec<Pat
     }
     found.sort();
     Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_rust_is_built_with_and_is_the_one_of_the_readme() {
+        let read = |file: &str| fs::read_to_string(root().join(file)).unwrap();
+        let toml = |file: &str| read(file).parse::<toml::Table>().unwrap();
+        let manifest = toml("Cargo.toml");
+        let oldest = manifest["workspace"]["package"]["rust-version"].as_str().unwrap();
+        let built_with = toml("rust-toolchain.toml");
+        assert_eq!(built_with["toolchain"]["channel"].as_str(), Some(&*format!("{oldest}.0")));
+        assert!(read("README.md").contains(&format!("Rust from rustup ({oldest} or newer)")));
+    }
 }

@@ -66,6 +66,24 @@ pub trait Backend: Send + Sync {
     /// `from .. from + to.len()` lies in a live allocation of this backend.
     unsafe fn download(&self, from: u64, to: &mut [u8]) -> Result<(), DeviceError>;
 
+    /// Pins `bytes` bytes of host memory, so that copies between them and any device need no other memory on their
+    /// way. An emulated device has nothing to do.
+    ///
+    /// # Errors
+    /// If the driver refuses. Then copies still work, and are slower.
+    ///
+    /// # Safety
+    /// The memory stays allocated until [`unpin`](Self::unpin) is called with its address.
+    unsafe fn pin(&self, _memory: *mut u8, _bytes: usize) -> Result<(), DeviceError> {
+        Ok(())
+    }
+
+    /// Ends that. A failure is dropped, as for [`free`](Self::free).
+    ///
+    /// # Safety
+    /// The memory was pinned by this backend, and no copy uses it.
+    unsafe fn unpin(&self, _memory: *mut u8) {}
+
     /// Puts a filling of `bytes` bytes with zero into the stream.
     ///
     /// # Errors

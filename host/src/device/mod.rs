@@ -18,6 +18,7 @@ mod error;
 mod gate;
 mod geometry;
 mod graph;
+mod host_buffer;
 #[cfg(feature = "cuda")]
 mod images;
 #[cfg(feature = "cuda")]
@@ -34,6 +35,7 @@ pub use emulator::{Emulator, EmulatorConfig};
 pub use error::DeviceError;
 pub use geometry::{Dim3, Geometry};
 pub use graph::Graph;
+pub use host_buffer::HostBuffer;
 #[cfg(feature = "cuda")]
 pub use images::KERNELS;
 pub use no_cuda::{NoCuda, OLDEST_DRIVER};

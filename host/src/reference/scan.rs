@@ -33,7 +33,7 @@ pub fn scan_in<O: ScanOperation>(
     input: &[O::Element],
     form: Form,
 ) -> Vec<O::Output> {
-    whole(op, shape, input, form, Scan::next_groups)
+    whole(op, shape, input, form, Scan::next_by_tiles)
 }
 
 /// Scans all of `input` by `next`.
@@ -57,11 +57,13 @@ pub struct Scan<O: ScanOperation> {
     op: O,
     form: Form,
     shape: Shape,
-    /// What all elements before the next one combine to.
+    /// What all elements before the next one combine to; before the next group, unless the operation is exact.
     before: O::Accumulator,
     /// The index of the next element.
     next: u64,
-    /// The results of a group within their tiles.
+    /// The tiles of a group that has begun.
+    group: Blocks<O>,
+    /// The results of a part within their tiles.
     in_tiles: Vec<O::Accumulator>,
 }
 
@@ -69,21 +71,30 @@ impl<O: ScanOperation> Scan<O> {
     /// A scan of `len` elements by `op`.
     ///
     /// # Errors
-    /// [`NoRoom`] for the accumulators of one [group](Shape::part), or of all elements if they are fewer.
+    /// [`NoRoom`] for the accumulators of [a few tiles](Self::AT_ONCE), or of all elements if they are fewer.
     pub fn new(op: O, len: usize, form: Form) -> Result<Self, NoRoom> {
         let shape = Shape::of::<O::Element, O::Accumulator>(len);
         Self::in_shape(op, shape, len, form)
     }
 
     fn in_shape(op: O, shape: Shape, len: usize, form: Form) -> Result<Self, NoRoom> {
-        let group = shape.group as usize * shape.tile::<O::Element>();
         let mut in_tiles = Vec::new();
-        memory::reserve(&mut in_tiles, len.min(group))?;
-        Ok(Self { op, form, shape, before: op.identity(), next: 0, in_tiles })
+        memory::reserve(&mut in_tiles, len.min(Self::AT_ONCE * shape.tile::<O::Element>()))?;
+        let group = Blocks::of(shape.group);
+        Ok(Self { op, form, shape, before: op.identity(), next: 0, group, in_tiles })
+    }
+
+    /// Tiles that are scanned at a time: they are read twice, and stay in the caches meanwhile.
+    const AT_ONCE: usize = 128;
+
+    /// Elements of a tile, of which parts are multiples, in a scan of `len` elements.
+    #[must_use]
+    pub fn tile(len: usize) -> usize {
+        Shape::of::<O::Element, O::Accumulator>(len).tile::<O::Element>()
     }
 
     /// Scans the next elements, and writes a result for each. Unless the operation is exact or this is
-    /// the last part, they are a multiple of [`Shape::part`].
+    /// the last part, they are a multiple of a [tile](Self::tile).
     ///
     /// # Panics
     /// If there are not as many results as elements.
@@ -91,15 +102,15 @@ impl<O: ScanOperation> Scan<O> {
         assert_eq!(input.len(), output.len(), "a result for each element");
         match O::EXACT {
             true => self.next_by_chunks(input, output),
-            false => self.next_groups(input, output),
+            false => self.next_by_tiles(input, output),
         }
     }
 
-    /// Scans in the order of the shape, group by group.
-    fn next_groups(&mut self, input: &[O::Element], output: &mut [O::Output]) {
-        let group = self.shape.group as usize * self.shape.tile::<O::Element>();
-        for (input, output) in input.chunks(group).zip(output.chunks_mut(group)) {
-            self.next_group(input, output);
+    /// Scans in the order of the shape, a few tiles at a time.
+    fn next_by_tiles(&mut self, input: &[O::Element], output: &mut [O::Output]) {
+        let few = Self::AT_ONCE * self.shape.tile::<O::Element>();
+        for (input, output) in input.chunks(few).zip(output.chunks_mut(few)) {
+            self.next_tiles(input, output);
         }
     }
 
@@ -131,30 +142,76 @@ impl<O: ScanOperation> Scan<O> {
         self.next += input.len() as u64;
     }
 
-    /// Scans a group of tiles, or what there is left of one.
-    fn next_group(&mut self, input: &[O::Element], output: &mut [O::Output]) {
+    /// Scans a few tiles, of which the last one of the array may be shorter.
+    fn next_tiles(&mut self, input: &[O::Element], output: &mut [O::Output]) {
         let (op, form, shape, start) = (self.op, self.form, self.shape, self.next);
         let tile = shape.tile::<O::Element>();
-        // There is room: no group is longer than the first. What the group before left is overwritten.
+        // There is room, and what the tiles before left is overwritten.
         self.in_tiles.resize(input.len(), op.identity());
-        let mut aggregates = vec![op.identity(); input.len().div_ceil(tile)];
+        let mut prefixes = vec![op.identity(); input.len().div_ceil(tile)];
         let tiles = input.chunks(tile).zip(self.in_tiles.chunks_mut(tile));
-        let tiles = tiles.zip(&mut aggregates);
+        let tiles = tiles.zip(&mut prefixes);
         parallel::for_each(tiles, &move |number, ((input, results), aggregate)| {
             let first = start + (number * tile) as u64;
             *aggregate = scan_tile(op, shape, input, first, results, form);
         });
-        let (base, count) = (self.before, aggregates.len());
-        let levels = tree(op, aggregates);
-        let tiles = output.chunks_mut(tile).zip(self.in_tiles.chunks(tile));
-        parallel::for_each(tiles, &|number, (output, in_tile)| {
-            let prefix = op.combine(base, first_of_tree(op, &levels, number));
+        for prefix in &mut prefixes {
+            let aggregate = *prefix;
+            *prefix = op.combine(self.before, self.group.combined(op));
+            self.group.push(op, aggregate);
+            if self.group.is_full() {
+                self.before = op.combine(self.before, self.group.combined(op));
+                self.group.clear();
+            }
+        }
+        let tiles = output.chunks_mut(tile).zip(self.in_tiles.chunks(tile)).zip(prefixes);
+        parallel::for_each(tiles, &|_, ((output, in_tile), prefix)| {
             for (result, &all) in output.iter_mut().zip(in_tile) {
                 *result = op.finish(op.combine(prefix, all));
             }
         });
-        self.before = op.combine(base, first_of_tree(op, &levels, count));
         self.next += input.len() as u64;
+    }
+}
+
+/// The balanced binary tree over the tiles of a group so far, of which only the whole blocks are kept: those
+/// of one size are combined as soon as there are two.
+struct Blocks<O: ScanOperation> {
+    /// Tiles of a block, and what they combine to. Each block is smaller than the one before it.
+    blocks: Vec<(u32, O::Accumulator)>,
+    /// Tiles of a whole group.
+    group: u32,
+}
+
+impl<O: ScanOperation> Blocks<O> {
+    /// No tiles yet, of a group of `group` of them.
+    fn of(group: u32) -> Self {
+        Self { blocks: Vec::new(), group }
+    }
+
+    /// What all tiles so far combine to, where those to come are the identity: the largest block is combined
+    /// last.
+    fn combined(&self, op: O) -> O::Accumulator {
+        let blocks = self.blocks.iter().rev();
+        blocks.fold(op.identity(), |all, &(_, block)| op.combine(block, all))
+    }
+
+    /// Takes the next tile.
+    fn push(&mut self, op: O, aggregate: O::Accumulator) {
+        let (mut tiles, mut all) = (1, aggregate);
+        while let Some((_, before)) = self.blocks.pop_if(|&mut (last, _)| last == tiles) {
+            (tiles, all) = (2 * tiles, op.combine(before, all));
+        }
+        self.blocks.push((tiles, all));
+    }
+
+    /// Whether all tiles of the group are there.
+    fn is_full(&self) -> bool {
+        self.blocks.iter().map(|(tiles, _)| tiles).sum::<u32>() == self.group
+    }
+
+    fn clear(&mut self) {
+        self.blocks.clear();
     }
 }
 
@@ -249,34 +306,6 @@ fn lanes_before<O: ScanOperation>(
     }
 }
 
-/// The balanced binary tree over `leaves`, level by level: each value of a level combines two neighbours
-/// of the level before.
-fn tree<O: ScanOperation>(op: O, leaves: Vec<O::Accumulator>) -> Vec<Vec<O::Accumulator>> {
-    let mut levels = vec![leaves];
-    while let Some(level) = levels.last().filter(|level| level.len() > 1) {
-        let pairs = level.chunks_exact(2);
-        levels.push(pairs.map(|pair| op.combine(pair[0], pair[1])).collect());
-    }
-    levels
-}
-
-/// What such a tree gives for its first `count` leaves, where all others are the identity: the largest
-/// block of leaves is combined last.
-fn first_of_tree<O: ScanOperation>(
-    op: O,
-    levels: &[Vec<O::Accumulator>],
-    count: usize,
-) -> O::Accumulator {
-    let mut all = op.identity();
-    for (height, level) in levels.iter().enumerate() {
-        let blocks = count >> height;
-        if blocks % 2 == 1 {
-            all = op.combine(level[blocks - 1], all);
-        }
-    }
-    all
-}
-
 /// How many times any one element is combined, at most, in a scan of `len` elements: so many
 /// roundings a floating-point sum goes through.
 #[must_use]
@@ -327,13 +356,16 @@ mod tests {
 
     #[test]
     fn parts_have_the_bits_of_the_whole() {
-        // Three parts of small elements, and one that is not whole.
-        let part = Shape::part::<f16, f64>();
-        let input: Vec<_> = (0..3 * part + 1001)
+        // Small elements: some groups, and one that is not whole.
+        let group = Shape::part::<f16, f64>();
+        let input: Vec<_> = (0..3 * group + 1001)
             .map(|i| f16::from_bits(0x3000 | (i as u16).wrapping_mul(0x9E37) & 0x8fff))
             .collect();
         for form in [Form::Inclusive, Form::Exclusive] {
-            in_parts(Sum::<f16, f64>::new(), &input, part, form);
+            let tile = Scan::<Sum<f16, f64>>::tile(input.len());
+            for part in [group, 7 * tile, 129 * tile] {
+                in_parts(Sum::<f16, f64>::new(), &input, part, form);
+            }
         }
         let input: Vec<i32> = (0..300_000).collect();
         in_parts(Sum::<i32, i64>::new(), &input, 100_001, Form::Exclusive);

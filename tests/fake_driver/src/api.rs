@@ -112,6 +112,18 @@ calls! {
         let to = slice::from_raw_parts_mut(to, bytes);
         if state.memory().read(from, to).is_err() { state.mistake("memory") } else { SUCCESS }
     }
+    fn cuMemHostRegister_v2(memory: *mut u8, bytes: usize, _flags: u32) may_fail OUT_OF_MEMORY {
+        let state = state();
+        if memory.is_null() || bytes == 0 { return INVALID_VALUE }
+        if state.ready(0) == SUCCESS { count("pinned memory", 1) }
+        state.ready(0)
+    }
+    fn cuMemHostUnregister(memory: *mut u8) gives_back {
+        let state = state();
+        if memory.is_null() { return INVALID_VALUE }
+        count("pinned memory", -1);
+        state.ready(0)
+    }
     fn cuMemsetD8Async(at: u64, value: u8, bytes: usize, stream: usize) may_fail INVALID_VALUE {
         let mut state = state();
         let step = Step::Zero(at, bytes);

@@ -12,8 +12,8 @@ use std::path::Path;
 const HEAD: &str = "| field | in | what it is |";
 
 /// A row of that table: fields, and the calls that print them.
-struct Row {
-    fields: Vec<String>,
+pub(crate) struct Row {
+    pub(crate) fields: Vec<String>,
     calls: Vec<String>,
 }
 
@@ -23,7 +23,8 @@ fn quoted(cell: &str) -> Vec<String> {
     parts.map(str::to_owned).collect()
 }
 
-fn rows() -> Vec<Row> {
+/// The rows of that table.
+pub(crate) fn rows() -> Vec<Row> {
     let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../host/program/README.md");
     let readme = fs::read_to_string(readme).expect("the README should be there");
     let (_, table) = readme.split_once(HEAD).expect("the README should have the table");

@@ -67,24 +67,23 @@ fn a_scan_of_less_than_a_part_is_one_at_once() {
 
 #[test]
 fn a_scan_goes_in_whole_parts_which_is_said_to_the_bytes_of_one_at_once() {
-    // Parts of f32 are multiples of 32 MiB. The array is a little longer.
-    const PART: usize = 1 << 23;
-    let (x, _) = Ties::Few.sample::<f32>(PART + 4097, 1);
+    // On the CPU, parts are multiples of the tile of 8192 f32. Two groups of tiles have 32 MiB each.
+    let (x, _) = Ties::Few.sample::<f32>((1 << 24) + 4097, 1);
     let folder = Folder::new().with("x.npy", npy::of(&x));
     let scan = |more: &[&str]| {
         let args = ["scan", "x.npy", "--op", "sum", "-o", "out.npy", "--device", "cpu"];
         let call = folder.call(&[&args, more].concat(), b"");
         (call, folder.read("out.npy"))
     };
-    let (call, whole) = scan(&["--part", "2^24", "--json"]);
+    let (call, whole) = scan(&["--part", "2^25", "--json"]);
     assert!(call.json()["part"].is_null());
-    for asked in ["1000", "2^23", "10000000"] {
+    for (asked, part) in [("100000", 98304), ("2^23", 1 << 23), ("10000000", 9_994_240)] {
         let (call, in_parts) = scan(&["--part", asked, "--json"]);
-        assert_eq!(call.json()["part"], PART, "{asked}");
+        assert_eq!(call.json()["part"], part, "{asked}");
         assert!(in_parts == whole, "{asked}: other bytes");
     }
     let (call, _) = scan(&["--part", "1000"]);
-    assert!(call.stderr.contains("--part 1000: parts are of 8388608 elements"), "{call:?}");
+    assert!(call.stderr.contains("--part 1000: parts are of 8192 elements"), "{call:?}");
 }
 
 #[test]

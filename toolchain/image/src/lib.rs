@@ -4,6 +4,31 @@
 //! kernel, the kernels that it launches, and the text outside of kernels. [`PtxImage`] is an image,
 //! [`Modules`] finds a kernel in several images, and [`pack`] writes a packed image.
 //!
+//! ```
+//! use ptx_image::{Modules, PtxImage, pack};
+//!
+//! let ptx = "\
+//! .version 6.3
+//! .target sm_75
+//! .address_size 64
+//! .visible .entry first()
+//! {
+//!     ret;
+//! }
+//! .visible .entry second()
+//! {
+//!     bar.sync 0;
+//!     ret;
+//! }
+//! ";
+//! let packed = pack("two", ptx, None)?;
+//! let modules = Modules::of(&[PtxImage::packed(&packed)], 90)?;
+//! assert_eq!(modules.kernels().collect::<Vec<_>>(), ["first", "second"]);
+//! let module = modules.module("second")?.expect("it is in the image");
+//! assert!(module.text.contains("bar.sync") && !module.text.contains("first"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! An image is either PTX text or a *packed image*. A packed image is about a twentieth of the
 //! text. Reading one kernel takes less than a millisecond, and unpacks only the group that has it:
 //!

@@ -99,6 +99,10 @@ driver! {
         fn cuMemcpyDtoHAsync_v2(to: *mut c_void, from: CUdeviceptr, bytes: usize, stream: CUstream);
         /// Copies within the device in stream order.
         fn cuMemcpyDtoDAsync_v2(to: CUdeviceptr, from: CUdeviceptr, bytes: usize, stream: CUstream);
+        /// Pins memory of the host, so that copies need no other memory on their way.
+        fn cuMemHostRegister_v2(memory: *mut c_void, bytes: usize, flags: c_uint);
+        /// Ends that.
+        fn cuMemHostUnregister(memory: *mut c_void);
         /// Fills bytes in stream order.
         fn cuMemsetD8Async(at: CUdeviceptr, value: u8, bytes: usize, stream: CUstream);
 

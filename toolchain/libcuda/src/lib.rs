@@ -8,8 +8,16 @@
 //! old driver returns [`CUDA_ERROR_NOT_FOUND`] (500). So the same binary builds and starts
 //! everywhere, and says what is missing.
 //!
-//! `stub/lib64/libcuda.so` is an empty linker script: cust's build script asks for `-lcuda`, and
-//! `.cargo/config.toml` points it there through `CUDA_LIBRARY_PATH`.
+//! `stub/lib64/libcuda.so` is an empty linker script: cust's build script asks for `-lcuda`, and the
+//! build script of this crate tells the linker where it is. The one of cust also wants a folder with
+//! a folder `lib64`, in `CUDA_LIBRARY_PATH`, `/usr/local/cuda` or `/opt/cuda`. In the workspace of
+//! gridsync `.cargo/config.toml` names one.
+//!
+//! ```
+//! if let Err(why) = libcuda::available() {
+//!     println!("no GPU here: {why}");
+//! }
+//! ```
 //!
 //! Names, types and numbers are those of the CUDA driver API
 //! (<https://docs.nvidia.com/cuda/cuda-driver-api/>), with the versioned names that the library

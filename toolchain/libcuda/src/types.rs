@@ -18,6 +18,9 @@ macro_rules! handles {
     };
 }
 
+/// For [`cuMemHostRegister_v2`](crate::cuMemHostRegister_v2): every context may use the memory as pinned.
+pub const CU_MEMHOSTREGISTER_PORTABLE: c_uint = 1;
+
 handles! {
     /// A context.
     CUcontext, CUctx_st;

@@ -5,6 +5,16 @@
 //! [`nccl`], and looks up the functions of [`Nccl`]. Without the library, or without one of the
 //! functions, [`nccl`] says why.
 //!
+//! ```
+//! match libnccl::nccl() {
+//!     Ok(nccl) => {
+//!         let [major, minor, patch] = libnccl::version_of(nccl.version());
+//!         println!("NCCL {major}.{minor}.{patch}");
+//!     }
+//!     Err(why) => println!("no NCCL: {why}"),
+//! }
+//! ```
+//!
 //! Only what an all-gather among processes needs is declared. Names, types and numbers are those
 //! of `nccl.h` (<https://github.com/NVIDIA/nccl>, `src/nccl.h.in`; the functions in
 //! <https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/api.html>). Each is in the header of

@@ -19,7 +19,7 @@ pub const ALL_REDUCE: Suite = Suite {
     ],
     peer: PeerProgram {
         name: "grid.sync",
-        source: include_str!("../../../../bench/peers/grid_sync_all_reduce.cu"),
+        source: include_str!("../../peers/grid_sync_all_reduce.cu"),
         flags: &["-rdc=true"],
     },
 };

@@ -17,7 +17,7 @@ pub const BARRIER: Suite = Suite {
     designs: DESIGNS,
     peer: PeerProgram {
         name: "grid.sync",
-        source: include_str!("../../../../bench/peers/grid_sync.cu"),
+        source: include_str!("../../peers/grid_sync.cu"),
         flags: &["-rdc=true"],
     },
 };

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 /// The ways of CUDA C++ to run a chain of kernels.
 const PEER: PeerProgram = PeerProgram {
     name: "CUDA C++",
-    source: include_str!("../../../../bench/peers/dag_chain.cu"),
+    source: include_str!("../../peers/dag_chain.cu"),
     flags: &["-rdc=true"],
 };
 

@@ -33,7 +33,7 @@ pub const KENDALL: Throughput = Throughput {
     on_cpu: Some(OnCpu {
         peer: PeerScript {
             name: "scipy.stats.kendalltau",
-            source: include_str!("../../../../bench/peers/scipy_kendall.py"),
+            source: include_str!("../../peers/scipy_kendall.py"),
         },
         op: "kendall",
         dtype: Dtype::F32,

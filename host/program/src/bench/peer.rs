@@ -37,17 +37,17 @@ pub enum PeerError {
 
 /// The files that all peers share. They are in the folder of a peer's source when it is built.
 const HEADERS: [(&str, &str); 5] = [
-    ("peer.cuh", include_str!("../../../../bench/peers/peer.cuh")),
-    ("slope.cuh", include_str!("../../../../bench/peers/slope.cuh")),
-    ("throughput.cuh", include_str!("../../../../bench/peers/throughput.cuh")),
-    ("select.cuh", include_str!("../../../../bench/peers/select.cuh")),
-    ("peer.py", include_str!("../../../../bench/peers/peer.py")),
+    ("peer.cuh", include_str!("../../peers/peer.cuh")),
+    ("slope.cuh", include_str!("../../peers/slope.cuh")),
+    ("throughput.cuh", include_str!("../../peers/throughput.cuh")),
+    ("select.cuh", include_str!("../../peers/select.cuh")),
+    ("peer.py", include_str!("../../peers/peer.py")),
 ];
 
 /// The exit code of a peer whose result is wrong.
 const WRONG: i32 = 1;
 
-/// A CUDA C++ program that answers each question, a line, with times (see `bench/peers/peer.cuh`).
+/// A CUDA C++ program that answers each question, a line, with times (see `host/program/peers/peer.cuh`).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PeerProgram {
     /// What it is called in a record.
@@ -107,7 +107,7 @@ impl PeerProgram {
     }
 }
 
-/// A Python script that answers the same questions (see `bench/peers/peer.py`).
+/// A Python script that answers the same questions (see `host/program/peers/peer.py`).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PeerScript {
     /// What it is called in a record.

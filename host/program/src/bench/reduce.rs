@@ -34,7 +34,7 @@ pub const REDUCE: Throughput = Throughput {
     ceiling: Ceiling::Read,
     peer: Some(PeerProgram {
         name: "cub::DeviceReduce",
-        source: include_str!("../../../../bench/peers/cub_reduce.cu"),
+        source: include_str!("../../peers/cub_reduce.cu"),
         flags: &[],
     }),
     on_cpu: None,

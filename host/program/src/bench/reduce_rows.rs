@@ -29,7 +29,7 @@ pub const REDUCE_ROWS: Throughput = Throughput {
     ceiling: Ceiling::Read,
     peer: Some(PeerProgram {
         name: "cub::DeviceSegmentedReduce",
-        source: include_str!("../../../../bench/peers/cub_reduce_rows.cu"),
+        source: include_str!("../../peers/cub_reduce_rows.cu"),
         flags: &[],
     }),
     on_cpu: None,

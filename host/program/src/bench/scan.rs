@@ -36,13 +36,13 @@ pub const SCAN: Throughput = Throughput {
     ceiling: Ceiling::Copy,
     peer: Some(PeerProgram {
         name: "cub::DeviceScan",
-        source: include_str!("../../../../bench/peers/cub_scan.cu"),
+        source: include_str!("../../peers/cub_scan.cu"),
         flags: &[],
     }),
     on_cpu: Some(OnCpu {
         peer: PeerScript {
             name: "numpy.cumsum",
-            source: include_str!("../../../../bench/peers/numpy_cumsum.py"),
+            source: include_str!("../../peers/numpy_cumsum.py"),
         },
         op: "sum",
         dtype: Dtype::F32,

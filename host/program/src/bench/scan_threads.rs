@@ -19,7 +19,7 @@ pub const SCAN_THREADS: Suite = Suite {
     }],
     peer: PeerProgram {
         name: "grid.sync",
-        source: include_str!("../../../../bench/peers/grid_sync_scan_threads.cu"),
+        source: include_str!("../../peers/grid_sync_scan_threads.cu"),
         flags: &["-rdc=true"],
     },
 };

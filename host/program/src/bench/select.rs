@@ -36,7 +36,7 @@ pub const SELECT: Throughput = Throughput {
     ceiling: Ceiling::Copy,
     peer: Some(PeerProgram {
         name: "cub::DeviceSelect::If",
-        source: include_str!("../../../../bench/peers/cub_select.cu"),
+        source: include_str!("../../peers/cub_select.cu"),
         flags: &[],
     }),
     on_cpu: None,
@@ -51,7 +51,7 @@ pub const PARTITION: Throughput = Throughput {
     ceiling: Ceiling::Copy,
     peer: Some(PeerProgram {
         name: "cub::DevicePartition::If",
-        source: include_str!("../../../../bench/peers/cub_partition.cu"),
+        source: include_str!("../../peers/cub_partition.cu"),
         flags: &[],
     }),
     on_cpu: None,
@@ -71,7 +71,7 @@ pub const UNIQUE: Throughput = Throughput {
     ceiling: Ceiling::Copy,
     peer: Some(PeerProgram {
         name: "cub::DeviceSelect::Unique or cub::DeviceRunLengthEncode",
-        source: include_str!("../../../../bench/peers/cub_unique.cu"),
+        source: include_str!("../../peers/cub_unique.cu"),
         flags: &[],
     }),
     on_cpu: None,

@@ -1,6 +1,7 @@
 //! The choice of the device to run on.
 
 use super::exit::Usage;
+use super::work::{Cost, Work};
 use crate::images;
 use anyhow::Context;
 use gridsync::device::cuda::{DeviceSummary, probe};
@@ -83,9 +84,11 @@ fn several(what: &str, count: usize) -> anyhow::Error {
 
 impl DeviceChoice {
     /// The place to run a primitive that has a CPU form.
-    pub(crate) fn place(&self) -> anyhow::Result<Place> {
+    pub(crate) fn place(&self, work: Work) -> anyhow::Result<Place> {
         Ok(match self {
             Self::Cpu => Place::Cpu,
+            // Asking whether there is a GPU would take longer than the work.
+            Self::Auto if !work.is_for_a_gpu() => Place::Cpu,
             Self::Auto => gpu().map_or(Place::Cpu, |gpu| Place::Devices((&gpu).into())),
             Self::Cuda(ordinals) => Place::Devices(Devices::cuda(ordinals, &images::all())?),
             Self::AllCuda => Place::Devices(Devices::all_cuda(&images::all())?),
@@ -101,7 +104,7 @@ impl DeviceChoice {
             Self::Auto => {
                 gpu_of_rank(local_rank).map_or(Place::Cpu, |gpu| Place::Devices((&gpu).into()))
             }
-            _ => self.place()?,
+            _ => self.place(Cost::KERNELS_ONLY.of(0))?,
         })
     }
 
@@ -127,7 +130,7 @@ impl DeviceChoice {
             }
             Self::Cuda(ordinals) => Err(several(what, ordinals.len())),
             _ => {
-                let place = self.place()?;
+                let place = self.place(Cost::KERNELS_ONLY.of(0))?;
                 Ok(place.device(what)?.context("there is no device")?.clone())
             }
         }

@@ -5,15 +5,17 @@
 //! Scans, selections and range sums in parts go from file to file, so the host too holds only a
 //! part at a time. Kendall's correlation holds its arrays whole.
 
-use super::choice::Place;
+use super::choice::{DeviceChoice, Place};
 use super::exit::{Wrong, no_room};
 use super::files::Files;
 use super::progress::progress;
 use super::sink::Sink;
+use super::work::Work;
 use super::{Global, output};
-use crate::data::{self, Dtype, Incoming, Input, Stored};
+use crate::data::{self, Dtype, Incoming, Input, Reading, Stored};
 use crate::report::time;
 use bytemuck::Pod;
+use gridsync::device::HostBuffer;
 use gridsync::memory;
 use indicatif::ProgressBar;
 use serde_json::{Map, Value, json};
@@ -146,36 +148,31 @@ pub(super) fn run(
 
 impl Job<'_> {
     /// Opens an array.
-    pub(super) fn open(
-        &self,
-        path: &OsString,
-        asked: Option<Stored>,
-    ) -> anyhow::Result<Incoming<'static>> {
+    pub(super) fn open(&self, path: &OsString, asked: Option<Stored>) -> anyhow::Result<Incoming> {
         Ok(data::open_stored(&Input::parse(path), asked)?)
     }
 
-    /// The place to compute on. Files are opened before this, so that a wrong path is reported
-    /// without waiting for a device.
-    pub(super) fn place(&self) -> anyhow::Result<&Place> {
-        if let Some(place) = self.place.get() {
-            return Ok(place);
+    /// The place to compute on, which has been chosen.
+    pub(super) fn place(&self) -> &Place {
+        self.place.get().expect("the place is chosen once the files are open")
+    }
+
+    /// Chooses the place to compute on. Files are opened before this, so that a wrong path is reported
+    /// without waiting for a device. With --verbose, prints what will be done, and why there.
+    pub(super) fn choose(&self, work: Work, what: &str) -> anyhow::Result<()> {
+        self.compute_on(self.global.device.place(work)?, what);
+        if self.global.verbose && self.global.device == DeviceChoice::Auto {
+            eprintln!("{}", work.why());
         }
-        let place = self.global.device.place()?;
-        Ok(self.place.get_or_init(|| place))
+        Ok(())
     }
 
-    /// Sets the place to compute on, before anybody has asked for it.
-    pub(super) fn compute_on(&self, place: Place) {
-        let _place = self.place.get_or_init(|| place);
-    }
-
-    /// With --verbose, prints what will be done.
-    pub(super) fn announce(&self, what: &str) -> anyhow::Result<()> {
-        let place = self.place()?;
+    /// Takes this place to compute on. With --verbose, prints what will be done.
+    pub(super) fn compute_on(&self, place: Place, what: &str) {
+        let place = self.place.get_or_init(|| place);
         if self.global.verbose {
             eprintln!("{what} on {}", place.name());
         }
-        Ok(())
     }
 
     /// Shows the progress: `done` steps of `of`.
@@ -189,28 +186,35 @@ impl Job<'_> {
         self.bar.set_message(what);
     }
 
-    /// Reads the elements of `input`, `part` at a time, and passes them on.
+    /// Passes on the elements of `input`, `part` at a time. The next parts are read meanwhile.
     pub(super) fn each_part<T: Pod>(
         &self,
-        mut input: Incoming,
+        input: Incoming,
         part: usize,
         mut take: impl FnMut(&[T]) -> anyhow::Result<()>,
     ) -> anyhow::Result<()> {
         let len = input.len();
-        if len == 0 {
-            // Reading no elements still checks that no bytes follow.
-            return Ok(input.next(&mut [])?);
-        }
-        let mut elements = memory::zeroed::<T>(part.min(len))?;
-        let mut read = 0;
-        while read < len {
-            let elements = &mut elements[..part.min(len - read)];
-            input.next(bytemuck::cast_slice_mut(elements))?;
-            take(elements)?;
-            read += elements.len();
-            self.step(read, len);
+        let mut reading = Reading::begin(input, part)?;
+        let mut taken = 0;
+        while let Some(mut part) = reading.next_part()? {
+            self.pin(part.buffer());
+            let elements = bytemuck::cast_slice(part.bytes());
+            if len > 0 {
+                take(elements)?;
+            }
+            taken += elements.len();
+            self.step(taken, len);
+            reading.give_back(part);
         }
         Ok(())
+    }
+
+    /// Lets the devices copy from and to `buffer` by themselves.
+    pub(super) fn pin(&self, buffer: &mut HostBuffer) {
+        if let Place::Devices(devices) = self.place() {
+            // The system may limit such memory. Copies work without it too.
+            let _slower = buffer.pin(&devices[0]);
+        }
     }
 
     /// Reads all elements of `input`, and gives them to `take`, `part` at a time.
@@ -245,7 +249,7 @@ impl Job<'_> {
         self.bar.finish_and_clear();
         let total_us = self.start.elapsed().as_secs_f64() * 1e6;
         let gb_per_s = done.bytes as f64 / done.us / 1e3;
-        let place = self.place()?;
+        let place = self.place();
 
         if self.global.json {
             let mut json = json!({

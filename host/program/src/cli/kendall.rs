@@ -5,6 +5,7 @@ use super::exit::Usage;
 use super::files::Files;
 use super::job::{self, About, Done, Job, Verdict};
 use super::parts::Parts;
+use super::work::Cost;
 use super::{Global, output};
 use crate::data::{self, Array, Stored};
 use gridsync::primitives::PartCorrelator;
@@ -58,7 +59,7 @@ impl Tau {
                 ))
                 .into());
             }
-            job.announce(&about.text("places"))?;
+            job.choose(Cost::KENDALL.of(about.len), &about.text("places"))?;
             self.dispatch(job, about, &x, &y)
         })
     }
@@ -93,7 +94,7 @@ impl Tau {
         let len = x.len();
         let bytes = x.bytes().len() + y.bytes().len();
         let (x, y) = (x.as_slice::<T>()?, y.as_slice::<T>()?);
-        let place = job.place()?;
+        let place = job.place();
         let part = self.parts.of_held(job, len, Correlator::<T>::BYTES)?;
         let mut correlator = match place {
             Place::Cpu => PartCorrelator::on_cpu(len, part),

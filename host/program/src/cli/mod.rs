@@ -4,6 +4,7 @@ mod bench;
 mod catalogue;
 mod checked;
 mod choice;
+mod completions;
 mod count;
 mod dag;
 mod demo;
@@ -14,6 +15,7 @@ mod files;
 mod job;
 mod kendall;
 mod lab;
+mod man;
 mod new;
 mod notes;
 mod number;
@@ -28,6 +30,7 @@ mod select;
 mod signals;
 mod sink;
 mod verify;
+mod work;
 
 use choice::DeviceChoice;
 use clap::{Args, Parser, Subcommand};
@@ -75,7 +78,8 @@ Exit codes:
 #[derive(Args)]
 struct Global {
     /// Where to run: `auto`, `cuda`, `cuda:N`, `emulator` or `cpu`. `auto` takes the GPU if there
-    /// is one, else the CPU where the primitive has a CPU form, else the emulator. reduce, scan,
+    /// is one, else the emulator. For reduce, scan, select, range-sum and kendall it takes the CPU,
+    /// unless there is a GPU and computing on the CPU would take longer than opening it. reduce, scan,
     /// select, range-sum and kendall also share their array among several, and bench system measures
     /// them: `cuda:0,1`, `cuda:all`, `emulator:3`.
     #[arg(long, global = true, default_value = "auto", value_name = "DEVICE")]
@@ -94,6 +98,7 @@ struct Global {
 #[derive(Subcommand)]
 enum Command {
     Bench(bench::Bench),
+    Completions(completions::Completions),
     Dag(dag::Dag),
     /// Show what happens without a barrier of the whole grid, and that the barrier helps.
     Demo(demo::Demo),
@@ -102,6 +107,7 @@ enum Command {
     Emulate(emulate::Emulate),
     Kendall(kendall::Tau),
     Lab(lab::Lab),
+    Man(man::Manual),
     New(new::New),
     RangeSum(range_sum::RangeSum),
     Reduce(reduce::Reduce),
@@ -120,12 +126,14 @@ pub fn main() -> ExitCode {
     signals::clean_up();
     let done = match command {
         Command::Bench(bench) => bench.run(&global),
+        Command::Completions(completions) => completions.run(&global),
         Command::Dag(dag) => dag.run(&global),
         Command::Demo(demo) => demo.run(&global),
         Command::Devices(devices) => devices.run(&global),
         Command::Emulate(emulate) => emulate.run(&global),
         Command::Kendall(kendall) => kendall.run(&global),
         Command::Lab(lab) => lab.run(&global),
+        Command::Man(man) => man.run(&global),
         Command::New(new) => new.run(&global),
         Command::RangeSum(range_sum) => range_sum.run(&global),
         Command::Reduce(reduce) => reduce.run(&global),

@@ -8,10 +8,11 @@ use gridsync::primitives::parts::that_fit;
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub(super) struct Parts {
     /// Take so many elements at a time through the memory of the device and of the host, with what
-    /// is made of them; the results are the same. Without it: all at once on a device if they fit,
-    /// else as many as do; on the CPU about 1048576. Parts are rounded to what leaves every bit as
-    /// it is, which is said. --check holds all of the array in host memory, and kendall does in any
-    /// case.
+    /// is made of them; the results are the same. The next part is read, and the one before
+    /// written, while one is computed. Without it: on a device what takes 32 MiB with its results,
+    /// on the CPU 1048576 elements. Parts are rounded to what leaves every bit as it is, which is
+    /// said. --check holds all of the array in host memory. kendall does in any case, and takes all
+    /// at once if the device has room.
     #[arg(long, value_name = "ELEMENTS", value_parser = within::<usize>(1..=u64::MAX))]
     part: Option<usize>,
 }
@@ -19,31 +20,33 @@ pub(super) struct Parts {
 /// Elements of a part on the CPU, unless the user says how many.
 const ON_THE_CPU: usize = 1 << 20;
 
-/// The most elements of a part if a device cannot hold the whole array, unless the user says how
-/// many. The part is in the memory of the host too.
-const STREAMED: usize = 1 << 26;
+/// Bytes of a part and its results on each device, unless the user says how many elements. A copy of
+/// so many takes a hundred times as long as its launch, and the next part is read meanwhile. The host
+/// has room for a few.
+const ON_A_DEVICE: usize = 32 << 20;
 
 impl Parts {
     /// About how many of `len` elements to take at a time. Each takes `bytes` bytes of device
     /// memory.
     pub(super) fn of(self, job: &Job<'_>, len: usize, bytes: usize) -> anyhow::Result<usize> {
-        Ok(match (self.part, job.place()?) {
+        Ok(match (self.part, job.place()) {
             (Some(part), _) => part,
             (None, Place::Cpu) => ON_THE_CPU,
-            (None, Place::Devices(devices)) => match that_fit(devices, len, bytes)? {
-                Some(fit) => fit.min(STREAMED),
-                None => len,
-            },
+            (None, Place::Devices(devices)) => {
+                let streamed = ON_A_DEVICE / bytes.max(1) * devices.len();
+                that_fit(devices, len, bytes)?.unwrap_or(len).min(streamed)
+            }
         })
     }
 
-    /// Like [`of`](Self::of), for arrays that the host holds whole: the CPU takes all at once,
-    /// unless the user says how many.
+    /// Like [`of`](Self::of), for arrays that the host holds whole: all at once if they fit, unless
+    /// the user says how many.
     pub(super) fn of_held(self, job: &Job<'_>, len: usize, bytes: usize) -> anyhow::Result<usize> {
-        match (self.part, job.place()?) {
-            (None, Place::Cpu) => Ok(len),
-            _ => self.of(job, len, bytes),
-        }
+        Ok(match (self.part, job.place()) {
+            (Some(part), _) => part,
+            (None, Place::Cpu) => len,
+            (None, Place::Devices(devices)) => that_fit(devices, len, bytes)?.unwrap_or(len),
+        })
     }
 
     /// The elements of a part. None if all `len` were taken at once. Tells the user if this differs

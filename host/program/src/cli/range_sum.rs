@@ -11,6 +11,7 @@ use super::job::{self, About, Done, Job, Verdict};
 use super::number::Number;
 use super::parts::Parts;
 use super::sink::Sink;
+use super::work::Cost;
 use crate::data::{self, Dtype, Incoming, Input, Stored};
 use bytemuck::Pod;
 use cuda_std::{bf16, f16};
@@ -70,7 +71,8 @@ impl RangeSum {
             let input = job.open(&self.input, self.dtype)?;
             let queries = self.queries()?;
             let elements = About::of(&input).text("elements");
-            job.announce(&format!("{} ranges of {elements}", queries.len()))?;
+            let what = format!("{} ranges of {elements}", queries.len());
+            job.choose(Cost::SCAN.of(input.len()), &what)?;
             self.dispatch(job, input, &queries)
         })
     }
@@ -178,7 +180,7 @@ impl RangeSum {
         let (about, len) = (About::of(&input), input.len());
         let bytes = size_of::<O::Element>() + size_of::<O::Output>();
         let part = self.parts.of(job, len, bytes)?;
-        let place = job.place()?;
+        let place = job.place();
         let mut ranges = match place {
             Place::Devices(devices) if part >= len && devices.len() == 1 => {
                 Ranges::on_device(op, &devices[0], len, queries)?

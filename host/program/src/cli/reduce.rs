@@ -12,6 +12,7 @@ use super::exit::Usage;
 use super::files::Files;
 use super::job::{self, About, Done, Job, Verdict};
 use super::parts::Parts;
+use super::work::Cost;
 use crate::data::{self, Dtype, Incoming, Input, Stored};
 use bytemuck::Pod;
 use clap::ValueEnum;
@@ -99,7 +100,7 @@ impl<T: Integer> Asked for ProductModulo<T> {
 
 /// What is to be reduced: an array, or with --ranks this rank's share of it.
 struct Given<'a> {
-    input: Incoming<'static>,
+    input: Incoming,
     share: Option<Share<'a>>,
 }
 
@@ -169,7 +170,7 @@ impl Reduce {
             if !self.rows {
                 self.refuse_what_makes_no_sense(input.dtype(), input.len())?;
             }
-            job.announce(&About::of(&input).text("elements"))?;
+            job.choose(self.cost().of(input.len()), &About::of(&input).text("elements"))?;
             match self.rows {
                 true => self.reduce_rows(job, input),
                 false => self.dispatch(job, Given { input, share: None }),
@@ -223,6 +224,14 @@ impl Reduce {
         }
     }
 
+    /// What an element costs.
+    fn cost(&self) -> Cost {
+        match self.variant {
+            Variant::Auto | Variant::Rayon => Cost::REDUCE,
+            Variant::Tiles => Cost::KERNELS_ONLY,
+        }
+    }
+
     /// The name of the variant to run.
     fn variant(&self, place: &Place) -> anyhow::Result<&'static str> {
         match (self.variant, place) {
@@ -266,7 +275,7 @@ impl Reduce {
     }
 
     /// The elements in the order in which they are reduced.
-    fn in_order<'a>(&self, input: Incoming<'a>) -> Incoming<'a> {
+    fn in_order<'a>(&self, input: Incoming) -> Incoming {
         match self.op.as_str() {
             // The result is an index in C order, so the order of the file will not do.
             "argmin" | "argmax" => input,
@@ -287,7 +296,7 @@ impl Reduce {
     {
         let (about, len) = (About::of(&input), input.len());
         let part = self.parts.of(job, len, size_of::<O::Element>())?;
-        let (mut reducer, place) = match job.place()? {
+        let (mut reducer, place) = match job.place() {
             place @ Place::Cpu => (PartReducer::on_cpu(op, len, part), place),
             place @ Place::Devices(devices) => (PartReducer::new(op, devices, len, part)?, place),
         };

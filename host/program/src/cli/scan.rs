@@ -11,6 +11,7 @@ use super::job::{self, About, Done, Job, Verdict};
 use super::number::Number;
 use super::parts::Parts;
 use super::sink::Sink;
+use super::work::Cost;
 use crate::data::{self, Dtype, Incoming, Stored};
 use bytemuck::Pod;
 use clap::builder::PossibleValuesParser;
@@ -92,7 +93,7 @@ impl Scan {
         job::run(global, &files, self.remedy(), |job| {
             let input = job.open(&self.input, self.dtype)?;
             self.refuse_what_makes_no_sense(input.dtype())?;
-            job.announce(&About::of(&input).text("elements"))?;
+            job.choose(Cost::SCAN.of(input.len()), &About::of(&input).text("elements"))?;
             match self.rows {
                 true => self.scan_rows(job, input),
                 false => self.dispatch(job, input),
@@ -161,7 +162,7 @@ impl Scan {
         let (about, len, form) = (About::of(&input), input.len(), self.form());
         let bytes = size_of::<O::Element>() + size_of::<O::Output>();
         let part = self.parts.of(job, len, bytes)?;
-        let mut scanner = match job.place()? {
+        let mut scanner = match job.place() {
             Place::Cpu => PartScanner::on_cpu(op, len, form, part)?,
             Place::Devices(devices) => PartScanner::new(op, devices, len, form, part)?,
         };
@@ -182,12 +183,9 @@ impl Scan {
             let check = found.map(|found| Verdict::of_many(found, "the result at"));
             (job::unless_wrong(&check, || create()?.with(&results))?, check)
         } else {
-            let mut results = memory::zeroed::<O::Output>(part)?;
             let mut array = create()?;
             job.each_part(input, part, |elements| {
-                let results = &mut results[..elements.len()];
-                scanner.next(elements, results)?;
-                array.push(results)
+                array.fill(job, elements.len(), |results| Ok(scanner.next(elements, results)?))
             })?;
             (vec![array], None)
         };
@@ -209,7 +207,7 @@ impl Scan {
         };
         let op = self.op.clone();
         let what = format!("{form} {op} of {}", about.text("elements"));
-        let variant = match job.place()? {
+        let variant = match job.place() {
             Place::Devices(_) => "single-pass",
             Place::Cpu => "rayon",
         };

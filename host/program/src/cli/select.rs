@@ -11,6 +11,7 @@ use super::files::Files;
 use super::job::{self, About, Done, Job};
 use super::parts::Parts;
 use super::sink::Sink;
+use super::work::Cost;
 use crate::data::{self, Dtype, Incoming, Stored};
 use bytemuck::Pod;
 use check::{verdict, wrong};
@@ -83,7 +84,7 @@ impl Select {
         };
         job::run(global, &files, remedy, |job| {
             let input = job.open(&self.input, self.dtype)?;
-            job.announce(&About::of(&input).text("elements"))?;
+            job.choose(Cost::SELECT.of(input.len()), &About::of(&input).text("elements"))?;
             self.dispatch(job, input)
         })
     }
@@ -126,7 +127,7 @@ impl Select {
         let bytes = wanted.bytes::<S::Element>();
         let part = self.parts.of(job, len, bytes)?.min(len.max(1));
         let taken = self.parts.taken(job, part, len);
-        let (mut selector, variant) = match job.place()? {
+        let (mut selector, variant) = match job.place() {
             Place::Cpu => (PartSelector::on_cpu(by, wanted), "rayon"),
             Place::Devices(devices) => {
                 let selector = PartSelector::new(by, devices, part, wanted)?;

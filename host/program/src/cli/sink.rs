@@ -1,51 +1,69 @@
 //! Arrays that are being written.
 
-use crate::data::{self, Dtype, Growing, Outgoing, Output, Scalar};
+use super::job::Job;
+use crate::data::{self, Destination, Dtype, Growing, Output, Scalar, Writing};
 use bytemuck::Pod;
 use std::ffi::OsString;
 
-/// An array that is being written to an output.
+/// Bytes that are copied for the writer at a time.
+const AT_ONCE: usize = 4 << 20;
+
+/// An array that is being written to an output, while the next elements are computed.
 pub(super) struct Sink {
     to: Output,
     dtype: Dtype,
     /// Elements so far.
     len: usize,
-    file: File,
-}
-
-enum File {
-    Known(Outgoing),
-    Growing(Growing),
+    writing: Writing,
 }
 
 impl Sink {
     /// Begins an array of this shape.
     pub(super) fn of_shape(to: &OsString, dtype: Dtype, shape: &[u64]) -> anyhow::Result<Self> {
         let to = Output::parse(to);
-        let file = File::Known(data::create_npy(&to, dtype, shape)?);
+        let file = Destination::Known(data::create_npy(&to, dtype, shape)?);
         Ok(Self::begin(to, dtype, file))
     }
 
     /// Begins an array of one dimension, whose length is not known yet.
     pub(super) fn growing(to: &OsString, dtype: Dtype) -> anyhow::Result<Self> {
         let to = Output::parse(to);
-        let file = File::Growing(Growing::begin(&to, dtype)?);
+        let file = Destination::Growing(Growing::begin(&to, dtype)?);
         Ok(Self::begin(to, dtype, file))
     }
 
-    fn begin(to: Output, dtype: Dtype, file: File) -> Self {
-        Self { to, dtype, len: 0, file }
+    fn begin(to: Output, dtype: Dtype, file: Destination) -> Self {
+        let writing = Writing::begin(to.clone(), file);
+        Self { to, dtype, len: 0, writing }
     }
 
     /// Writes the next elements.
     pub(super) fn push<T: Pod + Scalar>(&mut self, elements: &[T]) -> anyhow::Result<()> {
         debug_assert_eq!(T::DTYPE, self.dtype);
-        let bytes = bytemuck::cast_slice(elements);
         self.len += elements.len();
-        Ok(match &mut self.file {
-            File::Known(file) => file.push(bytes),
-            File::Growing(file) => file.push(bytes),
-        }?)
+        for bytes in bytemuck::cast_slice::<T, u8>(elements).chunks(AT_ONCE) {
+            let mut buffer = self.writing.buffer(bytes.len())?;
+            buffer.bytes_mut()[..bytes.len()].copy_from_slice(bytes);
+            self.writing.push(buffer, bytes.len())?;
+        }
+        Ok(())
+    }
+
+    /// Writes the next `len` elements, which `compute` puts into memory that devices copy to by themselves.
+    pub(super) fn fill<T: Pod + Scalar>(
+        &mut self,
+        job: &Job<'_>,
+        len: usize,
+        compute: impl FnOnce(&mut [T]) -> anyhow::Result<()>,
+    ) -> anyhow::Result<()> {
+        debug_assert_eq!(T::DTYPE, self.dtype);
+        let bytes = len.saturating_mul(size_of::<T>());
+        let mut buffer = self.writing.buffer(bytes)?;
+        job.pin(&mut buffer);
+        compute(&mut buffer.as_mut()[..len])?;
+        self.writing.push(buffer, bytes)?;
+        self.len += len;
+        Ok(())
     }
 
     /// Writes the elements, and gives the array back; nothing more is written to it.
@@ -56,10 +74,7 @@ impl Sink {
 
     /// Finishes the array. Returns a line that says what was written.
     pub(super) fn finish(self) -> anyhow::Result<String> {
-        match self.file {
-            File::Known(file) => file.finish(),
-            File::Growing(file) => file.finish(),
-        }?;
+        self.writing.finish()?;
         Ok(format!("{}: {} elements of {}", self.to, self.len, self.dtype))
     }
 }

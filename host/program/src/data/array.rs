@@ -88,8 +88,7 @@ impl Aligned {
         let bytes = len as u64;
         memory::reserve(&mut storage, len.saturating_add(Self::TO))
             .map_err(|no_room| NoRoom { bytes, ..no_room })?;
-        #[cfg(target_os = "linux")]
-        ask_for_huge_pages(storage.spare_capacity_mut());
+        memory::ask_for_huge_pages(storage.spare_capacity_mut());
         let start = storage.as_ptr().align_offset(Self::TO);
         storage.resize(start, 0);
         Ok(Self { storage, start })
@@ -98,8 +97,7 @@ impl Aligned {
     /// `len` bytes of zero.
     pub(super) fn zeroed(len: usize) -> Result<Self, NoRoom> {
         let mut aligned = Self::from_vec(memory::zeroed(len)?)?;
-        #[cfg(target_os = "linux")]
-        ask_for_huge_pages(&mut aligned.storage);
+        memory::ask_for_huge_pages(&mut aligned.storage);
         Ok(aligned)
     }
 
@@ -128,28 +126,6 @@ impl Aligned {
 
     pub(super) fn bytes_mut(&mut self) -> &mut [u8] {
         &mut self.storage[self.start..]
-    }
-}
-
-/// Asks for pages of 2 MiB in memory that has not been touched yet. A file fills them twice as fast
-/// as pages of 4 KiB, whose faults take as long as the copying. It is no error if the system
-/// refuses.
-#[cfg(target_os = "linux")]
-fn ask_for_huge_pages<T>(memory: &mut [T]) {
-    const { assert!(size_of::<T>() == 1, "memory is asked for by bytes") };
-    // Below this, the whole huge pages inside are too few to matter.
-    const WORTHWHILE: usize = 4 << 20;
-    // madvise(2) wants an address at a page boundary; this is one for any size of the small pages.
-    const HUGE_PAGE: usize = 2 << 20;
-    if memory.len() < WORTHWHILE {
-        return;
-    }
-    let before = memory.as_ptr().align_offset(HUGE_PAGE);
-    if let Some(pages) = memory.get_mut(before..) {
-        // SAFETY: the range is memory that we borrow exclusively, and this advice changes neither
-        // its content nor its protection; where it cannot apply, it changes nothing and reports
-        // an error.
-        unsafe { libc::madvise(pages.as_mut_ptr().cast(), pages.len(), libc::MADV_HUGEPAGE) };
     }
 }
 

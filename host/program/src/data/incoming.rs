@@ -13,7 +13,7 @@ use gridsync::memory::NoRoom;
 
 /// An array that has been [opened](super::open): its type and shape are known. Its elements come
 /// all at once or piece by piece, in C order.
-pub struct Incoming<'a> {
+pub struct Incoming {
     input: Input,
     stored: Stored,
     shape: Vec<u64>,
@@ -22,14 +22,14 @@ pub struct Incoming<'a> {
     /// How many elements there are. `taken` is how many of them have been taken.
     len: u64,
     taken: u64,
-    elements: Elements<'a>,
+    elements: Elements,
     /// The file, and where its first element begins, if elements can be passed over without reading
     /// them.
     file: Option<(File, u64)>,
 }
 
-pub(super) enum Elements<'a> {
-    ToRead(Box<dyn Read + 'a>),
+pub(super) enum Elements {
+    ToRead(Box<dyn Read + Send>),
     /// Elements that had to be read in advance, in their form in memory.
     Here(Aligned),
 }
@@ -37,14 +37,14 @@ pub(super) enum Elements<'a> {
 /// Bytes of narrow elements that are widened at a time.
 const AT_ONCE: usize = 1 << 16;
 
-impl<'a> Incoming<'a> {
+impl Incoming {
     /// `len` is the number of elements of the shape.
     pub(super) fn new(
         input: &Input,
         stored: Stored,
         (shape, is_fortran): (Vec<u64>, bool),
         len: u64,
-        elements: Elements<'a>,
+        elements: Elements,
     ) -> Self {
         // If at most one dimension is more than 1, or there are no elements, both orders are the
         // same.
@@ -80,6 +80,11 @@ impl<'a> Incoming<'a> {
     /// The dimensions, as in [`Array::shape`].
     pub fn shape(&self) -> &[u64] {
         &self.shape
+    }
+
+    /// That memory has no room for its elements.
+    pub(super) fn no_room(&self, no_room: NoRoom) -> DataError {
+        out_of_memory(&self.input)(no_room)
     }
 
     /// The number of elements.

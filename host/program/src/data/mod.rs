@@ -6,7 +6,8 @@
 //! an archive. When an array is read, narrow integers are widened, big-endian elements swapped, and
 //! Fortran order is transposed ([`Stored`]). [`write_npy`] and [`write_raw`] leave a whole file or
 //! none. [`open`], [`create_npy`] and [`Growing`] do the same piece by piece, for arrays that do
-//! not fit in memory. With them, scans, selections and range sums in parts go from file to file.
+//! not fit in memory. [`Reading`] and [`Writing`] do it by threads, so that reading, computing and
+//! writing happen at the same time.
 //!
 //! ```
 //! use gridsync_program::data::{self, Dtype, Input, Output};
@@ -34,12 +35,14 @@ mod npz;
 mod outgoing;
 mod place;
 mod read;
+mod reading;
 mod replacement;
 mod stored;
 #[cfg(test)]
 mod tests;
 mod transpose;
 mod write;
+mod writing;
 
 pub use array::Array;
 pub use dtype::{Dtype, ParseDtypeError, Scalar};
@@ -52,9 +55,11 @@ pub use npz::NpzError;
 pub use outgoing::{Outgoing, create_npy, create_raw};
 pub use place::{Input, Output};
 pub use read::{open, open_stored, read};
+pub use reading::{Part, Reading};
 pub use replacement::discard_partials;
 pub use stored::{ParseStoredError, Stored};
 pub use write::{write_npy, write_raw};
+pub use writing::{Destination, Writing};
 
 #[cfg(target_endian = "big")]
 compile_error!("gridsync takes file bytes as they are, so it needs a little-endian host");

@@ -68,7 +68,7 @@ pub(super) fn split(path: &Path) -> Option<(PathBuf, String)> {
 pub(super) fn open(
     mut file: File,
     name: Option<&str>,
-) -> Result<(impl Read + use<>, u64), NpzError> {
+) -> Result<(impl Read + Send + use<>, u64), NpzError> {
     let mut archive = ZipArchive::new(BufReader::new(&mut file)).map_err(NpzError::Broken)?;
     let names: Vec<String> = archive
         .file_names()
@@ -99,7 +99,7 @@ pub(super) fn open(
     file.seek(SeekFrom::Start(start.unwrap_or(0)))
         .map_err(|cause| NpzError::Broken(cause.into()))?;
     let packed_bytes = file.take(packed_len);
-    let reader: Box<dyn Read> = match method {
+    let reader: Box<dyn Read + Send> = match method {
         CompressionMethod::Stored => Box::new(packed_bytes),
         CompressionMethod::DEFLATE => Box::new(DeflateDecoder::new(packed_bytes)),
         other => return Err(packed(format!("packed by {other}"))),

@@ -42,7 +42,7 @@ pub struct Outgoing {
 
 enum Destination {
     /// Standard output, a device or a FIFO.
-    Stream(Box<dyn Write>),
+    Stream(Box<dyn Write + Send>),
     /// A stream whose reader has closed it.
     Nobody,
     File(Replacement),
@@ -51,7 +51,7 @@ enum Destination {
 impl Outgoing {
     pub(super) fn begin(output: &Output) -> Result<Self, DataError> {
         let to = match output {
-            Output::Stdout => Ok(Destination::Stream(Box::new(io::stdout().lock()))),
+            Output::Stdout => Ok(Destination::Stream(Box::new(io::stdout()))),
             Output::Path(path) => match fs::metadata(path) {
                 // A device or FIFO must be written to directly: a rename would replace it by a
                 // file.

@@ -31,7 +31,7 @@ pub fn read(input: &Input, dtype: Option<Dtype>) -> Result<Array, DataError> {
 ///
 /// # Errors
 /// Any of the variants of [`DataError`] that name an `input`.
-pub fn open(input: &Input, dtype: Option<Dtype>) -> Result<Incoming<'static>, DataError> {
+pub fn open(input: &Input, dtype: Option<Dtype>) -> Result<Incoming, DataError> {
     open_stored(input, dtype.map(Stored::from))
 }
 
@@ -39,7 +39,7 @@ pub fn open(input: &Input, dtype: Option<Dtype>) -> Result<Incoming<'static>, Da
 ///
 /// # Errors
 /// As for [`open`].
-pub fn open_stored(input: &Input, asked: Option<Stored>) -> Result<Incoming<'static>, DataError> {
+pub fn open_stored(input: &Input, asked: Option<Stored>) -> Result<Incoming, DataError> {
     let Input::Path(path) = input else {
         return Source::new(input, io::stdin(), None).open(asked);
     };
@@ -92,7 +92,7 @@ fn open_member(
     file: File,
     name: Option<&str>,
     asked: Option<Stored>,
-) -> Result<Incoming<'static>, DataError> {
+) -> Result<Incoming, DataError> {
     let (reader, len) = npz::open(file, name)
         .map_err(|problem| DataError::Archive { input: input.clone(), problem })?;
     Source::new(input, reader, Some(len)).open(asked)
@@ -116,12 +116,12 @@ pub(super) struct Source<'a, R> {
     len: Option<u64>,
 }
 
-impl<'a, 'r, R: Read + 'r> Source<'a, R> {
+impl<'a, R: Read + Send + 'static> Source<'a, R> {
     pub(super) fn new(input: &'a Input, reader: R, len: Option<u64>) -> Self {
         Self { input, reader, len }
     }
 
-    pub(super) fn open(mut self, asked: Option<Stored>) -> Result<Incoming<'r>, DataError> {
+    pub(super) fn open(mut self, asked: Option<Stored>) -> Result<Incoming, DataError> {
         let mut start = Vec::with_capacity(npy::MAGIC.len());
         (&mut self.reader)
             .take(npy::MAGIC.len() as u64)
@@ -155,7 +155,7 @@ impl<'a, 'r, R: Read + 'r> Source<'a, R> {
         }
     }
 
-    fn open_npy(mut self, asked: Option<Stored>) -> Result<Incoming<'r>, DataError> {
+    fn open_npy(mut self, asked: Option<Stored>) -> Result<Incoming, DataError> {
         let header = Header::read(&mut self.reader)
             .map_err(|problem| DataError::Npy { input: self.input.clone(), problem })?;
         let held = header.stored;
@@ -175,7 +175,7 @@ impl<'a, 'r, R: Read + 'r> Source<'a, R> {
     }
 
     /// `start` has the bytes that have been read already.
-    fn open_raw(mut self, start: Vec<u8>, stored: Stored) -> Result<Incoming<'r>, DataError> {
+    fn open_raw(mut self, start: Vec<u8>, stored: Stored) -> Result<Incoming, DataError> {
         let size = stored.size() as u64;
         let (len, elements) = if let Some(bytes) = self.len {
             self.check_whole_elements(bytes, stored)?;

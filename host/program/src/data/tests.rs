@@ -1,13 +1,20 @@
 //! Tests of reading that need a stream instead of a file, or bytes that no program writes.
 
+use std::io::Cursor;
+
 use proptest::prelude::*;
 
 use super::read::Source;
 use super::{Array, DataError, Dtype, Incoming, Input, Stored, npy};
 
+/// A pipe that gives these bytes.
+fn held(bytes: &[u8]) -> Cursor<Vec<u8>> {
+    Cursor::new(bytes.to_vec())
+}
+
 /// Reads bytes as if they came through a pipe.
 fn piped(bytes: &[u8], dtype: Option<Dtype>) -> Result<Array, DataError> {
-    Source::new(&Input::Stdin, bytes, None).open(dtype.map(Stored::from))?.all()
+    Source::new(&Input::Stdin, held(bytes), None).open(dtype.map(Stored::from))?.all()
 }
 
 /// A `.npy` file of zeroed elements.
@@ -53,7 +60,7 @@ fn an_empty_pipe_is_no_elements_of_the_type_asked() {
 fn a_pipe_that_does_not_end_after_its_data_is_not_read_to_its_end() {
     use std::io::Read;
     let file = zeros(Dtype::F32, &[4]);
-    let endless = file.chain(std::io::repeat(1));
+    let endless = held(&file).chain(std::io::repeat(1));
     let incoming = Source::new(&Input::Stdin, endless, None).open(None);
     assert_eq!(
         message(incoming.and_then(Incoming::all)),
@@ -63,7 +70,8 @@ fn a_pipe_that_does_not_end_after_its_data_is_not_read_to_its_end() {
 
 /// Takes an array from a pipe, in pieces of `piece` bytes.
 fn by_pieces(bytes: &[u8], dtype: Option<Dtype>, piece: usize) -> Result<Vec<u8>, DataError> {
-    let mut incoming = Source::new(&Input::Stdin, bytes, None).open(dtype.map(Stored::from))?;
+    let mut incoming =
+        Source::new(&Input::Stdin, held(bytes), None).open(dtype.map(Stored::from))?;
     let mut all = vec![0; incoming.len() * incoming.dtype().size()];
     for piece in all.chunks_mut(piece) {
         incoming.next(piece)?;
@@ -98,7 +106,7 @@ fn pieces_that_are_missing_or_too_many_are_an_error() {
 fn a_byte_after_no_elements_is_one_too_many() {
     let mut file = zeros(Dtype::F32, &[0]);
     let next = |file: &[u8]| {
-        let incoming = Source::new(&Input::Stdin, file, None).open(None);
+        let incoming = Source::new(&Input::Stdin, held(file), None).open(None);
         incoming.and_then(|mut incoming| incoming.next(&mut []))
     };
     next(&file).expect("no bytes should follow them");
@@ -142,7 +150,7 @@ fn elements_that_lie_otherwise_come_in_pieces_too() {
     for piece in [4, 8, 24] {
         assert_eq!(by_pieces(&fortran, None, piece).unwrap(), rows);
     }
-    let incoming = Source::new(&Input::Stdin, &fortran[..], None).open(None);
+    let incoming = Source::new(&Input::Stdin, held(&fortran), None).open(None);
     let array = incoming.unwrap().in_any_order().all().unwrap();
     assert_eq!(array.bytes(), columns, "in the order of the file");
 }
@@ -235,7 +243,7 @@ fn a_failing_reader_is_reported_with_its_cause() {
     use std::io::Read;
     for good in [0, 4, 7, 30, 130] {
         let file = zeros(Dtype::F32, &[4]);
-        let reader = file[..good].chain(Broken);
+        let reader = held(&file[..good]).chain(Broken);
         let incoming = Source::new(&Input::Stdin, reader, None).open(Some(Dtype::F32.into()));
         assert!(
             message(incoming.and_then(Incoming::all)).contains("the disk is on fire"),

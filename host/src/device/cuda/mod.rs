@@ -271,6 +271,30 @@ impl Backend for Cuda {
         self.wait(&doing())
     }
 
+    unsafe fn pin(&self, memory: *mut u8, bytes: usize) -> Result<(), DeviceError> {
+        let _entered = self.gate.unrecorded("pinning host memory")?;
+        self.enter()?;
+        // SAFETY: the caller keeps the memory allocated. The flag lets every device use it.
+        let result = unsafe {
+            libcuda::cuMemHostRegister_v2(
+                memory.cast(),
+                bytes,
+                libcuda::CU_MEMHOSTREGISTER_PORTABLE,
+            )
+        };
+        DeviceError::check(result, || {
+            self.after_last(&format!("pinning {bytes} bytes of the host"))
+        })
+    }
+
+    unsafe fn unpin(&self, memory: *mut u8) {
+        let _entered = self.gate.either();
+        if self.enter_to_free() {
+            // SAFETY: the caller gives memory that this backend has pinned. A failure belongs to an earlier call.
+            let _lost = unsafe { libcuda::cuMemHostUnregister(memory.cast()) };
+        }
+    }
+
     unsafe fn zero(&self, at: u64, bytes: usize) -> Result<(), DeviceError> {
         if bytes == 0 {
             return Ok(());

@@ -71,13 +71,15 @@ impl<O: Scannable<Element: Pod, Output: Pod>> PartScanner<O> {
         Ok(Self { part, on: On::Devices(on), us: 0.0 })
     }
 
-    /// A scan of `len` elements on all cores of the CPU, in parts of the same size.
+    /// A scan of `len` elements on all cores of the CPU. A part is rounded to a multiple of a
+    /// [tile](reference::Scan::tile).
     ///
     /// # Errors
-    /// [`PartError::Memory`] for its working memory, up to 64 MiB.
+    /// [`PartError::Memory`] for its working memory, up to 16 MiB.
     pub fn on_cpu(op: O, len: usize, form: Form, part: usize) -> Result<Self, PartError> {
+        let tile = reference::Scan::<O>::tile(len);
         Ok(Self {
-            part: rounded::<O>(len, part, 1),
+            part: (part / tile).max(1).saturating_mul(tile).min(len),
             on: On::Cpu(reference::Scan::new(op, len, form)?),
             us: 0.0,
         })

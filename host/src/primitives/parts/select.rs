@@ -6,6 +6,7 @@ use super::sift::sift;
 use super::together::{at_once, of_gpu, on_each};
 use crate::device::{Buffer, Device, Devices};
 use crate::memory;
+use crate::primitives::select::To;
 use crate::primitives::{Room, Selector, Sifted, Wanted};
 use bytemuck::Pod;
 use gridsync_entries::select::Selectable;
@@ -43,6 +44,9 @@ struct OnDevices<S: Selectable> {
 struct OnDevice<S: Selectable> {
     device: Device,
     selector: Selector<S::Element>,
+    /// The share, with the element before it.
+    chunk: Buffer<S::Element>,
+    room: Room<S::Element>,
 }
 
 impl<S: Selectable<Element: Pod>> PartSelector<S> {
@@ -60,8 +64,13 @@ impl<S: Selectable<Element: Pod>> PartSelector<S> {
         let share = Cut::in_units(part, 1).longest(devices.len());
         let each = devices.each(|_, device| {
             device.compile::<S::Kernel>()?;
-            let selector = Selector::new(device, share.saturating_add(1))?;
-            Ok(OnDevice { device: device.clone(), selector })
+            let most = share.saturating_add(1);
+            Ok(OnDevice {
+                device: device.clone(),
+                selector: Selector::new(device, most)?,
+                chunk: device.alloc(most)?,
+                room: Room::new(device, most, wanted)?,
+            })
         })?;
         let on = OnDevices { each, share: devices.sharing() > 1 };
         Ok(Self::begin(by, On::Devices(on), wanted))
@@ -130,7 +139,7 @@ impl<S: Selectable<Element: Pod>> OnDevices<S> {
         let shares = shares.filter(|(_, (_, (run, _)))| run.start == 0 || !run.is_empty());
         let found = on_each(shares, |(gpu, (on, (run, share)))| {
             let last = run.start.checked_sub(1).map(|before| elements[before]).or(last);
-            let found = on.next(by, wanted, last, share);
+            let found = on.next(by, last, share);
             let (mut found, us) = found.map_err(|error| match error {
                 PartError::Device(error) => of_gpu(error, (gpu, count), &on.device).into(),
                 error => error,
@@ -153,28 +162,31 @@ impl<S: Selectable<Element: Pod>> OnDevice<S> {
     fn next(
         &mut self,
         by: S,
-        wanted: Wanted,
         last: Option<S::Element>,
         elements: &[S::Element],
     ) -> Result<(Sifted<S::Element>, f64), PartError> {
-        let Self { device, selector } = self;
+        let Self { device, selector, chunk, room } = self;
         // The element before was judged with its own part already.
         let known = last.as_slice();
         let known_kept = usize::from(!known.is_empty() && by.is_kept(known, 0));
         let len = known.len() + elements.len();
-        let mut chunk = device.alloc(len)?;
         chunk.copy_part_from(0, known)?;
         chunk.copy_part_from(known.len(), elements)?;
-        let mut room = Room::new(device, len, wanted)?;
-        let us = device.time(|| selector.launch_part(by, &chunk, 0..len, room.to()))?;
+        // The outputs end where those of the longest share would.
+        let from = chunk.len() - len;
+        let us =
+            device.time(|| selector.launch_part(by, chunk, 0..len, To { from, ..room.to() }))?;
         let kept = room.count.download()?[0] as usize;
         let others = known.len() - known_kept..len - kept;
+        let others = from + others.start..from + others.end;
+        let kept = from + known_kept..from + kept;
         let mut found = Sifted {
-            kept: downloaded(&room.kept, known_kept..kept)?,
-            rest: room.rest.map(|rest| downloaded(&rest, others)).transpose()?,
+            kept: downloaded(&room.kept, kept.clone())?,
+            rest: room.rest.as_ref().map(|rest| downloaded(rest, others)).transpose()?,
             positions: room
                 .positions
-                .map(|positions| downloaded(&positions, known_kept..kept))
+                .as_ref()
+                .map(|positions| downloaded(positions, kept))
                 .transpose()?,
         };
         if let Some(positions) = &mut found.positions {

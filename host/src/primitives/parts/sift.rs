@@ -1,13 +1,16 @@
-//! A selection from a part of an array on the CPU. It counts first, so that it allocates memory
-//! once.
+//! A selection from a part of an array on the CPU. Each core judges a chunk at a time and writes without a
+//! branch, so random data costs no more than sorted. What the chunks gave is then put together.
 
 use crate::memory::{self, NoRoom};
-use crate::parallel::{self, CHUNK};
+use crate::parallel;
 use crate::primitives::{Sifted, Wanted};
 use bytemuck::Pod;
 use gridsync_entries::select::Selectable;
 use std::mem::take;
 use std::ops::Range;
+
+/// Elements that a core judges at a time: they and what is kept of them stay in its cache.
+const CHUNK: usize = 1 << 14;
 
 /// What `by` selects from `elements`; `last` is the element before them, if there is one. Positions
 /// count from the start of the part.
@@ -25,51 +28,65 @@ pub(super) fn sift<S: Selectable<Element: Pod>>(
         (Some(last), [first, ..]) => by.is_kept(&[last, *first], 1),
         (None, _) => by.is_kept(elements, 0),
     };
-    let is_kept = |index: &usize| match index {
-        0 => first_is_kept,
-        index => by.is_kept(elements, *index),
+    let found = parallel::map_chunks(elements.len(), CHUNK, &|chunk| {
+        let is_kept = |index| match index {
+            0 => first_is_kept,
+            index => by.is_kept(elements, index),
+        };
+        sift_chunk(elements, chunk, wanted, is_kept)
+    });
+    let found = found.into_iter().collect::<Result<Vec<_>, NoRoom>>()?;
+    let one_after_another = |of: &dyn Fn(&Sifted<S::Element>) -> Option<&[S::Element]>| {
+        joined(found.iter().filter_map(of).collect())
     };
-    let chunks: Vec<Range<usize>> = (0..elements.len())
-        .step_by(CHUNK)
-        .map(|start| start..elements.len().min(start + CHUNK))
-        .collect();
-    let count = |chunk: Range<usize>| chunk.filter(is_kept).count();
-    let kept = parallel::map_chunks(elements.len(), CHUNK, &count);
-    let others: Vec<usize> =
-        chunks.iter().zip(&kept).map(|(chunk, kept)| chunk.len() - kept).collect();
-
-    let those_kept = |number: usize| chunks[number].clone().filter(is_kept);
-    let all_others = |number: usize| chunks[number].clone().filter(|index| !is_kept(index));
-    let element = |index| elements[index];
     Ok(Sifted {
-        kept: gathered(&kept, |chunk| those_kept(chunk).map(element))?,
-        rest: wanted
-            .rest
-            .then(|| gathered(&others, |chunk| all_others(chunk).map(element)))
-            .transpose()?,
+        kept: one_after_another(&|found| Some(&found.kept))?,
+        rest: wanted.rest.then(|| one_after_another(&|found| found.rest.as_deref())).transpose()?,
         positions: wanted
             .positions
-            .then(|| gathered(&kept, |chunk| those_kept(chunk).map(|index| index as u64)))
+            .then(|| joined(found.iter().filter_map(|found| found.positions.as_deref()).collect()))
             .transpose()?,
     })
 }
 
-/// The values of all chunks, one after the other; `counts` has the number of values of each chunk.
-fn gathered<T: Pod + Send, I: Iterator<Item = T>>(
-    counts: &[usize],
-    of_chunk: impl Fn(usize) -> I + Sync,
-) -> Result<Vec<T>, NoRoom> {
-    let mut all = memory::zeroed::<T>(counts.iter().sum())?;
-    let mut behind = &mut all[..];
-    let places = counts.iter().map(|&count| {
-        let (places, rest) = take(&mut behind).split_at_mut(count);
-        behind = rest;
-        places
-    });
-    parallel::for_each(places, &|number, places| {
-        for (place, value) in places.iter_mut().zip(of_chunk(number)) {
-            *place = value;
+/// What is selected from a chunk of `elements`.
+fn sift_chunk<T: Pod>(
+    elements: &[T],
+    chunk: Range<usize>,
+    wanted: Wanted,
+    is_kept: impl Fn(usize) -> bool,
+) -> Result<Sifted<T>, NoRoom> {
+    let (start, len) = (chunk.start, chunk.len());
+    let mut kept = memory::zeroed::<T>(len)?;
+    let mut rest = wanted.rest.then(|| memory::zeroed::<T>(len)).transpose()?;
+    let mut positions = wanted.positions.then(|| memory::zeroed::<u64>(len)).transpose()?;
+    let mut count = 0;
+    // Every element is written to the next place; the place is taken only if the element is kept.
+    for (index, &element) in chunk.clone().zip(&elements[chunk]) {
+        kept[count] = element;
+        if let Some(rest) = &mut rest {
+            rest[index - start - count] = element;
         }
+        if let Some(positions) = &mut positions {
+            positions[count] = index as u64;
+        }
+        count += usize::from(is_kept(index));
+    }
+    kept.truncate(count);
+    rest.iter_mut().for_each(|rest| rest.truncate(len - count));
+    positions.iter_mut().for_each(|positions| positions.truncate(count));
+    Ok(Sifted { kept, rest, positions })
+}
+
+/// All `pieces`, one after another.
+fn joined<T: Pod + Send + Sync>(pieces: Vec<&[T]>) -> Result<Vec<T>, NoRoom> {
+    let mut all = memory::zeroed::<T>(pieces.iter().map(|piece| piece.len()).sum())?;
+    let mut places = &mut all[..];
+    let pairs = pieces.into_iter().map(|piece| {
+        let (place, others) = take(&mut places).split_at_mut(piece.len());
+        places = others;
+        (place, piece)
     });
+    parallel::for_each(pairs, &|_, (place, piece)| place.copy_from_slice(piece));
     Ok(all)
 }

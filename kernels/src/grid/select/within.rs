@@ -5,7 +5,7 @@ use core::convert::identity;
 use cuda_std::convert::{bf16_to_f32, f16_to_f32};
 use cuda_std::launch::KernelArg;
 use cuda_std::memory::Scalar;
-use cuda_std::{bf16, device, f16};
+use cuda_std::{bf16, f16};
 
 /// Keeps the elements from `low` to `high`, both included; or all others.
 ///
@@ -138,7 +138,7 @@ macro_rules! integers {
             const GREATEST: Self = Self::MAX;
             const FINITE: [Self; 2] = [Self::MIN, Self::MAX];
 
-            #[device]
+            #[inline(always)]
             fn is_at_most(self, other: Self) -> bool {
                 self <= other
             }
@@ -163,7 +163,7 @@ macro_rules! floats {
             const GREATEST: Self = Self::INFINITY;
             const FINITE: [Self; 2] = [Self::MIN, Self::MAX];
 
-            #[device]
+            #[inline(always)]
             fn is_at_most(self, other: Self) -> bool {
                 ($compared)(self) <= ($compared)(other)
             }

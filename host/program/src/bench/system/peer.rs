@@ -16,7 +16,7 @@ pub(super) const NAME: &str = "NCCL";
 
 const PEER: PeerProgram = PeerProgram {
     name: NAME,
-    source: include_str!("../../../../../bench/peers/nccl_all_reduce.cu"),
+    source: include_str!("../../../peers/nccl_all_reduce.cu"),
     flags: &[],
 };
 

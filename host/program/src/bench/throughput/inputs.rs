@@ -244,7 +244,7 @@ mod tests {
 
     #[test]
     fn elements_are_small_integers_of_both_signs_where_there_are_two() {
-        // The same values as in `fill` of bench/peers/throughput.cuh.
+        // The same values as in `fill` of host/program/peers/throughput.cuh.
         let low: Vec<u32> = (0..4).map(|i| hash(i) % 16).collect();
         assert_eq!(low, [0, 7, 6, 7]);
         let (device, mut stock) = (device(), Stock::default());
@@ -264,7 +264,7 @@ mod tests {
         assert_eq!(pairs.len(), 3);
         for pair in pairs {
             let [x, y] = [0, 1].map(|i: usize| pair[i].download().expect("the emulator copies"));
-            // The same values as in bench/peers/scipy_kendall.py.
+            // The same values as in host/program/peers/scipy_kendall.py.
             assert_eq!((x, y), (vec![hash(0), hash(2)], vec![hash(1), hash(3)]));
         }
     }

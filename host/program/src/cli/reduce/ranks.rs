@@ -156,10 +156,9 @@ impl Reduce {
         let place = job.global.device.place_of_rank(environment.local_rank)?;
         self.variant(&place)?;
         let device = place.device("a rank")?.cloned();
-        job.compute_on(place);
+        job.compute_on(place, &about.text("elements"));
         let wanted = self.by.transport.unwrap_or(Way::Auto).into();
         let transport = ranks.choose(wanted, device.as_ref())?;
-        job.announce(&about.text("elements"))?;
         let share = Share { ranks, transport, about, shards, path };
         self.dispatch(job, Given { input, share: Some(share) })
     }
@@ -253,7 +252,7 @@ impl Reduce {
             }
         };
         let part = self.parts.of(job, run.len(), size)?;
-        let place = job.place()?;
+        let place = job.place();
         let mut leaves = match place {
             Place::Cpu => Leaves::on_cpu(op, about.len, run.clone(), part),
             Place::Devices(devices) => Leaves::new(op, devices, about.len, run.clone(), part)?,
@@ -293,8 +292,8 @@ impl Reduce {
 }
 
 /// The elements of a rank's run, as they come.
-struct Feed<'a> {
-    input: Incoming<'a>,
+struct Feed {
+    input: Incoming,
     /// How many elements of the file are still to come.
     left: usize,
     /// What other ranks have sent of their files, which comes after that.
@@ -303,9 +302,9 @@ struct Feed<'a> {
     taken: usize,
 }
 
-impl<'a> Feed<'a> {
+impl Feed {
     /// The elements `run` of a file that all ranks read.
-    fn part_of(mut input: Incoming<'a>, run: &std::ops::Range<usize>) -> anyhow::Result<Self> {
+    fn part_of(mut input: Incoming, run: &std::ops::Range<usize>) -> anyhow::Result<Self> {
         input.skip(run.start)?;
         if run.start == input.len() {
             // Reading no elements still checks that no bytes follow.
@@ -317,7 +316,7 @@ impl<'a> Feed<'a> {
     /// The elements of a rank's own file, without the head that goes to another rank, and with what
     /// others send.
     fn of_shard(
-        mut input: Incoming<'a>,
+        mut input: Incoming,
         borders: &Borders,
         size: usize,
         ranks: &mut Ranks,

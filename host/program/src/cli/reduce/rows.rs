@@ -119,7 +119,7 @@ impl Reduce {
         O::Output: Shown + Send,
     {
         let Size { rows, columns } = size;
-        let variant = match self.variant(job.place()?)? {
+        let variant = match self.variant(job.place())? {
             "tiles" => "rows",
             other => other,
         };
@@ -128,7 +128,7 @@ impl Reduce {
         let input = array.as_slice::<O::Element>()?;
         // Memory for the results, and for what they are made from.
         memory::probe(rows.saturating_mul(2 * size_of::<O::Output>()))?;
-        let (results, us) = match job.place()?.device("reduce --rows")? {
+        let (results, us) = match job.place().device("reduce --rows")? {
             None => {
                 let start = Instant::now();
                 let results = reduce_rows_on_cpu(op, input, rows, columns);

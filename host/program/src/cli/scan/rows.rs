@@ -68,7 +68,7 @@ impl Scan {
         // Rows have at least one column here. An array without elements has no rows to scan anyway.
         let op = InSegments::<O>::new(Segments::rows(columns.max(1)));
         let mut results = memory::zeroed::<O::Output>(input.len())?;
-        let us = match job.place()?.device("scan --rows")? {
+        let us = match job.place().device("scan --rows")? {
             None => on_cpu(op, input, &mut results, form)?,
             Some(device) => on_device(op, device, input, &mut results, form)?,
         };

@@ -1,0 +1,78 @@
+//! What `--device auto` takes for the elements of a file: the CPU, or the GPU once it is open.
+//!
+//! Both read and write the same files, at the same time as they compute. So only computing is compared.
+
+use gridsync::parallel;
+
+/// ns from the start of a call until a GPU has its first kernel: the driver, the context, and compiling.
+const OPENING: f64 = 0.4e9;
+
+/// What computing costs, for each element.
+///
+/// On the CPU: ns of one core, measured on 2 cores of a Xeon with 2^28 f32 in a file in memory (for the
+/// correlation 2^23), 2026-11-24. On the GPU: the copies at 40 GB/s, which take longer than the kernels,
+/// and for the correlation 2^24 pairs in one run on an H200 (bench/runs/2026-11-22-nvidia-h200/kendall.jsonl).
+#[derive(Clone, Copy)]
+pub(super) struct Cost {
+    cpu: f64,
+    gpu: f64,
+}
+
+impl Cost {
+    pub(super) const REDUCE: Self = Self { cpu: 0.3, gpu: 0.1 };
+    pub(super) const SELECT: Self = Self { cpu: 2.0, gpu: 0.2 };
+    pub(super) const SCAN: Self = Self { cpu: 4.0, gpu: 0.2 };
+    pub(super) const KENDALL: Self = Self { cpu: 700.0, gpu: 2.0 };
+    /// What only a GPU or the emulator has.
+    pub(super) const KERNELS_ONLY: Self = Self { cpu: f64::INFINITY, gpu: 1.0 };
+
+    /// The work of so many elements.
+    pub(super) fn of(self, elements: usize) -> Work {
+        let elements = elements as f64;
+        let cores = parallel::cores() as f64;
+        Work { cpu: self.cpu * elements / cores, gpu: OPENING + self.gpu * elements }
+    }
+}
+
+/// How long the elements of one call are expected to take, in ns.
+#[derive(Clone, Copy)]
+pub(super) struct Work {
+    cpu: f64,
+    gpu: f64,
+}
+
+impl Work {
+    /// Whether a GPU is faster than the CPU, though it has to be opened first.
+    pub(super) fn is_for_a_gpu(self) -> bool {
+        self.gpu < self.cpu
+    }
+
+    /// Why, in words.
+    pub(super) fn why(self) -> String {
+        let seconds = |ns: f64| format!("{:.3} s", ns / 1e9);
+        match self.cpu.is_finite() {
+            true => format!(
+                "computing is expected to take {} on {} cores of the CPU, and {} on a GPU, which has to be opened first",
+                seconds(self.cpu),
+                parallel::cores(),
+                seconds(self.gpu)
+            ),
+            false => "--variant asks for kernels".into(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_elements_are_for_the_cpu_and_many_that_take_long_are_for_the_gpu() {
+        for cost in [Cost::REDUCE, Cost::SELECT, Cost::SCAN, Cost::KENDALL] {
+            assert!(!cost.of(0).is_for_a_gpu());
+            assert!(!cost.of(1000).is_for_a_gpu());
+        }
+        assert!(Cost::KENDALL.of(1 << 28).is_for_a_gpu() || parallel::cores() > 300);
+        assert!(Cost::KERNELS_ONLY.of(1).is_for_a_gpu());
+    }
+}

@@ -1,0 +1,165 @@
+//! An array that a thread of its own reads ahead.
+
+use super::{DataError, Incoming};
+use gridsync::device::HostBuffer;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
+
+/// Parts that are read, or being read, while another one is computed with.
+const AHEAD: usize = 2;
+
+/// The parts of an array, in their order. The next ones are read while the caller computes.
+///
+/// If this is dropped, nothing more is read. A read that waits for a pipe is not waited for.
+pub struct Reading {
+    filled: Receiver<Result<Part, DataError>>,
+    empty: Sender<HostBuffer>,
+    /// Parts that have not been taken.
+    left: usize,
+}
+
+/// The elements of a part, in a buffer that is [given back](Reading::give_back).
+#[derive(Debug)]
+pub struct Part {
+    buffer: HostBuffer,
+    bytes: usize,
+}
+
+impl Part {
+    /// The elements.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        &self.buffer.bytes()[..self.bytes]
+    }
+
+    /// The buffer, to be pinned.
+    pub fn buffer(&mut self) -> &mut HostBuffer {
+        &mut self.buffer
+    }
+}
+
+impl Reading {
+    /// Begins to read `input`, at most `part` elements at a time. An array without elements has one part without
+    /// elements: reading it still checks that no bytes follow.
+    ///
+    /// # Errors
+    /// [`DataError::OutOfMemory`] for a few parts.
+    pub fn begin(mut input: Incoming, part: usize) -> Result<Self, DataError> {
+        let (size, len) = (input.dtype().size(), input.len());
+        let part = part.clamp(1, len.max(1));
+        let parts = len.div_ceil(part).max(1);
+        let (fill, filled) = channel();
+        let (empty, to_fill) = channel();
+        for _ in 0..parts.min(1 + AHEAD) {
+            let buffer = HostBuffer::zeroed(part.min(len).saturating_mul(size));
+            let buffer = buffer.map_err(|no_room| input.no_room(no_room))?;
+            // The other end is here.
+            let _sent = empty.send(buffer);
+        }
+        thread::spawn(move || {
+            for number in 0..parts {
+                let bytes = part.min(len - number * part) * size;
+                let Ok(buffer) = to_fill.recv() else {
+                    return;
+                };
+                let mut read = Part { buffer, bytes };
+                let result = input.next(&mut read.buffer.bytes_mut()[..bytes]);
+                let failed = result.is_err();
+                if fill.send(result.map(|()| read)).is_err() || failed {
+                    return;
+                }
+            }
+        });
+        Ok(Self { filled, empty, left: parts })
+    }
+
+    /// The next part; none after the last one.
+    ///
+    /// # Errors
+    /// As for [`Incoming::next`]. Nothing more is read after an error.
+    ///
+    /// # Panics
+    /// After an error, and if the thread that reads has panicked.
+    pub fn next_part(&mut self) -> Result<Option<Part>, DataError> {
+        if self.left == 0 {
+            return Ok(None);
+        }
+        self.left -= 1;
+        let read = self.filled.recv().expect("the thread ends after the last part or an error");
+        read.map(Some)
+    }
+
+    /// Lets the next part be read into this buffer.
+    pub fn give_back(&self, part: Part) {
+        // If all has been read, nobody needs it.
+        let _not_needed = self.empty.send(part.buffer);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{Dtype, Input, open};
+    use std::fs;
+
+    fn file_of(len: u32) -> (tempfile::TempDir, Input) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ramp.bin");
+        let values: Vec<u32> = (0..len).collect();
+        fs::write(&path, bytemuck::cast_slice::<u32, u8>(&values)).unwrap();
+        (folder, Input::parse(&path))
+    }
+
+    #[test]
+    fn parts_come_whole_and_in_order() {
+        for (len, part) in [(1, 1), (10, 3), (10, 10), (10, 99), (1000, 7), (100_000, 4096)] {
+            let (_folder, input) = file_of(len);
+            let input = open(&input, Some(Dtype::U32)).unwrap();
+            let mut reading = Reading::begin(input, part).unwrap();
+            let mut all: Vec<u32> = Vec::new();
+            while let Some(part) = reading.next_part().unwrap() {
+                all.extend(bytemuck::cast_slice::<u8, u32>(part.bytes()));
+                reading.give_back(part);
+            }
+            assert!(all.into_iter().eq(0..len), "{len} in parts of {part}");
+        }
+    }
+
+    #[test]
+    fn an_array_without_elements_has_one_part_without_elements() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("none.npy");
+        let output = crate::data::Output::parse(&path);
+        crate::data::write_npy(&output, Dtype::F32, &[0], &[]).unwrap();
+        let input = open(&Input::parse(&path), None).unwrap();
+        let mut reading = Reading::begin(input, 100).unwrap();
+        let part = reading.next_part().unwrap().unwrap();
+        assert!(part.bytes().is_empty());
+        reading.give_back(part);
+        assert!(reading.next_part().unwrap().is_none());
+    }
+
+    #[test]
+    fn a_file_that_shrinks_is_an_error_and_the_parts_before_it_come() {
+        let (folder, input) = file_of(100_000);
+        let opened = open(&input, Some(Dtype::U32)).unwrap();
+        let path = folder.path().join("ramp.bin");
+        fs::File::options().write(true).open(path).unwrap().set_len(4000).unwrap();
+        let mut reading = Reading::begin(opened, 500).unwrap();
+        for _ in 0..2 {
+            let part = reading.next_part().unwrap().unwrap();
+            assert_eq!(part.bytes().len(), 2000);
+            reading.give_back(part);
+        }
+        assert!(matches!(reading.next_part(), Err(DataError::Truncated { .. })));
+    }
+
+    #[test]
+    fn reading_ends_when_nobody_wants_more() {
+        let (_folder, input) = file_of(100_000);
+        let mut reading = Reading::begin(open(&input, Some(Dtype::U32)).unwrap(), 10).unwrap();
+        let part = reading.next_part().unwrap();
+        assert!(part.is_some());
+        drop(reading);
+    }
+}
