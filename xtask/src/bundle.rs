@@ -150,10 +150,10 @@ fn runnable(messages: &str) -> Vec<Built> {
 }
 
 /// The files that tests read: all files in any `tests` folder except Rust, the records, their schemas,
-/// and the README that has numbers of them.
+/// the README that has numbers of them, and the chapters of the book.
 fn data() -> Result<Vec<PathBuf>> {
-    let [bench, schemas, readme] =
-        ["bench", "docs/schemas", "README.md"].map(|name| root().join(name));
+    let [bench, schemas, chapters, readme] =
+        ["bench", "docs/schemas", "docs/src", "README.md"].map(|name| root().join(name));
     walk(&root(), &|path| {
         let relative = path.strip_prefix(root()).unwrap_or(path);
         let rust = path.extension().is_some_and(|extension| extension == "rs")
@@ -161,6 +161,8 @@ fn data() -> Result<Vec<PathBuf>> {
         path.starts_with(&bench)
             || path.starts_with(&schemas)
             || path == readme
+            || (path.starts_with(&chapters)
+                && path.extension().is_some_and(|extension| extension == "md"))
             || (!rust && relative.iter().any(|part| part == "tests"))
     })
 }

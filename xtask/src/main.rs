@@ -2,6 +2,7 @@
 //! `readme`, `bundle`.
 
 mod audit;
+mod book;
 mod bundle;
 mod kernels;
 mod outcome;

@@ -29,7 +29,8 @@ pub(crate) fn semver() -> Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
-fn missing(tool: &str) -> Outcome {
+/// The end of a step whose tool is not installed.
+pub(crate) fn missing(tool: &str) -> Outcome {
     Outcome::Skipped(format!("no {tool}: `cargo install --locked {tool}`"))
 }
 

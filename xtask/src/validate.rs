@@ -10,7 +10,7 @@ use comfy_table::presets::NOTHING;
 
 use crate::outcome::Outcome;
 use crate::workspace::{cargo, run as run_command};
-use crate::{audit, kernels, package, sizes, thorough, tools};
+use crate::{audit, book, kernels, package, sizes, thorough, tools};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -51,6 +51,8 @@ enum Step {
     Deny,
     /// The libraries break no promise of their last release
     Semver,
+    /// Each listing of the book is tested, and mdbook builds it
+    Book,
 }
 
 impl fmt::Display for Step {
@@ -70,6 +72,7 @@ impl Step {
             Self::Package => return package::run(),
             Self::Deny => return tools::deny(),
             Self::Semver => return tools::semver(),
+            Self::Book => return book::run(),
             Self::Fmt => command.args(["fmt", "--all", "--check"]),
             Self::Clippy => {
                 command.args(["clippy", "--workspace", "--all-targets", "--", "-Dwarnings"])
