@@ -19,8 +19,8 @@ const PAGE: usize = 1 << 16;
 /// let device = Device::new(Emulator::new(EmulatorConfig::default()));
 /// let mut host = HostBuffer::zeroed(4 << 20)?;
 /// host.pin(&device)?;
-/// host.as_mut::<f32>()[..3].copy_from_slice(&[1.0, 2.0, 3.0]);
-/// let buffer = device.upload(&host.as_ref::<f32>()[..3])?;
+/// host.elements_mut::<f32>()[..3].copy_from_slice(&[1.0, 2.0, 3.0]);
+/// let buffer = device.upload(&host.elements::<f32>()[..3])?;
 /// # assert_eq!(buffer.download()?, [1.0, 2.0, 3.0]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -81,13 +81,13 @@ impl HostBuffer {
 
     /// The memory as elements, as many as fit.
     #[must_use]
-    pub fn as_ref<T: Pod>(&self) -> &[T] {
+    pub fn elements<T: Pod>(&self) -> &[T] {
         let bytes = self.bytes();
         bytemuck::cast_slice(&bytes[..bytes.len() / size_of::<T>() * size_of::<T>()])
     }
 
     /// The memory as elements, as many as fit, to be written.
-    pub fn as_mut<T: Pod>(&mut self) -> &mut [T] {
+    pub fn elements_mut<T: Pod>(&mut self) -> &mut [T] {
         let whole = self.bytes().len() / size_of::<T>() * size_of::<T>();
         bytemuck::cast_slice_mut(&mut self.bytes_mut()[..whole])
     }
@@ -119,8 +119,8 @@ mod tests {
             let mut buffer = HostBuffer::zeroed(bytes).expect("it fits");
             assert_eq!(buffer.bytes(), vec![0; bytes]);
             assert!(buffer.bytes().as_ptr().addr().is_multiple_of(PAGE));
-            assert_eq!(buffer.as_ref::<u32>().len(), bytes / 4);
-            assert_eq!(buffer.as_mut::<[u32; 4]>().len(), bytes / 16);
+            assert_eq!(buffer.elements::<u32>().len(), bytes / 4);
+            assert_eq!(buffer.elements_mut::<[u32; 4]>().len(), bytes / 16);
         }
     }
 

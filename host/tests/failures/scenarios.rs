@@ -5,7 +5,7 @@ use bytemuck::Pod;
 use cuda_std::kernel;
 use gridsync::dag::{Dag, Node};
 use gridsync::device::cuda::PtxImage;
-use gridsync::device::{Device, DeviceError, Geometry, Launch, Way};
+use gridsync::device::{Device, DeviceError, Geometry, HostBuffer, Launch, Way};
 use gridsync::primitives::kendall::{Correlatable, KendallError, Method, kendall_on_cpu};
 use gridsync::primitives::range_sum::{RangeSumError, range_sums_on_cpu};
 use gridsync::primitives::reduce::reduce_on_cpu;
@@ -96,6 +96,21 @@ pub(crate) const SCENARIOS: &[Scenario<Device>] = &[
             let input = device.upload(&floats(9000))?;
             let mut sum = Reducer::with(SUM, device)?;
             Ok(Box::new(move || Ok(bytes(&[sum.reduce(&input)?]))))
+        },
+        expected: || bytes(&[reduce_on_cpu(SUM, &floats(9000))]),
+    },
+    Scenario {
+        name: "a sum of what is copied from pinned memory",
+        begin: |device| {
+            let mut host = HostBuffer::zeroed(9000 * size_of::<f32>()).expect("it fits");
+            host.pin(device)?;
+            host.elements_mut().copy_from_slice(&floats(9000));
+            let mut input = device.alloc(9000)?;
+            let mut sum = Reducer::with(SUM, device)?;
+            Ok(Box::new(move || {
+                input.copy_from(host.elements())?;
+                Ok(bytes(&[sum.reduce(&input)?]))
+            }))
         },
         expected: || bytes(&[reduce_on_cpu(SUM, &floats(9000))]),
     },

@@ -60,7 +60,7 @@ impl Sink {
         let bytes = len.saturating_mul(size_of::<T>());
         let mut buffer = self.writing.buffer(bytes)?;
         job.pin(&mut buffer);
-        compute(&mut buffer.as_mut()[..len])?;
+        compute(&mut buffer.elements_mut()[..len])?;
         self.writing.push(buffer, bytes)?;
         self.len += len;
         Ok(())
