@@ -71,7 +71,7 @@ impl<O: ScanOperation> Scan<O> {
     /// A scan of `len` elements by `op`.
     ///
     /// # Errors
-    /// [`NoRoom`] for the accumulators of [a few tiles](Self::AT_ONCE), or of all elements if they are fewer.
+    /// [`NoRoom`] for the accumulators of a few tiles, or of all elements if they are fewer.
     pub fn new(op: O, len: usize, form: Form) -> Result<Self, NoRoom> {
         let shape = Shape::of::<O::Element, O::Accumulator>(len);
         Self::in_shape(op, shape, len, form)

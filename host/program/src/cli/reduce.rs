@@ -275,7 +275,7 @@ impl Reduce {
     }
 
     /// The elements in the order in which they are reduced.
-    fn in_order<'a>(&self, input: Incoming) -> Incoming {
+    fn in_order(&self, input: Incoming) -> Incoming {
         match self.op.as_str() {
             // The result is an index in C order, so the order of the file will not do.
             "argmin" | "argmax" => input,

@@ -36,15 +36,15 @@ pub(super) fn sift<S: Selectable<Element: Pod>>(
         sift_chunk(elements, chunk, wanted, is_kept)
     });
     let found = found.into_iter().collect::<Result<Vec<_>, NoRoom>>()?;
-    let one_after_another = |of: &dyn Fn(&Sifted<S::Element>) -> Option<&[S::Element]>| {
-        joined(found.iter().filter_map(of).collect())
-    };
     Ok(Sifted {
-        kept: one_after_another(&|found| Some(&found.kept))?,
-        rest: wanted.rest.then(|| one_after_another(&|found| found.rest.as_deref())).transpose()?,
+        kept: joined(found.iter().map(|found| &found.kept[..]))?,
+        rest: wanted
+            .rest
+            .then(|| joined(found.iter().filter_map(|found| found.rest.as_deref())))
+            .transpose()?,
         positions: wanted
             .positions
-            .then(|| joined(found.iter().filter_map(|found| found.positions.as_deref()).collect()))
+            .then(|| joined(found.iter().filter_map(|found| found.positions.as_deref())))
             .transpose()?,
     })
 }
@@ -79,10 +79,12 @@ fn sift_chunk<T: Pod>(
 }
 
 /// All `pieces`, one after another.
-fn joined<T: Pod + Send + Sync>(pieces: Vec<&[T]>) -> Result<Vec<T>, NoRoom> {
-    let mut all = memory::zeroed::<T>(pieces.iter().map(|piece| piece.len()).sum())?;
+fn joined<'a, T: Pod + Send + Sync>(
+    pieces: impl Iterator<Item = &'a [T]> + Clone,
+) -> Result<Vec<T>, NoRoom> {
+    let mut all = memory::zeroed::<T>(pieces.clone().map(<[T]>::len).sum())?;
     let mut places = &mut all[..];
-    let pairs = pieces.into_iter().map(|piece| {
+    let pairs = pieces.map(|piece| {
         let (place, others) = take(&mut places).split_at_mut(piece.len());
         places = others;
         (place, piece)
