@@ -105,8 +105,8 @@ fn is_tested(root: &Path, chapter: &Path, block: &Block) -> Result<()> {
             let include = included(line).with_context(|| format!("`{line}` is no include"))?;
             is_compiled(root, chapter, include)
         }
-        // The test of the transcripts runs the lines that begin with `$`, and passes over a block with
-        // more than this word behind its fence.
+        // The test of the transcripts runs the lines that begin with `$`, and passes over a block whose
+        // fence has more than this word.
         "console" => {
             let calls = block.lines.iter().any(|line| line.starts_with("$ gridsync "));
             ensure!(calls, "no line begins with `$ gridsync`, so nothing would be run");

@@ -93,7 +93,7 @@ fn a_grid_of_any_size_takes_its_two_steps() -> Result<(), DeviceError> {
 }
 
 // ANCHOR: fault
-/// Writes to the element behind that of each thread.
+/// Each thread writes to the element after its own.
 ///
 /// # Safety
 ///

@@ -87,7 +87,7 @@ impl<O: ScanOperation> Scan<O> {
     /// Tiles that are scanned at a time: they are read twice, and stay in the caches meanwhile.
     const AT_ONCE: usize = 128;
 
-    /// Elements of a tile, of which parts are multiples, in a scan of `len` elements.
+    /// Elements of a tile in a scan of `len` elements. Parts are multiples of it.
     #[must_use]
     pub fn tile(len: usize) -> usize {
         Shape::of::<O::Element, O::Accumulator>(len).tile::<O::Element>()
@@ -142,7 +142,7 @@ impl<O: ScanOperation> Scan<O> {
         self.next += input.len() as u64;
     }
 
-    /// Scans a few tiles, of which the last one of the array may be shorter.
+    /// Scans a few tiles. The last tile of the array may be shorter.
     fn next_tiles(&mut self, input: &[O::Element], output: &mut [O::Output]) {
         let (op, form, shape, start) = (self.op, self.form, self.shape, self.next);
         let tile = shape.tile::<O::Element>();
@@ -174,8 +174,8 @@ impl<O: ScanOperation> Scan<O> {
     }
 }
 
-/// The balanced binary tree over the tiles of a group so far, of which only the whole blocks are kept: those
-/// of one size are combined as soon as there are two.
+/// The balanced binary tree over the tiles of a group so far. Two blocks of one size are combined as soon as
+/// they are there, so only few are kept.
 struct Blocks<O: ScanOperation> {
     /// Tiles of a block, and what they combine to. Each block is smaller than the one before it.
     blocks: Vec<(u32, O::Accumulator)>,

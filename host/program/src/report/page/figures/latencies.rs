@@ -1,6 +1,6 @@
 //! Barriers and collectives: µs per crossing by blocks.
 
-use super::{Figure, MOST_LINES, add_point};
+use super::{Figure, MOST_LINES, add_point, ticks};
 use crate::records::{Recorded, Sourced};
 use crate::report::page::Of;
 use crate::report::svg::{Axis, ChartError, HeatMap, Lines, Series};
@@ -83,13 +83,7 @@ pub(super) fn barrier_beside_peer(of: &Of<'_>) -> Result<Vec<Figure>, ChartError
     let Some(peer) = records.first().and_then(|record| record.peer.as_ref()) else {
         return Ok(Vec::new());
     };
-    let ticks = |name: &str| {
-        let mut ticks: Vec<f64> = records.iter().filter_map(|record| record.number(name)).collect();
-        ticks.sort_by(f64::total_cmp);
-        ticks.dedup();
-        ticks
-    };
-    let (blocks, threads) = (ticks("blocks"), ticks("threads"));
+    let (blocks, threads) = (ticks(&records, "blocks"), ticks(&records, "threads"));
     let value = |blocks: f64, threads: f64| {
         let at = |record: &&&Sourced<Recorded>| {
             record.number("blocks") == Some(blocks) && record.number("threads") == Some(threads)

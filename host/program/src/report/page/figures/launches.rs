@@ -1,6 +1,6 @@
 //! X→P→X by many launches and by one with a barrier: the figures 5 and 6 of `lab launches`.
 
-use super::{Figure, add_point, in_charts};
+use super::{Figure, add_point, in_charts, ticks};
 use crate::records::{Recorded, Sourced};
 use crate::report::page::Of;
 use crate::report::svg::{Axis, Bars, ChartError, HeatMap, Lines, Row};
@@ -21,12 +21,6 @@ pub(super) fn gains(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {
     if records.is_empty() {
         return Ok(Vec::new());
     }
-    let ticks = |name: &str| {
-        let mut ticks: Vec<f64> = records.iter().filter_map(|record| record.number(name)).collect();
-        ticks.sort_by(f64::total_cmp);
-        ticks.dedup();
-        ticks
-    };
     let time = |form: &str, blocks: f64, threads: f64| {
         let at = |record: &&&Sourced<Recorded>| {
             record.variant == form
@@ -35,7 +29,7 @@ pub(super) fn gains(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {
         };
         records.iter().find(at).map(|record| record.median)
     };
-    let (blocks, threads) = (ticks("blocks"), ticks("threads"));
+    let (blocks, threads) = (ticks(&records, "blocks"), ticks(&records, "threads"));
     let texts = |ticks: &[f64]| ticks.iter().map(ToString::to_string).collect();
     let mut figures = Vec::new();
     for (many, name) in [("launches", "many launches"), ("graph", "a graph")] {

@@ -14,6 +14,14 @@ use super::html::sources;
 use crate::records::{Recorded, Sourced};
 use crate::report::svg::{ChartError, Lines, Series, superscript};
 
+/// The values of a parameter in `records`, from the least to the greatest.
+fn ticks(records: &[&Sourced<Recorded>], name: &str) -> Vec<f64> {
+    let mut ticks: Vec<f64> = records.iter().filter_map(|record| record.number(name)).collect();
+    ticks.sort_by(f64::total_cmp);
+    ticks.dedup();
+    ticks
+}
+
 /// A figure.
 pub(super) struct Figure {
     /// The name of its file.
