@@ -23,6 +23,7 @@ mod host_buffer;
 mod images;
 #[cfg(feature = "cuda")]
 mod limits;
+pub(crate) mod mailbox;
 mod no_cuda;
 mod occupancy;
 mod several;

@@ -1,5 +1,6 @@
 //! Reductions of an array to one value.
 
+use crate::device::mailbox::Mailbox;
 use crate::device::{Buffer, Device, DeviceError, Geometry};
 use crate::reference;
 use bytemuck::Pod;
@@ -40,8 +41,22 @@ pub struct Reducer<O: Reducible> {
     words: Buffer<u64>,
     state: Buffer<u32>,
     result: Buffer<u32>,
-    /// Elements of the last launch that was put into the stream, or into a graph; none if it failed.
-    launched: Option<usize>,
+    /// Where the result goes if somebody waits for it, unless the device has none.
+    mailbox: Option<Mailbox>,
+    last: Last,
+    /// Whether a graph has recorded a launch.
+    is_recorded: bool,
+}
+
+/// The last reduction.
+#[derive(Clone, Copy)]
+enum Last {
+    /// There was none, or it failed.
+    None,
+    /// It was put into the stream, or into a graph, for this many elements.
+    Launched(usize),
+    /// These are the words and the length of one that was waited for.
+    Known([u32; 4], usize),
 }
 
 impl<O: Reducible> Reducer<O>
@@ -72,17 +87,49 @@ where
             words: device.zeroed(MOST_TILES * words)?,
             state: device.zeroed(STATE)?,
             result: device.alloc(words)?,
-            launched: None,
+            mailbox: Mailbox::of(device)?,
+            last: Last::None,
+            is_recorded: false,
         })
     }
 
-    /// Reduces `input` and waits for the result.
+    /// Reduces `input` and waits for the result. A GPU writes it to host memory, where this thread looks for it for
+    /// up to 0.1 ms, and then waits for the stream.
     ///
     /// # Errors
     /// Errors of the launch and of the device.
     pub fn reduce(&mut self, input: &Buffer<O::Element>) -> Result<O::Output, DeviceError> {
-        self.launch(input)?;
+        // A graph writes to the buffer, and the result is that of whoever wrote last.
+        let in_graph = self.is_recorded || self.device.backend().is_recording();
+        match self.mailbox.take_if(|_| !in_graph) {
+            Some(mut mailbox) => {
+                self.last = Last::None;
+                let found = self.reduce_into(&mut mailbox, input);
+                self.mailbox = Some(mailbox);
+                self.last = Last::Known(found?, input.len());
+            }
+            None => self.launch(input)?,
+        }
         self.result()
+    }
+
+    /// The words of the reduction of `input`, which the kernel writes where the host waits for them: a
+    /// copy would take longer than a short reduction.
+    fn reduce_into(
+        &mut self,
+        mailbox: &mut Mailbox,
+        input: &Buffer<O::Element>,
+    ) -> Result<[u32; 4], DeviceError> {
+        let shape = Shape::of::<O::Element>(input.len());
+        let result = mailbox.open(O::Accumulator::WORDS)?;
+        // SAFETY: the shape is made for the input, and a mailbox that is dropped early is not lent
+        // again.
+        let launched = unsafe { self.launch_in(shape, input, 0..input.len(), result) };
+        if launched.is_err() {
+            mailbox.close();
+        }
+        launched?;
+        mailbox.wait()
     }
 
     /// Puts the reduction of `input` into the stream. Allocates nothing and waits for nothing.
@@ -114,8 +161,10 @@ where
             "a part {part:?} of {} elements",
             input.len()
         );
-        self.launched = None;
-        if O::NEEDS_LEN && self.device.backend().is_recording() {
+        self.last = Last::None;
+        let is_recording = self.device.backend().is_recording();
+        self.is_recorded |= is_recording;
+        if O::NEEDS_LEN && is_recording {
             // The result is computed with the length of the last launch, and a replayed launch may
             // have another length.
             let doing = "a reduction whose result depends on the length";
@@ -126,7 +175,7 @@ where
         let len = part.len();
         // SAFETY: the shape is made for the part, and a dropped buffer waits for the stream.
         unsafe { self.launch_in(shape, input, part, result)? };
-        self.launched = Some(len);
+        self.last = Last::Launched(len);
         Ok(())
     }
 
@@ -175,11 +224,19 @@ where
     /// [`DeviceError::NoResult`] if nothing was launched or the last launch failed, and errors of
     /// the stream.
     pub fn result(&self) -> Result<O::Output, DeviceError> {
-        let what = "result of a reduction";
-        let len = self.launched.ok_or(DeviceError::NoResult { what })?;
         let mut words = [0; 4];
-        let written = &mut words[..O::Accumulator::WORDS];
-        written.copy_from_slice(&self.result.download()?);
+        let len = match self.last {
+            Last::None => return Err(DeviceError::NoResult { what: "result of a reduction" }),
+            Last::Launched(len) => {
+                let written = &mut words[..O::Accumulator::WORDS];
+                written.copy_from_slice(&self.result.download()?);
+                len
+            }
+            Last::Known(known, len) => {
+                words = known;
+                len
+            }
+        };
         let all = O::Accumulator::from_words(words);
         Ok(self.op.finish_of(all, len as u64))
     }

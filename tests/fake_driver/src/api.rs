@@ -112,6 +112,22 @@ calls! {
         let to = slice::from_raw_parts_mut(to, bytes);
         if state.memory().read(from, to).is_err() { state.mistake("memory") } else { SUCCESS }
     }
+    // Kernels write there too, so it is memory of the emulator.
+    fn cuMemAllocHost_v2(memory: *mut u64, bytes: usize) may_fail OUT_OF_MEMORY {
+        let mut state = state();
+        if state.ready(0) != SUCCESS { return state.ready(0) }
+        let Ok(at) = state.memory().alloc(bytes, 4096) else { return OUT_OF_MEMORY };
+        *memory = at;
+        count("pinned memory", 1);
+        SUCCESS
+    }
+    fn cuMemFreeHost(memory: u64) gives_back {
+        let mut state = state();
+        if state.ready(0) != SUCCESS { return state.ready(0) }
+        if state.memory().free(memory).is_err() { return state.mistake("pinned memory") }
+        count("pinned memory", -1);
+        SUCCESS
+    }
     fn cuMemHostRegister_v2(memory: *mut u8, bytes: usize, _flags: u32) may_fail OUT_OF_MEMORY {
         let state = state();
         if memory.is_null() || bytes == 0 { return INVALID_VALUE }

@@ -99,6 +99,10 @@ driver! {
         fn cuMemcpyDtoHAsync_v2(to: *mut c_void, from: CUdeviceptr, bytes: usize, stream: CUstream);
         /// Copies within the device in stream order.
         fn cuMemcpyDtoDAsync_v2(to: CUdeviceptr, from: CUdeviceptr, bytes: usize, stream: CUstream);
+        /// Allocates pinned memory of the host, which the device uses at the same address.
+        fn cuMemAllocHost_v2(memory: *mut *mut c_void, bytes: usize);
+        /// Frees it.
+        fn cuMemFreeHost(memory: *mut c_void);
         /// Pins memory of the host, so that copies need no other memory on their way.
         fn cuMemHostRegister_v2(memory: *mut c_void, bytes: usize, flags: c_uint);
         /// Ends that.
@@ -261,8 +265,8 @@ driver! {
         cuExternalMemoryGetMappedBuffer cuFuncSetCacheConfig cuFuncSetSharedMemConfig
         cuGetErrorString cuGraphDebugDotPrint
         cuGraphGetEdges cuGraphGetNodes cuGraphKernelNodeGetParams cuGraphNodeGetType
-        cuImportExternalMemory cuLaunchHostFunc cuMemAdvise cuMemAllocAsync cuMemAllocHost_v2
-        cuMemAllocManaged cuMemFreeAsync cuMemFreeHost cuMemPrefetchAsync cuMemcpy2D_v2
+        cuImportExternalMemory cuLaunchHostFunc cuMemAdvise cuMemAllocAsync
+        cuMemAllocManaged cuMemFreeAsync cuMemPrefetchAsync cuMemcpy2D_v2
         cuMemcpyAtoH_v2 cuMemcpyDtoD_v2 cuMemcpyDtoH_v2 cuMemcpyHtoA_v2 cuMemcpyHtoD_v2
         cuMemsetD16Async cuMemsetD16_v2 cuMemsetD32Async cuMemsetD32_v2 cuMemsetD8_v2
         cuModuleLoad cuModuleLoadData cuOccupancyAvailableDynamicSMemPerBlock

@@ -12,6 +12,7 @@ mod image;
 mod launch;
 mod link;
 mod logs;
+mod mailboxes;
 mod module;
 mod peers;
 mod probe;
@@ -35,6 +36,7 @@ use cust::{
 use function::Function;
 use graph::Capture;
 use libcuda::{CUDA_ERROR_NOT_READY, CUDA_ERROR_OUT_OF_MEMORY, CUresult, CUstream};
+use mailboxes::Mailboxes;
 use std::{
     collections::HashMap,
     ffi::c_void,
@@ -63,6 +65,7 @@ pub struct Cuda {
     functions: ManuallyDrop<Mutex<HashMap<&'static str, Arc<Function>>>>,
     /// What was launched last, to name it when the stream reports an error.
     last: Mutex<Option<Last>>,
+    mailboxes: Mutex<Mailboxes>,
     gate: Gate<Capture>,
     stream: ManuallyDrop<Stream>,
     context: ManuallyDrop<Context>,
@@ -111,6 +114,7 @@ impl Cuda {
             modules,
             functions: ManuallyDrop::new(Mutex::default()),
             last: Mutex::new(None),
+            mailboxes: Mutex::default(),
             gate: Gate::default(),
             stream: ManuallyDrop::new(stream),
             context: ManuallyDrop::new(context),
@@ -295,6 +299,14 @@ impl Backend for Cuda {
         }
     }
 
+    fn lend_mailbox(&self) -> Result<Option<u64>, DeviceError> {
+        self.lend()
+    }
+
+    unsafe fn take_mailbox_back(&self, mailbox: u64) {
+        self.take_back(mailbox);
+    }
+
     unsafe fn zero(&self, at: u64, bytes: usize) -> Result<(), DeviceError> {
         if bytes == 0 {
             return Ok(());
@@ -424,6 +436,7 @@ impl Drop for Cuda {
         // context last.
         unsafe {
             let _lost = libcuda::cuStreamSynchronize(self.raw_stream());
+            self.free_mailboxes();
             ManuallyDrop::drop(&mut self.functions);
             ManuallyDrop::drop(&mut self.stream);
             ManuallyDrop::drop(&mut self.context);
