@@ -6,6 +6,36 @@
 //!
 //! The crate depends only on `cuda_std`. Compiled for nvptx64 it is PTX; compiled for the host it
 //! runs in the emulator.
+//!
+//! ```
+//! use cuda_std::prelude::*;
+//! use gridsync_kernels::block;
+//! use gridsync_kernels::grid::barrier::{Barrier, GridBarrier};
+//! use gridsync_kernels::op::Sum;
+//!
+//! /// Adds up `numbers`: a part in each block, and after a barrier of the whole grid all of them.
+//! ///
+//! /// # Safety
+//! /// `parts` has an element for each block, `total` has one, and the words of the barrier begin as 0.
+//! #[kernel(cooperative)]
+//! pub unsafe fn add_up(
+//!     numbers: Global<f32>,
+//!     parts: Global<f32>,
+//!     total: Global<f32>,
+//!     barrier: Global<u32>,
+//! ) {
+//!     let mut barrier = GridBarrier::attach(barrier);
+//!     let own = (thread::index()..numbers.len()).step_by(thread::thread_count());
+//!     let part = block::reduce(Sum::<f32>::new(), own.map(|i| numbers.read(i)).sum());
+//!     if thread::is_first_in_block() {
+//!         parts.write(thread::block_index(), part);
+//!     }
+//!     barrier.sync();
+//!     if thread::index() == 0 {
+//!         total.write(0, (0..parts.len()).map(|i| parts.read(i)).sum());
+//!     }
+//! }
+//! ```
 
 #![cfg_attr(target_arch = "nvptx64", no_std, feature(asm_experimental_arch))]
 

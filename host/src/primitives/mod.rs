@@ -34,10 +34,19 @@ pub use select::{Selector, partition, select, unique};
 pub use sifted::{Room, Sifted, Wanted};
 pub use spread::{Spread, SpreadReducer, scan_spread};
 
-use crate::device::Buffer;
+use crate::device::{Buffer, Device, DeviceError};
 use bytemuck::Pod;
 use cuda_std::memory::{Global, Scalar};
 use std::ops::Range;
+
+/// The one number in `count`, which is on `device`.
+fn count_of(device: &Device, count: &Buffer<u64>) -> Result<Global<u64>, DeviceError> {
+    device.expect_own(count)?;
+    match count.len() {
+        1 => Ok(count.view()),
+        buffer => Err(DeviceError::LengthMismatch { buffer, given: 1 }),
+    }
+}
 
 /// The elements `part` of `buffer`.
 fn part_of<T: Scalar + Pod>(buffer: &Buffer<T>, part: &Range<usize>) -> Global<T> {

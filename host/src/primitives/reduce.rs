@@ -1,5 +1,6 @@
 //! Reductions of an array to one value.
 
+use super::count_of;
 use crate::device::mailbox::Mailbox;
 use crate::device::{Buffer, Device, DeviceError, Geometry};
 use crate::reference;
@@ -121,10 +122,11 @@ where
         input: &Buffer<O::Element>,
     ) -> Result<[u32; 4], DeviceError> {
         let shape = Shape::of::<O::Element>(input.len());
+        let all = 0..input.len();
         let result = mailbox.open(O::Accumulator::WORDS)?;
         // SAFETY: the shape is made for the input, and a mailbox that is dropped early is not lent
         // again.
-        let launched = unsafe { self.launch_in(shape, input, 0..input.len(), result) };
+        let launched = unsafe { self.launch_in(shape, input, all, None, result) };
         if launched.is_err() {
             mailbox.close();
         }
@@ -174,7 +176,41 @@ where
         let result = self.result.view();
         let len = part.len();
         // SAFETY: the shape is made for the part, and a dropped buffer waits for the stream.
-        unsafe { self.launch_in(shape, input, part, result)? };
+        unsafe { self.launch_in(shape, input, part, None, result)? };
+        self.last = Last::Launched(len);
+        Ok(())
+    }
+
+    /// Like [`launch`](Self::launch), for the first elements of `input`, as many as the number in `count`
+    /// says when the launch begins, and at most all: a selection has just counted them, and the host need not
+    /// know.
+    ///
+    /// They are combined in the order of an array as long as `input`, as if the identity followed them. So
+    /// the bits of a floating-point result can depend on the length of the buffer too.
+    ///
+    /// # Errors
+    /// As for [`launch`](Self::launch); [`DeviceError::OtherDevice`] also for `count`,
+    /// [`DeviceError::LengthMismatch`] if it is not one number, and [`DeviceError::Unsupported`] if the
+    /// operation [needs the length](Operation::NEEDS_LEN).
+    pub fn launch_counted(
+        &mut self,
+        input: &Buffer<O::Element>,
+        count: &Buffer<u64>,
+    ) -> Result<(), DeviceError> {
+        self.last = Last::None;
+        self.is_recorded |= self.device.backend().is_recording();
+        if O::NEEDS_LEN {
+            return Err(DeviceError::Unsupported {
+                what: "a reduction that needs the length, of elements that the device has counted",
+                device: self.device.properties().name.clone(),
+                needs: "reduce by the sum, and divide by the count",
+            });
+        }
+        let len = input.len();
+        let shape = Shape::of::<O::Element>(len);
+        let (count, result) = (count_of(&self.device, count)?, self.result.view());
+        // SAFETY: the shape is made for the whole input, and dropped buffers wait for the stream.
+        unsafe { self.launch_in(shape, input, 0..len, Some(count), result)? };
         self.last = Last::Launched(len);
         Ok(())
     }
@@ -184,12 +220,13 @@ where
     /// its tile.
     ///
     /// # Safety
-    /// The shape has room for the part. The words outlive the launch.
+    /// The shape has room for the part. The count and the words outlive the launch.
     pub(super) unsafe fn launch_in(
         &mut self,
         shape: Shape,
         input: &Buffer<O::Element>,
         part: Range<usize>,
+        count: Option<Global<u64>>,
         result: Global<u32>,
     ) -> Result<(), DeviceError> {
         self.device.expect_own(input)?;
@@ -200,6 +237,7 @@ where
             state: self.state.view(),
             result,
             runs: shape.runs,
+            count: count.unwrap_or_else(|| self.words.view().part(0, 0)),
         });
         // SAFETY: the grid fits the shape, which has room for the part; the words have room for all
         // shapes; they and the state were zeroed, and each launch leaves them ready for the next;

@@ -1,7 +1,7 @@
 //! Scans: for each element of an array, all elements up to it combined.
 
-use super::part_of;
 use super::scratch::Scratch;
+use super::{count_of, part_of};
 use crate::device::{Buffer, Device, DeviceError, Geometry};
 use crate::launch::resident_blocks;
 use crate::reference;
@@ -282,6 +282,30 @@ where
         unsafe { self.launch_views(input, output, shape, Mode::whole(form)) }
     }
 
+    /// Like [`launch`](Self::launch), for the first elements of `input`, as many as the number in `count`
+    /// says when the launch begins, and at most all: a selection has just counted them, and the host need not
+    /// know. The other places of `output` stay as they were.
+    ///
+    /// The results are, to the bit, the first ones of a scan of the whole buffer. It takes the time of a scan
+    /// of what is counted, and a little for each other tile.
+    ///
+    /// # Errors
+    /// As for [`launch`](Self::launch); [`DeviceError::OtherDevice`] also for `count`, and
+    /// [`DeviceError::LengthMismatch`] also if it is not one number.
+    pub fn launch_counted(
+        &mut self,
+        input: &Buffer<O::Element>,
+        count: &Buffer<u64>,
+        output: &mut Buffer<O::Output>,
+        form: Form,
+    ) -> Result<(), DeviceError> {
+        let count = count_of(&self.device, count)?;
+        let (input, output) = self.views(input, &(0..input.len()), output, &(0..output.len()))?;
+        let shape = Shape::of::<O::Element, O::Accumulator>(input.len());
+        // SAFETY: the views have one length; their buffers and the count are borrowed, the output exclusively.
+        unsafe { self.launch_views_counted(input, output, Some(count), shape, Mode::whole(form)) }
+    }
+
     /// Like [`launch`](Self::launch), and writes the results over the elements of `array`.
     ///
     /// # Errors
@@ -388,6 +412,23 @@ where
         shape: Shape,
         mode: Mode,
     ) -> Result<(), DeviceError> {
+        // SAFETY: the caller's promise.
+        unsafe { self.launch_views_counted(input, output, None, shape, mode) }
+    }
+
+    /// [`launch_views`](Self::launch_views) for as many elements as the count says, if there is one.
+    ///
+    /// # Safety
+    ///
+    /// As for [`launch_views`](Self::launch_views); the count is one number in such memory.
+    unsafe fn launch_views_counted(
+        &mut self,
+        input: Global<O::Element>,
+        output: Global<O::Output>,
+        count: Option<Global<u64>>,
+        shape: Shape,
+        mode: Mode,
+    ) -> Result<(), DeviceError> {
         if input.is_empty() {
             return Ok(());
         }
@@ -401,7 +442,12 @@ where
         // No word holds a future stamp: the state goes on counting, and new words are 0.
         self.words.fit(words)?;
         let (words, state) = (self.words.view(), self.state.view());
-        match self.design_for(shape, input, output) {
+        let design = match count {
+            None => self.design_for(shape, input, output),
+            // Bulk copies are planned by the host.
+            Some(_) => Design::Registers,
+        };
+        match design {
             Design::Registers => {
                 let geometry = Geometry::new(shape.tiles, shape.threads());
                 let args = self.op.arguments(Arguments {
@@ -412,6 +458,7 @@ where
                     rows: shape.rows,
                     group: shape.group,
                     mode: mode.number(),
+                    count: count.unwrap_or_else(|| words.part(0, 0)),
                 });
                 // SAFETY: the shape is made for the input, and the grid for the shape; the words
                 // have room for it; they and the state were zeroed, and each launch leaves them

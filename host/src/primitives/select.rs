@@ -1,11 +1,11 @@
 //! Selections: some elements of an array, in their order, one after the other.
 
-use super::part_of;
 use super::scratch::Scratch;
+use super::{count_of, part_of};
 use crate::device::{Buffer, Device, DeviceError, Geometry};
 use crate::reference;
 use bytemuck::Pod;
-use cuda_std::memory::Scalar;
+use cuda_std::memory::{Global, Scalar};
 use gridsync_kernels::grid::scan::STATE;
 use gridsync_kernels::grid::select::{self, Outputs, WORDS};
 use std::marker::PhantomData;
@@ -229,6 +229,36 @@ impl<T: Scalar + Pod> Selector<T> {
         part: Range<usize>,
         to: To<'_, T>,
     ) -> Result<(), DeviceError> {
+        self.launch_of(by, input, part, None, to)
+    }
+
+    /// Like [`launch`](Self::launch), from the first elements of `input`, as many as the number in `of` says
+    /// when the launch begins, and at most all: another selection has just counted them, and the host need not
+    /// know.
+    ///
+    /// # Errors
+    /// As for [`launch`](Self::launch), also for `of`.
+    pub fn launch_counted<S: Selectable<Element = T>>(
+        &mut self,
+        by: S,
+        input: &Buffer<T>,
+        of: &Buffer<u64>,
+        kept: &mut Buffer<T>,
+        count: &mut Buffer<u64>,
+    ) -> Result<(), DeviceError> {
+        let of = count_of(&self.device, of)?;
+        self.launch_of(by, input, 0..input.len(), Some(of), To::new(kept, count))
+    }
+
+    /// [`launch_part`](Self::launch_part) for as many elements as the count says, if there is one.
+    fn launch_of<S: Selectable<Element = T>>(
+        &mut self,
+        by: S,
+        input: &Buffer<T>,
+        part: Range<usize>,
+        of: Option<Global<u64>>,
+        to: To<'_, T>,
+    ) -> Result<(), DeviceError> {
         self.device.expect_own(input)?;
         let input = part_of(input, &part);
         let none = (input.part(0, 0), self.words.view().part(0, 0));
@@ -258,6 +288,7 @@ impl<T: Scalar + Pod> Selector<T> {
             state,
             rows: shape.rows,
             group: shape.group,
+            count: of.unwrap_or(none.1),
         });
         let geometry = Geometry::new(shape.tiles, shape.threads());
         // SAFETY: the shape is made for the input, and the grid for the shape; the words have room
@@ -274,7 +305,7 @@ impl<T: Scalar + Pod> Selector<T> {
         buffer: &Buffer<A>,
         from: usize,
         len: usize,
-    ) -> Result<cuda_std::memory::Global<A>, DeviceError> {
+    ) -> Result<Global<A>, DeviceError> {
         self.device.expect_own(buffer)?;
         match buffer.len().checked_sub(from) {
             Some(room) if room == len => Ok(buffer.view().part(from, len)),

@@ -13,7 +13,7 @@ use scenarios::{KERNELS, SCENARIOS, Scenario};
 use shared::SHARED;
 
 /// Calls that are also made when something is dropped, where a failure cannot be returned, or before
-/// another call that tells the same.
+/// another call that tells the same, or for memory that a copy can do without.
 const UNSEEN: [&str; 4] =
     ["cuCtxSetCurrent", "cuStreamSynchronize", "cuStreamQuery", "cuMemAllocHost_v2"];
 

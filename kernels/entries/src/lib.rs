@@ -2,6 +2,14 @@
 //!
 //! On the host each is a type that implements `cuda_std::launch::Kernel`. A crate with its own
 //! kernels does not need this crate: it calls `gridsync_kernels`.
+//!
+//! ```
+//! use cuda_std::launch::Kernel;
+//! use gridsync_entries::{reduce, scan};
+//!
+//! assert_eq!(reduce::sum_f32::NAME, "reduce_sum_f32");
+//! assert_eq!(scan::max_i64::NAME, "scan_max_i64");
+//! ```
 
 #![cfg_attr(target_arch = "nvptx64", no_std, feature(abi_ptx, asm_experimental_arch))]
 

@@ -4,6 +4,14 @@
 //! * [`jacobi`]: sweeps over a plate until it hardly changes. [`bfs`]: levels of a graph.
 //! * [`compaction`]: the elements above a bound. [`counting_sort`]: a stable sort by small keys.
 //! * [`conjugate_gradient`]: steps of a solver, as a graph of tasks.
+//!
+//! ```
+//! use cuda_std::launch::Kernel;
+//! use gridsync_example_kernels::jacobi::jacobi;
+//!
+//! // All sweeps are one launch: the whole grid waits between them.
+//! assert!(jacobi::COOPERATIVE);
+//! ```
 
 #![cfg_attr(target_arch = "nvptx64", no_std, feature(abi_ptx, asm_experimental_arch))]
 

@@ -9,6 +9,14 @@
 //! * [`dag`]: graphs of kernels, by every means.
 //! * [`device_launch`]: kernels that launch kernels.
 //! * [`fences`]: what orderings and fences cost. [`scan_stress`]: scans with delayed blocks.
+//!
+//! ```
+//! use cuda_std::launch::Kernel;
+//! use gridsync_lab_kernels::barrier::barrier_only;
+//!
+//! // A grid of this kernel must be resident as a whole.
+//! assert!(barrier_only::COOPERATIVE);
+//! ```
 
 #![cfg_attr(target_arch = "nvptx64", no_std, feature(abi_ptx, asm_experimental_arch))]
 

@@ -1,6 +1,7 @@
 //! Primitives in which the threads of a whole grid work together.
 
 pub mod barrier;
+mod counted;
 mod guarded;
 pub mod kendall;
 pub mod lock;
@@ -14,6 +15,7 @@ pub mod tasks;
 mod tiles;
 mod workspace;
 
+pub use counted::counted;
 pub use reduce::reduce;
 pub use scan::scan;
 pub use select::{select, unique};

@@ -18,6 +18,7 @@
 //! | `scan` | every scan × size × backend × schedule, starts, in place, order, stamps |
 //! | `select` | every selection × size × backend × schedule, starts, stamps, NaN |
 //! | `warp_rows` | eight rows of a warp at once: order, bits, schedules |
+//! | `counted` | arrays whose length only the device knows, and graphs of them |
 //! | `range_sum` | every range sum × size × backend, and queries that are not ranges |
 //! | `kendall` | every rank correlation × size × ties × method × backend × schedule |
 //! | `parts` | host arrays that go through the device part by part |
@@ -63,6 +64,7 @@ mod bounded;
 mod broken;
 mod collectives;
 mod compensation;
+mod counted;
 mod coverage;
 mod dag;
 mod device_launch;
@@ -104,6 +106,7 @@ fn main() -> ExitCode {
         broken::trials(),
         collectives::trials(),
         compensation::trials(),
+        counted::trials(),
         coverage::trials(),
         dag::trials(),
         device_launch::trials(),

@@ -19,6 +19,22 @@
 //! * [`dependent`]: waiting for the grid before this one; since sm_90;
 //! * [`launch`]: what the host needs to know about a kernel;
 //! * `device_runtime`: kernels that launch kernels; with the feature `device-runtime`.
+//!
+//! ```
+//! use cuda_std::prelude::*;
+//!
+//! /// Adds `x` to `y`, with a thread for each element.
+//! ///
+//! /// # Safety
+//! /// Both have one length, and nobody else writes them.
+//! #[kernel]
+//! pub unsafe fn add(x: Global<f32>, y: Global<f32>) {
+//!     let i = thread::index();
+//!     if i < y.len() {
+//!         y.write(i, y.read(i) + x.read(i));
+//!     }
+//! }
+//! ```
 
 #![cfg_attr(target_arch = "nvptx64", no_std)]
 #![cfg_attr(

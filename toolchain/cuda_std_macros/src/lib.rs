@@ -1,4 +1,23 @@
 //! The attributes of gridsync's `cuda_std`: `#[kernel]` and `#[device]`.
+//!
+//! `cuda_std` exports both, and what they expand to needs it:
+//!
+//! ```ignore
+//! use cuda_std::prelude::*;
+//!
+//! #[device]
+//! fn twice(x: f32) -> f32 {
+//!     2.0 * x
+//! }
+//!
+//! #[kernel]
+//! pub unsafe fn double(out: Global<f32>) {
+//!     let i = thread::index();
+//!     if i < out.len() {
+//!         out.write(i, twice(out.read(i)));
+//!     }
+//! }
+//! ```
 
 mod device;
 mod kernel;

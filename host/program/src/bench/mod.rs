@@ -9,6 +9,7 @@
 //!   and one of them may wait for ever: the module `system` says more.
 //! * A kernel that is run **once** ([`once()`]) is timed as it is called, its launch included. It
 //!   is repeated within a sample until the sample is long enough, so its input may be in the L2.
+//! * What a **call** costs is time of the thread that makes it: the module `calls`.
 //! * The time of one call of a primitive is measured **cold**: before each sample the L2 is emptied
 //!   by reading four times its size. It is measured **alone**: one call between two events, right
 //!   after the L2 is emptied. And it is measured **in a row**: calls in one graph, each on its own
@@ -35,6 +36,7 @@
 
 mod all_reduce;
 mod barrier;
+mod calls;
 mod chain;
 mod kendall;
 mod once;
@@ -55,6 +57,7 @@ mod warning;
 
 pub use all_reduce::ALL_REDUCE;
 pub use barrier::BARRIER;
+pub use calls::{Call, CallError, call_points, peer_calls, run_calls, sum_in_a_process};
 pub use chain::chains_in_cpp;
 pub use kendall::KENDALL;
 pub use once::once;

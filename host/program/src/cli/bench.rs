@@ -1,5 +1,6 @@
 //! `gridsync bench`: measurements, and those of a peer in the same run.
 
+mod calls;
 mod compare;
 mod figure;
 mod latency;
@@ -40,6 +41,10 @@ use std::ffi::OsString;
 /// each block combined and brought to every block of every GPU. It is measured on 1, 2, 4, 8 and so
 /// on of the GPUs, as the slope of the time on the host between launches of 200 and 5200 rounds on
 /// all of them. The peer is ncclAllReduce of one f32 of each GPU, in CUDA graphs.
+///
+/// `calls`: the time of the host for one sum of f32: to put it into the stream, alone and as a graph, and
+/// to have its value; and a whole process that adds up 1000 numbers. The peer is CUB's DeviceReduce, with
+/// storage that was allocated before.
 ///
 /// `reduce`: the device time of one reduction, from elements in device memory that are in no cache
 /// to a result there, for several operations, element types and lengths. Calls are timed in a row,
@@ -113,7 +118,7 @@ pub(crate) struct Bench {
     dtypes: Vec<String>,
     /// Of the other suites: elements, as 1000 or 2^20 [default: of reduce and scan
     /// 2^10,2^12,2^16,2^20,2^24,2^28,2^30,2^32, of reduce-rows 2^24, of kendall
-    /// 2^10,2^13,2^14,2^16,2^20,2^24, else 2^16,2^20,2^24,2^28].
+    /// 2^10,2^13,2^14,2^16,2^20,2^24, of calls 2^10,2^16,2^20, else 2^16,2^20,2^24,2^28].
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = within::<usize>(1..=1 << 56))]
     sizes: Vec<usize>,
     /// Measure the peer too, in the same run: needs nvcc, but for kendall. It finds headers newer
@@ -142,6 +147,8 @@ enum Name {
     ScanThreads,
     /// A barrier of several GPUs, and one number of each of their blocks, combined.
     System,
+    /// What a call costs the host.
+    Calls,
     /// An array to one value.
     Reduce,
     /// Each row of a matrix to one value.
@@ -163,6 +170,7 @@ enum Suite {
     Latencies(&'static bench::Suite),
     Throughputs(&'static Throughput),
     System,
+    Calls,
 }
 
 impl Name {
@@ -172,6 +180,7 @@ impl Name {
             Self::AllReduce => Suite::Latencies(&ALL_REDUCE),
             Self::ScanThreads => Suite::Latencies(&SCAN_THREADS),
             Self::System => Suite::System,
+            Self::Calls => Suite::Calls,
             Self::Reduce => Suite::Throughputs(&REDUCE),
             Self::ReduceRows => Suite::Throughputs(&REDUCE_ROWS),
             Self::Scan => Suite::Throughputs(&SCAN),
@@ -193,7 +202,7 @@ fn designs() -> impl Iterator<Item = &'static str> {
     let names = |suite| -> Vec<&'static str> {
         match suite {
             Suite::Latencies(suite) => suite.designs.iter().map(|design| design.name).collect(),
-            Suite::Throughputs(_) => Vec::new(),
+            Suite::Throughputs(_) | Suite::Calls => Vec::new(),
             Suite::System => COLLECTIVES.iter().map(|collective| collective.name).collect(),
         }
     };
@@ -204,7 +213,7 @@ fn designs() -> impl Iterator<Item = &'static str> {
 fn cases() -> impl Iterator<Item = &'static Case> {
     suites().flat_map(|suite| match suite {
         Suite::Throughputs(suite) => suite.cases,
-        Suite::Latencies(_) | Suite::System => &[],
+        Suite::Latencies(_) | Suite::System | Suite::Calls => &[],
     })
 }
 
@@ -231,6 +240,7 @@ impl Bench {
             Suite::Latencies(suite) => self.latencies(suite, gpu()?, global)?,
             Suite::Throughputs(suite) => self.throughputs(suite, gpu()?, global)?,
             Suite::System => self.system(global)?,
+            Suite::Calls => self.calls(gpu()?, global)?,
         };
         let lines: String = records.iter().map(|record| format!("{}\n", record.json())).collect();
         if let Some(out) = self.output {
@@ -248,18 +258,19 @@ impl Bench {
             ("--blocks", self.blocks.is_empty()),
             ("--threads", self.threads.is_empty()),
         ];
-        let arrays = [
-            ("--ops", self.ops.is_empty()),
-            ("--dtypes", self.dtypes.is_empty()),
-            ("--sizes", self.sizes.is_empty()),
-        ];
+        let cases = [("--ops", self.ops.is_empty()), ("--dtypes", self.dtypes.is_empty())];
+        let sizes = [("--sizes", self.sizes.is_empty())];
+        let arrays = [&cases[..], &sizes].concat();
         let several = [("--svg", self.svg.is_none())];
         let (name, takes, others) = match suite {
-            Suite::Latencies(suite) => (suite.name, grids.to_vec(), [&arrays[..], &several]),
-            Suite::Throughputs(suite) => (suite.name, arrays.to_vec(), [&grids[..], &several]),
-            Suite::System => ("system", [&grids[..], &several].concat(), [&arrays[..], &[]]),
+            Suite::Latencies(suite) => {
+                (suite.name, grids.to_vec(), [&arrays[..], &several].concat())
+            }
+            Suite::Throughputs(suite) => (suite.name, arrays, [&grids[..], &several].concat()),
+            Suite::System => ("system", [&grids[..], &several].concat(), arrays),
+            Suite::Calls => ("calls", sizes.to_vec(), [&grids[..], &several, &cases].concat()),
         };
-        match others.concat().iter().find(|(_, unused)| !unused) {
+        match others.iter().find(|(_, unused)| !unused) {
             None => Ok(()),
             Some((flag, _)) => Err(Usage(format!(
                 "{flag} says nothing to the suite {name}, which takes {}",

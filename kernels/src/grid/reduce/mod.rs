@@ -61,8 +61,8 @@ const STARTED: usize = 0;
 /// warps, `runs` runs per strip. Only the shape for the input's length gives the promised order.
 /// Nobody writes `input` while the kernel runs, so it overlaps no other view. The workspace
 /// has [`MOST_TILES`] words for each word of an accumulator, and [`STATE`] words of state. The
-/// first thread of the block that started last writes the result, and later work on the stream sees
-/// it. No co-residency needed.
+/// first thread of the block that started last writes the result, each word by one relaxed store at
+/// system scope. Later work on the stream sees it. No co-residency needed.
 #[device(protocol = "the reduction")]
 pub fn reduce<O: Operation>(
     op: O,
@@ -182,9 +182,10 @@ fn combine_warps<O: Operation>(op: O, values: Slots, at: ThreadPosition) -> O::A
     }
 }
 
+/// Writes each word once, so that a host that shares the memory can wait for each.
 #[device]
 fn write<T: Carried>(result: Global<u32>, value: T) {
-    for_each_word(value, |i, word| result.write(i, word));
+    for_each_word(value, |i, word| result.store(i, word, Ordering::Relaxed, Scope::System));
 }
 
 /// Leaves the stamp for the next launch; the block counter has wrapped to 0. Called by all threads

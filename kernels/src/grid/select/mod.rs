@@ -199,6 +199,6 @@ impl InArray {
     fn of<T: Scalar>(number: u32, rows: u32, at: ThreadPosition, len: usize) -> Self {
         let elements = (at.warps * rows) as usize * Shape::row::<T>();
         let first = number as usize * elements;
-        Self { first, len: elements.min(len - first) }
+        Self { first, len: elements.min(len.saturating_sub(first)) }
     }
 }

@@ -1,0 +1,247 @@
+//! The suite `calls`: what a call costs the thread that makes it.
+//!
+//! Calls follow each other as fast as the thread makes them, on one input, which stays in the L2. A
+//! process begins when it is started and ends when it is gone.
+
+use super::sampling::warm_up;
+use super::{Measurement, Peer, PeerError, PeerProgram, Record, SAMPLES, Sampling, Spread, Step};
+use gridsync::device::{Device, DeviceError};
+use gridsync::primitives::Reducer;
+use gridsync_kernels::op::Sum;
+use serde_json::json;
+use std::collections::HashMap;
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+/// Calls of a sample: few enough for a stream to take them without waiting for the device.
+const CALLS: usize = 256;
+
+/// Elements of the sum of a process.
+const FEW: usize = 1000;
+
+/// Why a call could not be measured.
+#[derive(Debug, thiserror::Error)]
+pub enum CallError {
+    /// The device failed.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+    /// A process could not be started.
+    #[error("starting a process: {0}")]
+    Io(#[from] io::Error),
+    /// A process failed.
+    #[error("a process that adds up {FEW} numbers failed: {0}")]
+    Process(String),
+}
+
+/// What is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Call {
+    /// A reduction is put into the stream.
+    Launch,
+    /// A graph with one reduction is put into the stream.
+    Graph,
+    /// An array is reduced to a value on the host.
+    Value,
+    /// A program adds up a few numbers on the GPU and prints the sum: it opens the device, takes the
+    /// kernel from the driver's cache, and gives everything back.
+    Process,
+}
+
+impl Call {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Launch, Self::Graph, Self::Value, Self::Process];
+
+    /// What it is called in a record.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Launch => "launch",
+            Self::Graph => "graph launch",
+            Self::Value => "value",
+            Self::Process => "process",
+        }
+    }
+
+    /// The question to the peer.
+    fn question(self, n: usize) -> String {
+        format!("{} {n}", self.name().replace(' ', "-"))
+    }
+}
+
+/// The peer.
+const PEER: PeerProgram = PeerProgram {
+    name: "cub::DeviceReduce",
+    source: include_str!("../../peers/calls.cu"),
+    flags: &[],
+};
+
+/// Each call with each number of elements. A process has its own number.
+#[must_use]
+pub fn call_points(sizes: &[usize]) -> Vec<(Call, usize)> {
+    let sizes_of = |call| match call {
+        Call::Process => &[FEW],
+        _ => sizes,
+    };
+    Call::ALL.iter().flat_map(|&call| sizes_of(call).iter().map(move |&n| (call, n))).collect()
+}
+
+/// µs of the peer's calls. It runs alone on the GPU.
+///
+/// # Errors
+/// [`PeerError`].
+pub fn peer_calls(
+    points: &[(Call, usize)],
+    sampling: &Sampling,
+) -> Result<HashMap<(usize, usize), Spread>, PeerError> {
+    let questions: Vec<_> = points.iter().map(|(call, n)| call.question(*n)).collect();
+    let answers = PEER.ask(&[], sampling, &questions)?;
+    let time = |(&(call, n), question)| Some(((call as usize, n), *answers.times.get(question)?));
+    Ok(points.iter().zip(&questions).filter_map(time).collect())
+}
+
+/// Measures each of `points`. `process` runs one process, from its start to its end.
+///
+/// # Errors
+/// [`CallError`].
+pub fn run_calls(
+    device: &Device,
+    points: &[(Call, usize)],
+    peers: &HashMap<(usize, usize), Spread>,
+    sampling: &Sampling,
+    mut process: impl FnMut() -> Result<(), CallError>,
+    mut step: impl FnMut(Step<'_, (Call, usize)>),
+) -> Result<Vec<Record>, CallError> {
+    let mut records = Vec::new();
+    for &(call, n) in points {
+        step(Step::Next((call, n)));
+        let measured = match call {
+            Call::Process => {
+                // The first one fills the driver's cache.
+                process()?;
+                let sampling = Sampling { at_most: 2 * SAMPLES, ..*sampling };
+                sampling.measure(|| us_of(&mut process))?
+            }
+            call => in_process(device, call, n, sampling)?,
+        };
+        let peer = peers.get(&(call as usize, n));
+        let mut warnings = measured.warnings;
+        warnings.extend(peer.and_then(|peer| sampling.peer_noise(peer)));
+        let record = Record {
+            suite: "calls",
+            variant: call.name(),
+            device: device.properties().name.clone(),
+            params: json!({ "op": "sum", "dtype": "f32", "n": n }),
+            time: measured.time,
+            bytes: None,
+            peer: peer.map(|peer| Peer { name: PEER.name, median: peer.median }),
+            warnings,
+        };
+        step(Step::Measured(&record));
+        records.push(record);
+    }
+    Ok(records)
+}
+
+/// µs of each of [`CALLS`] calls, on the thread that makes them.
+fn in_process(
+    device: &Device,
+    call: Call,
+    n: usize,
+    sampling: &Sampling,
+) -> Result<Measurement, CallError> {
+    let input = device.zeroed::<f32>(n)?;
+    let mut reducer = Reducer::with(Sum::<f32>::new(), device)?;
+    reducer.launch(&input)?;
+    let mut work: Box<dyn FnMut() -> Result<(), DeviceError> + '_> = match call {
+        Call::Launch => Box::new(|| reducer.launch(&input)),
+        Call::Value => Box::new(|| reducer.reduce(&input).map(drop)),
+        Call::Graph => {
+            let graph = device.record(|| reducer.launch(&input))?;
+            // SAFETY: all that was recorded outlives the measurement.
+            Box::new(move || unsafe { graph.launch() })
+        }
+        Call::Process => unreachable!("it is another process"),
+    };
+    let mut sample = || {
+        device.synchronize()?;
+        us_of(|| (0..CALLS).try_for_each(|_| work()))
+    };
+    warm_up(&mut sample)?;
+    let measured = sampling.measure(|| Ok::<_, DeviceError>(sample()? / CALLS as f64))?;
+    device.synchronize()?;
+    Ok(measured)
+}
+
+/// The time of `work` on the host, µs.
+fn us_of<E>(work: impl FnOnce() -> Result<(), E>) -> Result<f64, E> {
+    let begun = Instant::now();
+    work()?;
+    Ok(begun.elapsed().as_secs_f64() * 1e6)
+}
+
+/// Runs `program`, this one, to add up a few numbers on the device that it calls `device`.
+///
+/// # Errors
+/// [`CallError::Io`] and [`CallError::Process`].
+pub fn sum_in_a_process(program: &Path, device: &str) -> Result<(), CallError> {
+    let mut child = Command::new(program)
+        .args(["reduce", "--quiet", "--op", "sum", "--dtype", "f32", "--device", device, "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()?;
+    if let Some(mut input) = child.stdin.take() {
+        input.write_all(bytemuck::cast_slice(&[1f32; FEW]))?;
+    }
+    let done = child.wait_with_output()?;
+    let printed = String::from_utf8_lossy(&done.stdout);
+    match printed.trim() == FEW.to_string() {
+        true => Ok(()),
+        false => {
+            let said = String::from_utf8_lossy(&done.stderr);
+            Err(CallError::Process(format!("{} {}", printed.trim(), said.trim())))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gridsync::device::{Emulator, EmulatorConfig};
+
+    #[test]
+    fn every_call_is_measured_with_every_length_and_a_process_once() {
+        let device = Device::new(Emulator::new(EmulatorConfig::default()));
+        let sampling = Sampling { at_least: 1, at_most: 1, ..Sampling::default() };
+        let points: Vec<_> =
+            call_points(&[1, 33]).into_iter().filter(|(call, _)| *call != Call::Graph).collect();
+        let peer = Spread::of(vec![1e9]).expect("there is a sample");
+        let peers = HashMap::from([((Call::Value as usize, 33), peer)]);
+        let mut processes = 0;
+        let process = || {
+            processes += 1;
+            Ok(())
+        };
+        let records = run_calls(&device, &points, &peers, &sampling, process, |_| {})
+            .expect("the emulator should run every call");
+        let measured: Vec<_> =
+            records.iter().map(|record| (record.variant, record.params["n"].clone())).collect();
+        let expected = [("launch", 1), ("launch", 33), ("value", 1), ("value", 33)];
+        assert_eq!(measured[..4], expected.map(|(name, n)| (name, n.into())));
+        assert_eq!(measured[4..], [("process", FEW.into())]);
+        assert_eq!(processes, 2, "one more than is measured");
+        let ratios: Vec<_> = records.iter().map(Record::ratio).collect();
+        assert!(matches!(ratios[..], [None, None, None, Some(_), None]), "{ratios:?}");
+    }
+
+    #[test]
+    fn a_process_that_prints_something_else_fails() {
+        let echo = sum_in_a_process("echo".as_ref(), "cpu");
+        let error = echo.expect_err("it prints its arguments").to_string();
+        assert!(error.contains("--op sum"), "{error}");
+        let none = sum_in_a_process("/no/such/program".as_ref(), "cpu");
+        assert!(matches!(none, Err(CallError::Io(_))));
+    }
+}

@@ -1,0 +1,77 @@
+//! The suite `calls`: what a call costs the thread that makes it.
+
+use super::rows::Rows;
+use super::{Bench, Global};
+use crate::bench::{
+    Call, Record, Sampling, Step, call_points, peer_calls, run_calls, sum_in_a_process,
+};
+use crate::cli::choice::DeviceChoice;
+use crate::report::Column;
+use anyhow::Context;
+use gridsync::device::Device;
+use std::collections::HashMap;
+
+/// Lengths that are measured unless others are asked for.
+const SIZES: [usize; 3] = [1 << 10, 1 << 16, 1 << 20];
+
+impl Bench {
+    pub(super) fn calls(&self, device: Device, global: &Global) -> anyhow::Result<Vec<Record>> {
+        let points = call_points(match &self.sizes[..] {
+            [] => &SIZES,
+            sizes => sizes,
+        });
+        let sampling = Sampling::default();
+        let (device, peers) = if self.peers {
+            // The peer runs alone on the GPU, as this does.
+            drop(device);
+            let peers = peer_calls(&points, &sampling).context("measuring CUB")?;
+            (global.device.device()?, peers)
+        } else {
+            (device, HashMap::new())
+        };
+        let program = std::env::current_exe().context("finding this program")?;
+        let ordinal = match &global.device {
+            DeviceChoice::Cuda(ordinals) => ordinals[0],
+            _ => 0,
+        };
+        let process = || sum_in_a_process(&program, &format!("cuda:{ordinal}"));
+
+        let mut rows = Rows::new(global, points.len(), columns(), cells);
+        let step = |step: Step<'_, (Call, usize)>| match step {
+            Step::Next((call, n)) => rows.next(format!("{} of {n}", call.name())),
+            Step::Measured(record) => rows.add(record),
+        };
+        let records = run_calls(&device, &points, &peers, &sampling, process, step)?;
+        rows.finish(&records)?;
+        Ok(records)
+    }
+}
+
+/// The columns of the table.
+fn columns() -> Vec<Column> {
+    let names = Call::ALL.iter().map(|call| call.name().len());
+    vec![
+        Column::words("call", names.max().unwrap_or(0)),
+        Column::numbers("elements", 10),
+        Column::numbers("µs", 10),
+        Column::numbers("min", 10),
+        Column::numbers("max", 10),
+        Column::numbers("peer µs", 10),
+        Column::numbers("ratio", 5),
+        Column::words("", 0),
+    ]
+}
+
+/// The row of a record.
+fn cells(_so_far: &[Record], record: &Record) -> Vec<String> {
+    let peer = record.peer.as_ref();
+    vec![
+        record.variant.to_owned(),
+        record.params["n"].to_string(),
+        format!("{:.2}", record.time.median),
+        format!("{:.2}", record.time.min),
+        format!("{:.2}", record.time.max),
+        peer.map_or(String::new(), |peer| format!("{:.2}", peer.median)),
+        record.ratio().map_or(String::new(), |ratio| format!("{ratio:.3}")),
+    ]
+}
