@@ -6,6 +6,7 @@ use crate::device::{Buffer, Device, DeviceError, Geometry};
 use crate::reference;
 use bytemuck::Pod;
 use cuda_std::memory::Global;
+pub use gridsync_entries::counted::reduce::CountedReducible;
 pub use gridsync_entries::reduce::{Arguments, Reducible};
 use gridsync_kernels::grid::reduce::{MOST_TILES, STATE, Shape};
 use gridsync_kernels::op::{Carried, Operation};
@@ -122,11 +123,10 @@ where
         input: &Buffer<O::Element>,
     ) -> Result<[u32; 4], DeviceError> {
         let shape = Shape::of::<O::Element>(input.len());
-        let all = 0..input.len();
         let result = mailbox.open(O::Accumulator::WORDS)?;
         // SAFETY: the shape is made for the input, and a mailbox that is dropped early is not lent
         // again.
-        let launched = unsafe { self.launch_in(shape, input, all, None, result) };
+        let launched = unsafe { self.launch_in(shape, input, 0..input.len(), result) };
         if launched.is_err() {
             mailbox.close();
         }
@@ -176,41 +176,7 @@ where
         let result = self.result.view();
         let len = part.len();
         // SAFETY: the shape is made for the part, and a dropped buffer waits for the stream.
-        unsafe { self.launch_in(shape, input, part, None, result)? };
-        self.last = Last::Launched(len);
-        Ok(())
-    }
-
-    /// Like [`launch`](Self::launch), for the first elements of `input`, as many as the number in `count`
-    /// says when the launch begins, and at most all: a selection has just counted them, and the host need not
-    /// know.
-    ///
-    /// They are combined in the order of an array as long as `input`, as if the identity followed them. So
-    /// the bits of a floating-point result can depend on the length of the buffer too.
-    ///
-    /// # Errors
-    /// As for [`launch`](Self::launch); [`DeviceError::OtherDevice`] also for `count`,
-    /// [`DeviceError::LengthMismatch`] if it is not one number, and [`DeviceError::Unsupported`] if the
-    /// operation [needs the length](Operation::NEEDS_LEN).
-    pub fn launch_counted(
-        &mut self,
-        input: &Buffer<O::Element>,
-        count: &Buffer<u64>,
-    ) -> Result<(), DeviceError> {
-        self.last = Last::None;
-        self.is_recorded |= self.device.backend().is_recording();
-        if O::NEEDS_LEN {
-            return Err(DeviceError::Unsupported {
-                what: "a reduction that needs the length, of elements that the device has counted",
-                device: self.device.properties().name.clone(),
-                needs: "reduce by the sum, and divide by the count",
-            });
-        }
-        let len = input.len();
-        let shape = Shape::of::<O::Element>(len);
-        let (count, result) = (count_of(&self.device, count)?, self.result.view());
-        // SAFETY: the shape is made for the whole input, and dropped buffers wait for the stream.
-        unsafe { self.launch_in(shape, input, 0..len, Some(count), result)? };
+        unsafe { self.launch_in(shape, input, part, result)? };
         self.last = Last::Launched(len);
         Ok(())
     }
@@ -220,31 +186,39 @@ where
     /// its tile.
     ///
     /// # Safety
-    /// The shape has room for the part. The count and the words outlive the launch.
+    /// The shape has room for the part. The words outlive the launch.
     pub(super) unsafe fn launch_in(
         &mut self,
         shape: Shape,
         input: &Buffer<O::Element>,
         part: Range<usize>,
-        count: Option<Global<u64>>,
         result: Global<u32>,
     ) -> Result<(), DeviceError> {
         self.device.expect_own(input)?;
         let geometry = Geometry::new(shape.tiles, shape.threads());
-        let args = self.op.arguments(Arguments {
-            input: input.view().part(part.start, part.len()),
-            words: self.words.view(),
-            state: self.state.view(),
-            result,
-            runs: shape.runs,
-            count: count.unwrap_or_else(|| self.words.view().part(0, 0)),
-        });
+        let input = input.view().part(part.start, part.len());
+        let args = self.op.arguments(self.arguments(shape, input, result));
         // SAFETY: the grid fits the shape, which has room for the part; the words have room for all
         // shapes; they and the state were zeroed, and each launch leaves them ready for the next;
         // `&mut self` and the order of the stream keep other launches off them; a dropped buffer
         // waits for the stream; `Reducible` promises that the kernel reduces by `op`; the caller
         // vouches for the result.
         unsafe { self.device.launch::<O::Kernel>(&geometry, args) }
+    }
+
+    fn arguments(
+        &self,
+        shape: Shape,
+        input: Global<O::Element>,
+        result: Global<u32>,
+    ) -> Arguments<O::Element> {
+        Arguments {
+            input,
+            words: self.words.view(),
+            state: self.state.view(),
+            result,
+            runs: shape.runs,
+        }
     }
 
     /// Makes the driver compile the kernel now, not at the first launch.
@@ -277,5 +251,40 @@ where
         };
         let all = O::Accumulator::from_words(words);
         Ok(self.op.finish_of(all, len as u64))
+    }
+}
+
+impl<O: CountedReducible> Reducer<O>
+where
+    O::Element: Pod,
+{
+    /// Like [`launch`](Self::launch), for the first elements of `input`, as many as the number in `count`
+    /// says when the launch begins, and at most all: a selection has just counted them, and the host need not
+    /// know.
+    ///
+    /// They are combined in the order of an array as long as `input`, as if the identity followed them. So
+    /// the bits of a floating-point result can depend on the length of the buffer too.
+    ///
+    /// # Errors
+    /// As for [`launch`](Self::launch); [`DeviceError::OtherDevice`] also for `count`, and
+    /// [`DeviceError::LengthMismatch`] if it is not one number.
+    pub fn launch_counted(
+        &mut self,
+        input: &Buffer<O::Element>,
+        count: &Buffer<u64>,
+    ) -> Result<(), DeviceError> {
+        self.last = Last::None;
+        self.is_recorded |= self.device.backend().is_recording();
+        self.device.expect_own(input)?;
+        let count = count_of(&self.device, count)?;
+        let shape = Shape::of::<O::Element>(input.len());
+        let geometry = Geometry::new(shape.tiles, shape.threads());
+        let common = self.arguments(shape, input.view(), self.result.view());
+        let args = self.op.counted_arguments(common, count);
+        // SAFETY: as for `launch_in`: the shape is made for the whole input, and the kernel takes some of
+        // it; the count is borrowed, and a dropped buffer waits for the stream.
+        unsafe { self.device.launch::<O::Counted>(&geometry, args)? };
+        self.last = Last::Launched(input.len());
+        Ok(())
     }
 }

@@ -7,6 +7,7 @@ use crate::launch::resident_blocks;
 use crate::reference;
 use bytemuck::Pod;
 use cuda_std::memory::{Global, Scalar};
+pub use gridsync_entries::counted::scan::CountedScannable;
 pub use gridsync_entries::scan::{Arguments, BulkArguments, Scannable};
 use gridsync_kernels::grid::scan::{BULK_SHARED, BULK_THREADS, Mode, STATE, ScanOperation, Shape};
 use gridsync_kernels::op::{Carried, InSegments, Operation, Segments};
@@ -282,30 +283,6 @@ where
         unsafe { self.launch_views(input, output, shape, Mode::whole(form)) }
     }
 
-    /// Like [`launch`](Self::launch), for the first elements of `input`, as many as the number in `count`
-    /// says when the launch begins, and at most all: a selection has just counted them, and the host need not
-    /// know. The other places of `output` stay as they were.
-    ///
-    /// The results are, to the bit, the first ones of a scan of the whole buffer. It takes the time of a scan
-    /// of what is counted, and a little for each other tile.
-    ///
-    /// # Errors
-    /// As for [`launch`](Self::launch); [`DeviceError::OtherDevice`] also for `count`, and
-    /// [`DeviceError::LengthMismatch`] also if it is not one number.
-    pub fn launch_counted(
-        &mut self,
-        input: &Buffer<O::Element>,
-        count: &Buffer<u64>,
-        output: &mut Buffer<O::Output>,
-        form: Form,
-    ) -> Result<(), DeviceError> {
-        let count = count_of(&self.device, count)?;
-        let (input, output) = self.views(input, &(0..input.len()), output, &(0..output.len()))?;
-        let shape = Shape::of::<O::Element, O::Accumulator>(input.len());
-        // SAFETY: the views have one length; their buffers and the count are borrowed, the output exclusively.
-        unsafe { self.launch_views_counted(input, output, Some(count), shape, Mode::whole(form)) }
-    }
-
     /// Like [`launch`](Self::launch), and writes the results over the elements of `array`.
     ///
     /// # Errors
@@ -400,6 +377,27 @@ where
         Ok((part_of(input, part), part_of(output, into)))
     }
 
+    /// The arguments of a scan in registers. Makes room for its words.
+    fn arguments(
+        &mut self,
+        input: Global<O::Element>,
+        output: Global<O::Output>,
+        shape: Shape,
+        mode: Mode,
+    ) -> Result<Arguments<O::Element, O::Output>, DeviceError> {
+        // No word holds a future stamp: the state goes on counting, and new words are 0.
+        self.words.fit(shape.places() * O::Accumulator::WORDS)?;
+        Ok(Arguments {
+            input,
+            output,
+            words: self.words.view(),
+            state: self.state.view(),
+            rows: shape.rows,
+            group: shape.group,
+            mode: mode.number(),
+        })
+    }
+
     /// # Safety
     ///
     /// The views have one length, and the shape is made for it; they are the same or do not
@@ -412,23 +410,6 @@ where
         shape: Shape,
         mode: Mode,
     ) -> Result<(), DeviceError> {
-        // SAFETY: the caller's promise.
-        unsafe { self.launch_views_counted(input, output, None, shape, mode) }
-    }
-
-    /// [`launch_views`](Self::launch_views) for as many elements as the count says, if there is one.
-    ///
-    /// # Safety
-    ///
-    /// As for [`launch_views`](Self::launch_views); the count is one number in such memory.
-    unsafe fn launch_views_counted(
-        &mut self,
-        input: Global<O::Element>,
-        output: Global<O::Output>,
-        count: Option<Global<u64>>,
-        shape: Shape,
-        mode: Mode,
-    ) -> Result<(), DeviceError> {
         if input.is_empty() {
             return Ok(());
         }
@@ -438,28 +419,12 @@ where
                 given: input.len(),
             });
         }
-        let words = shape.places() * O::Accumulator::WORDS;
-        // No word holds a future stamp: the state goes on counting, and new words are 0.
-        self.words.fit(words)?;
-        let (words, state) = (self.words.view(), self.state.view());
-        let design = match count {
-            None => self.design_for(shape, input, output),
-            // Bulk copies are planned by the host.
-            Some(_) => Design::Registers,
-        };
+        let design = self.design_for(shape, input, output);
+        let common = self.arguments(input, output, shape, mode)?;
         match design {
             Design::Registers => {
                 let geometry = Geometry::new(shape.tiles, shape.threads());
-                let args = self.op.arguments(Arguments {
-                    input,
-                    output,
-                    words,
-                    state,
-                    rows: shape.rows,
-                    group: shape.group,
-                    mode: mode.number(),
-                    count: count.unwrap_or_else(|| words.part(0, 0)),
-                });
+                let args = self.op.arguments(common);
                 // SAFETY: the shape is made for the input, and the grid for the shape; the words
                 // have room for it; they and the state were zeroed, and each launch leaves them
                 // ready for the next; `&mut self` and the order of the stream keep other launches
@@ -469,19 +434,57 @@ where
             }
             Design::Bulk => {
                 let geometry = self.bulk_geometry(shape.tiles)?;
+                let Arguments { words, state, mode, .. } = common;
                 let args = self.op.bulk_arguments(BulkArguments {
                     input,
                     output,
                     words,
                     state,
                     tiles: shape.tiles,
-                    mode: mode.number(),
+                    mode,
                 });
                 // SAFETY: as above; and the kernel takes this shape, and both views begin at
                 // multiples of 16 bytes.
                 unsafe { self.device.launch::<O::Bulk>(&geometry, args) }
             }
         }
+    }
+}
+
+impl<O: CountedScannable> Scanner<O>
+where
+    O::Element: Pod,
+    O::Output: Pod,
+{
+    /// Like [`launch`](Self::launch), for the first elements of `input`, as many as the number in `count`
+    /// says when the launch begins, and at most all: a selection has just counted them, and the host need not
+    /// know. The other places of `output` stay as they were.
+    ///
+    /// The results are, to the bit, the first ones of a scan of the whole buffer. Tiles past them move no
+    /// memory.
+    ///
+    /// # Errors
+    /// As for [`launch`](Self::launch); [`DeviceError::OtherDevice`] also for `count`, and
+    /// [`DeviceError::LengthMismatch`] also if it is not one number.
+    pub fn launch_counted(
+        &mut self,
+        input: &Buffer<O::Element>,
+        count: &Buffer<u64>,
+        output: &mut Buffer<O::Output>,
+        form: Form,
+    ) -> Result<(), DeviceError> {
+        let count = count_of(&self.device, count)?;
+        let (input, output) = self.views(input, &(0..input.len()), output, &(0..output.len()))?;
+        if input.is_empty() {
+            return Ok(());
+        }
+        let shape = Shape::of::<O::Element, O::Accumulator>(input.len());
+        let geometry = Geometry::new(shape.tiles, shape.threads());
+        let common = self.arguments(input, output, shape, Mode::whole(form))?;
+        let args = self.op.counted_arguments(common, count);
+        // SAFETY: as for `launch_views`: the shape is made for the whole input, and the kernel takes some of
+        // it; all buffers are borrowed, the output exclusively.
+        unsafe { self.device.launch::<O::Counted>(&geometry, args) }
     }
 }
 

@@ -12,6 +12,7 @@ use std::marker::PhantomData;
 use std::ops::Range;
 
 pub use crate::reference::run_lengths;
+pub use gridsync_entries::counted::select::CountedSelectable;
 pub use gridsync_entries::select::{Arguments, FirstOfRun, Selectable};
 pub use gridsync_kernels::grid::select::{Comparable, Predicate, Within};
 
@@ -229,7 +230,13 @@ impl<T: Scalar + Pod> Selector<T> {
         part: Range<usize>,
         to: To<'_, T>,
     ) -> Result<(), DeviceError> {
-        self.launch_of(by, input, part, None, to)
+        match self.arguments(input, part, to)? {
+            // SAFETY: the arguments are made for the launch; a dropped buffer waits for the stream.
+            Some((geometry, common)) => unsafe {
+                self.device.launch::<S::Kernel>(&geometry, by.arguments(common))
+            },
+            None => Ok(()),
+        }
     }
 
     /// Like [`launch`](Self::launch), from the first elements of `input`, as many as the number in `of` says
@@ -238,7 +245,7 @@ impl<T: Scalar + Pod> Selector<T> {
     ///
     /// # Errors
     /// As for [`launch`](Self::launch), also for `of`.
-    pub fn launch_counted<S: Selectable<Element = T>>(
+    pub fn launch_counted<S: CountedSelectable<Element = T>>(
         &mut self,
         by: S,
         input: &Buffer<T>,
@@ -247,18 +254,27 @@ impl<T: Scalar + Pod> Selector<T> {
         count: &mut Buffer<u64>,
     ) -> Result<(), DeviceError> {
         let of = count_of(&self.device, of)?;
-        self.launch_of(by, input, 0..input.len(), Some(of), To::new(kept, count))
+        match self.arguments(input, 0..input.len(), To::new(kept, count))? {
+            // SAFETY: as for `launch_part`: they are made for the whole input, and the kernel takes some of it.
+            Some((geometry, common)) => unsafe {
+                self.device.launch::<S::Counted>(&geometry, by.counted_arguments(common, of))
+            },
+            None => Ok(()),
+        }
     }
 
-    /// [`launch_part`](Self::launch_part) for as many elements as the count says, if there is one.
-    fn launch_of<S: Selectable<Element = T>>(
+    /// The grid of a selection from the elements `part`, and its arguments: the shape is made for the part,
+    /// and the grid for the shape; the words have room for it; they and the state were zeroed, and each launch
+    /// leaves them ready for the next; `&mut self` and the order of the stream keep other launches off them;
+    /// all outputs except the count are as long as the part, and all are borrowed exclusively.
+    ///
+    /// None if there is nothing to launch.
+    fn arguments(
         &mut self,
-        by: S,
         input: &Buffer<T>,
         part: Range<usize>,
-        of: Option<Global<u64>>,
         to: To<'_, T>,
-    ) -> Result<(), DeviceError> {
+    ) -> Result<Option<(Geometry, Arguments<T>)>, DeviceError> {
         self.device.expect_own(input)?;
         let input = part_of(input, &part);
         let none = (input.part(0, 0), self.words.view().part(0, 0));
@@ -275,28 +291,15 @@ impl<T: Scalar + Pod> Selector<T> {
             count: self.output(to.count, 0, 1)?,
         };
         if input.is_empty() {
-            return to.count.zero();
+            return to.count.zero().map(|()| None);
         }
         let shape = select::shape::<T>(input.len());
         // No word holds a future stamp: the state goes on counting, and new words are 0.
         self.words.fit(shape.places() * WORDS)?;
         let (words, state) = (self.words.view(), self.state.view());
-        let args = by.arguments(Arguments {
-            input,
-            outputs,
-            words,
-            state,
-            rows: shape.rows,
-            group: shape.group,
-            count: of.unwrap_or(none.1),
-        });
-        let geometry = Geometry::new(shape.tiles, shape.threads());
-        // SAFETY: the shape is made for the input, and the grid for the shape; the words have room
-        // for it; they and the state were zeroed, and each launch leaves them ready for the next;
-        // `&mut self` and the order of the stream keep other launches off them; all outputs except
-        // the count are as long as the input, and all are borrowed exclusively; a dropped buffer
-        // waits for the stream.
-        unsafe { self.device.launch::<S::Kernel>(&geometry, args) }
+        let common =
+            Arguments { input, outputs, words, state, rows: shape.rows, group: shape.group };
+        Ok(Some((Geometry::new(shape.tiles, shape.threads()), common)))
     }
 
     /// The `len` elements of an output from place `from` on; the output has to end there.

@@ -140,7 +140,7 @@ impl<O: PartReducible<Element: Pod>> SpreadReducer<O> {
             }
             // SAFETY: the shape is made for the part, or it is that of the whole array with as many tiles as the part
             // fills; there are words for each of its tiles, and a dropped buffer waits for the stream.
-            unsafe { reducer.launch_in(shape, part, 0..part.len(), None, result) }
+            unsafe { reducer.launch_in(shape, part, 0..part.len(), result) }
         })?;
         Ok(())
     }

@@ -26,6 +26,7 @@ macro_rules! operation {
     };
 }
 
+pub mod counted;
 pub mod kendall;
 pub mod merge_sort;
 pub mod range_sum;

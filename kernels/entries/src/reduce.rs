@@ -26,8 +26,6 @@ pub struct Arguments<T> {
     pub result: Global<u32>,
     /// The number of runs in a strip.
     pub runs: u32,
-    /// How many elements there are, if only memory knows: [`grid::counted()`].
-    pub count: Global<u64>,
 }
 
 // SAFETY: `repr(C)`; views and a number are the same on host and device.
@@ -37,16 +35,15 @@ impl<T: Scalar> Arguments<T> {
     /// The same memory with elements of another type of the same size.
     #[must_use]
     pub fn cast<U: Scalar>(self) -> Arguments<U> {
-        let Self { input, words, state, result, runs, count } = self;
-        Arguments { input: input.cast(), words, state, result, runs, count }
+        let Self { input, words, state, result, runs } = self;
+        Arguments { input: input.cast(), words, state, result, runs }
     }
 
     /// Reduces by `op`: [`grid::reduce()`].
     #[device]
     pub fn reduce(self, op: impl Operation<Element = T>) {
         let workspace = Workspace { words: self.words, state: self.state };
-        let input = grid::counted(self.input, self.count);
-        grid::reduce(op, input, workspace, self.result, self.runs);
+        grid::reduce(op, self.input, workspace, self.result, self.runs);
     }
 }
 

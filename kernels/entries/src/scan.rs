@@ -32,8 +32,6 @@ pub struct Arguments<T, A> {
     pub group: u32,
     /// The [`Mode`], as its number.
     pub mode: u32,
-    /// How many elements there are, if only memory knows: [`grid::counted()`].
-    pub count: Global<u64>,
 }
 
 // SAFETY: `repr(C)`; views and numbers are the same on host and device.
@@ -51,7 +49,6 @@ impl<T: Scalar, A: Scalar> Arguments<T, A> {
             rows: self.rows,
             group: self.group,
             mode: self.mode,
-            count: self.count,
         }
     }
 
@@ -60,9 +57,7 @@ impl<T: Scalar, A: Scalar> Arguments<T, A> {
     pub fn scan(self, op: impl ScanOperation<Element = T, Output = A>) {
         let workspace = Workspace { words: self.words, state: self.state };
         let (rows, group, mode) = (self.rows, self.group, Mode::of(self.mode));
-        let input = grid::counted(self.input, self.count);
-        let output = self.output.part(0, input.len());
-        grid::scan(op, input, output, workspace, rows, group, mode);
+        grid::scan(op, self.input, self.output, workspace, rows, group, mode);
     }
 }
 

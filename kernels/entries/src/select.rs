@@ -23,8 +23,6 @@ pub struct Arguments<T> {
     pub rows: u32,
     /// The number of tiles in a group.
     pub group: u32,
-    /// How many elements there are, if only memory knows: [`grid::counted()`].
-    pub count: Global<u64>,
 }
 
 // SAFETY: `repr(C)`; views and numbers are the same on host and device.
@@ -46,7 +44,6 @@ impl<T: Scalar> Arguments<T> {
             state: self.state,
             rows: self.rows,
             group: self.group,
-            count: self.count,
         }
     }
 
@@ -59,8 +56,7 @@ impl<T: Scalar> Arguments<T> {
     #[device]
     pub fn select(self, predicate: impl Predicate<Element = T>) {
         let (rows, group) = (self.rows, self.group);
-        let input = grid::counted(self.input, self.count);
-        grid::select(predicate, input, self.outputs, self.workspace(), rows, group);
+        grid::select(predicate, self.input, self.outputs, self.workspace(), rows, group);
     }
 
     /// Selects the first of each run of equal elements: [`grid::unique()`].
@@ -69,8 +65,7 @@ impl<T: Scalar> Arguments<T> {
     where
         T: PartialEq,
     {
-        let input = grid::counted(self.input, self.count);
-        grid::unique(input, self.outputs, self.workspace(), self.rows, self.group);
+        grid::unique(self.input, self.outputs, self.workspace(), self.rows, self.group);
     }
 }
 

@@ -1,7 +1,6 @@
 //! Primitives in which the threads of a whole grid work together.
 
 pub mod barrier;
-mod counted;
 mod guarded;
 pub mod kendall;
 pub mod lock;
@@ -15,7 +14,6 @@ pub mod tasks;
 mod tiles;
 mod workspace;
 
-pub use counted::counted;
 pub use reduce::reduce;
 pub use scan::scan;
 pub use select::{select, unique};

@@ -113,7 +113,6 @@ fn the_stamps_begin_anew_after_the_last_one(device: &Device) {
             state: state.view(),
             result: result.view(),
             runs: shape.runs,
-            count: words.view().part(0, 0),
         },);
         // SAFETY: the shape fits the input and the grid fits the shape. No word holds a stamp of a
         // later launch. All buffers live until the download has waited for the launch.

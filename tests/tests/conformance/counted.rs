@@ -1,40 +1,60 @@
 //! Arrays whose length only the device knows: what a selection has counted is scanned, reduced and
 //! selected from again, without the host in between.
 
-use bytemuck::Pod;
+use bytemuck::{Pod, Zeroable};
+use cuda_std::launch::Kernel;
 use cuda_std::{bf16, f16};
 use gridsync::device::{Device, DeviceError};
-use gridsync::primitives::reduce::{Reducible, reduce_on_cpu};
-use gridsync::primitives::scan::{Scannable, scan_on_cpu};
-use gridsync::primitives::select::{FirstOfRun, Selectable, Within, select_on_cpu};
+use gridsync::primitives::reduce::{CountedReducible, reduce_on_cpu};
+use gridsync::primitives::scan::{CountedScannable, scan_on_cpu};
+use gridsync::primitives::select::{CountedSelectable, FirstOfRun, Within, select_on_cpu};
 use gridsync::primitives::{Checked, Reducer, Scanner, Selector};
+use gridsync_entries::counted;
 use gridsync_kernels::grid::scan::Form;
-use gridsync_kernels::op::{ArgMin, CompensatedSum, Compose, Max, Mean, Recurrence, Sum, WideSum};
+use gridsync_kernels::op::{Max, Min, Sum};
 use gridsync_program::verify::{Kind, Sample, sample};
 use gridsync_tests::trials;
-use gridsync_tests::trials::Trials;
+use gridsync_tests::trials::{Check, Trials};
 use std::fmt::Debug;
 
 pub(crate) fn trials() -> Trials {
-    trials! {
+    let mut trials = trials! {
         on_each_backend:
-            f32_sums,
-            f16_sums,
-            i32_sums,
-            wide_sums,
-            compensated_sums,
-            f32_argmins,
-            maps,
-            f32_scans,
-            f16_scans,
-            i64_maximum_scans,
-            recurrences,
-            f32_selections,
-            bf16_selections,
-            u64_uniques,
             a_graph_takes_the_count_of_each_replay,
             what_cannot_be_counted_is_refused;
+    };
+    for (name, check) in kernels() {
+        trials.on_each_backend(name, check);
     }
+    trials
+}
+
+/// A test of each kernel that takes its length from memory, by the kernel's name.
+pub(crate) fn kernels() -> Vec<(&'static str, Check)> {
+    let mut kernels: Vec<(&'static str, Check)> = Vec::new();
+    macro_rules! of_operations {
+        (counted_reduce 2 ($name:ident: $op:literal $ty:ty, $inputs:ident)) => {
+            kernels.push((counted::reduce::$name::NAME, reductions::<$ty>));
+        };
+        (counted_scan 2 ($name:ident: $op:literal $ty:ty, $inputs:ident)) => {
+            kernels.push((counted::scan::$name::NAME, scans::<$ty>));
+        };
+        ($primitive:ident $value:tt $row:tt) => {};
+    }
+    gridsync_entries::operations!(of_operations);
+    macro_rules! of_elements {
+        ($ty:ident, $select:ident $blocks:literal, $unique:ident $($of_unique:literal)? $(as $twin:ident)?) => {
+            let by = |device: &Device| selections(device, Within::<$ty>::greater_than($ty::default()));
+            kernels.push((counted::select::$select::NAME, by));
+            $(
+                const _: u32 = $of_unique;
+                let by = |device: &Device| selections(device, FirstOfRun::<$ty>::new());
+                kernels.push((counted::select::$unique::NAME, by));
+            )?
+        };
+    }
+    gridsync_entries::selected_elements!(of_elements);
+    kernels
 }
 
 /// Lengths of buffers: one tile and several, and on a GPU many.
@@ -52,12 +72,17 @@ fn counts(len: usize) -> impl Iterator<Item = u64> {
     [0, 1, 31, 32, 33, 4095, 4096, 4097].into_iter().filter(move |&few| few < len).chain(ends)
 }
 
-/// Reduces the first elements of a buffer. The elements after them, if they are `nothing`, change no
-/// result; if there are no such elements, the order does not matter.
-fn reductions<O>(device: &Device, op: O, nothing: Option<O::Element>)
+/// Reduces the first elements of a buffer.
+fn reductions<O>(device: &Device)
 where
-    O: Reducible + Checked<Element: Sample + Pod, Output: Debug>,
+    O: CountedReducible + Checked<Element: Sample + Pod, Output: Debug> + Default,
 {
+    let op = O::default();
+    // The identity of a sum of floating-point numbers, -0. Other operations take any order.
+    let mut nothing = O::Element::zeroed();
+    if let Some(sign) = bytemuck::bytes_of_mut(&mut nothing).last_mut() {
+        *sign = 0x80;
+    }
     let mut reducer = Reducer::with(op, device).expect("a reducer should fit");
     for &len in capacities(device) {
         let host = sample::<O::Element>(Kind::Values, len, len as u64);
@@ -67,7 +92,7 @@ where
             reducer.launch_counted(&input, &counted).expect("it should launch");
             let result = reducer.result().expect("the kernel should have run");
             let mut there = host[..len.min(count as usize)].to_vec();
-            if let Some(nothing) = nothing {
+            if !O::EXACT {
                 there.resize(len, nothing);
             }
             let expected = reduce_on_cpu(op, &there);
@@ -76,10 +101,12 @@ where
     }
 }
 
-fn scans<O>(device: &Device, op: O)
+/// Scans the first elements of a buffer.
+fn scans<O>(device: &Device)
 where
-    O: Scannable<Element: Sample + Pod, Output: Sample + Pod + Debug>,
+    O: CountedScannable<Element: Sample + Pod, Output: Sample + Pod + Debug> + Default,
 {
+    let op = O::default();
     let mut scanner = Scanner::with(op, device, 9001).expect("a scanner should fit");
     for &len in capacities(device) {
         let host = sample::<O::Element>(Kind::Values, len, len as u64);
@@ -103,9 +130,10 @@ where
     }
 }
 
+/// Selects from the first elements of a buffer.
 fn selections<S>(device: &Device, by: S)
 where
-    S: Selectable<Element: Sample + Pod + Debug>,
+    S: CountedSelectable<Element: Sample + Pod + Debug>,
 {
     let mut selector = Selector::new(device, 9001).expect("a selector should fit");
     for &len in capacities(device) {
@@ -134,62 +162,6 @@ where
 fn same_bits<A: Pod>(what: &str, got: &[A], expected: &[A]) {
     let same = bytemuck::cast_slice::<A, u8>(got) == bytemuck::cast_slice::<A, u8>(expected);
     assert!(same, "{what}: other bits");
-}
-
-fn f32_sums(device: &Device) {
-    reductions(device, Sum::<f32>::new(), Some(-0.0));
-}
-
-fn f16_sums(device: &Device) {
-    reductions(device, Sum::<f16, f32>::new(), Some(f16::NEG_ZERO));
-}
-
-fn i32_sums(device: &Device) {
-    reductions(device, Sum::<i32, i64>::new(), None);
-}
-
-fn wide_sums(device: &Device) {
-    reductions(device, WideSum::<u64>::new(), None);
-}
-
-fn compensated_sums(device: &Device) {
-    reductions(device, CompensatedSum::<f32>::new(), Some(-0.0));
-}
-
-fn f32_argmins(device: &Device) {
-    reductions(device, ArgMin::<f32>::new(), None);
-}
-
-fn maps(device: &Device) {
-    reductions(device, Compose::new(), None);
-}
-
-fn f32_scans(device: &Device) {
-    scans(device, Sum::<f32>::new());
-}
-
-fn f16_scans(device: &Device) {
-    scans(device, Sum::<f16, f32>::new());
-}
-
-fn i64_maximum_scans(device: &Device) {
-    scans(device, Max::<i64>::new());
-}
-
-fn recurrences(device: &Device) {
-    scans(device, Recurrence::new(7));
-}
-
-fn f32_selections(device: &Device) {
-    selections(device, Within::<f32>::greater_than(0.0));
-}
-
-fn bf16_selections(device: &Device) {
-    selections(device, Within::<bf16>::less_than(bf16::ZERO));
-}
-
-fn u64_uniques(device: &Device) {
-    selections(device, FirstOfRun::<u64>::new());
 }
 
 /// Selects, scans what was selected, and adds it up: three launches that no host waits between.
@@ -235,13 +207,8 @@ fn a_graph_takes_the_count_of_each_replay(device: &Device) {
 fn what_cannot_be_counted_is_refused(device: &Device) {
     let input = device.zeroed::<f32>(9).expect("the input should fit");
     let two = device.zeroed::<u64>(2).expect("two numbers should fit");
-    let one = device.zeroed::<u64>(1).expect("a number should fit");
     let mut sum = Reducer::with(Sum::<f32>::new(), device).expect("a reducer should fit");
     let refused = sum.launch_counted(&input, &two);
     assert_eq!(refused, Err(DeviceError::LengthMismatch { buffer: 2, given: 1 }));
     assert!(matches!(sum.result(), Err(DeviceError::NoResult { .. })));
-    let mut mean =
-        Reducer::with(Mean::<Sum<f32>>::default(), device).expect("a reducer should fit");
-    let refused = mean.launch_counted(&input, &one).expect_err("a mean needs the length");
-    assert!(refused.to_string().contains("divide by the count"), "{refused}");
 }

@@ -1,6 +1,6 @@
 //! The list of what tests each kernel, and the check that no kernel is missing.
 
-use super::ladder;
+use super::{counted, ladder};
 use cuda_std::launch::Kernel;
 use gridsync::device::cuda::Modules;
 use gridsync_entries::kendall as kendalls;
@@ -277,6 +277,7 @@ fn every_entry_point_of_the_ptx_is_tested_and_every_tested_one_is_there() {
             .chain(scan_kinds().into_iter().map(|kind| kind.kernel))
             .chain(bulk.filter(|_| compute >= 90))
             .chain(select_kinds().into_iter().map(|kind| kind.kernel))
+            .chain(counted::kernels().into_iter().map(|(kernel, _)| kernel))
             .chain(ladder::sums::kernels())
             .chain(ladder::scans::kernels())
             .chain(OTHERS.iter().map(|(kernel, _)| *kernel))

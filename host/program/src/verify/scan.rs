@@ -118,7 +118,6 @@ where
         rows: shape.rows,
         group: shape.group,
         mode: form as u32,
-        count: words.view().part(0, 0),
     });
     let geometry = Geometry::new(shape.tiles, shape.threads());
     // SAFETY: the shape is of the input's length and the grid the shape's; the workspace is new;

@@ -71,7 +71,6 @@ impl<S: Selectable<Element: Pod + Debug> + Debug> SelectBench<S> {
             state: self.state.view(),
             rows: shape.rows,
             group: shape.group,
-            count: self.words.view().part(0, 0),
         });
         let geometry = Geometry::new(shape.tiles, shape.threads());
         // SAFETY: the shape is of the input's length and the grid the shape's; no word holds a

@@ -285,8 +285,7 @@ impl<O: PartReducible<Element: Pod>> OnDevice<O> {
         // SAFETY: the shape is made for the elements, or it is that of the whole array with as many
         // tiles as they fill; there are words for each of its tiles, and a dropped buffer waits for
         // the stream.
-        let launch =
-            || unsafe { self.reducer.launch_in(shape, &self.elements, 0..len, None, result) };
+        let launch = || unsafe { self.reducer.launch_in(shape, &self.elements, 0..len, result) };
         let us = device.time(launch)?;
         let leaf = |written: &[u32]| {
             let mut words = [0; 4];

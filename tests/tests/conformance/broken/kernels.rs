@@ -16,7 +16,7 @@ type Total = Sum<i32, i64>;
 /// As for [`grid::reduce()`].
 #[kernel]
 pub(crate) unsafe fn drops_the_tail(
-    Arguments { input, words, state, result, runs, .. }: Arguments<i32>,
+    Arguments { input, words, state, result, runs }: Arguments<i32>,
 ) {
     let whole = input.part(0, input.len() / 4 * 4);
     grid::reduce(Total::new(), whole, Workspace { words, state }, result, runs);
@@ -28,7 +28,7 @@ pub(crate) unsafe fn drops_the_tail(
 /// As for [`grid::reduce()`], which this kernel breaks.
 #[kernel]
 pub(crate) unsafe fn reads_one_too_many(
-    Arguments { input, words, state, result, runs, .. }: Arguments<i32>,
+    Arguments { input, words, state, result, runs }: Arguments<i32>,
 ) {
     let longer = input.part(0, input.len() + 1);
     grid::reduce(Total::new(), longer, Workspace { words, state }, result, runs);

@@ -69,7 +69,6 @@ fn stamps(device: &Device, launches: usize) -> Vec<u32> {
             rows: shape.rows,
             group: shape.group,
             mode: Form::Inclusive as u32,
-            count: words.view().part(0, 0),
         },);
         // SAFETY: the shape fits the input and the grid fits the shape. No word holds a stamp of a
         // later launch. All buffers live until the download has waited for the launch.

@@ -69,7 +69,6 @@ fn of_the_library(design: Design, mut config: LaunchConfig<'_>) -> Result<Counte
                 rows,
                 group,
                 mode: form,
-                count: v.words.part(0, 0),
             },));
         }),
         Design::Bulk => {
