@@ -1,7 +1,8 @@
 //! The suite `calls`: what a call costs the thread that makes it.
 //!
 //! Calls follow each other as fast as the thread makes them, on one input, which stays in the L2. A
-//! process begins when it is started and ends when it is gone.
+//! process begins when it is started and ends when it is gone. No other process has a context meanwhile,
+//! ours and the peer's: processes are measured before the device is opened.
 
 use super::sampling::warm_up;
 use super::{Measurement, Peer, PeerError, PeerProgram, Record, SAMPLES, Sampling, Spread, Step};
@@ -50,8 +51,8 @@ pub enum Call {
 }
 
 impl Call {
-    /// All of them.
-    pub const ALL: [Self; 4] = [Self::Launch, Self::Graph, Self::Value, Self::Process];
+    /// All of them, in the order in which they are measured.
+    pub const ALL: [Self; 4] = [Self::Process, Self::Launch, Self::Graph, Self::Value];
 
     /// What it is called in a record.
     #[must_use]
@@ -101,45 +102,50 @@ pub fn peer_calls(
     Ok(points.iter().zip(&questions).filter_map(time).collect())
 }
 
-/// Measures each of `points`. `process` runs one process, from its start to its end.
+/// Measures each of `points`, on the device that `open` opens, called `name`. `process` runs one process,
+/// from its start to its end.
 ///
 /// # Errors
 /// [`CallError`].
 pub fn run_calls(
-    device: &Device,
+    name: &str,
+    open: impl FnOnce() -> Result<Device, DeviceError>,
     points: &[(Call, usize)],
     peers: &HashMap<(usize, usize), Spread>,
     sampling: &Sampling,
     mut process: impl FnMut() -> Result<(), CallError>,
     mut step: impl FnMut(Step<'_, (Call, usize)>),
 ) -> Result<Vec<Record>, CallError> {
-    let mut records = Vec::new();
-    for &(call, n) in points {
-        step(Step::Next((call, n)));
-        let measured = match call {
-            Call::Process => {
-                // The first one fills the driver's cache.
-                process()?;
-                let sampling = Sampling { at_most: 2 * SAMPLES, ..*sampling };
-                sampling.measure(|| us_of(&mut process))?
-            }
-            call => in_process(device, call, n, sampling)?,
-        };
+    let record = |call: Call, n, measured: Measurement| {
         let peer = peers.get(&(call as usize, n));
         let mut warnings = measured.warnings;
         warnings.extend(peer.and_then(|peer| sampling.peer_noise(peer)));
-        let record = Record {
+        Record {
             suite: "calls",
             variant: call.name(),
-            device: device.properties().name.clone(),
+            device: name.to_owned(),
             params: json!({ "op": "sum", "dtype": "f32", "n": n }),
             time: measured.time,
             bytes: None,
             peer: peer.map(|peer| Peer { name: PEER.name, median: peer.median }),
             warnings,
-        };
-        step(Step::Measured(&record));
-        records.push(record);
+        }
+    };
+    let is_process = |point: &&(Call, usize)| point.0 == Call::Process;
+    let mut records = Vec::new();
+    for &(call, n) in points.iter().filter(is_process) {
+        step(Step::Next((call, n)));
+        // The first one fills the driver's cache.
+        process()?;
+        let sampling = Sampling { at_most: 2 * SAMPLES, ..*sampling };
+        records.push(record(call, n, sampling.measure(|| us_of(&mut process))?));
+        records.last().into_iter().for_each(|record| step(Step::Measured(record)));
+    }
+    let device = open()?;
+    for &(call, n) in points.iter().filter(|point| !is_process(point)) {
+        step(Step::Next((call, n)));
+        records.push(record(call, n, in_process(&device, call, n, sampling)?));
+        records.last().into_iter().for_each(|record| step(Step::Measured(record)));
     }
     Ok(records)
 }
@@ -213,7 +219,7 @@ mod tests {
 
     #[test]
     fn every_call_is_measured_with_every_length_and_a_process_once() {
-        let device = Device::new(Emulator::new(EmulatorConfig::default()));
+        let open = || Ok(Device::new(Emulator::new(EmulatorConfig::default())));
         let sampling = Sampling { at_least: 1, at_most: 1, ..Sampling::default() };
         let points: Vec<_> =
             call_points(&[1, 33]).into_iter().filter(|(call, _)| *call != Call::Graph).collect();
@@ -224,16 +230,16 @@ mod tests {
             processes += 1;
             Ok(())
         };
-        let records = run_calls(&device, &points, &peers, &sampling, process, |_| {})
+        let records = run_calls("a device", open, &points, &peers, &sampling, process, |_| {})
             .expect("the emulator should run every call");
         let measured: Vec<_> =
             records.iter().map(|record| (record.variant, record.params["n"].clone())).collect();
-        let expected = [("launch", 1), ("launch", 33), ("value", 1), ("value", 33)];
-        assert_eq!(measured[..4], expected.map(|(name, n)| (name, n.into())));
-        assert_eq!(measured[4..], [("process", FEW.into())]);
+        let expected =
+            [("process", FEW), ("launch", 1), ("launch", 33), ("value", 1), ("value", 33)];
+        assert_eq!(measured, expected.map(|(name, n)| (name, n.into())));
         assert_eq!(processes, 2, "one more than is measured");
         let ratios: Vec<_> = records.iter().map(Record::ratio).collect();
-        assert!(matches!(ratios[..], [None, None, None, Some(_), None]), "{ratios:?}");
+        assert!(matches!(ratios[..], [None, None, None, None, Some(_)]), "{ratios:?}");
     }
 
     #[test]

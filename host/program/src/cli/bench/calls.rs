@@ -6,6 +6,7 @@ use crate::bench::{
     Call, Record, Sampling, Step, call_points, peer_calls, run_calls, sum_in_a_process,
 };
 use crate::cli::choice::DeviceChoice;
+use crate::images;
 use crate::report::Column;
 use anyhow::Context;
 use gridsync::device::Device;
@@ -21,13 +22,12 @@ impl Bench {
             sizes => sizes,
         });
         let sampling = Sampling::default();
-        let (device, peers) = if self.peers {
-            // The peer runs alone on the GPU, as this does.
-            drop(device);
-            let peers = peer_calls(&points, &sampling).context("measuring CUB")?;
-            (global.device.device()?, peers)
-        } else {
-            (device, HashMap::new())
+        // The peer runs alone on the GPU, and so do processes.
+        let name = device.properties().name.clone();
+        drop(device);
+        let peers = match self.peers {
+            true => peer_calls(&points, &sampling).context("measuring CUB")?,
+            false => HashMap::new(),
         };
         let program = std::env::current_exe().context("finding this program")?;
         let ordinal = match &global.device {
@@ -41,7 +41,8 @@ impl Bench {
             Step::Next((call, n)) => rows.next(format!("{} of {n}", call.name())),
             Step::Measured(record) => rows.add(record),
         };
-        let records = run_calls(&device, &points, &peers, &sampling, process, step)?;
+        let open = || Device::cuda(ordinal, &images::all());
+        let records = run_calls(&name, open, &points, &peers, &sampling, process, step)?;
         rows.finish(&records)?;
         Ok(records)
     }
