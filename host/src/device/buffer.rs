@@ -4,7 +4,7 @@ use super::{Device, DeviceError};
 use bytemuck::Pod;
 use std::{fmt, marker::PhantomData, ops::Range};
 
-/// `len` elements of `T` on a device, freed when dropped.
+/// `len` elements of `T` on a device, freed when dropped, after the work in all streams of the device.
 ///
 /// An empty buffer is allowed: it has no memory, and its address is 0.
 pub struct Buffer<T> {
@@ -154,8 +154,8 @@ impl<T: Pod> Buffer<T> {
 impl<T> Drop for Buffer<T> {
     fn drop(&mut self) {
         if self.address != 0 {
-            // SAFETY: the address came from this backend's `alloc`, is freed only here, and every
-            // kernel that got it borrowed this buffer.
+            // SAFETY: the address came from `alloc` of a stream of this device, is freed only here, and
+            // every kernel that got it borrowed this buffer.
             unsafe { self.device.backend().free(self.address) };
         }
     }

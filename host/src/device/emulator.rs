@@ -4,8 +4,8 @@ mod config;
 mod graph;
 
 use super::{
-    Backend, Device, DeviceError, Geometry, KernelAttributes, KernelInfo, Ordered, Properties,
-    Recording, Way, gate::Gate,
+    Backend, Device, DeviceError, Event, Geometry, KernelAttributes, KernelInfo, Marked, MemoryId,
+    Ordered, Properties, Recording, Way, gate::Gate,
 };
 pub use config::EmulatorConfig;
 use config::properties;
@@ -198,6 +198,26 @@ impl Backend for Emulator {
         // Launches run at once, so nothing still uses the memory, and there is no need to wait for
         // a recording. The caller promises that the address is an allocation.
         let _freed = self.memory().free(address);
+    }
+
+    fn memory_id(&self) -> MemoryId {
+        MemoryId::of(&self.machine, self.gpu)
+    }
+
+    fn new_stream(&self) -> Result<Arc<dyn Backend>, DeviceError> {
+        self.expect_alive("making a stream")?;
+        Ok(Arc::new(Self::of(self.machine.clone(), self.gpu)))
+    }
+
+    fn mark(self: Arc<Self>) -> Result<Marked, DeviceError> {
+        let _entered = self.gate.unrecorded("recording an event")?;
+        self.expect_alive("recording an event").map(|()| Marked::passed())
+    }
+
+    fn wait_for(&self, event: &Event) -> Result<(), DeviceError> {
+        let _entered = self.gate.unrecorded("waiting for an event")?;
+        self.expect_alive("waiting for an event")?;
+        event.synchronize()
     }
 
     unsafe fn upload(&self, to: u64, from: &[u8]) -> Result<(), DeviceError> {

@@ -116,7 +116,7 @@ pub enum DeviceError {
 
     /// A buffer of one device was given to work on another.
     #[error(
-        "a buffer on {other} was given to work on {own}: open each device once, and copy the data to it"
+        "a buffer on {other} was given to work on {own}: open each device once, make further streams of it by Device::new_stream, or copy the data"
     )]
     OtherDevice {
         /// The device that was to work.
