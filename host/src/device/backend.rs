@@ -2,7 +2,7 @@
 
 use super::{Device, DeviceError, Event, Geometry, Marked, Ordered, Way};
 use simt::{OrderSite, Stats};
-use std::{ffi::c_void, ptr, sync::Arc};
+use std::{any::Any, ffi::c_void, ptr, sync::Arc};
 
 /// A machine that runs grids: allocates, copies, launches, times.
 ///
@@ -49,9 +49,24 @@ pub trait Backend: Send + Sync {
     /// has not been freed; nothing launched later uses it.
     unsafe fn free(&self, address: u64);
 
+    /// Drops the owner of memory that this backend has not allocated, as [`free`](Self::free) frees its
+    /// own. If it cannot wait for the work that may use the memory, it never drops the owner.
+    fn drop_after(&self, owner: Box<dyn Any + Send + Sync>) {
+        let _waited = self.synchronize();
+        drop(owner);
+    }
+
     /// What tells the memory of one device from that of another. Streams of one device give the same.
     fn memory_id(&self) -> MemoryId {
         MemoryId(ptr::from_ref(self).addr(), 0)
+    }
+
+    /// Refuses memory that is not a live allocation of the device. A backend that cannot tell takes any.
+    ///
+    /// # Errors
+    /// [`DeviceError::NoMemory`], [`DeviceError::OtherContext`].
+    fn expect_memory(&self, _address: u64, _bytes: usize) -> Result<(), DeviceError> {
+        Ok(())
     }
 
     /// Copies `from` to the device, after the work in the stream; done on return.
@@ -249,6 +264,13 @@ pub trait Backend: Send + Sync {
     #[doc(hidden)]
     fn cuda_stream(&self) -> Result<Option<*mut c_void>, DeviceError> {
         Ok(None)
+    }
+
+    /// This, if it is a CUDA device.
+    #[cfg(feature = "cuda")]
+    #[doc(hidden)]
+    fn cuda(&self) -> Option<&super::cuda::Cuda> {
+        None
     }
 
     /// Whether everything in the stream is done. Does not wait if the device can tell without: for

@@ -12,6 +12,9 @@
 //! only after all streams of its device. Copies between host and device are done on return, and wait for
 //! the stream of the buffer's handle alone.
 //!
+//! A program that uses CUDA by itself can let all of this happen in its own context and stream
+//! (`Device::from_cust`, `Device::from_raw`), and on its own memory (`Buffer::from_cust`, `Device::lend`).
+//!
 //! A fault of a kernel loses the device, and every later call says so: a grid that was stopped
 //! halfway leaves memory that means nothing, and nobody has to repair it. A launch that was refused
 //! has changed nothing.
@@ -31,6 +34,8 @@ mod host_buffer;
 #[cfg(feature = "cuda")]
 mod images;
 #[cfg(feature = "cuda")]
+mod interop;
+#[cfg(feature = "cuda")]
 mod limits;
 pub(crate) mod mailbox;
 mod no_cuda;
@@ -40,7 +45,7 @@ mod typed;
 
 pub use assembled::{Launch, Ordered, Way};
 pub use backend::{Backend, KernelAttributes, KernelInfo, MemoryId, Properties, Recording};
-pub use buffer::Buffer;
+pub use buffer::{ALIGNMENT, Buffer};
 pub use emulator::{Emulator, EmulatorConfig};
 pub use error::DeviceError;
 pub use event::{Event, Marked};

@@ -27,8 +27,9 @@ pub(super) struct Gpu {
     /// The streams in which its memory may be in use.
     streams: Mutex<Vec<Weak<Stream>>>,
     pub(super) context: RawContext,
-    /// What keeps the context alive. The last field, because the others live in the context.
-    _retained: Context,
+    /// What keeps the context alive; none if somebody else does. The last field, because the others
+    /// live in the context.
+    _retained: Option<Context>,
 }
 
 /// The handle of a context.
@@ -41,11 +42,12 @@ unsafe impl Send for RawContext {}
 unsafe impl Sync for RawContext {}
 
 impl Gpu {
-    /// `device` in `context`, with those of `images` that it can run.
+    /// `device` in `context`, with those of `images` that it can run. The context stays alive as long
+    /// as `retained`; without that, the caller of [`Cuda::in_raw`] answers for it.
     pub(super) fn new(
         (ordinal, device): (u32, Device),
         images: &[PtxImage],
-        context: impl FnOnce() -> Result<(CUcontext, Context), DeviceError>,
+        context: impl FnOnce() -> Result<(CUcontext, Option<Context>), DeviceError>,
     ) -> Result<Self, DeviceError> {
         let properties = query::properties(device)?;
         let (modules, image) = image::usable(images, properties.compute)?;

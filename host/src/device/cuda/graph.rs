@@ -1,6 +1,6 @@
 //! Graphs of the driver, made by capturing the stream.
 
-use super::{Cuda, Last, lock};
+use super::{Cuda, Last, lock, stream::Given};
 use crate::device::{DeviceError, Recording, gate::Recorder};
 use libcuda::{CU_STREAM_CAPTURE_MODE_RELAXED, CUgraph, CUgraphExec};
 use std::{
@@ -13,9 +13,9 @@ use std::{
 pub(super) struct Capture {
     /// What was launched last.
     pub(super) last: Mutex<Option<Last>>,
-    /// Allocations given back meanwhile. They are freed afterwards, because neither waiting for the
-    /// stream nor freeing can be captured.
-    pub(super) freed: Mutex<Vec<u64>>,
+    /// Memory given back meanwhile. It is freed afterwards, because neither waiting for the stream nor
+    /// freeing can be captured.
+    pub(super) given: Mutex<Vec<Given>>,
 }
 
 impl Cuda {
@@ -64,6 +64,13 @@ pub(super) struct Capturing<'a> {
 
 impl<'a> Capturing<'a> {
     pub(super) fn begin(cuda: &'a Cuda) -> Result<Self, DeviceError> {
+        if cuda.stream.is_default() {
+            return Err(DeviceError::Unsupported {
+                what: "recording in the default stream",
+                device: cuda.gpu.properties.name.clone(),
+                needs: "record in a stream of its own (Device::new_stream)",
+            });
+        }
         let recorder = cuda.stream.gate.begin(Capture::default())?;
         let mut capturing = Self { cuda, recorder, open: false };
         // Nothing runs in the stream while it is recorded, so that nobody has to wait for it meanwhile.
@@ -93,10 +100,10 @@ impl<'a> Capturing<'a> {
     /// Opens the gate again, frees what waited for that, and gives what was launched last.
     pub(super) fn close(&mut self) -> Option<Last> {
         let capture = self.recorder.end()?;
-        for address in lock(&capture.freed).drain(..) {
+        for given in lock(&capture.given).drain(..) {
             // SAFETY: whoever gave it back promised that it came from `alloc`, had not been freed,
             // and that nothing launched later uses it.
-            unsafe { self.cuda.give_back(address) };
+            unsafe { self.cuda.give_back(given) };
         }
         *lock(&capture.last)
     }

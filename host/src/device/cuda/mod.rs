@@ -2,7 +2,7 @@
 //!
 //! [cust](https://docs.rs/cust/0.3.2) holds the primary context; `libcuda` has what cust lacks: JIT
 //! logs, function attributes, cooperative and cluster launches, graphs, and result numbers newer than
-//! 2021.
+//! 2021. A program that uses cust itself can give its own context, streams and memory.
 
 mod assembled;
 mod devrt;
@@ -15,6 +15,7 @@ mod launch;
 mod link;
 mod logs;
 mod mailboxes;
+mod memory;
 mod module;
 mod open;
 mod peers;
@@ -38,14 +39,16 @@ use gpu::Gpu;
 use libcuda::{CUDA_ERROR_NOT_READY, CUDA_ERROR_OUT_OF_MEMORY, CUresult, CUstream};
 use mailboxes::Mailboxes;
 use std::{
+    any::Any,
     ffi::c_void,
     fmt,
     mem::ManuallyDrop,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
-use stream::Stream;
+use stream::{Given, Stream};
 
-/// A stream of a CUDA device, in the device's primary context, and the kernels.
+/// A stream of a CUDA device, in the device's primary context or in one that the caller has, and the
+/// kernels.
 ///
 /// A stream that is made here is an ordinary (blocking) one: it also follows CUDA's default stream, in
 /// which cust copies. A kernel is compiled at its own first launch or query. Every call makes the
@@ -148,11 +151,20 @@ impl Backend for Cuda {
 
     unsafe fn free(&self, address: u64) {
         // SAFETY: the caller's promise.
-        unsafe { self.give_back(address) };
+        unsafe { self.give_back(Given::Allocation(address)) };
+    }
+
+    fn drop_after(&self, owner: Box<dyn Any + Send + Sync>) {
+        // SAFETY: this is no allocation.
+        unsafe { self.give_back(Given::Owner(owner)) };
     }
 
     fn memory_id(&self) -> MemoryId {
         MemoryId::of(&self.gpu, 0)
+    }
+
+    fn expect_memory(&self, address: u64, bytes: usize) -> Result<(), DeviceError> {
+        self.expect_own_memory(address, bytes)
     }
 
     fn synchronize_all(&self) -> Result<(), DeviceError> {
@@ -300,6 +312,10 @@ impl Backend for Cuda {
         let _entered = self.stream.gate.unrecorded("work of another library")?;
         self.gpu.enter()?;
         Ok(Some(self.raw_stream().cast()))
+    }
+
+    fn cuda(&self) -> Option<&Self> {
+        Some(self)
     }
 
     fn is_idle(&self) -> Result<bool, DeviceError> {
