@@ -6,6 +6,7 @@ use crate::log::log;
 use simt::Memory;
 use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::mem;
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -88,6 +89,8 @@ pub(crate) struct State {
     pub(crate) broken: HashSet<usize>,
     /// The streams with work that never ends, and events after it.
     pub(crate) endless: HashSet<usize>,
+    /// What was put into those streams afterwards.
+    behind: Vec<(usize, Step)>,
     /// The streams that capture, with their steps; none if the capture has been broken.
     pub(crate) captures: HashMap<usize, Option<Vec<Step>>>,
     /// The streams that take part in another stream's capture, and events of that capture.
@@ -125,6 +128,7 @@ impl State {
             owners: HashMap::new(),
             broken: HashSet::new(),
             endless: HashSet::new(),
+            behind: Vec::new(),
             captures: HashMap::new(),
             joined: HashMap::new(),
             captured_events: HashMap::new(),
@@ -278,13 +282,28 @@ impl State {
         }
     }
 
+    /// Ends what never ends, and runs what was put behind it.
+    pub(crate) fn end(&mut self) {
+        self.endless.clear();
+        let before = CURRENT.get();
+        for (stream, step) in mem::take(&mut self.behind) {
+            if let Some(owner) = self.owner(stream) {
+                enter(context_of(owner));
+                self.run(stream, &step);
+            }
+        }
+        enter(before);
+    }
+
     /// Runs a step in a stream of the current device. Nothing runs after what never ends.
     pub(crate) fn run(&mut self, stream: usize, step: &Step) {
         let current = self.current();
+        if self.endless.contains(&stream) {
+            self.behind.push((stream, step.clone()));
+            return;
+        }
         if matches!(step, Step::Launch(_)) && launches_on(current) == Launches::Endless {
             self.endless.insert(stream);
-        }
-        if self.endless.contains(&stream) {
             return;
         }
         let runs = match step {
