@@ -1,7 +1,8 @@
 //! Grid-wide synchronisation and reductions for NVIDIA GPUs, with every kernel in Rust.
 //!
 //! * [`device`]: a GPU, or the emulator that runs the same kernels on the CPU and checks every
-//!   access; buffers, typed launches, graphs, device time.
+//!   access; buffers, typed launches, streams and events, graphs, device time. On a context, streams and
+//!   memory of the program's own, if it has them.
 //! * [`launch`]: geometry, and whether all blocks of a grid can be resident at once: a grid that
 //!   would hang is refused, or goes stage by stage. Also the words of a grid barrier.
 //! * [`check`]: any kernel under many schedules in the emulator, or in every execution, and the story of

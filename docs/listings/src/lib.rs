@@ -8,3 +8,4 @@ mod last_block;
 mod names;
 mod planning;
 mod primitives;
+mod streams;

@@ -1,14 +1,15 @@
 //! What every device can do, a GPU or an emulated one.
 
-use super::{Device, DeviceError, Geometry, Ordered, Way};
+use super::{Device, DeviceError, Event, Geometry, Marked, Ordered, Way};
 use simt::{OrderSite, Stats};
-use std::{ffi::c_void, sync::Arc};
+use std::{any::Any, ffi::c_void, ptr, sync::Arc};
 
 /// A machine that runs grids: allocates, copies, launches, times.
 ///
-/// Work is ordered: each `Backend` has one stream, and runs what is put into it in that order. A
+/// Work is ordered: each `Backend` is one stream, and runs what is put into it in that order. A
 /// launch that [overlaps](Geometry::overlapping) may start before the one before it has ended.
-/// Calls may come from any thread; threads that share a backend share its stream.
+/// Calls may come from any thread; threads that share a backend share its stream. Several backends may
+/// be [streams](Self::new_stream) of one device, and then share its memory.
 ///
 /// While a thread [records](Self::record), every other call that touches the stream is refused with
 /// [`DeviceError::NotRecordable`] or [`DeviceError::RecordingElsewhere`].
@@ -38,15 +39,35 @@ pub trait Backend: Send + Sync {
     /// [`DeviceError::OutOfMemory`] with the bytes asked for and free.
     fn alloc(&self, bytes: usize) -> Result<u64, DeviceError>;
 
-    /// Frees an allocation, after the work in the stream that may still use it.
+    /// Frees an allocation, after the work in all streams of the device that may still use it.
     ///
     /// A failure cannot be returned from here and is dropped. It means that the device is lost, and
     /// the next call that returns a result says so.
     ///
     /// # Safety
-    /// `address` came from [`alloc`](Self::alloc) of this backend and has not been freed; nothing
-    /// launched later uses it.
+    /// `address` came from [`alloc`](Self::alloc) of a backend with this [memory](Self::memory_id), and
+    /// has not been freed; nothing launched later uses it.
     unsafe fn free(&self, address: u64);
+
+    /// Drops the owner of memory that this backend has not allocated, as [`free`](Self::free) frees its
+    /// own. If it cannot wait for the work that may use the memory, it never drops the owner.
+    fn drop_after(&self, owner: Box<dyn Any + Send + Sync>) {
+        let _waited = self.synchronize();
+        drop(owner);
+    }
+
+    /// What tells the memory of one device from that of another. Streams of one device give the same.
+    fn memory_id(&self) -> MemoryId {
+        MemoryId(ptr::from_ref(self).addr(), 0)
+    }
+
+    /// Refuses memory that is not a live allocation of the device. A backend that cannot tell takes any.
+    ///
+    /// # Errors
+    /// [`DeviceError::NoMemory`], [`DeviceError::OtherContext`].
+    fn expect_memory(&self, _address: u64, _bytes: usize) -> Result<(), DeviceError> {
+        Ok(())
+    }
 
     /// Copies `from` to the device, after the work in the stream; done on return.
     ///
@@ -196,6 +217,43 @@ pub trait Backend: Send + Sync {
     /// The error of the work that failed; [`DeviceError::Lost`] if the context is lost with it.
     fn synchronize(&self) -> Result<(), DeviceError>;
 
+    /// Waits for everything in all streams of the device. A stream that is recorded runs nothing.
+    ///
+    /// # Errors
+    /// As for [`synchronize`](Self::synchronize).
+    fn synchronize_all(&self) -> Result<(), DeviceError> {
+        self.synchronize()
+    }
+
+    /// Another stream of the device, with the same memory.
+    ///
+    /// # Errors
+    /// What the driver says; [`DeviceError::Unsupported`] if this backend has one stream only.
+    fn new_stream(&self) -> Result<Arc<dyn Backend>, DeviceError> {
+        Err(DeviceError::Unsupported {
+            what: "several streams",
+            device: self.properties().name.clone(),
+            needs: "put the work into one",
+        })
+    }
+
+    /// Marks what has been put into the stream so far. A backend waits for it, unless it can do without.
+    ///
+    /// # Errors
+    /// As for [`synchronize`](Self::synchronize).
+    fn mark(self: Arc<Self>) -> Result<Marked, DeviceError> {
+        self.synchronize().map(|()| Marked::passed())
+    }
+
+    /// Lets what comes into the stream from now on wait for the event. A backend waits for it at once, unless
+    /// it can do without.
+    ///
+    /// # Errors
+    /// As for [`synchronize`](Self::synchronize), and those of the event.
+    fn wait_for(&self, event: &Event) -> Result<(), DeviceError> {
+        event.synchronize()
+    }
+
     /// The CUDA stream, whose context is made current on this thread; none if this is no CUDA device.
     ///
     /// For a library that puts work of its own into the stream: NCCL takes the stream, and the
@@ -206,6 +264,13 @@ pub trait Backend: Send + Sync {
     #[doc(hidden)]
     fn cuda_stream(&self) -> Result<Option<*mut c_void>, DeviceError> {
         Ok(None)
+    }
+
+    /// This, if it is a CUDA device.
+    #[cfg(feature = "cuda")]
+    #[doc(hidden)]
+    fn cuda(&self) -> Option<&super::cuda::Cuda> {
+        None
     }
 
     /// Whether everything in the stream is done. Does not wait if the device can tell without: for
@@ -272,6 +337,18 @@ pub trait Backend: Send + Sync {
     /// Whether what this thread launches now becomes part of a recording.
     fn is_recording(&self) -> bool {
         false
+    }
+}
+
+/// What tells the memory of one device from that of another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct MemoryId(usize, u32);
+
+impl MemoryId {
+    /// Memory number `part` of what is shared by those who share `memory`.
+    #[must_use]
+    pub fn of<T>(memory: &Arc<T>, part: u32) -> Self {
+        Self(Arc::as_ptr(memory).addr(), part)
     }
 }
 

@@ -2,16 +2,30 @@
 
 use super::{Device, DeviceError};
 use bytemuck::Pod;
-use std::{fmt, marker::PhantomData, ops::Range};
+use std::{any::Any, fmt, marker::PhantomData, mem, ops::Range};
 
-/// `len` elements of `T` on a device, freed when dropped.
+/// What the address of a buffer is a multiple of: the kernels load and store so many bytes at once.
+pub const ALIGNMENT: u64 = 16;
+
+/// `len` elements of `T` on a device, freed when dropped, after the work in all streams of the device.
 ///
 /// An empty buffer is allowed: it has no memory, and its address is 0.
 pub struct Buffer<T> {
     device: Device,
     address: u64,
     len: usize,
+    memory: Memory,
     element: PhantomData<T>,
+}
+
+/// Whose memory it is.
+enum Memory {
+    /// It was allocated by the device, and is freed there.
+    Own,
+    /// It lives as long as this, which is dropped when no stream uses it any more.
+    Of(Box<dyn Any + Send + Sync>),
+    /// Somebody else answers for it.
+    Foreign,
 }
 
 impl<T: Pod> Buffer<T> {
@@ -24,10 +38,107 @@ impl<T: Pod> Buffer<T> {
             0 => 0,
             bytes => device.backend().alloc(bytes)?,
         };
-        Ok(Self { device: device.clone(), address, len, element: PhantomData })
+        Ok(Self::new(device, address, len, Memory::Own))
     }
 
-    /// Where it starts on the device; a multiple of 256.
+    fn new(device: &Device, address: u64, len: usize, memory: Memory) -> Self {
+        Self { device: device.clone(), address, len, memory, element: PhantomData }
+    }
+
+    /// A buffer over memory that has been allocated elsewhere. `owner` is dropped with the buffer, after the
+    /// work in all streams of the device. If the device is given up by then, it is never dropped.
+    ///
+    /// ```
+    /// # use gridsync::device::{Buffer, Device, Emulator, EmulatorConfig};
+    /// # use std::sync::Arc;
+    /// # let device = Device::new(Emulator::new(EmulatorConfig::default()));
+    /// let whole = Arc::new(device.upload(&[1u32; 8])?);
+    /// // SAFETY: the second half of `whole`, which is there as long as somebody holds it.
+    /// let half: Buffer<u32> =
+    ///     unsafe { Buffer::from_raw(&device, whole.address() + 16, 4, whole.clone())? };
+    /// assert_eq!(half.download()?, [1; 4]);
+    /// # Ok::<(), gridsync::device::DeviceError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`DeviceError::Misaligned`] if the address is no multiple of [`ALIGNMENT`] and of the element's own;
+    /// on a GPU, [`DeviceError::NoMemory`] and [`DeviceError::OtherContext`] if it is not memory of the device.
+    ///
+    /// # Safety
+    /// The `len` elements from `address` on are memory of the device. They stay allocated until `owner` is
+    /// dropped, or for ever; `()` owns nothing. What others do with the memory meanwhile they do in the order
+    /// of the device's streams, or the contents are any.
+    pub unsafe fn from_raw(
+        device: &Device,
+        address: u64,
+        len: usize,
+        owner: impl Send + Sync + 'static,
+    ) -> Result<Self, DeviceError> {
+        Self::checked(device, address, len)?;
+        Ok(Self::new(device, address, len, Memory::Of(Box::new(owner))))
+    }
+
+    /// As [`from_raw`](Self::from_raw), with an allocation that the device frees.
+    ///
+    /// # Errors
+    /// As for [`from_raw`](Self::from_raw).
+    ///
+    /// # Safety
+    /// The memory is as [`Backend::free`](super::Backend::free) needs it.
+    #[cfg(feature = "cuda")]
+    pub(super) unsafe fn from_allocation(
+        device: &Device,
+        address: u64,
+        len: usize,
+    ) -> Result<Self, DeviceError> {
+        Self::checked(device, address, len)?;
+        Ok(Self::new(device, address, len, Memory::Own))
+    }
+
+    /// Memory that somebody lends, and that nothing is done for when the buffer is dropped.
+    ///
+    /// # Errors
+    /// As for [`from_raw`](Self::from_raw).
+    ///
+    /// # Safety
+    /// The memory stays allocated until nothing in the device's streams uses it any more.
+    #[cfg(feature = "cuda")]
+    pub(super) unsafe fn lent(
+        device: &Device,
+        address: u64,
+        len: usize,
+    ) -> Result<Self, DeviceError> {
+        Self::checked(device, address, len)?;
+        Ok(Self::new(device, address, len, Memory::Foreign))
+    }
+
+    /// Gives the allocation away; none if somebody else owns it, and then the buffer stays as it is.
+    #[cfg(feature = "cuda")]
+    pub(super) fn take_allocation(&mut self) -> Option<(u64, usize)> {
+        match self.memory {
+            Memory::Own => {
+                self.memory = Memory::Foreign;
+                Some((self.address, self.len))
+            }
+            _ => None,
+        }
+    }
+
+    /// Refuses memory that kernels cannot take.
+    fn checked(device: &Device, address: u64, len: usize) -> Result<(), DeviceError> {
+        let bytes = len.saturating_mul(size_of::<T>());
+        let alignment = ALIGNMENT.max(align_of::<T>() as u64);
+        match bytes {
+            0 => Ok(()),
+            _ if !address.is_multiple_of(alignment) => {
+                Err(DeviceError::Misaligned { address, alignment })
+            }
+            bytes => device.backend().expect_memory(address, bytes),
+        }
+    }
+
+    /// Where it starts on the device: a multiple of 256, or of [`ALIGNMENT`] if the memory was allocated
+    /// elsewhere.
     #[must_use]
     pub fn address(&self) -> u64 {
         self.address
@@ -153,10 +264,14 @@ impl<T: Pod> Buffer<T> {
 
 impl<T> Drop for Buffer<T> {
     fn drop(&mut self) {
-        if self.address != 0 {
-            // SAFETY: the address came from this backend's `alloc`, is freed only here, and every
-            // kernel that got it borrowed this buffer.
-            unsafe { self.device.backend().free(self.address) };
+        match mem::replace(&mut self.memory, Memory::Foreign) {
+            // SAFETY: the address came from `alloc` of a stream of this device, is freed only here, and
+            // every kernel that got it borrowed this buffer.
+            Memory::Own if self.address != 0 => unsafe {
+                self.device.backend().free(self.address);
+            },
+            Memory::Of(owner) => self.device.backend().drop_after(owner),
+            Memory::Own | Memory::Foreign => {}
         }
     }
 }

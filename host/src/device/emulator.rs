@@ -4,8 +4,8 @@ mod config;
 mod graph;
 
 use super::{
-    Backend, Device, DeviceError, Geometry, KernelAttributes, KernelInfo, Ordered, Properties,
-    Recording, Way, gate::Gate,
+    Backend, Device, DeviceError, Event, Geometry, KernelAttributes, KernelInfo, Marked, MemoryId,
+    Ordered, Properties, Recording, Way, gate::Gate,
 };
 pub use config::EmulatorConfig;
 use config::properties;
@@ -200,6 +200,26 @@ impl Backend for Emulator {
         let _freed = self.memory().free(address);
     }
 
+    fn memory_id(&self) -> MemoryId {
+        MemoryId::of(&self.machine, self.gpu)
+    }
+
+    fn new_stream(&self) -> Result<Arc<dyn Backend>, DeviceError> {
+        self.expect_alive("making a stream")?;
+        Ok(Arc::new(Self::of(self.machine.clone(), self.gpu)))
+    }
+
+    fn mark(self: Arc<Self>) -> Result<Marked, DeviceError> {
+        let _entered = self.gate.unrecorded("recording an event")?;
+        self.expect_alive("recording an event").map(|()| Marked::passed())
+    }
+
+    fn wait_for(&self, event: &Event) -> Result<(), DeviceError> {
+        let _entered = self.gate.unrecorded("waiting for an event")?;
+        self.expect_alive("waiting for an event")?;
+        event.synchronize()
+    }
+
     unsafe fn upload(&self, to: u64, from: &[u8]) -> Result<(), DeviceError> {
         let _entered = self.gate.unrecorded("a copy to the device")?;
         self.expect_alive("a copy to the device")?;
@@ -361,127 +381,4 @@ fn memory_error(error: MemoryError) -> DeviceError {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use cuda_std::{cluster, prelude::*};
-    use simt::Fault;
-
-    /// Counts the blocks of each cluster. Every block reads the count after all blocks of its
-    /// cluster have arrived.
-    #[kernel]
-    unsafe fn count_clusters(counts: Global<u32>, seen: Global<u32>) {
-        if thread::is_first_in_block() {
-            counts.fetch_add(cluster::index(), 1, Ordering::Relaxed, Scope::Device);
-        }
-        thread::fence(Ordering::Release, Scope::Device);
-        cluster::arrive_relaxed();
-        let block = cluster::index() * cluster::blocks() as usize + cluster::rank() as usize;
-        cluster::wait();
-        if thread::is_first_in_block() {
-            seen.write(block, counts.read(cluster::index()));
-        }
-    }
-
-    #[test]
-    fn a_launch_in_clusters_makes_them_and_refuses_what_the_driver_would() {
-        let device = Device::new(Emulator::new(EmulatorConfig::default()));
-        let launch = |blocks: u32, cluster: u32| {
-            let counts = device.zeroed::<u32>(blocks as usize)?;
-            let seen = device.zeroed::<u32>(blocks as usize)?;
-            let geometry = Geometry::new(blocks, 48).clusters_of(cluster);
-            // SAFETY: a word for each cluster and for each block, alive until the download.
-            unsafe { device.launch::<count_clusters>(&geometry, (counts.view(), seen.view())) }?;
-            seen.download()
-        };
-        // 304 blocks are more than the 128 that can be resident at once.
-        assert_eq!(launch(304, 8), Ok(vec![8; 304]));
-        assert_eq!(launch(6, 3), Ok(vec![3; 6]));
-        let partial = launch(7, 4).expect_err("seven blocks are no clusters of four");
-        let said = "a grid of (7, 1, 1) blocks cannot be cut into clusters of 4 along x";
-        assert!(partial.to_string().contains(said), "{partial}");
-        let wide = launch(32, 16).expect_err("the most is eight");
-        assert!(
-            matches!(wide, DeviceError::Launch { result: CUDA_ERROR_INVALID_CLUSTER_SIZE, .. }),
-            "{wide}"
-        );
-    }
-
-    /// Waits a second for a value that never comes, and then at the barrier of the block.
-    #[kernel]
-    unsafe fn wait_in_vain(seen: Global<u32>) {
-        if !spin::until_timeout(1_000_000_000, || false) {
-            seen.fetch_add(0, 1, Ordering::Relaxed, Scope::Device);
-        }
-        thread::sync_threads();
-    }
-
-    /// Has a stack frame of 8 KiB or more.
-    #[kernel]
-    unsafe fn take_a_frame(seen: Global<u32>) {
-        let frame = core::hint::black_box([1u32; 2 << 10]);
-        thread::sync_threads();
-        seen.fetch_add(0, frame[7], Ordering::Relaxed, Scope::Device);
-    }
-
-    /// Launches a kernel in two blocks of 32 threads, and gives the device.
-    fn launched<K>(config: EmulatorConfig) -> Result<Device, DeviceError>
-    where
-        K: cuda_std::launch::Kernel<Args = (Global<u32>,)>,
-    {
-        let device = Device::new(Emulator::new(config));
-        let seen = device.zeroed::<u32>(1)?;
-        // SAFETY: a word for all threads, alive until the download.
-        unsafe { device.launch::<K>(&Geometry::new(2, 32), (seen.view(),)) }?;
-        assert_eq!(seen.download()?, [64]);
-        Ok(device)
-    }
-
-    fn fault(launched: Result<Device, DeviceError>) -> Fault {
-        match launched.expect_err("the launch should fail") {
-            DeviceError::Fault(fault) => *fault,
-            error => panic!("{error}"),
-        }
-    }
-
-    #[test]
-    fn limits_of_the_configuration_hold_for_its_launches() {
-        let config = EmulatorConfig::default();
-        assert!(launched::<wait_in_vain>(config).is_ok());
-        assert!(launched::<take_a_frame>(config).is_ok());
-        let step_limit = 3;
-        let stopped = fault(launched::<wait_in_vain>(EmulatorConfig { step_limit, ..config }));
-        assert!(matches!(stopped, Fault::StepLimit { limit: 3, .. }), "{stopped}");
-        let stopped = fault(launched::<wait_in_vain>(EmulatorConfig { patience: 2, ..config }));
-        assert!(matches!(stopped, Fault::Deadlock(_)), "{stopped}");
-        let stopped =
-            fault(launched::<take_a_frame>(EmulatorConfig { stack_bytes: 32 << 10, ..config }));
-        assert!(matches!(stopped, Fault::StackOverflow { .. }), "{stopped}");
-        assert!(stopped.to_string().contains("raise stack_bytes"), "{stopped}");
-    }
-
-    #[test]
-    fn what_launches_did_can_be_asked_for() {
-        let device = launched::<wait_in_vain>(EmulatorConfig::default()).expect("it ends");
-        let one = device.emulated().expect("this is an emulator");
-        assert_eq!((one.launches, one.blocks, one.threads), (1, 2, 64));
-        assert_eq!((one.barriers, one.accesses), (2, 64));
-        assert!(one.steps > 0 && one.spins > 0);
-        let seen = device.zeroed::<u32>(1).expect("a word");
-        // SAFETY: as above.
-        let again = unsafe { device.launch::<take_a_frame>(&Geometry::new(1, 32), (seen.view(),)) };
-        again.expect("it ends");
-        let both = device.emulated().expect("this is an emulator");
-        assert_eq!((both.launches, both.threads), (2, 96));
-        assert_eq!(both.accesses - one.accesses, 32);
-    }
-
-    #[test]
-    fn the_configuration_that_checks_looks_for_races_under_different_schedules() {
-        let drawn: Vec<_> = (0..8).map(EmulatorConfig::checking).collect();
-        assert!(drawn.iter().all(|config| config.races));
-        for (at, config) in drawn.iter().enumerate() {
-            let is_new = drawn[..at].iter().all(|other| other.schedule != config.schedule);
-            assert!(is_new, "seed {at}");
-        }
-    }
-}
+mod tests;

@@ -116,13 +116,48 @@ pub enum DeviceError {
 
     /// A buffer of one device was given to work on another.
     #[error(
-        "a buffer on {other} was given to work on {own}: open each device once, and copy the data to it"
+        "a buffer on {other} was given to work on {own}: open each device once, make further streams of it by Device::new_stream, or copy the data"
     )]
     OtherDevice {
         /// The device that was to work.
         own: String,
         /// The device of the buffer.
         other: String,
+    },
+
+    /// A stream or memory is of another CUDA context than the device.
+    #[error(
+        "{what} is of another CUDA context than {device} works in: make it while the context of the device is current"
+    )]
+    OtherContext {
+        /// What does.
+        what: &'static str,
+        /// The device that was to work with it.
+        device: String,
+    },
+
+    /// There is no allocation that has all of this memory.
+    #[error(
+        "{bytes} bytes from {address:#x} on do not lie in one live allocation of {device}: give the address and the length of memory that has been allocated there and not freed"
+    )]
+    NoMemory {
+        /// The address.
+        address: u64,
+        /// Bytes from there on.
+        bytes: usize,
+        /// The device.
+        device: String,
+    },
+
+    /// Memory begins at an address that kernels cannot take.
+    #[error(
+        "memory at {address:#x} cannot be a buffer, which begins at a multiple of {alignment} bytes: take the whole allocation, and name a part of it in the call"
+    )]
+    Misaligned {
+        /// The address.
+        address: u64,
+        /// What it has to be a multiple of.
+        alignment: u64,
     },
 
     /// A block asks for more shared memory than the device gives one.

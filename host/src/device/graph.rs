@@ -43,7 +43,8 @@ impl Device {
     /// the device, such as a copy, an allocation or [`synchronize`](Self::synchronize), is refused
     /// with [`DeviceError::NotRecordable`]. Calls of other threads meanwhile are refused with
     /// [`DeviceError::RecordingElsewhere`]: there is one stream, and a recording would take up
-    /// their work too. A buffer that is dropped meanwhile is freed when the recording has ended.
+    /// their work too. [Other streams](Self::new_stream) of the device go on. A buffer that is dropped
+    /// meanwhile is freed when the recording has ended. Waits for the stream first.
     ///
     /// # Errors
     /// The error of `work`, and then nothing is kept; errors of the driver when it makes the graph;

@@ -4,6 +4,17 @@
 //! between threads. It refers to a [`Backend`]: [`cuda::Cuda`] drives an NVIDIA GPU, and
 //! [`Emulator`] runs the same kernels on the CPU.
 //!
+//! Each handle that is opened, and each [new stream](Device::new_stream), is one stream of work. Work in
+//! one stream runs in the order in which it was put there. Work in two streams runs in any order, also at
+//! the same time, unless an [`Event`] orders it: the one that uses a buffer after the other waits for an
+//! event of the other's stream. Without that, a buffer that both use has any mixture of contents that the
+//! two may leave, and a result may come from any of them. It is never more than that: a buffer is freed
+//! only after all streams of its device. Copies between host and device are done on return, and wait for
+//! the stream of the buffer's handle alone.
+//!
+//! A program that uses CUDA by itself can let all of this happen in its own context and stream
+//! (`Device::from_cust`, `Device::from_raw`), and on its own memory (`Buffer::from_cust`, `Device::lend`).
+//!
 //! A fault of a kernel loses the device, and every later call says so: a grid that was stopped
 //! halfway leaves memory that means nothing, and nobody has to repair it. A launch that was refused
 //! has changed nothing.
@@ -15,12 +26,15 @@ mod buffer;
 pub mod cuda;
 mod emulator;
 mod error;
+mod event;
 mod gate;
 mod geometry;
 mod graph;
 mod host_buffer;
 #[cfg(feature = "cuda")]
 mod images;
+#[cfg(feature = "cuda")]
+mod interop;
 #[cfg(feature = "cuda")]
 mod limits;
 pub(crate) mod mailbox;
@@ -30,10 +44,11 @@ mod several;
 mod typed;
 
 pub use assembled::{Launch, Ordered, Way};
-pub use backend::{Backend, KernelAttributes, KernelInfo, Properties, Recording};
-pub use buffer::Buffer;
+pub use backend::{Backend, KernelAttributes, KernelInfo, MemoryId, Properties, Recording};
+pub use buffer::{ALIGNMENT, Buffer};
 pub use emulator::{Emulator, EmulatorConfig};
 pub use error::DeviceError;
+pub use event::{Event, Marked};
 pub use geometry::{Dim3, Geometry};
 pub use graph::Graph;
 pub use host_buffer::HostBuffer;
@@ -49,7 +64,7 @@ pub use simt::{Change, Lanes, OrderSite, Orders, Policy, Schedule, Stats, Weaken
 use bytemuck::Pod;
 use std::{fmt, sync::Arc};
 
-/// A handle to a device.
+/// A handle to a device, and one stream of work on it.
 #[derive(Clone)]
 pub struct Device(Arc<dyn Backend>);
 
@@ -69,9 +84,24 @@ impl Device {
         cuda::Cuda::new(ordinal, images).map(Self::new)
     }
 
+    /// The same device with another stream, empty at first. It shares the memory and the kernels that have
+    /// been loaded, and takes buffers of this one.
+    ///
+    /// # Errors
+    /// What the driver says.
+    pub fn new_stream(&self) -> Result<Self, DeviceError> {
+        self.0.new_stream().map(Self)
+    }
+
+    /// Whether buffers of one are buffers of the other: both are streams of one device.
+    #[must_use]
+    pub fn shares_memory_with(&self, other: &Self) -> bool {
+        self.0.memory_id() == other.0.memory_id()
+    }
+
     /// Refuses a buffer of another device, whose addresses mean nothing on this one.
     pub(crate) fn expect_own<T: Pod>(&self, buffer: &Buffer<T>) -> Result<(), DeviceError> {
-        if Arc::ptr_eq(&self.0, &buffer.device().0) {
+        if self.shares_memory_with(buffer.device()) {
             return Ok(());
         }
         Err(DeviceError::OtherDevice {
@@ -151,6 +181,14 @@ impl Device {
     /// The error of the work that failed.
     pub fn synchronize(&self) -> Result<(), DeviceError> {
         self.0.synchronize()
+    }
+
+    /// Waits for everything in all streams of the device. A stream that is recorded runs nothing.
+    ///
+    /// # Errors
+    /// The error of the work that failed.
+    pub fn synchronize_all(&self) -> Result<(), DeviceError> {
+        self.0.synchronize_all()
     }
 
     /// Puts `work` into the stream, and returns the microseconds of device time that it takes.

@@ -41,7 +41,8 @@ impl Device {
     ///
     /// # Safety
     /// The kernel's own contract holds for `args` and `geometry`, and the buffers that `args` view
-    /// stay alive until the kernel has run: a buffer that is dropped waits for the stream. For a
+    /// stay alive until the kernel has run: a buffer that is dropped waits for all streams of its
+    /// device. For a
     /// launch that is being [recorded](Self::record), the caller promises this when the graph is
     /// launched. An [overlapping](Geometry::overlapping) kernel waits for the one before it by
     /// itself.

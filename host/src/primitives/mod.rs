@@ -1,6 +1,6 @@
 //! The primitives as a user calls them: planned, launched and, on request, checked.
 //!
-//! Each has a form for a [`Device`](crate::device::Device), GPU or emulator, and a form for the CPU
+//! Each has a form for a [`Device`], GPU or emulator, and a form for the CPU
 //! with rayon.
 
 mod check;

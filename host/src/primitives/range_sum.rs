@@ -160,7 +160,7 @@ where
             sums.view(),
             self.bad.view(),
         ));
-        // SAFETY: a thread for each query, two words a sum, and buffers begin at multiples of 256
+        // SAFETY: a thread for each query, two words a sum, and buffers begin at multiples of 16
         // bytes; the kernel reads no prefix outside of the array; the sums and the word are
         // borrowed exclusively, and a dropped buffer waits for the stream.
         unsafe { self.device().launch::<<O::Output as RangeSumNumber>::Kernel>(&geometry, args) }

@@ -6,11 +6,13 @@
 mod fake_driver;
 mod scenarios;
 mod shared;
+mod streams;
 
 use fake_driver::controls::Controls;
 use gridsync::device::{Device, DeviceError, Devices};
 use scenarios::{KERNELS, SCENARIOS, Scenario};
 use shared::SHARED;
+use streams::STREAMS;
 
 /// Calls that are also made when something is dropped, where a failure cannot be returned, or before
 /// another call that tells the same, or for memory that a copy can do without.
@@ -153,8 +155,9 @@ fn fail_in_turn<P: Place>(controls: &Controls, scenarios: &[Scenario<P>]) -> (St
 fn whichever_call_fails_there_is_an_error_and_no_wrong_result_and_nothing_leaks() {
     let controls = Controls::new();
     let (table, alone) = fail_in_turn(&controls, SCENARIOS);
+    let (streams_table, streams) = fail_in_turn(&controls, STREAMS);
     controls.devices(2);
     let (shared_table, shared) = fail_in_turn(&controls, SHARED);
-    println!("calls that failed in turn, once and for good:\n{table}{shared_table}");
-    println!("{} in all", alone + shared);
+    println!("calls that failed in turn, once and for good:\n{table}{streams_table}{shared_table}");
+    println!("{} in all", alone + streams + shared);
 }

@@ -9,6 +9,7 @@ use std::sync::LazyLock;
 pub(crate) struct Controls {
     fail: unsafe extern "C" fn(u64, bool),
     forget: unsafe extern "C" fn(),
+    end: unsafe extern "C" fn(),
     devices: unsafe extern "C" fn(u32),
     apart: unsafe extern "C" fn(u32, u32),
     launches: unsafe extern "C" fn(u32, u32),
@@ -52,6 +53,7 @@ impl Controls {
                 forget: transmute::<*mut c_void, unsafe extern "C" fn()>(symbol(
                     c"gridsync_fake_forget",
                 )),
+                end: transmute::<*mut c_void, unsafe extern "C" fn()>(symbol(c"gridsync_fake_end")),
                 devices: transmute::<*mut c_void, unsafe extern "C" fn(u32)>(symbol(
                     c"gridsync_fake_devices",
                 )),
@@ -95,6 +97,12 @@ impl Controls {
     pub(crate) fn forget(&self) {
         // SAFETY: it takes nothing.
         unsafe { (self.forget)() };
+    }
+
+    /// Ends what never ends, and runs what was put behind it.
+    pub(crate) fn end(&self) {
+        // SAFETY: it takes nothing.
+        unsafe { (self.end)() };
     }
 
     fn text(read: unsafe extern "C" fn(*mut u8, usize) -> usize) -> String {

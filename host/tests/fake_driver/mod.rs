@@ -77,11 +77,15 @@ pub(crate) fn open(images: &[PtxImage]) -> Device {
     Device::cuda(0, images).expect("the fake driver has one device")
 }
 
+/// The lines of the log; none if nothing has been logged yet.
+pub(crate) fn log() -> Vec<String> {
+    let log = fs::read_to_string(DRIVER.path().join("log")).unwrap_or_default();
+    log.lines().map(String::from).collect()
+}
+
 /// The log's lines about `kernel`.
 pub(crate) fn log_of(kernel: &str) -> Vec<String> {
-    let log = fs::read_to_string(DRIVER.path().join("log")).expect("something was logged");
-    let word = |line: &&str| line.split(' ').nth(1) == Some(kernel);
-    log.lines().filter(word).map(String::from).collect()
+    log().into_iter().filter(|line| line.split(' ').nth(1) == Some(kernel)).collect()
 }
 
 /// A kernel without arguments.

@@ -4,7 +4,7 @@
 //! given there. A call with `gives_back` fails only when all calls fail.
 
 use crate::control::{Launches, before, before_release, count, launches_on};
-use crate::device::{BLOCKS, BYTES, Step, ended, state};
+use crate::device::{BLOCKS, Step, context_of, ended, state};
 use crate::launch::{Launch, Shape};
 use crate::log::log;
 use crate::params::{Config, NodeParams, shape_text};
@@ -16,6 +16,7 @@ const SUCCESS: u32 = 0;
 const INVALID_VALUE: u32 = 1;
 const OUT_OF_MEMORY: u32 = 2;
 const INVALID_DEVICE: u32 = 101;
+const INVALID_HANDLE: u32 = 400;
 const NOT_READY: u32 = 600;
 const LAUNCH_OUT_OF_RESOURCES: u32 = 701;
 
@@ -72,83 +73,10 @@ macro_rules! calls {
 }
 
 pub mod contexts;
+pub mod events;
+pub mod memory;
 
 calls! {
-    fn cuMemAlloc_v2(address: *mut u64, bytes: usize) may_fail OUT_OF_MEMORY {
-        let mut state = state();
-        if state.ready(0) != SUCCESS { return state.ready(0) }
-        let Ok(at) = state.memory().alloc(bytes, 256) else { return OUT_OF_MEMORY };
-        *address = at;
-        count("allocation", 1);
-        SUCCESS
-    }
-    // As in a real driver, this waits for all work of the device.
-    fn cuMemFree_v2(address: u64) gives_back {
-        let mut state = ended(None);
-        if state.ready(0) != SUCCESS { return state.ready(0) }
-        if state.memory().free(address).is_err() { return state.mistake("memory") }
-        count("allocation", -1);
-        SUCCESS
-    }
-    fn cuMemGetInfo_v2(free: *mut usize, total: *mut usize) may_fail INVALID_VALUE {
-        let mut state = state();
-        if state.ready(0) != SUCCESS { return state.ready(0) }
-        (*free, *total) = (state.memory().available(), BYTES);
-        SUCCESS
-    }
-    fn cuMemcpyHtoDAsync_v2(to: u64, from: *const u8, bytes: usize, stream: usize)
-    may_fail INVALID_VALUE {
-        let mut state = ended(Some(stream));
-        let first = state.uncapturable(stream);
-        if first != SUCCESS { return first }
-        let from = slice::from_raw_parts(from, bytes);
-        if state.memory().write(to, from).is_err() { state.mistake("memory") } else { SUCCESS }
-    }
-    fn cuMemcpyDtoHAsync_v2(to: *mut u8, from: u64, bytes: usize, stream: usize)
-    may_fail INVALID_VALUE {
-        let mut state = ended(Some(stream));
-        let first = state.uncapturable(stream);
-        if first != SUCCESS { return first }
-        let to = slice::from_raw_parts_mut(to, bytes);
-        if state.memory().read(from, to).is_err() { state.mistake("memory") } else { SUCCESS }
-    }
-    // Kernels write there too, so it is memory of the emulator.
-    fn cuMemAllocHost_v2(memory: *mut u64, bytes: usize) may_fail OUT_OF_MEMORY {
-        let mut state = state();
-        if state.ready(0) != SUCCESS { return state.ready(0) }
-        let Ok(at) = state.memory().alloc(bytes, 4096) else { return OUT_OF_MEMORY };
-        *memory = at;
-        count("pinned memory", 1);
-        SUCCESS
-    }
-    fn cuMemFreeHost(memory: u64) gives_back {
-        let mut state = state();
-        if state.ready(0) != SUCCESS { return state.ready(0) }
-        if state.memory().free(memory).is_err() { return state.mistake("pinned memory") }
-        count("pinned memory", -1);
-        SUCCESS
-    }
-    fn cuMemHostRegister_v2(memory: *mut u8, bytes: usize, _flags: u32) may_fail OUT_OF_MEMORY {
-        let state = state();
-        if memory.is_null() || bytes == 0 { return INVALID_VALUE }
-        if state.ready(0) == SUCCESS { count("pinned memory", 1) }
-        state.ready(0)
-    }
-    fn cuMemHostUnregister(memory: *mut u8) gives_back {
-        let state = state();
-        if memory.is_null() { return INVALID_VALUE }
-        count("pinned memory", -1);
-        state.ready(0)
-    }
-    fn cuMemsetD8Async(at: u64, value: u8, bytes: usize, stream: usize) may_fail INVALID_VALUE {
-        let mut state = state();
-        let step = Step::Zero(at, bytes);
-        if value != 0 { return INVALID_VALUE }
-        if state.captured(stream, &step) { return SUCCESS }
-        if state.ready(stream) == SUCCESS { state.run(stream, &step) }
-        state.ready(stream)
-    }
-
     fn cuStreamCreateWithPriority(stream: *mut usize, _flags: u32, _priority: i32)
     may_fail OUT_OF_MEMORY {
         let mut state = state();
@@ -158,12 +86,14 @@ calls! {
         SUCCESS
     }
     fn cuStreamDestroy_v2(stream: usize) gives_back {
+        log(&format!("destroy {stream}"));
         let mut state = state();
         if state.disown(stream) != SUCCESS { return state.mistake("a stream") }
         count("stream", -1);
         state.ready(0)
     }
     fn cuStreamSynchronize(stream: usize) may_fail INVALID_VALUE {
+        log(&format!("synchronize {stream}"));
         ended(Some(stream)).uncapturable(stream)
     }
     // All work is done when the call that puts it there returns, except what never ends.
@@ -171,6 +101,15 @@ calls! {
         let mut state = state();
         let first = state.uncapturable(stream);
         if first == SUCCESS && state.endless.contains(&stream) { NOT_READY } else { first }
+    }
+    // The default stream is of the context that is current.
+    fn cuStreamGetCtx(stream: usize, context: *mut usize) may_fail INVALID_VALUE {
+        let state = state();
+        if state.ready(0) != SUCCESS { return state.ready(0) }
+        let owner = if stream == 0 { Some(state.current()) } else { state.owner(stream) };
+        let Some(owner) = owner else { return INVALID_VALUE };
+        *context = context_of(owner);
+        SUCCESS
     }
     fn cuStreamBeginCapture_v2(stream: usize, mode: u32) may_fail INVALID_VALUE {
         let mut state = state();
@@ -274,42 +213,6 @@ calls! {
         count("executable graph", -1);
         state.ready(0)
     }
-    fn cuEventCreate(event: *mut usize, _flags: u32) may_fail OUT_OF_MEMORY {
-        let mut state = state();
-        if state.ready(0) != SUCCESS { return state.ready(0) }
-        *event = state.owned_handle();
-        count("event", 1);
-        SUCCESS
-    }
-    fn cuEventDestroy_v2(event: usize) gives_back {
-        let mut state = state();
-        if state.disown(event) != SUCCESS { return state.mistake("an event") }
-        count("event", -1);
-        state.ready(0)
-    }
-    fn cuEventRecord(event: usize, stream: usize) may_fail INVALID_VALUE {
-        let mut state = state();
-        if state.ready(event) != SUCCESS { return state.ready(event) }
-        match state.origin(stream) {
-            Some(origin) => state.captured_events.insert(event, origin),
-            None => state.captured_events.remove(&event),
-        };
-        state.ready(stream)
-    }
-    fn cuStreamWaitEvent(stream: usize, event: usize, flags: u32) may_fail INVALID_VALUE {
-        let mut state = state();
-        if flags != 0 { return INVALID_VALUE }
-        if let Some(&origin) = state.captured_events.get(&event) && origin != stream {
-            state.joined.insert(stream, origin);
-        }
-        state.ready(stream)
-    }
-    fn cuEventElapsedTime(milliseconds: *mut f32, _start: usize, _stop: usize)
-    may_fail INVALID_VALUE {
-        *milliseconds = 1.5;
-        state().ready(0)
-    }
-
     fn cuLinkCreate_v2(
         _count: u32, _options: *const u32, _values: *const *mut c_void, link: *mut *mut String,
     ) may_fail OUT_OF_MEMORY {

@@ -139,6 +139,12 @@ pub extern "C" fn gridsync_fake_launches(device: u32, become_of_them: u32) {
     control().machine.launches.insert(device, launches);
 }
 
+/// Ends what never ends, on all devices, and runs what was put behind it.
+#[unsafe(no_mangle)]
+pub extern "C" fn gridsync_fake_end() {
+    state().end();
+}
+
 /// Makes call number `at` of the calls that may fail return its error; the first is 1, and 0 means
 /// none. If `sticky`, all later ones fail too. Restarts the count of calls, but not that of live
 /// things.

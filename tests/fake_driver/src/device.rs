@@ -5,7 +5,8 @@ use crate::launch::Launch;
 use crate::log::log;
 use simt::Memory;
 use std::cell::Cell;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::mem;
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -52,6 +53,8 @@ pub(crate) enum Step {
 /// One device.
 pub(crate) struct Gpu {
     memory: Memory,
+    /// The bytes of each allocation, by its address.
+    allocations: BTreeMap<u64, usize>,
     /// How many hold its context.
     pub(crate) retained: u32,
     /// The devices whose memory its context reaches.
@@ -60,7 +63,12 @@ pub(crate) struct Gpu {
 
 impl Gpu {
     fn new() -> Self {
-        Self { memory: Memory::new(BYTES), retained: 0, reaches: HashSet::new() }
+        Self {
+            memory: Memory::new(BYTES),
+            allocations: BTreeMap::new(),
+            retained: 0,
+            reaches: HashSet::new(),
+        }
     }
 
     /// Gives the context back. Access to other devices ends with the last one who holds it.
@@ -79,8 +87,10 @@ pub(crate) struct State {
     owners: HashMap<usize, usize>,
     /// The streams that a fault has broken.
     pub(crate) broken: HashSet<usize>,
-    /// The streams with work that never ends.
+    /// The streams with work that never ends, and events after it.
     pub(crate) endless: HashSet<usize>,
+    /// What was put into those streams afterwards.
+    behind: Vec<(usize, Step)>,
     /// The streams that capture, with their steps; none if the capture has been broken.
     pub(crate) captures: HashMap<usize, Option<Vec<Step>>>,
     /// The streams that take part in another stream's capture, and events of that capture.
@@ -118,6 +128,7 @@ impl State {
             owners: HashMap::new(),
             broken: HashSet::new(),
             endless: HashSet::new(),
+            behind: Vec::new(),
             captures: HashMap::new(),
             joined: HashMap::new(),
             captured_events: HashMap::new(),
@@ -176,6 +187,31 @@ impl State {
     pub(crate) fn memory(&mut self) -> &mut Memory {
         let current = self.current();
         &mut self.gpu(current).memory
+    }
+
+    /// The device that a handle belongs to.
+    pub(crate) fn owner(&self, handle: usize) -> Option<usize> {
+        self.owners.get(&handle).copied()
+    }
+
+    /// Notes an allocation of the current device.
+    pub(crate) fn allocated(&mut self, address: u64, bytes: usize) {
+        let current = self.current();
+        self.gpu(current).allocations.insert(address, bytes);
+    }
+
+    /// Notes that an allocation of the current device has been freed.
+    pub(crate) fn freed(&mut self, address: u64) {
+        let current = self.current();
+        self.gpu(current).allocations.remove(&address);
+    }
+
+    /// The allocation that has this address: its device, its start and its bytes.
+    pub(crate) fn allocation_at(&self, address: u64) -> Option<(usize, u64, usize)> {
+        self.gpus.iter().enumerate().find_map(|(device, gpu)| {
+            let (&start, &bytes) = gpu.allocations.range(..=address).next_back()?;
+            (address < start + bytes as u64).then_some((device, start, bytes))
+        })
     }
 
     /// Whether this is the context of a device, and somebody holds it.
@@ -246,13 +282,28 @@ impl State {
         }
     }
 
+    /// Ends what never ends, and runs what was put behind it.
+    pub(crate) fn end(&mut self) {
+        self.endless.clear();
+        let before = CURRENT.get();
+        for (stream, step) in mem::take(&mut self.behind) {
+            if let Some(owner) = self.owner(stream) {
+                enter(context_of(owner));
+                self.run(stream, &step);
+            }
+        }
+        enter(before);
+    }
+
     /// Runs a step in a stream of the current device. Nothing runs after what never ends.
     pub(crate) fn run(&mut self, stream: usize, step: &Step) {
         let current = self.current();
+        if self.endless.contains(&stream) {
+            self.behind.push((stream, step.clone()));
+            return;
+        }
         if matches!(step, Step::Launch(_)) && launches_on(current) == Launches::Endless {
             self.endless.insert(stream);
-        }
-        if self.endless.contains(&stream) {
             return;
         }
         let runs = match step {

@@ -1,11 +1,16 @@
 //! Views that start anywhere: the elements before the first aligned pack and after the last one are
-//! reduced too, and no element outside the view.
+//! reduced too, and no element outside the view. And buffers over memory of others, which begin at any
+//! multiple of 16 bytes.
 
+use bytemuck::Pod;
 use cuda_std::launch::Kernel;
 use cuda_std::{bf16, f16};
-use gridsync::device::Device;
+use gridsync::device::{Buffer, Device, DeviceError};
+use gridsync::primitives::kendall::Method;
 use gridsync::primitives::reduce::reduce_on_cpu;
-use gridsync::primitives::{Checked, Reducer};
+use gridsync::primitives::scan::Form;
+use gridsync::primitives::select::{Within, select_with_positions};
+use gridsync::primitives::{Checked, Correlator, RangeSums, Reducer, RowReducer, Scanner};
 use gridsync::reference::reduce_depth;
 use gridsync_entries::reduce::Reducible;
 use gridsync_kernels::op::{ArgMax, ArgMin, Compose, Count, Max, Sum, Xor};
@@ -29,7 +34,8 @@ pub(crate) fn trials() -> Trials {
             f32_argmins_from_any_start,
             bf16_argmaxs_from_any_start,
             maps_from_any_start,
-            bf16_counts_from_any_start;
+            bf16_counts_from_any_start,
+            buffers_over_other_memory_may_begin_at_any_multiple_of_16;
     }
 }
 
@@ -117,4 +123,62 @@ fn maps_from_any_start(device: &Device) {
 
 fn bf16_counts_from_any_start(device: &Device) {
     every_start(Count::<bf16>::new(), device, "count")
+}
+
+/// A buffer with the contents of `host` that begins so many bytes after an allocation does.
+fn shifted<T: Pod>(device: &Device, host: &[T], bytes: usize) -> Buffer<T> {
+    let contents = [&vec![0; bytes], bytemuck::cast_slice(host)].concat();
+    let memory = device.upload::<u8>(&contents).expect("the input should fit");
+    let address = memory.address() + bytes as u64;
+    // SAFETY: the allocation has so many elements there, and lives as long as the buffer.
+    unsafe { Buffer::from_raw(device, address, host.len(), memory) }.expect("it is aligned")
+}
+
+fn buffers_over_other_memory_may_begin_at_any_multiple_of_16(device: &Device) {
+    /// What each primitive makes of buffers that begin there, as bytes.
+    fn results(device: &Device, bytes: usize) -> Result<Vec<Vec<u8>>, DeviceError> {
+        let floats = sample::<f32>(Kind::Values, 9001, 1);
+        let queries: Vec<u64> = (0..500).flat_map(|i| [i, 9001 - 7 * i]).collect();
+        // So long that they can also be scanned by bulk copies.
+        let words: Vec<u32> = (0..(1 << 18) + 1).collect();
+        let of = |host: &[f32]| shifted(device, host, bytes);
+        let x = of(&floats);
+
+        let sum = Reducer::<Sum<f32>>::new(device)?.reduce(&x)?;
+        let rows = RowReducer::<Sum<f32>>::new(device, 90, 100)?.reduce(&of(&floats[1..]))?;
+        let scanner = || Scanner::<Sum<u32>>::new(device, words.len());
+        let scanned = scanner()?.designs(words.len()).iter().map(|&design| {
+            let mut sums = shifted(device, &words, bytes);
+            let input = shifted(device, &words, bytes);
+            scanner()?.with_design(design)?.launch(&input, &mut sums, Form::Inclusive)?;
+            sums.download()
+        });
+        let scanned: Vec<Vec<u32>> = scanned.collect::<Result<_, _>>()?;
+        let (kept, positions) = select_with_positions(Within::greater_than(0.5f32), &x)?;
+        let mut ranges = RangeSums::<Sum<f32>>::new(device, &x)?;
+        let mut of_ranges = of(&floats[..500]);
+        ranges.launch(&shifted(device, &queries, bytes), &mut of_ranges)?;
+        let finite = sample::<f32>(Kind::Factors, 3000, 2);
+        let (a, b) = (of(&finite[..2900]), of(&finite[100..]));
+        let tau = |method| {
+            let mut correlator = Correlator::new(device, a.len())?.with_method(method);
+            correlator.launch(&a, &b)?;
+            correlator.result()
+        };
+        let taus = [Method::Pairs, Method::Sort].map(|method| tau(method).expect("no NaN").tau);
+        Ok(vec![
+            bytemuck::bytes_of(&sum).to_vec(),
+            bytemuck::cast_slice(&rows).to_vec(),
+            bytemuck::cast_slice(&scanned.concat()).to_vec(),
+            bytemuck::cast_slice(&kept.download()?).to_vec(),
+            bytemuck::cast_slice(&positions.download()?).to_vec(),
+            bytemuck::cast_slice(&of_ranges.download()?).to_vec(),
+            bytemuck::cast_slice(&taus).to_vec(),
+        ])
+    }
+    let expected = results(device, 0);
+    assert!(expected.is_ok(), "{expected:?}");
+    for bytes in [16, 240] {
+        assert!(results(device, bytes) == expected, "{bytes} bytes past a multiple of 256");
+    }
 }

@@ -6,6 +6,7 @@ use gridsync::launch::Blocks;
 use gridsync_tests::devices::{emulator_under, schedules, with_cuda};
 use gridsync_tests::trials;
 use gridsync_tests::trials::Trials;
+use ndarray::{Array2, Axis, s};
 use simt::Schedule;
 
 // Each example is a program: it has a `main`, and what the examples share is a module of each.
@@ -24,17 +25,25 @@ mod counting_sort;
 #[allow(dead_code, clippy::duplicate_mod)]
 #[path = "../../../host/examples/jacobi.rs"]
 mod jacobi;
+#[allow(dead_code, clippy::duplicate_mod)]
+#[path = "../../../host/examples/with_cust.rs"]
+mod with_cust;
+#[allow(dead_code, clippy::duplicate_mod)]
+#[path = "../../../host/examples/with_ndarray.rs"]
+mod with_ndarray;
 
 pub(crate) fn trials() -> Trials {
     trials! {
         test:
             every_schedule_gives_the_results_of_the_cpu,
-            grids_that_fill_a_gpu_give_the_results_of_the_cpu_on_cuda;
+            grids_that_fill_a_gpu_give_the_results_of_the_cpu_on_cuda,
+            memory_of_cust_s_in_cust_s_stream_gives_the_results_of_the_cpu_on_cuda;
         on_each_backend:
             a_plate_is_solved_in_as_many_sweeps_to_the_same_bits,
             each_vertex_has_its_level,
             what_is_above_the_bound_is_kept_in_order,
             a_counting_sort_is_stable,
+            arrays_of_ndarray_go_in_and_come_out_in_any_layout,
             steps_of_a_solver_are_a_graph;
     }
 }
@@ -154,6 +163,18 @@ fn a_counting_sort_is_stable(device: &Device) {
     }
 }
 
+fn arrays_of_ndarray_go_in_and_come_out_in_any_layout(device: &Device) {
+    for shape in [(1, 1), (1, 300), (300, 1), (17, 33), (4, 0), (0, 4)] {
+        let all = Array2::from_shape_fn(shape, |(i, j)| 1000 * i as i32 - 7 * j as i32);
+        for matrix in [all.view(), all.t(), all.slice(s![..;2, ..;-1])] {
+            let sums = of(with_ndarray::row_sums(device, matrix));
+            assert_eq!(sums, matrix.map(|&x| i64::from(x)).sum_axis(Axis(1)), "{shape:?}");
+            let sums = of(with_ndarray::running_sums(device, matrix));
+            assert_eq!(sums, with_ndarray::running_sums_by_ndarray(matrix), "{shape:?}");
+        }
+    }
+}
+
 fn every_schedule_gives_the_results_of_the_cpu() {
     for schedule in schedules().into_iter().chain((0..8).map(Schedule::from_seed)) {
         let device = &emulator_under(schedule);
@@ -180,6 +201,14 @@ fn grids_that_fill_a_gpu_give_the_results_of_the_cpu_on_cuda() {
             descends(cuda, 301, shape.0, shape.1);
             keeps(cuda, 1_000_003, shape);
             sorts(cuda, &mixed(1_000_003), shape);
+        }
+    });
+}
+
+fn memory_of_cust_s_in_cust_s_stream_gives_the_results_of_the_cpu_on_cuda() {
+    with_cuda(|_| {
+        for len in [1, 33, 1_000_003] {
+            with_cust::run(len).unwrap_or_else(|error| panic!("{len}: {error}"));
         }
     });
 }

@@ -42,6 +42,7 @@
 //! | `xpx` | X→P→X: right with a grid barrier; without one, wrong in whole warps or blocks |
 //! | `system` | the barrier and the exchange over several GPUs: rounds, results, refusals, faults |
 //! | `spin` | waiting for a word: the forms that load it again end under every schedule |
+//! | `streams` | reductions in a second stream of a device, and in one of cust's |
 //! | `ladder` | every rung of the ladders of sums and of scans: lengths, types, schedules |
 //! | `device_launch` | kernels that launch kernels: results, orders, values, refusals |
 //! | `fences` | the kernels that measure fences: the operation in their loop, and their results |
@@ -90,6 +91,7 @@ mod select;
 mod shared;
 mod special;
 mod spin;
+mod streams;
 mod system;
 mod warp_rows;
 mod weaken;
@@ -131,6 +133,7 @@ fn main() -> ExitCode {
         shared::trials(),
         special::trials(),
         spin::trials(),
+        streams::trials(),
         system::trials(),
         warp_rows::trials(),
         weaken::trials(),

@@ -7,7 +7,7 @@ use crate::{
         CUDA_KERNEL_NODE_PARAMS, CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, CUevent,
         CUevent_flags, CUfunction, CUfunction_attribute, CUgraph, CUgraphExec, CUgraphNode,
         CUjit_option, CUjit_option_value, CUjitInputType, CUlaunchConfig, CUlinkState, CUmodule,
-        CUstream, CUstreamCaptureMode,
+        CUpointer_attribute, CUstream, CUstreamCaptureMode,
     },
 };
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
@@ -84,6 +84,8 @@ driver! {
         fn cuDevicePrimaryCtxRelease_v2(device: CUdevice);
         /// Makes a context current on the calling thread; with null, none is current.
         fn cuCtxSetCurrent(context: CUcontext);
+        /// The device of the current context.
+        fn cuCtxGetDevice(device: *mut CUdevice);
         /// Lets the current context reach the memory of another, on another device; `flags` is 0.
         fn cuCtxEnablePeerAccess(peer: CUcontext, flags: c_uint);
 
@@ -103,6 +105,12 @@ driver! {
         fn cuMemAllocHost_v2(memory: *mut *mut c_void, bytes: usize);
         /// Frees it.
         fn cuMemFreeHost(memory: *mut c_void);
+        /// One attribute of the memory at an address; the type of `value` depends on the attribute.
+        fn cuPointerGetAttribute(
+            value: *mut c_void,
+            attribute: CUpointer_attribute,
+            address: CUdeviceptr,
+        );
         /// Pins memory of the host, so that copies need no other memory on their way.
         fn cuMemHostRegister_v2(memory: *mut c_void, bytes: usize, flags: c_uint);
         /// Ends that.
@@ -114,6 +122,8 @@ driver! {
         fn cuStreamCreateWithPriority(stream: *mut CUstream, flags: c_uint, priority: c_int);
         /// Destroys a stream, when its work has ended.
         fn cuStreamDestroy_v2(stream: CUstream);
+        /// The context of a stream; for the default stream, the one that is current.
+        fn cuStreamGetCtx(stream: CUstream, context: *mut CUcontext);
         /// Makes later work of a stream wait for an event; `flags` is 0.
         fn cuStreamWaitEvent(stream: CUstream, event: CUevent, flags: c_uint);
         /// Makes an event.
@@ -122,6 +132,12 @@ driver! {
         fn cuEventDestroy_v2(event: CUevent);
         /// Lets an event stand for all work of a stream so far.
         fn cuEventRecord(event: CUevent, stream: CUstream);
+        /// Whether an event has happened: `CUDA_ERROR_NOT_READY` while it has not.
+        fn cuEventQuery(event: CUevent);
+        /// Waits until an event has happened.
+        fn cuEventSynchronize(event: CUevent);
+        /// Milliseconds between two events that have happened, both with time stamps.
+        fn cuEventElapsedTime(milliseconds: *mut f32, start: CUevent, end: CUevent);
         /// Waits for everything in a stream; returns the error of any work that failed in it.
         fn cuStreamSynchronize(stream: CUstream);
         /// Whether everything in a stream is done: `CUDA_ERROR_NOT_READY` while it is not.
@@ -257,11 +273,11 @@ driver! {
     // All other symbols that cust 0.3.2 names in its sources.
     untyped {
         cuArray3DCreate_v2 cuArray3DGetDescriptor_v2 cuArrayDestroy cuCtxCreate_v2
-        cuCtxDestroy_v2 cuCtxGetApiVersion cuCtxGetCacheConfig cuCtxGetCurrent cuCtxGetDevice
+        cuCtxDestroy_v2 cuCtxGetApiVersion cuCtxGetCacheConfig cuCtxGetCurrent
         cuCtxGetFlags cuCtxGetLimit cuCtxGetSharedMemConfig cuCtxGetStreamPriorityRange
         cuCtxPopCurrent_v2 cuCtxPushCurrent_v2 cuCtxSetCacheConfig cuCtxSetLimit
         cuCtxSetSharedMemConfig cuCtxSynchronize cuDestroyExternalMemory
-        cuDevicePrimaryCtxReset_v2 cuDevicePrimaryCtxSetFlags_v2         cuEventElapsedTime cuEventQuery cuEventSynchronize
+        cuDevicePrimaryCtxReset_v2 cuDevicePrimaryCtxSetFlags_v2
         cuExternalMemoryGetMappedBuffer cuFuncSetCacheConfig cuFuncSetSharedMemConfig
         cuGetErrorString cuGraphDebugDotPrint
         cuGraphGetEdges cuGraphGetNodes cuGraphKernelNodeGetParams cuGraphNodeGetType

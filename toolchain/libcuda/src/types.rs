@@ -134,8 +134,19 @@ numbers! {
 }
 
 numbers! {
+    /// What `cuPointerGetAttribute` can be asked.
+    CUpointer_attribute {
+        CU_POINTER_ATTRIBUTE_CONTEXT = 1, "The context that it was allocated in, `CUcontext`; null if it is of none.";
+        CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL = 9, "The ordinal of its device, `c_int`.";
+        CU_POINTER_ATTRIBUTE_RANGE_START_ADDR = 11, "Where its allocation begins, `CUdeviceptr`.";
+        CU_POINTER_ATTRIBUTE_RANGE_SIZE = 12, "The bytes of its allocation, `usize`.";
+    }
+}
+
+numbers! {
     /// How an event behaves.
     CUevent_flags {
+        CU_EVENT_DEFAULT = 0, "It takes time stamps.";
         CU_EVENT_DISABLE_TIMING = 2, "It takes no time stamps, and is cheaper.";
     }
 }

@@ -1,10 +1,12 @@
 //! Launches that depend on each other, in streams or as a graph of the driver.
 
+use super::event::Event;
 use super::graph::{Capturing, Graph, Replay};
+use super::stream::OwnStream;
 use super::{Cuda, Function, Last, lock};
 use crate::device::assembled::{Arguments, deal};
 use crate::device::{DeviceError, Geometry, Ordered, Recording, Way};
-use libcuda::{CU_EVENT_DISABLE_TIMING, CUDA_KERNEL_NODE_PARAMS, CUevent, CUgraphNode, CUstream};
+use libcuda::{CU_EVENT_DISABLE_TIMING, CUDA_KERNEL_NODE_PARAMS, CUgraphNode};
 use std::{
     ffi::c_void,
     ptr,
@@ -22,7 +24,7 @@ impl Cuda {
         launches: &[Ordered<'_>],
         way: Way,
     ) -> Result<Box<dyn Recording>, DeviceError> {
-        self.enter()?;
+        self.gpu.enter()?;
         let prepared =
             launches.iter().map(|it| self.prepared(it)).collect::<Result<Vec<_>, _>>()?;
         let last = prepared.last().map(|launch| Last { of_graph: true, ..launch.last() });
@@ -70,8 +72,8 @@ impl Cuda {
         let of = deal(launches.iter().map(|launch| &launch.after[..]), most);
         let count = of.iter().max().map_or(1, |most| most + 1);
         // The device's own stream is the first.
-        let others = (1..count).map(|_| Stream::new()).collect::<Result<Vec<_>, _>>()?;
-        let begun = Event::new()?;
+        let others = (1..count).map(|_| OwnStream::new()).collect::<Result<Vec<_>, _>>()?;
+        let begun = new_event()?;
         let mut ended: Vec<Option<Event>> = launches.iter().map(|_| None).collect();
         let mut steps = Vec::with_capacity(launches.len());
         let mut last = vec![None; count];
@@ -81,7 +83,7 @@ impl Cuda {
             let waits: Vec<usize> = awaited.collect();
             for &before in &waits {
                 if ended[before].is_none() {
-                    ended[before] = Some(Event::new()?);
+                    ended[before] = Some(new_event()?);
                 }
             }
             let is_first = last[stream].replace(at).is_none() && stream > 0;
@@ -91,7 +93,7 @@ impl Cuda {
         let ends: Vec<usize> = last.into_iter().skip(1).flatten().collect();
         for &end in &ends {
             if ended[end].is_none() {
-                ended[end] = Some(Event::new()?);
+                ended[end] = Some(new_event()?);
             }
         }
         Ok(Streams { steps, others, begun, ended, ends, cuda: self })
@@ -110,7 +112,7 @@ impl Cuda {
             if cooperative || cluster.is_some() || overlapping {
                 return Err(DeviceError::Unsupported {
                     what: "cooperative, clustered and overlapping nodes of a graph that is built",
-                    device: self.properties.name.clone(),
+                    device: self.gpu.properties.name.clone(),
                     needs: "capture the graph",
                 });
             }
@@ -179,7 +181,7 @@ struct InStream {
 struct Streams {
     // Fields drop in order: streams and events go before the context that they live in.
     steps: Vec<InStream>,
-    others: Vec<Stream>,
+    others: Vec<OwnStream>,
     begun: Event,
     ended: Vec<Option<Event>>,
     /// The launches that end the other streams.
@@ -197,7 +199,7 @@ impl Streams {
         // SAFETY: the caller's promise.
         let put = unsafe { self.put() };
         if put.is_err() {
-            for Stream(other) in &self.others {
+            for OwnStream(other) in &self.others {
                 // SAFETY: the stream is live. There is an error to report already.
                 let _waited = unsafe { libcuda::cuStreamSynchronize(*other) };
             }
@@ -241,8 +243,8 @@ impl Streams {
 
 impl Recording for Streams {
     unsafe fn launch(&self) -> Result<(), DeviceError> {
-        let _entered = self.cuda.gate.unrecorded("launching in streams")?;
-        self.cuda.enter()?;
+        let _entered = self.cuda.stream.gate.unrecorded("launching in streams")?;
+        self.cuda.gpu.enter()?;
         // SAFETY: the caller's promise.
         unsafe { self.put_or_wait()? };
         if let Some(step) = self.steps.last() {
@@ -256,72 +258,11 @@ impl Drop for Streams {
     fn drop(&mut self) {
         // Streams and events can be destroyed only while the context is current. After a fault the driver
         // frees everything when the process ends.
-        let _lost = self.cuda.enter_to_free();
+        let _lost = self.cuda.gpu.enter_to_free();
     }
 }
 
-/// A stream besides the device's own, destroyed when dropped, once it is empty.
-struct Stream(CUstream);
-
-// SAFETY: the driver API may be called from any thread on which the context is current.
-unsafe impl Send for Stream {}
-// SAFETY: as above; calls on one stream may come from several threads.
-unsafe impl Sync for Stream {}
-
-impl Stream {
-    fn new() -> Result<Self, DeviceError> {
-        let mut stream = ptr::null_mut();
-        // SAFETY: the handle is there to be written; no flags, and the default priority.
-        let made = unsafe { libcuda::cuStreamCreateWithPriority(&raw mut stream, 0, 0) };
-        DeviceError::check(made, || "making a stream".into())?;
-        Ok(Self(stream))
-    }
-}
-
-impl Drop for Stream {
-    fn drop(&mut self) {
-        // SAFETY: the handle is of a live stream and is destroyed only here. The driver destroys it when
-        // its work has ended. A failure means that the context is gone already.
-        let _lost = unsafe { libcuda::cuStreamDestroy_v2(self.0) };
-    }
-}
-
-/// An event without timing, destroyed when dropped.
-struct Event(CUevent);
-
-// SAFETY: as for `Stream`.
-unsafe impl Send for Event {}
-// SAFETY: as for `Stream`.
-unsafe impl Sync for Event {}
-
-impl Event {
-    fn new() -> Result<Self, DeviceError> {
-        let mut event = ptr::null_mut();
-        // SAFETY: the handle is there to be written.
-        let made = unsafe { libcuda::cuEventCreate(&raw mut event, CU_EVENT_DISABLE_TIMING) };
-        DeviceError::check(made, || "making an event".into())?;
-        Ok(Self(event))
-    }
-
-    /// Marks what has been put into `stream` so far.
-    fn record(&self, stream: CUstream) -> Result<(), DeviceError> {
-        // SAFETY: both are live.
-        let result = unsafe { libcuda::cuEventRecord(self.0, stream) };
-        DeviceError::check(result, || "recording an event".into())
-    }
-
-    /// Lets what comes into `stream` from now on wait for what the event marks.
-    fn let_wait(&self, stream: CUstream) -> Result<(), DeviceError> {
-        // SAFETY: both are live; there are no flags.
-        let result = unsafe { libcuda::cuStreamWaitEvent(stream, self.0, 0) };
-        DeviceError::check(result, || "waiting for an event".into())
-    }
-}
-
-impl Drop for Event {
-    fn drop(&mut self) {
-        // SAFETY: the handle is of a live event and is destroyed only here. A failure means that the
-        // context is gone already.
-        let _lost = unsafe { libcuda::cuEventDestroy_v2(self.0) };
-    }
+/// An event without time stamps.
+fn new_event() -> Result<Event, DeviceError> {
+    Event::new(CU_EVENT_DISABLE_TIMING)
 }

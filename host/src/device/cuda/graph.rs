@@ -1,7 +1,7 @@
 //! Graphs of the driver, made by capturing the stream.
 
-use super::{Cuda, Last, lock};
-use crate::device::{Backend, DeviceError, Recording, gate::Recorder};
+use super::{Cuda, Last, lock, stream::Given};
+use crate::device::{DeviceError, Recording, gate::Recorder};
 use libcuda::{CU_STREAM_CAPTURE_MODE_RELAXED, CUgraph, CUgraphExec};
 use std::{
     ptr,
@@ -13,9 +13,9 @@ use std::{
 pub(super) struct Capture {
     /// What was launched last.
     pub(super) last: Mutex<Option<Last>>,
-    /// Allocations given back meanwhile. They are freed afterwards, because neither waiting for the
-    /// stream nor freeing can be captured.
-    pub(super) freed: Mutex<Vec<u64>>,
+    /// Memory given back meanwhile. It is freed afterwards, because neither waiting for the stream nor
+    /// freeing can be captured.
+    pub(super) given: Mutex<Vec<Given>>,
 }
 
 impl Cuda {
@@ -24,11 +24,11 @@ impl Cuda {
         self: Arc<Self>,
         work: &mut dyn FnMut() -> Result<(), DeviceError>,
     ) -> Result<Box<dyn Recording>, DeviceError> {
-        self.enter()?;
+        self.gpu.enter()?;
         let mut capturing = Capturing::begin(&self)?;
         work()?;
         // `work` may have made another device's context current.
-        self.enter()?;
+        self.gpu.enter()?;
         let graph = capturing.end()?;
         let exec = self.instantiate(&graph)?;
         let last = capturing.close();
@@ -64,8 +64,17 @@ pub(super) struct Capturing<'a> {
 
 impl<'a> Capturing<'a> {
     pub(super) fn begin(cuda: &'a Cuda) -> Result<Self, DeviceError> {
-        let mut capturing =
-            Self { cuda, recorder: cuda.gate.begin(Capture::default())?, open: false };
+        if cuda.stream.is_default() {
+            return Err(DeviceError::Unsupported {
+                what: "recording in the default stream",
+                device: cuda.gpu.properties.name.clone(),
+                needs: "record in a stream of its own (Device::new_stream)",
+            });
+        }
+        let recorder = cuda.stream.gate.begin(Capture::default())?;
+        let mut capturing = Self { cuda, recorder, open: false };
+        // Nothing runs in the stream while it is recorded, so that nobody has to wait for it meanwhile.
+        cuda.wait("waiting for the stream before recording")?;
         // Relaxed: the gate has already refused what cannot be captured. Other modes may refuse to
         // compile and load a kernel for its first launch.
         // SAFETY: the stream is live, and not the default one, which cannot capture.
@@ -91,10 +100,10 @@ impl<'a> Capturing<'a> {
     /// Opens the gate again, frees what waited for that, and gives what was launched last.
     pub(super) fn close(&mut self) -> Option<Last> {
         let capture = self.recorder.end()?;
-        for address in lock(&capture.freed).drain(..) {
+        for given in lock(&capture.given).drain(..) {
             // SAFETY: whoever gave it back promised that it came from `alloc`, had not been freed,
             // and that nothing launched later uses it.
-            unsafe { self.cuda.free(address) };
+            unsafe { self.cuda.give_back(given) };
         }
         *lock(&capture.last)
     }
@@ -105,7 +114,7 @@ impl Drop for Capturing<'_> {
         if self.open {
             // The work failed, or ending the capture did, and that error is reported already. The
             // stream must not go on capturing.
-            let _current = self.cuda.enter_to_free();
+            let _current = self.cuda.gpu.enter_to_free();
             drop(self.end());
         }
         self.close();
@@ -154,8 +163,8 @@ pub(super) struct Replay {
 
 impl Recording for Replay {
     unsafe fn launch(&self) -> Result<(), DeviceError> {
-        let _entered = self.cuda.gate.unrecorded("launching a graph")?;
-        self.cuda.enter()?;
+        let _entered = self.cuda.stream.gate.unrecorded("launching a graph")?;
+        self.cuda.gpu.enter()?;
         let exec = lock(&self.exec);
         // SAFETY: the executable graph and the stream are live, and no other thread uses the graph;
         // the caller vouches for the arguments it was recorded with and the kernels' contracts.
@@ -172,6 +181,6 @@ impl Drop for Replay {
     fn drop(&mut self) {
         // The graph can be destroyed only while the context is current. After a fault the driver
         // frees everything when the process ends.
-        let _lost = self.cuda.enter_to_free();
+        let _lost = self.cuda.gpu.enter_to_free();
     }
 }

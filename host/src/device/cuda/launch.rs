@@ -22,8 +22,8 @@ impl Cuda {
         geometry: &Geometry,
         args: &[*const c_void],
     ) -> Result<(), DeviceError> {
-        let entered = self.gate.recordable("a launch")?;
-        self.enter()?;
+        let entered = self.stream.gate.recordable("a launch")?;
+        self.gpu.enter()?;
         let geometry =
             Geometry { cooperative: geometry.cooperative || kernel.cooperative, ..*geometry };
         let function = self.prepare(kernel, &geometry)?;
@@ -63,7 +63,7 @@ impl Cuda {
         geometry: Geometry,
         result: CUresult,
     ) -> DeviceError {
-        match exceeded(&self.properties, &function.attributes, &geometry) {
+        match exceeded(&self.gpu.properties, &function.attributes, &geometry) {
             Some(Exceeded { what, asked, limit, remedy }) => {
                 DeviceError::OverLimit { kernel, geometry, what, asked, limit, remedy }
             }
@@ -100,8 +100,8 @@ impl Cuda {
             kernel: kernel.name,
             geometry,
             resident,
-            device: self.properties.name.clone(),
-            multiprocessors: self.properties.multiprocessors,
+            device: self.gpu.properties.name.clone(),
+            multiprocessors: self.gpu.properties.multiprocessors,
         }
     }
 
@@ -111,12 +111,12 @@ impl Cuda {
         kernel: &KernelInfo,
         geometry: &Geometry,
     ) -> Result<u32, DeviceError> {
-        self.enter()?;
+        self.gpu.enter()?;
         let function = self.prepare(kernel, geometry)?;
         if geometry.cluster.is_none() {
             let threads = u32::try_from(geometry.block.volume()).unwrap_or(u32::MAX);
             let blocks = function.blocks_per_multiprocessor(threads, geometry.dynamic_shared)?;
-            return Ok(blocks * self.properties.multiprocessors);
+            return Ok(blocks * self.gpu.properties.multiprocessors);
         }
         let mut attributes = attributes(geometry);
         let config = self.config(geometry, &mut attributes);
@@ -146,27 +146,27 @@ impl Cuda {
         kernel: &KernelInfo,
         geometry: &Geometry,
     ) -> Result<Arc<Function>, DeviceError> {
-        let image = self.modules.built_for(kernel.name).unwrap_or(self.image);
+        let image = self.gpu.modules.built_for(kernel.name).unwrap_or(self.gpu.image);
         let unsupported = |what, needs| {
             Err(DeviceError::Unsupported {
                 what,
                 device: format!(
                     "{} of compute capability {}.{}, with the compute_{} kernels,",
-                    self.properties.name,
-                    self.properties.compute / 10,
-                    self.properties.compute % 10,
+                    self.gpu.properties.name,
+                    self.gpu.properties.compute / 10,
+                    self.gpu.properties.compute % 10,
                     image
                 ),
                 needs,
             })
         };
-        if geometry.cooperative && !self.properties.cooperative {
+        if geometry.cooperative && !self.gpu.properties.cooperative {
             return unsupported(
                 "cooperative launches",
                 "it takes compute capability 6.0, and no MPS or driver mode that forbids them",
             );
         }
-        if geometry.cluster.is_some() && !self.properties.cluster {
+        if geometry.cluster.is_some() && !self.gpu.properties.cluster {
             return unsupported("cluster launches", "they take compute capability 9.0");
         }
         // A kernel built for an older target cannot wait for the one before it.
@@ -185,8 +185,8 @@ impl Cuda {
                 return unsupported(what, NEEDS_11_8);
             }
         }
-        let function = self.function(kernel.name)?;
-        function.allow_shared(geometry.dynamic_shared, &self.properties)?;
+        let function = self.gpu.function(kernel.name)?;
+        function.allow_shared(geometry.dynamic_shared, &self.gpu.properties)?;
         if let Some(blocks) = geometry.cluster {
             function.allow_cluster(blocks)?;
         }

@@ -26,8 +26,8 @@ impl Cuda {
     pub(super) fn lend(&self) -> Result<Option<u64>, DeviceError> {
         let mut mailboxes = lock(&self.mailboxes);
         if mailboxes.free.is_empty() {
-            let _entered = self.gate.unrecorded("an allocation")?;
-            self.enter()?;
+            let _entered = self.stream.gate.unrecorded("an allocation")?;
+            self.gpu.enter()?;
             let mut page = ptr::null_mut();
             // SAFETY: `page` is there to be written, and the context is current.
             let result = unsafe { libcuda::cuMemAllocHost_v2(&raw mut page, PAGE) };

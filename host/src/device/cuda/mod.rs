@@ -1,22 +1,27 @@
 //! An NVIDIA GPU through the CUDA driver.
 //!
-//! [cust](https://docs.rs/cust/0.3.2) holds the primary context, the stream and the events;
-//! `libcuda` has what cust lacks: JIT logs, function attributes, cooperative and cluster launches,
-//! graphs, and result numbers newer than 2021.
+//! [cust](https://docs.rs/cust/0.3.2) holds the primary context; `libcuda` has what cust lacks: JIT
+//! logs, function attributes, cooperative and cluster launches, graphs, and result numbers newer than
+//! 2021. A program that uses cust itself can give its own context, streams and memory.
 
 mod assembled;
 mod devrt;
+mod event;
 mod function;
+mod gpu;
 mod graph;
 mod image;
 mod launch;
 mod link;
 mod logs;
 mod mailboxes;
+mod memory;
 mod module;
+mod open;
 mod peers;
 mod probe;
 mod query;
+mod stream;
 
 pub use image::PtxImage;
 pub use peers::reaches;
@@ -24,51 +29,38 @@ pub use probe::{DeviceSummary, probe};
 pub use ptx_image::{ImageError, Module as PtxModule, Modules};
 
 use super::{
-    Backend, DeviceError, Geometry, KernelAttributes, KernelInfo, Ordered, Properties, Recording,
-    Way, gate::Gate,
+    Backend, DeviceError, Event, Geometry, KernelAttributes, KernelInfo, Marked, MemoryId, Ordered,
+    Properties, Recording, Way,
 };
-use cust::{
-    context::{Context, CurrentContext},
-    error::CudaError,
-    event::{Event, EventFlags},
-    stream::{Stream, StreamFlags},
-};
+use cust::error::CudaError;
+pub(super) use event::Mark;
 use function::Function;
-use graph::Capture;
+use gpu::Gpu;
 use libcuda::{CUDA_ERROR_NOT_READY, CUDA_ERROR_OUT_OF_MEMORY, CUresult, CUstream};
 use mailboxes::Mailboxes;
 use std::{
-    collections::HashMap,
+    any::Any,
     ffi::c_void,
     fmt,
     mem::ManuallyDrop,
-    sync::atomic::{AtomicBool, Ordering},
-    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
+use stream::{Given, Stream};
 
-/// One CUDA device: its primary context, one stream, and the kernels.
+/// A stream of a CUDA device, in the device's primary context or in one that the caller has, and the
+/// kernels.
 ///
-/// The stream is an ordinary (blocking) one, because cust does not make others. This matters only
-/// to a process that also uses CUDA's default stream. A kernel is compiled at its own first launch
-/// or query. Every call makes the context current on the thread that calls.
+/// A stream that is made here is an ordinary (blocking) one: it also follows CUDA's default stream, in
+/// which cust copies. A kernel is compiled at its own first launch or query. Every call makes the
+/// context current on the thread that calls.
 pub struct Cuda {
-    ordinal: u32,
-    properties: Properties,
-    /// Whether nothing may wait for the stream any more, because what runs in it may not end.
-    given_up: AtomicBool,
-    /// The devices that work with it, in their order, itself among them.
-    together: OnceLock<Vec<Weak<Cuda>>>,
-    /// What the newest image that it can run is compiled for.
-    image: u32,
-    modules: Modules<'static>,
-    /// The kernels that have been loaded so far.
-    functions: ManuallyDrop<Mutex<HashMap<&'static str, Arc<Function>>>>,
     /// What was launched last, to name it when the stream reports an error.
     last: Mutex<Option<Last>>,
+    /// Host memory that launches in the stream write results to.
     mailboxes: Mutex<Mailboxes>,
-    gate: Gate<Capture>,
-    stream: ManuallyDrop<Stream>,
-    context: ManuallyDrop<Context>,
+    stream: ManuallyDrop<Arc<Stream>>,
+    /// What all streams of the device share.
+    gpu: ManuallyDrop<Arc<Gpu>>,
 }
 
 /// A launch that was put into the stream.
@@ -81,79 +73,9 @@ struct Last {
 }
 
 impl Cuda {
-    /// Opens device `ordinal` with those of `images` that it can run. A kernel is taken from the
-    /// newest of them that has it.
-    ///
-    /// # Errors
-    /// [`DeviceError::NoCuda`] with the reason, [`DeviceError::NoSuchDevice`],
-    /// [`DeviceError::NoImage`], [`DeviceError::Image`], or what the driver says when it makes the
-    /// context.
-    pub fn new(ordinal: u32, images: &[PtxImage]) -> Result<Self, DeviceError> {
-        let count = probe::count()?;
-        if ordinal >= count {
-            return Err(DeviceError::NoSuchDevice { ordinal, count });
-        }
-        let during = || format!("opening CUDA device {ordinal}");
-        let device =
-            cust::device::Device::get_device(ordinal).map_err(|error| from_cust(error, during))?;
-        let properties = query::properties(device)?;
-        let (modules, image) = image::usable(images, properties.compute)?;
-        query::retainable(device.as_raw(), during)?;
-        let context = Context::new(device).map_err(|error| from_cust(error, during))?;
-        // cust makes the context current too, but does not look whether that worked. The stream must
-        // not become one of another device.
-        CurrentContext::set_current(&context).map_err(|error| from_cust(error, during))?;
-        let stream =
-            Stream::new(StreamFlags::DEFAULT, None).map_err(|error| from_cust(error, during))?;
-        Ok(Self {
-            ordinal,
-            properties,
-            given_up: AtomicBool::new(false),
-            together: OnceLock::new(),
-            image,
-            modules,
-            functions: ManuallyDrop::new(Mutex::default()),
-            last: Mutex::new(None),
-            mailboxes: Mutex::default(),
-            gate: Gate::default(),
-            stream: ManuallyDrop::new(stream),
-            context: ManuallyDrop::new(context),
-        })
-    }
-
-    /// Makes the context current on this thread.
-    fn enter(&self) -> Result<(), DeviceError> {
-        if self.given_up.load(Ordering::Relaxed) {
-            return Err(DeviceError::GivenUp { name: self.properties.name.clone() });
-        }
-        CurrentContext::set_current(&*self.context)
-            .map_err(|error| from_cust(error, || "making the CUDA context current".into()))
-    }
-
-    /// Makes the context current to give something back. Returns whether that can be done: not on a
-    /// device that is given up, where to wait is to hang. Tries twice, because what is not given back
-    /// now never is. The context of another device may be current otherwise.
-    fn enter_to_free(&self) -> bool {
-        self.enter().or_else(|_| self.enter()).is_ok()
-    }
-
-    /// The kernel's function, compiled and loaded at its first use.
-    fn function(&self, name: &'static str) -> Result<Arc<Function>, DeviceError> {
-        let mut functions = lock(&self.functions);
-        if let Some(function) = functions.get(name) {
-            return Ok(function.clone());
-        }
-        let image = self.image;
-        let module =
-            self.modules.module(name)?.ok_or(DeviceError::UnknownKernel { name, image })?;
-        let function = Arc::new(Function::load(name, module)?);
-        functions.insert(name, function.clone());
-        Ok(function)
-    }
-
     /// The stream as the driver knows it.
     fn raw_stream(&self) -> CUstream {
-        self.stream.as_inner().cast()
+        self.stream.raw()
     }
 
     /// What the stream was busy with, for a message.
@@ -169,16 +91,22 @@ impl Cuda {
 
     /// Waits for the stream; `doing` says for what.
     fn wait(&self, doing: &str) -> Result<(), DeviceError> {
-        self.watch_others()?;
-        // SAFETY: the stream is this backend's own and lives as long as it.
-        let result = unsafe { libcuda::cuStreamSynchronize(self.raw_stream()) };
+        self.wait_for_stream(self.raw_stream(), doing)
+    }
+
+    /// Waits for one of the GPU's streams; `doing` says for what.
+    fn wait_for_stream(&self, stream: CUstream, doing: &str) -> Result<(), DeviceError> {
+        self.watch_others(stream)?;
+        // SAFETY: the caller gives a stream that is live.
+        let result = unsafe { libcuda::cuStreamSynchronize(stream) };
         DeviceError::check(result, || self.after_last(doing))
     }
 
-    /// Asks whether everything in the stream is done. The context is current, and nobody records.
-    fn is_done(&self) -> Result<bool, DeviceError> {
-        // SAFETY: the stream is this backend's own and lives as long as it.
-        match unsafe { libcuda::cuStreamQuery(self.raw_stream()) } {
+    /// Asks whether everything in one of the GPU's streams is done. The context is current, and nobody
+    /// records.
+    fn is_done(&self, stream: CUstream) -> Result<bool, DeviceError> {
+        // SAFETY: the caller gives a stream that is live.
+        match unsafe { libcuda::cuStreamQuery(stream) } {
             CUDA_ERROR_NOT_READY => Ok(false),
             result => {
                 let doing = "asking whether the stream is done";
@@ -189,7 +117,7 @@ impl Cuda {
 
     /// Free bytes and total bytes of the device.
     fn memory(&self) -> Result<(usize, usize), DeviceError> {
-        self.enter()?;
+        self.gpu.enter()?;
         let (mut free, mut total) = (0, 0);
         // SAFETY: both are there to be written, and the context is current.
         let result = unsafe { libcuda::cuMemGetInfo_v2(&raw mut free, &raw mut total) };
@@ -200,7 +128,7 @@ impl Cuda {
 
 impl Backend for Cuda {
     fn properties(&self) -> &Properties {
-        &self.properties
+        &self.gpu.properties
     }
 
     fn free_memory(&self) -> Result<usize, DeviceError> {
@@ -208,8 +136,8 @@ impl Backend for Cuda {
     }
 
     fn alloc(&self, bytes: usize) -> Result<u64, DeviceError> {
-        let _entered = self.gate.unrecorded("an allocation")?;
-        self.enter()?;
+        let _entered = self.stream.gate.unrecorded("an allocation")?;
+        self.gpu.enter()?;
         let mut address = 0;
         // SAFETY: `address` is there to be written, and the context is current.
         let result = unsafe { libcuda::cuMemAlloc_v2(&raw mut address, bytes) };
@@ -222,20 +150,39 @@ impl Backend for Cuda {
     }
 
     unsafe fn free(&self, address: u64) {
-        let entered = self.gate.either();
-        if let Some(capture) = entered.recorded() {
-            lock(&capture.freed).push(address);
-        } else {
-            if !self.enter_to_free() || self.watch_others().is_err() {
-                return;
-            }
-            // SAFETY: the caller gives an address from `alloc` that is freed only now. This and the
-            // driver both wait first for the work that may use it. A failure belongs to an earlier
-            // call.
-            unsafe {
-                let _waited = libcuda::cuStreamSynchronize(self.raw_stream());
-                let _lost = libcuda::cuMemFree_v2(address);
-            }
+        // SAFETY: the caller's promise.
+        unsafe { self.give_back(Given::Allocation(address)) };
+    }
+
+    fn drop_after(&self, owner: Box<dyn Any + Send + Sync>) {
+        // SAFETY: this is no allocation.
+        unsafe { self.give_back(Given::Owner(owner)) };
+    }
+
+    fn memory_id(&self) -> MemoryId {
+        MemoryId::of(&self.gpu, 0)
+    }
+
+    fn expect_memory(&self, address: u64, bytes: usize) -> Result<(), DeviceError> {
+        self.expect_own_memory(address, bytes)
+    }
+
+    fn synchronize_all(&self) -> Result<(), DeviceError> {
+        self.wait_for_all()
+    }
+
+    fn new_stream(&self) -> Result<Arc<dyn Backend>, DeviceError> {
+        Ok(Arc::new(self.in_new_stream()?))
+    }
+
+    fn mark(self: Arc<Self>) -> Result<Marked, DeviceError> {
+        Mark::new(self).map(Marked::in_stream)
+    }
+
+    fn wait_for(&self, event: &Event) -> Result<(), DeviceError> {
+        match event.in_stream() {
+            Some(mark) => mark.let_wait(self),
+            None => event.synchronize(),
         }
     }
 
@@ -243,10 +190,10 @@ impl Backend for Cuda {
         if from.is_empty() {
             return Ok(());
         }
-        let _entered = self.gate.unrecorded("a copy to the device")?;
-        self.enter()?;
+        let _entered = self.stream.gate.unrecorded("a copy to the device")?;
+        self.gpu.enter()?;
         // The driver may wait for the stream by itself.
-        self.watch_others()?;
+        self.watch_others(self.raw_stream())?;
         // SAFETY: the caller vouches for the device range; `from` outlives the copy because the
         // stream is waited for before this returns.
         let result = unsafe {
@@ -261,10 +208,10 @@ impl Backend for Cuda {
         if to.is_empty() {
             return Ok(());
         }
-        let _entered = self.gate.unrecorded("a copy from the device")?;
-        self.enter()?;
+        let _entered = self.stream.gate.unrecorded("a copy from the device")?;
+        self.gpu.enter()?;
         // The driver may wait for the stream by itself.
-        self.watch_others()?;
+        self.watch_others(self.raw_stream())?;
         // SAFETY: the caller vouches for the device range; `to` is borrowed until the stream has
         // been waited for.
         let result = unsafe {
@@ -276,8 +223,8 @@ impl Backend for Cuda {
     }
 
     unsafe fn pin(&self, memory: *mut u8, bytes: usize) -> Result<(), DeviceError> {
-        let _entered = self.gate.unrecorded("pinning host memory")?;
-        self.enter()?;
+        let _entered = self.stream.gate.unrecorded("pinning host memory")?;
+        self.gpu.enter()?;
         // SAFETY: the caller keeps the memory allocated. The flag lets every device use it.
         let result = unsafe {
             libcuda::cuMemHostRegister_v2(
@@ -292,8 +239,8 @@ impl Backend for Cuda {
     }
 
     unsafe fn unpin(&self, memory: *mut u8) {
-        let _entered = self.gate.either();
-        if self.enter_to_free() {
+        let _entered = self.stream.gate.either();
+        if self.gpu.enter_to_free() {
             // SAFETY: the caller gives memory that this backend has pinned. A failure belongs to an earlier call.
             let _lost = unsafe { libcuda::cuMemHostUnregister(memory.cast()) };
         }
@@ -311,8 +258,8 @@ impl Backend for Cuda {
         if bytes == 0 {
             return Ok(());
         }
-        let _entered = self.gate.recordable("filling with zero")?;
-        self.enter()?;
+        let _entered = self.stream.gate.recordable("filling with zero")?;
+        self.gpu.enter()?;
         // SAFETY: the caller vouches for the device range until the filling has run.
         let result = unsafe { libcuda::cuMemsetD8Async(at, 0, bytes, self.raw_stream()) };
         DeviceError::check(result, || self.after_last(&format!("filling {bytes} bytes with zero")))
@@ -329,8 +276,8 @@ impl Backend for Cuda {
     }
 
     fn attributes(&self, kernel: &KernelInfo) -> Result<KernelAttributes, DeviceError> {
-        self.enter()?;
-        Ok(self.function(kernel.name)?.attributes)
+        self.gpu.enter()?;
+        Ok(self.gpu.function(kernel.name)?.attributes)
     }
 
     fn occupancy(
@@ -339,9 +286,9 @@ impl Backend for Cuda {
         block_threads: u32,
         dynamic_shared: u32,
     ) -> Result<u32, DeviceError> {
-        self.enter()?;
-        let function = self.function(kernel.name)?;
-        function.allow_shared(dynamic_shared, &self.properties)?;
+        self.gpu.enter()?;
+        let function = self.gpu.function(kernel.name)?;
+        function.allow_shared(dynamic_shared, &self.gpu.properties)?;
         function.blocks_per_multiprocessor(block_threads, dynamic_shared)
     }
 
@@ -354,27 +301,31 @@ impl Backend for Cuda {
     }
 
     fn synchronize(&self) -> Result<(), DeviceError> {
-        let _entered = self.gate.unrecorded("waiting for the stream")?;
-        self.enter()?;
+        let _entered = self.stream.gate.unrecorded("waiting for the stream")?;
+        self.gpu.enter()?;
         self.wait("waiting for the stream")?;
         *lock(&self.last) = None;
         Ok(())
     }
 
     fn cuda_stream(&self) -> Result<Option<*mut c_void>, DeviceError> {
-        let _entered = self.gate.unrecorded("work of another library")?;
-        self.enter()?;
+        let _entered = self.stream.gate.unrecorded("work of another library")?;
+        self.gpu.enter()?;
         Ok(Some(self.raw_stream().cast()))
     }
 
+    fn cuda(&self) -> Option<&Self> {
+        Some(self)
+    }
+
     fn is_idle(&self) -> Result<bool, DeviceError> {
-        let _entered = self.gate.unrecorded("asking whether the stream is done")?;
-        self.enter()?;
-        self.is_done()
+        let _entered = self.stream.gate.unrecorded("asking whether the stream is done")?;
+        self.gpu.enter()?;
+        self.is_done(self.raw_stream())
     }
 
     fn give_up(&self) {
-        self.given_up.store(true, Ordering::Relaxed);
+        self.gpu.give_up();
     }
 
     fn time(
@@ -382,27 +333,24 @@ impl Backend for Cuda {
         before: &mut dyn FnMut() -> Result<(), DeviceError>,
         work: &mut dyn FnMut() -> Result<(), DeviceError>,
     ) -> Result<f64, DeviceError> {
-        let passed = self.gate.unrecorded("timing")?;
-        self.enter()?;
-        // This wait reports earlier work that failed. cust's event calls must not do it: they read
-        // the driver's answer as an enum of 2021, and it may be a newer number.
+        let passed = self.stream.gate.unrecorded("timing")?;
+        self.gpu.enter()?;
+        // This wait reports earlier work that failed.
         self.wait("waiting for the work before the timed one")?;
-        let timing = |error| from_cust(error, || self.after_last("timing work"));
-        let start = Event::new(EventFlags::DEFAULT).map_err(timing)?;
-        let stop = Event::new(EventFlags::DEFAULT).map_err(timing)?;
+        let new_event = || event::Event::new(libcuda::CU_EVENT_DEFAULT);
+        let (start, stop) = (new_event()?, new_event()?);
         // `before` and `work` pass the gate themselves.
         drop(passed);
         before()?;
-        self.enter()?;
-        start.record(&self.stream).map_err(timing)?;
+        self.gpu.enter()?;
+        start.record(self.raw_stream())?;
         work()?;
-        let _after = self.gate.unrecorded("timing")?;
+        let _after = self.stream.gate.unrecorded("timing")?;
         // `work` may have made another device's context current.
-        self.enter()?;
-        stop.record(&self.stream).map_err(timing)?;
+        self.gpu.enter()?;
+        stop.record(self.raw_stream())?;
         self.wait("waiting for timed work")?;
-        let milliseconds = stop.elapsed_time_f32(&start).map_err(timing)?;
-        Ok(f64::from(milliseconds) * 1e3)
+        stop.microseconds_since(&start)
     }
 
     fn record(
@@ -421,7 +369,7 @@ impl Backend for Cuda {
     }
 
     fn is_recording(&self) -> bool {
-        self.gate.is_recording()
+        self.stream.gate.is_recording()
     }
 }
 
@@ -429,24 +377,23 @@ impl Drop for Cuda {
     fn drop(&mut self) {
         // What the fields own can be freed only while the context is current and idle. After a
         // fault it is neither, and the driver frees everything when the process ends.
-        if !self.enter_to_free() || self.watch_others().is_err() {
+        if !self.gpu.enter_to_free() || self.watch_others(self.raw_stream()).is_err() {
             return;
         }
         // SAFETY: the stream is still there. The fields are dropped here and nowhere else, the
-        // context last.
+        // context last: it is in what all streams share, like the kernels.
         unsafe {
             let _lost = libcuda::cuStreamSynchronize(self.raw_stream());
             self.free_mailboxes();
-            ManuallyDrop::drop(&mut self.functions);
             ManuallyDrop::drop(&mut self.stream);
-            ManuallyDrop::drop(&mut self.context);
+            ManuallyDrop::drop(&mut self.gpu);
         }
     }
 }
 
 impl fmt::Debug for Cuda {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Cuda({}, compute_{})", self.properties.name, self.image)
+        write!(f, "Cuda({}, compute_{})", self.gpu.properties.name, self.gpu.image)
     }
 }
 

@@ -2,9 +2,8 @@
 
 use super::{Cuda, probe};
 use crate::device::{Backend, DeviceError, Patience};
-use cust::context::ContextHandle;
 use libcuda::{
-    CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED, CUDA_ERROR_PEER_ACCESS_UNSUPPORTED, CUdevice,
+    CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED, CUDA_ERROR_PEER_ACCESS_UNSUPPORTED, CUdevice, CUstream,
 };
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
@@ -18,7 +17,7 @@ impl Cuda {
     /// # Errors
     /// [`DeviceError::NoPeerAccess`], and what the driver says.
     pub(in crate::device) fn reach(&self, other: &Self) -> Result<(), DeviceError> {
-        let (from, to) = (self.ordinal, other.ordinal);
+        let (from, to) = (self.gpu.ordinal, other.gpu.ordinal);
         if from == to {
             return Ok(());
         }
@@ -26,9 +25,9 @@ impl Cuda {
         if !can_reach(from, to)? {
             return refused;
         }
-        self.enter()?;
+        self.gpu.enter()?;
         // SAFETY: both contexts are live, and this one is current.
-        let result = unsafe { libcuda::cuCtxEnablePeerAccess(other.context.get_inner().cast(), 0) };
+        let result = unsafe { libcuda::cuCtxEnablePeerAccess(other.gpu.context.0, 0) };
         match result {
             CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED => Ok(()),
             CUDA_ERROR_PEER_ACCESS_UNSUPPORTED => refused,
@@ -40,23 +39,31 @@ impl Cuda {
     pub(in crate::device) fn work_together(all: &[Arc<Self>]) {
         for one in all {
             let others: Vec<Weak<Self>> = all.iter().map(Arc::downgrade).collect();
-            assert!(one.together.set(others).is_ok(), "they were opened for this");
+            assert!(one.gpu.together.set(others).is_ok(), "they were opened for this");
         }
     }
 
-    /// Waits until the stream is empty or has failed, if this device works with others. Whoever waits for the
-    /// stream after that does not hang. If this or another one has failed, all others are given up: what runs
+    /// Waits until one of the GPU's streams is empty or has failed, if this device works with others. Whoever
+    /// waits for the stream after that does not hang. If this or another one has failed, all others are given up: what runs
     /// there may wait for the one that failed. The context is current, before and after.
     ///
     /// # Errors
     /// [`DeviceError::OnGpu`] with the error of another one.
-    pub(super) fn watch_others(&self) -> Result<(), DeviceError> {
-        if self.together.get().is_none_or(|together| together.len() < 2) {
+    pub(super) fn watch_others(&self, stream: CUstream) -> Result<(), DeviceError> {
+        self.watch_others_until(|| self.is_done(stream))
+    }
+
+    /// The same, until `is_done` says so or fails.
+    pub(super) fn watch_others_until(
+        &self,
+        is_done: impl Fn() -> Result<bool, DeviceError>,
+    ) -> Result<(), DeviceError> {
+        if self.gpu.together.get().is_none_or(|together| together.len() < 2) {
             return Ok(());
         }
         let (patience, mut looked) = (Patience::new(), Instant::now());
         loop {
-            match self.is_done() {
+            match is_done() {
                 Ok(false) => {}
                 Ok(true) => return Ok(()),
                 Err(error) => {
@@ -70,13 +77,13 @@ impl Cuda {
             if looked.elapsed() > BETWEEN_LOOKS {
                 for (gpu, other) in self.others() {
                     if let Err(error @ DeviceError::Lost { .. }) = other.is_idle_now() {
-                        let name = other.properties.name.clone();
+                        let name = other.gpu.properties.name.clone();
                         self.others().for_each(|(_, other)| other.give_up());
                         self.give_up();
                         return Err(DeviceError::OnGpu { gpu, name, error: Box::new(error) });
                     }
                 }
-                self.enter()?;
+                self.gpu.enter()?;
                 looked = Instant::now();
             }
             patience.pause();
@@ -85,25 +92,25 @@ impl Cuda {
 
     /// Those that it works with and that are still there, with their places.
     fn others(&self) -> impl Iterator<Item = (usize, Arc<Self>)> {
-        let all = self.together.get().into_iter().flatten().enumerate();
-        all.filter(|(_, one)| !std::ptr::eq(one.as_ptr(), self))
-            .filter_map(|(gpu, one)| Some((gpu, one.upgrade()?)))
+        let all = self.gpu.together.get().into_iter().flatten().enumerate();
+        all.filter_map(|(gpu, one)| Some((gpu, one.upgrade()?)))
+            .filter(|(_, one)| !Arc::ptr_eq(&one.gpu, &self.gpu))
     }
 
     /// Whether everything in its stream is done; not if somebody records, which this would break. Makes its
     /// context current.
     fn is_idle_now(&self) -> Result<bool, DeviceError> {
-        let Some(_entered) = self.gate.unrecorded_now() else {
+        let Some(_entered) = self.stream.gate.unrecorded_now() else {
             return Ok(false);
         };
-        self.enter()?;
-        self.is_done()
+        self.gpu.enter()?;
+        self.is_done(self.raw_stream())
     }
 
     /// What [`Cuda::new`] calls it.
     #[must_use]
     pub fn ordinal(&self) -> u32 {
-        self.ordinal
+        self.gpu.ordinal
     }
 }
 

@@ -85,6 +85,13 @@ calls! {
         SUCCESS
     }
 
+    fn cuCtxGetDevice(device: *mut i32) may_fail INVALID_VALUE {
+        let state = state();
+        if state.ready(0) != SUCCESS { return state.ready(0) }
+        *device = state.current() as i32;
+        SUCCESS
+    }
+
     fn cuDeviceCanAccessPeer(can: *mut i32, device: i32, peer: i32) may_fail INVALID_VALUE {
         if !is_device(device) || !is_device(peer) { return INVALID_DEVICE }
         *can = i32::from(device != peer && can_access(device as u32, peer as u32));

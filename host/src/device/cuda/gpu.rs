@@ -1,0 +1,120 @@
+//! A GPU in a context: what its streams share.
+
+use super::{Cuda, Modules, PtxImage, function::Function, image, lock, query, stream::Stream};
+use crate::device::{DeviceError, Properties};
+use cust::{context::Context, device::Device};
+use libcuda::CUcontext;
+use std::{
+    collections::HashMap,
+    sync::atomic::{AtomicBool, Ordering},
+    sync::{Arc, Mutex, OnceLock, Weak},
+};
+
+/// A GPU in one of its contexts, with the kernels that have been loaded there.
+pub(super) struct Gpu {
+    pub(super) ordinal: u32,
+    pub(super) properties: Properties,
+    /// Whether nothing may wait for its streams any more, because what runs in them may not end.
+    given_up: AtomicBool,
+    /// The devices that work with it, in their order, itself among them.
+    pub(super) together: OnceLock<Vec<Weak<Cuda>>>,
+    /// What the newest image that it can run is compiled for.
+    pub(super) image: u32,
+    pub(super) modules: Modules<'static>,
+    /// The kernels that have been loaded so far. They are unloaded when this is dropped, while the
+    /// context is current and nothing runs.
+    functions: Mutex<HashMap<&'static str, Arc<Function>>>,
+    /// The streams in which its memory may be in use.
+    streams: Mutex<Vec<Weak<Stream>>>,
+    pub(super) context: RawContext,
+    /// What keeps the context alive; none if somebody else does. The last field, because the others
+    /// live in the context.
+    _retained: Option<Context>,
+}
+
+/// The handle of a context.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct RawContext(pub(super) CUcontext);
+
+// SAFETY: it is only given to the driver, whose API may be called from any thread.
+unsafe impl Send for RawContext {}
+// SAFETY: as above.
+unsafe impl Sync for RawContext {}
+
+impl Gpu {
+    /// `device` in `context`, with those of `images` that it can run. The context stays alive as long
+    /// as `retained`; without that, the caller of [`Cuda::in_raw`] answers for it.
+    pub(super) fn new(
+        (ordinal, device): (u32, Device),
+        images: &[PtxImage],
+        context: impl FnOnce() -> Result<(CUcontext, Option<Context>), DeviceError>,
+    ) -> Result<Self, DeviceError> {
+        let properties = query::properties(device)?;
+        let (modules, image) = image::usable(images, properties.compute)?;
+        let (context, retained) = context()?;
+        Ok(Self {
+            ordinal,
+            properties,
+            given_up: AtomicBool::new(false),
+            together: OnceLock::new(),
+            image,
+            modules,
+            functions: Mutex::default(),
+            streams: Mutex::default(),
+            context: RawContext(context),
+            _retained: retained,
+        })
+    }
+
+    /// Makes the context current on this thread.
+    pub(super) fn enter(&self) -> Result<(), DeviceError> {
+        if self.given_up.load(Ordering::Relaxed) {
+            return Err(DeviceError::GivenUp { name: self.properties.name.clone() });
+        }
+        make_current(self.context.0)
+    }
+
+    /// Makes the context current to give something back. Returns whether that can be done: not on a
+    /// device that is given up, where to wait is to hang. Tries twice, because what is not given back
+    /// now never is. The context of another device may be current otherwise.
+    pub(super) fn enter_to_free(&self) -> bool {
+        self.enter().or_else(|_| self.enter()).is_ok()
+    }
+
+    pub(super) fn give_up(&self) {
+        self.given_up.store(true, Ordering::Relaxed);
+    }
+
+    /// The kernel's function, compiled and loaded at its first use.
+    pub(super) fn function(&self, name: &'static str) -> Result<Arc<Function>, DeviceError> {
+        let mut functions = lock(&self.functions);
+        if let Some(function) = functions.get(name) {
+            return Ok(function.clone());
+        }
+        let image = self.image;
+        let module =
+            self.modules.module(name)?.ok_or(DeviceError::UnknownKernel { name, image })?;
+        let function = Arc::new(Function::load(name, module)?);
+        functions.insert(name, function.clone());
+        Ok(function)
+    }
+
+    /// Notes a stream in which the memory will be in use.
+    pub(super) fn add(&self, stream: &Arc<Stream>) {
+        let mut streams = lock(&self.streams);
+        streams.retain(|stream| stream.strong_count() > 0);
+        streams.push(Arc::downgrade(stream));
+    }
+
+    /// The streams in which the memory may be in use.
+    pub(super) fn streams(&self) -> Vec<Arc<Stream>> {
+        lock(&self.streams).iter().filter_map(Weak::upgrade).collect()
+    }
+}
+
+/// Makes a context current on this thread.
+pub(super) fn make_current(context: CUcontext) -> Result<(), DeviceError> {
+    // SAFETY: the driver checks the handle.
+    let result = unsafe { libcuda::cuCtxSetCurrent(context) };
+    DeviceError::check(result, || "making the CUDA context current".into())
+}

@@ -1,0 +1,168 @@
+//! How a stream of a CUDA device comes to be: all made here, or on the caller's context and stream.
+
+use super::gpu::{Gpu, make_current};
+use super::stream::{Handle, OwnStream, PER_THREAD, RawStream, Stream};
+use super::{Cuda, PtxImage, from_cust, probe, query};
+use crate::device::DeviceError;
+use cust::context::{Context, ContextHandle};
+use cust::device::Device;
+use libcuda::{CUcontext, CUstream};
+use std::{
+    mem::ManuallyDrop,
+    ptr,
+    sync::{Arc, Mutex},
+};
+
+impl Cuda {
+    /// Opens device `ordinal` with those of `images` that it can run, in its primary context. A kernel
+    /// is taken from the newest of them that has it.
+    ///
+    /// # Errors
+    /// [`DeviceError::NoCuda`] with the reason, [`DeviceError::NoSuchDevice`],
+    /// [`DeviceError::NoImage`], [`DeviceError::Image`], or what the driver says when it makes the
+    /// context.
+    pub fn new(ordinal: u32, images: &[PtxImage]) -> Result<Self, DeviceError> {
+        let count = probe::count()?;
+        if ordinal >= count {
+            return Err(DeviceError::NoSuchDevice { ordinal, count });
+        }
+        let device = device_of(ordinal)?;
+        let gpu = Arc::new(Gpu::new((ordinal, device), images, || retained(device))?);
+        // cust makes the context current too, but does not look whether that worked. The stream must
+        // not become one of another device.
+        gpu.enter()?;
+        let stream = OwnStream::new()?;
+        Ok(Self::in_stream(gpu, Handle::Own(stream)))
+    }
+
+    /// The device of cust's `context`, with those of `images` that it can run. What it does goes into
+    /// `stream`. Both stay alive as long as this.
+    ///
+    /// # Errors
+    /// As for [`new`](Self::new), and [`DeviceError::OtherContext`].
+    pub(in crate::device) fn in_cust(
+        context: &Context,
+        stream: impl Into<Arc<cust::stream::Stream>>,
+        images: &[PtxImage],
+    ) -> Result<Self, DeviceError> {
+        let current = current_device(context.get_inner().cast())?;
+        let gpu = Arc::new(Gpu::new(current, images, || retained(current.1))?);
+        Self::in_stream_of(gpu, Handle::Cust(stream.into()))
+    }
+
+    /// The device of a context that somebody else holds, with those of `images` that it can run. What it
+    /// does goes into `stream`; null is the default stream.
+    ///
+    /// # Errors
+    /// As for [`in_cust`](Self::in_cust); [`DeviceError::Unsupported`] for the default stream of each
+    /// thread (`CU_STREAM_PER_THREAD`).
+    ///
+    /// # Safety
+    /// The context and the stream are live. They stay so until everything that was made from this has
+    /// been dropped: devices, buffers, primitives, graphs and events. Nobody else captures the stream
+    /// until then.
+    pub(in crate::device) unsafe fn in_raw(
+        context: CUcontext,
+        stream: CUstream,
+        images: &[PtxImage],
+    ) -> Result<Self, DeviceError> {
+        let gpu = Gpu::new(current_device(context)?, images, || Ok((context, None)))?;
+        Self::in_stream_of(Arc::new(gpu), Handle::Raw(RawStream(stream)))
+    }
+
+    /// The same device, with a stream that is made here.
+    pub(super) fn in_new_stream(&self) -> Result<Self, DeviceError> {
+        self.gpu.enter()?;
+        let stream = OwnStream::new()?;
+        Ok(Self::in_stream(Arc::clone(&self.gpu), Handle::Own(stream)))
+    }
+
+    /// The same device, with a stream of cust's.
+    ///
+    /// # Errors
+    /// [`DeviceError::OtherContext`], and what the driver says.
+    pub(in crate::device) fn in_cust_stream(
+        &self,
+        stream: impl Into<Arc<cust::stream::Stream>>,
+    ) -> Result<Self, DeviceError> {
+        Self::in_stream_of(Arc::clone(&self.gpu), Handle::Cust(stream.into()))
+    }
+
+    /// The same device, with a stream that somebody else holds; null is the default stream.
+    ///
+    /// # Errors
+    /// As for [`in_raw`](Self::in_raw).
+    ///
+    /// # Safety
+    /// As for [`in_raw`](Self::in_raw).
+    pub(in crate::device) unsafe fn in_raw_stream(
+        &self,
+        stream: CUstream,
+    ) -> Result<Self, DeviceError> {
+        Self::in_stream_of(Arc::clone(&self.gpu), Handle::Raw(RawStream(stream)))
+    }
+
+    /// A stream of somebody else, if it is of the GPU's context.
+    fn in_stream_of(gpu: Arc<Gpu>, handle: Handle) -> Result<Self, DeviceError> {
+        let stream = handle.raw();
+        let device = || gpu.properties.name.clone();
+        if stream == PER_THREAD {
+            return Err(DeviceError::Unsupported {
+                what: "work in the default stream of each thread",
+                device: device(),
+                needs: "it is another stream on another thread; make a stream",
+            });
+        }
+        gpu.enter()?;
+        let mut context = ptr::null_mut();
+        // SAFETY: the stream is live, and `context` is there to be written.
+        let result = unsafe { libcuda::cuStreamGetCtx(stream, &raw mut context) };
+        DeviceError::check(result, || "asking for the context of a stream".into())?;
+        if context != gpu.context.0 {
+            return Err(DeviceError::OtherContext { what: "the stream", device: device() });
+        }
+        Ok(Self::in_stream(gpu, handle))
+    }
+
+    fn in_stream(gpu: Arc<Gpu>, handle: Handle) -> Self {
+        let stream = Arc::new(Stream::new(handle));
+        gpu.add(&stream);
+        Self {
+            last: Mutex::new(None),
+            mailboxes: Mutex::default(),
+            stream: ManuallyDrop::new(stream),
+            gpu: ManuallyDrop::new(gpu),
+        }
+    }
+}
+
+/// A device by its ordinal; the driver is initialised.
+fn device_of(ordinal: u32) -> Result<Device, DeviceError> {
+    Device::get_device(ordinal)
+        .map_err(|error| from_cust(error, || format!("opening CUDA device {ordinal}")))
+}
+
+/// The device of a context, which is current afterwards, and its ordinal.
+fn current_device(context: CUcontext) -> Result<(u32, Device), DeviceError> {
+    let count = probe::count()?;
+    make_current(context)?;
+    let mut current = 0;
+    // SAFETY: `current` is there to be written.
+    let result = unsafe { libcuda::cuCtxGetDevice(&raw mut current) };
+    DeviceError::check(result, || "asking for the device of a context".into())?;
+    for ordinal in 0..count {
+        let device = device_of(ordinal)?;
+        if device.as_raw() == current {
+            return Ok((ordinal, device));
+        }
+    }
+    Err(DeviceError::NoSuchDevice { ordinal: u32::try_from(current).unwrap_or(u32::MAX), count })
+}
+
+/// The primary context of a device, held until it is dropped.
+fn retained(device: Device) -> Result<(CUcontext, Option<Context>), DeviceError> {
+    let during = || "retaining the primary context of a CUDA device".into();
+    query::retainable(device.as_raw(), during)?;
+    let context = Context::new(device).map_err(|error| from_cust(error, during))?;
+    Ok((context.get_inner().cast(), Some(context)))
+}

@@ -1,0 +1,151 @@
+//! Events: what orders the work of several streams.
+
+#[cfg(feature = "cuda")]
+use super::cuda;
+use super::{Device, DeviceError};
+use std::{fmt, time::Instant};
+
+/// What had been put into the stream of a device when it was [recorded](Device::record_event).
+///
+/// Other streams can [wait](Device::wait_for) for it, and so can the host. Work of two streams that
+/// nothing orders runs in any order, also at the same time.
+///
+/// ```
+/// use gridsync::device::{Device, Emulator, EmulatorConfig};
+/// use gridsync::primitives::Reducer;
+/// use gridsync_kernels::op::Sum;
+///
+/// let device = Device::new(Emulator::new(EmulatorConfig::default())); // or Device::cuda(0, &KERNELS)?
+/// let other = device.new_stream()?;
+/// let mut values = device.upload(&[1.0f32; 1000])?;
+/// values.zero()?; // in the stream of `device`
+/// let zeroed = device.record_event()?;
+/// other.wait_for(&zeroed)?; // what comes into `other` from here on sees the zeros
+/// let mut sum = Reducer::<Sum<f32>>::new(&other)?;
+/// assert_eq!(sum.reduce(&values)?, 0.0);
+/// # Ok::<(), gridsync::device::DeviceError>(())
+/// ```
+pub struct Event {
+    device: Device,
+    marked: Marked,
+}
+
+/// What a backend notes of an event.
+pub struct Marked(At);
+
+enum At {
+    /// The work was done by then.
+    Passed(Instant),
+    #[cfg(feature = "cuda")]
+    InStream(cuda::Mark),
+}
+
+impl Marked {
+    /// All work is done, now: for a backend whose calls return when their work is done.
+    #[must_use]
+    pub fn passed() -> Self {
+        Self(At::Passed(Instant::now()))
+    }
+
+    #[cfg(feature = "cuda")]
+    pub(super) fn in_stream(mark: cuda::Mark) -> Self {
+        Self(At::InStream(mark))
+    }
+}
+
+impl Event {
+    /// The CUDA event, unless the work was done at once.
+    #[cfg(feature = "cuda")]
+    pub(super) fn in_stream(&self) -> Option<&cuda::Mark> {
+        match &self.marked.0 {
+            At::InStream(mark) => Some(mark),
+            At::Passed(_) => None,
+        }
+    }
+
+    /// Whether the work is done. Does not wait.
+    ///
+    /// # Errors
+    /// The error of the work that failed.
+    pub fn is_done(&self) -> Result<bool, DeviceError> {
+        match &self.marked.0 {
+            At::Passed(_) => Ok(true),
+            #[cfg(feature = "cuda")]
+            At::InStream(mark) => mark.is_done(),
+        }
+    }
+
+    /// Waits on the host until the work is done.
+    ///
+    /// # Errors
+    /// The error of the work that failed.
+    pub fn synchronize(&self) -> Result<(), DeviceError> {
+        match &self.marked.0 {
+            At::Passed(_) => Ok(()),
+            #[cfg(feature = "cuda")]
+            At::InStream(mark) => mark.synchronize(),
+        }
+    }
+
+    /// Microseconds of device time from `earlier` to this event, with a resolution of about half a
+    /// microsecond; in the emulator, time of the host. Negative if `earlier` happened later. Waits for both.
+    ///
+    /// # Errors
+    /// The error of the work that failed; [`DeviceError::Unsupported`] for events of two devices.
+    pub fn microseconds_since(&self, earlier: &Self) -> Result<f64, DeviceError> {
+        if !self.device.shares_memory_with(&earlier.device) {
+            return Err(DeviceError::Unsupported {
+                what: "a measurement between events of two devices",
+                device: self.device.properties().name.clone(),
+                needs: "record both in streams of one device",
+            });
+        }
+        earlier.synchronize()?;
+        self.synchronize()?;
+        match (&self.marked.0, &earlier.marked.0) {
+            #[cfg(feature = "cuda")]
+            (At::InStream(mark), At::InStream(start)) => mark.microseconds_since(start),
+            #[cfg(feature = "cuda")]
+            (At::InStream(_), _) | (_, At::InStream(_)) => {
+                unreachable!("all events of a device are of one kind")
+            }
+            (At::Passed(at), At::Passed(start)) => {
+                let since = at.saturating_duration_since(*start).as_secs_f64();
+                Ok((since - start.saturating_duration_since(*at).as_secs_f64()) * 1e6)
+            }
+        }
+    }
+}
+
+impl Device {
+    /// An event that marks what has been put into the device's stream so far.
+    ///
+    /// # Errors
+    /// If the driver refuses; [`DeviceError::NotRecordable`] and [`DeviceError::RecordingElsewhere`] while
+    /// somebody records a graph in the stream.
+    pub fn record_event(&self) -> Result<Event, DeviceError> {
+        Ok(Event { marked: self.0.clone().mark()?, device: self.clone() })
+    }
+
+    /// Lets what is put into the device's stream from now on wait for the event, which may be of another
+    /// stream or of another GPU. The host does not wait, except for a GPU's event in the stream of an
+    /// emulator.
+    ///
+    /// # Errors
+    /// As for [`record_event`](Self::record_event).
+    pub fn wait_for(&self, event: &Event) -> Result<(), DeviceError> {
+        self.0.wait_for(event)
+    }
+}
+
+impl fmt::Debug for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Event(in a stream of {})", self.device.properties().name)
+    }
+}
+
+impl fmt::Debug for Marked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Marked")
+    }
+}
