@@ -7,10 +7,10 @@
 //!
 //! ```
 //! use cuda_std::launch::Kernel;
-//! use gridsync_example_kernels::jacobi::jacobi;
+//! use gridsync_example_kernels::jacobi::jacobi_solve;
 //!
 //! // All sweeps are one launch: the whole grid waits between them.
-//! assert!(jacobi::COOPERATIVE);
+//! assert!(jacobi_solve::COOPERATIVE);
 //! ```
 
 #![cfg_attr(target_arch = "nvptx64", no_std, feature(abi_ptx, asm_experimental_arch))]
