@@ -21,6 +21,7 @@ use indicatif::ProgressBar;
 use serde_json::{Map, Value, json};
 use std::cell::OnceCell;
 use std::ffi::OsString;
+use std::mem;
 use std::time::Instant;
 
 /// A call in progress.
@@ -143,6 +144,9 @@ pub(super) fn run(
         bar: progress(global, 0),
     };
     let done = compute(&job).and_then(|done| job.finish(done));
+    // The process ends now, and so does the context of a GPU. To close it first takes 0.02 to 0.03 s
+    // longer on an H200 (2026-11-24).
+    mem::forget(job.place);
     done.map_err(|error| no_room(error, remedy))
 }
 

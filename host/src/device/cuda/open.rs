@@ -162,7 +162,8 @@ fn current_device(context: CUcontext) -> Result<(u32, Device), DeviceError> {
 /// The primary context of a device, held until it is dropped.
 fn retained(device: Device) -> Result<(CUcontext, Option<Context>), DeviceError> {
     let during = || "retaining the primary context of a CUDA device".into();
-    query::retainable(device.as_raw(), during)?;
-    let context = Context::new(device).map_err(|error| from_cust(error, during))?;
-    Ok((context.get_inner().cast(), Some(context)))
+    query::while_retained(device.as_raw(), during, || {
+        let context = Context::new(device).map_err(|error| from_cust(error, during))?;
+        Ok((context.get_inner().cast(), Some(context)))
+    })
 }
