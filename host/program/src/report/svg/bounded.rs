@@ -1,6 +1,7 @@
 //! Points, and a line that they should stay below.
 
 use super::axis::Scale;
+use super::lines::YAxis;
 use super::{ChartError, Lines, Series};
 
 /// Points over the powers of two, and a line that they should stay below. Both axes are logarithmic.
@@ -54,7 +55,8 @@ impl Bounded {
                 return Err(ChartError::NotPositive { title: self.title.clone(), place, value });
             }
         }
-        let y_scale = Scale::log10(points.iter().map(|&(_, y)| y));
-        Ok(lines.drawn(&points, &y_scale, 1, |value| format!("{value:.1e}")))
+        let short = |value: f64| format!("{value:.1e}");
+        let scale = Scale::log10(points.iter().map(|&(_, y)| y));
+        Ok(lines.drawn(&points, &YAxis { scale, tip: short, end: short }, 1))
     }
 }

@@ -46,6 +46,15 @@ pub struct Series {
     pub points: Vec<(f64, f64)>,
 }
 
+/// A y axis.
+pub(super) struct YAxis {
+    pub(super) scale: Scale,
+    /// Writes the value of a point.
+    pub(super) tip: fn(f64) -> String,
+    /// Writes the least and the greatest value.
+    pub(super) end: fn(f64) -> String,
+}
+
 /// The least width of the plot.
 const PLOT_WIDTH: f64 = 400.0;
 /// The least height of the plot.
@@ -88,19 +97,14 @@ impl Lines {
     /// [`ChartError::TooManySeries`].
     pub fn svg(&self) -> Result<String, ChartError> {
         let points = self.checked()?;
-        let y_scale = Scale::linear(points.iter().map(|&(_, y)| y));
-        Ok(self.drawn(&points, &y_scale, self.series.len(), to_three_decimals))
+        let scale = Scale::linear(points.iter().map(|&(_, y)| y));
+        let y = YAxis { scale, tip: |y| y.to_string(), end: to_three_decimals };
+        Ok(self.drawn(&points, &y, self.series.len()))
     }
 
-    /// The chart with this y axis. The points of the first `joined` series are joined. `show` writes a
-    /// value of the y axis.
-    pub(super) fn drawn(
-        &self,
-        points: &[(f64, f64)],
-        y_scale: &Scale,
-        joined: usize,
-        show: fn(f64) -> String,
-    ) -> String {
+    /// The chart with this y axis. The points of the first `joined` series are joined.
+    pub(super) fn drawn(&self, points: &[(f64, f64)], y: &YAxis, joined: usize) -> String {
+        let y_scale = &y.scale;
         let xs = points.iter().map(|&(x, _)| x);
         let x_scale = if self.log2_x { Scale::log2(xs) } else { Scale::linear_near(xs) };
 
@@ -123,7 +127,7 @@ impl Lines {
             total_width,
             top + height + BELOW,
             &self.title,
-            &self.description(points, show),
+            &self.description(points, y.end),
         );
 
         let across = |x: f64| left + plot_width * x_scale.place(x);
@@ -144,7 +148,7 @@ impl Lines {
         canvas.text(middle, baseline, Anchor::Middle, GREY, &self.x_label);
         canvas.upward_text(GAP + TEXT, top + height / 2.0, GREY, &self.y_label);
 
-        for (number, (series, (x, y))) in self.series.iter().zip(&legend.places).enumerate() {
+        for (number, (series, (at, below))) in self.series.iter().zip(&legend.places).enumerate() {
             let colour = SERIES[number];
             let marker = MARKERS[number % MARKERS.len()];
             let mut points = series.points.clone();
@@ -154,11 +158,11 @@ impl Lines {
             if is_joined && places.len() > 1 {
                 canvas.line(&places, 2.0, colour);
             }
-            for (&(x, y), (across, down)) in points.iter().zip(places) {
-                let tip = format!("{}: {y} at {x}", series.name);
+            for (&(x, height), (across, down)) in points.iter().zip(places) {
+                let tip = format!("{}: {} at {x}", series.name, (y.tip)(height));
                 canvas.marker(across, down, marker, colour, &tip);
             }
-            let (x, y) = (left + x, ABOVE + y);
+            let (x, y) = (left + at, ABOVE + below);
             if is_joined {
                 canvas.line(&[(x, y), (x + SAMPLE, y)], 2.0, colour);
             }

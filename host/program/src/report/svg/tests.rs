@@ -206,7 +206,7 @@ fn points_below_a_bound_are_drawn_as_they_were() {
 #[test]
 fn only_the_bound_is_a_line_and_what_is_not_positive_has_no_place() {
     let svg = bounded().svg().expect("it is whole");
-    assert!(svg.contains("uniform: 0.00000007 at 1000000"), "{svg}");
+    assert!(svg.contains("uniform: 7.0e-8 at 1000000"), "{svg}");
     assert!(svg.contains("error from 1.5e-8 to 2.5e-6"), "{svg}");
     for wrong in [0.0, -1.0] {
         let mut chart = bounded();
