@@ -3,6 +3,7 @@
 use super::axis::Scale;
 use super::lines::YAxis;
 use super::{ChartError, Lines, Series};
+use std::slice;
 
 /// Points over the powers of two, and a line that they should stay below. Both axes are logarithmic.
 ///
@@ -45,7 +46,7 @@ impl Bounded {
             x_label: self.x_label.clone(),
             y_label: self.y_label.clone(),
             log2_x: true,
-            series: [&[self.bound.clone()], &self.points[..]].concat(),
+            series: [slice::from_ref(&self.bound), &self.points].concat(),
         };
         let points = lines.checked()?;
         for series in &lines.series {
