@@ -27,8 +27,8 @@ pub(super) fn sums(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {
         if marks.is_empty() {
             continue;
         }
-        let caption = "The bound holds for the tree of the library. The sum of one element after the \
-                       other has no such bound. A sum that is exact has no point.";
+        let caption = "The bound is that of the tree of the library. The bound of a sum one by one grows \
+                       with the number of elements. A sum that is exact has no point.";
         let svg = errors_chart(dtype, &marks).svg()?;
         figures.push(of.figure_from(&format!("accuracy-{dtype}"), svg, caption, source.clone()));
     }
