@@ -53,7 +53,8 @@ struct Peers {
     timeout: Duration,
     /// By rank; none to oneself, and to those with whom there is no connection.
     to: Vec<Option<Mutex<TcpStream>>>,
-    /// The first loss. All later ones follow from it, since whoever hears of it ends.
+    /// The first loss, of this rank itself if it ends. All later ones follow from it, since whoever
+    /// hears of it ends.
     first: Mutex<Option<Loss>>,
     /// What to do at the first loss.
     when_lost: Mutex<Option<Act>>,
@@ -128,6 +129,13 @@ impl Peers {
         is_first
     }
 
+    /// Keeps that this rank ends. The others close their connections because of it: that is no loss to
+    /// tell of, and the others would name the wrong rank.
+    fn end(&self) {
+        let how = How::Lost("it ends".into());
+        self.is_first(&Loss { rank: self.rank, how });
+    }
+
     /// Does what is to be done at a loss, if there is one.
     fn act(&self) {
         let Some(loss) = lock(&self.first).clone() else { return };
@@ -144,7 +152,9 @@ impl Peers {
                 "nothing has come from it for {} s (--rank-timeout): see whether its machine and the network are up",
                 self.timeout.as_secs_f64()
             ),
-            io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset => {
+            io::ErrorKind::UnexpectedEof
+            | io::ErrorKind::ConnectionReset
+            | io::ErrorKind::BrokenPipe => {
                 "its connection has closed: see what it says, or whether it was killed".into()
             }
             _ => format!("its connection has failed: {error}"),
@@ -316,6 +326,7 @@ impl Link {
 
     /// Tells all others that this rank has failed, and why.
     pub(super) fn fail(&self, message: &str) {
+        self.peers.end();
         let rank = self.rank();
         match rank {
             0 => self.peers.tell(&Loss { rank, how: How::Failed(message.into()) }),
@@ -326,11 +337,14 @@ impl Link {
         }
     }
 
-    /// Closes all connections, as when the process is killed.
+    /// Closes all connections, as when the process is killed: one after the other, with time for each
+    /// rank to do something wrong, and nothing is told.
     #[cfg(test)]
     pub(super) fn cut(&self) {
+        self.peers.end();
         for stream in self.peers.to.iter().flatten() {
             lock(stream).shutdown(Shutdown::Both).expect("it is open");
+            thread::sleep(Duration::from_millis(20));
         }
     }
 
@@ -363,6 +377,7 @@ impl Drop for Link {
     /// Closes the connections when the others have closed them too, or after two seconds. If a
     /// connection closed with signs of life unread, what was sent by it last could be lost.
     fn drop(&mut self) {
+        self.peers.end();
         self.stop = None;
         for stream in self.peers.to.iter().flatten() {
             let _closed = lock(stream).shutdown(Shutdown::Write);

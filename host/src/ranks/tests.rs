@@ -160,6 +160,20 @@ fn a_rank_that_dies_ends_the_others() {
 }
 
 #[test]
+fn a_rank_that_gives_up_is_the_one_that_is_named() {
+    for gone in [0, 1, 3] {
+        let all = ranks(4, move |mut ranks| match ranks.rank() == gone {
+            true => Ok(()),
+            false => ranks.all_gather(b"bytes").map(|_| ()),
+        });
+        for (rank, result) in (0..).zip(&all).filter(|(rank, _)| *rank != gone) {
+            let said = said(result);
+            assert!(said.contains(&format!("rank {gone} of 4 is lost")), "{rank}: {said}");
+        }
+    }
+}
+
+#[test]
 fn a_rank_that_fails_says_why_to_all() {
     for bad in [0, 2] {
         let all = ranks(3, move |mut ranks| {

@@ -81,7 +81,7 @@ impl FloatSum {
 }
 
 /// The rounded sum and its exact error (Knuth, TAOCP 2, 4.2.2).
-fn two_sum(a: f64, b: f64) -> (f64, f64) {
+pub(super) fn two_sum(a: f64, b: f64) -> (f64, f64) {
     let sum = a + b;
     let virtual_b = sum - a;
     (sum, (a - (sum - virtual_b)) + (b - virtual_b))
@@ -97,19 +97,23 @@ pub fn sum_bound(magnitude: f64, depth: u64, unit: f64) -> f64 {
     if error >= 1.0 { f64::INFINITY } else { error / (1.0 - error) * magnitude }
 }
 
-/// The greatest distance between the true sum, as [`exact_sum`] gives it, and a compensated one in
-/// which no value goes through more than `depth` additions: the bound of
-/// [`CompensatedSum`](gridsync_kernels::op::CompensatedSum), and what `exact` itself may lack of the
-/// truth, which is summed in the same way in f64.
+/// The greatest error of a compensated sum in which no value goes through more than `depth` additions:
+/// the bound of [`CompensatedSum`](gridsync_kernels::op::CompensatedSum).
+#[must_use]
+pub fn compensated_sum_bound(exact: &Exact, depth: u64, unit: f64) -> f64 {
+    let squared = sum_bound(sum_bound(exact.magnitude, depth, unit), 2 * depth, unit);
+    unit * exact.value.abs() + (1.0 + unit) * squared
+}
+
+/// The greatest distance between the true sum, as [`exact_sum`] gives it, and a compensated one:
+/// [`compensated_sum_bound`], and what `exact` itself may lack of the truth, which is summed in the
+/// same way in f64.
 #[must_use]
 pub fn compensated_bound(exact: &Exact, depth: u64, unit: f64) -> f64 {
-    let of = |depth: u64, unit: f64| {
-        let squared = sum_bound(sum_bound(exact.magnitude, depth, unit), 2 * depth, unit);
-        unit * exact.value.abs() + (1.0 + unit) * squared
-    };
     // As many additions as a chunk has elements, and some chunks.
     let chunks = 1 << 18;
-    of(depth, unit) + of(CHUNK as u64 + chunks, f64::EPSILON / 2.0)
+    compensated_sum_bound(exact, depth, unit)
+        + compensated_sum_bound(exact, CHUNK as u64 + chunks, f64::EPSILON / 2.0)
 }
 
 /// The true product of `input`, and the greatest error of one computed in any order with `unit`

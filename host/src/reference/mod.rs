@@ -8,11 +8,12 @@ mod reduce;
 mod reduce_rows;
 mod scan;
 mod select;
+mod unrounded;
 mod xpx;
 
 pub use accuracy::{
-    Exact, compensated_bound, exact_prefix_sums, exact_sum, prefix_product_bounds, product_bound,
-    sum_bound,
+    Exact, compensated_bound, compensated_sum_bound, exact_prefix_sums, exact_sum,
+    prefix_product_bounds, product_bound, sum_bound,
 };
 pub use kendall::{Kendall, kendall, kendall_by_pairs};
 pub use range_sum::{first_bad, range_sums};
@@ -21,4 +22,5 @@ pub use reduce::{Reduction, reduce, reduce_depth};
 pub use reduce_rows::reduce_rows;
 pub use scan::{Scan, scan, scan_depth, scan_in};
 pub use select::{partition, positions, run_lengths, select};
+pub use unrounded::Unrounded;
 pub use xpx::xpx;

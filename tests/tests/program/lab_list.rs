@@ -35,10 +35,14 @@ fn all_runs_what_needs_no_gpu_and_writes_the_figures() {
     assert!(left_out.iter().all(|line| line.ends_with("needs a GPU")), "{left_out:?}");
     let json: Value = serde_json::from_str(&call.stdout).expect("one JSON value");
     let names: Vec<&String> = json.as_object().expect("an object").keys().collect();
-    for name in ["threads", "divergence", "limits", "atomics", "locks", "banks", "stress"] {
+    for name in
+        ["threads", "divergence", "limits", "atomics", "locks", "banks", "accuracy", "stress"]
+    {
         assert!(names.iter().any(|found| *found == name), "{name}: {names:?}");
     }
-    for figure in ["divergence.svg", "limits.svg", "banks.svg", "operations.svg"] {
+    for figure in
+        ["divergence.svg", "limits.svg", "banks.svg", "accuracy-f32.svg", "operations.svg"]
+    {
         assert!(folder.names().iter().any(|name| name == figure), "{figure}");
     }
 }

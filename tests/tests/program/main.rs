@@ -23,6 +23,7 @@ mod input;
 mod json;
 mod kendall;
 mod lab;
+mod lab_accuracy;
 mod lab_atomics;
 mod lab_banks;
 mod lab_divergence;

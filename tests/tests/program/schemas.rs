@@ -1,8 +1,9 @@
 //! `docs/schemas`: outputs of the program and all records are as the schemas say.
 
+use crate::call::without_cuda;
 use crate::folder::Folder;
 use crate::json;
-use gridsync_program::records::Runs;
+use gridsync_program::records::{Document, Runs};
 use gridsync_tests::npy;
 use gridsync_tests::program::workspace;
 use jsonschema::Validator;
@@ -112,6 +113,30 @@ fn all_records_are_as_their_schema_says() {
         }
     }
     assert!(records > 3000, "{records} records in {files:?}");
+}
+
+#[test]
+fn errors_of_sums_are_as_their_schema_says_and_so_are_those_in_records() {
+    let validator = validator("accuracy.json");
+    let args = ["lab", "accuracy", "--sizes", "1,1000", "--device", "cpu", "--json"];
+    let found = without_cuda(&args, b"").json();
+    holds_for(&validator, &found, "sums");
+    for field in found["sums"][0].as_object().expect("an object").keys() {
+        let mut wrong = found.clone();
+        wrong["sums"][0][field] = json!(-1.5);
+        let is_any_number = field == "exact";
+        assert_eq!(validator.is_valid(&wrong), is_any_number, "{field}");
+    }
+    let runs = Runs::read(&[workspace().join("bench/runs")]).expect("the records can be read");
+    let accuracy = runs.documents.iter().filter(|one| matches!(one.what, Document::Accuracy(_)));
+    let files: BTreeSet<_> = accuracy.map(|document| &document.source.path).collect();
+    assert!(!files.is_empty(), "there is a record");
+    for file in files {
+        let text = fs::read_to_string(file).expect("it was read before");
+        let record: Value = serde_json::from_str(&text).expect("JSON");
+        let errors: Vec<_> = validator.iter_errors(&record).map(|e| e.to_string()).collect();
+        assert!(errors.is_empty(), "{}: {errors:?}", file.display());
+    }
 }
 
 #[test]

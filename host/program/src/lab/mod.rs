@@ -9,12 +9,14 @@
 //! * [`litmus`]: what PTX's memory model allows, and what the emulator's weak memory shows.
 //! * [`fences`]: what a fence costs. [`atomics`]: what an atomic addition costs, by where it goes.
 //! * [`banks`]: bank conflicts in shared memory. [`counting`]: an emulator that counts.
+//! * [`accuracy`]: how far sums are from the true ones, and how far they may be.
 //! * [`memory`]: the latencies and bandwidths of a device.
 //! * [`launches`]: what one launch with a barrier gains over many launches without.
 //! * [`ladder`]: a sum in seventeen steps and a scan in eleven.
 //! * [`dag`]: graphs of kernels, run by every means.
 //! * [`stress`]: the grid barriers in many settings, the right ones and the wrong ones.
 
+pub mod accuracy;
 pub mod atomics;
 pub mod banks;
 pub mod counting;

@@ -17,6 +17,8 @@ pub enum Document {
     Locks(Locks),
     /// Of `lab divergence`.
     Divergence(Divergence),
+    /// Of `lab accuracy`.
+    Accuracy(Accuracy),
     /// Of `reduce`, `scan` and other primitives with `--check`.
     Checked(Checked),
 }
@@ -31,6 +33,7 @@ impl Document {
             | Self::Memory(Memory { device, .. })
             | Self::Locks(Locks { device, .. })
             | Self::Divergence(Divergence { device, .. })
+            | Self::Accuracy(Accuracy { device, .. })
             | Self::Checked(Checked { device, .. }) => device,
         }
     }
@@ -208,6 +211,41 @@ pub enum Dealt {
 pub struct Time {
     /// The median of its samples.
     pub median: f64,
+}
+
+/// Errors of sums beside their bounds.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct Accuracy {
+    /// The device.
+    pub device: String,
+    /// The sums of each array.
+    pub sums: Vec<Sums>,
+}
+
+/// The sums of an array.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct Sums {
+    /// The type of the elements.
+    pub dtype: String,
+    /// What the elements are.
+    pub input: String,
+    /// How many elements there are.
+    pub n: u64,
+    /// The sum of the absolute values.
+    pub magnitude: f64,
+    /// The sum along the tree of the library.
+    pub tree: Summed,
+    /// The error of the sum of one element after the other.
+    pub one_by_one_error: f64,
+}
+
+/// The error of a sum.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub struct Summed {
+    /// How far it is from the true sum.
+    pub error: f64,
+    /// How far it may be.
+    pub bound: f64,
 }
 
 /// A result that was compared with the reference.

@@ -17,8 +17,8 @@ mod timed;
 
 pub use compare::{Change, Comparison, Verdict};
 pub use document::{
-    Atomics, Banks, Check, Checked, Curve, Dealt, Divergence, Document, Increment, Latency, Load,
-    Lock, Locks, Memory, Paths, Point, Reading, Tile, Time,
+    Accuracy, Atomics, Banks, Check, Checked, Curve, Dealt, Divergence, Document, Increment,
+    Latency, Load, Lock, Locks, Memory, Paths, Point, Reading, Summed, Sums, Tile, Time,
 };
 pub use error::RecordsError;
 pub use recorded::{Line, Recorded, RecordedPeer};

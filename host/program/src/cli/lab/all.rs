@@ -60,6 +60,7 @@ impl RunsOn {
             Self::Nothing => "nothing",
             Self::Gpu => "a GPU",
             Self::Any => "a GPU or the emulator",
+            Self::Anywhere => "anything",
         }
     }
 }

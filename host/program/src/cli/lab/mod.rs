@@ -1,5 +1,6 @@
 //! `gridsync lab`: the experiments, one file each.
 
+mod accuracy;
 mod all;
 mod atomics;
 mod banks;
@@ -20,7 +21,7 @@ mod words;
 
 pub(super) use found::Page;
 
-use super::Global;
+use super::{DeviceChoice, Global};
 use clap::{FromArgMatches, Subcommand};
 use found::Found;
 use gridsync::device::{Device, Emulator, EmulatorConfig};
@@ -69,6 +70,8 @@ enum RunsOn {
     Gpu,
     /// On a GPU, and in the emulator, which counts what a GPU cannot tell.
     Any,
+    /// Also on the CPU alone. The emulator that it then gets is not asked.
+    Anywhere,
 }
 
 impl RunsOn {
@@ -77,7 +80,10 @@ impl RunsOn {
         match self {
             Self::Nothing => Ok(Device::new(Emulator::new(EmulatorConfig::default()))),
             Self::Gpu => global.device.gpu(&format!("lab {name}")),
-            Self::Any => global.device.device(),
+            Self::Anywhere if global.device == DeviceChoice::Cpu => {
+                Self::Nothing.device(global, name)
+            }
+            Self::Any | Self::Anywhere => global.device.device(),
         }
     }
 }
@@ -139,6 +145,7 @@ experiments! {
     Scans(ladder::Scans),
     #[command(visible_alias = "mkl")]
     Launches(launches::Launches),
+    Accuracy(accuracy::Accuracy),
     Stress(stress::Stress),
 }
 

@@ -14,6 +14,7 @@ pub use headlines::{Headline, headlines, markdown};
 use super::svg::ChartError;
 use crate::records::{Document, Recorded, Runs, Sourced};
 use figures::{Figure, GROUPS};
+use std::collections::HashSet;
 
 /// The name of the page among the files.
 pub const INDEX: &str = "index.html";
@@ -34,7 +35,9 @@ struct Chapter<'a> {
     of: Of<'a>,
     /// Figures in groups, each with its title. A group without figures is left out.
     groups: Vec<(&'static str, Vec<Figure>)>,
-    /// What could not be drawn, and which records are missing.
+    /// What is in the figures.
+    drawn: Vec<&'static str>,
+    /// What no device has figures of, and which records are missing.
     left_out: Vec<(&'static str, &'static str)>,
 }
 
@@ -52,6 +55,12 @@ pub fn files(runs: &Runs) -> Result<Vec<(String, String)>, ChartError> {
     if chapters.iter().any(is_shown) {
         chapters.retain(is_shown);
     }
+    // What the CPU cannot measure, a GPU may have, and the other way round.
+    let drawn_somewhere: HashSet<&str> =
+        chapters.iter().flat_map(|chapter| chapter.drawn.iter().copied()).collect();
+    for chapter in &mut chapters {
+        chapter.left_out.retain(|(what, _)| !drawn_somewhere.contains(what));
+    }
     let mut files = vec![(INDEX.to_owned(), html::page(runs, &chapters).into_string())];
     for (_, figures) in chapters.into_iter().flat_map(|chapter| chapter.groups) {
         files.extend(figures.into_iter().map(|figure| (figure.file, figure.svg)));
@@ -68,7 +77,7 @@ impl<'a> Chapter<'a> {
             compared: runs.newest(|record| of_device(record) && record.peer.is_some()),
             documents: runs.documents.iter().rev().filter(|one| one.device() == device).collect(),
         };
-        let (mut groups, mut left_out) = (Vec::new(), Vec::new());
+        let (mut groups, mut shown, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
         for group in GROUPS {
             let mut figures = Vec::new();
             for wanted in group.figures {
@@ -77,8 +86,9 @@ impl<'a> Chapter<'a> {
                     Err(ChartError::Empty { .. }) => Vec::new(),
                     drawn => drawn?,
                 };
-                if drawn.is_empty() {
-                    left_out.push((wanted.what, wanted.needs));
+                match drawn.is_empty() {
+                    true => left_out.push((wanted.what, wanted.needs)),
+                    false => shown.push(wanted.what),
                 }
                 figures.extend(drawn);
             }
@@ -86,7 +96,7 @@ impl<'a> Chapter<'a> {
                 groups.push((group.title, figures));
             }
         }
-        Ok(Self { of, groups, left_out })
+        Ok(Self { of, groups, drawn: shown, left_out })
     }
 }
 

@@ -46,6 +46,15 @@ pub struct Series {
     pub points: Vec<(f64, f64)>,
 }
 
+/// A y axis.
+pub(super) struct YAxis {
+    pub(super) scale: Scale,
+    /// Writes the value of a point.
+    pub(super) tip: fn(f64) -> String,
+    /// Writes the least and the greatest value.
+    pub(super) end: fn(f64) -> String,
+}
+
 /// The least width of the plot.
 const PLOT_WIDTH: f64 = 400.0;
 /// The least height of the plot.
@@ -88,9 +97,16 @@ impl Lines {
     /// [`ChartError::TooManySeries`].
     pub fn svg(&self) -> Result<String, ChartError> {
         let points = self.checked()?;
+        let scale = Scale::linear(points.iter().map(|&(_, y)| y));
+        let y = YAxis { scale, tip: |y| y.to_string(), end: to_three_decimals };
+        Ok(self.drawn(&points, &y, self.series.len()))
+    }
+
+    /// The chart with this y axis. The points of the first `joined` series are joined.
+    pub(super) fn drawn(&self, points: &[(f64, f64)], y: &YAxis, joined: usize) -> String {
+        let y_scale = &y.scale;
         let xs = points.iter().map(|&(x, _)| x);
         let x_scale = if self.log2_x { Scale::log2(xs) } else { Scale::linear_near(xs) };
-        let y_scale = Scale::linear(points.iter().map(|&(_, y)| y));
 
         let widest = |texts: &mut dyn Iterator<Item = &String>| {
             texts.fold(0.0, |widest: f64, text| widest.max(width(text, TEXT)))
@@ -107,8 +123,12 @@ impl Lines {
         let total_width = left + plot_width + beyond;
         let (top, height) =
             (ABOVE + legend.height + BETWEEN, PLOT_HEIGHT.max(width(&self.y_label, TEXT)));
-        let mut canvas =
-            Canvas::new(total_width, top + height + BELOW, &self.title, &self.description(&points));
+        let mut canvas = Canvas::new(
+            total_width,
+            top + height + BELOW,
+            &self.title,
+            &self.description(points, y.end),
+        );
 
         let across = |x: f64| left + plot_width * x_scale.place(x);
         let down = |y: f64| top + height * (1.0 - y_scale.place(y));
@@ -128,30 +148,33 @@ impl Lines {
         canvas.text(middle, baseline, Anchor::Middle, GREY, &self.x_label);
         canvas.upward_text(GAP + TEXT, top + height / 2.0, GREY, &self.y_label);
 
-        for (number, (series, (x, y))) in self.series.iter().zip(&legend.places).enumerate() {
+        for (number, (series, (at, below))) in self.series.iter().zip(&legend.places).enumerate() {
             let colour = SERIES[number];
             let marker = MARKERS[number % MARKERS.len()];
             let mut points = series.points.clone();
             points.sort_by(|(a, _), (b, _)| a.total_cmp(b));
             let places: Vec<_> = points.iter().map(|&(x, y)| (across(x), down(y))).collect();
-            if places.len() > 1 {
+            let is_joined = number < joined;
+            if is_joined && places.len() > 1 {
                 canvas.line(&places, 2.0, colour);
             }
-            for (&(x, y), (across, down)) in points.iter().zip(places) {
-                let tip = format!("{}: {y} at {x}", series.name);
+            for (&(x, height), (across, down)) in points.iter().zip(places) {
+                let tip = format!("{}: {} at {x}", series.name, (y.tip)(height));
                 canvas.marker(across, down, marker, colour, &tip);
             }
-            let (x, y) = (left + x, ABOVE + y);
-            canvas.line(&[(x, y), (x + SAMPLE, y)], 2.0, colour);
+            let (x, y) = (left + at, ABOVE + below);
+            if is_joined {
+                canvas.line(&[(x, y), (x + SAMPLE, y)], 2.0, colour);
+            }
             canvas.marker(x + SAMPLE / 2.0, y, marker, colour, &series.name);
             let (start, baseline) = (x + Legend::name_after(SAMPLE), y + 0.35 * TEXT);
             canvas.text(start, baseline, Anchor::Start, INK, &series.name);
         }
-        Ok(canvas.finish())
+        canvas.finish()
     }
 
     /// All points, at least one, if the chart is complete.
-    fn checked(&self) -> Result<Vec<(f64, f64)>, ChartError> {
+    pub(super) fn checked(&self) -> Result<Vec<(f64, f64)>, ChartError> {
         let title = || self.title.clone();
         if self.series.len() > SERIES.len() {
             return Err(ChartError::TooManySeries {
@@ -168,7 +191,11 @@ impl Lines {
                     return Err(ChartError::NotFinite { title: title(), place: place(), value });
                 }
                 if self.log2_x && x <= 0.0 {
-                    return Err(ChartError::NotPositive { title: title(), place: place(), x });
+                    return Err(ChartError::NotPositive {
+                        title: title(),
+                        place: place(),
+                        value: x,
+                    });
                 }
                 points.push((x, y));
             }
@@ -179,11 +206,10 @@ impl Lines {
         Ok(points)
     }
 
-    fn description(&self, points: &[(f64, f64)]) -> String {
-        let ends = |of: fn(&(f64, f64)) -> f64| {
+    fn description(&self, points: &[(f64, f64)], show: fn(f64) -> String) -> String {
+        let ends = |of: fn(&(f64, f64)) -> f64, show: fn(f64) -> String| {
             let least = points.iter().map(of).fold(f64::INFINITY, f64::min);
             let most = points.iter().map(of).fold(f64::NEG_INFINITY, f64::max);
-            let show = |value: f64| plain(value, if value.fract() == 0.0 { 0 } else { 3 });
             format!("from {} to {}", show(least), show(most))
         };
         let names: Vec<&str> = self.series.iter().map(|s| s.name.as_str()).collect();
@@ -193,9 +219,14 @@ impl Lines {
             self.x_label,
             names.join(", "),
             self.x_label,
-            ends(|point| point.0),
+            ends(|point| point.0, to_three_decimals),
             self.y_label,
-            ends(|point| point.1)
+            ends(|point| point.1, show)
         )
     }
+}
+
+/// A whole number, or one with three decimals.
+fn to_three_decimals(value: f64) -> String {
+    plain(value, if value.fract() == 0.0 { 0 } else { 3 })
 }

@@ -1,5 +1,5 @@
-//! Charts as SVG, written without a library: [`HeatMap`], [`Lines`] over a numeric axis, [`Bars`] with
-//! names, [`Cells`] with a word each, [`Layers`] of a graph, and [`Timelines`] of runs.
+//! Charts as SVG, written without a library: [`HeatMap`], [`Lines`] over a numeric axis, points that
+//! are [`Bounded`] by a line, [`Bars`] with names, [`Cells`] with a word each, [`Layers`] of a graph, and [`Timelines`] of runs.
 //!
 //! A chart is one self-contained file without scripts or fonts. It has its own light background, so
 //! that it can be read on a dark page too, and says what it shows in `<title>` and `<desc>`. A page
@@ -9,6 +9,7 @@
 
 mod axis;
 mod bars;
+mod bounded;
 mod canvas;
 mod cells;
 mod colour;
@@ -20,6 +21,7 @@ mod timelines;
 
 pub(crate) use axis::{superscript, three_digits};
 pub use bars::{Bars, Row};
+pub use bounded::Bounded;
 pub use cells::{CellRow, Cells};
 pub use heatmap::{Axis, HeatMap};
 pub use layers::{Layers, Vertex};
@@ -47,14 +49,14 @@ pub enum ChartError {
         value: f64,
     },
     /// A value that is 0 or less, on a logarithmic axis.
-    #[error("the chart {title:?} has x = {x} at {place}: a log2 axis begins above 0")]
+    #[error("the chart {title:?} has {value} at {place}: a logarithmic axis begins above 0")]
     NotPositive {
         /// The title of the chart.
         title: String,
         /// Where it is.
         place: String,
-        /// The place on the axis.
-        x: f64,
+        /// The value.
+        value: f64,
     },
     /// A bar of a negative value.
     #[error("the chart {title:?} has {value} at {place}: bars have no length below 0")]

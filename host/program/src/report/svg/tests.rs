@@ -41,6 +41,19 @@ fn lines() -> Lines {
     }
 }
 
+fn bounded() -> Bounded {
+    Bounded {
+        title: "Error of sums, and its bound".into(),
+        x_label: "elements".into(),
+        y_label: "error".into(),
+        bound: series("bound", &[(1024.0, 1.2e-6), (1e6, 2.4e-6), (1.6e7, 2.5e-6)]),
+        points: vec![
+            series("uniform", &[(1024.0, 1.5e-8), (1e6, 7e-8), (1.6e7, 2e-8)]),
+            series("never off", &[]),
+        ],
+    }
+}
+
 fn row(name: &str, values: &[Option<f64>]) -> Row {
     Row { name: name.into(), values: values.to_vec() }
 }
@@ -118,6 +131,7 @@ fn charts() -> Vec<String> {
         lines().svg(),
         linear.svg(),
         many.svg(),
+        bounded().svg(),
         bars().svg(),
         rates().svg(),
         cells().svg(),
@@ -182,6 +196,24 @@ fn a_heat_map_is_drawn_as_it_was() {
 #[test]
 fn lines_are_drawn_as_they_were() {
     is_golden("lines.svg", &lines().svg().expect("they are whole"));
+}
+
+#[test]
+fn points_below_a_bound_are_drawn_as_they_were() {
+    is_golden("bounded.svg", &bounded().svg().expect("they are whole"));
+}
+
+#[test]
+fn only_the_bound_is_a_line_and_what_is_not_positive_has_no_place() {
+    let svg = bounded().svg().expect("it is whole");
+    assert!(svg.contains("uniform: 7.0e-8 at 1000000"), "{svg}");
+    assert!(svg.contains("error from 1.5e-8 to 2.5e-6"), "{svg}");
+    for wrong in [0.0, -1.0] {
+        let mut chart = bounded();
+        chart.points[0].points[1].1 = wrong;
+        let error = chart.svg().expect_err("a logarithm has no such value").to_string();
+        assert!(error.contains("point 1 of uniform"), "{error}");
+    }
 }
 
 #[test]
@@ -357,5 +389,5 @@ fn what_has_no_place_in_a_chart_is_refused_with_where_it_is() {
     assert!(error.contains("inf at point 2 of phase"), "{error}");
     chart.series[0].points[0].0 = 0.0;
     let error = chart.svg().expect_err("0 has no logarithm").to_string();
-    assert!(error.contains("x = 0 at point 0 of split"), "{error}");
+    assert!(error.contains("has 0 at point 0 of split"), "{error}");
 }

@@ -176,11 +176,18 @@ pub(super) const GROUPS: &[Group] = &[
     },
     Group {
         title: "Accuracy",
-        figures: &[Wanted {
-            what: "Error against bound",
-            needs: "gridsync reduce --check --json",
-            draw: accuracy::errors,
-        }],
+        figures: &[
+            Wanted {
+                what: "Error against bound",
+                needs: "gridsync lab accuracy --json",
+                draw: accuracy::sums,
+            },
+            Wanted {
+                what: "Errors of single results",
+                needs: "gridsync reduce --check --json",
+                draw: accuracy::errors,
+            },
+        ],
     },
 ];
 

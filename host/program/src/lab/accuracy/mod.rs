@@ -1,0 +1,205 @@
+//! How far sums are from the true ones, and how far they may be.
+//!
+//! The true sum comes from an accumulator that rounds nothing ([`Unrounded`]), so the errors are exact
+//! too. A sum in which no element goes through more than k additions is off by at most γ(k)·Σ|x|,
+//! with γ(k) = k·u / (1 − k·u) and u half the machine epsilon (Higham, "Accuracy and Stability of
+//! Numerical Algorithms", 2nd ed., 4.2). For elements added one by one k is n − 1. For the tree of
+//! the library it is a few dozen.
+
+mod chart;
+mod inputs;
+
+pub use chart::{Mark, errors_chart};
+pub use inputs::Input;
+
+use bytemuck::Pod;
+use gridsync::device::{Device, DeviceError};
+use gridsync::primitives::Reducer;
+use gridsync::primitives::reduce::reduce_on_cpu;
+use gridsync::reference::{Exact, Unrounded, compensated_sum_bound, reduce_depth, sum_bound};
+use gridsync_entries::reduce::Reducible;
+use gridsync_kernels::op::{CompensatedSum, Operation, Sum};
+
+/// A type that is summed.
+pub trait Real: Copy + Into<f64> + std::ops::Add<Output = Self> {
+    /// Its name.
+    const NAME: &'static str;
+
+    /// Half the machine epsilon: the greatest relative error of one rounding.
+    const UNIT: f64;
+
+    /// The nearest one to `value`.
+    fn nearest(value: f64) -> Self;
+}
+
+macro_rules! reals {
+    ($($ty:ident),*) => {$(
+        impl Real for $ty {
+            const NAME: &'static str = stringify!($ty);
+            const UNIT: f64 = $ty::EPSILON as f64 / 2.0;
+
+            fn nearest(value: f64) -> Self {
+                value as Self
+            }
+        }
+    )*};
+}
+reals!(f32, f64);
+
+/// The error of one sum.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Summed {
+    /// How far it is from the true sum.
+    pub error: f64,
+    /// How far the same sum on the CPU is from it.
+    pub cpu_error: f64,
+    /// How far it may be.
+    pub bound: f64,
+    /// Whether it has the bits of the one on the CPU.
+    pub same_bits: bool,
+}
+
+impl Summed {
+    /// Whether it is within its bound, and has the bits of the one on the CPU.
+    #[must_use]
+    pub fn is_right(&self) -> bool {
+        self.error <= self.bound && self.same_bits
+    }
+}
+
+/// The sums of one array.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sums {
+    /// The type of the elements, and of the sums.
+    pub dtype: &'static str,
+    /// What the elements are.
+    pub input: Input,
+    /// How many elements there are.
+    pub n: usize,
+    /// The true sum, rounded to f64.
+    pub exact: f64,
+    /// The sum of the absolute values, rounded to f64.
+    pub magnitude: f64,
+    /// The most additions that an element goes through in the tree.
+    pub depth: u64,
+    /// The sum along the tree of the library.
+    pub tree: Summed,
+    /// The compensated sum along the same tree.
+    pub compensated: Summed,
+    /// How far the sum of one element after the other is from the true one.
+    pub one_by_one: f64,
+}
+
+impl Sums {
+    /// How much larger a relative error is than one relative to Σ|x|: 1 if all elements have one
+    /// sign, and infinite if the sum is 0.
+    #[must_use]
+    pub fn condition(&self) -> f64 {
+        self.magnitude / self.exact.abs()
+    }
+
+    /// A part of Σ|x|.
+    #[must_use]
+    pub fn relative(&self, error: f64) -> f64 {
+        if error == 0.0 { 0.0 } else { error / self.magnitude }
+    }
+}
+
+/// Sums `n` elements of this kind on `device`, or on the CPU if there is none.
+///
+/// # Errors
+/// Those of the device.
+pub fn measure<T>(device: Option<&Device>, input: Input, n: usize) -> Result<Sums, DeviceError>
+where
+    T: Real + Pod,
+    Sum<T>: Reducible<Element = T, Output = T> + Default,
+    CompensatedSum<T>: Reducible<Element = T, Output = T> + Default,
+{
+    let values = input.values::<T>(n);
+    let truth: Unrounded = values.iter().map(|&x| x.into()).collect();
+    let magnitude = values.iter().map(|&x| x.into().abs()).collect::<Unrounded>().rounded();
+    let exact = Exact { value: truth.rounded(), magnitude };
+    let (depth, unit) = (reduce_depth::<Sum<T>>(n), T::UNIT);
+    let tree = summed::<Sum<T>>(device, &values, &truth, sum_bound(magnitude, depth, unit))?;
+    let bound = compensated_sum_bound(&exact, depth, unit);
+    let compensated = summed::<CompensatedSum<T>>(device, &values, &truth, bound)?;
+    let one_by_one = values.iter().fold(T::nearest(0.0), |sum, &x| sum + x);
+    Ok(Sums {
+        dtype: T::NAME,
+        input,
+        n,
+        exact: exact.value,
+        magnitude,
+        depth,
+        tree,
+        compensated,
+        one_by_one: truth.distance(one_by_one.into()),
+    })
+}
+
+/// The sum of `values` by one operation, which may be off by `bound`.
+fn summed<O>(
+    device: Option<&Device>,
+    values: &[O::Element],
+    truth: &Unrounded,
+    bound: f64,
+) -> Result<Summed, DeviceError>
+where
+    O: Reducible + Operation<Output = <O as Operation>::Element> + Default,
+    O::Element: Real + Pod,
+{
+    let on_cpu = reduce_on_cpu(O::default(), values);
+    let found = match device {
+        Some(device) => Reducer::<O>::new(device)?.reduce(&device.upload(values)?)?,
+        None => on_cpu,
+    };
+    Ok(Summed {
+        error: truth.distance(found.into()),
+        cpu_error: truth.distance(on_cpu.into()),
+        bound,
+        same_bits: bytemuck::bytes_of(&found) == bytemuck::bytes_of(&on_cpu),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gridsync::device::{Emulator, EmulatorConfig};
+
+    #[test]
+    fn every_sum_is_within_its_bound_on_the_cpu_and_in_the_emulator() {
+        let emulator = Device::new(Emulator::new(EmulatorConfig::default()));
+        for input in Input::ALL {
+            // One element, around a pack, around a tile of the tree, and more than one tile.
+            for n in [1, 2, 3, 4, 5, 1023, 8191, 8192, 8193, 40_001] {
+                for device in [None, Some(&emulator)] {
+                    let found = [
+                        measure::<f32>(device, input, n).expect("it runs"),
+                        measure::<f64>(device, input, n).expect("it runs"),
+                    ];
+                    for sums in found {
+                        assert!(sums.tree.is_right(), "{sums:?}");
+                        assert!(sums.compensated.is_right(), "{sums:?}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn one_by_one_is_worse_than_the_tree_and_the_compensated_sum_is_best() {
+        let sums = measure::<f32>(None, Input::Uniform, 1 << 20).expect("it runs");
+        assert!(sums.one_by_one > 10.0 * sums.tree.error, "{sums:?}");
+        assert!(sums.compensated.error <= sums.tree.error, "{sums:?}");
+        assert!(sums.condition() == 1.0, "{sums:?}");
+    }
+
+    #[test]
+    fn an_error_above_the_bound_or_other_bits_are_wrong() {
+        let good = Summed { error: 1.0, cpu_error: 1.0, bound: 1.0, same_bits: true };
+        assert!(good.is_right());
+        assert!(!Summed { error: 1.0 + f64::EPSILON, ..good }.is_right());
+        assert!(!Summed { same_bits: false, ..good }.is_right());
+        assert!(!Summed { error: f64::NAN, ..good }.is_right());
+    }
+}

@@ -1,0 +1,63 @@
+//! Points, and a line that they should stay below.
+
+use super::axis::Scale;
+use super::lines::YAxis;
+use super::{ChartError, Lines, Series};
+use std::slice;
+
+/// Points over the powers of two, and a line that they should stay below. Both axes are logarithmic.
+///
+/// ```
+/// use gridsync_program::report::svg::{Bounded, Series};
+///
+/// let chart = Bounded {
+///     title: "Sums of f32".into(),
+///     x_label: "elements".into(),
+///     y_label: "error".into(),
+///     bound: Series { name: "bound".into(), points: vec![(1024.0, 1e-6), (4096.0, 2e-6)] },
+///     points: vec![Series { name: "uniform".into(), points: vec![(1024.0, 1e-8)] }],
+/// };
+/// assert!(chart.svg()?.starts_with("<svg"));
+/// # Ok::<(), gridsync_program::report::svg::ChartError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bounded {
+    /// What it shows.
+    pub title: String,
+    /// What the x axis is, with its unit.
+    pub x_label: String,
+    /// What the y axis is, with its unit.
+    pub y_label: String,
+    /// The line.
+    pub bound: Series,
+    /// The points, in 6 series at most.
+    pub points: Vec<Series>,
+}
+
+impl Bounded {
+    /// The chart as an SVG file.
+    ///
+    /// # Errors
+    /// [`ChartError::Empty`], [`ChartError::NotFinite`], [`ChartError::NotPositive`],
+    /// [`ChartError::TooManySeries`].
+    pub fn svg(&self) -> Result<String, ChartError> {
+        let lines = Lines {
+            title: self.title.clone(),
+            x_label: self.x_label.clone(),
+            y_label: self.y_label.clone(),
+            log2_x: true,
+            series: [slice::from_ref(&self.bound), &self.points].concat(),
+        };
+        let points = lines.checked()?;
+        for series in &lines.series {
+            if let Some(at) = series.points.iter().position(|&(_, y)| y <= 0.0) {
+                let place = format!("point {at} of {}", series.name);
+                let value = series.points[at].1;
+                return Err(ChartError::NotPositive { title: self.title.clone(), place, value });
+            }
+        }
+        let short = |value: f64| format!("{value:.1e}");
+        let scale = Scale::log10(points.iter().map(|&(_, y)| y));
+        Ok(lines.drawn(&points, &YAxis { scale, tip: short, end: short }, 1))
+    }
+}
