@@ -1,6 +1,6 @@
 //! One measurement, as it is recorded.
 
-use super::{Spread, Warning};
+use super::{Made, Spread, Warning};
 use serde_json::{Value, json};
 
 /// One measurement.
@@ -77,6 +77,24 @@ impl Record {
             })),
             "warnings": self.warnings.iter().map(Warning::json).collect::<Vec<_>>(),
         })
+    }
+
+    /// These records as JSON, each with when and by what it was made: that is now.
+    #[must_use]
+    pub fn all_made_now(records: &[Self]) -> Vec<Value> {
+        let made = Made::now().json();
+        let with_made = |record: &Self| {
+            let mut json = record.json();
+            json["made"] = made.clone();
+            json
+        };
+        records.iter().map(with_made).collect()
+    }
+
+    /// These records as lines of a file, as [`all_made_now`](Self::all_made_now).
+    #[must_use]
+    pub fn lines_made_now(records: &[Self]) -> String {
+        Self::all_made_now(records).iter().map(|json| format!("{json}\n")).collect()
     }
 }
 

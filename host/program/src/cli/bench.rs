@@ -242,12 +242,11 @@ impl Bench {
             Suite::System => self.system(global)?,
             Suite::Calls => self.calls(gpu()?, global)?,
         };
-        let lines: String = records.iter().map(|record| format!("{}\n", record.json())).collect();
         if let Some(out) = self.output {
-            write_raw(&Output::parse(out), lines.as_bytes())?;
+            write_raw(&Output::parse(out), Record::lines_made_now(&records).as_bytes())?;
         }
         match global.json {
-            true => output::print(&records.iter().map(Record::json).collect::<Value>().to_string()),
+            true => output::print(&Value::Array(Record::all_made_now(&records)).to_string()),
             false => Ok(()),
         }
     }

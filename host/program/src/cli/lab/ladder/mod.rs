@@ -86,9 +86,9 @@ fn files<L: Told>(device: &str, report: &Report<L>) -> anyhow::Result<Vec<(&'sta
     let [rates, operations, records] = L::FILES;
     let mut files = vec![(operations, operations_chart(report).svg()?)];
     if let Some(chart) = rates_chart(report, device) {
-        let lines = report.climbed.iter().filter_map(|rung| record(device, report, rung));
-        let lines = lines.map(|record| format!("{}\n", record.json()));
-        files.extend([(rates, chart.svg()?), (records, lines.collect())]);
+        let measured = report.climbed.iter().filter_map(|rung| record(device, report, rung));
+        let lines = Record::lines_made_now(&measured.collect::<Vec<_>>());
+        files.extend([(rates, chart.svg()?), (records, lines)]);
     }
     Ok(files)
 }

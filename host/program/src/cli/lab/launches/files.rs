@@ -1,6 +1,7 @@
 //! What `--output` writes.
 
 use super::model;
+use crate::bench::Record;
 use crate::lab::launches::{Comparison, Form, Sweep};
 use gridsync::device::Device;
 
@@ -15,14 +16,15 @@ pub(super) fn contents(
     swept: &Sweep,
 ) -> anyhow::Result<Vec<(&'static str, String)>> {
     let name = &device.properties().name;
-    let records = compared.records(name, None).into_iter().chain(swept.records(name));
+    let records: Vec<_> =
+        compared.records(name, None).into_iter().chain(swept.records(name)).collect();
     let all = swept.points.iter().map(|(_, point)| point);
     let model = model::table(device, [compared].into_iter().chain(all)).unwrap_or_default();
     let contents = [
         swept.fig5(Form::Launches).svg()?,
         swept.fig5(Form::Graph).svg()?,
         swept.fig6().svg()?,
-        records.map(|record| format!("{}\n", record.json())).collect(),
+        Record::lines_made_now(&records),
         format!("{}\n{model}\n", model::formulas(device)),
     ];
     Ok(NAMES.into_iter().zip(contents).collect())
