@@ -42,7 +42,7 @@ const SCAN: Wanted = Wanted {
     params: &[],
 };
 
-const WANTED: [Wanted; 7] = [
+const WANTED: [Wanted; 8] = [
     Wanted {
         what: "a barrier of 132 blocks of 256 threads",
         peer: "cooperative groups, `grid.sync()`",
@@ -85,6 +85,13 @@ const WANTED: [Wanted; 7] = [
             ("peer_mode", "\"run_to_run\""),
         ],
         ..REDUCE
+    },
+    Wanted {
+        what: "sum of 2^16 f32, until the host has it",
+        peer: "CUB, and a copy",
+        suite: "calls",
+        variant: "value",
+        params: &[("op", "\"sum\""), ("dtype", "\"f32\""), ("n", "65536")],
     },
     Wanted {
         what: "inclusive sums of 2^20 f32, of many calls in a row",
