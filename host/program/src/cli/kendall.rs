@@ -7,11 +7,13 @@ use super::job::{self, About, Done, Job, Verdict};
 use super::parts::Parts;
 use super::work::Cost;
 use super::{Global, output};
-use crate::data::{self, Array, Stored};
+use crate::data::{self, Array, DataError, Incoming, Stored};
 use gridsync::primitives::PartCorrelator;
 use gridsync::primitives::kendall::{Correlatable, Correlator, Kendall};
 use serde_json::{Map, json};
 use std::ffi::OsString;
+use std::panic::resume_unwind;
+use std::thread::{self, ScopedJoinHandle};
 
 /// Correlate two arrays by rank: Kendall's tau-b, and the pairs that it counts
 ///
@@ -45,12 +47,8 @@ impl Tau {
         let files = Files::default().reads("X", &self.x).reads("Y", &self.y);
         let remedy = "sort fewer places at a time, by --part, or correlate a sample of them";
         job::run(global, &files, remedy, |job| {
-            let read = |path| {
-                let input = job.open(path, self.dtype)?;
-                let about = About::of(&input);
-                Ok::<_, anyhow::Error>((input.all()?, about))
-            };
-            let ((x, about), (y, _)) = (read(&self.x)?, read(&self.y)?);
+            let open = |path| job.open(path, self.dtype);
+            let (x, y) = (open(&self.x)?, open(&self.y)?);
             if x.dtype() != y.dtype() {
                 return Err(Usage(format!(
                     "x holds {} and y {}: convert one to the type of the other",
@@ -59,7 +57,15 @@ impl Tau {
                 ))
                 .into());
             }
-            job.choose(Cost::KENDALL.of(about.len), &about.text("places"))?;
+            let about = About::of(&x);
+            // Both are read while a device opens.
+            let (x, y) = thread::scope(|scope| {
+                let read = |input: Incoming| scope.spawn(move || input.all());
+                let (x, y) = (read(x), read(y));
+                let chosen = job.choose(Cost::KENDALL.of(about.len), &about.text("places"));
+                let (x, y) = (joined(x)?, joined(y)?);
+                chosen.map(|()| (x, y))
+            })?;
             self.dispatch(job, about, &x, &y)
         })
     }
@@ -139,6 +145,11 @@ impl Tau {
             ..Done::of("kendall".into(), what, about, variant)
         })
     }
+}
+
+/// The array that a thread has read.
+fn joined(reading: ScopedJoinHandle<'_, Result<Array, DataError>>) -> Result<Array, DataError> {
+    reading.join().unwrap_or_else(|payload| resume_unwind(payload))
 }
 
 /// The result of the CPU.
