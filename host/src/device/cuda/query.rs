@@ -74,7 +74,7 @@ pub(super) fn driver_version() -> Result<u32, DeviceError> {
 ///
 /// cust reads results as an enum of 2021, and must never see a newer number, such as 46 for a
 /// device in exclusive use. In `with`, cust's own retain only adds to a count. If this released the
-/// context before, the driver would make it twice, 0.17 s each time on an H200 (2026-11-24).
+/// context before, the driver would close it and make it again: 0.17 s on an H200 (2026-11-24).
 pub(super) fn while_retained<T>(
     device: CUdevice,
     during: impl FnOnce() -> String,
