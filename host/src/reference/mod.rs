@@ -2,6 +2,7 @@
 //! same name.
 
 mod accuracy;
+mod in_chunks;
 mod kendall;
 mod range_sum;
 mod reduce;
@@ -11,7 +12,7 @@ mod select;
 mod xpx;
 
 pub use accuracy::{
-    Exact, compensated_bound, exact_prefix_sums, exact_sum, prefix_product_bounds, product_bound,
+    Exact, ExactProduct, ExactSum, RunningProduct, RunningSum, compensated_bound, exact_sum,
     sum_bound,
 };
 pub use kendall::{Kendall, kendall, kendall_by_pairs};
