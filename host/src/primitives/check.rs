@@ -1,6 +1,6 @@
 //! Comparing a result with the reference.
 
-use crate::reference::{self, compensated_bound, exact_sum, product_bound, sum_bound};
+use crate::reference::{Exact, ExactProduct, ExactSum, Reduction, compensated_bound, sum_bound};
 use cuda_std::memory::Scalar;
 use gridsync_kernels::op::{
     And, ArgMax, ArgMin, Bits, Carried, CompensatedSum, Compose, Count, Indexed, Integer, Max,
@@ -20,8 +20,22 @@ pub struct Check<A> {
     pub ok: bool,
 }
 
+/// A check of a result, reduced from elements of `E` that come part by part.
+pub trait Checking<E, R> {
+    /// Takes the next elements. Unless the operation is exact or this is the last part, they are a
+    /// multiple of a tile, as for [`Reduction::next`].
+    fn next(&mut self, input: &[E]);
+
+    /// Compares `result`, reduced from all elements with at most `depth` roundings on any element's
+    /// way, with the reference.
+    fn check(self: Box<Self>, result: R, depth: u64) -> Check<R>;
+}
+
 /// A reduction whose results can be checked against the reference.
 pub trait Checked: Operation {
+    /// Begins a check of a result that is reduced from `len` elements.
+    fn checking(self, len: usize) -> Box<dyn Checking<Self::Element, Self::Output>>;
+
     /// Compares `result`, reduced from `input` with at most `depth` roundings on any element's way, with the
     /// reference.
     fn check(
@@ -29,24 +43,93 @@ pub trait Checked: Operation {
         input: &[Self::Element],
         result: Self::Output,
         depth: u64,
-    ) -> Check<Self::Output>;
+    ) -> Check<Self::Output> {
+        let mut checking = self.checking(input.len());
+        checking.next(input);
+        checking.check(result, depth)
+    }
 
     /// Whether two results are the same, to the bit.
     fn same(a: Self::Output, b: Self::Output) -> bool;
 }
 
-/// Allows no difference to the reference; says how far they lie apart by `distance`.
+/// A check that allows no difference to the reference.
+struct Exactly<O: Operation, S, D> {
+    reference: Reduction<O>,
+    same: S,
+    distance: D,
+}
+
+/// Begins a check that allows no difference to the reference; says how far results lie apart by
+/// `distance`.
 fn exactly<O: Operation>(
     op: O,
-    input: &[O::Element],
-    result: O::Output,
-    same: impl Fn(O::Output, O::Output) -> bool,
-    distance: impl Fn(O::Output, O::Output) -> f64,
-) -> Check<O::Output> {
-    let reference = reference::reduce(op, input);
-    let ok = same(result, reference);
-    let abs_err = if ok { 0.0 } else { distance(result, reference) };
-    Check { reference, abs_err, bound: 0.0, ok }
+    len: usize,
+    same: impl Fn(O::Output, O::Output) -> bool + 'static,
+    distance: impl Fn(O::Output, O::Output) -> f64 + 'static,
+) -> Box<dyn Checking<O::Element, O::Output>> {
+    Box::new(Exactly { reference: Reduction::new(op, len), same, distance })
+}
+
+impl<O, S, D> Checking<O::Element, O::Output> for Exactly<O, S, D>
+where
+    O: Operation,
+    S: Fn(O::Output, O::Output) -> bool,
+    D: Fn(O::Output, O::Output) -> f64,
+{
+    fn next(&mut self, input: &[O::Element]) {
+        self.reference.next(input);
+    }
+
+    fn check(self: Box<Self>, result: O::Output, _depth: u64) -> Check<O::Output> {
+        let Self { reference, same, distance } = *self;
+        let reference = reference.finish();
+        let ok = same(result, reference);
+        let abs_err = if ok { 0.0 } else { distance(result, reference) };
+        Check { reference, abs_err, bound: 0.0, ok }
+    }
+}
+
+/// A check against the true sum.
+struct BySum<J> {
+    sum: ExactSum,
+    len: usize,
+    judge: J,
+}
+
+/// Begins a check of what comes of a sum of `len` elements: `judge` gets the true sum, the depth, and
+/// the result.
+fn by_sum<T: Widen<f64>, R>(
+    len: usize,
+    judge: impl Fn(&Exact, usize, u64, R) -> Check<R> + 'static,
+) -> Box<dyn Checking<T, R>> {
+    Box::new(BySum { sum: ExactSum::default(), len, judge })
+}
+
+impl<T: Widen<f64>, R, J: Fn(&Exact, usize, u64, R) -> Check<R>> Checking<T, R> for BySum<J> {
+    fn next(&mut self, input: &[T]) {
+        self.sum.next(input);
+    }
+
+    fn check(self: Box<Self>, result: R, depth: u64) -> Check<R> {
+        (self.judge)(&self.sum.exact(), self.len, depth, result)
+    }
+}
+
+/// A check against the true product.
+struct ByProduct<J> {
+    product: ExactProduct,
+    judge: J,
+}
+
+impl<T: Widen<f64>, R, J: Fn(&ExactProduct, R) -> Check<R>> Checking<T, R> for ByProduct<J> {
+    fn next(&mut self, input: &[T]) {
+        self.product.next(input);
+    }
+
+    fn check(self: Box<Self>, result: R, _depth: u64) -> Check<R> {
+        (self.judge)(&self.product, result)
+    }
 }
 
 /// A number that results are, as far as checks have to know.
@@ -60,14 +143,14 @@ pub trait Judged: Number {
 
 /// A number that elements of `T` are added up and multiplied in: how good the results have to be.
 pub trait Accumulates<T>: Judged {
-    /// Compares the sum of `input` with the reference.
-    fn check_sum(input: &[T], sum: Self, depth: u64) -> Check<Self>;
+    /// Begins a check of a sum of `len` elements.
+    fn checking_sum(len: usize) -> Box<dyn Checking<T, Self>>;
 
-    /// Compares the product of `input` with the reference.
-    fn check_product(input: &[T], product: Self) -> Check<Self>;
+    /// Begins a check of a product of `len` elements.
+    fn checking_product(len: usize) -> Box<dyn Checking<T, Self>>;
 
-    /// Compares the mean of `input`, whose sum is taken in this type, with the reference.
-    fn check_mean(input: &[T], mean: Option<f64>, depth: u64) -> Check<Option<f64>>;
+    /// Begins a check of a mean of `len` elements, whose sum is taken in this type.
+    fn checking_mean(len: usize) -> Box<dyn Checking<T, Option<f64>>>;
 }
 
 macro_rules! integers {
@@ -84,18 +167,17 @@ macro_rules! integers {
         }
 
         impl<T: Widen<Self>> Accumulates<T> for $ty {
-            fn check_sum(input: &[T], sum: Self, _depth: u64) -> Check<Self> {
-                exactly(Sum::<T, Self>::new(), input, sum, Self::same, Self::distance)
+            fn checking_sum(len: usize) -> Box<dyn Checking<T, Self>> {
+                exactly(Sum::<T, Self>::new(), len, Self::same, Self::distance)
             }
 
-            fn check_product(input: &[T], product: Self) -> Check<Self> {
-                exactly(Product::<T, Self>::new(), input, product, Self::same, Self::distance)
+            fn checking_product(len: usize) -> Box<dyn Checking<T, Self>> {
+                exactly(Product::<T, Self>::new(), len, Self::same, Self::distance)
             }
 
             // The mean of integers is their true sum divided, and rounded once.
-            fn check_mean(input: &[T], mean: Option<f64>, _depth: u64) -> Check<Option<f64>> {
-                let op = Mean::new(Sum::<T, Self>::new());
-                exactly(op, input, mean, same_mean, distance_of_means)
+            fn checking_mean(len: usize) -> Box<dyn Checking<T, Option<f64>>> {
+                exactly(Mean::new(Sum::<T, Self>::new()), len, same_mean, distance_of_means)
             }
         }
     )*};
@@ -115,34 +197,40 @@ macro_rules! floats {
         }
 
         impl<T: Widen<Self> + Widen<f64>> Accumulates<T> for $ty {
-            fn check_sum(input: &[T], sum: Self, depth: u64) -> Check<Self> {
-                let exact = exact_sum(input);
-                // The reference itself is rounded once, to the type of the result.
-                let bound = sum_bound(exact.magnitude, depth + 1, unit::<Self>());
-                within(exact.value, bound, exact.magnitude + bound, sum)
+            fn checking_sum(len: usize) -> Box<dyn Checking<T, Self>> {
+                by_sum(len, |exact, _len, depth, sum| {
+                    // The reference itself is rounded once, to the type of the result.
+                    let bound = sum_bound(exact.magnitude, depth + 1, unit::<Self>());
+                    within(exact.value, bound, exact.magnitude + bound, sum)
+                })
             }
 
-            fn check_product(input: &[T], product: Self) -> Check<Self> {
-                let (least, greatest) = ($ty::MIN_POSITIVE.into(), $ty::MAX.into());
-                let (value, bound) = product_bound(input, 2.0 * unit::<Self>(), least, greatest);
-                within(value, bound, value.abs(), product)
+            fn checking_product(_len: usize) -> Box<dyn Checking<T, Self>> {
+                let judge = |product: &ExactProduct, result| {
+                    let (least, greatest) = ($ty::MIN_POSITIVE.into(), $ty::MAX.into());
+                    let (value, bound) = product.bound(2.0 * unit::<Self>(), least, greatest);
+                    within(value, bound, value.abs(), result)
+                };
+                Box::new(ByProduct { product: ExactProduct::default(), judge })
             }
 
-            fn check_mean(input: &[T], mean: Option<f64>, depth: u64) -> Check<Option<f64>> {
-                let exact = exact_sum(input);
-                let bound = sum_bound(exact.magnitude, depth, unit::<Self>());
-                let overflows = exact.magnitude + bound > $ty::MAX.into();
-                mean_within(exact.value, bound, overflows, input.len(), mean)
+            fn checking_mean(len: usize) -> Box<dyn Checking<T, Option<f64>>> {
+                by_sum(len, |exact, len, depth, mean| {
+                    let bound = sum_bound(exact.magnitude, depth, unit::<Self>());
+                    let overflows = exact.magnitude + bound > $ty::MAX.into();
+                    mean_within(exact.value, bound, overflows, len, mean)
+                })
             }
         }
 
         impl Checked for CompensatedSum<$ty> {
-            fn check(self, input: &[$ty], result: $ty, depth: u64) -> Check<$ty> {
-                let exact = exact_sum(input);
-                let bound = compensated_bound(&exact, depth, unit::<$ty>());
-                // A plain sum, which is part of it, must not overflow.
-                let reach = exact.magnitude + sum_bound(exact.magnitude, depth, unit::<$ty>());
-                within(exact.value, bound, reach, result)
+            fn checking(self, len: usize) -> Box<dyn Checking<$ty, $ty>> {
+                by_sum(len, |exact, _len, depth, sum| {
+                    let bound = compensated_bound(exact, depth, unit::<$ty>());
+                    // A plain sum, which is part of it, must not overflow.
+                    let reach = exact.magnitude + sum_bound(exact.magnitude, depth, unit::<$ty>());
+                    within(exact.value, bound, reach, sum)
+                })
             }
 
             fn same(a: $ty, b: $ty) -> bool {
@@ -151,12 +239,12 @@ macro_rules! floats {
         }
 
         impl Checked for Mean<CompensatedSum<$ty>> {
-            fn check(self, input: &[$ty], result: Option<f64>, depth: u64) -> Check<Option<f64>> {
-                let exact = exact_sum(input);
-                let bound = compensated_bound(&exact, depth, unit::<$ty>());
-                let reach = exact.magnitude + sum_bound(exact.magnitude, depth, unit::<$ty>());
-                let overflows = reach > $ty::MAX.into();
-                mean_within(exact.value, bound, overflows, input.len(), result)
+            fn checking(self, len: usize) -> Box<dyn Checking<$ty, Option<f64>>> {
+                by_sum(len, |exact, len, depth, mean| {
+                    let bound = compensated_bound(exact, depth, unit::<$ty>());
+                    let reach = exact.magnitude + sum_bound(exact.magnitude, depth, unit::<$ty>());
+                    mean_within(exact.value, bound, reach > $ty::MAX.into(), len, mean)
+                })
             }
 
             fn same(a: Option<f64>, b: Option<f64>) -> bool {
@@ -173,8 +261,8 @@ fn unit<A: Rounded>() -> f64 {
 }
 
 impl<T: Widen<A>, A: Accumulates<T>> Checked for Sum<T, A> {
-    fn check(self, input: &[T], result: A, depth: u64) -> Check<A> {
-        A::check_sum(input, result, depth)
+    fn checking(self, len: usize) -> Box<dyn Checking<T, A>> {
+        A::checking_sum(len)
     }
 
     fn same(a: A, b: A) -> bool {
@@ -183,8 +271,8 @@ impl<T: Widen<A>, A: Accumulates<T>> Checked for Sum<T, A> {
 }
 
 impl<T: Widen<A>, A: Accumulates<T>> Checked for Product<T, A> {
-    fn check(self, input: &[T], result: A, _depth: u64) -> Check<A> {
-        A::check_product(input, result)
+    fn checking(self, len: usize) -> Box<dyn Checking<T, A>> {
+        A::checking_product(len)
     }
 
     fn same(a: A, b: A) -> bool {
@@ -193,8 +281,8 @@ impl<T: Widen<A>, A: Accumulates<T>> Checked for Product<T, A> {
 }
 
 impl<T: Widen<A>, A: Accumulates<T> + Total> Checked for Mean<Sum<T, A>> {
-    fn check(self, input: &[T], result: Option<f64>, depth: u64) -> Check<Option<f64>> {
-        A::check_mean(input, result, depth)
+    fn checking(self, len: usize) -> Box<dyn Checking<T, Option<f64>>> {
+        A::checking_mean(len)
     }
 
     fn same(a: Option<f64>, b: Option<f64>) -> bool {
@@ -206,13 +294,11 @@ impl<T: Widen<A>, A: Accumulates<T> + Total> Checked for Mean<Sum<T, A>> {
 macro_rules! exact {
     ($($op:ty $(, [$($generic:tt)*])?: $same:expr, $distance:expr;)*) => {$(
         impl $(<$($generic)*>)? Checked for $op {
-            fn check(
+            fn checking(
                 self,
-                input: &[Self::Element],
-                result: Self::Output,
-                _depth: u64,
-            ) -> Check<Self::Output> {
-                exactly(self, input, result, $same, $distance)
+                len: usize,
+            ) -> Box<dyn Checking<Self::Element, Self::Output>> {
+                exactly(self, len, $same, $distance)
             }
 
             fn same(a: Self::Output, b: Self::Output) -> bool {

@@ -18,18 +18,18 @@ pub mod select;
 mod sifted;
 mod spread;
 
-pub use check::{Accumulates, Check, Checked, Judged};
+pub use check::{Accumulates, Check, Checked, Checking, Judged};
 pub use kendall::{Correlator, Kendall, kendall};
 pub use parts::{
     PartCorrelator, PartError, PartRangeSums, PartReducer, PartReducible, PartScanner,
     PartSelector, kendall_in_parts, range_sums_in_parts, scan_in_parts, select_in_parts,
 };
 pub use range_sum::RangeSums;
-pub use range_sum_check::RangeSummable;
+pub use range_sum_check::{RangeChecking, RangeSummable};
 pub use reduce::{Reducer, reduce};
 pub use reduce_rows::{RowReducer, reduce_rows};
 pub use scan::{Scanner, scan};
-pub use scan_check::{ScanAccumulates, ScanCheck, ScanChecked};
+pub use scan_check::{ScanAccumulates, ScanCheck, ScanChecked, ScanChecking};
 pub use select::{Selector, partition, select, unique};
 pub use sifted::{Room, Sifted, Wanted};
 pub use spread::{Spread, SpreadReducer, scan_spread};

@@ -203,12 +203,16 @@ where
 /// is the largest part of its bound. None if there are no sums.
 ///
 /// # Panics
-/// If there are not as many sums as queries, or a query is no range of the input.
+/// If there are not as many sums as queries, or a query is no range of the input, or memory has no room
+/// for what is at the ends of the ranges.
 pub fn check_range_sums<O: RangeSummable>(
     op: O,
     input: &[O::Element],
     queries: &[[u64; 2]],
     sums: &[O::Output],
 ) -> Option<ScanCheck<O::Output>> {
-    op.check_ranges(input, queries, sums, reference::scan_depth::<O>(input.len()))
+    let checking = op.checking_ranges(queries, reference::scan_depth::<O>(input.len()));
+    let mut checking = checking.unwrap_or_else(|no_room| panic!("{no_room}"));
+    checking.next(input);
+    checking.check(sums)
 }

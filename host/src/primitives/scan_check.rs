@@ -2,11 +2,10 @@
 
 use super::check::{Check, Judged, within};
 use super::scan::Form;
-use crate::reference::{Exact, exact_prefix_sums, prefix_product_bounds, sum_bound};
+use crate::reference::{Exact, RunningProduct, RunningSum, sum_bound};
 use cuda_std::memory::Scalar;
 use gridsync_kernels::grid::scan::ScanOperation;
 use gridsync_kernels::op::{And, Bits, Count, Max, Min, Or, Product, Sum, Widen, Xor};
-use std::iter::once;
 
 /// What the results of a scan were compared with, and what came of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -18,8 +17,28 @@ pub struct ScanCheck<A> {
     pub check: Check<A>,
 }
 
-/// A scan whose results can be checked, against a loop over the elements, one after the other.
+/// A check of the results of a scan that come part by part, against a loop over the elements, one after
+/// the other.
+pub trait ScanChecking<E, A> {
+    /// Takes the next elements, and the results that the scan gives for them.
+    ///
+    /// # Panics
+    /// If there are not as many results as elements.
+    fn next(&mut self, input: &[E], results: &[A]);
+
+    /// The worst result so far; none if there are none.
+    fn worst(&self) -> Option<ScanCheck<A>>;
+}
+
+/// A scan whose results can be checked.
 pub trait ScanChecked: ScanOperation {
+    /// Begins a check of results that are scanned with at most `depth` roundings on any element's way.
+    fn checking_scan(
+        self,
+        form: Form,
+        depth: u64,
+    ) -> Box<dyn ScanChecking<Self::Element, Self::Output>>;
+
     /// Holds `results`, scanned from `input` with at most `depth` roundings on any element's way,
     /// against the reference; none if they are empty.
     ///
@@ -31,61 +50,110 @@ pub trait ScanChecked: ScanOperation {
         results: &[Self::Output],
         form: Form,
         depth: u64,
-    ) -> Option<ScanCheck<Self::Output>>;
+    ) -> Option<ScanCheck<Self::Output>> {
+        let mut checking = self.checking_scan(form, depth);
+        checking.next(input, results);
+        checking.worst()
+    }
 }
 
-/// The worst of the checks of all results. `check` is given the number of a result, and the result.
-pub(super) fn worst<A: Copy>(
-    results: &[A],
-    elements: usize,
-    mut check: impl FnMut(usize, A) -> Check<A>,
-) -> Option<ScanCheck<A>> {
-    assert_eq!(results.len(), elements, "a result for each element");
-    let mut worst: Option<(f64, ScanCheck<A>)> = None;
-    for (at, &result) in results.iter().enumerate() {
-        let check = check(at, result);
+/// The worst of the checks so far.
+pub(super) struct Worst<A> {
+    /// How many results there were.
+    taken: usize,
+    /// The largest error so far, as a part of its bound.
+    share: f64,
+    found: Option<ScanCheck<A>>,
+}
+
+impl<A: Copy> Worst<A> {
+    pub(super) fn new() -> Self {
+        Self { taken: 0, share: 0.0, found: None }
+    }
+
+    /// Takes the check of the next result, unless an earlier one is wrong.
+    pub(super) fn take(&mut self, check: impl FnOnce() -> Check<A>) {
+        if self.found.as_ref().is_some_and(|found| !found.check.ok) {
+            return;
+        }
+        let (at, check) = (self.taken, check());
+        self.taken += 1;
         let share = match check {
-            Check { ok: false, .. } => {
-                return Some(ScanCheck { at, check });
-            }
             Check { bound: 0.0, .. } => 0.0,
             Check { abs_err, bound, .. } => abs_err / bound,
         };
-        if worst.is_none_or(|(most, _)| share > most) {
-            worst = Some((share, ScanCheck { at, check }));
+        if self.found.is_none() || !check.ok || share > self.share {
+            self.share = share;
+            self.found = Some(ScanCheck { at, check });
         }
     }
-    worst.map(|(_, check)| check)
+
+    pub(super) fn found(&self) -> Option<ScanCheck<A>> {
+        self.found
+    }
 }
 
-/// The values that a scan of that form holds against its results, from those up to each element, with
-/// it, and from that of no elements.
-fn of_form<T>(form: Form, none: T, inclusive: impl Iterator<Item = T>) -> impl Iterator<Item = T> {
-    let skipped = match form {
-        Form::Inclusive => 1,
-        Form::Exclusive => 0,
-    };
-    once(none).chain(inclusive).skip(skipped)
+/// A check of each result against what the elements so far give.
+struct Following<A, V, N, J> {
+    form: Form,
+    /// The value of all elements before the next one.
+    before: V,
+    /// Gives the value with the next element.
+    next: N,
+    judge: J,
+    worst: Worst<A>,
+}
+
+impl<E, A, V, N, J> ScanChecking<E, A> for Following<A, V, N, J>
+where
+    E: Copy,
+    A: Copy,
+    V: Copy,
+    N: FnMut(E) -> V,
+    J: Fn(V, A) -> Check<A>,
+{
+    fn next(&mut self, input: &[E], results: &[A]) {
+        assert_eq!(results.len(), input.len(), "a result for each element");
+        for (&x, &result) in input.iter().zip(results) {
+            let with = (self.next)(x);
+            let value = match self.form {
+                Form::Inclusive => with,
+                Form::Exclusive => self.before,
+            };
+            self.before = with;
+            self.worst.take(|| (self.judge)(value, result));
+        }
+    }
+
+    fn worst(&self) -> Option<ScanCheck<A>> {
+        self.worst.found()
+    }
+}
+
+/// Begins a check: `none` is the value of no elements, `next` gives that up to each one, with it, and
+/// `judge` compares a result with its value.
+fn following<E: Copy, A: Copy + 'static, V: Copy + 'static>(
+    form: Form,
+    none: V,
+    next: impl FnMut(E) -> V + 'static,
+    judge: impl Fn(V, A) -> Check<A> + 'static,
+) -> Box<dyn ScanChecking<E, A>> {
+    Box::new(Following { form, before: none, next, judge, worst: Worst::new() })
 }
 
 /// Allows no difference to a loop over the elements.
-fn exactly<O: ScanOperation>(
-    op: O,
-    input: &[O::Element],
-    results: &[O::Output],
-    form: Form,
-) -> Option<ScanCheck<O::Output>>
+fn exactly<O: ScanOperation>(op: O, form: Form) -> Box<dyn ScanChecking<O::Element, O::Output>>
 where
     O::Output: Judged,
 {
-    let mut all = op.identity();
-    worst(results, input.len(), |at, result| {
-        let before = all;
-        all = op.combine(before, op.lift(input[at], at as u64));
-        let reference = op.finish(match form {
-            Form::Inclusive => all,
-            Form::Exclusive => before,
-        });
+    let (mut all, mut index) = (op.identity(), 0);
+    let next = move |x| {
+        all = op.combine(all, op.lift(x, index));
+        index += 1;
+        all
+    };
+    following(form, op.identity(), next, move |value, result: O::Output| {
+        let reference = op.finish(value);
         let ok = result.same(reference);
         let abs_err = if ok { 0.0 } else { result.distance(reference) };
         Check { reference, abs_err, bound: 0.0, ok }
@@ -95,14 +163,12 @@ where
 macro_rules! exact {
     ($($op:ty, [$($generic:tt)*];)*) => {$(
         impl<$($generic)*> ScanChecked for $op {
-            fn check_scan(
+            fn checking_scan(
                 self,
-                input: &[Self::Element],
-                results: &[Self::Output],
                 form: Form,
                 _depth: u64,
-            ) -> Option<ScanCheck<Self::Output>> {
-                exactly(self, input, results, form)
+            ) -> Box<dyn ScanChecking<Self::Element, Self::Output>> {
+                exactly(self, form)
             }
         }
     )*};
@@ -118,31 +184,22 @@ exact! {
 
 /// A number that elements of `T` are added up and multiplied in: how good the results of scans have to be.
 pub trait ScanAccumulates<T>: Judged {
-    /// Compares the sums of all elements up to each one with the reference.
-    fn check_sums(input: &[T], sums: &[Self], form: Form, depth: u64) -> Option<ScanCheck<Self>>;
+    /// Begins a check of the sums of all elements up to each one.
+    fn checking_sums(form: Form, depth: u64) -> Box<dyn ScanChecking<T, Self>>;
 
-    /// Compares the products of all elements up to each one with the reference.
-    fn check_products(input: &[T], products: &[Self], form: Form) -> Option<ScanCheck<Self>>;
+    /// Begins a check of the products of all elements up to each one.
+    fn checking_products(form: Form) -> Box<dyn ScanChecking<T, Self>>;
 }
 
 macro_rules! integers {
     ($($ty:ty),*) => {$(
         impl<T: Widen<Self>> ScanAccumulates<T> for $ty {
-            fn check_sums(
-                input: &[T],
-                sums: &[Self],
-                form: Form,
-                _depth: u64,
-            ) -> Option<ScanCheck<Self>> {
-                exactly(Sum::<T, Self>::new(), input, sums, form)
+            fn checking_sums(form: Form, _depth: u64) -> Box<dyn ScanChecking<T, Self>> {
+                exactly(Sum::<T, Self>::new(), form)
             }
 
-            fn check_products(
-                input: &[T],
-                products: &[Self],
-                form: Form,
-            ) -> Option<ScanCheck<Self>> {
-                exactly(Product::<T, Self>::new(), input, products, form)
+            fn checking_products(form: Form) -> Box<dyn ScanChecking<T, Self>> {
+                exactly(Product::<T, Self>::new(), form)
             }
         }
     )*};
@@ -152,33 +209,23 @@ integers!(i32, u32, i64, u64);
 macro_rules! floats {
     ($($ty:ident),*) => {$(
         impl<T: Widen<Self> + Widen<f64>> ScanAccumulates<T> for $ty {
-            fn check_sums(
-                input: &[T],
-                sums: &[Self],
-                form: Form,
-                depth: u64,
-            ) -> Option<ScanCheck<Self>> {
+            fn checking_sums(form: Form, depth: u64) -> Box<dyn ScanChecking<T, Self>> {
                 let unit = f64::from($ty::EPSILON) / 2.0;
                 let none = Exact { value: -0.0, magnitude: 0.0 };
-                let mut exact = of_form(form, none, exact_prefix_sums(input));
-                worst(sums, input.len(), |_, sum| {
-                    let Exact { value, magnitude } = exact.next().unwrap_or(none);
+                let mut sum = RunningSum::default();
+                following(form, none, move |x: T| sum.next(x), move |exact, sum| {
+                    let Exact { value, magnitude } = exact;
                     // The reference itself is rounded once, to the type of the result.
                     let bound = sum_bound(magnitude, depth + 1, unit);
                     within(value, bound, magnitude + bound, sum)
                 })
             }
 
-            fn check_products(
-                input: &[T],
-                products: &[Self],
-                form: Form,
-            ) -> Option<ScanCheck<Self>> {
-                let (least, greatest) = ($ty::MIN_POSITIVE.into(), $ty::MAX.into());
-                let up_to = prefix_product_bounds(input, $ty::EPSILON.into(), least, greatest);
-                let mut exact = of_form(form, (1.0, 0.0), up_to);
-                worst(products, input.len(), |_, product| {
-                    let (value, bound): (f64, f64) = exact.next().unwrap_or((1.0, 0.0));
+            fn checking_products(form: Form) -> Box<dyn ScanChecking<T, Self>> {
+                let (unit, least) = ($ty::EPSILON.into(), $ty::MIN_POSITIVE.into());
+                let mut product = RunningProduct::default();
+                let next = move |x: T| product.next(x, unit, least, $ty::MAX.into());
+                following(form, (1.0, 0.0), next, |(value, bound): (f64, f64), product| {
                     within(value, bound, value.abs(), product)
                 })
             }
@@ -188,26 +235,14 @@ macro_rules! floats {
 floats!(f32, f64);
 
 impl<T: Widen<A>, A: ScanAccumulates<T>> ScanChecked for Sum<T, A> {
-    fn check_scan(
-        self,
-        input: &[T],
-        results: &[A],
-        form: Form,
-        depth: u64,
-    ) -> Option<ScanCheck<A>> {
-        A::check_sums(input, results, form, depth)
+    fn checking_scan(self, form: Form, depth: u64) -> Box<dyn ScanChecking<T, A>> {
+        A::checking_sums(form, depth)
     }
 }
 
 impl<T: Widen<A>, A: ScanAccumulates<T>> ScanChecked for Product<T, A> {
-    fn check_scan(
-        self,
-        input: &[T],
-        results: &[A],
-        form: Form,
-        _depth: u64,
-    ) -> Option<ScanCheck<A>> {
-        A::check_products(input, results, form)
+    fn checking_scan(self, form: Form, _depth: u64) -> Box<dyn ScanChecking<T, A>> {
+        A::checking_products(form)
     }
 }
 
@@ -234,6 +269,25 @@ mod tests {
         let check = |form| Sum::<i32>::new().check_scan(&[1, 2, 3], &[0, 1, 3], form, 0);
         assert!(check(Form::Exclusive).is_some_and(|scan| scan.check.ok));
         assert!(check(Form::Inclusive).is_some_and(|scan| !scan.check.ok && scan.at == 0));
+    }
+
+    #[test]
+    fn parts_are_checked_as_the_whole() {
+        let input: Vec<f32> = (0..100).map(|i| i as f32 * 0.1).collect();
+        let mut results = crate::reference::scan(Sum::<f32>::new(), &input, Form::Exclusive);
+        for wrong in [None, Some(99), Some(10)] {
+            if let Some(at) = wrong {
+                results[at] = -1.0;
+            }
+            let whole = Sum::<f32>::new().check_scan(&input, &results, Form::Exclusive, 9);
+            assert_eq!(whole.is_some_and(|scan| scan.check.ok), wrong.is_none());
+            for part in [1, 7, 100] {
+                let mut checking = Sum::<f32>::new().checking_scan(Form::Exclusive, 9);
+                let parts = input.chunks(part).zip(results.chunks(part));
+                parts.for_each(|(input, results)| checking.next(input, results));
+                assert_eq!(checking.worst(), whole, "parts of {part}");
+            }
+        }
     }
 
     #[test]

@@ -3,7 +3,8 @@
 //! The true value is computed with errors far below those of what is checked, and the tolerance
 //! comes from the bound for the order in which the checked sum was taken, never from a constant.
 
-use crate::parallel::{self, CHUNK};
+use super::in_chunks::{Folded, InChunks};
+use crate::parallel::CHUNK;
 use gridsync_kernels::op::Widen;
 
 /// A sum as a pair of numbers, `high` the nearest f64 and `low` what it lacks.
@@ -31,25 +32,43 @@ pub struct Exact {
 /// The sum of `input` with about twice the precision of f64, whatever its order
 /// (Ogita, Rump, Oishi: "Accurate Sum and Dot Product", 2005).
 pub fn exact_sum<T: Widen<f64>>(input: &[T]) -> Exact {
-    let chunks = parallel::map_chunks(input.len(), CHUNK, &|chunk| {
-        let chunk = input[chunk].iter();
-        chunk.fold(FloatSum::default(), |sum, &x| sum.add(x.widen()))
-    });
-    let chunks = chunks.into_iter();
-    chunks.fold(FloatSum::default(), FloatSum::merge).exact()
+    let mut sum = ExactSum::default();
+    sum.next(input);
+    sum.exact()
 }
 
-/// The sum of the elements of `input` up to each one, with it, as [`exact_sum`] takes it. One after
-/// the other, on one core.
-pub fn exact_prefix_sums<T: Widen<f64>>(input: &[T]) -> impl Iterator<Item = Exact> {
-    input.iter().scan(FloatSum::default(), |sum, &x| {
-        *sum = sum.add(x.widen());
-        Some(sum.exact())
-    })
+/// The [`exact_sum`] of elements that come part by part: the same bits, however many come at a time.
+#[derive(Clone, Default)]
+pub struct ExactSum(InChunks<FloatSum>);
+
+impl ExactSum {
+    /// Takes the next elements, on all cores.
+    pub fn next<T: Widen<f64>>(&mut self, input: &[T]) {
+        self.0.next(input);
+    }
+
+    /// The sum so far.
+    #[must_use]
+    pub fn exact(&self) -> Exact {
+        self.0.all().exact()
+    }
 }
 
-impl FloatSum {
-    fn add(self, x: f64) -> Self {
+/// The sums of all elements up to each one, as [`exact_sum`] takes them. One after the other, on one
+/// core.
+#[derive(Clone, Default)]
+pub struct RunningSum(FloatSum);
+
+impl RunningSum {
+    /// Takes the next element. Returns the sum up to it, with it.
+    pub fn next<T: Widen<f64>>(&mut self, x: T) -> Exact {
+        self.0 = self.0.take(x.widen());
+        self.0.exact()
+    }
+}
+
+impl Folded for FloatSum {
+    fn take(self, x: f64) -> Self {
         let (high, error) = two_sum(self.high, x);
         Self {
             high,
@@ -70,7 +89,9 @@ impl FloatSum {
             special: self.special || other.special,
         }
     }
+}
 
+impl FloatSum {
     fn exact(self) -> Exact {
         let sum = self.high + self.low;
         Exact {
@@ -116,39 +137,46 @@ pub fn compensated_bound(exact: &Exact, depth: u64, unit: f64) -> f64 {
         + compensated_sum_bound(exact, CHUNK as u64 + chunks, f64::EPSILON / 2.0)
 }
 
-/// The true product of `input`, and the greatest error of one computed in any order with `unit`
-/// roundoff, where partial products keep their precision between `least` and `greatest`.
-///
-/// If the factors above 1 together, or those below, could leave that range, a partial product may
-/// overflow or underflow in one order and not in another: then nothing can be promised, and the
-/// bound is infinite. Otherwise a zero makes the product an exact zero, an infinity an infinity,
-/// both together, or a NaN, make it NaN, in any order.
-pub fn product_bound<T: Widen<f64>>(
-    input: &[T],
-    unit: f64,
-    least: f64,
-    greatest: f64,
-) -> (f64, f64) {
-    let chunks = parallel::map_chunks(input.len(), CHUNK, &|chunk| {
-        let chunk = input[chunk].iter();
-        chunk.fold(Factors::default(), |all, &x| all.take(x))
-    });
-    let all = chunks.into_iter().fold(Factors::default(), Factors::merge);
-    all.bound(unit, least, greatest)
+/// The true product of elements that come part by part, the same bits however many come at a time.
+#[derive(Clone, Default)]
+pub struct ExactProduct(InChunks<Factors>);
+
+impl ExactProduct {
+    /// Takes the next elements, on all cores.
+    pub fn next<T: Widen<f64>>(&mut self, input: &[T]) {
+        self.0.next(input);
+    }
+
+    /// The product so far, and the greatest error of one computed in any order with `unit` roundoff,
+    /// where partial products keep their precision between `least` and `greatest`.
+    ///
+    /// If the factors above 1 together, or those below, could leave that range, a partial product may
+    /// overflow or underflow in one order and not in another: then nothing can be promised, and the
+    /// bound is infinite. Otherwise a zero makes the product an exact zero, an infinity an infinity,
+    /// both together, or a NaN, make it NaN, in any order.
+    #[must_use]
+    pub fn bound(&self, unit: f64, least: f64, greatest: f64) -> (f64, f64) {
+        self.0.all().bound(unit, least, greatest)
+    }
 }
 
-/// The product of the elements of `input` up to each one, with it, and its greatest error, as
-/// [`product_bound`] has them. One after the other, on one core.
-pub fn prefix_product_bounds<T: Widen<f64>>(
-    input: &[T],
-    unit: f64,
-    least: f64,
-    greatest: f64,
-) -> impl Iterator<Item = (f64, f64)> {
-    input.iter().scan(Factors::default(), move |all, &x| {
-        *all = all.take(x);
-        Some(all.bound(unit, least, greatest))
-    })
+/// The products of all elements up to each one. One after the other, on one core.
+#[derive(Clone, Default)]
+pub struct RunningProduct(Factors);
+
+impl RunningProduct {
+    /// Takes the next element. Returns the product up to it, with it, and the greatest error of one, as
+    /// [`ExactProduct::bound`] has them.
+    pub fn next<T: Widen<f64>>(
+        &mut self,
+        x: T,
+        unit: f64,
+        least: f64,
+        greatest: f64,
+    ) -> (f64, f64) {
+        self.0 = self.0.take(x.widen());
+        self.0.bound(unit, least, greatest)
+    }
 }
 
 /// A product, and how far its parts may reach.
@@ -168,9 +196,8 @@ impl Default for Factors {
     }
 }
 
-impl Factors {
-    fn take<T: Widen<f64>>(self, x: T) -> Self {
-        let x: f64 = x.widen();
+impl Folded for Factors {
+    fn take(self, x: f64) -> Self {
         let log = x.abs().log2();
         // What is zero, infinite or NaN decides by itself, not by its size.
         let log = if log.is_finite() { log } else { 0.0 };
@@ -190,7 +217,9 @@ impl Factors {
             down: self.down + other.down,
         }
     }
+}
 
+impl Factors {
     fn bound(self, unit: f64, least: f64, greatest: f64) -> (f64, f64) {
         let error = self.count * unit;
         let in_range = self.up < greatest.log2() && self.down > least.log2() && error < 1.0;
@@ -224,6 +253,25 @@ mod tests {
     }
 
     #[test]
+    fn parts_of_any_length_give_the_bits_of_the_whole() {
+        let len = 3 * CHUNK + 77;
+        let of = |i: usize| (i as f64 * 0.7).sin() * 10f64.powi((i % 40) as i32 - 20);
+        let input: Vec<f64> = (0..len).map(of).collect();
+        let near_one: Vec<f64> = input.iter().map(|x| 1.0 + x * 1e-26).collect();
+        let mut product = ExactProduct::default();
+        product.next(&near_one);
+        let bound = |product: &ExactProduct| product.bound(1e-16, 1e-300, 1e300);
+        let bits = |(a, b): (f64, f64)| (a.to_bits(), b.to_bits());
+        let whole = (exact_sum(&input), bits(bound(&product)));
+        for part in [1000, CHUNK - 1, CHUNK, CHUNK + 1, 2 * CHUNK, 2 * CHUNK + 78, len] {
+            let (mut sum, mut product) = (ExactSum::default(), ExactProduct::default());
+            input.chunks(part).for_each(|part| sum.next(part));
+            near_one.chunks(part).for_each(|part| product.next(part));
+            assert_eq!((sum.exact(), bits(bound(&product))), whole, "parts of {part}");
+        }
+    }
+
+    #[test]
     fn the_bound_of_a_sum_grows_with_its_depth() {
         let unit = f64::from(f32::EPSILON) / 2.0;
         assert!(sum_bound(1.0, 10, unit) < sum_bound(1.0, 20, unit));
@@ -235,7 +283,11 @@ mod tests {
     fn a_product_that_may_overflow_on_the_way_has_no_bound() {
         let unit = f64::from(f32::EPSILON) / 2.0;
         let range = (f64::from(f32::MIN_POSITIVE), f64::from(f32::MAX));
-        let bound = |input: &[f32]| product_bound(input, unit, range.0, range.1);
+        let bound = |input: &[f32]| {
+            let mut product = ExactProduct::default();
+            product.next(input);
+            product.bound(unit, range.0, range.1)
+        };
         assert_eq!(bound(&[1e30, 1e30, 1e-30, 1e-30]).1, f64::INFINITY);
         assert_eq!(bound(&[1.5, 0.0, -2.0]), (-0.0, 0.0));
         assert_eq!(bound(&[1.5, f32::INFINITY, -2.0]), (f64::NEG_INFINITY, 0.0));

@@ -2,6 +2,7 @@
 //! same name.
 
 mod accuracy;
+mod in_chunks;
 mod kendall;
 mod range_sum;
 mod reduce;
@@ -12,8 +13,8 @@ mod unrounded;
 mod xpx;
 
 pub use accuracy::{
-    Exact, compensated_bound, compensated_sum_bound, exact_prefix_sums, exact_sum,
-    prefix_product_bounds, product_bound, sum_bound,
+    Exact, ExactProduct, ExactSum, RunningProduct, RunningSum, compensated_bound,
+    compensated_sum_bound, exact_sum, sum_bound,
 };
 pub use kendall::{Kendall, kendall, kendall_by_pairs};
 pub use range_sum::{first_bad, range_sums};

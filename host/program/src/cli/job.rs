@@ -16,7 +16,6 @@ use crate::data::{self, Dtype, Incoming, Input, Reading, Stored};
 use crate::report::time;
 use bytemuck::Pod;
 use gridsync::device::HostBuffer;
-use gridsync::memory;
 use indicatif::ProgressBar;
 use serde_json::{Map, Value, json};
 use std::cell::OnceCell;
@@ -219,27 +218,6 @@ impl Job<'_> {
             // The system may limit such memory. Copies work without it too.
             let _slower = buffer.pin(&devices[0]);
         }
-    }
-
-    /// Reads all elements of `input`, and gives them to `take`, `part` at a time.
-    pub(super) fn collect<T: Pod>(
-        &self,
-        mut input: Incoming,
-        part: usize,
-        mut take: impl FnMut(&[T]) -> anyhow::Result<()>,
-    ) -> anyhow::Result<Vec<T>> {
-        let mut elements = memory::zeroed::<T>(input.len())?;
-        if elements.is_empty() {
-            input.next(&mut [])?;
-        }
-        let (mut read, len) = (0, elements.len());
-        for elements in elements.chunks_mut(part.max(1)) {
-            input.next(bytemuck::cast_slice_mut(elements))?;
-            take(elements)?;
-            read += elements.len();
-            self.step(read, len);
-        }
-        Ok(elements)
     }
 
     /// Finishes the outputs, and reports what was done.

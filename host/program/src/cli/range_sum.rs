@@ -15,8 +15,8 @@ use super::work::Cost;
 use crate::data::{self, Dtype, Incoming, Input, Stored};
 use bytemuck::Pod;
 use cuda_std::{bf16, f16};
-use gridsync::primitives::range_sum::check_range_sums;
 use gridsync::primitives::{PartRangeSums, RangeSummable};
+use gridsync::reference;
 use gridsync_kernels::op::Sum;
 use ranges::Ranges;
 use serde_json::Map;
@@ -63,10 +63,7 @@ impl RangeSum {
             .reads("INPUT", &self.input)
             .reads("QUERIES", &self.queries)
             .writes("output", Some(&self.output));
-        let remedy = match self.check {
-            true => "--check holds all elements and their sums: leave it out",
-            false => "take fewer elements at a time, by --part, or fewer queries",
-        };
+        let remedy = "take fewer elements at a time, by --part, or fewer queries";
         job::run(global, &files, remedy, |job| {
             let input = job.open(&self.input, self.dtype)?;
             let queries = self.queries()?;
@@ -192,20 +189,19 @@ impl RangeSum {
         };
         let part = ranges.part(len);
         let taken = self.parts.taken(job, part, len);
-        let take = |elements: &[O::Element]| ranges.take(elements);
-        let elements = match self.check {
-            true => Some(job.collect(input, part, take)?),
-            false => {
-                job.each_part(input, part, take)?;
-                None
+        let depth = reference::scan_depth::<O>(len);
+        let checking = self.check.then(|| op.checking_ranges(queries, depth));
+        let mut checking = checking.transpose()?;
+        job.each_part(input, part, |elements| {
+            ranges.take(elements)?;
+            if let Some(checking) = &mut checking {
+                checking.next(elements);
             }
-        };
+            Ok(())
+        })?;
         let (sums, us) = ranges.sums()?;
-        let check = elements.and_then(|elements| {
-            job.doing("checking");
-            let found = check_range_sums(op, &elements, queries, &sums)?;
-            Some(Verdict::of_many(found, "the sum of query"))
-        });
+        let found = checking.and_then(|checking| checking.check(&sums));
+        let check = found.map(|found| Verdict::of_many(found, "the sum of query"));
         let shape = [queries.len() as u64];
         let sum = <O::Output as data::Scalar>::DTYPE;
         let arrays =

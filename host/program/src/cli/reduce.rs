@@ -180,10 +180,9 @@ impl Reduce {
 
     /// What the user can do if memory does not suffice.
     fn remedy(&self) -> &'static str {
-        match (self.rows, self.check) {
-            (true, _) => "--rows holds all rows: reduce some of them at a time",
-            (_, true) => "--check holds all elements: leave it out",
-            _ => "take fewer elements at a time, by --part",
+        match self.rows {
+            true => "--rows holds all rows: reduce some of them at a time",
+            false => "take fewer elements at a time, by --part",
         }
     }
 
@@ -303,20 +302,18 @@ impl Reduce {
         let part = reducer.part();
         let taken = self.parts.taken(job, part, len);
         let variant = self.variant(place)?;
-        let mut take = |elements: &[O::Element]| Ok(reducer.next(elements)?);
-        let elements = match self.check {
-            true => Some(job.collect(input, part, take)?),
-            false => {
-                job.each_part(input, part, &mut take)?;
-                None
+        let mut checking = self.check.then(|| op.checking(len));
+        job.each_part(input, part, |elements| {
+            reducer.next(elements)?;
+            if let Some(checking) = &mut checking {
+                checking.next(elements);
             }
-        };
+            Ok(())
+        })?;
         let us = reducer.us();
         let output = reducer.finish();
-        let check = elements.map(|elements| {
-            job.doing("checking");
-            op.check(&elements, output, reference::reduce_depth::<O>(len))
-        });
+        let depth = reference::reduce_depth::<O>(len);
+        let check = checking.map(|checking| checking.check(output, depth));
         Ok(Found { output, check, about, variant, us, part: taken })
     }
 

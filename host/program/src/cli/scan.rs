@@ -18,7 +18,7 @@ use clap::builder::PossibleValuesParser;
 use cuda_std::{bf16, f16};
 use gridsync::primitives::scan::Form;
 use gridsync::primitives::{PartScanner, ScanChecked};
-use gridsync::{memory, reference};
+use gridsync::reference;
 use gridsync_entries::scan::Scannable;
 use gridsync_kernels::op::{And, Count, Max, Min, Or, Product, Sum, Xor};
 use std::ffi::OsString;
@@ -103,10 +103,9 @@ impl Scan {
 
     /// What the user can do if memory does not suffice.
     fn remedy(&self) -> &'static str {
-        match (self.rows, self.check) {
-            (true, _) => "--rows holds all rows and their results: scan some of them at a time",
-            (_, true) => "--check holds all elements and their results: leave it out",
-            _ => "take fewer elements at a time, by --part",
+        match self.rows {
+            true => "--rows holds all rows and their results: scan some of them at a time",
+            false => "take fewer elements at a time, by --part",
         }
     }
 
@@ -151,8 +150,8 @@ impl Scan {
         }
     }
 
-    /// Scans part by part, and writes each part at once. With `--check`, writes all parts after the
-    /// check.
+    /// Scans part by part, and writes each part at once. With `--check`, the file appears after the
+    /// check, and a stream gets its elements then.
     fn scan<O>(&self, op: O, job: &Job<'_>, input: Incoming) -> anyhow::Result<Done>
     where
         O: Scannable + ScanChecked,
@@ -166,29 +165,28 @@ impl Scan {
             Place::Cpu => PartScanner::on_cpu(op, len, form, part)?,
             Place::Devices(devices) => PartScanner::new(op, devices, len, form, part)?,
         };
-        let (part, shape) = (scanner.part(), [len as u64]);
+        let part = scanner.part();
         let taken = self.parts.taken(job, part, len);
-        let create = || Sink::of_shape(&self.output, <O::Output as data::Scalar>::DTYPE, &shape);
-        let (arrays, check) = if self.check {
-            let mut results = memory::zeroed::<O::Output>(len)?;
-            let mut behind = 0;
-            let elements = job.collect::<O::Element>(input, part, |elements| {
-                let results = &mut results[behind..][..elements.len()];
-                behind += elements.len();
-                Ok(scanner.next(elements, results)?)
-            })?;
-            job.doing("checking");
-            let depth = reference::scan_depth::<O>(len);
-            let found = op.check_scan(&elements, &results, form, depth);
-            let check = found.map(|found| Verdict::of_many(found, "the result at"));
-            (job::unless_wrong(&check, || create()?.with(&results))?, check)
-        } else {
-            let mut array = create()?;
-            job.each_part(input, part, |elements| {
-                array.fill(job, elements.len(), |results| Ok(scanner.next(elements, results)?))
-            })?;
-            (vec![array], None)
+        let (to, dtype) = (&self.output, <O::Output as data::Scalar>::DTYPE);
+        let (mut array, mut checking) = match self.check {
+            true => {
+                let depth = reference::scan_depth::<O>(len);
+                (Sink::growing(to, dtype)?, Some(op.checking_scan(form, depth)))
+            }
+            false => (Sink::of_shape(to, dtype, &[len as u64])?, None),
         };
+        job.each_part(input, part, |elements| {
+            array.fill(job, elements.len(), |results| {
+                scanner.next(elements, results)?;
+                if let Some(checking) = &mut checking {
+                    checking.next(elements, results);
+                }
+                Ok(())
+            })
+        })?;
+        let found = checking.and_then(|checking| checking.worst());
+        let check = found.map(|found| Verdict::of_many(found, "the result at"));
+        let arrays = job::unless_wrong(&check, || Ok(array))?;
         Ok(Done {
             us: scanner.us(),
             bytes: len * bytes,

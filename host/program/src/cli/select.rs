@@ -14,11 +14,11 @@ use super::sink::Sink;
 use super::work::Cost;
 use crate::data::{self, Dtype, Incoming, Stored};
 use bytemuck::Pod;
-use check::{verdict, wrong};
+use check::{Against, verdict};
 use condition::{Bounded, Condition};
 use cuda_std::{bf16, f16};
 use gridsync::primitives::select::{FirstOfRun, Within};
-use gridsync::primitives::{PartSelector, Sifted, Wanted};
+use gridsync::primitives::{PartSelector, Wanted};
 use gridsync_entries::select::Selectable;
 use serde_json::Map;
 use sifted::Outputs;
@@ -78,10 +78,7 @@ impl Select {
             .writes("partition", self.partition.as_ref())
             .writes("positions", self.positions.as_ref())
             .writes("counts", self.counts.as_ref());
-        let remedy = match self.check {
-            true => "--check holds all elements and what is selected: leave it out",
-            false => "take fewer elements at a time, by --part",
-        };
+        let remedy = "take fewer elements at a time, by --part";
         job::run(global, &files, remedy, |job| {
             let input = job.open(&self.input, self.dtype)?;
             job.choose(Cost::SELECT.of(input.len()), &About::of(&input).text("elements"))?;
@@ -113,8 +110,8 @@ impl Select {
         }
     }
 
-    /// Selects part by part, and writes the results of each part at once. With `--check`, writes
-    /// them after the check.
+    /// Selects part by part, and writes the results of each part at once. The files appear at the end,
+    /// unless the check finds an error, and streams get their elements then.
     fn select_by<S>(&self, by: S, job: &Job<'_>, input: Incoming) -> anyhow::Result<Done>
     where
         S: Selectable<Element: Pod + data::Scalar>,
@@ -134,30 +131,22 @@ impl Select {
                 (selector, "single-pass")
             }
         };
+        let mut outputs = self.outputs(dtype)?;
         let (mut kept, mut written) = (0, 0);
-        let mut select = |elements: &[S::Element]| -> anyhow::Result<_> {
+        let mut checking = self.check.then(|| Against::new(by));
+        job.each_part(input, part, |elements| {
             let found = selector.next(elements)?;
             kept += found.kept.len();
             written += found.bytes();
-            Ok(found)
-        };
-        let (arrays, check) = if self.check {
-            let mut all = Sifted::none(wanted);
-            let elements =
-                job.collect(input, part, |elements| Ok(all.extend(&select(elements)?)?))?;
-            job.doing("checking");
-            let check = verdict(wrong(by, &elements, &all));
-            let mut arrays = Vec::new();
-            if check.wrong.is_none() {
-                let mut outputs = self.outputs(dtype)?;
-                outputs.push(&all)?;
-                arrays = outputs.finish(len as u64)?;
+            if let Some(checking) = &mut checking {
+                checking.next(elements, &found);
             }
-            (arrays, Some(check))
-        } else {
-            let mut outputs = self.outputs(dtype)?;
-            job.each_part(input, part, |elements| outputs.push(&select(elements)?))?;
-            (outputs.finish(len as u64)?, None)
+            outputs.push(&found)
+        })?;
+        let check = checking.map(|checking| verdict(checking.wrong()));
+        let arrays = match check.as_ref().is_some_and(|check| check.wrong.is_some()) {
+            true => Vec::new(),
+            false => outputs.finish(len as u64)?,
         };
         let mut fields = Map::new();
         let condition = self.condition.as_ref().map(ToString::to_string);

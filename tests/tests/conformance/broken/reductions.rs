@@ -3,7 +3,7 @@
 use super::kernels;
 use crate::repeat::one_workspace;
 use gridsync::device::DeviceError;
-use gridsync::primitives::{Check, Checked};
+use gridsync::primitives::{Checked, Checking};
 use gridsync_entries::reduce::{Arguments, Reducible};
 use gridsync_kernels::op::{Operation, Sum};
 use gridsync_program::verify::{CaseError, Kind, reduce_case};
@@ -64,8 +64,8 @@ macro_rules! sums {
         }
 
         impl Checked for $name {
-            fn check(self, input: &[i32], result: i64, depth: u64) -> Check<i64> {
-                Total::new().check(input, result, depth)
+            fn checking(self, len: usize) -> Box<dyn Checking<i32, i64>> {
+                Total::new().checking(len)
             }
 
             fn same(a: i64, b: i64) -> bool {

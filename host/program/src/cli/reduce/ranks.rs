@@ -280,9 +280,13 @@ impl Reduce {
         let check = match self.check && ranks.rank() == 0 {
             true => {
                 let input = self.in_order(job.open(share.path, self.dtype)?);
-                let elements = job.collect(input, part, |_| Ok(()))?;
+                let mut checking = op.checking(about.len);
                 job.doing("checking");
-                Some(op.check(&elements, output, reference::reduce_depth::<O>(about.len)))
+                job.each_part(input, part, |elements| {
+                    checking.next(elements);
+                    Ok(())
+                })?;
+                Some(checking.check(output, reference::reduce_depth::<O>(about.len)))
             }
             false => None,
         };

@@ -6,31 +6,70 @@ use gridsync::primitives::Sifted;
 use gridsync_entries::select::Selectable;
 use serde_json::json;
 
-/// The first difference from a loop over the elements, in words.
-pub(super) fn wrong<S: Selectable<Element: Pod>>(
+/// A check of selections that come part by part.
+pub(super) struct Against<S: Selectable> {
     by: S,
-    input: &[S::Element],
-    results: &Sifted<S::Element>,
-) -> Option<String> {
-    let indices = |kept: bool| {
-        let is_it = move |index: &usize| by.is_kept(input, *index) == kept;
-        (0..input.len()).filter(is_it)
-    };
-    let differ = |what, at: Option<usize>| {
-        at.map(|at| format!("a loop gives another {what} at {at}, or no such one"))
-    };
-    let kept = indices(true).map(|index| input[index]);
-    differ("element that is kept", first_difference(&results.kept, kept))
-        .or_else(|| {
-            let rest = indices(false).map(|index| input[index]);
-            let got = results.rest.as_ref()?;
-            differ("element that is not kept", first_difference(got, rest))
-        })
-        .or_else(|| {
-            let positions = indices(true).map(|index| index as u64);
-            let got = results.positions.as_ref()?;
-            differ("position", first_difference(got, positions))
-        })
+    /// The last element of the part before.
+    last: Option<S::Element>,
+    taken: u64,
+    kept: Compared,
+    rest: Compared,
+    positions: Compared,
+}
+
+/// The results of one kind so far.
+#[derive(Default)]
+struct Compared {
+    taken: usize,
+    /// Where the first of them differs.
+    differs: Option<usize>,
+}
+
+impl Compared {
+    fn next<A: Pod>(&mut self, got: &[A], expected: impl Iterator<Item = A>) {
+        if self.differs.is_none() {
+            self.differs = first_difference(got, expected).map(|at| self.taken + at);
+        }
+        self.taken += got.len();
+    }
+}
+
+impl<S: Selectable<Element: Pod>> Against<S> {
+    pub(super) fn new(by: S) -> Self {
+        let [kept, rest, positions] = Default::default();
+        Self { by, last: None, taken: 0, kept, rest, positions }
+    }
+
+    /// Compares what was found in the next elements.
+    pub(super) fn next(&mut self, input: &[S::Element], found: &Sifted<S::Element>) {
+        let (by, last, before) = (self.by, self.last, self.taken);
+        // The first of a run is known by the element before it.
+        let is_kept = |index: usize| match last {
+            Some(last) if index == 0 => by.is_kept(&[last, input[0]], 1),
+            _ => by.is_kept(input, index),
+        };
+        let indices = |kept| (0..input.len()).filter(move |&index| is_kept(index) == kept);
+        self.kept.next(&found.kept, indices(true).map(|index| input[index]));
+        if let Some(rest) = &found.rest {
+            self.rest.next(rest, indices(false).map(|index| input[index]));
+        }
+        if let Some(positions) = &found.positions {
+            self.positions.next(positions, indices(true).map(|index| before + index as u64));
+        }
+        self.last = input.last().copied().or(last);
+        self.taken += input.len() as u64;
+    }
+
+    /// The first difference from a loop over the elements, in words.
+    pub(super) fn wrong(&self) -> Option<String> {
+        let differ = |what, results: &Compared| {
+            let at = results.differs?;
+            Some(format!("a loop gives another {what} at {at}, or no such one"))
+        };
+        differ("element that is kept", &self.kept)
+            .or_else(|| differ("element that is not kept", &self.rest))
+            .or_else(|| differ("position", &self.positions))
+    }
 }
 
 /// The first place where the bits of two values differ, or where only one of both goes on.
@@ -59,14 +98,18 @@ pub(super) fn verdict(wrong: Option<String>) -> Verdict {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gridsync::primitives::select::Within;
+    use gridsync::primitives::select::{FirstOfRun, Within};
 
     #[test]
     fn every_kind_of_difference_is_named() {
         let right =
             Sifted { kept: vec![1, 3], rest: Some(vec![7, 8]), positions: Some(vec![0, 2]) };
         let input = [1, 7, 3, 8];
-        let check = |results: &Sifted<i32>| wrong(Within::less_than(5), &input, results);
+        let check = |results: &Sifted<i32>| {
+            let mut checking = Against::new(Within::less_than(5));
+            checking.next(&input, results);
+            checking.wrong()
+        };
         assert_eq!(check(&right), None);
         for kept in [vec![1], vec![1, 3, 3], vec![3, 1], vec![]] {
             let wrong = Sifted { kept, ..right.clone() };
@@ -76,5 +119,23 @@ mod tests {
         assert!(check(&wrong).is_some_and(|what| what.contains("is not kept at 1")));
         let wrong = Sifted { positions: Some(vec![0, 3]), ..right };
         assert!(check(&wrong).is_some_and(|what| what.contains("position at 1")));
+    }
+
+    #[test]
+    fn parts_are_numbered_as_the_whole_and_runs_go_on_in_the_next_one() {
+        let found = |kept: &[i32], positions: &[u64]| Sifted {
+            kept: kept.to_vec(),
+            rest: None,
+            positions: Some(positions.to_vec()),
+        };
+        let check = |second: Sifted<i32>| {
+            let mut checking = Against::new(FirstOfRun::<i32>::new());
+            checking.next(&[1, 1, 2], &found(&[1, 2], &[0, 2]));
+            checking.next(&[2, 3], &second);
+            checking.wrong()
+        };
+        assert_eq!(check(found(&[3], &[4])), None);
+        assert!(check(found(&[2, 3], &[3, 4])).is_some_and(|what| what.contains("is kept at 2")));
+        assert!(check(found(&[3], &[1])).is_some_and(|what| what.contains("position at 2")));
     }
 }

@@ -1,0 +1,55 @@
+//! Numbers that are folded in chunks of a fixed length, however many come at a time.
+
+use crate::parallel::{self, CHUNK};
+use gridsync_kernels::op::Widen;
+
+/// What numbers are folded to. The default is that of no numbers.
+pub(super) trait Folded: Copy + Default + Send {
+    /// With one more number.
+    fn take(self, x: f64) -> Self;
+
+    /// With what the numbers after it were folded to.
+    fn merge(self, after: Self) -> Self;
+}
+
+/// All chunks so far. Where a chunk ends follows from the index alone, and so do all bits.
+#[derive(Clone, Default)]
+pub(super) struct InChunks<F> {
+    /// The chunks that have ended.
+    ended: F,
+    /// The chunk that has not, and how many numbers it has.
+    open: F,
+    len: usize,
+}
+
+impl<F: Folded> InChunks<F> {
+    /// Takes the next numbers, on all cores.
+    pub(super) fn next<T: Widen<f64>>(&mut self, input: &[T]) {
+        let fold = |all: F, part: &[T]| part.iter().fold(all, |all, &x| all.take(x.widen()));
+        let missing = (CHUNK - self.len).min(input.len());
+        let (first, rest) = match self.len {
+            0 => input.split_at(0),
+            _ => input.split_at(missing),
+        };
+        self.open = fold(self.open, first);
+        self.len += first.len();
+        if self.len == CHUNK {
+            self.ended = self.ended.merge(self.open);
+            (self.open, self.len) = (F::default(), 0);
+        }
+        let (whole, last) = rest.split_at(rest.len() / CHUNK * CHUNK);
+        let chunks =
+            parallel::map_chunks(whole.len(), CHUNK, &|chunk| fold(F::default(), &whole[chunk]));
+        self.ended = chunks.into_iter().fold(self.ended, F::merge);
+        self.open = fold(self.open, last);
+        self.len += last.len();
+    }
+
+    /// What all numbers so far are folded to.
+    pub(super) fn all(&self) -> F {
+        match self.len {
+            0 => self.ended,
+            _ => self.ended.merge(self.open),
+        }
+    }
+}
