@@ -37,12 +37,12 @@ pub(crate) fn rows() -> Vec<Row> {
     .collect()
 }
 
-/// Whether these arguments make the `call` of the table: they have all of its words, but not the
-/// word after `without`.
+/// Whether these arguments make the `call` of the table: they have all of its words, but none of
+/// those after `without`.
 fn is_one(call: &str, args: &[&str]) -> bool {
     let (with, without) = call.split_once(" without ").unwrap_or((call, "-"));
     let is_there = |word: &str| args.contains(&word);
-    with.split(' ').all(is_there) && !is_there(without)
+    with.split(' ').all(is_there) && !without.split(" or ").any(is_there)
 }
 
 /// The fields of an object.
@@ -64,6 +64,7 @@ fn the_fields_are_those_that_the_readme_describes() {
         &["reduce", "x.npy", "--op", "argmax"],
         &["reduce", "x.npy", "--op", "max", "--rows"],
         &["reduce", "x.npy", "--op", "max", "--rows", "--output", "o.npy"],
+        &["reduce", "x.npy", "--op", "max", "--axis", "0"],
         &["scan", "x.npy", "--op", "sum", "--output", "o.npy"],
         &["scan", "x.npy", "--op", "sum", "--rows", "--output", "o.npy"],
         &["select", "x.npy", "--where", "> 1", "--output", "o.npy", "--partition", "p.npy"],

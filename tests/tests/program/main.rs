@@ -3,6 +3,7 @@
 //! `gridsync_tests::program` finds the executable; the tests make its inputs. Tests for a machine
 //! without CUDA use `GRIDSYNC_LIBCUDA` to hide the driver.
 
+mod axis;
 mod bad_input;
 mod bench;
 mod call;

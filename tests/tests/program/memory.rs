@@ -45,10 +45,10 @@ fn what_does_not_fit_in_memory_is_one_line_with_the_numbers_and_a_remedy() {
     let folder = zeros();
     for (line, bytes, remedy) in [
         ("scan zeros.npy --op sum -o /dev/null --part 2^26", ARRAY, "--part"),
-        ("scan zeros.npy --op sum -o /dev/null --rows", ARRAY, "--rows"),
+        ("scan zeros.npy --op sum -o /dev/null --rows", ARRAY, "scan some of them at a time"),
         ("select zeros.npy --unique -o /dev/null --part 2^26", ARRAY, "--part"),
         ("reduce zeros.npy --op sum --part 2^26", ARRAY, "--part"),
-        ("reduce zeros.npy --op sum --rows", ARRAY, "--rows"),
+        ("reduce zeros.npy --op sum --rows", ARRAY, "reduce some of them at a time"),
         // The sums are f64.
         ("range-sum zeros.npy queries.npy -o /dev/null --part 2^26", 2 * ARRAY, "--part"),
         ("kendall zeros.npy zeros.npy", ARRAY, "--part"),

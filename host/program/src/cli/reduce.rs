@@ -5,6 +5,7 @@ mod rows;
 mod shown;
 
 use super::Global;
+use super::axis::Axis;
 use super::catalogue::{Acc, Lines, listed};
 use super::choice::Place;
 use super::count::within;
@@ -29,7 +30,7 @@ use serde_json::Map;
 use shown::Shown;
 use std::ffi::OsString;
 
-/// Reduce an array of any shape to one value, or each row of a matrix
+/// Reduce an array of any shape to one value, or each row or column of a matrix
 ///
 /// Integers are accumulated in 64 bits and wrap around there; a sum that did is told with what it is
 /// exactly (in JSON as "exact"), and a mean is the true one. Floating-point sums are taken in a
@@ -56,10 +57,10 @@ pub(crate) struct Reduce {
     #[arg(long)]
     dtype: Option<Stored>,
     /// What to accumulate a floating-point sum, product or mean in.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "lines")]
     acc: Option<Acc>,
     /// What prod-mod is taken modulo: 1 to 4294967296.
-    #[arg(long, value_name = "M", value_parser = within::<u64>(0..=u64::MAX))]
+    #[arg(long, value_name = "M", conflicts_with = "lines", value_parser = within::<u64>(0..=u64::MAX))]
     modulus: Option<u64>,
     /// How to go about it.
     #[arg(long, default_value = "auto")]
@@ -67,17 +68,15 @@ pub(crate) struct Reduce {
     /// Compare the result with the CPU reference, and print the difference and its bound.
     #[arg(long)]
     check: bool,
-    /// Reduce each row of the array by itself, along its last dimension, by sum, min or max: to the
-    /// bits that the row alone would give. The results have the shape of the array without that
-    /// dimension.
-    #[arg(long, conflicts_with_all = ["acc", "modulus", "part"])]
-    rows: bool,
+    #[command(flatten)]
+    axis: Axis,
     #[command(flatten)]
     parts: Parts,
     #[command(flatten)]
     by: ByRanks,
-    /// Write the results of --rows to this .npy file, whole or not at all, and do not print them.
-    #[arg(short, long, alias = "out", value_name = "OUT", requires = "rows")]
+    /// Write the results of --rows or --axis to this .npy file, whole or not at all, and do not print
+    /// them.
+    #[arg(short, long, alias = "out", value_name = "OUT", requires = "lines")]
     output: Option<OsString>,
 }
 
@@ -167,11 +166,11 @@ impl Reduce {
             Files::default().reads("INPUT", &self.input).writes("output", self.output.as_ref());
         job::run(global, &files, self.remedy(), |job| {
             let input = job.open(&self.input, self.dtype)?;
-            if !self.rows {
+            if !self.axis.is_asked() {
                 self.refuse_what_makes_no_sense(input.dtype(), input.len())?;
             }
             job.choose(self.cost().of(input.len()), &About::of(&input).text("elements"))?;
-            match self.rows {
+            match self.axis.is_asked() {
                 true => self.reduce_rows(job, input),
                 false => self.dispatch(job, Given { input, share: None }),
             }
@@ -180,8 +179,8 @@ impl Reduce {
 
     /// What the user can do if memory does not suffice.
     fn remedy(&self) -> &'static str {
-        match self.rows {
-            true => "--rows holds all rows: reduce some of them at a time",
+        match self.axis.is_asked() {
+            true => "all rows are held: reduce some of them at a time",
             false => "take fewer elements at a time, by --part",
         }
     }

@@ -3,6 +3,7 @@
 mod rows;
 
 use super::Global;
+use super::axis::Axis;
 use super::catalogue::{Lines, PlainAcc, listed};
 use super::choice::Place;
 use super::exit::Usage;
@@ -26,7 +27,7 @@ use std::ffi::OsString;
 /// Scan an array: write, for each element, what all up to it combine to
 ///
 /// The array is taken as flat, in C order, and the output has one dimension, as numpy.cumsum without
-/// an axis. Integers are summed and multiplied in 64 bits and wrap around there: the output of i32
+/// an axis; --rows and --axis scan along one dimension. Integers are summed and multiplied in 64 bits and wrap around there: the output of i32
 /// is i64, that of u32 u64. Floating-point sums and products are taken in a fixed order, in f32 for
 /// f32, f16 and bf16 and in f64 for f64, unless --acc says otherwise; the output is of that type.
 /// Counts are written as u64. From a NaN on a sum, product, minimum and maximum is NaN; -0 is less than
@@ -54,10 +55,8 @@ pub(crate) struct Scan {
     /// The type to accumulate a floating-point sum or product in.
     #[arg(long)]
     acc: Option<PlainAcc>,
-    /// Scan each row of the array by itself, along its last dimension: by sum, min or max. The
-    /// output has the shape of the array.
-    #[arg(long, conflicts_with = "part")]
-    rows: bool,
+    #[command(flatten)]
+    axis: Axis,
     #[command(flatten)]
     parts: Parts,
     /// The .npy file to write; `-` is standard output, which then has nothing else.
@@ -94,7 +93,7 @@ impl Scan {
             let input = job.open(&self.input, self.dtype)?;
             self.refuse_what_makes_no_sense(input.dtype())?;
             job.choose(Cost::SCAN.of(input.len()), &About::of(&input).text("elements"))?;
-            match self.rows {
+            match self.axis.is_asked() {
                 true => self.scan_rows(job, input),
                 false => self.dispatch(job, input),
             }
@@ -103,8 +102,8 @@ impl Scan {
 
     /// What the user can do if memory does not suffice.
     fn remedy(&self) -> &'static str {
-        match self.rows {
-            true => "--rows holds all rows and their results: scan some of them at a time",
+        match self.axis.is_asked() {
+            true => "all rows and their results are held: scan some of them at a time",
             false => "take fewer elements at a time, by --part",
         }
     }

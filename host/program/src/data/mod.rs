@@ -7,7 +7,7 @@
 //! Fortran order is transposed ([`Stored`]). [`write_npy`] and [`write_raw`] leave a whole file or
 //! none. [`open`], [`create_npy`] and [`Growing`] do the same piece by piece, for arrays that do
 //! not fit in memory. [`Reading`] and [`Writing`] do it by threads, so that reading, computing and
-//! writing happen at the same time.
+//! writing happen at the same time, and [`ReadAhead`] while a device opens.
 //!
 //! ```
 //! use gridsync_program::data::{self, Dtype, Input, Output};
@@ -23,6 +23,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod along;
 mod array;
 mod dtype;
 mod error;
@@ -44,6 +45,7 @@ mod transpose;
 mod write;
 mod writing;
 
+pub use along::Along;
 pub use array::Array;
 pub use dtype::{Dtype, ParseDtypeError, Scalar};
 pub use error::DataError;

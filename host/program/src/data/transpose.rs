@@ -24,19 +24,30 @@ pub(super) fn from_fortran(data: Aligned, size: usize, shape: &[u64]) -> Result<
     for &dimension in &shape[..shape.len().saturating_sub(1)] {
         let columns = dimension as usize;
         let rows = elements / fixed / columns;
-        let apart = rows * columns * size;
-        let transpose = match size {
-            1 => transpose::<u8>,
-            2 => transpose::<u16>,
-            4 => transpose::<u32>,
-            _ => transpose::<u64>,
-        };
-        let (from_each, to_each) = (from.bytes().chunks(apart), to.bytes_mut().chunks_mut(apart));
-        parallel::for_each(from_each.zip(to_each), &|_, (from, to)| transpose(from, to, columns));
+        transpose_each(from.bytes(), to.bytes_mut(), size, (rows, columns));
         std::mem::swap(&mut from, &mut to);
         fixed *= columns;
     }
     Ok(from)
+}
+
+/// Transposes each of the matrices of so many rows and columns that stand one after the other. Their
+/// elements have `size` bytes.
+pub(super) fn transpose_each(
+    from: &[u8],
+    to: &mut [u8],
+    size: usize,
+    (rows, columns): (usize, usize),
+) {
+    let apart = rows * columns * size;
+    let transpose = match size {
+        1 => transpose::<u8>,
+        2 => transpose::<u16>,
+        4 => transpose::<u32>,
+        _ => transpose::<u64>,
+    };
+    let matrices = from.chunks(apart).zip(to.chunks_mut(apart));
+    parallel::for_each(matrices, &|_, (from, to)| transpose(from, to, columns));
 }
 
 /// Transposes a matrix of `columns` columns.

@@ -32,7 +32,7 @@ pub(super) struct ByRanks {
     /// srun) has started by the same call. Each reads its part of INPUT, which all must reach, and
     /// rank 0 prints the result: the bits are those of one process. Ranks meet at MASTER_ADDR and
     /// MASTER_PORT (or GRIDSYNC_PORT). With --device auto each takes the GPU of its LOCAL_RANK.
-    #[arg(long, conflicts_with = "rows")]
+    #[arg(long, conflicts_with = "lines")]
     ranks: bool,
     /// Each rank has a file of its own: the array is all of them, in the order of the ranks. {rank}
     /// in INPUT is the number of the rank.

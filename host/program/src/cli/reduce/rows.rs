@@ -1,4 +1,5 @@
-//! `gridsync reduce --rows`: reduces each row of a matrix to one value.
+//! `gridsync reduce --rows` and `--axis`: reduces each row of a matrix, or each line of an array along one of
+//! its dimensions, to one value.
 
 use super::shown::Shown;
 use super::{Reduce, Variant};
@@ -8,7 +9,7 @@ use crate::cli::job::{About, Done, Job, Verdict, unless_wrong};
 use crate::cli::number::Number;
 use crate::cli::output;
 use crate::cli::sink::Sink;
-use crate::data::{self, Incoming, Scalar};
+use crate::data::{self, Along, Incoming, Scalar};
 use bytemuck::Pod;
 use cuda_std::{bf16, f16};
 use gridsync::device::Device;
@@ -23,23 +24,16 @@ use std::time::Instant;
 /// The most results that are printed as text.
 const MOST_PRINTED: usize = 100;
 
-/// The size of a matrix.
-#[derive(Clone, Copy)]
-struct Size {
-    rows: usize,
-    columns: usize,
-}
-
 /// Reduces rows by an operation.
-type Run = fn(&Reduce, &Job<'_>, Incoming, Size) -> anyhow::Result<Done>;
+type Run = fn(&Reduce, &Job<'_>, Incoming, Along) -> anyhow::Result<Done>;
 
 /// All operations that reduce rows.
 fn lines() -> Lines<Run> {
     let mut lines: Lines<Run> = Lines::new();
     macro_rules! line {
         (rows $value:tt ($name:ident: $op:literal $ty:ty $(as $twin:ty)?, $inputs:ident)) => {
-            lines.add::<$ty>($op, |call, job, input, size| {
-                call.rows_by(<$ty>::new(), job, input, size)
+            lines.add::<$ty>($op, |call, job, input, along| {
+                call.rows_by(<$ty>::new(), job, input, along)
             });
         };
         ($primitive:ident $value:tt $row:tt) => {};
@@ -47,8 +41,8 @@ fn lines() -> Lines<Run> {
     gridsync_entries::operations!(line);
     macro_rules! mean {
         (mean_rows $value:tt ($name:ident: $op:literal $ty:ty $(as $twin:ty)?, $inputs:ident)) => {
-            lines.add::<Mean<$ty>>("mean", |call, job, input, size| {
-                call.rows_by(Mean::new(<$ty>::new()), job, input, size)
+            lines.add::<Mean<$ty>>("mean", |call, job, input, along| {
+                call.rows_by(Mean::new(<$ty>::new()), job, input, along)
             });
         };
         ($primitive:ident $value:tt $row:tt) => {};
@@ -69,72 +63,70 @@ struct RowChecks {
 impl Reduce {
     /// Reduces each row of `input`.
     pub(super) fn reduce_rows(&self, job: &Job<'_>, input: Incoming) -> anyhow::Result<Done> {
-        let size = self.size(&input)?;
+        let along = self.along(&input)?;
+        let flag = self.axis.flag();
         if self.variant == Variant::Tiles {
-            return Err(
-                Usage("--variant tiles is for one value: leave it out with --rows".into()).into()
-            );
+            let why = format!("--variant tiles is for one value: leave it out with {flag}");
+            return Err(Usage(why).into());
         }
         let (lines, op, dtype) = (lines(), &self.op, input.dtype());
         match lines.find(op, dtype, None) {
-            Some(run) => run(self, job, input, size),
+            Some(run) => run(self, job, input, along),
             None if lines.names().contains(&op.as_str()) => Err(Usage(format!(
-                "--rows takes {op} of {}, not of {dtype}: convert them",
+                "{flag} takes {op} of {}, not of {dtype}: convert them",
                 listed(&lines.types_of(op))
             ))
             .into()),
             None => {
                 let names = lines.names().join(" ");
-                Err(Usage(format!("--rows takes --op {names}, not {op}")).into())
+                Err(Usage(format!("{flag} takes --op {names}, not {op}")).into())
             }
         }
     }
 
-    /// The rows and columns, if the rows can be reduced.
-    fn size(&self, input: &Incoming) -> Result<Size, Usage> {
-        let shape = input.shape();
-        let Some((&columns, others)) = shape.split_last() else {
-            let why = "--rows is for arrays of one dimension or more, and this one has none";
-            return Err(Usage(why.into()));
-        };
-        let rows = others.iter().try_fold(1u64, |rows, &n| rows.checked_mul(n));
-        let (Some(rows), Ok(columns)) = (rows, columns.try_into()) else {
-            return Err(Usage(format!("the rows of an array of shape {shape:?} are too many")));
-        };
-        let rows = usize::try_from(rows).unwrap_or(usize::MAX);
-        if columns == 0 && rows > 0 && self.op != "sum" {
+    /// The rows, if they can be reduced.
+    fn along(&self, input: &Incoming) -> Result<Along, Usage> {
+        let along = self.axis.along(input.shape())?;
+        let rows = along.lines();
+        if along.is_empty() && rows > 0 && self.op != "sum" {
             return Err(Usage(format!(
                 "the {} of no elements is not defined, and there are {rows} rows of none",
                 self.op
             )));
         }
-        Ok(Size { rows, columns })
+        Ok(along)
     }
 
     /// Reduces the rows, and checks each if `--check` is given.
-    fn rows_by<O>(&self, op: O, job: &Job<'_>, input: Incoming, size: Size) -> anyhow::Result<Done>
+    fn rows_by<O>(
+        &self,
+        op: O,
+        job: &Job<'_>,
+        input: Incoming,
+        along: Along,
+    ) -> anyhow::Result<Done>
     where
         O: RowReducible + Checked,
         O::Element: Pod + data::Scalar,
         O::Output: Shown + Send,
     {
-        let Size { rows, columns } = size;
+        let (rows, columns) = (along.lines(), along.len());
         let variant = match self.variant(job.place())? {
             "tiles" => "rows",
             other => other,
         };
         let about = About::of(&input);
-        let array = input.all()?;
+        let array = along.gather(input.all()?)?;
         let input = array.as_slice::<O::Element>()?;
         // Memory for the results, and for what they are made from.
         memory::probe(rows.saturating_mul(2 * size_of::<O::Output>()))?;
-        let (results, us) = match job.place().device("reduce --rows")? {
+        let (results, us) = match job.place().device(&format!("reduce {}", self.axis.flag()))? {
             None => {
                 let start = Instant::now();
                 let results = reduce_rows_on_cpu(op, input, rows, columns);
                 (results, start.elapsed().as_secs_f64() * 1e6)
             }
-            Some(device) => on_device(op, device, input, size)?,
+            Some(device) => on_device(op, device, input, along)?,
         };
         let check = self.check.then(|| {
             job.doing("checking");
@@ -147,11 +139,12 @@ impl Reduce {
         let (result, arrays) = match &self.output {
             Some(out) => {
                 fields.insert("results".into(), Value::Null);
-                let (_, shape) = array.shape().split_last().unwrap_or((&0, &[]));
+                let mut shape = array.shape().to_vec();
+                shape.remove(self.axis.number(&shape)?);
                 let write = || {
                     let results: Vec<_> = results.iter().map(|&x| x.stored()).collect();
                     let dtype = <<O::Output as Shown>::Stored as Scalar>::DTYPE;
-                    Sink::of_shape(out, dtype, shape)?.with(&results)
+                    Sink::of_shape(out, dtype, &shape)?.with(&results)
                 };
                 (None, unless_wrong(&check, write)?)
             }
@@ -173,8 +166,7 @@ impl Reduce {
             }
         };
         let op = self.op.clone();
-        let what =
-            format!("{op} of each of {rows} rows of {columns} of {}", about.text("elements"));
+        let what = format!("{op} of {} of {}", self.axis.text(along), about.text("elements"));
         Ok(Done {
             result,
             fields,
@@ -192,14 +184,14 @@ fn on_device<O>(
     op: O,
     device: &Device,
     input: &[O::Element],
-    size: Size,
+    along: Along,
 ) -> anyhow::Result<(Vec<O::Output>, f64)>
 where
     O: RowReducible,
     O::Element: Pod,
 {
     let input = device.upload(input)?;
-    let mut reducer = RowReducer::with(op, device, size.rows, size.columns)?;
+    let mut reducer = RowReducer::with(op, device, along.lines(), along.len())?;
     reducer.compile()?;
     let us = device.time(|| reducer.launch(&input))?;
     Ok((reducer.results()?, us))

@@ -1,4 +1,5 @@
-//! `gridsync scan --rows`: scans each row of an array by itself.
+//! `gridsync scan --rows` and `--axis`: scans each row of an array, or each line along another dimension, by
+//! itself.
 
 use super::Scan;
 use crate::cli::catalogue::Lines;
@@ -6,7 +7,7 @@ use crate::cli::exit::Usage;
 use crate::cli::job::{About, Done, Job, Verdict, unless_wrong};
 use crate::cli::number::Number;
 use crate::cli::sink::Sink;
-use crate::data::{self, Incoming};
+use crate::data::{self, Along, Incoming};
 use bytemuck::Pod;
 use gridsync::device::Device;
 use gridsync::primitives::scan::Form;
@@ -16,16 +17,16 @@ use gridsync_entries::scan::Scannable;
 use gridsync_kernels::op::{InSegments, Max, Min, Segments, Sum};
 use std::time::Instant;
 
-/// Scans rows of this many columns by an operation.
-type Run = fn(&Scan, &Job<'_>, Incoming, u64) -> anyhow::Result<Done>;
+/// Scans rows by an operation.
+type Run = fn(&Scan, &Job<'_>, Incoming, Along) -> anyhow::Result<Done>;
 
 /// All operations that scan rows.
 fn lines() -> Lines<Run> {
     let mut lines: Lines<Run> = Lines::new();
     macro_rules! line {
         (segments $value:tt ($name:ident: $op:literal $ty:ty $(as $twin:ty)?, $inputs:ident)) => {
-            lines.add::<$ty>($op, |call, job, input, columns| {
-                call.scan_rows_by::<$ty>(job, input, columns)
+            lines.add::<$ty>($op, |call, job, input, along| {
+                call.scan_rows_by::<$ty>(job, input, along)
             });
         };
         ($primitive:ident $value:tt $row:tt) => {};
@@ -35,20 +36,18 @@ fn lines() -> Lines<Run> {
 }
 
 impl Scan {
-    /// Scans the rows of `input`, along its last dimension.
+    /// Scans the rows of `input`.
     pub(super) fn scan_rows(&self, job: &Job<'_>, input: Incoming) -> anyhow::Result<Done> {
-        let Some(&columns) = input.shape().last() else {
-            let why = "--rows is for arrays of one dimension or more, and this one has none";
-            return Err(Usage(why.into()).into());
-        };
+        let along = self.axis.along(input.shape())?;
         let (lines, dtype) = (lines(), input.dtype());
         match lines.find(&self.op, dtype, self.acc.map(Into::into)) {
-            Some(run) => run(self, job, input, columns),
+            Some(run) => run(self, job, input, along),
             None if lines.names().contains(&self.op.as_str()) => {
                 Err(self.no_such(dtype, &lines).into())
             }
             None => Err(Usage(format!(
-                "--rows scans by {}, not by {}",
+                "{} scans by {}, not by {}",
+                self.axis.flag(),
                 lines.names().join(" "),
                 self.op
             ))
@@ -56,29 +55,29 @@ impl Scan {
         }
     }
 
-    fn scan_rows_by<O>(&self, job: &Job<'_>, input: Incoming, columns: u64) -> anyhow::Result<Done>
+    fn scan_rows_by<O>(&self, job: &Job<'_>, input: Incoming, along: Along) -> anyhow::Result<Done>
     where
         O: ScanChecked<Element: Pod + data::Scalar, Output: Pod + data::Scalar + Into<Number>>
             + Default,
         InSegments<O>: Scannable<Element = O::Element, Output = O::Output>,
     {
         let about = About::of(&input);
-        let array = input.all()?;
+        let array = along.gather(input.all()?)?;
         let (input, form) = (array.as_slice::<O::Element>()?, self.form());
         // Rows have at least one column here. An array without elements has no rows to scan anyway.
-        let op = InSegments::<O>::new(Segments::rows(columns.max(1)));
+        let columns = along.len().max(1);
+        let op = InSegments::<O>::new(Segments::rows(columns as u64));
         let mut results = memory::zeroed::<O::Output>(input.len())?;
-        let us = match job.place().device("scan --rows")? {
+        let us = match job.place().device(&format!("scan {}", self.axis.flag()))? {
             None => on_cpu(op, input, &mut results, form)?,
             Some(device) => on_device(op, device, input, &mut results, form)?,
         };
         let found = self.check.then(|| {
             let depth = reference::scan_depth::<InSegments<O>>(input.len());
-            let columns = columns.max(1) as usize;
             let rows = input.chunks(columns).zip(results.chunks(columns));
             let checks = rows.enumerate().filter_map(|(row, (input, results))| {
                 let check = O::default().check_scan(input, results, form, depth)?;
-                let at = row * columns + check.at;
+                let at = along.place(row * columns + check.at);
                 Some(ScanCheck { at, ..check })
             });
             // The first one that failed, or the one with the largest error.
@@ -95,6 +94,7 @@ impl Scan {
             us,
             bytes: array.bytes().len() + size_of_val(&results[..]),
             arrays: unless_wrong(&check, || {
+                let results = along.scatter(results)?;
                 Sink::of_shape(&self.output, dtype, array.shape())?.with(&results)
             })?,
             check,

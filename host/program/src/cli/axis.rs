@@ -1,0 +1,70 @@
+//! `--rows` and `--axis`: the lines of an array that are taken one by one.
+
+use super::exit::Usage;
+use crate::data::Along;
+
+#[derive(Clone, Copy, Debug, clap::Args)]
+#[group(id = "lines", multiple = false)]
+pub(super) struct Axis {
+    /// Take each row of the array by itself, along its last dimension, by sum, min or max (reduce
+    /// also by mean, argmin and argmax): to the bits that the row alone would give. The results of
+    /// reduce have the shape of the array without that dimension, those of scan the shape of the
+    /// array.
+    #[arg(long, conflicts_with = "part")]
+    rows: bool,
+    /// Like --rows, along another dimension: 0 is the first one, -1 the last one, as with the axis
+    /// of numpy.sum and numpy.cumsum.
+    #[arg(long, value_name = "N", allow_negative_numbers = true, conflicts_with = "part")]
+    axis: Option<i64>,
+}
+
+impl Axis {
+    /// Whether lines are taken one by one.
+    pub(super) fn is_asked(self) -> bool {
+        self.rows || self.axis.is_some()
+    }
+
+    /// The flag that was given.
+    pub(super) fn flag(self) -> &'static str {
+        match self.axis {
+            None => "--rows",
+            Some(_) => "--axis",
+        }
+    }
+
+    /// The number of the dimension of an array of this shape.
+    pub(super) fn number(self, shape: &[u64]) -> Result<usize, Usage> {
+        let dimensions = shape.len();
+        if dimensions == 0 {
+            return Err(Usage(format!(
+                "{} is for arrays of one dimension or more, and this one has none",
+                self.flag()
+            )));
+        }
+        let axis = self.axis.unwrap_or(-1);
+        let from_the_end = if axis < 0 { dimensions as i64 } else { 0 };
+        let number = axis.checked_add(from_the_end).and_then(|axis| usize::try_from(axis).ok());
+        number.filter(|&number| number < dimensions).ok_or_else(|| {
+            Usage(format!(
+                "--axis {axis} is none of the {dimensions} dimensions of the array, whose shape is {shape:?}: take 0 to {}, or -{dimensions} to -1",
+                dimensions - 1
+            ))
+        })
+    }
+
+    /// The lines of an array of this shape.
+    pub(super) fn along(self, shape: &[u64]) -> Result<Along, Usage> {
+        let too_many = || Usage(format!("the lines of an array of shape {shape:?} are too many"));
+        Along::of(shape, self.number(shape)?).ok_or_else(too_many)
+    }
+
+    /// What is taken, in words.
+    pub(super) fn text(self, along: Along) -> String {
+        match self.axis {
+            None => format!("each of {} rows of {}", along.lines(), along.len()),
+            Some(axis) => {
+                format!("each of {} lines of {} along axis {axis}", along.lines(), along.len())
+            }
+        }
+    }
+}

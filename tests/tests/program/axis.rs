@@ -1,0 +1,138 @@
+//! `--axis` of `reduce` and `scan`: the lines along any dimension, compared with a plain loop.
+
+use crate::call::WRONG_USAGE;
+use crate::folder::Folder;
+use gridsync_tests::devices::with_cuda;
+use gridsync_tests::npy;
+use gridsync_tests::oracle::Plain;
+
+/// An array of dimensions that are not multiples of anything, and longer than a tile of a transpose.
+const SHAPE: [usize; 3] = [37, 70, 41];
+
+/// Where the elements of a line along dimension `axis` are, for all lines, in C order of the others.
+fn lines(axis: usize) -> Vec<Vec<usize>> {
+    let apart: usize = SHAPE[axis + 1..].iter().product();
+    let all: usize = SHAPE.iter().product();
+    let first = (0..all).filter(|at| (at / apart).is_multiple_of(SHAPE[axis]));
+    first.map(|at| (0..SHAPE[axis]).map(|step| at + step * apart).collect()).collect()
+}
+
+/// Elements that no two neighbours share.
+fn elements() -> Vec<i32> {
+    (0..SHAPE.iter().product::<usize>() as i32).map(|at| at * 7919 % 10_007 - 5000).collect()
+}
+
+/// A shape as a header writes it.
+fn shape(dimensions: &[usize]) -> String {
+    let dimensions: Vec<_> = dimensions.iter().map(usize::to_string).collect();
+    format!("({})", dimensions.join(", "))
+}
+
+fn folder() -> Folder {
+    Folder::new().with("x.npy", npy::shaped(&shape(&SHAPE), &elements()))
+}
+
+/// Calls with every way to name each dimension, on every device. The answer is in `out.npy`.
+fn each_axis(line: &str, expected: impl Fn(usize) -> Vec<u8>) {
+    let folder = folder();
+    for axis in 0..SHAPE.len() {
+        let expected = expected(axis);
+        let is_right = |device: &str, named: String| {
+            let line = format!("{line} --axis {named} --device {device} --check --json");
+            let args: Vec<_> = line.split(' ').collect();
+            let json = match device {
+                "cuda" => folder.gridsync(&args, b"").json(),
+                _ => folder.call(&args, b"").json(),
+            };
+            assert_eq!(json["check"]["ok"], true, "{line}: {json}");
+            assert!(folder.read("out.npy") == expected, "{line}: other bytes");
+        };
+        for device in ["cpu", "emulator"] {
+            is_right(device, axis.to_string());
+        }
+        is_right("cpu", (axis as i64 - SHAPE.len() as i64).to_string());
+        with_cuda(|_| is_right("cuda", axis.to_string()));
+    }
+}
+
+/// The file of what `of` makes of each line.
+fn reduced<T: Plain>(axis: usize, of: impl Fn(Vec<i32>) -> T) -> Vec<u8> {
+    let mut rest = SHAPE.to_vec();
+    rest.remove(axis);
+    let elements = elements();
+    let results: Vec<T> =
+        lines(axis).iter().map(|line| of(line.iter().map(|&at| elements[at]).collect())).collect();
+    npy::shaped(&shape(&rest), &results)
+}
+
+#[test]
+fn sums_have_the_shape_without_the_dimension() {
+    each_axis("reduce x.npy --op sum -o out.npy", |axis| {
+        reduced(axis, |line| line.into_iter().map(i64::from).sum::<i64>())
+    });
+}
+
+#[test]
+fn an_argmax_is_the_place_in_its_line() {
+    each_axis("reduce x.npy --op argmax -o out.npy", |axis| {
+        reduced(axis, |line| {
+            let greatest = line.iter().max();
+            line.iter().position(|x| Some(x) == greatest).unwrap_or(0) as u64
+        })
+    });
+}
+
+#[test]
+fn scans_keep_the_shape() {
+    each_axis("scan x.npy --op sum -o out.npy", |axis| {
+        let elements = elements();
+        let mut sums = vec![0i64; elements.len()];
+        for line in lines(axis) {
+            let mut sum = 0;
+            for at in line {
+                sum += i64::from(elements[at]);
+                sums[at] = sum;
+            }
+        }
+        npy::shaped(&shape(&SHAPE), &sums)
+    });
+}
+
+#[test]
+fn columns_of_fortran_order_are_taken_where_they_are() {
+    let header = npy::header("<i4", true, "(2, 3)");
+    let columns: Vec<u8> = [1i32, 4, 2, 5, 3, 6].iter().flat_map(|x| x.to_le_bytes()).collect();
+    let folder = Folder::new().with("x.npy", npy::raw(&header, &columns));
+    let line = "reduce x.npy --op sum --axis 0 --quiet";
+    let printed = folder.call(&line.split(' ').collect::<Vec<_>>(), b"").succeeds().stdout;
+    assert_eq!(printed, "5\n7\n9\n");
+}
+
+#[test]
+fn arrays_without_elements_have_sums_of_nothing() {
+    let folder = Folder::new().with("x.npy", npy::shaped::<f32>("(0, 3)", &[]));
+    let call = |line: &str| folder.call(&line.split(' ').collect::<Vec<_>>(), b"");
+    let printed = call("reduce x.npy --op sum --axis 0 --quiet").succeeds().stdout;
+    assert_eq!(printed, "-0.0\n-0.0\n-0.0\n");
+    let says = ["min of no elements", "3 rows of none"];
+    call("reduce x.npy --op min --axis 0").fails(WRONG_USAGE, &says);
+    call("scan x.npy --op sum --axis 0 -o out.npy").succeeds();
+    assert!(folder.read("out.npy") == npy::shaped::<f32>("(0, 3)", &[]));
+}
+
+#[test]
+fn a_dimension_that_is_not_there_is_refused_with_those_that_are() {
+    let folder = folder().with("number.npy", npy::shaped("()", &[0f32]));
+    for (line, says) in [
+        ("reduce x.npy --op sum --axis 3", "--axis 3 is none of the 3 dimensions"),
+        ("reduce x.npy --op sum --axis -4", "take 0 to 2, or -3 to -1"),
+        ("scan x.npy --op sum -o out.npy --axis 9223372036854775807", "[37, 70, 41]"),
+        ("scan x.npy --op sum -o out.npy --axis -9223372036854775808", "[37, 70, 41]"),
+        ("reduce number.npy --op sum --axis 0", "and this one has none"),
+        ("reduce x.npy --op sum --axis 0 --rows", "cannot be used with"),
+        ("reduce x.npy --op sum --axis 0 --part 4096", "--part"),
+        ("scan x.npy --op xor --axis 0 -o out.npy", "--axis scans by sum min max, not by xor"),
+    ] {
+        folder.call(&line.split(' ').collect::<Vec<_>>(), b"").fails(WRONG_USAGE, &[says]);
+    }
+}
