@@ -83,12 +83,21 @@ fn several(what: &str, count: usize) -> anyhow::Error {
 }
 
 impl DeviceChoice {
+    /// Whether [`place`](Self::place) opens a GPU, or tries to, which takes long.
+    pub(crate) fn opens_a_gpu(&self, work: Work) -> bool {
+        match self {
+            Self::Auto => work.is_for_a_gpu(),
+            Self::Cuda(_) | Self::AllCuda => true,
+            Self::Emulator(_) | Self::Cpu => false,
+        }
+    }
+
     /// The place to run a primitive that has a CPU form.
     pub(crate) fn place(&self, work: Work) -> anyhow::Result<Place> {
         Ok(match self {
             Self::Cpu => Place::Cpu,
             // Asking whether there is a GPU would take longer than the work.
-            Self::Auto if !work.is_for_a_gpu() => Place::Cpu,
+            Self::Auto if !self.opens_a_gpu(work) => Place::Cpu,
             Self::Auto => gpu().map_or(Place::Cpu, |gpu| Place::Devices((&gpu).into())),
             Self::Cuda(ordinals) => Place::Devices(Devices::cuda(ordinals, &images::all())?),
             Self::AllCuda => Place::Devices(Devices::all_cuda(&images::all())?),

@@ -12,7 +12,7 @@ use super::progress::progress;
 use super::sink::Sink;
 use super::work::Work;
 use super::{Global, output};
-use crate::data::{self, Dtype, Incoming, Input, Reading, Stored};
+use crate::data::{self, Dtype, Incoming, Input, ReadAhead, Reading, Stored};
 use crate::report::time;
 use bytemuck::Pod;
 use gridsync::device::HostBuffer;
@@ -22,6 +22,9 @@ use std::cell::OnceCell;
 use std::ffi::OsString;
 use std::mem;
 use std::time::Instant;
+
+/// Bytes that are read while a GPU opens. A pipe would hold up who writes to it.
+const AHEAD: usize = 32 << 20;
 
 /// A call in progress.
 pub(super) struct Job<'a> {
@@ -168,6 +171,22 @@ impl Job<'_> {
             eprintln!("{}", work.why());
         }
         Ok(())
+    }
+
+    /// Like [`choose`](Self::choose), while the first bytes of `input` are read, if a GPU has to be opened.
+    pub(super) fn choose_for(
+        &self,
+        input: Incoming,
+        work: Work,
+        what: &str,
+    ) -> anyhow::Result<Incoming> {
+        if !self.global.device.opens_a_gpu(work) {
+            self.choose(work, what)?;
+            return Ok(input);
+        }
+        let input = ReadAhead::begin(input, AHEAD);
+        self.choose(work, what)?;
+        Ok(input.take())
     }
 
     /// Takes this place to compute on. With --verbose, prints what will be done.

@@ -69,7 +69,8 @@ impl RangeSum {
             let queries = self.queries()?;
             let elements = About::of(&input).text("elements");
             let what = format!("{} ranges of {elements}", queries.len());
-            job.choose(Cost::SCAN.of(input.len()), &what)?;
+            let work = Cost::SCAN.of(input.len());
+            let input = job.choose_for(input, work, &what)?;
             self.dispatch(job, input, &queries)
         })
     }

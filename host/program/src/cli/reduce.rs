@@ -169,7 +169,8 @@ impl Reduce {
             if !self.axis.is_asked() {
                 self.refuse_what_makes_no_sense(input.dtype(), input.len())?;
             }
-            job.choose(self.cost().of(input.len()), &About::of(&input).text("elements"))?;
+            let (work, what) = (self.cost().of(input.len()), About::of(&input).text("elements"));
+            let input = job.choose_for(input, work, &what)?;
             match self.axis.is_asked() {
                 true => self.reduce_rows(job, input),
                 false => self.dispatch(job, Given { input, share: None }),

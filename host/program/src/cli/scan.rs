@@ -92,7 +92,8 @@ impl Scan {
         job::run(global, &files, self.remedy(), |job| {
             let input = job.open(&self.input, self.dtype)?;
             self.refuse_what_makes_no_sense(input.dtype())?;
-            job.choose(Cost::SCAN.of(input.len()), &About::of(&input).text("elements"))?;
+            let (work, what) = (Cost::SCAN.of(input.len()), About::of(&input).text("elements"));
+            let input = job.choose_for(input, work, &what)?;
             match self.axis.is_asked() {
                 true => self.scan_rows(job, input),
                 false => self.dispatch(job, input),

@@ -81,7 +81,8 @@ impl Select {
         let remedy = "take fewer elements at a time, by --part";
         job::run(global, &files, remedy, |job| {
             let input = job.open(&self.input, self.dtype)?;
-            job.choose(Cost::SELECT.of(input.len()), &About::of(&input).text("elements"))?;
+            let (work, what) = (Cost::SELECT.of(input.len()), About::of(&input).text("elements"));
+            let input = job.choose_for(input, work, &what)?;
             self.dispatch(job, input)
         })
     }

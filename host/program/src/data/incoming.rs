@@ -7,6 +7,7 @@ use std::mem;
 
 use super::array::Aligned;
 use super::read::refused;
+use super::read_ahead::ahead;
 use super::transpose::from_fortran;
 use super::{Array, DataError, Dtype, Input, Stored};
 use gridsync::memory::NoRoom;
@@ -173,6 +174,14 @@ impl Incoming {
         }
         self.taken = end;
         Ok(())
+    }
+
+    /// Reads bytes of the elements in advance, until `is_enough` says so of their number.
+    pub(super) fn read_ahead(&mut self, is_enough: impl Fn(usize) -> bool) {
+        if let Elements::ToRead(reader) = &mut self.elements {
+            let rest = mem::replace(reader, Box::new(io::empty()));
+            *reader = ahead(rest, is_enough);
+        }
     }
 
     /// Passes over the next `count` elements. A file is not read for that; everything else is: a

@@ -1,0 +1,139 @@
+//! Reading the first bytes of an array before anybody asks for them.
+
+use super::Incoming;
+use std::io::{self, Cursor, Read};
+use std::panic::resume_unwind;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+
+/// Bytes that are read at a time.
+const AT_ONCE: usize = 1 << 20;
+
+/// An array whose first bytes a thread reads, until somebody [takes](Self::take) it.
+pub struct ReadAhead {
+    is_wanted: Arc<AtomicBool>,
+    thread: JoinHandle<Incoming>,
+}
+
+impl ReadAhead {
+    /// Begins to read `input`, at most about `most` bytes of it. An error comes when the elements that
+    /// it concerns are asked for.
+    #[must_use]
+    pub fn begin(mut input: Incoming, most: usize) -> Self {
+        let is_wanted = Arc::new(AtomicBool::new(false));
+        let is_enough = Arc::clone(&is_wanted);
+        let thread = thread::spawn(move || {
+            input.read_ahead(|bytes| bytes >= most || is_enough.load(Ordering::Relaxed));
+            input
+        });
+        Self { is_wanted, thread }
+    }
+
+    /// The array, with what has been read of it. Waits for a read that has begun.
+    ///
+    /// # Panics
+    /// If reading has panicked.
+    #[must_use]
+    pub fn take(self) -> Incoming {
+        self.is_wanted.store(true, Ordering::Relaxed);
+        self.thread.join().unwrap_or_else(|payload| resume_unwind(payload))
+    }
+}
+
+/// What `reader` gives, of which a part has been read: until `is_enough` says so of the number of bytes,
+/// or no more come.
+pub(super) fn ahead(
+    mut reader: Box<dyn Read + Send>,
+    is_enough: impl Fn(usize) -> bool,
+) -> Box<dyn Read + Send> {
+    let mut read = Vec::new();
+    let mut failed = None;
+    while !is_enough(read.len()) {
+        let before = read.len();
+        // What memory has no room for now is read later.
+        if gridsync::memory::reserve(&mut read, AT_ONCE).is_err() {
+            break;
+        }
+        read.resize(before + AT_ONCE, 0);
+        let more = reader.read(&mut read[before..]);
+        read.truncate(before + *more.as_ref().unwrap_or(&0));
+        match more {
+            Ok(0) => break,
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => {
+                failed = Some(error);
+                break;
+            }
+        }
+    }
+    Box::new(Cursor::new(read).chain(Fails(failed)).chain(reader))
+}
+
+/// Gives an error once, and no bytes.
+struct Fails(Option<io::Error>);
+
+impl Read for Fails {
+    fn read(&mut self, _into: &mut [u8]) -> io::Result<usize> {
+        self.0.take().map_or(Ok(0), Err)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::read::Source;
+    use crate::data::{DataError, Dtype, Input, Output, open, write_npy};
+
+    /// Gives `pieces` one by one, and then an error.
+    struct Pieces(Vec<Vec<u8>>);
+
+    impl Read for Pieces {
+        fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+            if self.0.is_empty() {
+                return Err(io::Error::other("the end of the wire"));
+            }
+            let piece = self.0.remove(0);
+            into[..piece.len()].copy_from_slice(&piece);
+            Ok(piece.len())
+        }
+    }
+
+    #[test]
+    fn what_is_read_ahead_comes_first_and_an_error_after_it() {
+        let pieces = || Pieces(vec![vec![1, 2], vec![3], vec![4, 5, 6]]);
+        for enough in [0, 1, 3, 6, 99] {
+            let mut reader = ahead(Box::new(pieces()), |bytes| bytes >= enough);
+            let mut all = Vec::new();
+            let error = reader.read_to_end(&mut all).expect_err("the end").to_string();
+            assert_eq!((&all[..], &*error), (&[1, 2, 3, 4, 5, 6][..], "the end of the wire"));
+        }
+    }
+
+    #[test]
+    fn an_array_has_the_same_elements_and_errors() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.npy");
+        let values: Vec<u32> = (0..1_000_000).collect();
+        let bytes = bytemuck::cast_slice(&values);
+        write_npy(&Output::parse(&path), Dtype::U32, &[1_000_000], bytes).unwrap();
+        for most in [0, 1, 2 << 20, 1 << 30] {
+            let input = open(&Input::parse(&path), None).unwrap();
+            let array = ReadAhead::begin(input, most).take().all().unwrap();
+            assert!(array.as_slice::<u32>().unwrap() == values, "{most} bytes ahead");
+            let mut input =
+                ReadAhead::begin(open(&Input::parse(&path), None).unwrap(), most).take();
+            input.skip(999_999).unwrap();
+            let mut last = [0; 4];
+            input.next(&mut last).unwrap();
+            assert_eq!(u32::from_le_bytes(last), 999_999);
+        }
+        let mut short = std::fs::read(&path).unwrap();
+        short.truncate(1000);
+        let pipe = Cursor::new(short);
+        let input = Source::new(&Input::Stdin, pipe, None).open(None).unwrap();
+        let failed = ReadAhead::begin(input, 1 << 20).take().all();
+        assert!(matches!(failed, Err(DataError::Truncated { .. })), "{failed:?}");
+    }
+}
