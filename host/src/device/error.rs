@@ -101,6 +101,19 @@ pub enum DeviceError {
         given: usize,
     },
 
+    /// An array is spread in stripes that part a tile.
+    #[error(
+        "stripes of {stripe} elements are too short for {what}, whose tiles have {tile}: spread the array by Spread::alloc, or in longer stripes"
+    )]
+    ShortStripes {
+        /// What was to take the array.
+        what: &'static str,
+        /// Elements of a stripe.
+        stripe: usize,
+        /// Elements of a tile.
+        tile: usize,
+    },
+
     /// A matrix of another size than was planned for.
     #[error(
         "{given} elements are no matrix of {rows} rows of {columns}: plan for the size that the data has"

@@ -169,6 +169,20 @@ impl Devices {
         self.give_up_if_lost(launched)
     }
 
+    /// Lets what comes into any of the streams from now on wait for what is in all of them now. The host does not
+    /// wait.
+    ///
+    /// # Errors
+    /// [`DeviceError::OnGpu`] with an error of [`Device::record_event`] or [`Device::wait_for`].
+    pub fn meet(&self) -> Result<(), DeviceError> {
+        let here = self.each(|_, device| device.record_event())?;
+        self.each(|gpu, device| {
+            let others = here.iter().enumerate().filter(|(other, _)| *other != gpu);
+            others.map(|(_, event)| event).try_for_each(|event| device.wait_for(event))
+        })?;
+        Ok(())
+    }
+
     /// Waits for everything in all streams.
     ///
     /// # Errors

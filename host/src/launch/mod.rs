@@ -12,6 +12,6 @@ mod stages;
 mod state;
 
 pub use cooperative::{Blocks, cooperative, cooperative_in_clusters, resident_blocks};
-pub use several::{cooperative_on_all, system_words};
+pub use several::{cooperative_on_all, system_words, words_with_heads};
 pub use stages::{Plan, plan};
 pub use state::barrier_words;

@@ -50,7 +50,18 @@ pub fn system_words<S: AcrossGpus>(
     devices: &Devices,
     blocks: u32,
 ) -> Result<Vec<Buffer<u64>>, DeviceError> {
-    let mut words = devices.zeroed(S::words(blocks as usize))?;
+    words_with_heads(devices, S::words(blocks as usize))
+}
+
+/// `len` words on each GPU, which are zeros but for the [head] with the addresses of the words of all GPUs: for a
+/// protocol of one's own, or a scan of [stripes](gridsync_kernels::grid::scan::scan_spread).
+///
+/// Wait for all devices before the first launch: a GPU may write to another one whose zeros are still under way.
+///
+/// # Errors
+/// As for [`system_words`].
+pub fn words_with_heads(devices: &Devices, len: usize) -> Result<Vec<Buffer<u64>>, DeviceError> {
+    let mut words = devices.zeroed(len)?;
     let addresses: Vec<u64> = words.iter().map(Buffer::address).collect();
     for (gpu, words) in words.iter_mut().enumerate() {
         let written = words.copy_part_from(0, &head(gpu, &addresses));

@@ -32,7 +32,7 @@ pub use scan::{Scanner, scan};
 pub use scan_check::{ScanAccumulates, ScanCheck, ScanChecked, ScanChecking};
 pub use select::{Selector, partition, select, unique};
 pub use sifted::{Room, Sifted, Wanted};
-pub use spread::{Spread, SpreadReducer, scan_spread};
+pub use spread::{Spread, SpreadReducer, SpreadScanner, scan_spread};
 
 use crate::device::{Buffer, Device, DeviceError};
 use bytemuck::Pod;

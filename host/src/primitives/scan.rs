@@ -164,12 +164,8 @@ where
     /// [`DeviceError::Unsupported`] if the operation has no kernel of that design, or the device
     /// cannot run it.
     pub fn with_design(mut self, design: Design) -> Result<Self, DeviceError> {
-        if design == Design::Bulk && !self.has_bulk() {
-            return Err(DeviceError::Unsupported {
-                what: "a scan by bulk copies",
-                device: self.device.properties().name.clone(),
-                needs: "it takes a sum of numbers of 4 or 8 bytes in their own type, compute capability 9.0 and 192 KiB of shared memory a block",
-            });
+        if design == Design::Bulk {
+            expect_bulk::<O>(&self.device)?;
         }
         self.design = Some(design);
         Ok(self)
@@ -188,16 +184,12 @@ where
 
     /// Whether there is a kernel by bulk copies that the device can run.
     fn has_bulk(&self) -> bool {
-        let device = self.device.properties();
-        let is_new = device.compute >= 90 || device.is_emulated();
-        O::HAS_BULK && is_new && device.shared_per_block_optin >= BULK_SHARED
+        has_bulk::<O>(&self.device)
     }
 
     /// Whether bulk copies are faster for arrays of `len` elements, where they are possible.
     fn is_long_enough_for_bulk(&self, len: usize) -> bool {
-        let each = size_of::<O::Element>();
-        let is_long = |(of, bytes)| each == of && len * each >= bytes;
-        BULK_FROM.into_iter().any(is_long) && !self.device.properties().is_emulated()
+        is_long_enough_for_bulk::<O>(&self.device, len)
     }
 
     /// Makes the driver compile the kernels for parts of `len` elements and fewer now, not at the
@@ -486,6 +478,32 @@ where
         // it; all buffers are borrowed, the output exclusively.
         unsafe { self.device.launch::<O::Counted>(&geometry, args) }
     }
+}
+
+/// Whether there is a kernel by bulk copies that the device can run.
+pub(super) fn has_bulk<O: Scannable>(device: &Device) -> bool {
+    let device = device.properties();
+    let is_new = device.compute >= 90 || device.is_emulated();
+    O::HAS_BULK && is_new && device.shared_per_block_optin >= BULK_SHARED
+}
+
+/// Refuses a device or an operation that has no scan by bulk copies.
+pub(super) fn expect_bulk<O: Scannable>(device: &Device) -> Result<(), DeviceError> {
+    match has_bulk::<O>(device) {
+        true => Ok(()),
+        false => Err(DeviceError::Unsupported {
+            what: "a scan by bulk copies",
+            device: device.properties().name.clone(),
+            needs: "it takes a sum of numbers of 4 or 8 bytes in their own type, compute capability 9.0 and 192 KiB of shared memory a block",
+        }),
+    }
+}
+
+/// Whether bulk copies are faster for arrays of `len` elements, where they are possible.
+pub(super) fn is_long_enough_for_bulk<O: Scannable>(device: &Device, len: usize) -> bool {
+    let each = size_of::<O::Element>();
+    let is_long = |(of, bytes)| each == of && len * each >= bytes;
+    BULK_FROM.into_iter().any(is_long) && !device.properties().is_emulated()
 }
 
 /// The first of the four words of a carry. The two places for carries are at the end of the state.

@@ -22,7 +22,7 @@
 /// | `mean` | the kernels of `reduce` | `shared` |
 /// | `rows` | each row of a matrix to one value | as for `reduce`, for long rows; `[SHORT LONG]` if short rows take fewer than 3 blocks of 256 threads |
 /// | `mean_rows` | the kernels of `rows` | `shared` |
-/// | `scan` | an array to as many values | blocks of 256 threads; `bulk` if there is also a kernel with bulk copies |
+/// | `scan` | an array to as many values, on one GPU and spread over several | blocks of 256 threads; `bulk` if there are also kernels with bulk copies |
 /// | `counted_reduce` | as `reduce`, if memory knows the length | as for `reduce` |
 /// | `counted_scan` | as `scan`, if memory knows the length | blocks of 256 threads |
 /// | `segments` | a scan of each segment | blocks of 256 threads |

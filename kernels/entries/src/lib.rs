@@ -34,6 +34,7 @@ pub mod reduce;
 pub mod reduce_rows;
 pub mod scan;
 pub mod select;
+pub mod spread;
 
 use gridsync_kernels::op::Operation;
 

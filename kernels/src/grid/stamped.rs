@@ -3,36 +3,98 @@
 //! One store carries both the value and its announcement. So no fence is needed between them: a
 //! reader that finds the stamp has the value.
 
+use super::peers::{HEAD, Peers};
 use crate::op::{Carried, for_each_word};
 use cuda_std::memory::Pack;
 use cuda_std::prelude::*;
-use cuda_std::warp::{FULL_MASK, warp_vote_all};
+use cuda_std::warp::{FULL_MASK, WARP_SIZE, warp_vote_all};
+
+/// Who gets the values that are sent.
+pub(crate) trait Readers: Copy {
+    /// The scope that includes all of them.
+    const SCOPE: Scope;
+
+    /// Whether thread `thread` of a block, or of a warp, is among those that send.
+    fn sends(thread: u32) -> bool;
+
+    /// Calls `store` with the words of each reader; those of this GPU are `own`. Called by the threads that
+    /// [send](Self::sends).
+    fn each(self, own: Global<u64>, store: impl Fn(Global<u64>));
+}
+
+/// The blocks of this GPU.
+#[derive(Clone, Copy)]
+pub(crate) struct OneGpu;
+
+impl Readers for OneGpu {
+    const SCOPE: Scope = Scope::Device;
+
+    #[inline(always)]
+    fn sends(thread: u32) -> bool {
+        thread == 0
+    }
+
+    #[device]
+    fn each(self, own: Global<u64>, store: impl Fn(Global<u64>)) {
+        store(own);
+    }
+}
+
+/// The blocks of all GPUs. The words of each GPU come after a [head](super::barrier::head).
+impl Readers for Peers {
+    const SCOPE: Scope = Scope::System;
+
+    #[inline(always)]
+    fn sends(thread: u32) -> bool {
+        thread < WARP_SIZE
+    }
+
+    #[device]
+    fn each(self, _own: Global<u64>, store: impl Fn(Global<u64>)) {
+        self.send(|words| store(words.part(HEAD, words.len() - HEAD)));
+    }
+}
 
 /// Words of device memory, each a stamp above 32 bits of a value.
 ///
 /// Whoever creates this must ensure that no word holds a stamp before that stamp is used.
 #[derive(Clone, Copy)]
-pub(crate) struct Stamped {
+pub(crate) struct Stamped<R = OneGpu> {
     pub(crate) words: Global<u64>,
     /// The distance from each word of a value to its next one.
     pub(crate) apart: usize,
     pub(crate) stamp: u32,
+    pub(crate) readers: R,
 }
 
 impl Stamped {
-    /// Stores `value` at place `at`.
+    /// Words for the blocks of this GPU.
+    #[inline(always)]
+    pub(crate) fn new(words: Global<u64>, apart: usize, stamp: u32) -> Self {
+        Self { words, apart, stamp, readers: OneGpu }
+    }
+}
+
+impl Stamped<Peers> {
+    /// Words for the blocks of all GPUs, adjacent for each value, after the head of `words`.
+    #[device]
+    pub(crate) fn of_all_gpus(words: Global<u64>, stamp: u32) -> Self {
+        let readers = Peers::of(words);
+        Self { words: words.part(HEAD, words.len() - HEAD), apart: 1, stamp, readers }
+    }
+}
+
+impl<R: Readers> Stamped<R> {
+    /// Stores `value` at place `at`. Called by the threads that [send](Readers::sends), with the same value.
     #[device]
     pub(crate) fn send<T: Carried>(self, at: usize, value: T) {
-        for_each_word(value, |i, word| {
-            self.send_word(at + i * self.apart, word);
+        self.readers.each(self.words, |words| {
+            for_each_word(value, |i, word| {
+                let word = u64::from(self.stamp) << 32 | u64::from(word);
+                // Relaxed: the word publishes nothing but itself.
+                words.store(at + i * self.apart, word, Ordering::Relaxed, R::SCOPE);
+            });
         });
-    }
-
-    #[device]
-    fn send_word(self, at: usize, value: u32) {
-        let word = u64::from(self.stamp) << 32 | u64::from(value);
-        // Relaxed: the word publishes nothing but itself.
-        self.words.store(at, word, Ordering::Relaxed, Scope::Device);
     }
 
     /// Loads what is at place `at` now.
@@ -41,7 +103,7 @@ impl Stamped {
         let look = |word| match word < T::WORDS {
             true => {
                 let at = at + word * self.apart;
-                self.words.load(at, Ordering::Relaxed, Scope::Device)
+                self.words.load(at, Ordering::Relaxed, R::SCOPE)
             }
             false => 0,
         };
@@ -89,7 +151,7 @@ impl Stamped {
     fn look_at_once<T: Carried>(self, at: usize) -> Looked {
         match T::WORDS {
             2 => {
-                let [low, high] = self.words.load_pair(at);
+                let [low, high] = self.words.load_pair(at, R::SCOPE);
                 Looked([low, high, 0, 0])
             }
             _ => self.look::<T>(at),

@@ -1,6 +1,6 @@
 //! The list of what tests each kernel, and the check that no kernel is missing.
 
-use super::{counted, ladder};
+use super::{counted, ladder, spread};
 use cuda_std::launch::Kernel;
 use gridsync::device::cuda::Modules;
 use gridsync_entries::kendall as kendalls;
@@ -278,6 +278,12 @@ fn every_entry_point_of_the_ptx_is_tested_and_every_tested_one_is_there() {
             .chain(bulk.filter(|_| compute >= 90))
             .chain(select_kinds().into_iter().map(|kind| kind.kernel))
             .chain(counted::kernels().into_iter().map(|(kernel, _)| kernel))
+            .chain(
+                spread::kernels()
+                    .into_iter()
+                    .filter(|(.., since)| *since <= compute)
+                    .map(|(kernel, ..)| kernel),
+            )
             .chain(ladder::sums::kernels())
             .chain(ladder::scans::kernels())
             .chain(OTHERS.iter().map(|(kernel, _)| *kernel))

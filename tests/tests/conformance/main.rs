@@ -22,6 +22,7 @@
 //! | `range_sum` | every range sum × size × backend, and queries that are not ranges |
 //! | `kendall` | every rank correlation × size × ties × method × backend × schedule |
 //! | `parts` | host arrays that go through the device part by part |
+//! | `spread` | arrays that lie on several GPUs: every scan × stripes × backend, and reductions |
 //! | `shared` | host arrays that several GPUs share, by every reduction, and by the others |
 //! | `mean` | means of every type, of arrays and of rows, against exact division |
 //! | `bits` | reductions: the bits of the CPU, whatever the order, the NaN and the stamp |
@@ -91,6 +92,7 @@ mod select;
 mod shared;
 mod special;
 mod spin;
+mod spread;
 mod streams;
 mod system;
 mod warp_rows;
@@ -133,6 +135,7 @@ fn main() -> ExitCode {
         shared::trials(),
         special::trials(),
         spin::trials(),
+        spread::trials(),
         streams::trials(),
         system::trials(),
         warp_rows::trials(),

@@ -17,7 +17,7 @@ mod reduce;
 mod scan;
 mod select;
 mod sift;
-mod together;
+pub(super) mod together;
 
 pub use kendall::{PartCorrelator, kendall_in_parts};
 pub use leaves::{Cut, Leaves, from_leaves};

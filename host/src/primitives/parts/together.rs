@@ -26,7 +26,7 @@ pub(super) fn of_gpu(
 ///
 /// # Panics
 /// If `work` does.
-pub(super) fn on_each<W: Send, R: Send, E: Send>(
+pub(in crate::primitives) fn on_each<W: Send, R: Send, E: Send>(
     all: impl IntoIterator<Item = W>,
     work: impl Fn(W) -> Result<R, E> + Sync,
 ) -> Result<Vec<R>, E> {

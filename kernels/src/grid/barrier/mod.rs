@@ -61,9 +61,13 @@ pub use release::ReleaseBarrier;
 pub use reset::ResetBarrier;
 pub use split::{LateBarrier, SplitBarrier};
 #[cfg(not(target_arch = "nvptx64"))]
-pub use system::{Absent, SystemMissing, head};
-pub use system::{AcrossGpus, BoundedSystemBarrier, MOST_GPUS, SystemBarrier, SystemExchange};
+pub use system::{Absent, SystemMissing};
+pub use system::{AcrossGpus, BoundedSystemBarrier, SystemBarrier, SystemExchange};
 pub use tree::TreeBarrier;
+
+pub use super::peers::MOST_GPUS;
+#[cfg(not(target_arch = "nvptx64"))]
+pub use super::peers::head;
 
 /// The name of the barriers in messages of the emulator.
 const NAME: &str = "the grid barrier";

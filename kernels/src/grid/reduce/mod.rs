@@ -129,7 +129,7 @@ fn reduce_strips<O: Operation>(
     thread::sync_threads();
     // Adding 1 right after the load would wait for it there, before the loads of the tile.
     let stamp = found.read(1) + 1;
-    let leaves = Stamped { words, apart, stamp };
+    let leaves = Stamped::new(words, apart, stamp);
     if leaves_are_strips {
         if at.lane == 0 {
             leaves.send((first_leaf + at.warp) as usize, strip);

@@ -18,13 +18,17 @@
 mod bulk;
 mod mode;
 mod shape;
+mod spread;
 mod tile;
 
 pub use super::tiles::MOST_GROUP;
 #[cfg(any(compute_ge_90, not(target_arch = "nvptx64")))]
-pub use bulk::{BulkOperation, SHARED as BULK_SHARED, THREADS as BULK_THREADS, scan_by_bulk};
+pub use bulk::{BulkOperation, SHARED as BULK_SHARED, THREADS as BULK_THREADS};
+#[cfg(any(compute_ge_90, not(target_arch = "nvptx64")))]
+pub use bulk::{scan_by_bulk, scan_spread_by_bulk};
 pub use mode::{Form, Mode};
 pub use shape::{Shape, most_rows};
+pub use spread::{Stripes, head_and_places, scan_spread};
 
 use super::tiles::{self, Strip, Tiles, across_warps};
 use super::workspace::Workspace;
@@ -92,12 +96,7 @@ fn scan_by<O: ScanOperation, const ROWS: usize>(
     let tiles = Tiles::draw(workspace, thread::grid_dim_x(), group, at);
     let start = found(op, workspace.state, mode);
     let strip = Strip::new::<O::Element>(tiles.tile, rows, at);
-    let (mut held, total) = Held::<O, ROWS>::scan(op, strip.load(op, input));
-    let (before, aggregate) = across_warps(op, total, at);
-    held.warps = before;
-    if mode.form == Form::Exclusive {
-        held.shift(op, |row| strip.pack(row) as u64);
-    }
+    let (held, aggregate) = tile_of::<O, ROWS>(op, input, strip, mode.form, at);
     if tiles.is_alone() {
         if at.thread == 0 && mode.leaves {
             leave(workspace.state, mode, op.combine(start, aggregate));
@@ -110,7 +109,30 @@ fn scan_by<O: ScanOperation, const ROWS: usize>(
         leave(workspace.state, mode, next);
     }
     strip.store(op, output, held, prefix);
-    tiles.leave_for_next(at);
+    tiles.leave_for_next(workspace.state, at);
+}
+
+/// The scan of the tile of `strip`, as if nothing were before it, and its aggregate. Called by all threads of
+/// the block. It contains a barrier of the block.
+#[device]
+fn tile_of<O: ScanOperation, const ROWS: usize>(
+    op: O,
+    input: Global<O::Element>,
+    strip: Strip,
+    form: Form,
+    at: ThreadPosition,
+) -> (Held<O, ROWS>, O::Accumulator)
+where
+    [Places<O>; ROWS]: Pack<Places<O>>,
+    [O::Accumulator; ROWS]: Pack<O::Accumulator>,
+{
+    let (mut held, total) = Held::<O, ROWS>::scan(op, strip.load(op, input));
+    let (before, aggregate) = across_warps(op, total, at);
+    held.warps = before;
+    if form == Form::Exclusive {
+        held.shift(op, |row| strip.pack(row) as u64);
+    }
+    (held, aggregate)
 }
 
 /// The value before the array: what the previous launch left, if this one continues it.

@@ -182,7 +182,7 @@ fn compact<T: Scalar>(
         outputs.count.write(0, earlier + u64::from(count));
     }
     if !tiles.is_alone() {
-        tiles.leave_for_next(at);
+        tiles.leave_for_next(workspace.state, at);
     }
 }
 

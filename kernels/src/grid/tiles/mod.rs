@@ -13,7 +13,7 @@ mod strip;
 pub(super) use across_warps::across_warps;
 pub(super) use strip::Strip;
 
-use super::stamped::Stamped;
+use super::stamped::{OneGpu, Readers, Stamped};
 use super::workspace::{Workspace, draw, last_stamp};
 use crate::block::ThreadPosition;
 use crate::op::Carried;
@@ -42,17 +42,16 @@ shared_array! {
     fn gridsync_scan_turn() -> [u32; 2];
 }
 
-/// This block's tile, and the words that tiles send to each other.
+/// A tile of this block, and the words that tiles send to each other.
 #[derive(Clone, Copy)]
-pub(super) struct Tiles {
+pub(super) struct Tiles<R = OneGpu> {
     pub(super) tile: u32,
     count: u32,
     /// The number of tiles in a group: a power of two, up to [`LOOKS`] per thread.
     group: u32,
     /// The values that tiles send: the aggregate of tile t at place t, the base of group g at place
     /// `count` + g.
-    values: Stamped,
-    state: Global<u32>,
+    values: Stamped<R>,
 }
 
 impl Tiles {
@@ -66,7 +65,15 @@ impl Tiles {
         at: ThreadPosition,
     ) -> Self {
         let (tile, stamp) = ticket_and_stamp(state, count, at);
-        Self { tile, count, group, values: Stamped { words, apart: 1, stamp }, state }
+        Self::of(tile, count, group, Stamped::new(words, 1, stamp))
+    }
+}
+
+impl<R: Readers> Tiles<R> {
+    /// Tile `tile` of `count`.
+    #[inline(always)]
+    pub(super) fn of(tile: u32, count: u32, group: u32, values: Stamped<R>) -> Self {
+        Self { tile, count, group, values }
     }
 
     #[device]

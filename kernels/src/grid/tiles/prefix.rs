@@ -2,7 +2,7 @@
 
 use super::{ENDED, LOOKS, MOST_WARPS, STAMP, Tiles};
 use crate::block::{Slots, ThreadPosition};
-use crate::grid::stamped::Stamped;
+use crate::grid::stamped::{Readers, Stamped};
 use crate::grid::workspace::{clear, is_last_stamp, leave_stamp};
 use crate::op::{Carried, Operation};
 use crate::warp;
@@ -21,12 +21,12 @@ shared_array! {
     fn gridsync_scan_ended() -> [u32; 1];
 }
 
-impl Tiles {
+impl<R: Readers> Tiles<R> {
     /// Sends the aggregate of the tile, if any tile looks for it. Called by all threads of the
     /// block, before [`prefix`](Self::prefix). Here and below there are at least two tiles.
     #[device]
     pub(in crate::grid) fn send<A: Carried>(self, aggregate: A, at: ThreadPosition) {
-        if at.thread == 0 && !self.ends_a_group() && !self.is_last() {
+        if R::sends(at.thread) && !self.ends_a_group() && !self.is_last() {
             self.values.send(self.aggregate::<A>(self.tile), aggregate);
         }
         // The warp joins here, so that no lane spins before lane 0 has sent.
@@ -98,25 +98,27 @@ impl Tiles {
         let mut next = op.identity();
         if finds_next {
             next = op.combine(base, total_of_warps(op, with_own, at));
-            if at.thread == 0 && self.ends_a_group() {
+            if R::sends(at.thread) && self.ends_a_group() {
                 values.send(self.base::<O::Accumulator>(group + 1), next);
             }
         }
         (op.combine(base, total_of_warps(op, looked, at)), next)
     }
+}
 
-    /// Leaves the stamp for the next launch. Called by all threads of the block, after
+impl Tiles {
+    /// Leaves the stamp in `state` for the next launch. Called by all threads of the block, after
     /// [`prefix`](Self::prefix).
     ///
     /// The block of the last tile stores it: it has waited for values of all other blocks, which
     /// had read the old stamp before they sent them. A launch with the last stamp also zeroes the
     /// words, when no block looks at them any more: the block that ends last does it, by a count.
     #[device]
-    pub(in crate::grid) fn leave_for_next(self, at: ThreadPosition) {
+    pub(in crate::grid) fn leave_for_next(self, state: Global<u32>, at: ThreadPosition) {
         let Stamped { words, stamp, .. } = self.values;
         if !is_last_stamp(stamp) {
             if self.is_last() && at.thread == 0 {
-                leave_stamp(self.state, STAMP, stamp);
+                leave_stamp(state, STAMP, stamp);
             }
             return;
         }
@@ -125,7 +127,7 @@ impl Tiles {
         thread::sync_threads();
         if at.thread == 0 {
             let last = self.count - 1;
-            let before = self.state.fetch_inc(ENDED, last, Ordering::AcqRel, Scope::Device);
+            let before = state.fetch_inc(ENDED, last, Ordering::AcqRel, Scope::Device);
             ended.write(0, before);
         }
         thread::sync_threads();
@@ -134,7 +136,7 @@ impl Tiles {
         }
         clear(words, at.thread, at.threads);
         if at.thread == 0 {
-            leave_stamp(self.state, STAMP, 0);
+            leave_stamp(state, STAMP, 0);
         }
     }
 }

@@ -207,14 +207,14 @@ impl<T: Scalar> View<T, GlobalSpace> {
 }
 
 impl View<u64, GlobalSpace> {
-    /// Elements `i` and `i + 1`, both loaded relaxed at device scope by one instruction:
-    /// `ld.relaxed.gpu.v2.b64`. Element `i` must be aligned to 16 bytes.
+    /// Elements `i` and `i + 1`, both loaded relaxed at `scope` by one instruction:
+    /// `ld.relaxed.v2.b64`. Element `i` must be aligned to 16 bytes.
     ///
     /// Each of the two is single-copy atomic, but the pair is not: the two may be from different
     /// times (PTX ISA, "Vector Data-types" of the memory consistency model).
     #[instruction]
-    pub fn load_pair(self, i: usize) -> [u64; 2] {
+    pub fn load_pair(self, i: usize, scope: Scope) -> [u64; 2] {
         // SAFETY: the contract of the view.
-        unsafe { access::load_pair(self.run_at(i, 2)) }
+        unsafe { access::load_pair(self.run_at(i, 2), scope) }
     }
 }

@@ -6,6 +6,7 @@ mod barriers;
 mod bulk;
 mod kernels;
 mod ladders;
+mod spread;
 mod system;
 
 use super::{
@@ -66,6 +67,7 @@ pub fn protocols() -> Vec<Protocol> {
     all.extend(locks());
     all.extend(primitives());
     all.push(bulk::scan());
+    all.extend(spread::all());
     all.extend(ladders::rungs::<sums::Climb<f32>>());
     all.extend(ladders::rungs::<scans::Climb>());
     all.extend(

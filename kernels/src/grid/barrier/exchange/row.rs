@@ -53,7 +53,7 @@ impl Row {
 
     #[device]
     fn stamped(&self) -> Stamped {
-        Stamped { words: self.words, apart: self.apart, stamp: self.crossing }
+        Stamped::new(self.words, self.apart, self.crossing)
     }
 
     /// Waits for the first `count` values of the row, at most [`LONGEST`], and combines them in their

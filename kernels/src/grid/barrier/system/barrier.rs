@@ -1,8 +1,8 @@
 //! The barrier over all blocks of several GPUs.
 
 use super::AcrossGpus;
-use super::peers::{HEAD, MOST_GPUS, Peers, all_lanes};
 use crate::grid::barrier::Members;
+use crate::grid::peers::{HEAD, MOST_GPUS, Peers, all_lanes};
 use cuda_std::prelude::*;
 use cuda_std::protocol::join_barrier;
 use cuda_std::warp::{WARP_SIZE, sync_warp, warp_vote_all, warp_vote_any};

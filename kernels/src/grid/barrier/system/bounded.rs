@@ -2,8 +2,8 @@
 
 use super::AcrossGpus;
 use super::barrier::{NAME, arrival, has_sent};
-use super::peers::{HEAD, MOST_GPUS, Peers};
 use crate::grid::barrier::{Expired, Members};
+use crate::grid::peers::{HEAD, MOST_GPUS, Peers};
 use cuda_std::prelude::*;
 use cuda_std::protocol::join_barrier;
 

@@ -1,10 +1,10 @@
 //! The exchange of values between all blocks of several GPUs.
 
 use super::AcrossGpus;
-use super::peers::{HEAD, MOST_GPUS, Peers};
 use crate::block::Slots;
 use crate::grid::barrier::exchange::AnyBits;
 use crate::grid::barrier::{Exchange, Prefix};
+use crate::grid::peers::{HEAD, MOST_GPUS, Peers};
 use crate::op::{And, Carried, Operation, Or, Sum, for_each_word};
 use crate::warp;
 use cuda_std::prelude::*;

@@ -10,16 +10,12 @@
 mod barrier;
 mod bounded;
 mod exchange;
-mod peers;
 
 pub use barrier::SystemBarrier;
 pub use bounded::BoundedSystemBarrier;
 #[cfg(not(target_arch = "nvptx64"))]
 pub use bounded::{Absent, SystemMissing};
 pub use exchange::SystemExchange;
-pub use peers::MOST_GPUS;
-#[cfg(not(target_arch = "nvptx64"))]
-pub use peers::head;
 
 /// What a kernel can use over all blocks of several GPUs.
 ///

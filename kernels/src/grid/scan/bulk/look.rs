@@ -1,9 +1,9 @@
 //! The looker: the warp that looks at what earlier tiles have sent, and computes the prefixes.
 
 use super::ring::{EMPTY, PREFIX, Turn, gridsync_scan_prefix};
-use super::{BulkOperation, Scan};
+use super::{BulkOperation, Scan, Share};
 use crate::grid::scan::{found, leave};
-use crate::grid::stamped::Stamped;
+use crate::grid::stamped::{Readers, Stamped};
 use crate::grid::tiles::{MOST_GROUP, STAMP};
 use crate::grid::workspace::{is_last_stamp, leave_stamp};
 use crate::op::Carried;
@@ -20,13 +20,16 @@ const _: () = assert!(MOST_GROUP == ROW * WARP_SIZE);
 // For words of 8 bytes, eight took 2 % less than four on an H200, 2026-11-22.
 const LOOKS: usize = warp::ROWS;
 
-impl<T: Scalar + Carried> Scan<T> {
+impl<T: Scalar + Carried, S: Share> Scan<T, S> {
     /// Computes the prefix of every tile of the block.
     #[device]
     pub(super) fn look<O: BulkOperation<T>>(self, op: O, lane: u32) {
         let mut before = Before {
             values: self.values,
-            base: found(op, self.state, self.mode),
+            base: match S::IS_WHOLE {
+                true => found(op, self.state, self.mode),
+                false => op.identity(),
+            },
             rows: op.identity(),
             next: 0,
         };
@@ -37,11 +40,11 @@ impl<T: Scalar + Carried> Scan<T> {
             if tile >= self.tiles {
                 return;
             }
-            let prefix = before.of(op, tile, lane);
+            let prefix = before.of(op, self.share.number(tile), lane);
             if lane == 0 {
                 gridsync_scan_prefix().cast().write(turn.stage as usize, prefix);
                 turn.arrive(PREFIX);
-                if tile == self.tiles - 1 && !is_last_stamp(self.values.stamp) {
+                if S::IS_WHOLE && tile == self.tiles - 1 && !is_last_stamp(self.values.stamp) {
                     // The values it waited for came from all other blocks with tiles, which had
                     // read the old stamp before.
                     leave_stamp(self.state, STAMP, self.values.stamp);
@@ -49,7 +52,7 @@ impl<T: Scalar + Carried> Scan<T> {
             }
             turn.arrive(EMPTY);
             sync_warp(FULL_MASK);
-            if tile == self.tiles - 1 && self.mode.leaves {
+            if S::IS_WHOLE && tile == self.tiles - 1 && self.mode.leaves {
                 let all = before.of(op, self.tiles, lane);
                 if lane == 0 {
                     leave(self.state, self.mode, all);
@@ -62,8 +65,8 @@ impl<T: Scalar + Carried> Scan<T> {
 
 /// What the looker knows of earlier tiles. The tiles of its block come in order, so it continues
 /// where it stopped.
-struct Before<T> {
-    values: Stamped,
+struct Before<T, R> {
+    values: Stamped<R>,
     /// The combined value before the current group.
     base: T,
     /// In lane i the combined value of row i of the group, as far as it has been loaded.
@@ -72,7 +75,7 @@ struct Before<T> {
     next: u32,
 }
 
-impl<T: Scalar + Carried> Before<T> {
+impl<T: Scalar + Carried, R: Readers> Before<T, R> {
     /// Waits for the aggregates of the tiles before `tile`, [`LOOKS`] rows at a time, and gives
     /// their combined value. Called by all lanes of a warp; all have the result.
     #[device]

@@ -26,8 +26,9 @@ mod look;
 mod ring;
 mod strips;
 
-use super::{Mode, ScanOperation, Shape};
-use crate::grid::stamped::Stamped;
+use super::{Form, Mode, ScanOperation, Shape, Stripes};
+use crate::grid::peers::Peers;
+use crate::grid::stamped::{OneGpu, Readers, Stamped};
 use crate::grid::tiles::{ENDED, MOST_GROUP, STAMP, TICKET};
 use crate::grid::workspace::{Workspace, clear, draw, is_last_stamp, last_stamp, leave_stamp};
 use crate::op::{Carried, Number, Sum};
@@ -77,14 +78,59 @@ impl<T: Number> BulkOperation<T> for Sum<T> where
 {
 }
 
+/// Which tiles of the array this grid scans.
+trait Share: Copy {
+    /// Who looks for the values of these tiles.
+    type Readers: Readers;
+
+    /// Whether it has all tiles of the array. Then it also leaves what the next launch needs.
+    const IS_WHOLE: bool;
+
+    /// The number in the array of the tile with this ticket.
+    fn number(self, ticket: u32) -> u32;
+}
+
+/// All tiles.
+#[derive(Clone, Copy)]
+struct Whole;
+
+impl Share for Whole {
+    type Readers = OneGpu;
+    const IS_WHOLE: bool = true;
+
+    #[inline(always)]
+    fn number(self, ticket: u32) -> u32 {
+        ticket
+    }
+}
+
+/// The stripes of this GPU.
+#[derive(Clone, Copy)]
+struct Striped {
+    stripes: Stripes,
+    peers: Peers,
+}
+
+impl Share for Striped {
+    type Readers = Peers;
+    const IS_WHOLE: bool = false;
+
+    #[inline(always)]
+    fn number(self, ticket: u32) -> u32 {
+        self.stripes.number(ticket, self.peers)
+    }
+}
+
 /// What every warp of the grid knows.
 #[derive(Clone, Copy)]
-struct Scan<T> {
+struct Scan<T, S: Share> {
     input: Global<T>,
     output: Global<T>,
+    /// The tiles of this grid, which are the tickets.
     tiles: u32,
+    share: S,
     /// The values that tiles send: their aggregates.
-    values: Stamped,
+    values: Stamped<S::Readers>,
     state: Global<u32>,
     mode: Mode,
 }
@@ -107,9 +153,48 @@ pub fn scan_by_bulk<O, T>(
     O: BulkOperation<T>,
     T: Scalar + Carried,
 {
-    let (thread, launch) = (thread::thread_idx_x(), gridsync_scan_launch());
-    let (warp, lane) = (thread / WARP_SIZE, thread % WARP_SIZE);
-    if thread == 0 {
+    let launch = gridsync_scan_launch();
+    make_ring(|| launch.write(0, last_stamp(state, STAMP) + 1));
+    let values = Stamped::new(words, 1, launch.read(0));
+    let scan = Scan { input, output, tiles, share: Whole, values, state, mode };
+    let done = scan.run(op);
+    // All looks of the block come before its count.
+    thread::sync_threads();
+    if is_last_stamp(scan.values.stamp) {
+        scan.begin_anew(done);
+    }
+}
+
+/// Scans an array that is spread over several GPUs as [`scan_spread`](super::scan_spread) does, to the same bits.
+///
+/// Called by every thread of a grid along x on each GPU, with [`THREADS`] threads and [`SHARED`] bytes of dynamic
+/// shared memory per block. Best are as many blocks as fit at once, but not more than tiles. `tiles` is from
+/// [`Shape::for_bulk`] for the whole array. Input and output begin at multiples of 16 bytes. All else is as for
+/// `scan_spread`.
+#[device(protocol = "the scan over several GPUs")]
+pub fn scan_spread_by_bulk<O, T>(
+    op: O,
+    input: Global<T>,
+    output: Global<T>,
+    Workspace { words, state }: Workspace,
+    stripes: Stripes,
+    form: Form,
+) where
+    O: BulkOperation<T>,
+    T: Scalar + Carried,
+{
+    make_ring(|| ());
+    let values = Stamped::of_all_gpus(words, stripes.stamp);
+    let share = Striped { stripes, peers: values.readers };
+    let tiles = input.len().div_ceil(Scan::<T, Striped>::TILE) as u32;
+    Scan { input, output, tiles, share, values, state, mode: Mode::whole(form) }.run(op);
+}
+
+/// Makes the barriers of the ring. Called by all threads of the block; the first also calls `also`. It contains a
+/// barrier of the block.
+#[device]
+fn make_ring(also: impl FnOnce()) {
+    if thread::thread_idx_x() == 0 {
         let ring = gridsync_scan_ring();
         for stage in 0..STAGES {
             // Every lane arrives for itself. The first reducer arrives with one lane per strip.
@@ -124,42 +209,38 @@ pub fn scan_by_bulk<O, T>(
             });
         }
         mbarrier::fence_init();
-        launch.write(0, last_stamp(state, STAMP) + 1);
+        also();
     }
     thread::sync_threads();
-    let scan = Scan {
-        input,
-        output,
-        tiles,
-        values: Stamped { words, apart: 1, stamp: launch.read(0) },
-        state,
-        mode,
-    };
-    let mut done = 0;
-    if warp < SCANNERS {
-        scan.scan_strips(op, warp, lane);
-    } else if warp < 2 * SCANNERS {
-        scan.reduce_strips(op, warp - SCANNERS, lane);
-    } else if warp == 2 * SCANNERS {
-        scan.look(op, lane);
-    } else if lane == 0 {
-        done = scan.load(op);
-    }
-    sync_warp(FULL_MASK);
-    // All looks of the block come before its count.
-    thread::sync_threads();
-    if is_last_stamp(scan.values.stamp) {
-        scan.begin_anew(done);
-    }
 }
 
-impl<T: Scalar + Carried> Scan<T> {
+impl<T: Scalar + Carried, S: Share> Scan<T, S> {
     /// Elements of a strip.
     const STRIP: usize = ROWS * WARP_SIZE as usize * T::PACK;
     /// Elements of a tile.
     const TILE: usize = SCANNERS as usize * Self::STRIP;
 
-    /// Elements of the array in a strip.
+    /// Does what the warp of this thread is for, and gives in the loader's lane how many tiles the block has had.
+    /// Called by all threads of the block.
+    #[device]
+    fn run<O: BulkOperation<T>>(self, op: O) -> u32 {
+        let thread = thread::thread_idx_x();
+        let (warp, lane) = (thread / WARP_SIZE, thread % WARP_SIZE);
+        let mut done = 0;
+        if warp < SCANNERS {
+            self.scan_strips(op, warp, lane);
+        } else if warp < 2 * SCANNERS {
+            self.reduce_strips(op, warp - SCANNERS, lane);
+        } else if warp == 2 * SCANNERS {
+            self.look(op, lane);
+        } else if lane == 0 {
+            done = self.load(op);
+        }
+        sync_warp(FULL_MASK);
+        done
+    }
+
+    /// Elements of this grid in a strip.
     #[inline(always)]
     fn elements_of(self, tile: u32, strip: u32) -> usize {
         let rest = self.input.len().saturating_sub(Self::start(tile, strip));
@@ -240,7 +321,9 @@ impl<T: Scalar + Carried> Scan<T> {
             },
         )
     }
+}
 
+impl<T: Scalar + Carried> Scan<T, Whole> {
     /// Zeroes the words and the stamp when nobody looks any more: in the block whose count
     /// completes the tiles. Called by all threads of the block; `done` is from the loader.
     #[device]

@@ -3,9 +3,10 @@
 use super::ring::{
     EMPTY, PREFIX, REDUCED, Turn, gridsync_scan_before, gridsync_scan_prefix, gridsync_scan_strips,
 };
-use super::{BulkOperation, SCANNERS, Scan};
+use super::{BulkOperation, SCANNERS, Scan, Share};
 use crate::grid::scan::tile::{Held, Places, lift};
 use crate::grid::scan::{Form, ScanOperation};
+use crate::grid::stamped::Readers;
 use crate::op::Carried;
 use crate::warp::{self, ROWS};
 use cuda_std::bulk;
@@ -13,7 +14,7 @@ use cuda_std::memory::Pack;
 use cuda_std::prelude::*;
 use cuda_std::warp::{FULL_MASK, WARP_SIZE, sync_warp};
 
-impl<T: Scalar + Carried> Scan<T> {
+impl<T: Scalar + Carried, S: Share> Scan<T, S> {
     /// Reduces strip `strip` of every tile. The first warp also sends the combined value of the
     /// tile, and stores the value before each strip.
     #[device]
@@ -36,8 +37,8 @@ impl<T: Scalar + Carried> Scan<T> {
                 turn.wait(REDUCED);
                 let strips = Self::scan_of_strips(op, turn, lane);
                 let all = warp::total(strips);
-                if lane == 0 {
-                    self.values.send(tile as usize * T::WORDS, all);
+                if S::Readers::sends(lane) {
+                    self.values.send(self.share.number(tile) as usize * T::WORDS, all);
                 }
                 let before = warp::before(op, strips);
                 if lane < SCANNERS {

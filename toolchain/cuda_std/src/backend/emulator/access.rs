@@ -83,15 +83,15 @@ pub(crate) unsafe fn load<T: Scalar, S: Space>(at: S::Address, order: Ordering, 
 
 /// Two loads, because the pair is not atomic on the device either.
 #[track_caller]
-pub(crate) unsafe fn load_pair(at: *mut u8) -> [u64; 2] {
+pub(crate) unsafe fn load_pair(at: *mut u8, scope: Scope) -> [u64; 2] {
     if !(at as usize).is_multiple_of(16) {
         simt::trap("a pair of words that does not begin at a multiple of 16 bytes");
     }
     // SAFETY: the contract of `View`, of both elements.
     unsafe {
         [
-            load::<u64, GlobalSpace>(at, Ordering::Relaxed, Scope::Device),
-            load::<u64, GlobalSpace>(at.wrapping_add(8), Ordering::Relaxed, Scope::Device),
+            load::<u64, GlobalSpace>(at, Ordering::Relaxed, scope),
+            load::<u64, GlobalSpace>(at.wrapping_add(8), Ordering::Relaxed, scope),
         ]
     }
 }

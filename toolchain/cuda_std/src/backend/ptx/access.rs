@@ -207,17 +207,26 @@ pub(crate) unsafe fn load<T: Scalar, S: Space>(at: S::Address, order: Ordering, 
 }
 
 #[inline(always)]
-pub(crate) unsafe fn load_pair(at: u64) -> [u64; 2] {
-    let (first, second);
-    // SAFETY: the contract of `View`.
-    unsafe {
-        asm!(
-            "ld.relaxed.gpu.global.v2.b64 {{{}, {}}}, [{}];",
-            out(reg64) first, out(reg64) second, in(reg64) at,
-            options(nostack, preserves_flags)
-        );
+pub(crate) unsafe fn load_pair(at: u64, scope: Scope) -> [u64; 2] {
+    macro_rules! load {
+        ($instruction:literal) => {{
+            let (first, second);
+            // SAFETY: the contract of `View`.
+            unsafe {
+                asm!(
+                    concat!($instruction, " {{{}, {}}}, [{}];"),
+                    out(reg64) first, out(reg64) second, in(reg64) at,
+                    options(nostack, preserves_flags)
+                );
+            }
+            [first, second]
+        }};
     }
-    [first, second]
+    match scope {
+        Scope::Block => load!("ld.relaxed.cta.global.v2.b64"),
+        Scope::Device => load!("ld.relaxed.gpu.global.v2.b64"),
+        Scope::System => load!("ld.relaxed.sys.global.v2.b64"),
+    }
 }
 
 // One block of PTX, with its braces, so that register, predicate and label are local however often

@@ -12,7 +12,7 @@ const OWN: usize = MOST_GPUS;
 const COUNT: usize = MOST_GPUS + 1;
 
 /// Words of the head, a whole number of lines.
-pub(super) const HEAD: usize = 2 * MOST_GPUS;
+pub(in crate::grid) const HEAD: usize = 2 * MOST_GPUS;
 
 /// The words that begin the memory of GPU `own`: `addresses` has the address of each GPU's memory, in their order.
 ///
@@ -31,13 +31,13 @@ pub fn head(own: usize, addresses: &[u64]) -> [u64; HEAD] {
 
 /// All GPUs of a launch, as a block of one of them sees them.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Peers {
+pub(in crate::grid) struct Peers {
     /// The words of this GPU.
-    pub(super) words: Global<u64>,
+    pub(in crate::grid) words: Global<u64>,
     /// The number of this GPU.
-    pub(super) own: u32,
+    pub(in crate::grid) own: u32,
     /// How many there are.
-    pub(super) count: u32,
+    pub(in crate::grid) count: u32,
     /// The address of the words of the first GPU that this lane sends to.
     first: u64,
 }
@@ -45,7 +45,7 @@ pub(super) struct Peers {
 impl Peers {
     /// Reads the head of `words`.
     #[device]
-    pub(super) fn of(words: Global<u64>) -> Self {
+    pub(in crate::grid) fn of(words: Global<u64>) -> Self {
         let count = words.read(COUNT) as u32;
         let first = lane_id();
         Self {
@@ -59,7 +59,7 @@ impl Peers {
     /// Lets the first warp store to a word on each GPU: calls `send` with the words of one GPU after the other. With
     /// 32 threads or more, each lane has one GPU at most. Called by all lanes of the first warp.
     #[device]
-    pub(super) fn send(self, send: impl Fn(Global<u64>)) {
+    pub(in crate::grid) fn send(self, send: impl Fn(Global<u64>)) {
         let (mut gpu, mut address) = (lane_id(), self.first);
         while gpu < self.count {
             send(self.view(address));
@@ -72,7 +72,7 @@ impl Peers {
 
     /// Whether `has_come` holds for all GPUs that this lane looks after.
     #[device]
-    pub(super) fn all(self, has_come: impl Fn(u32) -> bool) -> bool {
+    pub(in crate::grid) fn all(self, has_come: impl Fn(u32) -> bool) -> bool {
         let (mut gpu, mut all) = (lane_id(), true);
         while gpu < self.count {
             all &= has_come(gpu);
@@ -83,7 +83,7 @@ impl Peers {
 
     /// The words of a GPU.
     #[device]
-    pub(super) fn words_of(self, gpu: u32) -> Global<u64> {
+    pub(in crate::grid) fn words_of(self, gpu: u32) -> Global<u64> {
         self.view(self.words.read(ADDRESSES + gpu as usize))
     }
 
@@ -97,13 +97,13 @@ impl Peers {
 
 /// How many lanes the first warp has.
 #[device]
-pub(super) fn lanes() -> u32 {
+pub(in crate::grid) fn lanes() -> u32 {
     thread::threads_per_block().min(WARP_SIZE)
 }
 
 /// The lanes of the first warp, as a mask.
 #[device]
-pub(super) fn all_lanes() -> u32 {
+pub(in crate::grid) fn all_lanes() -> u32 {
     let lanes = lanes();
     if lanes < WARP_SIZE { (1 << lanes) - 1 } else { FULL_MASK }
 }

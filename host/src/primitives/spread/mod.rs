@@ -1,0 +1,199 @@
+//! Arrays that lie on several devices, and primitives that leave them there.
+
+mod reduce;
+mod scan;
+
+pub use reduce::SpreadReducer;
+pub use scan::{SpreadScanner, scan_spread};
+
+use super::parts::together::on_each;
+use crate::device::{Buffer, DeviceError, Devices};
+use bytemuck::Pod;
+use cuda_std::memory::Scalar;
+use gridsync_kernels::grid::reduce::Shape;
+use std::ops::Range;
+
+/// The least bytes of a stripe. Scans over several GPUs take stripes of 32 KiB to 16 MiB equally well; copies from
+/// and to the host are faster in large ones.
+const STRIPE: usize = 4 << 20;
+
+/// An array that is spread over [`Devices`] in **stripes**: stripe s is on device s mod the number of devices, and
+/// each device has its stripes one after the other.
+///
+/// So all devices work on neighbouring stripes at the same time, which makes scans as fast as reductions. A stripe
+/// is a power of two of elements, by default 4 MiB, or a tile of a [reduction](Shape) where that is more:
+/// from 16 GiB on. An array of one stripe lies on the first device.
+///
+/// ```
+/// use gridsync::device::{Devices, EmulatorConfig};
+/// use gridsync::primitives::Spread;
+///
+/// let devices = Devices::emulated(EmulatorConfig { gpus: 2, ..EmulatorConfig::default() })?;
+/// let mut array = Spread::in_stripes(&devices, 10, 4)?; // elements 0 to 3 and 8, 9 on GPU 0
+/// array.copy_from(&[0u32, 1, 2, 3, 4, 5, 6, 7, 8, 9])?;
+/// assert_eq!(array.part(0).download()?, [0, 1, 2, 3, 8, 9]);
+/// assert_eq!(array.stripes(1).collect::<Vec<_>>(), [4..8]);
+/// # Ok::<(), gridsync::device::DeviceError>(())
+/// ```
+#[derive(Debug)]
+pub struct Spread<T> {
+    len: usize,
+    stripe: usize,
+    parts: Vec<Buffer<T>>,
+}
+
+impl<T: Scalar + Pod> Spread<T> {
+    /// An array of `len` elements whose contents are whatever the memory held.
+    ///
+    /// # Errors
+    /// [`DeviceError::OnGpu`] with [`DeviceError::OutOfMemory`].
+    pub fn alloc(devices: &Devices, len: usize) -> Result<Self, DeviceError> {
+        let tile = Shape::of::<T>(len).tile::<T>();
+        Self::in_stripes(devices, len, tile.max(STRIPE / size_of::<T>()))
+    }
+
+    /// Like [`alloc`](Self::alloc), in stripes of `stripe` elements. Primitives refuse stripes that are shorter than
+    /// their tiles ([`DeviceError::ShortStripes`]).
+    ///
+    /// # Errors
+    /// As for [`alloc`](Self::alloc).
+    ///
+    /// # Panics
+    /// If `stripe` is not a power of two.
+    pub fn in_stripes(devices: &Devices, len: usize, stripe: usize) -> Result<Self, DeviceError> {
+        assert!(stripe.is_power_of_two(), "stripes of {stripe} elements, which is no power of two");
+        let count = devices.len();
+        let part = |gpu| stripes(len, stripe, gpu, count).map(|stripe| stripe.len()).sum();
+        let parts = devices.each(|gpu, device| device.alloc(part(gpu)))?;
+        Ok(Self { len, stripe, parts })
+    }
+
+    /// An array that is spread as `other` is, for the results of a scan.
+    ///
+    /// # Errors
+    /// As for [`alloc`](Self::alloc).
+    pub fn like<U>(devices: &Devices, other: &Spread<U>) -> Result<Self, DeviceError> {
+        Self::in_stripes(devices, other.len, other.stripe)
+    }
+
+    /// An array with the elements of `host`.
+    ///
+    /// # Errors
+    /// As for [`alloc`](Self::alloc), and errors of the copies.
+    pub fn upload(devices: &Devices, host: &[T]) -> Result<Self, DeviceError> {
+        let mut spread = Self::alloc(devices, host.len())?;
+        spread.copy_from(host)?;
+        Ok(spread)
+    }
+
+    /// Copies the elements of `host` to the devices.
+    ///
+    /// # Errors
+    /// [`DeviceError::LengthMismatch`], and errors of the copies.
+    pub fn copy_from(&mut self, host: &[T]) -> Result<(), DeviceError> {
+        if host.len() != self.len {
+            return Err(DeviceError::LengthMismatch { buffer: self.len, given: host.len() });
+        }
+        let (len, stripe, count) = (self.len, self.stripe, self.parts.len());
+        on_each(self.parts.iter_mut().enumerate(), |(gpu, part)| {
+            let mut at = 0;
+            for stripe in stripes(len, stripe, gpu, count) {
+                let copied = part.copy_part_from(at, &host[stripe.clone()]);
+                copied.map_err(|error| error.on_gpu(gpu, part.device()))?;
+                at += stripe.len();
+            }
+            Ok::<_, DeviceError>(())
+        })?;
+        Ok(())
+    }
+
+    /// All elements, on the host.
+    ///
+    /// # Errors
+    /// Errors of the copies.
+    pub fn download(&self) -> Result<Vec<T>, DeviceError> {
+        let mut host = vec![T::zeroed(); self.len];
+        let mut of_gpu: Vec<Vec<&mut [T]>> = self.parts.iter().map(|_| Vec::new()).collect();
+        for (stripe, elements) in host.chunks_mut(self.stripe).enumerate() {
+            of_gpu[stripe % self.parts.len()].push(elements);
+        }
+        let all = self.parts.iter().zip(of_gpu).enumerate();
+        on_each(all, |(gpu, (part, stripes))| {
+            let mut at = 0;
+            for stripe in stripes {
+                let copied = part.download_to(at, stripe);
+                copied.map_err(|error| error.on_gpu(gpu, part.device()))?;
+                at += stripe.len();
+            }
+            Ok::<_, DeviceError>(())
+        })?;
+        Ok(host)
+    }
+}
+
+impl<T> Spread<T> {
+    /// How many elements it has.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether it has none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Elements of a stripe. The last one has the rest.
+    #[must_use]
+    pub fn stripe(&self) -> usize {
+        self.stripe
+    }
+
+    /// On how many devices it is spread. Those after the first may have none of its elements.
+    #[must_use]
+    pub fn parts(&self) -> usize {
+        self.parts.len()
+    }
+
+    /// The elements that lie on a device, by its place among the devices: its stripes, in their order.
+    pub fn stripes(&self, gpu: usize) -> impl Iterator<Item = Range<usize>> + use<T> {
+        stripes(self.len, self.stripe, gpu, self.parts.len())
+    }
+
+    /// The memory of these stripes, one after the other.
+    #[must_use]
+    pub fn part(&self, gpu: usize) -> &Buffer<T> {
+        &self.parts[gpu]
+    }
+
+    /// Like [`part`](Self::part), to write to.
+    #[must_use]
+    pub fn part_mut(&mut self, gpu: usize) -> &mut Buffer<T> {
+        &mut self.parts[gpu]
+    }
+
+    /// Whether all of it lies on the first device.
+    fn is_on_one(&self) -> bool {
+        self.len <= self.stripe || self.parts.len() == 1
+    }
+
+    /// Whether stripes are whole tiles of `tile` elements, which is a power of two.
+    fn expect_tiles(&self, what: &'static str, tile: usize) -> Result<(), DeviceError> {
+        match self.stripe >= tile {
+            true => Ok(()),
+            false => Err(DeviceError::ShortStripes { what, stripe: self.stripe, tile }),
+        }
+    }
+}
+
+/// The stripes on device `gpu` of `count`, of an array of `len` elements.
+fn stripes(
+    len: usize,
+    stripe: usize,
+    gpu: usize,
+    count: usize,
+) -> impl Iterator<Item = Range<usize>> {
+    let starts = (gpu * stripe..len).step_by(count * stripe);
+    starts.map(move |start| start..len.min(start + stripe))
+}

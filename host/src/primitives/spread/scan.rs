@@ -1,0 +1,219 @@
+//! Scans of spread arrays.
+
+use super::Spread;
+use crate::device::{Buffer, Device, DeviceError, Devices, Geometry, Launch};
+use crate::launch::{resident_blocks, words_with_heads};
+use crate::primitives::scan::{
+    Design, Form, Scanner, expect_bulk, has_bulk, is_long_enough_for_bulk,
+};
+use bytemuck::Pod;
+use gridsync_entries::spread::{Arguments, SpreadScannable};
+use gridsync_kernels::grid::scan::{BULK_SHARED, BULK_THREADS, STATE, Shape, head_and_places};
+use gridsync_kernels::op::Carried;
+
+/// Scans of spread arrays by one operation, and the working memory for them.
+///
+/// All devices scan their stripes at the same time, in one launch each, and read and write the array once. What
+/// a stripe combines to goes to the other devices while they scan, as words of 8 bytes, one for each tile of up to
+/// 32 KiB. So two devices take half as long as one, and the bits are those of one.
+pub struct SpreadScanner<O: SpreadScannable> {
+    op: O,
+    devices: Devices,
+    /// For arrays that lie on the first device.
+    alone: Scanner<O>,
+    /// The words of each device, with their heads, and its state.
+    words: Vec<Buffer<u64>>,
+    states: Vec<Buffer<u32>>,
+    /// The stamp of the last launch.
+    stamp: u32,
+    /// The design that was asked for.
+    design: Option<Design>,
+    /// How many blocks of each kernel can be resident at once on every device: in registers, by bulk copies. None
+    /// before the devices were asked.
+    resident: [Option<u32>; 2],
+}
+
+impl<O: SpreadScannable<Element: Pod, Output: Pod>> SpreadScanner<O> {
+    /// Allocates the working memory for scans by `op` of up to `longest` elements, on each device: about 8 bytes for
+    /// each tile of 4 to 32 KiB and each word of an accumulator.
+    ///
+    /// # Errors
+    /// Errors of the devices.
+    ///
+    /// # Panics
+    /// If a scan cannot have enough tiles for `longest` elements: from 16 TiB on.
+    pub fn new(op: O, devices: &Devices, longest: usize) -> Result<Self, DeviceError> {
+        let states = devices.zeroed(STATE)?;
+        let words = words_with_heads(devices, words::<O>(longest))?;
+        // The other devices write there, and their streams know nothing of the zeros.
+        devices.synchronize()?;
+        let alone = Scanner::with(op, &devices[0], longest);
+        Ok(Self {
+            op,
+            devices: devices.clone(),
+            alone: alone.map_err(|error| error.on_gpu(0, &devices[0]))?,
+            words,
+            states,
+            stamp: 0,
+            design: None,
+            resident: [None; 2],
+        })
+    }
+
+    /// Scans by `design` from now on, not by the design that is faster for the length. Arrays of 1 MiB and less are
+    /// still scanned in registers.
+    ///
+    /// # Errors
+    /// [`DeviceError::OnGpu`] with [`DeviceError::Unsupported`] if the operation has no kernel of that design, or a
+    /// device cannot run it.
+    pub fn with_design(mut self, design: Design) -> Result<Self, DeviceError> {
+        if design == Design::Bulk {
+            self.devices.each(|_, device| expect_bulk::<O>(device))?;
+        }
+        self.alone = self.alone.with_design(design)?;
+        self.design = Some(design);
+        Ok(self)
+    }
+
+    /// Puts the scan of `input` into `output`, which is spread [like](Spread::like) it, into the streams of all
+    /// devices. Waits for nothing, and allocates only if the input is longer than any before and than this was made
+    /// for. On each device it begins when what is in the streams of all of them now has ended.
+    ///
+    /// # Errors
+    /// [`DeviceError::LengthMismatch`] if the two are spread differently, [`DeviceError::OtherDevice`] if they are
+    /// spread over other devices, [`DeviceError::ShortStripes`], and errors of the launches.
+    pub fn launch(
+        &mut self,
+        input: &Spread<O::Element>,
+        output: &mut Spread<O::Output>,
+        form: Form,
+    ) -> Result<(), DeviceError> {
+        if (input.len, input.stripe, input.parts.len())
+            != (output.len, output.stripe, output.parts.len())
+        {
+            return Err(DeviceError::LengthMismatch { buffer: output.len, given: input.len });
+        }
+        if input.is_on_one() {
+            let launched = self.alone.launch(&input.parts[0], &mut output.parts[0], form);
+            return launched.map_err(|error| error.on_gpu(0, &self.devices[0]));
+        }
+        let shape = Shape::of::<O::Element, O::Accumulator>(input.len);
+        let tile = shape.tile::<O::Element>();
+        input.expect_tiles("a scan", tile)?;
+        self.devices.each(|gpu, device| {
+            device.expect_own(&input.parts[gpu])?;
+            device.expect_own(&output.parts[gpu])
+        })?;
+        self.next_stamp(input.len)?;
+        let design = self.design_for(shape, input.len);
+        // The first device has the most tiles.
+        let tiles = input.parts[0].len().div_ceil(tile) as u32;
+        let blocks = tiles.min(self.resident(design, shape)?);
+        let common = |gpu: usize| Arguments {
+            input: input.parts[gpu].view(),
+            output: output.parts[gpu].view(),
+            words: self.words[gpu].view(),
+            state: self.states[gpu].view(),
+            rows: shape.rows,
+            group: shape.group,
+            tiles: shape.tiles,
+            stripe: (input.stripe / tile) as u32,
+            stamp: self.stamp,
+            form: form as u32,
+        };
+        let op = self.op;
+        let launches: Vec<Launch> = (0..self.devices.len())
+            .map(|gpu| match design {
+                Design::Registers => {
+                    let geometry = Geometry::new(blocks, shape.threads());
+                    let args = SpreadScannable::arguments(op, common(gpu));
+                    Launch::new::<<O as SpreadScannable>::Kernel>(geometry, args)
+                }
+                Design::Bulk => {
+                    let geometry = Geometry::new(blocks, BULK_THREADS);
+                    let args = SpreadScannable::bulk_arguments(op, common(gpu));
+                    Launch::new::<<O as SpreadScannable>::Bulk>(
+                        geometry.with_dynamic_shared(BULK_SHARED),
+                        args,
+                    )
+                }
+            })
+            .collect();
+        // Words are written over only when no device looks for them any more.
+        self.devices.meet()?;
+        // SAFETY: the shape is that of the whole array, and stripes are whole tiles. The words have room for it on
+        // each device, and no word has this stamp. All of them were zeroed before the first launch, which waited for
+        // that, and each launch waits for the last one on all devices. The grids are resident at the same time. A
+        // dropped buffer waits for all streams of devices that work together.
+        unsafe { self.devices.launch(&launches) }
+    }
+
+    /// The design that scans `len` elements.
+    fn design_for(&self, shape: Shape, len: usize) -> Design {
+        let can_bulk =
+            shape == Shape::for_bulk::<O::Element>(len) && self.devices.iter().all(has_bulk::<O>);
+        let share = len / self.devices.len();
+        let is_long = || is_long_enough_for_bulk::<O>(&self.devices[0], share);
+        match self.design {
+            Some(Design::Bulk) if can_bulk => Design::Bulk,
+            None if can_bulk && is_long() => Design::Bulk,
+            _ => Design::Registers,
+        }
+    }
+
+    /// How many blocks can be resident on every device; at least 1. If not even one fits, the launch returns the error.
+    fn resident(&mut self, design: Design, shape: Shape) -> Result<u32, DeviceError> {
+        if let Some(resident) = self.resident[design as usize] {
+            return Ok(resident);
+        }
+        let resident = |device: &Device| match design {
+            Design::Registers => {
+                resident_blocks::<<O as SpreadScannable>::Kernel>(device, shape.threads(), 0)
+            }
+            Design::Bulk => {
+                resident_blocks::<<O as SpreadScannable>::Bulk>(device, BULK_THREADS, BULK_SHARED)
+            }
+        };
+        let of_each = self.devices.each(|_, device| resident(device))?;
+        // Grids on one GPU share its multiprocessors.
+        let least = of_each.into_iter().min().unwrap_or(1) / self.devices.sharing();
+        self.resident[design as usize] = Some(least.max(1));
+        Ok(least.max(1))
+    }
+
+    /// Makes room for `len` elements, and takes a stamp that no word has.
+    fn next_stamp(&mut self, len: usize) -> Result<(), DeviceError> {
+        let (needed, have) = (words::<O>(len), self.words[0].len());
+        if needed > have || self.stamp == u32::MAX {
+            // Nobody writes to the old words any more, and the new ones are zeros when others write to them.
+            self.devices.synchronize()?;
+            self.words = words_with_heads(&self.devices, needed.max(have))?;
+            self.devices.synchronize()?;
+            self.stamp = 0;
+        }
+        self.stamp += 1;
+        Ok(())
+    }
+}
+
+/// Words on each device for scans by `O` of up to `longest` elements.
+fn words<O: SpreadScannable>(longest: usize) -> usize {
+    let places = Shape::most_places::<O::Element, O::Accumulator>(longest);
+    head_and_places(places * O::Accumulator::WORDS)
+}
+
+/// Scans `input` into `output`, which is spread [like](Spread::like) it, by `op`, and returns when all devices have
+/// ended. The bits are those of one device. To scan more than once, keep a [`SpreadScanner`].
+///
+/// # Errors
+/// As for [`SpreadScanner::new`] and [`SpreadScanner::launch`].
+pub fn scan_spread<O: SpreadScannable<Element: Pod, Output: Pod>>(
+    op: O,
+    devices: &Devices,
+    input: &Spread<O::Element>,
+    output: &mut Spread<O::Output>,
+    form: Form,
+) -> Result<(), DeviceError> {
+    SpreadScanner::new(op, devices, input.len)?.launch(input, output, form)?;
+    devices.synchronize()
+}
