@@ -6,7 +6,8 @@
 //! * A latency is a **slope** ([`slope()`]): the time of a launch of many rounds, minus that of a
 //!   launch of few, divided by the difference. The cost of a launch cancels out.
 //! * A latency **over several GPUs** is a slope of time on the host, because all grids end together
-//!   and one of them may wait for ever: the module `system` says more.
+//!   and one of them may wait for ever: the module `system` says more. So is the time of a sum or a
+//!   scan over several GPUs.
 //! * A kernel that is run **once** ([`once()`]) is timed as it is called, its launch included. It
 //!   is repeated within a sample until the sample is long enough, so its input may be in the L2.
 //! * What a **call** costs is time of the thread that makes it: the module `calls`.
@@ -46,6 +47,7 @@ mod record;
 mod reduce;
 mod reduce_rows;
 mod sampling;
+mod scaling;
 mod scan;
 mod scan_threads;
 mod select;
@@ -69,6 +71,7 @@ pub use record::{Peer, Record, Step};
 pub use reduce::REDUCE;
 pub use reduce_rows::REDUCE_ROWS;
 pub use sampling::{Measurement, SAMPLES, Sampling, WARM_UP_US};
+pub use scaling::{SCALED, SCALING_SIZES, Scaling, ScalingPoint, Scalings};
 pub use scan::SCAN;
 pub use scan_threads::SCAN_THREADS;
 pub use select::{PARTITION, SELECT, UNIQUE};

@@ -5,6 +5,7 @@ mod compare;
 mod figure;
 mod latency;
 mod rows;
+mod scaling;
 mod system;
 mod throughput;
 
@@ -41,6 +42,10 @@ use std::ffi::OsString;
 /// each block combined and brought to every block of every GPU. It is measured on 1, 2, 4, 8 and so
 /// on of the GPUs, as the slope of the time on the host between launches of 200 and 5200 rounds on
 /// all of them. The peer is ncclAllReduce of one f32 of each GPU, in CUDA graphs.
+///
+/// `scaling`: the time of a sum and of an inclusive scan of f32 that lie on several GPUs in stripes, of
+/// calls in a row, and of one sum until the host has its value. Each length is measured on 1, 2, 4, 8
+/// and so on of the GPUs, and so many times the length on as many GPUs. The results are compared.
 ///
 /// `calls`: the time of the host for one sum of f32: to put it into the stream, alone and as a graph, and
 /// to have its value; and a whole process that adds up 1000 numbers. The peer is CUB's DeviceReduce, with
@@ -97,7 +102,7 @@ pub(crate) struct Bench {
     /// 32,128,256,1024; of system 256].
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = within::<u32>(1..=u64::MAX))]
     threads: Vec<u32>,
-    /// Of system: draw µs per crossing by the number of GPUs to this file.
+    /// Of system and scaling: draw the times by the number of GPUs to this file.
     #[arg(long, value_name = "FILE")]
     svg: Option<OsString>,
     /// Of the other suites: measure these operations only [default: all].
@@ -118,7 +123,8 @@ pub(crate) struct Bench {
     dtypes: Vec<String>,
     /// Of the other suites: elements, as 1000 or 2^20 [default: of reduce and scan
     /// 2^10,2^12,2^16,2^20,2^24,2^28,2^30,2^32, of reduce-rows 2^24, of kendall
-    /// 2^10,2^13,2^14,2^16,2^20,2^24, of calls 2^10,2^16,2^20, else 2^16,2^20,2^24,2^28].
+    /// 2^10,2^13,2^14,2^16,2^20,2^24, of calls 2^10,2^16,2^20, of scaling 2^28,2^30,2^32, else
+    /// 2^16,2^20,2^24,2^28].
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = within::<usize>(1..=1 << 56))]
     sizes: Vec<usize>,
     /// Measure the peer too, in the same run: needs nvcc, but for kendall. It finds headers newer
@@ -147,6 +153,8 @@ enum Name {
     ScanThreads,
     /// A barrier of several GPUs, and one number of each of their blocks, combined.
     System,
+    /// Sums and scans of arrays that lie on several GPUs.
+    Scaling,
     /// What a call costs the host.
     Calls,
     /// An array to one value.
@@ -170,6 +178,7 @@ enum Suite {
     Latencies(&'static bench::Suite),
     Throughputs(&'static Throughput),
     System,
+    Scaling,
     Calls,
 }
 
@@ -180,6 +189,7 @@ impl Name {
             Self::AllReduce => Suite::Latencies(&ALL_REDUCE),
             Self::ScanThreads => Suite::Latencies(&SCAN_THREADS),
             Self::System => Suite::System,
+            Self::Scaling => Suite::Scaling,
             Self::Calls => Suite::Calls,
             Self::Reduce => Suite::Throughputs(&REDUCE),
             Self::ReduceRows => Suite::Throughputs(&REDUCE_ROWS),
@@ -202,7 +212,7 @@ fn designs() -> impl Iterator<Item = &'static str> {
     let names = |suite| -> Vec<&'static str> {
         match suite {
             Suite::Latencies(suite) => suite.designs.iter().map(|design| design.name).collect(),
-            Suite::Throughputs(_) | Suite::Calls => Vec::new(),
+            Suite::Throughputs(_) | Suite::Scaling | Suite::Calls => Vec::new(),
             Suite::System => COLLECTIVES.iter().map(|collective| collective.name).collect(),
         }
     };
@@ -213,7 +223,7 @@ fn designs() -> impl Iterator<Item = &'static str> {
 fn cases() -> impl Iterator<Item = &'static Case> {
     suites().flat_map(|suite| match suite {
         Suite::Throughputs(suite) => suite.cases,
-        Suite::Latencies(_) | Suite::System | Suite::Calls => &[],
+        Suite::Latencies(_) | Suite::System | Suite::Scaling | Suite::Calls => &[],
     })
 }
 
@@ -240,6 +250,7 @@ impl Bench {
             Suite::Latencies(suite) => self.latencies(suite, gpu()?, global)?,
             Suite::Throughputs(suite) => self.throughputs(suite, gpu()?, global)?,
             Suite::System => self.system(global)?,
+            Suite::Scaling => self.scaling(global)?,
             Suite::Calls => self.calls(gpu()?, global)?,
         };
         if let Some(out) = self.output {
@@ -267,6 +278,9 @@ impl Bench {
             }
             Suite::Throughputs(suite) => (suite.name, arrays, [&grids[..], &several].concat()),
             Suite::System => ("system", [&grids[..], &several].concat(), arrays),
+            Suite::Scaling => {
+                ("scaling", [&sizes[..], &several].concat(), [&grids[..], &cases].concat())
+            }
             Suite::Calls => ("calls", sizes.to_vec(), [&grids[..], &several, &cases].concat()),
         };
         match others.iter().find(|(_, unused)| !unused) {

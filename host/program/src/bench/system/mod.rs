@@ -183,7 +183,7 @@ impl System<'_> {
 }
 
 /// The names of the devices, each once.
-fn names(devices: &Devices) -> String {
+pub(super) fn names(devices: &Devices) -> String {
     let mut names: Vec<&str> = devices.iter().map(|one| one.properties().name.as_str()).collect();
     names.sort_unstable();
     names.dedup();

@@ -106,7 +106,7 @@ impl Bench {
 }
 
 /// The numbers of the GPUs that `--device` names: all without it. A GPU that is named twice counts as two that share it.
-fn ordinals(global: &Global) -> anyhow::Result<Vec<u32>> {
+pub(super) fn ordinals(global: &Global) -> anyhow::Result<Vec<u32>> {
     match &global.device {
         DeviceChoice::Cuda(ordinals) => Ok(ordinals.clone()),
         DeviceChoice::Auto | DeviceChoice::AllCuda => {

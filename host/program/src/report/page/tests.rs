@@ -128,6 +128,7 @@ fn records_without_the_parameters_of_an_axis_are_passed_over() {
         ("all-reduce", "exchange"),
         ("scan-threads", "exchange"),
         ("system", "barrier"),
+        ("scaling", "sum"),
         ("reduce", "tiles"),
         ("scan", "auto"),
         ("select", "kept 50 %"),

@@ -79,11 +79,18 @@ pub(super) const GROUPS: &[Group] = &[
     },
     Group {
         title: "Several GPUs",
-        figures: &[Wanted {
-            what: "Scaling over GPUs",
-            needs: "gridsync bench system --peers",
-            draw: system::by_gpus,
-        }],
+        figures: &[
+            Wanted {
+                what: "Crossings of several GPUs",
+                needs: "gridsync bench system --peers",
+                draw: system::by_gpus,
+            },
+            Wanted {
+                what: "Scaling over GPUs",
+                needs: "gridsync bench scaling",
+                draw: system::scaling,
+            },
+        ],
     },
     Group {
         title: "Bandwidth",

@@ -1,8 +1,10 @@
-//! What works over several GPUs: µs per crossing by the number of GPUs.
+//! What works over several GPUs, by their number: µs per crossing, and how much faster sums and scans are.
 
 use super::{Figure, add_point, count, in_charts};
+use crate::records::{Recorded, Sourced};
 use crate::report::page::Of;
 use crate::report::svg::{ChartError, Lines};
+use crate::report::{Scaled, scaling_chart};
 
 /// A line for each collective and grid, and one for the peer.
 pub(super) fn by_gpus(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {
@@ -51,4 +53,19 @@ pub(super) fn by_gpus(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {
         figures.push(of.figure(&file, chart.svg()?, caption, records.iter().copied()));
     }
     Ok(figures)
+}
+
+/// A line for each primitive, with a given length and with a length that grows with the GPUs.
+pub(super) fn scaling(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {
+    let records = of.suite("scaling");
+    let scaled = |record: &&Sourced<Recorded>| {
+        let (gpus, n) = (record.number("gpus")?, record.number("n")?);
+        Some(Scaled { what: record.variant.clone(), gpus, n, us: record.median })
+    };
+    let chart = scaling_chart(&records.iter().filter_map(scaled).collect::<Vec<_>>());
+    if chart.series.is_empty() {
+        return Ok(Vec::new());
+    }
+    let caption = "Each GPU has every so many stripes of the array. The value is a sum until the host has it.";
+    Ok(vec![of.figure("scaling", chart.svg()?, caption, records.iter().copied())])
 }

@@ -1,0 +1,90 @@
+//! The suite `scaling`: sums and scans over several GPUs.
+
+use super::rows::Rows;
+use super::system::ordinals;
+use super::{Bench, Global};
+use crate::bench::{
+    MeasureError, Record, SCALED, SCALING_SIZES, Sampling, Scaling, ScalingPoint, Step,
+};
+use crate::cli::exit::Wrong;
+use crate::data::{Output, write_raw};
+use crate::images;
+use crate::report::{Column, Scaled, scaling_chart};
+use anyhow::Context;
+use gridsync::device::Devices;
+
+impl Bench {
+    pub(super) fn scaling(&self, global: &Global) -> anyhow::Result<Vec<Record>> {
+        let ordinals = ordinals(global)?;
+        let images = images::all();
+        let sizes = match &self.sizes[..] {
+            [] => &SCALING_SIZES,
+            sizes => sizes,
+        };
+        let scaling = Scaling { ordinals: &ordinals, sizes, sampling: Sampling::default() };
+        // One that does not work is told before anything is measured.
+        drop(Devices::cuda(&ordinals, &images).context("bench needs GPUs that work together")?);
+        let points = SCALED.len() * scaling.points().len();
+        let mut rows = Rows::new(global, points, columns(), cells);
+        let step = |step: Step<'_, ScalingPoint>| match step {
+            Step::Next(ScalingPoint { gpus, n }) => rows.next(format!("{n} elements on {gpus}")),
+            Step::Measured(record) => rows.add(record),
+        };
+        let done = scaling.run(|gpus| Devices::cuda(gpus, &images), step);
+        let done = done.map_err(|error| match error {
+            MeasureError::Wrong(what) => anyhow::Error::new(Wrong(what)),
+            error => error.into(),
+        })?;
+        rows.finish(&done.records)?;
+        for ScalingPoint { gpus, n } in &done.too_large {
+            eprintln!("gridsync: leaving out {n} elements on {gpus} GPUs: they do not fit");
+        }
+        if let Some(svg) = &self.svg {
+            let scaled = |record: &Record| {
+                let number = |name: &str| record.params[name].as_f64();
+                let (gpus, n) = (number("gpus")?, number("n")?);
+                Some(Scaled { what: record.variant.into(), gpus, n, us: record.time.median })
+            };
+            let times: Vec<_> = done.records.iter().filter_map(scaled).collect();
+            let figure = scaling_chart(&times).svg()?;
+            write_raw(&Output::parse(svg.clone()), figure.as_bytes())?;
+        }
+        Ok(done.records)
+    }
+}
+
+/// The columns of the table.
+fn columns() -> Vec<Column> {
+    vec![
+        Column::words("what", SCALED.iter().map(|name| name.len()).max().unwrap_or(0)),
+        Column::numbers("GPUs", 4),
+        Column::numbers("elements", 11),
+        Column::numbers("µs", 9),
+        Column::numbers("min", 9),
+        Column::numbers("max", 9),
+        Column::numbers("GB/s", 7),
+        Column::numbers("of one", 6),
+        Column::words("", 0),
+    ]
+}
+
+/// The row of a record. "Of one" is how many times faster it is than the same length on one GPU.
+fn cells(so_far: &[Record], record: &Record) -> Vec<String> {
+    let same = |one: &&Record| {
+        one.variant == record.variant
+            && one.params["gpus"] == 1
+            && one.params["n"] == record.params["n"]
+    };
+    let one = so_far.iter().find(same).filter(|_| record.params["gpus"] != 1);
+    let times = one.map(|one| one.time.median / record.time.median);
+    vec![
+        record.variant.to_owned(),
+        record.params["gpus"].to_string(),
+        record.params["n"].to_string(),
+        format!("{:.1}", record.time.median),
+        format!("{:.1}", record.time.min),
+        format!("{:.1}", record.time.max),
+        record.gb_per_s().map_or(String::new(), |rate| format!("{rate:.0}")),
+        times.map_or(String::new(), |times| format!("{times:.3}")),
+    ]
+}

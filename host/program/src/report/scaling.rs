@@ -1,0 +1,89 @@
+//! How much faster several GPUs are than one.
+
+use super::svg::{Lines, Series};
+
+/// A time on several GPUs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scaled {
+    /// What was done.
+    pub what: String,
+    /// On how many GPUs.
+    pub gpus: f64,
+    /// Elements of the whole array.
+    pub n: f64,
+    /// µs.
+    pub us: f64,
+}
+
+/// The chart of these times: how many times the work of one GPU several do in the same time. The length is the
+/// greatest one that was measured on one GPU; a line for what has that length on all GPUs together (strong scaling),
+/// and one for what has it on each (weak scaling). Without a time on one GPU there are no lines.
+#[must_use]
+pub fn scaling_chart(times: &[Scaled]) -> Lines {
+    let alone = times.iter().filter(|time| time.gpus == 1.0);
+    let n = alone.clone().map(|time| time.n).fold(0.0, f64::max);
+    let one: Vec<&Scaled> = alone.filter(|time| time.n == n).collect();
+    let mut series: Vec<Series> = Vec::new();
+    for (name, grows) in [("", false), (", so many on each", true)] {
+        for one in &one {
+            let same = times.iter().filter(|time| time.what == one.what);
+            let same = same.filter(|time| time.n == if grows { n * time.gpus } else { n });
+            let points = same.map(|time| (time.gpus, time.n / n * one.us / time.us)).collect();
+            series.push(Series { name: format!("{}{name}", one.what), points });
+        }
+    }
+    let most = times.iter().map(|time| time.gpus).fold(1.0, f64::max);
+    if !series.is_empty() {
+        series.push(Series { name: "as many".into(), points: vec![(1.0, 1.0), (most, most)] });
+    }
+    Lines {
+        title: format!("{} f32 over several GPUs", elements(n)),
+        x_label: "GPUs".into(),
+        y_label: "times the work of one GPU".into(),
+        log2_x: true,
+        series,
+    }
+}
+
+/// A number of elements, as a power of two if it is one.
+fn elements(n: f64) -> String {
+    match n.log2() {
+        exponent if exponent.fract() == 0.0 => format!("2^{exponent}"),
+        _ => n.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn time(what: &str, gpus: f64, n: f64, us: f64) -> Scaled {
+        Scaled { what: what.into(), gpus, n, us }
+    }
+
+    #[test]
+    fn strong_and_weak_scaling_are_lines_of_the_greatest_length_of_one_gpu() {
+        let chart = scaling_chart(&[
+            time("sum", 1.0, 512.0, 5.0),
+            time("sum", 1.0, 1024.0, 10.0),
+            time("sum", 2.0, 512.0, 4.0),
+            time("sum", 2.0, 1024.0, 8.0),
+            time("sum", 2.0, 2048.0, 10.0),
+        ]);
+        assert_eq!(chart.title, "2^10 f32 over several GPUs");
+        let series: Vec<_> =
+            chart.series.iter().map(|series| (series.name.as_str(), &series.points[..])).collect();
+        let expected = [
+            ("sum", &[(1.0, 1.0), (2.0, 1.25)][..]),
+            ("sum, so many on each", &[(1.0, 1.0), (2.0, 2.0)]),
+            ("as many", &[(1.0, 1.0), (2.0, 2.0)]),
+        ];
+        assert_eq!(series, expected);
+    }
+
+    #[test]
+    fn without_a_time_of_one_gpu_there_are_no_lines() {
+        assert_eq!(scaling_chart(&[time("sum", 2.0, 512.0, 4.0)]).series, []);
+        assert_eq!(elements(1000.0), "1000");
+    }
+}
