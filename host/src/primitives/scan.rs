@@ -494,7 +494,7 @@ pub(super) fn expect_bulk<O: Scannable>(device: &Device) -> Result<(), DeviceErr
         false => Err(DeviceError::Unsupported {
             what: "a scan by bulk copies",
             device: device.properties().name.clone(),
-            needs: "it takes a sum of numbers of 4 or 8 bytes in their own type, compute capability 9.0 and 192 KiB of shared memory a block",
+            needs: "it takes a sum of numbers of 4 or 8 bytes in their own type, compute capability 9.0 and 224 KiB of shared memory a block",
         }),
     }
 }

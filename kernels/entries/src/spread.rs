@@ -119,6 +119,11 @@ pub unsafe trait SpreadScannable: Scannable {
 }
 
 macro_rules! kernel {
+    // Two blocks on a multiprocessor would leave it too few registers: unlike the scan on one GPU it goes on to the
+    // next tile.
+    (scan $value:tt (sum_compensated_f64: $op:literal $ty:ty, $inputs:ident)) => {
+        kernel! { @ 1 sum_compensated_f64 $ty }
+    };
     (scan $value:tt ($name:ident: $op:literal $ty:ty, $inputs:ident)) => {
         kernel! { @ $value $name $ty }
     };

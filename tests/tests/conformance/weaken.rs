@@ -234,7 +234,7 @@ fn no_order_of_a_short_protocol_is_stronger_than_needed_without_a_reason() {
 fn no_order_is_stronger_than_needed_without_a_reason() {
     // A run of the bulk copies takes half a second, one of a rung a tenth.
     all_have_a_reason(&protocols(), |protocol| match &*protocol.name {
-        "scan/by-bulk-copies" => 8,
+        "scan/by-bulk-copies" | "scan/spread-by-bulk-copies" => 8,
         name if name.starts_with("ladder/") => 20,
         // Of a block of two warps, one has to fall behind by a whole crossing.
         name if name.contains("exchange") => 200,

@@ -217,3 +217,30 @@ pub fn scan_spread<O: SpreadScannable<Element: Pod, Output: Pod>>(
     SpreadScanner::new(op, devices, input.len)?.launch(input, output, form)?;
     devices.synchronize()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::EmulatorConfig;
+    use crate::primitives::scan::scan_on_cpu;
+    use gridsync_kernels::op::Sum;
+
+    #[test]
+    fn the_stamps_begin_anew_after_the_last_one() {
+        let config = EmulatorConfig { gpus: 2, races: true, ..EmulatorConfig::default() };
+        let devices = Devices::emulated(config).expect("there may be two");
+        let host: Vec<u32> = (0..3500).collect();
+        let mut input = Spread::in_stripes(&devices, host.len(), 1024).expect("there is room");
+        input.copy_from(&host).expect("it is as long");
+        let mut output = Spread::<u32>::like(&devices, &input).expect("there is room");
+        let op = Sum::<u32>::new();
+        let mut scanner = SpreadScanner::new(op, &devices, host.len()).expect("there is room");
+        scanner.stamp = u32::MAX - 2;
+        for stamp in [u32::MAX - 1, u32::MAX, 1, 2] {
+            scanner.launch(&input, &mut output, Form::Inclusive).expect("it runs");
+            assert_eq!(scanner.stamp, stamp);
+            let got = output.download().expect("it is there");
+            assert!(got == scan_on_cpu(op, &host, Form::Inclusive), "{stamp}");
+        }
+    }
+}

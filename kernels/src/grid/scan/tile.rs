@@ -99,30 +99,33 @@ where
     /// the strip. Also gives the strip's combined value. Called by all lanes of the warp.
     #[device]
     pub(super) fn scan(op: O, loaded: [Places<O>; ROWS]) -> (Self, O::Accumulator) {
-        Self::scan_by(op, loaded, |packs| {
-            let lanes = warp::scan_each(op, packs);
-            let mut rows = op.identity();
-            let before = Pack::from_fn(|row| {
-                let before = op.combine(rows, warp::before(op, lanes[row]));
-                rows = op.combine(rows, warp::total(lanes[row]));
-                before
-            });
-            (before, rows)
-        })
+        let packs = Self::packs(op, loaded);
+        let lanes = warp::scan_each(op, Self::totals(packs));
+        let mut rows = op.identity();
+        let before = Pack::from_fn(|row| {
+            let before = op.combine(rows, warp::before(op, lanes[row]));
+            rows = op.combine(rows, warp::total(lanes[row]));
+            before
+        });
+        (Self::of(op, packs, before), rows)
     }
 
-    /// [`scan`](Self::scan) with another scan of the packs' totals: `across` gives the value before
-    /// each pack, and the combined value of all.
+    /// The packs, each scanned by itself.
     #[device]
-    pub(super) fn scan_by(
-        op: O,
-        loaded: [Places<O>; ROWS],
-        across: impl FnOnce([O::Accumulator; ROWS]) -> ([O::Accumulator; ROWS], O::Accumulator),
-    ) -> (Self, O::Accumulator) {
-        let packs: [Places<O>; ROWS] = Pack::from_fn(|row| in_pack(op, loaded[row]));
-        let (before, all) = across(Pack::from_fn(|row| packs[row][O::Element::PACK - 1]));
-        let held = Self { packs, before, warps: op.identity() };
-        (held, all)
+    pub(super) fn packs(op: O, loaded: [Places<O>; ROWS]) -> [Places<O>; ROWS] {
+        Pack::from_fn(|row| in_pack(op, loaded[row]))
+    }
+
+    /// What each of these packs combines to.
+    #[device]
+    pub(super) fn totals(packs: [Places<O>; ROWS]) -> [O::Accumulator; ROWS] {
+        Pack::from_fn(|row| packs[row][O::Element::PACK - 1])
+    }
+
+    /// These packs, with the combined value before each of them in the warp.
+    #[inline(always)]
+    pub(super) fn of(op: O, packs: [Places<O>; ROWS], before: [O::Accumulator; ROWS]) -> Self {
+        Self { packs, before, warps: op.identity() }
     }
 
     /// Makes it exclusive: each place of a pack gets the value before it. `first` gives the index

@@ -89,7 +89,8 @@ impl<R: Readers> Tiles<R> {
         let looked = Slots::new(gridsync_scan_looked(), 4);
         leave_total(op, looked, combined(op.identity()), at);
         let with_own = Slots::new(gridsync_scan_group(), 4);
-        let finds_next = self.ends_a_group() || leaves && self.is_last();
+        let ends_a_group = mine == self.group - 1 && !self.is_last();
+        let finds_next = ends_a_group || leaves && self.is_last();
         if finds_next {
             leave_total(op, with_own, combined(aggregate), at);
         }
@@ -98,7 +99,7 @@ impl<R: Readers> Tiles<R> {
         let mut next = op.identity();
         if finds_next {
             next = op.combine(base, total_of_warps(op, with_own, at));
-            if R::sends(at.thread) && self.ends_a_group() {
+            if R::sends(at.thread) && ends_a_group {
                 values.send(self.base::<O::Accumulator>(group + 1), next);
             }
         }

@@ -44,8 +44,8 @@ use ring::{
 
 /// Warps that scan, and warps that reduce: one per strip of a tile.
 const SCANNERS: u32 = 8;
-/// Tiles in the ring.
-const STAGES: u32 = 6;
+/// Tiles in the ring: as many as the shared memory of a block of Hopper has room for.
+const STAGES: u32 = 7;
 
 /// Threads of a block: one more warp looks, and one loads.
 pub const THREADS: u32 = (2 * SCANNERS + 2) * WARP_SIZE;

@@ -161,9 +161,11 @@ fn total<O: ScanOperation>(op: O, loaded: [Places<O>; ROWS]) -> O::Accumulator {
 /// The scan of the packs that the lanes of a warp have loaded of a strip. Called by all lanes.
 #[device]
 fn scanned<O: ScanOperation>(op: O, loaded: [Places<O>; ROWS]) -> Held<O, ROWS> {
-    let (held, _) = match O::EXACT {
-        true => Held::scan_by(op, loaded, |packs| warp::scan_rows(op, packs)),
-        false => Held::scan(op, loaded),
-    };
+    if O::EXACT {
+        let packs = Held::<O, ROWS>::packs(op, loaded);
+        let (before, _) = warp::scan_rows(op, Held::<O, ROWS>::totals(packs));
+        return Held::of(op, packs, before);
+    }
+    let (held, _) = Held::scan(op, loaded);
     held
 }
