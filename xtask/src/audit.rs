@@ -137,7 +137,7 @@ fn look_at_ptx(name: &str, module: &Module, expected: &Expected) -> Vec<String> 
 }
 
 /// A GPU, and a prefix of kernels that it cannot run. Their spills on it do not matter.
-// They need 224 KiB of shared memory per block, and these GPUs have 99 (CUDA C++ Programming Guide,
+// They need 192 KiB of shared memory per block, and these GPUs have 99 (CUDA C++ Programming Guide,
 // "Technical Specifications per Compute Capability").
 const CANNOT_RUN: [(u32, &str); 2] = [(120, "scan_bulk_"), (120, "scan_spread_bulk_")];
 

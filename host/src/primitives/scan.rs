@@ -165,7 +165,7 @@ where
     /// cannot run it.
     pub fn with_design(mut self, design: Design) -> Result<Self, DeviceError> {
         if design == Design::Bulk {
-            expect_bulk::<O>(&self.device)?;
+            expect_bulk::<O>(&self.device, BULK_SHARED)?;
         }
         self.design = Some(design);
         Ok(self)
@@ -184,7 +184,7 @@ where
 
     /// Whether there is a kernel by bulk copies that the device can run.
     fn has_bulk(&self) -> bool {
-        has_bulk::<O>(&self.device)
+        has_bulk::<O>(&self.device, BULK_SHARED)
     }
 
     /// Whether bulk copies are faster for arrays of `len` elements, where they are possible.
@@ -480,21 +480,21 @@ where
     }
 }
 
-/// Whether there is a kernel by bulk copies that the device can run.
-pub(super) fn has_bulk<O: Scannable>(device: &Device) -> bool {
+/// Whether there is a kernel by bulk copies, with so many bytes of shared memory a block, that the device can run.
+pub(super) fn has_bulk<O: Scannable>(device: &Device, shared: u32) -> bool {
     let device = device.properties();
     let is_new = device.compute >= 90 || device.is_emulated();
-    O::HAS_BULK && is_new && device.shared_per_block_optin >= BULK_SHARED
+    O::HAS_BULK && is_new && device.shared_per_block_optin >= shared
 }
 
 /// Refuses a device or an operation that has no scan by bulk copies.
-pub(super) fn expect_bulk<O: Scannable>(device: &Device) -> Result<(), DeviceError> {
-    match has_bulk::<O>(device) {
+pub(super) fn expect_bulk<O: Scannable>(device: &Device, shared: u32) -> Result<(), DeviceError> {
+    match has_bulk::<O>(device, shared) {
         true => Ok(()),
         false => Err(DeviceError::Unsupported {
             what: "a scan by bulk copies",
             device: device.properties().name.clone(),
-            needs: "it takes a sum of numbers of 4 or 8 bytes in their own type, compute capability 9.0 and 224 KiB of shared memory a block",
+            needs: "it takes a sum of numbers of 4 or 8 bytes in their own type, compute capability 9.0, and 192 KiB of shared memory a block, or 224 KiB over several GPUs",
         }),
     }
 }

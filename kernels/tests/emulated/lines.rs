@@ -11,7 +11,7 @@ use gridsync_kernels::grid::barrier::*;
 use gridsync_kernels::grid::kendall::{self, Side};
 use gridsync_kernels::grid::lock::{Lock, QueueLock, SpinLock, TicketLock};
 use gridsync_kernels::grid::reduce::{self, Batch};
-use gridsync_kernels::grid::scan::{self, Form, Mode, Shape};
+use gridsync_kernels::grid::scan::{self, Form, Mode, Shape, Stripes};
 use gridsync_kernels::grid::select::{Outputs, Within};
 use gridsync_kernels::grid::tasks::Tasks;
 use gridsync_kernels::grid::{self, merge_sort, range_sum};
@@ -290,7 +290,11 @@ fn scans_and_selections_name_their_callers() {
     let workspace = scan_workspace;
     let shape = Shape::with::<u32>(3000, 2, 1, 4);
     let bulk = On { dynamic_shared: scan::BULK_SHARED as usize, ..on(1, scan::BULK_THREADS) };
+    let spread = On { dynamic_shared: scan::BULK_SPREAD_SHARED as usize, ..bulk };
     let tiles = Shape::for_bulk::<u32>(9000).tiles;
+    // A head of zeros names no GPU, so nothing is sent: an array of one tile needs nothing.
+    let (one, stripes) = (Shape::with::<u32>(200, 2, 1, 4), Stripes { tiles: 1, stamp: 1 });
+    let form = Form::Inclusive;
     let outputs = |zeros: Zeros| Outputs {
         kept: zeros.of(3, 3000),
         rest: zeros.of(4, 0),
@@ -304,6 +308,10 @@ fn scans_and_selections_name_their_callers() {
             grid::scan(op, zeros.of(0, 3000), zeros.of(3, 3000), workspace(zeros), 1, 4, MODE);
         bulk => |zeros|
             scan::scan_by_bulk(op, zeros.of(0, 9000), zeros.of(3, 9000), workspace(zeros), tiles, MODE);
+        on(1, 64) => |zeros|
+            scan::scan_spread(op, zeros.of(0, 200), zeros.of(3, 200), workspace(zeros), one, stripes, form);
+        spread => |zeros|
+            scan::scan_spread_by_bulk(op, zeros.of(0, 200), zeros.of(3, 200), workspace(zeros), stripes, form);
         on(few.tiles, 64) => |zeros|
             grid::select(kept, zeros.of(0, 300), outputs(zeros), workspace(zeros), 1, 4);
         on(few.tiles, 64) => |zeros|

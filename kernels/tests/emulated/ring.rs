@@ -6,8 +6,8 @@ use gridsync_kernels::grid::scan::{self, Form, Mode, Shape};
 use gridsync_kernels::op::Sum;
 use simt::{LaunchConfig, Memory, Schedule};
 
-/// More than one turn of the seven stages of a block, and a rest.
-const LEN: usize = 9 * 8192 + 5;
+/// More than one turn of the six stages of a block, and a rest.
+const LEN: usize = 8 * 8192 + 5;
 
 #[test]
 fn the_stages_of_the_ring_are_loaded_again_behind_a_fence_of_the_proxies() {

@@ -148,11 +148,11 @@ impl<T: Pod + Scalar + Carried + Debug> Bench<T> {
     }
 }
 
-/// Lengths around one tile, around a full ring of seven tiles, and such that the array ends in the
+/// Lengths around one tile, around a full ring of six tiles, and such that the array ends in the
 /// first strip of a tile.
 fn lengths<T: Scalar>() -> [usize; 8] {
     let tile = Shape::for_bulk::<T>(1).tile::<T>();
-    [1, T::PACK + 1, tile - 1, tile, tile + 1, 6 * tile + 3, 8 * tile - T::PACK, 2 * tile + 5]
+    [1, T::PACK + 1, tile - 1, tile, tile + 1, 5 * tile + 3, 7 * tile - T::PACK, 2 * tile + 5]
 }
 
 fn every_length<O>(device: &Device)

@@ -77,7 +77,7 @@ fn accesses_and_waits_name_their_callers() {
         |words| { words.write_volatile(0, 1); words.read_volatile(0) };
         |words| { words.store(0, 1, Release, Device); words.load(0, Acquire, Device) };
         |words| { words.write_pack(0, [1; 4], CacheHint::Default); words.read_pack(0, CacheHint::Default) };
-        |words| { words.prefetch(0); words.cast::<u64>().load_pair(0, Scope::Device) };
+        |words| { words.prefetch(0); words.cast::<u64>().load_pair(0, Device) };
         |words| words.fetch_add(0, 1, Relaxed, Device);
         |words| words.fetch_inc(0, 9, Relaxed, Device);
         |words| words.compare_exchange(0, 0, 1, AcqRel, Device);

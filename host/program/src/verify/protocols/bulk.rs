@@ -12,7 +12,7 @@ use gridsync_kernels::op::Sum;
 pub(super) fn scan() -> Protocol {
     let tile = Shape::for_bulk::<u32>(1).tile::<u32>();
     let run = move |device: &Device| {
-        in_blocks(device, 9 * tile + 5, 1)?;
+        in_blocks(device, 8 * tile + 5, 1)?;
         in_blocks(device, 3 * tile, 2)
     };
     // As much shared memory as a block of Hopper has.

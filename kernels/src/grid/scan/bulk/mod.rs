@@ -44,13 +44,23 @@ use ring::{
 
 /// Warps that scan, and warps that reduce: one per strip of a tile.
 const SCANNERS: u32 = 8;
-/// Tiles in the ring: as many as the shared memory of a block of Hopper has room for.
-const STAGES: u32 = 7;
+/// Tiles in the ring.
+const STAGES: u32 = 6;
+/// Tiles in the ring of a scan over several GPUs: as many as the shared memory of a block of Hopper has room for,
+/// because tiles wait longer for those of other GPUs.
+// 2^32 f32 over two H200s: 4507 µs with six, 4238 with seven. 2^28 on one: 520 with six, 605 with seven. 2026-11-25.
+const STAGES_OF_STRIPES: u32 = 7;
+/// Places for stages: of the barriers, and of what is known of tiles.
+const MOST_STAGES: u32 = STAGES_OF_STRIPES;
 
 /// Threads of a block: one more warp looks, and one loads.
 pub const THREADS: u32 = (2 * SCANNERS + 2) * WARP_SIZE;
 /// Bytes of dynamic shared memory of a block.
-pub const SHARED: u32 = STAGES * SCANNERS * (ROWS as u32) * WARP_SIZE * 16;
+pub const SHARED: u32 = STAGES * STAGE;
+/// Bytes of dynamic shared memory of a block of a scan over several GPUs.
+pub const SPREAD_SHARED: u32 = STAGES_OF_STRIPES * STAGE;
+/// Bytes of a stage.
+const STAGE: u32 = SCANNERS * (ROWS as u32) * WARP_SIZE * 16;
 
 impl Shape {
     /// The tiles of an array of `len` elements of `T` scanned by bulk copies: those of any large
@@ -86,6 +96,9 @@ trait Share: Copy {
     /// Whether it has all tiles of the array. Then it also leaves what the next launch needs.
     const IS_WHOLE: bool;
 
+    /// Tiles in the ring.
+    const STAGES: u32;
+
     /// The number in the array of the tile with this ticket.
     fn number(self, ticket: u32) -> u32;
 }
@@ -97,6 +110,7 @@ struct Whole;
 impl Share for Whole {
     type Readers = OneGpu;
     const IS_WHOLE: bool = true;
+    const STAGES: u32 = STAGES;
 
     #[inline(always)]
     fn number(self, ticket: u32) -> u32 {
@@ -114,6 +128,7 @@ struct Striped {
 impl Share for Striped {
     type Readers = Peers;
     const IS_WHOLE: bool = false;
+    const STAGES: u32 = STAGES_OF_STRIPES;
 
     #[inline(always)]
     fn number(self, ticket: u32) -> u32 {
@@ -154,7 +169,7 @@ pub fn scan_by_bulk<O, T>(
     T: Scalar + Carried,
 {
     let launch = gridsync_scan_launch();
-    make_ring(|| launch.write(0, last_stamp(state, STAMP) + 1));
+    make_ring(STAGES, || launch.write(0, last_stamp(state, STAMP) + 1));
     let values = Stamped::new(words, 1, launch.read(0));
     let scan = Scan { input, output, tiles, share: Whole, values, state, mode };
     let done = scan.run(op);
@@ -167,9 +182,9 @@ pub fn scan_by_bulk<O, T>(
 
 /// Scans an array that is spread over several GPUs as [`scan_spread`](super::scan_spread) does, to the same bits.
 ///
-/// Called by every thread of a grid along x on each GPU, with [`THREADS`] threads and [`SHARED`] bytes of dynamic
-/// shared memory per block. Best are as many blocks as fit at once, but not more than tiles. `tiles` is from
-/// [`Shape::for_bulk`] for the whole array. Input and output begin at multiples of 16 bytes. All else is as for
+/// Called by every thread of a grid along x on each GPU, with [`THREADS`] threads and [`SPREAD_SHARED`] bytes of dynamic
+/// shared memory per block. Best are as many blocks as fit at once, but not more than tiles. Stripes are of the tiles
+/// of [`Shape::for_bulk`] for the whole array. Input and output begin at multiples of 16 bytes. All else is as for
 /// `scan_spread`.
 #[device(protocol = "the scan over several GPUs")]
 pub fn scan_spread_by_bulk<O, T>(
@@ -183,20 +198,20 @@ pub fn scan_spread_by_bulk<O, T>(
     O: BulkOperation<T>,
     T: Scalar + Carried,
 {
-    make_ring(|| ());
+    make_ring(STAGES_OF_STRIPES, || ());
     let values = Stamped::of_all_gpus(words, stripes.stamp);
     let share = Striped { stripes, peers: values.readers };
     let tiles = input.len().div_ceil(Scan::<T, Striped>::TILE) as u32;
     Scan { input, output, tiles, share, values, state, mode: Mode::whole(form) }.run(op);
 }
 
-/// Makes the barriers of the ring. Called by all threads of the block; the first also calls `also`. It contains a
+/// Makes the barriers of a ring of `stages` stages. Called by all threads of the block; the first also calls `also`. It contains a
 /// barrier of the block.
 #[device]
-fn make_ring(also: impl FnOnce()) {
+fn make_ring(stages: u32, also: impl FnOnce()) {
     if thread::thread_idx_x() == 0 {
         let ring = gridsync_scan_ring();
-        for stage in 0..STAGES {
+        for stage in 0..stages {
             // Every lane arrives for itself. The first reducer arrives with one lane per strip.
             let arrivals = [
                 (FULL, 1),
@@ -267,7 +282,7 @@ impl<T: Scalar + Carried, S: Share> Scan<T, S> {
         let ticket = || draw(self.state, TICKET, draws);
         let (mut number, mut tile) = (0, ticket());
         loop {
-            let turn = Turn::of(number);
+            let turn = Turn::of::<S>(number);
             // In a new ring every stage is empty: waits for the parity before the first phase.
             mbarrier::wait(gridsync_scan_ring(), (EMPTY + turn.stage) as usize, 1 - turn.parity);
             gridsync_scan_tiles().write(turn.stage as usize, tile);
