@@ -6,7 +6,7 @@ use cuda_std_macros::instruction;
 
 /// The dynamic shared memory of the block, sized by the launch, as elements of `T`.
 ///
-/// Every thread of the block gets the same memory. It starts unwritten and is aligned to 16 bytes
+/// Every thread of the block gets the same memory. It starts unwritten and is aligned to 128 bytes
 /// (PTX `.extern .shared`).
 #[instruction]
 pub fn dynamic_shared<T: Scalar>() -> Shared<T> {
