@@ -24,7 +24,7 @@ pub use exchange::SystemExchange;
 pub trait AcrossGpus {
     /// The number of words of device memory on each GPU, for up to `blocks` blocks a GPU.
     ///
-    /// They begin with the [`head`], and are 0 after it before the first use. The same GPUs use them each time, and
+    /// They begin with the [`head`](super::head), and are 0 after it before the first use. The same GPUs use them each time, and
     /// every block of every GPU crosses as often as the others. They belong to one launch on all GPUs at a time.
     /// Launches of up to `blocks` blocks may use them one after another. They must be made again only after a fault has
     /// stopped a launch.

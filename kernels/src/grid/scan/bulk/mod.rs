@@ -46,9 +46,8 @@ use ring::{
 const SCANNERS: u32 = 8;
 /// Tiles in the ring.
 const STAGES: u32 = 6;
-/// Tiles in the ring of a scan over several GPUs: as many as the shared memory of a block of Hopper has room for,
-/// because tiles wait longer for those of other GPUs.
-// 2^32 f32 over two H200s: 4507 µs with six, 4238 with seven. 2^28 on one: 520 with six, 605 with seven. 2026-11-25.
+/// Tiles in the ring of a scan over several GPUs: as many as the shared memory of a block of Hopper has room for.
+// 2^30 f32 over two H200s: 1065 µs with six, 1054 with seven. 2^28: 280 and 280. 2026-11-25.
 const STAGES_OF_STRIPES: u32 = 7;
 /// Places for stages: of the barriers, and of what is known of tiles.
 const MOST_STAGES: u32 = STAGES_OF_STRIPES;
