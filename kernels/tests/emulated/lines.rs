@@ -290,7 +290,6 @@ fn scans_and_selections_name_their_callers() {
     let workspace = scan_workspace;
     let shape = Shape::with::<u32>(3000, 2, 1, 4);
     let bulk = On { dynamic_shared: scan::BULK_SHARED as usize, ..on(1, scan::BULK_THREADS) };
-    let spread = On { dynamic_shared: scan::BULK_SPREAD_SHARED as usize, ..bulk };
     let tiles = Shape::for_bulk::<u32>(9000).tiles;
     // A head of zeros names no GPU, so nothing is sent: an array of one tile needs nothing.
     let (one, stripes) = (Shape::with::<u32>(200, 2, 1, 4), Stripes { tiles: 1, stamp: 1 });
@@ -310,7 +309,7 @@ fn scans_and_selections_name_their_callers() {
             scan::scan_by_bulk(op, zeros.of(0, 9000), zeros.of(3, 9000), workspace(zeros), tiles, MODE);
         on(1, 64) => |zeros|
             scan::scan_spread(op, zeros.of(0, 200), zeros.of(3, 200), workspace(zeros), one, stripes, form);
-        spread => |zeros|
+        bulk => |zeros|
             scan::scan_spread_by_bulk(op, zeros.of(0, 200), zeros.of(3, 200), workspace(zeros), stripes, form);
         on(few.tiles, 64) => |zeros|
             grid::select(kept, zeros.of(0, 300), outputs(zeros), workspace(zeros), 1, 4);

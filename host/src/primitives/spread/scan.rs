@@ -8,9 +8,7 @@ use crate::primitives::scan::{
 };
 use bytemuck::Pod;
 use gridsync_entries::spread::{Arguments, SpreadScannable};
-use gridsync_kernels::grid::scan::{
-    BULK_SPREAD_SHARED, BULK_THREADS, STATE, Shape, head_and_places,
-};
+use gridsync_kernels::grid::scan::{BULK_SHARED, BULK_THREADS, STATE, Shape, head_and_places};
 use gridsync_kernels::op::Carried;
 
 /// Scans of spread arrays by one operation, and the working memory for them.
@@ -70,7 +68,7 @@ impl<O: SpreadScannable<Element: Pod, Output: Pod>> SpreadScanner<O> {
     /// device cannot run it.
     pub fn with_design(mut self, design: Design) -> Result<Self, DeviceError> {
         if design == Design::Bulk {
-            self.devices.each(|_, device| expect_bulk::<O>(device, BULK_SPREAD_SHARED))?;
+            self.devices.each(|_, device| expect_bulk::<O>(device))?;
         }
         self.alone = self.alone.with_design(design)?;
         self.design = Some(design);
@@ -135,7 +133,7 @@ impl<O: SpreadScannable<Element: Pod, Output: Pod>> SpreadScanner<O> {
                     let geometry = Geometry::new(blocks, BULK_THREADS);
                     let args = SpreadScannable::bulk_arguments(op, common(gpu));
                     Launch::new::<<O as SpreadScannable>::Bulk>(
-                        geometry.with_dynamic_shared(BULK_SPREAD_SHARED),
+                        geometry.with_dynamic_shared(BULK_SHARED),
                         args,
                     )
                 }
@@ -153,7 +151,7 @@ impl<O: SpreadScannable<Element: Pod, Output: Pod>> SpreadScanner<O> {
     /// The design that scans `len` elements.
     fn design_for(&self, shape: Shape, len: usize) -> Design {
         let can_bulk = shape == Shape::for_bulk::<O::Element>(len)
-            && self.devices.iter().all(|device| has_bulk::<O>(device, BULK_SPREAD_SHARED));
+            && self.devices.iter().all(|device| has_bulk::<O>(device));
         let share = len / self.devices.len();
         let is_long = || is_long_enough_for_bulk::<O>(&self.devices[0], share);
         match self.design {
@@ -172,11 +170,9 @@ impl<O: SpreadScannable<Element: Pod, Output: Pod>> SpreadScanner<O> {
             Design::Registers => {
                 resident_blocks::<<O as SpreadScannable>::Kernel>(device, shape.threads(), 0)
             }
-            Design::Bulk => resident_blocks::<<O as SpreadScannable>::Bulk>(
-                device,
-                BULK_THREADS,
-                BULK_SPREAD_SHARED,
-            ),
+            Design::Bulk => {
+                resident_blocks::<<O as SpreadScannable>::Bulk>(device, BULK_THREADS, BULK_SHARED)
+            }
         };
         let of_each = self.devices.each(|_, device| resident(device))?;
         // Grids on one GPU share its multiprocessors.

@@ -23,10 +23,7 @@ mod tile;
 
 pub use super::tiles::MOST_GROUP;
 #[cfg(any(compute_ge_90, not(target_arch = "nvptx64")))]
-pub use bulk::{
-    BulkOperation, SHARED as BULK_SHARED, SPREAD_SHARED as BULK_SPREAD_SHARED,
-    THREADS as BULK_THREADS,
-};
+pub use bulk::{BulkOperation, SHARED as BULK_SHARED, THREADS as BULK_THREADS};
 #[cfg(any(compute_ge_90, not(target_arch = "nvptx64")))]
 pub use bulk::{scan_by_bulk, scan_spread_by_bulk};
 pub use mode::{Form, Mode};

@@ -8,7 +8,7 @@ use gridsync::primitives::Spread;
 use gridsync::reference;
 use gridsync_entries::spread::{Arguments, bulk, sum_u32};
 use gridsync_kernels::grid::scan::{
-    BULK_SPREAD_SHARED, BULK_THREADS, Form, STATE, Shape, head_and_places,
+    BULK_SHARED, BULK_THREADS, Form, STATE, Shape, head_and_places,
 };
 use gridsync_kernels::op::Sum;
 
@@ -37,7 +37,7 @@ fn in_registers(devices: &Devices) -> Result<(), CaseError> {
 
 fn by_bulk(devices: &Devices) -> Result<(), CaseError> {
     let tile = Shape::for_bulk::<u32>(1).tile::<u32>();
-    let geometry = Geometry::new(1, BULK_THREADS).with_dynamic_shared(BULK_SPREAD_SHARED);
+    let geometry = Geometry::new(1, BULK_THREADS).with_dynamic_shared(BULK_SHARED);
     let shape = Shape::for_bulk::<u32>(2 * tile + 5);
     twice(devices, shape, 5, |args| Launch::new::<bulk::sum_u32>(geometry, (args,)))
 }

@@ -35,7 +35,7 @@ impl<T: Scalar + Carried, S: Share> Scan<T, S> {
         };
         let mut number = 0;
         loop {
-            let turn = Turn::of::<S>(number);
+            let turn = Turn::of(number);
             let tile = turn.tile();
             if tile >= self.tiles {
                 return;

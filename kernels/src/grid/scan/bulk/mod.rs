@@ -45,19 +45,14 @@ use ring::{
 /// Warps that scan, and warps that reduce: one per strip of a tile.
 const SCANNERS: u32 = 8;
 /// Tiles in the ring.
+// Seven have room too. 2^30 f32 over two H200s: 1065 µs with six, 1054 with seven. 2^28: 280 and 280, 2^32: 4172
+// and 4172. 2026-11-25.
 const STAGES: u32 = 6;
-/// Tiles in the ring of a scan over several GPUs: as many as the shared memory of a block of Hopper has room for.
-// 2^30 f32 over two H200s: 1065 µs with six, 1054 with seven. 2^28: 280 and 280. 2026-11-25.
-const STAGES_OF_STRIPES: u32 = 7;
-/// Places for stages: of the barriers, and of what is known of tiles.
-const MOST_STAGES: u32 = STAGES_OF_STRIPES;
 
 /// Threads of a block: one more warp looks, and one loads.
 pub const THREADS: u32 = (2 * SCANNERS + 2) * WARP_SIZE;
 /// Bytes of dynamic shared memory of a block.
 pub const SHARED: u32 = STAGES * STAGE;
-/// Bytes of dynamic shared memory of a block of a scan over several GPUs.
-pub const SPREAD_SHARED: u32 = STAGES_OF_STRIPES * STAGE;
 /// Bytes of a stage.
 const STAGE: u32 = SCANNERS * (ROWS as u32) * WARP_SIZE * 16;
 
@@ -95,9 +90,6 @@ trait Share: Copy {
     /// Whether it has all tiles of the array. Then it also leaves what the next launch needs.
     const IS_WHOLE: bool;
 
-    /// Tiles in the ring.
-    const STAGES: u32;
-
     /// The number in the array of the tile with this ticket.
     fn number(self, ticket: u32) -> u32;
 }
@@ -109,7 +101,6 @@ struct Whole;
 impl Share for Whole {
     type Readers = OneGpu;
     const IS_WHOLE: bool = true;
-    const STAGES: u32 = STAGES;
 
     #[inline(always)]
     fn number(self, ticket: u32) -> u32 {
@@ -127,7 +118,6 @@ struct Striped {
 impl Share for Striped {
     type Readers = Peers;
     const IS_WHOLE: bool = false;
-    const STAGES: u32 = STAGES_OF_STRIPES;
 
     #[inline(always)]
     fn number(self, ticket: u32) -> u32 {
@@ -168,7 +158,7 @@ pub fn scan_by_bulk<O, T>(
     T: Scalar + Carried,
 {
     let launch = gridsync_scan_launch();
-    make_ring(STAGES, || launch.write(0, last_stamp(state, STAMP) + 1));
+    make_ring(|| launch.write(0, last_stamp(state, STAMP) + 1));
     let values = Stamped::new(words, 1, launch.read(0));
     let scan = Scan { input, output, tiles, share: Whole, values, state, mode };
     let done = scan.run(op);
@@ -181,7 +171,7 @@ pub fn scan_by_bulk<O, T>(
 
 /// Scans an array that is spread over several GPUs as [`scan_spread`](super::scan_spread) does, to the same bits.
 ///
-/// Called by every thread of a grid along x on each GPU, with [`THREADS`] threads and [`SPREAD_SHARED`] bytes of dynamic
+/// Called by every thread of a grid along x on each GPU, with [`THREADS`] threads and [`SHARED`] bytes of dynamic
 /// shared memory per block. Best are as many blocks as fit at once, but not more than tiles. Stripes are of the tiles
 /// of [`Shape::for_bulk`] for the whole array. Input and output begin at multiples of 16 bytes. All else is as for
 /// `scan_spread`.
@@ -197,20 +187,20 @@ pub fn scan_spread_by_bulk<O, T>(
     O: BulkOperation<T>,
     T: Scalar + Carried,
 {
-    make_ring(STAGES_OF_STRIPES, || ());
+    make_ring(|| ());
     let values = Stamped::of_all_gpus(words, stripes.stamp);
     let share = Striped { stripes, peers: values.readers };
     let tiles = input.len().div_ceil(Scan::<T, Striped>::TILE) as u32;
     Scan { input, output, tiles, share, values, state, mode: Mode::whole(form) }.run(op);
 }
 
-/// Makes the barriers of a ring of `stages` stages. Called by all threads of the block; the first also calls `also`. It contains a
+/// Makes the barriers of the ring. Called by all threads of the block; the first also calls `also`. It contains a
 /// barrier of the block.
 #[device]
-fn make_ring(stages: u32, also: impl FnOnce()) {
+fn make_ring(also: impl FnOnce()) {
     if thread::thread_idx_x() == 0 {
         let ring = gridsync_scan_ring();
-        for stage in 0..stages {
+        for stage in 0..STAGES {
             // Every lane arrives for itself. The first reducer arrives with one lane per strip.
             let arrivals = [
                 (FULL, 1),
@@ -281,7 +271,7 @@ impl<T: Scalar + Carried, S: Share> Scan<T, S> {
         let ticket = || draw(self.state, TICKET, draws);
         let (mut number, mut tile) = (0, ticket());
         loop {
-            let turn = Turn::of::<S>(number);
+            let turn = Turn::of(number);
             // In a new ring every stage is empty: waits for the parity before the first phase.
             mbarrier::wait(gridsync_scan_ring(), (EMPTY + turn.stage) as usize, 1 - turn.parity);
             gridsync_scan_tiles().write(turn.stage as usize, tile);

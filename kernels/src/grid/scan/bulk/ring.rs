@@ -1,31 +1,31 @@
 //! The ring of stages, each the memory of a tile, and what is known of each tile.
 
-use super::{MOST_STAGES, SCANNERS, Share};
+use super::{SCANNERS, STAGES};
 use cuda_std::mbarrier;
 use cuda_std::prelude::*;
 use cuda_std::warp::{FULL_MASK, sync_warp};
 
-// The barriers of a stage are `MOST_STAGES` apart. Each lane that has read or written arrives itself.
+// The barriers of a stage are `STAGES` apart. Each lane that has read or written arrives itself.
 /// The tile is loaded. The loader arrives, and the bytes of the tile.
 pub(super) const FULL: u32 = 0;
 /// The totals of the strips are there. The reducers arrive.
-pub(super) const REDUCED: u32 = MOST_STAGES;
+pub(super) const REDUCED: u32 = STAGES;
 /// The prefix and the value before each strip are there. Looker and first reducer arrive.
-pub(super) const PREFIX: u32 = 2 * MOST_STAGES;
+pub(super) const PREFIX: u32 = 2 * STAGES;
 /// The stage may be loaded again. The scanners, the looker and the first reducer arrive.
-pub(super) const EMPTY: u32 = 3 * MOST_STAGES;
+pub(super) const EMPTY: u32 = 3 * STAGES;
 
 shared_array! {
     /// The barriers of the stages.
-    pub(super) fn gridsync_scan_ring() -> [u64; 4 * MOST_STAGES as usize];
+    pub(super) fn gridsync_scan_ring() -> [u64; 4 * STAGES as usize];
     /// The tile in each stage.
-    pub(super) fn gridsync_scan_tiles() -> [u32; MOST_STAGES as usize];
+    pub(super) fn gridsync_scan_tiles() -> [u32; STAGES as usize];
     /// The combined value of each strip of the tile in each stage.
-    pub(super) fn gridsync_scan_strips() -> [u64; (MOST_STAGES * SCANNERS) as usize];
+    pub(super) fn gridsync_scan_strips() -> [u64; (STAGES * SCANNERS) as usize];
     /// The combined value before each strip in its tile.
-    pub(super) fn gridsync_scan_before() -> [u64; (MOST_STAGES * SCANNERS) as usize];
+    pub(super) fn gridsync_scan_before() -> [u64; (STAGES * SCANNERS) as usize];
     /// The prefix of the tile in each stage.
-    pub(super) fn gridsync_scan_prefix() -> [u64; MOST_STAGES as usize];
+    pub(super) fn gridsync_scan_prefix() -> [u64; STAGES as usize];
 }
 
 /// A turn of the ring.
@@ -38,8 +38,8 @@ pub(super) struct Turn {
 impl Turn {
     /// Turn `number`, from 0.
     #[inline(always)]
-    pub(super) fn of<S: Share>(number: u32) -> Self {
-        Self { stage: number % S::STAGES, parity: number / S::STAGES % 2 }
+    pub(super) fn of(number: u32) -> Self {
+        Self { stage: number % STAGES, parity: number / STAGES % 2 }
     }
 
     /// Waits for one of its barriers. Called by all lanes of a warp.

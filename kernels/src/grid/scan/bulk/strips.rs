@@ -21,7 +21,7 @@ impl<T: Scalar + Carried, S: Share> Scan<T, S> {
     pub(super) fn reduce_strips<O: BulkOperation<T>>(self, op: O, strip: u32, lane: u32) {
         let mut number = 0;
         loop {
-            let turn = Turn::of::<S>(number);
+            let turn = Turn::of(number);
             let tile = turn.tile();
             if tile >= self.tiles {
                 return;
@@ -57,7 +57,7 @@ impl<T: Scalar + Carried, S: Share> Scan<T, S> {
     pub(super) fn scan_strips<O: BulkOperation<T>>(self, op: O, strip: u32, lane: u32) {
         let mut number = 0;
         loop {
-            let turn = Turn::of::<S>(number);
+            let turn = Turn::of(number);
             let tile = turn.tile();
             if tile >= self.tiles {
                 break;
@@ -86,7 +86,7 @@ impl<T: Scalar + Carried, S: Share> Scan<T, S> {
                 if lane == 0 {
                     bulk::wait_read::<1>();
                 }
-                Turn::of::<S>(number - 1).arrive(EMPTY);
+                Turn::of(number - 1).arrive(EMPTY);
             }
             sync_warp(FULL_MASK);
             number += 1;

@@ -1,5 +1,7 @@
 //! Scans: for each element of an array, all elements up to it combined.
 
+mod design;
+
 use super::scratch::Scratch;
 use super::{count_of, part_of};
 use crate::device::{Buffer, Device, DeviceError, Geometry};
@@ -13,25 +15,9 @@ use gridsync_kernels::grid::scan::{BULK_SHARED, BULK_THREADS, Mode, STATE, ScanO
 use gridsync_kernels::op::{Carried, InSegments, Operation, Segments};
 use std::ops::Range;
 
+pub use design::Design;
+pub(super) use design::{expect_bulk, has_bulk, is_long_enough_for_bulk};
 pub use gridsync_kernels::grid::scan::Form;
-
-/// How a scan works. The bits are the same.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Design {
-    /// A block for each tile, which it holds in registers: on every device, and for every
-    /// operation.
-    Registers,
-    /// Blocks that stay resident and take tiles by bulk copies: for sums of f32, f64, i32, u32, i64
-    /// and u64 in their own type, from compute capability 9.0 on.
-    Bulk,
-}
-
-/// For elements of so many bytes: arrays of so many bytes and more are scanned by bulk copies,
-/// where that is possible.
-// An H200, 2026-11-22, µs in registers and by bulk copies, in a row and alone: 2^20 f32 6.2 and 7.0, 7.3 and
-// 8.1; 2^21 f32 8.7 and 8.3, 9.9 and 9.5; 2^20 f64 8.5 and 8.9, 10.1 and 9.9; 2^21 f64 15.4 and 16.3, 16.5
-// and 14.1; 2^21 u64 15.6 and 15.7, 16.7 and 14.1.
-const BULK_FROM: [(usize, usize); 2] = [(4, 8 << 20), (8, 16 << 20)];
 
 /// Scans `input` by `op` on its device, into a new buffer of the same length.
 ///
@@ -165,7 +151,7 @@ where
     /// cannot run it.
     pub fn with_design(mut self, design: Design) -> Result<Self, DeviceError> {
         if design == Design::Bulk {
-            expect_bulk::<O>(&self.device, BULK_SHARED)?;
+            expect_bulk::<O>(&self.device)?;
         }
         self.design = Some(design);
         Ok(self)
@@ -184,7 +170,7 @@ where
 
     /// Whether there is a kernel by bulk copies that the device can run.
     fn has_bulk(&self) -> bool {
-        has_bulk::<O>(&self.device, BULK_SHARED)
+        has_bulk::<O>(&self.device)
     }
 
     /// Whether bulk copies are faster for arrays of `len` elements, where they are possible.
@@ -478,32 +464,6 @@ where
         // it; all buffers are borrowed, the output exclusively.
         unsafe { self.device.launch::<O::Counted>(&geometry, args) }
     }
-}
-
-/// Whether there is a kernel by bulk copies, with so many bytes of shared memory a block, that the device can run.
-pub(super) fn has_bulk<O: Scannable>(device: &Device, shared: u32) -> bool {
-    let device = device.properties();
-    let is_new = device.compute >= 90 || device.is_emulated();
-    O::HAS_BULK && is_new && device.shared_per_block_optin >= shared
-}
-
-/// Refuses a device or an operation that has no scan by bulk copies.
-pub(super) fn expect_bulk<O: Scannable>(device: &Device, shared: u32) -> Result<(), DeviceError> {
-    match has_bulk::<O>(device, shared) {
-        true => Ok(()),
-        false => Err(DeviceError::Unsupported {
-            what: "a scan by bulk copies",
-            device: device.properties().name.clone(),
-            needs: "it takes a sum of numbers of 4 or 8 bytes in their own type, compute capability 9.0, and 192 KiB of shared memory a block, or 224 KiB over several GPUs",
-        }),
-    }
-}
-
-/// Whether bulk copies are faster for arrays of `len` elements, where they are possible.
-pub(super) fn is_long_enough_for_bulk<O: Scannable>(device: &Device, len: usize) -> bool {
-    let each = size_of::<O::Element>();
-    let is_long = |(of, bytes)| each == of && len * each >= bytes;
-    BULK_FROM.into_iter().any(is_long) && !device.properties().is_emulated()
 }
 
 /// The first of the four words of a carry. The two places for carries are at the end of the state.
