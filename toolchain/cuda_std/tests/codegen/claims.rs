@@ -202,7 +202,7 @@ fn shared_memory_is_declared_once_with_its_size_and_alignment() {
         for declaration in [
             ".shared .align 16 .b8 shared_tens[40];",
             ".shared .align 16 .b8 shared_longs[512];",
-            ".extern .shared .align 16 .b8 gridsync_dynamic_shared[];",
+            ".extern .shared .align 128 .b8 gridsync_dynamic_shared[];",
         ] {
             let found = ptx.lines().filter(|line| *line == declaration).count();
             assert_eq!(found, 1, "{declaration}");
