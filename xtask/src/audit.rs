@@ -11,7 +11,7 @@ pub(crate) mod ptxas;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use comfy_table::presets::NOTHING;
@@ -32,7 +32,7 @@ pub(crate) struct Args {
     bless: bool,
 }
 
-/// The GPUs to assemble for: one of each generation since Turing.
+/// The GPUs to assemble for: one of each generation since Turing. Each image is assembled for those that run it.
 const GPUS: [u32; 6] = [75, 80, 86, 90, 100, 120];
 
 /// The functions that the driver provides to device code (PTX ISA, "System calls" in the CUDA ABI).
@@ -44,8 +44,13 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
     let unpacked = tempfile::tempdir()?;
     for set in &SETS {
         let images = set.read()?;
-        for image in &images {
-            let compute = PtxImage::packed(image).compute()?;
+        let targets = images.iter().map(|image| PtxImage::packed(image).compute());
+        let mut targets = targets.collect::<Result<Vec<_>, _>>()?;
+        targets.sort_unstable();
+        for (at, &compute) in targets.iter().enumerate() {
+            // A GPU takes the newest image that it can run.
+            let gpus = compute..targets.get(at + 1).copied().unwrap_or(u32::MAX);
+            let gpus: Vec<u32> = GPUS.into_iter().filter(|gpu| gpus.contains(gpu)).collect();
             let name = set.image_name(compute);
             let text = whole(&images, compute).with_context(|| name.clone())?;
             let module = Module::parse(&text).with_context(|| name.clone())?;
@@ -58,24 +63,23 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
                     fs::write(&paths[paths.len() - 1], &part)?;
                 }
             }
-            modules.insert(name, (paths, module));
+            modules.insert(name, Audited { module, paths, gpus });
         }
     }
 
     let table = root().join("kernels/audit.toml");
     if args.bless {
-        let counts = modules.iter().map(|(name, (_, module))| (name.as_str(), module));
+        let counts = modules.iter().map(|(name, audited)| (name.as_str(), &audited.module));
         fs::write(&table, Expected::of(counts).to_string())?;
     }
     let expected = Expected::read(&table)?;
 
     let mut findings = Vec::new();
     let mut jobs = Vec::new();
-    for (name, (paths, module)) in &modules {
+    for (name, Audited { module, paths, gpus }) in &modules {
         findings.extend(look_at_ptx(name, module, &expected));
-        let gpus = GPUS.into_iter().filter(|gpu| *gpu >= module.target);
-        let of_gpu = |gpu| paths.iter().map(move |path| (name.as_str(), path.as_path(), gpu));
-        jobs.extend(gpus.flat_map(of_gpu));
+        let of_gpu = |&gpu| paths.iter().map(move |path| (name.as_str(), path.as_path(), gpu));
+        jobs.extend(gpus.iter().flat_map(of_gpu));
     }
     let assembler = ptxas::find();
     let reports = match &assembler {
@@ -83,7 +87,7 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
         None => Vec::new(),
     };
     let mut left_out = Vec::new();
-    for (name, (_, module)) in &modules {
+    for (name, Audited { module, .. }) in &modules {
         let mut usages: BTreeMap<u32, BTreeMap<String, Usage>> = BTreeMap::new();
         for (job, report) in jobs.iter().zip(&reports).filter(|(job, _)| job.0 == name) {
             match report {
@@ -112,6 +116,15 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
         }
         Some(_) => Outcome::Passed,
     })
+}
+
+/// An image.
+struct Audited {
+    module: Module,
+    /// Its text, in files that are assembled apart.
+    paths: Vec<PathBuf>,
+    /// The GPUs that run it.
+    gpus: Vec<u32>,
 }
 
 fn assemble(ptxas: &Path, jobs: &[(&str, &Path, u32)]) -> Result<Vec<Report>> {
