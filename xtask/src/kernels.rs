@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::thread;
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail, ensure};
@@ -39,8 +40,9 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
     let compiler = Compiler::find()?;
     for set in &SETS {
         let mut below: Option<String> = None;
-        for &arch in &args.arch {
-            let (built, text) = build(set, arch, &compiler)?;
+        let built = at_once(&args.arch, |arch| build(set, arch, &compiler));
+        for (&arch, built) in args.arch.iter().zip(built) {
+            let (built, text) = built?;
             ensure!(!built.kernels.is_empty(), "{} holds no kernel", built.ptx.display());
             let image = pack(set.name, &text, below.as_deref())?;
             write(&set.image(arch), &image)?;
@@ -67,14 +69,24 @@ fn check(archs: &[Arch]) -> Result<Outcome> {
     let mut skipped = Vec::new();
     for set in &SETS {
         let committed = set.read()?;
-        for &arch in archs {
-            match rebuild(set, arch, &committed)? {
+        let rebuilt = at_once(archs, |arch| rebuild(set, arch, &committed));
+        for (&arch, outcome) in archs.iter().zip(rebuilt) {
+            match outcome? {
                 Outcome::Passed => println!("{}: the same text", set.image_name(arch)),
                 Outcome::Skipped(why) => skipped.push(why),
             }
         }
     }
     Ok(if skipped.is_empty() { Outcome::Passed } else { Outcome::Skipped(skipped.join("; ")) })
+}
+
+/// Does something for all targets at the same time: the compiler of kernels uses one core.
+fn at_once<T: Send>(archs: &[Arch], each: impl Fn(Arch) -> T + Sync) -> Vec<T> {
+    thread::scope(|scope| {
+        let each = &each;
+        let threads: Vec<_> = archs.iter().map(|&arch| scope.spawn(move || each(arch))).collect();
+        threads.into_iter().map(|thread| thread.join().expect("a build should not panic")).collect()
+    })
 }
 
 /// Builds an image again and compares it with the one in `committed`.
