@@ -14,15 +14,18 @@ fn the_time_of_an_emulated_grid_is_refused() {
 
 #[test]
 fn several_gpus_are_not_measured_where_there_is_none() {
-    let system = |args: &[&str]| without_cuda(&[&["bench", "system"], args].concat(), b"");
-    let emulated = system(&["--device", "emulator"]);
-    emulated.fails(WRONG_USAGE, &["emulated", "needs a GPU"]);
-    for args in [&[][..], &["--device", "cuda"], &["--device", "cuda:0,1"], &["--peers", "--json"]]
-    {
-        let call = system(args);
-        assert_eq!(call.stderr.lines().count(), 1, "{}", call.stderr);
-        call.fails(DEVICE_FAILURE, &["bench needs ", "CUDA driver", "GRIDSYNC_LIBCUDA"]);
+    for suite in ["system", "scaling"] {
+        let bench = |args: &[&str]| without_cuda(&[&["bench", suite], args].concat(), b"");
+        let emulated = bench(&["--device", "emulator"]);
+        emulated.fails(WRONG_USAGE, &["emulated", "needs a GPU"]);
+        for args in [&[][..], &["--device", "cuda"], &["--device", "cuda:0,1"], &["--json"]] {
+            let call = bench(args);
+            assert_eq!(call.stderr.lines().count(), 1, "{}", call.stderr);
+            call.fails(DEVICE_FAILURE, &["bench needs ", "CUDA driver", "GRIDSYNC_LIBCUDA"]);
+        }
     }
+    let peers = without_cuda(&["bench", "system", "--peers"], b"");
+    peers.fails(DEVICE_FAILURE, &["bench needs "]);
 }
 
 #[test]
@@ -204,5 +207,38 @@ fn a_gpu_that_is_taken_as_two_crosses_with_itself_and_is_drawn_on_cuda() {
         assert_eq!(told, ["barrier of 1", "all-reduce of 1", "barrier of 2", "all-reduce of 2"]);
         let figure = std::fs::read_to_string(&svg).expect("the figure");
         assert!(figure.contains("all-reduce, 2 × 64"), "{figure}");
+    });
+}
+
+#[test]
+fn arrays_over_several_gpus_have_a_record_each_and_a_figure_on_cuda() {
+    with_cuda(|cuda| {
+        let dir = tempfile::tempdir().expect("a folder");
+        let [records, svg] = ["scaling.jsonl", "scaling.svg"].map(|name| dir.path().join(name));
+        let [out, figure] = [&records, &svg].map(|path| path.to_str().expect("a plain path"));
+        let shape = ["--device", "cuda:0,0", "--sizes", "2^20,1000001"];
+        let files = ["-o", out, "--svg", figure];
+        gridsync(&[&["bench", "scaling"], &shape[..], &files[..]].concat(), b"").succeeds();
+        let lines = std::fs::read_to_string(&records).expect("the records");
+        let mut told = Vec::new();
+        for line in lines.lines() {
+            let record: serde_json::Value = serde_json::from_str(line).expect("a JSON value");
+            assert_eq!(record["device"], cuda.properties().name, "{record}");
+            assert!(record["gb_per_s"].as_f64() > Some(0.0), "{record}");
+            let params = &record["params"];
+            let number = |name: &str| params[name].as_u64().expect("a number");
+            told.push((record["variant"].clone(), number("gpus"), number("n")));
+        }
+        let mut expected = Vec::new();
+        for (gpus, lens) in
+            [(1, &[1_000_001, 1 << 20][..]), (2, &[1_000_001, 1 << 20, 2_000_002, 2 << 20])]
+        {
+            for &n in lens {
+                expected.extend(["sum", "value", "scan"].map(|what| (what.into(), gpus, n)));
+            }
+        }
+        assert_eq!(told, expected);
+        let figure = std::fs::read_to_string(&svg).expect("the figure");
+        assert!(figure.contains("<svg") && figure.contains("GPUs"), "{figure}");
     });
 }
