@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 
 use crate::compiler::{run, stdout};
+use crate::made_from::made_from;
 use crate::ptx::tidy;
 use crate::{Arch, BuildError, Compiler, Header, Sources, fingerprint, kernels};
 
@@ -34,6 +35,9 @@ pub struct Built {
     pub kernels: Vec<String>,
     /// The compiler's warnings, one each.
     pub warnings: Vec<String>,
+    /// The files that the PTX was made from: sources and manifests of the crate and of its path dependencies. A build
+    /// script that prints `cargo:rerun-if-changed=` and each of them builds again when one changes.
+    pub made_from: Vec<PathBuf>,
 }
 
 impl CudaBuilder {
@@ -131,13 +135,14 @@ impl CudaBuilder {
             .args(["rustc", "--release", "--lib", "--crate-type=cdylib"])
             .args(["--target=nvptx64-nvidia-cuda", "-Zbuild-std=core"])
             .args(&self.build_args)
-            .args(["--color=never", "--", &format!("--emit=asm={}", raw.display())])
+            .args(["--color=never", "--message-format=json-render-diagnostics"])
+            .args(["--", &format!("--emit=asm={}", raw.display())])
             .env("CARGO_TARGET_DIR", &target_dir)
             .env("CARGO_ENCODED_RUSTFLAGS", flags);
         for (setting, value) in PROFILE {
             cargo.env(format!("CARGO_PROFILE_RELEASE_{setting}"), value);
         }
-        let said = run(&mut cargo)?.stderr;
+        let said = run(&mut cargo)?;
 
         let text = fs::read_to_string(&raw).map_err(BuildError::io(&raw))?;
         let header = Header { target: target_line(self.arch), compiler: version.clone(), sources };
@@ -148,7 +153,8 @@ impl CudaBuilder {
             kernels: kernels(&text),
             ptx,
             compiler: version,
-            warnings: warnings(&String::from_utf8_lossy(&said)),
+            warnings: warnings(&String::from_utf8_lossy(&said.stderr)),
+            made_from: made_from(&String::from_utf8_lossy(&said.stdout), &target_dir)?,
         })
     }
 }

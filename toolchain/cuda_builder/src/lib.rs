@@ -28,6 +28,7 @@ mod arch;
 mod builder;
 mod compiler;
 mod error;
+mod made_from;
 mod ptx;
 mod sources;
 

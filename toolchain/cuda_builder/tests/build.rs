@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::thread;
 
 use cuda_builder::{Arch, BuildError, Compiler, CudaBuilder, Header, fingerprint};
 
@@ -83,7 +84,7 @@ fn compiler() -> Option<Compiler> {
 #[test]
 fn two_checkouts_give_the_same_bytes() {
     let Some(compiler) = compiler() else { return };
-    let [one, two] = ["here", "some/where/else"].map(|place| {
+    let build = &|place: &str| {
         let root = workspace(place);
         let built = CudaBuilder::new(root.join("kernels"))
             .arch(Arch::Compute90)
@@ -95,6 +96,9 @@ fn two_checkouts_give_the_same_bytes() {
         assert_eq!(built.ptx, root.join("out/kernels.ptx"));
         assert_eq!(built.compiler, compiler.version().unwrap());
         assert_eq!(built.warnings, Vec::<String>::new());
+        let crates = ["dependency", "kernels"].map(|name| root.join(name).canonicalize().unwrap());
+        let files = crates.iter().flat_map(|dir| [dir.join("Cargo.toml"), dir.join("src/lib.rs")]);
+        assert_eq!(built.made_from, files.collect::<Vec<_>>());
         let mut kernels = built.kernels;
         kernels.sort();
         assert_eq!(kernels, ["checked", "hopper_only", "located"]);
@@ -103,6 +107,11 @@ fn two_checkouts_give_the_same_bytes() {
         let sources = Header::read(&text).unwrap().sources.unwrap();
         assert_eq!(sources.sha256, fingerprint(&root, &sources.dirs).unwrap());
         text
+    };
+    // Each build uses one core.
+    let [one, two] = thread::scope(|scope| {
+        let builds = ["here", "some/where/else"].map(|place| scope.spawn(move || build(place)));
+        builds.map(|built| built.join().expect("it says why it fails"))
     });
     assert_eq!(one, two);
     assert!(!one.contains("panicking"), "a panic should be a trap, not a call:\n{one}");

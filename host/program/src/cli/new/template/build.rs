@@ -1,7 +1,9 @@
 //! With the feature `gpu`: compiles the kernels to PTX, which `src/main.rs` includes.
 
 fn main() {
-    println!("cargo:rerun-if-changed=kernels");
+    for changes in ["kernels", "Cargo.lock"] {
+        println!("cargo:rerun-if-changed={changes}");
+    }
     #[cfg(feature = "gpu")]
     ptx();
 }
@@ -14,11 +16,18 @@ fn ptx() {
         .copy_to(format!("{out}/kernels.ptx"))
         .target_dir(format!("{out}/kernels"))
         .build();
-    if let Err(error) = built {
-        eprintln!("{error}");
-        eprintln!(
-            "The first build of PTX needs the network. Without the feature `gpu` no PTX is built."
-        );
-        std::process::exit(1);
+    match built {
+        Ok(built) => {
+            for file in built.made_from {
+                println!("cargo:rerun-if-changed={}", file.display());
+            }
+        }
+        Err(error) => {
+            eprintln!("{error}");
+            eprintln!(
+                "The first build of PTX needs the network. Without the feature `gpu` no PTX is built."
+            );
+            std::process::exit(1);
+        }
     }
 }
