@@ -4,6 +4,7 @@ use crate::skipped;
 use cuda_builder::{Arch, Built, Compiler, CudaBuilder};
 use std::path::Path;
 use std::sync::OnceLock;
+use std::thread;
 
 /// The architectures of gridsync's committed PTX: everything since Turing, and what Hopper adds.
 pub(crate) const ARCHS: [Arch; 2] = [Arch::Compute75, Arch::Compute90];
@@ -25,7 +26,12 @@ pub(crate) struct Probes {
 pub(crate) fn all() -> &'static [Probes] {
     static ALL: OnceLock<Vec<Probes>> = OnceLock::new();
     ALL.get_or_init(|| match Compiler::find() {
-        Ok(compiler) => ARCHS.map(|arch| build(arch, &compiler)).into(),
+        // Each build uses one core.
+        Ok(compiler) => thread::scope(|scope| {
+            let compiler = &compiler;
+            let builds = ARCHS.map(|arch| scope.spawn(move || build(arch, compiler)));
+            builds.map(|built| built.join().expect("it says why it fails")).into()
+        }),
         Err(why) => {
             skipped(&why.to_string());
             Vec::new()
