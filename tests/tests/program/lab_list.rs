@@ -2,6 +2,7 @@
 
 use crate::call::{WRONG_USAGE, without_cuda};
 use crate::folder::Folder;
+use crate::schemas;
 use serde_json::Value;
 
 #[test]
@@ -34,6 +35,7 @@ fn all_runs_what_needs_no_gpu_and_writes_the_figures() {
     let left_out: Vec<&str> = call.stderr.lines().collect();
     assert!(left_out.iter().all(|line| line.ends_with("needs a GPU")), "{left_out:?}");
     let json: Value = serde_json::from_str(&call.stdout).expect("one JSON value");
+    schemas::holds_for(&schemas::validator("lab-all.json"), &json, "stress");
     let names: Vec<&String> = json.as_object().expect("an object").keys().collect();
     for name in
         ["threads", "divergence", "limits", "atomics", "locks", "banks", "accuracy", "stress"]

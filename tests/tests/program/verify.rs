@@ -1,6 +1,7 @@
 //! `gridsync verify`.
 
 use crate::call::{WRONG_USAGE, without_cuda};
+use crate::schemas;
 use gridsync_program::verify::{
     kendall_kinds, range_sum_kinds, reduce_kinds, row_kinds, scan_kinds, select_kinds,
 };
@@ -13,6 +14,7 @@ use std::process::{Command, Stdio};
 fn every_kernel_is_proved_right_on_the_emulator() {
     let args = ["verify", "--device", "emulator", "--max-log2", "5", "--seconds", "0", "--json"];
     let json = without_cuda(&args, b"").json();
+    schemas::holds_for(&schemas::validator("verify.json"), &json, "cases");
     assert_eq!(json["device"], "emulator");
     let cases = json["cases"].as_array().expect("there should be cases");
     let of = |primitive: &str| {

@@ -1,14 +1,17 @@
 //! `docs/schemas`: outputs of the program and all records are as the schemas say.
 
+mod experiments;
+
 use crate::call::without_cuda;
 use crate::folder::Folder;
 use crate::json;
 use gridsync_program::records::{Document, Runs};
 use gridsync_tests::npy;
 use gridsync_tests::program::workspace;
-use jsonschema::Validator;
+use jsonschema::{Retrieve, Uri, Validator};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
+use std::error::Error;
 use std::fs;
 
 fn schema(name: &str) -> Value {
@@ -17,20 +20,36 @@ fn schema(name: &str) -> Value {
     serde_json::from_str(&text).expect("it should be JSON")
 }
 
-fn validator(name: &str) -> Validator {
+/// Schemas refer to others by their names.
+struct Beside;
+
+impl Retrieve for Beside {
+    fn retrieve(&self, uri: &Uri<String>) -> Result<Value, Box<dyn Error + Send + Sync>> {
+        Ok(schema(uri.as_str().rsplit('/').next().unwrap_or_default()))
+    }
+}
+
+pub(crate) fn validator(name: &str) -> Validator {
     let schema = schema(name);
     if let Err(error) = jsonschema::meta::validate(&schema) {
         panic!("{name} is no schema: {error}");
     }
-    jsonschema::validator_for(&schema).expect("a schema")
+    let build = jsonschema::options().with_retriever(Beside).build(&schema);
+    build.unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+/// Checks that `value` is valid.
+#[track_caller]
+pub(crate) fn holds(validator: &Validator, value: &Value) {
+    let errors: Vec<_> = validator.iter_errors(value).map(|error| error.to_string()).collect();
+    assert!(errors.is_empty(), "{errors:?}: {value}");
 }
 
 /// Checks that `value` is valid, and that it is not with a field more, without `needed`, or with
 /// something else there.
 #[track_caller]
-fn holds_for(validator: &Validator, value: &Value, needed: &str) {
-    let errors: Vec<_> = validator.iter_errors(value).map(|error| error.to_string()).collect();
-    assert!(errors.is_empty(), "{errors:?}: {value}");
+pub(crate) fn holds_for(validator: &Validator, value: &Value, needed: &str) {
+    holds(validator, value);
     let refused = |change: fn(&mut Value, &str)| {
         let mut wrong = value.clone();
         change(&mut wrong, needed);
@@ -133,9 +152,7 @@ fn errors_of_sums_are_as_their_schema_says_and_so_are_those_in_records() {
     assert!(!files.is_empty(), "there is a record");
     for file in files {
         let text = fs::read_to_string(file).expect("it was read before");
-        let record: Value = serde_json::from_str(&text).expect("JSON");
-        let errors: Vec<_> = validator.iter_errors(&record).map(|e| e.to_string()).collect();
-        assert!(errors.is_empty(), "{}: {errors:?}", file.display());
+        holds(&validator, &serde_json::from_str(&text).expect("JSON"));
     }
 }
 
