@@ -90,7 +90,7 @@ impl Experiment for Stress {
         for (name, error) in report.designs.absent.iter().chain(&report.mutants.absent) {
             eprintln!("gridsync: leaving out {name}: {error}");
         }
-        if report.designs.tallies.is_empty() {
+        if report.designs.tallies.iter().all(|tally| tally.crossings == 0) {
             let asked = designs.len();
             let on = &report.device;
             return Err(Usage(format!(
