@@ -11,8 +11,8 @@ const STYLE: &str = include_str!("style.css");
 
 /// The whole page.
 pub(super) fn page(runs: &Runs, chapters: &[Chapter<'_>]) -> Markup {
-    let devices: Vec<_> = chapters.iter().map(|chapter| chapter.of.device).collect();
-    let title = format!("gridsync on {}", devices.join(", "));
+    let devices: Vec<_> = chapters.iter().map(|chapter| shown(chapter.of.device)).collect();
+    let title = format!("gridsync on {}", devices.join(" and "));
     html! {
         (DOCTYPE)
         html lang="en" {
@@ -35,6 +35,11 @@ pub(super) fn page(runs: &Runs, chapters: &[Chapter<'_>]) -> Markup {
             }
         }
     }
+}
+
+/// A device as the page calls it. Experiments on the CPU have the name of `--device`.
+fn shown(device: &str) -> &str {
+    if device == "cpu" { "CPU" } else { device }
 }
 
 /// How many records there are, and when they were taken.
@@ -62,7 +67,7 @@ fn of_device(runs: &Runs, chapter: &Chapter<'_>, is_one_of_several: bool) -> Mar
     let summaries = peers::summaries(&chapter.of);
     let first = headlines(runs, chapter.of.device);
     html! {
-        @if is_one_of_several { h2.device { (chapter.of.device) } }
+        @if is_one_of_several { h2.device { (shown(chapter.of.device)) } }
         @if !summaries.is_empty() {
             section {
                 h2 { "gridsync and its peers" }

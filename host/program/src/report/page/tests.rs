@@ -77,14 +77,30 @@ fn what_a_caller_gets_comes_first_and_the_slowest_designs_are_left_out() {
 
 #[test]
 fn a_gpu_that_was_taken_as_several_is_not_shown_as_several() {
-    let at = |ordinals: Value| {
+    let at = |ordinals: Value, median: f64| {
         let gpus = ordinals.as_array().map(Vec::len);
         let params = json!({ "blocks": 1, "threads": 256, "gpus": gpus, "ordinals": ordinals });
-        figures(&[record("system", "barrier", params, 1.0, Some(9.0))])
+        record("system", "barrier", params, median, Some(9.0))
     };
-    assert!(at(json!([0, 0]))[0].1.contains("One GPU was taken as several"));
-    assert_eq!(at(json!([0, 1]))[0].1, "");
-    assert!(at(json!([0, 1]))[0].2.contains("peer: 9 at 2"));
+    let [one, taken, real] = [(json!([0]), 1.0), (json!([0, 0]), 2.0), (json!([0, 1]), 3.0)]
+        .map(|(ordinals, median)| at(ordinals, median));
+    let shown = |records: &[Value]| {
+        figures(records).into_iter().map(|(_, caption, svg)| (caption, svg)).collect::<Vec<_>>()
+    };
+    let both = shown(&[one.clone(), taken.clone(), real.clone()]);
+    let (points, is_shared): (Vec<_>, Vec<_>) = both
+        .iter()
+        .map(|(caption, svg)| {
+            let point = |at: &str| svg.contains(&format!("barrier, 1 block each: {at}"));
+            (["1 at 1", "2 at 2", "3 at 2"].map(point), caption.starts_with("They share the GPU"))
+        })
+        .unzip();
+    assert_eq!(points, [[true, false, true], [true, true, false]]);
+    assert_eq!(is_shared, [false, true]);
+    assert!(both[0].1.contains("peer: 9 at 2"));
+    assert_eq!(shown(&[one.clone(), real]).len(), 1);
+    assert_eq!(shown(&[one.clone(), taken]).len(), 1);
+    assert_eq!(shown(&[one])[0].0, "");
 }
 
 #[test]
@@ -152,7 +168,7 @@ fn records_without_the_parameters_of_an_axis_are_passed_over() {
 #[test]
 fn a_device_that_nothing_is_shown_of_has_no_chapter() {
     let mut scipy = record("kendall", "scipy", json!({ "n": 8 }), 1.0, None);
-    scipy["device"] = "CPU".into();
+    scipy["device"] = "cpu".into();
     let shown = record("barrier", "grid", json!({ "blocks": 1, "threads": 32 }), 1.0, Some(2.0));
     let files = files(&runs(&[scipy.clone(), shown])).expect("whole charts");
     assert!(files[0].1.contains("gridsync on a GPU<") && !files[0].1.contains(">CPU<"));

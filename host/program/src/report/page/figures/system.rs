@@ -6,22 +6,49 @@ use crate::report::page::Of;
 use crate::report::svg::{ChartError, Lines};
 use crate::report::{Scaled, scaling_chart};
 
-/// A line for each collective and grid, and one for the peer.
+/// GPUs that work together, and apart from them one GPU that was taken as several.
 pub(super) fn by_gpus(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {
     let records = of.suite("system");
+    let gpus = |record: &&Sourced<Recorded>| record.number("gpus").unwrap_or(0.0);
+    let (shared, real): (Vec<_>, Vec<_>) = records.into_iter().partition(|one| is_shared(one));
+    let alone = real.iter().copied().filter(|record| gpus(record) == 1.0);
+    let shared: Vec<_> = match shared.is_empty() {
+        true => Vec::new(),
+        false => alone.chain(shared.iter().copied()).collect(),
+    };
+    // One GPU alone is in the other figure.
+    let is_real = shared.is_empty() || real.iter().any(|record| gpus(record) > 1.0);
+    let mut figures = Vec::new();
+    if is_real {
+        figures.extend(crossings(of, "several GPUs", "system", "", &real)?);
+    }
+    let caption = "They share the GPU: the cost of the protocol, without a link between GPUs.";
+    figures.extend(crossings(of, "one GPU taken as several", "system-shared", caption, &shared)?);
+    Ok(figures)
+}
+
+/// Whether a GPU is taken more than once.
+fn is_shared(record: &Recorded) -> bool {
+    let ordinals = record.params.get("ordinals").and_then(|all| all.as_array());
+    ordinals.is_some_and(|all| (0..all.len()).any(|number| all[..number].contains(&all[number])))
+}
+
+/// A line for each collective and grid, and one for the peer.
+fn crossings(
+    of: &Of<'_>,
+    gpus: &str,
+    file: &str,
+    caption: &str,
+    records: &[&Sourced<Recorded>],
+) -> Result<Vec<Figure>, ChartError> {
     let (mut series, mut peers) = (Vec::new(), Vec::new());
-    let mut is_shared = false;
-    for record in &records {
+    for record in records {
         let Some(gpus) = record.number("gpus") else { continue };
         let blocks = record.number("blocks").unwrap_or(f64::NAN);
         let name = format!("{}, {} each", record.variant, count(blocks, "block"));
         add_point(&mut series, &name, (gpus, record.median));
         if let Some(peer) = &record.peer {
             peers.push((peer.name.clone(), (gpus, peer.median)));
-        }
-        if let Some(ordinals) = record.params.get("ordinals").and_then(|all| all.as_array()) {
-            let twice = |number: usize| ordinals[..number].contains(&ordinals[number]);
-            is_shared |= (0..ordinals.len()).any(twice);
         }
     }
     // All records of a number of GPUs have the same time of the peer.
@@ -34,22 +61,15 @@ pub(super) fn by_gpus(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {
         return Ok(Vec::new());
     }
     let chart = Lines {
-        title: "A crossing of all blocks of several GPUs".into(),
+        title: format!("A crossing of all blocks of {gpus}"),
         x_label: "GPUs".into(),
         y_label: "µs per crossing".into(),
         log2_x: true,
         series,
     };
-    let caption = match is_shared {
-        true => {
-            "One GPU was taken as several, which share it: the cost of the protocol, without a \
-                 link between GPUs."
-        }
-        false => "",
-    };
     let mut figures = Vec::new();
     for (number, chart) in in_charts(chart).enumerate() {
-        let file = format!("system-{}", number + 1);
+        let file = format!("{file}-{}", number + 1);
         figures.push(of.figure(&file, chart.svg()?, caption, records.iter().copied()));
     }
     Ok(figures)
@@ -66,6 +86,6 @@ pub(super) fn scaling(of: &Of<'_>) -> Result<Vec<Figure>, ChartError> {
     if chart.series.is_empty() {
         return Ok(Vec::new());
     }
-    let caption = "Each GPU has every so many stripes of the array. The value is a sum until the host has it.";
+    let caption = "The array lies in stripes, one to each GPU in turn. The value is a sum until the host has it.";
     Ok(vec![of.figure("scaling", chart.svg()?, caption, records.iter().copied())])
 }
