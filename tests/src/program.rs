@@ -1,15 +1,16 @@
 //! The program under test, and the workspace that it is of.
 
 use std::env;
+use std::fs;
+use std::io::ErrorKind;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::OnceLock;
 
 /// The path of `gridsync`: an absolute one, since tests call it in other folders.
 ///
-/// A bundle names it in `CARGO_BIN_EXE_gridsync`; cargo sets that variable only for the package's
-/// own tests. If cargo runs the test, it first builds the program into the test's own folder, so
-/// the program is never older than its sources. Otherwise the program must be in that folder.
+/// A bundle names it in `CARGO_BIN_EXE_gridsync`. Otherwise it is the program `gridsync-tested` of this package, which
+/// cargo builds with its tests, by a link with the name that users know.
 ///
 /// # Panics
 /// If the program is not there.
@@ -23,17 +24,20 @@ pub fn path() -> &'static Path {
         let test = env::current_exe().expect("a running test should know its own path");
         let profile =
             test.ancestors().nth(2).expect("a test should be built into TARGET/PROFILE/deps");
-        if let Some(cargo) = env::var_os("CARGO") {
-            build(Command::new(cargo), profile);
-        }
-        let program = profile.join(format!("gridsync{}", env::consts::EXE_SUFFIX));
+        let program = profile.join("gridsync-tested");
         assert!(
             program.is_file(),
-            "{} should be there: build it with `cargo build -p gridsync-program`, or name it in \
-             CARGO_BIN_EXE_gridsync",
+            "{} should be there: run the tests by cargo, or name the program in CARGO_BIN_EXE_gridsync",
             program.display()
         );
-        program
+        let link = profile.join("tested/gridsync");
+        fs::create_dir_all(profile.join("tested")).expect("the folder of a test is written to");
+        match symlink("../gridsync-tested", &link) {
+            Err(error) if error.kind() != ErrorKind::AlreadyExists => {
+                panic!("linking {}: {error}", link.display())
+            }
+            _ => link,
+        }
     })
 }
 
@@ -44,24 +48,4 @@ pub fn workspace() -> PathBuf {
         Some(root) => root.into(),
         None => Path::new(env!("CARGO_MANIFEST_DIR")).join(".."),
     }
-}
-
-fn build(mut cargo: Command, profile: &Path) {
-    let name = match profile.file_name().and_then(|name| name.to_str()) {
-        Some("debug") | None => "dev",
-        Some(name) => name,
-    };
-    let target = profile.parent().unwrap_or(profile);
-    let built = cargo
-        .args(["build", "--quiet", "--package=gridsync-program", "--bin=gridsync"])
-        .args(["--profile", name, "--target-dir"])
-        .arg(target)
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .output()
-        .expect("the cargo that runs this test should run");
-    assert!(
-        built.status.success(),
-        "building the program failed:\n{}",
-        String::from_utf8_lossy(&built.stderr)
-    );
 }
