@@ -176,9 +176,9 @@ fn arrays_of_ndarray_go_in_and_come_out_in_any_layout(device: &Device) {
 }
 
 fn every_schedule_gives_the_results_of_the_cpu() {
-    for schedule in schedules().into_iter().chain((0..8).map(Schedule::from_seed)) {
+    for schedule in schedules().into_iter().chain((0..4).map(Schedule::from_seed)) {
         let device = &emulator_under(schedule);
-        for shape in [(1, 64), (3, 32), (5, 96)] {
+        for shape in [(3, 32), (4, 96)] {
             solves(device, (9, 21), 1, shape);
             solves(device, (9, 21), 2, shape);
             searches(device, &bfs::Graph::random(90), shape);
