@@ -3,6 +3,7 @@
 use super::{PartError, PartScanner};
 use crate::device::Devices;
 use crate::memory::{self, NoRoom};
+use crate::parallel;
 use crate::primitives::RangeSummable;
 use crate::primitives::range_sum::{BadRange, RangeSumError};
 use crate::primitives::scan::Form;
@@ -20,9 +21,11 @@ pub struct PartRangeSums<'a, O: RangeSummable> {
     results: Vec<O::Output>,
     /// Elements of the parts before.
     taken: usize,
-    /// The places where ranges end, or before which they begin, in order; `prefixes` has the
-    /// results there, for the parts that have come so far.
-    ends: Vec<usize>,
+    /// The places that queries need results at, in order, each with its number in `prefixes`.
+    places: Vec<(usize, usize)>,
+    /// How many of them were in the parts before.
+    passed: usize,
+    /// Two results for each query: before its first element, and at its last one.
     prefixes: Vec<O::Output>,
 }
 
@@ -60,21 +63,21 @@ impl<'a, O: RangeSummable<Element: Pod, Output: Pod>> PartRangeSums<'a, O> {
     }
 
     fn of(scanner: PartScanner<O>, queries: &'a [[u64; 2]]) -> Result<Self, RangeSumError> {
-        let mut ends = Vec::new();
-        memory::reserve(&mut ends, 2 * queries.len())?;
-        let places = queries.as_flattened().iter();
-        ends.extend(places.filter(|&&end| end > 0).map(before));
-        ends.sort_unstable();
-        ends.dedup();
-        let mut prefixes = Vec::new();
-        memory::reserve(&mut prefixes, ends.len())?;
+        let ends = queries.as_flattened();
+        let mut places = Vec::new();
+        memory::reserve(&mut places, ends.len())?;
+        // The host holds the array or a file of it, so its places fit in a usize.
+        let before = |(number, &end): (usize, &u64)| Some(((end as usize).checked_sub(1)?, number));
+        places.extend(ends.iter().enumerate().filter_map(before));
+        parallel::sort(&mut places);
         Ok(Self {
+            prefixes: memory::zeroed(ends.len())?,
             results: memory::zeroed(scanner.part())?,
             scanner,
             queries,
             taken: 0,
-            ends,
-            prefixes,
+            places,
+            passed: 0,
         })
     }
 
@@ -100,12 +103,13 @@ impl<'a, O: RangeSummable<Element: Pod, Output: Pod>> PartRangeSums<'a, O> {
     pub fn next(&mut self, elements: &[O::Element]) -> Result<(), PartError> {
         let results = &mut self.results[..elements.len()];
         self.scanner.next(elements, results)?;
-        let here = self.ends[self.prefixes.len()..]
-            .iter()
-            .map(|end| end - self.taken)
-            .take_while(|&end| end < elements.len());
-        self.prefixes.extend(here.map(|end| results[end]));
-        self.taken += elements.len();
+        let end = self.taken + elements.len();
+        let places = self.places[self.passed..].iter();
+        for &(place, number) in places.take_while(|(place, _)| *place < end) {
+            self.prefixes[number] = results[place - self.taken];
+            self.passed += 1;
+        }
+        self.taken = end;
         Ok(())
     }
 
@@ -117,14 +121,13 @@ impl<'a, O: RangeSummable<Element: Pod, Output: Pod>> PartRangeSums<'a, O> {
     /// # Panics
     /// If parts are missing.
     pub fn sums(&self) -> Result<Vec<O::Output>, NoRoom> {
-        let prefix = |end| {
-            let place = self.ends.binary_search(&end);
-            self.prefixes[place.expect("every end of a query is among them")]
-        };
+        assert_eq!(self.passed, self.places.len(), "all parts have to be taken before");
         let mut sums = Vec::new();
         memory::reserve(&mut sums, self.queries.len())?;
-        let ranges = self.queries.iter();
-        sums.extend(ranges.map(|&[from, to]| range_sum(from, to, prefix)));
+        let ranges = self.queries.iter().zip(self.prefixes.as_chunks().0);
+        sums.extend(ranges.map(|(&[from, to], &[before, up_to])| {
+            range_sum(from, to, |place| if place as u64 + 1 == to { up_to } else { before })
+        }));
         Ok(sums)
     }
 }
@@ -133,12 +136,6 @@ impl<'a, O: RangeSummable<Element: Pod, Output: Pod>> PartRangeSums<'a, O> {
 fn expect_ranges(queries: &[[u64; 2]], len: usize) -> Result<(), BadRange> {
     let bad = reference::first_bad(queries, len);
     bad.map_or(Ok(()), |query| Err(BadRange::of(query, queries[query], len)))
-}
-
-/// The place before an end, which is not 0.
-fn before(end: &u64) -> usize {
-    // The host holds the array or a file of it, so its places fit in a usize.
-    *end as usize - 1
 }
 
 /// The sums of the ranges `queries`, each `[from, to]` for the elements from..to, of `input`, which
