@@ -69,7 +69,7 @@ fn capacities(device: &Device) -> &'static [usize] {
 fn counts(len: usize) -> impl Iterator<Item = u64> {
     let len = len as u64;
     let ends = [len / 2, len.saturating_sub(1), len, len + 1, u64::MAX];
-    [0, 1, 32, 4095, 4097].into_iter().filter(move |&few| few < len).chain(ends)
+    [0, 1, 31, 32, 33, 4095, 4096, 4097].into_iter().filter(move |&few| few < len).chain(ends)
 }
 
 /// Reduces the first elements of a buffer.
