@@ -1,7 +1,7 @@
 //! The calls of the driver.
 
 use super::{Ended, call, folder};
-use crate::call::DEVICE_FAILURE;
+use crate::call::{DEVICE_FAILURE, WRONG_USAGE};
 use crate::folder::Folder;
 use std::{env, fs, thread};
 
@@ -65,4 +65,12 @@ fn whichever_call_of_the_driver_fails_each_file_is_whole_or_as_before() {
         ended.iter().sum::<usize>()
     });
     println!("{all} calls of the driver failed in turn");
+}
+
+/// The fake device tells no limits of its multiprocessors, so no grid is known to be resident.
+#[test]
+fn barriers_that_nobody_crossed_have_not_held() {
+    let (ended, _) = on_a_gpu("lab stress --rounds 1 --right-only", "");
+    assert_eq!(ended.status.code(), Some(WRONG_USAGE), "{}", ended.stderr);
+    assert!(ended.stderr.contains("nothing was crossed"), "{}", ended.stderr);
 }
