@@ -10,7 +10,7 @@ use fake_driver::log_of;
 use gridsync::device::cuda::{PtxImage, reaches};
 use gridsync::device::{Device, DeviceError, Devices, Geometry, Launch};
 use gridsync::primitives::scan::{Form, scan_on_cpu};
-use gridsync::primitives::{PartScanner, Reducer, Scanner};
+use gridsync::primitives::{PartScanner, Reducer, Scanner, Spread, SpreadReducer};
 use gridsync_kernels::grid::scan::Shape;
 use gridsync_kernels::op::Sum;
 use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
@@ -25,7 +25,7 @@ const IMAGES: &[PtxImage] = &[PtxImage::text(
 /// Those of primitives, which the fake driver runs.
 const KERNELS: &[PtxImage] = &[PtxImage::text(
     90,
-    ptx!("sm_90": reduce_sum_f32 scan_sum_f32 scan_bulk_sum_f32 scan_sum_f16_in_f64),
+    ptx!("sm_90": reduce_sum_f32 reduce_sum_u64 scan_sum_f32 scan_bulk_sum_f32 scan_sum_f16_in_f64),
 )];
 
 macro_rules! kernels {
@@ -411,4 +411,36 @@ fn the_driver_notices_memory_of_another_device() {
     assert!(copied.is_err(), "{copied:?}");
     drop((here, there, devices));
     assert_eq!(machine.controls.live(), "1 use of what another device has");
+}
+
+/// Each device writes its results to memory of the host. Where one of them fails, the others have written already, or
+/// are going to.
+#[test]
+fn a_sum_over_both_is_right_after_any_call_has_failed() {
+    let machine = Machine::of(2);
+    let devices = Devices::cuda(&[0, 1], KERNELS).expect("there are two that reach each other");
+    // Leaves are tiles above 4 MiB.
+    let input: Vec<u64> = (0..(1 << 19) + 3001).collect();
+    let expected = input.iter().sum::<u64>();
+    let mut spread = Spread::in_stripes(&devices, input.len(), 1 << 18).expect("there is room");
+    spread.copy_from(&input).expect("it is as long");
+    let mut sums = SpreadReducer::new(Sum::<u64>::new(), &devices).expect("there is room");
+    let unasked = DeviceError::NoResult { what: "result of a reduction" };
+    assert_eq!(sums.result(&spread), Err(unasked.clone()));
+    let mut failed = Vec::new();
+    loop {
+        machine.controls.fail(failed.len() as u64 + 1, false);
+        let found = sums.reduce(&spread);
+        let Some(call) = machine.controls.failed() else {
+            assert_eq!(found, Ok(expected));
+            break;
+        };
+        assert!(found == Ok(expected) || of_gpu(found).0 < 2, "{call}");
+        failed.push(call);
+    }
+    let launches = failed.iter().filter(|call| call.contains("Launch")).count();
+    assert_eq!(launches, 2, "{failed:?}");
+    assert_eq!(sums.result(&spread), Err(unasked));
+    sums.launch(&spread).expect("it is launched");
+    assert_eq!(sums.result(&spread), Ok(expected));
 }

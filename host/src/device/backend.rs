@@ -105,22 +105,22 @@ pub trait Backend: Send + Sync {
     /// The memory was pinned by this backend, and no copy uses it.
     unsafe fn unpin(&self, _memory: *mut u8) {}
 
-    /// Lends four words of host memory that kernels can write, at an address that is the same for host and
+    /// Lends `words` words of host memory that kernels can write, at an address that is the same for host and
     /// device. None if there are none: then results are copied, which costs an emulated device nothing.
     ///
     /// # Errors
     /// While a thread records, and errors of the driver.
     #[doc(hidden)]
-    fn lend_mailbox(&self) -> Result<Option<u64>, DeviceError> {
+    fn lend_mailbox(&self, _words: usize) -> Result<Option<u64>, DeviceError> {
         Ok(None)
     }
 
     /// Takes them back.
     ///
     /// # Safety
-    /// This backend lent them. Nobody uses them from now on, nor does a launch.
+    /// This backend lent so many there. Nobody uses them from now on, nor does a launch.
     #[doc(hidden)]
-    unsafe fn take_mailbox_back(&self, _mailbox: u64) {}
+    unsafe fn take_mailbox_back(&self, _mailbox: u64, _words: usize) {}
 
     /// Puts a filling of `bytes` bytes with zero into the stream.
     ///

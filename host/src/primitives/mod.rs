@@ -37,6 +37,7 @@ pub use spread::{Spread, SpreadReducer, SpreadScanner, scan_spread};
 use crate::device::{Buffer, Device, DeviceError};
 use bytemuck::Pod;
 use cuda_std::memory::{Global, Scalar};
+use gridsync_kernels::op::Carried;
 use std::ops::Range;
 
 /// The one number in `count`, which is on `device`.
@@ -46,6 +47,13 @@ fn count_of(device: &Device, count: &Buffer<u64>) -> Result<Global<u64>, DeviceE
         1 => Ok(count.view()),
         buffer => Err(DeviceError::LengthMismatch { buffer, given: 1 }),
     }
+}
+
+/// The value of these words, which a kernel has written.
+#[inline]
+fn carried<A: Carried>(written: &[u32]) -> A {
+    let word = |i| if i < A::WORDS { written[i] } else { 0 };
+    A::from_words([word(0), word(1), word(2), word(3)])
 }
 
 /// The elements `part` of `buffer`.

@@ -1,6 +1,6 @@
 //! Reductions of an array to one value.
 
-use super::count_of;
+use super::{carried, count_of};
 use crate::device::mailbox::Mailbox;
 use crate::device::{Buffer, Device, DeviceError, Geometry};
 use crate::reference;
@@ -45,20 +45,20 @@ pub struct Reducer<O: Reducible> {
     result: Buffer<u32>,
     /// Where the result goes if somebody waits for it, unless the device has none.
     mailbox: Option<Mailbox>,
-    last: Last,
+    last: Last<O::Accumulator>,
     /// Whether a graph has recorded a launch.
     is_recorded: bool,
 }
 
 /// The last reduction.
 #[derive(Clone, Copy)]
-enum Last {
+enum Last<A> {
     /// There was none, or it failed.
     None,
     /// It was put into the stream, or into a graph, for this many elements.
     Launched(usize),
-    /// These are the words and the length of one that was waited for.
-    Known([u32; 4], usize),
+    /// This is what all elements combined to in one that was waited for, and how many they were.
+    Known(A, usize),
 }
 
 impl<O: Reducible> Reducer<O>
@@ -89,7 +89,7 @@ where
             words: device.zeroed(MOST_TILES * words)?,
             state: device.zeroed(STATE)?,
             result: device.alloc(words)?,
-            mailbox: Mailbox::of(device)?,
+            mailbox: Mailbox::of(device, words)?,
             last: Last::None,
             is_recorded: false,
         })
@@ -115,23 +115,20 @@ where
         self.result()
     }
 
-    /// The words of the reduction of `input`, which the kernel writes where the host waits for them: a
-    /// copy would take longer than a short reduction.
+    /// What the elements of `input` combine to. The kernel writes it where the host waits for it: a copy would take
+    /// longer than a short reduction.
     fn reduce_into(
         &mut self,
         mailbox: &mut Mailbox,
         input: &Buffer<O::Element>,
-    ) -> Result<[u32; 4], DeviceError> {
+    ) -> Result<O::Accumulator, DeviceError> {
         let shape = Shape::of::<O::Element>(input.len());
-        let result = mailbox.open(O::Accumulator::WORDS)?;
         // SAFETY: the shape is made for the input, and a mailbox that is dropped early is not lent
         // again.
-        let launched = unsafe { self.launch_in(shape, input, 0..input.len(), result) };
-        if launched.is_err() {
-            mailbox.close();
-        }
-        launched?;
-        mailbox.wait()
+        mailbox.fill(O::Accumulator::WORDS, |result| unsafe {
+            self.launch_in(shape, input, 0..input.len(), result)
+        })?;
+        Ok(carried(&mailbox.wait()?))
     }
 
     /// Puts the reduction of `input` into the stream. Allocates nothing and waits for nothing.
@@ -236,20 +233,11 @@ where
     /// [`DeviceError::NoResult`] if nothing was launched or the last launch failed, and errors of
     /// the stream.
     pub fn result(&self) -> Result<O::Output, DeviceError> {
-        let mut words = [0; 4];
-        let len = match self.last {
+        let (all, len) = match self.last {
             Last::None => return Err(DeviceError::NoResult { what: "result of a reduction" }),
-            Last::Launched(len) => {
-                let written = &mut words[..O::Accumulator::WORDS];
-                written.copy_from_slice(&self.result.download()?);
-                len
-            }
-            Last::Known(known, len) => {
-                words = known;
-                len
-            }
+            Last::Launched(len) => (carried(&self.result.download()?), len),
+            Last::Known(all, len) => (all, len),
         };
-        let all = O::Accumulator::from_words(words);
         Ok(self.op.finish_of(all, len as u64))
     }
 }

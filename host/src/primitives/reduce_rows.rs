@@ -1,5 +1,6 @@
 //! Reductions of each row of a matrix to one value.
 
+use super::carried;
 use crate::device::{Buffer, Device, DeviceError, Geometry};
 use crate::reference;
 use bytemuck::Pod;
@@ -265,12 +266,9 @@ where
             return Err(DeviceError::NoResult { what });
         }
         let all = self.results.download()?;
-        let rows = all.chunks_exact(O::Accumulator::WORDS).map(|row| {
-            let mut words = [0; 4];
-            words[..row.len()].copy_from_slice(row);
-            let row = O::Accumulator::from_words(words);
-            self.op.finish_of(row, self.columns as u64)
-        });
+        let rows = all
+            .chunks_exact(O::Accumulator::WORDS)
+            .map(|row| self.op.finish_of(carried(row), self.columns as u64));
         Ok(rows.collect())
     }
 }

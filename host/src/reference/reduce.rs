@@ -229,13 +229,17 @@ pub(super) fn take_run<O: Operation>(
 /// Combines the leaves of each of `count` chains, in order.
 fn chains<O: Operation>(op: O, leaves: &[O::Accumulator], count: usize) -> Vec<O::Accumulator> {
     let mut chains = vec![op.identity(); count];
-    let each = leaves.len().div_ceil(count).max(1);
-    for (number, &leaf) in leaves.iter().enumerate() {
-        let chain = match O::COMMUTATIVE {
-            true => number % count,
-            false => number / each,
-        };
-        chains[chain] = op.combine(chains[chain], leaf);
+    if O::COMMUTATIVE {
+        for leaves in leaves.chunks(count) {
+            for (chain, &leaf) in chains.iter_mut().zip(leaves) {
+                *chain = op.combine(*chain, leaf);
+            }
+        }
+    } else {
+        let each = leaves.len().div_ceil(count).max(1);
+        for (chain, leaves) in chains.iter_mut().zip(leaves.chunks(each)) {
+            *chain = leaves.iter().fold(*chain, |all, &leaf| op.combine(all, leaf));
+        }
     }
     chains
 }

@@ -10,7 +10,8 @@ use gridsync::primitives::reduce::reduce_on_cpu;
 use gridsync::primitives::scan::{Form, scan_on_cpu};
 use gridsync::primitives::select::{FirstOfRun, Within, partition_on_cpu, positions_on_cpu};
 use gridsync::primitives::{
-    PartCorrelator, PartReducer, PartScanner, PartSelector, Wanted, range_sums_in_parts,
+    PartCorrelator, PartReducer, PartScanner, PartSelector, Spread, SpreadReducer, Wanted,
+    range_sums_in_parts,
 };
 use gridsync_kernels::op::{ArgMin, Sum};
 
@@ -62,6 +63,21 @@ pub(crate) const SHARED: &[Scenario<Devices>] = &[
             }))
         },
         expected: || bytes(&[SQUARES]),
+    },
+    Scenario {
+        name: "shared: sum of an array that is spread",
+        begin: |devices| {
+            // On the first device: what lies on both has more than 4 MiB, see `several_devices.rs`.
+            let input: Vec<u64> = (0..3001).map(|i| i * i).collect();
+            let spread = Spread::upload(devices, &input)?;
+            let mut sums = SpreadReducer::new(Sum::<u64>::new(), devices)?;
+            Ok(Box::new(move || {
+                let waited = sums.reduce(&spread)?;
+                sums.launch(&spread)?;
+                Ok(bytes(&[waited, sums.result(&spread)?]))
+            }))
+        },
+        expected: || bytes(&[SQUARES; 2]),
     },
     Scenario {
         name: "shared: scan of one unit",

@@ -1,54 +1,62 @@
 //! Pinned host memory in small parts, which kernels write results to.
 
 use super::{Cuda, lock};
-use crate::device::{DeviceError, mailbox};
+use crate::device::DeviceError;
 use libcuda::CUDA_ERROR_OUT_OF_MEMORY;
+use std::collections::HashMap;
 use std::ptr;
 
-/// Bytes of an allocation.
+/// Bytes of an allocation, unless a mailbox has more.
 const PAGE: usize = 4096;
 
-/// Bytes of a mailbox: a cache line, so that who looks into one does not disturb another.
-const MAILBOX: usize = 64;
-const _: () = assert!(mailbox::WORDS * size_of::<u32>() <= MAILBOX);
+/// The least bytes of a mailbox: a cache line, so that who looks into one does not disturb another.
+const LEAST: usize = 64;
 
 /// The mailboxes of a device.
 #[derive(Default)]
 pub(super) struct Mailboxes {
     /// The allocations.
     pages: Vec<u64>,
-    /// The mailboxes that nobody has.
-    free: Vec<u64>,
+    /// The mailboxes that nobody has, by their bytes.
+    free: HashMap<usize, Vec<u64>>,
+}
+
+/// The bytes of a mailbox for `words` words: a power of two, so that few sizes share the pages.
+fn bytes_for(words: usize) -> usize {
+    (words * size_of::<u32>()).next_power_of_two().max(LEAST)
 }
 
 impl Cuda {
     /// [`Backend::lend_mailbox`](crate::device::Backend::lend_mailbox).
-    pub(super) fn lend(&self) -> Result<Option<u64>, DeviceError> {
+    pub(super) fn lend(&self, words: usize) -> Result<Option<u64>, DeviceError> {
+        let bytes = bytes_for(words);
         let mut mailboxes = lock(&self.mailboxes);
-        if mailboxes.free.is_empty() {
+        let Mailboxes { pages, free } = &mut *mailboxes;
+        let free = free.entry(bytes).or_default();
+        if free.is_empty() {
             let _entered = self.stream.gate.unrecorded("an allocation")?;
             self.gpu.enter()?;
-            let mut page = ptr::null_mut();
+            let (mut page, size) = (ptr::null_mut(), PAGE.max(bytes));
             // SAFETY: `page` is there to be written, and the context is current.
-            let result = unsafe { libcuda::cuMemAllocHost_v2(&raw mut page, PAGE) };
+            let result = unsafe { libcuda::cuMemAllocHost_v2(&raw mut page, size) };
             if result == CUDA_ERROR_OUT_OF_MEMORY {
                 return Ok(None);
             }
             DeviceError::check(result, || {
-                self.after_last(&format!("allocating {PAGE} bytes of pinned memory"))
+                self.after_last(&format!("allocating {size} bytes of pinned memory"))
             })?;
             // Memory that the driver allocates has the same address on the device (CUDA C++
             // Programming Guide, "Unified Virtual Address Space").
             let page = page.expose_provenance() as u64;
-            mailboxes.pages.push(page);
-            mailboxes.free.extend((0..PAGE / MAILBOX).map(|i| page + (i * MAILBOX) as u64));
+            pages.push(page);
+            free.extend((page..page + size as u64).step_by(bytes));
         }
-        Ok(mailboxes.free.pop())
+        Ok(free.pop())
     }
 
     /// [`Backend::take_mailbox_back`](crate::device::Backend::take_mailbox_back).
-    pub(super) fn take_back(&self, mailbox: u64) {
-        lock(&self.mailboxes).free.push(mailbox);
+    pub(super) fn take_back(&self, mailbox: u64, words: usize) {
+        lock(&self.mailboxes).free.entry(bytes_for(words)).or_default().push(mailbox);
     }
 
     /// Frees all of them. The context is current, and nothing runs.

@@ -246,12 +246,12 @@ impl Backend for Cuda {
         }
     }
 
-    fn lend_mailbox(&self) -> Result<Option<u64>, DeviceError> {
-        self.lend()
+    fn lend_mailbox(&self, words: usize) -> Result<Option<u64>, DeviceError> {
+        self.lend(words)
     }
 
-    unsafe fn take_mailbox_back(&self, mailbox: u64) {
-        self.take_back(mailbox);
+    unsafe fn take_mailbox_back(&self, mailbox: u64, words: usize) {
+        self.take_back(mailbox, words);
     }
 
     unsafe fn zero(&self, at: u64, bytes: usize) -> Result<(), DeviceError> {

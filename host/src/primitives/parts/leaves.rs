@@ -8,7 +8,7 @@
 use super::together::{at_once, of_gpu, on_each};
 use super::{PartError, PartReducible};
 use crate::device::{Buffer, Device, DeviceError, Devices};
-use crate::primitives::Reducer;
+use crate::primitives::{Reducer, carried};
 use crate::reference::{self, combine_leaves};
 use bytemuck::Pod;
 use gridsync_entries::reduce::Reducible;
@@ -287,11 +287,7 @@ impl<O: PartReducible<Element: Pod>> OnDevice<O> {
         // the stream.
         let launch = || unsafe { self.reducer.launch_in(shape, &self.elements, 0..len, result) };
         let us = device.time(launch)?;
-        let leaf = |written: &[u32]| {
-            let mut words = [0; 4];
-            words[..written.len()].copy_from_slice(written);
-            O::moved(O::Accumulator::from_words(words), start as u64)
-        };
+        let leaf = |written: &[u32]| O::moved(carried(written), start as u64);
         let words = self.results.download_part(0..words)?;
         Ok((us, words.chunks(O::Accumulator::WORDS).map(leaf).collect()))
     }

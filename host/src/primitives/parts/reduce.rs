@@ -15,6 +15,7 @@ pub trait PartReducible: Reducible {
     /// What `all` would be if its first element were element number `by` of the array instead of
     /// number 0.
     #[must_use]
+    #[inline]
     fn moved(all: Self::Accumulator, by: u64) -> Self::Accumulator {
         let _ = by;
         all
@@ -38,6 +39,7 @@ macro_rules! by_index {
         where
             Self: Reducible<Accumulator = Indexed<A>>,
         {
+            #[inline]
             fn moved(found: Indexed<A>, by: u64) -> Indexed<A> {
                 match found.index {
                     // The identity has no place.

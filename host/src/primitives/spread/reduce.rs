@@ -1,11 +1,13 @@
 //! Reductions of spread arrays.
 
 use super::Spread;
+use crate::device::mailbox::Mailbox;
 use crate::device::{Buffer, DeviceError, Devices};
+use crate::primitives::carried;
 use crate::primitives::parts::{PartReducible, from_leaves};
 use crate::primitives::reduce::Reducer;
 use bytemuck::Pod;
-use cuda_std::memory::Scalar;
+use cuda_std::memory::{Global, Scalar};
 use gridsync_kernels::grid::reduce::{MOST_TILES, Shape};
 use gridsync_kernels::op::Carried;
 
@@ -17,6 +19,9 @@ pub struct SpreadReducer<O: PartReducible> {
     op: O,
     devices: Devices,
     each: Vec<(Reducer<O>, Buffer<u32>)>,
+    /// Where the results go if somebody waits for them, unless a device has no such memory.
+    mailboxes: Option<Vec<Mailbox>>,
+    is_launched: bool,
 }
 
 impl<O: PartReducible<Element: Pod>> SpreadReducer<O> {
@@ -25,11 +30,12 @@ impl<O: PartReducible<Element: Pod>> SpreadReducer<O> {
     /// # Errors
     /// Errors of the devices.
     pub fn new(op: O, devices: &Devices) -> Result<Self, DeviceError> {
-        let each = devices.each(|_, device| {
-            let words = MOST_TILES * O::Accumulator::WORDS;
-            Ok((Reducer::with(op, device)?, device.alloc(words)?))
-        })?;
-        Ok(Self { op, devices: devices.clone(), each })
+        let words = MOST_TILES * O::Accumulator::WORDS;
+        let each =
+            devices.each(|_, device| Ok((Reducer::with(op, device)?, device.alloc(words)?)))?;
+        let mailboxes = devices.each(|_, device| Mailbox::of(device, words))?;
+        let mailboxes = mailboxes.into_iter().collect();
+        Ok(Self { op, devices: devices.clone(), each, mailboxes, is_launched: false })
     }
 
     /// Puts the reduction of each device's part into its stream. Waits for nothing.
@@ -38,6 +44,64 @@ impl<O: PartReducible<Element: Pod>> SpreadReducer<O> {
     /// [`DeviceError::OtherDevice`] if `input` is spread over others, [`DeviceError::ShortStripes`], and errors of
     /// the launches.
     pub fn launch(&mut self, input: &Spread<O::Element>) -> Result<(), DeviceError> {
+        self.is_launched = false;
+        let results: Vec<_> = self.each.iter().map(|(_, results)| results.view()).collect();
+        self.launch_each(input, |gpu, words, launch| launch(results[gpu].part(0, words)))?;
+        self.is_launched = true;
+        Ok(())
+    }
+
+    /// The result of the last [`launch`](Self::launch), which reduced `input`. Waits for it.
+    ///
+    /// # Errors
+    /// [`DeviceError::NoResult`] if there was no launch, it failed, or [`reduce`](Self::reduce) came after it; and
+    /// the error of the work that failed, with its device.
+    pub fn result(&self, input: &Spread<O::Element>) -> Result<O::Output, DeviceError> {
+        if !self.is_launched {
+            return Err(DeviceError::NoResult { what: "result of a reduction" });
+        }
+        self.combined(input, |gpu, words| self.each[gpu].1.download_part(0..words))
+    }
+
+    /// Reduces `input` and waits for the result. GPUs write theirs to host memory, so that none of them has to be
+    /// copied.
+    ///
+    /// # Errors
+    /// As for [`launch`](Self::launch), and the error of the work that failed, with its device.
+    pub fn reduce(&mut self, input: &Spread<O::Element>) -> Result<O::Output, DeviceError> {
+        let records = self.devices.iter().any(|device| device.backend().is_recording());
+        let found = match self.mailboxes.take_if(|_| !records) {
+            Some(mut mailboxes) => {
+                let found = self.reduce_into(&mut mailboxes, input);
+                self.mailboxes = Some(mailboxes);
+                found
+            }
+            None => self.launch(input).and_then(|()| self.result(input)),
+        };
+        self.is_launched = false;
+        found
+    }
+
+    fn reduce_into(
+        &mut self,
+        mailboxes: &mut [Mailbox],
+        input: &Spread<O::Element>,
+    ) -> Result<O::Output, DeviceError> {
+        self.launch_each(input, |gpu, words, launch| mailboxes[gpu].fill(words, launch))?;
+        self.combined(input, |gpu, _| mailboxes[gpu].wait())
+    }
+
+    /// Calls `with` for each device that has elements, with its place, the number of words that it leaves, and a
+    /// function that launches its reduction into so many words.
+    fn launch_each(
+        &mut self,
+        input: &Spread<O::Element>,
+        mut with: impl FnMut(
+            usize,
+            usize,
+            &mut dyn FnMut(Global<u32>) -> Result<(), DeviceError>,
+        ) -> Result<(), DeviceError>,
+    ) -> Result<(), DeviceError> {
         let whole = Shape::of::<O::Element>(input.len);
         if !input.is_on_one() {
             // While the leaves are strips, the array is a single piece.
@@ -49,24 +113,28 @@ impl<O: PartReducible<Element: Pod>> SpreadReducer<O> {
         }
         let each = &mut self.each;
         self.devices.each(|gpu, _| {
-            let ((reducer, results), part) = (&mut each[gpu], &input.parts[gpu]);
+            let (reducer, part) = (&mut each[gpu].0, &input.parts[gpu]);
             let (shape, values) = share(input, gpu);
-            let result = results.view().part(0, values * O::Accumulator::WORDS);
             if part.is_empty() {
                 return Ok(());
             }
-            // SAFETY: the shape is that of the whole array with as many tiles as the part fills; there are words for
-            // each of its tiles, and a dropped buffer waits for the stream.
-            unsafe { reducer.launch_in(shape, part, 0..part.len(), result) }
+            with(gpu, values * O::Accumulator::WORDS, &mut |result| {
+                // SAFETY: the shape is that of the whole array with as many tiles as the part fills; there are words
+                // for each of its tiles. A dropped buffer waits for the stream, and a mailbox that is dropped early
+                // is not lent again.
+                unsafe { reducer.launch_in(shape, part, 0..part.len(), result) }
+            })
         })?;
         Ok(())
     }
 
-    /// The result of the last [`launch`](Self::launch), which reduced `input`. Waits for it.
-    ///
-    /// # Errors
-    /// The error of the work that failed, with its device.
-    pub fn result(&self, input: &Spread<O::Element>) -> Result<O::Output, DeviceError> {
+    /// What the words combine to that `words` gives for each device that has elements, from its place and how many
+    /// it left.
+    fn combined(
+        &self,
+        input: &Spread<O::Element>,
+        mut words: impl FnMut(usize, usize) -> Result<Vec<u32>, DeviceError>,
+    ) -> Result<O::Output, DeviceError> {
         let whole = Shape::of::<O::Element>(input.len);
         // What has the whole array gives one value.
         let (tile, count) = match input.is_on_one() {
@@ -79,29 +147,25 @@ impl<O: PartReducible<Element: Pod>> SpreadReducer<O> {
             if input.parts[gpu].is_empty() {
                 return Ok(());
             }
-            let words = self.each[gpu].1.download_part(0..values * O::Accumulator::WORDS)?;
-            let mut words = words.chunks(O::Accumulator::WORDS);
-            let mut here = 0;
+            let words = words(gpu, values * O::Accumulator::WORDS)?;
+            let (mut words, mut here) = (&words[..], 0);
+            // A plain loop: one that calls an iterator's functions takes ten times as long, see the profiles.
             for stripe in input.stripes(gpu) {
                 // The kernel has counted from the beginning of the part.
                 let by = (stripe.start - here) as u64;
                 here += stripe.len();
-                for (start, words) in stripe.step_by(tile).zip(&mut words) {
-                    leaves[start / tile] = O::moved(accumulator::<O>(words), by);
+                for leaf in &mut leaves[stripe.start / tile..stripe.end.div_ceil(tile)] {
+                    // The stripes of a device that has all of them have one value together.
+                    let Some((own, rest)) = words.split_at_checked(O::Accumulator::WORDS) else {
+                        break;
+                    };
+                    *leaf = O::moved(carried(own), by);
+                    words = rest;
                 }
             }
             Ok(())
         })?;
         Ok(from_leaves(self.op, input.len, &leaves))
-    }
-
-    /// Reduces `input` and waits for the result.
-    ///
-    /// # Errors
-    /// As for [`launch`](Self::launch) and [`result`](Self::result).
-    pub fn reduce(&mut self, input: &Spread<O::Element>) -> Result<O::Output, DeviceError> {
-        self.launch(input)?;
-        self.result(input)
     }
 }
 
@@ -114,11 +178,4 @@ fn share<T: Scalar + Pod>(input: &Spread<T>, gpu: usize) -> (Shape, usize) {
     }
     let tiles = part.div_ceil(whole.tile::<T>());
     (Shape { tiles: tiles as u32, ..whole }, tiles)
-}
-
-/// The accumulator of these words.
-fn accumulator<O: PartReducible>(written: &[u32]) -> O::Accumulator {
-    let mut words = [0; 4];
-    words[..written.len()].copy_from_slice(written);
-    O::Accumulator::from_words(words)
 }
