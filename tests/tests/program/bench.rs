@@ -45,6 +45,7 @@ fn a_suite_a_design_or_a_shape_that_is_not_there_is_refused() {
     bench(&["reduce", "--dtypes", "f16"]).fails(WRONG_USAGE, &["f16", "f32, f64, i32, u64, u32"]);
     bench(&["reduce", "--sizes", "2^20,2^64"])
         .fails(WRONG_USAGE, &["2^64", "from 1 to 72057594037927936"]);
+    bench(&["scaling", "--stripe", "1000"]).fails(WRONG_USAGE, &["--stripe", "1000 is no power"]);
 }
 
 #[test]
@@ -66,6 +67,9 @@ fn a_flag_of_another_suite_is_refused() {
     }
     for suite in ["barrier", "scan"] {
         bench(&[suite, "--svg", "out.svg"]).fails(WRONG_USAGE, &["--svg", suite]);
+    }
+    for suite in ["scan", "system"] {
+        bench(&[suite, "--stripe", "2^20"]).fails(WRONG_USAGE, &["--stripe", suite]);
     }
 }
 

@@ -39,6 +39,8 @@ pub struct Scaling<'a> {
     pub ordinals: &'a [u32],
     /// The lengths on one GPU.
     pub sizes: &'a [usize],
+    /// Elements of a stripe, a power of two; none for those that [`Spread::alloc`] chooses.
+    pub stripe: Option<usize>,
     /// How often to measure.
     pub sampling: Sampling,
 }
@@ -99,7 +101,7 @@ impl Scaling<'_> {
                 // Those of fewer GPUs are closed first.
                 _ => open(&self.ordinals[..gpus])?,
             };
-            match measure(&devices, n, &self.sampling) {
+            match self.measure(&devices, n) {
                 Ok((measured, bits)) => {
                     let before = *expected.entry(n).or_insert(bits);
                     if before != bits {
@@ -129,21 +131,49 @@ impl Scaling<'_> {
         measured: Measurement,
     ) -> Record {
         let moved = if variant == "scan" { 2 } else { 1 };
+        let mut params = json!({
+            "gpus": gpus,
+            "ordinals": self.ordinals[..gpus],
+            "n": n,
+            "dtype": "f32",
+        });
+        if let Some(stripe) = self.stripe {
+            params["stripe"] = stripe.into();
+        }
         Record {
             suite: "scaling",
             variant,
             device: names(devices),
-            params: json!({
-                "gpus": gpus,
-                "ordinals": self.ordinals[..gpus],
-                "n": n,
-                "dtype": "f32",
-            }),
+            params,
             time: measured.time,
             bytes: Some(moved * (n * size_of::<f32>()) as u64),
             peer: None,
             warnings: measured.warnings,
         }
+    }
+
+    /// The times of [`SCALED`] for an array of `n` elements, and what tells one result from another.
+    fn measure(&self, devices: &Devices, n: usize) -> Result<([Measurement; 3], u64), DeviceError> {
+        let (op, sampling) = (Sum::<f32>::new(), &self.sampling);
+        let input = match self.stripe {
+            Some(stripe) => Spread::in_stripes(devices, n, stripe)?,
+            None => Spread::alloc(devices, n)?,
+        };
+        let input = filled(devices, input)?;
+        let mut output = Spread::<f32>::like(devices, &input)?;
+        let mut reducer = SpreadReducer::new(op, devices)?;
+        let mut scanner = SpreadScanner::new(op, devices, n)?;
+
+        let sums = in_a_row(devices, sampling, || reducer.launch(&input))?;
+        let mut sum = 0.0;
+        let value = sampling.measure(|| {
+            let start = Instant::now();
+            sum = reducer.reduce(&input)?;
+            Ok::<_, DeviceError>(start.elapsed().as_secs_f64() * 1e6)
+        })?;
+        let scans =
+            in_a_row(devices, sampling, || scanner.launch(&input, &mut output, Form::Inclusive))?;
+        Ok(([sums, value, scans], fingerprint(sum, &output)?))
     }
 }
 
@@ -152,30 +182,6 @@ fn is_too_large(error: &DeviceError) -> bool {
         DeviceError::OnGpu { error, .. } => is_too_large(error),
         error => matches!(error, DeviceError::OutOfMemory { .. }),
     }
-}
-
-/// The times of [`SCALED`] for an array of `n` elements, and what tells one result from another.
-fn measure(
-    devices: &Devices,
-    n: usize,
-    sampling: &Sampling,
-) -> Result<([Measurement; 3], u64), DeviceError> {
-    let op = Sum::<f32>::new();
-    let input = filled(devices, n)?;
-    let mut output = Spread::<f32>::like(devices, &input)?;
-    let mut reducer = SpreadReducer::new(op, devices)?;
-    let mut scanner = SpreadScanner::new(op, devices, n)?;
-
-    let sums = in_a_row(devices, sampling, || reducer.launch(&input))?;
-    let mut sum = 0.0;
-    let value = sampling.measure(|| {
-        let start = Instant::now();
-        sum = reducer.reduce(&input)?;
-        Ok::<_, DeviceError>(start.elapsed().as_secs_f64() * 1e6)
-    })?;
-    let scans =
-        in_a_row(devices, sampling, || scanner.launch(&input, &mut output, Form::Inclusive))?;
-    Ok(([sums, value, scans], fingerprint(sum, &output)?))
 }
 
 /// µs of one of several calls in a row.
@@ -197,10 +203,9 @@ fn in_a_row(
     slope_of(1, 1 + more, sampling, time)
 }
 
-/// An array of `n` elements between -1 and 1. Every third stripe is the same.
-fn filled(devices: &Devices, n: usize) -> Result<Spread<f32>, DeviceError> {
-    let mut spread = Spread::<f32>::alloc(devices, n)?;
-    let of = |seed| sample::<f32>(Kind::Values, spread.stripe().min(n), seed);
+/// The array, with elements between -1 and 1. Every third stripe is the same.
+fn filled(devices: &Devices, mut spread: Spread<f32>) -> Result<Spread<f32>, DeviceError> {
+    let of = |seed| sample::<f32>(Kind::Values, spread.stripe().min(spread.len()), seed);
     let elements = [of(1), of(2), of(3)].map(|all| {
         all.into_iter().map(|x| if x.is_finite() { x % 1.0 } else { 0.5 }).collect::<Vec<_>>()
     });
@@ -249,7 +254,8 @@ mod tests {
 
     #[test]
     fn each_length_is_on_every_number_of_gpus_and_grows_with_it() {
-        let scaling = Scaling { ordinals: &[0, 1, 2, 3], sizes: &[100, 200], sampling: ONCE };
+        let scaling =
+            Scaling { ordinals: &[0, 1, 2, 3], sizes: &[100, 200], stripe: None, sampling: ONCE };
         let of = |gpus, lens: &[usize]| {
             lens.iter().map(move |&n| ScalingPoint { gpus, n }).collect::<Vec<_>>()
         };
@@ -260,7 +266,8 @@ mod tests {
     #[test]
     fn sums_and_scans_are_measured_with_the_bits_of_one_gpu() {
         let n = 5003;
-        let scaling = Scaling { ordinals: &[0, 1], sizes: &[1000, n, 1 << 23], sampling: ONCE };
+        let scaling =
+            Scaling { ordinals: &[0, 1], sizes: &[1000, n, 1 << 23], stripe: None, sampling: ONCE };
         let done = scaling.run(emulated, |_| ()).expect("the emulator should run all");
         let told: Vec<_> = done
             .records
@@ -282,5 +289,17 @@ mod tests {
         assert_eq!(told, expected);
         let large = |gpus, n| ScalingPoint { gpus, n };
         assert_eq!(done.too_large, [large(1, 1 << 23), large(2, 1 << 23), large(2, 1 << 24)]);
+    }
+
+    #[test]
+    fn stripes_are_as_long_as_they_were_asked_for() {
+        let scaling =
+            Scaling { ordinals: &[0], sizes: &[5003], stripe: Some(1 << 16), sampling: ONCE };
+        let done = scaling.run(emulated, |_| ()).expect("the emulator should run all");
+        assert!(done.records.iter().all(|record| record.params["stripe"] == 1 << 16));
+        let long = Scaling { ordinals: &[0, 1], sizes: &[(1 << 20) + 1], ..scaling };
+        let short = Scaling { stripe: Some(1 << 9), ..long };
+        let refused = short.run(|_| emulated(&[0, 1]), |_| ()).expect_err("a tile is longer");
+        assert!(refused.to_string().contains("stripes of 512 elements"), "{refused}");
     }
 }

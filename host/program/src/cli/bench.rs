@@ -9,7 +9,7 @@ mod scaling;
 mod system;
 mod throughput;
 
-use super::count::within;
+use super::count::{power_of_two, within};
 use super::exit::Usage;
 use super::{Global, output};
 use crate::bench::{
@@ -102,6 +102,10 @@ pub(crate) struct Bench {
     /// 32,128,256,1024; of system 256].
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = within::<u32>(1..=u64::MAX))]
     threads: Vec<u32>,
+    /// Of scaling: elements of a stripe, a power of two of at least a tile [default: 2^20, and a tile of
+    /// the sum above 2^32].
+    #[arg(long, value_name = "N", value_parser = power_of_two)]
+    stripe: Option<usize>,
     /// Of system and scaling: draw the times by the number of GPUs to this file.
     #[arg(long, value_name = "FILE")]
     svg: Option<OsString>,
@@ -271,13 +275,17 @@ impl Bench {
         let cases = [("--ops", self.ops.is_empty()), ("--dtypes", self.dtypes.is_empty())];
         let sizes = [("--sizes", self.sizes.is_empty())];
         let arrays = [&cases[..], &sizes].concat();
-        let several = [("--svg", self.svg.is_none())];
+        let stripe = [("--stripe", self.stripe.is_none())];
+        let svg = [("--svg", self.svg.is_none())];
+        let several = [&stripe[..], &svg].concat();
         let (name, takes, others) = match suite {
             Suite::Latencies(suite) => {
                 (suite.name, grids.to_vec(), [&arrays[..], &several].concat())
             }
             Suite::Throughputs(suite) => (suite.name, arrays, [&grids[..], &several].concat()),
-            Suite::System => ("system", [&grids[..], &several].concat(), arrays),
+            Suite::System => {
+                ("system", [&grids[..], &svg].concat(), [&arrays[..], &stripe].concat())
+            }
             Suite::Scaling => {
                 ("scaling", [&sizes[..], &several].concat(), [&grids[..], &cases].concat())
             }

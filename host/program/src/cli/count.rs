@@ -21,6 +21,15 @@ where
     }
 }
 
+/// Parses a count that is a power of two.
+pub(crate) fn power_of_two(text: &str) -> Result<usize, String> {
+    let count = within::<usize>(1..=1 << 56)(text)?;
+    match count.is_power_of_two() {
+        true => Ok(count),
+        false => Err(format!("{count} is no power of two, as 2^20 is")),
+    }
+}
+
 /// The text as a whole number, if it is one.
 fn count(text: &str) -> Option<u64> {
     if let Some((base, exponent)) = text.split_once('^') {

@@ -21,7 +21,8 @@ impl Bench {
             [] => &SCALING_SIZES,
             sizes => sizes,
         };
-        let scaling = Scaling { ordinals: &ordinals, sizes, sampling: Sampling::default() };
+        let (stripe, sampling) = (self.stripe, Sampling::default());
+        let scaling = Scaling { ordinals: &ordinals, sizes, stripe, sampling };
         // One that does not work is told before anything is measured.
         drop(Devices::cuda(&ordinals, &images).context("bench needs GPUs that work together")?);
         let points = SCALED.len() * scaling.points().len();
