@@ -52,6 +52,7 @@ fn count_of(device: &Device, count: &Buffer<u64>) -> Result<Global<u64>, DeviceE
 /// The value of these words, which a kernel has written.
 #[inline]
 fn carried<A: Carried>(written: &[u32]) -> A {
+    // A copy of so few words would be a call.
     let word = |i| if i < A::WORDS { written[i] } else { 0 };
     A::from_words([word(0), word(1), word(2), word(3)])
 }

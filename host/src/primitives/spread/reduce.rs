@@ -149,11 +149,12 @@ impl<O: PartReducible<Element: Pod>> SpreadReducer<O> {
             }
             let words = words(gpu, values * O::Accumulator::WORDS)?;
             let (mut words, mut here) = (&words[..], 0);
-            // A plain loop: one that calls an iterator's functions takes ten times as long, see the profiles.
             for stripe in input.stripes(gpu) {
                 // The kernel has counted from the beginning of the part.
                 let by = (stripe.start - here) as u64;
                 here += stripe.len();
+                // 2048 leaves take 1.3 µs. Zipped with the chunks of the words they took 29: where crates are not
+                // optimised together, the functions of these iterators are called for each leaf.
                 for leaf in &mut leaves[stripe.start / tile..stripe.end.div_ceil(tile)] {
                     // The stripes of a device that has all of them have one value together.
                     let Some((own, rest)) = words.split_at_checked(O::Accumulator::WORDS) else {
