@@ -55,15 +55,22 @@ extremes! {
     maximum_f32: f32, |_, _| false,
         "{{ .reg .pred %nan; .reg .f32 %most; max.f32 %most, {a}, {b}; setp.nan.f32 %nan, {a}, {b}; selp.f32 {result}, 0f7FC00000, %most, %nan; }}", reg32;
 }
+// Not `min.f64` and `max.f64`: ptxas (CUDA 13) makes a comparison, two selections and moves of each,
+// and then loads only one pack at a time in a loop over them. The sign of the lesser of two numbers is
+// the `or` of their signs, and that of the greater the `and`, which orders the zeros.
 extremes! {
-    /// The lesser: NaN if one is NaN, and −0 is less than +0 (IEEE 754-2019 `minimum`; PTX ISA,
-    /// "min").
+    /// The lesser: NaN if one is NaN, and −0 is less than +0 (IEEE 754-2019 `minimum`).
     minimum_f64: f64, |a, b| a < b || (a == b && a.is_sign_negative()),
-        "{{ .reg .pred %nan; .reg .f64 %least; min.f64 %least, {a}, {b}; setp.nan.f64 %nan, {a}, {b}; selp.f64 {result}, 0d7FF8000000000000, %least, %nan; }}", reg64;
-    /// The greater: NaN if one is NaN, and −0 is less than +0 (IEEE 754-2019 `maximum`; PTX ISA,
-    /// "max").
+        "{{ .reg .pred %less, %nan; .reg .b64 %least, %sign; \
+         setp.lt.f64 %less, {a}, {b}; selp.b64 %least, {a}, {b}, %less; \
+         or.b64 %sign, {a}, {b}; and.b64 %sign, %sign, 0x8000000000000000; or.b64 %least, %least, %sign; \
+         setp.nan.f64 %nan, {a}, {b}; selp.b64 {result}, 0x7FF8000000000000, %least, %nan; }}", reg64;
+    /// The greater: NaN if one is NaN, and −0 is less than +0 (IEEE 754-2019 `maximum`).
     maximum_f64: f64, |a, b| a > b || (a == b && b.is_sign_negative()),
-        "{{ .reg .pred %nan; .reg .f64 %most; max.f64 %most, {a}, {b}; setp.nan.f64 %nan, {a}, {b}; selp.f64 {result}, 0d7FF8000000000000, %most, %nan; }}", reg64;
+        "{{ .reg .pred %more, %nan; .reg .b64 %most, %rest; \
+         setp.gt.f64 %more, {a}, {b}; selp.b64 %most, {a}, {b}, %more; \
+         and.b64 %rest, {a}, {b}; or.b64 %rest, %rest, 0x7FFFFFFFFFFFFFFF; and.b64 %most, %most, %rest; \
+         setp.nan.f64 %nan, {a}, {b}; selp.b64 {result}, 0x7FF8000000000000, %most, %nan; }}", reg64;
 }
 
 #[cfg(test)]
