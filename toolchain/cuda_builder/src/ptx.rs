@@ -91,8 +91,9 @@ pub(crate) fn tidy(ptx: &str) -> String {
         if line == "{" {
             body = tidied.len();
         }
-        if let Some(bounds) = line.trim_start().strip_prefix("// .maxntid ") {
-            tidied.insert_str(body, &format!(".maxntid {bounds}\n"));
+        let comment = line.trim_start().strip_prefix("// ");
+        if let Some(bounds) = comment.filter(|text| text.starts_with(".maxn")) {
+            tidied.insert_str(body, &format!("{bounds}\n"));
             continue;
         }
         tidied.push_str(line);

@@ -95,6 +95,7 @@ struct Options {
     launchable: bool,
     max_threads: Option<LitInt>,
     min_blocks: Option<LitInt>,
+    max_registers: Option<LitInt>,
     prefix: Option<LitStr>,
 }
 
@@ -110,11 +111,13 @@ impl Options {
                 options.max_threads = Some(meta.value()?.parse()?);
             } else if meta.path.is_ident("min_blocks") {
                 options.min_blocks = Some(meta.value()?.parse()?);
+            } else if meta.path.is_ident("max_registers") {
+                options.max_registers = Some(meta.value()?.parse()?);
             } else if meta.path.is_ident("prefix") {
                 options.prefix = Some(meta.value()?.parse()?);
             } else {
-                let known = "`cooperative`, `launchable`, `max_threads = N`, `min_blocks = N` and \
-                             `prefix = \"…\"`";
+                let known = "`cooperative`, `launchable`, `max_threads = N`, `min_blocks = N`, \
+                             `max_registers = N` and `prefix = \"…\"`";
                 let message = format!("unknown kernel option: the options are {known}");
                 return Err(meta.error(message));
             }
@@ -128,23 +131,33 @@ impl Options {
                  of a grid co-resident",
             ));
         }
-        match (&options.max_threads, &options.min_blocks) {
-            (None, Some(blocks)) => Err(Error::new_spanned(
-                blocks,
-                "`min_blocks` needs `max_threads`: of blocks of which size?",
-            )),
-            _ => Ok(options),
+        if let (None, Some(blocks)) = (&options.max_threads, &options.min_blocks) {
+            let message = "`min_blocks` needs `max_threads`: of blocks of which size?";
+            return Err(Error::new_spanned(blocks, message));
         }
+        if let (Some(_), Some(registers)) = (&options.min_blocks, &options.max_registers) {
+            let message = "`min_blocks` and `max_registers` both limit the registers: give one";
+            return Err(Error::new_spanned(registers, message));
+        }
+        Ok(options)
     }
 
     /// The bounds as PTX directives, in a comment in the body. rustc cannot put them at the head of
     /// an entry; `cuda_builder` moves them there.
     fn bounds(&self) -> Option<TokenStream> {
-        let threads = self.max_threads.as_ref()?.base10_digits();
-        let mut text = format!("// .maxntid {threads}, 1, 1");
-        if let Some(blocks) = &self.min_blocks {
-            text.push_str(&format!(" .minnctapersm {}", blocks.base10_digits()));
+        let directive = |value: &Option<LitInt>, text: &str| {
+            value.as_ref().map(|number| text.replace('N', number.base10_digits()))
+        };
+        let directives = [
+            directive(&self.max_threads, ".maxntid N, 1, 1"),
+            directive(&self.min_blocks, ".minnctapersm N"),
+            directive(&self.max_registers, ".maxnreg N"),
+        ];
+        let directives: Vec<_> = directives.into_iter().flatten().collect();
+        if directives.is_empty() {
+            return None;
         }
+        let text = format!("// {}", directives.join(" "));
         Some(quote! {
             // SAFETY: a comment.
             unsafe { ::core::arch::asm!(#text, options(nomem, nostack, preserves_flags)) };
@@ -312,6 +325,15 @@ mod tests {
         );
         let said = alone.expect_err("no block size").to_string();
         assert!(said.contains("`max_threads`"), "{said}");
+
+        let kernel = quote!(
+            unsafe fn k() {}
+        );
+        let capped = expand(quote!(max_registers = 56), kernel.clone()).expect("a kernel");
+        assert!(capped.to_string().contains("\"// .maxnreg 56\""), "{capped}");
+        let both = quote!(max_threads = 512, min_blocks = 2, max_registers = 56);
+        let said = expand(both, kernel).expect_err("two limits").to_string();
+        assert!(said.contains("give one"), "{said}");
     }
 
     /// The attributes of the host's type and of its `run`, as text.

@@ -60,6 +60,7 @@ use proc_macro::TokenStream;
 /// * `min_blocks = N`, with `max_threads`: at least `N` such blocks should fit on a multiprocessor
 ///   (PTX `.minnctapersm`). This limits the registers of a thread. Without it, ptxas takes as many
 ///   registers as it likes, so fewer blocks fit and fewer loads are in flight.
+/// * `max_registers = N`, instead: a thread has at most `N` registers (PTX `.maxnreg`).
 ///
 /// # Example
 ///
