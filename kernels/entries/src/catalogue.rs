@@ -18,7 +18,7 @@
 ///
 /// | primitive | kernels | value |
 /// |---|---|---|
-/// | `reduce` | an array to one value | blocks of 512 threads on a multiprocessor |
+/// | `reduce` | an array to one value | blocks of 512 threads on a multiprocessor, or `[registers N]` |
 /// | `mean` | the kernels of `reduce` | `shared` |
 /// | `rows` | each row of a matrix to one value | as for `reduce`, for long rows; `[SHORT LONG]` if short rows take fewer than 3 blocks of 256 threads |
 /// | `mean_rows` | the kernels of `rows` | `shared` |
@@ -30,7 +30,9 @@
 ///
 /// A number of blocks means a kernel of its own, `shared` means that of the twin. The number limits
 /// the registers of a thread: 2 blocks of 512 threads leave 64, 2 of 256 leave 128. 64 are enough
-/// for eight loads and most accumulators, but not for larger ones over elements of two bytes.
+/// for eight loads and most accumulators, and for four loads of elements of two bytes with an index
+/// each. With 56 registers, but not with 64, ptxas also keeps the eight loads of a sum of u64 together
+/// (CUDA 13.5, November 2026). `cargo xtask audit` watches the loads.
 #[macro_export]
 macro_rules! operations {
     ($each:ident) => { $crate::operations! { @ $each
@@ -50,7 +52,7 @@ macro_rules! operations {
         (sum_i64_in_i128: "sum" WideSum<i64>, Values) reduce 2, mean shared;
         (sum_u64_in_i128: "sum" WideSum<u64>, Values) reduce 2, mean shared;
         (sum_i64: "sum" Sum<i64> as Sum<u64>, Values) reduce shared, rows shared, mean_rows shared, scan [shared bulk], segments shared, ranges integer, counted_reduce shared, counted_scan shared;
-        (sum_u64: "sum" Sum<u64>, Values) reduce 2, rows 2, mean_rows shared, scan [2 bulk], segments 2, ranges integer, counted_reduce 2, counted_scan 2;
+        (sum_u64: "sum" Sum<u64>, Values) reduce [registers 56], rows 2, mean_rows shared, scan [2 bulk], segments 2, ranges integer, counted_reduce [registers 56], counted_scan 2;
 
         (prod_f32: "prod" Product<f32>, Factors) reduce 2, scan 2;
         (prod_f32_in_f64: "prod" Product<f32, f64>, Factors) reduce 2, scan 2;
@@ -84,8 +86,8 @@ macro_rules! operations {
 
         (argmin_f32: "argmin" ArgMin<f32>, Values) reduce 2, rows 2;
         (argmin_f64: "argmin" ArgMin<f64>, Values) reduce 2, rows 2;
-        (argmin_f16_in_f32: "argmin" ArgMin<f16, f32>, Values) reduce 1, rows [2 1];
-        (argmin_bf16_in_f32: "argmin" ArgMin<bf16, f32>, Values) reduce 1, rows [2 1];
+        (argmin_f16_in_f32: "argmin" ArgMin<f16, f32>, Values) reduce 2, rows [2 1];
+        (argmin_bf16_in_f32: "argmin" ArgMin<bf16, f32>, Values) reduce 2, rows [2 1];
         (argmin_i32: "argmin" ArgMin<i32>, Values) reduce 2, rows 2;
         (argmin_u32: "argmin" ArgMin<u32>, Values) reduce 2, rows 2;
         (argmin_i64: "argmin" ArgMin<i64>, Values) reduce 2, rows 2;
@@ -93,8 +95,8 @@ macro_rules! operations {
 
         (argmax_f32: "argmax" ArgMax<f32>, Values) reduce 2, rows 2;
         (argmax_f64: "argmax" ArgMax<f64>, Values) reduce 2, rows 2;
-        (argmax_f16_in_f32: "argmax" ArgMax<f16, f32>, Values) reduce 1, rows [2 1];
-        (argmax_bf16_in_f32: "argmax" ArgMax<bf16, f32>, Values) reduce 1, rows [2 1];
+        (argmax_f16_in_f32: "argmax" ArgMax<f16, f32>, Values) reduce 2, rows [2 1];
+        (argmax_bf16_in_f32: "argmax" ArgMax<bf16, f32>, Values) reduce 2, rows [2 1];
         (argmax_i32: "argmax" ArgMax<i32>, Values) reduce 2, rows 2;
         (argmax_u32: "argmax" ArgMax<u32>, Values) reduce 2, rows 2;
         (argmax_i64: "argmax" ArgMax<i64>, Values) reduce 2, rows 2;
@@ -117,8 +119,8 @@ macro_rules! operations {
 
         (count_f32: "count" Count<f32>, Values) reduce 2, scan 2;
         (count_f64: "count" Count<f64>, Values) reduce 2;
-        (count_f16: "count" Count<f16>, Values) reduce 1, scan 2;
-        (count_bf16: "count" Count<bf16>, Values) reduce 1, scan 2;
+        (count_f16: "count" Count<f16>, Values) reduce 2, scan 2;
+        (count_bf16: "count" Count<bf16>, Values) reduce 2, scan 2;
         (count_i32: "count" Count<i32> as Count<u32>, Values) reduce shared, scan shared;
         (count_u32: "count" Count<u32>, Values) reduce 2, scan 2;
         (count_i64: "count" Count<i64> as Count<u64>, Values) reduce shared;

@@ -65,13 +65,19 @@ pub mod reduce {
             }
         };
         (counted_reduce $blocks:literal ($name:ident: $op:literal $ty:ty, $inputs:ident)) => {
+            kernel! { @ (min_blocks = $blocks) $name $ty }
+        };
+        (counted_reduce [registers $most:literal] ($name:ident: $op:literal $ty:ty, $inputs:ident)) => {
+            kernel! { @ (max_registers = $most) $name $ty }
+        };
+        (@ ($limit:ident = $number:literal) $name:ident $ty:ty) => {
             #[doc = concat!("Reduces what is counted by [`", stringify!($ty), "`].")]
             ///
             /// # Safety
             ///
             /// As for the kernel that reduces the whole array. `count` is one number, which nobody
             /// writes meanwhile.
-            #[kernel(prefix = "counted_reduce_", max_threads = 512, min_blocks = $blocks)]
+            #[kernel(prefix = "counted_reduce_", max_threads = 512, $limit = $number)]
             pub unsafe fn $name(common: Arguments<ElementOf<$ty>>, count: Global<u64>) {
                 let input = up_to(common.input, count);
                 Arguments { input, ..common }.reduce(<$ty>::new());

@@ -88,10 +88,13 @@ unsafe impl<O: Reducible + Operation<Output: Total>> Reducible for Mean<O> {
 
 macro_rules! kernel {
     (reduce $blocks:literal ($name:ident: $op:literal $ty:ty, $inputs:ident)) => {
-        kernel! { @ $blocks $name $ty }
+        kernel! { @ (min_blocks = $blocks) $name $ty }
     };
     (reduce $blocks:literal ($name:ident: $op:literal $ty:ty { $example:expr }, $inputs:ident)) => {
-        kernel! { @ $blocks $name $ty, op }
+        kernel! { @ (min_blocks = $blocks) $name $ty, op }
+    };
+    (reduce [registers $most:literal] ($name:ident: $op:literal $ty:ty, $inputs:ident)) => {
+        kernel! { @ (max_registers = $most) $name $ty }
     };
     (reduce shared ($name:ident: $op:literal $ty:ty as $twin:ty, $inputs:ident)) => {
         // SAFETY: the twin does the same to the same bits.
@@ -107,14 +110,14 @@ macro_rules! kernel {
             }
         }
     };
-    (@ $blocks:literal $name:ident $ty:ty $(, $op:ident)?) => {
+    (@ ($limit:ident = $number:literal) $name:ident $ty:ty $(, $op:ident)?) => {
         #[doc = concat!("Reduces by [`", stringify!($ty), "`]: see [`grid::reduce()`].")]
         ///
         /// # Safety
         ///
         /// The arguments and the grid are as [`grid::reduce()`] needs them, and no other launch
         /// uses the workspace until this one has ended.
-        #[kernel(prefix = "reduce_", max_threads = 512, min_blocks = $blocks)]
+        #[kernel(prefix = "reduce_", max_threads = 512, $limit = $number)]
         pub unsafe fn $name(common: Arguments<ElementOf<$ty>>, $($op: $ty)?) {
             common.reduce(operation!($ty $(, $op)?));
         }
