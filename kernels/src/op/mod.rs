@@ -67,6 +67,10 @@ pub trait Operation: Copy + Send + Sync + 'static {
     /// sums. Callers need not keep to one tree then. If in doubt, `false`.
     const EXACT: bool = false;
 
+    /// Whether [`take`](Self::take) and [`lift`](Self::lift) are long: some twenty instructions or
+    /// more. Kernels then take care that their loads stay together. It changes no result.
+    const LONG: bool = false;
+
     /// Whether the result depends on the number of elements, which only
     /// [`finish_of`](Self::finish_of) gets. Only reductions support this, not scans.
     const NEEDS_LEN: bool = false;

@@ -108,6 +108,7 @@ impl<T: Integer> Operation for ProductModulo<T> {
     type Output = u32;
     const COMMUTATIVE: bool = true;
     const EXACT: bool = true;
+    const LONG: bool = true;
 
     #[inline(always)]
     fn identity(self) -> u32 {

@@ -136,6 +136,8 @@ impl<O: Operation + Default> Operation for InSegments<O> {
     type Output = O::Output;
     const COMMUTATIVE: bool = false;
     const EXACT: bool = O::EXACT;
+    // To know where segments start takes a load or a wide product for each element.
+    const LONG: bool = true;
 
     #[inline(always)]
     fn identity(self) -> Self::Accumulator {

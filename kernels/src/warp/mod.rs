@@ -9,3 +9,18 @@ pub use reduce::{reduce, reduce_groups};
 pub use rows::{ROWS, reduce_rows, scan_rows};
 pub use scan::{before, scan, scan_each, total};
 pub use shuffle::{of_lane, swap};
+
+use crate::op::Operation;
+use cuda_std::prelude::*;
+use cuda_std::warp::{FULL_MASK, sync_warp};
+
+/// Keeps the loads before it in flight together, if `O` is [long](Operation::LONG): ptxas would move
+/// each down to its use, and so wait for one after another. It does not move them across a barrier of
+/// the warp, which costs nothing else where the lanes are together. It does move read-only loads
+/// (`.nc`). Called by all lanes of a warp.
+#[device]
+pub(crate) fn keep_loads_together<O: Operation>() {
+    if O::LONG {
+        sync_warp(FULL_MASK);
+    }
+}

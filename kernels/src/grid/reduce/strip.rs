@@ -29,6 +29,11 @@ pub(super) fn strip<O: Operation>(
 pub(super) type Places<O> =
     <<O as Operation>::Element as Scalar>::Pack<<O as Operation>::Accumulator>;
 
+/// The hint of the loads. [`warp::keep_loads_together`] cannot keep read-only ones.
+const fn hint<O: Operation>() -> CacheHint {
+    if O::LONG { CacheHint::Streaming } else { CacheHint::ReadOnly }
+}
+
 const fn words_of_places<O: Operation>() -> usize {
     O::Element::PACK * O::Accumulator::WORDS
 }
@@ -73,8 +78,9 @@ fn whole_run<O: Operation>(
     let loaded: [_; ROWS] = Pack::from_fn(|row| {
         let pack = row * WARP_SIZE as usize + lane as usize;
         let first = pack * O::Element::PACK;
-        (first, run.read_pack(first, CacheHint::ReadOnly))
+        (first, run.read_pack(first, hint::<O>()))
     });
+    warp::keep_loads_together::<O>();
     loaded.in_order(places, |places, (first, pack)| {
         Places::<O>::from_fn(|place| {
             op.take(places[place], pack[place], (start + first + place) as u64)
@@ -108,9 +114,10 @@ fn run_with_care<O: Operation>(
         let pack = |row| (first + row) as u32 * WARP_SIZE + lane;
         let loaded: [_; ROWS] = Pack::from_fn(|row| {
             let at = pack(row).min(packs - 1) as usize * width;
-            let loaded = (row < at_once).then(|| rest.read_pack(at, CacheHint::ReadOnly));
+            let loaded = (row < at_once).then(|| rest.read_pack(at, hint::<O>()));
             (pack(row) < packs, at, loaded)
         });
+        warp::keep_loads_together::<O>();
         places = loaded.in_order(places, |places, (is_there, at, loaded)| match loaded {
             Some(loaded) => Places::<O>::from_fn(|place| {
                 let all = places[place];

@@ -3,6 +3,7 @@
 use super::{ScanOperation, Strip};
 use crate::op::Operation;
 use crate::warp;
+use core::array::from_fn;
 use cuda_std::memory::Pack;
 use cuda_std::prelude::*;
 
@@ -28,12 +29,19 @@ impl Strip {
         let is_there = |row| row < self.rows;
         let none = Pack::splat(op.identity());
         if is_aligned && self.is_whole(input.len()) {
+            // Not read-only: the output may be the same memory.
+            let read = |row| input.read_pack(self.pack(row), CacheHint::Streaming);
+            // What a branch keeps apart, as a row that may not be there, is loaded after the others are lifted.
+            if O::LONG || size_of::<O::Accumulator>() > size_of::<O::Element>() {
+                let packs: [_; ROWS] = from_fn(|row| is_there(row).then(|| read(row)));
+                warp::keep_loads_together::<O>();
+                return Pack::from_fn(|row| match packs[row] {
+                    Some(pack) => lift(op, pack, self.pack(row)),
+                    None => none,
+                });
+            }
             return Pack::from_fn(|row| match is_there(row) {
-                // Not read-only: the output may be the same memory.
-                true => {
-                    let pack = input.read_pack(self.pack(row), CacheHint::Streaming);
-                    lift(op, pack, self.pack(row))
-                }
+                true => lift(op, read(row), self.pack(row)),
                 false => none,
             });
         }
