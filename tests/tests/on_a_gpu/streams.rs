@@ -1,5 +1,4 @@
-//! Streams, events, and devices on cust's context, streams and memory, on a real GPU. Without one every
-//! test prints SKIPPED.
+//! Streams, events, and devices on cust's context, streams and memory.
 
 use cust::context::{Context, ContextHandle, CurrentContext, legacy};
 use cust::memory::{CopyDestination, DeviceBuffer};
@@ -11,8 +10,24 @@ use gridsync::primitives::scan::{Form, scan_on_cpu};
 use gridsync::primitives::select::{Within, select_on_cpu};
 use gridsync::primitives::{Reducer, Scanner, select};
 use gridsync_kernels::op::Sum;
+use gridsync_tests::devices::skipped;
+use gridsync_tests::trials;
+use gridsync_tests::trials::Trials;
 use std::ptr::null_mut;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+pub(crate) fn trials() -> Trials {
+    trials! {
+        test:
+            primitives_are_right_in_streams_of_every_kind,
+            what_gridsync_drops_leaves_the_program_its_context_and_stream,
+            a_context_that_is_not_primary_has_memory_of_its_own,
+            memory_that_has_been_freed_is_no_memory,
+            a_stream_that_waits_for_an_event_sees_all_that_came_before_it,
+            a_buffer_that_another_stream_writes_is_not_freed_before,
+            a_graph_of_one_stream_is_recorded_while_another_works;
+    }
+}
 
 /// The first GPU, for one test at a time: what one has freed, another must not allocate.
 struct Gpu {
@@ -21,11 +36,11 @@ struct Gpu {
 }
 
 impl Gpu {
-    /// None if there is none, with the reason on standard error.
+    /// None if there is none: then the test is skipped.
     fn take() -> Option<Self> {
         static TAKEN: Mutex<()> = Mutex::new(());
         if let Err(reason) = probe() {
-            eprintln!("SKIPPED: no CUDA device: {reason}");
+            skipped(&format!("no CUDA device: {reason}"));
             return None;
         }
         let device = cust::device::Device::get_device(0).expect("a device that was found is there");
@@ -81,7 +96,6 @@ fn primitives_are_right_on(device: &Device) {
     assert!(kept == Ok(select_on_cpu(above, &host)));
 }
 
-#[test]
 fn primitives_are_right_in_streams_of_every_kind() {
     let Some(gpu) = Gpu::take() else { return };
     let (context, stream) = gpu.with_cust();
@@ -107,7 +121,6 @@ fn primitives_are_right_in_streams_of_every_kind() {
     assert_eq!(destroyed.ok(), Ok(()), "it was left alone");
 }
 
-#[test]
 fn what_gridsync_drops_leaves_the_program_its_context_and_stream() {
     let Some(gpu) = Gpu::take() else { return };
     let (context, stream) = gpu.with_cust();
@@ -123,7 +136,6 @@ fn what_gridsync_drops_leaves_the_program_its_context_and_stream() {
     assert_eq!(host, [1.0; 1000]);
 }
 
-#[test]
 fn a_context_that_is_not_primary_has_memory_of_its_own() {
     let Some(gpu) = Gpu::take() else { return };
     let flags = legacy::ContextFlags::SCHED_AUTO;
@@ -147,7 +159,6 @@ fn a_context_that_is_not_primary_has_memory_of_its_own() {
     drop(device);
 }
 
-#[test]
 fn memory_that_has_been_freed_is_no_memory() {
     let Some(gpu) = Gpu::take() else { return };
     let (context, stream) = gpu.with_cust();
@@ -169,7 +180,6 @@ fn memory_that_has_been_freed_is_no_memory() {
     assert!(refused.is_err(), "{refused:?}");
 }
 
-#[test]
 fn a_stream_that_waits_for_an_event_sees_all_that_came_before_it() {
     let Some(gpu) = Gpu::take() else { return };
     let first = gpu.open();
@@ -195,7 +205,6 @@ fn a_stream_that_waits_for_an_event_sees_all_that_came_before_it() {
     }
 }
 
-#[test]
 fn a_buffer_that_another_stream_writes_is_not_freed_before() {
     let Some(gpu) = Gpu::take() else { return };
     let device = gpu.open();
@@ -215,7 +224,6 @@ fn a_buffer_that_another_stream_writes_is_not_freed_before() {
     }
 }
 
-#[test]
 fn a_graph_of_one_stream_is_recorded_while_another_works() {
     let Some(gpu) = Gpu::take() else { return };
     let device = gpu.open();

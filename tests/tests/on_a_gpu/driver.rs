@@ -1,17 +1,35 @@
-//! The CUDA backend on a real GPU. Without one every test prints SKIPPED.
+//! Launches, clusters, graphs and refusals.
 
 use cuda_std::launch::Kernel;
 use cuda_std::memory::Global;
 use gridsync::device::cuda::{PtxImage, probe};
-use gridsync::device::{Device, DeviceError, Geometry, KERNELS};
+use gridsync::device::{Device, DeviceError, Geometry};
 use gridsync::launch::{Blocks, cooperative, resident_blocks};
 use gridsync_kernels::grid::barrier::{Barrier, GridBarrier};
 use gridsync_lab_kernels::barrier::{barrier_only, barrier_rounds};
+use gridsync_tests::devices::{images, skipped};
+use gridsync_tests::trials;
+use gridsync_tests::trials::Trials;
 
-/// The first GPU with `images`, or none with the reason on standard error.
+pub(crate) fn trials() -> Trials {
+    trials! {
+        test:
+            a_ptx_that_the_driver_rejects_shows_the_jit_log,
+            a_cluster_launch_makes_clusters,
+            the_driver_and_the_plan_agree_on_the_largest_resident_grid,
+            a_barrier_word_serves_a_thousand_rounds_of_every_grid,
+            a_graph_of_the_barrier_replays_a_hundred_times_without_an_error,
+            a_kernel_is_compiled_while_its_first_launch_is_recorded,
+            an_overlapping_launch_sees_past_its_wait_what_the_kernel_before_wrote,
+            what_cannot_be_recorded_does_not_break_the_recording_of_the_driver,
+            more_memory_than_there_is_names_what_was_asked_and_what_is_free;
+    }
+}
+
+/// The first GPU with `images`. Without one the test is skipped.
 fn gpu(images: &[PtxImage]) -> Option<Device> {
     if let Err(reason) = probe() {
-        eprintln!("SKIPPED: no CUDA device: {reason}");
+        skipped(&format!("no CUDA device: {reason}"));
         return None;
     }
     Some(Device::cuda(0, images).expect("a device that was found should open"))
@@ -39,7 +57,6 @@ ptx_kernel!(cluster_rank(Global<u32>));
 ptx_kernel!(writes_late(Global<u32>, u32));
 ptx_kernel!(copies_mirrored(Global<u32>, Global<u32>));
 
-#[test]
 fn a_ptx_that_the_driver_rejects_shows_the_jit_log() {
     const IMAGE: PtxImage = PtxImage::text(
         75,
@@ -56,7 +73,6 @@ fn a_ptx_that_the_driver_rejects_shows_the_jit_log() {
     assert!(said.contains("`broken`") && said.contains(log), "{said}");
 }
 
-#[test]
 fn a_cluster_launch_makes_clusters() {
     const IMAGE: PtxImage = PtxImage::text(
         90,
@@ -67,9 +83,9 @@ fn a_cluster_launch_makes_clusters() {
                mul.wide.u32 %rd2, %r1, 4; add.s64 %rd3, %rd1, %rd2; st.global.u32 [%rd3], %r2;\n\
                ret;\n}\n",
     );
-    let Some(device) = gpu(&KERNELS) else { return };
+    let Some(device) = gpu(&images()) else { return };
     if !device.properties().cluster {
-        eprintln!("SKIPPED: {} has no clusters", device.properties().name);
+        skipped(&format!("{} has no clusters", device.properties().name));
         return;
     }
     let device = gpu(&[IMAGE]).expect("the device is there");
@@ -80,9 +96,8 @@ fn a_cluster_launch_makes_clusters() {
     assert_eq!(ranks.download().expect("should run"), [0, 1, 2, 3, 0, 1, 2, 3]);
 }
 
-#[test]
 fn the_driver_and_the_plan_agree_on_the_largest_resident_grid() {
-    let Some(device) = gpu(&KERNELS) else { return };
+    let Some(device) = gpu(&images()) else { return };
     for threads in [32, 128, 256, 1024] {
         let resident = resident_blocks::<barrier_only>(&device, threads, 0).expect("should say");
         assert!(resident >= device.properties().multiprocessors);
@@ -106,9 +121,8 @@ fn the_driver_and_the_plan_agree_on_the_largest_resident_grid() {
     }
 }
 
-#[test]
 fn a_barrier_word_serves_a_thousand_rounds_of_every_grid() {
-    let Some(device) = gpu(&KERNELS) else { return };
+    let Some(device) = gpu(&images()) else { return };
     let barrier = device.zeroed::<u32>(GridBarrier::words(0)).expect("the words should fit");
     for (blocks, threads) in [
         (Blocks::Exactly(1), 1),
@@ -128,9 +142,8 @@ fn a_barrier_word_serves_a_thousand_rounds_of_every_grid() {
     }
 }
 
-#[test]
 fn a_graph_of_the_barrier_replays_a_hundred_times_without_an_error() {
-    let Some(device) = gpu(&KERNELS) else { return };
+    let Some(device) = gpu(&images()) else { return };
     let geometry = cooperative::<barrier_rounds>(&device, Blocks::Fill, 256, 0).expect("fits");
     let grid_threads = (geometry.grid.volume() * geometry.block.volume()) as usize;
     let zeroed = |len| device.zeroed::<u32>(len).expect("the words should fit");
@@ -157,9 +170,8 @@ fn a_graph_of_the_barrier_replays_a_hundred_times_without_an_error() {
     assert!(matches!(refused, Err(DeviceError::GridTooLarge { .. })), "{refused:?}");
 }
 
-#[test]
 fn a_kernel_is_compiled_while_its_first_launch_is_recorded() {
-    let Some(device) = gpu(&KERNELS) else { return };
+    let Some(device) = gpu(&images()) else { return };
     let words = device.zeroed::<u32>(GridBarrier::words(0));
     let barrier = words.expect("the words should fit");
     // SAFETY: barrier words of 0, and two blocks that are resident everywhere.
@@ -192,11 +204,10 @@ const OVERLAPPING: PtxImage = PtxImage::text(
            ret;\n}\n",
 );
 
-#[test]
 fn an_overlapping_launch_sees_past_its_wait_what_the_kernel_before_wrote() {
-    let Some(device) = gpu(&KERNELS) else { return };
+    let Some(device) = gpu(&images()) else { return };
     if device.properties().compute < 90 {
-        eprintln!("SKIPPED: {} is below compute 9.0", device.properties().name);
+        skipped(&format!("{} is below compute 9.0", device.properties().name));
         return;
     }
     let device = gpu(&[OVERLAPPING]).expect("the device is there");
@@ -230,9 +241,8 @@ fn an_overlapping_launch_sees_past_its_wait_what_the_kernel_before_wrote() {
     }
 }
 
-#[test]
 fn what_cannot_be_recorded_does_not_break_the_recording_of_the_driver() {
-    let Some(device) = gpu(&KERNELS) else { return };
+    let Some(device) = gpu(&images()) else { return };
     let barrier = device.zeroed::<u32>(GridBarrier::words(0)).expect("the words should fit");
     let mut dropped = Some(device.zeroed::<u32>(1).expect("a word should fit"));
     let geometry = Geometry::new(1, 32);
@@ -257,9 +267,8 @@ fn what_cannot_be_recorded_does_not_break_the_recording_of_the_driver() {
     device.synchronize().expect("should run");
 }
 
-#[test]
 fn more_memory_than_there_is_names_what_was_asked_and_what_is_free() {
-    let Some(device) = gpu(&KERNELS) else { return };
+    let Some(device) = gpu(&images()) else { return };
     let elements = device.properties().memory_bytes as usize;
     let Err(DeviceError::OutOfMemory { requested, free, total }) = device.alloc::<u32>(elements)
     else {

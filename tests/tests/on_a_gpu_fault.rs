@@ -3,6 +3,13 @@
 use cuda_std::launch::Kernel;
 use gridsync::device::cuda::{PtxImage, probe};
 use gridsync::device::{Device, DeviceError, Geometry};
+use gridsync_tests::devices::skipped;
+use gridsync_tests::trials;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    trials! { test: a_trap_is_an_error_that_says_the_context_is_lost; }.run()
+}
 
 #[allow(non_camel_case_types)]
 struct falls_into_a_trap;
@@ -17,7 +24,6 @@ impl Kernel for falls_into_a_trap {
     }
 }
 
-#[test]
 fn a_trap_is_an_error_that_says_the_context_is_lost() {
     const IMAGE: PtxImage = PtxImage::text(
         75,
@@ -25,7 +31,7 @@ fn a_trap_is_an_error_that_says_the_context_is_lost() {
                .visible .entry falls_into_a_trap()\n{\n  trap;\n  ret;\n}\n",
     );
     if let Err(reason) = probe() {
-        eprintln!("SKIPPED: no CUDA device: {reason}");
+        skipped(&format!("no CUDA device: {reason}"));
         return;
     }
     let device = Device::cuda(0, &[IMAGE]).expect("a device that was found should open");
