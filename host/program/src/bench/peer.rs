@@ -3,8 +3,12 @@
 
 use super::{Sampling, Spread};
 use std::collections::HashMap;
+use std::env;
 use std::ffi::OsString;
+use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
@@ -43,6 +47,11 @@ const HEADERS: [(&str, &str); 5] = [
     ("select.cuh", include_str!("../../peers/select.cuh")),
     ("peer.py", include_str!("../../peers/peer.py")),
 ];
+
+/// The folder in which built peers stay, if the user names one.
+fn kept_in() -> Option<PathBuf> {
+    env::var_os("GRIDSYNC_PEERS").filter(|folder| !folder.is_empty()).map(PathBuf::from)
+}
 
 /// The exit code of a peer whose result is wrong.
 const WRONG: i32 = 1;
@@ -89,21 +98,67 @@ impl PeerProgram {
         questions: &[String],
     ) -> Result<Answers, PeerError> {
         let folder = folder_with("peer.cu", self.source)?;
-        let (source, program) = (folder.path().join("peer.cu"), folder.path().join("peer"));
+        let kept = kept_in().map(|kept| kept.join(self.key(library)));
+        let program = kept.clone().unwrap_or_else(|| folder.path().join("peer"));
+        if !program.is_file() {
+            self.build(&folder, library, &program)?;
+        }
+        let mut peer = Command::new(&program);
+        peer.args(args);
+        converse(&mut peer, sampling, questions, PeerError::Io)
+    }
+
+    /// Builds the program of `folder`, and then moves it to `program`: another process never sees a part
+    /// of it.
+    fn build(
+        &self,
+        folder: &TempDir,
+        library: &[OsString],
+        program: &Path,
+    ) -> Result<(), PeerError> {
+        let (source, new) = (folder.path().join("peer.cu"), folder.path().join("new"));
         let built = Command::new("nvcc")
             .args(["-O3", "-std=c++17", "-arch=native"])
             .args(self.flags)
             .arg("-o")
-            .args([&program, &source])
+            .args([&new, &source])
             .args(library)
             .output()
             .map_err(PeerError::NoCompiler)?;
         if !built.status.success() {
             return Err(failed("build", &built.stderr));
         }
-        let mut peer = Command::new(&program);
-        peer.args(args);
-        converse(&mut peer, sampling, questions, PeerError::Io)
+        if let Some(folder) = program.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        match fs::rename(&new, program) {
+            // A folder on another file system.
+            Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
+                fs::copy(&new, program).map(|_| ())?;
+            }
+            moved => moved?,
+        }
+        Ok(())
+    }
+
+    /// A name for what is built from these sources by these flags.
+    fn key(&self, library: &[OsString]) -> String {
+        let mut hasher = DefaultHasher::new();
+        (HEADERS, self.source, self.flags, library).hash(&mut hasher);
+        format!("peer-{:016x}", hasher.finish())
+    }
+
+    /// Builds the program into the folder that `GRIDSYNC_PEERS` names, unless it is there.
+    ///
+    /// # Errors
+    /// If nvcc is missing or fails, or a file cannot be written.
+    pub(super) fn keep(&self) -> Result<(), PeerError> {
+        let Some(program) = kept_in().map(|kept| kept.join(self.key(&[]))) else { return Ok(()) };
+        if program.is_file() {
+            return Ok(());
+        }
+        let folder = folder_with("peer.cu", self.source)?;
+        self.build(&folder, &[], &program)
     }
 }
 
@@ -143,7 +198,7 @@ impl PeerScript {
 fn folder_with(name: &str, source: &str) -> io::Result<TempDir> {
     let folder = tempfile::tempdir()?;
     for (name, text) in HEADERS.into_iter().chain([(name, source)]) {
-        std::fs::write(folder.path().join(name), text)?;
+        fs::write(folder.path().join(name), text)?;
     }
     Ok(folder)
 }

@@ -4,6 +4,7 @@ mod calls;
 mod compare;
 mod figure;
 mod latency;
+mod peers;
 mod rows;
 mod scaling;
 mod system;
@@ -19,7 +20,8 @@ use crate::bench::{
 use crate::data::{Output, write_raw};
 use clap::ValueEnum;
 use clap::builder::PossibleValuesParser;
-use serde_json::Value;
+use serde_json::{Value, json};
+use std::env;
 use std::ffi::OsString;
 
 /// Measure on a GPU, and a peer in the same run
@@ -145,6 +147,9 @@ pub(crate) struct Bench {
 #[derive(clap::Subcommand)]
 enum Command {
     Compare(compare::Compare),
+    Peers(peers::Peers),
+    /// Build all peers at once into the folder that GRIDSYNC_PEERS names, for later calls with --peers
+    BuildPeers,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -242,10 +247,21 @@ fn distinct(names: impl Iterator<Item = &'static str>) -> Vec<&'static str> {
     distinct
 }
 
+fn build_peers(global: &Global) -> anyhow::Result<()> {
+    if env::var_os("GRIDSYNC_PEERS").is_none_or(|folder| folder.is_empty()) {
+        return Err(Usage("GRIDSYNC_PEERS names no folder to build the peers into".into()).into());
+    }
+    let built = bench::build_peers()?;
+    output::result(global, || format!("{built} peers are built"), || json!({ "peers": built }))
+}
+
 impl Bench {
     pub(crate) fn run(self, global: &Global) -> anyhow::Result<()> {
-        if let Some(Command::Compare(compare)) = &self.command {
-            return compare.run(global);
+        match &self.command {
+            Some(Command::Compare(compare)) => return compare.run(global),
+            Some(Command::Peers(peers)) => return peers.run(global),
+            Some(Command::BuildPeers) => return build_peers(global),
+            None => {}
         }
         let suite = self.suite.expect("clap asks for it where there is no command").suite();
         self.refuse_flags_of_other_suites(&suite)?;

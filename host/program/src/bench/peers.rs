@@ -1,0 +1,32 @@
+//! All peers at once.
+
+use super::calls;
+use super::peer::{PeerError, PeerProgram};
+use super::{
+    ALL_REDUCE, BARRIER, PARTITION, REDUCE, REDUCE_ROWS, SCAN, SCAN_THREADS, SELECT, UNIQUE,
+};
+use std::thread;
+
+/// Every peer in CUDA C++ that needs no library.
+fn programs() -> impl Iterator<Item = PeerProgram> {
+    let latencies = [BARRIER, ALL_REDUCE, SCAN_THREADS].map(|suite| suite.peer);
+    let throughputs = [REDUCE, REDUCE_ROWS, SCAN, SELECT, PARTITION, UNIQUE];
+    let throughputs = throughputs.into_iter().filter_map(|suite| suite.peer);
+    latencies.into_iter().chain(throughputs).chain([calls::PEER])
+}
+
+/// Builds all peers together, into the folder that the environment variable `GRIDSYNC_PEERS` names.
+/// Suites that are measured with the same variable set need no compiler then. Returns how many there are.
+///
+/// # Errors
+/// The first error of a build.
+///
+/// # Panics
+/// If a thread cannot be started.
+pub fn build_peers() -> Result<usize, PeerError> {
+    thread::scope(|scope| {
+        let builds: Vec<_> = programs().map(|peer| scope.spawn(move || peer.keep())).collect();
+        let built = builds.into_iter().map(|build| build.join().expect("a build does not panic"));
+        built.collect::<Result<Vec<()>, _>>().map(|built| built.len())
+    })
+}
