@@ -2,16 +2,22 @@
 //!
 //! The PTX itself shows which functions are undefined, and how many block barriers each kernel has.
 //! The barriers matter: if a compiler duplicates one after a branch, the kernel hangs or, worse,
-//! seems to work. Only NVIDIA's assembler knows the registers, the stack and the spills. As for the
-//! driver, kernels that launch kernels are apart: code that is to be linked may take other registers.
+//! seems to work. Only NVIDIA's assembler knows the registers, the stack, the spills and the machine
+//! code. For one GPU of each image these are compared with those of before: the assembler may, after a
+//! small change, wait for each load of a loop, and the kernel takes twice as long with the right
+//! results. As for the driver, kernels that launch kernels are apart: code that is to be linked may take
+//! other registers.
 
 mod expected;
+mod machine_code;
 mod ptx;
 pub(crate) mod ptxas;
+mod sass;
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use comfy_table::presets::NOTHING;
@@ -19,21 +25,40 @@ use comfy_table::{CellAlignment, Table};
 use ptx_image::PtxImage;
 
 use crate::audit::expected::Expected;
+use crate::audit::machine_code::MachineCode;
 use crate::audit::ptx::Module;
-use crate::audit::ptxas::{Report, Usage};
+use crate::audit::ptxas::{Job, Report, Usage};
 use crate::outcome::Outcome;
 use crate::sets::{SETS, kernels_with, whole};
 use crate::workspace::root;
 
-#[derive(clap::Args, Default)]
+#[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Write the barrier counts of the present PTX to kernels/audit.toml
+    /// Write the barrier counts of the present PTX to kernels/audit.toml, and what ptxas makes of it to
+    /// kernels/machine_code.toml
     #[arg(long)]
     bless: bool,
+
+    /// Assemble for one GPU of each generation since Turing, not for those of the tables alone
+    #[arg(long)]
+    every_gpu: bool,
 }
 
-/// The GPUs to assemble for: one of each generation since Turing. Each image is assembled for those that run it.
+impl Args {
+    /// Compares with the tables.
+    pub(crate) fn check(every_gpu: bool) -> Self {
+        Self { bless: false, every_gpu }
+    }
+}
+
+/// One GPU of each generation since Turing. Each image is assembled for those that run it.
 const GPUS: [u32; 6] = [75, 80, 86, 90, 100, 120];
+
+/// The GPUs whose machine code is compared with that of before: one for each image.
+const COMPARED: [u32; 2] = [80, 90];
+
+/// The parts that an image is assembled in, so that two cores have work.
+const PARTS: usize = 2;
 
 /// The functions that the driver provides to device code (PTX ISA, "System calls" in the CUDA ABI).
 /// Those of the device runtime come from the library that a module is linked with.
@@ -50,17 +75,26 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
         for (at, &compute) in targets.iter().enumerate() {
             // A GPU takes the newest image that it can run.
             let gpus = compute..targets.get(at + 1).copied().unwrap_or(u32::MAX);
-            let gpus: Vec<u32> = GPUS.into_iter().filter(|gpu| gpus.contains(gpu)).collect();
+            let is_wanted = |gpu: &u32| args.every_gpu || COMPARED.contains(gpu);
+            let gpus: Vec<u32> =
+                GPUS.into_iter().filter(|gpu| gpus.contains(gpu)).filter(is_wanted).collect();
             let name = set.image_name(compute);
             let text = whole(&images, compute).with_context(|| name.clone())?;
             let module = Module::parse(&text).with_context(|| name.clone())?;
             let mut paths = Vec::new();
-            for launching in [false, true] {
-                let wanted = |entry: &str| entry.contains(ptx_image::DEVICE_RUNTIME) == launching;
-                let part = kernels_with(&images, compute, wanted)?;
-                if part.contains(".entry") {
-                    paths.push(unpacked.path().join(format!("{name}_{launching}.ptx")));
-                    fs::write(&paths[paths.len() - 1], &part)?;
+            // The last part has the kernels that launch kernels, with those that they launch.
+            for part in 0..=PARTS {
+                let next = Cell::new(0);
+                let text = kernels_with(&images, compute, |entry| {
+                    if entry.contains(ptx_image::DEVICE_RUNTIME) {
+                        return part == PARTS;
+                    }
+                    next.set(next.get() + 1);
+                    next.get() % PARTS == part
+                })?;
+                if text.contains(".entry") {
+                    paths.push(unpacked.path().join(format!("{name}_{part}.ptx")));
+                    fs::write(&paths[paths.len() - 1], &text)?;
                 }
             }
             modules.insert(name, Audited { module, paths, gpus });
@@ -78,25 +112,34 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
     let mut jobs = Vec::new();
     for (name, Audited { module, paths, gpus }) in &modules {
         findings.extend(look_at_ptx(name, module, &expected));
-        let of_gpu = |&gpu| paths.iter().map(move |path| (name.as_str(), path.as_path(), gpu));
-        jobs.extend(gpus.iter().flat_map(of_gpu));
+        for &gpu in gpus {
+            let with_code = COMPARED.contains(&gpu);
+            jobs.extend(paths.iter().map(|ptx| (name.as_str(), Job { ptx, gpu, with_code })));
+        }
     }
-    let assembler = ptxas::find();
-    let reports = match &assembler {
-        Some(ptxas) => assemble(ptxas, &jobs)?,
-        None => Vec::new(),
+    let Some(ptxas) = ptxas::find() else {
+        for (name, Audited { module, .. }) in &modules {
+            println!("{name} (sm_{})\n{}\n", module.target, show(module, &BTreeMap::new()));
+        }
+        fail_if_any(&findings)?;
+        return Ok(Outcome::Skipped(ptxas::HOW_TO_GET.into()));
     };
+    let only_jobs: Vec<Job<'_>> = jobs.iter().map(|(_, job)| *job).collect();
+    let reports = ptxas::run_all(&ptxas, &only_jobs)?;
     let mut left_out = Vec::new();
+    let mut now = MachineCode { ptxas: ptxas::version(&ptxas)?, ..MachineCode::default() };
     for (name, Audited { module, .. }) in &modules {
         let mut usages: BTreeMap<u32, BTreeMap<String, Usage>> = BTreeMap::new();
-        for (job, report) in jobs.iter().zip(&reports).filter(|(job, _)| job.0 == name) {
+        for ((_, job), report) in jobs.iter().zip(&reports).filter(|((of, _), _)| of == name) {
             match report {
-                Report::Assembled(usage) => {
-                    let usage = usage.iter().map(|(name, usage)| (name.clone(), usage.clone()));
-                    usages.entry(job.2).or_default().extend(usage);
+                Report::Assembled { usages: found, code } => {
+                    let all = usages.entry(job.gpu).or_default();
+                    all.extend(found.iter().map(|(name, usage)| (name.clone(), usage.clone())));
+                    let image = now.image.entry(name.clone()).or_default();
+                    image.add(job.gpu, found, code);
                 }
-                Report::Refused(why) => findings.push(format!("{name}, sm_{}: {why}", job.2)),
-                Report::UnknownGpu => left_out.push(format!("sm_{}", job.2)),
+                Report::Refused(why) => findings.push(format!("{name}, sm_{}: {why}", job.gpu)),
+                Report::UnknownGpu => left_out.push(format!("sm_{}", job.gpu)),
             }
         }
         for (gpu, usage) in &usages {
@@ -104,18 +147,44 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
         }
         println!("{name} (sm_{})\n{}\n", module.target, show(module, &usages));
     }
-
-    if !findings.is_empty() {
-        bail!("{} findings in the PTX:\n  {}", findings.len(), findings.join("\n  "));
-    }
-    Ok(match assembler {
-        None => Outcome::Skipped(ptxas::HOW_TO_GET.into()),
-        Some(ptxas) if !left_out.is_empty() => {
-            let version = format!("{} is too old for", ptxas.display());
-            Outcome::Skipped(format!("{version} {}", left_out.join(", ")))
-        }
-        Some(_) => Outcome::Passed,
+    let not_compared = compare(now, args.bless, &mut findings)?;
+    fail_if_any(&findings)?;
+    Ok(if let Some(why) = not_compared {
+        Outcome::Skipped(why)
+    } else if left_out.is_empty() {
+        Outcome::Passed
+    } else {
+        Outcome::Skipped(format!("{} is too old for {}", ptxas.display(), left_out.join(", ")))
     })
+}
+
+fn fail_if_any(findings: &[String]) -> Result<()> {
+    if findings.is_empty() {
+        return Ok(());
+    }
+    bail!("{} findings in the PTX:\n  {}", findings.len(), findings.join("\n  "));
+}
+
+/// Compares the machine code with that of before, or writes it there to `bless` it. Returns why it was
+/// not compared.
+fn compare(now: MachineCode, bless: bool, findings: &mut Vec<String>) -> Result<Option<String>> {
+    let path = root().join("kernels/machine_code.toml");
+    if now.image.values().any(|image| image.kernel.is_empty()) {
+        return Ok(Some("no nvdisasm next to ptxas, so the machine code was not compared".into()));
+    }
+    if bless {
+        fs::write(&path, now.to_string())?;
+        return Ok(None);
+    }
+    let before = MachineCode::read(&path)?;
+    if before.ptxas != now.ptxas {
+        return Ok(Some(format!(
+            "the machine code was not compared: kernels/machine_code.toml is of ptxas {}, this is {}",
+            before.ptxas, now.ptxas
+        )));
+    }
+    findings.extend(now.worse_than(&before));
+    Ok(None)
 }
 
 /// An image.
@@ -125,11 +194,6 @@ struct Audited {
     paths: Vec<PathBuf>,
     /// The GPUs that run it.
     gpus: Vec<u32>,
-}
-
-fn assemble(ptxas: &Path, jobs: &[(&str, &Path, u32)]) -> Result<Vec<Report>> {
-    let jobs: Vec<(&Path, u32)> = jobs.iter().map(|&(_, path, gpu)| (path, gpu)).collect();
-    ptxas::run_all(ptxas, &jobs)
 }
 
 /// The findings that need no assembler.
@@ -339,10 +403,17 @@ mod tests {
                 alone.push((kernel.to_owned(), path, gpu, shares));
             }
         }
-        let jobs: Vec<_> = alone.iter().map(|(_, path, gpu, _)| (path.as_path(), *gpu)).collect();
+        let job = |(_, ptx, gpu, _): &'_ (String, PathBuf, u32, bool)| Job {
+            ptx,
+            gpu: *gpu,
+            with_code: false,
+        };
+        let jobs: Vec<_> = alone.iter().map(job).collect();
         let reports = ptxas::run_all(&ptxas, &jobs).unwrap();
         for ((kernel, path, _, shares), report) in alone.iter().zip(reports) {
-            let Report::Assembled(usage) = report else { panic!("{}: {report:?}", path.display()) };
+            let Report::Assembled { usages: usage, .. } = report else {
+                panic!("{}: {report:?}", path.display())
+            };
             assert_eq!(usage.keys().collect::<Vec<_>>(), [kernel]);
             assert_eq!(usage[kernel].shared > 0, *shares, "{}", path.display());
         }

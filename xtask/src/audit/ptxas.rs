@@ -9,8 +9,9 @@ use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 
+use crate::audit::sass::{self, Code};
 use crate::workspace::root;
 
 /// Shown when there is no ptxas.
@@ -36,8 +37,13 @@ pub(super) struct Usage {
 /// The result of one run of ptxas.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Report {
-    /// It assembled the PTX: the usage of each function.
-    Assembled(BTreeMap<String, Usage>),
+    /// It assembled the PTX.
+    Assembled {
+        /// The usage of each function.
+        usages: BTreeMap<String, Usage>,
+        /// The machine code of each kernel, if it was asked for and there is an nvdisasm.
+        code: BTreeMap<String, Code>,
+    },
     /// It refused the PTX.
     Refused(String),
     /// It does not know the GPU, because it is too old.
@@ -74,18 +80,27 @@ fn in_tools(dir: &Path) -> Vec<PathBuf> {
     places
 }
 
-/// Assembles every (PTX, GPU) pair, one per core at a time. The reports are in the order of the
-/// jobs.
-pub(super) fn run_all(ptxas: &Path, jobs: &[(&Path, u32)]) -> Result<Vec<Report>> {
+/// A file of PTX to assemble.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Job<'a> {
+    pub(super) ptx: &'a Path,
+    /// The compute capability to assemble for.
+    pub(super) gpu: u32,
+    /// Whether the machine code is to be read too.
+    pub(super) with_code: bool,
+}
+
+/// Assembles all files, one per core at a time. The reports are in the order of the jobs.
+pub(super) fn run_all(ptxas: &Path, jobs: &[Job<'_>]) -> Result<Vec<Report>> {
     let next = AtomicUsize::new(0);
     let work = || {
         let mut done = Vec::new();
         loop {
             let index = next.fetch_add(1, Ordering::Relaxed);
-            let Some(&(ptx, gpu)) = jobs.get(index) else {
+            let Some(&job) = jobs.get(index) else {
                 return done;
             };
-            done.push((index, run(ptxas, ptx, gpu)));
+            done.push((index, run(ptxas, job)));
         }
     };
     let cores = thread::available_parallelism().map_or(1, NonZero::get);
@@ -99,28 +114,62 @@ pub(super) fn run_all(ptxas: &Path, jobs: &[(&Path, u32)]) -> Result<Vec<Report>
     done.into_iter().map(|(_, report)| report).collect()
 }
 
-fn run(ptxas: &Path, ptx: &Path, gpu: u32) -> Result<Report> {
+fn run(ptxas: &Path, job: Job<'_>) -> Result<Report> {
+    let dir = tempfile::tempdir()?;
+    let cubin = dir.path().join("cubin");
     let output = Command::new(ptxas)
-        .args(["-v", &format!("-arch=sm_{gpu}"), "-o", "/dev/null"])
-        .args(to_be_linked(&fs::read_to_string(ptx).unwrap_or_default()))
-        .arg(ptx)
+        .args(["-v", &format!("-arch=sm_{}", job.gpu), "-o"])
+        .arg(if job.with_code { &cubin } else { Path::new("/dev/null") })
+        .args(to_be_linked(&fs::read_to_string(job.ptx).unwrap_or_default()))
+        .arg(job.ptx)
         .output()
         .with_context(|| format!("cannot run {}", ptxas.display()))?;
     let said = String::from_utf8_lossy(&output.stderr);
-    Ok(if output.status.success() {
-        Report::Assembled(parse(&said))
-    } else if said.contains("is not defined for option 'gpu-name'") {
-        Report::UnknownGpu
+    if output.status.success() {
+        let code = if job.with_code { code(ptxas, &cubin)? } else { BTreeMap::new() };
+        return Ok(Report::Assembled { usages: parse(&said), code });
+    }
+    if said.contains("is not defined for option 'gpu-name'") {
+        return Ok(Report::UnknownGpu);
+    }
+    // One mistake in a macro gives a thousand lines of errors.
+    let (lines, more) = (said.lines().take(3), said.lines().count().saturating_sub(3));
+    let first = lines.collect::<Vec<_>>().join("\n    ");
+    Ok(Report::Refused(if more == 0 {
+        first
     } else {
-        // One mistake in a macro gives a thousand lines of errors.
-        let (lines, more) = (said.lines().take(3), said.lines().count().saturating_sub(3));
-        let first = lines.collect::<Vec<_>>().join("\n    ");
-        Report::Refused(if more == 0 {
-            first
-        } else {
-            format!("{first}\n    and {more} more lines")
-        })
-    })
+        format!("{first}\n    and {more} more lines")
+    }))
+}
+
+/// The machine code of the kernels in a file that ptxas wrote, by the nvdisasm next to it. Without one
+/// there is none.
+fn code(ptxas: &Path, cubin: &Path) -> Result<BTreeMap<String, Code>> {
+    let nvdisasm = ptxas.with_file_name("nvdisasm");
+    if !nvdisasm.is_file() {
+        return Ok(BTreeMap::new());
+    }
+    let output = Command::new(&nvdisasm).arg("-c").arg(cubin).output();
+    let output = output.with_context(|| format!("cannot run {}", nvdisasm.display()))?;
+    ensure!(
+        output.status.success(),
+        "{}: {}",
+        nvdisasm.display(),
+        String::from_utf8_lossy(&output.stderr).trim()
+    );
+    Ok(sass::read(&String::from_utf8_lossy(&output.stdout)))
+}
+
+/// The version of a ptxas: 13.5.37.
+pub(super) fn version(ptxas: &Path) -> Result<String> {
+    let output = Command::new(ptxas).arg("--version").output();
+    let output = output.with_context(|| format!("cannot run {}", ptxas.display()))?;
+    let said = String::from_utf8_lossy(&output.stdout);
+    let word = said.split_whitespace().find_map(|word| word.strip_prefix('V'));
+    let version = word.filter(|word| word.starts_with(|c: char| c.is_ascii_digit()));
+    version
+        .map(str::to_owned)
+        .with_context(|| format!("no version in what {} says", ptxas.display()))
 }
 
 /// The option for text that calls the device runtime: assemble only, because the functions come from
@@ -214,7 +263,8 @@ ptxas info    : Used 4 registers, used 0 barriers
         fs::write(&script, text).unwrap();
         let mode = Command::new("chmod").arg("+x").arg(&script).status().unwrap();
         assert!(mode.success());
-        let jobs: Vec<(&Path, u32)> = (1..6).map(|gpu| (Path::new("x"), gpu)).collect();
+        let job = |gpu| Job { ptx: Path::new("x"), gpu, with_code: false };
+        let jobs: Vec<_> = (1..6).map(job).collect();
         let expected: Vec<Report> =
             (1..6).map(|gpu| Report::Refused(format!("-arch=sm_{gpu}"))).collect();
         assert_eq!(run_all(&script, &jobs).unwrap(), expected);
