@@ -1,9 +1,9 @@
 //! `bundle`: a folder that runs on a GPU machine without Rust.
 //!
-//! It has the release program, the test executables, the examples, the PTX, the CUDA C++ peers and
-//! the data of the tests, with the layout of the workspace. `run-tests.sh` runs each test executable
-//! as cargo would: in the folder of its package and with `CARGO_MANIFEST_DIR`. It leaves out the
-//! tests of `cuda_builder` and `xtask`: they are about the build.
+//! It has the files of the workspace, and built in release mode the program, the examples and the tests
+//! that reach a GPU. `run-tests.sh` runs each test executable as cargo would: in the folder of its package
+//! and with `CARGO_MANIFEST_DIR`. `gpu.sh` runs everything that needs a GPU. All other tests need none and
+//! run in CI.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,9 +12,24 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
+use crate::gpu;
 use crate::outcome::Outcome;
-use crate::sets::{KernelSet, SETS};
-use crate::workspace::{cargo, root, walk};
+use crate::workspace::{cargo, output_of, root, walk};
+
+/// The test executables that reach a GPU, and how they run there: of the conformance tests those that use CUDA,
+/// also those that take long.
+const ON_A_GPU: [(&str, &str); 4] = [
+    ("on_a_gpu", ""),
+    ("on_a_gpu_fault", ""),
+    ("conformance", "--include-ignored cuda"),
+    ("program", ""),
+];
+
+/// The scripts of the bundle.
+const SCRIPTS: [(&str, &str); 2] = [
+    ("run-tests.sh", include_str!("bundle/run-tests.sh")),
+    ("gpu.sh", include_str!("bundle/gpu.sh")),
+];
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -60,10 +75,17 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
         .context("cargo built no program")?;
     install(&program.path, &out.join("gridsync"))?;
 
-    let not_here = ["--exclude=xtask", "--exclude=gridsync-cuda-builder"];
-    let tests = build(&[&["test", "--workspace", "--no-run"], &not_here[..]].concat())?;
+    let examples = build(&["build", "--package=gridsync", "--examples"])?;
+    let named = ON_A_GPU.map(|(test, _)| format!("--test={test}"));
+    let named = named.iter().map(String::as_str);
+    let tests = build(
+        &["test", "--package=gridsync-tests", "--no-run"]
+            .into_iter()
+            .chain(named)
+            .collect::<Vec<_>>(),
+    )?;
     let mut list = String::new();
-    for test in &tests {
+    for test in examples.iter().chain(&tests) {
         let folder = match test.what {
             What::Program => continue,
             What::Example => "examples",
@@ -75,19 +97,29 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
         }
         let package = test.package.strip_prefix(root()).unwrap_or(&test.package);
         fs::create_dir_all(out.join(package))?;
-        list += &format!("{} {}\n", test.name, package.display());
+        let is_it = |(target, _): &&(&str, &str)| test.name.ends_with(&format!(".{target}"));
+        let arguments = ON_A_GPU.iter().find(is_it).map_or("", |(_, arguments)| arguments);
+        list += format!("{} {} {arguments}", test.name, package.display()).trim_end();
+        list += "\n";
     }
     fs::write(out.join("test-executables/list"), list)?;
+    fs::write(out.join("test-executables/left-out"), include_str!("bundle/left-out"))?;
 
-    let images: Vec<_> = SETS.iter().map(KernelSet::images).collect::<Result<_>>()?;
-    for path in images.into_iter().flatten().chain(data()?) {
-        let to = out.join(path.strip_prefix(root())?);
-        fs::create_dir_all(to.parent().unwrap_or(&out))?;
-        fs::copy(&path, &to).with_context(|| path.display().to_string())?;
+    let names = output_of(Command::new("git").current_dir(root()).args(["ls-files", "-z"]))?;
+    for name in names.split_terminator('\0') {
+        let (from, to) = (root().join(name), out.join(name));
+        // A file that was removed and not yet committed.
+        if from.is_file() {
+            fs::create_dir_all(to.parent().unwrap_or(&out))?;
+            fs::copy(&from, &to).with_context(|| from.display().to_string())?;
+        }
     }
-    let script = out.join("run-tests.sh");
-    fs::write(&script, include_str!("bundle/run-tests.sh"))?;
-    executable(&script)?;
+    gpu::write_fingerprints(&out.join("sources.json"))?;
+    for (name, text) in SCRIPTS {
+        let script = out.join(name);
+        fs::write(&script, text)?;
+        executable(&script)?;
+    }
 
     let files = walk(&out, &|_| true)?;
     let bytes: u64 = files.iter().map(|file| fs::metadata(file).map_or(0, |data| data.len())).sum();
@@ -147,24 +179,6 @@ fn runnable(messages: &str) -> Vec<Built> {
         Some(Built { path: path.into(), name, package: package.to_owned(), what })
     };
     messages.lines().filter_map(read).collect()
-}
-
-/// The files that tests read: all files in any `tests` folder except Rust, the records, their schemas,
-/// the README that has numbers of them, and the chapters of the book.
-fn data() -> Result<Vec<PathBuf>> {
-    let [bench, schemas, chapters, readme] =
-        ["bench", "docs/schemas", "docs/src", "README.md"].map(|name| root().join(name));
-    walk(&root(), &|path| {
-        let relative = path.strip_prefix(root()).unwrap_or(path);
-        let rust = path.extension().is_some_and(|extension| extension == "rs")
-            || path.ends_with("Cargo.toml");
-        path.starts_with(&bench)
-            || path.starts_with(&schemas)
-            || path == readme
-            || (path.starts_with(&chapters)
-                && path.extension().is_some_and(|extension| extension == "md"))
-            || (!rust && relative.iter().any(|part| part == "tests"))
-    })
 }
 
 /// Copies an executable, and removes its symbols if there is a `strip`.
@@ -233,7 +247,8 @@ not json
             fs::write(tests.join(name), format!("#!/bin/sh\n{body}\n")).unwrap();
             executable(&tests.join(name)).unwrap();
         }
-        fs::write(tests.join("list"), "first host\nsecond host\n").unwrap();
+        fs::write(tests.join("list"), "first host usual\nsecond host\n").unwrap();
+        fs::write(tests.join("left-out"), "first a_test it needs a compiler\n").unwrap();
         let script = dir.path().join("run-tests.sh");
         fs::write(&script, include_str!("bundle/run-tests.sh")).unwrap();
         let output = Command::new("bash")
@@ -254,7 +269,10 @@ not json
         assert!(success, "{text}");
         assert!(text.contains("5 passed, 0 failed"), "{text}");
         assert!(text.contains("1 said SKIPPED"), "{text}");
-        assert!(text.contains("in host with") && text.contains("scan reduce"), "{text}");
+        assert!(text.contains("in host with --show-output --skip a_test scan reduce"), "{text}");
+        assert!(text.contains("left out: first a_test: it needs a compiler"), "{text}");
+        let (text, _) = run_script("true", &[]);
+        assert!(text.contains("--skip a_test usual"), "{text}");
     }
 
     #[test]

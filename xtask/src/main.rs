@@ -1,9 +1,10 @@
 //! Developer tasks of gridsync: `cargo xtask build-kernels`, `show-ptx`, `audit`, `validate`,
-//! `readme`, `bundle`.
+//! `readme`, `bundle`, `gpu`.
 
 mod audit;
 mod book;
 mod bundle;
+mod gpu;
 mod kernels;
 mod outcome;
 mod package;
@@ -43,6 +44,8 @@ enum Task {
     Readme,
     /// Make a folder with program, tests and PTX, for a GPU machine that has no Rust
     Bundle(bundle::Args),
+    /// Record what `gpu.sh` of a bundle found on a GPU, or compare the record with the sources
+    Gpu(gpu::Args),
 }
 
 fn main() -> ExitCode {
@@ -53,9 +56,14 @@ fn main() -> ExitCode {
         Task::Validate(args) => validate::run(&args),
         Task::Readme => readme::run(),
         Task::Bundle(args) => bundle::run(&args),
+        Task::Gpu(args) => gpu::run(&args),
     };
     match done {
         Ok(Outcome::Passed) => ExitCode::SUCCESS,
+        Ok(Outcome::PassedAs(what)) => {
+            println!("{what}");
+            ExitCode::SUCCESS
+        }
         Ok(Outcome::Skipped(why)) => {
             eprintln!("SKIPPED: {why}");
             ExitCode::SUCCESS

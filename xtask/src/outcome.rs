@@ -5,6 +5,8 @@
 pub(crate) enum Outcome {
     /// Everything was done, or checked without a finding.
     Passed,
+    /// The same, with what to know of it.
+    PassedAs(String),
     /// Something could not be checked: what is missing, and how to get it. This is not a pass.
     Skipped(String),
 }

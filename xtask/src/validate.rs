@@ -10,7 +10,7 @@ use comfy_table::presets::NOTHING;
 
 use crate::outcome::Outcome;
 use crate::workspace::{cargo, run as run_command};
-use crate::{audit, book, kernels, package, sizes, thorough, tools};
+use crate::{audit, book, gpu, kernels, package, sizes, thorough, tools};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -53,6 +53,8 @@ enum Step {
     Semver,
     /// Each listing of the book is tested, and mdbook builds it
     Book,
+    /// What reaches a GPU has passed on one
+    Gpu,
 }
 
 impl fmt::Display for Step {
@@ -67,12 +69,13 @@ impl Step {
         let mut command = cargo();
         match self {
             Self::Kernels => return kernels::run(&kernels::Args::check()),
-            Self::Audit => return audit::run(&audit::Args::default()),
+            Self::Audit => return audit::run(&audit::Args::check(args.thorough)),
             Self::Sizes => return sizes::run(),
             Self::Package => return package::run(),
             Self::Deny => return tools::deny(),
             Self::Semver => return tools::semver(),
             Self::Book => return book::run(),
+            Self::Gpu => return gpu::check(),
             Self::Fmt => command.args(["fmt", "--all", "--check"]),
             Self::Clippy => {
                 command.args(["clippy", "--workspace", "--all-targets", "--", "-Dwarnings"])
@@ -124,6 +127,7 @@ fn table(rows: &[(Step, Duration, Result<Outcome>)]) -> Table {
     for (step, time, end) in rows {
         let (word, why) = match end {
             Ok(Outcome::Passed) => ("PASSED", String::new()),
+            Ok(Outcome::PassedAs(what)) => ("PASSED", what.clone()),
             Ok(Outcome::Skipped(why)) => ("SKIPPED", why.clone()),
             Err(error) => ("FAILED", error.to_string().lines().next().unwrap_or_default().into()),
         };
@@ -142,6 +146,7 @@ mod tests {
             (Step::Fmt, Duration::from_millis(1200), Ok(Outcome::Passed)),
             (Step::Audit, Duration::ZERO, Ok(Outcome::Skipped("no ptxas".into()))),
             (Step::Doc, Duration::ZERO, Err(anyhow::anyhow!("`cargo doc` failed"))),
+            (Step::Gpu, Duration::ZERO, Ok(Outcome::PassedAs("all passed on a GPU".into()))),
         ];
         let text = table(&rows).to_string();
         let line = |n: usize| {
@@ -150,5 +155,6 @@ mod tests {
         assert_eq!(line(0), "fmt 1.2 s PASSED");
         assert_eq!(line(1), "audit 0.0 s SKIPPED no ptxas");
         assert_eq!(line(2), "doc 0.0 s FAILED `cargo doc` failed");
+        assert_eq!(line(3), "gpu 0.0 s PASSED all passed on a GPU");
     }
 }

@@ -1,0 +1,170 @@
+#!/usr/bin/env bash
+# Everything that only a machine with a GPU can check:
+#   ./gpu.sh tests   every test that reaches a GPU, compute-sanitizer, all experiments
+#   ./gpu.sh bench   every suite of benchmarks with its peers in a short form, compared with the last record
+#   ./gpu.sh         both
+# Each part ends with a verdict, and takes less than nine minutes on an H100 or an H200. Results are in gpu/, or
+# in the folder that GRIDSYNC_GPU names: gpu-tests.json and gpu-bench.json for `cargo xtask gpu`, a log of
+# each step, and the records. What needs a compiler or no GPU is left out: it has run in CI.
+set -u
+cd "$(dirname "$0")" || exit 1
+here="$PWD" out="${GRIDSYNC_GPU:-$PWD/gpu}" gridsync="$PWD/gridsync"
+mkdir -p "$out/logs"
+export GRIDSYNC_PEERS="${GRIDSYNC_PEERS:-/tmp/gridsync-peers}" PATH="$PATH:/usr/local/cuda/bin"
+
+case "${1:-all}" in
+  tests | bench) parts=$1 ;;
+  all) parts='tests bench' ;;
+  *) echo 'usage: ./gpu.sh [tests|bench]' >&2; exit 2 ;;
+esac
+
+device=$("$gridsync" devices --json 2>/dev/null | grep -o '"name": *"NVIDIA[^"]*"' | head -n 1 | cut -d '"' -f 4)
+[ -n "$device" ] || { echo "no NVIDIA GPU: $("$gridsync" devices 2>&1 | head -n 1)" >&2; exit 3; }
+driver=$(nvidia-smi --query-gpu=driver_version --format=csv,noheader 2>/dev/null | head -n 1)
+
+# step NAME SECONDS COMMAND…: runs a command, and notes how it ended and how long it took.
+step() {
+  local name=$1 limit=$2 begin=$SECONDS verdict=passed status
+  shift 2
+  timeout -k 5 "$limit" "$@" >"$out/logs/$name.log" 2>&1 </dev/null
+  status=$?
+  if [ "$status" -eq 124 ] || [ "$status" -eq 137 ]; then
+    verdict='out of time'
+  elif [ "$status" -ne 0 ]; then
+    verdict=failed
+  fi
+  note "$name" "$verdict" $((SECONDS - begin))
+}
+
+# note NAME VERDICT SECONDS. Steps may run at the same time: each has a file.
+note() {
+  printf '%-28s %-12s %4s s\n' "$1" "$2" "$3"
+  printf '{"name":"%s","verdict":"%s","seconds":%s}\n' "$1" "$2" "$3" >"$out/steps/$1"
+  case "$2" in
+    passed | skipped*) ;;
+    *) tail -n 30 "$out/logs/$1.log" | sed 's/^/    /' ;;
+  esac
+}
+
+skip() { note "$1" "skipped: $2" 0; }
+
+tests() {
+  # The compiler of the peers needs no GPU, so it works meanwhile.
+  command -v nvcc >/dev/null && { "$gridsync" bench build-peers >"$out/logs/peers.log" 2>&1 & }
+  for name in on_a_gpu on_a_gpu_fault conformance; do
+    step "$name" 200 env GRIDSYNC_ONLY="tests.test.$name " GRIDSYNC_LOGS="$out/logs" ./run-tests.sh
+  done
+  step program 200 env GRIDSYNC_ONLY="tests.test.program " GRIDSYNC_LOGS="$out/logs" ./run-tests.sh
+  local example
+  for example in examples/*; do
+    [ -x "$example" ] && step "example-$(basename "$example")" 30 "$example"
+  done
+  step verify 60 "$gridsync" verify --device cuda --max-log2 12
+  sanitize
+  step lab 200 "$gridsync" lab all --device cuda -o "$out/lab"
+  wait
+}
+
+# Kernels of every kind under the tools of compute-sanitizer.
+sanitize() {
+  if ! command -v compute-sanitizer >/dev/null; then
+    skip sanitizers 'no compute-sanitizer'
+    return
+  fi
+  local files="$out/files" tool
+  mkdir -p "$files"
+  # Little-endian f32: 4 MiB of every bit pattern that is a finite number between 1 and 2.
+  LC_ALL=C awk 'BEGIN { for (i = 0; i < 1048576; i++) printf "%c%c%c%c", i % 251, i % 241, 128 + i % 127, 63 }' >"$files/x.f32"
+  printf '\0\0\0\0\0\0\0\0\350\3\0\0\0\0\0\0\1\0\0\0\0\0\0\0\0\0\20\0\0\0\0\0' >"$files/ranges.u64"
+  for tool in memcheck racecheck synccheck; do
+    check "$tool" reduce reduce "$files/x.f32" --dtype f32 --op sum
+    check "$tool" scan scan "$files/x.f32" --dtype f32 --op sum -o "$files/scan.$tool"
+    check "$tool" select select "$files/x.f32" --dtype f32 --gt 1.5 -o "$files/select.$tool"
+    check "$tool" kendall kendall "$files/x.f32" "$files/x.f32" --dtype f32
+    check "$tool" locks lab locks
+  done
+  check memcheck dag dag --device cuda
+  wait
+}
+
+# check TOOL NAME ARGUMENTS…: a call of the program under a tool, next to other calls.
+check() {
+  local tool=$1 name=$2
+  shift 2
+  step "$tool-$name" 100 compute-sanitizer --tool "$tool" --error-exitcode 9 --print-limit 5 \
+    "$gridsync" "$@" --device cuda &
+}
+
+bench() {
+  local records="$out/records" suite arguments peers=(--peers)
+  mkdir -p "$records"
+  if command -v nvcc >/dev/null; then
+    step build-peers 150 "$gridsync" bench build-peers
+  else
+    peers=()
+    skip peers 'no nvcc'
+  fi
+  while read -r suite arguments; do
+    # shellcheck disable=SC2086
+    step "bench-$suite" 150 "$gridsync" bench $suite $arguments "${peers[@]}" --device cuda -o "$records/$suite.jsonl"
+  done <<SUITES
+barrier --blocks 66,132,264,528 --threads 256
+all-reduce --blocks 132,528 --threads 256
+scan-threads --blocks 132 --threads 256
+calls
+reduce --sizes 2^10,2^12,2^16,2^20,2^24,2^28
+reduce-rows
+scan --sizes 2^10,2^12,2^16,2^20,2^24,2^28
+select --sizes 2^16,2^20,2^28
+partition --sizes 2^16,2^20,2^28
+unique --sizes 2^16,2^20,2^28
+kendall --sizes 2^10,2^16,2^20
+system --device cuda:0,0
+scaling --sizes 2^24 --device cuda:0,0
+SUITES
+  "$gridsync" bench peers "$records" >"$out/slower-than-peer.txt" 2>&1
+  "$gridsync" bench peers "$records" --json >"$out/slower-than-peer.json" 2>/dev/null
+  local last
+  last=$(grep -ls "\"device\":\"$device\"" bench/gpu/*/*.jsonl 2>/dev/null | xargs -rn1 dirname | sort -u | tail -n 1)
+  if [ -n "$last" ]; then
+    step compare 30 "$gridsync" bench compare "$last" "$records" --fail-over 5
+    "$gridsync" bench compare "$last" "$records" --json >"$out/compare.json" 2>/dev/null
+  else
+    skip compare "no record of $device"
+  fi
+  echo
+  cat "$out/slower-than-peer.txt"
+  [ -z "$last" ] || { echo; cat "$out/logs/compare.log"; }
+}
+
+# finish PART: its JSON, and the verdict.
+finish() {
+  local part=$1 bad
+  {
+    printf '{"part":"%s","device":"%s","driver":"%s","date":"%s","seconds":%s,\n' \
+      "$part" "$device" "$driver" "$(date -u +%F)" $((SECONDS - began))
+    printf '"sources":%s,\n"steps":[%s]' "$(cat sources.json)" "$(cat "$out"/steps/* | paste -sd ,)"
+    if [ "$part" = bench ]; then
+      printf ',\n"slower_than_peer":%s' "$(cat "$out/slower-than-peer.json")"
+      [ ! -s "$out/compare.json" ] || printf ',\n"compared":%s' "$(cat "$out/compare.json")"
+    fi
+    printf '}\n'
+  } >"$out/gpu-$part.json"
+  bad=$(grep -L '"verdict":"passed"\|"verdict":"skipped' "$out"/steps/* | xargs -rn1 basename | paste -sd ' ')
+  if [ -n "$bad" ]; then
+    echo "VERDICT of $part on $device after $((SECONDS - began)) s: FAILED: $bad"
+    failed=1
+  else
+    echo "VERDICT of $part on $device after $((SECONDS - began)) s: passed"
+  fi
+}
+
+failed=0
+for part in $parts; do
+  began=$SECONDS
+  rm -rf "$out/steps"
+  mkdir -p "$out/steps"
+  "$part"
+  finish "$part"
+done
+exit "$failed"

@@ -1,0 +1,250 @@
+//! `gpu`: the record of what has run on a GPU, and at which sources: `bench/gpu.json`.
+//!
+//! Tests without a GPU cannot see what the driver makes of a kernel, nor how fast it is. `gpu.sh` of a
+//! bundle runs everything that a machine with a GPU can check, and writes what came out to files. This
+//! task adds them to the record, which is committed. `validate` compares it with the sources.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail, ensure};
+use cuda_builder::fingerprint;
+use serde::{Deserialize, Serialize};
+
+use crate::outcome::Outcome;
+use crate::workspace::root;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// What `gpu.sh` wrote: gpu-tests.json and gpu-bench.json. Without any, the record is compared with the
+    /// sources
+    files: Vec<PathBuf>,
+}
+
+/// All that reaches a GPU: the kernels, what compiles and packs them, the images, and what launches them.
+const SOURCES: [&str; 10] = [
+    "host/examples/ptx",
+    "host/program/ptx",
+    "host/ptx",
+    "host/src",
+    "kernels",
+    "toolchain/cuda_builder",
+    "toolchain/cuda_std",
+    "toolchain/cuda_std_macros",
+    "toolchain/image",
+    "toolchain/libcuda",
+];
+
+/// The parts of `gpu.sh`.
+const PARTS: [&str; 2] = ["tests", "bench"];
+
+/// The fingerprint of each of the [`SOURCES`].
+type Fingerprints = BTreeMap<String, String>;
+
+/// What a part of `gpu.sh` found.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Run {
+    /// One of [`PARTS`].
+    part: String,
+    /// The name of the GPU.
+    device: String,
+    driver: String,
+    /// The day, as 2026-11-25.
+    date: String,
+    sources: Fingerprints,
+    seconds: u64,
+    steps: Vec<Step>,
+    /// Lines of benchmarks that take longer than their peer, beyond the noise.
+    #[serde(default)]
+    slower_than_peer: Vec<String>,
+    /// Lines of benchmarks that take longer than in the last record, by more than the limit.
+    #[serde(default)]
+    slower_than_record: Vec<String>,
+}
+
+/// A step of `gpu.sh`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Step {
+    name: String,
+    /// `passed`, `failed`, `out of time`, or `skipped` with the reason after it.
+    verdict: String,
+    seconds: u64,
+}
+
+/// The last run of each part, for each GPU.
+type Record = BTreeMap<String, BTreeMap<String, Run>>;
+
+pub(crate) fn run(args: &Args) -> Result<Outcome> {
+    let sources = fingerprints()?;
+    let mut record = read()?;
+    if args.files.is_empty() {
+        return Ok(verdict(&record, &sources));
+    }
+    for file in &args.files {
+        let text = fs::read_to_string(file).with_context(|| file.display().to_string())?;
+        let run: Run = serde_json::from_str(&text).with_context(|| file.display().to_string())?;
+        add(&mut record, run, &sources).with_context(|| file.display().to_string())?;
+    }
+    fs::write(path(), serde_json::to_string_pretty(&record)? + "\n")?;
+    Ok(verdict(&record, &sources))
+}
+
+/// The step of `validate`: whether all has passed on a GPU at these sources.
+pub(crate) fn check() -> Result<Outcome> {
+    Ok(verdict(&read()?, &fingerprints()?))
+}
+
+/// The fingerprint of everything that reaches a GPU, for a bundle.
+pub(crate) fn fingerprints() -> Result<Fingerprints> {
+    let one = |source: &str| Ok((source.to_owned(), fingerprint(&root(), &[source])?));
+    SOURCES.into_iter().map(one).collect()
+}
+
+fn path() -> PathBuf {
+    root().join("bench/gpu.json")
+}
+
+fn read() -> Result<Record> {
+    if !path().exists() {
+        return Ok(Record::default());
+    }
+    let text = fs::read_to_string(path())?;
+    serde_json::from_str(&text).with_context(|| path().display().to_string())
+}
+
+/// Adds a run that passed at these sources.
+fn add(record: &mut Record, run: Run, sources: &Fingerprints) -> Result<()> {
+    ensure!(PARTS.contains(&run.part.as_str()), "`{}` is not a part: {PARTS:?}", run.part);
+    let changed = changed(&run.sources, sources);
+    ensure!(changed.is_empty(), "it ran at other sources: {} changed", changed.join(", "));
+    let failed: Vec<_> = run.steps.iter().filter(|step| !step.is_good()).collect();
+    if let [first, ..] = failed.as_slice() {
+        bail!("{} steps failed, first {}: {}", failed.len(), first.name, first.verdict);
+    }
+    record.entry(run.device.clone()).or_default().insert(run.part.clone(), run);
+    Ok(())
+}
+
+impl Step {
+    fn is_good(&self) -> bool {
+        self.verdict == "passed" || self.verdict.starts_with("skipped")
+    }
+}
+
+/// What the record says of these sources.
+fn verdict(record: &Record, sources: &Fingerprints) -> Outcome {
+    let mut at_these = Vec::new();
+    let mut others = Vec::new();
+    for (device, parts) in record {
+        let runs: Vec<_> = PARTS.iter().filter_map(|part| parts.get(*part)).collect();
+        let date = runs.iter().map(|run| run.date.as_str()).min().unwrap_or_default();
+        let mut changed: Vec<_> =
+            runs.iter().flat_map(|run| changed(&run.sources, sources)).collect();
+        changed.sort_unstable();
+        changed.dedup();
+        if runs.len() == PARTS.len() && changed.is_empty() {
+            at_these.push(format!("an {device} on {date}"));
+        } else {
+            others.push((date, device, changed));
+        }
+    }
+    if !at_these.is_empty() {
+        return Outcome::PassedAs(format!(
+            "all passed on {} at this source",
+            at_these.join(" and ")
+        ));
+    }
+    let how = "`cargo xtask bundle`, then `./gpu.sh` on a machine with a GPU";
+    Outcome::Skipped(match others.into_iter().max() {
+        None => format!("never run on a GPU: {how}"),
+        Some((date, device, changed)) if changed.is_empty() => {
+            format!("only a part has run, on an {device} on {date}: {how}")
+        }
+        Some((date, device, changed)) => format!(
+            "not run on a GPU since {date} ({device}); changed since: {}",
+            changed.join(", ")
+        ),
+    })
+}
+
+/// The sources whose fingerprints differ.
+fn changed(then: &Fingerprints, now: &Fingerprints) -> Vec<String> {
+    let names = now.keys().chain(then.keys().filter(|name| !now.contains_key(*name)));
+    names.filter(|name| then.get(*name) != now.get(*name)).cloned().collect()
+}
+
+/// Writes what `gpu.sh` copies into its results.
+pub(crate) fn write_fingerprints(to: &Path) -> Result<()> {
+    Ok(fs::write(to, serde_json::to_string(&fingerprints()?)? + "\n")?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sources(kernels: &str) -> Fingerprints {
+        [("kernels", kernels), ("host/src", "1")].map(|(a, b)| (a.into(), b.into())).into()
+    }
+
+    fn run_of(part: &str, verdict: &str) -> Run {
+        let step = Step { name: "conformance".into(), verdict: verdict.into(), seconds: 60 };
+        Run {
+            part: part.into(),
+            device: "NVIDIA H200".into(),
+            driver: "580".into(),
+            date: "2026-11-25".into(),
+            sources: sources("1"),
+            seconds: 60,
+            steps: vec![step],
+            slower_than_peer: Vec::new(),
+            slower_than_record: Vec::new(),
+        }
+    }
+
+    fn of(runs: &[Run]) -> Record {
+        let mut record = Record::default();
+        for run in runs {
+            add(&mut record, run.clone(), &sources("1")).unwrap();
+        }
+        record
+    }
+
+    #[test]
+    fn both_parts_at_these_sources_are_a_pass_with_device_and_day() {
+        let both = of(&[run_of("tests", "passed"), run_of("bench", "skipped: no NCCL")]);
+        let passed = verdict(&both, &sources("1"));
+        let text = "all passed on an NVIDIA H200 on 2026-11-25 at this source";
+        assert_eq!(passed, Outcome::PassedAs(text.into()));
+    }
+
+    #[test]
+    fn a_change_a_missing_part_and_an_empty_record_are_no_pass() {
+        let skipped = |record: &Record, sources: &Fingerprints| match verdict(record, sources) {
+            Outcome::Skipped(why) => why,
+            other => panic!("{other:?}"),
+        };
+        let both = of(&[run_of("tests", "passed"), run_of("bench", "passed")]);
+        assert_eq!(
+            skipped(&both, &sources("2")),
+            "not run on a GPU since 2026-11-25 (NVIDIA H200); changed since: kernels"
+        );
+        let one = of(&[run_of("tests", "passed")]);
+        assert!(skipped(&one, &sources("1")).starts_with("only a part has run"));
+        assert!(skipped(&Record::default(), &sources("1")).starts_with("never run on a GPU"));
+    }
+
+    #[test]
+    fn a_failed_step_and_a_run_at_other_sources_are_not_recorded() {
+        let mut record = Record::default();
+        for verdict in ["failed", "out of time"] {
+            let error = add(&mut record, run_of("tests", verdict), &sources("1")).unwrap_err();
+            assert!(error.to_string().contains("conformance"), "{error}");
+        }
+        let error = add(&mut record, run_of("tests", "passed"), &sources("2")).unwrap_err();
+        assert!(error.to_string().contains("kernels changed"), "{error}");
+        assert!(record.is_empty());
+    }
+}
