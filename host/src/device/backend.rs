@@ -13,7 +13,44 @@ use std::{any::Any, ffi::c_void, ptr, sync::Arc};
 ///
 /// While a thread [records](Self::record), every other call that touches the stream is refused with
 /// [`DeviceError::NotRecordable`] or [`DeviceError::RecordingElsewhere`].
-pub trait Backend: Send + Sync {
+///
+/// # Safety
+///
+/// Safe code relies on what the methods promise: what [`alloc`](Self::alloc) gives is memory of the backend, as
+/// long as asked for, and its own until it is freed. [`lend_mailbox`](Self::lend_mailbox) gives the address of as
+/// many words of host memory, aligned to 8 bytes, which live as long as the backend, and which nobody else has until
+/// they are taken back. [`memory_id`](Self::memory_id) is the same only for backends with the same memory. Memory is
+/// freed, or its owner dropped, after all work that may use it. A copy has ended when it returns, also with an error.
+/// [`record`](Self::record) and [`assemble`](Self::assemble) give what runs the launches that it was made of, and
+/// nothing else.
+///
+/// ```compile_fail,E0200
+/// # use gridsync::device::{Backend, DeviceError, Geometry, KernelAttributes, KernelInfo, Properties};
+/// # type Did<T> = Result<T, DeviceError>;
+/// struct Mine;
+/// impl Backend for Mine { // It needs `unsafe impl`.
+///     fn lend_mailbox(&self, _: usize) -> Result<Option<u64>, DeviceError> {
+///         Ok(Some(64)) // Nothing is there.
+///     }
+/// #   fn properties(&self) -> &Properties { todo!() }
+/// #   fn free_memory(&self) -> Did<usize> { todo!() }
+/// #   fn alloc(&self, _: usize) -> Did<u64> { todo!() }
+/// #   unsafe fn free(&self, _: u64) {}
+/// #   unsafe fn upload(&self, _: u64, _: &[u8]) -> Did<()> { todo!() }
+/// #   unsafe fn download(&self, _: u64, _: &mut [u8]) -> Did<()> { todo!() }
+/// #   unsafe fn zero(&self, _: u64, _: usize) -> Did<()> { todo!() }
+/// #   unsafe fn launch(
+/// #       &self, _: &KernelInfo, _: &Geometry, _: &[*const std::ffi::c_void],
+/// #   ) -> Did<()> { todo!() }
+/// #   fn attributes(&self, _: &KernelInfo) -> Did<KernelAttributes> { todo!() }
+/// #   fn occupancy(&self, _: &KernelInfo, _: u32, _: u32) -> Did<u32> { todo!() }
+/// #   fn synchronize(&self) -> Did<()> { todo!() }
+/// #   fn time(
+/// #       &self, _: &mut dyn FnMut() -> Did<()>, _: &mut dyn FnMut() -> Did<()>,
+/// #   ) -> Did<f64> { todo!() }
+/// }
+/// ```
+pub unsafe trait Backend: Send + Sync {
     /// What the device is and how much it has.
     fn properties(&self) -> &Properties;
 

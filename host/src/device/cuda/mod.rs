@@ -126,7 +126,8 @@ impl Cuda {
     }
 }
 
-impl Backend for Cuda {
+// SAFETY: the driver allocates what is lent, which lives as long as this, and every copy has ended when it returns.
+unsafe impl Backend for Cuda {
     fn properties(&self) -> &Properties {
         &self.gpu.properties
     }
