@@ -136,11 +136,15 @@ pub unsafe trait Backend: Send + Sync {
         Ok(())
     }
 
-    /// Ends that. A failure is dropped, as for [`free`](Self::free).
+    /// Ends that. Returns whether it has ended: if the device is lost or given up, the memory may stay pinned, and
+    /// must not be freed then. The driver would take what is allocated at its address later for the pinned memory.
     ///
     /// # Safety
     /// The memory was pinned by this backend, and no copy uses it.
-    unsafe fn unpin(&self, _memory: *mut u8) {}
+    #[must_use]
+    unsafe fn unpin(&self, _memory: *mut u8) -> bool {
+        true
+    }
 
     /// Lends `words` words of host memory that kernels can write, at an address that is the same for host and
     /// device. None if there are none: then results are copied, which costs an emulated device nothing.

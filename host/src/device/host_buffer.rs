@@ -3,7 +3,7 @@
 use super::{Device, DeviceError};
 use crate::memory::{self, NoRoom};
 use bytemuck::Pod;
-use std::fmt;
+use std::{fmt, mem};
 
 /// Where a buffer begins: a multiple of the pages of any host, which are pinned one by one.
 const PAGE: usize = 1 << 16;
@@ -110,7 +110,9 @@ impl Drop for HostBuffer {
     fn drop(&mut self) {
         if let Some(device) = self.pinned.take() {
             // SAFETY: this buffer was pinned by this device. Copies have ended when they return.
-            unsafe { device.backend().unpin(self.bytes_mut().as_mut_ptr()) };
+            if !unsafe { device.backend().unpin(self.bytes_mut().as_mut_ptr()) } {
+                mem::forget(mem::take(&mut self.storage));
+            }
         }
     }
 }

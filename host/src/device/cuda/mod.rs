@@ -239,12 +239,11 @@ unsafe impl Backend for Cuda {
         })
     }
 
-    unsafe fn unpin(&self, memory: *mut u8) {
+    unsafe fn unpin(&self, memory: *mut u8) -> bool {
         let _entered = self.stream.gate.either();
-        if self.gpu.enter_to_free() {
-            // SAFETY: the caller gives memory that this backend has pinned. A failure belongs to an earlier call.
-            let _lost = unsafe { libcuda::cuMemHostUnregister(memory.cast()) };
-        }
+        // SAFETY: the caller gives memory that this backend has pinned. A failure belongs to an earlier call.
+        self.gpu.enter_to_free()
+            && unsafe { libcuda::cuMemHostUnregister(memory.cast()) }.ok().is_ok()
     }
 
     fn lend_mailbox(&self, words: usize) -> Result<Option<u64>, DeviceError> {
