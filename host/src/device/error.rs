@@ -340,6 +340,17 @@ pub enum DeviceError {
         to: u32,
     },
 
+    /// An array that is spread over other GPUs.
+    #[error(
+        "an array that is spread over {parts} GPUs was given to work on {gpus}: spread it over the same Devices"
+    )]
+    SpreadElsewhere {
+        /// Over how many GPUs it is spread.
+        parts: usize,
+        /// How many were to work.
+        gpus: usize,
+    },
+
     /// No GPU, or more than can work together.
     #[error("{asked} GPUs cannot work together: name 1 to {limit}")]
     GpuCount {
