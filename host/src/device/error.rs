@@ -431,10 +431,15 @@ fn after_a_line(log: &str) -> String {
 impl DeviceError {
     /// The error as that of one of several GPUs, unless it names one already.
     pub(crate) fn on_gpu(self, gpu: usize, device: &Device) -> Self {
+        self.on_gpu_named(gpu, &device.properties().name)
+    }
+
+    /// As [`on_gpu`](Self::on_gpu), with the name of the GPU.
+    pub(super) fn on_gpu_named(self, gpu: usize, name: &str) -> Self {
         if let Self::OnGpu { .. } = self {
             return self;
         }
-        Self::OnGpu { gpu, name: device.properties().name.clone(), error: Box::new(self) }
+        Self::OnGpu { gpu, name: name.into(), error: Box::new(self) }
     }
 
     /// Whether a call was only refused because somebody records a graph.

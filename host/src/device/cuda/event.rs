@@ -91,7 +91,7 @@ impl Mark {
     /// Waits until that is done.
     pub(in crate::device) fn synchronize(&self) -> Result<(), DeviceError> {
         self.cuda.gpu.enter()?;
-        self.cuda.watch_others_until(|| self.is_done())?;
+        self.cuda.gpu.watch_others_until(|| self.is_done())?;
         // SAFETY: the event is live.
         let result = unsafe { libcuda::cuEventSynchronize(self.event.0) };
         DeviceError::check(result, || self.cuda.after_last("waiting for an event"))

@@ -22,6 +22,7 @@ mod peers;
 mod probe;
 mod query;
 mod stream;
+mod together;
 
 pub use image::PtxImage;
 pub use peers::reaches;
@@ -36,7 +37,7 @@ use cust::error::CudaError;
 pub(super) use event::Mark;
 use function::Function;
 use gpu::Gpu;
-use libcuda::{CUDA_ERROR_NOT_READY, CUDA_ERROR_OUT_OF_MEMORY, CUresult, CUstream};
+use libcuda::{CUDA_ERROR_OUT_OF_MEMORY, CUresult, CUstream};
 use mailboxes::Mailboxes;
 use std::{
     any::Any,
@@ -105,14 +106,7 @@ impl Cuda {
     /// Asks whether everything in one of the GPU's streams is done. The context is current, and nobody
     /// records.
     fn is_done(&self, stream: CUstream) -> Result<bool, DeviceError> {
-        // SAFETY: the caller gives a stream that is live.
-        match unsafe { libcuda::cuStreamQuery(stream) } {
-            CUDA_ERROR_NOT_READY => Ok(false),
-            result => {
-                let doing = "asking whether the stream is done";
-                DeviceError::check(result, || self.after_last(doing)).map(|()| true)
-            }
-        }
+        stream::is_done(stream, || self.after_last("asking whether the stream is done"))
     }
 
     /// Free bytes and total bytes of the device.
