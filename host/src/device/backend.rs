@@ -211,12 +211,8 @@ pub unsafe trait Backend: Send + Sync {
         geometry: &Geometry,
         args: &[&[*const c_void]],
     ) -> Result<(), DeviceError> {
-        for (number, (device, args)) in all.iter().zip(args).enumerate() {
-            // SAFETY: the caller's promise.
-            let launched = unsafe { device.backend().launch(kernel, geometry, args) };
-            launched.map_err(|error| error.on_gpu(number, device))?;
-        }
-        Ok(())
+        // SAFETY: the caller's promise.
+        unsafe { launch_one_by_one(all, kernel, geometry, args) }
     }
 
     /// What the kernel needs of the device.
@@ -379,6 +375,33 @@ pub unsafe trait Backend: Send + Sync {
     fn is_recording(&self) -> bool {
         false
     }
+}
+
+/// Puts a launch into the stream of each device.
+///
+/// # Errors
+/// [`DeviceError::OnGpu`] with the first error of a launch. If grids on other devices have started by then, all
+/// devices are given up: those grids may wait for one that does not come.
+///
+/// # Safety
+/// As for [`Backend::launch_on_all`].
+pub(super) unsafe fn launch_one_by_one(
+    all: &[Device],
+    kernel: &KernelInfo,
+    geometry: &Geometry,
+    args: &[&[*const c_void]],
+) -> Result<(), DeviceError> {
+    for (number, (device, args)) in all.iter().zip(args).enumerate() {
+        // SAFETY: the caller's promise.
+        let launched = unsafe { device.backend().launch(kernel, geometry, args) };
+        if let Err(error) = launched {
+            if number > 0 {
+                all.iter().for_each(|device| device.backend().give_up());
+            }
+            return Err(error.on_gpu(number, device));
+        }
+    }
+    Ok(())
 }
 
 /// What tells the memory of one device from that of another.

@@ -340,6 +340,17 @@ pub enum DeviceError {
         to: u32,
     },
 
+    /// The driver lets each launch wait for its kernel, and the kernel waits for one on another GPU.
+    #[error(
+        "CUDA_LAUNCH_BLOCKING={value} lets each launch wait until its kernel has ended, and kernels on {gpus} GPUs that wait for each other would never end: start the program without CUDA_LAUNCH_BLOCKING"
+    )]
+    LaunchBlocking {
+        /// The value of the variable.
+        value: String,
+        /// How many GPUs there are.
+        gpus: usize,
+    },
+
     /// An array that is spread over other GPUs.
     #[error(
         "an array that is spread over {parts} GPUs was given to work on {gpus}: spread it over the same Devices"

@@ -45,6 +45,8 @@ mod several;
 mod typed;
 
 pub use assembled::{Launch, Ordered, Way};
+#[cfg(feature = "cuda")]
+use backend::launch_one_by_one;
 pub use backend::{Backend, KernelAttributes, KernelInfo, MemoryId, Recording};
 pub use buffer::{ALIGNMENT, Buffer};
 pub use emulator::{Emulator, EmulatorConfig};

@@ -70,7 +70,7 @@ impl Gpu {
 
     /// Makes the context current on this thread.
     pub(super) fn enter(&self) -> Result<(), DeviceError> {
-        if self.given_up.load(Ordering::Relaxed) {
+        if self.is_given_up() {
             return Err(DeviceError::GivenUp { name: self.properties.name.clone() });
         }
         make_current(self.context.0)
@@ -85,6 +85,11 @@ impl Gpu {
 
     pub(super) fn give_up(&self) {
         self.given_up.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether nothing may wait for its streams any more.
+    pub(super) fn is_given_up(&self) -> bool {
+        self.given_up.load(Ordering::Relaxed)
     }
 
     /// Whether it works with other GPUs, whose grids may wait for those on this one.

@@ -30,8 +30,8 @@ pub use probe::{DeviceSummary, probe};
 pub use ptx_image::{ImageError, Module as PtxModule, Modules};
 
 use super::{
-    Backend, DeviceError, Event, Geometry, KernelAttributes, KernelInfo, Marked, MemoryId, Ordered,
-    Properties, Recording, Way,
+    Backend, Device, DeviceError, Event, Geometry, KernelAttributes, KernelInfo, Marked, MemoryId,
+    Ordered, Properties, Recording, Way,
 };
 use cust::error::CudaError;
 pub(super) use event::Mark;
@@ -267,6 +267,17 @@ unsafe impl Backend for Cuda {
     ) -> Result<(), DeviceError> {
         // SAFETY: the caller's promise is the one that `launch_kernel` asks for.
         unsafe { self.launch_kernel(kernel, geometry, args) }
+    }
+
+    unsafe fn launch_on_all(
+        &self,
+        all: &[Device],
+        kernel: &KernelInfo,
+        geometry: &Geometry,
+        args: &[&[*const c_void]],
+    ) -> Result<(), DeviceError> {
+        // SAFETY: the caller's promise.
+        unsafe { self.launch_together(all, kernel, geometry, args) }
     }
 
     fn attributes(&self, kernel: &KernelInfo) -> Result<KernelAttributes, DeviceError> {

@@ -99,13 +99,15 @@ pub(super) enum Given {
 }
 
 impl Given {
-    /// Frees it. The context is current.
+    /// Frees it. The context of `gpu` is current.
     ///
     /// # Safety
     /// Nothing uses it, and an allocation came from `alloc` and is freed only now.
-    unsafe fn free(self) {
+    unsafe fn free(self, gpu: &Gpu) {
         match self {
             Self::Allocation(address) => {
+                // The driver may wait for the device, and lets others wait until then.
+                let _turn = gpu.turn();
                 // SAFETY: the caller's promise. A failure belongs to an earlier call.
                 let _lost = unsafe { libcuda::cuMemFree_v2(address) };
             }
@@ -175,7 +177,7 @@ impl Cuda {
             return;
         }
         // SAFETY: the caller's promise, and the streams have been waited for.
-        unsafe { given.free() };
+        unsafe { given.free(&self.gpu) };
     }
 
     /// Waits for everything in all streams of the GPU. One that is recorded was empty before and is still.

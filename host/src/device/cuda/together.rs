@@ -1,19 +1,44 @@
-//! GPUs that work together: waiting for one that may wait for another.
+//! GPUs that work together: waiting for one that may wait for another, and launches that wait for each other.
 
 use super::Cuda;
+use super::event::Event;
 use super::gpu::Gpu;
-use crate::device::{DeviceError, Patience};
-use libcuda::CUstream;
-use std::ptr;
-use std::sync::{Arc, Weak};
+use crate::device::{Device, DeviceError, Geometry, KernelInfo, Patience, launch_one_by_one};
+use libcuda::{CU_EVENT_DISABLE_TIMING, CUstream};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak};
 use std::time::{Duration, Instant};
+use std::{env, ffi::c_void, ptr};
 
 /// How often whoever waits for one device looks after the others.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
 
+/// The environment variable that makes every launch wait for its kernel (CUDA C++ Programming Guide, "CUDA
+/// Environment Variables").
+const LAUNCH_BLOCKING: &str = "CUDA_LAUNCH_BLOCKING";
+
+/// The groups that have launched kernels which wait for each other; the one that launched last is at the end.
+///
+/// Whoever launches such kernels has it alone in the process, from the first GPU to the last one. Others share it to
+/// do what must not happen in between. It is locked before the gate of a stream is passed, never after that.
+static LAUNCHED: RwLock<Groups> = RwLock::new(Vec::new());
+
+type Groups = Vec<Weak<Together>>;
+
+/// While a thread has this, nobody launches kernels that wait for each other.
+pub(super) type Turn = RwLockReadGuard<'static, Groups>;
+
+/// While a thread has this, nobody else has a [`Turn`].
+pub(super) type TurnAlone = RwLockWriteGuard<'static, Groups>;
+
+fn alone() -> TurnAlone {
+    LAUNCHED.write().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// GPUs that work together, in their order.
 pub(super) struct Together {
     members: Vec<Member>,
+    /// The value of [`LAUNCH_BLOCKING`] when they were opened, if that makes launches wait.
+    blocking: Option<String>,
 }
 
 struct Member {
@@ -28,9 +53,55 @@ impl Together {
         let all = self.members.iter().enumerate();
         all.filter_map(|(gpu, member)| Some((gpu, member.cuda.upgrade()?)))
     }
+
+    /// Takes the turn to launch. What is launched then comes after all that other groups have launched on the
+    /// same GPUs: two groups that each have a part of the GPUs would wait for each other's parts.
+    ///
+    /// # Errors
+    /// [`DeviceError::OnGpu`] with an error of the driver.
+    fn turn_to_launch(self: &Arc<Self>) -> Result<TurnAlone, DeviceError> {
+        let mut launched = alone();
+        launched.retain(|group| group.strong_count() > 0);
+        let own = launched.iter().position(|group| ptr::eq(group.as_ptr(), Arc::as_ptr(self)));
+        // This group follows those before it already.
+        for other in launched[own.unwrap_or(0)..].iter().filter_map(Weak::upgrade) {
+            self.follow(&other)?;
+        }
+        if let Some(own) = own {
+            launched.remove(own);
+        }
+        launched.push(Arc::downgrade(self));
+        Ok(launched)
+    }
+
+    /// Lets later work on each of these GPUs wait for what `other` has put into its stream on the same GPU.
+    fn follow(&self, other: &Self) -> Result<(), DeviceError> {
+        if ptr::eq(self, other) {
+            return Ok(());
+        }
+        for (gpu, own) in self.devices() {
+            let on_the_same = other.devices().filter(|(_, it)| it.gpu.ordinal == own.gpu.ordinal);
+            for (_, theirs) in on_the_same {
+                let followed = own.follow(&theirs);
+                followed.map_err(|error| error.on_gpu_named(gpu, &own.gpu.properties.name))?;
+            }
+        }
+        Ok(())
+    }
 }
 
 impl Gpu {
+    /// Holds off launches that wait for each other, until the turn is dropped. None if the GPU works alone.
+    pub(super) fn turn(&self) -> Option<Turn> {
+        let together = self.together.get();
+        together.map(|_| LAUNCHED.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Holds off what takes a turn, to let a stream wait for another GPU. None if the GPU works alone.
+    pub(super) fn turn_alone(&self) -> Option<TurnAlone> {
+        self.together.get().map(|_| alone())
+    }
+
     /// The other GPUs that it works with and that are still there.
     pub(super) fn peers(&self) -> impl Iterator<Item = Arc<Self>> {
         let members = self.together.get().into_iter().flat_map(|together| &together.members);
@@ -88,8 +159,12 @@ impl Cuda {
         if all.len() < 2 {
             return;
         }
+        let blocking = env::var(LAUNCH_BLOCKING).ok();
         let member = |one| Member { cuda: Arc::downgrade(one), gpu: Arc::downgrade(&one.gpu) };
-        let together = Arc::new(Together { members: all.iter().map(member).collect() });
+        let together = Arc::new(Together {
+            members: all.iter().map(member).collect(),
+            blocking: blocking.filter(|value| !matches!(value.trim(), "" | "0")),
+        });
         for one in all {
             let is_new = one.gpu.together.set(Arc::clone(&together)).is_ok();
             assert!(is_new, "they were opened for this");
@@ -109,5 +184,49 @@ impl Cuda {
         };
         self.gpu.enter()?;
         self.is_done(self.raw_stream())
+    }
+
+    /// Lets later work in the stream wait for what is in that of `other` now. Nothing can wait for a device that is
+    /// given up, and a stream that is recorded runs nothing.
+    fn follow(&self, other: &Self) -> Result<(), DeviceError> {
+        let entered = other.stream.gate.either();
+        if other.gpu.is_given_up() || entered.recorded().is_some() {
+            return Ok(());
+        }
+        other.gpu.enter()?;
+        let now = Event::new(CU_EVENT_DISABLE_TIMING)?;
+        now.record(other.raw_stream())?;
+        now.let_wait(self.raw_stream())
+    }
+
+    /// [`Backend::launch_on_all`](crate::device::Backend::launch_on_all). On every GPU, launches of several threads
+    /// come in the same order.
+    ///
+    /// # Safety
+    /// As for `Backend::launch_on_all`.
+    pub(super) unsafe fn launch_together(
+        &self,
+        all: &[Device],
+        kernel: &KernelInfo,
+        geometry: &Geometry,
+        args: &[&[*const c_void]],
+    ) -> Result<(), DeviceError> {
+        let (together, gpus) = (self.gpu.together.get(), all.len());
+        if let Some(value) = together.and_then(|together| together.blocking.clone())
+            && gpus > 1
+        {
+            return Err(DeviceError::LaunchBlocking { value, gpus });
+        }
+        let _turn = together.map(Together::turn_to_launch).transpose()?;
+        // A grid that is recorded does not start, though others would wait for it. No recording begins before the
+        // turn ends.
+        for (gpu, device) in all.iter().enumerate() {
+            if let Some(cuda) = device.backend().cuda() {
+                let passed = cuda.stream.gate.unrecorded("a launch on several GPUs").map(drop);
+                passed.map_err(|error| error.on_gpu(gpu, device))?;
+            }
+        }
+        // SAFETY: the caller's promise.
+        unsafe { launch_one_by_one(all, kernel, geometry, args) }
     }
 }
