@@ -5,6 +5,7 @@
 //! 2021. A program that uses cust itself can give its own context, streams and memory.
 
 mod assembled;
+mod copy;
 mod devrt;
 mod event;
 mod function;
@@ -185,36 +186,23 @@ unsafe impl Backend for Cuda {
         if from.is_empty() {
             return Ok(());
         }
-        let _entered = self.stream.gate.unrecorded("a copy to the device")?;
-        self.gpu.enter()?;
-        // The driver may wait for the stream by itself.
-        self.watch_others(self.raw_stream())?;
-        // SAFETY: the caller vouches for the device range; `from` outlives the copy because the
-        // stream is waited for before this returns.
-        let result = unsafe {
-            libcuda::cuMemcpyHtoDAsync_v2(to, from.as_ptr().cast(), from.len(), self.raw_stream())
-        };
         let doing = || format!("copying {} bytes to the device", from.len());
-        DeviceError::check(result, || self.after_last(&doing()))?;
-        self.wait(&doing())
+        // SAFETY: the caller vouches for the device range; `from` is borrowed until the copy has ended.
+        self.copy("a copy to the device", doing, || unsafe {
+            libcuda::cuMemcpyHtoDAsync_v2(to, from.as_ptr().cast(), from.len(), self.raw_stream())
+        })
     }
 
     unsafe fn download(&self, from: u64, to: &mut [u8]) -> Result<(), DeviceError> {
         if to.is_empty() {
             return Ok(());
         }
-        let _entered = self.stream.gate.unrecorded("a copy from the device")?;
-        self.gpu.enter()?;
-        // The driver may wait for the stream by itself.
-        self.watch_others(self.raw_stream())?;
-        // SAFETY: the caller vouches for the device range; `to` is borrowed until the stream has
-        // been waited for.
-        let result = unsafe {
-            libcuda::cuMemcpyDtoHAsync_v2(to.as_mut_ptr().cast(), from, to.len(), self.raw_stream())
-        };
-        let doing = || format!("copying {} bytes from the device", to.len());
-        DeviceError::check(result, || self.after_last(&doing()))?;
-        self.wait(&doing())
+        let (host, bytes) = (to.as_mut_ptr(), to.len());
+        let doing = || format!("copying {bytes} bytes from the device");
+        // SAFETY: the caller vouches for the device range; `to` is borrowed until the copy has ended.
+        self.copy("a copy from the device", doing, || unsafe {
+            libcuda::cuMemcpyDtoHAsync_v2(host.cast(), from, bytes, self.raw_stream())
+        })
     }
 
     unsafe fn pin(&self, memory: *mut u8, bytes: usize) -> Result<(), DeviceError> {
