@@ -16,13 +16,17 @@ use std::{any::Any, ffi::c_void, ptr, sync::Arc};
 ///
 /// # Safety
 ///
-/// Safe code relies on what the methods promise: what [`alloc`](Self::alloc) gives is memory of the backend, as
-/// long as asked for, and its own until it is freed. [`lend_mailbox`](Self::lend_mailbox) gives the address of as
-/// many words of host memory, aligned to 8 bytes, which live as long as the backend, and which nobody else has until
-/// they are taken back. [`memory_id`](Self::memory_id) is the same only for backends with the same memory. Memory is
-/// freed, or its owner dropped, after all work that may use it. A copy has ended when it returns, also with an error.
-/// [`record`](Self::record) and [`assemble`](Self::assemble) give what runs the launches that it was made of, and
-/// nothing else.
+/// Safe code relies on what the methods promise:
+///
+/// * [`alloc`](Self::alloc) gives memory of the backend, as long as asked for, that is not given again before it is
+///   freed.
+/// * [`lend_mailbox`](Self::lend_mailbox) gives the address of as many words of host memory, aligned to 8 bytes, which
+///   live as long as the backend and are not lent again before they are taken back.
+/// * [`memory_id`](Self::memory_id) is the same only for backends with the same memory.
+/// * Memory is freed, or its owner dropped, after all work that may use it.
+/// * A copy has ended when it returns, also with an error.
+/// * [`record`](Self::record) and [`assemble`](Self::assemble) give what runs the launches that it was made of, and
+///   nothing else.
 ///
 /// ```compile_fail,E0200
 /// # use gridsync::device::{Backend, DeviceError, Geometry, KernelAttributes, KernelInfo, Properties};
@@ -30,7 +34,7 @@ use std::{any::Any, ffi::c_void, ptr, sync::Arc};
 /// struct Mine;
 /// impl Backend for Mine { // It needs `unsafe impl`.
 ///     fn lend_mailbox(&self, _: usize) -> Result<Option<u64>, DeviceError> {
-///         Ok(Some(64)) // Nothing is there.
+///         Ok(Some(64)) // No memory is allocated at this address.
 ///     }
 /// #   fn properties(&self) -> &Properties { todo!() }
 /// #   fn free_memory(&self) -> Did<usize> { todo!() }
@@ -137,7 +141,7 @@ pub unsafe trait Backend: Send + Sync {
     }
 
     /// Ends that. Returns whether it has ended: if the device is lost or given up, the memory may stay pinned, and
-    /// must not be freed then. The driver would take what is allocated at its address later for the pinned memory.
+    /// must not be freed then. The driver would mistake later allocations at its address for the pinned memory.
     ///
     /// # Safety
     /// The memory was pinned by this backend, and no copy uses it.

@@ -123,7 +123,7 @@ impl Device {
         work: impl FnOnce(&Buffer<T>) -> Result<R, DeviceError>,
     ) -> Result<R, DeviceError> {
         if self.expect_cuda()?.works_together() {
-            let needs = "share the memory (Buffer::from_shared): a grid that waits for another GPU may keep it for ever";
+            let needs = "share the memory (Buffer::from_shared): a grid that waits for another GPU may use it forever";
             return Err(self.unsupported("work on lent memory together with other GPUs", needs));
         }
         // SAFETY: the memory is borrowed until this returns. The streams are waited for before that, also

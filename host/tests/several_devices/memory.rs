@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use std::{mem, thread};
 
-/// How long a call may take that must not wait: longer than between two looks after the other GPUs.
+/// Time for a call that must not wait: longer than the time between two polls of the other GPUs.
 const SOON: Duration = Duration::from_millis(20);
 
 /// Checks that `work` neither ends nor gives memory back before the grid on GPU 1 has ended.

@@ -8,8 +8,8 @@ use libcuda::{CU_EVENT_DISABLE_TIMING, CUresult};
 impl Cuda {
     /// Puts a copy into the stream, by `put`, and waits for it. `what` and `doing` name it in errors.
     ///
-    /// When this returns, the copy does not use the host's memory any more. So where other GPUs may hold the stream
-    /// up for ever, the copy is put there only once the stream is empty.
+    /// When this returns, the copy no longer uses the host's memory. If other GPUs may block the stream forever, the
+    /// copy is put there only once the stream is empty.
     ///
     /// # Errors
     /// If the copy fails, or if earlier work in the stream has failed.
@@ -41,7 +41,7 @@ impl Cuda {
                 let _waited = unsafe { libcuda::cuStreamSynchronize(self.raw_stream()) };
                 return Err(error);
             }
-            // What waits for other GPUs may come into the stream now. It is not waited for.
+            // From here, work that waits for other GPUs may enter the stream. The event does not include it.
             drop(turn);
             return DeviceError::check(ended.synchronize(), || self.after_last(&doing()));
         }

@@ -113,7 +113,7 @@ impl Mark {
 
     /// Lets what comes into the stream of `cuda` from now on wait for this.
     pub(super) fn let_wait(&self, cuda: &Cuda) -> Result<(), DeviceError> {
-        // What the event marks may wait for another GPU, for ever if that fails.
+        // The marked work may wait for another GPU, forever if that fails. No copy may get behind it.
         let _turn = cuda.gpu.turn_alone();
         let _entered = cuda.stream.gate.unrecorded("waiting for an event")?;
         cuda.gpu.enter()?;

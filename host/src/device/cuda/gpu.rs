@@ -18,7 +18,7 @@ pub(super) struct Gpu {
     pub(super) properties: Properties,
     /// Whether nothing may wait for its streams any more, because what runs in them may not end.
     given_up: AtomicBool,
-    /// The GPUs that it works with, itself among them; none if it works alone.
+    /// The GPUs that it works with, itself among them; unset if it works alone.
     pub(super) together: OnceLock<Arc<Together>>,
     /// What the newest image that it can run is compiled for.
     pub(super) image: u32,

@@ -116,7 +116,7 @@ impl Given {
     }
 }
 
-/// Asks whether everything in a stream is done. Its context is current, and nobody records.
+/// Asks whether everything in a stream is done. Its context is current, and the stream is not recorded.
 pub(super) fn is_done(
     stream: CUstream,
     during: impl FnOnce() -> String,
@@ -192,8 +192,8 @@ impl Cuda {
         Ok(())
     }
 
-    /// Waits for everything in all streams that may use the GPU's memory: also for those of the GPUs that work
-    /// with it.
+    /// Waits for everything in all streams that may use the GPU's memory: those of this GPU and of
+    /// the GPUs that work with it.
     ///
     /// # Errors
     /// The error of the work that failed; [`DeviceError::GivenUp`] if it was that of another GPU.

@@ -9,7 +9,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Wea
 use std::time::{Duration, Instant};
 use std::{env, ffi::c_void, ptr};
 
-/// How often whoever waits for one device looks after the others.
+/// How often a wait for one device polls the others.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
 
 /// The environment variable that makes every launch wait for its kernel (CUDA C++ Programming Guide, "CUDA
@@ -18,16 +18,16 @@ const LAUNCH_BLOCKING: &str = "CUDA_LAUNCH_BLOCKING";
 
 /// The groups that have launched kernels which wait for each other; the one that launched last is at the end.
 ///
-/// Whoever launches such kernels has it alone in the process, from the first GPU to the last one. Others share it to
-/// do what must not happen in between. It is locked before the gate of a stream is passed, never after that.
+/// A launch of such kernels locks it exclusively, from the first GPU to the last one. It is locked shared for work
+/// that must not happen in between. It is locked before the gate of a stream is passed, never after that.
 static LAUNCHED: RwLock<Groups> = RwLock::new(Vec::new());
 
 type Groups = Vec<Weak<Together>>;
 
-/// While a thread has this, nobody launches kernels that wait for each other.
+/// While a thread has this, no thread launches kernels that wait for each other.
 pub(super) type Turn = RwLockReadGuard<'static, Groups>;
 
-/// While a thread has this, nobody else has a [`Turn`].
+/// While a thread has this, no other thread has a [`Turn`].
 pub(super) type TurnAlone = RwLockWriteGuard<'static, Groups>;
 
 fn alone() -> TurnAlone {
@@ -48,7 +48,7 @@ struct Member {
 }
 
 impl Together {
-    /// The devices that are still there, with their indices.
+    /// The devices that have not been dropped, with their indices.
     fn devices(&self) -> impl Iterator<Item = (usize, Arc<Cuda>)> {
         let all = self.members.iter().enumerate();
         all.filter_map(|(gpu, member)| Some((gpu, member.cuda.upgrade()?)))
@@ -102,14 +102,14 @@ impl Gpu {
         self.together.get().map(|_| alone())
     }
 
-    /// The other GPUs that it works with and that are still there.
+    /// The other GPUs that it works with, unless they have been dropped.
     pub(super) fn peers(&self) -> impl Iterator<Item = Arc<Self>> {
         let members = self.together.get().into_iter().flat_map(|together| &together.members);
         let gpus = members.filter_map(|member| member.gpu.upgrade());
         gpus.filter(|gpu| !ptr::eq(Arc::as_ptr(gpu), self))
     }
 
-    /// Waits until `is_done` says so or fails, if this GPU works with others. Whoever waits for the same after that
+    /// Waits until `is_done` says so or fails, if this GPU works with others. A wait for the same after that
     /// does not hang. If this or another one has failed, all others are given up: what runs there may wait for the
     /// one that failed. The context is current, before and after.
     ///
@@ -135,7 +135,7 @@ impl Gpu {
                     return Ok(());
                 }
             }
-            // Seldom, because all calls to the driver take turns.
+            // Rarely, because the driver serves one call at a time.
             if looked.elapsed() > BETWEEN_LOOKS {
                 for (gpu, other) in others() {
                     if let Err(error @ DeviceError::Lost { .. }) = other.is_idle_now() {
@@ -176,7 +176,7 @@ impl Cuda {
         self.gpu.watch_others_until(|| self.is_done(stream))
     }
 
-    /// Whether everything in its stream is done; not if somebody records, which this would break. Makes its
+    /// Whether everything in its stream is done; not if it is recorded, which this would break. Makes its
     /// context current.
     fn is_idle_now(&self) -> Result<bool, DeviceError> {
         let Some(_entered) = self.stream.gate.unrecorded_now() else {
