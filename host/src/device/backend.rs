@@ -1,6 +1,6 @@
 //! What every device can do, a GPU or an emulated one.
 
-use super::{Device, DeviceError, Event, Geometry, Marked, Ordered, Way};
+use super::{Device, DeviceError, Event, Geometry, Marked, Ordered, Properties, Way};
 use simt::{OrderSite, Stats};
 use std::{any::Any, ffi::c_void, ptr, sync::Arc};
 
@@ -13,7 +13,48 @@ use std::{any::Any, ffi::c_void, ptr, sync::Arc};
 ///
 /// While a thread [records](Self::record), every other call that touches the stream is refused with
 /// [`DeviceError::NotRecordable`] or [`DeviceError::RecordingElsewhere`].
-pub trait Backend: Send + Sync {
+///
+/// # Safety
+///
+/// Safe code relies on what the methods promise:
+///
+/// * [`alloc`](Self::alloc) gives memory of the backend, as long as asked for, that is not given again before it is
+///   freed.
+/// * [`lend_mailbox`](Self::lend_mailbox) gives the address of as many words of host memory, aligned to 8 bytes, which
+///   live as long as the backend and are not lent again before they are taken back.
+/// * [`memory_id`](Self::memory_id) is the same only for backends with the same memory.
+/// * Memory is freed, or its owner dropped, after all work that may use it.
+/// * A copy has ended when it returns, also with an error.
+/// * [`record`](Self::record) and [`assemble`](Self::assemble) give what runs the launches that it was made of, and
+///   nothing else.
+///
+/// ```compile_fail,E0200
+/// # use gridsync::device::{Backend, DeviceError, Geometry, KernelAttributes, KernelInfo, Properties};
+/// # type Did<T> = Result<T, DeviceError>;
+/// struct Mine;
+/// impl Backend for Mine { // It needs `unsafe impl`.
+///     fn lend_mailbox(&self, _: usize) -> Result<Option<u64>, DeviceError> {
+///         Ok(Some(64)) // No memory is allocated at this address.
+///     }
+/// #   fn properties(&self) -> &Properties { todo!() }
+/// #   fn free_memory(&self) -> Did<usize> { todo!() }
+/// #   fn alloc(&self, _: usize) -> Did<u64> { todo!() }
+/// #   unsafe fn free(&self, _: u64) {}
+/// #   unsafe fn upload(&self, _: u64, _: &[u8]) -> Did<()> { todo!() }
+/// #   unsafe fn download(&self, _: u64, _: &mut [u8]) -> Did<()> { todo!() }
+/// #   unsafe fn zero(&self, _: u64, _: usize) -> Did<()> { todo!() }
+/// #   unsafe fn launch(
+/// #       &self, _: &KernelInfo, _: &Geometry, _: &[*const std::ffi::c_void],
+/// #   ) -> Did<()> { todo!() }
+/// #   fn attributes(&self, _: &KernelInfo) -> Did<KernelAttributes> { todo!() }
+/// #   fn occupancy(&self, _: &KernelInfo, _: u32, _: u32) -> Did<u32> { todo!() }
+/// #   fn synchronize(&self) -> Did<()> { todo!() }
+/// #   fn time(
+/// #       &self, _: &mut dyn FnMut() -> Did<()>, _: &mut dyn FnMut() -> Did<()>,
+/// #   ) -> Did<f64> { todo!() }
+/// }
+/// ```
+pub unsafe trait Backend: Send + Sync {
     /// What the device is and how much it has.
     fn properties(&self) -> &Properties;
 
@@ -99,11 +140,15 @@ pub trait Backend: Send + Sync {
         Ok(())
     }
 
-    /// Ends that. A failure is dropped, as for [`free`](Self::free).
+    /// Ends that. Returns whether it has ended: if the device is lost or given up, the memory may stay pinned, and
+    /// must not be freed then. The driver would mistake later allocations at its address for the pinned memory.
     ///
     /// # Safety
     /// The memory was pinned by this backend, and no copy uses it.
-    unsafe fn unpin(&self, _memory: *mut u8) {}
+    #[must_use]
+    unsafe fn unpin(&self, _memory: *mut u8) -> bool {
+        true
+    }
 
     /// Lends `words` words of host memory that kernels can write, at an address that is the same for host and
     /// device. None if there are none: then results are copied, which costs an emulated device nothing.
@@ -170,12 +215,8 @@ pub trait Backend: Send + Sync {
         geometry: &Geometry,
         args: &[&[*const c_void]],
     ) -> Result<(), DeviceError> {
-        for (number, (device, args)) in all.iter().zip(args).enumerate() {
-            // SAFETY: the caller's promise.
-            let launched = unsafe { device.backend().launch(kernel, geometry, args) };
-            launched.map_err(|error| error.on_gpu(number, device))?;
-        }
-        Ok(())
+        // SAFETY: the caller's promise.
+        unsafe { launch_one_by_one(all, kernel, geometry, args) }
     }
 
     /// What the kernel needs of the device.
@@ -340,6 +381,33 @@ pub trait Backend: Send + Sync {
     }
 }
 
+/// Puts a launch into the stream of each device.
+///
+/// # Errors
+/// [`DeviceError::OnGpu`] with the first error of a launch. If grids on other devices have started by then, all
+/// devices are given up: those grids may wait for one that does not come.
+///
+/// # Safety
+/// As for [`Backend::launch_on_all`].
+pub(super) unsafe fn launch_one_by_one(
+    all: &[Device],
+    kernel: &KernelInfo,
+    geometry: &Geometry,
+    args: &[&[*const c_void]],
+) -> Result<(), DeviceError> {
+    for (number, (device, args)) in all.iter().zip(args).enumerate() {
+        // SAFETY: the caller's promise.
+        let launched = unsafe { device.backend().launch(kernel, geometry, args) };
+        if let Err(error) = launched {
+            if number > 0 {
+                all.iter().for_each(|device| device.backend().give_up());
+            }
+            return Err(error.on_gpu(number, device));
+        }
+    }
+    Ok(())
+}
+
 /// What tells the memory of one device from that of another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct MemoryId(usize, u32);
@@ -388,76 +456,4 @@ pub struct KernelAttributes {
     pub local: u32,
     /// Threads that a block of this kernel may have.
     pub max_threads: u32,
-}
-
-/// What a device is and how much it has.
-///
-/// A number that the device does not tell is 0.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Properties {
-    /// Its name, as the vendor gives it.
-    pub name: String,
-    /// Compute capability, 10·major + minor.
-    pub compute: u32,
-    /// CUDA version of the driver, 1000·major + 10·minor.
-    pub driver_version: u32,
-    /// PCI address, `domain:bus:device.0`.
-    pub pci: String,
-    /// Streaming multiprocessors.
-    pub multiprocessors: u32,
-    /// Highest SM clock, kHz.
-    pub clock_khz: u32,
-    /// Highest memory clock, kHz.
-    pub memory_clock_khz: u32,
-    /// Width of the memory bus, bits.
-    pub memory_bus_bits: u32,
-    /// Bytes of device memory.
-    pub memory_bytes: u64,
-    /// Whether that memory has ECC on.
-    pub ecc: bool,
-    /// Bytes of L2 cache.
-    pub l2_bytes: u32,
-    /// Lanes of a warp.
-    pub warp_size: u32,
-    /// Blocks of a grid in x, at most.
-    pub max_grid_x: u32,
-    /// Threads of a block, at most.
-    pub max_threads_per_block: u32,
-    /// Threads resident on an SM, at most.
-    pub max_threads_per_multiprocessor: u32,
-    /// Blocks resident on an SM, at most.
-    pub max_blocks_per_multiprocessor: u32,
-    /// 32-bit registers of a block, at most.
-    pub registers_per_block: u32,
-    /// 32-bit registers of an SM.
-    pub registers_per_multiprocessor: u32,
-    /// Bytes of shared memory of a block that has not opted in to more.
-    pub shared_per_block: u32,
-    /// Bytes of shared memory of a block that has.
-    pub shared_per_block_optin: u32,
-    /// Bytes of shared memory of an SM.
-    pub shared_per_multiprocessor: u32,
-    /// Bytes of shared memory that the driver keeps of each block.
-    pub shared_reserved_per_block: u32,
-    /// Whether cooperative launches work.
-    pub cooperative: bool,
-    /// Whether cluster launches work.
-    pub cluster: bool,
-}
-
-impl Properties {
-    /// Whether this is the emulator, which has no compute capability.
-    #[must_use]
-    pub const fn is_emulated(&self) -> bool {
-        self.compute == 0
-    }
-
-    /// Memory bandwidth by clock and bus width, GB/s (10⁹ bytes), two transfers a clock; none if
-    /// the device does not tell them.
-    #[must_use]
-    pub fn peak_gb_per_s(&self) -> Option<f64> {
-        let bytes_per_clock = 2.0 * f64::from(self.memory_bus_bits) / 8.0;
-        let peak = f64::from(self.memory_clock_khz) * 1e3 * bytes_per_clock / 1e9;
-        (peak > 0.0).then_some(peak)
-    }
 }

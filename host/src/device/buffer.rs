@@ -7,7 +7,8 @@ use std::{any::Any, fmt, marker::PhantomData, mem, ops::Range};
 /// What the address of a buffer is a multiple of: the kernels load and store so many bytes at once.
 pub const ALIGNMENT: u64 = 16;
 
-/// `len` elements of `T` on a device, freed when dropped, after the work in all streams of the device.
+/// `len` elements of `T` on a device, freed when dropped, after the work in all streams of the device, and of the
+/// [devices](super::Devices) that were opened together with it.
 ///
 /// An empty buffer is allowed: it has no memory, and its address is 0.
 pub struct Buffer<T> {

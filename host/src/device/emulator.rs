@@ -164,7 +164,8 @@ impl Emulator {
     }
 }
 
-impl Backend for Emulator {
+// SAFETY: every launch and copy has ended when it returns, and the emulator's memory checks addresses.
+unsafe impl Backend for Emulator {
     fn properties(&self) -> &Properties {
         &self.properties
     }

@@ -340,6 +340,28 @@ pub enum DeviceError {
         to: u32,
     },
 
+    /// The driver lets each launch wait for its kernel, and the kernel waits for one on another GPU.
+    #[error(
+        "CUDA_LAUNCH_BLOCKING={value} lets each launch wait until its kernel has ended, and kernels on {gpus} GPUs that wait for each other would never end: start the program without CUDA_LAUNCH_BLOCKING"
+    )]
+    LaunchBlocking {
+        /// The value of the variable.
+        value: String,
+        /// How many GPUs there are.
+        gpus: usize,
+    },
+
+    /// An array that is spread over other GPUs.
+    #[error(
+        "an array that is spread over {parts} GPUs was given to work on {gpus}: spread it over the same Devices"
+    )]
+    SpreadElsewhere {
+        /// Over how many GPUs it is spread.
+        parts: usize,
+        /// How many were to work.
+        gpus: usize,
+    },
+
     /// No GPU, or more than can work together.
     #[error("{asked} GPUs cannot work together: name 1 to {limit}")]
     GpuCount {
@@ -420,10 +442,15 @@ fn after_a_line(log: &str) -> String {
 impl DeviceError {
     /// The error as that of one of several GPUs, unless it names one already.
     pub(crate) fn on_gpu(self, gpu: usize, device: &Device) -> Self {
+        self.on_gpu_named(gpu, &device.properties().name)
+    }
+
+    /// As [`on_gpu`](Self::on_gpu), with the name of the GPU.
+    pub(super) fn on_gpu_named(self, gpu: usize, name: &str) -> Self {
         if let Self::OnGpu { .. } = self {
             return self;
         }
-        Self::OnGpu { gpu, name: device.properties().name.clone(), error: Box::new(self) }
+        Self::OnGpu { gpu, name: name.into(), error: Box::new(self) }
     }
 
     /// Whether a call was only refused because somebody records a graph.

@@ -3,7 +3,7 @@
 use super::{Device, DeviceError};
 use crate::memory::{self, NoRoom};
 use bytemuck::Pod;
-use std::fmt;
+use std::{fmt, mem};
 
 /// Where a buffer begins: a multiple of the pages of any host, which are pinned one by one.
 const PAGE: usize = 1 << 16;
@@ -79,25 +79,40 @@ impl HostBuffer {
         &mut self.storage[self.start..]
     }
 
-    /// The memory as elements, as many as fit.
+    /// The memory as elements, as many as fit. A type without a size, which would fit any number of times, does
+    /// not compile:
+    ///
+    /// ```compile_fail,E0080
+    /// let buffer = gridsync::device::HostBuffer::zeroed(4)?;
+    /// buffer.elements::<()>();
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn elements<T: Pod>(&self) -> &[T] {
         let bytes = self.bytes();
-        bytemuck::cast_slice(&bytes[..bytes.len() / size_of::<T>() * size_of::<T>()])
+        bytemuck::cast_slice(&bytes[..whole::<T>(bytes.len())])
     }
 
     /// The memory as elements, as many as fit, to be written.
     pub fn elements_mut<T: Pod>(&mut self) -> &mut [T] {
-        let whole = self.bytes().len() / size_of::<T>() * size_of::<T>();
+        let whole = whole::<T>(self.bytes().len());
         bytemuck::cast_slice_mut(&mut self.bytes_mut()[..whole])
     }
+}
+
+/// The bytes of as many elements as fit in `bytes`.
+fn whole<T>(bytes: usize) -> usize {
+    const { assert!(size_of::<T>() > 0, "the elements of a buffer have a size") };
+    bytes / size_of::<T>() * size_of::<T>()
 }
 
 impl Drop for HostBuffer {
     fn drop(&mut self) {
         if let Some(device) = self.pinned.take() {
             // SAFETY: this buffer was pinned by this device. Copies have ended when they return.
-            unsafe { device.backend().unpin(self.bytes_mut().as_mut_ptr()) };
+            if !unsafe { device.backend().unpin(self.bytes_mut().as_mut_ptr()) } {
+                mem::forget(mem::take(&mut self.storage));
+            }
         }
     }
 }

@@ -113,7 +113,8 @@ impl Device {
     ///
     /// # Errors
     /// Those of `work`, and of work in the streams; [`DeviceError::Misaligned`], [`DeviceError::NoMemory`] or
-    /// [`DeviceError::OtherContext`] for memory that the device cannot take.
+    /// [`DeviceError::OtherContext`] for memory that the device cannot take; [`DeviceError::Unsupported`] in the
+    /// emulator, and for one of several [`Devices`](super::Devices): if another GPU fails, the work may never end.
     ///
     /// [`Reducer::reduce`]: crate::primitives::Reducer::reduce
     pub fn lend<T: Pod + DeviceCopy, R>(
@@ -121,7 +122,10 @@ impl Device {
         memory: &DeviceSlice<T>,
         work: impl FnOnce(&Buffer<T>) -> Result<R, DeviceError>,
     ) -> Result<R, DeviceError> {
-        self.expect_cuda()?;
+        if self.expect_cuda()?.works_together() {
+            let needs = "share the memory (Buffer::from_shared): a grid that waits for another GPU may use it forever";
+            return Err(self.unsupported("work on lent memory together with other GPUs", needs));
+        }
         // SAFETY: the memory is borrowed until this returns. The streams are waited for before that, also
         // if `work` panics, and `work` cannot keep the buffer.
         let buffer = unsafe { Buffer::lent(self, memory.as_device_ptr().as_raw(), memory.len())? };
@@ -191,8 +195,7 @@ impl<T: Pod + DeviceCopy> Buffer<T> {
     /// The error of work in the streams; [`DeviceError::Unsupported`] in the emulator, and for memory that
     /// has [another owner](Self::from_raw). Then the buffer is dropped.
     pub fn into_cust(mut self) -> Result<DeviceBuffer<T>, DeviceError> {
-        self.device().expect_cuda()?;
-        self.device().synchronize_all()?;
+        self.device().expect_cuda()?.wait_for_users()?;
         let Some((address, len)) = self.take_allocation() else {
             let needs = "drop the buffer, and take the memory from its owner";
             return Err(self.device().unsupported("a transfer of memory of others", needs));

@@ -40,11 +40,14 @@ mod limits;
 pub(crate) mod mailbox;
 mod no_cuda;
 mod occupancy;
+mod properties;
 mod several;
 mod typed;
 
 pub use assembled::{Launch, Ordered, Way};
-pub use backend::{Backend, KernelAttributes, KernelInfo, MemoryId, Properties, Recording};
+#[cfg(feature = "cuda")]
+use backend::launch_one_by_one;
+pub use backend::{Backend, KernelAttributes, KernelInfo, MemoryId, Recording};
 pub use buffer::{ALIGNMENT, Buffer};
 pub use emulator::{Emulator, EmulatorConfig};
 pub use error::DeviceError;
@@ -56,6 +59,7 @@ pub use host_buffer::HostBuffer;
 pub use images::KERNELS;
 pub use no_cuda::{NoCuda, OLDEST_DRIVER};
 pub use occupancy::Occupancy;
+pub use properties::Properties;
 #[cfg(feature = "cuda")]
 use several::Patience;
 pub use several::{Devices, MOST_GPUS};

@@ -14,6 +14,10 @@ pub const MOST_GPUS: usize = gridsync_kernels::grid::barrier::MOST_GPUS;
 /// may wait for it for ever, so the call ends and all of them are given up. Copies, and dropping a buffer, look
 /// after the others too while they wait.
 ///
+/// Several threads may launch at the same time, on clones or on other `Devices` with the same GPUs. Each launch on
+/// all then comes, on every GPU, before or after each other one: grids of two launches never wait for each other's
+/// room.
+///
 /// A GPU that is named twice counts as two. They share its multiprocessors, so their grids must be small enough
 /// to be resident together. This is for trying programs for several GPUs on one.
 #[derive(Clone, Debug)]
@@ -128,14 +132,16 @@ impl Devices {
     /// # Errors
     /// [`DeviceError::OnGpu`] with an error of [`Device::launch`]. If grids on other devices have started by then,
     /// or a kernel has faulted, all devices are given up. [`DeviceError::NotRecordable`] while this thread records
-    /// a graph on one of them.
+    /// a graph on one of them. [`DeviceError::LaunchBlocking`] if the environment variable `CUDA_LAUNCH_BLOCKING`
+    /// makes launches wait.
     ///
     /// # Panics
     /// If there is not one launch for each device, or they differ in kernel or geometry.
     ///
     /// # Safety
     /// As for [`Device::launch`], on each device. The buffers of all devices that the kernels reach stay alive
-    /// until all kernels have run: wait for all devices before any of them is dropped.
+    /// until all kernels have run: a buffer that is dropped waits for all streams of all devices that were opened
+    /// together.
     ///
     /// Streams do not wait for each other. When a grid starts, work that was put into another stream before, such
     /// as a filling with zero, may still run. A kernel that reaches memory of another GPU first crosses a barrier
@@ -163,9 +169,6 @@ impl Devices {
         let first = self.devices[0].backend();
         // SAFETY: the caller's promise.
         let launched = unsafe { first.launch_on_all(&self.devices, &kernel, &geometry, &args) };
-        if let Err(DeviceError::OnGpu { gpu: 1.., .. }) = &launched {
-            self.give_up();
-        }
         self.give_up_if_lost(launched)
     }
 

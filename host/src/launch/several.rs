@@ -42,7 +42,7 @@ pub fn cooperative_on_all<K: Kernel>(
 /// The words of an `S` on each GPU, for launches of up to `blocks` blocks on each.
 ///
 /// They belong to one launch on all GPUs at a time, any number of times. They have to be made again only after a
-/// fault. Keep all of them alive until the kernels on all GPUs have run.
+/// fault. One that is dropped waits for the kernels on all GPUs.
 ///
 /// # Errors
 /// [`DeviceError::OnGpu`] with [`DeviceError::OutOfMemory`], or an error of the copy.

@@ -13,6 +13,7 @@ pub(crate) struct Controls {
     devices: unsafe extern "C" fn(u32),
     apart: unsafe extern "C" fn(u32, u32),
     launches: unsafe extern "C" fn(u32, u32),
+    hold_copies: unsafe extern "C" fn(u32),
     failed: unsafe extern "C" fn(*mut u8, usize) -> usize,
     live: unsafe extern "C" fn(*mut u8, usize) -> usize,
 }
@@ -26,6 +27,8 @@ pub(crate) enum Launches {
     Endless = 1,
     /// They are refused.
     Refused = 2,
+    /// They run, and the call that launches them takes 20 ms.
+    Late = 3,
 }
 
 impl Controls {
@@ -63,6 +66,9 @@ impl Controls {
                 launches: transmute::<*mut c_void, unsafe extern "C" fn(u32, u32)>(symbol(
                     c"gridsync_fake_launches",
                 )),
+                hold_copies: transmute::<*mut c_void, unsafe extern "C" fn(u32)>(symbol(
+                    c"gridsync_fake_hold_copies",
+                )),
                 failed: transmute::<*mut c_void, Text>(symbol(c"gridsync_fake_failed")),
                 live: transmute::<*mut c_void, Text>(symbol(c"gridsync_fake_live")),
             }
@@ -85,6 +91,12 @@ impl Controls {
     pub(crate) fn launches(&self, device: u32, launches: Launches) {
         // SAFETY: it takes any numbers.
         unsafe { (self.launches)(device, launches as u32) };
+    }
+
+    /// Makes copies between the host and `device` run only at [`end`](Self::end).
+    pub(crate) fn hold_copies(&self, device: u32) {
+        // SAFETY: it takes any number.
+        unsafe { (self.hold_copies)(device) };
     }
 
     /// Makes call number `at` fail.

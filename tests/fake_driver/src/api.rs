@@ -3,14 +3,14 @@
 //! A call with `may_fail` fails when [`control`](crate::control) says so, and returns the code
 //! given there. A call with `gives_back` fails only when all calls fail.
 
-use crate::control::{Launches, before, before_release, count, launches_on};
+use crate::control::{LATE, Launches, before, before_release, count, launches_on};
 use crate::device::{BLOCKS, Step, context_of, ended, state};
 use crate::launch::{Launch, Shape};
 use crate::log::log;
 use crate::params::{Config, NodeParams, shape_text};
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::path::Path;
-use std::slice;
+use std::{slice, thread};
 
 const SUCCESS: u32 = 0;
 const INVALID_VALUE: u32 = 1;
@@ -369,15 +369,20 @@ unsafe fn launch(
     stream: usize,
     arguments: *const *const c_void,
 ) -> u32 {
-    let mut state = state();
+    let now = state();
     for handle in [stream, function as usize] {
-        if state.ready(handle) != SUCCESS {
-            return state.ready(handle);
+        if now.ready(handle) != SUCCESS {
+            return now.ready(handle);
         }
     }
-    if launches_on(state.current()) == Launches::Refused {
-        return LAUNCH_OUT_OF_RESOURCES;
+    let launches = launches_on(now.current());
+    drop(now);
+    match launches {
+        Launches::Refused => return LAUNCH_OUT_OF_RESOURCES,
+        Launches::Late => thread::sleep(LATE),
+        Launches::Run | Launches::Endless => {}
     }
+    let mut state = state();
     let name = kernel(function);
     log(&format!("{how} {name} {}{attributes}", shape_text(&shape)));
     // SAFETY: the caller's promise.

@@ -4,9 +4,10 @@
 
 use crate::device::state;
 use crate::log::log;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::env;
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 /// The answer of a broken context: an illegal address.
 pub(crate) const STICKY: u32 = 700;
@@ -21,7 +22,12 @@ pub(crate) enum Launches {
     Endless,
     /// They are refused.
     Refused,
+    /// They run, and the call that launches them takes [`LATE`].
+    Late,
 }
+
+/// How long a late launch takes.
+pub(crate) const LATE: Duration = Duration::from_millis(20);
 
 /// What the machine is like, which call fails, and what has been counted.
 #[derive(Default)]
@@ -46,6 +52,8 @@ struct Machine {
     apart: Vec<(u32, u32)>,
     /// What becomes of launches, where it is not the default.
     launches: BTreeMap<u32, Launches>,
+    /// The devices whose copies wait for [`gridsync_fake_end`].
+    held_copies: BTreeSet<u32>,
 }
 
 impl Machine {
@@ -114,6 +122,11 @@ pub(crate) fn launches_on(device: usize) -> Launches {
     control().machine.launches.get(&device).copied().unwrap_or_default()
 }
 
+/// Whether copies between the host and a device wait for [`gridsync_fake_end`].
+pub(crate) fn holds_copies(device: usize) -> bool {
+    control().machine.held_copies.contains(&(device as u32))
+}
+
 /// Makes a machine of `count` devices, which reach each other and run what is launched. Nothing of the
 /// last machine may still be in use.
 #[unsafe(no_mangle)]
@@ -127,16 +140,24 @@ pub extern "C" fn gridsync_fake_apart(from: u32, to: u32) {
     control().machine.apart.push((from, to));
 }
 
-/// Says what becomes of launches on `device` from now on: 0, they run; 1, they start and never end;
-/// all else, they are refused.
+/// Says what becomes of later launches on `device`: 0, they run; 1, they start and never end; 3, they run,
+/// and the call takes 20 ms; all else, they are refused.
 #[unsafe(no_mangle)]
 pub extern "C" fn gridsync_fake_launches(device: u32, become_of_them: u32) {
     let launches = match become_of_them {
         0 => Launches::Run,
         1 => Launches::Endless,
+        3 => Launches::Late,
         _ => Launches::Refused,
     };
     control().machine.launches.insert(device, launches);
+}
+
+/// Makes later copies between the host and `device` run only at [`gridsync_fake_end`], after the call that
+/// starts them has returned, as a copy of pinned memory may.
+#[unsafe(no_mangle)]
+pub extern "C" fn gridsync_fake_hold_copies(device: u32) {
+    control().machine.held_copies.insert(device);
 }
 
 /// Ends what never ends, on all devices, and runs what was put behind it.

@@ -1,15 +1,15 @@
 //! The devices: their memory, their streams, what these capture, and graphs.
 
-use crate::control::{Launches, STICKY, count, launches_on};
+use crate::control::{Launches, STICKY, count, holds_copies, launches_on};
 use crate::launch::Launch;
 use crate::log::log;
 use simt::Memory;
 use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::mem;
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
+use std::{mem, ptr, slice};
 
 /// The handle of the first device's context. Those of the others follow.
 const FIRST_CONTEXT: usize = 0xc0;
@@ -48,6 +48,17 @@ pub(crate) fn enter(context: usize) {
 pub(crate) enum Step {
     Launch(Launch),
     Zero(u64, usize),
+    Copy(HostCopy),
+}
+
+/// A copy between the host and a device.
+#[derive(Clone, Copy)]
+pub(crate) struct HostCopy {
+    /// The exposed address of the host's memory.
+    pub(crate) host: usize,
+    pub(crate) device: u64,
+    pub(crate) bytes: usize,
+    pub(crate) to_host: bool,
 }
 
 /// One device.
@@ -295,6 +306,40 @@ impl State {
         enter(before);
     }
 
+    /// Puts a copy into a stream of the current device, in which nothing runs. Returns the error, or 0.
+    ///
+    /// # Safety
+    ///
+    /// The host's memory is there until the copy has run.
+    pub(crate) unsafe fn put_copy(&mut self, stream: usize, copy: HostCopy) -> u32 {
+        if holds_copies(self.current()) {
+            self.endless.insert(stream);
+            self.behind.push((stream, Step::Copy(copy)));
+            return 0;
+        }
+        // SAFETY: the caller's promise.
+        if unsafe { self.copy(copy) } { 0 } else { self.mistake("memory") }
+    }
+
+    /// Copies between the host and the current device. Returns whether the device has the memory.
+    ///
+    /// # Safety
+    ///
+    /// The host's memory is there.
+    unsafe fn copy(&mut self, copy: HostCopy) -> bool {
+        let HostCopy { host, device, bytes, to_host } = copy;
+        let host = ptr::with_exposed_provenance_mut::<u8>(host);
+        if to_host {
+            // SAFETY: the caller's promise.
+            let to = unsafe { slice::from_raw_parts_mut(host, bytes) };
+            self.memory().read(device, to).is_ok()
+        } else {
+            // SAFETY: the caller's promise.
+            let from = unsafe { slice::from_raw_parts(host, bytes) };
+            self.memory().write(device, from).is_ok()
+        }
+    }
+
     /// Runs a step in a stream of the current device. Nothing runs after what never ends.
     pub(crate) fn run(&mut self, stream: usize, step: &Step) {
         let current = self.current();
@@ -312,6 +357,8 @@ impl State {
                 None => launch.run(self.memory()),
             },
             Step::Zero(at, bytes) => self.memory().zero(*at, *bytes).is_ok(),
+            // SAFETY: whoever put it there keeps the memory until it has run.
+            Step::Copy(copy) => unsafe { self.copy(*copy) },
         };
         if !runs {
             self.broken.insert(stream);

@@ -11,7 +11,8 @@
 //! it while another one is current is an error, which is also counted as something that is never
 //! given back. Only `…store` reaches the memory of other devices, where access has been enabled.
 //! Grids run one after the other, so kernels must not wait for each other. For those that would
-//! wait for ever, a test makes all launches on a device endless, and may end them later.
+//! wait for ever, a test makes all launches on a device endless, and may end them later. It may also make
+//! the calls that launch on a device slow, and let copies run only after the calls that start them.
 //!
 //! `GRIDSYNC_FAKE_PCI_BUS` is the number of the first device's PCI bus. If `GRIDSYNC_FAKE_LOG` names
 //! a file, calls are logged there. Tests can make any call that may fail do so, once or from then on

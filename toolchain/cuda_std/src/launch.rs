@@ -143,7 +143,31 @@ plain_args!(u8, u16, u32, u64, i8, i16, i32, i64, f32, f64, usize, isize);
 unsafe impl<T: Scalar> KernelArg for Global<T> {}
 
 /// The arguments of one kernel, as a tuple.
-pub trait KernelArgs: Copy + 'static {
+///
+/// # Safety
+///
+/// [`SIZES`](Self::SIZES) and [`OFFSETS`](Self::OFFSETS) have [`COUNT`](Self::COUNT) elements.
+/// [`with_pointers`](Self::with_pointers) gives as many addresses, of live values of these sizes that are part of
+/// `self`.
+///
+/// ```compile_fail,E0200
+/// # use core::ffi::c_void;
+/// #[derive(Clone, Copy)]
+/// struct Mine;
+/// impl cuda_std::launch::KernelArgs for Mine { // It needs `unsafe impl`.
+///     const COUNT: usize = 1;
+///     const SIZES: &'static [usize] = &[1 << 40];
+///     const OFFSETS: &'static [usize] = &[0];
+///     fn with_pointers<R>(&self, f: impl FnOnce(&[*const c_void]) -> R) -> R {
+///         f(&[core::ptr::null()])
+///     }
+///     unsafe fn from_pointers(_: &[*const c_void]) -> Self {
+///         Self
+///     }
+///     unsafe fn write_to(self, _: *mut c_void) {}
+/// }
+/// ```
+pub unsafe trait KernelArgs: Copy + 'static {
     /// How many arguments there are.
     const COUNT: usize;
 
@@ -190,7 +214,8 @@ const fn offsets<const N: usize>(layouts: [(usize, usize); N]) -> [usize; N] {
 
 macro_rules! tuple_args {
     ($count:literal: $($name:ident $index:tt),*) => {
-        impl<$($name: KernelArg),*> KernelArgs for ($($name,)*) {
+        // SAFETY: there is a size, an offset and an address for each element, in their order.
+        unsafe impl<$($name: KernelArg),*> KernelArgs for ($($name,)*) {
             const COUNT: usize = $count;
 
             const SIZES: &'static [usize] = &[$(size_of::<$name>()),*];

@@ -2,7 +2,7 @@
 
 use super::Cuda;
 use crate::device::DeviceError;
-use libcuda::{CUDA_ERROR_NOT_READY, CUevent, CUevent_flags, CUstream};
+use libcuda::{CUDA_ERROR_NOT_READY, CUevent, CUevent_flags, CUresult, CUstream};
 use std::{ptr, sync::Arc};
 
 /// An event of the driver, destroyed when dropped.
@@ -28,6 +28,12 @@ impl Event {
         // SAFETY: both are live.
         let result = unsafe { libcuda::cuEventRecord(self.0, stream) };
         DeviceError::check(result, || "recording an event".into())
+    }
+
+    /// Waits until what it marks is done.
+    pub(super) fn synchronize(&self) -> CUresult {
+        // SAFETY: the event is live.
+        unsafe { libcuda::cuEventSynchronize(self.0) }
     }
 
     /// Lets what comes into `stream` from now on wait for what the event marks.
@@ -66,6 +72,8 @@ impl Mark {
     /// What has been put into the stream of `cuda` so far.
     pub(super) fn new(cuda: Arc<Cuda>) -> Result<Self, DeviceError> {
         let event = {
+            // Between two launches that wait for each other, the event would be after one and before the other.
+            let _turn = cuda.gpu.turn();
             let _entered = cuda.stream.gate.unrecorded("recording an event")?;
             cuda.gpu.enter()?;
             let event = Event::new(libcuda::CU_EVENT_DEFAULT)?;
@@ -91,10 +99,10 @@ impl Mark {
     /// Waits until that is done.
     pub(in crate::device) fn synchronize(&self) -> Result<(), DeviceError> {
         self.cuda.gpu.enter()?;
-        self.cuda.watch_others_until(|| self.is_done())?;
-        // SAFETY: the event is live.
-        let result = unsafe { libcuda::cuEventSynchronize(self.event.0) };
-        DeviceError::check(result, || self.cuda.after_last("waiting for an event"))
+        self.cuda.gpu.watch_others_until(|| self.is_done())?;
+        DeviceError::check(self.event.synchronize(), || {
+            self.cuda.after_last("waiting for an event")
+        })
     }
 
     /// Microseconds from `start` to this. Both are done, and of one context.
@@ -105,6 +113,8 @@ impl Mark {
 
     /// Lets what comes into the stream of `cuda` from now on wait for this.
     pub(super) fn let_wait(&self, cuda: &Cuda) -> Result<(), DeviceError> {
+        // The marked work may wait for another GPU, forever if that fails. No copy may get behind it.
+        let _turn = cuda.gpu.turn_alone();
         let _entered = cuda.stream.gate.unrecorded("waiting for an event")?;
         cuda.gpu.enter()?;
         self.event.let_wait(cuda.stream.raw())

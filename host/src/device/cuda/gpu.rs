@@ -1,6 +1,8 @@
 //! A GPU in a context: what its streams share.
 
-use super::{Cuda, Modules, PtxImage, function::Function, image, lock, query, stream::Stream};
+use super::{
+    Modules, PtxImage, function::Function, image, lock, query, stream::Stream, together::Together,
+};
 use crate::device::{DeviceError, Properties};
 use cust::{context::Context, device::Device};
 use libcuda::CUcontext;
@@ -16,8 +18,8 @@ pub(super) struct Gpu {
     pub(super) properties: Properties,
     /// Whether nothing may wait for its streams any more, because what runs in them may not end.
     given_up: AtomicBool,
-    /// The devices that work with it, in their order, itself among them.
-    pub(super) together: OnceLock<Vec<Weak<Cuda>>>,
+    /// The GPUs that it works with, itself among them; unset if it works alone.
+    pub(super) together: OnceLock<Arc<Together>>,
     /// What the newest image that it can run is compiled for.
     pub(super) image: u32,
     pub(super) modules: Modules<'static>,
@@ -68,7 +70,7 @@ impl Gpu {
 
     /// Makes the context current on this thread.
     pub(super) fn enter(&self) -> Result<(), DeviceError> {
-        if self.given_up.load(Ordering::Relaxed) {
+        if self.is_given_up() {
             return Err(DeviceError::GivenUp { name: self.properties.name.clone() });
         }
         make_current(self.context.0)
@@ -83,6 +85,16 @@ impl Gpu {
 
     pub(super) fn give_up(&self) {
         self.given_up.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether nothing may wait for its streams any more.
+    pub(super) fn is_given_up(&self) -> bool {
+        self.given_up.load(Ordering::Relaxed)
+    }
+
+    /// Whether it works with other GPUs, whose grids may wait for those on this one.
+    pub(super) fn works_together(&self) -> bool {
+        self.together.get().is_some()
     }
 
     /// The kernel's function, compiled and loaded at its first use.

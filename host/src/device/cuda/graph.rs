@@ -71,7 +71,10 @@ impl<'a> Capturing<'a> {
                 needs: "record in a stream of its own (Device::new_stream)",
             });
         }
-        let recorder = cuda.stream.gate.begin(Capture::default())?;
+        let recorder = {
+            let _turn = cuda.gpu.turn();
+            cuda.stream.gate.begin(Capture::default())?
+        };
         let mut capturing = Self { cuda, recorder, open: false };
         // Nothing runs in the stream while it is recorded, so that nobody has to wait for it meanwhile.
         cuda.wait("waiting for the stream before recording")?;

@@ -5,6 +5,7 @@
 //! 2021. A program that uses cust itself can give its own context, streams and memory.
 
 mod assembled;
+mod copy;
 mod devrt;
 mod event;
 mod function;
@@ -22,6 +23,7 @@ mod peers;
 mod probe;
 mod query;
 mod stream;
+mod together;
 
 pub use image::PtxImage;
 pub use peers::reaches;
@@ -29,14 +31,14 @@ pub use probe::{DeviceSummary, probe};
 pub use ptx_image::{ImageError, Module as PtxModule, Modules};
 
 use super::{
-    Backend, DeviceError, Event, Geometry, KernelAttributes, KernelInfo, Marked, MemoryId, Ordered,
-    Properties, Recording, Way,
+    Backend, Device, DeviceError, Event, Geometry, KernelAttributes, KernelInfo, Marked, MemoryId,
+    Ordered, Properties, Recording, Way,
 };
 use cust::error::CudaError;
 pub(super) use event::Mark;
 use function::Function;
 use gpu::Gpu;
-use libcuda::{CUDA_ERROR_NOT_READY, CUDA_ERROR_OUT_OF_MEMORY, CUresult, CUstream};
+use libcuda::{CUDA_ERROR_OUT_OF_MEMORY, CUresult, CUstream};
 use mailboxes::Mailboxes;
 use std::{
     any::Any,
@@ -105,14 +107,7 @@ impl Cuda {
     /// Asks whether everything in one of the GPU's streams is done. The context is current, and nobody
     /// records.
     fn is_done(&self, stream: CUstream) -> Result<bool, DeviceError> {
-        // SAFETY: the caller gives a stream that is live.
-        match unsafe { libcuda::cuStreamQuery(stream) } {
-            CUDA_ERROR_NOT_READY => Ok(false),
-            result => {
-                let doing = "asking whether the stream is done";
-                DeviceError::check(result, || self.after_last(doing)).map(|()| true)
-            }
-        }
+        stream::is_done(stream, || self.after_last("asking whether the stream is done"))
     }
 
     /// Free bytes and total bytes of the device.
@@ -126,7 +121,8 @@ impl Cuda {
     }
 }
 
-impl Backend for Cuda {
+// SAFETY: the driver allocates what is lent, which lives as long as this, and every copy has ended when it returns.
+unsafe impl Backend for Cuda {
     fn properties(&self) -> &Properties {
         &self.gpu.properties
     }
@@ -190,36 +186,23 @@ impl Backend for Cuda {
         if from.is_empty() {
             return Ok(());
         }
-        let _entered = self.stream.gate.unrecorded("a copy to the device")?;
-        self.gpu.enter()?;
-        // The driver may wait for the stream by itself.
-        self.watch_others(self.raw_stream())?;
-        // SAFETY: the caller vouches for the device range; `from` outlives the copy because the
-        // stream is waited for before this returns.
-        let result = unsafe {
-            libcuda::cuMemcpyHtoDAsync_v2(to, from.as_ptr().cast(), from.len(), self.raw_stream())
-        };
         let doing = || format!("copying {} bytes to the device", from.len());
-        DeviceError::check(result, || self.after_last(&doing()))?;
-        self.wait(&doing())
+        // SAFETY: the caller vouches for the device range; `from` is borrowed until the copy has ended.
+        self.copy("a copy to the device", doing, || unsafe {
+            libcuda::cuMemcpyHtoDAsync_v2(to, from.as_ptr().cast(), from.len(), self.raw_stream())
+        })
     }
 
     unsafe fn download(&self, from: u64, to: &mut [u8]) -> Result<(), DeviceError> {
         if to.is_empty() {
             return Ok(());
         }
-        let _entered = self.stream.gate.unrecorded("a copy from the device")?;
-        self.gpu.enter()?;
-        // The driver may wait for the stream by itself.
-        self.watch_others(self.raw_stream())?;
-        // SAFETY: the caller vouches for the device range; `to` is borrowed until the stream has
-        // been waited for.
-        let result = unsafe {
-            libcuda::cuMemcpyDtoHAsync_v2(to.as_mut_ptr().cast(), from, to.len(), self.raw_stream())
-        };
-        let doing = || format!("copying {} bytes from the device", to.len());
-        DeviceError::check(result, || self.after_last(&doing()))?;
-        self.wait(&doing())
+        let (host, bytes) = (to.as_mut_ptr(), to.len());
+        let doing = || format!("copying {bytes} bytes from the device");
+        // SAFETY: the caller vouches for the device range; `to` is borrowed until the copy has ended.
+        self.copy("a copy from the device", doing, || unsafe {
+            libcuda::cuMemcpyDtoHAsync_v2(host.cast(), from, bytes, self.raw_stream())
+        })
     }
 
     unsafe fn pin(&self, memory: *mut u8, bytes: usize) -> Result<(), DeviceError> {
@@ -238,12 +221,11 @@ impl Backend for Cuda {
         })
     }
 
-    unsafe fn unpin(&self, memory: *mut u8) {
+    unsafe fn unpin(&self, memory: *mut u8) -> bool {
         let _entered = self.stream.gate.either();
-        if self.gpu.enter_to_free() {
-            // SAFETY: the caller gives memory that this backend has pinned. A failure belongs to an earlier call.
-            let _lost = unsafe { libcuda::cuMemHostUnregister(memory.cast()) };
-        }
+        // SAFETY: the caller gives memory that this backend has pinned. A failure belongs to an earlier call.
+        self.gpu.enter_to_free()
+            && unsafe { libcuda::cuMemHostUnregister(memory.cast()) }.ok().is_ok()
     }
 
     fn lend_mailbox(&self, words: usize) -> Result<Option<u64>, DeviceError> {
@@ -273,6 +255,17 @@ impl Backend for Cuda {
     ) -> Result<(), DeviceError> {
         // SAFETY: the caller's promise is the one that `launch_kernel` asks for.
         unsafe { self.launch_kernel(kernel, geometry, args) }
+    }
+
+    unsafe fn launch_on_all(
+        &self,
+        all: &[Device],
+        kernel: &KernelInfo,
+        geometry: &Geometry,
+        args: &[&[*const c_void]],
+    ) -> Result<(), DeviceError> {
+        // SAFETY: the caller's promise.
+        unsafe { self.launch_together(all, kernel, geometry, args) }
     }
 
     fn attributes(&self, kernel: &KernelInfo) -> Result<KernelAttributes, DeviceError> {

@@ -1,15 +1,10 @@
-//! Access of GPUs to each other's memory, and waiting for one that may wait for another.
+//! Access of GPUs to each other's memory.
 
 use super::{Cuda, probe};
-use crate::device::{Backend, DeviceError, Patience};
+use crate::device::DeviceError;
 use libcuda::{
-    CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED, CUDA_ERROR_PEER_ACCESS_UNSUPPORTED, CUdevice, CUstream,
+    CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED, CUDA_ERROR_PEER_ACCESS_UNSUPPORTED, CUdevice,
 };
-use std::sync::{Arc, Weak};
-use std::time::{Duration, Instant};
-
-/// How often whoever waits for one device looks after the others.
-const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
 
 impl Cuda {
     /// Lets kernels and copies of this device reach the memory of `other`.
@@ -33,78 +28,6 @@ impl Cuda {
             CUDA_ERROR_PEER_ACCESS_UNSUPPORTED => refused,
             result => DeviceError::check(result, || asking(from, to)),
         }
-    }
-
-    /// Lets all of them know of each other: a grid on one may wait for those on the others.
-    pub(in crate::device) fn work_together(all: &[Arc<Self>]) {
-        for one in all {
-            let others: Vec<Weak<Self>> = all.iter().map(Arc::downgrade).collect();
-            assert!(one.gpu.together.set(others).is_ok(), "they were opened for this");
-        }
-    }
-
-    /// Waits until one of the GPU's streams is empty or has failed, if this device works with others. Whoever
-    /// waits for the stream after that does not hang. If this or another one has failed, all others are given up: what runs
-    /// there may wait for the one that failed. The context is current, before and after.
-    ///
-    /// # Errors
-    /// [`DeviceError::OnGpu`] with the error of another one.
-    pub(super) fn watch_others(&self, stream: CUstream) -> Result<(), DeviceError> {
-        self.watch_others_until(|| self.is_done(stream))
-    }
-
-    /// The same, until `is_done` says so or fails.
-    pub(super) fn watch_others_until(
-        &self,
-        is_done: impl Fn() -> Result<bool, DeviceError>,
-    ) -> Result<(), DeviceError> {
-        if self.gpu.together.get().is_none_or(|together| together.len() < 2) {
-            return Ok(());
-        }
-        let (patience, mut looked) = (Patience::new(), Instant::now());
-        loop {
-            match is_done() {
-                Ok(false) => {}
-                Ok(true) => return Ok(()),
-                Err(error) => {
-                    if matches!(error, DeviceError::Lost { .. }) {
-                        self.others().for_each(|(_, other)| other.give_up());
-                    }
-                    return Ok(());
-                }
-            }
-            // Seldom, because all calls to the driver take turns.
-            if looked.elapsed() > BETWEEN_LOOKS {
-                for (gpu, other) in self.others() {
-                    if let Err(error @ DeviceError::Lost { .. }) = other.is_idle_now() {
-                        let name = other.gpu.properties.name.clone();
-                        self.others().for_each(|(_, other)| other.give_up());
-                        self.give_up();
-                        return Err(DeviceError::OnGpu { gpu, name, error: Box::new(error) });
-                    }
-                }
-                self.gpu.enter()?;
-                looked = Instant::now();
-            }
-            patience.pause();
-        }
-    }
-
-    /// Those that it works with and that are still there, with their places.
-    fn others(&self) -> impl Iterator<Item = (usize, Arc<Self>)> {
-        let all = self.gpu.together.get().into_iter().flatten().enumerate();
-        all.filter_map(|(gpu, one)| Some((gpu, one.upgrade()?)))
-            .filter(|(_, one)| !Arc::ptr_eq(&one.gpu, &self.gpu))
-    }
-
-    /// Whether everything in its stream is done; not if somebody records, which this would break. Makes its
-    /// context current.
-    fn is_idle_now(&self) -> Result<bool, DeviceError> {
-        let Some(_entered) = self.stream.gate.unrecorded_now() else {
-            return Ok(false);
-        };
-        self.gpu.enter()?;
-        self.is_done(self.raw_stream())
     }
 
     /// What [`Cuda::new`] calls it.

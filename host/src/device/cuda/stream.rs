@@ -1,8 +1,8 @@
 //! Streams: who made them, and what has to wait for them.
 
-use super::{Cuda, graph::Capture, lock};
+use super::{Cuda, gpu::Gpu, graph::Capture, lock};
 use crate::device::{DeviceError, gate::Gate};
-use libcuda::{CUstream, CUstream_st};
+use libcuda::{CUDA_ERROR_NOT_READY, CUstream, CUstream_st};
 use std::{any::Any, mem, ptr, sync::Arc};
 
 /// The stream of a [`Cuda`], and the gate that its calls pass.
@@ -99,13 +99,15 @@ pub(super) enum Given {
 }
 
 impl Given {
-    /// Frees it. The context is current.
+    /// Frees it. The context of `gpu` is current.
     ///
     /// # Safety
     /// Nothing uses it, and an allocation came from `alloc` and is freed only now.
-    unsafe fn free(self) {
+    unsafe fn free(self, gpu: &Gpu) {
         match self {
             Self::Allocation(address) => {
+                // The driver may wait for the device, and lets others wait until then.
+                let _turn = gpu.turn();
                 // SAFETY: the caller's promise. A failure belongs to an earlier call.
                 let _lost = unsafe { libcuda::cuMemFree_v2(address) };
             }
@@ -114,10 +116,47 @@ impl Given {
     }
 }
 
+/// Asks whether everything in a stream is done. Its context is current, and the stream is not recorded.
+pub(super) fn is_done(
+    stream: CUstream,
+    during: impl FnOnce() -> String,
+) -> Result<bool, DeviceError> {
+    // SAFETY: the caller gives a stream that is live.
+    match unsafe { libcuda::cuStreamQuery(stream) } {
+        CUDA_ERROR_NOT_READY => Ok(false),
+        result => DeviceError::check(result, during).map(|()| true),
+    }
+}
+
+impl Gpu {
+    /// Waits for a stream that may use what is to be given back. Makes the context current. Returns whether the
+    /// stream has ended: not on a device that is given up.
+    fn has_ended(&self, stream: &Stream) -> bool {
+        let is_done = || is_done(stream.raw(), || "waiting for what may use memory".into());
+        if !self.enter_to_free() || self.watch_others_until(is_done).is_err() {
+            return false;
+        }
+        // With others, that has waited already.
+        if !self.works_together() {
+            // SAFETY: the stream is live. A failure belongs to an earlier call.
+            let _waited = unsafe { libcuda::cuStreamSynchronize(stream.raw()) };
+        }
+        true
+    }
+
+    /// Waits for all streams. One that is recorded was empty before and is still. Returns whether they have ended.
+    fn have_all_ended(&self) -> bool {
+        self.streams().iter().all(|stream| {
+            let entered = stream.gate.either();
+            entered.recorded().is_some() || self.has_ended(stream)
+        })
+    }
+}
+
 impl Cuda {
-    /// Gives memory back, after the work in all streams that may still use it. While one of them is
-    /// recorded, that waits until the recording has ended. On a device that is given up, where to wait
-    /// is to hang, the memory stays.
+    /// Gives memory back, after the work in all streams that may still use it: those of the GPU, and of
+    /// those that work with it, which reach its memory. While a stream of the GPU is recorded, that waits until
+    /// the recording has ended. On a device that is given up, where to wait is to hang, the memory stays.
     ///
     /// # Safety
     /// An allocation came from `alloc`, and has not been freed; nothing launched later uses the memory.
@@ -128,15 +167,17 @@ impl Cuda {
                 lock(&capture.given).push(given);
                 return;
             }
-            if !self.gpu.enter_to_free() || self.watch_others(stream.raw()).is_err() {
+            if !self.gpu.has_ended(&stream) {
                 mem::forget(given);
                 return;
             }
-            // SAFETY: the stream is live. A failure belongs to an earlier call.
-            let _waited = unsafe { libcuda::cuStreamSynchronize(stream.raw()) };
+        }
+        if !self.gpu.peers().all(|peer| peer.have_all_ended()) || !self.gpu.enter_to_free() {
+            mem::forget(given);
+            return;
         }
         // SAFETY: the caller's promise, and the streams have been waited for.
-        unsafe { given.free() };
+        unsafe { given.free(&self.gpu) };
     }
 
     /// Waits for everything in all streams of the GPU. One that is recorded was empty before and is still.
@@ -149,5 +190,24 @@ impl Cuda {
             }
         }
         Ok(())
+    }
+
+    /// Waits for everything in all streams that may use the GPU's memory: those of this GPU and of
+    /// the GPUs that work with it.
+    ///
+    /// # Errors
+    /// The error of the work that failed; [`DeviceError::GivenUp`] if it was that of another GPU.
+    pub(in crate::device) fn wait_for_users(&self) -> Result<(), DeviceError> {
+        self.wait_for_all()?;
+        if self.gpu.peers().all(|peer| peer.have_all_ended()) {
+            Ok(())
+        } else {
+            Err(DeviceError::GivenUp { name: self.gpu.properties.name.clone() })
+        }
+    }
+
+    /// Whether it works with other GPUs.
+    pub(in crate::device) fn works_together(&self) -> bool {
+        self.gpu.works_together()
     }
 }

@@ -170,7 +170,8 @@ impl<T> Spread<T> {
         &self.parts[gpu]
     }
 
-    /// Like [`part`](Self::part), to write to.
+    /// Like [`part`](Self::part), to write to. Primitives refuse an array in which a buffer of another length
+    /// takes its place ([`DeviceError::LengthMismatch`]).
     #[must_use]
     pub fn part_mut(&mut self, gpu: usize) -> &mut Buffer<T> {
         &mut self.parts[gpu]
@@ -179,6 +180,29 @@ impl<T> Spread<T> {
     /// Whether all of it lies on the first device.
     fn is_on_one(&self) -> bool {
         self.len <= self.stripe || self.parts.len() == 1
+    }
+
+    /// Refuses an array that is spread over others than `devices`, or in which a [part](Self::part_mut) has been
+    /// replaced by a buffer of another length: kernels rely on the stripes.
+    fn expect_on(&self, devices: &Devices) -> Result<(), DeviceError>
+    where
+        T: Pod,
+    {
+        let (parts, gpus) = (self.parts.len(), devices.len());
+        if parts != gpus {
+            return Err(DeviceError::SpreadElsewhere { parts, gpus });
+        }
+        devices.each(|gpu, device| {
+            let part = &self.parts[gpu];
+            device.expect_own(part)?;
+            let needed = self.stripes(gpu).map(|stripe| stripe.len()).sum();
+            if part.len() == needed {
+                Ok(())
+            } else {
+                Err(DeviceError::LengthMismatch { buffer: part.len(), given: needed })
+            }
+        })?;
+        Ok(())
     }
 
     /// Whether stripes are whole tiles of `tile` elements, which is a power of two.

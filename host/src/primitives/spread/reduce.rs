@@ -41,7 +41,8 @@ impl<O: PartReducible<Element: Pod>> SpreadReducer<O> {
     /// Puts the reduction of each device's part into its stream. Waits for nothing.
     ///
     /// # Errors
-    /// [`DeviceError::OtherDevice`] if `input` is spread over others, [`DeviceError::ShortStripes`], and errors of
+    /// [`DeviceError::SpreadElsewhere`] or [`DeviceError::OtherDevice`] if `input` is spread over others,
+    /// [`DeviceError::LengthMismatch`] if a part of it has been replaced, [`DeviceError::ShortStripes`], and errors of
     /// the launches.
     pub fn launch(&mut self, input: &Spread<O::Element>) -> Result<(), DeviceError> {
         self.is_launched = false;
@@ -102,6 +103,7 @@ impl<O: PartReducible<Element: Pod>> SpreadReducer<O> {
             &mut dyn FnMut(Global<u32>) -> Result<(), DeviceError>,
         ) -> Result<(), DeviceError>,
     ) -> Result<(), DeviceError> {
+        input.expect_on(&self.devices)?;
         let whole = Shape::of::<O::Element>(input.len);
         if !input.is_on_one() {
             // While the leaves are strips, the array is a single piece.
@@ -120,7 +122,7 @@ impl<O: PartReducible<Element: Pod>> SpreadReducer<O> {
             }
             with(gpu, values * O::Accumulator::WORDS, &mut |result| {
                 // SAFETY: the shape is that of the whole array with as many tiles as the part fills; there are words
-                // for each of its tiles. A dropped buffer waits for the stream, and a mailbox that is dropped early
+                // for each of its tiles. A dropped buffer waits for all streams, and a mailbox that is dropped early
                 // is not lent again.
                 unsafe { reducer.launch_in(shape, part, 0..part.len(), result) }
             })

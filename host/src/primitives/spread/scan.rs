@@ -80,8 +80,9 @@ impl<O: SpreadScannable<Element: Pod, Output: Pod>> SpreadScanner<O> {
     /// for. On each device it begins when what is in the streams of all of them now has ended.
     ///
     /// # Errors
-    /// [`DeviceError::LengthMismatch`] if the two are spread differently, [`DeviceError::OtherDevice`] if they are
-    /// spread over other devices, [`DeviceError::ShortStripes`], and errors of the launches.
+    /// [`DeviceError::LengthMismatch`] if the two are spread differently, [`DeviceError::SpreadElsewhere`] or
+    /// [`DeviceError::OtherDevice`] if they are spread over other devices, [`DeviceError::ShortStripes`], and errors
+    /// of the launches.
     pub fn launch(
         &mut self,
         input: &Spread<O::Element>,
@@ -93,6 +94,8 @@ impl<O: SpreadScannable<Element: Pod, Output: Pod>> SpreadScanner<O> {
         {
             return Err(DeviceError::LengthMismatch { buffer: output.len, given: input.len });
         }
+        input.expect_on(&self.devices)?;
+        output.expect_on(&self.devices)?;
         if input.is_on_one() {
             let launched = self.alone.launch(&input.parts[0], &mut output.parts[0], form);
             return launched.map_err(|error| error.on_gpu(0, &self.devices[0]));
@@ -100,10 +103,6 @@ impl<O: SpreadScannable<Element: Pod, Output: Pod>> SpreadScanner<O> {
         let shape = Shape::of::<O::Element, O::Accumulator>(input.len);
         let tile = shape.tile::<O::Element>();
         input.expect_tiles("a scan", tile)?;
-        self.devices.each(|gpu, device| {
-            device.expect_own(&input.parts[gpu])?;
-            device.expect_own(&output.parts[gpu])
-        })?;
         self.next_stamp(input.len)?;
         let design = self.design_for(shape, input.len);
         // The first device has the most tiles.

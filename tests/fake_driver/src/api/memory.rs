@@ -2,7 +2,7 @@
 
 use super::{INVALID_HANDLE, INVALID_VALUE, OUT_OF_MEMORY, SUCCESS};
 use crate::control::{before, before_release, count};
-use crate::device::{BYTES, Step, context_of, ended, state};
+use crate::device::{BYTES, HostCopy, Step, context_of, ended, state};
 use crate::log::log;
 use std::ffi::c_void;
 use std::slice;
@@ -35,19 +35,13 @@ calls! {
     }
     fn cuMemcpyHtoDAsync_v2(to: u64, from: *const u8, bytes: usize, stream: usize)
     may_fail INVALID_VALUE {
-        let mut state = ended(Some(stream));
-        let first = state.uncapturable(stream);
-        if first != SUCCESS { return first }
-        let from = slice::from_raw_parts(from, bytes);
-        if state.memory().write(to, from).is_err() { state.mistake("memory") } else { SUCCESS }
+        let host = from.expose_provenance();
+        put_copy(stream, HostCopy { host, device: to, bytes, to_host: false })
     }
     fn cuMemcpyDtoHAsync_v2(to: *mut u8, from: u64, bytes: usize, stream: usize)
     may_fail INVALID_VALUE {
-        let mut state = ended(Some(stream));
-        let first = state.uncapturable(stream);
-        if first != SUCCESS { return first }
-        let to = slice::from_raw_parts_mut(to, bytes);
-        if state.memory().read(from, to).is_err() { state.mistake("memory") } else { SUCCESS }
+        let host = to.expose_provenance();
+        put_copy(stream, HostCopy { host, device: from, bytes, to_host: true })
     }
     // Kernels write there too, so it is memory of the emulator.
     fn cuMemAllocHost_v2(memory: *mut u64, bytes: usize) may_fail OUT_OF_MEMORY {
@@ -115,5 +109,19 @@ calls! {
             _ => return INVALID_VALUE,
         }
         SUCCESS
+    }
+}
+
+/// Puts a copy into a stream, once nothing runs there.
+///
+/// # Safety
+///
+/// The host's memory is there until the copy has run.
+unsafe fn put_copy(stream: usize, copy: HostCopy) -> u32 {
+    let mut state = ended(Some(stream));
+    match state.uncapturable(stream) {
+        // SAFETY: the caller's promise.
+        SUCCESS => unsafe { state.put_copy(stream, copy) },
+        first => first,
     }
 }

@@ -2,7 +2,10 @@
 //! and waited for, and that nothing waits for ever for a grid that never ends.
 
 #[macro_use]
+#[path = "../fake_driver/mod.rs"]
 mod fake_driver;
+mod memory;
+mod order;
 
 use cuda_std::{f16, prelude::*};
 use fake_driver::controls::{Controls, Launches};
@@ -19,13 +22,13 @@ use std::time::{Duration, Instant};
 
 const IMAGES: &[PtxImage] = &[PtxImage::text(
     90,
-    ptx!("sm_90": on_both_store reached_store unreached_store waiting faulty_fault refused_once recorded),
+    ptx!("sm_90": on_both_store reached_store unreached_store waiting faulty_fault refused_once recorded halfway whole),
 )];
 
-/// Those of primitives, which the fake driver runs.
+/// Those of primitives, which the fake driver runs. A scan over several GPUs does nothing there.
 const KERNELS: &[PtxImage] = &[PtxImage::text(
     90,
-    ptx!("sm_90": reduce_sum_f32 reduce_sum_u64 scan_sum_f32 scan_bulk_sum_f32 scan_sum_f16_in_f64),
+    ptx!("sm_90": reduce_sum_f32 reduce_sum_u64 scan_sum_f32 scan_bulk_sum_f32 scan_sum_f16_in_f64 scan_spread_sum_f32),
 )];
 
 macro_rules! kernels {
@@ -44,6 +47,8 @@ kernels! {
     faulty_fault();
     refused_once();
     recorded();
+    halfway();
+    whole();
 }
 
 /// One block.
@@ -441,6 +446,7 @@ fn a_sum_over_both_is_right_after_any_call_has_failed() {
         }
         failed.push(call);
     }
+    machine.controls.fail(0, false);
     let launches = failed.iter().filter(|call| call.contains("Launch")).count();
     assert_eq!(launches, 2, "{failed:?}");
     assert_eq!(sums.result(&spread), Err(unasked));
