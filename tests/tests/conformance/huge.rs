@@ -149,7 +149,10 @@ fn a_selection_from_more_than_two_to_the_32_elements_is_right_on_cuda() {
         let expected: Vec<u64> = places.iter().map(|&place| place as u64).collect();
         assert_eq!(positions, expected);
         // The other way round: zeros are written beyond 2^32.
-        let [zeros, rest] = partition(by.others(), &input).expect("there was room for more");
+        let [zeros, rest] = match partition(by.others(), &input) {
+            Err(error @ DeviceError::OutOfMemory { .. }) => return skipped(&error.to_string()),
+            parts => parts.expect("it should run"),
+        };
         assert_eq!(zeros.len(), len - places.len());
         let last = zeros.buffer().download_part(zeros.len() - 3..zeros.len());
         assert_eq!(last, Ok(vec![0; 3]));

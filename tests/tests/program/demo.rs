@@ -1,9 +1,9 @@
 //! `gridsync demo`.
 
 use crate::call::{WRONG_USAGE, gridsync, without_cuda};
+use gridsync_tests::program::workspace;
 use serde_json::Value;
 use std::fs;
-use std::path::Path;
 
 /// The three forms in the order of the output: their names, and how many of their runs went wrong.
 fn forms(demo: &Value) -> Vec<(String, u64)> {
@@ -63,7 +63,7 @@ fn the_table_says_on_what_it_ran_and_what_came_out() {
 
 #[test]
 fn the_readme_shows_what_the_demo_prints() {
-    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../host/program/README.md");
+    let readme = workspace().join("host/program/README.md");
     let readme = fs::read_to_string(readme).expect("the README should be there");
     let (_, shown) = readme
         .split_once("$ cargo run --release -- demo\n")

@@ -4,9 +4,9 @@ use crate::call::{Call, DEVICE_FAILURE, WRONG_USAGE, gridsync, without_cuda};
 use crate::folder::Folder;
 use gridsync_tests::devices::{skipped, with_cuda};
 use gridsync_tests::npy;
+use gridsync_tests::program::workspace;
 use std::fs;
 use std::io::Read;
-use std::path::Path;
 use std::process::Stdio;
 
 /// The table in the help.
@@ -23,7 +23,7 @@ fn the_readme_has_the_table_of_the_help() {
     let codes = table.lines().filter_map(|line| line.split_whitespace().next());
     let codes: Vec<_> = codes.filter(|word| word.parse::<u8>().is_ok()).collect();
     assert_eq!(codes, ["0", "1", "2", "3"], "{table}");
-    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../host/program/README.md");
+    let readme = workspace().join("host/program/README.md");
     let readme = fs::read_to_string(readme).expect("the README should be there");
     assert!(readme.contains(&table), "the README should have:\n{table}");
 }

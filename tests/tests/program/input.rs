@@ -4,9 +4,9 @@
 use crate::call::{Call, WRONG_USAGE, without_cuda};
 use crate::folder::Folder;
 use gridsync_tests::npy;
+use gridsync_tests::program::workspace;
 use serde_json::Value;
 use std::fs;
-use std::path::Path;
 
 /// Rows and columns of the arrays.
 const SHAPE: (usize, usize) = (300, 7);
@@ -146,7 +146,7 @@ fn queries_may_be_in_fortran_order() {
 
 #[test]
 fn an_array_of_an_archive_is_named_after_a_colon() {
-    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../host/program/tests/fixtures/npy");
+    let fixtures = workspace().join("host/program/tests/fixtures/npy");
     let copied = |folder: Folder, name| {
         folder.with(name, fs::read(fixtures.join(name)).expect("it is there"))
     };

@@ -3,10 +3,10 @@
 use crate::call::without_cuda;
 use crate::folder::Folder;
 use gridsync_tests::npy;
+use gridsync_tests::program::workspace;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
 
 /// The head of the README's table of fields.
 const HEAD: &str = "| field | in | what it is |";
@@ -25,7 +25,7 @@ fn quoted(cell: &str) -> Vec<String> {
 
 /// The rows of that table.
 pub(crate) fn rows() -> Vec<Row> {
-    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../host/program/README.md");
+    let readme = workspace().join("host/program/README.md");
     let readme = fs::read_to_string(readme).expect("the README should be there");
     let (_, table) = readme.split_once(HEAD).expect("the README should have the table");
     let rows = table.lines().skip(2).take_while(|line| line.starts_with('|'));
