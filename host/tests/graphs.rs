@@ -8,7 +8,10 @@ use gridsync::device::{
     Buffer, Device, DeviceError, Emulator, EmulatorConfig, Geometry, Launch, Ordered, Policy,
     Schedule, Way,
 };
+use gridsync::primitives::scan::{Form, scan_on_cpu};
+use gridsync::primitives::{Reducer, Scanner};
 use gridsync_kernels::grid::barrier::{Barrier, GridBarrier};
+use gridsync_kernels::op::Sum;
 use gridsync_lab_kernels::barrier::barrier_rounds;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread::scope;
@@ -138,6 +141,42 @@ fn barrier_words_serve_a_hundred_replays_of_a_cooperative_launch() {
         unsafe { graph.launch() }.expect("should run");
     }
     assert_eq!(errors.download(), Ok(vec![0]));
+}
+
+/// Each replay has its own data, so that what an earlier one left is wrong.
+#[test]
+fn each_replay_reduces_and_scans_what_is_in_the_input_then() {
+    // Two tiles of a reduction and a rest, and as many of a scan.
+    const LEN: usize = 2 * 4096 + 5;
+    const SCANNED: usize = 2 * 512 + 5;
+    for seed in 1..4 {
+        let schedule = Schedule::from_seed(seed);
+        let config = EmulatorConfig { schedule, weak_memory: true, ..EmulatorConfig::default() };
+        let device = Device::new(Emulator::new(config));
+        let mut input = device.zeroed::<u64>(LEN).expect("it fits");
+        let mut scanned = device.zeroed::<u64>(SCANNED).expect("it fits");
+        let mut output = device.zeroed::<u64>(SCANNED).expect("it fits");
+        let op = Sum::<u64>::new();
+        let mut sum = Reducer::with(op, &device).expect("it fits");
+        let mut scanner = Scanner::with(op, &device, SCANNED).expect("it fits");
+        let graph = device
+            .record(|| {
+                sum.launch(&input)?;
+                scanner.launch(&scanned, &mut output, Form::Inclusive)
+            })
+            .expect("both can be recorded");
+        for replay in 1..4 {
+            let host: Vec<u64> = (0..LEN as u64).map(|i| i * replay).collect();
+            input.copy_from(&host).expect("it is as long");
+            scanned.copy_from(&host[..SCANNED]).expect("it is as long");
+            // SAFETY: all that was recorded is alive.
+            unsafe { graph.launch() }.expect("should run");
+            let what = format!("replay {replay}, seed {seed}");
+            assert_eq!(sum.result(), Ok(host.iter().sum()), "{what}");
+            let expected = scan_on_cpu(op, &host[..SCANNED], Form::Inclusive);
+            assert!(output.download().as_ref() == Ok(&expected), "{what}");
+        }
+    }
 }
 
 #[test]

@@ -323,3 +323,75 @@ fn an_address_that_kernels_cannot_take_is_refused() {
         assert_eq!(empty.expect("nothing is anywhere").download(), Ok(vec![]));
     }
 }
+
+/// The launches of the sum so far.
+fn sums_launched() -> usize {
+    log_of("reduce_sum_f32").iter().filter(|line| line.starts_with("plain")).count()
+}
+
+/// Puts a sum of `input` behind work that has not ended, and lets the wait for its result fail. The kernel is loaded.
+fn fail_to_wait(machine: &Machine, sum: &mut Reducer<Sum<f32>>, input: &Buffer<f32>) {
+    let before = sums_launched();
+    // The first call that fails after the launch is one of the wait.
+    for call in 1.. {
+        machine.controls.fail(call, false);
+        sum.reduce(input).expect_err("a call has failed");
+        if sums_launched() > before {
+            break;
+        }
+    }
+    machine.controls.fail(0, false);
+}
+
+#[test]
+fn a_sum_is_launched_only_after_the_last_one_has_written_its_result() {
+    let machine = Machine::new();
+    let device = machine.open(0);
+    let [first, second] = [1.0f32, 2.0].map(|x| device.upload(&[x; 100]).expect("it fits"));
+    let mut sum = Reducer::<Sum<f32>>::new(&device).expect("it fits");
+    sum.compile().expect("it is in the image");
+    let work = machine.keep_busy(&device);
+    fail_to_wait(&machine, &mut sum, &first);
+    let launched = sums_launched();
+    let waits = format!("synchronize {}", handle(&device));
+    let before = log().len();
+    let found = thread::scope(|scope| {
+        let second = scope.spawn(|| sum.reduce(&second));
+        while !log()[before..].contains(&waits) {
+            thread::yield_now();
+        }
+        let early = sums_launched() - launched;
+        drop(work);
+        (early, second.join().expect("no panic"))
+    });
+    assert_eq!(found, (0, Ok(200.0)));
+}
+
+#[test]
+fn a_mailbox_is_lent_again_unless_a_launch_may_still_write_to_it() {
+    let machine = Machine::new();
+    let device = machine.open(0);
+    let input = device.upload(&[1.0f32; 100]).expect("it fits");
+    let lend = || device.backend().lend_mailbox(1).expect("it fits").expect("there are some");
+    let give_back = |mailbox| {
+        // SAFETY: it was lent just now, and nobody has used it.
+        unsafe { device.backend().take_mailbox_back(mailbox, 1) };
+    };
+    let mailbox = lend();
+    give_back(mailbox);
+    // The one that came back last is the next to be lent.
+    let mut sum = Reducer::<Sum<f32>>::new(&device).expect("it fits");
+    assert_eq!(sum.reduce(&input), Ok(100.0));
+    drop(sum);
+    assert_eq!(lend(), mailbox);
+    give_back(mailbox);
+
+    let mut sum = Reducer::<Sum<f32>>::new(&device).expect("it fits");
+    let work = machine.keep_busy(&device);
+    fail_to_wait(&machine, &mut sum, &input);
+    drop((work, sum));
+    let mut lent: Vec<u64> = (0..100).map(|_| lend()).collect();
+    assert!(!lent.contains(&mailbox));
+    lent.sort_unstable();
+    assert!(lent.is_sorted_by(|a, b| a + 64 <= *b), "each has a cache line: {lent:x?}");
+}

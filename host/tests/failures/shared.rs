@@ -67,7 +67,7 @@ pub(crate) const SHARED: &[Scenario<Devices>] = &[
     Scenario {
         name: "shared: sum of an array that is spread",
         begin: |devices| {
-            // On the first device: what lies on both has more than 4 MiB, see `several_devices.rs`.
+            // On the first device: what lies on both has more than 4 MiB, see `several_devices/main.rs`.
             let input: Vec<u64> = (0..3001).map(|i| i * i).collect();
             let spread = Spread::upload(devices, &input)?;
             let mut sums = SpreadReducer::new(Sum::<u64>::new(), devices)?;

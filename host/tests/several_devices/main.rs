@@ -6,6 +6,7 @@
 mod fake_driver;
 mod memory;
 mod order;
+mod spread;
 
 use cuda_std::{f16, prelude::*};
 use fake_driver::controls::{Controls, Launches};
@@ -425,22 +426,27 @@ fn a_sum_over_both_is_right_after_any_call_has_failed() {
     let machine = Machine::of(2);
     let devices = Devices::cuda(&[0, 1], KERNELS).expect("there are two that reach each other");
     // Leaves are tiles above 4 MiB.
-    let input: Vec<u64> = (0..(1 << 19) + 3001).collect();
-    let expected = input.iter().sum::<u64>();
-    let mut spread = Spread::in_stripes(&devices, input.len(), 1 << 18).expect("there is room");
-    spread.copy_from(&input).expect("it is as long");
+    let spread = |factor: u64| {
+        let input: Vec<u64> = (0..(1 << 19) + 3001).map(|i| factor * i).collect();
+        let mut spread = Spread::in_stripes(&devices, input.len(), 1 << 18).expect("there is room");
+        spread.copy_from(&input).expect("it is as long");
+        (spread, input.iter().sum::<u64>())
+    };
+    // One after the other, so that what an earlier sum has left is wrong.
+    let spreads = [spread(1), spread(2)];
     let mut sums = SpreadReducer::new(Sum::<u64>::new(), &devices).expect("there is room");
     let unasked = DeviceError::NoResult { what: "result of a reduction" };
-    assert_eq!(sums.result(&spread), Err(unasked.clone()));
+    assert_eq!(sums.result(&spreads[0].0), Err(unasked.clone()));
     let mut failed = Vec::new();
     loop {
+        let (spread, expected) = &spreads[failed.len() % 2];
         machine.controls.fail(failed.len() as u64 + 1, false);
-        let found = sums.reduce(&spread);
+        let found = sums.reduce(spread);
         let Some(call) = machine.controls.failed() else {
-            assert_eq!(found, Ok(expected));
+            assert_eq!(found, Ok(*expected));
             break;
         };
-        if found != Ok(expected) {
+        if found != Ok(*expected) {
             let (gpu, error) = of_gpu(found);
             assert!(gpu < 2, "{call}: {error}");
         }
@@ -449,7 +455,8 @@ fn a_sum_over_both_is_right_after_any_call_has_failed() {
     machine.controls.fail(0, false);
     let launches = failed.iter().filter(|call| call.contains("Launch")).count();
     assert_eq!(launches, 2, "{failed:?}");
-    assert_eq!(sums.result(&spread), Err(unasked));
-    sums.launch(&spread).expect("it is launched");
-    assert_eq!(sums.result(&spread), Ok(expected));
+    let (spread, expected) = &spreads[1];
+    assert_eq!(sums.result(spread), Err(unasked));
+    sums.launch(spread).expect("it is launched");
+    assert_eq!(sums.result(spread), Ok(*expected));
 }

@@ -1,7 +1,8 @@
 //! What the emulator reports about kernels that use the device library: the lines that it names,
-//! and what it finds missing. And the locks, under many schedules.
+//! and what it finds missing. And the locks, and launches that share words, under many schedules.
 
 mod forgotten;
+mod launches;
 mod lines;
 mod locks;
 mod ring;

@@ -36,6 +36,8 @@ struct Views {
     plan: Global<u64>,
     state: Global<u64>,
     results: Global<u32>,
+    /// The number of the launch, from 1. Values are multiplied by it, so that those of an earlier launch are wrong.
+    launch: u32,
 }
 
 /// Runs a kernel on the plan `launches` times, and returns the results.
@@ -63,6 +65,7 @@ fn run(
             plan: Global::from_address(plan, words.len()),
             state: Global::from_address(state, states),
             results: Global::from_address(results, RESULTS),
+            launch: 0,
         }
     };
     let config = LaunchConfig {
@@ -71,8 +74,8 @@ fn run(
         cooperative: true,
         ..LaunchConfig::new("test", blocks.len() as u32, 64)
     };
-    for _ in 0..launches {
-        simt::launch(&mut memory, &config, &|| kernel(views))?;
+    for launch in 1..=launches {
+        simt::launch(&mut memory, &config, &|| kernel(Views { launch, ..views }))?;
     }
     let mut bytes = vec![0; 4 * RESULTS];
     memory.read(results, &mut bytes).expect("it is there");
@@ -80,12 +83,12 @@ fn run(
     Ok(bytes.chunks(4).map(number).collect())
 }
 
-/// Each task adds its inputs' values to the argument, and stores the sum at its argument.
+/// Each task adds its inputs' values to the argument times the launch, and stores the sum at its argument.
 fn add_up(views: Views) {
     let mut tasks = Tasks::attach(views.plan, views.state);
     while let Some(task) = tasks.next() {
         let at = task.argument(0);
-        let sum = at + task.input(0) + task.input(1);
+        let sum = at * views.launch + task.input(0) + task.input(1);
         if thread::is_first_in_block() {
             views.results.write(at as usize, sum);
         }
@@ -99,7 +102,7 @@ fn read_memory(views: Views) {
     while let Some(task) = tasks.next() {
         if task.argument(0) == 0 {
             if thread::index_in_block() == 63 {
-                views.results.write(0, 9);
+                views.results.write(0, 9 * views.launch);
             }
         } else {
             let read = views.results.read(0);
@@ -127,7 +130,7 @@ fn values_come_from_other_blocks_and_from_the_own_in_each_launch() {
     ];
     for seed in 0..20 {
         let results = run(&blocks, 3, Schedule::from_seed(seed), add_up).expect("it runs");
-        assert_eq!(results[1..5], [1, 3, 7, 14], "seed {seed}");
+        assert_eq!(results[1..5], [1, 3, 7, 14].map(|sum| 3 * sum), "seed {seed}");
     }
 }
 
@@ -137,7 +140,7 @@ fn a_block_keeps_as_many_values_as_it_says() {
     // The oldest value is in the place that this task's own will take.
     list.push(task(KEPT as u32, &[Link::Kept { slot: 0 }, Link::Kept { slot: 31 }], Link::None));
     let results = run(&[list], 2, Schedule::from_seed(1), add_up).expect("it runs");
-    assert_eq!(results[KEPT], 32 + 31);
+    assert_eq!(results[KEPT], 2 * (32 + 31));
 }
 
 #[test]
@@ -152,14 +155,14 @@ fn all_parts_of_a_node_are_waited_for_in_each_launch() {
             if thread::is_first_in_block() {
                 let written: u32 =
                     (1..at).filter(|_| at == 4).map(|at| views.results.read(at)).sum();
-                views.results.write(at, at as u32 + written);
+                views.results.write(at, at as u32 * views.launch + written);
             }
             task.finish(0);
         }
     };
     for seed in 0..20 {
         let results = run(&blocks, 3, Schedule::from_seed(seed), sum).expect("it runs");
-        assert_eq!(results[1..5], [1, 2, 3, 10], "seed {seed}");
+        assert_eq!(results[1..5], [1, 2, 3, 10].map(|sum| 3 * sum), "seed {seed}");
         blocks.rotate_left(1);
     }
 }
@@ -170,7 +173,7 @@ fn memory_is_visible_after_an_end_and_a_race_after_a_value() {
     for seed in 0..20 {
         let schedule = Schedule::from_seed(seed);
         let results = run(&with(ended(0, 1), ended(0, 1)), 2, schedule, read_memory);
-        assert_eq!(results.expect("it has no race"), [9; RESULTS], "seed {seed}");
+        assert_eq!(results.expect("it has no race"), [2 * 9; RESULTS], "seed {seed}");
         for blocks in [with(ended(0, 1), value(0)), with(value(0), ended(0, 1))] {
             let fault = run(&blocks, 1, schedule, read_memory).expect_err("it lacks an order");
             assert!(matches!(fault, Fault::Race(_)), "seed {seed}: {fault}");
@@ -191,7 +194,7 @@ fn each_thread_receives_what_other_threads_of_other_tasks_send_in_each_launch() 
                 0 | 1 => 0,
                 _ => task.receive(words, [1, 2].map(|ago| (at - ago) * 64 + 63 - me)).iter().sum(),
             };
-            let sum = sent + (at + 1) as u32 * (me % 2) as u32;
+            let sum = sent + (at + 1) as u32 * (me % 2) as u32 * views.launch;
             task.send(words, at * 64 + me, sum);
             if at == 3 {
                 views.results.write(me, sum);
@@ -207,7 +210,7 @@ fn each_thread_receives_what_other_threads_of_other_tasks_send_in_each_launch() 
         let results = run(&blocks, 3, Schedule::from_seed(seed), kernel).expect("it runs");
         // The first tasks send 1 and 2 in odd threads, and the next one 3 in all.
         let expected: Vec<u32> =
-            (0..64).map(|me| if me % 2 == 0 { 3 + 2 } else { 3 + 4 }).collect();
+            (0..64).map(|me| 3 * if me % 2 == 0 { 3 + 2 } else { 3 + 4 }).collect();
         assert_eq!(results, expected, "seed {seed}");
     }
 }
@@ -226,7 +229,7 @@ fn a_join_is_waited_for_and_not_seen() {
         vec![task(2, &[], inputs[1]), join.encode()],
     ];
     let results = run(&blocks, 2, Schedule::from_seed(5), add_up).expect("it runs");
-    assert_eq!(results[..5], [0, 1, 2, 0, 4]);
+    assert_eq!(results[..5], [0, 2, 4, 0, 8]);
 }
 
 #[test]

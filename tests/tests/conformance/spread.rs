@@ -81,7 +81,8 @@ fn bits<T: Pod>(values: &[T]) -> &[u8] {
     bytemuck::cast_slice(values)
 }
 
-/// Spreads `host` in stripes of `stripe` elements, scans it in both forms, and compares with the CPU.
+/// Spreads `host` in stripes of `stripe` elements, scans it in one form and backwards in the other, and compares with
+/// the CPU.
 #[track_caller]
 fn scans<O>(
     scanner: &mut SpreadScanner<O>,
@@ -93,9 +94,11 @@ fn scans<O>(
     O: SpreadScannable<Element: Pod, Output: Pod>,
 {
     let mut input = Spread::in_stripes(devices, host.len(), stripe).expect("there is room");
-    input.copy_from(host).expect("it is as long");
     let mut output = Spread::<O::Output>::like(devices, &input).expect("there is room");
-    for form in FORMS {
+    // Other elements in the second launch, so that what the first one has left is wrong.
+    let backwards: Vec<O::Element> = host.iter().rev().copied().collect();
+    for (form, host) in FORMS.into_iter().zip([host, &backwards]) {
+        input.copy_from(host).expect("it is as long");
         scanner.launch(&input, &mut output, form).expect("it runs");
         let got = output.download().expect("it is there");
         let what = format!("{form:?} of {} in {stripe}, {} GPUs", host.len(), devices.len());

@@ -192,3 +192,37 @@ fn a_chain_stays_in_its_block_and_says_nothing() {
     assert!(plan.blocks.iter().flatten().all(silent));
     assert!(plan.validate(&dag, 8).is_ok());
 }
+
+/// A block whose last node takes the value of its first, which ran so many places before.
+fn apart(places: usize) -> (Checked, Plan) {
+    let mut dag = Dag::new();
+    for id in 0..places {
+        dag.add(Node::new(format!("n{id}")));
+    }
+    let last = dag.add(Node::new("last").after(&[0]).takes_values());
+    let task = |node| {
+        let inputs = if node == last { vec![Input::Kept(0)] } else { Vec::new() };
+        Item::Part { node, part: 0, inputs, signal: Signal::None }
+    };
+    let plan = Plan { blocks: vec![(0..=last).map(task).collect()] };
+    (dag.check().expect("a graph"), plan)
+}
+
+#[test]
+fn a_value_is_kept_for_as_many_places_as_a_block_keeps_values() {
+    for places in [1, KEPT - 1, KEPT, KEPT + 1, KEPT + 2] {
+        let (dag, plan) = apart(places);
+        let is_kept = places <= KEPT;
+        assert_eq!(run(&plan, &dag).is_ok(), is_kept, "{places}");
+        assert_eq!(plan.validate(&dag, 1).is_ok(), is_kept, "{places}");
+        let made = Plan::by_edges(&dag, 1);
+        let [.., last] = &made.blocks[0][..] else { panic!("{made:?}") };
+        let input = if is_kept { Input::Kept(0) } else { Input::Value(0) };
+        assert_eq!(last.inputs(), [input], "{places}");
+        assert_eq!(run(&made, &dag), Ok(()), "{places}");
+        assert!(made.validate(&dag, 1).is_ok(), "{places}");
+    }
+    let (dag, plan) = apart(KEPT + 1);
+    let said = refused(&plan, &dag);
+    assert!(said.contains("it ran 33 places before; a block keeps 32 values"), "{said}");
+}

@@ -220,26 +220,38 @@ pub fn scan_spread<O: SpreadScannable<Element: Pod, Output: Pod>>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::device::EmulatorConfig;
+    use crate::device::{EmulatorConfig, Schedule};
     use crate::primitives::scan::scan_on_cpu;
     use gridsync_kernels::op::Sum;
 
+    /// A launch takes the words of another one for its own if their stamps are the same. So each has other elements,
+    /// and schedules are drawn in which tiles look early.
     #[test]
-    fn the_stamps_begin_anew_after_the_last_one() {
-        let config = EmulatorConfig { gpus: 2, races: true, ..EmulatorConfig::default() };
-        let devices = Devices::emulated(config).expect("there may be two");
-        let host: Vec<u32> = (0..3500).collect();
-        let mut input = Spread::in_stripes(&devices, host.len(), 1024).expect("there is room");
-        input.copy_from(&host).expect("it is as long");
-        let mut output = Spread::<u32>::like(&devices, &input).expect("there is room");
+    fn no_two_launches_have_the_same_stamp_on_the_same_words() {
         let op = Sum::<u32>::new();
-        let mut scanner = SpreadScanner::new(op, &devices, host.len()).expect("there is room");
-        scanner.stamp = u32::MAX - 2;
-        for stamp in [u32::MAX - 1, u32::MAX, 1, 2] {
-            scanner.launch(&input, &mut output, Form::Inclusive).expect("it runs");
-            assert_eq!(scanner.stamp, stamp);
-            let got = output.download().expect("it is there");
-            assert!(got == scan_on_cpu(op, &host, Form::Inclusive), "{stamp}");
+        for seed in 1..9 {
+            let schedule = Schedule::from_seed(seed);
+            let config = EmulatorConfig { gpus: 2, schedule, ..EmulatorConfig::default() };
+            let config = EmulatorConfig { races: seed % 2 == 0, weak_memory: true, ..config };
+            let devices = Devices::emulated(config).expect("there may be two");
+            let mut scanner = SpreadScanner::new(op, &devices, 3500).expect("there is room");
+            for launch in 1..7 {
+                // The stamps are 1, 2, the last two, and then 1 and 2 again. Until then short arrays leave the first
+                // stamp in the words of later tiles.
+                if launch == 3 {
+                    scanner.stamp = u32::MAX - 2;
+                }
+                let len = if matches!(launch, 2..5) { 1500 } else { 3500 };
+                let host: Vec<u32> = (0..len).map(|i| i * launch).collect();
+                let input = Spread::in_stripes(&devices, host.len(), 1024);
+                let mut input = input.expect("there is room");
+                input.copy_from(&host).expect("it is as long");
+                let mut output = Spread::like(&devices, &input).expect("there is room");
+                scanner.launch(&input, &mut output, Form::Inclusive).expect("it runs");
+                let got = output.download().expect("it is there");
+                let expected = scan_on_cpu(op, &host, Form::Inclusive);
+                assert!(got == expected, "launch {launch}, seed {seed}");
+            }
         }
     }
 }
