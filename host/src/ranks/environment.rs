@@ -1,13 +1,16 @@
 //! What the launcher says: which rank this process is, of how many, and where they meet.
 
-use super::node_list;
+use super::{job, node_list};
 use std::env;
 
-/// The port of the rendezvous if no variable names one.
+/// The port of the rendezvous if no variable names one, nor the job.
 pub const DEFAULT_PORT: u16 = 29_533;
 
-/// The environment variable for a port of one's own. It counts more than `MASTER_PORT`.
+/// The environment variable for the port. It takes precedence over `MASTER_PORT`.
 pub const PORT_VARIABLE: &str = "GRIDSYNC_PORT";
+
+/// The most ranks of a job: rank 0 has a connection to each, and a thread for it.
+pub const MOST_RANKS: u32 = 1 << 16;
 
 /// The place of this process among the ranks of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,12 +19,14 @@ pub struct Environment {
     pub rank: u32,
     /// How many ranks there are.
     pub size: u32,
-    /// The number of this rank among those on the same machine, from 0 on; 0 if nobody says.
+    /// The number of this rank among those on the same machine, from 0; 0 if the launcher does not say.
     pub local_rank: u32,
     /// Where rank 0 runs: a name or an address.
     pub address: String,
     /// The port that rank 0 listens on.
     pub port: u16,
+    /// The name of the job, the same for all its ranks; none if the launcher gives it none.
+    pub job: Option<String>,
 }
 
 /// Why the environment does not say which rank this is.
@@ -94,6 +99,9 @@ struct Launcher {
     local_rank: &'static str,
     /// How many ranks are on this machine.
     local_size: &'static str,
+    /// Groups of variables that name the job, and are the same on all machines. torchrun and mpirun
+    /// may be started on each machine by another step of SLURM, so that only the job counts.
+    jobs: &'static [&'static [&'static str]],
 }
 
 /// The launchers, the innermost first: torchrun and mpirun are also started by srun, whose
@@ -105,6 +113,7 @@ const LAUNCHERS: [Launcher; 4] = [
         size: "WORLD_SIZE",
         local_rank: "LOCAL_RANK",
         local_size: "LOCAL_WORLD_SIZE",
+        jobs: &[&["TORCHELASTIC_RUN_ID"], &["SLURM_JOB_ID"]],
     },
     // Open MPI: https://docs.open-mpi.org/en/main/tuning-apps/environment-var.html
     Launcher {
@@ -112,6 +121,7 @@ const LAUNCHERS: [Launcher; 4] = [
         size: "OMPI_COMM_WORLD_SIZE",
         local_rank: "OMPI_COMM_WORLD_LOCAL_RANK",
         local_size: "OMPI_COMM_WORLD_LOCAL_SIZE",
+        jobs: &[&["PMIX_NAMESPACE"], &["SLURM_JOB_ID"]],
     },
     // MPICH's Hydra and its relatives.
     Launcher {
@@ -119,14 +129,16 @@ const LAUNCHERS: [Launcher; 4] = [
         size: "PMI_SIZE",
         local_rank: "MPI_LOCALRANKID",
         local_size: "MPI_LOCALNRANKS",
+        jobs: &[&["PMI_JOBID"], &["SLURM_JOB_ID"]],
     },
-    // SLURM: https://slurm.schedmd.com/srun.html#SECTION_OUTPUT-ENVIRONMENT-VARIABLES. It tells the
-    // ranks of each machine in a form of its own, and the machines of all (see `address`).
+    // SLURM: https://slurm.schedmd.com/srun.html#SECTION_OUTPUT-ENVIRONMENT-VARIABLES. It has
+    // another form for the ranks of each machine, and lists the machines of all (see `address`).
     Launcher {
         rank: "SLURM_PROCID",
         size: "SLURM_NTASKS",
         local_rank: "SLURM_LOCALID",
         local_size: "",
+        jobs: &[&["SLURM_JOB_ID", "SLURM_STEP_ID"], &["SLURM_JOB_ID"]],
     },
 ];
 
@@ -147,9 +159,14 @@ impl Environment {
     /// The rank comes from `RANK` and `WORLD_SIZE`, else from `OMPI_COMM_WORLD_RANK` and `_SIZE`,
     /// else from `PMI_RANK` and `PMI_SIZE`, else from `SLURM_PROCID` and `SLURM_NTASKS`. The
     /// address is `MASTER_ADDR`; without it, the first machine of SLURM's list if SLURM has started
-    /// the ranks, or this machine if all ranks are on it. The port is [`PORT_VARIABLE`], else
-    /// `MASTER_PORT`, else [`DEFAULT_PORT`]. Where torchrun itself listens on `MASTER_PORT`, it is
-    /// the next one.
+    /// the ranks, or this machine if all ranks are on it.
+    ///
+    /// The name of the job is [`JOB_VARIABLE`](super::JOB_VARIABLE), else that of the launcher:
+    /// `TORCHELASTIC_RUN_ID`, `PMIX_NAMESPACE`, `PMI_JOBID`, or `SLURM_JOB_ID` with the
+    /// `SLURM_STEP_ID` if SLURM has started the ranks. The port is [`PORT_VARIABLE`], else
+    /// `MASTER_PORT`, else it follows from the name of the job, and is one of
+    /// [`JOB_PORTS`](super::JOB_PORTS); [`DEFAULT_PORT`] if there is no name. Where torchrun itself
+    /// listens on `MASTER_PORT`, it is the next one.
     ///
     /// # Errors
     /// [`EnvironmentError`], with the variables and what to do.
@@ -177,19 +194,21 @@ impl Launcher {
         &self,
         variable: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Environment, EnvironmentError> {
-        let size = number(variable, self.size, 1, u32::MAX)?.unwrap_or(1);
+        let size = number(variable, self.size, 1, MOST_RANKS)?.unwrap_or(1);
         let rank = number(variable, self.rank, 0, u32::MAX)?.unwrap_or(0);
         if rank >= size {
             let (variable, of) = (self.rank, self.size);
             return Err(EnvironmentError::NoSuchRank { variable, rank, of, size });
         }
         let local_rank = number(variable, self.local_rank, 0, u32::MAX)?.unwrap_or(0);
+        let job = job::name(variable, self.jobs);
         Ok(Environment {
             rank,
             size,
             local_rank,
             address: self.address(variable, size)?,
-            port: port(variable)?,
+            port: port(variable, job.as_deref())?,
+            job,
         })
     }
 
@@ -210,15 +229,18 @@ impl Launcher {
             }
         }
         let here = variable(self.local_size).and_then(|value| value.trim().parse().ok());
-        match size == 1 || here == Some(size) {
-            true => Ok("127.0.0.1".into()),
-            false => Err(EnvironmentError::NoAddress { size }),
+        if size == 1 || here == Some(size) {
+            return Ok("127.0.0.1".into());
         }
+        Err(EnvironmentError::NoAddress { size })
     }
 }
 
-/// The port of the rendezvous.
-fn port(variable: &dyn Fn(&str) -> Option<String>) -> Result<u16, EnvironmentError> {
+/// The port of the rendezvous of the job of this name.
+fn port(
+    variable: &dyn Fn(&str) -> Option<String>,
+    job: Option<&str>,
+) -> Result<u16, EnvironmentError> {
     let read = |name| {
         let port = number(variable, name, 1, u16::MAX.into())?;
         Ok(port.and_then(|port| u16::try_from(port).ok()))
@@ -226,13 +248,13 @@ fn port(variable: &dyn Fn(&str) -> Option<String>) -> Result<u16, EnvironmentErr
     if let Some(port) = read(PORT_VARIABLE)? {
         return Ok(port);
     }
-    // torchrun's agent may keep a store of its own at MASTER_PORT (`use_agent_store` in
+    // torchrun's agent may keep its own store at MASTER_PORT (`use_agent_store` in
     // torch/distributed/elastic/agent/server/local_elastic_agent.py).
     let is_taken = variable("TORCHELASTIC_USE_AGENT_STORE").is_some_and(|value| value == "True");
     Ok(match read("MASTER_PORT")? {
         Some(port) if is_taken => port.checked_add(1).unwrap_or(port - 1),
         Some(port) => port,
-        None => DEFAULT_PORT,
+        None => job.map_or(DEFAULT_PORT, job::port),
     })
 }
 
@@ -272,10 +294,16 @@ mod tests {
     ];
 
     #[test]
-    fn torchrun_says_it_all() {
+    fn torchrun_sets_rank_address_and_port() {
         let found = read(&TORCH).expect("all is there");
-        let expected =
-            Environment { rank: 5, size: 8, local_rank: 1, address: "node7".into(), port: 29500 };
+        let expected = Environment {
+            rank: 5,
+            size: 8,
+            local_rank: 1,
+            address: "node7".into(),
+            port: 29500,
+            job: None,
+        };
         assert_eq!(found, expected);
     }
 
@@ -329,6 +357,28 @@ mod tests {
     }
 
     #[test]
+    fn the_default_port_follows_from_the_job() {
+        let step = |number| {
+            let srun = [("SLURM_PROCID", "0"), ("SLURM_NTASKS", "1"), ("SLURM_JOB_ID", "71")];
+            read(&[&srun[..], &[("SLURM_STEP_ID", number)]].concat()).expect("all is there")
+        };
+        let (one, other) = (step("0"), step("1"));
+        assert_eq!(one.job.as_deref(), Some("SLURM_JOB_ID=71 SLURM_STEP_ID=0"));
+        assert_eq!(one, step("0"));
+        assert_ne!(one.port, other.port);
+    }
+
+    #[test]
+    fn torchrun_by_several_steps_of_one_slurm_job_is_one_job() {
+        let torch = |step| {
+            let slurm = [("SLURM_JOB_ID", "71"), ("SLURM_STEP_ID", step)];
+            read(&[&TORCH[..], &slurm].concat()).expect("all is there")
+        };
+        assert_eq!(torch("0"), torch("1"));
+        assert_eq!(torch("0").job.as_deref(), Some("SLURM_JOB_ID=71"));
+    }
+
+    #[test]
     fn what_is_missing_is_named() {
         let said = read(&[]).expect_err("nothing is set").to_string();
         for name in ["RANK", "WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "PMI_SIZE", "SLURM_PROCID"] {
@@ -350,7 +400,9 @@ mod tests {
         assert_eq!(rank("3", "4"), Ok(3));
         let said = rank("4", "4").expect_err("there is none");
         assert!(said.contains("RANK is 4") && said.contains("from 0 to 3"), "{said}");
-        for (bad, size) in [("-1", "4"), ("one", "4"), ("0", "0"), ("0", "many")] {
+        for (bad, size) in
+            [("-1", "4"), ("one", "4"), ("0", "0"), ("0", "many"), ("0", "4294967295")]
+        {
             let said = rank(bad, size).expect_err("it is no number");
             assert!(said.contains("should be a number"), "{said}");
         }

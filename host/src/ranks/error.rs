@@ -1,6 +1,8 @@
 //! Why ranks do not come together, or not to an end.
 
-use super::environment::PORT_VARIABLE;
+use super::environment::{MOST_RANKS, PORT_VARIABLE};
+use super::job::JOB_VARIABLE;
+use std::fmt;
 use std::io;
 
 /// Why ranks do not come together, or not to an end.
@@ -35,12 +37,12 @@ pub enum RanksError {
         /// What the operating system said.
         cause: io::Error,
     },
-    /// Nobody has answered at rank 0's address until the deadline.
+    /// No process has answered at rank 0's address until the deadline.
     #[error(
-        "rank {rank} of {size} found nobody at {address} within {seconds} s: {cause}; see whether rank 0 has started there, \
+        "rank {rank} of {size} got no answer at {address} within {seconds} s: {cause}; see whether rank 0 has started there, \
          and whether MASTER_ADDR, the port and the firewall let the others in"
     )]
-    Nobody {
+    NoAnswer {
         /// This rank.
         rank: u32,
         /// How many ranks there are.
@@ -55,7 +57,7 @@ pub enum RanksError {
     /// Not all ranks have come until the deadline. Rank 0 finds this.
     #[error(
         "{} of {size} did not come within {seconds} s: see whether they have started, and whether they reach rank 0; \
-         --rank-timeout is how long it waits", ranks_of(.missing)
+         --rank-timeout is how long it waits{}", ranks_of(.missing), and_turned_away(.turned_away)
     )]
     Missing {
         /// The ranks that did not come, in order.
@@ -64,6 +66,8 @@ pub enum RanksError {
         size: u32,
         /// Seconds that were waited.
         seconds: f64,
+        /// Why the last caller that was turned away was, if there was one.
+        turned_away: Option<String>,
     },
     /// Another program listens where rank 0 should.
     #[error(
@@ -76,7 +80,7 @@ pub enum RanksError {
     },
     /// The connection has closed before all ranks were there.
     #[error(
-        "rank 0 at {address} has closed the connection before all ranks had come: see what it says"
+        "rank 0 at {address} has closed the connection before all ranks joined: check its output"
     )]
     Closed {
         /// Where rank 0 is.
@@ -87,6 +91,8 @@ pub enum RanksError {
     Refused {
         /// What it says.
         message: String,
+        /// Whether the reason is that the ranks read different inputs.
+        is_bad_input: bool,
     },
     /// A rank of another version of gridsync.
     #[error(
@@ -98,34 +104,43 @@ pub enum RanksError {
         /// The version here.
         ours: u32,
     },
-    /// A rank of a job of another size.
+    /// A rank that does not belong to the ranks that rank 0 waits for.
     #[error(
-        "rank {rank} is of a job of {theirs} ranks, and rank 0 of {ours}: give all the same number of ranks, \
-         and each job a port of its own ({PORT_VARIABLE} or MASTER_PORT)"
+        "rank {rank} has another {difference} than rank 0: {theirs}, and rank 0 {ours}; {}", .difference.remedy()
     )]
-    OtherSize {
+    Differs {
         /// The rank.
         rank: u32,
-        /// Its number of ranks.
-        theirs: u32,
-        /// The number of ranks here.
-        ours: u32,
-    },
-    /// A rank that does something else.
-    #[error(
-        "rank {rank} is of another job, \"{theirs}\", and rank 0 of \"{ours}\": start all ranks by the same call, \
-         and give each job a port of its own ({PORT_VARIABLE} or MASTER_PORT)"
-    )]
-    OtherJob {
-        /// The rank.
-        rank: u32,
-        /// What it does.
+        /// In what it differs.
+        difference: Difference,
+        /// What it has.
         theirs: String,
-        /// What is done here.
+        /// What rank 0 has.
         ours: String,
     },
+    /// No such rank can be.
+    #[error(
+        "rank {rank} of {size}: there may be 1 to {MOST_RANKS} ranks, with numbers from 0; set both right"
+    )]
+    BadPlace {
+        /// The rank.
+        rank: u32,
+        /// How many ranks there are.
+        size: u32,
+    },
+    /// A rank says more of itself than fits.
+    #[error(
+        "the names of the job, the call and the input have {bytes} bytes, and at most {most} can be sent: \
+         shorten {JOB_VARIABLE}, or the texts of the task"
+    )]
+    LongGreeting {
+        /// Bytes of the greeting.
+        bytes: usize,
+        /// The most bytes of a greeting.
+        most: u64,
+    },
     /// Two processes with one number, or with a number that there is not.
-    #[error("two processes say that they are rank {rank} of {size}: give each a number of its own, from 0 to {}", size - 1)]
+    #[error("two processes say that they are rank {rank} of {size}: give each another number, from 0 to {}", size - 1)]
     Taken {
         /// The number.
         rank: u32,
@@ -164,6 +179,37 @@ pub enum RanksError {
         /// What should have come.
         expected: &'static str,
     },
+    /// A rank sends, or is to send, more than is due.
+    #[error(
+        "rank {rank} sends {bytes} bytes, where at most {most} are due; run the same gridsync everywhere"
+    )]
+    TooMuch {
+        /// The rank.
+        rank: u32,
+        /// The bytes that it sends.
+        bytes: usize,
+        /// The most bytes that are due.
+        most: usize,
+    },
+    /// The parts that the ranks have reduced are not the whole array.
+    #[error(
+        "rank {rank} has reduced elements {start} to {end} of {len} to {found} values, where {expected}: \
+         run the same gridsync everywhere"
+    )]
+    WrongLeaves {
+        /// The rank.
+        rank: u32,
+        /// The first element that it has reduced.
+        start: u64,
+        /// The end of the elements that it has reduced.
+        end: u64,
+        /// The elements of its whole array.
+        len: u64,
+        /// How many values it has sent.
+        found: usize,
+        /// What should have come.
+        expected: String,
+    },
     /// Ranks ask for different transports.
     #[error(
         "rank {one} asks for --transport {of_one}, and rank {other} for {of_other}: give all ranks the same"
@@ -179,7 +225,7 @@ pub enum RanksError {
         of_other: &'static str,
     },
     /// NCCL is asked for, and a rank cannot use it.
-    #[error("rank {rank} cannot use NCCL: {why}; or take --transport tcp, which needs none")]
+    #[error("rank {rank} cannot use NCCL: {why}; or use --transport tcp")]
     NoNccl {
         /// The rank.
         rank: u32,
@@ -188,8 +234,8 @@ pub enum RanksError {
     },
     /// NCCL is asked for, and two ranks have one GPU.
     #[error(
-        "ranks {one} and {other} are on one GPU ({gpu}), which NCCL refuses: give each rank a GPU of its own, \
-         or take --transport tcp"
+        "ranks {one} and {other} are on one GPU ({gpu}), which NCCL refuses: give each rank its own GPU, \
+         or use --transport tcp"
     )]
     OneGpu {
         /// A rank.
@@ -201,7 +247,7 @@ pub enum RanksError {
     },
     /// A call of NCCL, or of the device for it, failed.
     #[error(
-        "NCCL failed while {doing}: {why}; NCCL_DEBUG=INFO tells more, and --transport tcp does without"
+        "NCCL failed while {doing}: {why}; set NCCL_DEBUG=INFO for details, or use --transport tcp"
     )]
     Nccl {
         /// What it was doing.
@@ -212,7 +258,7 @@ pub enum RanksError {
     /// NCCL has not come to an end in time.
     #[error(
         "NCCL was not done with {doing} within {seconds} s: see whether the machines reach each other \
-         (NCCL_SOCKET_IFNAME, NCCL_DEBUG=INFO), or take --transport tcp"
+         (NCCL_SOCKET_IFNAME, NCCL_DEBUG=INFO), or use --transport tcp"
     )]
     NcclLate {
         /// What it was doing.
@@ -222,8 +268,73 @@ pub enum RanksError {
     },
 }
 
+impl RanksError {
+    /// Whether the ranks read different inputs, though all should read the same one.
+    #[must_use]
+    pub fn is_bad_input(&self) -> bool {
+        matches!(
+            self,
+            Self::Differs { difference: Difference::Input, .. }
+                | Self::Refused { is_bad_input: true, .. }
+        )
+    }
+}
+
+/// What all ranks of a job have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Difference {
+    /// The name of the job, from its launcher.
+    Job,
+    /// The version of gridsync.
+    Version,
+    /// The shape of the reduction tree, by a fingerprint.
+    Tree,
+    /// The number of ranks.
+    Size,
+    /// What is done.
+    Call,
+    /// What is read.
+    Input,
+}
+
+impl Difference {
+    fn remedy(self) -> String {
+        let port = format!("give each job its own port ({PORT_VARIABLE} or MASTER_PORT)");
+        match self {
+            Self::Job => {
+                format!("{port}, or if it is one job, set {JOB_VARIABLE} to the same for all ranks")
+            }
+            Self::Version | Self::Tree => "run the same gridsync on all machines".into(),
+            Self::Size => format!("start all ranks with the same number of ranks, and {port}"),
+            Self::Call => format!("start all ranks by the same call, and {port}"),
+            Self::Input => {
+                format!(
+                    "let all ranks read the same file, or with --shard each its own, and {port}"
+                )
+            }
+        }
+    }
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Job => "job",
+            Self::Version => "version of gridsync",
+            Self::Tree => "reduction tree",
+            Self::Size => "number of ranks",
+            Self::Call => "call",
+            Self::Input => "input",
+        })
+    }
+}
+
+fn and_turned_away(why: &Option<String>) -> String {
+    why.as_ref().map_or(String::new(), |why| format!("; a caller was turned away: {why}"))
+}
+
 /// Ranks in words: `rank 3`, `ranks 1, 2, 5`.
-fn ranks_of(ranks: &[u32]) -> String {
+pub(super) fn ranks_of(ranks: &[u32]) -> String {
     let all: Vec<_> = ranks.iter().take(32).map(u32::to_string).collect();
     let more = if ranks.len() > all.len() { " and others" } else { "" };
     let name = if ranks.len() == 1 { "rank" } else { "ranks" };

@@ -1,25 +1,29 @@
 //! What ranks send each other: frames of a kind, a length and bytes.
 
+use super::greeting::Greeting;
 use std::io::{self, Read, Write};
 
 /// The first bytes of every connection, in both directions.
 const MAGIC: [u8; 8] = *b"gridsync";
 
 /// The version of this protocol. Ranks of different versions refuse each other.
-pub(super) const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 2;
 
-/// The most bytes of the frames before all ranks are there.
+/// The most bytes of a frame without parts, such as a greeting.
 pub(super) const SHORT: u64 = 1 << 16;
+
+/// The most bytes of a message in a frame. Longer ones are cut off.
+const MOST_TEXT: usize = 1 << 14;
 
 /// One message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Frame {
     /// The first of a rank: who it is and what it does.
-    Hello { rank: u32, size: u32, job: String },
+    Hello(Greeting),
     /// Rank 0: all ranks are there.
     Welcome,
     /// Rank 0: the ranks do not come together, and why.
-    Refused(String),
+    Refused { is_bad_input: bool, message: String },
     /// A sign of life.
     Beat,
     /// Bytes for all ranks; from rank 0, those of all ranks.
@@ -40,9 +44,9 @@ impl Frame {
     /// What it is, for a message.
     pub(super) fn name(&self) -> &'static str {
         match self {
-            Self::Hello { .. } => "a greeting",
+            Self::Hello(_) => "a greeting",
             Self::Welcome => "a welcome",
-            Self::Refused(_) => "a refusal",
+            Self::Refused { .. } => "a refusal",
             Self::Beat => "a sign of life",
             Self::Gather(_) => "bytes for all",
             Self::Exchange(_) => "bytes for each",
@@ -56,21 +60,18 @@ impl Frame {
     /// Writes it as a whole.
     pub(super) fn write(&self, to: &mut dyn Write) -> io::Result<()> {
         let (kind, body) = match self {
-            Self::Hello { rank, size, job } => {
-                (0, [&rank.to_le_bytes()[..], &size.to_le_bytes(), job.as_bytes()].concat())
-            }
+            Self::Hello(greeting) => (0, greeting.to_bytes()),
             Self::Welcome => (1, Vec::new()),
-            Self::Refused(message) => (2, message.clone().into_bytes()),
+            Self::Refused { is_bad_input: false, message } => (2, short(message).into()),
+            Self::Refused { is_bad_input: true, message } => (10, short(message).into()),
             Self::Beat => (3, Vec::new()),
             Self::Gather(parts) => (4, joined(parts)),
             Self::Exchange(parts) => (5, joined(parts)),
-            Self::Failed(message) => (6, message.clone().into_bytes()),
+            Self::Failed(message) => (6, short(message).into()),
             Self::OtherFailed { rank, message } => {
-                (7, [&rank.to_le_bytes()[..], message.as_bytes()].concat())
+                (7, [&rank.to_le_bytes()[..], short(message)].concat())
             }
-            Self::OtherLost { rank, how } => {
-                (8, [&rank.to_le_bytes()[..], how.as_bytes()].concat())
-            }
+            Self::OtherLost { rank, how } => (8, [&rank.to_le_bytes()[..], short(how)].concat()),
             Self::Bye => (9, Vec::new()),
         };
         let mut bytes = Vec::with_capacity(9 + body.len());
@@ -80,13 +81,17 @@ impl Frame {
         to.write_all(&bytes)
     }
 
-    /// Reads the next one, of at most `most` bytes.
+    /// Reads the next one. One with parts may have `most` bytes, every other one [`SHORT`]. Texts
+    /// are [printable].
     pub(super) fn read(from: &mut dyn Read, most: u64) -> io::Result<Self> {
         let mut kind = [0];
         from.read_exact(&mut kind)?;
         let len = u64::from_le_bytes(take(from)?);
+        let most = if matches!(kind, [4 | 5]) { most } else { SHORT };
         if len > most {
-            return Err(damaged());
+            let message =
+                format!("it sent a frame of {len} bytes, where at most {most} can be due");
+            return Err(io::Error::new(io::ErrorKind::InvalidData, message));
         }
         // Room is made as bytes come: a damaged length takes no memory.
         let mut body = Vec::new();
@@ -95,13 +100,10 @@ impl Frame {
         }
         let body = &mut &body[..];
         Ok(match kind {
-            [0] => Self::Hello {
-                rank: u32::from_le_bytes(take(body)?),
-                size: u32::from_le_bytes(take(body)?),
-                job: text(body),
-            },
+            [0] => Self::Hello(Greeting::from_bytes(body)?),
             [1] => Self::Welcome,
-            [2] => Self::Refused(text(body)),
+            [2] => Self::Refused { is_bad_input: false, message: text(body) },
+            [10] => Self::Refused { is_bad_input: true, message: text(body) },
             [3] => Self::Beat,
             [4] => Self::Gather(parts(body)?),
             [5] => Self::Exchange(parts(body)?),
@@ -125,14 +127,14 @@ pub(super) fn write_preamble(to: &mut dyn Write) -> io::Result<()> {
 /// side is not gridsync.
 pub(super) fn read_preamble(from: &mut dyn Read) -> io::Result<Option<u32>> {
     let magic: [u8; 8] = take(from)?;
-    match magic == MAGIC {
-        true => Ok(Some(u32::from_le_bytes(take(from)?))),
-        false => Ok(None),
+    if magic != MAGIC {
+        return Ok(None);
     }
+    Ok(Some(u32::from_le_bytes(take(from)?)))
 }
 
 /// Each part with its length.
-fn joined(parts: &[Vec<u8>]) -> Vec<u8> {
+pub(super) fn joined(parts: &[Vec<u8>]) -> Vec<u8> {
     let mut all = Vec::with_capacity(parts.iter().map(|part| 8 + part.len()).sum());
     for part in parts {
         all.extend((part.len() as u64).to_le_bytes());
@@ -142,7 +144,7 @@ fn joined(parts: &[Vec<u8>]) -> Vec<u8> {
 }
 
 /// The parts of [`joined`].
-fn parts(body: &mut &[u8]) -> io::Result<Vec<Vec<u8>>> {
+pub(super) fn parts(body: &mut &[u8]) -> io::Result<Vec<Vec<u8>>> {
     let mut all = Vec::new();
     while !body.is_empty() {
         let len = usize::try_from(u64::from_le_bytes(take(body)?)).unwrap_or(usize::MAX);
@@ -153,14 +155,32 @@ fn parts(body: &mut &[u8]) -> io::Result<Vec<Vec<u8>>> {
     Ok(all)
 }
 
-fn take<const N: usize>(from: &mut dyn Read) -> io::Result<[u8; N]> {
+pub(super) fn take<const N: usize>(from: &mut dyn Read) -> io::Result<[u8; N]> {
     let mut bytes = [0; N];
     from.read_exact(&mut bytes)?;
     Ok(bytes)
 }
 
 fn text(body: &[u8]) -> String {
-    String::from_utf8_lossy(body).into_owned()
+    printable(&String::from_utf8_lossy(body))
+}
+
+/// As much of a message as a frame has room for.
+fn short(message: &str) -> &[u8] {
+    &message.as_bytes()[..message.floor_char_boundary(MOST_TEXT)]
+}
+
+/// The text of another process as it may be printed: what is no printable character, such as the
+/// begin of an escape sequence, is escaped.
+pub(super) fn printable(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '"' | '\'' | '\\' => shown.push(character),
+            _ => shown.extend(character.escape_debug()),
+        }
+    }
+    shown
 }
 
 fn damaged() -> io::Error {
@@ -171,13 +191,26 @@ fn damaged() -> io::Error {
 mod tests {
     use super::*;
 
+    fn greeting() -> Greeting {
+        Greeting {
+            rank: 3,
+            size: 4,
+            tree: 5,
+            job: "SLURM_JOB_ID=71".into(),
+            version: "1.2.3".into(),
+            call: "sum".into(),
+            input: String::new(),
+        }
+    }
+
     #[test]
     fn every_frame_comes_out_as_it_went_in() {
         let parts = vec![vec![1, 2, 3], vec![], vec![255; 1000]];
         let frames = [
-            Frame::Hello { rank: 3, size: 4, job: "sum".into() },
+            Frame::Hello(greeting()),
             Frame::Welcome,
-            Frame::Refused("no".into()),
+            Frame::Refused { is_bad_input: false, message: "no".into() },
+            Frame::Refused { is_bad_input: true, message: "no".into() },
             Frame::Beat,
             Frame::Gather(parts.clone()),
             Frame::Gather(vec![vec![]]),
@@ -210,5 +243,27 @@ mod tests {
             damaged[at] = value;
             assert!(Frame::read(&mut &damaged[..], u64::MAX).is_err(), "byte {at}");
         }
+    }
+
+    #[test]
+    fn frames_of_text_are_short() {
+        let mut bytes = Vec::new();
+        let message = "µ".repeat(1 << 20);
+        Frame::Failed(message.clone()).write(&mut bytes).expect("memory takes all");
+        let Ok(Frame::Failed(read)) = Frame::read(&mut &bytes[..], 0) else { panic!("it is cut") };
+        assert!(message.starts_with(&read) && read.len() == MOST_TEXT, "{} bytes", read.len());
+        bytes[..9].copy_from_slice(&[6, 1, 0, 1, 0, 0, 0, 0, 0]);
+        let error = Frame::read(&mut &bytes[..], u64::MAX).expect_err("it is too long");
+        assert!(error.to_string().contains("65537 bytes, where at most 65536"), "{error}");
+    }
+
+    #[test]
+    fn control_characters_of_peers_are_escaped() {
+        let mut bytes = Vec::new();
+        Frame::Failed("\u{1b}[2Jaß \"µ\"\n\u{202e}".into())
+            .write(&mut bytes)
+            .expect("memory takes all");
+        let read = Frame::read(&mut &bytes[..], 0).expect("it is whole");
+        assert_eq!(read, Frame::Failed("\\u{1b}[2Jaß \"µ\"\\n\\u{202e}".into()));
     }
 }

@@ -1,15 +1,21 @@
 //! Several processes, on one machine or on several, that compute one result together.
 //!
-//! A launcher (torchrun, mpirun, srun) starts the processes, the **ranks**, and tells each its number
+//! A launcher (torchrun, mpirun, srun) starts the processes, the **ranks**, and gives each its number
 //! ([`Environment`]). They meet over TCP at rank 0 ([`Ranks::join`]), and then do the same steps in
 //! the same order: each step is a collective, such as [`Ranks::all_gather`].
 //!
-//! What the ranks tell each other goes through rank 0 over TCP. Results may also go from GPU to GPU
+//! A rank greets rank 0 with the name of its job, the version of gridsync, the shape of the reduction
+//! tree, and its [`Task`]. Ranks that differ in any of these are refused, so that no result mixes two
+//! jobs or two inputs.
+//!
+//! What the ranks send each other goes through rank 0 over TCP. Results may also go from GPU to GPU
 //! through NCCL ([`Ranks::choose`]): if all ranks can, or none.
 //!
 //! No rank waits for one that is gone. The connections stay open, a rank sends a sign of life every
 //! second, and each wait ends with an error as soon as a rank is lost or has failed. A rank that
-//! fails by itself says why, before it ends ([`Ranks::fail`]).
+//! fails by itself says why, before it ends ([`Ranks::fail`]). A rank that gives signs of life may
+//! compute for as long as it needs: a wait for it has no end, and is reported
+//! ([`Ranks::report_waiting`]).
 //!
 //! [`reduce`](fn@reduce) is the reduction of an array whose parts are with the ranks:
 //!
@@ -30,34 +36,42 @@
 //! let mut ranks = Ranks::join(&environment, "the sum of three numbers", Duration::from_secs(60))?;
 //! let run = Cut::of::<Sum<f32>>(data.len()).run(ranks.rank() as usize, ranks.size() as usize);
 //! let mut leaves = Leaves::on_cpu(op, data.len(), run.clone(), run.len());
-//! leaves.next(&data[run])?;
-//! assert_eq!(ranks::reduce(&mut ranks, op, data.len(), &leaves.finish())?, 7.0);
+//! leaves.next(&data[run.clone()])?;
+//! assert_eq!(ranks::reduce(&mut ranks, op, data.len(), run, &leaves.finish())?, 7.0);
 //! ranks.leave();
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 mod borders;
+mod collectives;
 mod environment;
 mod error;
 mod frame;
+mod greeting;
+mod hash;
+mod job;
 mod link;
 #[cfg(feature = "cuda")]
 mod nccl;
 mod node_list;
+mod peers;
 mod reduce;
 mod rendezvous;
+mod task;
 #[cfg(test)]
 mod tests;
 mod transport;
 
 pub use borders::Borders;
-pub use environment::{DEFAULT_PORT, Environment, EnvironmentError, PORT_VARIABLE};
-pub use error::RanksError;
+pub use collectives::MOST_BYTES;
+pub use environment::{DEFAULT_PORT, Environment, EnvironmentError, MOST_RANKS, PORT_VARIABLE};
+pub use error::{Difference, RanksError};
+pub use job::{JOB_PORTS, JOB_VARIABLE};
 pub use reduce::reduce;
+pub use task::{Task, Waiting};
 pub use transport::Transport;
 
 use crate::device::Device;
-use frame::Frame;
 use link::Link;
 use rendezvous::Party;
 use std::fmt;
@@ -67,7 +81,7 @@ use std::time::Duration;
 /// The ranks of a job, as one of them sees them.
 ///
 /// All ranks have to make the same calls in the same order. A call that fails on one rank ends the
-/// job: tell the others by [`fail`](Self::fail).
+/// job: report it to the others by [`fail`](Self::fail).
 pub struct Ranks {
     // Fields drop in order: NCCL before the connections.
     #[cfg(feature = "cuda")]
@@ -84,21 +98,22 @@ impl fmt::Debug for Ranks {
 impl Ranks {
     /// Meets all other ranks. Returns when all are there.
     ///
-    /// `job` says in words what is done: ranks that say something else are refused. `timeout` is how
-    /// long to wait for the others here, and how long another rank may be silent later on.
+    /// Ranks with another `task` are refused, and so are those of another job, version, reduction tree
+    /// or number of ranks. `timeout` is how long to wait for the others here, and how long another rank
+    /// may be silent later on: at least a millisecond and at most ten years.
     ///
-    /// A job of one rank meets nobody and needs no network.
+    /// A job of one rank meets no other, and needs no network.
     ///
     /// # Errors
     /// [`RanksError`] if the ranks do not come together, with the ranks that are missing, or the
     /// reason.
     pub fn join(
         environment: &Environment,
-        job: &str,
+        task: impl Into<Task>,
         timeout: Duration,
     ) -> Result<Self, RanksError> {
         let Environment { rank, size, ref address, port, .. } = *environment;
-        let party = Party { rank, size, job: job.into(), timeout };
+        let party = Party::new(environment, task.into(), timeout)?;
         if size == 1 {
             return Self::of(&party, vec![None]);
         }
@@ -112,7 +127,7 @@ impl Ranks {
 
     /// The ranks behind these connections, by rank; what is missing at the end is none.
     fn of(party: &Party, mut streams: Vec<Option<TcpStream>>) -> Result<Self, RanksError> {
-        let &Party { rank, size, timeout, .. } = party;
+        let (rank, size, timeout) = (party.rank(), party.size(), party.timeout);
         streams.resize_with(size as usize, || None);
         let link = Link::new(rank, size, timeout, streams);
         let how = |error| format!("its connection cannot be set up: {error}");
@@ -124,7 +139,7 @@ impl Ranks {
         })
     }
 
-    /// The number of this rank, from 0 on.
+    /// The number of this rank, from 0.
     #[must_use]
     pub fn rank(&self) -> u32 {
         self.link.rank()
@@ -139,7 +154,7 @@ impl Ranks {
     /// Settles how [`all_gather`](Self::all_gather) goes from here on, and returns it: NCCL or TCP,
     /// the same for all ranks. Every rank says what it wants, and which device it computes on.
     ///
-    /// [`Transport::Auto`] takes NCCL if each of several ranks has a CUDA GPU of its own and finds
+    /// [`Transport::Auto`] takes NCCL if each of several ranks has its own CUDA GPU and finds
     /// the library, otherwise TCP.
     ///
     /// # Errors
@@ -164,95 +179,6 @@ impl Ranks {
         Ok(chosen)
     }
 
-    /// The bytes of all ranks, in the order of the ranks. They may be of different lengths. Goes
-    /// through what was [chosen](Self::choose), or over TCP.
-    ///
-    /// # Errors
-    /// If a rank is lost or has failed, and errors of NCCL.
-    pub fn all_gather(&mut self, own: &[u8]) -> Result<Vec<Vec<u8>>, RanksError> {
-        #[cfg(feature = "cuda")]
-        if self.nccl.is_some() {
-            let lens = self.tell_all(&(own.len() as u64).to_le_bytes())?;
-            let lens: Vec<usize> = lens
-                .into_iter()
-                .map(|len| len.try_into().map_or(0, u64::from_le_bytes) as usize)
-                .collect();
-            if let Some(nccl) = &mut self.nccl {
-                return nccl.all_gather(own, &lens, &mut self.link);
-            }
-        }
-        self.tell_all(own)
-    }
-
-    /// The bytes of all ranks, in the order of the ranks, over TCP in any case: for what is short.
-    ///
-    /// # Errors
-    /// If a rank is lost or has failed.
-    pub fn tell_all(&mut self, own: &[u8]) -> Result<Vec<Vec<u8>>, RanksError> {
-        let own = own.to_vec();
-        if self.rank() > 0 {
-            self.link.send(0, &Frame::Gather(vec![own]))?;
-            return self.receive_gathered(0, self.size() as usize);
-        }
-        let mut all = vec![own];
-        for rank in 1..self.size() {
-            all.extend(self.receive_gathered(rank, 1)?);
-        }
-        let all = Frame::Gather(all);
-        for rank in 1..self.size() {
-            self.link.send(rank, &all)?;
-        }
-        match all {
-            Frame::Gather(all) => Ok(all),
-            _ => unreachable!("it was made as this"),
-        }
-    }
-
-    fn receive_gathered(&mut self, rank: u32, count: usize) -> Result<Vec<Vec<u8>>, RanksError> {
-        match self.link.next(rank)? {
-            Frame::Gather(parts) if parts.len() == count => Ok(parts),
-            other => Err(out_of_step(rank, &other, "bytes for all")),
-        }
-    }
-
-    /// Sends each rank the bytes that are at its number in `to`, and returns what each rank has sent
-    /// to this one, in the order of the ranks. Over TCP, through rank 0.
-    ///
-    /// # Errors
-    /// If a rank is lost or has failed.
-    ///
-    /// # Panics
-    /// If there are not as many as ranks.
-    pub fn exchange(&mut self, to: Vec<Vec<u8>>) -> Result<Vec<Vec<u8>>, RanksError> {
-        let size = self.size() as usize;
-        assert_eq!(to.len(), size, "bytes for each rank");
-        if self.rank() > 0 {
-            self.link.send(0, &Frame::Exchange(to))?;
-            return self.receive_exchanged(0);
-        }
-        let mut from = vec![to];
-        for rank in 1..self.size() {
-            from.push(self.receive_exchanged(rank)?);
-        }
-        let mut to_each: Vec<Vec<Vec<u8>>> = vec![Vec::new(); size];
-        for parts in from {
-            to_each.iter_mut().zip(parts).for_each(|(to, part)| to.push(part));
-        }
-        let mut to_each = to_each.into_iter();
-        let own = to_each.next().unwrap_or_default();
-        for (rank, parts) in (1..).zip(to_each) {
-            self.link.send(rank, &Frame::Exchange(parts))?;
-        }
-        Ok(own)
-    }
-
-    fn receive_exchanged(&mut self, rank: u32) -> Result<Vec<Vec<u8>>, RanksError> {
-        match self.link.next(rank)? {
-            Frame::Exchange(parts) if parts.len() == self.size() as usize => Ok(parts),
-            other => Err(out_of_step(rank, &other, "bytes for each")),
-        }
-    }
-
     /// An error if another rank is known to be lost or to have failed. Waits for nothing: call it
     /// now and then in long work.
     ///
@@ -262,11 +188,18 @@ impl Ranks {
         self.link.check()
     }
 
-    /// Sets what to do when another rank is lost or has failed, on a thread of its own, until this rank
+    /// Sets what to do when another rank is lost or has failed, on another thread, until this rank
     /// [leaves](Self::leave): for a rank that may be where it cannot [check](Self::check), as when it
-    /// reads from a pipe that nobody writes to.
+    /// reads from a pipe to which nothing is written.
     pub fn when_lost(&self, act: impl FnOnce(RanksError) + Send + 'static) {
         self.link.when_lost(Box::new(act));
+    }
+
+    /// Sets what to do when this rank has waited for others for as long as the timeout, and again
+    /// each time that as much has passed: without it, nothing is done. The others give signs of life,
+    /// and may still be computing.
+    pub fn report_waiting(&mut self, report: impl FnMut(&Waiting) + Send + 'static) {
+        self.link.report_waiting(Box::new(report));
     }
 
     /// Ends this rank's part because it has failed: all others end with `message`, and with the
@@ -279,13 +212,9 @@ impl Ranks {
         }
     }
 
-    /// Tells the others that this rank needs nothing more from them. When it is dropped after this, it
+    /// Sends the others that this rank needs nothing more from them. When it is dropped after this, it
     /// waits up to two seconds for the others, so that what was sent to them arrives.
     pub fn leave(&mut self) {
         self.link.leave();
     }
-}
-
-fn out_of_step(rank: u32, other: &Frame, expected: &'static str) -> RanksError {
-    RanksError::OutOfStep { rank, sent: other.name().into(), expected }
 }

@@ -8,6 +8,9 @@
 /// No job has more machines. A list that claims more is damaged.
 const MOST: usize = 1 << 20;
 
+/// The most digits of a number.
+const MOST_DIGITS: usize = 20;
+
 /// All machines of `list`, in its order; none if it is no such list.
 pub(super) fn expand(list: &str) -> Option<Vec<String>> {
     let mut all = Vec::new();
@@ -53,12 +56,15 @@ fn names(name: &str) -> Option<Vec<String>> {
     let mut all = Vec::new();
     for range in inside.split(',') {
         let (first, last) = range.split_once('-').unwrap_or((range, range));
-        let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+        let is_number = |text: &str| {
+            (1..=MOST_DIGITS).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit())
+        };
         if !is_number(first) || !is_number(last) {
             return None;
         }
         let (from, to): (usize, usize) = (first.parse().ok()?, last.parse().ok()?);
-        if from > to || (to - from + 1).checked_mul(after.len())? > MOST {
+        let count = to.checked_sub(from)?.checked_add(1)?;
+        if count.checked_mul(after.len())? > MOST {
             return None;
         }
         for number in from..=to {
@@ -102,6 +108,8 @@ mod tests {
             "a,,b",
             "n[1-99999999999999999999]",
             "n[0-99999999]",
+            "n[0-18446744073709551615]",
+            "n[000000000000000000001]",
         ];
         for list in bad {
             assert_eq!(expand(list), None, "{list:?}");

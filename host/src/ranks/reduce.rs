@@ -2,35 +2,88 @@
 
 use super::{Ranks, RanksError};
 use crate::primitives::PartReducible;
+use crate::primitives::parts::Cut;
 use crate::primitives::parts::leaves::{from_bytes, from_leaves, to_bytes};
+use gridsync_kernels::grid::reduce::Shape;
+use gridsync_kernels::op::Operation;
+use std::ops::Range;
+
+/// Bytes before the leaves of a rank: the length of the array, and where its run begins and ends.
+const HEAD: usize = 3 * 8;
 
 /// The reduction of an array of `len` elements, from the leaves of all ranks: every rank gets the
 /// result, to the bits of one reduction of the whole array on one device.
 ///
 /// `leaves` are those that this rank has computed by [`Leaves`](crate::primitives::parts::Leaves),
-/// of its run. The runs of the ranks are in the order of the ranks and cover the array: see
-/// [`Cut::run`](crate::primitives::parts::Cut::run), and for parts that were given
+/// of the elements `run`. The runs of the ranks are in the order of the ranks and cover the array:
+/// see [`Cut::run`](crate::primitives::parts::Cut::run), and for parts that were given
 /// [`Borders`](super::Borders). At most 4096 leaves of at most 16 bytes travel.
 ///
 /// # Errors
-/// If a rank is lost or has failed, and errors of NCCL.
-///
-/// # Panics
-/// If all leaves together are not as many as such an array has.
+/// If a rank is lost or has failed, errors of NCCL, and [`RanksError::WrongLeaves`] if the runs do
+/// not cover the array once, or a rank has sent more or fewer leaves than its run has.
 pub fn reduce<O: PartReducible>(
     ranks: &mut Ranks,
     op: O,
     len: usize,
+    run: Range<usize>,
     leaves: &[O::Accumulator],
 ) -> Result<O::Output, RanksError> {
-    let mut all = Vec::new();
-    for (rank, bytes) in (0..).zip(ranks.all_gather(&to_bytes(leaves))?) {
-        let leaves = from_bytes::<O::Accumulator>(&bytes);
-        all.extend(leaves.ok_or_else(|| RanksError::OutOfStep {
+    let head = [len, run.start, run.end].map(|number| (number as u64).to_le_bytes());
+    let own = [head.concat(), to_bytes(leaves)].concat();
+    let unit = Cut::of::<O>(len).unit() as u64;
+    let (mut all, mut covered) = (Vec::new(), 0);
+    let gathered = ranks.all_gather(&own)?;
+    let last = gathered.len() - 1;
+    for (rank, bytes) in (0..).zip(&gathered) {
+        let read = bytes.split_at_checked(HEAD).and_then(|(head, leaves)| {
+            let mut numbers = head.as_chunks().0.iter().map(|bytes| u64::from_le_bytes(*bytes));
+            let numbers: [u64; 3] = std::array::from_fn(|_| numbers.next().unwrap_or_default());
+            Some((numbers, from_bytes::<O::Accumulator>(leaves)?))
+        });
+        let ([of, start, end], leaves) = read.ok_or_else(|| RanksError::OutOfStep {
             rank,
             sent: format!("{} bytes", bytes.len()),
             expected: "whole leaves of the tree",
-        })?);
+        })?;
+        let wrong = |expected: String| {
+            let found = leaves.len();
+            Err(RanksError::WrongLeaves { rank, start, end, len: of, found, expected })
+        };
+        if of != len as u64 {
+            return wrong(format!("the array of rank {} has {len} elements", ranks.rank()));
+        }
+        // A run without elements may be anywhere.
+        if start != end {
+            if start != covered || end < start || end > of {
+                return wrong(format!("those from {covered} were due"));
+            }
+            if start % unit != 0 {
+                return wrong(format!("a run begins at a multiple of {unit}"));
+            }
+            covered = end;
+        }
+        if rank as usize == last && covered != of {
+            return wrong(format!("those up to {of} were due"));
+        }
+        let due = count_of::<O>(len, start as usize..end as usize);
+        if !due.contains(&leaves.len()) {
+            return wrong(format!("{} were due", due[0]));
+        }
+        all.extend(leaves);
     }
     Ok(from_leaves(op, len, &all))
+}
+
+/// How many leaves a run of an array of `len` elements has. A device may reduce the whole array to
+/// one.
+fn count_of<O: Operation>(len: usize, run: Range<usize>) -> Vec<usize> {
+    let shape = Shape::of::<O::Element>(len);
+    let whole = shape.leaves() as usize;
+    match run.len() {
+        0 => vec![0],
+        _ if O::EXACT => vec![1],
+        all if all == len => vec![whole, 1],
+        some => vec![some.div_ceil(shape.tile::<O::Element>())],
+    }
 }

@@ -1,6 +1,7 @@
 //! The way of results from rank to rank, and how all ranks come to the same.
 
 use super::RanksError;
+use super::frame::printable;
 use crate::device::Device;
 
 /// The way of results from rank to rank.
@@ -127,10 +128,14 @@ fn refused(all: &[Offer]) -> Option<RanksError> {
     for (rank, offer) in (0..).zip(all) {
         let gpu = match &offer.gpu {
             Ok(gpu) => gpu,
-            Err(why) => return Some(RanksError::NoNccl { rank, why: why.clone() }),
+            Err(why) => return Some(RanksError::NoNccl { rank, why: printable(why) }),
         };
         if let Some(one) = seen.iter().position(|other| *other == gpu) {
-            return Some(RanksError::OneGpu { one: one as u32, other: rank, gpu: gpu.1.clone() });
+            return Some(RanksError::OneGpu {
+                one: one as u32,
+                other: rank,
+                gpu: printable(&gpu.1),
+            });
         }
         seen.push(gpu);
     }
@@ -167,6 +172,13 @@ mod tests {
         assert!(said.contains("ranks 0 and 1") && said.contains("--transport tcp"), "{said}");
         let said = decide(&[(Tcp, None), (Nccl, Some("7"))]).expect_err("they disagree");
         assert!(said.contains("rank 1 asks for --transport nccl, and rank 0 for tcp"), "{said}");
+    }
+
+    #[test]
+    fn control_characters_of_an_offer_are_escaped() {
+        let offer = Offer { wanted: Transport::Nccl, gpu: Err("\u{1b}[2J".into()) };
+        let said = decide(&[offer.to_bytes()]).expect_err("it has no GPU").to_string();
+        assert!(said.contains("\\u{1b}[2J"), "{said}");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::folder::Folder;
 use gridsync_tests::npy;
 use serde_json::Value;
 use std::fs::File;
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
@@ -20,7 +20,7 @@ const HANGS: Duration = Duration::from_secs(120);
 const LEN: usize = (1 << 20) + 150_001;
 
 /// All variables that say which rank a process is.
-const VARIABLES: [&str; 18] = [
+const VARIABLES: [&str; 24] = [
     "RANK",
     "WORLD_SIZE",
     "LOCAL_RANK",
@@ -39,6 +39,12 @@ const VARIABLES: [&str; 18] = [
     "SLURM_STEP_NODELIST",
     "SLURM_JOB_NODELIST",
     "SLURM_NODELIST",
+    "GRIDSYNC_JOB",
+    "TORCHELASTIC_RUN_ID",
+    "PMIX_NAMESPACE",
+    "PMI_JOBID",
+    "SLURM_JOB_ID",
+    "SLURM_STEP_ID",
 ];
 
 /// Values whose sum depends on the order in which they are added.
@@ -272,6 +278,25 @@ fn a_rank_that_is_killed_ends_the_others() {
 }
 
 #[test]
+fn rank_0_names_a_rank_that_is_alive_but_does_not_finish() {
+    let shard = npy::of(&[1.0f32; 1000]);
+    let folder = Folder::new().with("0.npy", &shard);
+    pipes(&folder, &[1]);
+    let port = free_port();
+    let args = ["reduce", "--ranks", "--shard", "{rank}.npy", "--op", "sum", "--device", "cpu"];
+    let args = [&args[..], &["--rank-timeout", "1", "--json"]].concat();
+    let [mut first, second] = [0, 1].map(|number| start(rank(&folder, port, number, 2, &args)));
+    let mut pipe = begin(&folder, 1, &shard);
+    let mut stderr = BufReader::new(first.stderr.take().expect("it is a pipe"));
+    let mut line = String::new();
+    stderr.read_line(&mut line).expect("it is text");
+    assert!(line.contains("rank 0 has waited 1 s for rank 1 of 2, which is alive"), "{line}");
+    pipe.write_all(&shard[shard.len() - 400..]).expect("it is read");
+    drop(pipe);
+    assert_eq!(json(vec![end(first), end(second)])["result"], 2000.0);
+}
+
+#[test]
 fn a_rank_that_is_missing_is_named() {
     let folder = Folder::new().with("x.npy", npy::of(&[1.0f32; 10]));
     let port = free_port();
@@ -283,7 +308,7 @@ fn a_rank_that_is_missing_is_named() {
     end(second).fails(DEVICE_FAILURE, &["rank 0 says", part]);
     // Without rank 0 there is nobody to say who is missing.
     let alone = end(start(rank(&folder, port, 1, 3, &args)));
-    alone.fails(DEVICE_FAILURE, &["nobody", &port.to_string(), "MASTER_ADDR"]);
+    alone.fails(DEVICE_FAILURE, &["no answer", &port.to_string(), "MASTER_ADDR"]);
 }
 
 #[test]
@@ -315,8 +340,61 @@ fn shards_of_two_types_and_files_of_two_lengths_are_refused_by_all() {
         start(rank(&folder, port, number, 2, &args))
     };
     for child in [other(0, "0.npy"), other(1, "2.npy")] {
-        end(child).fails(WRONG_USAGE, &["10 elements", "rank 1 11", "--shard"]);
+        let parts = ["rank 1 has another input", "10 elements of f32", "11 elements", "--shard"];
+        end(child).fails(WRONG_USAGE, &parts);
     }
+}
+
+#[test]
+fn files_of_one_length_that_differ_are_refused_by_all() {
+    let folder =
+        Folder::new().with("0.npy", npy::of(&[1.0f32; 10])).with("1.npy", npy::of(&[2.0f32; 10]));
+    let port = free_port();
+    let other = |number, file: &str| {
+        let args = ["reduce", "--ranks", file, "--op", "sum", "--device", "cpu"];
+        start(rank(&folder, port, number, 2, &args))
+    };
+    for child in [other(0, "0.npy"), other(1, "1.npy")] {
+        end(child).fails(WRONG_USAGE, &["rank 1 has another input", "10 elements of f32, sample"]);
+    }
+}
+
+#[test]
+fn a_rank_that_cannot_open_the_file_of_all_ends_the_others() {
+    let folder = Folder::new().with("x.npy", npy::of(&[1.0f32; 10]));
+    let port = free_port();
+    let other = |number, file: &str| {
+        let args = ["reduce", "--ranks", file, "--op", "sum", "--device", "cpu"];
+        start(rank(&folder, port, number, 2, &args))
+    };
+    let [good, bad] = [other(0, "x.npy"), other(1, "y.npy")];
+    end(bad).fails(WRONG_USAGE, &["y.npy: no such file"]);
+    end(good).fails(DEVICE_FAILURE, &["rank 1 of 2 failed: y.npy: no such file"]);
+}
+
+#[test]
+fn two_jobs_on_one_port_do_not_mix() {
+    let folder = Folder::new()
+        .with("a.npy", npy::of(&[1.0f32; 1000]))
+        .with("b.npy", npy::of(&[2.0f32; 1000]));
+    let port = free_port();
+    let of_job = |job: &str, file: &str, number| {
+        let args = ["reduce", "--ranks", file, "--op", "sum", "--device", "cpu", "--json"];
+        let mut command = rank(&folder, port, number, 2, &args);
+        command.env("TORCHELASTIC_RUN_ID", job);
+        start(command)
+    };
+    let first = of_job("a", "a.npy", 0);
+    let parts = [
+        "rank 1 has another job",
+        "TORCHELASTIC_RUN_ID=b",
+        "TORCHELASTIC_RUN_ID=a",
+        "GRIDSYNC_PORT",
+        "GRIDSYNC_JOB",
+    ];
+    end(of_job("b", "b.npy", 1)).fails(DEVICE_FAILURE, &parts);
+    let second = of_job("a", "a.npy", 1);
+    assert_eq!(json(vec![end(first), end(second)])["result"], 1000.0);
 }
 
 #[test]
@@ -391,6 +469,8 @@ fn what_makes_no_sense_is_refused() {
     call(&[("RANK", "0")], &["--ranks"]).fails(WRONG_USAGE, &["WORLD_SIZE is not"]);
     let too_many = [("RANK", "2"), ("WORLD_SIZE", "2"), ("MASTER_ADDR", "localhost")];
     call(&too_many, &["--ranks"]).fails(WRONG_USAGE, &["RANK is 2", "from 0 to 1"]);
+    let far_too_many = [("RANK", "0"), ("WORLD_SIZE", "4294967295"), ("MASTER_ADDR", "localhost")];
+    call(&far_too_many, &["--ranks"]).fails(WRONG_USAGE, &["4294967295", "from 1 to 65536"]);
     let nowhere = [("RANK", "0"), ("WORLD_SIZE", "2")];
     call(&nowhere, &["--ranks"]).fails(WRONG_USAGE, &["MASTER_ADDR is not set"]);
     call(&[], &["--shard"]).fails(WRONG_USAGE, &["--ranks"]);

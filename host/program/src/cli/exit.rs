@@ -8,7 +8,7 @@ use gridsync::memory::NoRoom;
 use gridsync::primitives::PartError;
 use gridsync::primitives::kendall::KendallError;
 use gridsync::primitives::range_sum::RangeSumError;
-use gridsync::ranks::EnvironmentError;
+use gridsync::ranks::{EnvironmentError, RanksError};
 use std::fmt;
 use std::process::{self, ExitCode};
 use std::thread;
@@ -100,6 +100,7 @@ fn is_of_the_call(error: &anyhow::Error) -> bool {
         || error.is::<DataError>()
         || error.is::<RecordsError>()
         || error.is::<EnvironmentError>()
+        || error.downcast_ref().is_some_and(RanksError::is_bad_input)
         || error.is::<RangeSumError>()
         || error.is::<KendallError>()
         || error.is::<PartError>()

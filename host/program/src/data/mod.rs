@@ -39,6 +39,7 @@ mod read;
 mod read_ahead;
 mod reading;
 mod replacement;
+mod sample;
 mod stored;
 #[cfg(test)]
 mod tests;

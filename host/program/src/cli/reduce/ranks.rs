@@ -8,12 +8,12 @@ use crate::cli::count::within;
 use crate::cli::exit::{self, Usage};
 use crate::cli::files::Files;
 use crate::cli::job::{self, About, Done, Job};
-use crate::data::{self, Incoming, Input};
+use crate::data::{self, Incoming, Input, Stored};
 use bytemuck::Pod;
 use clap::ValueEnum;
 use gridsync::primitives::parts::{Cut, Leaves};
 use gridsync::primitives::{Checked, PartReducible};
-use gridsync::ranks::{self, Borders, Environment, Ranks, Transport};
+use gridsync::ranks::{self, Borders, Environment, Ranks, Task, Transport};
 use gridsync::{memory, reference};
 use std::ffi::OsString;
 use std::time::Duration;
@@ -23,7 +23,7 @@ use std::time::Duration;
 const TIMEOUT: u64 = 60;
 
 /// How long a rank has to end by itself when another one is lost. It cannot while it reads from a
-/// pipe that nobody writes to, or while a kernel runs.
+/// pipe to which nothing is written, or while a kernel runs.
 const GRACE: Duration = Duration::from_secs(5);
 
 #[derive(clap::Args)]
@@ -31,10 +31,12 @@ pub(super) struct ByRanks {
     /// Reduce the array together with other processes, the ranks, which a launcher (torchrun, mpirun,
     /// srun) has started by the same call. Each reads its part of INPUT, which all must reach, and
     /// rank 0 prints the result: the bits are those of one process. Ranks meet at MASTER_ADDR and
-    /// MASTER_PORT (or GRIDSYNC_PORT). With --device auto each takes the GPU of its LOCAL_RANK.
+    /// MASTER_PORT (or GRIDSYNC_PORT; without both at a port that follows from the job). Ranks of
+    /// another job (GRIDSYNC_JOB, or as the launcher names it), version, call or input are refused.
+    /// With --device auto each takes the GPU of its LOCAL_RANK.
     #[arg(long, conflicts_with = "lines")]
     ranks: bool,
-    /// Each rank has a file of its own: the array is all of them, in the order of the ranks. {rank}
+    /// Each rank has its own file: the array is all of them, in the order of the ranks. {rank}
     /// in INPUT is the number of the rank.
     #[arg(long, requires = "ranks", conflicts_with = "check")]
     shard: bool,
@@ -43,7 +45,8 @@ pub(super) struct ByRanks {
     #[arg(long, requires = "ranks", value_enum)]
     transport: Option<Way>,
     /// How many seconds to wait at the start for all ranks, and later for a sign of life of each;
-    /// 60 if not given.
+    /// 60 if not given. A rank that is alive may take longer: rank 0 then names the ranks that it
+    /// waits for, each time that as many seconds have passed.
     #[arg(long, requires = "ranks", value_name = "SECONDS", value_parser = within::<u64>(1..=1_000_000))]
     rank_timeout: Option<u64>,
 }
@@ -131,9 +134,22 @@ impl Reduce {
         let files = Files::default().reads("INPUT", &path);
         job::run(&global, &files, self.remedy(), |job| {
             let timeout = Duration::from_secs(self.by.rank_timeout.unwrap_or(TIMEOUT));
-            let mut ranks = Ranks::join(&environment, &self.words(), timeout)?;
+            // A rank that cannot read its input meets the others all the same, so that they end too.
+            let opened = self.open_common(job, &path, environment.size);
+            let common = opened.as_ref().ok().and_then(Option::as_ref);
+            let task = Task { call: self.words(), input: common.map(|(_, about)| about.clone()) };
+            let mut ranks = match Ranks::join(&environment, task, timeout) {
+                Ok(ranks) => ranks,
+                Err(error) => return Err(opened.err().unwrap_or(error.into())),
+            };
             ranks.when_lost(|error| exit::after(GRACE, &error.into()));
-            let done = self.share(job, &environment, &path, &mut ranks);
+            if !global.quiet {
+                ranks.report_waiting(|waiting| eprintln!("gridsync: rank 0 {waiting}"));
+            }
+            let done = opened.and_then(|common| {
+                let input = common.map(|(input, _)| input);
+                self.share(job, &environment, input, &path, &mut ranks)
+            });
             if let Err(error) = &done {
                 ranks.fail(&format!("{error:#}"));
             }
@@ -141,17 +157,49 @@ impl Reduce {
         })
     }
 
+    /// Opens the file that all ranks read, and says what it is, to be compared. None with --shard.
+    fn open_common(
+        &self,
+        job: &Job<'_>,
+        path: &OsString,
+        size: u32,
+    ) -> anyhow::Result<Option<(Incoming, String)>> {
+        if self.by.shard {
+            return Ok(None);
+        }
+        let is_read_once = self.refuse_what_is_read_once(path, size)?;
+        let input = job.open(path, self.dtype)?;
+        let (len, stored) = (input.len(), input.stored());
+        let sample = if is_read_once { 0 } else { Input::parse(path).sample()? };
+        Ok(Some((input, format!("{len} elements of {stored}, sample {sample:08x}"))))
+    }
+
     /// Settles with the other ranks what is reduced, and takes part.
     fn share(
         &self,
         job: &Job<'_>,
         environment: &Environment,
+        input: Option<Incoming>,
         path: &OsString,
         ranks: &mut Ranks,
     ) -> anyhow::Result<Done> {
-        self.refuse_what_is_read_once(path, ranks)?;
-        let input = job.open(path, self.dtype)?;
-        let (about, shards) = self.compare(&input, ranks)?;
+        let (input, shards) = match input {
+            Some(input) => (input, None),
+            None => {
+                let input = job.open(path, self.dtype)?;
+                let lens = compare(&input, ranks)?;
+                (input, Some(lens))
+            }
+        };
+        let len = match &shards {
+            None => input.len(),
+            Some(lens) => {
+                let sum = lens.iter().try_fold(0usize, |sum, &len| sum.checked_add(len));
+                let too_many = "the shards have more than 2^64 elements: leave some out";
+                sum.ok_or_else(|| Usage(too_many.into()))?
+            }
+        };
+        let about = About { stored: input.stored(), len };
         self.refuse_what_makes_no_sense(about.dtype(), about.len)?;
         let place = job.global.device.place_of_rank(environment.local_rank)?;
         self.variant(&place)?;
@@ -163,64 +211,21 @@ impl Reduce {
         self.dispatch(job, Given { input, share: Some(share) })
     }
 
-    /// Without --shard all ranks read one file, each from where its part begins.
-    fn refuse_what_is_read_once(&self, path: &OsString, ranks: &Ranks) -> anyhow::Result<()> {
+    /// Without --shard all ranks read one file, each from where its part begins. Returns whether it can
+    /// be read only once, as a single rank does.
+    fn refuse_what_is_read_once(&self, path: &OsString, size: u32) -> anyhow::Result<bool> {
         let input = Input::parse(path);
         let identity = input.identity();
         let is_read_once =
             input == Input::Stdin || identity.as_ref().is_some_and(data::Identity::is_read_once);
-        if self.by.shard || ranks.size() == 1 || !is_read_once {
-            return Ok(());
+        if size == 1 || !is_read_once {
+            return Ok(is_read_once);
         }
         let message = format!(
-            "{input} can be read once, and each of {} ranks has to read its own part of it: save it to a file, \
-             or give each rank a part of its own by --shard",
-            ranks.size()
+            "{input} can be read once, and each of {size} ranks has to read its own part of it: save it to a file, \
+             or give each rank its own part by --shard"
         );
         Err(Usage(message).into())
-    }
-
-    /// Compares the arrays of all ranks. Returns the whole array, and with --shard the elements of
-    /// each rank.
-    fn compare(
-        &self,
-        input: &Incoming,
-        ranks: &mut Ranks,
-    ) -> anyhow::Result<(About, Option<Vec<usize>>)> {
-        let own = format!("{}\n{}\n{}", input.dtype(), input.stored(), input.len());
-        let mut all: Vec<(String, String, usize)> = Vec::new();
-        for bytes in ranks.tell_all(own.as_bytes())? {
-            let text = String::from_utf8_lossy(&bytes);
-            let mut lines = text.lines().map(str::to_owned);
-            let mut next = || lines.next().unwrap_or_default();
-            all.push((next(), next(), next().parse().unwrap_or(0)));
-        }
-        let (dtype, stored, len) = all[0].clone();
-        for (rank, (other, other_stored, other_len)) in all.iter().enumerate() {
-            if *other != dtype {
-                return Err(Usage(format!(
-                    "rank 0 has {stored} elements and rank {rank} {other_stored}: give all ranks elements of one type"
-                ))
-                .into());
-            }
-            if !self.by.shard && *other_len != len {
-                return Err(Usage(format!(
-                    "rank 0 finds {len} elements and rank {rank} {other_len}: all have to read the same file, \
-                     or with --shard each its own"
-                ))
-                .into());
-            }
-        }
-        let shards = self.by.shard.then(|| all.iter().map(|(.., len)| *len).collect::<Vec<_>>());
-        let too_many = || Usage("the shards have more than 2^64 elements: leave some out".into());
-        let len = match &shards {
-            Some(shards) => {
-                let sum = shards.iter().try_fold(0usize, |sum, &len| sum.checked_add(len));
-                sum.ok_or_else(too_many)?
-            }
-            None => len,
-        };
-        Ok((About { stored: input.stored(), len }, shards))
     }
 
     /// Reduces this rank's share. All ranks get the result.
@@ -275,24 +280,51 @@ impl Reduce {
         for bytes in ranks.tell_all(&us.to_le_bytes())? {
             us = us.max(bytes.try_into().map_or(0.0, f64::from_le_bytes));
         }
-        let output = ranks::reduce(ranks, op, about.len, &leaves.finish())?;
+        let output = ranks::reduce(ranks, op, about.len, run, &leaves.finish())?;
         ranks.leave();
-        let check = match self.check && ranks.rank() == 0 {
-            true => {
-                let input = self.in_order(job.open(share.path, self.dtype)?);
-                let mut checking = op.checking(about.len);
-                job.doing("checking");
-                job.each_part(input, part, |elements| {
-                    checking.next(elements);
-                    Ok(())
-                })?;
-                Some(checking.check(output, reference::reduce_depth::<O>(about.len)))
-            }
-            false => None,
-        };
+        let mut check = None;
+        if self.check && ranks.rank() == 0 {
+            let input = self.in_order(job.open(share.path, self.dtype)?);
+            let mut checking = op.checking(about.len);
+            job.doing("checking");
+            job.each_part(input, part, |elements| {
+                checking.next(elements);
+                Ok(())
+            })?;
+            check = Some(checking.check(output, reference::reduce_depth::<O>(about.len)));
+        }
         let variant = self.variant(place)?;
         Ok(Found { output, check, about, variant, us, part: taken })
     }
+}
+
+/// Compares the shards of all ranks, whose elements have to be of one type. Returns how many elements
+/// each has.
+fn compare(input: &Incoming, ranks: &mut Ranks) -> anyhow::Result<Vec<usize>> {
+    let own = format!("{} {}", input.len(), input.stored());
+    let mut lens = Vec::new();
+    let mut first = None;
+    for (rank, bytes) in ranks.tell_all(own.as_bytes())?.into_iter().enumerate() {
+        let text = str::from_utf8(&bytes).ok().and_then(|text| text.split_once(' '));
+        let read = text.and_then(|(len, stored)| {
+            let stored = stored.strip_prefix("big-endian ").unwrap_or(stored);
+            Some((len.parse::<usize>().ok()?, stored.parse::<Stored>().ok()?))
+        });
+        let Some((len, stored)) = read else {
+            anyhow::bail!(
+                "rank {rank} does not say what its shard is: run the same gridsync everywhere"
+            );
+        };
+        let first = *first.get_or_insert(stored);
+        if stored.dtype() != first.dtype() {
+            return Err(Usage(format!(
+                "rank 0 has {first} elements and rank {rank} {stored}: give all ranks elements of one type"
+            ))
+            .into());
+        }
+        lens.push(len);
+    }
+    Ok(lens)
 }
 
 /// The elements of a rank's run, as they come.
@@ -338,7 +370,7 @@ impl Feed {
             // Reading no elements still checks that no bytes follow.
             input.next(&mut [])?;
         }
-        let more = ranks.exchange(to)?.concat();
+        let more = ranks.exchange(to, borders.tail * size)?.concat();
         if more.len() != borders.tail * size {
             anyhow::bail!(
                 "the other ranks have sent {} bytes of their files, and {} should have come: run the same gridsync everywhere",
