@@ -219,6 +219,12 @@ pub unsafe trait Backend: Send + Sync {
         unsafe { launch_one_by_one(all, kernel, geometry, args) }
     }
 
+    /// Whether a launch of the kernel can [overlap](Geometry::overlapping) the kernel before it: the device,
+    /// the driver and the image that the kernel is from have to support it.
+    fn can_overlap(&self, _kernel: &KernelInfo) -> bool {
+        false
+    }
+
     /// What the kernel needs of the device.
     ///
     /// # Errors

@@ -58,6 +58,26 @@ impl Device {
     }
 }
 
+impl Device {
+    /// [`launch`](Self::launch), [overlapping](Geometry::overlapping) the kernel before where that is possible.
+    /// So a row of launches takes less time.
+    ///
+    /// # Errors
+    /// As for `launch`.
+    ///
+    /// # Safety
+    /// As for `launch`, and the kernel waits for the one before it before it touches memory.
+    pub(crate) unsafe fn launch_in_a_row<K: Kernel>(
+        &self,
+        geometry: &Geometry,
+        args: K::Args,
+    ) -> Result<(), DeviceError> {
+        let overlapping = self.backend().can_overlap(&KernelInfo::of::<K>());
+        // SAFETY: the caller's promise.
+        unsafe { self.launch::<K>(&Geometry { overlapping, ..*geometry }, args) }
+    }
+}
+
 impl<T: Pod + Scalar> Buffer<T> {
     /// The buffer as an argument for [`Device::launch`].
     #[must_use]

@@ -200,7 +200,7 @@ where
         // `&mut self` and the order of the stream keep other launches off them; a dropped buffer
         // waits for the stream; `Reducible` promises that the kernel reduces by `op`; the caller
         // vouches for the result.
-        unsafe { self.device.launch::<O::Kernel>(&geometry, args) }
+        unsafe { self.device.launch_in_a_row::<O::Kernel>(&geometry, args) }
     }
 
     fn arguments(

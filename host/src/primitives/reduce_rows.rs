@@ -229,7 +229,7 @@ where
                 // grid has a warp for each batch; the input has rows × columns elements, and the
                 // results have room for the rows; a dropped buffer waits for the stream;
                 // `RowReducible` promises that the kernel reduces by `op`.
-                unsafe { self.device.launch::<O::Short>(geometry, args)? };
+                unsafe { self.device.launch_in_a_row::<O::Short>(geometry, args)? };
             }
             Plan::Long { shape, geometry } => {
                 let common = LongArguments {
@@ -247,7 +247,7 @@ where
                 // `&mut self` and the order of the stream keep other launches off them; a dropped
                 // buffer waits for the stream; `RowReducible` promises that the kernel reduces by
                 // `op`.
-                unsafe { self.device.launch::<O::Long>(geometry, args)? };
+                unsafe { self.device.launch_in_a_row::<O::Long>(geometry, args)? };
             }
         }
         self.is_launched = true;

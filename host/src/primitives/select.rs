@@ -233,7 +233,7 @@ impl<T: Scalar + Pod> Selector<T> {
         match self.arguments(input, part, to)? {
             // SAFETY: the arguments are made for the launch; a dropped buffer waits for the stream.
             Some((geometry, common)) => unsafe {
-                self.device.launch::<S::Kernel>(&geometry, by.arguments(common))
+                self.device.launch_in_a_row::<S::Kernel>(&geometry, by.arguments(common))
             },
             None => Ok(()),
         }

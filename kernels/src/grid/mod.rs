@@ -5,6 +5,7 @@ mod guarded;
 pub mod kendall;
 pub mod lock;
 pub mod merge_sort;
+mod overlap;
 mod peers;
 pub mod range_sum;
 pub mod reduce;

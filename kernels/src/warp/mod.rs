@@ -17,7 +17,7 @@ use cuda_std::warp::{FULL_MASK, sync_warp};
 /// Keeps the loads before it in flight together, if `O` is [long](Operation::LONG): ptxas would move
 /// each down to its use, and so wait for one after another. It does not move them across a barrier of
 /// the warp, which costs nothing else where the lanes are together. It does move read-only loads
-/// (`.nc`). Called by all lanes of a warp.
+/// (`.nc`), so the loads must be others. Called by all lanes of a warp.
 #[device]
 pub(crate) fn keep_loads_together<O: Operation>() {
     if O::LONG {

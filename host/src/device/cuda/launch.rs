@@ -11,6 +11,12 @@ use std::{ffi::c_void, ptr, sync::Arc};
 /// What the driver lacks when it has no `cuLaunchKernelEx`.
 const NEEDS_11_8: &str = "it takes a driver of CUDA 11.8 or newer";
 
+/// The image from which on kernels can wait for the one before them.
+pub(super) const OVERLAPPING_IMAGE: u32 = 90;
+
+/// The driver from which on graphs keep overlapping launches that they record (CUDA 12.3, release notes).
+pub(super) const OVERLAPPING_DRIVER: u32 = 12_030;
+
 impl Cuda {
     /// [`Backend::launch`](crate::device::Backend::launch).
     ///
@@ -139,6 +145,11 @@ impl Cuda {
         Ok(u32::try_from(clusters).unwrap_or(0))
     }
 
+    /// The compute capability of the image that the kernel is from.
+    pub(super) fn image_of(&self, kernel: &KernelInfo) -> u32 {
+        self.gpu.modules.built_for(kernel.name).unwrap_or(self.gpu.image)
+    }
+
     /// The kernel's function, with everything allowed that `geometry` asks for; or the reason why
     /// the device cannot launch it.
     pub(super) fn prepare(
@@ -146,7 +157,7 @@ impl Cuda {
         kernel: &KernelInfo,
         geometry: &Geometry,
     ) -> Result<Arc<Function>, DeviceError> {
-        let image = self.gpu.modules.built_for(kernel.name).unwrap_or(self.gpu.image);
+        let image = self.image_of(kernel);
         let unsupported = |what, needs| {
             Err(DeviceError::Unsupported {
                 what,
@@ -170,7 +181,7 @@ impl Cuda {
             return unsupported("cluster launches", "they take compute capability 9.0");
         }
         // A kernel built for an older target cannot wait for the one before it.
-        if geometry.overlapping && image < 90 {
+        if geometry.overlapping && image < OVERLAPPING_IMAGE {
             return unsupported(
                 "overlapping launches",
                 "they take compute capability 9.0, and kernels built for it",

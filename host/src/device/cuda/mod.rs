@@ -38,6 +38,7 @@ use cust::error::CudaError;
 pub(super) use event::Mark;
 use function::Function;
 use gpu::Gpu;
+use launch::{OVERLAPPING_DRIVER, OVERLAPPING_IMAGE};
 use libcuda::{CUDA_ERROR_OUT_OF_MEMORY, CUresult, CUstream};
 use mailboxes::Mailboxes;
 use std::{
@@ -266,6 +267,12 @@ unsafe impl Backend for Cuda {
     ) -> Result<(), DeviceError> {
         // SAFETY: the caller's promise.
         unsafe { self.launch_together(all, kernel, geometry, args) }
+    }
+
+    fn can_overlap(&self, kernel: &KernelInfo) -> bool {
+        self.image_of(kernel) >= OVERLAPPING_IMAGE
+            && self.gpu.properties.driver_version >= OVERLAPPING_DRIVER
+            && libcuda::provides(c"cuLaunchKernelEx")
     }
 
     fn attributes(&self, kernel: &KernelInfo) -> Result<KernelAttributes, DeviceError> {

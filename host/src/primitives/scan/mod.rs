@@ -408,7 +408,7 @@ where
                 // ready for the next; `&mut self` and the order of the stream keep other launches
                 // off them; a dropped buffer waits for the stream; the caller vouches for the
                 // views.
-                unsafe { self.device.launch::<O::Kernel>(&geometry, args) }
+                unsafe { self.device.launch_in_a_row::<O::Kernel>(&geometry, args) }
             }
             Design::Bulk => {
                 let geometry = self.bulk_geometry(shape.tiles)?;
@@ -423,7 +423,7 @@ where
                 });
                 // SAFETY: as above; and the kernel takes this shape, and both views begin at
                 // multiples of 16 bytes.
-                unsafe { self.device.launch::<O::Bulk>(&geometry, args) }
+                unsafe { self.device.launch_in_a_row::<O::Bulk>(&geometry, args) }
             }
         }
     }

@@ -24,6 +24,7 @@ mod strip;
 pub use rows::{Batch, reduce_long_rows, reduce_short_rows};
 pub use shape::{LARGE, MOST_TILES, SMALL, Shape};
 
+use super::overlap::begin;
 use super::stamped::Stamped;
 use super::workspace::{Workspace, clear, draw, is_last_stamp, last_stamp, leave_stamp};
 use crate::block::{Slots, ThreadPosition};
@@ -62,7 +63,8 @@ const STARTED: usize = 0;
 /// Nobody writes `input` while the kernel runs, so it overlaps no other view. The workspace
 /// has [`MOST_TILES`] words for each word of an accumulator, and [`STATE`] words of state. The
 /// first thread of the block that started last writes the result, each word by one relaxed store at
-/// system scope. Later work on the stream sees it. No co-residency needed.
+/// system scope. Later work on the stream sees it. No co-residency needed. The launch may
+/// [overlap](cuda_std::dependent) the kernel before it.
 #[device(protocol = "the reduction")]
 pub fn reduce<O: Operation>(
     op: O,
@@ -71,6 +73,7 @@ pub fn reduce<O: Operation>(
     result: Global<u32>,
     runs: u32,
 ) {
+    begin();
     let goal = match result.len() > O::Accumulator::WORDS {
         true => Goal::EachTile,
         false => Goal::All,

@@ -29,11 +29,6 @@ pub(super) fn strip<O: Operation>(
 pub(super) type Places<O> =
     <<O as Operation>::Element as Scalar>::Pack<<O as Operation>::Accumulator>;
 
-/// The hint of the loads. [`warp::keep_loads_together`] cannot keep read-only ones.
-const fn hint<O: Operation>() -> CacheHint {
-    if O::LONG { CacheHint::Streaming } else { CacheHint::ReadOnly }
-}
-
 const fn words_of_places<O: Operation>() -> usize {
     O::Element::PACK * O::Accumulator::WORDS
 }
@@ -78,7 +73,7 @@ fn whole_run<O: Operation>(
     let loaded: [_; ROWS] = Pack::from_fn(|row| {
         let pack = row * WARP_SIZE as usize + lane as usize;
         let first = pack * O::Element::PACK;
-        (first, run.read_pack(first, hint::<O>()))
+        (first, run.read_pack(first, CacheHint::Streaming))
     });
     warp::keep_loads_together::<O>();
     loaded.in_order(places, |places, (first, pack)| {
@@ -114,7 +109,7 @@ fn run_with_care<O: Operation>(
         let pack = |row| (first + row) as u32 * WARP_SIZE + lane;
         let loaded: [_; ROWS] = Pack::from_fn(|row| {
             let at = pack(row).min(packs - 1) as usize * width;
-            let loaded = (row < at_once).then(|| rest.read_pack(at, hint::<O>()));
+            let loaded = (row < at_once).then(|| rest.read_pack(at, CacheHint::Streaming));
             (pack(row) < packs, at, loaded)
         });
         warp::keep_loads_together::<O>();
@@ -190,7 +185,7 @@ fn run_in_order<O: Operation>(
         let loaded: [_; ROWS / 2] = Pack::from_fn(|row| {
             let pack = (first + row) as u32 * WARP_SIZE + lane;
             let at = pack.min(packs.max(1) - 1) as usize * width;
-            let loaded = (packs > 0).then(|| rest.read_pack(at, CacheHint::ReadOnly));
+            let loaded = (packs > 0).then(|| rest.read_pack(at, CacheHint::Streaming));
             (pack, loaded)
         });
         strip = loaded.in_order(strip, |strip, (pack, loaded)| {

@@ -30,6 +30,7 @@ pub use mode::{Form, Mode};
 pub use shape::{Shape, most_rows};
 pub use spread::{Stripes, head_and_places, scan_spread};
 
+use super::overlap::begin;
 use super::tiles::{self, Strip, Tiles, across_warps};
 use super::workspace::Workspace;
 use crate::block::ThreadPosition;
@@ -56,7 +57,8 @@ const LEFT: usize = tiles::STATE;
 /// elements and accumulators have the same size. Nobody else writes `input` while the kernel runs.
 /// The workspace has [`STATE`] words of state, and an accumulator's words for each of the shape's
 /// [places](Shape::places). A launch that continues has the accumulator type of the previous one.
-/// Later work on the stream sees the results. No co-residency needed.
+/// Later work on the stream sees the results. No co-residency needed. The launch may
+/// [overlap](cuda_std::dependent) the kernel before it.
 ///
 /// Input or output that does not begin at a multiple of 16 bytes is read or written element by
 /// element: more slowly, with the same bits.
@@ -70,6 +72,7 @@ pub fn scan<O: ScanOperation>(
     group: u32,
     mode: Mode,
 ) {
+    begin();
     let arrays = (input, output);
     match const { most_rows::<O::Element, O::Accumulator>() } {
         1 => scan_by::<O, 1>(op, arrays, workspace, rows, group, mode),

@@ -50,7 +50,7 @@ impl<T: Scalar> Held<T> {
             return Self {
                 strip,
                 packs: Pack::from_fn(|row| match row < most_rows::<T>() && row < strip.rows {
-                    true => input.read_pack(strip.pack(row), CacheHint::ReadOnly),
+                    true => input.read_pack(strip.pack(row), CacheHint::Streaming),
                     false => Pack::splat(T::default()),
                 }),
                 there: (u32::MAX / ((1 << bits::<T>()) - 1) * ((1 << T::PACK) - 1))

@@ -20,6 +20,7 @@ mod within;
 pub use predicate::Predicate;
 pub use within::{Comparable, Within};
 
+use super::overlap::begin;
 use super::scan::Shape;
 use super::tiles::{Strip, Tiles, across_warps};
 use super::workspace::Workspace;
@@ -85,7 +86,8 @@ unsafe impl<T: Scalar> KernelArg for Outputs<T> {}
 /// views are separate. Nobody else touches the outputs, or writes `input`, while the kernel runs.
 /// The workspace has [`WORDS`] words for each place. It is zeroed before the first launch, left
 /// alone between launches of any lengths, and used by one launch at a time. Later work on the
-/// stream sees the results. No co-residency needed.
+/// stream sees the results. No co-residency needed. The launch may [overlap](cuda_std::dependent) the
+/// kernel before it.
 ///
 /// Input that does not begin at a multiple of 16 bytes is read element by element, more slowly;
 /// outputs may begin anywhere.
@@ -129,6 +131,7 @@ fn compact<T: Scalar>(
     (rows, group): (u32, u32),
     flags: impl FnOnce(Held<T>, u32) -> u32,
 ) {
+    begin();
     let at = ThreadPosition::here();
     let tiles = Tiles::draw(workspace, thread::grid_dim_x(), group, at);
     let strip = Strip::new::<T>(tiles.tile, rows, at);

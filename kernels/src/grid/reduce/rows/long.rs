@@ -4,6 +4,7 @@ use super::run::{Loaded, SHIFTED_AT_ONCE, is_aligned, walk_run};
 use super::shifted::Shifted;
 use crate::block::ThreadPosition;
 use crate::grid::guarded::read_pack_within;
+use crate::grid::overlap::begin;
 use crate::grid::reduce::shape::{RUN, leaves_are_strips};
 use crate::grid::reduce::strip::{Places, strip};
 use crate::grid::reduce::{Goal, ROW_STATE, reduce_strips};
@@ -38,6 +39,7 @@ pub fn reduce_long_rows<O: Operation>(
             "the rows of a strip are combined place by place: the operation must commute"
         )
     };
+    begin();
     let row = thread::block_idx_z() as usize * thread::grid_dim_y() as usize
         + thread::block_idx_y() as usize;
     let each = O::Accumulator::WORDS;

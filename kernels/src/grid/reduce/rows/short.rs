@@ -4,6 +4,7 @@ use super::run::{Loaded, SHIFTED_AT_ONCE, is_aligned, walk_run};
 use super::shifted::Shifted;
 use crate::block::ThreadPosition;
 use crate::grid::guarded::read_pack_within;
+use crate::grid::overlap::begin;
 use crate::grid::reduce::shape::{ROWS, RUN, Shape};
 use crate::grid::reduce::strip::Places;
 use crate::grid::reduce::write;
@@ -41,7 +42,8 @@ impl Batch {
 /// Called by every thread of a grid along x, of whole warps, at least one per batch. `batch` is
 /// [`Batch::of`] the columns. `result` has room for each row, and `input` holds all rows, one after
 /// the other. The operation commutes. Nobody writes `input` while the kernel runs. Later work on
-/// the stream sees the results. No barrier, shared memory or co-residency needed.
+/// the stream sees the results. No barrier, shared memory or co-residency needed. The launch may
+/// [overlap](cuda_std::dependent) the kernel before it.
 #[device]
 pub fn reduce_short_rows<O: Operation>(
     op: O,
@@ -56,6 +58,7 @@ pub fn reduce_short_rows<O: Operation>(
             "the rows of a run are combined place by place: the operation must commute"
         )
     };
+    begin();
     let (at, words) = (ThreadPosition::here(), O::Accumulator::WORDS);
     let number = thread::block_idx_x() as usize * at.warps as usize + at.warp as usize;
     let (first, all) = (number * batch.rows(), result.len() / words);
@@ -74,7 +77,7 @@ pub fn reduce_short_rows<O: Operation>(
     };
     if is_aligned(input, columns as usize) && len > 0 {
         let rows = input.part(start, len);
-        taken.reduce(op, ROWS, |at| rows.read_pack(at, CacheHint::ReadOnly));
+        taken.reduce(op, ROWS, |at| rows.read_pack(at, CacheHint::Streaming));
     } else if let Some(rows) = Shifted::of(input, start, len) {
         taken.reduce(op, SHIFTED_AT_ONCE, |at| rows.read_pack(at));
     } else {

@@ -27,6 +27,7 @@ mod ring;
 mod strips;
 
 use super::{Form, Mode, ScanOperation, Shape, Stripes};
+use crate::grid::overlap::begin;
 use crate::grid::peers::Peers;
 use crate::grid::stamped::{OneGpu, Readers, Stamped};
 use crate::grid::tiles::{ENDED, MOST_GROUP, STAMP, TICKET};
@@ -157,6 +158,7 @@ pub fn scan_by_bulk<O, T>(
     O: BulkOperation<T>,
     T: Scalar + Carried,
 {
+    begin();
     let launch = gridsync_scan_launch();
     make_ring(|| launch.write(0, last_stamp(state, STAMP) + 1));
     let values = Stamped::new(words, 1, launch.read(0));
