@@ -24,7 +24,7 @@ mod strip;
 pub use rows::{Batch, reduce_long_rows, reduce_short_rows};
 pub use shape::{LARGE, MOST_TILES, SMALL, Shape};
 
-use super::overlap::begin;
+use super::overlap::{begin, let_next_start};
 use super::stamped::Stamped;
 use super::workspace::{Workspace, clear, draw, is_last_stamp, last_stamp, leave_stamp};
 use crate::block::{Slots, ThreadPosition};
@@ -151,6 +151,8 @@ fn reduce_strips<O: Operation>(
         return;
     }
 
+    // Only this block still works, so the blocks of the next kernel will be spread evenly.
+    let_next_start();
     let count = match leaves_are_strips {
         true => tiles * at.warps,
         false => tiles,
