@@ -56,12 +56,24 @@ struct Run {
     sources: Fingerprints,
     seconds: u64,
     steps: Vec<Step>,
-    /// Lines of benchmarks that take longer than their peer, beyond the noise.
+    /// Lines of benchmarks that take longer than their peer, beyond the noise, and how many times as long.
     #[serde(default)]
-    slower_than_peer: Vec<String>,
-    /// Lines of benchmarks that take longer than in the last record, by more than the limit.
-    #[serde(default)]
-    slower_than_record: Vec<String>,
+    slower_than_peer: Slower,
+}
+
+/// What `gridsync bench peers --json` prints.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct Slower {
+    /// How many lines have a peer.
+    lines: u64,
+    slower: Vec<SlowerLine>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct SlowerLine {
+    line: String,
+    ratio: f64,
+    beyond_noise: bool,
 }
 
 /// A step of `gpu.sh`.
@@ -199,8 +211,7 @@ mod tests {
             sources: sources("1"),
             seconds: 60,
             steps: vec![step],
-            slower_than_peer: Vec::new(),
-            slower_than_record: Vec::new(),
+            slower_than_peer: Slower::default(),
         }
     }
 

@@ -198,8 +198,8 @@ where
         // SAFETY: the grid fits the shape, which has room for the part; the words have room for all
         // shapes; they and the state were zeroed, and each launch leaves them ready for the next;
         // `&mut self` and the order of the stream keep other launches off them; a dropped buffer
-        // waits for the stream; `Reducible` promises that the kernel reduces by `op`; the caller
-        // vouches for the result.
+        // waits for the stream; `Reducible` promises that the kernel reduces by `op`, which begins
+        // with the wait for the kernel before; the caller vouches for the result.
         unsafe { self.device.launch_in_a_row::<O::Kernel>(&geometry, args) }
     }
 

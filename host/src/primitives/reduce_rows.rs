@@ -228,7 +228,8 @@ where
                 // SAFETY: the batch is made for the columns, which are fewer than 2^32, and the
                 // grid has a warp for each batch; the input has rows × columns elements, and the
                 // results have room for the rows; a dropped buffer waits for the stream;
-                // `RowReducible` promises that the kernel reduces by `op`.
+                // `RowReducible` promises that the kernel reduces by `op`, after the wait for the one
+                // before.
                 unsafe { self.device.launch_in_a_row::<O::Short>(geometry, args)? };
             }
             Plan::Long { shape, geometry } => {
@@ -246,7 +247,7 @@ where
                 // zeroed, and each launch leaves them ready for the next one of the same shape;
                 // `&mut self` and the order of the stream keep other launches off them; a dropped
                 // buffer waits for the stream; `RowReducible` promises that the kernel reduces by
-                // `op`.
+                // `op`, after the wait for the one before.
                 unsafe { self.device.launch_in_a_row::<O::Long>(geometry, args)? };
             }
         }

@@ -231,7 +231,8 @@ impl<T: Scalar + Pod> Selector<T> {
         to: To<'_, T>,
     ) -> Result<(), DeviceError> {
         match self.arguments(input, part, to)? {
-            // SAFETY: the arguments are made for the launch; a dropped buffer waits for the stream.
+            // SAFETY: the arguments are made for the launch; a dropped buffer waits for the stream; a
+            // selection begins with the wait for the kernel before.
             Some((geometry, common)) => unsafe {
                 self.device.launch_in_a_row::<S::Kernel>(&geometry, by.arguments(common))
             },

@@ -406,8 +406,8 @@ where
                 // SAFETY: the shape is made for the input, and the grid for the shape; the words
                 // have room for it; they and the state were zeroed, and each launch leaves them
                 // ready for the next; `&mut self` and the order of the stream keep other launches
-                // off them; a dropped buffer waits for the stream; the caller vouches for the
-                // views.
+                // off them; a dropped buffer waits for the stream; a scan begins with the wait for
+                // the kernel before; the caller vouches for the views.
                 unsafe { self.device.launch_in_a_row::<O::Kernel>(&geometry, args) }
             }
             Design::Bulk => {

@@ -86,6 +86,7 @@ fn as_json(slower: &[Slower], lines: usize) -> Value {
     let line = |slower: &Slower| {
         let Recorded { suite, variant, params, device, median, min, .. } = &slower.record;
         json!({
+            "line": slower.record.line().to_string(),
             "suite": suite, "variant": variant, "params": params, "device": device,
             "median": median, "min": min, "peer": slower.peer.name, "peer_median": slower.peer.median,
             "ratio": output::number(slower.ratio()), "beyond_noise": slower.is_beyond_noise(),
