@@ -326,7 +326,7 @@ fn an_address_that_kernels_cannot_take_is_refused() {
 
 /// The launches of the sum so far.
 fn sums_launched() -> usize {
-    log_of("reduce_sum_f32").iter().filter(|line| line.starts_with("plain")).count()
+    log_of("reduce_sum_f32").iter().filter(|line| line.starts_with("ex")).count()
 }
 
 /// Puts a sum of `input` behind work that has not ended, and lets the wait for its result fail. The kernel is loaded.
@@ -365,6 +365,17 @@ fn a_sum_is_launched_only_after_the_last_one_has_written_its_result() {
         (early, second.join().expect("no panic"))
     });
     assert_eq!(found, (0, Ok(200.0)));
+}
+
+#[test]
+fn a_reduction_overlaps_the_kernel_before_it() {
+    let machine = Machine::new();
+    let device = machine.open(0);
+    let input = device.upload(&[1.0f32; 100]).expect("it fits");
+    let mut sum = Reducer::<Sum<f32>>::new(&device).expect("it fits");
+    assert_eq!(sum.reduce(&input), Ok(100.0));
+    let last = log_of("reduce_sum_f32").pop().expect("it was launched");
+    assert!(last.starts_with("ex ") && last.ends_with("programmatic=1"), "{last}");
 }
 
 #[test]

@@ -403,12 +403,8 @@ mod tests {
                 alone.push((kernel.to_owned(), path, gpu, shares));
             }
         }
-        let job = |(_, ptx, gpu, _): &'_ (String, PathBuf, u32, bool)| Job {
-            ptx,
-            gpu: *gpu,
-            with_code: false,
-        };
-        let jobs: Vec<_> = alone.iter().map(job).collect();
+        let jobs: Vec<_> =
+            alone.iter().map(|(_, ptx, gpu, _)| Job { ptx, gpu: *gpu, with_code: false }).collect();
         let reports = ptxas::run_all(&ptxas, &jobs).unwrap();
         for ((kernel, path, _, shares), report) in alone.iter().zip(reports) {
             let Report::Assembled { usages: usage, .. } = report else {
