@@ -9,31 +9,38 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
-use cuda_builder::fingerprint;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 use crate::outcome::Outcome;
-use crate::workspace::root;
+use crate::workspace::{root, walk};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// What `gpu.sh` wrote: gpu-tests.json and gpu-bench.json. Without any, the record is compared with the
     /// sources
     files: Vec<PathBuf>,
+
+    /// Print the fingerprints of the sources, as a bundle has them
+    #[arg(long, conflicts_with = "files")]
+    sources: bool,
 }
 
 /// All that reaches a GPU: the kernels, what compiles and packs them, the images, and what launches them.
-const SOURCES: [&str; 10] = [
+const SOURCES: [&str; 13] = [
     "host/examples/ptx",
     "host/program/ptx",
     "host/ptx",
     "host/src",
-    "kernels",
-    "toolchain/cuda_builder",
-    "toolchain/cuda_std",
-    "toolchain/cuda_std_macros",
-    "toolchain/image",
-    "toolchain/libcuda",
+    "kernels/entries/src",
+    "kernels/examples/src",
+    "kernels/lab/src",
+    "kernels/src",
+    "toolchain/cuda_builder/src",
+    "toolchain/cuda_std/src",
+    "toolchain/cuda_std_macros/src",
+    "toolchain/image/src",
+    "toolchain/libcuda/src",
 ];
 
 /// The parts of `gpu.sh`.
@@ -91,6 +98,10 @@ type Record = BTreeMap<String, BTreeMap<String, Run>>;
 
 pub(crate) fn run(args: &Args) -> Result<Outcome> {
     let sources = fingerprints()?;
+    if args.sources {
+        println!("{}", serde_json::to_string(&sources)?);
+        return Ok(Outcome::Passed);
+    }
     let mut record = read()?;
     if args.files.is_empty() {
         return Ok(verdict(&record, &sources));
@@ -111,8 +122,22 @@ pub(crate) fn check() -> Result<Outcome> {
 
 /// The fingerprint of everything that reaches a GPU, for a bundle.
 pub(crate) fn fingerprints() -> Result<Fingerprints> {
-    let one = |source: &str| Ok((source.to_owned(), fingerprint(&root(), &[source])?));
+    let one = |source: &str| Ok((source.to_owned(), fingerprint(&root().join(source))?));
     SOURCES.into_iter().map(one).collect()
+}
+
+/// A hash of the names and the contents of all files below `folder`.
+fn fingerprint(folder: &Path) -> Result<String> {
+    let mut hash = Sha256::new();
+    for file in walk(folder, &|_| true)? {
+        let name = file.strip_prefix(folder)?.to_string_lossy().into_owned();
+        let bytes = fs::read(&file).with_context(|| file.display().to_string())?;
+        for part in [name.as_bytes(), &bytes] {
+            hash.update((part.len() as u64).to_le_bytes());
+            hash.update(part);
+        }
+    }
+    Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 fn path() -> PathBuf {
@@ -221,6 +246,20 @@ mod tests {
             add(&mut record, run.clone(), &sources("1")).unwrap();
         }
         record
+    }
+
+    #[test]
+    fn a_fingerprint_changes_with_a_byte_and_with_a_name() {
+        let dir = tempfile::tempdir().unwrap();
+        let print = |name: &str, text: &str| {
+            let folder = dir.path().join(format!("{name}{text}"));
+            fs::create_dir_all(folder.join("a")).unwrap();
+            fs::write(folder.join("a").join(name), text).unwrap();
+            fingerprint(&folder).unwrap()
+        };
+        assert_eq!(print("x.ptxz", "1").len(), 64);
+        assert_ne!(print("x.ptxz", "1"), print("x.ptxz", "2"));
+        assert_ne!(print("x.ptxz", "1"), print("y.ptxz", "1"));
     }
 
     #[test]
