@@ -21,7 +21,7 @@ use crate::workspace::{cargo, output_of, root, walk};
 const ON_A_GPU: [(&str, &str); 4] = [
     ("on_a_gpu", ""),
     ("on_a_gpu_fault", ""),
-    ("conformance", "--include-ignored cuda"),
+    ("conformance", "--include-ignored --slowest 30 cuda"),
     ("program", ""),
 ];
 

@@ -33,7 +33,7 @@ pub(crate) fn trials() -> Trials {
 pub(crate) fn kernels() -> Vec<(&'static str, Check)> {
     let mut kernels: Vec<(&'static str, Check)> = Vec::new();
     macro_rules! of_operations {
-        (counted_reduce 2 ($name:ident: $op:literal $ty:ty, $inputs:ident)) => {
+        (counted_reduce $value:tt ($name:ident: $op:literal $ty:ty, $inputs:ident)) => {
             kernels.push((counted::reduce::$name::NAME, reductions::<$ty>));
         };
         (counted_scan 2 ($name:ident: $op:literal $ty:ty, $inputs:ident)) => {
