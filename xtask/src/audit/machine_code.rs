@@ -60,8 +60,8 @@ impl Numbers {
             "instructions" => is > was + was / 10 + 16,
             _ => is > was,
         };
-        let tell = |((name, was), (_, is))| format!("{name} {was} before, {is} now");
-        pairs.filter(is_worse).map(tell).collect()
+        let text = |((name, was), (_, is))| format!("{name} {was} before, {is} now");
+        pairs.filter(is_worse).map(text).collect()
     }
 }
 
