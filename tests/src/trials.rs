@@ -12,6 +12,7 @@ use std::cell::RefCell;
 use std::fmt::Display;
 use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
+use std::str::FromStr;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -161,6 +162,12 @@ impl Trials {
             self.list.retain(|trial| each.iter().any(|one| !one.is_filtered_out(trial)));
         }
         self.list.sort_by(|a, b| a.name().cmp(b.name()));
+        if let Some(Part { number, of }) = call.part {
+            // Neighbours in the list are alike, so each process gets as many of each kind.
+            let in_turn = (1..=of).cycle();
+            let all = std::mem::take(&mut self.list).into_iter().zip(in_turn);
+            self.list = all.filter_map(|(trial, turn)| (turn == number).then_some(trial)).collect();
+        }
         let is_left =
             |trial: &&Trial| call.harness.is_ignored(trial) && !call.harness.is_filtered_out(trial);
         let left = self.list.iter().filter(is_left).count();
@@ -188,6 +195,29 @@ struct Call {
     /// Print the times of this many of the slowest tests.
     #[arg(long, value_name = "COUNT", default_value_t = 0)]
     slowest: usize,
+    /// Run every N-th test only, from the K-th: N processes, each with another K, run all tests.
+    #[arg(long, value_name = "K/N")]
+    part: Option<Part>,
+}
+
+/// One of several equal parts of the tests, counted from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Part {
+    number: usize,
+    of: usize,
+}
+
+impl FromStr for Part {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        text.split_once('/')
+            .and_then(|(number, of)| {
+                Some(Self { number: number.parse().ok()?, of: of.parse().ok()? })
+            })
+            .filter(|part| (1..=part.of).contains(&part.number))
+            .ok_or_else(|| format!("{text} is not a part such as 1/3"))
+    }
 }
 
 /// How long each test took.
@@ -242,5 +272,14 @@ mod tests {
         assert_eq!(names, ["scan::matrix::a", "scan::matrix::b::1"]);
         let all = Trials::of("conformance").with([trials]);
         assert_eq!(all.names().count(), 2);
+    }
+
+    #[test]
+    fn parts_are_counted_from_one() {
+        assert_eq!("2/3".parse(), Ok(Part { number: 2, of: 3 }));
+        for wrong in ["", "1", "0/3", "4/3", "1/0", "a/b"] {
+            let refused = wrong.parse::<Part>();
+            assert_eq!(refused, Err(format!("{wrong} is not a part such as 1/3")));
+        }
     }
 }

@@ -17,11 +17,12 @@ use crate::outcome::Outcome;
 use crate::workspace::{cargo, output_of, root, walk};
 
 /// The test executables that reach a GPU, and how they run there: of the conformance tests those that use CUDA,
-/// also those that take long.
+/// also those that take long. They run one after another in a process anyway, and with one thread the log names
+/// the test that hangs.
 const ON_A_GPU: [(&str, &str); 4] = [
     ("on_a_gpu", ""),
     ("on_a_gpu_fault", ""),
-    ("conformance", "--include-ignored --slowest 30 cuda"),
+    ("conformance", "--include-ignored --test-threads 1 --slowest 30 cuda"),
     ("program", ""),
 ];
 
