@@ -163,10 +163,10 @@ impl Trials {
         }
         self.list.sort_by(|a, b| a.name().cmp(b.name()));
         if let Some(Part { number, of }) = call.part {
+            self.list.retain(|trial| !call.harness.is_filtered_out(trial));
             // Neighbours in the list are alike, so each process gets as many of each kind.
-            let in_turn = (1..=of).cycle();
-            let all = std::mem::take(&mut self.list).into_iter().zip(in_turn);
-            self.list = all.filter_map(|(trial, turn)| (turn == number).then_some(trial)).collect();
+            let mut turns = (1..=of).cycle();
+            self.list.retain(|_| turns.next() == Some(number));
         }
         let is_left =
             |trial: &&Trial| call.harness.is_ignored(trial) && !call.harness.is_filtered_out(trial);

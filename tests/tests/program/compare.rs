@@ -66,6 +66,15 @@ fn a_comparison_is_json_with_every_line() {
 }
 
 #[test]
+fn fail_over_ignores_reads_copies_numpy_and_scipy() {
+    let not_ours = ["read", "copy", "numpy.cumsum", "scipy.stats.kendalltau"];
+    let folder = Folder::new()
+        .with("before.jsonl", file("a GPU", &not_ours.map(|variant| (variant, 1.0))))
+        .with("after.jsonl", file("a GPU", &not_ours.map(|variant| (variant, 1.5))));
+    compare(&folder, &["--fail-over", "4"]).succeeds();
+}
+
+#[test]
 fn fail_over_fails_only_what_is_slower_by_more() {
     let folder = two_runs();
     let call = compare(&folder, &["--fail-over", "4"]);

@@ -51,15 +51,20 @@ skip() { note "$1" "skipped: $2" 0; }
 tests() {
   # The compiler of the peers needs no GPU, so it works meanwhile.
   command -v nvcc >/dev/null && { "$gridsync" bench build-peers >"$out/logs/peers.log" 2>&1 & }
-  run_tests on_a_gpu 100
+  run_tests on_a_gpu on_a_gpu 100
   # It makes the GPU fail, so nothing else runs there.
-  run_tests on_a_gpu_fault 30
-  # These take longest, most of it on one core of the host, so four processes share them.
-  local part
-  for part in 1 2 3 4; do
-    GRIDSYNC_TEST_PART="$part/4" GRIDSYNC_LOGS="$out/logs/$part" run_tests conformance 300 "conformance-$part" &
+  run_tests on_a_gpu_fault on_a_gpu_fault 30
+  # These measure, so nothing else runs there.
+  run_tests program-cuda program 150 cuda
+  # These take longest, most of it on one core of the host, so several processes share them. The arrays of
+  # `huge` fill the GPU.
+  local part thorough=(--include-ignored --test-threads 1 --slowest 30)
+  run_tests conformance-huge conformance 300 "${thorough[@]}" huge:: &
+  for part in 1 2 3 4 5; do
+    run_tests "conformance-$part" conformance 300 "${thorough[@]}" --part "$part/5" --skip huge:: cuda &
   done
-  run_tests program 200
+  run_tests program program 200 --skip cuda &
+  step lab 200 "$gridsync" lab all --device cuda -o "$out/lab" &
   local example
   for example in examples/*; do
     # That one times the CPU.
@@ -68,14 +73,15 @@ tests() {
   done
   step verify 60 "$gridsync" verify --device cuda --max-log2 12
   sanitize
-  step lab 200 "$gridsync" lab all --device cuda -o "$out/lab"
   wait
 }
 
-# run_tests EXECUTABLE SECONDS [STEP]
+# run_tests STEP EXECUTABLE SECONDS [ARGUMENT…]
 run_tests() {
-  step "${3:-$1}" "$2" env GRIDSYNC_ONLY="tests.test.$1 " GRIDSYNC_TEST_TIMEOUT="$2" \
-    GRIDSYNC_LOGS="${GRIDSYNC_LOGS:-$out/logs}" ./run-tests.sh
+  local name=$1 executable=$2 limit=$3
+  shift 3
+  step "$name" "$limit" env GRIDSYNC_ONLY="tests.test.$executable " GRIDSYNC_TEST_TIMEOUT="$limit" \
+    GRIDSYNC_LOGS="$out/logs/$name" ./run-tests.sh "$@"
 }
 
 # Kernels of every kind under the tools of compute-sanitizer.
@@ -100,8 +106,6 @@ sanitize() {
     check "$tool" range-sum range-sum "$files/x.f32" "$files/ranges.npy" --dtype f32 -o "$files/sums.$tool"
     check "$tool" kendall kendall "$files/x.f32" "$files/x.f32" --dtype f32
     check "$tool" locks lab locks
-    wait "${checks[@]}"
-    checks=()
   done
   check memcheck dag dag
   wait "${checks[@]}"
@@ -111,7 +115,7 @@ sanitize() {
 check() {
   local tool=$1 name=$2
   shift 2
-  step "$tool-$name" 100 compute-sanitizer --tool "$tool" --error-exitcode 9 --print-limit 5 \
+  step "$tool-$name" 200 compute-sanitizer --tool "$tool" --error-exitcode 9 --print-limit 5 \
     "$gridsync" "$@" --device cuda &
   checks+=($!)
 }

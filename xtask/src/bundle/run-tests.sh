@@ -2,8 +2,7 @@
 # Runs the test executables of this folder, those of test-executables/list: the tests that reach a GPU. All
 # others have run in CI. Arguments are test-name filters, as for `cargo test --`; without any, each executable
 # runs with the arguments that the list has. GRIDSYNC_TEST_TIMEOUT: seconds for one executable, 600 by
-# default. GRIDSYNC_TEST_PART: 2/3 runs the second third of the tests, of conformance alone. The output of each
-# one is in logs/.
+# default. The output of each one is in logs/.
 set -u
 cd "$(dirname "$0")" || exit 1
 export GRIDSYNC_BUNDLE="$PWD" GRIDSYNC_ROOT="$PWD" CARGO_BIN_EXE_gridsync="$PWD/gridsync"
@@ -22,7 +21,6 @@ while read -r name package usual; do
     echo "left out: $name $test: $reason"
   done <test-executables/left-out
   [ $# -gt 0 ] && arguments=("$@") || read -ra arguments <<<"$usual"
-  [ "$name" = tests.test.conformance ] && arguments+=(${GRIDSYNC_TEST_PART:+--part "$GRIDSYNC_TEST_PART"})
   log="$logs/$name.log"
   (cd "$package" && CARGO_MANIFEST_DIR="$PWD" exec timeout -k 10 "${GRIDSYNC_TEST_TIMEOUT:-600}" \
     "$GRIDSYNC_BUNDLE/test-executables/$name" --show-output "${skip[@]}" "${arguments[@]}") \

@@ -26,8 +26,8 @@ pub(super) struct Compare {
     /// The run after.
     #[arg(value_name = "AFTER")]
     second: PathBuf,
-    /// Exit with 1 if a line is slower by more than this, and by more than the noise. How long it takes to
-    /// only read or copy the elements does not count: a CUDA C++ program does that.
+    /// Exit with 1 if a line is slower by more than this, and by more than the noise. Only reading or copying
+    /// the elements does not count, nor does NumPy or SciPy: neither is gridsync.
     #[arg(long, value_name = "PERCENT", value_parser = percent, allow_negative_numbers = true)]
     fail_over: Option<f64>,
 }
@@ -62,7 +62,11 @@ impl Compare {
 /// An error if a line is slower by more than `limit` percent.
 fn expect_within(compared: &Comparison, limit: f64) -> anyhow::Result<()> {
     let slower = compared.with(Verdict::Slower);
-    let is_ours = |change: &&Change| !matches!(&*change.line.variant, "read" | "copy");
+    let is_ours = |change: &&Change| {
+        let variant = &*change.line.variant;
+        let is_a_peer = ["numpy.", "scipy."].iter().any(|peer| variant.starts_with(peer));
+        !matches!(variant, "read" | "copy") && !is_a_peer
+    };
     let over: Vec<_> =
         slower.into_iter().filter(is_ours).filter(|change| change.percent() > limit).collect();
     over.first().map_or(Ok(()), |worst| {
