@@ -51,7 +51,7 @@ enum Step {
     Deny,
     /// The libraries break no promise of their last release
     Semver,
-    /// Each listing of the book is tested, and mdbook builds it
+    /// Each listing of the book and the README is tested and as in its file, and mdbook builds the book
     Book,
     /// What reaches a GPU has passed on one
     Gpu,
@@ -74,7 +74,7 @@ impl Step {
             Self::Package => return package::run(),
             Self::Deny => return tools::deny(),
             Self::Semver => return tools::semver(),
-            Self::Book => return book::run(),
+            Self::Book => return book::validate(),
             Self::Gpu => return gpu::check(),
             Self::Fmt => command.args(["fmt", "--all", "--check"]),
             Self::Clippy => {
