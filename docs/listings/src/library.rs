@@ -1,4 +1,4 @@
-//! The primitives in one program, without a kernel of its own.
+//! The primitives in one program that has no kernel.
 
 use gridsync::device::{Device, DeviceError, Emulator, EmulatorConfig};
 use gridsync::primitives::scan::Form;

@@ -1,11 +1,11 @@
-//! What a launch needs, asked before it begins.
+//! Asks the device what a launch needs, before it begins.
 
 use cuda_std::prelude::*;
 use gridsync::device::{Device, DeviceError, Emulator, EmulatorConfig, Geometry};
 use gridsync::launch::{Blocks, Plan, barrier_words, cooperative, plan, resident_blocks};
 use gridsync_kernels::grid::barrier::{Barrier, GridBarrier};
 
-/// Sets each of `to` to what its neighbour in `from` has, and 1.
+/// Sets each element of `to` to its neighbour in `from`, plus 1.
 fn step(from: Global<u32>, to: Global<u32>) {
     let i = thread::index();
     to.write(i, from.read((i + 1) % from.len()) + 1);
@@ -86,7 +86,7 @@ fn a_grid_of_any_size_takes_its_two_steps() -> Result<(), DeviceError> {
     Ok(())
 }
 
-/// Each thread writes to the element after its own.
+/// Each thread writes to the element after the one with its index.
 ///
 /// # Safety
 ///
