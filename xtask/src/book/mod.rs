@@ -122,7 +122,7 @@ fn fill(root: &Path, page: &Page) -> (String, Vec<String>) {
     (filled, wrong)
 }
 
-/// What a block has to show. It is an error if no test covers it.
+/// The lines that belong into a block. It is an error if no test covers them.
 fn block(root: &Path, info: &str, source: Option<&str>, shown: &str) -> Result<String> {
     if let Some(source) = source {
         let (file, names) = source.split_once(": ").unwrap_or((source, ""));
@@ -209,7 +209,7 @@ mod tests {
         dir
     }
 
-    /// What is wrong with a book of one chapter.
+    /// The findings in a book of one chapter.
     fn wrong_with(chapter: &str) -> Option<String> {
         check(book(chapter, "").path()).err().map(|error| error.to_string())
     }
