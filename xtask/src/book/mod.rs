@@ -94,7 +94,7 @@ fn check(root: &Path) -> Result<()> {
             wrong.push(format!("{}:{line}: not as in its file: run cargo xtask book", page.name));
         }
         wrong.extend(mistakes);
-        wrong.extend(dead_links(page));
+        wrong.extend(dead_links(root, page));
     }
     ensure!(wrong.is_empty(), "{}", wrong.join("\n"));
     Ok(())
@@ -165,8 +165,10 @@ fn is_compiled(root: &Path, file: &str) -> Result<()> {
     Ok(())
 }
 
-/// Links of the page to files that do not exist.
-fn dead_links(page: &Page) -> Vec<String> {
+/// Links of the page to files that do not exist, or that are not in the book of the chapter.
+fn dead_links(root: &Path, page: &Page) -> Vec<String> {
+    let book = root.join("docs/src").canonicalize().unwrap_or_default();
+    let is_chapter = page.name.starts_with("docs/src/");
     let mut dead = Vec::new();
     let mut is_code = false;
     for (number, line) in (1..).zip(page.text.lines()) {
@@ -174,8 +176,15 @@ fn dead_links(page: &Page) -> Vec<String> {
         let links = line.split("](").skip(1).filter_map(|rest| rest.split_once(')'));
         for (link, _) in links.filter(|_| !is_code) {
             let file = link.split('#').next().unwrap_or_default();
-            if !file.contains("://") && !page.path.with_file_name(file).exists() {
-                dead.push(format!("{}:{number}: no file {file}", page.name));
+            if file.contains("://") {
+                continue;
+            }
+            match page.path.with_file_name(file).canonicalize() {
+                Ok(path) if is_chapter && !path.starts_with(&book) => {
+                    dead.push(format!("{}:{number}: {file} is not in the book", page.name));
+                }
+                Ok(_) => {}
+                Err(_) => dead.push(format!("{}:{number}: no file {file}", page.name)),
             }
         }
     }
@@ -260,10 +269,12 @@ mod tests {
     }
 
     #[test]
-    fn a_link_to_a_file_that_does_not_exist_is_found() {
+    fn a_link_that_leads_nowhere_or_out_of_the_book_is_found() {
         assert_eq!(wrong_with("[here](a.md#top), [there](https://a.b/c), [this](#part)\n"), None);
         let wrong = wrong_with("\n[a](a.md), [b](b.md)\n").unwrap();
         assert_eq!(wrong, "docs/src/a.md:2: no file b.md");
+        let outside = wrong_with("[out](../listings/src/k.rs)\n").unwrap();
+        assert_eq!(outside, "docs/src/a.md:1: ../listings/src/k.rs is not in the book");
     }
 
     #[test]
