@@ -4,7 +4,7 @@ use gridsync::device::{Device, DeviceError, Emulator, EmulatorConfig};
 use gridsync::primitives::scan::Form;
 use gridsync::primitives::select::Within;
 use gridsync::primitives::{Reducer, Scanner, partition};
-use gridsync_kernels::op::{ArgMax, Sum};
+use gridsync_kernels::op::Sum;
 
 fn main() -> Result<(), DeviceError> {
     // On a GPU: Device::cuda(0, &KERNELS)?, with `use gridsync::device::cuda::KERNELS`.
@@ -33,6 +33,7 @@ fn the_program_of_the_readme_runs() -> Result<(), DeviceError> {
 #[test]
 fn an_operation_is_a_type_and_the_cpu_gives_the_same_bits() -> Result<(), DeviceError> {
     use gridsync::primitives::reduce::reduce_on_cpu;
+    use gridsync_kernels::op::ArgMax;
 
     let device = Device::new(Emulator::new(EmulatorConfig::checking(0)));
     let tenths: Vec<f32> = (0..10_000u16).map(|i| 0.1 * f32::from(i)).collect();
