@@ -1,9 +1,10 @@
 //! Developer tasks of gridsync: `cargo xtask build-kernels`, `show-ptx`, `audit`, `validate`,
-//! `readme`, `bundle`, `gpu`.
+//! `readme`, `book`, `doc`, `bundle`, `gpu`.
 
 mod audit;
 mod book;
 mod bundle;
+mod doc;
 mod gpu;
 mod kernels;
 mod outcome;
@@ -42,6 +43,10 @@ enum Task {
     Validate(validate::Args),
     /// Write the table of README.md again, from the records in bench/runs
     Readme,
+    /// Write the listings, outputs and transcripts of the book and of README.md again
+    Book,
+    /// Write the reference of all packages to target/doc, with links between them
+    Doc(doc::Args),
     /// Make a folder with program, tests and PTX, for a GPU machine that has no Rust
     Bundle(bundle::Args),
     /// Record what `gpu.sh` of a bundle found on a GPU, or compare the record with the sources
@@ -55,6 +60,8 @@ fn main() -> ExitCode {
         Task::Audit(args) => audit::run(&args),
         Task::Validate(args) => validate::run(&args),
         Task::Readme => readme::run(),
+        Task::Book => book::run(),
+        Task::Doc(args) => doc::run(&args),
         Task::Bundle(args) => bundle::run(&args),
         Task::Gpu(args) => gpu::run(&args),
     };

@@ -10,7 +10,7 @@ use comfy_table::presets::NOTHING;
 
 use crate::outcome::Outcome;
 use crate::workspace::{cargo, run as run_command};
-use crate::{audit, book, gpu, kernels, package, sizes, thorough, tools};
+use crate::{audit, book, doc, gpu, kernels, package, sizes, thorough, tools};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -34,7 +34,7 @@ enum Step {
     Fmt,
     /// Clippy gives no warning
     Clippy,
-    /// The documentation builds without a warning
+    /// The documentation builds without a warning, and its links between packages resolve
     Doc,
     /// The tests of the workspace pass
     Test,
@@ -51,7 +51,7 @@ enum Step {
     Deny,
     /// The libraries break no promise of their last release
     Semver,
-    /// Each listing of the book is tested, and mdbook builds it
+    /// Each listing of the book and the README is tested and as in its file, and mdbook builds the book
     Book,
     /// What reaches a GPU has passed on one
     Gpu,
@@ -74,14 +74,12 @@ impl Step {
             Self::Package => return package::run(),
             Self::Deny => return tools::deny(),
             Self::Semver => return tools::semver(),
-            Self::Book => return book::run(),
+            Self::Book => return book::validate(),
+            Self::Doc => return doc::run(&doc::Args { open: false }),
             Self::Gpu => return gpu::check(),
             Self::Fmt => command.args(["fmt", "--all", "--check"]),
             Self::Clippy => {
                 command.args(["clippy", "--workspace", "--all-targets", "--", "-Dwarnings"])
-            }
-            Self::Doc => {
-                command.args(["doc", "--workspace", "--no-deps"]).env("RUSTDOCFLAGS", "-Dwarnings")
             }
             Self::Test if args.thorough => {
                 thorough::run()?;

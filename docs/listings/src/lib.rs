@@ -1,11 +1,18 @@
-//! The listings of the book in `docs`. Each is a file whose tests say what the chapter says of it.
-//!
-//! A chapter takes what is between `ANCHOR: name` and `ANCHOR_END: name`.
+//! The listings of the book in `docs` and of the README. Each is a piece of a file here, whose tests
+//! check what the chapter claims. `cargo xtask book` copies the pieces into the chapters.
 
 #![cfg(test)]
 
+mod exchange;
+mod exercises;
+mod first_race;
+mod flags;
+mod graph;
 mod last_block;
+mod library;
 mod names;
+mod output;
 mod planning;
 mod primitives;
+mod shared_memory;
 mod streams;

@@ -1,4 +1,4 @@
-//! The names of the chapter on porting.
+//! The names in the tables of the chapter on porting.
 
 use cuda_std::prelude::*;
 use gridsync::check::Check;
@@ -9,7 +9,7 @@ shared_array! {
     fn of_block() -> [u32; 32];
 }
 
-/// Calls what the table names, on two blocks of 32 threads. `of_lanes` has a word for each thread, and `counts` has
+/// Calls the functions of the tables, on two blocks of 32 threads. `of_lanes` has a word for each thread, and `counts` has
 /// the additions, the swaps and the votes.
 ///
 /// # Safety

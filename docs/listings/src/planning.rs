@@ -1,12 +1,11 @@
-//! What a launch needs, asked before it begins.
+//! Asks the device what a launch needs, before it begins.
 
 use cuda_std::prelude::*;
 use gridsync::device::{Device, DeviceError, Emulator, EmulatorConfig, Geometry};
 use gridsync::launch::{Blocks, Plan, barrier_words, cooperative, plan, resident_blocks};
 use gridsync_kernels::grid::barrier::{Barrier, GridBarrier};
 
-// ANCHOR: kernels
-/// Sets each of `to` to what its neighbour in `from` has, and 1.
+/// Sets each element of `to` to its neighbour in `from`, plus 1.
 fn step(from: Global<u32>, to: Global<u32>) {
     let i = thread::index();
     to.write(i, from.read((i + 1) % from.len()) + 1);
@@ -33,13 +32,11 @@ unsafe fn two_steps(x: Global<u32>, y: Global<u32>, barrier: Global<u32>) {
     GridBarrier::attach(barrier).sync();
     step(y, x);
 }
-// ANCHOR_END: kernels
 
 fn device() -> Device {
     Device::new(Emulator::new(EmulatorConfig::checking(0)))
 }
 
-// ANCHOR: refused
 #[test]
 fn a_grid_that_would_hang_is_refused_with_the_largest_that_fits() -> Result<(), DeviceError> {
     let device = device();
@@ -55,9 +52,7 @@ fn a_grid_that_would_hang_is_refused_with_the_largest_that_fits() -> Result<(), 
     assert_eq!(all.grid.volume(), 32);
     Ok(())
 }
-// ANCHOR_END: refused
 
-// ANCHOR: plan
 fn two_steps_of(device: &Device, blocks: u32) -> Result<Vec<u32>, DeviceError> {
     let x = device.zeroed::<u32>(blocks as usize * 64)?;
     let y = device.zeroed::<u32>(x.len())?;
@@ -78,7 +73,6 @@ fn two_steps_of(device: &Device, blocks: u32) -> Result<Vec<u32>, DeviceError> {
     }
     x.download()
 }
-// ANCHOR_END: plan
 
 #[test]
 fn a_grid_of_any_size_takes_its_two_steps() -> Result<(), DeviceError> {
@@ -92,8 +86,7 @@ fn a_grid_of_any_size_takes_its_two_steps() -> Result<(), DeviceError> {
     Ok(())
 }
 
-// ANCHOR: fault
-/// Each thread writes to the element after its own.
+/// Each thread writes to the element after the one with its index.
 ///
 /// # Safety
 ///
@@ -118,4 +111,3 @@ fn a_fault_names_the_kernel_the_thread_and_the_line() -> Result<(), DeviceError>
     assert!(device.zeroed::<u32>(1).is_err());
     Ok(())
 }
-// ANCHOR_END: fault

@@ -10,7 +10,6 @@ fn device() -> Device {
     Device::new(Emulator::new(EmulatorConfig::checking(0)))
 }
 
-// ANCHOR: reduce
 #[test]
 fn a_sum_is_one_launch() -> Result<(), DeviceError> {
     let device = device();
@@ -21,9 +20,7 @@ fn a_sum_is_one_launch() -> Result<(), DeviceError> {
     assert_eq!(total, 500_500.0);
     Ok(())
 }
-// ANCHOR_END: reduce
 
-// ANCHOR: scan
 #[test]
 fn a_scan_is_one_launch() -> Result<(), DeviceError> {
     let device = device();
@@ -36,9 +33,7 @@ fn a_scan_is_one_launch() -> Result<(), DeviceError> {
     assert_eq!(sums.download()?, [0, 3, 4, 8, 9]);
     Ok(())
 }
-// ANCHOR_END: scan
 
-// ANCHOR: select
 #[test]
 fn a_partition_keeps_the_order_of_both_parts() -> Result<(), DeviceError> {
     let device = device();
@@ -48,4 +43,3 @@ fn a_partition_keeps_the_order_of_both_parts() -> Result<(), DeviceError> {
     assert_eq!(rest.download()?, [0.2, 0.5]);
     Ok(())
 }
-// ANCHOR_END: select

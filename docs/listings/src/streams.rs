@@ -9,7 +9,6 @@ fn device() -> Device {
     Device::new(Emulator::new(EmulatorConfig::checking(0)))
 }
 
-// ANCHOR: event
 #[test]
 fn an_event_orders_two_streams() -> Result<(), DeviceError> {
     let device = device();
@@ -24,4 +23,3 @@ fn an_event_orders_two_streams() -> Result<(), DeviceError> {
     assert_eq!(sum.reduce(&counts)?, 500_500); // in that of `other`
     Ok(())
 }
-// ANCHOR_END: event

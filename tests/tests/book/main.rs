@@ -1,4 +1,4 @@
-//! The transcripts of the book in `docs`. Run with `TRYCMD=overwrite` to write them again.
+//! The transcripts of the book in `docs`. `cargo xtask book` writes them again.
 
 use gridsync_tests::npy;
 use gridsync_tests::program::{self, workspace};
@@ -6,20 +6,25 @@ use std::{env, fs};
 
 #[test]
 fn the_program_prints_what_the_book_says() {
-    let chapters = workspace().canonicalize().expect("it is there").join("docs/src/**/*.md");
+    let chapters =
+        workspace().canonicalize().expect("the workspace should exist").join("docs/src/**/*.md");
     let program = program::path();
-    let folder = tempfile::tempdir().expect("a folder should be there to write to");
+    let folder = tempfile::tempdir().expect("the system should have a folder for temporary files");
     let numbers: Vec<f32> = (1..=1000u16).map(f32::from).collect();
-    let files: [(&str, &[u8]); 3] = [
+    let files: [(&str, &[u8]); 4] = [
         ("numbers.npy", &npy::of(&numbers)),
         ("message.litmus", include_bytes!("message.litmus")),
         ("released.litmus", include_bytes!("released.litmus")),
+        (
+            "rows.jsonl",
+            include_bytes!("../../../bench/runs/2026-11-25-nvidia-h200/reduce-rows.jsonl"),
+        ),
     ];
     for (name, bytes) in files {
-        fs::write(folder.path().join(name), bytes).expect("the folder should be there");
+        fs::write(folder.path().join(name), bytes).expect("the folder should exist");
     }
     // The transcripts call the program in the current folder. This is the only test of the executable.
-    env::set_current_dir(&folder).expect("the folder should be there");
+    env::set_current_dir(&folder).expect("the folder should exist");
     trycmd::TestCases::new()
         .register_bin("gridsync", program)
         .env("GRIDSYNC_LIBCUDA", "/nonexistent/libcuda.so.1")

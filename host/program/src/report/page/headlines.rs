@@ -131,11 +131,12 @@ pub fn headlines(runs: &Runs, device: &str) -> Vec<Headline> {
     WANTED.iter().filter_map(headline).collect()
 }
 
-/// The lines as a table of Markdown.
+/// The lines as a table of Markdown. The noise is the distance from the least to the greatest sample of
+/// gridsync, in percent of the median.
 #[must_use]
 pub fn markdown(headlines: &[Headline], device: &str) -> String {
     let mut table = format!(
-        "| µs on an {device} | gridsync | CUDA C++ in the same run | |\n|---|---|---|---|\n"
+        "| µs on an {device} | gridsync | CUDA C++ in the same run | noise | |\n|---|---|---|---|---|\n"
     );
     let mut above = "";
     for Headline { what, peer, record } in headlines {
@@ -144,7 +145,9 @@ pub fn markdown(headlines: &[Headline], device: &str) -> String {
         let theirs = record.peer.as_ref().map_or(f64::NAN, |peer| peer.median);
         let [ours, theirs] = [record.median, theirs].map(short);
         let end = if name.is_empty() { "|" } else { " |" };
-        writeln!(table, "| {what} | {ours} | {theirs} | {name}{end}").expect("a string takes all");
+        let noise = 100.0 * (record.max - record.min) / record.median;
+        writeln!(table, "| {what} | {ours} | {theirs} | {noise:.1} % | {name}{end}")
+            .expect("a string takes all");
         above = peer;
     }
     table
@@ -170,8 +173,8 @@ mod tests {
     fn barrier(blocks: u32, median: f64, peer: Option<f64>) -> Sourced<Recorded> {
         let record = json!({
             "suite": "barrier", "variant": "grid", "device": "a GPU",
-            "params": { "blocks": blocks, "threads": 256 }, "median": median, "min": median,
-            "max": median, "samples": 7,
+            "params": { "blocks": blocks, "threads": 256 }, "median": median, "min": 0.98 * median,
+            "max": 1.01 * median, "samples": 7,
             "peer": peer.map(|median| json!({ "name": "grid.sync", "median": median })),
         });
         Sourced {
@@ -181,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_record_with_a_peer_is_told_and_a_peer_is_named_once() {
+    fn the_newest_record_with_a_peer_is_shown_with_its_noise_and_a_peer_is_named_once() {
         let records = vec![
             barrier(132, 0.9, Some(1.0)),
             barrier(132, 0.814, Some(0.985)),
@@ -195,8 +198,8 @@ mod tests {
         assert_eq!(
             rows,
             [
-                "| a barrier of 132 blocks of 256 threads | 0.81 | 0.98 | cooperative groups, `grid.sync()` |",
-                "| a barrier of 528 blocks | 0.88 | 1.23 | |",
+                "| a barrier of 132 blocks of 256 threads | 0.81 | 0.98 | 3.0 % | cooperative groups, `grid.sync()` |",
+                "| a barrier of 528 blocks | 0.88 | 1.23 | 3.0 % | |",
             ]
         );
         assert!(headlines(&runs, "another GPU").is_empty());
