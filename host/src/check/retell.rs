@@ -104,7 +104,9 @@ impl Failure {
             if seed != failed && Instant::now() >= end {
                 break;
             }
-            let config = EmulatorConfig { races: true, ..configured(seed, self.config) };
+            // A thread that reads too early must not end the launch before the write that it races with.
+            let config =
+                EmulatorConfig { races: true, zeroed: true, ..configured(seed, self.config) };
             let Some(race) = Seen::of(config, run).and_then(Seen::race) else { continue };
             let is_within_block =
                 matches!(race.missing, MissingOrder::Everything { same_block: true });

@@ -147,6 +147,7 @@ impl Emulator {
         let own = &self.machine.config;
         config.schedule = own.schedule;
         config.races = own.races;
+        config.zeroed = own.zeroed;
         config.weak_memory = own.weak_memory;
         config.weaken = own.weaken;
         config.count = own.count;

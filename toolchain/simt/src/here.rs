@@ -311,7 +311,10 @@ impl<'a> Here<'a> {
         if address & width.saturating_sub(1) != 0 {
             return Err(Flaw::Misaligned);
         }
-        if access.kind != AccessKind::Write && region.first_unwritten(offset, bytes).is_some() {
+        if access.kind != AccessKind::Write
+            && region.first_unwritten(offset, bytes).is_some()
+            && !self.world.zeroed
+        {
             self.guide(access, (region.label(), offset, bytes), false);
             return Err(Flaw::Uninitialised);
         }
