@@ -39,7 +39,8 @@
 //!     }
 //! });
 //! let failure = failure.expect_err("volatile accesses order nothing");
-//! // The message names the seed, what was looked for, and how to see it again.
+//! // The message names the seed, what was looked for, and how to see it again. Were there a data race, it would
+//! // come first, but accesses that are volatile on both sides do not race.
 //! let said = failure.to_string();
 //! let lines: Vec<&str> = said.lines().collect();
 //! assert_eq!(
@@ -53,16 +54,16 @@
 //! assert_eq!(
 //!     told.collect::<Vec<_>>(),
 //!     [
-//!         "block 0 writes 7 to word 0 of allocation 0 (volatile)",
-//!         "block 0 writes 1 to word 1 of allocation 0 (volatile)",
-//!         "block 1 reads 1 from word 1 of allocation 0 (volatile)",
-//!         "block 1 sees the old 0 in word 0 of allocation 0 (volatile)",
+//!         "block 0 writes 7 to word 0 of words (volatile)",
+//!         "block 0 writes 1 to word 1 of words (volatile)",
+//!         "block 1 reads 1 from word 1 of words (volatile)",
+//!         "block 1 sees the old 0 in word 0 of words (volatile)",
 //!     ]
 //! );
 //! ```
 //!
-//! The story is not that of the first run that failed, but of one that fails with the same message and has fewer
-//! turns of warps and fewer old values.
+//! The story is not that of the first run that failed, but of one that fails in the same way and has fewer turns of
+//! warps and fewer old values.
 //!
 //! Block 1 saw the flag and not the word: a volatile access is a relaxed one at system scope, and orders no
 //! other access (PTX ISA, "Memory Consistency Model"). The writer has to release the word with the flag, and
@@ -181,8 +182,8 @@ mod weaken;
 
 use crate::device::{Device, DeviceError, Emulator, EmulatorConfig};
 use rayon::prelude::*;
-use simt::Schedule;
 use simt::search::{Path, follow};
+use simt::{Race, Schedule};
 use std::collections::HashSet;
 use std::fmt;
 use std::ops::Range;
@@ -276,8 +277,10 @@ impl Check {
     /// four times as many as there should be schedules.
     ///
     /// # Errors
-    /// The failure of the lowest seed that has one. It has been run again some hundred times, to find a run with
-    /// fewer switches between warps that fails with the same message, and to tell the story of that.
+    /// The failure of the lowest seed that has one. If that seed does not check for data races, it has been run
+    /// again with that check, and so have a few others, because a race is the cause of most wrong results. Then it
+    /// has been run up to some hundred times, for about ten seconds, to find a run with fewer switches between
+    /// warps that fails in the same way, for the story.
     ///
     /// # Panics
     /// If `run` panics.
@@ -289,7 +292,7 @@ impl Check {
             let device = Device::new(Emulator::new(config));
             match run(&device) {
                 Ok(()) => Ok(device.emulated().map_or(0, |stats| stats.decided)),
-                Err(what) => Err(Box::new(Failure { rerun, config, what, story: None })),
+                Err(what) => Err(Box::new(Failure::of(rerun, config, what))),
             }
         };
         let seeds = match &self.which {
@@ -395,20 +398,43 @@ pub struct Failure {
     pub config: EmulatorConfig,
     /// What went wrong.
     pub what: Wrong,
+    /// The data race behind it, if `what` is not one itself and a race was found.
+    pub cause: Option<Cause>,
     /// What happened, in a run that failed in the same way with as few switches between warps and old values as
     /// were found. None if the failure did not come again.
     pub story: Option<Story>,
 }
 
+/// The data race behind a failure.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cause {
+    /// The seed of the schedule that found it: the one of the failure, unless only another one did.
+    pub seed: u64,
+    /// The race.
+    pub race: Box<Race>,
+}
+
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { rerun, config, what, story } = self;
+        let Self { rerun, config, what, cause, story } = self;
         let Schedule { policy, lanes, .. } = config.schedule;
         let memory = if config.weak_memory { "weak memory" } else { "sequential memory" };
         let races = if config.races { ", looking for races" } else { "" };
         match rerun {
             Rerun::Seed(seed) => {
-                writeln!(f, "seed {seed} ({memory}{races}, {policy:?}, lanes {lanes:?}): {what}")?;
+                write!(f, "seed {seed} ({memory}{races}, {policy:?}, lanes {lanes:?}): ")?;
+                match cause {
+                    None => writeln!(f, "{what}")?,
+                    Some(Cause { seed: found, race }) if found == seed => {
+                        writeln!(f, "{race}\nso this run ends with: {what}")?;
+                    }
+                    Some(Cause { seed: found, race }) => {
+                        writeln!(
+                            f,
+                            "{race}\nfound under seed {found}; this run ends with: {what}"
+                        )?;
+                    }
+                }
             }
             Rerun::Path(_) => writeln!(f, "one of all executions ({memory}{races}): {what}")?,
         }

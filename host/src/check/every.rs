@@ -57,8 +57,7 @@ impl Check {
             }),
             Some((what, path)) => {
                 let rerun = Rerun::Path(written(&path, &config));
-                let failure = Failure { rerun, config, what, story: None };
-                Err(Box::new(failure).retold(&run))
+                Err(Box::new(Failure::of(rerun, config, what)).retold(&run))
             }
         }
     }

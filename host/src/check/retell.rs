@@ -1,38 +1,234 @@
-//! A failing run with as little in it as possible, told in a few lines.
+//! The data race behind a failure, and a failing run with as little in it as possible, told in a few lines.
 
-use super::{Failure, Rerun, Wrong, every};
-use crate::device::{Device, DeviceError, Emulator};
-use simt::replay::{Recording, Script, Story, record, shrink};
+use super::{Cause, Failure, Rerun, Wrong, configured, every, looks_for_races};
+use crate::device::{Device, DeviceError, Emulator, EmulatorConfig};
+use simt::replay::{Recording, Story, record, shrink};
 use simt::search::follow;
+use simt::{Fault, MissingOrder, Race};
+use std::time::{Duration, Instant};
 
-impl Failure {
-    /// Runs the failure again, with fewer switches and old values as long as it is the same one, and adds the
-    /// story of that run.
-    pub(super) fn retold(
-        mut self: Box<Self>,
-        run: &impl Fn(&Device) -> Result<(), Wrong>,
-    ) -> Box<Self> {
-        let message = self.what.to_string();
-        let once = |script: Option<&Script>, tells| -> Option<Recording> {
-            let again = || run(&Device::new(Emulator::new(self.config))).err();
-            let (what, recording) = record(script, tells, again);
-            (what?.to_string() == message).then_some(recording)
-        };
-        let told = match &self.rerun {
-            Rerun::Seed(_) => once(None, false).and_then(|recording| {
-                let fails = |script: &Script| Some(once(Some(script), false)?.script);
-                once(Some(&shrink(recording.script, fails)), true)
-            }),
-            Rerun::Path(path) => {
-                every::read(path).ok().and_then(|(_, path)| follow(&path, || once(None, true)))
-            }
-        };
-        let fault = match &self.what {
-            Wrong::Device(DeviceError::Fault(fault)) => Some(&**fault),
+/// After this time no further run begins, but for the one that is told.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Seeds under which a race is looked for, besides the one that fails.
+const RACE_SEEDS: usize = 8;
+
+/// A run with fewer decisions may have so many times the steps of the one that failed, and at least so many steps.
+/// It may be endless.
+const LONGER: u64 = 64;
+const SHORT: u64 = 1 << 20;
+
+/// What went wrong in a run.
+struct Seen {
+    what: Wrong,
+    /// The fault that stopped a grid, whatever `what` has made of it.
+    fault: Option<Box<Fault>>,
+}
+
+impl Seen {
+    /// Runs once. None if nothing went wrong.
+    fn of(config: EmulatorConfig, run: impl Fn(&Device) -> Result<(), Wrong>) -> Option<Self> {
+        let device = Device::new(Emulator::new(config));
+        let what = run(&device).err()?;
+        let fault = match device.synchronize() {
+            Err(DeviceError::Stopped { fault, .. }) => Some(fault),
             _ => None,
         };
-        let story = told.map(|recording| recording.story(fault));
+        Some(Self { what, fault })
+    }
+
+    /// Whether both went wrong in the same way: with a fault of the same kind and lines, or with the same words.
+    fn is_like(&self, other: &Self) -> bool {
+        match (&self.fault, &other.fault) {
+            (Some(fault), Some(other)) => fault.is_like(other),
+            (None, None) => self.what.to_string() == other.what.to_string(),
+            _ => false,
+        }
+    }
+
+    fn race(self) -> Option<Box<Race>> {
+        match *self.fault? {
+            Fault::Race(race) => Some(race),
+            _ => None,
+        }
+    }
+}
+
+impl Failure {
+    pub(super) fn of(rerun: Rerun, config: EmulatorConfig, what: Wrong) -> Self {
+        Self { rerun, config, what, cause: None, story: None }
+    }
+
+    /// Adds the data race behind the failure, and the story of a run that fails in the same way with fewer
+    /// switches and old values.
+    pub(super) fn retold(
+        self: Box<Self>,
+        run: &impl Fn(&Device) -> Result<(), Wrong>,
+    ) -> Box<Self> {
+        self.retold_within(PATIENCE, run)
+    }
+
+    fn retold_within(
+        mut self: Box<Self>,
+        patience: Duration,
+        run: &impl Fn(&Device) -> Result<(), Wrong>,
+    ) -> Box<Self> {
+        let end = Instant::now() + patience;
+        self.cause = self.find_cause(end, run);
+        let told = match &self.rerun {
+            Rerun::Seed(_) => self.shrunk(end, run),
+            Rerun::Path(path) => {
+                every::read(path).ok().and_then(|(_, path)| follow(&path, || self.recorded(run)))
+            }
+        };
+        let race = self.cause.as_ref().map(|cause| &*cause.race);
+        let story = told.map(|(seen, recording)| recording.story(seen.fault.as_deref(), race));
         self.story = story.filter(|story: &Story| !story.steps.is_empty());
         self
+    }
+
+    /// The race that the seed shows when its run checks for races, or else another seed. One between blocks is
+    /// preferred: where no barrier of the grid is between two steps, threads of one block race too.
+    fn find_cause(
+        &self,
+        end: Instant,
+        run: &impl Fn(&Device) -> Result<(), Wrong>,
+    ) -> Option<Cause> {
+        let Rerun::Seed(failed) = self.rerun else { return None };
+        if self.config.races || !self.may_come_from_race() {
+            return None;
+        }
+        let others = (failed + 1..).filter(|&seed| looks_for_races(seed)).take(RACE_SEEDS);
+        let mut first = None;
+        for seed in [failed].into_iter().chain(others) {
+            if seed != failed && Instant::now() >= end {
+                break;
+            }
+            // A thread that reads too early must not end the launch before the write that it races with.
+            let config =
+                EmulatorConfig { races: true, zeroed: true, ..configured(seed, self.config) };
+            let Some(race) = Seen::of(config, run).and_then(Seen::race) else { continue };
+            let is_within_block =
+                matches!(race.missing, MissingOrder::Everything { same_block: true });
+            let cause = Cause { seed, race };
+            if !is_within_block || cause.race.target.is_shared() {
+                return Some(cause);
+            }
+            first.get_or_insert(cause);
+        }
+        first
+    }
+
+    /// Whether a race may be behind it. A refusal ran nothing, and a barrier that a thread does not come to, or a
+    /// wrong mask, is a cause by itself.
+    fn may_come_from_race(&self) -> bool {
+        match &self.what {
+            Wrong::Result(_) => true,
+            Wrong::Device(DeviceError::Fault(fault)) => matches!(
+                **fault,
+                Fault::OutOfBounds { .. }
+                    | Fault::Uninitialised { .. }
+                    | Fault::Deadlock(_)
+                    | Fault::NoProgress { .. }
+                    | Fault::StepLimit { .. }
+                    | Fault::Trap { .. }
+                    | Fault::Panicked { .. }
+            ),
+            Wrong::Device(_) => false,
+        }
+    }
+
+    /// A run that fails in the same way, with as little in it as is found until `end`.
+    fn shrunk(
+        &self,
+        end: Instant,
+        run: &impl Fn(&Device) -> Result<(), Wrong>,
+    ) -> Option<(Seen, Recording)> {
+        let first = self.recorded(run)?;
+        let longest = (LONGER * first.1.script.steps()).max(SHORT);
+        let config =
+            EmulatorConfig { step_limit: self.config.step_limit.min(longest), ..self.config };
+        let script = shrink(first.1.script.clone(), |script| {
+            if Instant::now() >= end {
+                return None;
+            }
+            let (what, recording) = record(Some(script), false, || Seen::of(config, run));
+            what?.is_like(&first.0).then_some(recording.script)
+        });
+        if script == first.1.script {
+            return Some(first);
+        }
+        let (seen, recording) = record(Some(&script), true, || Seen::of(config, run));
+        let seen = seen.filter(|seen| seen.is_like(&first.0));
+        Some(seen.map_or(first, |seen| (seen, recording)))
+    }
+
+    /// The failure again, with what its threads do.
+    fn recorded(&self, run: &impl Fn(&Device) -> Result<(), Wrong>) -> Option<(Seen, Recording)> {
+        let (seen, recording) = record(None, true, || Seen::of(self.config, run));
+        let seen = seen.filter(|seen| seen.what.to_string() == self.what.to_string())?;
+        Some((seen, recording))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::check::Check;
+    use crate::device::Geometry;
+    use cuda_std::prelude::*;
+    use std::sync::atomic::{AtomicUsize, Ordering as AtomicOrdering};
+
+    /// Each block adds its number to a word, by a read and a write that are no atomic.
+    #[kernel]
+    unsafe fn add_up(sum: Global<f32>) {
+        sum.write(0, sum.read(0) + thread::block_index() as f32);
+    }
+
+    fn adds_up(device: &Device) -> Result<(), Wrong> {
+        let sum = device.zeroed::<f32>(1)?;
+        // SAFETY: one element, alive until the download.
+        unsafe { device.launch::<add_up>(&Geometry::new(8, 1), (sum.view(),))? };
+        match sum.download()?[0] {
+            28.0 => Ok(()),
+            other => Err(format!("the sum is {other}").into()),
+        }
+    }
+
+    #[test]
+    fn a_wrong_result_is_printed_after_the_race_behind_it() {
+        let failure = Check::default().run(adds_up).expect_err("updates are lost");
+        let cause = failure.cause.as_ref().expect("a race");
+        assert!(
+            matches!(failure.what, Wrong::Result(_)) && failure.rerun == Rerun::Seed(cause.seed)
+        );
+        let said = failure.to_string();
+        let lines: Vec<&str> = said.lines().collect();
+        assert!(lines[0].contains("): data race: "), "{said}");
+        assert!(lines[0].contains("of `sum`, allocation 0"), "{said}");
+        assert!(lines[1].starts_with("so this run ends with: the sum is "), "{said}");
+        assert!(said.contains(".0 to word 0 of sum, at "), "a number with a fraction: {said}");
+    }
+
+    #[test]
+    fn a_message_in_words_of_the_test_hides_no_race() {
+        let run = |device: &Device| adds_up(device).map_err(|_| Wrong::from("it is wrong"));
+        let failure = Check::only(0).run(run).expect_err("updates are lost");
+        assert!(failure.cause.is_some(), "{failure}");
+    }
+
+    #[test]
+    fn without_time_only_the_run_that_fails_is_repeated() {
+        let Failure { rerun, config, what, .. } =
+            *Check::default().run(adds_up).expect_err("updates are lost");
+        let failure = Box::new(Failure::of(rerun, config, what));
+        let runs = AtomicUsize::new(0);
+        let run = |device: &Device| {
+            runs.fetch_add(1, AtomicOrdering::Relaxed);
+            adds_up(device)
+        };
+        let told = failure.retold_within(Duration::ZERO, &run);
+        assert!(told.cause.is_some() && told.story.is_some(), "{told}");
+        assert_eq!(runs.into_inner(), 2, "for the race, and for the story");
     }
 }

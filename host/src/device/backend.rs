@@ -447,6 +447,8 @@ pub struct KernelInfo {
     pub cooperative: bool,
     /// The bytes of each of its arguments, in order.
     pub args: &'static [usize],
+    /// The names of its parameters, for messages of the emulator. Empty if they are not known.
+    pub parameters: &'static [&'static str],
     /// Its body on the host, run as one thread of a grid; only an emulator calls it.
     pub run: unsafe fn(&[*const c_void]),
 }

@@ -90,19 +90,24 @@ impl Emulator {
     /// Runs a launch that has been checked, with the arguments of each GPU.
     ///
     /// # Safety
-    /// As for [`Backend::launch`]; `body` is the kernel's.
+    /// As for [`Backend::launch`].
     unsafe fn run(
         &self,
         config: &LaunchConfig<'_>,
-        body: unsafe fn(&[*const c_void]),
+        kernel: &KernelInfo,
         args: &[&[*const c_void]],
     ) -> Result<(), DeviceError> {
         let Machine { config: own, sites, stats, fault: lost, .. } = &*self.machine;
         // SAFETY: the caller vouches for the arguments and for the kernel's contract.
-        let bodies: Vec<_> = args.iter().map(|args| move || unsafe { body(args) }).collect();
+        let bodies: Vec<_> =
+            args.iter().map(|args| move || unsafe { (kernel.run)(args) }).collect();
         let bodies: Vec<&dyn Fn()> = bodies.iter().map(|body| body as &dyn Fn()).collect();
         let config = LaunchConfig { sites: own.sites.then_some(sites), ..*config };
-        let launched = simt::launch_on_gpus(&mut self.memory(), &config, &bodies);
+        let mut memory = self.memory();
+        // SAFETY: the caller vouches for the arguments.
+        memory.name_arguments(args.iter().flat_map(|args| unsafe { views(kernel, args) }));
+        let launched = simt::launch_on_gpus(&mut memory, &config, &bodies);
+        drop(memory);
         *lock(stats) += launched.map_err(|fault| {
             let fault = Box::new(fault);
             if fault.had_started() {
@@ -142,6 +147,7 @@ impl Emulator {
         let own = &self.machine.config;
         config.schedule = own.schedule;
         config.races = own.races;
+        config.zeroed = own.zeroed;
         config.weak_memory = own.weak_memory;
         config.weaken = own.weaken;
         config.count = own.count;
@@ -258,7 +264,7 @@ unsafe impl Backend for Emulator {
             return Ok(());
         }
         // SAFETY: the caller vouches for the arguments and for the kernel's contract.
-        unsafe { self.run(&config, kernel.run, &[args]) }
+        unsafe { self.run(&config, kernel, &[args]) }
     }
 
     fn machine(&self) -> Vec<Arc<dyn Backend>> {
@@ -278,7 +284,7 @@ unsafe impl Backend for Emulator {
         self.expect_alive("a launch on several GPUs")?;
         debug_assert_eq!(all.len(), args.len());
         // SAFETY: the caller vouches for the arguments and for the kernel's contract.
-        unsafe { self.run(&config, kernel.run, args) }
+        unsafe { self.run(&config, kernel, args) }
     }
 
     /// The emulator has no registers: the number is 0.
@@ -365,6 +371,21 @@ unsafe impl Backend for Emulator {
     fn is_recording(&self) -> bool {
         self.gate.is_recording()
     }
+}
+
+/// The addresses and names of the arguments that may be views of device memory: an address and a length.
+///
+/// # Safety
+/// `args` are live arguments of `kernel`, in number, type and order.
+unsafe fn views(
+    kernel: &KernelInfo,
+    args: &[*const c_void],
+) -> impl Iterator<Item = (u64, &'static str)> {
+    let named = kernel.parameters.iter().zip(kernel.args).zip(args);
+    named.filter(|((_, bytes), _)| **bytes == size_of::<[u64; 2]>()).map(|((&name, _), &arg)| {
+        // SAFETY: the argument has 16 bytes, by the contract.
+        (unsafe { arg.cast::<u64>().read_unaligned() }, name)
+    })
 }
 
 /// Locks, also after another thread has panicked: what these mutexes guard is consistent at every

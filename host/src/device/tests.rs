@@ -152,7 +152,8 @@ fn lengths_that_differ_and_lengths_that_overflow_are_refused_with_numbers() {
 #[test]
 fn without_hardware_help_clusters_are_counted_from_blocks() {
     let (_, device) = shelf();
-    let kernel = KernelInfo { name: "k", cooperative: false, args: &[], run: |_| {} };
+    let kernel =
+        KernelInfo { name: "k", cooperative: false, args: &[], parameters: &[], run: |_| {} };
     let geometry = Geometry::new(60, 256);
     let active = |geometry| device.backend().active_clusters(&kernel, &geometry);
     assert_eq!(active(geometry), Ok(30));

@@ -12,7 +12,13 @@ impl KernelInfo {
     /// What a backend needs to know of `K`.
     #[must_use]
     pub const fn of<K: Kernel>() -> Self {
-        Self { name: K::NAME, cooperative: K::COOPERATIVE, args: K::Args::SIZES, run: run::<K> }
+        Self {
+            name: K::NAME,
+            cooperative: K::COOPERATIVE,
+            args: K::Args::SIZES,
+            parameters: K::PARAMETERS,
+            run: run::<K>,
+        }
     }
 }
 

@@ -263,6 +263,8 @@ pub trait Kernel: 'static {
     /// Whether the kernel has a barrier over the whole grid, so that all blocks must be
     /// co-resident.
     const COOPERATIVE: bool;
+    /// The names of the parameters, for messages of the emulator. Empty if they are not known.
+    const PARAMETERS: &'static [&'static str] = &[];
     /// The argument tuple.
     type Args: KernelArgs;
 

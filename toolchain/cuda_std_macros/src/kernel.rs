@@ -19,6 +19,7 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStr
     check(&function)?;
     std_only::prepare(&mut function.block)?;
     let (names, types) = parameters(&function)?;
+    let texts = names.iter().map(|name| quote!(#name).to_string());
 
     let ItemFn { attrs, vis, sig, block } = &function;
     let (name, inputs) = (&sig.ident, &sig.inputs);
@@ -79,6 +80,7 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> Result<TokenStr
         impl ::cuda_std::launch::Kernel for #name {
             const NAME: &'static str = #text;
             const COOPERATIVE: bool = #cooperative;
+            const PARAMETERS: &'static [&'static str] = &[#(#texts),*];
             type Args = (#(#types,)*);
 
             #(#on_body)*

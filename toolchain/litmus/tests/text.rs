@@ -53,6 +53,8 @@ fn a_barrier_has_the_operands_of_ptx_or_a_mark_before_them() {
     assert_eq!(barrier("bar.cta.sync 1"), (number(1), None));
     assert_eq!(barrier("bar.cta.sync 1, r2"), (Operand::Register(Register(2)), None));
     assert_eq!(barrier("bar.cta.sync 1, 2, 3"), (number(2), Some(number(3))));
+    assert_eq!(barrier("barrier.cta.arrive 2, 3"), (number(2), Some(number(3))));
+    assert_eq!(barrier("bar.cta.arrive 1, 2, 3"), (number(2), Some(number(3))));
 }
 
 #[test]
@@ -110,7 +112,14 @@ fn a_wrong_instruction_is_named() {
             "found `atom.weak.add`, expected relaxed, acquire, release or acq_rel",
         ),
         ("fence.sc", "found `fence.sc`, expected fence"),
-        ("barrier.cta.arrive 0", "found `barrier.cta.arrive` with 1 operands, expected"),
+        (
+            "barrier.cta.arrive 0",
+            "found `barrier.cta.arrive` without a count, expected a count of threads, which every arrival needs",
+        ),
+        (
+            "bar.cta.arrive 1, 0",
+            "found `bar.cta.arrive` without a count, expected a count of threads, which every arrival needs",
+        ),
         ("barrier.cta.sync 0, 0", "found `0`, expected a count of threads from 1"),
         ("goto L", "found `L`, expected a label of P0"),
         ("st.weak x, 1 | st.weak x, 2", "found `|`, expected `;` after 1 columns"),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::block::Block;
 use crate::dim::Place;
 use crate::fault::{Deadlock, Fault, Missing, Waiting, WaitingFor};
+use crate::fiber::Fiber;
 use crate::warp::{Lane, Wait};
 use crate::world::World;
 
@@ -22,12 +23,20 @@ pub(crate) fn explain<'a, 'b: 'a>(
     let skipped = blocks.iter().find_map(|block| skipped_barrier(block));
     skipped.unwrap_or_else(|| {
         let first = blocks.iter().take(REPORTED);
+        let grid_blocks = world.grid.count() * u64::from(world.gpus);
+        let has_exited =
+            |number: &u64| blocks.binary_search_by_key(number, |block| block.number).is_err();
+        let exited = match never_started {
+            0 => (0..grid_blocks).filter(has_exited).take(REPORTED).collect(),
+            _ => Vec::new(),
+        };
         Fault::Deadlock(Box::new(Deadlock {
             kernel: Arc::clone(&world.kernel),
             waiting: first.flat_map(|block| waiting(block)).collect(),
             live_blocks: blocks.len() as u64,
             never_started,
-            grid_blocks: world.grid.count() * u64::from(world.gpus),
+            grid_blocks,
+            exited,
         }))
     })
 }
@@ -36,7 +45,10 @@ pub(crate) fn explain<'a, 'b: 'a>(
 fn stuck(thread: &Lane<'_>) -> Option<(WaitingFor, Place)> {
     match thread.wait {
         Wait::Exited => None,
-        Wait::Nothing => Some((WaitingFor::Change, thread.spun_at)),
+        Wait::Nothing => {
+            let phase = thread.fiber.as_ref().and_then(Fiber::phase);
+            Some((phase.map_or(WaitingFor::Change, WaitingFor::Phase), thread.spun_at))
+        }
         Wait::Barrier => Some((WaitingFor::BlockBarrier, thread.spot.place)),
         Wait::ClusterBarrier => Some((WaitingFor::ClusterBarrier, thread.spot.place)),
         Wait::Collective(call) => Some((WaitingFor::WarpCollective(call.kind), thread.spot.place)),

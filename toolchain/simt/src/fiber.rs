@@ -9,7 +9,7 @@ use corosensei::{Coroutine, CoroutineResult};
 
 use crate::access::Order;
 use crate::dim::Spot;
-use crate::fault::Fault;
+use crate::fault::{Fault, Phase};
 use crate::here::{Here, enter};
 use crate::panics::{self, Note};
 use crate::stack::{Canary, Slot};
@@ -126,6 +126,11 @@ impl<'a> Fiber<'a> {
             CoroutineResult::Yield(stop) => Turn::Stopped(stop),
             CoroutineResult::Return(ended) => Turn::Exited(ended),
         }
+    }
+
+    /// The phase of a barrier in shared memory that the thread waits for, if it does.
+    pub(crate) fn phase(&self) -> Option<Phase> {
+        self.here.phase.get()
     }
 
     /// Whether a frame of this thread overflowed its stack.

@@ -14,7 +14,7 @@ use crate::access::{Access, AccessKind, Order, Space};
 use crate::bulk::{Copying, Store};
 use crate::count::{Act, What};
 use crate::dim::{Position, Spot};
-use crate::fault::{Fault, Site};
+use crate::fault::{Fault, Phase, Site};
 use crate::fiber::{Reply, Request, Stop};
 use crate::last_access::{self, LastAccess};
 use crate::library::LibraryCall;
@@ -66,6 +66,10 @@ pub(crate) struct Here<'a> {
     pub(crate) last: LastAccess,
     /// Its accesses since its last spin.
     pub(crate) looks: Looks,
+    /// Whether its access is to a floating-point number. Only a recorder asks, and resets it.
+    pub(crate) is_float: Cell<bool>,
+    /// The phase of a barrier in shared memory that it waits for, if it does.
+    pub(crate) phase: Cell<Option<Phase>>,
 }
 
 thread_local! {
@@ -145,6 +149,8 @@ impl<'a> Here<'a> {
             copying: Cell::new(None),
             last: LastAccess::default(),
             looks: Looks::default(),
+            is_float: Cell::new(false),
+            phase: Cell::new(None),
         }
     }
 
@@ -305,7 +311,10 @@ impl<'a> Here<'a> {
         if address & width.saturating_sub(1) != 0 {
             return Err(Flaw::Misaligned);
         }
-        if access.kind != AccessKind::Write && region.first_unwritten(offset, bytes).is_some() {
+        if access.kind != AccessKind::Write
+            && region.first_unwritten(offset, bytes).is_some()
+            && !self.world.zeroed
+        {
             self.guide(access, (region.label(), offset, bytes), false);
             return Err(Flaw::Uninitialised);
         }

@@ -77,6 +77,9 @@ pub struct LaunchConfig<'a> {
     /// [`Fault::Race`] at the first one. Default: no, because an access then takes about twice as
     /// long.
     pub races: bool,
+    /// Whether a read of bytes that were never written gives zeros, and is no fault. A thread that reads too early
+    /// then shows as a race with the write. Default: no.
+    pub zeroed: bool,
     /// Whether memory is weak, in a launch of at most 2^17 threads: within what PTX's memory model
     /// allows, a read may return an older value, and a write may come before another one of its
     /// location. The schedule's seed draws which. Default: no.
@@ -106,6 +109,7 @@ impl<'a> LaunchConfig<'a> {
             step_limit: 1 << 34,
             count: false,
             races: false,
+            zeroed: false,
             weak_memory: false,
             sites: None,
             weaken: None,
@@ -315,6 +319,7 @@ fn run(
         multiprocessors: config.multiprocessors,
         cooperative: config.cooperative,
         splits_strong,
+        zeroed: config.zeroed,
         // A race ends the launch, and weak accesses without one give the same values however threads interleave.
         splits_weak: splits_strong && (config.count || guide.is_some() || !config.races),
         counters: Counters::default(),

@@ -83,15 +83,16 @@ pub use device_runtime::{
     create_event, create_stream, launch_child, multiprocessors, record_event, wait_event,
 };
 pub use dim::{Dim3, Place, Position, WARP_LANES};
-pub use fault::{Arrival, Deadlock, Fault, Missing, Site, Target, Waiting, WaitingFor};
+pub use fault::{Arrival, Deadlock, Fault, Missing, Phase, Site, Target, Waiting, WaitingFor};
 pub use launch::{LaunchConfig, Stats, launch, launch_on_gpus};
 pub use library::{Calling, caller, join_barrier, library_call, library_call_from, protocol_call};
 pub use memory::{Label, Memory, MemoryError};
 pub use race::{Flaw, Link, MissingOrder, Race, RacingAccess};
 pub use schedule::{Lanes, Policy, Schedule};
 pub use thread::{
-    BarrierVotes, WarpValues, access, active_mask, block_barrier, block_vote, branch, clock,
-    cluster_arrive, cluster_shared, cluster_wait, dynamic_shared, fence, global_timer, in_kernel,
-    nanosleep, position, spin, static_shared, trap, warp_barrier, warp_exchange,
+    BarrierVotes, WarpValues, access, access_float, active_mask, block_barrier, block_vote, branch,
+    clock, cluster_arrive, cluster_shared, cluster_wait, dynamic_shared, fence, global_timer,
+    in_kernel, nanosleep, position, spin, spin_for_phase, static_shared, trap, warp_barrier,
+    warp_exchange,
 };
 pub use weaken::{Change, Kinship, OrderSite, Orders, Sites, Weaken};

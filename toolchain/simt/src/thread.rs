@@ -6,10 +6,10 @@
 //! them from destructors; they then return at once.
 
 use crate::access::{Access, Order, Scope};
-use crate::dim::{Position, WARP_LANES};
-use crate::fault::Fault;
+use crate::dim::{Position, Spot, WARP_LANES};
+use crate::fault::{Fault, Phase};
 use crate::fiber::{Call, Reply, Request};
-use crate::here::{active, with};
+use crate::here::{Here, active, with};
 use crate::replay::Done;
 use crate::search::Object;
 use crate::weaken::{Change, Orders};
@@ -65,6 +65,19 @@ pub fn position() -> Position {
 #[track_caller]
 pub fn access(address: *const u8, bytes: usize, access: Access) -> bool {
     with("access", |here, spot| here.access(address.addr(), bytes, access, spot))
+}
+
+/// Like [`access`], to a floating-point number. Stories then show its value as one.
+///
+/// # Panics
+/// Outside an emulated thread.
+#[must_use]
+#[track_caller]
+pub fn access_float(address: *const u8, bytes: usize, access: Access) -> bool {
+    with("access_float", |here, spot| {
+        here.is_float.set(true);
+        here.access(address.addr(), bytes, access, spot)
+    })
 }
 
 /// A fence (`fence.acq_rel`, `fence.sc`, `membar`). A scheduling point. It changes values only where
@@ -308,12 +321,35 @@ pub fn spin() -> bool {
         if here.meet(Orders::Wait, spot).is_some() {
             return false;
         }
-        bump(&here.world.counters.spins);
-        here.looks.hand_over();
-        here.tell(Done::Spin, spot);
-        here.stop(Request::Spin, spot);
+        here.spin(spot);
         true
     })
+}
+
+/// Like [`spin`], in a wait for the end of a phase of a barrier in shared memory. A deadlock then says which.
+///
+/// # Panics
+/// Outside an emulated thread.
+#[track_caller]
+pub fn spin_for_phase(phase: Phase) -> bool {
+    with("spin_for_phase", |here, spot| {
+        if here.meet(Orders::Wait, spot).is_some() {
+            return false;
+        }
+        here.phase.set(Some(phase));
+        here.spin(spot);
+        here.phase.set(None);
+        true
+    })
+}
+
+impl Here<'_> {
+    fn spin(&self, spot: Spot) {
+        bump(&self.world.counters.spins);
+        self.looks.hand_over();
+        self.tell(Done::Spin, spot);
+        self.stop(Request::Spin, spot);
+    }
 }
 
 /// `nanosleep.u32`: hands over to the other warps. [`clock`] comes to `ns` cycles after the warp's

@@ -13,7 +13,7 @@ impl Here<'_> {
     /// Tells a recorder, if there is one, what the thread does.
     pub(crate) fn tell(&self, what: Done, spot: Spot) {
         if let Some(recorder) = &self.world.recorder {
-            recorder.tell(|| Deed { position: self.position, place: spot.place, what });
+            recorder.tell(|| Deed { launch: 0, position: self.position, place: spot.place, what });
         }
     }
 
@@ -35,7 +35,18 @@ impl Here<'_> {
         let (label, owner) = (region.label(), self.owner(region.label(), access));
         let read = reads.then(|| last_access::bits(region, offset, bytes));
         let is_old = self.last.is_old();
-        let touch = Touch { access, label, owner, offset, bytes, read, wrote: None, is_old };
+        let touch = Touch {
+            access,
+            is_float: self.is_float.take(),
+            label,
+            name: region.name(),
+            owner,
+            offset,
+            bytes,
+            read,
+            wrote: None,
+            is_old,
+        };
         self.tell(Done::Access(touch), spot);
     }
 

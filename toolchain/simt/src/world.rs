@@ -52,6 +52,8 @@ pub(crate) struct World<'a> {
     /// Whether strong accesses are scheduling points, and whether weak ones are.
     pub(crate) splits_strong: bool,
     pub(crate) splits_weak: bool,
+    /// Whether bytes that were never written may be read, as zeros.
+    pub(crate) zeroed: bool,
     pub(crate) counters: Counters,
     /// Set if this launch counts what its warps do in shared memory.
     pub(crate) counter: Option<Counter>,

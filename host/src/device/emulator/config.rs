@@ -22,6 +22,9 @@ pub struct EmulatorConfig {
     /// Whether to look for data races. The first one found is the error of its launch. With it, a
     /// launch of more than 2^17 threads is refused, and an access takes about twice as long.
     pub races: bool,
+    /// Whether a read of bytes that were never written gives zeros, and is no fault. A thread that reads too early
+    /// then shows as a race with the write.
+    pub zeroed: bool,
     /// Whether memory is weak: a read may return an older value, and a write may come before another
     /// one, as far as PTX's memory model allows. The schedule's seed draws it. A kernel's own results
     /// then show what a missing order does. A launch may have 2^17 threads.
@@ -72,6 +75,7 @@ impl Default for EmulatorConfig {
             shared_per_block: 48 << 10,
             schedule: Schedule::new(Policy::Coarse),
             races: false,
+            zeroed: false,
             weak_memory: false,
             sites: false,
             weaken: None,

@@ -15,7 +15,7 @@ pub(super) type Recorded = Mutex<Vec<Step>>;
 /// One thing that was put into the stream.
 pub(super) enum Step {
     /// A launch that has been checked, and its arguments.
-    Launch(LaunchConfig<'static>, unsafe fn(&[*const c_void]), Arguments),
+    Launch(LaunchConfig<'static>, KernelInfo, Arguments),
     /// The filling of this many bytes at this address with zero.
     Zero(u64, usize),
 }
@@ -32,7 +32,7 @@ impl Step {
     ) -> Self {
         // SAFETY: the caller's promise.
         let copies = unsafe { Arguments::copy(kernel, args) };
-        Self::Launch(config, kernel.run, copies)
+        Self::Launch(config, *kernel, copies)
     }
 }
 
@@ -47,10 +47,10 @@ impl Recording for Replay {
         let _entered = self.emulator.gate.unrecorded("launching a graph")?;
         self.emulator.expect_alive("launching a graph")?;
         self.steps.iter().try_for_each(|step| match step {
-            Step::Launch(config, run, args) => {
+            Step::Launch(config, kernel, args) => {
                 // SAFETY: these are copies of the arguments that it was recorded with; the caller
                 // vouches for what they name and for the kernel's contract.
-                unsafe { self.emulator.run(config, *run, &[&args.pointers()]) }
+                unsafe { self.emulator.run(config, kernel, &[&args.pointers()]) }
             }
             Step::Zero(at, bytes) => self.emulator.memory().zero(*at, *bytes).map_err(memory_error),
         })
@@ -76,7 +76,7 @@ impl Emulator {
             let at = ready.swap_remove((drawn >> 33) as usize % ready.len());
             let launch = launches[at].launch;
             let config = self.checked(&launch.kernel, &launch.geometry)?;
-            steps.push(Step::Launch(config, launch.kernel.run, launch.args.clone()));
+            steps.push(Step::Launch(config, launch.kernel, launch.args.clone()));
             for (next, other) in launches.iter().enumerate() {
                 missing[next] -= other.after.iter().filter(|&&before| before == at).count();
                 if missing[next] == 0 && other.after.contains(&at) {

@@ -170,3 +170,16 @@ fn an_arrival_and_a_wait_order_and_nothing_less_does() {
     };
     assert!(race(unjoined, arrive, wait).is_some());
 }
+
+#[test]
+fn a_deadlock_says_which_phase_is_waited_for_and_what_it_still_needs() {
+    let stuck = simt::launch(&mut Memory::new(1 << 10), &config(1, 2), &|| {
+        init(3);
+        mbarrier::arrive(barriers(), 0);
+        mbarrier::wait(barriers(), 0, 0);
+    });
+    let told = stuck.expect_err("an arrival is missing").to_string();
+    let phase = "`mbarrier::wait` for the end of a phase of parity 0 (the barrier is in a phase of parity 0, \
+                 which still needs 1 of 3 arrivals and 0 bytes)";
+    assert!(told.contains(phase), "{told}");
+}

@@ -230,8 +230,8 @@ fn fence(mnemonic: &str, words: &[&str], line: usize) -> Result<Instruction, Par
     Ok(Instruction::Fence { order, scope })
 }
 
-/// `barrier.cta.sync id[, count]` as in PTX. `bar.cta.sync` has the operands `id`, `mark, id` or
-/// `mark, id, count`; the mark only tells instructions apart.
+/// `barrier.cta.sync id[, count]` and `barrier.cta.arrive id, count` as in PTX. `bar.cta.sync` has the operands `id`,
+/// `mark, id` or `mark, id, count`, and `bar.cta.arrive` the last ones; the mark only tells instructions apart.
 fn barrier(
     mnemonic: &str,
     words: &[&str],
@@ -240,9 +240,9 @@ fn barrier(
 ) -> Result<Instruction, ParseError> {
     let wait = match words {
         ["bar" | "barrier", "cta", "sync"] | ["bar" | "barrier", "sync"] => true,
-        ["barrier", "cta", "arrive"] | ["barrier", "arrive"] => false,
+        ["bar" | "barrier", "cta", "arrive"] | ["bar" | "barrier", "arrive"] => false,
         _ => {
-            let expected = "bar.cta.sync, barrier.cta.sync or barrier.cta.arrive";
+            let expected = "bar.cta.sync, bar.cta.arrive, barrier.cta.sync or barrier.cta.arrive";
             return Err(error(line, format!("`{mnemonic}`"), expected));
         }
     };
@@ -254,8 +254,13 @@ fn barrier(
     let (id, count) = match operands[usize::from(marked)..] {
         [id] if wait => (id, None),
         [id, count] => (id, Some(count)),
+        [_] => {
+            let found = format!("`{mnemonic}` without a count");
+            let expected = "a count of threads, which every arrival needs: `bar.cta.arrive mark, id, count` or `barrier.cta.arrive id, count`";
+            return Err(error(line, found, expected));
+        }
         _ => {
-            let expected = "`bar.cta.sync [mark,] id`, `bar.cta.sync mark, id, count`, `barrier.cta.sync id[, count]` or `barrier.cta.arrive id, count`";
+            let expected = "`bar.cta.sync [mark,] id`, `bar.cta.sync mark, id, count`, `bar.cta.arrive mark, id, count`, `barrier.cta.sync id[, count]` or `barrier.cta.arrive id, count`";
             let found = format!("`{mnemonic}` with {} operands", operands.len());
             return Err(error(line, found, expected));
         }

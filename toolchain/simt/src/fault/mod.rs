@@ -4,6 +4,8 @@ mod site;
 mod waiting;
 
 use core::fmt;
+use core::mem::discriminant;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::access::Access;
@@ -11,7 +13,7 @@ use crate::dim::{Dim3, Place};
 use crate::race::Race;
 
 pub use site::{Arrival, Site, Target};
-pub use waiting::{Deadlock, Missing, Waiting, WaitingFor};
+pub use waiting::{Deadlock, Missing, Phase, Waiting, WaitingFor};
 
 /// Why a launch did not finish. The message names kernel, block, thread and place.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
@@ -374,6 +376,22 @@ impl Fault {
             | Self::CooperativeTooLarge { .. }
             | Self::Nested { .. }
             | Self::StackMapping { .. } => None,
+        }
+    }
+
+    /// Whether `other` is of the same kind and at the same lines. Threads, addresses and counts may differ.
+    pub fn is_like(&self, other: &Self) -> bool {
+        discriminant(self) == discriminant(other) && self.places() == other.places()
+    }
+
+    /// All places that it names.
+    fn places(&self) -> BTreeSet<Place> {
+        match self {
+            Self::Race(race) => [&race.earlier, &race.later].map(|it| it.site.place).into(),
+            Self::Deadlock(stuck) => stuck.waiting.iter().map(|it| it.place).collect(),
+            Self::WarpMismatch { arrivals } => arrivals.iter().map(|it| it.site.place).collect(),
+            Self::BarrierDiverged { sites, .. } => sites.iter().map(|site| site.place).collect(),
+            _ => self.site().map(|site| site.place).into_iter().collect(),
         }
     }
 

@@ -46,15 +46,29 @@ pub struct Target {
     pub address: u64,
     /// The nearest allocation at or below it and the offset into it, if one is near.
     pub region: Option<(Label, u64)>,
+    /// The argument of the kernel that is a view of this allocation, if one is.
+    pub name: Option<&'static str>,
     /// Size of that allocation in bytes.
     pub size: u64,
+}
+
+impl Target {
+    /// Whether it is in shared memory.
+    #[must_use]
+    pub fn is_shared(&self) -> bool {
+        matches!(self.region, Some((Label::StaticShared(_) | Label::DynamicShared, _)))
+    }
 }
 
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.region {
             Some((label, offset)) => {
-                write!(f, "offset {offset} of {label} ({} bytes)", self.size)
+                write!(f, "offset {offset} of ")?;
+                if let Some(name) = self.name {
+                    write!(f, "`{name}`, ")?;
+                }
+                write!(f, "{label} ({} bytes)", self.size)
             }
             None => write!(f, "{:#x}, near no live allocation", self.address),
         }

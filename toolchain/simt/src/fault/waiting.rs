@@ -36,6 +36,32 @@ pub enum WaitingFor {
     WarpCollective(&'static str),
     /// A change of memory: the thread spins.
     Change,
+    /// The end of a phase of a barrier in shared memory.
+    Phase(Phase),
+}
+
+/// A barrier in shared memory (PTX ISA, "mbarrier") as a thread has seen it last that waits for the end of its phase.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Phase {
+    /// The parity that the thread waits for the end of, and so the parity of the barrier's phase.
+    pub parity: u32,
+    /// Arrivals of each phase.
+    pub arrivals: u32,
+    /// Arrivals that have not come.
+    pub pending: u32,
+    /// Bytes of bulk copies that have not come.
+    pub bytes: i64,
+}
+
+impl fmt::Display for Phase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { parity, arrivals, pending, bytes } = self;
+        write!(
+            f,
+            "`mbarrier::wait` for the end of a phase of parity {parity} (the barrier is in a phase of parity \
+             {parity}, which still needs {pending} of {arrivals} arrivals and {bytes} bytes)"
+        )
+    }
 }
 
 impl fmt::Display for WaitingFor {
@@ -45,6 +71,7 @@ impl fmt::Display for WaitingFor {
             Self::ClusterBarrier => f.write_str("the cluster barrier"),
             Self::WarpCollective(kind) => write!(f, "warp collective {kind}"),
             Self::Change => f.write_str("a spin loop"),
+            Self::Phase(phase) => write!(f, "{phase}"),
         }
     }
 }
@@ -89,6 +116,9 @@ pub struct Deadlock {
     pub never_started: u64,
     /// Blocks of the grid.
     pub grid_blocks: u64,
+    /// The first few blocks that have exited, if all blocks have started. In a launch on several GPUs their
+    /// numbers count on from GPU to GPU.
+    pub exited: Vec<u64>,
 }
 
 impl fmt::Display for Deadlock {
@@ -100,6 +130,17 @@ impl fmt::Display for Deadlock {
         )?;
         for waiting in &self.waiting {
             write!(f, "; {waiting}")?;
+        }
+        let left = grid_blocks - live_blocks - never_started;
+        if left > 0 {
+            write!(f, "; {left} of {grid_blocks} blocks have already exited")?;
+            if let Some((first, others)) = self.exited.split_first() {
+                write!(f, ": {first}")?;
+                others.iter().try_for_each(|block| write!(f, ", {block}"))?;
+                if left > self.exited.len() as u64 {
+                    f.write_str(", …")?;
+                }
+            }
         }
         if *never_started > 0 {
             write!(

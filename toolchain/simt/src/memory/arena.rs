@@ -65,6 +65,7 @@ impl Arena {
         (offset < region.size() + NEAR).then(|| Target {
             address: address as u64,
             region: Some((region.label(), offset as u64)),
+            name: region.name(),
             size: region.size() as u64,
         })
     }

@@ -202,6 +202,17 @@ impl Memory {
         Ok(())
     }
 
+    /// The next launch has views of the allocations at these addresses as arguments of these names. Messages
+    /// name them so. An address without an allocation means nothing.
+    pub fn name_arguments(&mut self, arguments: impl IntoIterator<Item = (u64, &'static str)>) {
+        self.arena.regions_mut().for_each(|region| region.set_name(None));
+        for (address, name) in arguments {
+            if let Some((region, _)) = self.arena.find(address as usize, 1) {
+                region.set_name(Some(name));
+            }
+        }
+    }
+
     /// Another launch begins: the stores of the last one come before all that it does.
     pub(crate) fn begin_launch(&mut self) {
         self.arena.regions_mut().for_each(Region::forget_stores);
@@ -213,7 +224,7 @@ impl Memory {
 
     /// Describes an address for a message.
     pub(crate) fn target(&self, address: usize) -> Target {
-        let unknown = Target { address: address as u64, region: None, size: 0 };
+        let unknown = Target { address: address as u64, region: None, name: None, size: 0 };
         self.arena.describe(address).unwrap_or(unknown)
     }
 

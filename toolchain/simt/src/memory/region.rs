@@ -57,6 +57,8 @@ pub(crate) struct Region {
     first: NonNull<u8>,
     size: usize,
     label: Label,
+    /// The argument of the kernel that is a view of it, if one is.
+    name: Cell<Option<&'static str>>,
     /// Unique in this process, though the address may be used again.
     number: u64,
     written: Bits,
@@ -101,10 +103,20 @@ impl Region {
             first,
             size,
             label,
+            name: Cell::new(None),
             number: REGIONS.fetch_add(1, Ordering::Relaxed),
             written: no_bits(size),
             stored: Default::default(),
         })
+    }
+
+    /// The argument of the kernel that is a view of it, if one is.
+    pub(crate) fn name(&self) -> Option<&'static str> {
+        self.name.get()
+    }
+
+    pub(crate) fn set_name(&self, name: Option<&'static str>) {
+        self.name.set(name);
     }
 
     pub(crate) fn address(&self) -> usize {

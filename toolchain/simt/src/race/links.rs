@@ -30,8 +30,9 @@ impl Seen {
             && now.knows(self.read.thread, self.read.epoch)
     }
 
-    /// Links are chosen by lowest rank: how much is missing, then any difference between two of
-    /// them, so that each run chooses the same.
+    /// Links are chosen by lowest rank: how much is missing, then whether the release is sound, because then
+    /// only the acquire can be at fault, then any difference between two of them, so that each run chooses the
+    /// same.
     pub(super) fn rank(&self) -> impl Ord + use<> {
         let weight = |flaw| match flaw {
             None => 0,
@@ -39,7 +40,7 @@ impl Seen {
             Some(Flaw::Absent) => 2,
         };
         let missing = weight(self.release) + weight(self.acquire);
-        (missing, self.read.thread, self.key())
+        (missing, self.release.is_some(), self.read.thread, self.key())
     }
 
     fn key(&self) -> Key {
@@ -57,6 +58,9 @@ pub(super) struct Links {
     open: HashMap<Key, Seen>,
     /// Links whose read has been acquired as far as the writer.
     acquired: HashMap<Key, Seen>,
+    /// Links that a fence of the reader has closed. They explain races of other threads that learned of the read,
+    /// but not of the fence.
+    closed: HashMap<Key, Seen>,
     /// Links within a protocol, which leaves them open on purpose.
     of_protocols: HashMap<Key, Seen>,
 }
@@ -86,6 +90,8 @@ impl Links {
             if seen.release.is_some() {
                 let acquire = None;
                 self.acquired.insert(key, Seen { acquire, ..seen });
+            } else {
+                self.closed.insert(key, seen);
             }
         }
         for seen in self.open.values_mut() {
@@ -96,7 +102,7 @@ impl Links {
 
     /// Links that the kernel can mend.
     pub(super) fn own(&self) -> impl Iterator<Item = &Seen> {
-        self.open.values().chain(self.acquired.values())
+        self.open.values().chain(self.acquired.values()).chain(self.closed.values())
     }
 
     /// Links within a protocol.

@@ -26,7 +26,7 @@ pub(crate) use report::NEEDS_GLOBAL_FENCE;
 pub use report::{Flaw, Link, MissingOrder, Race, RacingAccess};
 pub(crate) use shadow::Span;
 
-use crate::access::{Access, Order, Scope, Space};
+use crate::access::{Access, AccessKind, Order, Scope, Space};
 use crate::dim::Place;
 use cell::Event;
 use clock::Clock;
@@ -49,6 +49,17 @@ pub(crate) const MAX_THREADS: u64 = 1 << 17;
 #[derive(Debug)]
 pub(crate) struct Races {
     state: RefCell<State>,
+}
+
+/// Whether two threads of a block, which have a barrier, only happen to have updated the same word: nothing was
+/// meant to be ordered by it, and the race is elsewhere.
+fn is_by_chance(seen: &Seen, old: &Event, new: &Event) -> bool {
+    let is_update = |event: &Event| event.access.kind == AccessKind::Atomic;
+    let nothing = Some(Flaw::Absent);
+    (seen.release, seen.acquire) == (nothing, nothing)
+        && is_update(&seen.read)
+        && is_update(&seen.head.write)
+        && ![old, new].iter().any(|event| is_update(event))
 }
 
 #[derive(Debug)]
@@ -303,10 +314,12 @@ impl State {
         links: impl Fn(&'s Links) -> I,
     ) -> Option<&'s Seen> {
         let now = &self.threads[new.thread as usize].now;
+        let same_block = self.shape.between(old.thread, new.thread) == Level::Block;
         self.threads
             .iter()
             .flat_map(|thread| links(&thread.links))
             .filter(|seen| seen.would_order(old, now))
+            .filter(|seen| !(same_block && is_by_chance(seen, old, new)))
             .min_by_key(|seen| seen.rank())
     }
 

@@ -119,7 +119,13 @@ impl fmt::Display for Race {
         {
             write!(f, ", element {}", offset / later.bytes as u64)?;
         }
-        write!(f, "; {missing}")
+        match missing {
+            MissingOrder::Everything { same_block: true } if !target.is_shared() => f.write_str(
+                "; nothing orders them: a barrier of the block or the warp must stand between them, or one of the \
+                 grid if other blocks come to the same memory",
+            ),
+            _ => write!(f, "; {missing}"),
+        }
     }
 }
 
@@ -161,7 +167,8 @@ impl fmt::Display for MissingOrder {
                 "nothing orders them: a barrier of the block or the warp must stand between them",
             ),
             Self::Everything { same_block: false } => f.write_str(
-                "nothing orders them: the one must release at device scope, and the other acquire what it wrote",
+                "nothing orders them: a barrier of the grid must stand between them, or the one must release at \
+                 device scope, and the other acquire what it wrote",
             ),
         }
     }

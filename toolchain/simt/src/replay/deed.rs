@@ -1,12 +1,17 @@
 //! What a thread does, as a story needs it.
 
-use crate::access::{Access, Order, Scope};
+use crate::access::{Access, AccessKind, Order, Scope};
 use crate::dim::{Place, Position};
 use crate::memory::Label;
+
+/// A thread of a recording: the launch, the block and the thread of the block.
+pub(super) type Thread = (usize, u64, u32);
 
 /// Something that a thread has done.
 #[derive(Clone, Debug)]
 pub(crate) struct Deed {
+    /// The grid, counted from 1.
+    pub(crate) launch: usize,
     pub(crate) position: Position,
     pub(crate) place: Place,
     pub(crate) what: Done,
@@ -27,7 +32,10 @@ pub(crate) enum Done {
 #[derive(Clone, Debug)]
 pub(crate) struct Touch {
     pub(crate) access: Access,
+    pub(crate) is_float: bool,
     pub(crate) label: Label,
+    /// The argument of the kernel that is a view of the memory, if one is.
+    pub(crate) name: Option<&'static str>,
     /// Tells the shared memories of blocks apart.
     pub(crate) owner: u64,
     pub(crate) offset: usize,
@@ -40,10 +48,14 @@ pub(crate) struct Touch {
 }
 
 impl Deed {
-    /// The number of its thread in the grid.
-    pub(super) fn thread(&self) -> u64 {
-        let at = &self.position;
-        at.block_number() * at.block_dim.count() + u64::from(at.linear_thread())
+    pub(super) fn thread(&self) -> Thread {
+        let (launch, block) = self.block();
+        (launch, block, self.position.linear_thread())
+    }
+
+    /// Its block: the launch and the block.
+    pub(super) fn block(&self) -> (usize, u64) {
+        (self.launch, self.position.block_number())
     }
 
     pub(super) fn touch(&self) -> Option<&Touch> {
@@ -55,6 +67,10 @@ impl Deed {
 }
 
 impl Touch {
+    pub(super) fn reads_only(&self) -> bool {
+        self.access.kind == AccessKind::Read
+    }
+
     /// Whether the two touch a common byte.
     pub(super) fn overlaps(&self, other: &Self) -> bool {
         (self.label, self.owner) == (other.label, other.owner)

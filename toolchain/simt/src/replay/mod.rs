@@ -8,6 +8,8 @@
 //! far as it has to do with its failure.
 
 mod deed;
+mod line;
+mod matters;
 mod recorder;
 mod script;
 mod story;
@@ -18,6 +20,7 @@ pub use script::{Script, shrink};
 pub use story::{Story, StoryStep};
 
 use crate::fault::Fault;
+use crate::race::Race;
 use std::rc::Rc;
 
 /// What a run has decided and done.
@@ -29,11 +32,12 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// What happened, as far as it has to do with `fault`. Without a fault: what threads did in
-    /// memory that they share.
+    /// What happened, as far as it has to do with `fault`. Without a fault: the old values that were read, and
+    /// where they came from. Without such values: what happened to the words of the race behind the failure, if it
+    /// is known, or else to all memory that threads share.
     #[must_use]
-    pub fn story(&self, fault: Option<&Fault>) -> Story {
-        Story::of(&self.deeds, fault)
+    pub fn story(&self, fault: Option<&Fault>, cause: Option<&Race>) -> Story {
+        Story::of(&self.deeds, fault, cause)
     }
 }
 

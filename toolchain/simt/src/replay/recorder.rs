@@ -157,7 +157,8 @@ impl Recorder {
         if !self.tells || state.deeds.len() == MOST_DEEDS {
             return;
         }
-        state.deeds.push(deed());
+        let launch = state.taken.grids.len();
+        state.deeds.push(Deed { launch, ..deed() });
         state.writing = Some(state.deeds.len() - 1);
     }
 

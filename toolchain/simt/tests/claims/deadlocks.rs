@@ -50,6 +50,23 @@ fn a_lock_that_is_never_freed_is_a_deadlock_though_it_is_written_each_turn() {
 }
 
 #[test]
+fn a_deadlock_names_the_blocks_that_have_left() {
+    let mut memory = Memory::new(1 << 20);
+    for schedule in schedules() {
+        let flag = Words::zeros(&mut memory, 1);
+        let config = LaunchConfig { schedule, ..config(4, 1, Policy::RoundRobin) };
+        let fault = launch(&mut memory, &config, &|| {
+            if simt::position().block_idx.x.is_multiple_of(2) {
+                flag.wait_for(0, 1);
+            }
+        });
+        let told = fault.expect_err("the flag stays 0").to_string();
+        let left = "2 of 4 blocks have already exited: 1, 3";
+        assert!(told.contains(left), "{told}");
+    }
+}
+
+#[test]
 fn blocks_that_wait_for_blocks_never_started_are_counted() {
     let mut memory = Memory::new(1 << 20);
     for schedule in schedules() {

@@ -48,9 +48,15 @@ fn a_race_names_both_accesses_and_what_is_missing() {
 /// The message of the race that a kernel of two blocks has under any schedule.
 #[track_caller]
 fn told(kernel: impl Fn(Words)) -> String {
+    told_of((2, 1), kernel)
+}
+
+/// The same with so many blocks, of so many threads.
+#[track_caller]
+fn told_of((blocks, threads): (u32, u32), kernel: impl Fn(Words)) -> String {
     let mut memory = Memory::new(1 << 20);
     let words = Words::zeros(&mut memory, 32);
-    let config = LaunchConfig { races: true, ..config(2, 1, Policy::RoundRobin) };
+    let config = LaunchConfig { races: true, ..config(blocks, threads, Policy::RoundRobin) };
     let fault = launch(&mut memory, &config, &|| kernel(words)).expect_err("there is a race");
     assert!(matches!(fault, Fault::Race(_)), "{fault}");
     fault.to_string()
@@ -116,6 +122,74 @@ fn a_write_after_a_relaxed_one_is_not_blamed_on_that() {
         }
     });
     assert_eq!(missing, Some(MissingOrder::Everything { same_block: false }));
+}
+
+#[test]
+fn a_fence_of_the_reader_after_the_barrier_of_its_block_is_too_late_for_the_others() {
+    // Thread 0 of block 1 polls, then all meet, then it makes its fence: the release is sound.
+    let told = told_of((2, 2), |words| {
+        let at = position();
+        if at.block_idx.x == 0 {
+            if at.thread_idx.x == 0 {
+                words.set(DATA, 42);
+                simt::fence(Scope::Device, Order::AcqRel);
+                words.store(FLAG, 1, Order::Relaxed, Scope::Device);
+            }
+            return;
+        }
+        if at.thread_idx.x == 0 {
+            while words.load(FLAG, Order::Relaxed, Scope::Device) != 1 {
+                simt::spin();
+            }
+        }
+        simt::block_barrier();
+        if at.thread_idx.x == 0 {
+            simt::fence(Scope::Device, Order::AcqRel);
+        } else {
+            simt::nanosleep(9);
+            simt::nanosleep(9);
+            words.get(DATA);
+        }
+    });
+    assert!(told.contains("the read does not acquire"), "{told}");
+    assert!(!told.contains("not released"), "{told}");
+}
+
+#[test]
+fn a_missing_barrier_of_a_warp_is_not_blamed_on_a_counter() {
+    let missing = race_in(1, 2, |words| {
+        let me = position().linear_thread() as usize;
+        words.set(DATA + me, 42);
+        words.add_at(FLAG, 1, Order::Relaxed, Scope::Device);
+        words.get(DATA + 1 - me);
+    });
+    assert_eq!(missing, Some(MissingOrder::Everything { same_block: true }));
+}
+
+#[test]
+fn between_blocks_the_advice_is_a_barrier_of_the_grid() {
+    let told = told(|words| words.set(DATA, position().block_idx.x));
+    assert!(told.contains("a barrier of the grid must stand between them"), "{told}");
+    assert!(!told.contains("barrier of the block"), "{told}");
+}
+
+#[test]
+fn faults_are_alike_whatever_their_threads_are() {
+    let spins = |blocks: u32, flag: usize| {
+        let mut memory = Memory::new(1 << 20);
+        let words = Words::zeros(&mut memory, 32);
+        let stuck = launch(&mut memory, &config(blocks, 3, Policy::RoundRobin), &|| {
+            if flag == 0 {
+                words.wait_for(0, 1);
+            } else {
+                words.wait_for(1, 1);
+            }
+        });
+        stuck.expect_err("nobody writes")
+    };
+    assert!(spins(2, 0).is_like(&spins(3, 0)));
+    assert_ne!(spins(2, 0), spins(3, 0));
+    assert!(!spins(2, 0).is_like(&spins(2, 1)));
 }
 
 #[test]

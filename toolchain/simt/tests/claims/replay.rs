@@ -2,7 +2,7 @@
 
 use crate::support::{Words, global_thread};
 use simt::replay::{Recording, Script, record, shrink};
-use simt::{Fault, LaunchConfig, Memory, Order, Schedule, Scope, Stats, launch};
+use simt::{Access, Fault, LaunchConfig, Memory, Order, Schedule, Scope, Space, Stats, launch};
 
 /// A launch of blocks of some threads on new words, under the schedule of a seed and on weak memory.
 fn run(
@@ -71,7 +71,7 @@ fn shrunk(
     });
     let (result, recording) = record(Some(&script), true, || run(seed, shape, kernel));
     assert!(fails(&result));
-    let story = recording.story(result.0.as_ref().err()).to_string();
+    let story = recording.story(result.0.as_ref().err(), None).to_string();
     (script, story)
 }
 
@@ -109,4 +109,59 @@ fn a_deadlock_is_told_by_who_polls_what() {
     assert!(story.lines().count() < 10, "{story}");
     let polls = "polls word 0 of allocation 0 (acquire, device) 64 times and sees 1";
     assert_eq!(story.matches(polls).count(), 2, "{story}");
+}
+
+/// The story of some launches of two blocks.
+fn told(launches: u32, threads: u32, kernel: impl Fn(Words)) -> String {
+    let mut memory = Memory::new(1 << 12);
+    let words = Words::zeros(&mut memory, 64);
+    memory.name_arguments([(words.address(), "flags")]);
+    let (ended, recording) = record(None, true, || {
+        let config = LaunchConfig::new("test", 2, threads);
+        (0..launches).try_for_each(|_| launch(&mut memory, &config, &|| kernel(words)).map(drop))
+    });
+    recording.story(ended.err().as_ref(), None).to_string()
+}
+
+#[test]
+fn threads_of_a_block_that_do_the_same_are_one_step() {
+    let story = told(1, 64, |words| {
+        let at = simt::position();
+        if at.block_idx.x == 0 && at.linear_thread() == 0 {
+            words.set(5, 1);
+        }
+        if at.block_idx.x == 1 && at.linear_thread() >= 50 {
+            words.get(5);
+        }
+    });
+    assert_eq!(story.lines().count(), 2, "{story}");
+    assert!(story.contains("block 0, thread 0 writes 1 to word 5 of flags, at "), "{story}");
+    let lanes = "block 1, lanes 18 to 31 of warp 1 read 1 from word 5 of flags, at ";
+    assert!(story.contains(lanes), "{story}");
+}
+
+#[test]
+fn a_value_of_an_earlier_launch_is_named() {
+    let story = told(2, 1, |words| {
+        if words.load(0, Order::Relaxed, Scope::Device) == 0 {
+            words.store(0, 1, Order::Relaxed, Scope::Device);
+        }
+    });
+    let seen =
+        "launch 2, block 1 reads 1 from word 0 of flags (relaxed, device), which launch 1 wrote";
+    assert!(story.contains(seen), "{story}");
+    assert!(story.contains("launch 1, block 0 writes 1 to word 0 of flags"), "{story}");
+}
+
+#[test]
+fn a_floating_point_number_is_shown_as_one() {
+    let story = told(1, 1, |words| {
+        let at = core::ptr::with_exposed_provenance_mut::<f32>(words.address() as usize);
+        let access = Access::write(Space::Global);
+        if simt::access_float(at.cast(), 4, access) {
+            // SAFETY: announced just now.
+            unsafe { at.write(24_640.5) };
+        }
+    });
+    assert!(story.contains("block 1 writes 24640.5 to word 0 of flags"), "{story}");
 }

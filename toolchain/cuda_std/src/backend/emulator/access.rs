@@ -2,6 +2,7 @@
 
 use super::{order_of, scope_in, space_of};
 use crate::memory::{CacheHint, Global, GlobalSpace, Ordering, Scalar, Scope, Space, SpaceKind};
+use core::any::TypeId;
 use core::mem::{MaybeUninit, zeroed};
 use simt::{Access, Order};
 
@@ -10,11 +11,22 @@ fn pointer<V, S: Space>(at: S::Address) -> *mut V {
     core::ptr::with_exposed_provenance_mut(S::to_bits(at) as usize)
 }
 
-/// Loads a `V` of plain numbers. A thread that is being unwound after a fault gets zero.
+/// Announces an access to `bytes` bytes, which are a `T` or several.
 #[track_caller]
-unsafe fn checked_load<V: Copy, S: Space>(at: S::Address, access: Access) -> V {
+pub(super) fn announce<T: 'static>(pointer: *const u8, bytes: usize, access: Access) -> bool {
+    let is = |other| TypeId::of::<T>() == other;
+    if is(TypeId::of::<f32>()) || is(TypeId::of::<f64>()) {
+        simt::access_float(pointer, bytes, access)
+    } else {
+        simt::access(pointer, bytes, access)
+    }
+}
+
+/// Loads a `V` of plain numbers, as a `T`. A thread that is being unwound after a fault gets zero.
+#[track_caller]
+unsafe fn checked_load<V: Copy, T: 'static, S: Space>(at: S::Address, access: Access) -> V {
     let pointer = pointer::<V, S>(at);
-    if simt::access(pointer.cast(), size_of::<V>(), access) {
+    if announce::<T>(pointer.cast(), size_of::<V>(), access) {
         // SAFETY: the emulator found these bytes live, aligned and written.
         unsafe { pointer.read() }
     } else {
@@ -23,11 +35,11 @@ unsafe fn checked_load<V: Copy, S: Space>(at: S::Address, access: Access) -> V {
     }
 }
 
-/// Stores a `V` of plain numbers.
+/// Stores a `V` of plain numbers, as a `T`.
 #[track_caller]
-unsafe fn checked_store<V: Copy, S: Space>(at: S::Address, value: V, access: Access) {
+unsafe fn checked_store<V: Copy, T: 'static, S: Space>(at: S::Address, value: V, access: Access) {
     let pointer = pointer::<MaybeUninit<V>, S>(at);
-    if simt::access(pointer.cast(), size_of::<V>(), access) {
+    if announce::<T>(pointer.cast(), size_of::<V>(), access) {
         // SAFETY: the emulator found these bytes live and aligned.
         unsafe { pointer.write(MaybeUninit::new(value)) }
     }
@@ -47,13 +59,13 @@ fn weak_write<S: Space>() -> Access {
 #[track_caller]
 pub(crate) unsafe fn read<T: Scalar, S: Space>(at: S::Address) -> T {
     // SAFETY: a `Scalar` is a plain number.
-    unsafe { checked_load::<T, S>(at, weak_read::<S>()) }
+    unsafe { checked_load::<T, T, S>(at, weak_read::<S>()) }
 }
 
 #[track_caller]
 pub(crate) unsafe fn write<T: Scalar, S: Space>(at: S::Address, value: T) {
     // SAFETY: a `Scalar` is a plain number.
-    unsafe { checked_store::<T, S>(at, value, weak_write::<S>()) }
+    unsafe { checked_store::<T, T, S>(at, value, weak_write::<S>()) }
 }
 
 // PTX ISA, "volatile": the same as `relaxed` with system scope.
@@ -61,14 +73,14 @@ pub(crate) unsafe fn write<T: Scalar, S: Space>(at: S::Address, value: T) {
 pub(crate) unsafe fn read_volatile<T: Scalar, S: Space>(at: S::Address) -> T {
     let access = weak_read::<S>().ordered(Order::Volatile, simt::Scope::System);
     // SAFETY: a `Scalar` is a plain number.
-    unsafe { checked_load::<T, S>(at, access) }
+    unsafe { checked_load::<T, T, S>(at, access) }
 }
 
 #[track_caller]
 pub(crate) unsafe fn write_volatile<T: Scalar, S: Space>(at: S::Address, value: T) {
     let access = weak_write::<S>().ordered(Order::Volatile, simt::Scope::System);
     // SAFETY: a `Scalar` is a plain number.
-    unsafe { checked_store::<T, S>(at, value, access) }
+    unsafe { checked_store::<T, T, S>(at, value, access) }
 }
 
 #[track_caller]
@@ -78,7 +90,7 @@ pub(crate) unsafe fn load<T: Scalar, S: Space>(at: S::Address, order: Ordering, 
     }
     let access = weak_read::<S>().ordered(order_of(order), scope_in::<S>(scope));
     // SAFETY: a `Scalar` is a plain number.
-    unsafe { checked_load::<T, S>(at, access) }
+    unsafe { checked_load::<T, T, S>(at, access) }
 }
 
 /// Two loads, because the pair is not atomic on the device either.
@@ -116,7 +128,7 @@ pub(crate) unsafe fn store<T: Scalar, S: Space>(
     }
     let access = weak_write::<S>().ordered(order_of(order), scope_in::<S>(scope));
     // SAFETY: a `Scalar` is a plain number.
-    unsafe { checked_store::<T, S>(at, value, access) }
+    unsafe { checked_store::<T, T, S>(at, value, access) }
 }
 
 /// Sixteen bytes as one access. Aligned to 16 as on the device; Rust's arrays are not.
@@ -131,13 +143,13 @@ pub(crate) unsafe fn read_16<P: Copy, S: Space>(at: S::Address, hint: CacheHint)
         _ => weak_read::<S>(),
     };
     // SAFETY: a pack is 16 bytes of plain numbers.
-    unsafe { checked_load::<Aligned16<P>, S>(at, access).0 }
+    unsafe { checked_load::<Aligned16<P>, (), S>(at, access).0 }
 }
 
 #[track_caller]
 pub(crate) unsafe fn write_16<P: Copy, S: Space>(at: S::Address, pack: P, _hint: CacheHint) {
     // SAFETY: a pack is 16 bytes of plain numbers.
-    unsafe { checked_store::<Aligned16<P>, S>(at, Aligned16(pack), weak_write::<S>()) }
+    unsafe { checked_store::<Aligned16<P>, (), S>(at, Aligned16(pack), weak_write::<S>()) }
 }
 
 #[track_caller]

@@ -1,7 +1,7 @@
 //! Barriers in shared memory. The word holds what the hardware's opaque one does (PTX ISA,
 //! "mbarrier", "Contents of the mbarrier object"), and each operation updates it atomically.
 
-use super::{access, rmw, thread};
+use super::{access, rmw};
 use crate::memory::{Ordering, Scope, SharedSpace};
 
 /// The largest number of arrivals, and of pending bytes (positive or negative).
@@ -64,6 +64,12 @@ impl Barrier {
                 self.arrivals, self.bytes
             )),
         }
+    }
+
+    /// What a deadlock says of it.
+    fn phase(self) -> simt::Phase {
+        let Self { parity, arrivals, pending, bytes } = self;
+        simt::Phase { parity, arrivals, pending, bytes }
     }
 
     /// The next phase, if nothing is left to wait for.
@@ -140,7 +146,7 @@ pub(crate) unsafe fn wait(at: *mut u8, parity: u32) {
         // SAFETY: the contract of `View`.
         let word = unsafe { access::load::<u64, SharedSpace>(at, Ordering::Acquire, Scope::Block) };
         match Barrier::of(word) {
-            Ok(barrier) if barrier.parity == parity && thread::spin() => {}
+            Ok(barrier) if barrier.parity == parity && simt::spin_for_phase(barrier.phase()) => {}
             Ok(_) => return,
             Err(why) => simt::trap(&why),
         }

@@ -1,13 +1,14 @@
 //! Atomic read-modify-write operations: one checked access, then plain arithmetic. No other
 //! emulated thread runs before the next access.
 
+use super::access::announce;
 use super::{order_of, scope_in, space_of};
 use crate::memory::{Atomic, AtomicInt, Ordering, Scope, Space};
 use simt::Access;
 
 /// Replaces the value at `at` by `f(value)` and returns the old one.
 #[track_caller]
-pub(super) unsafe fn update<T: Copy + Default, S: Space>(
+pub(super) unsafe fn update<T: Copy + Default + 'static, S: Space>(
     at: S::Address,
     order: Ordering,
     scope: Scope,
@@ -15,7 +16,7 @@ pub(super) unsafe fn update<T: Copy + Default, S: Space>(
 ) -> T {
     let pointer: *mut T = core::ptr::with_exposed_provenance_mut(S::to_bits(at) as usize);
     let access = Access::atomic(space_of::<S>(), order_of(order), scope_in::<S>(scope));
-    if simt::access(pointer.cast(), size_of::<T>(), access) {
+    if announce::<T>(pointer.cast(), size_of::<T>(), access) {
         // SAFETY: the emulator found these bytes live, aligned and written; only this thread runs.
         unsafe {
             let old = pointer.read();

@@ -178,7 +178,8 @@ impl Gpu {
         let players = groups * shape.ctas;
         let others = if setting.is_disturbed { groups } else { 0 };
         let geometry = Geometry::new(players + others, 32 * shape.warps);
-        let kernel = KernelInfo { name, cooperative: false, args: &SIZES, run: |_| {} };
+        let kernel =
+            KernelInfo { name, cooperative: false, args: &SIZES, parameters: &[], run: |_| {} };
         let args: Vec<*const c_void> = addresses
             .iter()
             .map(|it| from_ref(it).cast())
