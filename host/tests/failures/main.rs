@@ -24,7 +24,7 @@ use with_cust::WITH_CUST;
 const UNSEEN: [&str; 4] =
     ["cuCtxSetCurrent", "cuStreamSynchronize", "cuStreamQuery", "cuMemAllocHost_v2"];
 
-/// There is nothing of cust's without it.
+/// Without the feature `cust` there is no scenario with it.
 #[cfg(not(feature = "cust"))]
 const WITH_CUST: &[Scenario<Device>] = &[];
 

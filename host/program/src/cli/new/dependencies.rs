@@ -23,15 +23,14 @@ pub(super) enum Dependencies {
 
 impl Dependencies {
     /// The checkout in folder `named`; if none is named, the one around `here`, the current folder, or around the file
-    /// `program`. A release, which has a public address, does without.
+    /// `program`. A release, which has a public address, needs no checkout.
     pub(super) fn find(named: Option<&Path>, here: &Path, program: &Path) -> anyhow::Result<Self> {
         if let Some(named) = named {
-            return match is_checkout(named) {
-                true => Ok(Self::Checkout(from_package(named))),
-                false => {
-                    Err(Usage(format!("{}: is no checkout of gridsync", named.display())).into())
-                }
-            };
+            if !is_checkout(named) {
+                let message = format!("{}: is no checkout of gridsync", named.display());
+                return Err(Usage(message).into());
+            }
+            return Ok(Self::Checkout(from_package(named)));
         }
         if let Some(above) = here.ancestors().position(is_checkout) {
             return Ok(Self::Checkout((0..=above).map(|_| "..").collect()));
