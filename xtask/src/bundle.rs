@@ -76,7 +76,7 @@ pub(crate) fn run(args: &Args) -> Result<Outcome> {
         .context("cargo built no program")?;
     install(&program.path, &out.join("gridsync"))?;
 
-    let examples = build(&["build", "--package=gridsync", "--examples"])?;
+    let examples = build(&["build", "--package=gridsync", "--features=cust", "--examples"])?;
     let named = ON_A_GPU.map(|(test, _)| format!("--test={test}"));
     let named = named.iter().map(String::as_str);
     let tests = build(

@@ -14,6 +14,9 @@ use crate::workspace::{cargo, root};
 /// The record, relative to the root of the workspace.
 const RECORD: &str = "target/thorough.txt";
 
+/// All packages, for cargo.
+const ALL: &str = "--workspace";
+
 /// The counts that one test executable printed.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Ran {
@@ -28,11 +31,17 @@ struct Ran {
 pub(crate) fn run() -> Result<()> {
     // Examples in the documentation come last: an `ignore` there says that they do not compile.
     const TESTS: [&str; 5] = ["--lib", "--bins", "--tests", "--examples", "--"];
-    let (long, listed) = cargo_test(&[&TESTS[..], &["--ignored", "--list"]].concat(), false)?;
+    // In the workspace, cust holds the contexts. These tests also call the driver without it.
+    const WITHOUT_CUST: [&str; 4] =
+        ["--test=cuda_backend", "--test=failures", "--test=several_devices", "--test=streams"];
+    let (long, listed) = cargo_test(ALL, &[&TESTS[..], &["--ignored", "--list"]].concat(), false)?;
     ensure!(listed, "cannot list the tests: {}", long.join("\n"));
-    let (mut lines, passed) = cargo_test(&[&TESTS[..], &["--include-ignored"]].concat(), true)?;
-    let (examples, compiled) = cargo_test(&["--doc"], true)?;
+    let (mut lines, passed) =
+        cargo_test(ALL, &[&TESTS[..], &["--include-ignored"]].concat(), true)?;
+    let (examples, compiled) = cargo_test(ALL, &["--doc"], true)?;
     lines.extend(examples);
+    let (alone, passed_alone) = cargo_test("--package=gridsync", &WITHOUT_CUST, true)?;
+    lines.extend(alone);
     let long: Vec<_> = long.iter().filter_map(|line| line.strip_suffix(": test")).collect();
     let summary = format!(
         "{}, commit {}\n\n{}\n",
@@ -48,20 +57,20 @@ pub(crate) fn run() -> Result<()> {
     let path = root().join(RECORD);
     fs::write(&path, &record).with_context(|| path.display().to_string())?;
     println!("\n{summary}({RECORD})");
-    ensure!(passed && compiled, "tests failed: see above");
+    ensure!(passed && compiled && passed_alone, "tests failed: see above");
     Ok(())
 }
 
-/// Runs `cargo test` with `args` in release mode. Returns the lines that it printed, and whether it
+/// Runs `cargo test` on `packages` with `args` in release mode. Returns the lines that it printed, and whether it
 /// succeeded. Prints them too if `is_shown`.
-fn cargo_test(args: &[&str], is_shown: bool) -> Result<(Vec<String>, bool)> {
+fn cargo_test(packages: &str, args: &[&str], is_shown: bool) -> Result<(Vec<String>, bool)> {
     let (reader, writer) = io::pipe()?;
     let mut tests = {
         // The command holds the writing end of the pipe. The reader sees the end only after it is
         // dropped.
         let mut command = cargo();
         command
-            .args(["test", "--workspace", "--release", "--no-fail-fast"])
+            .args(["test", packages, "--release", "--no-fail-fast"])
             .args(args)
             .stdout(writer.try_clone()?)
             .stderr(writer);

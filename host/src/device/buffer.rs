@@ -86,7 +86,7 @@ impl<T: Pod> Buffer<T> {
     ///
     /// # Safety
     /// The memory is as [`Backend::free`](super::Backend::free) needs it.
-    #[cfg(feature = "cuda")]
+    #[cfg(feature = "cust")]
     pub(super) unsafe fn from_allocation(
         device: &Device,
         address: u64,
@@ -103,7 +103,7 @@ impl<T: Pod> Buffer<T> {
     ///
     /// # Safety
     /// The memory stays allocated until nothing in the device's streams uses it any more.
-    #[cfg(feature = "cuda")]
+    #[cfg(feature = "cust")]
     pub(super) unsafe fn lent(
         device: &Device,
         address: u64,
@@ -114,7 +114,7 @@ impl<T: Pod> Buffer<T> {
     }
 
     /// Gives the allocation away; none if somebody else owns it, and then the buffer stays as it is.
-    #[cfg(feature = "cuda")]
+    #[cfg(feature = "cust")]
     pub(super) fn take_allocation(&mut self) -> Option<(u64, usize)> {
         match self.memory {
             Memory::Own => {

@@ -462,20 +462,22 @@ impl DeviceError {
         }
     }
 
-    /// `Ok` for success; otherwise [`Lost`](Self::Lost) or [`Driver`](Self::Driver), with what was
-    /// being done.
+    /// `Ok` for success; otherwise the [error](Self::of_driver), with what was being done.
     #[cfg(feature = "cuda")]
     pub(super) fn check(
         result: CUresult,
         during: impl FnOnce() -> String,
     ) -> Result<(), DeviceError> {
-        result.ok().map_err(|result| {
-            let during = during();
-            if result.is_sticky() {
-                Self::Lost { during, result }
-            } else {
-                Self::Driver { during, result }
-            }
-        })
+        result.ok().map_err(|result| Self::of_driver(result, during()))
+    }
+
+    /// [`Lost`](Self::Lost) or [`Driver`](Self::Driver), with what was being done.
+    #[cfg(feature = "cuda")]
+    pub(super) fn of_driver(result: CUresult, during: String) -> Self {
+        if result.is_sticky() {
+            Self::Lost { during, result }
+        } else {
+            Self::Driver { during, result }
+        }
     }
 }

@@ -1,57 +1,18 @@
-//! Devices and buffers for programs that use CUDA by themselves, through [cust](https://docs.rs/cust/0.3.2)
-//! or another library.
+//! Devices for programs that use CUDA by themselves, through any library.
 
-use super::{Buffer, Device, DeviceError, cuda::Cuda, cuda::PtxImage};
-use bytemuck::Pod;
-use cust::context::Context;
-use cust::memory::{DeviceBuffer, DeviceCopy, DevicePointer, DeviceSlice};
-use cust::stream::Stream;
-use std::{ffi::c_void, mem, sync::Arc};
+use super::{Device, DeviceError, cuda::Cuda, cuda::PtxImage};
+use std::ffi::c_void;
 
 impl Device {
-    /// The device of cust's `context`, with those of `images` that it can run. All its work goes into
-    /// `stream`, in order with what else is put there: so cust's kernels and gridsync's need no event between
-    /// them. To go on using the stream, give an `Arc` of it. The types are those of cust 0.3.
-    ///
-    /// ```no_run
-    /// use cust::{memory::DeviceBuffer, stream::{Stream, StreamFlags}};
-    /// use gridsync::device::{Device, KERNELS};
-    /// use gridsync::primitives::Reducer;
-    /// use gridsync_kernels::op::Sum;
-    /// use std::sync::Arc;
-    ///
-    /// let context = cust::quick_init()?;
-    /// let stream = Arc::new(Stream::new(StreamFlags::DEFAULT, None)?);
-    /// let numbers = DeviceBuffer::from_slice(&[1.0f32; 1000])?;
-    ///
-    /// let device = Device::from_cust(&context, stream.clone(), &KERNELS)?;
-    /// let mut sum = Reducer::<Sum<f32>>::new(&device)?;
-    /// assert_eq!(device.lend(&numbers, |numbers| sum.reduce(numbers))?, 1000.0);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// Buffers and other devices of the same context, opened elsewhere, are not its own. For another stream
-    /// of this device take [`with_cust_stream`](Self::with_cust_stream) or [`new_stream`](Self::new_stream).
-    /// Every call makes the context current on its thread. The context and the stream outlive what was made
-    /// from this device, because it holds both; then cust destroys them.
+    /// The device of a `CUcontext`, primary or not, with those of `images` that it can run. All its work goes
+    /// into `stream`, a `CUstream` of the context, in order with other work that is put there. Null is CUDA's
+    /// default stream, in which no graph can be recorded. A non-blocking stream does not follow that one: wait
+    /// for a copy in the default stream before its memory is used. Neither context nor stream is ever destroyed
+    /// here.
     ///
     /// # Errors
-    /// As for [`Device::cuda`], and [`DeviceError::OtherContext`] for a stream of another context.
-    pub fn from_cust(
-        context: &Context,
-        stream: impl Into<Arc<Stream>>,
-        images: &[PtxImage],
-    ) -> Result<Self, DeviceError> {
-        Cuda::in_cust(context, stream, images).map(Self::new)
-    }
-
-    /// As [`from_cust`](Self::from_cust), with the driver's handles: a `CUcontext`, primary or not, and a
-    /// `CUstream` of it. A null stream is CUDA's default stream, in which no graph can be recorded. A
-    /// non-blocking stream does not follow that one, in which cust copies: wait for a copy of cust's before
-    /// its memory is used. Neither context nor stream is ever destroyed here.
-    ///
-    /// # Errors
-    /// As for [`from_cust`](Self::from_cust); [`DeviceError::Unsupported`] for `CU_STREAM_PER_THREAD`.
+    /// As for [`Device::cuda`]; [`DeviceError::OtherContext`] for a stream of another context;
+    /// [`DeviceError::Unsupported`] for `CU_STREAM_PER_THREAD`.
     ///
     /// # Safety
     /// The context and the stream are live. They stay so until everything that was made from this device has
@@ -66,20 +27,12 @@ impl Device {
         unsafe { Cuda::in_raw(context.cast(), stream.cast(), images) }.map(Self::new)
     }
 
-    /// The same device with cust's `stream`. It shares the memory and the kernels that have been loaded, and
-    /// takes buffers of this one.
+    /// The same device with another `CUstream` of its context, which is never destroyed here. It shares the memory
+    /// and the kernels that have been loaded, and takes buffers of this one.
     ///
     /// # Errors
     /// [`DeviceError::OtherContext`] for a stream of another context; [`DeviceError::Unsupported`] in the
-    /// emulator.
-    pub fn with_cust_stream(&self, stream: impl Into<Arc<Stream>>) -> Result<Self, DeviceError> {
-        self.expect_cuda()?.in_cust_stream(stream).map(Self::new)
-    }
-
-    /// As [`with_cust_stream`](Self::with_cust_stream), with the driver's handle. It is never destroyed here.
-    ///
-    /// # Errors
-    /// As for [`with_cust_stream`](Self::with_cust_stream) and [`from_raw`](Self::from_raw).
+    /// emulator, and for `CU_STREAM_PER_THREAD`.
     ///
     /// # Safety
     /// The stream is live, and stays so until everything that was made from the new device has been dropped.
@@ -89,135 +42,14 @@ impl Device {
         unsafe { self.expect_cuda()?.in_raw_stream(stream.cast()) }.map(Self::new)
     }
 
-    /// Lends cust's memory to calls that take a buffer to read, such as [`Reducer::reduce`]: a
-    /// `&DeviceBuffer`, or a slice of one. Waits for all streams of the device before it returns, so that
-    /// nothing uses the memory any more.
-    ///
-    /// The buffer ends with the call:
-    ///
-    /// ```compile_fail,E0521
-    /// # fn f(device: &gridsync::device::Device, memory: &cust::memory::DeviceBuffer<f32>) {
-    /// let mut kept = None;
-    /// device.lend(memory, |buffer| {
-    ///     kept = Some(buffer);
-    ///     Ok(())
-    /// });
-    /// # }
-    /// ```
-    ///
-    /// cust lets a slice outlive its buffer. One whose memory has been freed is refused, unless the driver has
-    /// given the place to somebody else.
-    ///
-    /// For memory that calls are to write, or that is not to be waited for, take [`Buffer::from_cust`],
-    /// [`Buffer::from_shared`] or [`Buffer::from_raw`].
-    ///
-    /// # Errors
-    /// Those of `work`, and of work in the streams; [`DeviceError::Misaligned`], [`DeviceError::NoMemory`] or
-    /// [`DeviceError::OtherContext`] for memory that the device cannot take; [`DeviceError::Unsupported`] in the
-    /// emulator, and for one of several [`Devices`](super::Devices): if another GPU fails, the work may never end.
-    ///
-    /// [`Reducer::reduce`]: crate::primitives::Reducer::reduce
-    pub fn lend<T: Pod + DeviceCopy, R>(
-        &self,
-        memory: &DeviceSlice<T>,
-        work: impl FnOnce(&Buffer<T>) -> Result<R, DeviceError>,
-    ) -> Result<R, DeviceError> {
-        if self.expect_cuda()?.works_together() {
-            let needs = "share the memory (Buffer::from_shared): a grid that waits for another GPU may use it forever";
-            return Err(self.unsupported("work on lent memory together with other GPUs", needs));
-        }
-        // SAFETY: the memory is borrowed until this returns. The streams are waited for before that, also
-        // if `work` panics, and `work` cannot keep the buffer.
-        let buffer = unsafe { Buffer::lent(self, memory.as_device_ptr().as_raw(), memory.len())? };
-        let waits = Waits(self);
-        let result = work(&buffer);
-        mem::forget(waits);
-        let waited = self.synchronize_all();
-        let result = result?;
-        waited.map(|()| result)
-    }
-
     /// The CUDA device, or why it is none.
-    fn expect_cuda(&self) -> Result<&Cuda, DeviceError> {
+    pub(super) fn expect_cuda(&self) -> Result<&Cuda, DeviceError> {
         self.backend()
             .cuda()
             .ok_or_else(|| self.unsupported("work with CUDA", "take a CUDA device"))
     }
 
-    fn unsupported(&self, what: &'static str, needs: &'static str) -> DeviceError {
+    pub(super) fn unsupported(&self, what: &'static str, needs: &'static str) -> DeviceError {
         DeviceError::Unsupported { what, device: self.properties().name.clone(), needs }
-    }
-}
-
-/// Waits for all streams when dropped.
-struct Waits<'a>(&'a Device);
-
-impl Drop for Waits<'_> {
-    fn drop(&mut self) {
-        // A panic is under way, which tells more than this could.
-        let _waited = self.0.synchronize_all();
-    }
-}
-
-impl<T: Pod + DeviceCopy> Buffer<T> {
-    /// Takes cust's memory over, with what it holds. It is freed here, or goes [back](Self::into_cust).
-    ///
-    /// # Errors
-    /// [`DeviceError::OtherContext`] or [`DeviceError::NoMemory`] for memory of another device, and
-    /// [`DeviceError::Unsupported`] in the emulator. Then the memory has been freed by cust.
-    pub fn from_cust(device: &Device, memory: DeviceBuffer<T>) -> Result<Self, DeviceError> {
-        device.expect_cuda()?;
-        let (address, len) = (memory.as_device_ptr().as_raw(), memory.len());
-        // SAFETY: cust allocates with the same call of the driver, and frees only what is dropped below.
-        let buffer = unsafe { Self::from_allocation(device, address, len)? };
-        mem::forget(memory);
-        Ok(buffer)
-    }
-
-    /// Shares cust's memory, which is freed by whoever drops it last; here that is after the work in all
-    /// streams of the device.
-    ///
-    /// # Errors
-    /// As for [`from_cust`](Self::from_cust).
-    pub fn from_shared(device: &Device, memory: Arc<DeviceBuffer<T>>) -> Result<Self, DeviceError>
-    where
-        T: Send + Sync,
-    {
-        device.expect_cuda()?;
-        let (address, len) = (memory.as_device_ptr().as_raw(), memory.len());
-        // SAFETY: the memory is allocated as long as somebody shares it.
-        unsafe { Self::from_raw(device, address, len, memory) }
-    }
-
-    /// Gives the memory to cust, after the work in all streams of the device.
-    ///
-    /// # Errors
-    /// The error of work in the streams; [`DeviceError::Unsupported`] in the emulator, and for memory that
-    /// has [another owner](Self::from_raw). Then the buffer is dropped.
-    pub fn into_cust(mut self) -> Result<DeviceBuffer<T>, DeviceError> {
-        self.device().expect_cuda()?.wait_for_users()?;
-        let Some((address, len)) = self.take_allocation() else {
-            let needs = "drop the buffer, and take the memory from its owner";
-            return Err(self.device().unsupported("a transfer of memory of others", needs));
-        };
-        // SAFETY: the memory was allocated with the call of the driver that cust allocates with, for so many
-        // elements, and nobody else frees it.
-        Ok(unsafe { DeviceBuffer::from_raw_parts(DevicePointer::from_raw(address), len) })
-    }
-
-    /// Where it starts, for cust.
-    #[must_use]
-    pub fn device_pointer(&self) -> DevicePointer<T> {
-        DevicePointer::from_raw(self.address())
-    }
-
-    /// The buffer as a slice of cust's.
-    ///
-    /// # Safety
-    /// The slice and its copies are not used after the buffer has been dropped.
-    #[must_use]
-    pub unsafe fn device_slice(&self) -> DeviceSlice<T> {
-        // SAFETY: the buffer has so many elements there, and the caller does not outlive it.
-        unsafe { DeviceSlice::from_raw_parts(self.device_pointer(), self.len()) }
     }
 }

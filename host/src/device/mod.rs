@@ -13,7 +13,8 @@
 //! the stream of the buffer's handle alone.
 //!
 //! A program that uses CUDA by itself can let all of this happen in its own context and stream
-//! (`Device::from_cust`, `Device::from_raw`), and on its own memory (`Buffer::from_cust`, `Device::lend`).
+//! (`Device::from_raw`), and on its own memory (`Buffer::from_raw`). With the feature `cust`, one that uses cust
+//! does so without `unsafe`: `Device::from_cust`, `Device::lend`, `Buffer::from_cust`.
 //!
 //! A fault of a kernel loses the device, and every later call says so: a grid that was stopped
 //! halfway leaves memory that means nothing, and nobody has to repair it. A launch that was refused
@@ -43,6 +44,8 @@ mod occupancy;
 mod properties;
 mod several;
 mod typed;
+#[cfg(feature = "cust")]
+mod with_cust;
 
 pub use assembled::{Launch, Ordered, Way};
 #[cfg(feature = "cuda")]

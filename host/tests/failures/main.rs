@@ -7,6 +7,8 @@ mod fake_driver;
 mod scenarios;
 mod shared;
 mod streams;
+#[cfg(feature = "cust")]
+mod with_cust;
 
 use fake_driver::controls::Controls;
 use gridsync::device::{Device, DeviceError, Devices};
@@ -14,11 +16,17 @@ use scenarios::{KERNELS, SCENARIOS, Scenario};
 use shared::SHARED;
 use std::sync::Mutex;
 use streams::STREAMS;
+#[cfg(feature = "cust")]
+use with_cust::WITH_CUST;
 
 /// Calls that are also made when something is dropped, where a failure cannot be returned, or before
 /// another call that tells the same, or for memory that a copy can do without.
 const UNSEEN: [&str; 4] =
     ["cuCtxSetCurrent", "cuStreamSynchronize", "cuStreamQuery", "cuMemAllocHost_v2"];
+
+/// Without the feature `cust` there is no scenario with it.
+#[cfg(not(feature = "cust"))]
+const WITH_CUST: &[Scenario<Device>] = &[];
 
 /// What a scenario runs on.
 trait Place: Sized {
@@ -164,10 +172,13 @@ fn fail_everywhere(nth: usize) {
     controls.devices(1);
     let (table, alone) = fail_in_turn(&controls, SCENARIOS, nth);
     let (streams_table, streams) = fail_in_turn(&controls, STREAMS, nth);
+    let (cust_table, with_cust) = fail_in_turn(&controls, WITH_CUST, nth);
     controls.devices(2);
     let (shared_table, shared) = fail_in_turn(&controls, SHARED, nth);
-    println!("calls that failed in turn, once and for good:\n{table}{streams_table}{shared_table}");
-    println!("{} in all", alone + streams + shared);
+    println!(
+        "calls that failed in turn, once and for good:\n{table}{streams_table}{cust_table}{shared_table}"
+    );
+    println!("{} in all", alone + streams + with_cust + shared);
 }
 
 #[test]

@@ -7,6 +7,8 @@ mod fake_driver;
 mod memory;
 mod order;
 mod spread;
+#[cfg(feature = "cust")]
+mod with_cust;
 
 use cuda_std::{f16, prelude::*};
 use fake_driver::controls::{Controls, Launches};

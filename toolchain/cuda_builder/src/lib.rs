@@ -21,6 +21,14 @@
 //! least that capability. A panic is a `trap`, without a message or a call ([`CudaBuilder::build`]
 //! says why).
 //!
+//! A stable rustc is enough. For the kernels, and for nothing else, the build sets
+//! `RUSTC_BOOTSTRAP=1`, with which a stable rustc accepts unstable features. The Linux kernel
+//! compiles its Rust code in the same way. It is the same compiler as without, so the code that it
+//! generates is no less tested. But an unstable feature may change with any release. If kernels do
+//! not compile with a newer rustc, stay with the older one for a time (`rust-toolchain.toml`). The
+//! features are `-Zbuild-std`, to compile `core` for the GPU, functions with the ABI `ptx-kernel`,
+//! and `asm!` for this target.
+//!
 //! The same compiler and sources give the same bytes, in any checkout. The PTX begins with a
 //! [`Header`]: the target, the compiler and, if asked for, the [`fingerprint`] of the sources.
 
@@ -30,6 +38,7 @@ mod compiler;
 mod error;
 mod made_from;
 mod ptx;
+mod script;
 mod sources;
 
 pub use arch::Arch;

@@ -1,11 +1,15 @@
 //! A GPU in a context: what its streams share.
 
 use super::{
-    Modules, PtxImage, function::Function, image, lock, query, stream::Stream, together::Together,
+    Modules, PtxImage,
+    context::{Held, hold},
+    function::Function,
+    image, lock, query,
+    stream::Stream,
+    together::Together,
 };
 use crate::device::{DeviceError, Properties};
-use cust::{context::Context, device::Device};
-use libcuda::CUcontext;
+use libcuda::{CUcontext, CUdevice};
 use std::{
     collections::HashMap,
     sync::atomic::{AtomicBool, Ordering},
@@ -31,7 +35,7 @@ pub(super) struct Gpu {
     pub(super) context: RawContext,
     /// What keeps the context alive; none if somebody else does. The last field, because the others
     /// live in the context.
-    _retained: Option<Context>,
+    _held: Option<Held>,
 }
 
 /// The handle of a context.
@@ -44,16 +48,19 @@ unsafe impl Send for RawContext {}
 unsafe impl Sync for RawContext {}
 
 impl Gpu {
-    /// `device` in `context`, with those of `images` that it can run. The context stays alive as long
-    /// as `retained`; without that, the caller of [`Cuda::in_raw`] answers for it.
+    /// `device` in `context`, with those of `images` that it can run. The caller of [`Cuda::in_raw`] keeps
+    /// the context alive. If none is given, it is the device's primary context, which is held here.
     pub(super) fn new(
-        (ordinal, device): (u32, Device),
+        (ordinal, device): (u32, CUdevice),
         images: &[PtxImage],
-        context: impl FnOnce() -> Result<(CUcontext, Option<Context>), DeviceError>,
+        context: Option<CUcontext>,
     ) -> Result<Self, DeviceError> {
         let properties = query::properties(device)?;
         let (modules, image) = image::usable(images, properties.compute)?;
-        let (context, retained) = context()?;
+        let (context, held) = match context {
+            Some(context) => (context, None),
+            None => hold(ordinal, device).map(|(context, held)| (context, Some(held)))?,
+        };
         Ok(Self {
             ordinal,
             properties,
@@ -64,7 +71,7 @@ impl Gpu {
             functions: Mutex::default(),
             streams: Mutex::default(),
             context: RawContext(context),
-            _retained: retained,
+            _held: held,
         })
     }
 

@@ -1,10 +1,11 @@
 //! An NVIDIA GPU through the CUDA driver.
 //!
-//! [cust](https://docs.rs/cust/0.3.2) holds the primary context; `libcuda` has what cust lacks: JIT
-//! logs, function attributes, cooperative and cluster launches, graphs, and result numbers newer than
-//! 2021. A program that uses cust itself can give its own context, streams and memory.
+//! All calls go through `libcuda`, which has what [cust](https://docs.rs/cust/0.3.2) lacks: JIT logs, function
+//! attributes, cooperative and cluster launches, graphs, and result numbers newer than 2021. With the feature `cust`,
+//! cust holds the primary context, and a program that uses cust itself can give its own context, streams and memory.
 
 mod assembled;
+mod context;
 mod copy;
 mod devrt;
 mod event;
@@ -24,6 +25,8 @@ mod probe;
 mod query;
 mod stream;
 mod together;
+#[cfg(feature = "cust")]
+mod with_cust;
 
 pub use image::PtxImage;
 pub use peers::reaches;
@@ -34,12 +37,11 @@ use super::{
     Backend, Device, DeviceError, Event, Geometry, KernelAttributes, KernelInfo, Marked, MemoryId,
     Ordered, Properties, Recording, Way,
 };
-use cust::error::CudaError;
 pub(super) use event::Mark;
 use function::Function;
 use gpu::Gpu;
 use launch::{OVERLAPPING_DRIVER, OVERLAPPING_IMAGE};
-use libcuda::{CUDA_ERROR_OUT_OF_MEMORY, CUresult, CUstream};
+use libcuda::{CUDA_ERROR_OUT_OF_MEMORY, CUstream};
 use mailboxes::Mailboxes;
 use std::{
     any::Any,
@@ -394,16 +396,6 @@ impl Drop for Cuda {
 impl fmt::Debug for Cuda {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Cuda({}, compute_{})", self.gpu.properties.name, self.gpu.image)
-    }
-}
-
-/// cust's error as ours. cust keeps the driver's number for what it knows and 999 for the rest;
-/// its own `Display` asks the driver for text and panics when there is none, so it is not used.
-fn from_cust(error: CudaError, during: impl FnOnce() -> String) -> DeviceError {
-    let result = CUresult(error as u32);
-    match DeviceError::check(result, during) {
-        Err(error) => error,
-        Ok(()) => unreachable!("cust has no error that means success"),
     }
 }
 

@@ -2,11 +2,9 @@
 
 use super::gpu::{Gpu, make_current};
 use super::stream::{Handle, OwnStream, PER_THREAD, RawStream, Stream};
-use super::{Cuda, PtxImage, from_cust, probe, query};
+use super::{Cuda, PtxImage, probe, query};
 use crate::device::DeviceError;
-use cust::context::{Context, ContextHandle};
-use cust::device::Device;
-use libcuda::{CUcontext, CUstream};
+use libcuda::{CUcontext, CUdevice, CUstream};
 use std::{
     mem::ManuallyDrop,
     ptr,
@@ -26,36 +24,20 @@ impl Cuda {
         if ordinal >= count {
             return Err(DeviceError::NoSuchDevice { ordinal, count });
         }
-        let device = device_of(ordinal)?;
-        let gpu = Arc::new(Gpu::new((ordinal, device), images, || retained(device))?);
-        // cust makes the context current too, but does not look whether that worked. The stream must
-        // not become one of another device.
+        let device = query::device(ordinal)?;
+        let gpu = Arc::new(Gpu::new((ordinal, device), images, None)?);
+        // The stream must not become one of another device.
         gpu.enter()?;
         let stream = OwnStream::new()?;
         Ok(Self::in_stream(gpu, Handle::Own(stream)))
-    }
-
-    /// The device of cust's `context`, with those of `images` that it can run. What it does goes into
-    /// `stream`. Both stay alive as long as this.
-    ///
-    /// # Errors
-    /// As for [`new`](Self::new), and [`DeviceError::OtherContext`].
-    pub(in crate::device) fn in_cust(
-        context: &Context,
-        stream: impl Into<Arc<cust::stream::Stream>>,
-        images: &[PtxImage],
-    ) -> Result<Self, DeviceError> {
-        let current = current_device(context.get_inner().cast())?;
-        let gpu = Arc::new(Gpu::new(current, images, || retained(current.1))?);
-        Self::in_stream_of(gpu, Handle::Cust(stream.into()))
     }
 
     /// The device of a context that somebody else holds, with those of `images` that it can run. What it
     /// does goes into `stream`; null is the default stream.
     ///
     /// # Errors
-    /// As for [`in_cust`](Self::in_cust); [`DeviceError::Unsupported`] for the default stream of each
-    /// thread (`CU_STREAM_PER_THREAD`).
+    /// As for [`new`](Self::new), and [`DeviceError::OtherContext`]; [`DeviceError::Unsupported`] for the
+    /// default stream of each thread (`CU_STREAM_PER_THREAD`).
     ///
     /// # Safety
     /// The context and the stream are live. They stay so until everything that was made from this has
@@ -66,7 +48,7 @@ impl Cuda {
         stream: CUstream,
         images: &[PtxImage],
     ) -> Result<Self, DeviceError> {
-        let gpu = Gpu::new(current_device(context)?, images, || Ok((context, None)))?;
+        let gpu = Gpu::new(current_device(context)?, images, Some(context))?;
         Self::in_stream_of(Arc::new(gpu), Handle::Raw(RawStream(stream)))
     }
 
@@ -75,17 +57,6 @@ impl Cuda {
         self.gpu.enter()?;
         let stream = OwnStream::new()?;
         Ok(Self::in_stream(Arc::clone(&self.gpu), Handle::Own(stream)))
-    }
-
-    /// The same device, with a stream of cust's.
-    ///
-    /// # Errors
-    /// [`DeviceError::OtherContext`], and what the driver says.
-    pub(in crate::device) fn in_cust_stream(
-        &self,
-        stream: impl Into<Arc<cust::stream::Stream>>,
-    ) -> Result<Self, DeviceError> {
-        Self::in_stream_of(Arc::clone(&self.gpu), Handle::Cust(stream.into()))
     }
 
     /// The same device, with a stream that somebody else holds; null is the default stream.
@@ -103,7 +74,7 @@ impl Cuda {
     }
 
     /// A stream of somebody else, if it is of the GPU's context.
-    fn in_stream_of(gpu: Arc<Gpu>, handle: Handle) -> Result<Self, DeviceError> {
+    pub(super) fn in_stream_of(gpu: Arc<Gpu>, handle: Handle) -> Result<Self, DeviceError> {
         let stream = handle.raw();
         let device = || gpu.properties.name.clone();
         if stream == PER_THREAD {
@@ -136,14 +107,8 @@ impl Cuda {
     }
 }
 
-/// A device by its ordinal; the driver is initialised.
-fn device_of(ordinal: u32) -> Result<Device, DeviceError> {
-    Device::get_device(ordinal)
-        .map_err(|error| from_cust(error, || format!("opening CUDA device {ordinal}")))
-}
-
 /// The device of a context, which is current afterwards, and its ordinal.
-fn current_device(context: CUcontext) -> Result<(u32, Device), DeviceError> {
+pub(super) fn current_device(context: CUcontext) -> Result<(u32, CUdevice), DeviceError> {
     let count = probe::count()?;
     make_current(context)?;
     let mut current = 0;
@@ -151,19 +116,10 @@ fn current_device(context: CUcontext) -> Result<(u32, Device), DeviceError> {
     let result = unsafe { libcuda::cuCtxGetDevice(&raw mut current) };
     DeviceError::check(result, || "asking for the device of a context".into())?;
     for ordinal in 0..count {
-        let device = device_of(ordinal)?;
-        if device.as_raw() == current {
+        let device = query::device(ordinal)?;
+        if device == current {
             return Ok((ordinal, device));
         }
     }
     Err(DeviceError::NoSuchDevice { ordinal: u32::try_from(current).unwrap_or(u32::MAX), count })
-}
-
-/// The primary context of a device, held until it is dropped.
-fn retained(device: Device) -> Result<(CUcontext, Option<Context>), DeviceError> {
-    let during = || "retaining the primary context of a CUDA device".into();
-    query::while_retained(device.as_raw(), during, || {
-        let context = Context::new(device).map_err(|error| from_cust(error, during))?;
-        Ok((context.get_inner().cast(), Some(context)))
-    })
 }

@@ -21,10 +21,7 @@ pub struct DeviceSummary {
 pub fn probe() -> Result<Vec<DeviceSummary>, DeviceError> {
     (0..count()?)
         .map(|ordinal| {
-            let device = cust::device::Device::get_device(ordinal).map_err(|error| {
-                super::from_cust(error, || format!("asking about CUDA device {ordinal}"))
-            })?;
-            Ok(DeviceSummary { ordinal, properties: query::properties(device)? })
+            Ok(DeviceSummary { ordinal, properties: query::properties(query::device(ordinal)?)? })
         })
         .collect()
 }

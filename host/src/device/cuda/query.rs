@@ -1,8 +1,6 @@
 //! Asks the driver what a device is.
 
-use super::from_cust;
 use crate::device::{DeviceError, Properties};
-use cust::device::Device;
 use libcuda::{
     CU_DEVICE_ATTRIBUTE_CLOCK_RATE, CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH,
     CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR,
@@ -20,15 +18,23 @@ use libcuda::{
     CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID, CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK,
     CU_DEVICE_ATTRIBUTE_WARP_SIZE, CUdevice, CUdevice_attribute,
 };
-use std::ptr;
+use std::ffi::{CStr, c_int};
+
+/// Device `ordinal`; the driver is initialised.
+pub(super) fn device(ordinal: u32) -> Result<CUdevice, DeviceError> {
+    let mut device = 0;
+    let number = c_int::try_from(ordinal).unwrap_or(c_int::MAX);
+    // SAFETY: `device` is there to be written.
+    let result = unsafe { libcuda::cuDeviceGet(&raw mut device, number) };
+    DeviceError::check(result, || format!("asking for CUDA device {ordinal}"))?;
+    Ok(device)
+}
 
 /// All [`Properties`] of one device; the driver is initialised.
-pub(super) fn properties(device: Device) -> Result<Properties, DeviceError> {
-    let reading = |error| from_cust(error, || "reading the properties of a CUDA device".into());
-    let raw = device.as_raw();
-    let get = |attribute| attribute_of(raw, attribute);
+pub(super) fn properties(device: CUdevice) -> Result<Properties, DeviceError> {
+    let get = |attribute| attribute_of(device, attribute);
     Ok(Properties {
-        name: device.name().map_err(reading)?,
+        name: name_of(device)?,
         compute: 10 * get(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)
             + get(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR),
         driver_version: driver_version()?,
@@ -42,7 +48,7 @@ pub(super) fn properties(device: Device) -> Result<Properties, DeviceError> {
         clock_khz: get(CU_DEVICE_ATTRIBUTE_CLOCK_RATE),
         memory_clock_khz: get(CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE),
         memory_bus_bits: get(CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH),
-        memory_bytes: device.total_memory().map_err(reading)? as u64,
+        memory_bytes: memory_of(device)? as u64,
         ecc: get(CU_DEVICE_ATTRIBUTE_ECC_ENABLED) == 1,
         l2_bytes: get(CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE),
         warp_size: get(CU_DEVICE_ATTRIBUTE_WARP_SIZE),
@@ -70,25 +76,24 @@ pub(super) fn driver_version() -> Result<u32, DeviceError> {
     Ok(u32::try_from(version).unwrap_or(0))
 }
 
-/// Runs `with` while the device's primary context is retained, to get the driver's own answer first.
-///
-/// cust reads results as an enum of 2021, and must never see a newer number, such as 46 for a
-/// device in exclusive use. In `with`, cust's own retain only adds to a count. If this released the
-/// context before, the driver would close it and make it again: 0.17 s on an H200 (2026-11-24).
-pub(super) fn while_retained<T>(
-    device: CUdevice,
-    during: impl FnOnce() -> String,
-    with: impl FnOnce() -> Result<T, DeviceError>,
-) -> Result<T, DeviceError> {
-    let mut context = ptr::null_mut();
-    // SAFETY: the device is of an initialised driver, and `context` is there to be written.
-    let result = unsafe { libcuda::cuDevicePrimaryCtxRetain(&raw mut context, device) };
-    DeviceError::check(result, during)?;
-    let done = with();
-    // SAFETY: this releases what was retained above. What `with` retained is retained still.
-    let released = unsafe { libcuda::cuDevicePrimaryCtxRelease_v2(device) };
-    DeviceError::check(released, || "releasing a CUDA context".into())?;
-    done
+/// The name of a device.
+fn name_of(device: CUdevice) -> Result<String, DeviceError> {
+    const LEN: c_int = 256;
+    let mut name = [0u8; LEN as usize];
+    // SAFETY: the driver writes LEN bytes at most.
+    let result = unsafe { libcuda::cuDeviceGetName(name.as_mut_ptr().cast(), LEN, device) };
+    DeviceError::check(result, || "asking for the name of a CUDA device".into())?;
+    let name = CStr::from_bytes_until_nul(&name).unwrap_or_default();
+    Ok(name.to_string_lossy().into_owned())
+}
+
+/// Bytes of its memory.
+fn memory_of(device: CUdevice) -> Result<usize, DeviceError> {
+    let mut bytes = 0;
+    // SAFETY: `bytes` is there to be written.
+    let result = unsafe { libcuda::cuDeviceTotalMem_v2(&raw mut bytes, device) };
+    DeviceError::check(result, || "asking how much memory a CUDA device has".into())?;
+    Ok(bytes)
 }
 
 /// One attribute, or 0 if this driver does not know it.

@@ -3,7 +3,9 @@
 use super::{Cuda, gpu::Gpu, graph::Capture, lock};
 use crate::device::{DeviceError, gate::Gate};
 use libcuda::{CUDA_ERROR_NOT_READY, CUstream, CUstream_st};
-use std::{any::Any, mem, ptr, sync::Arc};
+#[cfg(feature = "cust")]
+use std::sync::Arc;
+use std::{any::Any, mem, ptr};
 
 /// The stream of a [`Cuda`], and the gate that its calls pass.
 pub(super) struct Stream {
@@ -16,6 +18,7 @@ pub(super) enum Handle {
     /// This library.
     Own(OwnStream),
     /// cust, when the last one who shares it has dropped it.
+    #[cfg(feature = "cust")]
     Cust(Arc<cust::stream::Stream>),
     /// Somebody else.
     Raw(RawStream),
@@ -26,6 +29,7 @@ impl Handle {
     pub(super) fn raw(&self) -> CUstream {
         match self {
             Self::Own(stream) => stream.0,
+            #[cfg(feature = "cust")]
             Self::Cust(stream) => stream.as_inner().cast(),
             Self::Raw(stream) => stream.0,
         }
@@ -145,7 +149,7 @@ impl Gpu {
     }
 
     /// Waits for all streams. One that is recorded was empty before and is still. Returns whether they have ended.
-    fn have_all_ended(&self) -> bool {
+    pub(super) fn have_all_ended(&self) -> bool {
         self.streams().iter().all(|stream| {
             let entered = stream.gate.either();
             entered.recorded().is_some() || self.has_ended(stream)
@@ -190,24 +194,5 @@ impl Cuda {
             }
         }
         Ok(())
-    }
-
-    /// Waits for everything in all streams that may use the GPU's memory: those of this GPU and of
-    /// the GPUs that work with it.
-    ///
-    /// # Errors
-    /// The error of the work that failed; [`DeviceError::GivenUp`] if it was that of another GPU.
-    pub(in crate::device) fn wait_for_users(&self) -> Result<(), DeviceError> {
-        self.wait_for_all()?;
-        if self.gpu.peers().all(|peer| peer.have_all_ended()) {
-            Ok(())
-        } else {
-            Err(DeviceError::GivenUp { name: self.gpu.properties.name.clone() })
-        }
-    }
-
-    /// Whether it works with other GPUs.
-    pub(in crate::device) fn works_together(&self) -> bool {
-        self.gpu.works_together()
     }
 }

@@ -1,36 +1,26 @@
 //! `gridsync new`: a package with a first kernel, to begin with.
 
+mod dependencies;
+
 use super::exit::Usage;
 use super::{Global, output};
-use anyhow::Context;
+use cuda_builder::Compiler;
+use dependencies::Dependencies;
 use serde_json::json;
+use std::env;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 /// The files of the package: where they go, and their text.
-const FILES: [(&str, &str); 9] = [
+const FILES: [(&str, &str); 6] = [
     ("Cargo.toml", include_str!("template/manifest.toml")),
-    (".cargo/config.toml", include_str!("template/config.toml")),
-    (".cargo/cuda/lib64/libcuda.so", include_str!("template/libcuda.so")),
+    ("rust-toolchain.toml", include_str!("template/toolchain.toml")),
     (".gitignore", include_str!("template/gitignore")),
-    ("README.md", include_str!("template/README.md")),
     ("build.rs", include_str!("template/build.rs")),
-    ("kernels/Cargo.toml", include_str!("template/kernels_manifest.toml")),
-    ("kernels/src/lib.rs", include_str!("template/kernels.rs")),
+    ("src/lib.rs", include_str!("template/kernels.rs")),
     ("src/main.rs", include_str!("template/main.rs")),
 ];
-
-/// The packages of a checkout that the files name, and their folders.
-const PACKAGES: [(&str, &str); 4] = [
-    ("{{host}}", "host"),
-    ("{{kernels}}", "kernels"),
-    ("{{cuda_std}}", "toolchain/cuda_std"),
-    ("{{cuda_builder}}", "toolchain/cuda_builder"),
-];
-
-/// The checkout that this program was built from.
-const BUILT_FROM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
 /// Names that cargo or rustc keep for themselves.
 const TAKEN: [&str; 8] =
@@ -38,14 +28,14 @@ const TAKEN: [&str; 8] =
 
 /// Make a package with a first kernel: a grid barrier, a test in the emulator, a program
 ///
-/// The folder NAME gets a package for the host and one for the kernels. `cargo test` there checks the kernel in the
-/// emulator, and needs no GPU. `cargo run --features gpu` compiles the kernel to PTX, and takes a GPU.
+/// `cargo test` in the folder NAME checks the kernel in the emulator, and needs neither a GPU nor CUDA. `cargo run
+/// --features gpu` compiles the kernel to PTX, and uses a GPU.
 #[derive(clap::Args)]
 pub(crate) struct New {
     /// The name of the package and of its folder: letters, digits, `-` and `_`.
     name: String,
-    /// A checkout of gridsync for the package to depend on [default: the one that this program was built from, since
-    /// gridsync is not on crates.io yet].
+    /// A checkout of gridsync for the package to depend on [default: the one around the current folder, or around
+    /// this program].
     #[arg(long, value_name = "DIR")]
     path: Option<PathBuf>,
 }
@@ -57,7 +47,9 @@ impl New {
             let message = format!("`{name}` cannot be the name of a package: {why}");
             return Err(Usage(message).into());
         }
-        let texts = texts(&name, &checkout(path.as_deref())?);
+        let here = env::current_dir().unwrap_or_default();
+        let program = env::current_exe().unwrap_or_default();
+        let texts = texts(&name, &Dependencies::find(path.as_deref(), &here, &program)?);
         let folder = Path::new(&name);
         match fs::create_dir(folder) {
             Ok(()) => {}
@@ -79,10 +71,12 @@ impl New {
         output::result(
             global,
             || {
+                let gpu = Compiler::find()
+                    .map_or_else(|why| format!("\nNot ready for a GPU: {why}"), |_| String::new());
                 format!(
                     "{name}/ has a kernel with a grid barrier. Next:\n  cd {name}\n  \
                      cargo test                  in the emulator, under 200 schedules\n  \
-                     cargo run --features gpu    on a GPU; README.md says what it needs"
+                     cargo run --features gpu    on a GPU{gpu}"
                 )
             },
             || json!({ "folder": name, "files": texts.map(|(file, _)| file) }),
@@ -106,34 +100,11 @@ fn is_package_name(name: &str) -> Result<(), &'static str> {
     }
 }
 
-/// The absolute path of the checkout to depend on.
-fn checkout(named: Option<&Path>) -> anyhow::Result<PathBuf> {
-    let place = named.unwrap_or(Path::new(BUILT_FROM));
-    let is_one = PACKAGES.iter().all(|(_, folder)| place.join(folder).join("Cargo.toml").is_file());
-    if !is_one {
-        let message = match named {
-            Some(named) => format!("{}: is no checkout of gridsync", named.display()),
-            None => {
-                "the checkout that this program was built from is gone, and gridsync is not on \
-                     crates.io yet; name a checkout by --path DIR"
-                    .to_owned()
-            }
-        };
-        return Err(Usage(message).into());
-    }
-    fs::canonicalize(place).with_context(|| Usage(place.display().to_string()))
-}
-
-/// The files of package `name`, which depends on `checkout`.
-fn texts(name: &str, checkout: &Path) -> [(&'static str, String); FILES.len()] {
+/// The files of package `name`.
+fn texts(name: &str, dependencies: &Dependencies) -> [(&'static str, String); FILES.len()] {
     FILES.map(|(file, text)| {
-        let text = text.replace("{{name}}", name);
-        let text = PACKAGES.iter().fold(text, |text, (mark, folder)| {
-            // A string of JSON is one of TOML too.
-            let path = json!(checkout.join(folder).to_string_lossy());
-            text.replace(mark, &path.to_string())
-        });
-        (file, text)
+        let text = text.replace("{{name}}", name).replace("{{crate}}", &name.replace('-', "_"));
+        (file, dependencies.fill_in(text))
     })
 }
 
@@ -159,17 +130,17 @@ mod tests {
     }
 
     #[test]
-    fn no_mark_is_left_and_both_manifests_are_toml() {
-        let texts = texts("hello-2", Path::new("/a \"b\"/c"));
-        for (file, text) in &texts {
-            assert!(!text.contains("{{"), "{file}: {text}");
-            if file.ends_with(".toml") {
-                toml::from_str::<toml::Table>(text)
-                    .unwrap_or_else(|error| panic!("{file}: {error}"));
+    fn no_mark_is_left_and_all_manifests_are_toml() {
+        for dependencies in
+            [Dependencies::Checkout(Path::new("/a \"b\"/c").into()), Dependencies::Registry]
+        {
+            for (file, text) in texts("hello-2", &dependencies) {
+                assert!(!text.contains("{{"), "{file}: {text}");
+                if file.ends_with(".toml") {
+                    toml::from_str::<toml::Table>(&text)
+                        .unwrap_or_else(|error| panic!("{file}: {error}"));
+                }
             }
         }
-        let manifest: toml::Table = toml::from_str(&texts[0].1).expect("as above");
-        let path = manifest["dependencies"]["gridsync"]["path"].as_str();
-        assert_eq!(path, Some("/a \"b\"/c/host"));
     }
 }

@@ -1,8 +1,12 @@
 //! Divides numbers by their sum, in one launch: on a GPU, or in the emulator.
 
+#[cfg(feature = "gpu")]
+use gridsync::device::cuda::PtxImage;
 use gridsync::device::{Device, DeviceError, Emulator, EmulatorConfig};
 use gridsync::launch::{Blocks, barrier_words, cooperative};
 use gridsync_kernels::grid::barrier::GridBarrier;
+
+use {{crate}} as kernels;
 
 fn main() -> Result<(), DeviceError> {
     let device = device()?;
@@ -16,29 +20,18 @@ fn main() -> Result<(), DeviceError> {
     Ok(())
 }
 
-/// The first GPU, or the emulator if there is none.
+/// The kernels for a GPU, from build.rs.
 #[cfg(feature = "gpu")]
+const PTX: PtxImage = PtxImage::text(75, include_str!(concat!(env!("OUT_DIR"), "/kernels.ptx")));
+
+/// The first GPU. Without one, or without the feature `gpu`, the emulator.
 fn device() -> Result<Device, DeviceError> {
-    use gridsync::device::cuda::PtxImage;
-    let ptx = PtxImage::text(75, include_str!(concat!(env!("OUT_DIR"), "/kernels.ptx")));
-    match Device::cuda(0, &[ptx]) {
-        Err(DeviceError::NoCuda(why)) => {
-            eprintln!("no GPU, hence the emulator: {why}");
-            Ok(emulator())
-        }
-        device => device,
+    #[cfg(feature = "gpu")]
+    match Device::cuda(0, &[PTX]) {
+        Err(DeviceError::NoCuda(why)) => eprintln!("no GPU, hence the emulator: {why}"),
+        device => return device,
     }
-}
-
-/// The emulator.
-#[cfg(not(feature = "gpu"))]
-fn device() -> Result<Device, DeviceError> {
-    eprintln!("built without the feature `gpu`, hence the emulator");
-    Ok(emulator())
-}
-
-fn emulator() -> Device {
-    Device::new(Emulator::new(EmulatorConfig::checking(0)))
+    Ok(Device::new(Emulator::new(EmulatorConfig::checking(0))))
 }
 
 /// Divides each of `numbers` by the sum of all.
