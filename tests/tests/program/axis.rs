@@ -143,8 +143,7 @@ fn parts_of_lines_give_the_bytes_of_the_whole() {
     let values: Vec<f32> = (0..3001 * 7).map(|at| (at as f32 * 0.7).sin()).collect();
     let folder = Folder::new()
         .with("x.npy", npy::shaped("(3001, 7)", &values))
-        .with("y.npy", npy::shaped("(7, 3001)", &values))
-        .with("z.npy", npy::shaped("(1, 21007)", &values));
+        .with("y.npy", npy::shaped("(7, 3001)", &values));
     let reduce = |line: &str, more: &str| {
         let line = format!("{line} -o out.npy --json{more}");
         let json = folder.call(&line.split(' ').collect::<Vec<_>>(), b"").json();
@@ -156,10 +155,10 @@ fn parts_of_lines_give_the_bytes_of_the_whole() {
         ("reduce x.npy --op argmax --axis 0 --device cpu", 100, 98),
         ("reduce x.npy --op sum --rows --device cpu", 100, 98),
         ("reduce x.npy --op sum --rows --check --device emulator", 100, 98),
-        ("reduce y.npy --op argmax --rows --check --device cpu", 100, 100),
-        ("reduce y.npy --op argmax --rows --check --device emulator", 1000, 1000),
+        // A row of up to 4 MiB is not cut.
+        ("reduce y.npy --op argmax --rows --check --device cpu", 100, 3001),
+        ("reduce y.npy --op argmax --rows --check --device emulator", 1000, 3001),
         ("reduce y.npy --op mean --rows --device cpu", 7000, 6002),
-        ("reduce z.npy --op max --axis 0 --device cpu", 100, 100),
         ("scan x.npy --op sum --rows --device cpu", 9000, 8192),
         ("scan x.npy --op max --axis 0 --device cpu", 100, 98),
     ] {
