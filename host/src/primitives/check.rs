@@ -1,11 +1,13 @@
 //! Comparing a result with the reference.
 
+use crate::parallel::{self, CHUNK};
 use crate::reference::{Exact, ExactProduct, ExactSum, Reduction, compensated_bound, sum_bound};
 use cuda_std::memory::Scalar;
 use gridsync_kernels::op::{
     And, ArgMax, ArgMin, Bits, Carried, CompensatedSum, Compose, Count, Indexed, Integer, Max,
     Mean, Min, Number, Operation, Or, Product, ProductModulo, Sum, Total, WideSum, Widen, Xor,
 };
+use std::marker::PhantomData;
 
 /// What a result was compared with, and what came of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -132,6 +134,31 @@ impl<T: Widen<f64>, R, J: Fn(&ExactProduct, R) -> Check<R>> Checking<T, R> for B
     }
 }
 
+/// A check of a mean of integers, which are summed in `A`: it has to be their true sum divided, and
+/// rounded once, even if the sum wraps around in `A`.
+struct ByTrueSum<A> {
+    sum: i128,
+    len: usize,
+    summed: PhantomData<fn(A)>,
+}
+
+impl<T: Widen<A>, A: Into<i128>> Checking<T, Option<f64>> for ByTrueSum<A> {
+    fn next(&mut self, input: &[T]) {
+        let sums = parallel::map_chunks(input.len(), CHUNK, &|chunk| {
+            let wide = input[chunk].iter().map(|x| -> i128 { x.widen().into() });
+            wide.sum::<i128>()
+        });
+        self.sum += sums.into_iter().sum::<i128>();
+    }
+
+    fn check(self: Box<Self>, result: Option<f64>, _depth: u64) -> Check<Option<f64>> {
+        let reference = (self.len > 0).then(|| self.sum.divided_by(self.len as u64));
+        let ok = same_mean(result, reference);
+        let abs_err = if ok { 0.0 } else { distance_of_means(result, reference) };
+        Check { reference, abs_err, bound: 0.0, ok }
+    }
+}
+
 /// A number that results are, as far as checks have to know.
 pub trait Judged: Number {
     /// Whether both have the same bits.
@@ -175,9 +202,8 @@ macro_rules! integers {
                 exactly(Product::<T, Self>::new(), len, Self::same, Self::distance)
             }
 
-            // The mean of integers is their true sum divided, and rounded once.
             fn checking_mean(len: usize) -> Box<dyn Checking<T, Option<f64>>> {
-                exactly(Mean::new(Sum::<T, Self>::new()), len, same_mean, distance_of_means)
+                Box::new(ByTrueSum::<Self> { sum: 0, len, summed: PhantomData })
             }
         }
     )*};
@@ -442,6 +468,19 @@ mod tests {
         assert!(Sum::<i32, i64>::new().check(&[1, 2, 3], 6, 0).ok);
         assert!(!Sum::<i32, i64>::new().check(&[1, 2, 3], 7, 0).ok);
         assert!(!Max::<f32>::new().check(&[0.0, -0.0], -0.0, 0).ok);
+    }
+
+    #[test]
+    fn a_mean_whose_sum_has_wrapped_around_is_wrong() {
+        let op = Mean::new(Sum::<i64>::new());
+        let input = [i64::MAX, i64::MAX];
+        let wrapped = crate::reference::reduce(op, &input);
+        assert_eq!(wrapped, Some(-1.0));
+        let check = op.check(&input, wrapped, 0);
+        assert!(!check.ok && check.reference == Some(2f64.powi(63)), "{check:?}");
+        assert!(op.check(&input, Some(2f64.powi(63)), 0).ok);
+        assert!(op.check(&[], None, 0).ok);
+        assert!(Mean::new(Sum::<u32, u64>::new()).check(&[1, 2], Some(1.5), 0).ok);
     }
 
     #[test]

@@ -17,6 +17,7 @@ mod scratch;
 pub mod select;
 mod sifted;
 mod spread;
+mod wide_rows;
 
 pub use check::{Accumulates, Check, Checked, Checking, Judged};
 pub use kendall::{Correlator, Kendall, kendall};
@@ -25,7 +26,7 @@ pub use parts::{
     PartSelector, kendall_in_parts, range_sums_in_parts, scan_in_parts, select_in_parts,
 };
 pub use range_sum::RangeSums;
-pub use range_sum_check::{RangeChecking, RangeSummable};
+pub use range_sum_check::{RangeChecking, RangeSummable, range_bound};
 pub use reduce::{Reducer, reduce};
 pub use reduce_rows::{RowReducer, reduce_rows};
 pub use scan::{Scanner, scan};
@@ -33,6 +34,7 @@ pub use scan_check::{ScanAccumulates, ScanCheck, ScanChecked, ScanChecking};
 pub use select::{Selector, partition, select, unique};
 pub use sifted::{Room, Sifted, Wanted};
 pub use spread::{Spread, SpreadReducer, SpreadScanner, scan_spread};
+pub use wide_rows::{Halves, WideRowReducer};
 
 use crate::device::{Buffer, Device, DeviceError};
 use bytemuck::Pod;

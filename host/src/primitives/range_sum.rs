@@ -129,7 +129,8 @@ where
     }
 
     /// Puts one launch into the stream that writes the sum of each query to `sums`. A query is two
-    /// words, `from` and `to`. A query that is no range gets 0, and [`first_bad`](Self::first_bad)
+    /// words, `from` and `to`. An empty range gets 0, or −0 in floating point (see [`settle_empty`]). A
+    /// query that is no range gets 0, and [`first_bad`](Self::first_bad)
     /// reports it.
     ///
     /// # Errors
@@ -193,8 +194,20 @@ where
         self.launch(&words, &mut sums)?;
         match self.first_bad(&words)? {
             Some(bad) => Err(bad.into()),
-            None => Ok(sums.download()?),
+            None => {
+                let mut sums = sums.download()?;
+                settle_empty(queries, &mut sums);
+                Ok(sums)
+            }
         }
+    }
+}
+
+/// Sets the sum of each empty range to 0, as a sum of nothing is in NumPy. The kernels give −0 in
+/// floating point, the identity of addition.
+pub fn settle_empty<A: Default>(queries: &[[u64; 2]], sums: &mut [A]) {
+    for (_, sum) in queries.iter().zip(sums).filter(|([from, to], _)| from == to) {
+        *sum = A::default();
     }
 }
 

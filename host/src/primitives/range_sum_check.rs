@@ -3,11 +3,12 @@
 use super::check::{Check, within};
 use super::scan_check::{ScanCheck, Worst};
 use crate::memory::{self, NoRoom};
+use crate::parallel::{self, CHUNK};
 use crate::reference::{Exact, RunningSum, sum_bound};
 use cuda_std::{bf16, f16};
 use gridsync_entries::range_sum::RangeSumNumber;
 use gridsync_entries::scan::Scannable;
-use gridsync_kernels::op::{Operation, Sum};
+use gridsync_kernels::op::{Operation, Sum, Widen};
 
 /// A check of the sums of ranges of an array that comes part by part. It keeps what is at the ends of
 /// the ranges.
@@ -27,6 +28,13 @@ pub trait RangeChecking<E, A> {
 /// The sums that range sums exist for: of f32, f64, i32, u32, i64, u64, f16 and bf16, in 64 bits,
 /// or in f32 if that can hold the elements.
 pub trait RangeSummable: Default + Scannable<Output: RangeSumNumber> {
+    /// Half the machine epsilon of the sums, or 0 if they are exact.
+    const UNIT: f64;
+
+    /// The sum of the absolute values of `input`, from which [`range_bound`] follows; none if the sums
+    /// are exact.
+    fn magnitude(input: &[Self::Element]) -> Option<f64>;
+
     /// Begins a check of the sums of the ranges `queries`. No element goes through more than `depth`
     /// roundings in the scan.
     ///
@@ -37,6 +45,14 @@ pub trait RangeSummable: Default + Scannable<Output: RangeSumNumber> {
         queries: &[[u64; 2]],
         depth: u64,
     ) -> Result<Box<dyn RangeChecking<Self::Element, Self::Output> + '_>, NoRoom>;
+}
+
+/// How far the sum of a range may be from the true one: `magnitude` is the sum of the absolute values
+/// of all elements up to its start and of those up to its end, and `depth` that of the scan. One
+/// rounding more is for the difference, and one for a reference.
+#[must_use]
+pub fn range_bound(magnitude: f64, depth: u64, unit: f64) -> f64 {
+    sum_bound(magnitude, depth + 2, unit)
 }
 
 /// A check by what the elements before each end of a range add up to.
@@ -103,6 +119,12 @@ where
 macro_rules! sum {
     (ranges integer ($name:ident: $op:literal $ty:ty $(as $twin:ty)?, $inputs:ident)) => {
         impl RangeSummable for $ty {
+            const UNIT: f64 = 0.0;
+
+            fn magnitude(_input: &[Self::Element]) -> Option<f64> {
+                None
+            }
+
             fn checking_ranges(
                 self,
                 queries: &[[u64; 2]],
@@ -125,23 +147,38 @@ macro_rules! sum {
     };
     (ranges float ($name:ident: $op:literal $ty:ty, $inputs:ident)) => {
         impl RangeSummable for $ty {
+            const UNIT: f64 = <$ty as Operation>::Output::EPSILON as f64 / 2.0;
+
+            fn magnitude(input: &[Self::Element]) -> Option<f64> {
+                let sums = parallel::map_chunks(input.len(), CHUNK, &|chunk| {
+                    let magnitudes = input[chunk].iter().map(|&x| {
+                        let x: f64 = x.widen();
+                        x.abs()
+                    });
+                    magnitudes.sum::<f64>()
+                });
+                Some(sums.into_iter().sum())
+            }
+
             fn checking_ranges(
                 self,
                 queries: &[[u64; 2]],
                 depth: u64,
             ) -> Result<Box<dyn RangeChecking<Self::Element, Self::Output> + '_>, NoRoom> {
                 type A = <$ty as Operation>::Output;
-                let unit = f64::from(A::EPSILON) / 2.0;
-                let none = Exact { value: 0.0, magnitude: 0.0 };
-                let mut sum = RunningSum::default();
-                let next = move |x: Self::Element| sum.next(x);
-                let judge = move |[from, to]: [u64; 2], before: Exact, with: Exact, sum: A| {
-                    let value = if from == to { 0.0 } else { with.value - before.value };
-                    let magnitude = with.magnitude + before.magnitude;
-                    // One more rounding for the difference, and one for the reference.
-                    let bound = sum_bound(magnitude, depth + 2, unit);
-                    within(value, bound, magnitude + bound, sum)
+                let none = RunningSum::default();
+                let mut sum = none;
+                let next = move |x: Self::Element| {
+                    sum.next(x);
+                    sum
                 };
+                let judge =
+                    move |[from, to]: [u64; 2], before: RunningSum, with: RunningSum, sum: A| {
+                        let Exact { value, magnitude } = with.since(&before);
+                        let value = if from == to { 0.0 } else { value };
+                        let bound = range_bound(magnitude, depth, Self::UNIT);
+                        within(value, bound, magnitude + bound, sum)
+                    };
                 Ok(Box::new(ByEnds::new(queries, none, next, judge)?))
             }
         }
@@ -162,6 +199,16 @@ mod tests {
         // 1e8 + 2 − 1e8 in f32, where neighbours of 1e8 are 8 apart.
         assert!(check(0.0).is_some_and(|scan| scan.check.ok));
         assert!(check(1e3).is_some_and(|scan| !scan.check.ok));
+    }
+
+    #[test]
+    fn the_reference_keeps_small_ranges_behind_large_elements() {
+        let input = [-9e33f64, 1.5, 2.5, 9e33, 7.0];
+        let check = |query| check_range_sums(Sum::<f64>::new(), &input, &[query], &[0.0]);
+        let reference = |query| check(query).map(|scan| scan.check.reference);
+        assert_eq!(reference([1, 3]), Some(4.0));
+        assert_eq!(reference([2, 4]), Some(9e33));
+        assert_eq!(reference([4, 5]), Some(7.0));
     }
 
     #[test]

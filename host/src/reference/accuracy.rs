@@ -56,7 +56,7 @@ impl ExactSum {
 
 /// The sums of all elements up to each one, as [`exact_sum`] takes them. One after the other, on one
 /// core.
-#[derive(Clone, Default)]
+#[derive(Clone, Copy, Default)]
 pub struct RunningSum(FloatSum);
 
 impl RunningSum {
@@ -64,6 +64,19 @@ impl RunningSum {
     pub fn next<T: Widen<f64>>(&mut self, x: T) -> Exact {
         self.0 = self.0.take(x.widen());
         self.0.exact()
+    }
+
+    /// The sum of the elements since `before`, a copy of this one. Neither of the two is rounded to f64
+    /// first, so a large sum of earlier elements cancels. The magnitude is that of both.
+    #[must_use]
+    pub fn since(&self, before: &Self) -> Exact {
+        let (all, before) = (self.0, before.0);
+        let (high, error) = two_sum(all.high, -before.high);
+        let sum = high + (all.low - before.low + error);
+        Exact {
+            value: if sum.is_finite() { sum } else { all.plain - before.plain },
+            magnitude: all.exact().magnitude + before.exact().magnitude,
+        }
     }
 }
 

@@ -23,7 +23,10 @@ pub fn range_sums<O: ScanOperation<Output: Subtract>>(
     let chunks = queries.chunks(CHUNK).zip(sums.chunks_mut(CHUNK));
     parallel::for_each(chunks, &|_, (queries, sums)| {
         for (&[from, to], sum) in queries.iter().zip(sums) {
-            *sum = range_sum(from, to, |i| prefixes[i]);
+            // A sum of nothing is 0, and not −0.
+            if from < to {
+                *sum = range_sum(from, to, |i| prefixes[i]);
+            }
         }
     });
     Ok(sums)
@@ -70,6 +73,7 @@ mod tests {
         let sums = range_sums(Sum::<f64>::new(), &input, &[[1, 1], [2, 2], [0, 1], [1, 2]]);
         let sums = sums.expect("all are ranges");
         assert_eq!(sums[..3], [0.0, 0.0, f64::INFINITY]);
+        assert!(sums[..2].iter().all(|sum| sum.is_sign_positive()), "not -0");
         assert!(sums[3].is_nan());
     }
 }

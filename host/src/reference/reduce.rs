@@ -96,6 +96,11 @@ impl<O: Operation> Reduction<O> {
         });
     }
 
+    /// The leaves of the elements that have been taken; none if the operation is exact.
+    pub(crate) fn leaves(&self) -> &[O::Accumulator] {
+        &self.leaves
+    }
+
     /// The leaves of the elements that have been taken, or, if the operation is exact, what they
     /// combine to.
     pub(crate) fn into_leaves(self) -> Vec<O::Accumulator> {

@@ -1,6 +1,6 @@
 //! The reduction of the rows of a matrix.
 
-use super::reduce::{LANES, by_pairs, reduce, take_run};
+use super::reduce::{LANES, by_pairs, reduce, take_all, take_run};
 use crate::parallel;
 use cuda_std::memory::Scalar;
 use gridsync_kernels::grid::reduce::Shape;
@@ -37,6 +37,12 @@ where
     let pieces = matrix.zip(results.chunks_mut(together));
     parallel::for_each(pieces, &move |_, (rows, results)| {
         let rows = rows.chunks_exact(columns).zip(results);
+        if O::EXACT && columns <= CHUNK {
+            rows.for_each(|(row, result)| {
+                *result = op.finish_of(take_all(op, row, 0), columns as u64);
+            });
+            return;
+        }
         if columns > Shape::run::<O::Element>() || !O::COMMUTATIVE {
             rows.for_each(|(row, result)| *result = reduce(op, row));
             return;

@@ -9,7 +9,7 @@ use gridsync_kernels::grid::scan::{Form, ScanOperation, Shape};
 use std::mem::replace;
 
 /// Lanes of a warp.
-const LANES: usize = WARP_SIZE as usize;
+pub(super) const LANES: usize = WARP_SIZE as usize;
 
 /// Scans `input` by `op`, element by element.
 ///
@@ -85,7 +85,7 @@ impl<O: ScanOperation> Scan<O> {
     }
 
     /// Tiles that are scanned at a time: they are read twice, and stay in the caches meanwhile.
-    const AT_ONCE: usize = 128;
+    pub(super) const AT_ONCE: usize = 128;
 
     /// Elements of a tile in a scan of `len` elements. Parts are multiples of it.
     #[must_use]
@@ -176,7 +176,7 @@ impl<O: ScanOperation> Scan<O> {
 
 /// The balanced binary tree over the tiles of a group so far. Two blocks of one size are combined as soon as
 /// they are there, so only few are kept.
-struct Blocks<O: ScanOperation> {
+pub(super) struct Blocks<O: ScanOperation> {
     /// Tiles of a block, and what they combine to. Each block is smaller than the one before it.
     blocks: Vec<(u32, O::Accumulator)>,
     /// Tiles of a whole group.
@@ -185,19 +185,19 @@ struct Blocks<O: ScanOperation> {
 
 impl<O: ScanOperation> Blocks<O> {
     /// No tiles yet, of a group of `group` of them.
-    fn of(group: u32) -> Self {
+    pub(super) fn of(group: u32) -> Self {
         Self { blocks: Vec::new(), group }
     }
 
     /// What all tiles so far combine to, where those to come are the identity: the largest block is combined
     /// last.
-    fn combined(&self, op: O) -> O::Accumulator {
+    pub(super) fn combined(&self, op: O) -> O::Accumulator {
         let blocks = self.blocks.iter().rev();
         blocks.fold(op.identity(), |all, &(_, block)| op.combine(block, all))
     }
 
     /// Takes the next tile.
-    fn push(&mut self, op: O, aggregate: O::Accumulator) {
+    pub(super) fn push(&mut self, op: O, aggregate: O::Accumulator) {
         let (mut tiles, mut all) = (1, aggregate);
         while let Some((_, before)) = self.blocks.pop_if(|&mut (last, _)| last == tiles) {
             (tiles, all) = (2 * tiles, op.combine(before, all));
@@ -206,11 +206,11 @@ impl<O: ScanOperation> Blocks<O> {
     }
 
     /// Whether all tiles of the group are there.
-    fn is_full(&self) -> bool {
+    pub(super) fn is_full(&self) -> bool {
         self.blocks.iter().map(|(tiles, _)| tiles).sum::<u32>() == self.group
     }
 
-    fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.blocks.clear();
     }
 }
@@ -278,7 +278,7 @@ fn scan_strip<O: ScanOperation>(
 }
 
 /// The scan of at most 32 values, one a lane, as a warp does it; other lanes have the identity.
-fn scan_lanes<O: ScanOperation>(
+pub(super) fn scan_lanes<O: ScanOperation>(
     op: O,
     values: impl Iterator<Item = O::Accumulator>,
 ) -> [O::Accumulator; LANES] {
@@ -295,7 +295,7 @@ fn scan_lanes<O: ScanOperation>(
 }
 
 /// What the lanes before `lane` combine to, of such a scan.
-fn lanes_before<O: ScanOperation>(
+pub(super) fn lanes_before<O: ScanOperation>(
     op: O,
     lanes: &[O::Accumulator; LANES],
     lane: usize,

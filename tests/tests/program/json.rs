@@ -65,6 +65,7 @@ fn the_fields_are_those_that_the_readme_describes() {
         &["reduce", "x.npy", "--op", "max", "--rows"],
         &["reduce", "x.npy", "--op", "max", "--rows", "--output", "o.npy"],
         &["reduce", "x.npy", "--op", "max", "--axis", "0"],
+        &["reduce", "x.npy", "--op", "sum", "--axis", "0"],
         &["scan", "x.npy", "--op", "sum", "--output", "o.npy"],
         &["scan", "x.npy", "--op", "sum", "--rows", "--output", "o.npy"],
         &["select", "x.npy", "--where", "> 1", "--output", "o.npy", "--partition", "p.npy"],

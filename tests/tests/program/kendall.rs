@@ -61,6 +61,17 @@ fn what_cannot_be_ranked_or_paired_is_refused() {
 }
 
 #[test]
+fn many_small_parts_are_reported() {
+    let (x, y) = Ties::Few.sample::<f32>(1000, 3);
+    let folder = files(&x, &y);
+    let call = kendall(&folder, &["--device", "cpu", "--part", "20"]);
+    let says = "parts of 20 of 1000 places take 5050 correlations: a larger --part takes less time";
+    assert!(call.code == Some(0) && call.stderr.contains(says), "{call:?}");
+    kendall(&folder, &["--device", "cpu", "--part", "500"]).succeeds();
+    kendall(&folder, &["--device", "cpu", "--part", "20", "-q"]).says_nothing();
+}
+
+#[test]
 fn a_constant_array_has_no_tau_and_an_empty_one_neither() {
     for (x, y) in [(&[1, 1, 1][..], &[1, 2, 3][..]), (&[], &[])] {
         let json = kendall(&files(x, y), &["--json"]).json();

@@ -19,10 +19,13 @@ fn zeros() -> Folder {
     let header = npy::shaped::<f32>(&format!("({LEN},)"), &[]);
     let folder = Folder::new()
         .with("zeros.npy", &header)
+        .with("matrix.npy", npy::shaped::<f32>("(65536, 1024)", &[]))
         .with("queries.npy", npy::shaped("(1, 2)", &[0i64, 5]));
-    let file = File::options().write(true).open(folder.path("zeros.npy")).expect("it was written");
-    let bytes = header.len() + ARRAY;
-    file.set_len(bytes as u64).expect("the file may have holes");
+    for name in ["zeros.npy", "matrix.npy"] {
+        let file = File::options().write(true).open(folder.path(name)).expect("it was written");
+        let header = file.metadata().expect("it was written").len();
+        file.set_len(header + ARRAY as u64).expect("the file may have holes");
+    }
     folder
 }
 
@@ -45,10 +48,14 @@ fn what_does_not_fit_in_memory_is_one_line_with_the_numbers_and_a_remedy() {
     let folder = zeros();
     for (line, bytes, remedy) in [
         ("scan zeros.npy --op sum -o /dev/null --part 2^26", ARRAY, "--part"),
-        ("scan zeros.npy --op sum -o /dev/null --rows", ARRAY, "scan some of them at a time"),
+        (
+            "scan zeros.npy --op sum -o /dev/null --rows --check",
+            ARRAY,
+            "scan some of them at a time",
+        ),
         ("select zeros.npy --unique -o /dev/null --part 2^26", ARRAY, "--part"),
         ("reduce zeros.npy --op sum --part 2^26", ARRAY, "--part"),
-        ("reduce zeros.npy --op sum --rows", ARRAY, "reduce some of them at a time"),
+        ("reduce zeros.npy --op sum --rows --part 2^26", ARRAY, "--part"),
         // The sums are f64.
         ("range-sum zeros.npy queries.npy -o /dev/null --part 2^26", 2 * ARRAY, "--part"),
         ("kendall zeros.npy zeros.npy", ARRAY, "--part"),
@@ -75,6 +82,12 @@ fn parts_take_a_few_parts_of_memory_and_no_more() {
     for line in [
         "reduce zeros.npy --op argmax -q --part 1000000",
         "reduce zeros.npy --op max -q --check --part 1000000",
+        "reduce zeros.npy --op sum -q --rows",
+        "reduce matrix.npy --op mean -q --rows --check -o out.npy",
+        "reduce matrix.npy --op sum -q --axis 0 -o out.npy",
+        "reduce matrix.npy --op argmax -q --axis 0 --part 1e6 -o out.npy",
+        "scan matrix.npy --op sum -q --rows -o /dev/null",
+        "scan matrix.npy --op max -q --axis 0 -o /dev/null",
         "scan zeros.npy --op sum -o sums.npy -q --check",
         "select zeros.npy --where >0 -o kept.npy --positions places.npy -q --check",
         "range-sum zeros.npy queries.npy -o /dev/null -q --check",

@@ -58,6 +58,27 @@ fn floats_are_summed_in_f64_unless_told_otherwise() {
 }
 
 #[test]
+fn the_sum_of_an_empty_range_of_floats_is_positive_zero() {
+    let folder = files(&[1.0f64, 2.0], "(2, 2)", &[0i64, 0, 1, 1]);
+    for more in [&["--device", "cpu"][..], &["--device", "emulator"], &["--part", "1"]] {
+        range_sum(&folder, more).succeeds();
+        let sums = folder.values::<f64>("out.npy", 2);
+        assert!(sums.iter().all(|sum| sum.to_bits() == 0), "{sums:?} with {more:?}");
+    }
+}
+
+#[test]
+fn sums_that_larger_elements_before_them_leave_no_digits_are_counted() {
+    let folder = files(&[-9e33f64, 1.5, 2.5, 9e33], "(3, 2)", &[0i64, 1, 1, 3, 2, 4]);
+    for device in ["cpu", "emulator"] {
+        let note = "1 of 3 sums have less than three certain digits";
+        range_sum(&folder, &["--device", device]).says(&[note, "query 1, 1..3, is 0e0"]);
+        let json = range_sum(&folder, &["--device", device, "--json", "--check"]).json();
+        assert_eq!(json["uncertain"], 1, "{json}");
+    }
+}
+
+#[test]
 fn no_queries_give_no_sums() {
     let folder = files(&[1u32; 3], "(0, 2)", &[0u32; 0]);
     range_sum(&folder, &["-q"]).succeeds();

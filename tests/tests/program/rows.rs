@@ -52,6 +52,55 @@ matrix! {
     max "max" []: f32 => f32, f64 => f64, i32 => i32, u32 => u32, i64 => i64, u64 => u64;
 }
 
+matrix! {
+    sum_in_f64 "sum" ["--acc", "f64"]: f16 => f64, f32 => f64;
+    sum_compensated "sum" ["--acc", "compensated"]: f32 => f32, f64 => f64;
+}
+
+#[test]
+fn the_mean_of_rows_of_64_bit_integers_is_the_true_one() {
+    let value = 20_150_515_061_816_532_i64;
+    let folder = Folder::new()
+        .with("x.npy", npy::shaped("(500, 3)", &[value; 1500]))
+        .with("y.npy", npy::shaped("(3, 2)", &[u64::MAX, u64::MAX - 2, 0, 1, 1 << 63, 1 << 63]));
+    let mean = |line: &str, device: &str| {
+        let line = format!("reduce {line} --op mean --check --json --device {device}");
+        let json = folder.call(&line.split(' ').collect::<Vec<_>>(), b"").json();
+        assert_eq!(json["check"]["ok"], true, "{json}");
+        json["results"].clone()
+    };
+    for device in ["cpu", "emulator"] {
+        assert_eq!(mean("x.npy --axis 0", device), Value::from(vec![value as f64; 3]));
+        assert_eq!(mean("x.npy --rows", device), Value::from(vec![value as f64; 500]));
+        let expected = vec![(u64::MAX - 1) as f64, 0.5, 2f64.powi(63)];
+        assert_eq!(mean("y.npy --rows", device), Value::from(expected));
+    }
+}
+
+#[test]
+fn sums_of_rows_that_wrapped_around_are_reported() {
+    let folder = Folder::new()
+        .with("x.npy", npy::shaped("(3, 2)", &[1i64, 2, i64::MIN, -1, i64::MAX, 1]))
+        .with("y.npy", npy::shaped("(1, 2)", &[u64::MAX, 3]));
+    for device in ["cpu", "emulator"] {
+        let sum = |name: &str, more: &str| {
+            let line = format!("reduce {name} --op sum --rows --check --device {device} {more}");
+            folder.call(&line.split_whitespace().collect::<Vec<_>>(), b"")
+        };
+        let says = "2 of 3 sums wrapped around in 64 bits: that of row 1 is -9223372036854775809";
+        assert_eq!(
+            sum("x.npy", "").says(&[says]).stdout,
+            format!("3\n{}\n{}\n", i64::MAX, i64::MIN)
+        );
+        let json = sum("x.npy", "--json").json();
+        let rows = json["wrapped"].as_array().expect("a list");
+        assert_eq!((&rows[0]["row"], &rows[1]["row"]), (&1.into(), &2.into()), "{json}");
+        assert_eq!(rows[1]["exact"], "9223372036854775808");
+        sum("y.npy", "-o out.npy").says(&["that of row 0 is 18446744073709551618"]);
+        assert_eq!(folder.read("out.npy"), npy::shaped("(1,)", &[2u64]));
+    }
+}
+
 #[test]
 fn results_are_printed_while_they_are_few() {
     let folder = matrix(&vec![2i32; 103 * COLUMNS]);
@@ -77,10 +126,10 @@ fn what_is_no_matrix_or_has_no_such_reduction_is_refused() {
     refused(&["number.npy", "--rows", "--op", "sum"], &["one dimension or more", "has none"]);
     refused(
         &["nothing.npy", "--rows", "--op", "min"],
-        &["min of no elements", "1152921504606846976 rows"],
+        &["min of no elements", "each of 1152921504606846976 rows of 0"],
     );
     refused(&["x.npy", "--rows", "--op", "count"], &["sum min max argmin argmax mean", "count"]);
-    refused(&["x.npy", "--rows", "--op", "sum", "--acc", "f64"], &["--acc", "--rows"]);
+    refused(&["x.npy", "--rows", "--op", "max", "--acc", "f64"], &["--acc is for sum"]);
     refused(&["x.npy", "--rows", "--op", "sum", "--modulus", "7"], &["--modulus", "--rows"]);
     refused(&["x.npy", "--op", "sum", "-o", "out.npy"], &["--rows"]);
     refused(&["x.npy", "--rows", "--op", "sum", "-o", "-", "--json"], &["standard output"]);

@@ -3,6 +3,7 @@
 use crate::call::{Call, WRONG_USAGE};
 use crate::folder::Folder;
 use gridsync_tests::npy;
+use half::{bf16, f16};
 
 /// A folder with a file of `rows` × `columns` numbers, counted from 1 on.
 fn matrix(rows: i32, columns: i32) -> Folder {
@@ -41,11 +42,29 @@ fn each_row_is_summed_up_by_itself() {
 }
 
 #[test]
-fn rows_are_refused_for_operations_that_have_no_such_kernel_and_with_parts() {
+fn rows_of_f16_and_bf16_are_scanned_in_f32() {
+    let halves: Vec<f16> = (0..12).map(|i| f16::from_f32(i as f32 * 0.5)).collect();
+    let bytes: Vec<bf16> = halves.iter().map(|x| bf16::from_f32(x.to_f32())).collect();
+    let sums: Vec<f32> =
+        (0..12).map(|at| halves[at / 4 * 4..=at].iter().map(|x| x.to_f32()).sum()).collect();
+    let folder = Folder::new().with("x.npy", npy::shaped("(3, 4)", &halves));
+    for device in ["cpu", "emulator"] {
+        let json = scan(&folder, "sum", &["--check", "--json", "--device", device]).json();
+        assert_eq!((&json["stored"], &json["dtype"]), (&"f16".into(), &"f32".into()), "{json}");
+        assert!(folder.read("out.npy") == npy::shaped("(3, 4)", &sums), "{device}");
+        let args = ["scan", "-", "--dtype", "bf16", "--op", "sum", "--rows", "-o", "out.npy"];
+        let call =
+            folder.call(&[&args[..], &["--device", device]].concat(), bytemuck::cast_slice(&bytes));
+        call.succeeds();
+        let all: Vec<f32> = (0..12).map(|at| (0..=at).map(|i| i as f32 * 0.5).sum()).collect();
+        assert!(folder.read("out.npy") == npy::shaped("(12,)", &all), "{device}");
+    }
+}
+
+#[test]
+fn rows_are_refused_for_operations_that_have_no_such_kernel() {
     let folder = matrix(2, 3);
     let call = scan(&folder, "xor", &[]);
     call.fails(WRONG_USAGE, &["--rows scans by sum min max, not by xor"]);
-    let call = scan(&folder, "sum", &["--part", "1000"]);
-    call.fails(WRONG_USAGE, &["--part", "--rows"]);
     assert!(!folder.path("out.npy").exists(), "nothing is written");
 }

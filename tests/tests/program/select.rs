@@ -5,6 +5,7 @@ use crate::folder::Folder;
 use gridsync_program::verify::{Sample, runs};
 use gridsync_tests::npy;
 use gridsync_tests::oracle::Plain;
+use half::bf16;
 
 /// Elements of the inputs: an odd number, for several blocks of most types.
 const LEN: usize = 3003;
@@ -33,6 +34,19 @@ fn where_everywhere<T: Plain + Sample>(condition: &str, keeps: fn(T) -> bool) {
         assert_eq!(folder.read("out.npy"), npy::of(&kept), "out.npy");
         assert_eq!(folder.read("rest.npy"), npy::of(&rest), "rest.npy");
         assert_eq!(folder.read("positions.npy"), npy::of(&positions), "positions.npy");
+    }
+}
+
+#[test]
+fn bf16_is_selected_and_written_as_f32() {
+    let input: Vec<bf16> = [1.5, -2.0, 0.25, 3.0].map(bf16::from_f32).to_vec();
+    for device in ["cpu", "emulator"] {
+        let folder = Folder::new();
+        let args = ["select", "-", "--dtype", "bf16", "--where", "> 1", "-o", "out.npy"];
+        let args = [&args[..], &["--check", "--json", "--device", device]].concat();
+        let json = folder.call(&args, bytemuck::cast_slice(&input)).json();
+        assert_eq!((&json["stored"], &json["dtype"]), (&"bf16".into(), &"f32".into()), "{json}");
+        assert_eq!(folder.read("out.npy"), npy::of(&[1.5f32, 3.0]), "{device}");
     }
 }
 

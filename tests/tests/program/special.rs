@@ -101,6 +101,22 @@ fn a_mean_is_the_true_one_though_its_sum_is_beyond_64_bits() {
 }
 
 #[test]
+fn a_mean_of_large_floats_is_finite() {
+    let input = [3e38f32; 2];
+    for more in [&["--device", "cpu"][..], &["--device", "emulator"], &["--rows"], &["--axis", "0"]]
+    {
+        for acc in [&[][..], &["--acc", "compensated"]] {
+            let args = ["reduce", "-", "--op", "mean", "--dtype", "f32", "--check", "--json"];
+            let args = [&args[..], more, acc].concat();
+            let json = without_cuda(&args, bytemuck::cast_slice(&input)).json();
+            let mean = if json["rows"] == 1 { &json["results"][0] } else { &json["result"] };
+            assert_eq!(mean.as_f64(), Some(f64::from(3e38f32)), "{json}");
+            assert_eq!(json["check"]["ok"], true, "{json}");
+        }
+    }
+}
+
+#[test]
 fn a_sum_that_wrapped_around_is_told_and_what_it_is_exactly() {
     let sum = |dtype, input: &[u8], more: &[&str]| {
         let args = ["reduce", "-", "--op", "sum", "--dtype", dtype, "--check"];

@@ -213,10 +213,23 @@ impl Job<'_> {
         &self,
         input: Incoming,
         part: usize,
+        take: impl FnMut(&[T]) -> anyhow::Result<()>,
+    ) -> anyhow::Result<()> {
+        let len = input.len();
+        self.each_part_within(input, part, len, take)
+    }
+
+    /// Like [`each_part`](Self::each_part), for groups of `group` elements: no part has elements of two of
+    /// them.
+    pub(super) fn each_part_within<T: Pod>(
+        &self,
+        input: Incoming,
+        part: usize,
+        group: usize,
         mut take: impl FnMut(&[T]) -> anyhow::Result<()>,
     ) -> anyhow::Result<()> {
         let len = input.len();
-        let mut reading = Reading::begin(input, part)?;
+        let mut reading = Reading::begin_within(input, part, group)?;
         let mut taken = 0;
         while let Some(mut part) = reading.next_part()? {
             self.pin(part.buffer());

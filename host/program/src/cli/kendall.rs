@@ -107,6 +107,9 @@ impl Tau {
             Place::Devices(devices) => PartCorrelator::new(devices, len, part)?,
         };
         let taken = self.parts.taken(job, correlator.part(), len);
+        if let Some(part) = taken {
+            warn_of_many(job, len, part);
+        }
         let kendall = correlator.correlate(x, y, |done, of| job.step(done, of))?;
         let check = match self.check {
             true => {
@@ -144,6 +147,20 @@ impl Tau {
             check,
             ..Done::of("kendall".into(), what, about, variant)
         })
+    }
+}
+
+/// The fewest correlations of parts that take long enough to say so.
+const MANY: usize = 1 << 10;
+
+/// Says how many correlations parts of so many of `len` places take, if they are many.
+fn warn_of_many(job: &Job<'_>, len: usize, part: usize) {
+    let halves = len.div_ceil(part / 2);
+    let steps = halves.saturating_mul(halves + 1) / 2;
+    if steps >= MANY && !job.global.quiet && !job.global.json {
+        eprintln!(
+            "gridsync: parts of {part} of {len} places take {steps} correlations: a larger --part takes less time"
+        );
     }
 }
 

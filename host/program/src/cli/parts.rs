@@ -11,7 +11,7 @@ pub(super) struct Parts {
     /// is made of them; the results are the same. The next part is read, and the one before
     /// written, while one is computed. Without it: on a device what takes 32 MiB with its results,
     /// on the CPU 1048576 elements. Parts are rounded to what leaves every bit as it is, which is
-    /// said. kendall holds its arrays in host memory, and takes all at once if the device has room.
+    /// said; reduce --rows takes whole rows, or pieces of one that is longer. kendall holds its arrays in host memory, and takes all at once if the device has room.
     #[arg(long, value_name = "ELEMENTS", value_parser = within::<usize>(1..=u64::MAX))]
     part: Option<usize>,
 }

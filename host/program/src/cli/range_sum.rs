@@ -1,5 +1,6 @@
 //! `gridsync range-sum`: the sums of ranges of an array.
 
+mod certain;
 mod ranges;
 
 use super::Global;
@@ -14,6 +15,7 @@ use super::sink::Sink;
 use super::work::Cost;
 use crate::data::{self, Dtype, Incoming, Input, Stored};
 use bytemuck::Pod;
+use certain::Certainty;
 use cuda_std::{bf16, f16};
 use gridsync::primitives::{PartRangeSums, RangeSummable};
 use gridsync::reference;
@@ -30,7 +32,8 @@ use std::ffi::OsString;
 /// two reads and a subtraction. Integers are summed in 64 bits, exactly, and wrap around there.
 /// Floating-point numbers are summed in f64, unless --acc says f32. A sum is the difference of two
 /// prefix sums, and as accurate as these: its error bound, which --check uses, is the bound for all
-/// elements up to the range's end. Ranges that begin after a NaN or an infinity are NaN; the sum of
+/// elements up to the range's end. Sums that this leaves less than three digits are counted in a note
+/// (in JSON "uncertain"). Ranges that begin after a NaN or an infinity are NaN; the sum of
 /// no elements is 0. A query that is no range of the array is an error, and nothing is written.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
@@ -193,8 +196,10 @@ impl RangeSum {
         let depth = reference::scan_depth::<O>(len);
         let checking = self.check.then(|| op.checking_ranges(queries, depth));
         let mut checking = checking.transpose()?;
+        let mut certainty = Certainty::new();
         job.each_part(input, part, |elements| {
             ranges.take(elements)?;
+            certainty.next::<O>(elements);
             if let Some(checking) = &mut checking {
                 checking.next(elements);
             }
@@ -207,14 +212,17 @@ impl RangeSum {
         let sum = <O::Output as data::Scalar>::DTYPE;
         let arrays =
             job::unless_wrong(&check, || Sink::of_shape(&self.output, sum, &shape)?.with(&sums))?;
+        let uncertain = certainty.uncertain::<O>(queries, &sums, depth);
         let mut fields = Map::new();
         fields.insert("queries".into(), queries.len().into());
+        fields.insert("uncertain".into(), uncertain.count.into());
         let variant = match place {
             Place::Devices(_) => "prefix-difference",
             Place::Cpu => "rayon",
         };
         let what = format!("{} ranges of {}", queries.len(), about.text("elements"));
         Ok(Done {
+            lines: uncertain.note(queries).into_iter().collect(),
             fields,
             us,
             bytes: len * bytes + size_of_val(queries) + size_of_val(&sums[..]),

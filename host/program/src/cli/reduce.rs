@@ -33,7 +33,7 @@ use std::ffi::OsString;
 /// Reduce an array of any shape to one value, or each row or column of a matrix
 ///
 /// Integers are accumulated in 64 bits and wrap around there; a sum that did is told with what it is
-/// exactly (in JSON as "exact"), and a mean is the true one. Floating-point sums are taken in a
+/// exactly (in JSON as "exact", for rows as "wrapped"), and a mean is the true one. Floating-point sums are taken in a
 /// fixed order, in f32 for f32, f16 and bf16 and in f64 for f64, unless --acc says otherwise.
 /// NaN makes a sum, product, minimum, maximum and mean NaN; -0 is less than +0; count counts what
 /// differs from zero. argmin and argmax give the index, from 0 on, of the least and the greatest
@@ -57,7 +57,7 @@ pub(crate) struct Reduce {
     #[arg(long)]
     dtype: Option<Stored>,
     /// What to accumulate a floating-point sum, product or mean in.
-    #[arg(long, conflicts_with = "lines")]
+    #[arg(long)]
     acc: Option<Acc>,
     /// What prod-mod is taken modulo: 1 to 4294967296.
     #[arg(long, value_name = "M", conflicts_with = "lines", value_parser = within::<u64>(0..=u64::MAX))]
@@ -181,14 +181,15 @@ impl Reduce {
     /// What the user can do if memory does not suffice.
     fn remedy(&self) -> &'static str {
         match self.axis.is_asked() {
-            true => "all rows are held: reduce some of them at a time",
+            true => {
+                "take fewer elements at a time, by --part; with --axis a GPU holds all lines that interleave"
+            }
             false => "take fewer elements at a time, by --part",
         }
     }
 
     fn refuse_what_makes_no_sense(&self, dtype: Dtype, len: usize) -> anyhow::Result<()> {
         let (op, lines) = (self.op.as_str(), lines());
-        let is_float = matches!(dtype, Dtype::F16 | Dtype::Bf16 | Dtype::F32 | Dtype::F64);
         let usage = |message: String| Err(Usage(message).into());
         if len == 0 && !HAVE_AN_IDENTITY.contains(&op) {
             return usage(format!(
@@ -203,6 +204,14 @@ impl Reduce {
         if self.modulus.is_some() && op != "prod-mod" {
             return usage(format!("--modulus is for prod-mod; --op {op} has none"));
         }
+        self.refuse_accumulator(dtype)
+    }
+
+    /// Refuses an accumulator that does not fit the operation or the elements.
+    fn refuse_accumulator(&self, dtype: Dtype) -> anyhow::Result<()> {
+        let op = self.op.as_str();
+        let is_float = matches!(dtype, Dtype::F16 | Dtype::Bf16 | Dtype::F32 | Dtype::F64);
+        let usage = |message: String| Err(Usage(message).into());
         match self.acc {
             Some(_) if !is_float => usage(format!(
                 "--acc is for floating-point elements; {dtype} is accumulated in 64-bit integers"

@@ -104,7 +104,9 @@ impl Scan {
     /// What the user can do if memory does not suffice.
     fn remedy(&self) -> &'static str {
         match self.axis.is_asked() {
-            true => "all rows and their results are held: scan some of them at a time",
+            true => {
+                "on a GPU, and with --check, all rows and their results are held: scan some of them at a time"
+            }
             false => "take fewer elements at a time, by --part",
         }
     }

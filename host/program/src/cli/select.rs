@@ -32,8 +32,9 @@ use std::ffi::OsString;
 /// notnan. The number may have a fraction even if the elements are integers. Comparisons follow
 /// IEEE 754: NaN meets != only, and -0 equals +0. --unique keeps the first of each run of equal
 /// elements; each NaN is a run of its own. --positions says where each run begins and --counts how
-/// long it is: run-length encoding. Positions and counts are written as u64. Each output is written
-/// whole or not at all, and none is written if --check finds one wrong.
+/// long it is: run-length encoding. Positions and counts are written as u64, and elements of bf16 as
+/// f32, since .npy has no bf16. Each output is written whole or not at all, and none is written if
+/// --check finds one wrong.
 #[derive(clap::Args)]
 #[command(verbatim_doc_comment)]
 pub(crate) struct Select {
@@ -88,6 +89,11 @@ impl Select {
     }
 
     fn dispatch(&self, job: &Job<'_>, input: Incoming) -> anyhow::Result<Done> {
+        // Files of .npy have no name for bf16, and f32 holds the same numbers.
+        let input = match input.dtype() {
+            Dtype::Bf16 => input.in_f32()?,
+            _ => input,
+        };
         macro_rules! select {
             ($ty:ident $($rest:tt)*) => {
                 if input.dtype() == <$ty as data::Scalar>::DTYPE {

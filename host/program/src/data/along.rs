@@ -1,10 +1,9 @@
 //! The lines of an array along one of its dimensions.
 
-use super::Array;
-use super::array::Aligned;
 use super::transpose::transpose_each;
 use bytemuck::Pod;
 use gridsync::memory::{self, NoRoom};
+use std::borrow::Cow;
 
 /// Where the lines of an array along one of its dimensions are: the rows of a matrix, or its columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,32 +49,41 @@ impl Along {
         self.len == 0
     }
 
-    /// The array with its lines one after the other, each as it stands: as `numpy.moveaxis(x, axis, -1)`.
-    ///
-    /// # Errors
-    /// [`NoRoom`] for a second array.
-    pub fn gather(self, array: Array) -> Result<Array, NoRoom> {
-        if self.is_in_place() || array.is_empty() {
-            return Ok(array);
-        }
-        let mut to = Aligned::zeroed(array.bytes().len())?;
-        let size = array.dtype().size();
-        transpose_each(array.bytes(), to.bytes_mut(), size, (self.len, self.inner));
-        Ok(array.with_data(to))
+    /// Elements of a block: of as many lines as interleave. The array is blocks one after the other.
+    #[must_use]
+    pub fn block(self) -> usize {
+        self.len.saturating_mul(self.inner)
     }
 
-    /// The elements of lines that stand one after the other, each where it stands in the array.
+    /// The elements of some blocks with their lines one after the other, each as it stands: as
+    /// `numpy.moveaxis(x, axis, -1)`.
     ///
     /// # Errors
     /// [`NoRoom`] for a second array.
-    pub fn scatter<T: Pod>(self, lines: Vec<T>) -> Result<Vec<T>, NoRoom> {
-        if self.is_in_place() || lines.is_empty() {
-            return Ok(lines);
+    pub fn gathered<T: Pod>(self, blocks: &[T]) -> Result<Cow<'_, [T]>, NoRoom> {
+        self.transposed(blocks, (self.len, self.inner))
+    }
+
+    /// The elements of lines that stand one after the other, each where it stands in its block.
+    ///
+    /// # Errors
+    /// [`NoRoom`] for a second array.
+    pub fn scattered<T: Pod>(self, lines: &[T]) -> Result<Cow<'_, [T]>, NoRoom> {
+        self.transposed(lines, (self.inner, self.len))
+    }
+
+    fn transposed<T: Pod>(
+        self,
+        from: &[T],
+        (rows, columns): (usize, usize),
+    ) -> Result<Cow<'_, [T]>, NoRoom> {
+        if self.is_in_place() || from.is_empty() {
+            return Ok(Cow::Borrowed(from));
         }
-        let mut to = memory::zeroed::<T>(lines.len())?;
-        let (from, into) = (bytemuck::cast_slice(&lines), bytemuck::cast_slice_mut(&mut to));
-        transpose_each(from, into, size_of::<T>(), (self.inner, self.len));
-        Ok(to)
+        let mut to = memory::zeroed::<T>(from.len())?;
+        let into = bytemuck::cast_slice_mut(&mut to);
+        transpose_each(bytemuck::cast_slice(from), into, size_of::<T>(), (rows, columns));
+        Ok(Cow::Owned(to))
     }
 
     /// The index in the array of element `at` of the lines one after the other.
@@ -86,7 +94,8 @@ impl Along {
     }
 
     /// Whether lines stand one after the other in the array.
-    fn is_in_place(self) -> bool {
+    #[must_use]
+    pub fn is_in_place(self) -> bool {
         self.inner == 1 || self.len == 1
     }
 }
@@ -94,12 +103,9 @@ impl Along {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::Dtype;
 
-    fn array(shape: &[u64]) -> Array {
-        let elements: Vec<u32> = (0..shape.iter().product::<u64>() as u32).collect();
-        let bytes = bytemuck::cast_slice(&elements).to_vec();
-        Array::new(Dtype::U32, shape.to_vec(), Aligned::from_vec(bytes).unwrap())
+    fn array(shape: &[u64]) -> Vec<u32> {
+        (0..shape.iter().product::<u64>() as u32).collect()
     }
 
     #[test]
@@ -107,8 +113,8 @@ mod tests {
         let shape = [3u64, 65, 2, 33];
         for axis in 0..shape.len() {
             let along = Along::of(&shape, axis).unwrap();
-            let gathered = along.gather(array(&shape)).unwrap();
-            let gathered = gathered.as_slice::<u32>().unwrap();
+            let array = array(&shape);
+            let gathered = along.gathered(&array).unwrap();
             let apart: u64 = shape[axis + 1..].iter().product();
             for (line, elements) in gathered.chunks(along.len()).enumerate() {
                 let each = elements.windows(2).all(|two| u64::from(two[1] - two[0]) == apart);
@@ -118,8 +124,8 @@ mod tests {
             for (at, &element) in gathered.iter().enumerate() {
                 assert_eq!(along.place(at), element as usize, "{at} along {axis}");
             }
-            let back = along.scatter(gathered.to_vec()).unwrap();
-            assert!(back.into_iter().eq(0..gathered.len() as u32), "along {axis}");
+            let back = along.scattered(&gathered).unwrap();
+            assert_eq!(back[..], array, "along {axis}");
         }
     }
 

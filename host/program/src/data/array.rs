@@ -21,11 +21,6 @@ impl Array {
         Self { dtype, shape, data }
     }
 
-    /// An array of this type and shape, of other elements.
-    pub(super) fn with_data(self, data: Aligned) -> Self {
-        Self::new(self.dtype, self.shape, data)
-    }
-
     /// The type of the elements.
     pub fn dtype(&self) -> Dtype {
         self.dtype

@@ -153,7 +153,7 @@ pub enum DataError {
         shape: Vec<u64>,
     },
     /// The `.npy` format has no name for the element type.
-    #[error("{output}: .npy cannot hold {dtype}; write it raw, or as f32")]
+    #[error("{output}: .npy has no name for {dtype}; convert the elements to f32")]
     NoNpyDescr {
         /// The output that was to be written.
         output: Output,

@@ -106,6 +106,26 @@ impl Incoming {
         self
     }
 
+    /// The same elements, as f32 if they are f16 or bf16. None may have been taken before.
+    ///
+    /// # Errors
+    /// [`DataError::OutOfMemory`] for elements of a pipe, which are held.
+    pub fn in_f32(mut self) -> Result<Self, DataError> {
+        let stored = self.stored.in_f32();
+        if let Elements::Here(data) = &self.elements
+            && stored != self.stored
+        {
+            let mut wide = Aligned::zeroed(self.len().saturating_mul(stored.dtype().size()))
+                .map_err(out_of_memory(&self.input))?;
+            // They are in the order of bytes of this machine already.
+            let held = Stored::from(self.dtype()).in_f32();
+            held.convert(data.bytes(), wide.bytes_mut());
+            self.elements = Elements::Here(wide);
+        }
+        self.stored = stored;
+        Ok(self)
+    }
+
     /// All elements. None may have been taken before.
     ///
     /// # Errors

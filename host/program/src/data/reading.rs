@@ -44,10 +44,22 @@ impl Reading {
     ///
     /// # Errors
     /// [`DataError::OutOfMemory`] for a few parts.
-    pub fn begin(mut input: Incoming, part: usize) -> Result<Self, DataError> {
+    pub fn begin(input: Incoming, part: usize) -> Result<Self, DataError> {
+        let len = input.len();
+        Self::begin_within(input, part, len)
+    }
+
+    /// Like [`begin`](Self::begin), for groups of `group` elements, such as the rows of a matrix: no part
+    /// has elements of two of them. The last part of each group has the rest of it.
+    ///
+    /// # Errors
+    /// As for [`begin`](Self::begin).
+    pub fn begin_within(mut input: Incoming, part: usize, group: usize) -> Result<Self, DataError> {
         let (size, len) = (input.dtype().size(), input.len());
-        let part = part.clamp(1, len.max(1));
-        let parts = len.div_ceil(part).max(1);
+        let group = group.max(1);
+        let part = part.clamp(1, group);
+        let in_group = group.div_ceil(part);
+        let parts = (len.div_ceil(group) * in_group).max(1);
         let (fill, filled) = channel();
         let (empty, to_fill) = channel();
         for _ in 0..parts.min(1 + AHEAD) {
@@ -58,7 +70,9 @@ impl Reading {
         }
         thread::spawn(move || {
             for number in 0..parts {
-                let bytes = part.min(len - number * part) * size;
+                let (of_group, number) = (number / in_group, number % in_group);
+                let left = len.min((of_group + 1) * group) - (of_group * group + number * part);
+                let bytes = part.min(left) * size;
                 let Ok(buffer) = to_fill.recv() else {
                     return;
                 };
@@ -122,6 +136,24 @@ mod tests {
                 reading.give_back(part);
             }
             assert!(all.into_iter().eq(0..len), "{len} in parts of {part}");
+        }
+    }
+
+    #[test]
+    fn no_part_has_elements_of_two_groups() {
+        for (groups, group, part) in [(1, 10, 3), (5, 10, 3), (7, 3, 3), (4, 5, 100), (3, 9, 4)] {
+            let (_folder, input) = file_of(groups * group);
+            let input = open(&input, Some(Dtype::U32)).unwrap();
+            let group = group as usize;
+            let mut reading = Reading::begin_within(input, part, group).unwrap();
+            let mut all: Vec<u32> = Vec::new();
+            while let Some(part) = reading.next_part().unwrap() {
+                let left = group - all.len() % group;
+                assert!(part.bytes().len() <= 4 * left, "{groups} of {group} in parts of {part:?}");
+                all.extend(bytemuck::cast_slice::<u8, u32>(part.bytes()));
+                reading.give_back(part);
+            }
+            assert!(all.into_iter().eq(0..groups * group as u32), "{groups} groups of {group}");
         }
     }
 

@@ -5,6 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::Dtype;
+use half::{bf16, f16};
 
 /// The type of elements in a file. They are read as elements of a [`Dtype`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,6 +18,9 @@ pub struct Stored {
 enum Kind {
     /// The same type as in memory.
     Wide(Dtype),
+    /// f16 and bf16, which are f32 in memory.
+    F16InF32,
+    Bf16InF32,
     I8,
     I16,
     U8,
@@ -47,6 +51,7 @@ impl Stored {
     pub const fn dtype(self) -> Dtype {
         match self.kind {
             Kind::Wide(dtype) => dtype,
+            Kind::F16InF32 | Kind::Bf16InF32 => Dtype::F32,
             Kind::I8 | Kind::I16 => Dtype::I32,
             Kind::U8 | Kind::U16 | Kind::Bool => Dtype::U32,
         }
@@ -58,8 +63,19 @@ impl Stored {
         match self.kind {
             Kind::Wide(dtype) => dtype.size(),
             Kind::I8 | Kind::U8 | Kind::Bool => 1,
-            Kind::I16 | Kind::U16 => 2,
+            Kind::I16 | Kind::U16 | Kind::F16InF32 | Kind::Bf16InF32 => 2,
         }
+    }
+
+    /// The same elements in the file, which are f32 in memory if they are f16 or bf16.
+    #[must_use]
+    pub(super) const fn in_f32(self) -> Self {
+        let kind = match self.kind {
+            Kind::Wide(Dtype::F16) => Kind::F16InF32,
+            Kind::Wide(Dtype::Bf16) => Kind::Bf16InF32,
+            kind => kind,
+        };
+        Self { kind, ..self }
     }
 
     /// Whether the elements have the same bytes in memory and in the file.
@@ -102,6 +118,12 @@ impl Stored {
                 self.put_in_order(into);
             }
             Kind::I8 => each(from, into, |[byte]| i32::from(byte as i8).to_ne_bytes()),
+            Kind::F16InF32 => {
+                each(from, into, |bytes| f16::from_bits(self.bits(bytes)).to_f32().to_ne_bytes())
+            }
+            Kind::Bf16InF32 => {
+                each(from, into, |bytes| bf16::from_bits(self.bits(bytes)).to_f32().to_ne_bytes())
+            }
             Kind::U8 => each(from, into, |[byte]| u32::from(byte).to_ne_bytes()),
             Kind::Bool => each(from, into, |[byte]| u32::from(byte != 0).to_ne_bytes()),
             Kind::I16 if self.is_big_endian => {
@@ -117,6 +139,11 @@ impl Stored {
                 each(from, into, |bytes| u32::from(u16::from_le_bytes(bytes)).to_ne_bytes())
             }
         }
+    }
+
+    /// The 16 bits of an element.
+    fn bits(self, bytes: [u8; 2]) -> u16 {
+        if self.is_big_endian { u16::from_be_bytes(bytes) } else { u16::from_le_bytes(bytes) }
     }
 
     /// Swaps the bytes of each element, if the elements are big-endian and as wide in the file as
@@ -141,7 +168,11 @@ impl fmt::Display for Stored {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let order = if self.is_big_endian { "big-endian " } else { "" };
         let narrow = NARROW.iter().find(|(kind, ..)| *kind == self.kind);
-        let name = narrow.map_or(self.dtype().name(), |(_, name, ..)| name);
+        let name = match self.kind {
+            Kind::F16InF32 => Dtype::F16.name(),
+            Kind::Bf16InF32 => Dtype::Bf16.name(),
+            _ => narrow.map_or(self.dtype().name(), |(_, name, ..)| name),
+        };
         write!(f, "{order}{name}")
     }
 }
@@ -194,6 +225,23 @@ mod tests {
         assert_eq!(read::<i32>(">i2", &[0x80, 0x00, 0x00, 0x01]), [-32768, 1]);
         assert_eq!(read::<u32>("<u2", &[0x00, 0x80]), [32768]);
         assert_eq!(read::<u32>(">u2", &[0x80, 0x01]), [32769]);
+    }
+
+    #[test]
+    fn halves_are_widened_to_f32() {
+        let read = |stored: Stored, bytes: &[u8]| {
+            let mut into = vec![0f32; bytes.len() / 2];
+            let stored = stored.in_f32();
+            assert_eq!((stored.size(), stored.dtype(), stored.is_plain()), (2, Dtype::F32, false));
+            stored.convert(bytes, bytemuck::cast_slice_mut(&mut into));
+            (into, stored.to_string())
+        };
+        let bytes = [0x00, 0xc0, 0x00, 0x3e];
+        assert_eq!(read(Dtype::F16.into(), &bytes), (vec![-2.0, 1.5], "f16".into()));
+        assert_eq!(read(Dtype::Bf16.into(), &bytes), (vec![-2.0, 0.125], "bf16".into()));
+        let swapped = Stored::of_npy(">f2").expect("it is read");
+        assert_eq!(read(swapped, &[0x3e, 0x00]), (vec![1.5], "big-endian f16".into()));
+        assert_eq!(Stored::from(Dtype::I64).in_f32(), Dtype::I64.into());
     }
 
     #[test]

@@ -209,6 +209,14 @@ impl<O: PartReducible<Element: Pod>> Leaves<O> {
         self.us
     }
 
+    /// The leaves so far; for an exact operation on the CPU none.
+    pub(super) fn so_far(&self) -> &[O::Accumulator] {
+        match &self.on {
+            On::Devices(on) => &on.leaves,
+            On::Cpu(reduction) => reduction.leaves(),
+        }
+    }
+
     /// The leaves of the run, in order; for an exact operation one value for all elements. A device
     /// that has taken the whole array at once gives one value too. An empty run has no leaves.
     ///

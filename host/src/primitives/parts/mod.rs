@@ -12,6 +12,7 @@
 
 mod kendall;
 pub(crate) mod leaves;
+mod overflow;
 mod range_sum;
 mod reduce;
 mod scan;
@@ -21,6 +22,7 @@ pub(super) mod together;
 
 pub use kendall::{PartCorrelator, kendall_in_parts};
 pub use leaves::{Cut, Leaves, from_leaves};
+pub use overflow::{Overflow, Scale};
 pub use range_sum::{PartRangeSums, range_sums_in_parts};
 pub use reduce::{PartReducer, PartReducible};
 pub use scan::{PartScanner, scan_in_parts};

@@ -5,7 +5,7 @@ use crate::device::Devices;
 use crate::memory::{self, NoRoom};
 use crate::parallel;
 use crate::primitives::RangeSummable;
-use crate::primitives::range_sum::{BadRange, RangeSumError};
+use crate::primitives::range_sum::{BadRange, RangeSumError, settle_empty};
 use crate::primitives::scan::Form;
 use crate::reference;
 use bytemuck::Pod;
@@ -128,6 +128,7 @@ impl<'a, O: RangeSummable<Element: Pod, Output: Pod>> PartRangeSums<'a, O> {
         sums.extend(ranges.map(|(&[from, to], &[before, up_to])| {
             range_sum(from, to, |place| if place as u64 + 1 == to { up_to } else { before })
         }));
+        settle_empty(self.queries, &mut sums);
         Ok(sums)
     }
 }

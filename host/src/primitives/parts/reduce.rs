@@ -2,16 +2,21 @@
 
 use super::PartError;
 use super::leaves::{Leaves, from_leaves};
+use super::overflow::{Again, Overflow, Scale};
 use crate::device::Devices;
 use bytemuck::Pod;
 use gridsync_entries::reduce::Reducible;
 use gridsync_kernels::op::{
-    And, ArgMax, ArgMin, CompensatedSum, Compose, Count, Indexed, Max, Mean, Min, Or, Product,
-    ProductModulo, Sum, WideSum, Xor,
+    And, ArgMax, ArgMin, CompensatedSum, Compose, Count, Indexed, Max, Mean, Min, Operation, Or,
+    Product, ProductModulo, Sum, WideSum, Xor,
 };
 
 /// A reduction that an array can go through part by part.
 pub trait PartReducible: Reducible {
+    /// How the result is taken again where accumulators overflow and the result does not, as for means
+    /// of floating-point numbers. None if that cannot be.
+    const OVERFLOW: Option<Overflow<Self>> = None;
+
     /// What `all` would be if its first element were element number `by` of the array instead of
     /// number 0.
     #[must_use]
@@ -29,7 +34,14 @@ macro_rules! wherever_they_stand {
 }
 wherever_they_stand! {
     Sum<T, A>, Product<T, A>, Min<T, A>, Max<T, A>, Count<T>, Xor<T>, And<T>, Or<T>,
-    CompensatedSum<T>, ProductModulo<T>, WideSum<T>, Mean<O>
+    CompensatedSum<T>, ProductModulo<T>, WideSum<T>
+}
+impl<O> PartReducible for Mean<O>
+where
+    O: Operation<Element: Scale, Accumulator: Scale>,
+    Self: Reducible<Element = O::Element, Accumulator = O::Accumulator, Output = Option<f64>>,
+{
+    const OVERFLOW: Option<Overflow<Self>> = Overflow::OF_MEAN;
 }
 impl PartReducible for Compose {}
 
@@ -55,12 +67,14 @@ by_index!(ArgMin, ArgMax);
 /// A reduction of an array that comes part by part, on the CPU or on a device with room for one
 /// part.
 ///
-/// The bits are the same as in one reduction of the whole array. Unless the operation is exact, the
+/// The bits are the same as in one reduction of the whole array; a mean whose sum overflows is finite
+/// nevertheless, if all elements are. Unless the operation is exact, the
 /// host gets every leaf of the tree from the devices, and combines them.
 pub struct PartReducer<O: PartReducible> {
     op: O,
     len: usize,
     leaves: Leaves<O>,
+    again: Again<O>,
 }
 
 impl<O: PartReducible<Element: Pod>> PartReducer<O> {
@@ -77,13 +91,15 @@ impl<O: PartReducible<Element: Pod>> PartReducer<O> {
         len: usize,
         part: usize,
     ) -> Result<Self, PartError> {
-        Ok(Self { op, len, leaves: Leaves::new(op, devices, len, 0..len, part)? })
+        let leaves = Leaves::new(op, devices, len, 0..len, part)?;
+        Ok(Self { op, len, leaves, again: Again::new() })
     }
 
     /// A reduction of `len` elements on all cores of the CPU, in parts of the same size.
     #[must_use]
     pub fn on_cpu(op: O, len: usize, part: usize) -> Self {
-        Self { op, len, leaves: Leaves::on_cpu(op, len, 0..len, part) }
+        let leaves = Leaves::on_cpu(op, len, 0..len, part);
+        Self { op, len, leaves, again: Again::new() }
     }
 
     /// Elements of every part except the last one, which has the rest.
@@ -100,7 +116,9 @@ impl<O: PartReducible<Element: Pod>> PartReducer<O> {
     /// # Panics
     /// If it is longer than a [`part`](Self::part).
     pub fn next(&mut self, elements: &[O::Element]) -> Result<(), PartError> {
-        self.leaves.next(elements)
+        self.leaves.next(elements)?;
+        self.again.next(self.op, self.len, elements, self.leaves.so_far());
+        Ok(())
     }
 
     /// µs that the kernels, or the CPU, have taken so far.
@@ -115,6 +133,8 @@ impl<O: PartReducible<Element: Pod>> PartReducer<O> {
     /// If some were not.
     #[must_use]
     pub fn finish(self) -> O::Output {
-        from_leaves(self.op, self.len, &self.leaves.finish())
+        let Self { op, len, leaves, again } = self;
+        let leaves = leaves.finish();
+        again.settle(op, len, &leaves, from_leaves(op, len, &leaves))
     }
 }

@@ -77,6 +77,7 @@ fn results_are_as_their_schema_says() {
         (&["reduce", "x.npy", "--op", "argmin"], "variant"),
         (&["reduce", "x.npy", "--op", "max", "--rows"], "columns"),
         (&["reduce", "x.npy", "--op", "max", "--rows", "-o", "o.npy"], "results"),
+        (&["reduce", "big.npy", "--op", "sum", "--rows"], "rows"),
         (&["scan", "x.npy", "--op", "sum", "-o", "o.npy"], "output"),
         (&["scan", "x.npy", "--op", "sum", "--part", "2", "-o", "o.npy"], "part"),
         (&["select", "x.npy", "--where", "> 1", "-o", "o.npy", "--partition", "p.npy"], "kept"),

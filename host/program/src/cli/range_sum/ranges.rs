@@ -3,7 +3,7 @@
 use bytemuck::Pod;
 use gridsync::device::Device;
 use gridsync::memory;
-use gridsync::primitives::range_sum::{BadRange, RangeSumError, RangeSums};
+use gridsync::primitives::range_sum::{BadRange, RangeSumError, RangeSums, settle_empty};
 use gridsync::primitives::scan::Form;
 use gridsync::primitives::{PartRangeSums, RangeSummable, Scanner};
 use gridsync::reference;
@@ -92,6 +92,7 @@ impl<O: RangeSummable<Element: Pod, Output: Pod>> AtOnce<'_, O> {
         let us = self.us + device.time(|| ranges.launch(&words, &mut on_device))?;
         let mut sums = memory::zeroed(queries.len())?;
         on_device.download_to(0, &mut sums)?;
+        settle_empty(queries, &mut sums);
         Ok((sums, us))
     }
 }

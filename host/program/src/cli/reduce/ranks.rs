@@ -33,7 +33,8 @@ pub(super) struct ByRanks {
     /// rank 0 prints the result: the bits are those of one process. Ranks meet at MASTER_ADDR and
     /// MASTER_PORT (or GRIDSYNC_PORT; without both at a port that follows from the job). Ranks of
     /// another job (GRIDSYNC_JOB, or as the launcher names it), version, call or input are refused.
-    /// With --device auto each takes the GPU of its LOCAL_RANK.
+    /// With --device auto each takes the GPU of its LOCAL_RANK. Ranks do not share rows: give each its
+    /// own rows, and call it without --ranks.
     #[arg(long, conflicts_with = "lines")]
     ranks: bool,
     /// Each rank has its own file: the array is all of them, in the order of the ranks. {rank}

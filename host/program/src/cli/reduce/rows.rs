@@ -1,25 +1,25 @@
 //! `gridsync reduce --rows` and `--axis`: reduces each row of a matrix, or each line of an array along one of
-//! its dimensions, to one value.
+//! its dimensions, to one value. The array comes in parts of whole rows, or, if rows are long, of one row.
+
+mod lines;
+mod on_device;
 
 use super::shown::Shown;
 use super::{Reduce, Variant};
 use crate::cli::catalogue::{Lines, listed};
 use crate::cli::exit::Usage;
-use crate::cli::job::{About, Done, Job, Verdict, unless_wrong};
+use crate::cli::job::{About, Done, Job, unless_wrong};
 use crate::cli::number::Number;
-use crate::cli::output;
 use crate::cli::sink::Sink;
-use crate::data::{self, Along, Incoming, Scalar};
+use crate::data::{self, Along, Incoming};
 use bytemuck::Pod;
 use cuda_std::{bf16, f16};
-use gridsync::device::Device;
-use gridsync::primitives::reduce_rows::reduce_rows_on_cpu;
-use gridsync::primitives::{Checked, RowReducer};
-use gridsync::{memory, reference};
-use gridsync_entries::reduce_rows::RowReducible;
-use gridsync_kernels::op::{ArgMax, ArgMin, Max, Mean, Min, Sum};
+use gridsync::memory;
+use gridsync::primitives::{Checked, PartReducible};
+use gridsync_kernels::op::{ArgMax, ArgMin, CompensatedSum, Max, Mean, Min, Sum, WideSum};
+use lines::Reduced;
+use on_device::{Plan, alone, by_halves, by_kernels};
 use serde_json::{Map, Value, json};
-use std::time::Instant;
 
 /// The most results that are printed as text.
 const MOST_PRINTED: usize = 100;
@@ -27,37 +27,53 @@ const MOST_PRINTED: usize = 100;
 /// Reduces rows by an operation.
 type Run = fn(&Reduce, &Job<'_>, Incoming, Along) -> anyhow::Result<Done>;
 
-/// All operations that reduce rows.
+/// All operations that reduce rows. Integers of 64 bits are summed in 128, as those of one array are.
 fn lines() -> Lines<Run> {
     let mut lines: Lines<Run> = Lines::new();
-    macro_rules! line {
-        (rows $value:tt ($name:ident: $op:literal $ty:ty $(as $twin:ty)?, $inputs:ident)) => {
+    macro_rules! add {
+        ($op:literal $ty:ty = $value:expr, $plan:expr) => {
             lines.add::<$ty>($op, |call, job, input, along| {
-                call.rows_by(<$ty>::new(), job, input, along)
+                call.rows_by($value, $plan, job, input, along)
             });
+        };
+    }
+    macro_rules! line {
+        (rows $value:tt (sum_i64: $($rest:tt)*)) => {
+            add! { "sum" WideSum<i64> = WideSum::<i64>::new(), by_halves }
+        };
+        (rows $value:tt (sum_u64: $($rest:tt)*)) => {
+            add! { "sum" WideSum<u64> = WideSum::<u64>::new(), by_halves }
+        };
+        (rows $value:tt ($name:ident: $op:literal $ty:ty $(as $twin:ty)?, $inputs:ident)) => {
+            add! { $op $ty = <$ty>::new(), by_kernels }
         };
         ($primitive:ident $value:tt $row:tt) => {};
     }
     gridsync_entries::operations!(line);
     macro_rules! mean {
+        (mean_rows $value:tt (sum_i64: $($rest:tt)*)) => {
+            add! { "mean" Mean<WideSum<i64>> = Mean::new(WideSum::<i64>::new()), by_halves }
+        };
+        (mean_rows $value:tt (sum_u64: $($rest:tt)*)) => {
+            add! { "mean" Mean<WideSum<u64>> = Mean::new(WideSum::<u64>::new()), by_halves }
+        };
         (mean_rows $value:tt ($name:ident: $op:literal $ty:ty $(as $twin:ty)?, $inputs:ident)) => {
-            lines.add::<Mean<$ty>>("mean", |call, job, input, along| {
-                call.rows_by(Mean::new(<$ty>::new()), job, input, along)
-            });
+            add! { "mean" Mean<$ty> = Mean::new(<$ty>::new()), by_kernels }
         };
         ($primitive:ident $value:tt $row:tt) => {};
     }
     gridsync_entries::operations!(mean);
+    // The accumulators of --acc. They have kernels for one array, but none for many rows.
+    macro_rules! more {
+        ($($ty:ty),*) => {$(
+            add! { "sum" $ty = <$ty>::new(), alone }
+            add! { "mean" Mean<$ty> = Mean::new(<$ty>::new()), alone }
+        )*};
+    }
+    more! {
+        Sum<f32, f64>, Sum<f16, f64>, Sum<bf16, f64>, CompensatedSum<f32>, CompensatedSum<f64>
+    }
     lines
-}
-
-/// The outcome of checking each row.
-#[derive(Clone, Copy, Default)]
-struct RowChecks {
-    wrong: usize,
-    first_wrong: usize,
-    /// The largest error of a row.
-    abs_err: f64,
 }
 
 impl Reduce {
@@ -70,28 +86,33 @@ impl Reduce {
             return Err(Usage(why).into());
         }
         let (lines, op, dtype) = (lines(), &self.op, input.dtype());
-        match lines.find(op, dtype, None) {
-            Some(run) => run(self, job, input, along),
-            None if lines.names().contains(&op.as_str()) => Err(Usage(format!(
+        if !lines.names().contains(&op.as_str()) {
+            let names = lines.names().join(" ");
+            return Err(Usage(format!("{flag} takes --op {names}, not {op}")).into());
+        }
+        if lines.find(op, dtype, None).is_none() {
+            return Err(Usage(format!(
                 "{flag} takes {op} of {}, not of {dtype}: convert them",
                 listed(&lines.types_of(op))
             ))
-            .into()),
-            None => {
-                let names = lines.names().join(" ");
-                Err(Usage(format!("{flag} takes --op {names}, not {op}")).into())
-            }
+            .into());
         }
+        self.refuse_accumulator(dtype)?;
+        let run = lines.find(op, dtype, self.acc).expect("each accumulator has a line");
+        run(self, job, input, along)
     }
 
     /// The rows, if they can be reduced.
     fn along(&self, input: &Incoming) -> Result<Along, Usage> {
         let along = self.axis.along(input.shape())?;
-        let rows = along.lines();
-        if along.is_empty() && rows > 0 && self.op != "sum" {
+        let lines = along.lines();
+        // An index and an extreme need an element, even where there are no results, as in NumPy.
+        let is_defined = self.op == "sum" || self.op == "mean" && lines == 0;
+        if along.is_empty() && !is_defined {
             return Err(Usage(format!(
-                "the {} of no elements is not defined, and there are {rows} rows of none",
-                self.op
+                "the {} of no elements is not defined: {} has none",
+                self.op,
+                self.axis.text(along)
             )));
         }
         Ok(along)
@@ -101,51 +122,57 @@ impl Reduce {
     fn rows_by<O>(
         &self,
         op: O,
+        plan: Plan<O>,
         job: &Job<'_>,
         input: Incoming,
         along: Along,
     ) -> anyhow::Result<Done>
     where
-        O: RowReducible + Checked,
+        O: PartReducible + Checked,
         O::Element: Pod + data::Scalar,
         O::Output: Shown + Send,
     {
-        let (rows, columns) = (along.lines(), along.len());
         let variant = match self.variant(job.place())? {
             "tiles" => "rows",
             other => other,
         };
-        let about = About::of(&input);
-        let array = along.gather(input.all()?)?;
-        let input = array.as_slice::<O::Element>()?;
+        job.place().device(&format!("reduce {}", self.axis.flag()))?;
+        let (about, mut shape) = (About::of(&input), input.shape().to_vec());
+        shape.remove(self.axis.number(&shape)?);
+        let rows = along.lines();
         // Memory for the results, and for what they are made from.
         memory::probe(rows.saturating_mul(2 * size_of::<O::Output>()))?;
-        let (results, us) = match job.place().device(&format!("reduce {}", self.axis.flag()))? {
-            None => {
-                let start = Instant::now();
-                let results = reduce_rows_on_cpu(op, input, rows, columns);
-                (results, start.elapsed().as_secs_f64() * 1e6)
-            }
-            Some(device) => on_device(op, device, input, along)?,
-        };
-        let check = self.check.then(|| {
-            job.doing("checking");
-            check_rows(op, input, &results, columns).verdict(rows)
-        });
+        let part = self.parts.of(job, input.len(), size_of::<O::Element>())?;
+        let mut reduced = Reduced::new(op, plan, along, self.check)?;
+        let part = reduced.take(job, input, part)?;
+        let taken = self.parts.taken(job, part, about.len);
+        let Reduced { results, us, checks, .. } = reduced;
+        let check = checks.map(|checks| checks.verdict(rows));
         let mut fields = Map::new();
         fields.insert("rows".into(), rows.into());
-        fields.insert("columns".into(), columns.into());
+        fields.insert("columns".into(), along.len().into());
+        let wrapped: Vec<_> = results
+            .iter()
+            .enumerate()
+            .filter_map(|(row, sum)| Some((row, sum.wrapped(about.dtype())?)))
+            .collect();
+        if self.op == "sum" {
+            let each = wrapped.iter();
+            let each = each.map(|(row, sum)| json!({ "row": row, "exact": sum.to_string() }));
+            fields.insert("wrapped".into(), each.collect());
+        }
+        let note = wrapped.first().map(|(row, sum)| {
+            format!(
+                "{} of {rows} sums wrapped around in 64 bits: that of row {row} is {sum}",
+                wrapped.len()
+            )
+        });
         let numbers = results.iter().map(|&x| x.number(about.dtype()));
         let (result, arrays) = match &self.output {
             Some(out) => {
                 fields.insert("results".into(), Value::Null);
-                let mut shape = array.shape().to_vec();
-                shape.remove(self.axis.number(&shape)?);
-                let write = || {
-                    let results: Vec<_> = results.iter().map(|&x| x.stored()).collect();
-                    let dtype = <<O::Output as Shown>::Stored as Scalar>::DTYPE;
-                    Sink::of_shape(out, dtype, &shape)?.with(&results)
-                };
+                let begin = |dtype| Sink::of_shape(out, dtype, &shape);
+                let write = || O::Output::write(&results, about.dtype(), begin);
                 (None, unless_wrong(&check, write)?)
             }
             None if job.global.json => {
@@ -169,73 +196,14 @@ impl Reduce {
         let what = format!("{op} of {} of {}", self.axis.text(along), about.text("elements"));
         Ok(Done {
             result,
+            lines: note.into_iter().collect(),
             fields,
             us,
-            bytes: array.bytes().len(),
+            bytes: about.len * about.dtype().size(),
+            part: taken,
             check,
             arrays,
             ..Done::of(op, what, about, variant)
         })
-    }
-}
-
-/// The results, and how many µs the kernel took.
-fn on_device<O>(
-    op: O,
-    device: &Device,
-    input: &[O::Element],
-    along: Along,
-) -> anyhow::Result<(Vec<O::Output>, f64)>
-where
-    O: RowReducible,
-    O::Element: Pod,
-{
-    let input = device.upload(input)?;
-    let mut reducer = RowReducer::with(op, device, along.lines(), along.len())?;
-    reducer.compile()?;
-    let us = device.time(|| reducer.launch(&input))?;
-    Ok((reducer.results()?, us))
-}
-
-/// Compares each result with the reference for its row.
-fn check_rows<O: Checked>(
-    op: O,
-    input: &[O::Element],
-    results: &[O::Output],
-    columns: usize,
-) -> RowChecks {
-    let depth = reference::reduce_depth::<O>(columns);
-    let mut checks = RowChecks::default();
-    for (row, &result) in results.iter().enumerate() {
-        let check = op.check(&input[row * columns..][..columns], result, depth);
-        checks.abs_err = checks.abs_err.max(check.abs_err);
-        if !check.ok {
-            if checks.wrong == 0 {
-                checks.first_wrong = row;
-            }
-            checks.wrong += 1;
-        }
-    }
-    checks
-}
-
-impl RowChecks {
-    /// The verdict on `rows` rows.
-    fn verdict(self, rows: usize) -> Verdict {
-        let Self { wrong, first_wrong, abs_err } = self;
-        Verdict {
-            json: json!({
-                "wrong_rows": wrong,
-                "abs_err": output::number(abs_err),
-                "ok": wrong == 0,
-            }),
-            line: match wrong {
-                0 => format!("all rows right, off by {abs_err:e} at most"),
-                wrong => format!("{wrong} rows WRONG, off by {abs_err:e} at most"),
-            },
-            wrong: (wrong > 0).then(|| {
-                format!("{wrong} of {rows} rows are wrong, the first of them row {first_wrong}")
-            }),
-        }
     }
 }

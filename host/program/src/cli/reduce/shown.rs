@@ -1,6 +1,7 @@
 //! How results of reductions are printed.
 
 use crate::cli::number::Number;
+use crate::cli::sink::Sink;
 use crate::data::{Dtype, Scalar};
 use gridsync_kernels::op::Indexed;
 
@@ -11,6 +12,17 @@ pub(super) trait Shown: Copy {
 
     /// The result in its form for a file.
     fn stored(self) -> Self::Stored;
+
+    /// Writes results for elements of type `dtype` to the array that `begin` begins.
+    fn write(
+        results: &[Self],
+        dtype: Dtype,
+        begin: impl FnOnce(Dtype) -> anyhow::Result<Sink>,
+    ) -> anyhow::Result<Sink> {
+        let _ = dtype;
+        let stored: Vec<_> = results.iter().map(|x| x.stored()).collect();
+        begin(Self::Stored::DTYPE)?.with(&stored)
+    }
 
     /// The result as a number, where the elements are of this type.
     fn number(self, dtype: Dtype) -> Number;
@@ -69,6 +81,18 @@ impl Shown for i128 {
 
     fn stored(self) -> i64 {
         self as i64
+    }
+
+    fn write(
+        results: &[Self],
+        dtype: Dtype,
+        begin: impl FnOnce(Dtype) -> anyhow::Result<Sink>,
+    ) -> anyhow::Result<Sink> {
+        let low = results.iter().map(|&sum| sum as u64);
+        match dtype {
+            Dtype::U64 => begin(dtype)?.with(&low.collect::<Vec<_>>()),
+            _ => begin(Dtype::I64)?.with(&low.map(|low| low as i64).collect::<Vec<_>>()),
+        }
     }
 
     fn number(self, dtype: Dtype) -> Number {

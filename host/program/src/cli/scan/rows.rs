@@ -1,5 +1,5 @@
 //! `gridsync scan --rows` and `--axis`: scans each row of an array, or each line along another dimension, by
-//! itself.
+//! itself. On the CPU the array comes in parts.
 
 use super::Scan;
 use crate::cli::catalogue::Lines;
@@ -10,11 +10,13 @@ use crate::cli::sink::Sink;
 use crate::data::{self, Along, Incoming};
 use bytemuck::Pod;
 use gridsync::device::Device;
+use gridsync::memory;
 use gridsync::primitives::scan::Form;
 use gridsync::primitives::{ScanCheck, ScanChecked, Scanner};
-use gridsync::{memory, reference};
+use gridsync::reference::{self, ColumnScan, RowScan};
 use gridsync_entries::scan::Scannable;
-use gridsync_kernels::op::{InSegments, Max, Min, Segments, Sum};
+use gridsync_kernels::grid::scan::ScanOperation;
+use gridsync_kernels::op::{InSegments, Max, Min, Operation, Segments, Sum};
 use std::time::Instant;
 
 /// Scans rows by an operation.
@@ -39,6 +41,8 @@ impl Scan {
     /// Scans the rows of `input`.
     pub(super) fn scan_rows(&self, job: &Job<'_>, input: Incoming) -> anyhow::Result<Done> {
         let along = self.axis.along(input.shape())?;
+        // No kernel scans rows of 16 bits.
+        let input = input.in_f32()?;
         let (lines, dtype) = (lines(), input.dtype());
         match lines.find(&self.op, dtype, self.acc.map(Into::into)) {
             Some(run) => run(self, job, input, along),
@@ -61,15 +65,108 @@ impl Scan {
             + Default,
         InSegments<O>: Scannable<Element = O::Element, Output = O::Output>,
     {
+        let device = job.place().device(&format!("scan {}", self.axis.flag()))?;
         let about = About::of(&input);
-        let array = along.gather(input.all()?)?;
-        let (input, form) = (array.as_slice::<O::Element>()?, self.form());
+        let bytes = size_of::<O::Element>() + size_of::<O::Output>();
+        let part = self.parts.of(job, about.len, bytes)?;
+        // A check comes before anything is written.
+        let is_streamed = device.is_none() && !self.check && about.len > 0;
+        let scanned = if is_streamed && along.is_in_place() {
+            self.stream_rows::<O>(job, input, along, part)?
+        } else if is_streamed && O::EXACT {
+            self.stream_columns::<O>(job, input, along, part)?
+        } else {
+            self.scan_whole::<O>(input, along, device)?
+        };
+        let Scanned { us, part, check, arrays } = scanned;
+        Ok(Done {
+            us,
+            bytes: about.len * bytes,
+            part: self.parts.taken(job, part, about.len),
+            check,
+            arrays,
+            ..self.done(job, about)?
+        })
+    }
+
+    /// Scans rows on the CPU, and writes each part at once. A part need not end with a row.
+    fn stream_rows<O>(
+        &self,
+        job: &Job<'_>,
+        input: Incoming,
+        along: Along,
+        part: usize,
+    ) -> anyhow::Result<Scanned>
+    where
+        O: ScanChecked<Element: Pod + data::Scalar, Output: Pod + data::Scalar> + Default,
+    {
+        let len = input.len();
+        let tile = RowScan::<O>::tile(len);
+        let part = (part / tile).max(1).saturating_mul(tile).min(len);
+        let mut scan = RowScan::<O>::new(len, along.len(), self.form())?;
+        let mut array = self.sink::<O>(&input)?;
+        let us = each_part(job, input, part, len, &mut array, |elements, results| {
+            scan.next(elements, results);
+        })?;
+        Ok(Scanned { us, part, check: None, arrays: vec![array] })
+    }
+
+    /// Scans along another dimension than the last one on the CPU, and writes each part at once: some
+    /// rows of a block.
+    fn stream_columns<O>(
+        &self,
+        job: &Job<'_>,
+        input: Incoming,
+        along: Along,
+        part: usize,
+    ) -> anyhow::Result<Scanned>
+    where
+        O: ScanChecked<Element: Pod + data::Scalar, Output: Pod + data::Scalar> + Default,
+    {
+        let block = along.block();
+        let columns = block / along.len();
+        let part = (part / columns).max(1).saturating_mul(columns).min(block);
+        let mut scan = ColumnScan::new(O::default(), columns, self.form())?;
+        let mut array = self.sink::<O>(&input)?;
+        let mut taken = 0;
+        let us = each_part(job, input, part, block, &mut array, |elements, results| {
+            scan.next(elements, results);
+            taken += elements.len();
+            if taken == block {
+                scan.restart();
+                taken = 0;
+            }
+        })?;
+        Ok(Scanned { us, part, check: None, arrays: vec![array] })
+    }
+
+    /// The array of results, which has the shape of `input`.
+    fn sink<O: Operation<Output: data::Scalar>>(&self, input: &Incoming) -> anyhow::Result<Sink> {
+        let dtype = <O::Output as data::Scalar>::DTYPE;
+        Sink::of_shape(&self.output, dtype, input.shape())
+    }
+
+    /// Scans all lines at once.
+    fn scan_whole<O>(
+        &self,
+        input: Incoming,
+        along: Along,
+        device: Option<&Device>,
+    ) -> anyhow::Result<Scanned>
+    where
+        O: ScanChecked<Element: Pod + data::Scalar, Output: Pod + data::Scalar + Into<Number>>
+            + Default,
+        InSegments<O>: Scannable<Element = O::Element, Output = O::Output>,
+    {
+        let array = input.all()?;
+        let gathered = along.gathered(array.as_slice::<O::Element>()?)?;
+        let (input, form) = (&gathered[..], self.form());
         // Rows have at least one column here. An array without elements has no rows to scan anyway.
         let columns = along.len().max(1);
         let op = InSegments::<O>::new(Segments::rows(columns as u64));
         let mut results = memory::zeroed::<O::Output>(input.len())?;
-        let us = match job.place().device(&format!("scan {}", self.axis.flag()))? {
-            None => on_cpu(op, input, &mut results, form)?,
+        let us = match device {
+            None => on_cpu::<O>(columns, input, &mut results, form)?,
             Some(device) => on_device(op, device, input, &mut results, form)?,
         };
         let found = self.check.then(|| {
@@ -90,27 +187,54 @@ impl Scan {
         });
         let check = found.flatten().map(|found| Verdict::of_many(found, "the result at"));
         let dtype = <O::Output as data::Scalar>::DTYPE;
-        Ok(Done {
-            us,
-            bytes: array.bytes().len() + size_of_val(&results[..]),
-            arrays: unless_wrong(&check, || {
-                let results = along.scatter(results)?;
-                Sink::of_shape(&self.output, dtype, array.shape())?.with(&results)
-            })?,
-            check,
-            ..self.done(job, about)?
-        })
+        let arrays = unless_wrong(&check, || {
+            let results = along.scattered(&results)?;
+            Sink::of_shape(&self.output, dtype, array.shape())?.with(&results)
+        })?;
+        Ok(Scanned { us, part: array.len(), check, arrays })
     }
 }
 
-/// Scans on all cores of the CPU. Also returns the µs that this took.
-fn on_cpu<O: Scannable>(
-    op: O,
+/// What came of a scan of rows.
+struct Scanned {
+    /// µs that the kernels, or the CPU, took.
+    us: f64,
+    /// Elements of a part.
+    part: usize,
+    check: Option<Verdict>,
+    arrays: Vec<Sink>,
+}
+
+/// Scans each part by `scan` and writes the results to `array`. No part has elements of two groups of
+/// `group`. Returns the µs that the scans took.
+fn each_part<E: Pod, R: Pod + data::Scalar>(
+    job: &Job<'_>,
+    input: Incoming,
+    part: usize,
+    group: usize,
+    array: &mut Sink,
+    mut scan: impl FnMut(&[E], &mut [R]),
+) -> anyhow::Result<f64> {
+    let mut us = 0.0;
+    job.each_part_within(input, part, group, |elements| {
+        array.fill(job, elements.len(), |results| {
+            let start = Instant::now();
+            scan(elements, results);
+            us += start.elapsed().as_secs_f64() * 1e6;
+            Ok(())
+        })
+    })?;
+    Ok(us)
+}
+
+/// Scans rows of `columns` elements on all cores of the CPU. Returns the µs that this took.
+fn on_cpu<O: ScanOperation + Default>(
+    columns: usize,
     input: &[O::Element],
     results: &mut [O::Output],
     form: Form,
 ) -> Result<f64, memory::NoRoom> {
-    let mut scan = reference::Scan::new(op, input.len(), form)?;
+    let mut scan = RowScan::<O>::new(input.len(), columns, form)?;
     let start = Instant::now();
     scan.next(input, results);
     Ok(start.elapsed().as_secs_f64() * 1e6)

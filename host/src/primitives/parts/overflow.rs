@@ -1,0 +1,261 @@
+//! Means of floating-point numbers whose sum overflows although the mean does not.
+//!
+//! Such a mean is taken again from elements times 2^−64: no sum of fewer than 2^64 of them overflows.
+//! The factor is a power of two, so it rounds nothing but what is far below the rounding of a sum that
+//! large.
+
+use super::PartReducible;
+use super::leaves::from_leaves;
+use crate::reference::Reduction;
+use cuda_std::{bf16, f16};
+use gridsync_kernels::op::{Compensated, Operation};
+use std::ops::Range;
+
+/// The factor, and what undoes it.
+const DOWN: f64 = 1.0 / UP;
+const UP: f64 = (1u128 << 64) as f64;
+
+/// A number that elements or accumulators are.
+pub trait Scale: Copy {
+    /// Whether sums of it may overflow, and it can be scaled.
+    const MAY_OVERFLOW: bool = false;
+
+    /// The number times 2^−64.
+    #[must_use]
+    fn scaled(self) -> Self {
+        self
+    }
+
+    /// Whether it is neither infinite nor NaN.
+    fn is_finite(self) -> bool {
+        true
+    }
+}
+
+macro_rules! scale {
+    ($($ty:ident: $down:expr;)*) => {$(
+        impl Scale for $ty {
+            const MAY_OVERFLOW: bool = true;
+
+            fn scaled(self) -> Self {
+                let down: fn(Self) -> Self = $down;
+                down(self)
+            }
+
+            fn is_finite(self) -> bool {
+                $ty::is_finite(self)
+            }
+        }
+    )*};
+}
+scale! {
+    f32: |x| x * DOWN as f32;
+    f64: |x| x * DOWN;
+    bf16: |x| bf16::from_f32(x.to_f32() * DOWN as f32);
+}
+
+/// No array is long enough for a sum of f16 to overflow in f32.
+impl Scale for f16 {}
+impl Scale for i32 {}
+impl Scale for u32 {}
+impl Scale for i64 {}
+impl Scale for u64 {}
+impl Scale for i128 {}
+
+impl<A: Scale> Scale for Compensated<A> {
+    const MAY_OVERFLOW: bool = A::MAY_OVERFLOW;
+
+    fn scaled(self) -> Self {
+        Self { sum: self.sum.scaled(), error: self.error.scaled() }
+    }
+
+    fn is_finite(self) -> bool {
+        self.sum.is_finite() && self.error.is_finite()
+    }
+}
+
+/// How an operation is taken again where its accumulators overflow.
+pub struct Overflow<O: Operation> {
+    element: fn(O::Element) -> O::Element,
+    element_is_finite: fn(O::Element) -> bool,
+    accumulator: fn(O::Accumulator) -> O::Accumulator,
+    accumulator_is_finite: fn(O::Accumulator) -> bool,
+    result_is_finite: fn(O::Output) -> bool,
+    unscaled: fn(O::Output) -> O::Output,
+}
+
+impl<O> Overflow<O>
+where
+    O: Operation<Element: Scale, Accumulator: Scale, Output = Option<f64>>,
+{
+    /// That of a mean. None if its sum does not overflow.
+    pub(super) const OF_MEAN: Option<Self> =
+        match <O::Element as Scale>::MAY_OVERFLOW && <O::Accumulator as Scale>::MAY_OVERFLOW {
+            true => Some(Self {
+                element: Scale::scaled,
+                element_is_finite: Scale::is_finite,
+                accumulator: Scale::scaled,
+                accumulator_is_finite: Scale::is_finite,
+                result_is_finite: |mean| mean.is_none_or(f64::is_finite),
+                unscaled: |mean| mean.map(|mean| mean * UP),
+            }),
+            false => None,
+        };
+}
+
+impl<O: Operation> Overflow<O> {
+    /// Whether a result is neither infinite nor NaN.
+    pub fn is_finite(&self, result: O::Output) -> bool {
+        (self.result_is_finite)(result)
+    }
+
+    /// The result of all `elements` of an array, where an accumulator overflowed on the way to
+    /// `result`.
+    pub fn again(&self, op: O, elements: &[O::Element], result: O::Output) -> O::Output {
+        if self.is_finite(result) || !self.are_finite(elements) {
+            return result;
+        }
+        let mut reduction = Reduction::new(op, elements.len());
+        reduction.next(&self.scaled(elements));
+        (self.unscaled)(reduction.finish())
+    }
+
+    fn are_finite(&self, elements: &[O::Element]) -> bool {
+        elements.iter().all(|&x| (self.element_is_finite)(x))
+    }
+
+    fn scaled(&self, elements: &[O::Element]) -> Vec<O::Element> {
+        elements.iter().map(|&x| (self.element)(x)).collect()
+    }
+}
+
+/// The leaves that overflowed in a reduction by parts, taken again.
+pub(super) struct Again<O: Operation> {
+    /// Which of all leaves, and their values from scaled elements.
+    leaves: Vec<(Range<usize>, Vec<O::Accumulator>)>,
+    /// Leaves so far.
+    seen: usize,
+    /// Elements so far.
+    taken: usize,
+    /// Whether an element is infinite or NaN: then so is the result.
+    is_infinite: bool,
+}
+
+impl<O: PartReducible> Again<O> {
+    pub(super) fn new() -> Self {
+        Self { leaves: Vec::new(), seen: 0, taken: 0, is_infinite: false }
+    }
+
+    /// Takes the part that left the last ones of `leaves`, of an array of `len` elements.
+    pub(super) fn next(
+        &mut self,
+        op: O,
+        len: usize,
+        elements: &[O::Element],
+        leaves: &[O::Accumulator],
+    ) {
+        let Some(overflow) = O::OVERFLOW else {
+            return;
+        };
+        let new = self.seen..leaves.len();
+        let start = self.taken;
+        self.taken += elements.len();
+        self.seen = new.end;
+        if self.is_infinite
+            || leaves[new.clone()].iter().all(|&x| (overflow.accumulator_is_finite)(x))
+        {
+            return;
+        }
+        if !overflow.are_finite(elements) {
+            self.is_infinite = true;
+            return;
+        }
+        let mut reduction = Reduction::from(op, len, start);
+        reduction.next(&overflow.scaled(elements));
+        self.leaves.push((new, reduction.into_leaves()));
+    }
+
+    /// The result of an array of `len` elements with these leaves, from which `result` came.
+    pub(super) fn settle(
+        self,
+        op: O,
+        len: usize,
+        leaves: &[O::Accumulator],
+        result: O::Output,
+    ) -> O::Output {
+        let Some(overflow) = O::OVERFLOW
+            .filter(|overflow| !self.is_infinite && !(overflow.result_is_finite)(result))
+        else {
+            return result;
+        };
+        let mut scaled = Vec::with_capacity(leaves.len());
+        let mut next = 0;
+        for (range, again) in self.leaves {
+            scaled.extend(leaves[next..range.start].iter().map(|&x| (overflow.accumulator)(x)));
+            scaled.extend(again);
+            next = range.end;
+        }
+        scaled.extend(leaves[next..].iter().map(|&x| (overflow.accumulator)(x)));
+        (overflow.unscaled)(from_leaves(op, len, &scaled))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::PartReducer;
+    use super::*;
+    use crate::device::{Device, Emulator, EmulatorConfig};
+    use gridsync_kernels::op::{CompensatedSum, Mean, Sum};
+
+    /// The mean by parts, on the CPU and in the emulator, which have to agree.
+    fn mean<O>(op: O, input: &[O::Element], part: usize) -> f64
+    where
+        O: PartReducible<Element: bytemuck::Pod, Output = Option<f64>>,
+    {
+        let device = Device::new(Emulator::new(EmulatorConfig::default()));
+        let on_cpu = PartReducer::on_cpu(op, input.len(), part);
+        let on_device = PartReducer::new(op, &device, input.len(), part).expect("there is room");
+        let [on_cpu, on_device] = [on_cpu, on_device].map(|mut reducer| {
+            let part = reducer.part();
+            input.chunks(part).for_each(|part| reducer.next(part).expect("it should run"));
+            reducer.finish().expect("there are elements")
+        });
+        assert_eq!(on_cpu.to_bits(), on_device.to_bits(), "{on_cpu} and {on_device}");
+        on_cpu
+    }
+
+    #[test]
+    fn a_mean_is_finite_where_its_sum_overflows() {
+        assert_eq!(mean(Mean::new(Sum::<f32>::new()), &[3e38; 2], 10), f64::from(3e38f32));
+        assert_eq!(
+            mean(Mean::new(CompensatedSum::<f32>::new()), &[3e38; 2], 10),
+            f64::from(3e38f32)
+        );
+        assert_eq!(mean(Mean::new(Sum::<f64>::new()), &[1.7e308; 3], 10), 1.7e308);
+        let big = bf16::from_f32(3e38);
+        assert_eq!(mean(Mean::new(Sum::<bf16, f32>::new()), &[big; 2], 10), big.to_f64());
+        // +inf and −inf on the way make NaN.
+        let cancel = [3e38f32, 3e38, -3e38, -3e38, 1e38];
+        let expected = f64::from(1e38f32) / 5.0;
+        let cancelled = mean(Mean::new(Sum::<f32>::new()), &cancel, 10);
+        assert!((cancelled - expected).abs() <= 1e31, "{cancelled}");
+    }
+
+    #[test]
+    fn infinities_and_nan_stay() {
+        let op = Mean::new(Sum::<f32>::new());
+        assert_eq!(mean(op, &[3e38, f32::INFINITY], 10), f64::INFINITY);
+        assert!(mean(op, &[3e38, 3e38, f32::NAN], 10).is_nan());
+    }
+
+    #[test]
+    fn parts_that_overflow_are_joined_with_those_that_do_not() {
+        // 5 MiB: several parts of whole tiles.
+        let len = 5 << 18;
+        let input: Vec<f32> = (0..len).map(|i| if i < len / 2 { 1e37 } else { 0.5 }).collect();
+        let op = Mean::new(Sum::<f32>::new());
+        let parts = mean(op, &input, 1 << 18);
+        assert_eq!(parts.to_bits(), mean(op, &input, len).to_bits());
+        assert!((parts - 5e36).abs() < 1e31, "{parts}");
+    }
+}
