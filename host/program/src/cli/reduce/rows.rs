@@ -10,6 +10,7 @@ use crate::cli::number::Number;
 use crate::cli::output;
 use crate::cli::sink::Sink;
 use crate::data::{self, Along, Incoming, Scalar};
+use crate::report::rounded;
 use bytemuck::Pod;
 use cuda_std::{bf16, f16};
 use gridsync::device::Device;
@@ -230,8 +231,8 @@ impl RowChecks {
                 "ok": wrong == 0,
             }),
             line: match wrong {
-                0 => format!("all rows right, off by {abs_err:e} at most"),
-                wrong => format!("{wrong} rows WRONG, off by {abs_err:e} at most"),
+                0 => format!("all rows right, off by {} at most", rounded(abs_err)),
+                wrong => format!("{wrong} rows WRONG, off by {} at most", rounded(abs_err)),
             },
             wrong: (wrong > 0).then(|| {
                 format!("{wrong} of {rows} rows are wrong, the first of them row {first_wrong}")
