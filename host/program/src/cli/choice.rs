@@ -1,6 +1,7 @@
 //! The choice of the device to run on.
 
 use super::exit::Usage;
+use super::output;
 use super::work::{Cost, Work};
 use crate::images;
 use anyhow::Context;
@@ -188,7 +189,7 @@ fn gpu_of_rank(local_rank: u32) -> Option<Device> {
         Ok(device) => Some(device),
         Err(DeviceError::NoCuda(NoCuda::NoLibrary(_) | NoCuda::NoDevice)) => None,
         Err(error) => {
-            eprintln!("gridsync: going on without the GPU: {error}");
+            output::say(format_args!("gridsync: going on without the GPU: {error}"));
             None
         }
     }

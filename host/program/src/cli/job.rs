@@ -168,7 +168,7 @@ impl Job<'_> {
     pub(super) fn choose(&self, work: Work, what: &str) -> anyhow::Result<()> {
         self.compute_on(self.global.device.place(work)?, what);
         if self.global.verbose && self.global.device == DeviceChoice::Auto {
-            eprintln!("{}", work.why());
+            output::say(work.why());
         }
         Ok(())
     }
@@ -193,7 +193,7 @@ impl Job<'_> {
     pub(super) fn compute_on(&self, place: Place, what: &str) {
         let place = self.place.get_or_init(|| place);
         if self.global.verbose {
-            eprintln!("{what} on {}", place.name());
+            output::say(format_args!("{what} on {}", place.name()));
         }
     }
 
@@ -287,15 +287,15 @@ impl Job<'_> {
                 }
                 Place::Devices(_) => format!("kernels {} ({gb_per_s:.1} GB/s)", time(done.us)),
             };
-            eprintln!(
+            output::say(format_args!(
                 "{} on {}{parts}: {computing}, from file to result {}",
                 done.what,
                 place.name(),
                 time(total_us)
-            );
+            ));
             let check = done.check.into_iter().map(|check| check.line);
             for line in done.lines.into_iter().chain(check).chain(written) {
-                eprintln!("{line}");
+                output::say(&line);
             }
         }
         wrong.map_or(Ok(()), |wrong| Err(Wrong(wrong).into()))
