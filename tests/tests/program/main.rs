@@ -52,5 +52,6 @@ mod select;
 mod several;
 mod signals;
 mod special;
+mod streams;
 mod usage;
 mod verify;

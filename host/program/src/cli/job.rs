@@ -184,7 +184,7 @@ impl Job<'_> {
             self.choose(work, what)?;
             return Ok(input);
         }
-        let input = ReadAhead::begin(input, AHEAD);
+        let input = ReadAhead::begin(input, AHEAD)?;
         self.choose(work, what)?;
         Ok(input.take())
     }

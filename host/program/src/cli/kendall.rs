@@ -60,8 +60,11 @@ impl Tau {
             let about = About::of(&x);
             // Both are read while a device opens.
             let (x, y) = thread::scope(|scope| {
-                let read = |input: Incoming| scope.spawn(move || input.all());
-                let (x, y) = (read(x), read(y));
+                let read = |input: Incoming| {
+                    let reader = thread::Builder::new().spawn_scoped(scope, move || input.all());
+                    reader.map_err(|cause| DataError::NoThread { cause })
+                };
+                let (x, y) = (read(x)?, read(y)?);
                 let chosen = job.choose(Cost::KENDALL.of(about.len), &about.text("places"));
                 let (x, y) = (joined(x)?, joined(y)?);
                 chosen.map(|()| (x, y))

@@ -33,8 +33,10 @@ mod sink;
 mod verify;
 mod work;
 
+use crate::data::DataError;
 use choice::DeviceChoice;
 use clap::{Args, Parser, Subcommand};
+use gridsync::parallel;
 use std::process::ExitCode;
 
 /// Grid-wide synchronisation and reductions for NVIDIA GPUs, with every kernel in Rust.
@@ -124,7 +126,9 @@ pub fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return exit::usage(&error),
     };
-    signals::clean_up();
+    if let Err(cause) = signals::clean_up().and_then(|()| parallel::start()) {
+        return exit::code(Err(DataError::NoThread { cause }.into()));
+    }
     let done = match command {
         Command::Bench(bench) => bench.run(&global),
         Command::Completions(completions) => completions.run(&global),

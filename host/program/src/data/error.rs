@@ -169,6 +169,15 @@ pub enum DataError {
         /// The bytes that it needs and the bytes that are free.
         no_room: NoRoom,
     },
+    /// The system refuses another thread.
+    #[error(
+        "no thread can be started: {cause}; raise the limit of threads (`ulimit -u`, or that of the container), \
+         or use fewer: RAYON_NUM_THREADS=1"
+    )]
+    NoThread {
+        /// What the operating system said.
+        cause: io::Error,
+    },
     /// The operating system failed to write it. An older file is unchanged.
     #[error("{output}: not written: {cause}; {}", remedy(cause))]
     Write {

@@ -43,7 +43,7 @@ impl Reading {
     /// elements: reading it still checks that no bytes follow.
     ///
     /// # Errors
-    /// [`DataError::OutOfMemory`] for a few parts.
+    /// [`DataError::OutOfMemory`] for a few parts, [`DataError::NoThread`].
     pub fn begin(mut input: Incoming, part: usize) -> Result<Self, DataError> {
         let (size, len) = (input.dtype().size(), input.len());
         let part = part.clamp(1, len.max(1));
@@ -56,7 +56,7 @@ impl Reading {
             // The other end is here.
             let _sent = empty.send(buffer);
         }
-        thread::spawn(move || {
+        let reader = thread::Builder::new().spawn(move || {
             for number in 0..parts {
                 let bytes = part.min(len - number * part) * size;
                 let Ok(buffer) = to_fill.recv() else {
@@ -70,6 +70,7 @@ impl Reading {
                 }
             }
         });
+        reader.map_err(|cause| DataError::NoThread { cause })?;
         Ok(Self { filled, empty, left: parts })
     }
 
