@@ -19,6 +19,7 @@ mod failing;
 mod files;
 mod flags;
 mod folder;
+mod foreign;
 mod help;
 mod input;
 mod json;

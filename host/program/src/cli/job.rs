@@ -12,7 +12,7 @@ use super::progress::progress;
 use super::sink::Sink;
 use super::work::Work;
 use super::{Global, output};
-use crate::data::{self, Dtype, Incoming, Input, ReadAhead, Reading, Stored};
+use crate::data::{self, Dtype, Incoming, Input, Output, ReadAhead, Reading, Stored};
 use crate::report::time;
 use bytemuck::Pod;
 use gridsync::device::HostBuffer;
@@ -269,7 +269,10 @@ impl Job<'_> {
             if let Value::Object(json) = &mut json {
                 json.extend(done.fields);
                 let paths = self.files.outputs().map(|(name, to)| {
-                    let path = wrong.is_none().then(|| to.to_string());
+                    let path = wrong.is_none().then(|| match to {
+                        Output::Path(path) => path.to_string_lossy().into_owned(),
+                        Output::Stdout => to.to_string(),
+                    });
                     (name.to_owned(), path.into())
                 });
                 json.extend(paths);
@@ -280,12 +283,15 @@ impl Job<'_> {
         }
         if !self.global.quiet && !self.global.json {
             let parts = done.part.map_or(String::new(), |part| format!(" in parts of {part}"));
+            // An array without elements takes no time, and has no throughput.
+            let rate =
+                if gb_per_s.is_finite() { format!(" ({gb_per_s:.1} GB/s)") } else { String::new() };
             let computing = match place {
-                Place::Cpu => format!("computing {} ({gb_per_s:.1} GB/s)", time(done.us)),
+                Place::Cpu => format!("computing {}{rate}", time(done.us)),
                 Place::Devices(devices) if devices[0].properties().is_emulated() => {
                     format!("emulating {}", time(done.us))
                 }
-                Place::Devices(_) => format!("kernels {} ({gb_per_s:.1} GB/s)", time(done.us)),
+                Place::Devices(_) => format!("kernels {}{rate}", time(done.us)),
             };
             output::say(format_args!(
                 "{} on {}{parts}: {computing}, from file to result {}",
