@@ -15,7 +15,7 @@ use std::ffi::OsString;
 use std::panic::resume_unwind;
 use std::thread::{self, ScopedJoinHandle};
 
-/// Correlate two arrays by rank: Kendall's tau-b, and the pairs that it counts
+/// Correlate two arrays by rank: Kendall's tau-b
 ///
 /// The arrays are taken as flat, in C order, and must have the same length and type: f32 f64 i32
 /// u32 i64 u64. All pairs of places are counted: concordant pairs have the same order in both
@@ -31,15 +31,15 @@ pub(crate) struct Tau {
     x: OsString,
     /// Another array.
     y: OsString,
+    /// Count again on the CPU, and compare.
+    #[arg(long)]
+    check: bool,
     /// The element type of raw input: f32 f64 i32 u32 i64 u64, and i8 i16 u8 u16
     /// bool, which are widened.
     #[arg(long)]
     dtype: Option<Stored>,
     #[command(flatten)]
     parts: Parts,
-    /// Count again on the CPU, and compare.
-    #[arg(long)]
-    check: bool,
 }
 
 impl Tau {

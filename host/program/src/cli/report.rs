@@ -10,7 +10,7 @@ use crate::shown;
 use serde_json::json;
 use std::path::PathBuf;
 
-/// Make a page of all results: gridsync beside its peers, and figures
+/// Make a page of all results, with figures
 ///
 /// It is one file of HTML, DIR/index.html, without scripts or anything from a network. Each figure is
 /// an SVG in DIR too. A figure without records is left out, and the page says which records it needs.

@@ -36,7 +36,7 @@ const BUILT_FROM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 const TAKEN: [&str; 8] =
     ["alloc", "build", "core", "deps", "examples", "incremental", "std", "test"];
 
-/// Make a package with a first kernel: a grid barrier, a test in the emulator, a program
+/// Make a package with a first kernel, its test and a program
 ///
 /// The folder NAME gets a package for the host and one for the kernels. `cargo test` there checks the kernel in the
 /// emulator, and needs no GPU. `cargo run --features gpu` compiles the kernel to PTX, and takes a GPU.
