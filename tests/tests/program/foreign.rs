@@ -21,7 +21,10 @@ fn files_of_other_formats_are_named_and_nobody_is_sent_to_dtype() {
     ];
     for (bytes, part) in formats {
         let folder = Folder::new().with("x.npy", bytes).with("x", bytes);
-        let sum = |input: &str| folder.call(&["reduce", input, "--op", "sum"], bytes);
+        let sum = |input: &str| {
+            let stdin = if input == "-" { bytes } else { b"" };
+            folder.call(&["reduce", input, "--op", "sum"], stdin)
+        };
         for input in ["x", "x.npy", "-"] {
             let message = sum(input).stderr;
             assert!(!message.contains("--dtype"), "{message}");
