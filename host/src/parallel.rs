@@ -4,11 +4,33 @@
 //! Work comes as `&dyn Fn`, one call for each chunk. A loop over elements inside of it is compiled for
 //! each operation, but rayon's own code, which is large, is compiled once.
 
+use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
+use std::error::Error;
+use std::io;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 pub use rayon::{current_num_threads as cores, join};
+
+/// Starts the threads that share the work, one for each core. Without this the first use starts them, and panics
+/// if the system refuses them.
+///
+/// # Errors
+/// If the system refuses them.
+pub fn start() -> io::Result<()> {
+    let Err(error) = ThreadPoolBuilder::new().build_global() else {
+        return Ok(());
+    };
+    match error.source().and_then(|cause| cause.downcast_ref::<io::Error>()) {
+        Some(cause) => {
+            let code = cause.raw_os_error();
+            Err(code.map_or_else(|| cause.kind().into(), io::Error::from_raw_os_error))
+        }
+        // They have started already.
+        None => Ok(()),
+    }
+}
 
 /// Elements that a core takes at once where loops are short and no tree says otherwise.
 pub const CHUNK: usize = 1 << 16;

@@ -7,7 +7,7 @@
 //! * [`verify`]: the cases that check the kernels, and barriers that are wrong on purpose to check
 //!   the cases.
 //! * [`mod@bench`]: the rules of measuring, and the suites, each compared with a peer.
-//! * [`images`]: the kernels as built PTX.
+//! * [`images`]: the kernels as built PTX. [`shown`]: names and foreign text as they are printed.
 //! * [`data`]: `.npy` and raw files. [`records`]: records of earlier runs. [`report`]: tables, charts as
 //!   SVG, and a page of all results.
 //!
@@ -36,4 +36,5 @@ pub mod images;
 pub mod lab;
 pub mod records;
 pub mod report;
+pub mod shown;
 pub mod verify;

@@ -192,8 +192,11 @@ impl Link {
         let mut state = lock(&self.peers.state);
         state.when_lost = Some(act);
         if state.first.is_some() {
+            drop(state);
             let peers = self.peers.clone();
-            thread::spawn(move || peers.act());
+            if thread::Builder::new().spawn(move || peers.act()).is_err() {
+                self.peers.act();
+            }
         }
     }
 

@@ -15,8 +15,9 @@ fn the_program_prints_what_the_transcripts_say() {
 /// The subcommands that the help of `gridsync` with `args` lists, without `help`.
 pub(crate) fn subcommands(args: &[&str]) -> Vec<String> {
     let help = without_cuda(&[args, &["--help"]].concat(), b"").says_nothing().stdout;
-    let (_, list) = help.split_once("\nCommands:\n").expect("it should list subcommands");
-    let lines = list.lines().take_while(|line| !line.is_empty());
+    let (_, list) = help.split_once("\nUsage:").expect("it should have a usage");
+    // Arguments and options come after them.
+    let lines = list.lines().take_while(|line| !matches!(*line, "Arguments:" | "Options:"));
     // A name stands two places in; a description that goes on, further.
     let names =
         lines.filter_map(|line| line.strip_prefix("  ").filter(|rest| !rest.starts_with(' ')));
@@ -25,6 +26,50 @@ pub(crate) fn subcommands(args: &[&str]) -> Vec<String> {
         .filter(|name| *name != "help")
         .map(str::to_owned)
         .collect()
+}
+
+#[test]
+fn the_commands_for_arrays_come_first_in_a_group_of_their_own() {
+    let help = without_cuda(&["--help"], b"").says_nothing().stdout;
+    let (_, groups) = help.split_once("\nUsage: gridsync").expect("a usage");
+    let groups: Vec<&str> = groups.split("\n\n").skip(1).collect();
+    let names = |group: &str| -> Vec<String> {
+        let names = group.lines().skip(1).filter_map(|line| line.split_whitespace().next());
+        names.map(str::to_owned).collect()
+    };
+    assert_eq!(names(groups[0]), ["reduce", "scan", "select", "range-sum", "kendall"], "{help}");
+    let first_screen = help.split_once("\nOptions:").expect("options").0;
+    assert!(first_screen.lines().count() <= 36, "{first_screen}");
+}
+
+#[test]
+fn device_takes_three_lines_at_most_and_none_where_nothing_runs_on_one() {
+    for args in [&["reduce"][..], &["bench"], &["lab", "ladder"], &["demo"]] {
+        let help = without_cuda(&[args, &["--help"]].concat(), b"").says_nothing().stdout;
+        let lines = help.lines().skip_while(|line| !line.contains("--device <DEVICE>"));
+        let lines = lines.take_while(|line| !line.contains("--json"));
+        let lines = lines.filter(|line| !line.is_empty()).count();
+        assert!((1..=3).contains(&lines), "{help}");
+    }
+    for args in [&["new"][..], &["man"], &["completions"], &["report"], &["bench", "compare"]] {
+        let help = without_cuda(&[args, &["--help"]].concat(), b"").says_nothing().stdout;
+        assert!(!help.contains("--device"), "{args:?}: {help}");
+    }
+    without_cuda(&["man", "--device", "cpu"], b"").says_nothing();
+}
+
+#[test]
+fn common_options_come_after_those_of_the_subcommand() {
+    for command in subcommands(&[]) {
+        let help = without_cuda(&[&command, "--help"], b"").says_nothing().stdout;
+        let (own, common) = help.split_once("\nCommon options:\n").expect("both");
+        assert!(common.contains("--json") && common.contains("--quiet"), "{command}");
+        assert!(!own.contains("--json\n") && own.contains("--help"), "{command}");
+    }
+    let place = |flag: &str| flags(&["reduce"]).iter().position(|other| other == flag);
+    let order =
+        ["--op", "--rows", "--output", "--check", "--dtype", "--part", "--ranks", "--device"];
+    assert!(order.map(place).is_sorted(), "{:?}", flags(&["reduce"]));
 }
 
 /// The long flags that the help of `gridsync` with `args` lists.

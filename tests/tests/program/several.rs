@@ -55,10 +55,10 @@ fn several_devices_are_told_as_what_they_are() {
 fn what_several_devices_cannot_share_is_refused() {
     let folder = Folder::new().with("x.npy", npy::shaped("(2, 2)", &[1i32, 2, 3, 4]));
     let rows = ["reduce", "x.npy", "--op", "sum", "--rows", "--device", "emulator:2"];
-    let one = ["reduce --rows runs on one device, and 2 are named"];
+    let one = ["reduce --rows runs on one device, not on 2: use --device emulator"];
     folder.call(&rows, b"").fails(WRONG_USAGE, &one);
     let demo = without_cuda(&["demo", "--device", "emulator:3"], b"");
-    demo.fails(WRONG_USAGE, &["one device, and 3 are named", "--device cuda:0"]);
+    demo.fails(WRONG_USAGE, &["one device, not on 3", "--device emulator"]);
 }
 
 #[test]

@@ -5,6 +5,7 @@ use super::peer::{PeerError, PeerProgram};
 use super::{
     ALL_REDUCE, BARRIER, PARTITION, REDUCE, REDUCE_ROWS, SCAN, SCAN_THREADS, SELECT, UNIQUE,
 };
+use std::panic::resume_unwind;
 use std::thread;
 
 /// Every peer in CUDA C++ that needs no library.
@@ -22,11 +23,17 @@ fn programs() -> impl Iterator<Item = PeerProgram> {
 /// The first error of a build.
 ///
 /// # Panics
-/// If a thread cannot be started.
+/// If a build does.
 pub fn build_peers() -> Result<usize, PeerError> {
     thread::scope(|scope| {
-        let builds: Vec<_> = programs().map(|peer| scope.spawn(move || peer.keep())).collect();
-        let built = builds.into_iter().map(|build| build.join().expect("a build does not panic"));
+        let begin =
+            |peer: PeerProgram| thread::Builder::new().spawn_scoped(scope, move || peer.keep());
+        let builds: Vec<_> = programs().map(|peer| (begin(peer), peer)).collect();
+        let built = builds.into_iter().map(|(build, peer)| match build {
+            Ok(build) => build.join().unwrap_or_else(|payload| resume_unwind(payload)),
+            // The system refuses another thread.
+            Err(_) => peer.keep(),
+        });
         built.collect::<Result<Vec<()>, _>>().map(|built| built.len())
     })
 }

@@ -87,6 +87,36 @@ pub(crate) struct Bench {
     /// What to measure.
     #[arg(required = true)]
     suite: Option<Name>,
+    /// Measure the peer too, in the same run: needs nvcc, but for kendall. It finds headers newer
+    /// than its own, such as CUB's, by `NVCC_PREPEND_FLAGS="-I FOLDER"`. For system it needs NCCL too:
+    /// that of the system or of python3, or in the folder that NCCL_HOME names.
+    #[arg(long)]
+    peers: bool,
+    /// Write the records to this file, one JSON value a line.
+    #[arg(short, long, alias = "out", value_name = "FILE")]
+    output: Option<OsString>,
+    /// Of the other suites: elements, as 1000 or 2^20 [default: of reduce and scan
+    /// 2^10,2^12,2^16,2^20,2^24,2^28,2^30,2^32, of reduce-rows 2^24, of kendall
+    /// 2^10,2^13,2^14,2^16,2^20,2^24, of calls 2^10,2^16,2^20, of scaling 2^28,2^30,2^32, else
+    /// 2^16,2^20,2^24,2^28].
+    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = within::<usize>(1..=1 << 56))]
+    sizes: Vec<usize>,
+    /// Of the other suites: measure these operations only [default: all].
+    #[arg(
+        long,
+        value_name = "OP",
+        value_delimiter = ',',
+        value_parser = PossibleValuesParser::new(distinct(cases().map(|case| case.op)))
+    )]
+    ops: Vec<String>,
+    /// Of the other suites: measure these element types only [default: all].
+    #[arg(
+        long,
+        value_name = "DTYPE",
+        value_delimiter = ',',
+        value_parser = PossibleValuesParser::new(distinct(cases().map(|case| case.dtype.name())))
+    )]
+    dtypes: Vec<String>,
     /// Of barrier, all-reduce, scan-threads and system: measure these designs only [default: all].
     #[arg(
         long,
@@ -111,36 +141,6 @@ pub(crate) struct Bench {
     /// Of system and scaling: draw the times by the number of GPUs to this file.
     #[arg(long, value_name = "FILE")]
     svg: Option<OsString>,
-    /// Of the other suites: measure these operations only [default: all].
-    #[arg(
-        long,
-        value_name = "OP",
-        value_delimiter = ',',
-        value_parser = PossibleValuesParser::new(distinct(cases().map(|case| case.op)))
-    )]
-    ops: Vec<String>,
-    /// Of the other suites: measure these element types only [default: all].
-    #[arg(
-        long,
-        value_name = "DTYPE",
-        value_delimiter = ',',
-        value_parser = PossibleValuesParser::new(distinct(cases().map(|case| case.dtype.name())))
-    )]
-    dtypes: Vec<String>,
-    /// Of the other suites: elements, as 1000 or 2^20 [default: of reduce and scan
-    /// 2^10,2^12,2^16,2^20,2^24,2^28,2^30,2^32, of reduce-rows 2^24, of kendall
-    /// 2^10,2^13,2^14,2^16,2^20,2^24, of calls 2^10,2^16,2^20, of scaling 2^28,2^30,2^32, else
-    /// 2^16,2^20,2^24,2^28].
-    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = within::<usize>(1..=1 << 56))]
-    sizes: Vec<usize>,
-    /// Measure the peer too, in the same run: needs nvcc, but for kendall. It finds headers newer
-    /// than its own, such as CUB's, by `NVCC_PREPEND_FLAGS="-I FOLDER"`. For system it needs NCCL too:
-    /// that of the system or of python3, or in the folder that NCCL_HOME names.
-    #[arg(long)]
-    peers: bool,
-    /// Write the records to this file, one JSON value a line.
-    #[arg(short, long, alias = "out", value_name = "FILE")]
-    output: Option<OsString>,
 }
 
 /// What is done with records of earlier runs.

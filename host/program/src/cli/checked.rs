@@ -3,6 +3,7 @@
 use super::job::Verdict;
 use super::number::Number;
 use super::output;
+use crate::report::rounded;
 use gridsync::primitives::{Check, ScanCheck};
 use serde_json::json;
 
@@ -11,11 +12,11 @@ impl Verdict {
     pub(super) fn of(result: Number, check: Check<Number>) -> Self {
         let wrong = || {
             format!(
-                "the result is wrong: {} where the reference says {}, off by {:e}, allowed are {:e}",
+                "the result is wrong: {} where the reference says {}, off by {}, allowed are {}",
                 result.text(),
                 check.reference.text(),
-                check.abs_err,
-                check.bound
+                rounded(check.abs_err),
+                rounded(check.bound)
             )
         };
         Self {
@@ -43,10 +44,10 @@ impl Verdict {
         };
         let wrong = || {
             format!(
-                "{what} {at} is wrong, and nothing was written: the reference says {}, it is off by {:e}, allowed are {:e}",
+                "{what} {at} is wrong, and nothing was written: the reference says {}, it is off by {}, allowed are {}",
                 check.reference.text(),
-                check.abs_err,
-                check.bound
+                rounded(check.abs_err),
+                rounded(check.bound)
             )
         };
         Self {
@@ -73,9 +74,9 @@ fn compared(check: &Check<Number>) -> String {
         false => "WRONG",
     };
     format!(
-        "reference {}: off by {:e}, allowed {:e}: {verdict}",
+        "reference {}: off by {}, allowed {}: {verdict}",
         check.reference.text(),
-        check.abs_err,
-        check.bound
+        rounded(check.abs_err),
+        rounded(check.bound)
     )
 }

@@ -1,6 +1,7 @@
 //! The choice of the device to run on.
 
 use super::exit::Usage;
+use super::output;
 use super::work::{Cost, Work};
 use crate::images;
 use anyhow::Context;
@@ -71,15 +72,19 @@ impl Place {
     pub(crate) fn device(&self, what: &str) -> anyhow::Result<Option<&Device>> {
         match self {
             Self::Devices(devices) if devices.len() == 1 => Ok(Some(&devices[0])),
-            Self::Devices(devices) => Err(several(what, devices.len())),
+            Self::Devices(devices) => {
+                let is_emulated = devices[0].properties().is_emulated();
+                let one = if is_emulated { "emulator" } else { "cuda:0" };
+                Err(several(what, devices.len(), one))
+            }
             Self::Cpu => Ok(None),
         }
     }
 }
 
-/// The error where `count` devices are named for what takes one.
-fn several(what: &str, count: usize) -> anyhow::Error {
-    Usage(format!("{what} runs on one device, and {count} are named: take --device cuda:0")).into()
+/// The error where `count` devices are named for what takes one, such as `one`.
+fn several(what: &str, count: usize, one: &str) -> anyhow::Error {
+    Usage(format!("{what} runs on one device, not on {count}: use --device {one}")).into()
 }
 
 impl DeviceChoice {
@@ -137,7 +142,9 @@ impl DeviceChoice {
             Self::Cuda(ordinals) if ordinals.len() == 1 => {
                 Ok(Device::cuda(ordinals[0], &images::all())?)
             }
-            Self::Cuda(ordinals) => Err(several(what, ordinals.len())),
+            Self::Cuda(ordinals) => {
+                Err(several(what, ordinals.len(), &format!("cuda:{}", ordinals[0])))
+            }
             _ => {
                 let place = self.place(Cost::KERNELS_ONLY.of(0))?;
                 Ok(place.device(what)?.context("there is no device")?.clone())
@@ -188,7 +195,7 @@ fn gpu_of_rank(local_rank: u32) -> Option<Device> {
         Ok(device) => Some(device),
         Err(DeviceError::NoCuda(NoCuda::NoLibrary(_) | NoCuda::NoDevice)) => None,
         Err(error) => {
-            eprintln!("gridsync: going on without the GPU: {error}");
+            output::say(format_args!("gridsync: going on without the GPU: {error}"));
             None
         }
     }

@@ -1,11 +1,11 @@
 //! `gridsync completions`: the script by which a shell completes calls.
 
-use super::{Cli, Global, output};
-use clap::{CommandFactory, ValueEnum};
+use super::{Global, command, output};
+use clap::ValueEnum;
 use clap_complete::Shell;
 use serde_json::json;
 
-/// Print the script by which a shell completes calls of gridsync
+/// Print the script by which a shell completes calls
 ///
 /// It belongs where the shell looks for it:
 ///
@@ -23,7 +23,7 @@ pub(crate) struct Completions {
 impl Completions {
     pub(crate) fn run(self, global: &Global) -> anyhow::Result<()> {
         let mut script = Vec::new();
-        clap_complete::generate(self.shell, &mut Cli::command(), "gridsync", &mut script);
+        clap_complete::generate(self.shell, &mut command(), "gridsync", &mut script);
         let script = String::from_utf8(script)?;
         let shell = self.shell.to_possible_value();
         let shell = shell.as_ref().map(|shell| shell.get_name());

@@ -10,7 +10,7 @@ use crate::verify::{Protocol, protocols};
 use gridsync::check::{Check, Failure, Passed, Rerun, Weakened};
 use serde_json::{Value, json};
 
-/// Run protocols between threads under many schedules, in the emulator
+/// Run barriers, locks and primitives under many schedules
 ///
 /// Each grid barrier, exchange, lock and primitive runs in a small grid whose results are checked: under schedules
 /// drawn from seeds, with weak memory, and looking for data races under every other one. With --weaken each place
@@ -20,18 +20,18 @@ use serde_json::{Value, json};
 pub(crate) struct Emulate {
     /// What to run: whole names or their beginnings, such as `barrier` or `barrier/tree` [default: all].
     names: Vec<String>,
+    /// Print the names only.
+    #[arg(long, conflicts_with_all = ["weaken", "seed", "schedules"])]
+    list: bool,
+    /// Make each place that orders or waits weaker, one at a time.
+    #[arg(long)]
+    weaken: bool,
     /// Schedules for each.
     #[arg(long, default_value_t = 100, value_name = "N", value_parser = within::<u64>(1..=1 << 40))]
     schedules: u64,
     /// The seed of the first schedule.
     #[arg(long, default_value_t = 0, value_name = "SEED", value_parser = within::<u64>(0..=1 << 40))]
     seed: u64,
-    /// Make each place that orders or waits weaker, one at a time.
-    #[arg(long)]
-    weaken: bool,
-    /// Print the names only.
-    #[arg(long, conflicts_with_all = ["weaken", "seed", "schedules"])]
-    list: bool,
 }
 
 /// What came of one protocol.

@@ -3,6 +3,7 @@
 use super::output;
 use crate::data::DataError;
 use crate::records::RecordsError;
+use crate::shown::escaped;
 use gridsync::device::DeviceError;
 use gridsync::memory::NoRoom;
 use gridsync::primitives::PartError;
@@ -46,15 +47,25 @@ pub(crate) fn code(done: anyhow::Result<()>) -> ExitCode {
     let Err(error) = done else {
         return ExitCode::SUCCESS;
     };
-    eprintln!("gridsync: {error:#}");
-    ExitCode::from(classify(&error))
+    ExitCode::from(report(&error))
 }
 
 /// Ends the program after `grace` with this error, unless it has ended by itself before.
 pub(crate) fn after(grace: Duration, error: &anyhow::Error) -> ! {
     thread::sleep(grace);
-    eprintln!("gridsync: {error:#}");
-    process::exit(classify(error).into())
+    process::exit(report(error).into())
+}
+
+/// Prints the error on standard error, and returns its exit code. An error of the call is one line, whatever
+/// names and foreign text are in it; a fault of a device may come with the driver's log.
+fn report(error: &anyhow::Error) -> u8 {
+    let (code, text) = (classify(error), format!("gridsync: {error:#}"));
+    if code == USAGE {
+        output::say(escaped(&text));
+    } else {
+        output::say(text);
+    }
+    code
 }
 
 fn classify(error: &anyhow::Error) -> u8 {
@@ -141,6 +152,6 @@ pub(crate) fn usage(error: &clap::Error) -> ExitCode {
         .collect();
     let what = what.join(" ");
     let what = what.strip_prefix("error: ").unwrap_or(&what);
-    eprintln!("gridsync: {what}; --help tells how it is called");
+    output::say(format_args!("gridsync: {what}; see --help"));
     ExitCode::from(USAGE)
 }

@@ -12,7 +12,7 @@ use super::progress::progress;
 use super::sink::Sink;
 use super::work::Work;
 use super::{Global, output};
-use crate::data::{self, Dtype, Incoming, Input, ReadAhead, Reading, Stored};
+use crate::data::{self, Dtype, Incoming, Input, Output, ReadAhead, Reading, Stored};
 use crate::report::time;
 use bytemuck::Pod;
 use gridsync::device::HostBuffer;
@@ -168,7 +168,7 @@ impl Job<'_> {
     pub(super) fn choose(&self, work: Work, what: &str) -> anyhow::Result<()> {
         self.compute_on(self.global.device.place(work)?, what);
         if self.global.verbose && self.global.device == DeviceChoice::Auto {
-            eprintln!("{}", work.why());
+            output::say(work.why());
         }
         Ok(())
     }
@@ -184,7 +184,7 @@ impl Job<'_> {
             self.choose(work, what)?;
             return Ok(input);
         }
-        let input = ReadAhead::begin(input, AHEAD);
+        let input = ReadAhead::begin(input, AHEAD)?;
         self.choose(work, what)?;
         Ok(input.take())
     }
@@ -193,7 +193,7 @@ impl Job<'_> {
     pub(super) fn compute_on(&self, place: Place, what: &str) {
         let place = self.place.get_or_init(|| place);
         if self.global.verbose {
-            eprintln!("{what} on {}", place.name());
+            output::say(format_args!("{what} on {}", place.name()));
         }
     }
 
@@ -282,7 +282,10 @@ impl Job<'_> {
             if let Value::Object(json) = &mut json {
                 json.extend(done.fields);
                 let paths = self.files.outputs().map(|(name, to)| {
-                    let path = wrong.is_none().then(|| to.to_string());
+                    let path = wrong.is_none().then(|| match to {
+                        Output::Path(path) => path.to_string_lossy().into_owned(),
+                        Output::Stdout => to.to_string(),
+                    });
                     (name.to_owned(), path.into())
                 });
                 json.extend(paths);
@@ -293,22 +296,25 @@ impl Job<'_> {
         }
         if !self.global.quiet && !self.global.json {
             let parts = done.part.map_or(String::new(), |part| format!(" in parts of {part}"));
+            // An array without elements takes no time, and has no throughput.
+            let rate =
+                if gb_per_s.is_finite() { format!(" ({gb_per_s:.1} GB/s)") } else { String::new() };
             let computing = match place {
-                Place::Cpu => format!("computing {} ({gb_per_s:.1} GB/s)", time(done.us)),
+                Place::Cpu => format!("computing {}{rate}", time(done.us)),
                 Place::Devices(devices) if devices[0].properties().is_emulated() => {
                     format!("emulating {}", time(done.us))
                 }
-                Place::Devices(_) => format!("kernels {} ({gb_per_s:.1} GB/s)", time(done.us)),
+                Place::Devices(_) => format!("kernels {}{rate}", time(done.us)),
             };
-            eprintln!(
+            output::say(format_args!(
                 "{} on {}{parts}: {computing}, from file to result {}",
                 done.what,
                 place.name(),
                 time(total_us)
-            );
+            ));
             let check = done.check.into_iter().map(|check| check.line);
             for line in done.lines.into_iter().chain(check).chain(written) {
-                eprintln!("{line}");
+                output::say(&line);
             }
         }
         wrong.map_or(Ok(()), |wrong| Err(Wrong(wrong).into()))

@@ -15,7 +15,7 @@ use std::ffi::OsString;
 use std::panic::resume_unwind;
 use std::thread::{self, ScopedJoinHandle};
 
-/// Correlate two arrays by rank: Kendall's tau-b, and the pairs that it counts
+/// Correlate two arrays by rank: Kendall's tau-b
 ///
 /// The arrays are taken as flat, in C order, and must have the same length and type: f32 f64 i32
 /// u32 i64 u64. All pairs of places are counted: concordant pairs have the same order in both
@@ -31,15 +31,15 @@ pub(crate) struct Tau {
     x: OsString,
     /// Another array.
     y: OsString,
+    /// Count again on the CPU, and compare.
+    #[arg(long)]
+    check: bool,
     /// The element type of raw input: f32 f64 i32 u32 i64 u64, and i8 i16 u8 u16
     /// bool, which are widened.
     #[arg(long)]
     dtype: Option<Stored>,
     #[command(flatten)]
     parts: Parts,
-    /// Count again on the CPU, and compare.
-    #[arg(long)]
-    check: bool,
 }
 
 impl Tau {
@@ -60,8 +60,11 @@ impl Tau {
             let about = About::of(&x);
             // Both are read while a device opens.
             let (x, y) = thread::scope(|scope| {
-                let read = |input: Incoming| scope.spawn(move || input.all());
-                let (x, y) = (read(x), read(y));
+                let read = |input: Incoming| {
+                    let reader = thread::Builder::new().spawn_scoped(scope, move || input.all());
+                    reader.map_err(|cause| DataError::NoThread { cause })
+                };
+                let (x, y) = (read(x)?, read(y)?);
                 let chosen = job.choose(Cost::KENDALL.of(about.len), &about.text("places"));
                 let (x, y) = (joined(x)?, joined(y)?);
                 chosen.map(|()| (x, y))

@@ -1,13 +1,14 @@
 //! `gridsync man`: the manual.
 
 use super::lab::folder;
-use super::{Cli, Global, output};
-use clap::{Command, CommandFactory};
+use super::{Global, command, output};
+use crate::shown;
+use clap::Command;
 use clap_mangen::Man;
 use serde_json::json;
 use std::path::PathBuf;
 
-/// Print the manual page, or write a page for each subcommand too
+/// Print the manual page, or write one for each subcommand
 ///
 /// The pages belong in ~/.local/share/man/man1, or in a folder man1 of $MANPATH.
 #[derive(clap::Args)]
@@ -20,7 +21,7 @@ pub(crate) struct Manual {
 
 impl Manual {
     pub(crate) fn run(self, global: &Global) -> anyhow::Result<()> {
-        let mut command = Cli::command().disable_help_subcommand(true);
+        let mut command = command().disable_help_subcommand(true);
         command.build();
         let Some(to) = self.output else {
             let (_, page) = page(command)?;
@@ -32,7 +33,7 @@ impl Manual {
         let names: Vec<_> = files.iter().map(|(name, _)| *name).collect();
         folder::prepare(&to, &names)?;
         folder::write(&to, &files)?;
-        let text = || format!("{}: {} pages", to.display(), names.len());
+        let text = || format!("{}: {} pages", shown::path(&to), names.len());
         output::result(global, text, || json!({ "folder": to, "files": names }))
     }
 }

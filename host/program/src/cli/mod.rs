@@ -11,8 +11,10 @@ mod dag;
 mod demo;
 mod devices;
 mod emulate;
+mod examples;
 mod exit;
 mod files;
+mod help;
 mod job;
 mod kendall;
 mod lab;
@@ -33,8 +35,11 @@ mod sink;
 mod verify;
 mod work;
 
+use crate::data::DataError;
 use choice::DeviceChoice;
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, FromArgMatches, Parser, Subcommand};
+use gridsync::parallel;
+use help::command;
 use std::process::ExitCode;
 
 /// Grid-wide synchronisation and reductions for NVIDIA GPUs, with every kernel in Rust.
@@ -52,20 +57,13 @@ struct Cli {
 
 const EXAMPLES: &str = "\
 Examples:
-  gridsync demo                               what a missing grid barrier does, and that it helps
-  gridsync devices                            which devices there are, and their limits
-  gridsync reduce data.npy --op sum --check   a sum, compared with the CPU reference
-  gridsync reduce - --dtype f32 --op max      raw little-endian numbers from standard input
-  gridsync scan data.npy --op sum -o out.npy  for each element, the sum of all up to it
-  gridsync select x.npy --unique -o out.npy   the first of each run of equal elements
-  gridsync range-sum data.npy queries.npy -o out.npy  the sums of any ranges
-  gridsync kendall x.npy y.npy                whether two arrays are ordered alike
-  gridsync dag --diamond                      a graph of kernels, by every means
-  gridsync emulate barrier --weaken           which orders the grid barriers need
-  gridsync new hello                          your own package: a kernel and its test
-  gridsync lab                                experiments to learn from, a line each
-  gridsync verify --device emulator           every kernel, in the emulator
-  gridsync report bench/runs -o page          a page of all results that were recorded
+  gridsync reduce x.npy --op sum --check     the sum, compared with a reference
+  gridsync scan x.npy --op sum -o sums.npy   for each element, the sum up to it
+  gridsync select x.npy --where '> 0.5' -o y.npy  the elements above 0.5
+  gridsync demo                              what a missing grid barrier does
+  gridsync new hello                         your own kernel, and its test
+  gridsync lab                               experiments to learn from
+  gridsync reduce --help                     more, and more examples
 
 Exit codes:
   0  all is right, or the reader of standard output has closed it
@@ -75,56 +73,65 @@ Exit codes:
   3  the device is at fault: there is none where one is needed, or it, its
      driver or a kernel failed; or another rank is missing, lost or failed";
 
+/// The heading of the options of every subcommand.
+const COMMON: &str = "Common options";
+
 /// Flags that every subcommand takes.
 #[derive(Args)]
 struct Global {
-    /// Where to run: `auto`, `cuda`, `cuda:N`, `emulator` or `cpu`. `auto` takes the GPU if there
-    /// is one, else the emulator. For reduce, scan, select, range-sum and kendall it takes the CPU,
-    /// unless there is a GPU and computing on the CPU would take longer than opening it. reduce, scan,
-    /// select, range-sum and kendall also share their array among several, and bench system measures
-    /// them: `cuda:0,1`, `cuda:all`, `emulator:3`.
-    #[arg(long, global = true, default_value = "auto", value_name = "DEVICE")]
+    /// auto (the default), cpu, emulator, cuda or cuda:N; several: cuda:0,1, cuda:all, emulator:3. See
+    /// gridsync devices --help.
+    #[arg(
+        long,
+        global = true,
+        default_value = "auto",
+        hide_default_value = true,
+        value_name = "DEVICE",
+        display_order = 1000, help_heading = COMMON
+    )]
     device: DeviceChoice,
     /// Print one JSON value on standard output; all else goes to standard error.
-    #[arg(long, global = true)]
+    #[arg(long, global = true, display_order = 1001, help_heading = COMMON)]
     json: bool,
     /// Print results only.
-    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    #[arg(short, long, global = true, conflicts_with = "verbose", display_order = 1002, help_heading = COMMON)]
     quiet: bool,
     /// Say more about what is done.
-    #[arg(short, long, global = true)]
+    #[arg(short, long, global = true, display_order = 1003, help_heading = COMMON)]
     verbose: bool,
 }
 
 #[derive(Subcommand)]
 enum Command {
-    Bench(bench::Bench),
-    Completions(completions::Completions),
-    Dag(dag::Dag),
-    /// Show what happens without a barrier of the whole grid, and that the barrier helps.
-    Demo(demo::Demo),
-    /// List the devices and their limits.
-    Devices(devices::Devices),
-    Emulate(emulate::Emulate),
-    Kendall(kendall::Tau),
-    Lab(lab::Lab),
-    Man(man::Manual),
-    New(new::New),
-    RangeSum(range_sum::RangeSum),
     Reduce(reduce::Reduce),
-    Report(report::Report),
     Scan(scan::Scan),
     Select(select::Select),
+    RangeSum(range_sum::RangeSum),
+    Kendall(kendall::Tau),
+    /// Show what happens without a grid barrier, and with one
+    Demo(demo::Demo),
+    Lab(lab::Lab),
+    Emulate(emulate::Emulate),
+    Dag(dag::Dag),
+    New(new::New),
+    Devices(devices::Devices),
     Verify(verify::Verify),
+    Bench(bench::Bench),
+    Report(report::Report),
+    Completions(completions::Completions),
+    Man(man::Manual),
 }
 
 /// Runs the program.
 pub fn main() -> ExitCode {
-    let Cli { global, command } = match Cli::try_parse() {
+    let parsed = command().try_get_matches();
+    let Cli { global, command } = match parsed.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
         Err(error) => return exit::usage(&error),
     };
-    signals::clean_up();
+    if let Err(cause) = signals::clean_up().and_then(|()| parallel::start()) {
+        return exit::code(Err(DataError::NoThread { cause }.into()));
+    }
     let done = match command {
         Command::Bench(bench) => bench.run(&global),
         Command::Completions(completions) => completions.run(&global),

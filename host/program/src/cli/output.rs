@@ -1,8 +1,10 @@
-//! Prints results to standard output; everything else goes to standard error.
+//! Prints results to standard output, and everything else to standard error.
 
 use super::Global;
 use crate::data::{DataError, Output};
+use crate::shown::escaped_lines;
 use serde_json::Value;
+use std::fmt::Display;
 use std::io::{self, Write};
 
 /// Prints a result: text for a person, or the JSON value if `--json` asks for it.
@@ -20,11 +22,18 @@ pub(crate) fn result(
 /// Prints lines on standard output.
 pub(crate) fn print(lines: &str) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
-    match writeln!(out, "{lines}").and_then(|()| out.flush()) {
+    match writeln!(out, "{}", escaped_lines(lines)).and_then(|()| out.flush()) {
         // The reader of our output has closed the pipe. The exit code stays the same.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         done => Ok(done.map_err(|cause| DataError::Write { output: Output::Stdout, cause })?),
     }
+}
+
+/// Prints lines on standard error, where everything but results goes. If standard error is closed or full,
+/// they are lost, since there is no other place to report that; the result counts.
+pub(crate) fn say(lines: impl Display) {
+    let lines = format!("{}\n", escaped_lines(&lines.to_string()));
+    let _lost = io::stderr().write_all(lines.as_bytes());
 }
 
 /// A number as JSON. JSON has no NaN and no infinities, so they become strings.

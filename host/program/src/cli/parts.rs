@@ -3,6 +3,7 @@
 use super::choice::Place;
 use super::count::within;
 use super::job::Job;
+use super::output;
 use gridsync::primitives::parts::that_fit;
 
 #[derive(Clone, Copy, Debug, clap::Args)]
@@ -58,7 +59,9 @@ impl Parts {
                 || format!("all {len} elements are taken at once"),
                 |part| format!("parts are of {part} elements"),
             );
-            eprintln!("gridsync: --part {asked}: {taken}, so that the bits are those of the whole");
+            output::say(format_args!(
+                "gridsync: --part {asked}: {taken}, so that the bits are those of the whole"
+            ));
         }
         taken
     }

@@ -1,7 +1,7 @@
 //! Progress bars on standard error.
 
 use super::Global;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle, WeakProgressBar};
 use std::io::{self, IsTerminal};
 use std::thread;
 use std::time::Duration;
@@ -24,13 +24,23 @@ pub(super) fn progress(global: &Global, points: usize) -> ProgressBar {
             .expect("the template should be valid");
     bar.set_style(style);
     let shown = bar.downgrade();
-    thread::spawn(move || {
+    // Without a thread there is no bar. The work is done all the same.
+    let _no_bar = thread::Builder::new().spawn(move || {
         thread::sleep(SOON);
         // If the work is done by then, no bar appears.
-        if let Some(bar) = shown.upgrade().filter(|bar| !bar.is_finished()) {
+        if let Some(bar) = running(&shown) {
             bar.set_draw_target(ProgressDrawTarget::stderr());
-            bar.enable_steady_tick(TICK);
+        }
+        while let Some(bar) = running(&shown) {
+            bar.tick();
+            drop(bar);
+            thread::sleep(TICK);
         }
     });
     bar
+}
+
+/// The bar, if its work is not done yet.
+fn running(bar: &WeakProgressBar) -> Option<ProgressBar> {
+    bar.upgrade().filter(|bar| !bar.is_finished())
 }

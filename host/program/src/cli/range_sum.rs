@@ -24,7 +24,7 @@ use ranges::Ranges;
 use serde_json::Map;
 use std::ffi::OsString;
 
-/// Sum ranges of an array: as many as there are queries
+/// Sum many ranges of an array
 ///
 /// The array is taken as flat, in C order. QUERIES is an array of integers with m rows and two
 /// columns, from and to: row i asks for the sum of the elements from..to, without element to, like
@@ -43,6 +43,12 @@ pub(crate) struct RangeSum {
     input: OsString,
     /// A .npy file with m × 2 integers.
     queries: OsString,
+    /// The .npy file to write; `-` is standard output, which then has nothing else.
+    #[arg(short, long, alias = "out", value_name = "OUT")]
+    output: OsString,
+    /// Compare the sums with a loop on the CPU, and print the worst difference and its bound.
+    #[arg(long)]
+    check: bool,
     /// The element type of raw input: f16 bf16 f32 f64 i32 u32 i64 u64, and i8 i16 u8 u16
     /// bool, which are widened.
     #[arg(long)]
@@ -52,12 +58,6 @@ pub(crate) struct RangeSum {
     acc: Option<PlainAcc>,
     #[command(flatten)]
     parts: Parts,
-    /// The .npy file to write; `-` is standard output, which then has nothing else.
-    #[arg(short, long, alias = "out", value_name = "OUT")]
-    output: OsString,
-    /// Compare the sums with a loop on the CPU, and print the worst difference and its bound.
-    #[arg(long)]
-    check: bool,
 }
 
 impl RangeSum {

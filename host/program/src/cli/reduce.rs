@@ -30,14 +30,14 @@ use serde_json::Map;
 use shown::Shown;
 use std::ffi::OsString;
 
-/// Reduce an array of any shape to one value, or each row or column of a matrix
+/// Reduce an array to one value, or each row or column of a matrix
 ///
 /// Integers are accumulated in 64 bits and wrap around there; a sum that did is told with what it is
 /// exactly (in JSON as "exact", for rows as "wrapped"), and a mean is the true one. Floating-point sums are taken in a
 /// fixed order, in f32 for f32, f16 and bf16 and in f64 for f64, unless --acc says otherwise.
 /// NaN makes a sum, product, minimum, maximum and mean NaN; -0 is less than +0; count counts what
 /// differs from zero. argmin and argmax give the index, from 0 on, of the least and the greatest
-/// element, the first of equal ones (-0 and +0 differ), and the first NaN if there is one;
+/// element, the first of equal ones (-0 equals +0), and the first NaN if there is one;
 /// their JSON has the element as "value". prod-mod is the product modulo M, from 0 to M - 1. An empty
 /// array gives 0 for sum (-0.0 if floating point), count, xor and or, 1 for prod and prod-mod (modulo
 /// 1: 0), all bits for and; min, max, argmin, argmax and mean of it are an error. An array in Fortran
@@ -52,6 +52,15 @@ pub(crate) struct Reduce {
     /// What to combine the elements by.
     #[arg(long, value_parser = PossibleValuesParser::new(lines().names()))]
     op: String,
+    #[command(flatten)]
+    axis: Axis,
+    /// Write the results of --rows or --axis to this .npy file, whole or not at all, and do not print
+    /// them.
+    #[arg(short, long, alias = "out", value_name = "OUT", requires = "lines")]
+    output: Option<OsString>,
+    /// Compare the result with the CPU reference, and print the difference and its bound.
+    #[arg(long)]
+    check: bool,
     /// The element type of raw input: f16 bf16 f32 f64 i32 u32 i64 u64, and i8 i16 u8 u16
     /// bool, which are widened.
     #[arg(long)]
@@ -65,19 +74,10 @@ pub(crate) struct Reduce {
     /// How to go about it.
     #[arg(long, default_value = "auto")]
     variant: Variant,
-    /// Compare the result with the CPU reference, and print the difference and its bound.
-    #[arg(long)]
-    check: bool,
-    #[command(flatten)]
-    axis: Axis,
     #[command(flatten)]
     parts: Parts,
     #[command(flatten)]
     by: ByRanks,
-    /// Write the results of --rows or --axis to this .npy file, whole or not at all, and do not print
-    /// them.
-    #[arg(short, long, alias = "out", value_name = "OUT", requires = "lines")]
-    output: Option<OsString>,
 }
 
 /// The operations whose result of no elements is defined.

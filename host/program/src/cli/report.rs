@@ -6,10 +6,11 @@ use super::lab::folder;
 use super::output;
 use crate::records::Runs;
 use crate::report::page;
+use crate::shown;
 use serde_json::json;
 use std::path::PathBuf;
 
-/// Make a page of all results: gridsync beside its peers, and figures
+/// Make a page of all results, with figures
 ///
 /// It is one file of HTML, DIR/index.html, without scripts or anything from a network. Each figure is
 /// an SVG in DIR too. A figure without records is left out, and the page says which records it needs.
@@ -32,7 +33,7 @@ impl Report {
     pub(crate) fn run(self, global: &Global) -> anyhow::Result<()> {
         let runs = Runs::read(&self.runs)?;
         for unknown in &runs.unknown {
-            eprintln!("gridsync: no figure shows {}", unknown.path.display());
+            output::say(format_args!("gridsync: no figure shows {}", shown::path(&unknown.path)));
         }
         let files = page::files(&runs).map_err(|error| Usage(error.to_string()))?;
         let files: Vec<_> =

@@ -24,7 +24,7 @@ use gridsync_entries::scan::Scannable;
 use gridsync_kernels::op::{And, Count, Max, Min, Or, Product, Sum, Xor};
 use std::ffi::OsString;
 
-/// Scan an array: write, for each element, what all up to it combine to
+/// Write, for each element, what all up to it combine to
 ///
 /// The array is taken as flat, in C order, and the output has one dimension, as numpy.cumsum without
 /// an axis; --rows and --axis scan along one dimension. Integers are summed and multiplied in 64 bits and wrap around there: the output of i32
@@ -45,9 +45,17 @@ pub(crate) struct Scan {
     /// What to combine the elements by.
     #[arg(long, value_parser = PossibleValuesParser::new(lines().names()))]
     op: String,
+    /// The .npy file to write; `-` is standard output, which then has nothing else.
+    #[arg(short, long, alias = "out", value_name = "OUT")]
+    output: OsString,
     /// Leave out the element itself: combine those before it.
     #[arg(long)]
     exclusive: bool,
+    #[command(flatten)]
+    axis: Axis,
+    /// Compare the results with a loop on the CPU, and print the worst difference and its bound.
+    #[arg(long)]
+    check: bool,
     /// The element type of raw input: f16 bf16 f32 f64 i32 u32 i64 u64, and i8 i16 u8 u16
     /// bool, which are widened.
     #[arg(long)]
@@ -56,15 +64,7 @@ pub(crate) struct Scan {
     #[arg(long)]
     acc: Option<PlainAcc>,
     #[command(flatten)]
-    axis: Axis,
-    #[command(flatten)]
     parts: Parts,
-    /// The .npy file to write; `-` is standard output, which then has nothing else.
-    #[arg(short, long, alias = "out", value_name = "OUT")]
-    output: OsString,
-    /// Compare the results with a loop on the CPU, and print the worst difference and its bound.
-    #[arg(long)]
-    check: bool,
 }
 
 /// Runs an operation.

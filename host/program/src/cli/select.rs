@@ -24,7 +24,7 @@ use serde_json::Map;
 use sifted::Outputs;
 use std::ffi::OsString;
 
-/// Select elements of an array: those that meet a condition, or the first of each run
+/// Select elements that meet a condition, or the first of each run
 ///
 /// The array is taken as flat, in C order, and each output has one dimension: --where is x[x > 0.5]
 /// in NumPy, --partition also writes x[~(x > 0.5)], and --positions is numpy.flatnonzero(x > 0.5).
@@ -47,10 +47,6 @@ pub(crate) struct Select {
     /// Keep the first of each run of equal elements.
     #[arg(long, conflicts_with = "condition")]
     unique: bool,
-    /// The element type of raw input: f16 bf16 f32 f64 i32 u32 i64 u64, and i8 i16 u8 u16
-    /// bool, which are widened.
-    #[arg(long)]
-    dtype: Option<Stored>,
     /// The .npy file for the elements that are kept; `-` is standard output, which then has nothing
     /// else.
     #[arg(short, long, alias = "out", value_name = "OUT")]
@@ -64,11 +60,15 @@ pub(crate) struct Select {
     /// The .npy file for the lengths of the runs.
     #[arg(long, value_name = "COUNTS", conflicts_with = "condition")]
     counts: Option<OsString>,
-    #[command(flatten)]
-    parts: Parts,
     /// Compare the results with a loop on the CPU.
     #[arg(long)]
     check: bool,
+    /// The element type of raw input: f16 bf16 f32 f64 i32 u32 i64 u64, and i8 i16 u8 u16
+    /// bool, which are widened.
+    #[arg(long)]
+    dtype: Option<Stored>,
+    #[command(flatten)]
+    parts: Parts,
 }
 
 impl Select {

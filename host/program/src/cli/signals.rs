@@ -4,22 +4,27 @@ use crate::data;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
+use std::io;
 use std::thread;
 
 /// Makes the signals that end a program remove its partial files first. A signal that was ignored
 /// when the program began, as with nohup, is still ignored.
-pub(super) fn clean_up() {
+///
+/// # Errors
+/// If the system refuses a thread.
+pub(super) fn clean_up() -> io::Result<()> {
     let ends = [SIGINT, SIGTERM, SIGHUP].into_iter();
     // Without a handler, a signal still ends the program.
     let Ok(mut signals) = Signals::new(ends.filter(|&signal| !is_ignored(signal))) else {
-        return;
+        return Ok(());
     };
-    thread::spawn(move || {
+    let handler = thread::Builder::new().spawn(move || {
         for signal in signals.forever() {
             data::discard_partials();
             let _ended = emulate_default_handler(signal);
         }
     });
+    handler.map(drop)
 }
 
 #[cfg(target_os = "linux")]

@@ -22,19 +22,19 @@ impl Sink {
     pub(super) fn of_shape(to: &OsString, dtype: Dtype, shape: &[u64]) -> anyhow::Result<Self> {
         let to = Output::parse(to);
         let file = Destination::Known(data::create_npy(&to, dtype, shape)?);
-        Ok(Self::begin(to, dtype, file))
+        Self::begin(to, dtype, file)
     }
 
     /// Begins an array of one dimension, whose length is not known yet.
     pub(super) fn growing(to: &OsString, dtype: Dtype) -> anyhow::Result<Self> {
         let to = Output::parse(to);
         let file = Destination::Growing(Growing::begin(&to, dtype)?);
-        Ok(Self::begin(to, dtype, file))
+        Self::begin(to, dtype, file)
     }
 
-    fn begin(to: Output, dtype: Dtype, file: Destination) -> Self {
-        let writing = Writing::begin(to.clone(), file);
-        Self { to, dtype, len: 0, writing }
+    fn begin(to: Output, dtype: Dtype, file: Destination) -> anyhow::Result<Self> {
+        let writing = Writing::begin(to.clone(), file)?;
+        Ok(Self { to, dtype, len: 0, writing })
     }
 
     /// Writes the next elements.

@@ -19,7 +19,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-/// Prove the kernels right: run each on many inputs, against the reference
+/// Run every kernel on many inputs, and compare with a reference
 ///
 /// Runs every reduction, of arrays and of the rows of matrices, every scan, selection, range sum
 /// and rank correlation, every grid barrier, and X→P→X with the recommended barrier, on lengths
@@ -29,19 +29,19 @@ use std::time::{Duration, Instant};
 /// time for: the run ends within two minutes on two cores. On a GPU all inputs are run.
 #[derive(clap::Args)]
 pub(crate) struct Verify {
-    /// How many inputs of each length, each from another seed.
-    #[arg(long, default_value_t = 1, value_parser = within::<u64>(1..=u64::MAX))]
-    seeds: u64,
+    /// Run all long inputs on the emulator too, however long that takes.
+    #[arg(long, conflicts_with = "seconds")]
+    thorough: bool,
+    /// After so many seconds, no more long inputs are begun on the emulator.
+    #[arg(long, default_value_t = 110, value_parser = within::<u64>(0..=u64::MAX))]
+    seconds: u64,
     /// The longest input is 2 to the power of this many elements. Grids that cross barriers have
     /// from one thread to all that the device holds, for any value of this.
     #[arg(long, default_value_t = 16, value_parser = clap::value_parser!(u32).range(0..=34))]
     max_log2: u32,
-    /// After so many seconds, no more long inputs are begun on the emulator.
-    #[arg(long, default_value_t = 110, value_parser = within::<u64>(0..=u64::MAX))]
-    seconds: u64,
-    /// Run all long inputs on the emulator too, however long that takes.
-    #[arg(long, conflicts_with = "seconds")]
-    thorough: bool,
+    /// How many inputs of each length, each from another seed.
+    #[arg(long, default_value_t = 1, value_parser = within::<u64>(1..=u64::MAX))]
+    seeds: u64,
 }
 
 /// The fraction of that time that the plan gives to long inputs. The rest is for the short ones,

@@ -3,7 +3,7 @@
 use std::io;
 
 use super::stored::names;
-use super::{Dtype, Input, NpyError, NpzError, Output, Stored};
+use super::{Dtype, Foreign, Input, NpyError, NpzError, Output, Stored};
 use gridsync::memory::NoRoom;
 
 /// An input that cannot be read, or an output that cannot be written.
@@ -67,6 +67,14 @@ pub enum DataError {
         input: Input,
         /// What is wrong with it.
         problem: NpzError,
+    },
+    /// Something else than `.npy`, which is known by its first bytes, and no element type was given.
+    #[error("{input}: is {}, not .npy; {}", .foreign.seen, .foreign.advice)]
+    Foreign {
+        /// The input that was to be read.
+        input: Input,
+        /// What it is.
+        foreign: Foreign,
     },
     /// The name ends in `.npy`, but the content is not `.npy`.
     #[error(
@@ -168,6 +176,31 @@ pub enum DataError {
         output: Output,
         /// The bytes that it needs and the bytes that are free.
         no_room: NoRoom,
+    },
+    /// The system refuses another thread.
+    #[error(
+        "no thread can be started: {cause}; raise the limit of threads (`ulimit -u`, or that of the container), \
+         or use fewer: RAYON_NUM_THREADS=1"
+    )]
+    NoThread {
+        /// What the operating system said.
+        cause: io::Error,
+    },
+    /// A name that no array can have.
+    #[error("{output}: not written: {problem}")]
+    BadName {
+        /// The output that was to be written.
+        output: Output,
+        /// What is wrong with the name, and what to do.
+        problem: &'static str,
+    },
+    /// An older file that may not be written to.
+    #[error(
+        "{output}: not written: the file is read-only; make it writable with `chmod +w`, or name another file"
+    )]
+    ReadOnly {
+        /// The output that was to be written.
+        output: Output,
     },
     /// The operating system failed to write it. An older file is unchanged.
     #[error("{output}: not written: {cause}; {}", remedy(cause))]

@@ -90,6 +90,10 @@ impl<'a> Cursor<'a> {
     /// A quoted string, without its quotes; escapes stay as they are written.
     fn string(&mut self) -> Result<&'a [u8], NpyError> {
         self.skip_blanks();
+        // Python 2 marks Unicode strings with a u.
+        if let [b'u', b'\'' | b'"', ..] = self.rest() {
+            self.at += 1;
+        }
         let Some(&quote @ (b'\'' | b'"')) = self.rest().first() else {
             return Err(self.error("a quoted string"));
         };
@@ -211,6 +215,7 @@ mod tests {
         for text in [
             "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }          \n",
             "{\"shape\":(3L,4L,),\"fortran_order\":False,\"descr\":\"<f4\"}",
+            "{u'descr': u'<f4', u'fortran_order': False, u'shape': (3L, 4L)}",
             "  {\n'shape' : ( 3 , 4 ) ,\t'descr':'<f4','fortran_order':False}",
         ] {
             assert_eq!(Fields::parse(text.as_bytes()).unwrap(), expected, "{text}");

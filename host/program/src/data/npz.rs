@@ -7,6 +7,7 @@ use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
+use crate::shown::escaped;
 use crc32fast::Hasher;
 use flate2::read::DeflateDecoder;
 use zip::{CompressionMethod, ZipArchive};
@@ -52,7 +53,7 @@ pub enum NpzError {
 fn list(names: &[String]) -> String {
     match names {
         [] => "no arrays".into(),
-        names => names.join(", "),
+        names => escaped(&names.join(", ")).into_owned(),
     }
 }
 
@@ -61,6 +62,11 @@ pub(super) fn split(path: &Path) -> Option<(PathBuf, String)> {
     let text = path.to_str()?;
     let at = text.to_ascii_lowercase().rfind(".npz:")? + ".npz".len();
     Some((text[..at].into(), text[at + 1..].to_owned()))
+}
+
+/// Whether the name of the file, without its folder, is that of an array in an archive.
+pub(super) fn is_member(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| split(Path::new(name)).is_some())
 }
 
 /// Opens the array `name` in the archive, or the only one. Also returns the length of its `.npy`

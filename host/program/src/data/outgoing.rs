@@ -1,11 +1,12 @@
 //! An array that is being written.
 
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata};
 use std::io::{self, Seek, Write};
+use std::path::Path;
 
 use super::npy::header_bytes;
 use super::replacement::Replacement;
-use super::{DataError, Dtype, Output};
+use super::{DataError, Dtype, Output, npz};
 
 /// Begins a file, or a stream, that takes bytes as they come. Otherwise it is like
 /// [`write_raw`](super::write_raw).
@@ -50,9 +51,23 @@ enum Destination {
 
 impl Outgoing {
     pub(super) fn begin(output: &Output) -> Result<Self, DataError> {
+        let bad_name = |problem| DataError::BadName { output: output.clone(), problem };
         let to = match output {
             Output::Stdout => Ok(Destination::Stream(Box::new(io::stdout()))),
+            Output::Path(path) if path.as_os_str().is_empty() => {
+                return Err(bad_name(
+                    "the name is empty; name a file, or give `-` for standard output",
+                ));
+            }
             Output::Path(path) => match fs::metadata(path) {
+                Err(_) if npz::is_member(path) => {
+                    return Err(bad_name(
+                        "arrays of archives are only read; name a .npy file, and pack it with `np.savez`",
+                    ));
+                }
+                Ok(there) if there.is_file() && !is_writable(path, &there) => {
+                    return Err(DataError::ReadOnly { output: output.clone() });
+                }
                 // A device or FIFO must be written to directly: a rename would replace it by a
                 // file.
                 Ok(there) if !there.is_file() && !there.is_dir() => File::options()
@@ -115,6 +130,13 @@ impl Outgoing {
         }
         .map_err(|cause| failed(&self.output, cause))
     }
+}
+
+/// Whether an older file may be replaced. A rename would not ask: it needs the folder to be writable, not the file.
+fn is_writable(path: &Path, there: &Metadata) -> bool {
+    let denied = |error: io::Error| error.kind() == io::ErrorKind::PermissionDenied;
+    // The superuser may open any file, so the permissions are checked too.
+    !there.permissions().readonly() && !File::options().write(true).open(path).is_err_and(denied)
 }
 
 fn failed(output: &Output, cause: io::Error) -> DataError {

@@ -1,5 +1,6 @@
 //! Where data comes from and where it goes: a path, or `-` for the standard streams.
 
+use crate::shown;
 use std::ffi::OsString;
 use std::fmt;
 use std::path::PathBuf;
@@ -28,11 +29,12 @@ impl From<OsString> for Input {
     }
 }
 
+/// In messages: control characters are escaped.
 impl fmt::Display for Input {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Stdin => f.write_str("standard input"),
-            Self::Path(path) => path.display().fmt(f),
+            Self::Path(path) => f.write_str(&shown::path(path)),
         }
     }
 }
@@ -61,11 +63,12 @@ impl From<OsString> for Output {
     }
 }
 
+/// In messages: control characters are escaped.
 impl fmt::Display for Output {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Stdout => f.write_str("standard output"),
-            Self::Path(path) => path.display().fmt(f),
+            Self::Path(path) => f.write_str(&shown::path(path)),
         }
     }
 }
@@ -73,6 +76,13 @@ impl fmt::Display for Output {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_with_a_newline_is_one_line_in_a_message() {
+        assert_eq!(Input::parse("a\nb\u{1b}[2J").to_string(), r"a\nb\u{1b}[2J");
+        assert_eq!(Output::parse("a\tb").to_string(), r"a\tb");
+        assert_eq!(Output::parse("").to_string(), "''");
+    }
 
     #[test]
     fn only_a_lone_dash_is_a_standard_stream() {

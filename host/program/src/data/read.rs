@@ -5,6 +5,7 @@ use std::io::{self, Cursor, Read, Seek};
 use std::path::Path;
 
 use super::array::Aligned;
+use super::foreign::{Foreign, LOOKED_AT};
 use super::incoming::{Elements, check_len, out_of_memory, read_up_to};
 use super::npy::{self, Header};
 use super::npz::{self, NpzError};
@@ -130,20 +131,24 @@ impl<'a, R: Read + Send + 'static> Source<'a, R> {
         if start == npy::MAGIC {
             return self.open_npy(asked);
         }
-        let input = || self.input.clone();
-        let is_archive = npz::MAGIC.iter().any(|magic| start.starts_with(magic));
-        if is_archive && asked.is_none() {
-            let problem = NpzError::Piped;
-            Err(DataError::Archive { input: input(), problem })
-        } else if self.is_named_npy() {
-            // If a damaged .npy file were read as raw elements, it would give wrong numbers without
-            // an error.
-            Err(DataError::NotNpy { input: input() })
-        } else if let Some(asked) = asked {
-            self.open_raw(start, asked)
-        } else {
-            Err(DataError::NeedsDtype { input: input() })
+        // If a damaged .npy file were read as raw elements, it would give wrong numbers without an error.
+        if let Some(asked) = asked.filter(|_| !self.is_named_npy()) {
+            return self.open_raw(start, asked);
         }
+        let input = self.input.clone();
+        if asked.is_none() && npz::MAGIC.iter().any(|magic| start.starts_with(magic)) {
+            return Err(DataError::Archive { input, problem: NpzError::Piped });
+        }
+        let more = (LOOKED_AT - start.len()) as u64;
+        (&mut self.reader)
+            .take(more)
+            .read_to_end(&mut start)
+            .map_err(|cause| refused(self.input, cause))?;
+        Err(match Foreign::of(&start) {
+            Some(foreign) => DataError::Foreign { input, foreign },
+            None if self.is_named_npy() => DataError::NotNpy { input },
+            None => DataError::NeedsDtype { input },
+        })
     }
 
     fn is_named_npy(&self) -> bool {

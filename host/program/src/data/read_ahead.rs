@@ -1,6 +1,6 @@
 //! Reading the first bytes of an array before anybody asks for them.
 
-use super::Incoming;
+use super::{DataError, Incoming};
 use std::io::{self, Cursor, Read};
 use std::panic::resume_unwind;
 use std::sync::Arc;
@@ -19,15 +19,18 @@ pub struct ReadAhead {
 impl ReadAhead {
     /// Begins to read `input`, at most about `most` bytes of it. An error comes when the elements that
     /// it concerns are asked for.
-    #[must_use]
-    pub fn begin(mut input: Incoming, most: usize) -> Self {
+    ///
+    /// # Errors
+    /// [`DataError::NoThread`].
+    pub fn begin(mut input: Incoming, most: usize) -> Result<Self, DataError> {
         let is_wanted = Arc::new(AtomicBool::new(false));
         let is_enough = Arc::clone(&is_wanted);
-        let thread = thread::spawn(move || {
+        let thread = thread::Builder::new().spawn(move || {
             input.read_ahead(|bytes| bytes >= most || is_enough.load(Ordering::Relaxed));
             input
         });
-        Self { is_wanted, thread }
+        let thread = thread.map_err(|cause| DataError::NoThread { cause })?;
+        Ok(Self { is_wanted, thread })
     }
 
     /// The array, with what has been read of it. Waits for a read that has begun.
@@ -84,7 +87,7 @@ impl Read for Fails {
 mod tests {
     use super::*;
     use crate::data::read::Source;
-    use crate::data::{DataError, Dtype, Input, Output, open, write_npy};
+    use crate::data::{Dtype, Input, Output, open, write_npy};
 
     /// Gives `pieces` one by one, and then an error.
     struct Pieces(Vec<Vec<u8>>);
@@ -120,10 +123,10 @@ mod tests {
         write_npy(&Output::parse(&path), Dtype::U32, &[1_000_000], bytes).unwrap();
         for most in [0, 1, 2 << 20, 1 << 30] {
             let input = open(&Input::parse(&path), None).unwrap();
-            let array = ReadAhead::begin(input, most).take().all().unwrap();
+            let array = ReadAhead::begin(input, most).unwrap().take().all().unwrap();
             assert!(array.as_slice::<u32>().unwrap() == values, "{most} bytes ahead");
             let mut input =
-                ReadAhead::begin(open(&Input::parse(&path), None).unwrap(), most).take();
+                ReadAhead::begin(open(&Input::parse(&path), None).unwrap(), most).unwrap().take();
             input.skip(999_999).unwrap();
             let mut last = [0; 4];
             input.next(&mut last).unwrap();
@@ -133,7 +136,7 @@ mod tests {
         short.truncate(1000);
         let pipe = Cursor::new(short);
         let input = Source::new(&Input::Stdin, pipe, None).open(None).unwrap();
-        let failed = ReadAhead::begin(input, 1 << 20).take().all();
+        let failed = ReadAhead::begin(input, 1 << 20).unwrap().take().all();
         assert!(matches!(failed, Err(DataError::Truncated { .. })), "{failed:?}");
     }
 }

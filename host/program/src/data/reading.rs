@@ -43,7 +43,7 @@ impl Reading {
     /// elements: reading it still checks that no bytes follow.
     ///
     /// # Errors
-    /// [`DataError::OutOfMemory`] for a few parts.
+    /// [`DataError::OutOfMemory`] for a few parts, [`DataError::NoThread`].
     pub fn begin(input: Incoming, part: usize) -> Result<Self, DataError> {
         let len = input.len();
         Self::begin_within(input, part, len)
@@ -68,7 +68,7 @@ impl Reading {
             // The other end is here.
             let _sent = empty.send(buffer);
         }
-        thread::spawn(move || {
+        let reader = thread::Builder::new().spawn(move || {
             for number in 0..parts {
                 let (of_group, number) = (number / in_group, number % in_group);
                 let left = len.min((of_group + 1) * group) - (of_group * group + number * part);
@@ -84,6 +84,7 @@ impl Reading {
                 }
             }
         });
+        reader.map_err(|cause| DataError::NoThread { cause })?;
         Ok(Self { filled, empty, left: parts })
     }
 

@@ -53,7 +53,7 @@ fn a_pipe_is_recognised_by_its_first_bytes() {
 fn an_empty_pipe_is_no_elements_of_the_type_asked() {
     let array = piped(&[], Some(Dtype::F64)).unwrap();
     assert_eq!((array.len(), array.shape()), (0, &[0][..]));
-    assert!(matches!(piped(&[], None), Err(DataError::NeedsDtype { .. })));
+    assert!(matches!(piped(&[], None), Err(DataError::Foreign { .. })));
 }
 
 #[test]
@@ -189,6 +189,7 @@ fn npy_cut_anywhere_is_an_error() {
             let cut = matches!(
                 error,
                 DataError::NeedsDtype { .. }
+                    | DataError::Foreign { .. }
                     | DataError::Truncated { .. }
                     | DataError::Npy { problem: npy::NpyError::Truncated { .. }, .. }
             );

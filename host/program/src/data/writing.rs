@@ -47,11 +47,13 @@ pub struct Writing {
 
 impl Writing {
     /// Begins to write to `to`, which is a file or stream of `output`.
-    #[must_use]
-    pub fn begin(output: Output, mut to: Destination) -> Self {
+    ///
+    /// # Errors
+    /// [`DataError::NoThread`].
+    pub fn begin(output: Output, mut to: Destination) -> Result<Self, DataError> {
         let (full, to_write) = channel::<(HostBuffer, usize)>();
         let (give_back, written) = channel();
-        let thread = thread::spawn(move || {
+        let thread = thread::Builder::new().spawn(move || {
             for (buffer, bytes) in to_write {
                 to.push(&buffer.bytes()[..bytes])?;
                 // If nobody wants it, this was the last one.
@@ -59,7 +61,8 @@ impl Writing {
             }
             Ok(to)
         });
-        Self { output, full: Some(full), written, buffers: 0, thread: Some(thread) }
+        let thread = thread.map_err(|cause| DataError::NoThread { cause })?;
+        Ok(Self { output, full: Some(full), written, buffers: 0, thread: Some(thread) })
     }
 
     /// A buffer of at least so many bytes, to be filled and [pushed](Self::push). If all are in use, waits until one
@@ -135,7 +138,7 @@ mod tests {
     fn begin(path: &std::path::Path) -> Writing {
         let output = Output::parse(path);
         let file = Destination::Known(create_raw(&output).unwrap());
-        Writing::begin(output, file)
+        Writing::begin(output, file).unwrap()
     }
 
     fn push(writing: &mut Writing, bytes: &[u8]) -> Result<(), DataError> {

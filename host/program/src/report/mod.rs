@@ -1,11 +1,13 @@
 //! How results are shown: tables and times for a terminal, charts as SVG, a page of all results.
 
 pub mod page;
+mod rounded;
 mod scaling;
 pub mod svg;
 mod table;
 mod time;
 
+pub use rounded::rounded;
 pub use scaling::{Scaled, scaling_chart};
 pub use table::{Column, Table, table};
 pub use time::time;

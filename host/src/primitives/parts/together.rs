@@ -1,6 +1,8 @@
 //! Work for several devices at the same time.
 
 use crate::device::{Device, DeviceError};
+use std::panic::resume_unwind;
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 /// How long several devices took at the same time, in µs: as long as the slowest. If they `share` a GPU, as long as all,
@@ -19,7 +21,7 @@ pub(super) fn of_gpu(
 }
 
 /// Does `work` for each of `all`, and returns what it gives, in their order. Several take a thread each: a copy
-/// between a device and the memory of the host waits.
+/// between a device and the memory of the host waits. Where the system refuses a thread, this one does its work.
 ///
 /// # Errors
 /// The first error, in their order.
@@ -31,14 +33,21 @@ pub(in crate::primitives) fn on_each<W: Send, R: Send, E: Send>(
     work: impl Fn(W) -> Result<R, E> + Sync,
 ) -> Result<Vec<R>, E> {
     let mut all: Vec<W> = all.into_iter().collect();
-    let (Some(last), work) = (all.pop(), &work) else {
+    let Some(last) = all.pop() else {
         return Ok(Vec::new());
     };
+    let all: Vec<_> = all.into_iter().map(|one| Mutex::new(Some(one))).collect();
+    let done = |one: &Mutex<Option<W>>| {
+        let one = one.lock().unwrap_or_else(PoisonError::into_inner).take();
+        work(one.expect("each is done once"))
+    };
     thread::scope(|scope| {
-        let others: Vec<_> = all.into_iter().map(|one| scope.spawn(move || work(one))).collect();
+        let begin = |one| thread::Builder::new().spawn_scoped(scope, move || done(one));
+        let others: Vec<_> = all.iter().map(begin).collect();
         let last = work(last);
-        let others = others.into_iter().map(|thread| {
-            thread.join().unwrap_or_else(|payload| std::panic::resume_unwind(payload))
+        let others = others.into_iter().zip(&all).map(|(thread, one)| match thread {
+            Ok(thread) => thread.join().unwrap_or_else(|payload| resume_unwind(payload)),
+            Err(_) => done(one),
         });
         others.chain([last]).collect()
     })

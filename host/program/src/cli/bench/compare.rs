@@ -48,11 +48,11 @@ impl Compare {
             .into());
         }
         if let Some([first, second]) = &compared.devices {
-            eprintln!(
+            output::say(format_args!(
                 "gridsync: the devices differ: {} before, {} after",
                 first.join(", "),
                 second.join(", ")
-            );
+            ));
         }
         output::result(global, || text(&compared), || as_json(&compared))?;
         self.fail_over.map_or(Ok(()), |limit| expect_within(&compared, limit))

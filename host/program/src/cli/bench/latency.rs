@@ -3,6 +3,7 @@
 use super::rows::Rows;
 use super::{Bench, Global, Usage};
 use crate::bench::{Design, Record, Sampling, Shape, Step, Suite, THREADS, default_blocks};
+use crate::cli::output;
 use crate::report::Column;
 use anyhow::Context;
 use gridsync::device::Device;
@@ -52,7 +53,7 @@ impl Bench {
         rows.finish(&run.records)?;
 
         for absent in &run.absent {
-            eprintln!("gridsync: leaving out {}: {}", absent.design, absent.error);
+            output::say(format_args!("gridsync: leaving out {}: {}", absent.design, absent.error));
         }
         if run.records.is_empty() {
             return Err(Usage(format!(

@@ -7,6 +7,7 @@ use crate::bench::{
     MeasureError, Record, SCALED, SCALING_SIZES, Sampling, Scaling, ScalingPoint, Step,
 };
 use crate::cli::exit::Wrong;
+use crate::cli::output;
 use crate::data::{Output, write_raw};
 use crate::images;
 use crate::report::{Column, Scaled, scaling_chart};
@@ -38,7 +39,9 @@ impl Bench {
         })?;
         rows.finish(&done.records)?;
         for ScalingPoint { gpus, n } in &done.too_large {
-            eprintln!("gridsync: leaving out {n} elements on {gpus} GPUs: they do not fit");
+            output::say(format_args!(
+                "gridsync: leaving out {n} elements on {gpus} GPUs: they do not fit"
+            ));
         }
         if let Some(svg) = &self.svg {
             let scaled = |record: &Record| {

@@ -9,6 +9,7 @@ use crate::bench::{
 };
 use crate::cli::choice::DeviceChoice;
 use crate::cli::exit::Wrong;
+use crate::cli::output;
 use crate::data::{Output, write_raw};
 use crate::images;
 use crate::report::Column;
@@ -125,7 +126,7 @@ fn peers(ordinals: &[u32], sampling: &Sampling) -> anyhow::Result<HashMap<usize,
     let nccl = match Nccl::find() {
         Ok(nccl) => nccl,
         Err(none) => {
-            eprintln!("gridsync: leaving out the peer: {none}");
+            output::say(format_args!("gridsync: leaving out the peer: {none}"));
             return Ok(HashMap::new());
         }
     };
@@ -136,9 +137,9 @@ fn peers(ordinals: &[u32], sampling: &Sampling) -> anyhow::Result<HashMap<usize,
     });
     let times = times.context("measuring NCCL")?;
     if times.is_empty() {
-        eprintln!(
+        output::say(format_args!(
             "gridsync: leaving out the peer: NCCL works on two GPUs or more, each of them once"
-        );
+        ));
     }
     Ok(times)
 }

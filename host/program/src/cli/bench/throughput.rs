@@ -7,6 +7,7 @@ use crate::bench::{
     plain_mode,
 };
 use crate::cli::exit::Wrong;
+use crate::cli::output;
 use crate::report::Column;
 use anyhow::Context;
 use gridsync::device::Device;
@@ -40,7 +41,7 @@ impl Bench {
             (device, PeerTimes::default())
         };
         for note in peers.notes() {
-            eprintln!("gridsync: {note}");
+            output::say(format_args!("gridsync: {note}"));
         }
 
         let points = cases.len() * sizes.len();
@@ -61,10 +62,10 @@ impl Bench {
         rows.finish(&run.records)?;
 
         for left in &run.too_large {
-            eprintln!(
+            output::say(format_args!(
                 "gridsync: leaving out {} elements of {}: {}",
                 left.n, left.dtype, left.error
-            );
+            ));
         }
         if run.records.is_empty() {
             return Err(Usage(format!(

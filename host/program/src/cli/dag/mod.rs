@@ -18,7 +18,7 @@ use run::Outcome;
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-/// Run a graph of kernels by every means, and compare what a dependency costs
+/// Run a graph of kernels by every means, and compare the costs
 ///
 /// By a launch for each node: in one stream, in several with events, overlapping, as a CUDA graph. By a kernel
 /// that launches the others. By one kernel for all nodes: with a barrier of the grid after each level, and with
@@ -43,6 +43,13 @@ pub(crate) struct Dag {
     /// The nodes of --random.
     #[arg(long, value_name = "N", default_value_t = 1000, requires = "random", value_parser = within::<usize>(1..=MOST_NODES))]
     nodes: usize,
+    /// By these means only; may be given several times.
+    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(Method::ALL.map(Method::name)))]
+    by: Vec<String>,
+    /// Write the graph (dag.svg) and, from a GPU, when each node ran (timelines.svg) to this folder, for up to 200
+    /// nodes.
+    #[arg(short, long, alias = "out", value_name = "DIR")]
+    output: Option<PathBuf>,
     /// Elements of each node's array.
     #[arg(short = 'n', long, alias = "n", value_name = "N", value_parser = within::<u32>(1..=1 << 28))]
     elements: Option<u32>,
@@ -55,16 +62,9 @@ pub(crate) struct Dag {
     /// Blocks of one kernel for all nodes [default: what the widest level of the graph can use].
     #[arg(long, value_name = "N", value_parser = within::<u32>(1..=u64::MAX))]
     blocks: Option<u32>,
-    /// By these means only; may be given several times.
-    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(Method::ALL.map(Method::name)))]
-    by: Vec<String>,
     /// Measure the same chain in CUDA C++ too, in the same run: needs nvcc.
     #[arg(long, requires = "chain", conflicts_with_all = ["elements", "threads", "microseconds"])]
     peers: bool,
-    /// Write the graph (dag.svg) and, from a GPU, when each node ran (timelines.svg) to this folder, for up to 200
-    /// nodes.
-    #[arg(short, long, alias = "out", value_name = "DIR")]
-    output: Option<PathBuf>,
 }
 
 /// The most nodes: the proof that all are in an order takes n² / 8 bytes.

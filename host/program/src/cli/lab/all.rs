@@ -72,7 +72,7 @@ impl All {
         let (mut fields, mut wrong) = (Map::new(), Vec::new());
         for Listed { name, takes, .. } in listed() {
             if takes.runs_on == RunsOn::Gpu && !is_gpu {
-                eprintln!("gridsync: leaving out lab {name}: it needs a GPU");
+                output::say(format_args!("gridsync: leaving out lab {name}: it needs a GPU"));
                 continue;
             }
             let folder = self.output.as_deref().filter(|_| takes.has_files);

@@ -28,7 +28,7 @@ use gridsync::device::{Device, Emulator, EmulatorConfig};
 use std::ffi::OsStr;
 use std::path::Path;
 
-/// Look closely at one thing: what a compiler makes of it, what it costs, or what breaks it
+/// Look closely at one thing: what it costs, and what breaks it
 #[derive(clap::Args)]
 #[command(after_help = "Without an experiment: the list of them, and what each takes.")]
 pub(crate) struct Lab {

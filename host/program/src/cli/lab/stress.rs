@@ -4,6 +4,7 @@ use super::{Experiment, Found, RunsOn};
 use crate::cli::Global;
 use crate::cli::count::within;
 use crate::cli::exit::Usage;
+use crate::cli::output;
 use crate::cli::progress::progress;
 use crate::lab::stress::{self, Found as Times, Run, Tally};
 use crate::report::table;
@@ -88,7 +89,7 @@ impl Experiment for Stress {
         bar.finish_and_clear();
 
         for (name, error) in report.designs.absent.iter().chain(&report.mutants.absent) {
-            eprintln!("gridsync: leaving out {name}: {error}");
+            output::say(format_args!("gridsync: leaving out {name}: {error}"));
         }
         if report.designs.tallies.iter().all(|tally| tally.crossings == 0) {
             let asked = designs.len();

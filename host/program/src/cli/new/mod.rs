@@ -26,7 +26,7 @@ const FILES: [(&str, &str); 6] = [
 const TAKEN: [&str; 8] =
     ["alloc", "build", "core", "deps", "examples", "incremental", "std", "test"];
 
-/// Make a package with a first kernel: a grid barrier, a test in the emulator, a program
+/// Make a package with a first kernel, its test and a program
 ///
 /// `cargo test` in the folder NAME checks the kernel in the emulator, and needs neither a GPU nor CUDA. `cargo run
 /// --features gpu` compiles the kernel to PTX, and uses a GPU.

@@ -8,6 +8,7 @@ use crate::cli::count::within;
 use crate::cli::exit::{self, Usage};
 use crate::cli::files::Files;
 use crate::cli::job::{self, About, Done, Job};
+use crate::cli::output;
 use crate::data::{self, Incoming, Input, Stored};
 use bytemuck::Pod;
 use clap::ValueEnum;
@@ -145,7 +146,9 @@ impl Reduce {
             };
             ranks.when_lost(|error| exit::after(GRACE, &error.into()));
             if !global.quiet {
-                ranks.report_waiting(|waiting| eprintln!("gridsync: rank 0 {waiting}"));
+                ranks.report_waiting(|waiting| {
+                    output::say(format_args!("gridsync: rank 0 {waiting}"))
+                });
             }
             let done = opened.and_then(|common| {
                 let input = common.map(|(input, _)| input);

@@ -28,16 +28,45 @@ impl FromStr for Condition {
         if let Some(word) = WORDS.into_iter().find(|&word| word == text) {
             return Ok(Self::Word(word));
         }
-        let mut signs = SIGNS.into_iter();
-        let compare = signs.find_map(|sign| Some((sign, text.strip_prefix(sign)?.trim())));
-        match compare {
-            Some((sign, bound)) if !bound.is_empty() => Ok(Self::Compare(sign, bound.into())),
+        let is_sign = |c: char| "<>=!~≤≥≠".contains(c);
+        let (written, bound) = text.split_at(text.find(|c| !is_sign(c)).unwrap_or(text.len()));
+        let sign = SIGNS.into_iter().find(|&sign| sign == written);
+        let bound = bound.trim();
+        match sign {
+            Some(_) if bound.contains(is_sign) => Err(format!(
+                "a condition is one comparison; for two, select twice: --where \"{}\" -o - | gridsync select - --where …",
+                first_of(text)
+            )),
+            // The number is parsed once the type of the elements is known.
+            Some(sign) if !bound.is_empty() => Ok(Self::Compare(sign, bound.into())),
+            None if meant(written).is_some() => Err(format!(
+                "{written} is not a comparison; write \"{} {bound}\"",
+                meant(written).unwrap_or_default()
+            )),
             _ => Err(
                 "a condition is one of < <= > >= == != and a number, as in \"> 0.5\", or one of nonzero, finite and notnan"
                     .into(),
             ),
         }
     }
+}
+
+/// The sign of gridsync for a sign of another language.
+fn meant(written: &str) -> Option<&'static str> {
+    Some(match written {
+        "<>" | "~=" | "≠" | "=!" | "!==" => "!=",
+        "=" | "===" => "==",
+        "=<" | "≤" => "<=",
+        "=>" | "≥" => ">=",
+        _ => return None,
+    })
+}
+
+/// The first comparison of several: a sign, and the word after it.
+fn first_of(text: &str) -> String {
+    let number = text.find(|c: char| c.is_ascii_alphanumeric() || "+-.".contains(c)).unwrap_or(0);
+    let end = text[number..].find([' ', ',', '<', '>', '=', '!', '&', '|']);
+    text[..end.map_or(text.len(), |end| number + end)].to_owned()
 }
 
 impl fmt::Display for Condition {
@@ -266,6 +295,21 @@ mod tests {
         assert_eq!(kept("< -9223372036854775807.5", elements), [true, false]);
         assert_eq!(kept("> -1", [0u64, 1]), [true, true]);
         assert_eq!(kept("== -1", [0u64, u64::MAX]), [false, false]);
+    }
+
+    #[test]
+    fn two_comparisons_and_signs_of_other_languages_are_refused_with_what_to_write() {
+        let refused = |text: &str| text.parse::<Condition>().expect_err(text);
+        for two in [">1 and < 3", ">1 & <3", ">1, < 3", ">1<3"] {
+            let message = refused(two);
+            assert!(message.contains("select twice: --where \">1\" -o - | gridsync"), "{message}");
+        }
+        assert_eq!(refused("<> 1"), "<> is not a comparison; write \"!= 1\"");
+        assert_eq!(refused("≤2"), "≤ is not a comparison; write \"<= 2\"");
+        assert_eq!(refused("= 3"), "= is not a comparison; write \"== 3\"");
+        for neither in ["", "1", "> ", "<<>> 1", "1 < x < 3"] {
+            assert!(refused(neither).contains("one of < <= > >= == !="), "{neither}");
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use crate::cli::lab::Page;
 use crate::cli::output::number;
 use crate::lab::accuracy::{Mark, Summed, Sums, errors_chart};
 use crate::report::svg::ChartError;
-use crate::report::{Table, table};
+use crate::report::{Table, rounded, table};
 use serde_json::{Value, json};
 
 /// The types, and the files of their charts.
@@ -91,10 +91,10 @@ fn judge(page: &mut Page, sums: &Sums, what: &str, summed: &Summed) {
         page.wrong(format!("{} has not the bits of the one on the CPU", of()));
     } else if !summed.is_right() {
         page.wrong(format!(
-            "{} is off by {:e}, allowed are {:e}",
+            "{} is off by {}, allowed are {}",
             of(),
-            summed.error,
-            summed.bound
+            rounded(summed.error),
+            rounded(summed.bound)
         ));
     }
 }

@@ -10,6 +10,7 @@ use crate::cli::exit::Usage;
 use crate::cli::progress::progress;
 use crate::lab::litmus::{Gpu, Report, WRITE_AND_READ};
 use crate::report::{Table, table};
+use crate::shown::escaped;
 use gridsync::device::Device;
 use gridsync::parallel::try_map;
 use litmus::{Test, parse, shapes};
@@ -156,7 +157,8 @@ fn of_files(reports: &[Report]) -> Table {
         };
         let ends = if report.model.terminates { "yes" } else { "no" };
         let states = report.model.states.len().to_string();
-        let cells = [&report.name, report.verdict(), ends, &states, &shown, &schedules];
+        let name = escaped(&report.name);
+        let cells = [&*name, report.verdict(), ends, &states, &shown, &schedules];
         let mut cells: Vec<String> = cells.into_iter().map(str::to_owned).collect();
         match &report.on_gpu {
             None => {}

@@ -4,6 +4,7 @@ use super::on_device::{OnDevice, Plan};
 use crate::cli::choice::Place;
 use crate::cli::job::{Job, Verdict};
 use crate::cli::output;
+use crate::report::rounded;
 use crate::data::{self, Along, Incoming};
 use bytemuck::Pod;
 use gridsync::memory;
@@ -207,8 +208,8 @@ impl LineChecks {
                 "ok": wrong == 0,
             }),
             line: match wrong {
-                0 => format!("all rows right, off by {abs_err:e} at most"),
-                wrong => format!("{wrong} rows WRONG, off by {abs_err:e} at most"),
+                0 => format!("all rows right, off by {} at most", rounded(abs_err)),
+                wrong => format!("{wrong} rows WRONG, off by {} at most", rounded(abs_err)),
             },
             wrong: (wrong > 0).then(|| {
                 format!("{wrong} of {rows} rows are wrong, the first of them row {first_wrong}")

@@ -1,0 +1,360 @@
+//! Two examples or more for each subcommand, at the end of its help.
+
+use clap::Command;
+
+/// The words of a subcommand, and examples: a call, and what it does.
+type Examples = (&'static [&'static str], &'static [(&'static str, &'static str)]);
+
+const EXAMPLES: &[Examples] = &[
+    (
+        &["reduce"],
+        &[
+            ("gridsync reduce x.npy --op sum --check", "the sum, compared with a reference"),
+            ("gridsync reduce x.npy --op mean --axis 0", "the mean of each column"),
+            ("gridsync reduce - --dtype f32 --op max < x.bin", "of raw little-endian elements"),
+        ],
+    ),
+    (
+        &["scan"],
+        &[
+            ("gridsync scan x.npy --op sum -o sums.npy", "numpy.cumsum"),
+            ("gridsync scan x.npy --op max --axis 0 -o y.npy", "the maximum so far of each column"),
+        ],
+    ),
+    (
+        &["select"],
+        &[
+            ("gridsync select x.npy --where '> 0.5' -o y.npy", "x[x > 0.5]"),
+            ("gridsync select x.npy --unique -o y.npy --counts n.npy", "run-length encoding"),
+            (
+                "gridsync select x.npy --where '> 1' -o - | gridsync select - --where '< 3' -o y.npy",
+                "both conditions",
+            ),
+        ],
+    ),
+    (
+        &["range-sum"],
+        &[
+            ("gridsync range-sum x.npy ranges.npy -o sums.npy", "the sum of each range"),
+            (
+                "gridsync range-sum x.npz:a ranges.npy -o sums.npy --check",
+                "of an array of an archive",
+            ),
+        ],
+    ),
+    (
+        &["kendall"],
+        &[
+            ("gridsync kendall x.npy y.npy", "tau-b and its counts"),
+            ("gridsync kendall x.npy y.npy --json", "the same for a script"),
+        ],
+    ),
+    (
+        &["demo"],
+        &[
+            ("gridsync demo", "what a missing barrier does"),
+            ("gridsync demo --blocks 8 --threads 128 -n 1024", "in a larger grid"),
+        ],
+    ),
+    (
+        &["lab"],
+        &[
+            ("gridsync lab", "the list of experiments"),
+            ("gridsync lab threads --block 40,2", "one of them"),
+            ("gridsync lab all -o charts", "all of them, with figures"),
+        ],
+    ),
+    (
+        &["lab", "threads"],
+        &[
+            ("gridsync lab threads", "a block of 40 × 2 threads"),
+            ("gridsync lab threads --block 8,4,3 -o charts", "another one, as a figure too"),
+        ],
+    ),
+    (
+        &["lab", "divergence"],
+        &[
+            ("gridsync lab divergence", "on a GPU, or in the emulator"),
+            ("gridsync lab divergence --block 256 -o charts", "with larger blocks, and a figure"),
+        ],
+    ),
+    (
+        &["lab", "limits"],
+        &[
+            ("gridsync lab limits", "of the GPU, or of the emulated one"),
+            ("gridsync lab limits -o charts", "with a figure"),
+        ],
+    ),
+    (
+        &["lab", "spin"],
+        &[
+            ("gridsync lab spin", "for compute capability 7.5"),
+            ("gridsync lab spin --arch 90", "for 9.0"),
+        ],
+    ),
+    (
+        &["lab", "fences"],
+        &[
+            ("gridsync lab fences", "in cycles and ns"),
+            ("gridsync lab fences -o charts", "with a figure"),
+        ],
+    ),
+    (
+        &["lab", "litmus"],
+        &[
+            ("gridsync lab litmus", "the classic shapes"),
+            ("gridsync lab litmus test.litmus", "a test of your own"),
+        ],
+    ),
+    (
+        &["lab", "atomics"],
+        &[
+            ("gridsync lab atomics", "rates on a GPU, counts in the emulator"),
+            ("gridsync lab atomics --threads 512 -o charts", "with larger blocks, and figures"),
+        ],
+    ),
+    (
+        &["lab", "locks"],
+        &[("gridsync lab locks", "five locks"), ("gridsync lab locks -o charts", "with figures")],
+    ),
+    (
+        &["lab", "banks"],
+        &[
+            ("gridsync lab banks", "strides from 0 to 33"),
+            ("gridsync lab banks --bytes 16 -o charts", "of elements of 16 bytes, with figures"),
+        ],
+    ),
+    (
+        &["lab", "memory"],
+        &[
+            ("gridsync lab memory", "latencies and bandwidths"),
+            ("gridsync lab memory -o charts", "with figures"),
+        ],
+    ),
+    (
+        &["lab", "ladder"],
+        &[
+            ("gridsync lab ladder", "one sum in seventeen steps"),
+            ("gridsync lab ladder -n 2^20 -o charts", "of fewer elements, with figures"),
+        ],
+    ),
+    (
+        &["lab", "scans"],
+        &[
+            ("gridsync lab scans", "one scan in eleven steps"),
+            ("gridsync lab scans -n 2^20 -o charts", "of fewer elements, with figures"),
+        ],
+    ),
+    (
+        &["lab", "launches"],
+        &[
+            ("gridsync lab launches", "100 rounds"),
+            ("gridsync lab launches --rounds 1000 -o charts", "more, at many shapes of grids"),
+        ],
+    ),
+    (
+        &["lab", "accuracy"],
+        &[
+            ("gridsync lab accuracy", "up to 2^24 elements"),
+            ("gridsync lab accuracy --sizes 2^10,2^16 -o charts", "fewer, with figures"),
+        ],
+    ),
+    (
+        &["lab", "stress"],
+        &[
+            ("gridsync lab stress", "every barrier, right and wrong"),
+            ("gridsync lab stress --right-only --rounds 2000", "the right ones, for longer"),
+        ],
+    ),
+    (
+        &["lab", "all"],
+        &[
+            ("gridsync lab all", "on a GPU, or in the emulator"),
+            ("gridsync lab all -o charts", "with all figures"),
+        ],
+    ),
+    (
+        &["emulate"],
+        &[
+            ("gridsync emulate barrier", "all grid barriers, 100 schedules each"),
+            ("gridsync emulate barrier/tree --weaken", "which of its orders are needed"),
+            ("gridsync emulate --list", "the names"),
+        ],
+    ),
+    (
+        &["dag"],
+        &[
+            ("gridsync dag --diamond", "C = A·B, by every means"),
+            ("gridsync dag --random 1 --nodes 200 -o charts", "a random graph, drawn"),
+        ],
+    ),
+    (
+        &["new"],
+        &[
+            (
+                "gridsync new hello && cd hello && cargo test",
+                "a kernel, and its test in the emulator",
+            ),
+            ("gridsync new hello --path ~/gridsync", "with another checkout of gridsync"),
+        ],
+    ),
+    (
+        &["devices"],
+        &[
+            ("gridsync devices", "the GPUs, the emulator and the CPU"),
+            ("gridsync devices --json", "the same for a script"),
+        ],
+    ),
+    (
+        &["verify"],
+        &[
+            ("gridsync verify", "on the GPU, or two minutes in the emulator"),
+            ("gridsync verify --device emulator --thorough", "everything, in the emulator"),
+        ],
+    ),
+    (
+        &["bench"],
+        &[
+            ("gridsync bench barrier --peers", "grid barriers, compared with grid.sync()"),
+            ("gridsync bench reduce --sizes 2^20,2^28 -o out.jsonl", "sums, as records too"),
+        ],
+    ),
+    (
+        &["bench", "compare"],
+        &[
+            ("gridsync bench compare before after", "what is slower or faster"),
+            (
+                "gridsync bench compare before after --fail-over 2",
+                "exit code 1 if a line is slower by 2 %",
+            ),
+        ],
+    ),
+    (
+        &["bench", "peers"],
+        &[
+            ("gridsync bench peers bench/runs", "what takes longer than its peer"),
+            ("gridsync bench peers bench/runs --json", "the same for a script"),
+        ],
+    ),
+    (
+        &["bench", "build-peers"],
+        &[
+            ("GRIDSYNC_PEERS=peers gridsync bench build-peers", "into the folder peers"),
+            ("GRIDSYNC_PEERS=peers gridsync bench reduce --peers", "then: without nvcc"),
+        ],
+    ),
+    (
+        &["report"],
+        &[
+            ("gridsync report bench/runs -o page", "a page of all records"),
+            ("gridsync report a.jsonl b.json -o page", "of these files"),
+        ],
+    ),
+    (
+        &["completions"],
+        &[
+            (
+                "gridsync completions bash > ~/.local/share/bash-completion/completions/gridsync",
+                "for bash",
+            ),
+            ("gridsync completions zsh > ~/.zfunc/_gridsync", "for zsh"),
+        ],
+    ),
+    (
+        &["man"],
+        &[
+            ("gridsync man | man -l -", "the manual page of gridsync"),
+            ("gridsync man -o ~/.local/share/man/man1", "all pages; then: man gridsync-reduce"),
+        ],
+    ),
+];
+
+/// The widest call for which what it does stands on the same line.
+const WIDEST: usize = 56;
+
+/// Adds its examples to the help of each subcommand of `command`.
+pub(super) fn add_to(command: Command) -> Command {
+    EXAMPLES.iter().fold(command, |command, (path, examples)| at(command, path, &text(examples)))
+}
+
+fn at(command: Command, path: &[&str], text: &str) -> Command {
+    match path {
+        [] => {
+            let text = match command.get_after_help() {
+                Some(after) => format!("{text}\n\n{after}"),
+                None => text.to_owned(),
+            };
+            command.after_help(text)
+        }
+        [name, rest @ ..] => command.mut_subcommand(*name, |below| at(below, rest, text)),
+    }
+}
+
+fn text(examples: &[(&str, &str)]) -> String {
+    let widths = examples.iter().map(|(call, _)| call.len()).filter(|&width| width <= WIDEST);
+    let width = widths.max().unwrap_or(0);
+    let lines = examples.iter().map(|(call, what)| {
+        if call.len() > WIDEST {
+            format!("\n  {call}\n  {:width$}  {what}", "")
+        } else {
+            format!("\n  {call:width$}  {what}")
+        }
+    });
+    format!("Examples:{}", lines.collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::command;
+
+    /// The names of `command` and all commands below it.
+    fn paths(command: &Command, above: &[String]) -> Vec<Vec<String>> {
+        let below = command.get_subcommands().flat_map(|command| {
+            paths(command, &[above, &[command.get_name().to_owned()]].concat())
+        });
+        [above.to_vec()].into_iter().chain(below).collect()
+    }
+
+    #[test]
+    fn every_subcommand_has_two_examples_of_its_own() {
+        for path in paths(&command(), &[]).into_iter().filter(|path| !path.is_empty()) {
+            let examples = EXAMPLES.iter().find(|(words, _)| **words == path);
+            let (_, examples) = examples.unwrap_or_else(|| panic!("no examples for {path:?}"));
+            assert!(examples.len() >= 2, "{path:?}");
+            let call = format!("gridsync {}", path.join(" "));
+            let own = examples.iter().filter(|(example, _)| example.contains(&call)).count();
+            assert!(own >= 1 && examples[0].0.contains(&call), "{path:?}");
+        }
+    }
+
+    #[test]
+    fn every_example_is_a_call_that_is_understood() {
+        for (_, examples) in EXAMPLES {
+            for (line, _) in *examples {
+                for part in line.split(['|', '&']) {
+                    let Some(begin) = part.find("gridsync ") else {
+                        continue;
+                    };
+                    let parsed = command().try_get_matches_from(words(&part[begin..]));
+                    assert!(parsed.is_ok(), "{line}: {}", parsed.unwrap_err());
+                }
+            }
+        }
+    }
+
+    /// The words of a call without redirections, as a shell splits them.
+    fn words(call: &str) -> Vec<String> {
+        let (mut words, mut quoted) = (vec![String::new()], false);
+        for c in call.chars() {
+            match c {
+                '\'' => quoted = !quoted,
+                '<' | '>' if !quoted => break,
+                ' ' if !quoted => words.push(String::new()),
+                c => words.last_mut().expect("there is one").push(c),
+            }
+        }
+        words.retain(|word| !word.is_empty());
+        words
+    }
+}
