@@ -26,7 +26,7 @@ unsafe fn normalise(matrix: Global<f32>, sums: Global<f32>, barrier: Global<u32>
     let mut barrier = GridBarrier::attach(barrier);
     let columns = matrix.len() / thread::block_count();
     let row = matrix.part(thread::block_index() * columns, columns);
-    let (me, threads) = (thread::index_in_block() as usize, thread::threads_per_block() as usize);
+    let (me, threads) = (thread::index_in_block(), thread::threads_per_block());
 
     // Each thread sums its share of the row; then the block adds up the shares.
     let share = (me..columns).step_by(threads).map(|i| row.read(i)).sum();

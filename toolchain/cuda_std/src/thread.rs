@@ -35,8 +35,9 @@ positions! {
 
 /// The linear number of the thread in its block, x fastest.
 #[instruction]
-pub fn index_in_block() -> u32 {
-    block_dim().linear(thread_idx()) as u32
+pub fn index_in_block() -> usize {
+    // A block has at most 1024 threads, and 32 bits are cheaper.
+    block_dim().linear(thread_idx()) as u32 as usize
 }
 
 /// The linear number of the block in the grid, x fastest.
@@ -49,13 +50,13 @@ pub fn block_index() -> usize {
 /// in each block.
 #[instruction]
 pub fn index() -> usize {
-    block_index() * threads_per_block() as usize + index_in_block() as usize
+    block_index() * threads_per_block() + index_in_block()
 }
 
 /// The number of threads in a block.
 #[instruction]
-pub fn threads_per_block() -> u32 {
-    block_dim().volume() as u32
+pub fn threads_per_block() -> usize {
+    block_dim().volume() as u32 as usize
 }
 
 /// The number of blocks in the grid.
@@ -67,7 +68,7 @@ pub fn block_count() -> usize {
 /// The number of threads in the grid.
 #[instruction]
 pub fn thread_count() -> usize {
-    block_count() * threads_per_block() as usize
+    block_count() * threads_per_block()
 }
 
 /// Whether this is the first thread of its block.

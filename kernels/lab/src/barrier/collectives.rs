@@ -72,7 +72,8 @@ pub unsafe fn exchange_in_order(words: Global<u64>, errors: Global<u32>, rounds:
 pub unsafe fn exchange_votes(words: Global<u64>, errors: Global<u32>, rounds: u32, skew: u32) {
     let (mut first, mut second) = attach_to_both(words);
     let (block, blocks) = (thread::block_index() as u32, thread::block_count() as u32);
-    let (thread, threads) = (thread::index_in_block(), thread::threads_per_block());
+    let thread = thread::index_in_block() as u32;
+    let threads = thread::threads_per_block() as u32;
     let mut wrong = 0;
     for round in 0..rounds {
         come_late(round, skew);
@@ -137,8 +138,7 @@ pub unsafe fn exchange_scan_threads(
     rounds: u32,
 ) {
     let mut exchange = Exchange::attach(words);
-    let at = thread::block_index() * thread::threads_per_block() as usize
-        + thread::index_in_block() as usize;
+    let at = thread::index();
     let op = Compose::new();
     for round in 0..rounds {
         // Maps of earlier rounds are others.
@@ -161,8 +161,7 @@ pub unsafe fn exchange_scan_threads(
 #[kernel(cooperative)]
 pub unsafe fn exchange_scan_threads_only(words: Global<u64>, numbers: Global<u32>, rounds: u32) {
     let mut exchange = Exchange::attach(words);
-    let at = thread::block_index() * thread::threads_per_block() as usize
-        + thread::index_in_block() as usize;
+    let at = thread::index();
     let mut number = numbers.read(at);
     for _ in 0..rounds {
         let scanned = exchange.scan_threads(Sum::<u32>::new(), number);

@@ -37,10 +37,13 @@ pub fn last_block<T: Summand>(
         last = before as usize == blocks - 1;
     }
     if thread::sync_threads_or(last) {
-        let (me, threads) = (thread::index_in_block(), thread::threads_per_block());
         let of_grid = block::reduce(
             Sum::<T>::new(),
-            strided_sum(partials.part(0, blocks), me as usize, threads as usize),
+            strided_sum(
+                partials.part(0, blocks),
+                thread::index_in_block(),
+                thread::threads_per_block(),
+            ),
         );
         if thread::is_first_in_block() {
             sum.write(0, of_grid);

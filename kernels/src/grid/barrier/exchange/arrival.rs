@@ -6,7 +6,7 @@ use crate::block::Slots;
 use crate::op::Operation;
 use cuda_std::prelude::*;
 use cuda_std::time::clock;
-use cuda_std::warp::{WARP_SIZE, lane_id};
+use cuda_std::warp::{lane_id, warp_index};
 
 /// What a block has brought to an [`Exchange`], by [`Exchange::arrive`]. The exchange is in use until
 /// the block waits.
@@ -54,7 +54,7 @@ impl<O: Operation> Arrival<'_, O> {
         let Self { exchange, op, began } = self;
         let results = exchange.results();
         let place = 2 * (exchange.crossing % 2) as usize;
-        if thread::index_in_block() < WARP_SIZE {
+        if warp_index() == 0 {
             let Prefix { before, all } = if exchange.members.count() <= DIRECT {
                 exchange.cross::<O, PREFIX>(op, began)
             } else {
