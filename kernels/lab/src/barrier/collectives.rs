@@ -4,6 +4,7 @@ use super::stress::come_late;
 use cuda_std::prelude::*;
 use gridsync_kernels::grid::barrier::{Exchange, Members};
 use gridsync_kernels::op::{Affine, ArgMax, Carried, Compose, Indexed, Max, Operation, Sum};
+use gridsync_kernels::{block, warp};
 
 /// A value that block `block` brings to `round`: any two blocks and rounds differ.
 #[device]
@@ -147,6 +148,41 @@ pub unsafe fn exchange_scan_threads(
         if round == rounds - 1 {
             before.write(at, u64::from_words(scanned.before.to_words()));
             all.write(at, u64::from_words(scanned.all.to_words()));
+        }
+    }
+}
+
+/// Composes the maps of the threads of each block, `rounds` times: `through` gets for each thread what the threads of its
+/// block up to it compose to, `before` what those before it do, and `all` what all do, in the last round. Counts in
+/// `errors[0]` the lanes whose scan within the warp is wrong.
+///
+/// # Safety
+///
+/// Blocks have a multiple of 32 threads. `maps`, `through`, `before` and `all` have an element for each thread of the
+/// grid, and `errors` has one.
+#[kernel(max_threads = 1024)]
+pub unsafe fn block_scans(
+    maps: Global<u64>,
+    through: Global<u64>,
+    before: Global<u64>,
+    all: Global<u64>,
+    errors: Global<u32>,
+    rounds: u32,
+) {
+    let (op, at) = (Compose::new(), thread::index());
+    for round in 0..rounds {
+        // Maps of earlier rounds are others.
+        let own = op.lift(maps.read(at).wrapping_add(u64::from(rounds - 1 - round)), 0);
+        let inclusive = block::scan(op, own);
+        thread::sync_threads();
+        let exclusive = block::scan_exclusive(op, own);
+        thread::sync_threads();
+        let in_warp = op.combine(warp::scan_exclusive(op, own), own).to_words();
+        count(u32::from(in_warp != warp::scan(op, own).to_words()), errors);
+        if round == rounds - 1 {
+            through.write(at, u64::from_words(inclusive.to_words()));
+            before.write(at, u64::from_words(exclusive.before.to_words()));
+            all.write(at, u64::from_words(exclusive.all.to_words()));
         }
     }
 }
