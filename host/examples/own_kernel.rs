@@ -63,10 +63,9 @@ fn normalise_rows(device: &Device) -> Result<(), Box<dyn std::error::Error>> {
     // Refuses a grid that cannot be resident: it would hang.
     let geometry = cooperative::<normalise>(device, Blocks::Exactly(rows.into()), 128, 0)?;
     let barrier = barrier_words::<GridBarrier>(device, &geometry)?;
-    // SAFETY: as many sums as blocks, barrier words of 0, a resident geometry, and buffers that
-    // outlive the launch.
+    // SAFETY: as many sums as blocks, barrier words of 0, and a resident geometry.
     unsafe {
-        device.launch::<normalise>(&geometry, (matrix.view(), sums.view(), barrier.view()))?;
+        device.launch::<normalise>(&geometry, (&matrix, &sums, &barrier))?;
     }
 
     let result = matrix.download()?;

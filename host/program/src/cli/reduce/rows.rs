@@ -191,7 +191,7 @@ where
     O::Element: Pod,
 {
     let input = device.upload(input)?;
-    let mut reducer = RowReducer::with(op, device, along.lines(), along.len())?;
+    let mut reducer = RowReducer::new(op, device, along.lines(), along.len())?;
     reducer.compile()?;
     let us = device.time(|| reducer.launch(&input))?;
     Ok((reducer.results()?, us))
