@@ -60,7 +60,7 @@ fn count(input: Global<u32>, shift: u32, array: Global<u32>) {
     thread::sync_threads();
     if me < BINS {
         let mut before = 0;
-        for warp in 0..thread::threads_per_block() / WARP_SIZE as usize {
+        for warp in 0..(thread::in_32_bits::threads_per_block() / WARP_SIZE) as usize {
             let at = warp * BINS + me;
             let count = gridsync_example_counts().read(at);
             gridsync_example_counts().write(at, before);

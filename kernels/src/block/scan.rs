@@ -57,7 +57,7 @@ fn of_warps<O: Operation>(op: O, in_warp: O::Accumulator) -> Prefix<O::Accumulat
     }
     thread::sync_threads();
     // Every warp scans the totals: to wait for one that does takes a second barrier.
-    let warps = thread::threads_per_block() / WARP_SIZE as usize;
+    let warps = (thread::in_32_bits::threads_per_block() / WARP_SIZE) as usize;
     let is_there = (lane as usize) < warps;
     let total = if is_there { totals.read(lane as usize) } else { op.identity() };
     let scanned = warp::scan(op, total);

@@ -73,8 +73,8 @@ pub unsafe fn exchange_in_order(words: Global<u64>, errors: Global<u32>, rounds:
 pub unsafe fn exchange_votes(words: Global<u64>, errors: Global<u32>, rounds: u32, skew: u32) {
     let (mut first, mut second) = attach_to_both(words);
     let (block, blocks) = (thread::block_index() as u32, thread::block_count() as u32);
-    let thread = thread::index_in_block() as u32;
-    let threads = thread::threads_per_block() as u32;
+    let (thread, threads) =
+        (thread::in_32_bits::index_in_block(), thread::in_32_bits::threads_per_block());
     let mut wrong = 0;
     for round in 0..rounds {
         come_late(round, skew);
@@ -139,7 +139,8 @@ pub unsafe fn exchange_scan_threads(
     rounds: u32,
 ) {
     let mut exchange = Exchange::attach(words);
-    let at = thread::index();
+    let at = thread::block_index() * thread::in_32_bits::threads_per_block() as usize
+        + thread::in_32_bits::index_in_block() as usize;
     let op = Compose::new();
     for round in 0..rounds {
         // Maps of earlier rounds are others.
@@ -197,7 +198,8 @@ pub unsafe fn block_scans(
 #[kernel(cooperative)]
 pub unsafe fn exchange_scan_threads_only(words: Global<u64>, numbers: Global<u32>, rounds: u32) {
     let mut exchange = Exchange::attach(words);
-    let at = thread::index();
+    let at = thread::block_index() * thread::in_32_bits::threads_per_block() as usize
+        + thread::in_32_bits::index_in_block() as usize;
     let mut number = numbers.read(at);
     for _ in 0..rounds {
         let scanned = exchange.scan_threads(Sum::<u32>::new(), number);

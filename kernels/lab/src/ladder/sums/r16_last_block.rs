@@ -37,13 +37,11 @@ pub fn last_block<T: Summand>(
         last = before as usize == blocks - 1;
     }
     if thread::sync_threads_or(last) {
+        let (me, threads) =
+            (thread::in_32_bits::index_in_block(), thread::in_32_bits::threads_per_block());
         let of_grid = block::reduce(
             Sum::<T>::new(),
-            strided_sum(
-                partials.part(0, blocks),
-                thread::index_in_block(),
-                thread::threads_per_block(),
-            ),
+            strided_sum(partials.part(0, blocks), me as usize, threads as usize),
         );
         if thread::is_first_in_block() {
             sum.write(0, of_grid);

@@ -31,13 +31,11 @@ pub fn grid_barrier<T: Summand>(
     }
     GridBarrier::attach(barrier).sync();
     if thread::block_index() == 0 {
+        let (me, threads) =
+            (thread::in_32_bits::index_in_block(), thread::in_32_bits::threads_per_block());
         let of_grid = block::reduce(
             Sum::<T>::new(),
-            strided_sum(
-                partials.part(0, thread::block_count()),
-                thread::index_in_block(),
-                thread::threads_per_block(),
-            ),
+            strided_sum(partials.part(0, thread::block_count()), me as usize, threads as usize),
         );
         if thread::is_first_in_block() {
             sum.write(0, of_grid);

@@ -6,7 +6,7 @@ use crate::block::{Prefix, Slots};
 use crate::op::Operation;
 use cuda_std::prelude::*;
 use cuda_std::time::clock;
-use cuda_std::warp::{lane_id, warp_index};
+use cuda_std::warp::{WARP_SIZE, lane_id};
 
 /// What a block has brought to an [`Exchange`], by [`Exchange::arrive`]. The exchange is in use until
 /// the block waits.
@@ -44,7 +44,7 @@ impl<O: Operation> Arrival<'_, O> {
         let Self { exchange, op, began } = self;
         let results = exchange.results();
         let place = 2 * (exchange.crossing % 2) as usize;
-        if warp_index() == 0 {
+        if thread::in_32_bits::index_in_block() < WARP_SIZE {
             let Prefix { before, all } = if exchange.members.count() <= DIRECT {
                 exchange.cross::<O, PREFIX>(op, began)
             } else {

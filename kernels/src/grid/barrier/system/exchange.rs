@@ -8,7 +8,7 @@ use crate::grid::peers::{HEAD, MOST_GPUS, Peers};
 use crate::op::{And, Carried, Operation, Or, Sum, for_each_word};
 use crate::warp;
 use cuda_std::prelude::*;
-use cuda_std::warp::{FULL_MASK, lane_id, sync_warp, warp_index, warp_vote_all};
+use cuda_std::warp::{FULL_MASK, WARP_SIZE, lane_id, sync_warp, warp_vote_all};
 
 /// The name in messages of the emulator.
 const NAME: &str = "the exchange of all GPUs";
@@ -147,7 +147,7 @@ impl SystemExchange {
         of_gpu: O::Accumulator,
     ) -> Prefix<O::Accumulator> {
         let results = Slots::new(gridsync_system_exchange(), WORDS);
-        if warp_index() == 0 {
+        if thread::in_32_bits::index_in_block() < WARP_SIZE {
             // A GPU may be one crossing ahead, never two: see the README.
             let crossing = self.of_gpu.crossing();
             let inbox = INBOX + (crossing % 2) as usize * CROSSING;
